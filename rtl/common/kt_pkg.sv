@@ -1,0 +1,118 @@
+// Types and helpers shared by all blocks: positions in words, rings of rows, requests to the banks of a streaming buffer,
+// requantisation parameters, where results go.
+package kt_pkg;
+
+  import kt_cmd_pkg::*;
+
+  // Address inside a bank, a row of WB, a word of a ZSB: as wide as the largest memory.
+  typedef logic [15:0] addr_t;
+
+  // Number of a command in its program; used by error reports and by the watchers of the test bench.
+  typedef logic [23:0] index_t;
+
+  // A position inside a tensor row, counted in words of CP channels: word = 9 * div + mod.
+  // Rows are dense, so `div` is the address inside the row's slot and `mod` decides the bank.
+  typedef struct packed {
+    logic [13:0] div;
+    logic [3:0]  mod;  // 0..8
+  } word_t;
+
+  function automatic word_t word_of(cmd_word_t w);
+    return '{div: 14'(w.div), mod: w.mod};
+  endfunction
+
+  function automatic word_t word_add(word_t a, word_t b);
+    logic [4:0] m;
+    logic       carry;
+    m     = 5'(a.mod) + 5'(b.mod);
+    carry = m >= 5'd9;
+    return '{div: a.div + b.div + 14'(carry), mod: carry ? 4'(m - 5'd9) : 4'(m)};
+  endfunction
+
+  // (a + b) mod 9 for a, b in 0..8
+  function automatic logic [3:0] add9(logic [3:0] a, logic [3:0] b);
+    logic [4:0] m;
+    m = 5'(a) + 5'(b);
+    return (m >= 5'd9) ? 4'(m - 5'd9) : 4'(m);
+  endfunction
+
+  // (a + b) mod 3 for a in 0..2, b in 0..3
+  function automatic logic [1:0] add3(logic [1:0] a, logic [1:0] b);
+    logic [2:0] m;
+    m = 3'(a) + 3'(b);
+    return (m >= 3'd3) ? 2'(m - 3'd3) : 2'(m);
+  endfunction
+
+  // Bank offset of a row: 3r mod 9 from r mod 3
+  function automatic logic [3:0] row_bank(logic [1:0] row_mod3);
+    return {1'b0, row_mod3, 1'b0} + {2'b0, row_mod3};
+  endfunction
+
+  // Rows live in a ring of slots; `first` and `last` are the addresses of its first and last slot.
+  typedef struct packed {
+    addr_t first;
+    addr_t last;
+    addr_t size;  // addresses of a slot: ceil(columns * P / 9)
+  } ring_t;
+
+  function automatic addr_t next_slot(ring_t ring, addr_t slot);
+    return (slot == ring.last) ? ring.first : slot + ring.size;
+  endfunction
+
+  // One access to a bank of a streaming buffer. Enabled accesses of one request name different banks.
+  typedef struct packed {
+    logic       en;
+    logic [3:0] bank;
+    addr_t      addr;
+  } tap_t;
+
+  // Requantisation of one output channel, one ZSB word; in memory nine bytes, little endian, in this order.
+  typedef struct packed {
+    logic signed [7:0]  shift;  // e of multiplier * 2^(e - 31): positive left, negative right
+    logic signed [31:0] mult;   // 0 or 2^30 .. 2^31 - 1
+    logic signed [31:0] bias;
+  } param_t;
+
+  // Rounding rules, see docs/numerics.md
+  localparam logic [1:0] RuleDouble  = 2'd0;
+  localparam logic [1:0] RuleSingle  = 2'd1;
+  localparam logic [1:0] RuleAverage = 2'd2;
+
+  // What the results of a tile become: per command, travels with the parameters.
+  typedef struct packed {
+    logic signed [7:0] zero;
+    logic signed [7:0] low;
+    logic signed [7:0] high;
+    logic [1:0]        rule;
+  } finish_t;
+
+  // Where the results of a CONV or VECTOR command go. Results come in the order tile, row, column.
+  typedef struct packed {
+    logic [9:0] columns;
+    logic [9:0] rows;
+    logic [9:0] tiles;
+    logic [9:0] groups;    // words that exist in a pixel (G); words beyond them are dropped
+    logic [9:0] group;     // first word of the first tile ...
+    word_t      first;     // ... and the same number as a position
+    word_t      pixel;     // words from one pixel to the next (P)
+    logic [1:0] row_mod3;  // first row mod 3
+    ring_t      sb_ring;
+    addr_t      sb_slot;   // slot of the first row
+    ring_t      vb_ring;
+    addr_t      vb_slot;
+    logic       to_sb;
+    logic       to_vb;
+    logic       to_store;
+    index_t     index;
+  } out_cmd_t;
+
+  // Every result word, seen by the test bench where it leaves the output FIFO: counters run down to 0.
+  typedef struct packed {
+    logic       valid;
+    index_t     index;    // command
+    logic [9:0] columns;  // left after this one
+    logic [9:0] rows;
+    logic [9:0] tiles;
+  } watch_t;
+
+endpackage
