@@ -1,0 +1,228 @@
+// AXI4 read master: turns requests (byte address, byte count) into bursts and returns one stream of bus beats.
+//
+// Requests are answered in order. Their bursts are issued as early as the bound on outstanding bursts allows, so that
+// short requests (rows, row segments) follow each other without a bubble: a request needs one cycle a burst here.
+//
+// Client contract
+//   - req_bytes_i is at least 1; address and count are arbitrary otherwise, the request must end inside the address space.
+//   - A response beat carries rsp_bytes_o valid bytes, in data lanes rsp_offset_o .. rsp_offset_o + rsp_bytes_o - 1;
+//     rsp_offset_o is not zero only on the first beat of a request; rsp_last_o marks the last beat of a request.
+//   - There is no staging memory: the client may stall, and RREADY then goes low. A client that shares the port with
+//     another one and must never block it asks only for what it has room for (kt_axi_rd_arb).
+//   - A beat with an error response is delivered like any other, with rsp_error_o set, and reported by a pulse on
+//     error_o with its code: nothing hangs, and the control decides what to stop.
+//
+// Bus
+//   - INCR bursts of full-width beats inside one 4 KiB page, at most MaxBeats each, at most Outstanding between their
+//     issue and their last beat. One fixed ID: size, burst type and ID are constants added at the port.
+//   - RegisterR = 0 leaves out the skid buffer of the R channel, for a master behind kt_axi_rd_arb, which has one.
+module kt_axi_rd #(
+  parameter int unsigned AddrW       = 40,
+  parameter int unsigned DataW       = 128,   // power of two
+  parameter int unsigned BytesW      = 20,    // width of the byte count
+  parameter int unsigned MaxBeats    = 16,    // MaxBeats * DataW / 8 <= 4096
+  parameter int unsigned Outstanding = 8,     // bursts
+  parameter bit          RegisterR   = 1'b1,
+  localparam int unsigned Lanes  = DataW / 8,
+  localparam int unsigned LaneW  = $clog2(Lanes)
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  // request
+  input  logic              req_valid_i,
+  output logic              req_ready_o,
+  input  logic [AddrW-1:0]  req_addr_i,
+  input  logic [BytesW-1:0] req_bytes_i,
+  // response
+  output logic              rsp_valid_o,
+  input  logic              rsp_ready_i,
+  output logic [DataW-1:0]  rsp_data_o,
+  output logic [LaneW-1:0]  rsp_offset_o,
+  output logic [LaneW:0]    rsp_bytes_o,
+  output logic              rsp_last_o,
+  output logic              rsp_error_o,
+  // status: a burst is to be issued or under way; a beat came with an error response
+  output logic              busy_o,
+  output logic              error_o,
+  output logic [1:0]        error_resp_o,
+  // AXI4 AR, R
+  output logic              ar_valid_o,
+  input  logic              ar_ready_i,
+  output logic [AddrW-1:0]  ar_addr_o,
+  output logic [7:0]        ar_len_o,
+  input  logic              r_valid_i,
+  output logic              r_ready_o,
+  input  logic [DataW-1:0]  r_data_i,
+  input  logic [1:0]        r_resp_i,
+  input  logic              r_last_i
+);
+
+  if (MaxBeats * Lanes > 4096 || MaxBeats > 256 || MaxBeats < 1) begin : gen_check_beats
+    $error("kt_axi_rd: a burst has 1 to 256 beats and fits in 4 KiB");
+  end
+  if (Outstanding < 2) begin : gen_check_outstanding
+    $error("kt_axi_rd: Outstanding must be at least 2");
+  end
+
+  localparam int unsigned PageW = 12 - LaneW;           // beats of a page: 2**PageW
+  localparam int unsigned BeatW = AddrW - LaneW;        // beat address
+  localparam int unsigned TodoW = BytesW - LaneW + 1;   // beats of a request
+  localparam int unsigned LenW  = $clog2(MaxBeats + 1);
+
+  // ---- splitter: the request being issued
+  logic             active_q;
+  logic [BeatW-1:0] beat_q;        // next beat to ask for
+  logic [TodoW-1:0] todo_q;        // beats not yet asked for
+  logic             first_q;       // nothing of it was asked for yet
+  logic [LaneW-1:0] offset_q;      // lane of its first byte
+  logic [LaneW:0]   end_q;         // lanes used in its last beat, counted from lane 0
+
+  logic [BytesW:0]  span;          // lane of the first byte + bytes
+  logic [TodoW-1:0] beats;
+  logic [PageW:0]   to_page;
+  logic [LenW-1:0]  len;
+  logic             final_burst, issue, take, ar_free, meta_free;
+
+  assign span  = (BytesW + 1)'(req_bytes_i) + (BytesW + 1)'(req_addr_i[LaneW-1:0]);
+  assign beats = TodoW'(span[BytesW:LaneW]) + TodoW'(span[LaneW-1:0] != '0);
+
+  assign to_page = (PageW + 1)'(1 << PageW) - {1'b0, beat_q[PageW-1:0]};
+  always_comb begin
+    len = LenW'(MaxBeats);
+    if (32'(to_page) < 32'(MaxBeats)) len = LenW'(to_page);
+    if (32'(todo_q) < 32'(len)) len = LenW'(todo_q);
+  end
+  assign final_burst = todo_q == TodoW'(len);
+  assign issue       = active_q && ar_free && meta_free;
+  assign req_ready_o = !active_q || (issue && final_burst);
+  assign take        = req_valid_i && req_ready_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) active_q <= 1'b0;
+    else if (take) active_q <= 1'b1;
+    else if (issue && final_burst) active_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      beat_q   <= req_addr_i[AddrW-1:LaneW];
+      todo_q   <= beats;
+      first_q  <= 1'b1;
+      offset_q <= req_addr_i[LaneW-1:0];
+      end_q    <= {span[LaneW-1:0] == '0, span[LaneW-1:0]};
+    end else if (issue) begin
+      beat_q  <= beat_q + BeatW'(len);
+      todo_q  <= todo_q - TodoW'(len);
+      first_q <= 1'b0;
+    end
+  end
+
+  logic [BeatW-1:0] ar_beat;
+  kt_skid #(
+    .Width(BeatW + 8)
+  ) u_ar (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (issue),
+    .in_ready_o (ar_free),
+    .in_data_i  ({beat_q, 8'(len - 1'b1)}),
+    .out_valid_o(ar_valid_o),
+    .out_ready_i(ar_ready_i),
+    .out_data_o ({ar_beat, ar_len_o})
+  );
+  assign ar_addr_o = {ar_beat, {LaneW{1'b0}}};
+
+  // ---- what is needed of each outstanding burst when its beats return; its depth is the bound on outstanding bursts
+  typedef struct packed {
+    logic             first;
+    logic             last;
+    logic [LaneW-1:0] offset;
+    logic [LaneW:0]   stop;
+  } meta_t;
+
+  meta_t meta_in, meta;
+  logic  meta_valid, burst_done;
+  logic [$clog2(Outstanding+1)-1:0] unused_level;
+
+  assign meta_in = '{first: first_q, last: final_burst, offset: offset_q, stop: end_q};
+  kt_fifo #(
+    .Width($bits(meta_t)),
+    .Depth(Outstanding)
+  ) u_meta (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (issue),
+    .in_ready_o (meta_free),
+    .in_data_i  (meta_in),
+    .out_valid_o(meta_valid),
+    .out_ready_i(burst_done),
+    .out_data_o (meta),
+    .level_o    (unused_level)
+  );
+
+  // ---- beats
+  typedef struct packed {
+    logic             error;
+    logic             last;
+    logic [LaneW-1:0] offset;
+    logic [LaneW:0]   bytes;
+    logic [DataW-1:0] data;
+  } beat_t;
+
+  logic  start_q;                  // the next beat is the first of its burst
+  logic  beat_free, r_fire, is_last;
+  logic [LaneW-1:0] offset;
+  logic [LaneW:0]   stop;
+  beat_t beat_in, beat_out;
+
+  assign r_ready_o  = meta_valid && beat_free;
+  assign r_fire     = r_valid_i && r_ready_o;
+  assign burst_done = r_fire && r_last_i;
+  assign is_last    = r_last_i && meta.last;
+  assign offset     = (start_q && meta.first) ? meta.offset : '0;
+  assign stop       = is_last ? meta.stop : (LaneW + 1)'(Lanes);
+  assign beat_in    = '{error: r_resp_i != 2'b00, last: is_last, offset: offset,
+                        bytes: stop - (LaneW + 1)'(offset), data: r_data_i};
+
+  if (RegisterR) begin : gen_reg
+    kt_skid #(
+      .Width($bits(beat_t))
+    ) u_r (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (r_valid_i && meta_valid),
+      .in_ready_o (beat_free),
+      .in_data_i  (beat_in),
+      .out_valid_o(rsp_valid_o),
+      .out_ready_i(rsp_ready_i),
+      .out_data_o (beat_out)
+    );
+  end else begin : gen_wire
+    assign beat_free   = rsp_ready_i;
+    assign rsp_valid_o = r_valid_i && meta_valid;
+    assign beat_out    = beat_in;
+  end
+
+  assign rsp_data_o   = beat_out.data;
+  assign rsp_offset_o = beat_out.offset;
+  assign rsp_bytes_o  = beat_out.bytes;
+  assign rsp_last_o   = beat_out.last;
+  assign rsp_error_o  = beat_out.error;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      start_q <= 1'b1;
+      error_o <= 1'b0;
+    end else begin
+      if (r_fire) start_q <= r_last_i;
+      error_o <= r_fire && r_resp_i != 2'b00;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (r_fire) error_resp_o <= r_resp_i;
+  end
+
+  assign busy_o = active_q || meta_valid;
+
+endmodule
