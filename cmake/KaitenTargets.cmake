@@ -1,0 +1,57 @@
+# The three kinds of targets everybody writes:
+#   kaiten_library(<folder> SOURCES a.cpp ... [DEPS kaiten_graph ...])       static library kaiten_<folder>
+#   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...])      GoogleTest program, one ctest per case
+#   kaiten_rtl_test(<name> TOP kt_x [PARAMS Kp=4 Cp=4] [RTL extra.sv ...] SOURCES x_test.cpp ...
+#                   [DEPS ...] [KIND check|fast|debug] [LABELS ...])        the same around a verilated module (V<top>)
+# Headers are included from sw/ ("graph/graph.h"); tests also see tb/ and the source root ("tests/support/seed.h").
+# A test labelled `long` runs in `make check-long` only.
+include_guard(GLOBAL)
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+set(KAITEN_WARNINGS -Wall -Wextra -Werror=return-type)
+
+function(kaiten_library folder)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(kaiten_${folder} STATIC ${A_SOURCES})
+  target_include_directories(kaiten_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/sw)
+  target_compile_options(kaiten_${folder} PRIVATE ${KAITEN_WARNINGS})
+  target_link_libraries(kaiten_${folder} PUBLIC ${A_DEPS})
+endfunction()
+
+function(kaiten_test name)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE ${KAITEN_WARNINGS})
+  target_compile_definitions(${name} PRIVATE KAITEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    KAITEN_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
+  # The program's name is the first part of the test's name; discovered when testing, so that building stays quick.
+  gtest_discover_tests(${name} TEST_PREFIX ${name}: DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600 LABELS "${A_LABELS}")
+endfunction()
+
+function(kaiten_rtl_test name)
+  cmake_parse_arguments(A "" "TOP;KIND" "PARAMS;RTL;SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  if(NOT A_KIND)
+    set(A_KIND check)
+  endif()
+  set(args ${A_ARGS})
+  foreach(p ${A_PARAMS})
+    list(APPEND args -G${p})
+  endforeach()
+  # Tests of the same module at the same size share one model.
+  string(MD5 key "${A_TOP};${A_KIND};${args};${A_RTL}")
+  string(SUBSTRING ${key} 0 8 key)
+  set(model model_${A_TOP}_${key})
+  if(NOT TARGET ${model})
+    kaiten_verilate(${model} TOP ${A_TOP} KIND ${A_KIND} RTL ${A_RTL} ARGS ${args})
+  endif()
+  kaiten_test(${name} SOURCES ${A_SOURCES} DEPS ${model} ${A_DEPS} LABELS rtl ${A_LABELS})
+  # The size as macros, for the C++ model in the test: PARAM_Kp=4 ...
+  foreach(p ${A_PARAMS})
+    target_compile_definitions(${name} PRIVATE PARAM_${p})
+  endforeach()
+endfunction()

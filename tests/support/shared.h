@@ -1,0 +1,20 @@
+// Where the third-party models and vectors are (docs/models.md says how to obtain them): KAITEN_SHARED if set, else
+// `shared` beside the source tree. A test that needs them and gets nullopt calls GTEST_SKIP() naming what it skips.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace kaiten::test {
+
+inline std::optional<std::filesystem::path> shared_dir() {
+  const char* text = std::getenv("KAITEN_SHARED");
+  const std::filesystem::path dir =
+      text && *text ? std::filesystem::path(text) : std::filesystem::path(KAITEN_SOURCE_DIR) / ".." / "shared";
+  std::error_code ignored;
+  if (std::filesystem::is_directory(dir / "models", ignored)) return dir;
+  return std::nullopt;
+}
+
+}  // namespace kaiten::test
