@@ -1,0 +1,53 @@
+#include "import/import.h"
+
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "graph/error.h"
+
+namespace kaiten {
+
+std::string Refusal::text() const {
+  std::string line = op.empty() ? layer : "layer '" + layer + "' (" + op + ")";
+  line += ": limit: " + limit + ", found: " + value;
+  if (!way_out.empty()) line += " (" + way_out + ")";
+  return line;
+}
+
+Graph require_graph(ImportResult result) {
+  if (result.graph) return std::move(*result.graph);
+  std::string message = "model cannot run";
+  if (!result.refusals.empty()) message = result.refusals.front().text();
+  if (result.refusals.size() > 1) {
+    message += "; " + std::to_string(result.refusals.size() - 1) + " more (kaiten inspect lists all)";
+  }
+  throw InputError(message);
+}
+
+std::vector<uint8_t> read_model_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::string shown = "'" + path.string() + "'";
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw InputError("no such file: " + shown);
+  if (!std::filesystem::is_regular_file(status)) throw InputError("not a regular file: " + shown);
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) throw InputError("cannot read " + shown + ": " + error.message());
+  if (bytes > kMaxModelBytes) {
+    throw InputError(shown + " is too large: limit " + std::to_string(kMaxModelBytes) + " bytes, found " +
+                     std::to_string(bytes));
+  }
+  std::vector<uint8_t> data(bytes);
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size()))) {
+    throw InputError("cannot read " + shown);
+  }
+  return data;
+}
+
+ImportResult import_file(const std::filesystem::path& path) {
+  const std::vector<uint8_t> file = read_model_file(path);
+  return import_tflite(file, path.stem().string());
+}
+
+}  // namespace kaiten
