@@ -3,7 +3,8 @@
 // its rising edge, outputs read after it are those of the next cycle.
 //
 //   Model<Vkt_fifo> m;  m->rst_ni = 0;  m.tick();  m->rst_ni = 1;
-#pragma once
+#ifndef KAITEN_TESTS_SUPPORT_MODEL_H
+#define KAITEN_TESTS_SUPPORT_MODEL_H
 
 #include <memory>
 
@@ -51,3 +52,5 @@ class Model {
 };
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SUPPORT_MODEL_H

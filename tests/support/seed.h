@@ -1,6 +1,7 @@
 // The seed of randomised tests: KAITEN_SEED if set (decimal or 0x...), else a fixed default, so that a plain run repeats
 // itself. Printed once per program, so that a failure can be repeated from its log.
-#pragma once
+#ifndef KAITEN_TESTS_SUPPORT_SEED_H
+#define KAITEN_TESTS_SUPPORT_SEED_H
 
 #include <cstdint>
 #include <cstdio>
@@ -19,3 +20,5 @@ inline std::uint64_t seed() {
 }
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SUPPORT_SEED_H

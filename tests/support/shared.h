@@ -1,6 +1,7 @@
 // Where the third-party models and vectors are (docs/models.md says how to obtain them): KAITEN_SHARED if set, else
 // `shared` beside the source tree. A test that needs them and gets nullopt calls GTEST_SKIP() naming what it skips.
-#pragma once
+#ifndef KAITEN_TESTS_SUPPORT_SHARED_H
+#define KAITEN_TESTS_SUPPORT_SHARED_H
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,3 +19,5 @@ inline std::optional<std::filesystem::path> shared_dir() {
 }
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SUPPORT_SHARED_H
