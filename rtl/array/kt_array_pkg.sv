@@ -1,0 +1,18 @@
+// Types of the DPE array.
+package kt_array_pkg;
+
+  // Tap modes of a CONV command
+  typedef enum logic [1:0] {
+    Mode3x3,
+    Mode1x1
+  } mode_e;
+
+  // Control that travels with the activations through the array.
+  typedef struct packed {
+    logic valid;
+    logic swap;   // first pixel of a pass: the shadow weights become current
+    logic first;  // first pass: ignore what OB holds
+    logic last;   // last pass: the sum goes to the requantiser instead of OB
+  } token_t;
+
+endpackage

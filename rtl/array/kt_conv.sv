@@ -1,0 +1,364 @@
+// CONV engine: sequencer, line buffer, weight buffer (WB), DPE array with OB, requantiser with ZSB, alignment.
+// Reads SB through nine taps (words two cycles after the registered request); results go to a kt_result_writer outside.
+// Everything waits in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the
+// requantiser at t + 9 + k and the pixel is complete at t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
+module kt_conv
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+  import kt_array_pkg::*;
+#(
+  parameter int unsigned Kp       = 32,
+  parameter int unsigned Cp       = 8,
+  parameter int unsigned WbRows   = 4096,
+  parameter int unsigned ZsbDepth = 1024,
+  parameter int unsigned ObPixels = 512,
+  localparam int unsigned Words   = Kp / Cp
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // queue
+  input  logic                cmd_peek_i,
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  // the spare bits are checked by the fetch
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic [BodyBits-1:0] cmd_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  index_t              cmd_index_i,
+  // WB and ZSB, written by LOAD
+  input  addr_t               wb_split_i,
+  input  logic                wb_we_i,
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  addr_t               wb_addr_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic [Cp*8-1:0]     wb_word_i [9],
+  input  logic                zsb_we_i,
+  input  addr_t               zsb_addr_i,
+  input  param_t              zsb_data_i,
+  // SB
+  output tap_t                tap_o  [9],
+  input  logic [Cp*8-1:0]     word_i [9],
+  // result writer
+  output logic                out_start_o,
+  output out_cmd_t            out_cmd_o,
+  input  logic                out_ready_i,
+  output logic                out_take_o,
+  input  logic                out_credit_i,
+  output logic                out_valid_o,
+  output logic [Cp*8-1:0]     out_word_o [Words],
+  // counters: a window is emitted; none is because weights, or room for results, are missing
+  output logic                active_o,
+  output logic                wait_weights_o,
+  output logic                wait_output_o
+);
+
+  localparam int unsigned Taps = 9 * Cp;
+  localparam int unsigned ObAw = $clog2(ObPixels);
+  localparam int unsigned KpW  = $clog2(Kp);
+  localparam int unsigned WbAw = $clog2(WbRows);
+
+  if (Kp % Cp != 0 || Words > 9 || Kp < 4) begin : g_check_kp
+    $error("Kp must be a multiple of Cp, at most 9 * Cp, and at least 4");
+  end
+
+  // ---- command
+  /* verilator lint_off UNUSEDSIGNAL */
+  conv_t cmd, cmd_q;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic  seq_busy, start, start_q;
+  logic  loader_active, loader_start, claimed_q;  // claimed: the loader has begun with the head of the queue
+
+  assign cmd          = cmd_i;
+  assign cmd_ready_o  = !seq_busy && !start_q && out_ready_i && (claimed_q || !loader_active);
+  assign start        = cmd_valid_i && cmd_ready_o;
+  assign loader_start = !claimed_q && !loader_active && (cmd_peek_i || start);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      start_q   <= 1'b0;
+      claimed_q <= 1'b0;
+    end else begin
+      start_q <= start;
+      if (start) claimed_q <= 1'b0;
+      else if (loader_start) claimed_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) if (start) cmd_q <= cmd;
+
+  assign out_start_o = start;
+  always_comb begin
+    out_cmd_o = '{
+      columns:  cmd.columns,
+      rows:     cmd.rows,
+      tiles:    cmd.tiles,
+      groups:   cmd.out_groups,
+      group:    cmd.out_group,
+      first:    word_of(cmd.out_first),
+      pixel:    word_of(cmd.out_pixel),
+      row_mod3: cmd.out_row_mod3,
+      sb_ring:  '{first: addr_t'(cmd.sb_first), last: addr_t'(cmd.sb_last), size: addr_t'(cmd.out_slot_size)},
+      sb_slot:  addr_t'(cmd.sb_slot),
+      vb_ring:  '{first: addr_t'(cmd.vb_first), last: addr_t'(cmd.vb_last), size: addr_t'(cmd.out_slot_size)},
+      vb_slot:  addr_t'(cmd.vb_slot),
+      to_sb:    cmd.to_sb,
+      to_vb:    cmd.to_vb,
+      to_store: cmd.to_store,
+      index:    cmd_index_i
+    };
+  end
+
+  // ---- sequencer and reader
+  logic            rd, rd_done, weights_ready, params_ready, swap, last_tile;
+  logic [1:0]      rd_col, win_col;
+  logic            win_edge[3];
+  logic            outside[3];
+  token_t          token;
+  logic [ObAw-1:0] pixel;
+
+  kt_conv_seq #(
+    .ObAw(ObAw)
+  ) u_seq (
+    .clk_i,
+    .rst_ni,
+    .start_i       (start_q),
+    .cmd_i         (cmd_q),
+    .busy_o        (seq_busy),
+    .rd_done_i     (rd_done),
+    .rd_o          (rd),
+    .rd_col_o      (rd_col),
+    .weights_i     (weights_ready),
+    .params_i      (params_ready),
+    .credit_i      (out_credit_i),
+    .swap_o        (swap),
+    .last_tile_o   (last_tile),
+    .result_o      (out_take_o),
+    .wait_weights_o,
+    .wait_credit_o (wait_output_o),
+    .token_o       (token),
+    .pixel_o       (pixel),
+    .win_col_o     (win_col),
+    .edge_o        (win_edge)
+  );
+
+  kt_row_reader u_reader (
+    .clk_i,
+    .start_i  (start_q),
+    .cmd_i    (cmd_q),
+    .rd_i     (rd),
+    .done_o   (rd_done),
+    .tap_o,
+    .outside_o(outside)
+  );
+
+  // ---- control of a slot, delayed: request (1), words (2), window and array input (3)
+  token_t          token1_q, token2_q, token3_q;
+  logic [ObAw-1:0] pixel1_q, pixel2_q, pixel3_q;
+  logic [1:0]      win_col1_q, win_col2_q, win_col3_q;
+  logic            win_edge1_q[3], win_edge2_q[3], win_edge3_q[3];
+  logic            rd1_q, rd2_q;
+  logic [1:0]      rd_col1_q, rd_col2_q;
+  logic            outside2_q[3];
+  logic            wide1_q, wide2_q, wide3_q, two1_q, two2_q;
+  logic [7:0]      pad1_q, pad2_q, pad3_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      token1_q <= '0;
+      token2_q <= '0;
+      token3_q <= '0;
+      rd1_q    <= 1'b0;
+      rd2_q    <= 1'b0;
+    end else begin
+      token1_q <= token;
+      token2_q <= token1_q;
+      token3_q <= token2_q;
+      rd1_q    <= rd;
+      rd2_q    <= rd1_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    pixel1_q    <= pixel;
+    pixel2_q    <= pixel1_q;
+    pixel3_q    <= pixel2_q;
+    win_col1_q  <= win_col;
+    win_col2_q  <= win_col1_q;
+    win_col3_q  <= win_col2_q;
+    win_edge1_q <= win_edge;
+    win_edge2_q <= win_edge1_q;
+    win_edge3_q <= win_edge2_q;
+    rd_col1_q   <= rd_col;
+    rd_col2_q   <= rd_col1_q;
+    outside2_q  <= outside;
+    wide1_q     <= cmd_q.mode == Mode1x1;
+    wide2_q     <= wide1_q;
+    wide3_q     <= wide2_q;
+    two1_q      <= cmd_q.stride == 2'd2;
+    two2_q      <= two1_q;
+    pad1_q      <= cmd_q.pad_value;
+    pad2_q      <= pad1_q;
+    pad3_q      <= pad2_q;
+  end
+
+  // ---- line buffer
+  logic signed [7:0] act[Taps];
+
+  kt_line_buf #(
+    .Cp(Cp)
+  ) u_lb (
+    .clk_i,
+    .push_pad_i(pad2_q),
+    .push_i    (rd2_q),
+    .wide_i    (wide2_q),
+    .two_i     (two2_q),
+    .col_i     (rd_col2_q),
+    .outside_i (outside2_q),
+    .word_i,
+    .win_pad_i (pad3_q),
+    .win_wide_i(wide3_q),
+    .win_col_i (win_col3_q),
+    .edge_i    (win_edge3_q),
+    .act_o     (act)
+  );
+
+  // ---- WB: nine memories, one per word of a DPE row, so that a row is read in one cycle
+  logic              wb_rd, load_q;
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  addr_t             wb_addr;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [KpW-1:0]    wb_row, load_row_q;
+  logic [Cp*8-1:0]   wb_word[9];
+  logic signed [7:0] weight[Taps];
+
+  kt_weight_loader #(
+    .Kp    (Kp),
+    .WbRows(WbRows)
+  ) u_loader (
+    .clk_i,
+    .rst_ni,
+    .split_i  (wb_split_i),
+    .start_i  (loader_start),
+    .base_i   (addr_t'(cmd.weights)),
+    .active_o (loader_active),
+    .swap_i   (swap),
+    .last_i   (token.last && last_tile),
+    .ready_o  (weights_ready),
+    .rd_en_o  (wb_rd),
+    .rd_addr_o(wb_addr),
+    .row_o    (wb_row)
+  );
+
+  for (genvar t = 0; t < 9; t++) begin : g_wb
+    kt_ram_1r1w #(
+      .Width(Cp * 8),
+      .Depth(WbRows)
+    ) u_wb (
+      .clk_i,
+      .wr_en_i  (wb_we_i),
+      .wr_addr_i(wb_addr_i[WbAw-1:0]),
+      .wr_data_i(wb_word_i[t]),
+      .rd_en_i  (wb_rd),
+      .rd_addr_i(wb_addr[WbAw-1:0]),
+      .rd_data_o(wb_word[t])
+    );
+  end
+
+  kt_unpack #(
+    .Cp(Cp)
+  ) u_unpack_w (
+    .word_i(wb_word),
+    .byte_o(weight)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) load_q <= 1'b0;
+    else load_q <= wb_rd;
+  end
+  always_ff @(posedge clk_i) load_row_q <= wb_row;
+
+  // ---- array
+  logic [Kp-1:0]      total_valid;
+  logic signed [31:0] total[Kp];
+
+  kt_dpe_array #(
+    .Kp     (Kp),
+    .Taps   (Taps),
+    .ObDepth(ObPixels)
+  ) u_array (
+    .clk_i,
+    .rst_ni,
+    .token_i   (token3_q),
+    .pixel_i   (pixel3_q),
+    .act_i     (act),
+    .load_i    (load_q),
+    .load_row_i(load_row_q),
+    .weight_i  (weight),
+    .valid_o   (total_valid),
+    .total_o   (total)
+  );
+
+  // ---- requantise and realign
+  logic signed [31:0] bias[Kp], mult[Kp];
+  logic signed [7:0]  shift[Kp], zero[Kp], low[Kp], high[Kp];
+  logic [1:0]         rule[Kp];
+  logic [Kp-1:0]      lane_valid;
+  logic signed [7:0]  lane[Kp];
+
+  kt_params #(
+    .Kp   (Kp),
+    .Depth(ZsbDepth)
+  ) u_params (
+    .clk_i,
+    .rst_ni,
+    .start_i  (start_q),
+    .base_i   (addr_t'(cmd_q.params)),
+    .finish_i ('{zero: cmd_q.zero, low: cmd_q.low, high: cmd_q.high, rule: cmd_q.rule}),
+    .ready_o  (params_ready),
+    .tile_i   (swap && token.last),
+    .wr_en_i  (zsb_we_i),
+    .wr_addr_i(zsb_addr_i),
+    .wr_data_i(zsb_data_i),
+    .bias_o   (bias),
+    .mult_o   (mult),
+    .shift_o  (shift),
+    .zero_o   (zero),
+    .low_o    (low),
+    .high_o   (high),
+    .rule_o   (rule)
+  );
+
+  kt_requant #(
+    .Lanes  (Kp),
+    .Average(1'b0)
+  ) u_requant (
+    .clk_i,
+    .rst_ni,
+    .valid_i(total_valid),
+    .acc_i  (total),
+    .bias_i (bias),
+    .mult_i (mult),
+    .shift_i(shift),
+    .zero_i (zero),
+    .low_i  (low),
+    .high_i (high),
+    .rule_i (rule),
+    .valid_o(lane_valid),
+    .data_o (lane)
+  );
+
+  kt_align #(
+    .Kp(Kp),
+    .Cp(Cp)
+  ) u_align (
+    .clk_i,
+    .valid_i(lane_valid),
+    .data_i (lane),
+    .valid_o(out_valid_o),
+    .word_o (out_word_o)
+  );
+
+  assign active_o = token.valid;
+
+endmodule

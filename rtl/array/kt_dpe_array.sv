@@ -1,0 +1,102 @@
+// Kp DPE rows in a chain with their output buffers. Row k works k cycles after row 0; the control token of each row is
+// one bit of four shift registers.
+module kt_dpe_array
+  import kt_array_pkg::*;
+#(
+  parameter int unsigned Kp      = 32,
+  parameter int unsigned Taps    = 72,
+  parameter int unsigned ObDepth = 512,
+  localparam int unsigned ObAw   = $clog2(ObDepth),
+  localparam int unsigned KpW    = $clog2(Kp)
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  token_t             token_i,
+  input  logic [ObAw-1:0]    pixel_i,
+  input  logic signed [7:0]  act_i [Taps],
+  // shadow weights, one row a cycle
+  input  logic               load_i,
+  input  logic [KpW-1:0]     load_row_i,
+  input  logic signed [7:0]  weight_i [Taps],
+  // totals of the last pass, row k k cycles after row 0
+  output logic [Kp-1:0]      valid_o,
+  output logic signed [31:0] total_o [Kp]
+);
+
+  // control of the rows: with the activations (act), with the sum (sum)
+  logic [Kp-1:0]   act_valid_q, act_first_q, act_last_q;
+  logic [Kp-2:0]   swap_q;  // swap_q[k] enters row k + 1
+  logic [Kp-1:0]   sum_valid_q, sum_first_q, sum_last_q;
+  logic [ObAw-1:0] act_pixel_q[Kp];
+  logic [ObAw-1:0] sum_pixel_q[Kp];
+  logic [ObAw-1:0] pixel_d[Kp];
+
+  always_comb for (int k = 0; k < int'(Kp); k++) pixel_d[k] = (k == 0) ? pixel_i : act_pixel_q[k-1];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      act_valid_q <= '0;
+      swap_q      <= '0;
+      sum_valid_q <= '0;
+    end else begin
+      act_valid_q <= {act_valid_q[Kp-2:0], token_i.valid};
+      swap_q      <= {swap_q[Kp-3:0], token_i.swap};
+      sum_valid_q <= act_valid_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    act_first_q <= {act_first_q[Kp-2:0], token_i.first};
+    act_last_q  <= {act_last_q[Kp-2:0], token_i.last};
+    act_pixel_q <= pixel_d;
+    sum_first_q <= act_first_q;
+    sum_last_q  <= act_last_q;
+    sum_pixel_q <= act_pixel_q;
+  end
+
+  // The last row's activations go nowhere.
+  /* verilator lint_off UNUSEDSIGNAL */
+  for (genvar k = 0; k < int'(Kp); k++) begin : g_row
+    logic signed [7:0]  act_in[Taps];
+    logic signed [7:0]  act_out[Taps];
+    logic               swap_in;
+    logic signed [31:0] sum;
+
+    if (k == 0) begin : g_head
+      assign act_in  = act_i;
+      assign swap_in = token_i.swap;
+    end else begin : g_chain
+      assign act_in  = g_row[k-1].act_out;
+      assign swap_in = swap_q[k-1];
+    end
+
+    kt_dpe_row #(
+      .Taps(Taps)
+    ) u_row (
+      .clk_i,
+      .act_i   (act_in),
+      .act_o   (act_out),
+      .swap_i  (swap_in),
+      .load_i  (load_i && (load_row_i == KpW'(k))),
+      .weight_i,
+      .sum_o   (sum)
+    );
+
+    kt_acc_row #(
+      .Depth(ObDepth)
+    ) u_acc (
+      .clk_i,
+      .rd_en_i  (act_valid_q[k] && !act_first_q[k]),
+      .rd_addr_i(act_pixel_q[k]),
+      .first_i  (sum_first_q[k]),
+      .wr_en_i  (sum_valid_q[k] && !sum_last_q[k]),
+      .wr_addr_i(sum_pixel_q[k]),
+      .sum_i    (sum),
+      .total_o  (total_o[k])
+    );
+  end
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  assign valid_o = sum_valid_q & sum_last_q;
+
+endmodule

@@ -1,0 +1,113 @@
+// Requantisation parameters of the Kp lanes. ZSB holds one channel per word; a new tile's parameters are read one lane
+// a cycle in step with the wave of its first result pixel, so each lane changes exactly between two tiles and one
+// single-ported memory is enough. Tiles must start at least Kp slots apart for that: ready_o sees to it. (Weight loads
+// are Kp cycles apart, but a swap may follow its load at once or late, so swaps alone can be closer.)
+module kt_params
+  import kt_pkg::*;
+#(
+  parameter int unsigned Kp    = 32,
+  parameter int unsigned Depth = 1024,
+  localparam int unsigned Aw   = $clog2(Depth),
+  localparam int unsigned KpW  = $clog2(Kp)
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               start_i,   // command start
+  input  addr_t              base_i,
+  input  finish_t            finish_i,  // of the running command
+  output logic               ready_o,   // tile_i is allowed
+  input  logic               tile_i,    // slot of the first result pixel of a tile, three cycles before the array sees it
+  // ZSB write port
+  input  logic               wr_en_i,
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  addr_t              wr_addr_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  param_t             wr_data_i,
+  // parameters of each lane, valid with the lane's total
+  output logic signed [31:0] bias_o  [Kp],
+  output logic signed [31:0] mult_o  [Kp],
+  output logic signed [7:0]  shift_o [Kp],
+  output logic signed [7:0]  zero_o  [Kp],
+  output logic signed [7:0]  low_o   [Kp],
+  output logic signed [7:0]  high_o  [Kp],
+  output logic [1:0]         rule_o  [Kp]
+);
+
+  logic [1:0]     tile_q;
+  logic [KpW-1:0] wait_q;  // slots until the next tile may start
+  logic           reading_q, write_q;
+  logic [KpW-1:0] read_lane_q, lane_q;
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  addr_t          tile_addr_q, pending_q, addr_q;
+  /* verilator lint_on UNUSEDSIGNAL */
+  finish_t        pending_finish_q, read_finish_q, finish_q;
+  param_t         param;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      tile_q    <= '0;
+      wait_q    <= '0;
+      reading_q <= 1'b0;
+      write_q   <= 1'b0;
+    end else begin
+      tile_q  <= {tile_q[0], tile_i};
+      write_q <= reading_q;
+      if (tile_i) wait_q <= KpW'(Kp - 1);
+      else if (wait_q != '0) wait_q <= wait_q - 1'b1;
+      if (tile_q[1]) reading_q <= 1'b1;
+      else if (read_lane_q == KpW'(Kp - 1)) reading_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) tile_addr_q <= base_i;
+    else if (tile_i) tile_addr_q <= tile_addr_q + addr_t'(Kp);
+    // The slot comes three cycles before its parameters are due: the tile before may still be reading.
+    if (tile_i) begin
+      pending_q        <= tile_addr_q;
+      pending_finish_q <= finish_i;
+    end
+    if (tile_q[1]) begin
+      addr_q        <= pending_q;
+      read_finish_q <= pending_finish_q;
+    end else if (reading_q) begin
+      addr_q <= addr_q + 1'b1;
+    end
+    if (tile_q[1]) read_lane_q <= '0;
+    else if (reading_q) read_lane_q <= read_lane_q + 1'b1;
+    if (reading_q) begin
+      lane_q   <= read_lane_q;
+      finish_q <= read_finish_q;
+    end
+  end
+
+  assign ready_o = wait_q == '0;
+
+  kt_ram_1r1w #(
+    .Width($bits(param_t)),
+    .Depth(Depth)
+  ) u_zsb (
+    .clk_i,
+    .wr_en_i,
+    .wr_addr_i(wr_addr_i[Aw-1:0]),
+    .wr_data_i,
+    .rd_en_i  (reading_q),
+    .rd_addr_i(addr_q[Aw-1:0]),
+    .rd_data_o(param)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (write_q) begin
+      bias_o[lane_q]  <= param.bias;
+      mult_o[lane_q]  <= param.mult;
+      shift_o[lane_q] <= param.shift;
+      zero_o[lane_q]  <= finish_q.zero;
+      low_o[lane_q]   <= finish_q.low;
+      high_o[lane_q]  <= finish_q.high;
+      rule_o[lane_q]  <= finish_q.rule;
+    end
+  end
+
+endmodule

@@ -1,0 +1,167 @@
+// Output FIFO and writer of one engine: a result pixel of a tile (Words words of CP channels) per cycle into any subset of
+// SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for everything in
+// flight and the engine needs no stall.
+// Results come in command order: tile by tile, row by row, column by column. Commands queue here while the results of
+// the one before are still on their way. A pixel leaves when all its sinks take it in the same cycle.
+module kt_result_writer
+  import kt_pkg::*;
+#(
+  parameter int unsigned Cp    = 8,
+  parameter int unsigned Words = 4,
+  parameter int unsigned Depth = 64,   // pixels; a power of two, at least the results in flight
+  localparam int unsigned DepthW = $clog2(Depth)
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // command
+  input  logic            start_i,
+  input  out_cmd_t        cmd_i,
+  output logic            ready_o,     // another command can be started
+  output logic            done_o,      // one pulse a command: its last result leaves
+  // credits
+  input  logic            take_i,
+  output logic            credit_o,
+  // results
+  input  logic            valid_i,
+  input  logic [Cp*8-1:0] word_i [Words],
+  // sinks: a request to SB and VB is written when *_we_o is set, which needs the grant of every sink it goes to
+  output tap_t            sb_tap_o [Words],
+  input  logic            sb_grant_i,
+  output logic            sb_we_o,
+  output tap_t            vb_tap_o [Words],
+  input  logic            vb_grant_i,
+  output logic            vb_we_o,
+  output logic            st_valid_o,
+  input  logic            st_ready_i,
+  output logic [Cp*8-1:0] word_o [Words],
+  output logic            blocked_o,   // a result waits for a bank of SB or VB
+  output watch_t          watch_o
+);
+
+  logic [DepthW-1:0] head_q, tail_q;
+  logic [DepthW:0]   fill_q, credit_q;
+  logic              pop;
+
+  // One memory per word, read through a short path: LUT RAM.
+  for (genvar w = 0; w < int'(Words); w++) begin : g_fifo
+    logic [Cp*8-1:0] mem[Depth];
+    always_ff @(posedge clk_i) if (valid_i) mem[tail_q] <= word_i[w];
+    assign word_o[w] = mem[head_q];
+  end
+
+  // commands: current and next
+  out_cmd_t   cur_q, next_q;
+  logic       cur_valid_q, next_valid_q;
+  logic       finish;
+  logic [9:0] x_q, y_q, tile_q, group_q;
+  word_t      pos_q, first_q;
+  addr_t      sb_slot_q, vb_slot_q;
+  logic [1:0] mod3_q;
+  logic       begin_q;  // counters are to be loaded from cur_q
+  logic       head;     // a result is at hand
+  logic       sb_ok, vb_ok, st_ok;
+
+  assign head      = cur_valid_q && !begin_q && (fill_q != '0);
+  assign sb_ok     = !cur_q.to_sb || sb_grant_i;
+  assign vb_ok     = !cur_q.to_vb || vb_grant_i;
+  assign st_ok     = !cur_q.to_store || st_ready_i;
+  assign pop       = head && sb_ok && vb_ok && st_ok;
+  assign credit_o  = credit_q != '0;
+  assign ready_o   = !next_valid_q;
+  assign sb_we_o   = pop && cur_q.to_sb;
+  assign vb_we_o   = pop && cur_q.to_vb;
+  assign st_valid_o = head && cur_q.to_store && sb_ok && vb_ok;
+  assign blocked_o = head && !(sb_ok && vb_ok);
+  assign watch_o   = '{valid: pop, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      head_q   <= '0;
+      tail_q   <= '0;
+      fill_q   <= '0;
+      credit_q <= (DepthW + 1)'(Depth);
+    end else begin
+      if (pop) head_q <= head_q + 1'b1;
+      if (valid_i) tail_q <= tail_q + 1'b1;
+      fill_q   <= fill_q + (DepthW + 1)'(valid_i) - (DepthW + 1)'(pop);
+      credit_q <= credit_q + (DepthW + 1)'(pop) - (DepthW + 1)'(take_i);
+    end
+  end
+
+  logic row_end, tile_end;
+  assign row_end  = x_q == '0;
+  assign tile_end = row_end && (y_q == '0);
+  assign finish   = pop && tile_end && (tile_q == '0);
+  assign done_o   = finish;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cur_valid_q  <= 1'b0;
+      next_valid_q <= 1'b0;
+      begin_q      <= 1'b0;
+    end else begin
+      begin_q <= 1'b0;
+      if (!cur_valid_q || finish) begin
+        cur_valid_q  <= next_valid_q || start_i;
+        begin_q      <= next_valid_q || start_i;
+        next_valid_q <= next_valid_q && start_i;
+      end else if (start_i) begin
+        next_valid_q <= 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if ((!cur_valid_q || finish) && (next_valid_q || start_i)) cur_q <= next_valid_q ? next_q : cmd_i;
+    if (start_i) next_q <= cmd_i;
+  end
+
+  localparam word_t TileStep = '{div: 14'(Words / 9), mod: 4'(Words % 9)};
+  word_t tile_first;
+  assign tile_first = word_add(first_q, TileStep);
+
+  always_ff @(posedge clk_i) begin
+    if (begin_q) begin
+      x_q       <= cur_q.columns - 10'd1;
+      y_q       <= cur_q.rows - 10'd1;
+      tile_q    <= cur_q.tiles - 10'd1;
+      group_q   <= cur_q.group;
+      pos_q     <= cur_q.first;
+      first_q   <= cur_q.first;
+      sb_slot_q <= cur_q.sb_slot;
+      vb_slot_q <= cur_q.vb_slot;
+      mod3_q    <= cur_q.row_mod3;
+    end else if (pop) begin
+      x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - 10'd1;
+      pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, cur_q.pixel);
+      if (tile_end) begin
+        y_q       <= cur_q.rows - 10'd1;
+        sb_slot_q <= cur_q.sb_slot;
+        vb_slot_q <= cur_q.vb_slot;
+        mod3_q    <= cur_q.row_mod3;
+        first_q   <= tile_first;
+        group_q   <= group_q + 10'(Words);
+        tile_q    <= tile_q - 10'd1;
+      end else if (row_end) begin
+        y_q       <= y_q - 10'd1;
+        sb_slot_q <= next_slot(cur_q.sb_ring, sb_slot_q);
+        vb_slot_q <= next_slot(cur_q.vb_ring, vb_slot_q);
+        mod3_q    <= add3(mod3_q, 2'd1);
+      end
+    end
+  end
+
+  logic [3:0] rot;
+  assign rot = row_bank(mod3_q);
+
+  always_comb begin
+    for (int w = 0; w < int'(Words); w++) begin
+      automatic word_t i = word_add(pos_q, '{div: 14'd0, mod: 4'(w)});
+      automatic logic [3:0] b = add9(i.mod, rot);
+      automatic logic exists = group_q + 10'(w) < cur_q.groups;
+      sb_tap_o[w] = '{en: exists, bank: b, addr: sb_slot_q + addr_t'(i.div)};
+      vb_tap_o[w] = '{en: exists, bank: b, addr: vb_slot_q + addr_t'(i.div)};
+    end
+  end
+
+endmodule

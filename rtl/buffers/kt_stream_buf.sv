@@ -1,0 +1,163 @@
+// Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each.
+// Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. Enabled taps of one request name different banks.
+// Reading: the words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar).
+// Writing: three writers meet at the banks, fixed priority array > vector > LOAD. A grant says that no bank of the request
+// is written by a writer of higher priority in this cycle; *_we_i then writes it. The words are in the banks two cycles
+// later.
+module kt_stream_buf
+  import kt_pkg::*;
+#(
+  parameter int unsigned Cp         = 8,
+  parameter int unsigned Depth      = 8192,
+  parameter int unsigned ArrayWords = 4,
+  parameter int unsigned LoadWords  = 8,
+  localparam int unsigned Aw        = $clog2(Depth)
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // writers
+  input  logic            array_we_i,
+  input  tap_t            array_tap_i  [ArrayWords],
+  input  logic [Cp*8-1:0] array_word_i [ArrayWords],
+  output logic            vector_grant_o,
+  input  logic            vector_we_i,
+  input  tap_t            vector_tap_i  [3],
+  input  logic [Cp*8-1:0] vector_word_i [3],
+  output logic            load_grant_o,
+  input  logic            load_we_i,
+  input  tap_t            load_tap_i  [LoadWords],
+  input  logic [Cp*8-1:0] load_word_i [LoadWords],
+  // reader
+  input  tap_t            tap_i  [9],
+  output logic [Cp*8-1:0] word_o [9]
+);
+
+  // Arrays indexed by a four-bit bank have sixteen entries, so that simulation needs no bounds check; nine are used.
+  // Bits of addresses above the depth of the memory are not looked at.
+  /* verilator lint_off UNUSEDSIGNAL */
+
+  // ---- which banks are taken
+  logic array_bank[16], vector_bank[16];
+  logic vector_clash, load_clash;
+
+  always_comb begin
+    array_bank = '{default: 1'b0};
+    if (array_we_i) begin
+      for (int unsigned w = 0; w < ArrayWords; w++) if (array_tap_i[w].en) array_bank[array_tap_i[w].bank] = 1'b1;
+    end
+    vector_clash = 1'b0;
+    if (array_we_i) begin
+      for (int unsigned w = 0; w < 3; w++) if (vector_tap_i[w].en && array_bank[vector_tap_i[w].bank]) vector_clash = 1'b1;
+    end
+  end
+  assign vector_grant_o = !vector_clash;
+
+  always_comb begin
+    vector_bank = array_bank;
+    if (vector_we_i) begin
+      for (int unsigned w = 0; w < 3; w++) if (vector_tap_i[w].en) vector_bank[vector_tap_i[w].bank] = 1'b1;
+    end
+    load_clash = 1'b0;
+    if (array_we_i || vector_we_i) begin
+      for (int unsigned w = 0; w < LoadWords; w++) begin
+        if (load_tap_i[w].en && vector_bank[load_tap_i[w].bank]) load_clash = 1'b1;
+      end
+    end
+  end
+  assign load_grant_o = !load_clash;
+
+  // ---- one write a bank, registered
+  logic            wr_en_d  [16];
+  logic [Aw-1:0]   wr_addr_d[16], wr_addr_q[16];
+  logic [Cp*8-1:0] wr_data_d[16], wr_data_q[16];
+  logic            wr_en_q  [16];
+  logic            any_q;  // a bank may be enabled: idle buffers cost nothing in simulation
+
+  always_comb begin
+    wr_en_d   = '{default: 1'b0};
+    wr_addr_d = wr_addr_q;
+    wr_data_d = wr_data_q;
+    if (load_we_i) begin
+      for (int unsigned w = 0; w < LoadWords; w++) begin
+        if (load_tap_i[w].en) begin
+          wr_en_d[load_tap_i[w].bank]   = 1'b1;
+          wr_addr_d[load_tap_i[w].bank] = load_tap_i[w].addr[Aw-1:0];
+          wr_data_d[load_tap_i[w].bank] = load_word_i[w];
+        end
+      end
+    end
+    if (vector_we_i) begin
+      for (int unsigned w = 0; w < 3; w++) begin
+        if (vector_tap_i[w].en) begin
+          wr_en_d[vector_tap_i[w].bank]   = 1'b1;
+          wr_addr_d[vector_tap_i[w].bank] = vector_tap_i[w].addr[Aw-1:0];
+          wr_data_d[vector_tap_i[w].bank] = vector_word_i[w];
+        end
+      end
+    end
+    if (array_we_i) begin
+      for (int unsigned w = 0; w < ArrayWords; w++) begin
+        if (array_tap_i[w].en) begin
+          wr_en_d[array_tap_i[w].bank]   = 1'b1;
+          wr_addr_d[array_tap_i[w].bank] = array_tap_i[w].addr[Aw-1:0];
+          wr_data_d[array_tap_i[w].bank] = array_word_i[w];
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) any_q <= 1'b0;
+    else any_q <= array_we_i || vector_we_i || load_we_i;
+  end
+  always_ff @(posedge clk_i) begin
+    if (array_we_i || vector_we_i || load_we_i) begin
+      wr_en_q   <= wr_en_d;
+      wr_addr_q <= wr_addr_d;
+      wr_data_q <= wr_data_d;
+    end
+  end
+
+  // ---- reads
+  logic            bank_en  [16];
+  logic [Aw-1:0]   bank_addr[16];
+  logic [Cp*8-1:0] bank_data[16];
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  always_comb begin
+    bank_en   = '{default: 1'b0};
+    bank_addr = '{default: '0};
+    for (int unsigned t = 0; t < 9; t++) begin
+      if (tap_i[t].en) begin
+        bank_en[tap_i[t].bank]   = 1'b1;
+        bank_addr[tap_i[t].bank] = tap_i[t].addr[Aw-1:0];
+      end
+    end
+  end
+
+  for (genvar b = 0; b < 9; b++) begin : g_bank
+    kt_ram_1r1w #(
+      .Width(Cp * 8),
+      .Depth(Depth)
+    ) u_ram (
+      .clk_i,
+      .wr_en_i  (any_q && wr_en_q[b]),
+      .wr_addr_i(wr_addr_q[b]),
+      .wr_data_i(wr_data_q[b]),
+      .rd_en_i  (bank_en[b]),
+      .rd_addr_i(bank_addr[b]),
+      .rd_data_o(bank_data[b])
+    );
+  end
+
+  for (genvar b = 9; b < 16; b++) begin : g_none
+    assign bank_data[b] = '0;
+  end
+
+  logic [3:0] bank_d[9], bank_q[9];
+  always_comb for (int unsigned t = 0; t < 9; t++) bank_d[t] = tap_i[t].bank;
+  always_ff @(posedge clk_i) bank_q <= bank_d;
+
+  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[bank_q[t]];
+
+endmodule

@@ -1,0 +1,170 @@
+// Requantiser: Lanes independent lanes, four stages, one result a lane and cycle (docs/architecture.md, Requantisation).
+// With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits:
+//
+//   stage  double                        single                          average
+//   1      x = (acc + bias) << max(shift, 0)                             x = 2 * abs(acc) + bias
+//   2      p = x * mult                  p = x * mult                    p = x * mult
+//   3      h = (p + 2^30) >> 31          h = (p - neg) >> 31             h = p >> 31
+//   4      h / 2^r, ties away from zero  h / 2^r, ties up                +-(h >> r)
+//          + zero, clamped to low..high
+//
+// double: TFLite's saturating rounding doubling high multiply (its nudge and its truncation towards zero) equals the
+// floor of stage 3 for mult >= 0. single: neg is 1 for p < 0, because floor((p - neg + half) / 2^n) rounds ties away
+// from zero; adding the half of 2^r after the first floor is the same as before it. r = 0 leaves no second shift to
+// round in, so stage 3 adds 2^30 there.
+// shift is -31..31 and x fits 32 bits (the compiler sees to it). Parameters come with the accumulator; lanes may be
+// skewed. Stages work only while some lane holds a result; an idle requantiser costs nothing in simulation.
+module kt_requant
+  import kt_pkg::*;
+#(
+  parameter int unsigned Lanes   = 32,
+  parameter bit          Average = 1   // rule `average` exists
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  // accumulator and parameters of each lane
+  input  logic [Lanes-1:0]   valid_i,
+  input  logic signed [31:0] acc_i   [Lanes],
+  input  logic signed [31:0] bias_i  [Lanes],
+  input  logic signed [31:0] mult_i  [Lanes],
+  input  logic signed [7:0]  shift_i [Lanes],
+  input  logic signed [7:0]  zero_i  [Lanes],
+  input  logic signed [7:0]  low_i   [Lanes],
+  input  logic signed [7:0]  high_i  [Lanes],
+  input  logic [1:0]         rule_i  [Lanes],
+  // result, four cycles later
+  output logic [Lanes-1:0]   valid_o,
+  output logic signed [7:0]  data_o  [Lanes]
+);
+
+  logic [Lanes-1:0] valid1_q, valid2_q, valid3_q, valid4_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid1_q <= '0;
+      valid2_q <= '0;
+      valid3_q <= '0;
+      valid4_q <= '0;
+    end else begin
+      valid1_q <= valid_i;
+      valid2_q <= valid1_q;
+      valid3_q <= valid2_q;
+      valid4_q <= valid3_q;
+    end
+  end
+
+  // What later stages need travels with the accumulator. Bytes throughout, so that a lane is a vector element in
+  // simulation; right shifts keep five bits, `neg` one.
+  logic [7:0]        right_d[Lanes], right1_q[Lanes], right2_q[Lanes], right3_q[Lanes];
+  logic [1:0]        rule1_q[Lanes], rule2_q[Lanes], rule3_q[Lanes];
+  logic signed [7:0] zero1_q[Lanes], zero2_q[Lanes], zero3_q[Lanes];
+  logic signed [7:0] low1_q[Lanes], low2_q[Lanes], low3_q[Lanes];
+  logic signed [7:0] high1_q[Lanes], high2_q[Lanes], high3_q[Lanes];
+
+  always_ff @(posedge clk_i) begin
+    if (|{valid_i, valid1_q, valid2_q}) begin
+      right1_q <= right_d;
+      right2_q <= right1_q;
+      right3_q <= right2_q;
+      rule1_q  <= rule_i;
+      rule2_q  <= rule1_q;
+      rule3_q  <= rule2_q;
+      zero1_q  <= zero_i;
+      zero2_q  <= zero1_q;
+      zero3_q  <= zero2_q;
+      low1_q   <= low_i;
+      low2_q   <= low1_q;
+      low3_q   <= low2_q;
+      high1_q  <= high_i;
+      high2_q  <= high1_q;
+      high3_q  <= high2_q;
+    end
+  end
+
+  // stage 1: bias, left shift
+  logic signed [31:0] x_d[Lanes], x_q[Lanes], mult1_q[Lanes];
+  always_comb begin
+    x_d     = x_q;
+    right_d = right1_q;
+    if (|valid_i) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic [4:0]         left = shift_i[l][7] ? 5'd0 : shift_i[l][4:0];
+        automatic logic signed [31:0] x    = (acc_i[l] + bias_i[l]) <<< left;
+        automatic logic signed [31:0] size = acc_i[l][31] ? -acc_i[l] : acc_i[l];
+        x_d[l]     = (Average && (rule_i[l] == RuleAverage)) ? (size <<< 1) + bias_i[l] : x;
+        right_d[l] = shift_i[l][7] ? -shift_i[l] & 8'h1f : 8'd0;
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    x_q <= x_d;
+    if (|valid_i) mult1_q <= mult_i;
+  end
+
+  // stage 2: product
+  logic signed [63:0] prod_d[Lanes], prod_q[Lanes];
+  always_comb begin
+    prod_d = prod_q;
+    if (|valid1_q) for (int unsigned l = 0; l < Lanes; l++) prod_d[l] = 64'(x_q[l]) * 64'(mult1_q[l]);
+  end
+  always_ff @(posedge clk_i) prod_q <= prod_d;
+
+  // stage 3: upper half; |p| < 2^62, so 32 bits hold it
+  logic signed [31:0] upper_d[Lanes], upper_q[Lanes];
+  always_comb begin
+    upper_d = upper_q;
+    if (|valid2_q) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic        once  = rule2_q[l] == RuleSingle;
+        automatic logic        nudge = (rule2_q[l] == RuleDouble) | (once & (right2_q[l] == 8'd0));
+        automatic logic [63:0] add   = {33'd0, nudge, 30'd0} - 64'(once & prod_q[l][63]);
+        upper_d[l] = 32'((prod_q[l] + signed'(add)) >>> 31);
+      end
+    end
+  end
+  always_ff @(posedge clk_i) upper_q <= upper_d;
+
+  // sign of an average's accumulator
+  logic neg3[Lanes];
+  if (Average) begin : g_sign
+    logic neg_d[Lanes], neg1_q[Lanes], neg2_q[Lanes], neg3_q[Lanes];
+    always_comb begin
+      neg_d = neg1_q;
+      if (|valid_i) for (int unsigned l = 0; l < Lanes; l++) neg_d[l] = (rule_i[l] == RuleAverage) & acc_i[l][31];
+    end
+    always_ff @(posedge clk_i) begin
+      if (|{valid_i, valid1_q, valid2_q}) begin
+        neg1_q <= neg_d;
+        neg2_q <= neg1_q;
+        neg3_q <= neg2_q;
+      end
+    end
+    assign neg3 = neg3_q;
+  end else begin : g_no_sign
+    assign neg3 = '{default: 1'b0};
+  end
+
+  // stage 4: rounding shift, zero point, clamp
+  logic signed [7:0] data_d[Lanes], data_q[Lanes];
+  always_comb begin
+    data_d = data_q;
+    if (|valid3_q) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic [31:0] mask = (32'd1 << right3_q[l][4:0]) - 32'd1;
+        automatic logic [31:0] rest = upper_q[l] & mask;
+        automatic logic [31:0] half = (mask >> 1) + {31'd0, upper_q[l][31] & (rule3_q[l] == RuleDouble)};
+        automatic logic signed [31:0] up = {31'd0, (rest > half) & (rule3_q[l] != RuleAverage)};
+        automatic logic signed [31:0] size = (upper_q[l] >>> right3_q[l][4:0]) + up;
+        automatic logic signed [31:0] y = neg3[l] ? -size : size;
+        // |y| may need 32 bits, so clamp before adding the zero point
+        automatic logic signed [31:0] low  = 32'(low3_q[l]) - 32'(zero3_q[l]);
+        automatic logic signed [31:0] high = 32'(high3_q[l]) - 32'(zero3_q[l]);
+        data_d[l] = 8'((y < low) ? low : (y > high) ? high : y) + zero3_q[l];
+      end
+    end
+  end
+  always_ff @(posedge clk_i) data_q <= data_d;
+
+  assign valid_o = valid4_q;
+  assign data_o  = data_q;
+
+endmodule

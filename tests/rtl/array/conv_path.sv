@@ -1,0 +1,146 @@
+// The convolution path for its test: SB -> kt_conv -> kt_result_writer -> VB-like second buffer. The ports only load
+// memories, start commands and read results back.
+module conv_path
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+#(
+  parameter int unsigned Kp       = 32,
+  parameter int unsigned Cp       = 8,
+  parameter int unsigned WbRows   = 4096,
+  parameter int unsigned SbDepth  = 8192,
+  parameter int unsigned ZsbDepth = 1024,
+  parameter int unsigned ObPixels = 512,
+  localparam int unsigned Words   = Kp / Cp
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // one word into bank `mem_bank_i` of SB; the tap word `mem_bank_i` of a WB row; a ZSB word
+  input  logic                sb_we_i,
+  input  logic                wb_we_i,
+  input  logic                zsb_we_i,
+  input  logic [15:0]         mem_addr_i,
+  input  logic [3:0]          mem_bank_i,
+  input  logic [Cp*72-1:0]    mem_data_i,
+  input  logic [71:0]         zsb_data_i,
+  input  logic [15:0]         wb_split_i,
+  // queue
+  input  logic                cmd_peek_i,
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  logic [BodyBits-1:0] cmd_i,
+  output logic                done_o,
+  output logic                active_o,
+  // results
+  input  logic                st_ready_i,
+  output logic                st_valid_o,
+  output logic [Kp*8-1:0]     st_data_o,
+  input  logic [3:0]          out_bank_i,
+  input  logic [15:0]         out_addr_i,
+  output logic [Cp*8-1:0]     out_data_o
+);
+
+  logic                sb_we_q, wb_we_q, zsb_we_q, st_ready_q;
+  logic [15:0]         mem_addr_q, out_addr_q;
+  logic [3:0]          mem_bank_q, out_bank_q;
+  logic [Cp*72-1:0]    mem_data_q;
+  logic [71:0]         zsb_data_q;
+  logic                peek_q, valid_q;
+  logic [BodyBits-1:0] cmd_q;
+  always_ff @(posedge clk_i) begin
+    sb_we_q    <= sb_we_i;
+    wb_we_q    <= wb_we_i;
+    zsb_we_q   <= zsb_we_i;
+    mem_addr_q <= mem_addr_i;
+    mem_bank_q <= mem_bank_i;
+    mem_data_q <= mem_data_i;
+    zsb_data_q <= zsb_data_i;
+    out_addr_q <= out_addr_i;
+    out_bank_q <= out_bank_i;
+    st_ready_q <= st_ready_i;
+  end
+  // a queue of one command
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      peek_q  <= 1'b0;
+      valid_q <= 1'b0;
+    end else if (cmd_peek_i) begin
+      peek_q  <= 1'b1;
+      valid_q <= cmd_valid_i;
+    end else if (conv_ready && valid_q) begin
+      peek_q  <= 1'b0;
+      valid_q <= 1'b0;
+    end else if (cmd_valid_i) begin
+      valid_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) if (cmd_peek_i) cmd_q <= cmd_i;
+  logic conv_ready;
+  assign cmd_ready_o = !peek_q;
+
+  tap_t            tap[9], no_tap[9], load_tap[1], no_vector_tap[3], no_array_tap[Words], out_tap[9];
+  logic [Cp*8-1:0] word[9], load_word[1], wb_word[9], no_vector_word[3], no_array_word[Words], out_word[9];
+  for (genvar t = 0; t < 9; t++) begin : g_tap
+    assign wb_word[t] = mem_data_q[Cp*8*t+:Cp*8];
+    assign out_tap[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
+  end
+  assign load_tap[0]  = '{en: 1'b1, bank: mem_bank_q, addr: mem_addr_q};
+  assign load_word[0] = mem_data_q[Cp*8-1:0];
+  assign no_vector_tap  = '{default: '0};
+  assign no_vector_word = '{default: '0};
+  assign no_array_tap   = '{default: '0};
+  assign no_array_word  = '{default: '0};
+  assign no_tap         = '{default: '0};
+
+  logic unused_grant[4];
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_sb (
+    .clk_i, .rst_ni,
+    .array_we_i(1'b0), .array_tap_i(no_array_tap), .array_word_i(no_array_word),
+    .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
+    .load_grant_o(unused_grant[1]), .load_we_i(sb_we_q), .load_tap_i(load_tap), .load_word_i(load_word),
+    .tap_i(tap), .word_o(word)
+  );
+
+  logic            start, ready, take, credit, valid;
+  out_cmd_t        out_cmd;
+  logic [Cp*8-1:0] result[Words], written[Words];
+  logic            unused_wait[2];
+  kt_conv #(.Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
+    .clk_i, .rst_ni,
+    .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i(cmd_q), .cmd_index_i('0),
+    .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_word_i(wb_word),
+    .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
+    .tap_o(tap), .word_i(word),
+    .out_start_o(start), .out_cmd_o(out_cmd), .out_ready_i(ready), .out_take_o(take), .out_credit_i(credit),
+    .out_valid_o(valid), .out_word_o(result),
+    .active_o, .wait_weights_o(unused_wait[0]), .wait_output_o(unused_wait[1])
+  );
+
+  tap_t   sb_tap[Words], vb_tap[Words];
+  logic   sb_we, vb_we, blocked;
+  watch_t watch;
+  kt_result_writer #(.Cp(Cp), .Words(Words), .Depth(2 ** $clog2(Kp + 12))) u_writer (
+    .clk_i, .rst_ni,
+    .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,
+    .take_i(take), .credit_o(credit), .valid_i(valid), .word_i(result),
+    .sb_tap_o(sb_tap), .sb_grant_i(1'b1), .sb_we_o(sb_we), .vb_tap_o(vb_tap), .vb_grant_i(1'b1), .vb_we_o(vb_we),
+    .st_valid_o, .st_ready_i(st_ready_q), .word_o(written), .blocked_o(blocked), .watch_o(watch)
+  );
+  for (genvar w = 0; w < int'(Words); w++) begin : g_store
+    assign st_data_o[Cp*8*w+:Cp*8] = written[w];
+  end
+
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_out (
+    .clk_i, .rst_ni,
+    .array_we_i(vb_we), .array_tap_i(vb_tap), .array_word_i(written),
+    .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
+    .load_grant_o(unused_grant[3]), .load_we_i(1'b0), .load_tap_i(load_tap), .load_word_i(load_word),
+    .tap_i(out_tap), .word_o(out_word)
+  );
+  assign out_data_o = out_word[0];
+
+  // what the test does not look at
+  logic unused;
+  assign unused = &{1'b0, sb_we, blocked, watch, unused_grant[0], unused_grant[1], unused_grant[2], unused_grant[3],
+                    unused_wait[0], unused_wait[1], no_tap[0]};
+
+endmodule

@@ -1,0 +1,449 @@
+// Random layers through the convolution path (SB -> line buffer -> array with OB -> requantiser -> result writer), every
+// output compared with a plain integer model: as written to the second buffer and as handed to STORE.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "Vconv_path.h"
+#include "compile/command_fields.h"
+#include "tests/support/seed.h"
+#include "verilated.h"
+
+namespace kaiten {
+namespace {
+
+constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows = PARAM_WbRows, kObPixels = PARAM_ObPixels;
+constexpr int kWords = kKp / kCp;
+
+int ceil_div(int a, int b) { return (a + b - 1) / b; }
+int mod(int a, int b) { return ((a % b) + b) % b; }
+
+struct Random {
+  std::mt19937_64 engine;
+  int operator()(int lo, int hi) { return lo + static_cast<int>(engine() % static_cast<uint64_t>(hi - lo + 1)); }
+  int8_t byte() { return static_cast<int8_t>(engine()); }
+};
+
+struct Channel {
+  int32_t bias, mult;
+  int shift;
+};
+
+// A convolution with kernel 1 or 3. Tensors are [row][column][channel] of stored int8 values.
+struct Layer {
+  int kernel = 3, stride = 1;
+  int height = 0, width = 0, in_channels = 0, out_channels = 0;
+  int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int zero_in = 0, zero_out = 0, low = -128, high = 127;
+  bool single = false;
+  std::vector<int8_t> in, weights;  // weights [out][row][column][in]
+  std::vector<Channel> channels;
+  int out_height() const { return (height + pad_top + pad_bottom - kernel) / stride + 1; }
+  int out_width() const { return (width + pad_left + pad_right - kernel) / stride + 1; }
+};
+
+// TensorFlow Lite's reference requantisation (two roundings), and one rounding of the exact product.
+int32_t requantise(int32_t x, const Channel& c, bool single) {
+  const int left = std::max(c.shift, 0), right = std::max(-c.shift, 0);
+  if (single) {
+    const __int128 p = static_cast<__int128>(int64_t{x} << left) * c.mult, half = static_cast<__int128>(1) << (30 + right);
+    const __int128 a = p < 0 ? -p : p, q = (a + half) >> (31 + right);
+    return static_cast<int32_t>(p < 0 ? -q : q);
+  }
+  const int64_t ab = int64_t{static_cast<int32_t>(static_cast<uint32_t>(x) << left)} * c.mult;
+  const int64_t nudge = ab >= 0 ? (1 << 30) : (1 - (1 << 30));
+  const int32_t high = static_cast<int32_t>((ab + nudge) / (int64_t{1} << 31));
+  const int32_t mask = static_cast<int32_t>((int64_t{1} << right) - 1);
+  const int32_t threshold = (mask >> 1) + (high < 0 ? 1 : 0);
+  return (high >> right) + ((high & mask) > threshold ? 1 : 0);
+}
+
+std::vector<int8_t> reference(const Layer& l) {
+  const int oh = l.out_height(), ow = l.out_width();
+  std::vector<int8_t> out;
+  for (int y = 0; y < oh; y++)
+    for (int x = 0; x < ow; x++)
+      for (int o = 0; o < l.out_channels; o++) {
+        int32_t acc = l.channels[o].bias;
+        for (int r = 0; r < l.kernel; r++)
+          for (int c = 0; c < l.kernel; c++) {
+            const int iy = y * l.stride - l.pad_top + r, ix = x * l.stride - l.pad_left + c;
+            if (iy < 0 || iy >= l.height || ix < 0 || ix >= l.width) continue;
+            const int8_t* a = &l.in[(static_cast<size_t>(iy) * l.width + ix) * l.in_channels];
+            const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel + r) * l.kernel + c) * l.in_channels];
+            for (int i = 0; i < l.in_channels; i++) acc += (a[i] - l.zero_in) * w[i];
+          }
+        out.push_back(static_cast<int8_t>(std::clamp(requantise(acc, l.channels[o], l.single) + l.zero_out, l.low, l.high)));
+      }
+  return out;
+}
+
+// A tensor in a streaming buffer: G groups of CP channels, P words a pixel (P is never a multiple of 3).
+struct Rows {
+  int groups, pixel, slots, slot_size, first;
+  Rows(int channels, int width, int slots_, int first_)
+      : groups(ceil_div(channels, kCp)), pixel(groups % 3 == 0 ? groups + 1 : groups), slots(slots_),
+        slot_size(ceil_div(width * pixel, 9)), first(first_) {}
+  int slot(int row) const { return first + mod(row, slots) * slot_size; }
+  int bank(int row, int word) const { return mod(word + 3 * row, 9); }
+  int addr(int row, int word) const { return slot(row) + word / 9; }
+  int end() const { return first + slots * slot_size; }
+};
+
+class Core {
+ public:
+  int stall_percent = 0;
+  uint64_t cycles = 0, active = 0, done = 0;
+  std::deque<std::vector<int8_t>> stored;
+
+  explicit Core(uint64_t seed) : rng_{std::mt19937_64(seed)} {
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed % 1000000) + 1);
+    top_ = std::make_unique<Vconv_path>(&context_);
+    top_->cmd_peek_i = top_->cmd_valid_i = top_->sb_we_i = top_->wb_we_i = top_->zsb_we_i = 0;
+    top_->clk_i = top_->rst_ni = 0;
+    tick();
+    tick();
+    top_->rst_ni = 1;
+    top_->eval();
+    done = active = 0;  // what unreset state counted
+    stored.clear();
+  }
+  void tick() {
+    const bool ready = stall_percent == 0 || rng_(0, 99) >= stall_percent;
+    if (top_->st_valid_o && ready_) {
+      std::vector<int8_t> pixel(kKp);
+      std::memcpy(pixel.data(), &top_->st_data_o, kKp);
+      stored.push_back(pixel);
+    }
+    done += top_->done_o;
+    top_->st_ready_i = ready_next_;
+    top_->clk_i = 1;
+    top_->eval();
+    ready_ = ready_next_;  // registered in the wrapper
+    ready_next_ = ready;
+    top_->clk_i = 0;
+    top_->eval();
+    cycles++;
+    active += top_->active_o;
+  }
+  void write_sb(int bank, int addr, const int8_t* word) {
+    top_->sb_we_i = 1;
+    top_->mem_bank_i = static_cast<uint8_t>(bank);
+    top_->mem_addr_i = static_cast<uint16_t>(addr);
+    std::memcpy(&top_->mem_data_i, word, kCp);
+    tick();
+    top_->sb_we_i = 0;
+  }
+  void write_wb(int row, const int8_t* bytes) {
+    top_->wb_we_i = 1;
+    top_->mem_addr_i = static_cast<uint16_t>(row);
+    std::memcpy(&top_->mem_data_i, bytes, 9 * kCp);
+    tick();
+    top_->wb_we_i = 0;
+  }
+  void write_zsb(int addr, const Channel& c) {
+    uint8_t bytes[12] = {};
+    std::memcpy(bytes, &c.bias, 4);
+    std::memcpy(bytes + 4, &c.mult, 4);
+    bytes[8] = static_cast<uint8_t>(c.shift);
+    top_->zsb_we_i = 1;
+    top_->mem_addr_i = static_cast<uint16_t>(addr);
+    std::memcpy(&top_->zsb_data_i, bytes, 12);
+    tick();
+    top_->zsb_we_i = 0;
+  }
+  void set_split(int split) { top_->wb_split_i = static_cast<uint16_t>(split); }
+  void issue(ConvCommand command) {
+    uint8_t bytes[kCommandBytes] = {};
+    ConvCommand::fields(command, [&](const char* name, int64_t value, int first, int bits, FieldKind kind) {
+      if (kind == FieldKind::kWord) value = value / 9 * 16 + value % 9;
+      EXPECT_TRUE(kind == FieldKind::kSigned || (value >> bits) == 0) << name << " = " << value;
+      for (int b = 0; b < bits; b++)
+        if (value >> b & 1) bytes[(first - kHeaderBits + b) / 8] |= static_cast<uint8_t>(1 << (first + b) % 8);
+    });
+    while (!top_->cmd_ready_o) tick();
+    std::memcpy(&top_->cmd_i, bytes, (512 - kHeaderBits) / 8);
+    top_->cmd_peek_i = 1;
+    top_->cmd_valid_i = rng_(0, 1) == 1;
+    const bool later = !top_->cmd_valid_i;
+    tick();
+    top_->cmd_peek_i = top_->cmd_valid_i = 0;
+    if (later) {  // the weight loader runs ahead of the other waits
+      for (int i = rng_(0, 3 * kKp); i > 0; i--) tick();
+      top_->cmd_valid_i = 1;
+      tick();
+      top_->cmd_valid_i = 0;
+    }
+    issued_++;
+  }
+  void wait_done() {
+    for (int limit = 2'000'000; done < issued_; limit--) {
+      ASSERT_GT(limit, 0) << "the path hangs";
+      tick();
+    }
+    tick();
+    tick();
+  }
+  void read_out(int bank, int addr, int8_t* word) {
+    top_->out_bank_i = static_cast<uint8_t>(bank);
+    top_->out_addr_i = static_cast<uint16_t>(addr);
+    for (int i = 0; i < 3; i++) tick();
+    std::memcpy(word, &top_->out_data_o, kCp);
+  }
+
+ private:
+  Random rng_;
+  VerilatedContext context_;
+  std::unique_ptr<Vconv_path> top_;
+  bool ready_ = false, ready_next_ = true;
+  uint64_t issued_ = 0;
+};
+
+struct Split {
+  int rows, tiles;  // per command
+  int slots;        // input ring
+  int in_base, out_base, wb_base, wb_split, params;
+  bool chained;     // issue all commands before reading results (everything must fit)
+  bool to_vb, to_store;
+};
+
+class LayerRun {
+ public:
+  LayerRun(Core& core, const Layer& l, const Split& s, Random& rng)
+      : core_(core), l_(l), s_(s), rng_(rng), in_(l.in_channels, l.width, s.slots, s.in_base),
+        out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
+        passes_(l.kernel == 3 ? in_.groups : ceil_div(in_.groups, 9)), tiles_(ceil_div(l.out_channels, kKp)) {}
+
+  bool fits() const {
+    return in_.end() <= kSbDepth && out_.end() <= kSbDepth && tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
+           s_.params + tiles_ * kKp <= 1024 && in_.pixel * l_.stride < 9 * 255;
+  }
+
+  void run() {
+    load_weights();
+    const int oh = l_.out_height();
+    want_ = reference(l_);
+    core_.stored.clear();
+    if (s_.chained) load_rows(l_.height - 1);
+    for (int y = 0; y < oh; y += s_.rows) {
+      const int rows = std::min(s_.rows, oh - y);
+      if (!s_.chained) load_rows((y + rows - 1) * l_.stride - l_.pad_top + l_.kernel - 1);
+      for (int tile = 0; tile < tiles_; tile += s_.tiles) core_.issue(command(y, rows, tile));
+      if (s_.chained) continue;
+      core_.wait_done();
+      if (s_.to_vb) check_buffer(y, rows);
+    }
+    core_.wait_done();
+    if (s_.chained && s_.to_vb) check_buffer(0, oh);
+    if (s_.to_store) check_stored();
+    EXPECT_EQ(core_.stored.size(), 0u);
+  }
+
+ private:
+  int wb_row(int row) const { return row < kWbRows ? row : row - kWbRows + s_.wb_split; }
+
+  // WB row of output channel k of (tile, pass): nine words; lanes without a channel get zeros.
+  void load_weights() {
+    core_.set_split(s_.wb_split);
+    int addr = s_.wb_base;
+    for (int tile = 0; tile < tiles_; tile++)
+      for (int pass = 0; pass < passes_; pass++)
+        for (int k = 0; k < kKp; k++, addr++) {
+          int8_t bytes[9 * kCp] = {};
+          const int o = tile * kKp + k;
+          for (int t = 0; t < 9; t++)
+            for (int c = 0; c < kCp; c++) {
+              const int i = (l_.kernel == 3 ? pass : 9 * pass + t) * kCp + c;
+              const int row = l_.kernel == 3 ? t % 3 : 0, col = l_.kernel == 3 ? t / 3 : 0;
+              if (o < l_.out_channels && i < l_.in_channels)
+                bytes[t * kCp + c] =
+                    l_.weights[((static_cast<size_t>(o) * l_.kernel + row) * l_.kernel + col) * l_.in_channels + i];
+            }
+          core_.write_wb(wb_row(addr), bytes);
+        }
+    const size_t n = static_cast<size_t>(l_.kernel) * l_.kernel * l_.in_channels;
+    for (int o = 0; o < l_.out_channels; o++) {
+      Channel c = l_.channels[o];
+      int32_t sum = 0;
+      for (size_t i = 0; i < n; i++) sum += l_.weights[o * n + i];
+      c.bias -= l_.zero_in * sum;
+      core_.write_zsb(s_.params + o, c);
+    }
+  }
+
+  // Bring input rows up to `last` into the ring; channels that do not exist hold garbage.
+  void load_rows(int last) {
+    for (; next_row_ <= std::min(last, l_.height - 1); next_row_++)
+      for (int i = 0; i < l_.width * in_.pixel; i++) {
+        int8_t word[kCp];
+        for (int c = 0; c < kCp; c++) {
+          const int channel = i % in_.pixel * kCp + c;
+          word[c] = channel < l_.in_channels
+                        ? l_.in[(static_cast<size_t>(next_row_) * l_.width + i / in_.pixel) * l_.in_channels + channel]
+                        : rng_.byte();
+        }
+        core_.write_sb(in_.bank(next_row_, i), in_.addr(next_row_, i), word);
+      }
+  }
+
+  int want(int y, int x, int c) const {
+    return want_[(static_cast<size_t>(y) * l_.out_width() + x) * l_.out_channels + c];
+  }
+
+  void check_buffer(int y, int rows) {
+    for (int r = y; r < y + rows; r++)
+      for (int x = 0; x < l_.out_width(); x++)
+        for (int g = 0; g < out_.groups; g++) {
+          int8_t word[kCp];
+          const int i = x * out_.pixel + g;
+          core_.read_out(out_.bank(r, i), out_.addr(r, i), word);
+          for (int c = 0; c < kCp && g * kCp + c < l_.out_channels; c++)
+            ASSERT_EQ(word[c], want(r, x, g * kCp + c)) << "buffer, row " << r << " column " << x << " channel " << g * kCp + c;
+        }
+  }
+
+  void check_stored() {
+    for (int y = 0; y < l_.out_height(); y += s_.rows)
+      for (int tile = 0; tile < tiles_; tile++)
+        for (int r = y; r < std::min(y + s_.rows, l_.out_height()); r++)
+          for (int x = 0; x < l_.out_width(); x++) {
+            ASSERT_FALSE(core_.stored.empty());
+            const auto pixel = core_.stored.front();
+            core_.stored.pop_front();
+            for (int k = 0; k < kKp && tile * kKp + k < l_.out_channels; k++)
+              ASSERT_EQ(pixel[k], want(r, x, tile * kKp + k)) << "STORE, row " << r << " column " << x;
+          }
+  }
+
+  ConvCommand command(int y, int rows, int tile) {
+    const int top = y * l_.stride - l_.pad_top, ow = l_.out_width();
+    int reads = ow;
+    if (l_.kernel == 3) {
+      const int columns = std::min(l_.width, (ow - 1) * l_.stride + 3 - l_.pad_left);
+      reads = ceil_div(columns, l_.stride);
+    }
+    ConvCommand c;
+    c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size, c.in_slot = in_.slot(top);
+    c.in_pixel = in_.pixel, c.in_step = l_.stride * in_.pixel;
+    c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
+    c.mode = l_.kernel == 1, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in;
+    c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = passes_, c.reads = reads;
+    c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = s_.params + tile * kKp;
+    c.out_groups = out_.groups, c.out_group = c.out_first = tile * kWords, c.out_pixel = out_.pixel;
+    c.out_row_mod3 = mod(y, 3), c.out_slot_size = out_.slot_size;
+    c.vb_first = out_.first, c.vb_last = out_.slot(out_.slots - 1), c.vb_slot = out_.slot(y);
+    c.to_vb = s_.to_vb, c.to_store = s_.to_store;
+    c.zero = l_.zero_out, c.low = l_.low, c.high = l_.high, c.rule = l_.single ? 1 : 0;
+    return c;
+  }
+
+  Core& core_;
+  const Layer& l_;
+  Split s_;
+  Random& rng_;
+  Rows in_, out_;
+  int passes_, tiles_, next_row_ = 0;
+  std::vector<int8_t> want_;
+};
+
+void fill(Layer& l, Random& rng) {
+  l.in.resize(static_cast<size_t>(l.height) * l.width * l.in_channels);
+  l.weights.resize(static_cast<size_t>(l.out_channels) * l.kernel * l.kernel * l.in_channels);
+  l.channels.resize(l.out_channels);
+  for (auto& v : l.in) v = rng.byte();
+  for (auto& v : l.weights) v = rng.byte();
+  const int right = std::max(0, 11 - __builtin_clz(l.kernel * l.kernel * l.in_channels));
+  for (auto& c : l.channels) {
+    c.bias = rng(-20000, 20000);
+    c.mult = rng(0, 3) == 0 ? 1 << 30 : rng(1 << 30, 2147483647);  // powers of two give ties of the second rounding
+    c.shift = rng(0, 7) == 0 ? rng(1, 2) : -std::clamp(rng(6, 11) + right, 0, 31);
+    if (rng(0, 63) == 0) c.mult = 0;
+  }
+  const int zeros[] = {-128, 127, rng(-128, 127)};
+  l.zero_in = zeros[rng(0, 2)];
+  l.zero_out = zeros[rng(0, 2)];
+  l.low = rng(0, 1) ? l.zero_out : -128;
+  l.high = rng(0, 3) ? 127 : std::max(l.low, rng(0, 127));
+  l.single = rng(0, 3) == 0;
+}
+
+Layer random_layer(Random& rng) {
+  Layer l;
+  l.kernel = rng(0, 1) ? 3 : 1;
+  l.stride = rng(1, 2);
+  l.width = rng(0, 3) ? rng(1, 20) : rng(21, 56);
+  l.height = rng(1, l.width > 20 ? 10 : 16);
+  l.in_channels = rng(1, l.kernel == 3 ? 6 * kCp : 25 * kCp);
+  if (rng(0, 3) == 0) l.in_channels = rng(1, kCp);  // one pass: tiles follow each other quickly
+  l.out_channels = rng(1, kKp <= 8 ? 5 * kKp : 3 * kKp);
+  if (l.kernel == 3) {
+    switch (rng(0, 2)) {
+      case 0: l.width += 2, l.height += 2; break;                                // valid
+      case 1: l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1; break;    // PyTorch
+      default: {                                                                 // TensorFlow SAME
+        const int ph = std::max(0, (ceil_div(l.height, l.stride) - 1) * l.stride + 3 - l.height);
+        const int pw = std::max(0, (ceil_div(l.width, l.stride) - 1) * l.stride + 3 - l.width);
+        l.pad_top = ph / 2, l.pad_bottom = ph - ph / 2, l.pad_left = pw / 2, l.pad_right = pw - pw / 2;
+      }
+    }
+  }
+  fill(l, rng);
+  return l;
+}
+
+TEST(ConvPath, RandomLayers) {
+  const uint64_t seed = test::seed();
+  Core core(seed);
+  int tried = 0;
+  for (int number = 0; tried < PARAM_LAYERS; number++) {
+    Random rng{std::mt19937_64(seed * 1000003 + static_cast<uint64_t>(number))};
+    const Layer l = random_layer(rng);
+    const int oh = l.out_height(), ow = l.out_width(), tiles = ceil_div(l.out_channels, kKp);
+    Split s{};
+    s.rows = rng(0, 3) ? rng(1, std::min(oh, kObPixels / ow)) : 1;  // short passes too, down to one pixel
+    s.tiles = rng(1, tiles);
+    s.chained = rng(0, 1) == 0;
+    s.slots = s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel + rng(0, 3);
+    s.in_base = rng(0, 100), s.out_base = rng(0, 100), s.params = rng(0, 100);
+    s.wb_split = rng(0, 2) ? 0 : rng(1, kWbRows / 2);
+    s.wb_base = rng(s.wb_split, kWbRows - 1);
+    s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
+    core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
+    LayerRun run(core, l, s, rng);
+    if (!run.fits()) continue;
+    tried++;
+    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel << "x" << l.kernel << "/" << l.stride << " in "
+                                    << l.height << "x" << l.width << "x" << l.in_channels << " out " << oh << "x" << ow << "x"
+                                    << l.out_channels << " pads " << l.pad_top << l.pad_left << l.pad_bottom << l.pad_right
+                                    << " rows " << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
+                                    << s.chained << " stall " << core.stall_percent);
+    run.run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// No window is emitted twice or in vain.
+TEST(ConvPath, EmitsEachWindowOnce) {
+  Random rng{std::mt19937_64(7)};
+  Core core(1);
+  Layer l;
+  l.height = l.width = 14, l.in_channels = 4 * kCp, l.out_channels = 2 * kKp;
+  l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;
+  fill(l, rng);
+  Split s{};
+  s.rows = 7, s.tiles = 2, s.chained = true, s.slots = 16, s.to_vb = true;
+  LayerRun run(core, l, s, rng);
+  ASSERT_TRUE(run.fits());
+  run.run();
+  EXPECT_EQ(core.active, 14u * 14u * 4u * 2u);  // one window per pixel, pass and tile
+}
+
+}  // namespace
+}  // namespace kaiten
