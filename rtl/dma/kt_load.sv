@@ -1,0 +1,324 @@
+// LOAD engine: rows into SB and VB, weights into WB and VWB, parameters into the two ZSBs.
+//
+//   command --> kt_load_request --> read master --> kt_gearbox --> output register --> memories
+//          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
+//
+// Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
+// piece after the other (the words of a pixel that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
+// from one register; done_o follows when what it holds is accepted.
+//
+// SB and VB accept each on its own: *_valid_o stays until *_grant_i, and with the grant all words of the request are
+// written. Both buffers get the same words. Data of a request stay while either is waiting.
+module kt_load
+  import kt_pkg::*;
+  import kt_cmd_pkg::*;
+#(
+  parameter int unsigned Cp       = 4,
+  parameter int unsigned AxiW     = 128,
+  parameter int unsigned WbRows   = 2048,
+  parameter int unsigned AddrW    = 40,
+  parameter int unsigned BytesW   = 20,  // of the read master's byte count
+  parameter int unsigned Commands = 4,   // commands asked for and not yet begun to be written
+  localparam int unsigned LaneW = $clog2(AxiW / 8),
+  localparam int unsigned Lw    = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9  // words of a request to SB and VB
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // registers
+  input  logic [AddrW-1:0]    base_i[8],
+  input  addr_t               wb_split_i,
+  // commands
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  logic [3:0]          op_i,
+  input  logic [BodyBits-1:0] cmd_i,
+  input  index_t              cmd_index_i,
+  output logic                done_o,
+  output logic                busy_o,        // a command was taken and is not done
+  // read master
+  output logic                req_valid_o,
+  input  logic                req_ready_i,
+  output logic [AddrW-1:0]    req_addr_o,
+  output logic [BytesW-1:0]   req_bytes_o,
+  input  logic                rsp_valid_i,
+  output logic                rsp_ready_o,
+  input  logic [AxiW-1:0]     rsp_data_i,
+  input  logic [LaneW-1:0]    rsp_offset_i,
+  input  logic                rsp_error_i,
+  // SB and VB
+  output logic                sb_valid_o,
+  input  logic                sb_grant_i,
+  output tap_t                sb_tap_o[Lw],
+  output logic                vb_valid_o,
+  input  logic                vb_grant_i,
+  output tap_t                vb_tap_o[Lw],
+  output logic [Cp*8-1:0]     word_o  [Lw],
+  // WB and VWB
+  output logic                wb_en_o,
+  output logic                vwb_en_o,
+  output addr_t               weights_addr_o,
+  output logic [9*Cp*8-1:0]   weights_o,
+  // ZSBs
+  output logic                zsb_array_en_o,
+  output logic                zsb_vector_en_o,
+  output addr_t               param_addr_o,
+  output param_t              param_o,
+  // a read error belongs to this command
+  output logic                error_o,
+  output index_t              error_index_o,
+  // bytes asked for, once a request
+  output logic                read_rows_o,
+  output logic                read_weights_o,
+  output logic                read_params_o,
+  output logic [BytesW-1:0]   read_bytes_o
+);
+
+  localparam int unsigned RowBytes = 9 * Cp;
+  localparam int unsigned NeedW    = $clog2(RowBytes + 1);
+  localparam int unsigned PieceW   = $clog2(Lw * Cp + 1);
+
+  // ---- commands
+  typedef struct packed {
+    index_t              index;
+    logic [3:0]          op;
+    logic [BodyBits-1:0] body;
+  } item_t;
+
+  item_t item, item_in;
+  logic  req_take, item_free, item_valid, start, active_q, finish;
+
+  assign item_in     = '{index: cmd_index_i, op: op_i, body: cmd_i};
+  assign cmd_ready_o = req_take && item_free;
+
+  logic       req_busy;
+  logic [3:0] req_op;
+  kt_load_request #(
+    .AddrW (AddrW),
+    .BytesW(BytesW)
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .base_i,
+    .cmd_valid_i(cmd_valid_i && item_free),
+    .cmd_ready_o(req_take),
+    .op_i,
+    .cmd_i,
+    .req_valid_o,
+    .req_ready_i,
+    .req_addr_o,
+    .req_bytes_o,
+    .req_op_o   (req_op)
+  );
+  assign req_busy       = !req_take;
+  assign read_rows_o    = req_valid_o && req_ready_i && req_op == OpLoadRows;
+  assign read_weights_o = req_valid_o && req_ready_i && req_op == OpLoadWeights;
+  assign read_params_o  = req_valid_o && req_ready_i && req_op == OpLoadParams;
+  assign read_bytes_o   = req_bytes_o;
+
+  logic [$clog2(Commands+1)-1:0] unused_level;
+  kt_fifo #(
+    .Width($bits(item_t)),
+    .Depth(Commands)
+  ) u_items (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (cmd_valid_i && req_take),
+    .in_ready_o (item_free),
+    .in_data_i  (item_in),
+    .out_valid_o(item_valid),
+    .out_ready_i(start),
+    .out_data_o (item),
+    .level_o    (unused_level)
+  );
+
+  // ---- loops
+  logic   is_rows_q, is_weights_q, is_params_q;  // operation of the current command, one at a time
+  logic   to_sb_q, to_vb_q, to_second_q;         // to_second_q: VWB, ZSB of the vector engine
+  index_t index_q;
+
+  load_rows_t    rows_cmd;
+  load_weights_t weights_cmd;
+  /* verilator lint_off UNUSEDSIGNAL */
+  load_params_t  params_cmd;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign rows_cmd    = load_rows_t'(item.body);
+  assign weights_cmd = load_weights_t'(item.body);
+  assign params_cmd  = load_params_t'(item.body);
+
+  logic [PieceW-1:0] rows_need;
+  logic              rows_request_end, rows_end, take_rows;
+  tap_t              sb_tap[Lw], vb_tap[Lw];
+  kt_load_rows #(
+    .Cp(Cp),
+    .Lw(Lw)
+  ) u_rows (
+    .clk_i,
+    .start_i      (start && item.op == OpLoadRows),
+    .cmd_i        (rows_cmd),
+    .step_i       (take_rows),
+    .need_o       (rows_need),
+    .request_end_o(rows_request_end),
+    .end_o        (rows_end),
+    .sb_tap_o     (sb_tap),
+    .vb_tap_o     (vb_tap)
+  );
+
+  logic [NeedW-1:0] weights_need;
+  logic             weights_word, weights_row_end, weights_end, take_weights;
+  addr_t            weights_addr;
+  kt_load_weights #(
+    .Cp    (Cp),
+    .WbRows(WbRows)
+  ) u_weights (
+    .clk_i,
+    .wb_split_i,
+    .start_i  (start && item.op == OpLoadWeights),
+    .cmd_i    (weights_cmd),
+    .step_i   (take_weights),
+    .need_o   (weights_need),
+    .word_o   (weights_word),
+    .row_end_o(weights_row_end),
+    .end_o    (weights_end),
+    .addr_o   (weights_addr)
+  );
+
+  logic        take_params;
+  logic [10:0] params_q;        // left after this one
+  addr_t       params_addr_q;
+  always_ff @(posedge clk_i) begin
+    if (start && item.op == OpLoadParams) begin
+      params_q      <= params_cmd.count - 11'd1;
+      params_addr_q <= addr_t'(params_cmd.index);
+    end else if (take_params) begin
+      params_q      <= params_q - 11'd1;
+      params_addr_q <= params_addr_q + 16'd1;
+    end
+  end
+
+  // ---- the piece
+  logic [NeedW-1:0] need;
+  logic             enough, out_free, take, request_end, cmd_end;
+  logic [RowBytes*8-1:0] window;
+  logic             beat_error;
+
+  always_comb begin
+    need        = NeedW'(9);
+    request_end = params_q == '0;
+    cmd_end     = params_q == '0;
+    if (is_rows_q) begin
+      need        = NeedW'(rows_need);
+      request_end = rows_request_end;
+      cmd_end     = rows_end;
+    end else if (is_weights_q) begin
+      need        = weights_need;
+      request_end = weights_end;
+      cmd_end     = weights_end;
+    end
+  end
+
+  assign take         = active_q && enough && out_free;
+  assign take_rows    = take && is_rows_q;
+  assign take_weights = take && is_weights_q;
+  assign take_params  = take && is_params_q;
+  assign finish       = take && cmd_end;
+  assign start        = item_valid && (!active_q || finish);
+
+  kt_gearbox #(
+    .DataW (AxiW),
+    .Window(RowBytes)
+  ) u_gearbox (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (rsp_valid_i),
+    .in_ready_o (rsp_ready_o),
+    .in_data_i  (rsp_data_i),
+    .in_offset_i(rsp_offset_i),
+    .in_error_i (rsp_error_i),
+    .need_i     (need),
+    .enough_o   (enough),
+    .take_i     (take),
+    .last_i     (request_end),
+    .window_o   (window),
+    .error_o    (beat_error)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q <= 1'b0;
+    end else begin
+      if (start) active_q <= 1'b1;
+      else if (finish) active_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      is_rows_q    <= item.op == OpLoadRows;
+      is_weights_q <= item.op == OpLoadWeights;
+      is_params_q  <= item.op == OpLoadParams;
+      to_sb_q      <= rows_cmd.to_sb;
+      to_vb_q      <= rows_cmd.to_vb;
+      to_second_q  <= (item.op == OpLoadWeights) ? weights_cmd.to_vwb : params_cmd.to_vector;
+      index_q      <= item.index;
+    end
+  end
+
+  // ---- output register
+  logic                  sb_valid_q, vb_valid_q, last_q;
+  logic [RowBytes*8-1:0] data_q;
+
+  assign out_free = (!sb_valid_q || sb_grant_i) && (!vb_valid_q || vb_grant_i);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      sb_valid_q      <= 1'b0;
+      vb_valid_q      <= 1'b0;
+      wb_en_o         <= 1'b0;
+      vwb_en_o        <= 1'b0;
+      zsb_array_en_o  <= 1'b0;
+      zsb_vector_en_o <= 1'b0;
+      last_q          <= 1'b0;
+      done_o          <= 1'b0;
+      error_o         <= 1'b0;
+    end else begin
+      sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
+      vb_valid_q      <= (take_rows && to_vb_q) || (vb_valid_q && !vb_grant_i);
+      wb_en_o         <= take_weights && weights_row_end && !to_second_q;
+      vwb_en_o        <= take_weights && weights_row_end && to_second_q;
+      zsb_array_en_o  <= take_params && !to_second_q;
+      zsb_vector_en_o <= take_params && to_second_q;
+      last_q          <= finish || (last_q && !out_free);
+      done_o          <= last_q && out_free;
+      error_o         <= take && beat_error;
+    end
+  end
+
+  // Words of a row that are spread come one by one and enter from above; after the ninth all stand in their places.
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      if (is_weights_q && weights_word) data_q <= {window[Cp*8-1:0], data_q[RowBytes*8-1:Cp*8]};
+      else data_q <= window;
+      error_index_o <= index_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_rows) begin
+      sb_tap_o <= sb_tap;
+      vb_tap_o <= vb_tap;
+    end
+    if (take_weights) weights_addr_o <= weights_addr;
+    if (take_params) param_addr_o <= params_addr_q;
+  end
+
+  assign sb_valid_o = sb_valid_q;
+  assign vb_valid_o = vb_valid_q;
+  assign weights_o  = data_q;
+  assign param_o    = param_t'(data_q[71:0]);
+  for (genvar w = 0; w < int'(Lw); w++) begin : gen_word
+    assign word_o[w] = data_q[w*Cp*8+:Cp*8];
+  end
+
+  assign busy_o = req_busy || item_valid || active_q || last_q || done_o;
+
+endmodule

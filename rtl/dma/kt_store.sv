@@ -1,0 +1,293 @@
+// STORE engine: results of the array or the vector engine, packed into bus beats, to memory.
+//
+// Loops: tile of the feeding command (a segment in memory), row, column; one write request for each (segment, row).
+// A result pixel joins the beat under construction at its lane; a beat leaves when it is full or the request ends. The
+// request is handed over with the first pixel of its row, so nothing is asked of the bus for data that may not come.
+//
+// One pixel a cycle. A row whose last pixel straddles two beats leaves a tail that goes out with the next pixel taken
+// or alone; only if that pixel (the first of a request) fills a beat at once does it wait a cycle.
+//
+// A command is done with the last response of its requests; the next one starts packing long before. Responses come in
+// the order of requests, so the head of the queue of open requests says whose response an error is.
+module kt_store
+  import kt_pkg::*;
+  import kt_cmd_pkg::*;
+#(
+  parameter int unsigned Kp     = 4,
+  parameter int unsigned Cp     = 4,
+  parameter int unsigned AxiW   = 128,
+  parameter int unsigned AddrW  = 40,
+  parameter int unsigned BytesW = 20,  // of the write master's byte count
+  parameter int unsigned Open   = 16,  // requests without response
+  localparam int unsigned Words = Kp / Cp
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // registers
+  input  logic [AddrW-1:0]    base_i[8],
+  // commands
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  logic [BodyBits-1:0] cmd_i,
+  input  index_t              cmd_index_i,
+  output logic                done_o,
+  output logic                busy_o,         // a command was taken and is not done
+  // results of the array
+  input  logic                array_valid_i,
+  output logic                array_ready_o,
+  input  logic [Cp*8-1:0]     array_word_i[Words],
+  // results of the vector engine
+  input  logic                vector_valid_i,
+  output logic                vector_ready_o,
+  input  logic [Cp*8-1:0]     vector_word_i[3],
+  // write master
+  output logic                req_valid_o,
+  input  logic                req_ready_i,
+  output logic [AddrW-1:0]    req_addr_o,
+  output logic [BytesW-1:0]   req_bytes_o,
+  output logic                data_valid_o,
+  input  logic                data_ready_i,
+  output logic [AxiW-1:0]     data_o,
+  input  logic                wr_done_i,      // the oldest request is answered
+  input  logic                wr_error_i,     // a burst of it was answered with an error
+  // a write error belongs to this command
+  output logic                error_o,
+  output index_t              error_index_o,
+  // bytes of a request, once a request
+  output logic                written_o,
+  output logic [BytesW-1:0]   written_bytes_o
+);
+
+  localparam int unsigned Lanes  = AxiW / 8;
+  localparam int unsigned LaneW  = $clog2(Lanes);
+  localparam int unsigned PixelB = (Words > 3) ? Kp : 3 * Cp;  // bytes of the longest pixel
+  localparam int unsigned PixelW = $clog2(PixelB + 1);
+
+  if (PixelB > Lanes) begin : gen_check_width
+    $error("kt_store: a result pixel must fit a bus beat");
+  end
+
+  // ---- command and loops; counters hold what is left after the current pixel
+  // StSetup: the products of the command's registers are on their way to bytes_q and last_bytes_q
+  typedef enum logic [1:0] {
+    StIdle,
+    StSetup,
+    StRun
+  } state_e;
+
+  /* verilator lint_off UNUSEDSIGNAL */
+  store_t cmd;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign cmd = store_t'(cmd_i);
+
+  state_e            state_q;
+  index_t            index_q;
+  logic              from_vector_q;
+  logic [23:0]       row_pitch_q, segment_pitch_q;
+  logic [9:0]        rows_q, columns_q;
+  logic [9:0]        segment_q, row_q, column_q;
+  logic [11:0]       pixel_q, last_pixel_q;
+  logic [BytesW-1:0] bytes_q, last_bytes_q;
+  logic [AddrW-1:0]  segment_addr_q, addr_q;    // of the segment; of the request
+  logic              row_first_q;               // the next pixel is the first of its row
+  logic              take_cmd, take, row_end, segment_end, finish, last_segment;
+  logic [AddrW-1:0]  next_segment;
+
+  assign cmd_ready_o  = state_q == StIdle;
+  assign take_cmd     = cmd_valid_i && state_q == StIdle;
+  assign last_segment = segment_q == '0;
+  assign row_end      = column_q == '0;
+  assign segment_end  = row_end && row_q == '0;
+  assign finish       = take && segment_end && last_segment;
+  assign next_segment = segment_addr_q + AddrW'(segment_pitch_q);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= StIdle;
+    end else begin
+      unique case (state_q)
+        StIdle:  if (take_cmd) state_q <= StSetup;
+        StSetup: state_q <= StRun;
+        default: if (finish) state_q <= StIdle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_cmd) begin
+      index_q         <= cmd_index_i;
+      from_vector_q   <= cmd.from_vector;
+      row_pitch_q     <= cmd.row_pitch;
+      segment_pitch_q <= cmd.segment_pitch;
+      rows_q          <= cmd.rows - 10'd1;
+      columns_q       <= cmd.columns;
+      pixel_q         <= cmd.pixel_bytes;
+      last_pixel_q    <= cmd.last_pixel_bytes;
+      segment_q       <= cmd.segments - 10'd1;
+      row_q           <= cmd.rows - 10'd1;
+      column_q        <= cmd.columns - 10'd1;
+      segment_addr_q  <= base_i[cmd.base] + AddrW'(cmd.offset);
+      addr_q          <= base_i[cmd.base] + AddrW'(cmd.offset);
+      row_first_q     <= 1'b1;
+    end else if (take) begin
+      row_first_q <= row_end;
+      if (!row_end) begin
+        column_q <= column_q - 10'd1;
+      end else begin
+        column_q <= columns_q - 10'd1;
+        if (segment_end) begin
+          row_q          <= rows_q;
+          segment_q      <= segment_q - 10'd1;
+          segment_addr_q <= next_segment;
+          addr_q         <= next_segment;
+        end else begin
+          row_q  <= row_q - 10'd1;
+          addr_q <= addr_q + AddrW'(row_pitch_q);
+        end
+      end
+    end
+  end
+
+  // Bytes of a pixel beyond its segment's count are cleared, so that beats can be put together with an OR.
+  logic [PixelW-1:0]   pixel_bytes;
+  logic [PixelB*8-1:0] mask_q, last_mask_q;
+  assign pixel_bytes = PixelW'(last_segment ? last_pixel_q : pixel_q);
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StSetup) begin
+      bytes_q      <= BytesW'(22'(columns_q) * 22'(pixel_q));
+      last_bytes_q <= BytesW'(22'(columns_q) * 22'(last_pixel_q));
+      mask_q       <= {(PixelB * 8) {1'b1}} >> {PixelW'(PixelB) - PixelW'(pixel_q), 3'b000};
+      last_mask_q  <= {(PixelB * 8) {1'b1}} >> {PixelW'(PixelB) - PixelW'(last_pixel_q), 3'b000};
+    end
+  end
+
+  // ---- packing
+  logic [AxiW-1:0]  part_q;       // beat under construction, zeros from pos_q on; with tail_q: a tail, to be sent
+  logic [LaneW-1:0] pos_q;        // lane of the next byte inside a row
+  logic             tail_q;
+  logic             out_valid_q;
+  logic [AxiW-1:0]  out_data_q;
+
+  logic             in_valid, out_free, request_free, open_free;
+  logic [LaneW-1:0] lane;         // where the pixel goes
+  logic [LaneW:0]   stop;         // and the lane behind it, from Lanes on in the next beat
+  logic             full, beat_end;
+  logic [Words*Cp*8-1:0] array_pixel;
+  logic [3*Cp*8-1:0]     vector_pixel;
+
+  assign in_valid = from_vector_q ? vector_valid_i : array_valid_i;
+  assign out_free = !out_valid_q || data_ready_i;
+  assign lane     = row_first_q ? addr_q[LaneW-1:0] : pos_q;
+  assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(pixel_bytes);
+  assign full     = stop[LaneW];
+  assign beat_end = full || row_end;
+  assign take     = state_q == StRun && in_valid && request_free && open_free && (out_free || !(beat_end || tail_q)) &&
+                    !(tail_q && beat_end);
+
+  assign array_ready_o  = take && !from_vector_q;
+  assign vector_ready_o = take && from_vector_q;
+
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_array
+    assign array_pixel[w*Cp*8+:Cp*8] = array_word_i[w];
+  end
+  for (genvar w = 0; w < 3; w++) begin : gen_vector
+    assign vector_pixel[w*Cp*8+:Cp*8] = vector_word_i[w];
+  end
+
+  logic [PixelB*8-1:0]        pixel;
+  logic [(Lanes+PixelB)*8-1:0] joined;  // the beat and what flows over into the next one
+  always_comb begin
+    pixel  = '0;
+    joined = '0;
+    if (take) begin
+      pixel  = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(array_pixel)) &
+               (last_segment ? last_mask_q : mask_q);
+      joined = ((Lanes + PixelB) * 8)'(pixel) << {lane, 3'b000};
+      if (!row_first_q) joined = joined | ((Lanes + PixelB) * 8)'(part_q);
+    end
+  end
+
+  logic tail_d;
+  assign tail_d = take && row_end && full && stop[LaneW-1:0] != '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      tail_q      <= 1'b0;
+      out_valid_q <= 1'b0;
+    end else begin
+      if (take || out_free) tail_q <= tail_d;
+      if (out_free) out_valid_q <= tail_q || (take && beat_end);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      pos_q  <= stop[LaneW-1:0];
+      part_q <= full ? AxiW'(joined >> AxiW) : joined[AxiW-1:0];
+    end
+    if (out_free && tail_q) out_data_q <= part_q;
+    else if (take && beat_end) out_data_q <= joined[AxiW-1:0];
+  end
+
+  assign data_valid_o = out_valid_q;
+  assign data_o       = out_data_q;
+
+  // ---- requests
+  logic request;
+  logic [$clog2(5)-1:0] unused_request_level;
+  assign request = take && row_first_q;
+  kt_fifo #(
+    .Width(AddrW + BytesW),
+    .Depth(4)
+  ) u_requests (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (request),
+    .in_ready_o (request_free),
+    .in_data_i  ({addr_q, last_segment ? last_bytes_q : bytes_q}),
+    .out_valid_o(req_valid_o),
+    .out_ready_i(req_ready_i),
+    .out_data_o ({req_addr_o, req_bytes_o}),
+    .level_o    (unused_request_level)
+  );
+
+  assign written_o       = req_valid_o && req_ready_i;
+  assign written_bytes_o = req_bytes_o;
+
+  // ---- open requests
+  logic   open_valid, open_last;
+  index_t open_index;
+  logic [$clog2(Open+1)-1:0] unused_open_level;
+  kt_fifo #(
+    .Width($bits(index_t) + 1),
+    .Depth(Open)
+  ) u_open (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (request),
+    .in_ready_o (open_free),
+    .in_data_i  ({index_q, last_segment && row_q == '0}),
+    .out_valid_o(open_valid),
+    .out_ready_i(wr_done_i),
+    .out_data_o ({open_index, open_last}),
+    .level_o    (unused_open_level)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      done_o  <= 1'b0;
+      error_o <= 1'b0;
+    end else begin
+      done_o  <= wr_done_i && open_last;
+      error_o <= wr_error_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (wr_error_i) error_index_o <= open_index;
+  end
+
+  assign busy_o = state_q != StIdle || open_valid || done_o;
+
+endmodule
