@@ -1,0 +1,189 @@
+#include "reference/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kaiten::reference {
+namespace {
+
+int8_t finish(int32_t value, int zero_point, int lo, int hi) {
+  return int8_t(std::clamp(int64_t(value) + zero_point, int64_t(lo), int64_t(hi)));
+}
+
+int8_t requantize_channel(const ConvParams& params, size_t channel, int32_t acc) {
+  return finish(requantize(acc, params.channel(channel), params.rounding), params.zp_out, params.lo, params.hi);
+}
+
+size_t offset(const Nhwc& shape, int n, int y, int x) {
+  return ((size_t(n) * size_t(shape.h) + size_t(y)) * size_t(shape.w) + size_t(x)) * size_t(shape.c);
+}
+
+// Calls body(n, y, x) for every output pixel.
+template <typename Body>
+void for_each_pixel(const Nhwc& out, Body body) {
+  for (int n = 0; n < out.n; n++) {
+    for (int y = 0; y < out.h; y++) {
+      for (int x = 0; x < out.w; x++) body(n, y, x);
+    }
+  }
+}
+
+// Calls body(i, j, iy, ix) for every tap (i, j) of the window at output (y, x) that lies inside the map.
+template <typename Body>
+void for_each_tap(const Window& w, const Nhwc& in, int y, int x, Body body) {
+  for (int i = 0; i < w.kernel_h; i++) {
+    const int iy = y * w.stride_h - w.pad.top + i * w.dilation_h;
+    if (iy < 0 || iy >= in.h) continue;
+    for (int j = 0; j < w.kernel_w; j++) {
+      const int ix = x * w.stride_w - w.pad.left + j * w.dilation_w;
+      if (ix >= 0 && ix < in.w) body(i, j, iy, ix);
+    }
+  }
+}
+
+std::vector<int16_t> widen(Input values, int zero_point) {
+  std::vector<int16_t> wide(values.size());
+  for (size_t i = 0; i < values.size(); i++) wide[i] = int16_t(values[i] - zero_point);
+  return wide;
+}
+
+// bias + sum(a * w). Starting from the bias keeps every partial sum inside the worst-case range of the whole.
+int32_t dot(int32_t bias, const int16_t* a, const int16_t* w, size_t count) {
+  int32_t acc = bias;
+  for (size_t i = 0; i < count; i++) acc += int32_t(a[i]) * int32_t(w[i]);
+  return acc;
+}
+
+}  // namespace
+
+void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out, Output output,
+            int groups) {
+  // Per pixel: the window as one line of (a - zp_in), zero outside the map, then one dot product per output channel.
+  const std::vector<int16_t> values = widen(input, params.zp_in);
+  const std::vector<int16_t> kernel = widen(weights, 0);
+  const auto depth = size_t(in.c / groups);
+  const size_t taps = size_t(window.kernel_h) * size_t(window.kernel_w) * depth;
+  const auto group_channels = size_t(out.c / groups);
+  std::vector<int16_t> line(taps);
+  for_each_pixel(out, [&](int n, int y, int x) {
+    int8_t* result = output.data() + offset(out, n, y, x);
+    for (size_t g = 0; g < size_t(groups); g++) {
+      std::fill(line.begin(), line.end(), int16_t(0));
+      for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
+        const int16_t* cell = values.data() + offset(in, n, iy, ix) + g * depth;
+        std::copy_n(cell, depth, line.data() + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * depth);
+      });
+      for (size_t o = g * group_channels; o < (g + 1) * group_channels; o++) {
+        const int32_t acc = dot(params.bias[o], line.data(), kernel.data() + o * taps, taps);
+        result[o] = requantize_channel(params, o, acc);
+      }
+    }
+  });
+}
+
+void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
+               Output output) {
+  const auto channels = size_t(out.c);
+  const auto multiplier = size_t(out.c / in.c);
+  std::vector<int32_t> acc(channels);
+  for_each_pixel(out, [&](int n, int y, int x) {
+    acc = params.bias;
+    for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
+      const int8_t* cell = input.data() + offset(in, n, iy, ix);
+      const int8_t* w = weights.data() + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * channels;
+      if (multiplier == 1) {
+        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o] - params.zp_in) * w[o];
+      } else {
+        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o / multiplier] - params.zp_in) * w[o];
+      }
+    });
+    int8_t* result = output.data() + offset(out, n, y, x);
+    for (size_t o = 0; o < channels; o++) result[o] = requantize_channel(params, o, acc[o]);
+  });
+}
+
+void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output) {
+  const std::vector<int16_t> values = widen(input, params.zp_in);
+  const std::vector<int16_t> kernel = widen(weights, 0);
+  const size_t depth = input.size() / size_t(rows);
+  const size_t channels = params.bias.size();
+  for (size_t row = 0; row < size_t(rows); row++) {
+    for (size_t o = 0; o < channels; o++) {
+      const int32_t acc = dot(params.bias[o], values.data() + row * depth, kernel.data() + o * depth, depth);
+      output[row * channels + o] = requantize_channel(params, o, acc);
+    }
+  }
+}
+
+void add(const AddParams& params, Input a, Input b, Output output) {
+  const auto scaled = [&](int8_t value, size_t operand) {
+    const int32_t shifted = (value - params.zp_in[operand]) * (1 << params.left_shift);
+    return requantize_double(shifted, params.in[operand]);
+  };
+  for (size_t i = 0; i < output.size(); i++) {
+    const int32_t sum = scaled(a[i], 0) + scaled(b[i], 1);
+    output[i] = finish(requantize_double(sum, params.out), params.zp_out, params.lo, params.hi);
+  }
+}
+
+void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output) {
+  const auto channels = size_t(in.c);
+  std::vector<int32_t> sum(channels);
+  for_each_pixel(out, [&](int n, int y, int x) {
+    std::fill(sum.begin(), sum.end(), 0);
+    int32_t cells = 0;
+    for_each_tap(window, in, y, x, [&](int, int, int iy, int ix) {
+      const int8_t* cell = input.data() + offset(in, n, iy, ix);
+      for (size_t c = 0; c < channels; c++) sum[c] += cell[c];
+      cells++;
+    });
+    int8_t* result = output.data() + offset(out, n, y, x);
+    for (size_t c = 0; c < channels; c++) result[c] = finish(average(sum[c], cells), 0, params.lo, params.hi);
+  });
+}
+
+void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output) {
+  const auto channels = size_t(in.c);
+  for_each_pixel(out, [&](int n, int y, int x) {
+    int8_t* result = output.data() + offset(out, n, y, x);
+    std::fill_n(result, channels, int8_t(-128));
+    for_each_tap(window, in, y, x, [&](int, int, int iy, int ix) {
+      const int8_t* cell = input.data() + offset(in, n, iy, ix);
+      for (size_t c = 0; c < channels; c++) result[c] = std::max(result[c], cell[c]);
+    });
+    for (size_t c = 0; c < channels; c++) result[c] = finish(result[c], 0, params.lo, params.hi);
+  });
+}
+
+void mean(const MeanParams& params, Nhwc in, Input input, Output output) {
+  const auto channels = size_t(in.c);
+  const auto pixels = size_t(in.h) * size_t(in.w);
+  for (size_t n = 0; n < size_t(in.n); n++) {
+    for (size_t c = 0; c < channels; c++) {
+      int32_t sum = -params.count * params.zp_in;
+      for (size_t p = 0; p < pixels; p++) sum += input[(n * pixels + p) * channels + c];
+      output[n * channels + c] =
+          finish(requantize(sum, params.multiplier, params.rounding), params.zp_out, params.lo, params.hi);
+    }
+  }
+}
+
+void softmax(const SoftmaxParams& params, int depth, Input input, Output output) {
+  std::vector<double> powers(static_cast<size_t>(depth));
+  for (size_t row = 0; row < input.size(); row += powers.size()) {
+    const Input values = input.subspan(row, powers.size());
+    const int largest = *std::max_element(values.begin(), values.end());
+    double sum = 0.0;
+    for (size_t i = 0; i < powers.size(); i++) {
+      powers[i] = std::exp(params.input_scale * double(values[i] - largest));
+      sum += powers[i];
+    }
+    for (size_t i = 0; i < powers.size(); i++) {
+      const auto rounded = int32_t(std::floor(256.0 * powers[i] / sum + 0.5));
+      output[row + i] = finish(rounded, -128, -128, 127);
+    }
+  }
+}
+
+}  // namespace kaiten::reference
