@@ -220,7 +220,7 @@ module kt_axi_rd #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (r_fire) error_resp_o <= r_resp_i;
+    if (r_fire && r_resp_i != 2'b00) error_resp_o <= r_resp_i;
   end
 
   assign busy_o = active_q || meta_valid;

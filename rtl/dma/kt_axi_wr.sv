@@ -266,7 +266,7 @@ module kt_axi_wr #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (b_valid_i) error_resp_o <= b_resp_i;
+    if (b_valid_i && b_resp_i != 2'b00) error_resp_o <= b_resp_i;
   end
 
   assign busy_o = active_q || wait_valid;
