@@ -6,15 +6,12 @@ A task whose inputs have not changed since it last ended as expected is not run 
 Prints one line per task and `N passed, N failed`; writes build/formal/junit.xml. Exit code 1 if a task fails."""
 import argparse
 import glob
-import hashlib
-import json
 import os
 import re
 import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from xml.sax.saxutils import quoteattr
 
 import tools
 
@@ -71,18 +68,13 @@ class Task:
             raise JobError(f"{self.name}: #plant text occurs {content.count(old)} times in {name}, not once: {old}")
         self.sources[name] = (path, content.replace(old, new))
 
-    def hash(self):
-        h = hashlib.sha256()
+    def stamp(self):
+        """What the outcome depends on: the job, its sources, the tools."""
         parts = [self.task, self.text]
         for name, (_, content) in sorted(self.sources.items()):
             parts += [name, content]
-        for path in (ABC, os.path.join(tools.ROOT, "scripts", "requirements.txt")):
-            if os.path.exists(path):
-                with open(path) as f:
-                    parts.append(f.read())
-        for part in parts:
-            h.update(f"{len(part)}:{part}".encode())
-        return h.hexdigest()
+        pins = ["formal/abc_for_sby.sh", "scripts/requirements.txt", "scripts/requirements-x86_64.txt"]
+        return tools.Stamp(self.stem, parts + [tools.digest_files(pins)])
 
     def write(self):
         """The sources, planted or not, in a folder of their own, and the job that names them there."""
@@ -161,47 +153,28 @@ def main():
     tools.need("yowasp-sby", "yices-smt2")
     os.makedirs(OUT, exist_ok=True)
 
+    tools.warm_yosys()
+
     def one(task):
-        stamp, key = task.stem + ".json", task.hash()
-        if not args.force and os.path.exists(stamp):
-            with open(stamp) as f:
-                old = json.load(f)
-            if old["hash"] == key:
-                return task, task.expect, old["seconds"], "", True
-            os.remove(stamp)
+        stamp = task.stamp()
+        if not args.force and stamp.holds():
+            return task, task.expect, stamp.seconds, "", "unchanged"
         status, seconds, log = task.run()
         if status == task.expect:
-            with open(stamp + ".tmp", "w") as f:
-                json.dump({"hash": key, "seconds": seconds}, f)
-            os.replace(stamp + ".tmp", stamp)
-        return task, status, seconds, log, False
+            stamp.record(seconds)
+        return task, status, seconds, log, f"{seconds:6.1f} s"
 
-    cases, failed = [], 0
+    results = tools.Results("formal", 32)
     pool = ThreadPoolExecutor(max(1, args.j))
-    try:
-        for task, status, seconds, log, cached in pool.map(one, tasks):
-            good = status == task.expect
-            failed += not good
-            outcome = f"{status}{' (planted)' if task.expect == 'FAIL' and good else ''}"
-            print(f"{'ok  ' if good else 'FAIL'} {task.name:32} {outcome:16} "
-                  f"{'unchanged' if cached else f'{seconds:6.1f} s'}", flush=True)
-            if not good:
-                told = [l for l in log.splitlines() if "ERROR" in l or "error:" in l or "Assert failed" in l or
-                        "unreached" in l.lower() or "summary" in l]
-                print(f"     expected {task.expect}" + "".join(f"\n     {l}" for l in told[-12:]) +
-                      f"\n     log: {os.path.relpath(task.stem, tools.ROOT)}.log", flush=True)
-            body = "" if good else f"<failure message={quoteattr(f'{status}, expected {task.expect}')}/>"
-            cases.append(f'<testcase classname="formal" name={quoteattr(task.name)} time="{seconds:.1f}">{body}</testcase>')
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        tools.kill_all()
-        print("formal: interrupted", file=sys.stderr)
-        os._exit(130)
-    with open(os.path.join(OUT, "junit.xml"), "w") as f:
-        f.write(f'<testsuite name="formal" tests="{len(tasks)}" failures="{failed}">{"".join(cases)}</testsuite>\n')
-    print(f"{len(tasks) - failed} passed, {failed} failed")
-    return failed != 0
+    for task, status, seconds, log, note in pool.map(one, tasks):
+        if status == task.expect:
+            results.passed(task.name, seconds, f"{'FAIL, planted' if status == 'FAIL' else status:14} {note}")
+        else:
+            told = [line for line in log.splitlines() if re.search(r"ERROR|error:|[Aa]ssert failed|[Uu]nreached|summary", line)]
+            told.append(f"log: {os.path.relpath(task.stem, tools.ROOT)}.log")
+            results.failed(task.name, seconds, f"{status}, expected {task.expect}", "\n".join(told[-12:]))
+    return results.finish(os.path.join(OUT, "junit.xml"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.guarded(main))

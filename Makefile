@@ -1,0 +1,64 @@
+# The front door. Every target does only what is still to be done; `make help` lists them.
+# Settings: PRESET=default|gcc|portable|sanitize, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PRESET ?= default
+JOBS   ?= $(shell nproc)
+BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
+export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
+
+.PHONY: help setup configure build demo check check-long verilate lint formal bench generate clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@echo '  settings: PRESET=default|gcc|portable|sanitize  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
+
+setup: ## install what is needed (CHECK=1: only list what is missing)
+	@scripts/setup.sh $(if $(filter-out 0,$(CHECK)),--check)
+
+# Again only when the choices differ from last time's; Ninja itself notices changed CMake files.
+configure: setup
+	@choice='$(PRESET) $(KAITEN_VENV) $(KAITEN_VERILATOR)'; \
+	if [[ ! -f $(BUILD)/build.ninja || "$$(cat $(BUILD)/.choice 2>/dev/null)" != "$$choice" ]]; then \
+	  mkdir -p $(BUILD) && \
+	  { cmake --preset $(PRESET) -DKAITEN_VENV='$(KAITEN_VENV)' -DKAITEN_VERILATOR='$(KAITEN_VERILATOR)' >$(BUILD)/configure.log 2>&1 || \
+	    { cat $(BUILD)/configure.log; exit 1; }; } && \
+	  grep '^-- Verilator' $(BUILD)/configure.log && echo "$$choice" >$(BUILD)/.choice; \
+	fi
+
+build: configure ## build everything: simulator, tool, tests
+	@cmake --build $(BUILD) -j $(JOBS)
+
+verilate: configure ## build the simulator (build/tb) and the tool (build/kaiten)
+	@cmake --build $(BUILD) -j $(JOBS) --target verilate
+
+demo: verilate ## compile, run and check the demo network on the RTL
+	@$(BUILD)/tb
+
+check: ## all tests, lint, proofs, generated files; last line: N passed, N failed
+	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
+	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS)
+
+check-long: ## the same with the long tests and proofs
+	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
+	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
+
+lint: setup ## Verilator -Wall, Verible, elaboration in yosys
+	@python3 scripts/lint.py
+
+formal: setup ## all proofs (scripts/formal.py runs single ones)
+	@python3 scripts/formal.py
+
+bench: verilate ## the measured table of README
+	@python3 bench/run.py --build $(BUILD)
+
+generate: setup ## write the generated files anew
+	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
+
+clean: ## remove what was built (the tools stay)
+	@rm -rf build build-gcc build-portable build-sanitize
+
+distclean: clean ## remove the local virtual environment too
+	@rm -rf .venv

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Everything `make check` runs after setup: build, tests, lint, proofs, generated files. Each step is counted.
+
+usage: check.py [--preset P] [-j N] [--long]
+Results go under build/check/: one JUnit file a step and summary.json. Skipped tests are listed by name; the last line is
+`N passed, N failed` or `N passed, N failed, N skipped`. Exit code 1 if anything failed, 130 after Ctrl-C."""
+import argparse
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+import tools
+
+OUT = os.path.join(tools.ROOT, "build", "check")
+
+
+def heading(text):
+    print(f"== {text}", flush=True)
+
+
+def stream(command, log, show):
+    """Runs a command; every line goes to the log file, those that `show` accepts to the terminal. The exit code."""
+    with open(log, "w") as out:
+        proc = subprocess.Popen(command, cwd=tools.ROOT, env=tools.environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                start_new_session=True)
+        try:
+            for line in proc.stdout:
+                out.write(line)
+                if show(line):
+                    print(line, end="", flush=True)
+            return proc.wait()
+        except BaseException:
+            os.killpg(proc.pid, signal.SIGINT)  # ninja and ctest remove what they have half written
+            try:
+                proc.wait(20)
+            except subprocess.TimeoutExpired:
+                tools.kill(proc)
+            raise
+
+
+class Progress:
+    """One line that overwrites itself on a terminal; silent elsewhere."""
+
+    def __init__(self):
+        self.on = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.shown = False
+
+    def show(self, text):
+        if self.on:
+            print(f"\r\033[K{text[:100]}", end="", flush=True)
+            self.shown = True
+
+    def clear(self):
+        if self.shown:
+            print("\r\033[K", end="", flush=True)
+            self.shown = False
+
+
+class Check:
+    def __init__(self, args):
+        self.args = args
+        self.build_dir = "build" if args.preset == "default" else f"build-{args.preset}"
+        self.passed = self.failed = 0
+        self.skipped = []  # names
+        self.steps = []
+
+    def count(self, step, passed, failed, skipped, seconds):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+        self.steps.append({"step": step, "passed": passed, "failed": failed, "skipped": skipped,
+                           "seconds": round(seconds, 1)})
+        print(f"   {step}: {tools.verdict(passed, failed, len(skipped))} in {seconds:.0f} s", flush=True)
+
+    def junit(self, step, path, seconds):
+        """Adds a JUnit file's counts; a step without one has failed."""
+        try:
+            cases = xml.parse(path).getroot().iter("testcase")
+        except (OSError, xml.ParseError):
+            self.count(step, 0, 1, [], seconds)
+            return
+        passed, failed, skipped = 0, 0, []
+        for case in cases:
+            if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+                failed += 1
+            elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+                # ctest calls a program it could not start "not run" too: that is a failure, not a skip
+                why = (case.find("skipped").get("message") or "") if case.find("skipped") is not None else ""
+                if re.search(r"unable to find|could not find|failed to start|not run", why, re.I):
+                    failed += 1
+                else:
+                    skipped.append(f"{step}: {case.get('name')}")
+            else:
+                passed += 1
+        self.count(step, passed, failed, skipped, seconds)
+
+    def build(self):
+        heading("build")
+        start = time.time()
+        progress = Progress()
+        tail = []
+
+        def show(line):
+            tail.append(line)
+            del tail[:-40]
+            if re.match(r"\[\d+/\d+\]", line):
+                progress.show(line.strip())
+                return False
+            return False
+
+        code = stream(["make", "--no-print-directory", "build", f"PRESET={self.args.preset}", f"JOBS={self.args.j}"],
+                      os.path.join(OUT, "build.log"), show)
+        progress.clear()
+        if code:
+            print("".join("     " + line for line in tail), end="")
+        self.count("build", int(code == 0), int(code != 0), [], time.time() - start)
+        return code == 0
+
+    def tests(self):
+        heading("tests")
+        start = time.time()
+        junit = os.path.join(OUT, "tests.xml")
+        progress = Progress()
+        if os.path.exists(junit):
+            os.remove(junit)
+        # At a failure ctest prints the test's output between this line and the next test's.
+        failing = False
+
+        def show(line):
+            nonlocal failing
+            if re.match(r"\s*\d+/\d+ Test +#\d+:", line):
+                progress.show(line.strip())
+                failing = "***Failed" in line or "***Exception" in line or "***Timeout" in line or "***Not Run" in line
+                if failing:
+                    progress.clear()
+                return failing
+            if re.match(r"\s*(Start +\d+:|\d+% tests passed|Label Time Summary|Total Test time)", line):
+                failing = False
+            return failing
+
+        command = ["ctest", "--test-dir", self.build_dir, "--output-on-failure", "--no-tests=ignore", "-j", str(self.args.j),
+                   "--timeout", "1200", "--output-junit", junit]
+        if not self.args.long:
+            command += ["-LE", "^long$"]
+        code = stream(command, os.path.join(OUT, "tests.log"), show)
+        progress.clear()
+        self.junit("tests", junit, time.time() - start)
+        if code and not self.steps[-1]["failed"]:
+            print("     ctest failed without naming a test, see build/check/tests.log")
+            self.count("ctest", 0, 1, [], 0)
+
+    def script(self, step, command, junit):
+        heading(step)
+        start = time.time()
+        if os.path.exists(junit):
+            os.remove(junit)
+        verdict = re.compile(r"^\d+ passed, \d+ failed")
+        code = stream(command, os.path.join(OUT, f"{step}.log"), lambda line: not verdict.match(line))
+        self.junit(step, junit, time.time() - start)
+        if code and not self.steps[-1]["failed"]:
+            self.count(step, 0, 1, [], 0)
+
+    def generated(self):
+        """Every scripts/gen_*.py says with --check whether the committed files are what it would write."""
+        heading("generated files")
+        start = time.time()
+        passed = failed = 0
+        for generator in sorted(glob.glob(os.path.join(tools.ROOT, "scripts", "gen_*.py"))):
+            code, log = tools.run([sys.executable, generator, "--check"], limit=300, cwd=tools.ROOT)
+            name = os.path.relpath(generator, tools.ROOT)
+            if code == 0:
+                passed += 1
+                print(f"ok   {name}", flush=True)
+            else:
+                failed += 1
+                print(f"FAIL {name}: the committed files differ (run `make generate`)", flush=True)
+                print("".join(f"     {line}\n" for line in log.splitlines()[-20:]), end="", flush=True)
+        self.count("generated", passed, failed, [], time.time() - start)
+
+    def run(self):
+        start = time.time()
+        os.makedirs(OUT, exist_ok=True)
+        python = sys.executable
+        long = ["--long"] if self.args.long else []
+        if self.build():
+            self.tests()
+        else:
+            print("   tests not run: the build failed", flush=True)
+        self.script("lint", [python, "scripts/lint.py", *long], os.path.join(tools.ROOT, "build/lint/junit.xml"))
+        self.script("formal", [python, "scripts/formal.py", "-j", str(self.args.j), *long],
+                    os.path.join(tools.ROOT, "build/formal/junit.xml"))
+        self.generated()
+        print(f"total {time.time() - start:.0f} s", flush=True)
+        if self.skipped:
+            print("skipped:", flush=True)
+            for name in self.skipped:
+                print(f"  {name}", flush=True)
+        tools.write(os.path.join(OUT, "summary.json"),
+                    json.dumps({"passed": self.passed, "failed": self.failed, "skipped": self.skipped,
+                                "steps": self.steps}, indent=1) + "\n")
+        print(tools.verdict(self.passed, self.failed, len(self.skipped)), flush=True)
+        return int(self.failed != 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Build, tests, lint, proofs and generated files.")
+    parser.add_argument("--preset", default="default")
+    parser.add_argument("-j", type=int, default=os.cpu_count())
+    parser.add_argument("--long", action="store_true", help="the tests labelled long and the long proofs too")
+    return Check(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))
