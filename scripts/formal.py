@@ -153,7 +153,8 @@ def main():
     tools.need("yowasp-sby", "yices-smt2")
     os.makedirs(OUT, exist_ok=True)
 
-    tools.warm_yosys()
+    if tasks:
+        tools.warm_yosys()
 
     def one(task):
         stamp = task.stamp()
