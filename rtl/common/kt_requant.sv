@@ -87,11 +87,12 @@ module kt_requant
     right_d = right1_q;
     if (|valid_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic [4:0]         left = shift_i[l][7] ? 5'd0 : shift_i[l][4:0];
+        automatic logic [7:0]         is_right = {8{shift_i[l][7]}};
+        automatic logic [4:0]         left = shift_i[l][4:0] & ~is_right[4:0];
         automatic logic signed [31:0] x    = (acc_i[l] + bias_i[l]) <<< left;
         automatic logic signed [31:0] size = acc_i[l][31] ? -acc_i[l] : acc_i[l];
         x_d[l]     = (Average && (rule_i[l] == RuleAverage)) ? (size <<< 1) + bias_i[l] : x;
-        right_d[l] = shift_i[l][7] ? -shift_i[l] & 8'h1f : 8'd0;
+        right_d[l] = -shift_i[l] & is_right & 8'h1f;
       end
     end
   end
@@ -100,24 +101,36 @@ module kt_requant
     if (|valid_i) mult1_q <= mult_i;
   end
 
-  // stage 2: product
-  logic signed [63:0] prod_d[Lanes], prod_q[Lanes];
+  // stage 2: product, cut where rule `double` rounds: p = 2^31 * whole + fraction; |p| < 2^62, so 32 bits hold both
+  logic signed [31:0] whole_d[Lanes], whole_q[Lanes];
+  logic signed [31:0] fraction_d[Lanes], fraction_q[Lanes];
   always_comb begin
-    prod_d = prod_q;
-    if (|valid1_q) for (int unsigned l = 0; l < Lanes; l++) prod_d[l] = 64'(x_q[l]) * 64'(mult1_q[l]);
+    whole_d    = whole_q;
+    fraction_d = fraction_q;
+    if (|valid1_q) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic signed [63:0] p = 64'(x_q[l]) * 64'(mult1_q[l]);
+        whole_d[l]    = 32'(p >>> 31);
+        fraction_d[l] = {1'b0, p[30:0]};
+      end
+    end
   end
-  always_ff @(posedge clk_i) prod_q <= prod_d;
+  always_ff @(posedge clk_i) begin
+    whole_q    <= whole_d;
+    fraction_q <= fraction_d;
+  end
 
-  // stage 3: upper half; |p| < 2^62, so 32 bits hold it
+  // stage 3: upper half, with what carries out of the fraction
   logic signed [31:0] upper_d[Lanes], upper_q[Lanes];
   always_comb begin
     upper_d = upper_q;
     if (|valid2_q) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic        once  = rule2_q[l] == RuleSingle;
-        automatic logic        nudge = (rule2_q[l] == RuleDouble) | (once & (right2_q[l] == 8'd0));
-        automatic logic [63:0] add   = {33'd0, nudge, 30'd0} - 64'(once & prod_q[l][63]);
-        upper_d[l] = 32'((prod_q[l] + signed'(add)) >>> 31);
+        automatic logic               once  = rule2_q[l] == RuleSingle;
+        automatic logic               nudge = (rule2_q[l] == RuleDouble) | (once & (right2_q[l] == 8'd0));
+        automatic logic signed [31:0] rest  = fraction_q[l] - 32'(once & whole_q[l][31]);
+        automatic logic signed [31:0] up    = 32'(rest >= 32'sh4000_0000);
+        upper_d[l] = whole_q[l] + (nudge ? up : (rest >>> 31));
       end
     end
   end

@@ -1,0 +1,357 @@
+// Control: runs a program. Command fetch -> four queues with completion counters -> engines; watchdog; error stop; reset.
+//
+// A run
+//   - start_i (pulse) is accepted when no run and no reset is in progress and no error stands. The run is complete when every
+//     command was fetched, handed over, taken and completed: status_o.done, and a pulse on status_o.run_completed.
+//   - The first error ends it: status_o.error with cause, command and details, and a pulse on status_o.run_stopped.
+//     Nothing is fetched or offered any more; what engines have begun goes on as far as it can. Only soft_reset_i leads on.
+//   - soft_reset_i (pulse) is accepted at any time: nothing is fetched or offered, axi_halt_o asks for no new bus transaction,
+//     axi_idle_i is awaited (nothing outstanding, no address or data offered), then engine_rst_no is low for ResetCycles.
+//     It resets everything outside the registers: the engines, the bus masters and the inside of this module; buffer
+//     memories keep what they hold. Done and error are cleared, the registers of the driver stay as they are.
+//
+// Engines: see kt_scoreboard for <queue>_* and docs/architecture.md for the contract.
+module kt_control
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+  import kt_control_pkg::*;
+#(
+  parameter int unsigned AxiW        = 128,
+  parameter int unsigned BytesW      = 20,    // byte count of a request to the read master
+  parameter int unsigned QueueDepth  = 8,
+  parameter int unsigned InFlight    = 4,     // commands an engine may have taken and not completed
+  parameter int unsigned QuietCycles = 1024,  // see kt_watchdog
+  parameter int unsigned ResetCycles = 8
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // registers
+  input  logic                start_i,
+  input  logic                soft_reset_i,
+  input  settings_t           settings_i,
+  output status_t             status_o,
+  output control_events_t     events_o,
+  // reset of engines and bus masters
+  input  logic                axi_idle_i,
+  output logic                axi_halt_o,
+  output logic                engine_rst_no,
+  // command fetch: a kt_axi_rd
+  output logic                fetch_req_valid_o,
+  input  logic                fetch_req_ready_i,
+  output logic [39:0]         fetch_req_addr_o,
+  output logic [BytesW-1:0]   fetch_req_bytes_o,
+  input  logic                fetch_rsp_valid_i,
+  output logic                fetch_rsp_ready_o,
+  input  logic [AxiW-1:0]     fetch_rsp_data_i,
+  input  logic                fetch_rsp_error_i,
+  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error
+  output logic                load_valid_o,
+  input  logic                load_ready_i,
+  output logic [3:0]          load_op_o,
+  output logic [BodyBits-1:0] load_cmd_o,
+  output index_t              load_index_o,
+  input  logic                load_done_i,
+  input  logic                load_error_i,
+  input  index_t              load_error_index_i,
+  // CONV
+  output logic                conv_valid_o,
+  input  logic                conv_ready_i,
+  output logic                conv_peek_o,
+  output logic [BodyBits-1:0] conv_cmd_o,
+  output index_t              conv_index_o,
+  input  logic                conv_done_i,
+  // VECTOR
+  output logic                vector_valid_o,
+  input  logic                vector_ready_i,
+  output logic [3:0]          vector_op_o,
+  output logic [BodyBits-1:0] vector_cmd_o,
+  output index_t              vector_index_o,
+  input  logic                vector_done_i,
+  // STORE; store_error_i (pulse): a burst of the command store_error_index_i was answered with an error
+  output logic                store_valid_o,
+  input  logic                store_ready_i,
+  output logic [BodyBits-1:0] store_cmd_o,
+  output index_t              store_index_o,
+  input  logic                store_done_i,
+  input  logic                store_error_i,
+  input  index_t              store_error_index_i,
+  // error responses as the bus masters see them (their error_o, error_resp_o), for error_info
+  input  logic                fetch_axi_error_i,
+  input  logic [1:0]          fetch_axi_resp_i,
+  input  logic                load_axi_error_i,
+  input  logic [1:0]          load_axi_resp_i,
+  input  logic                store_axi_error_i,
+  input  logic [1:0]          store_axi_resp_i
+);
+
+  typedef enum logic [2:0] {
+    Idle,
+    Run,
+    Stopped,
+    Drain,
+    Reset
+  } state_e;
+
+  // Cycles in Drain or Reset. A transaction may be on its way to the port when the halt begins: idle counts only after
+  // DrainCycles cycles without interruption.
+  localparam int unsigned DrainCycles = 4;
+  localparam int unsigned TimerW = $clog2(((ResetCycles > DrainCycles) ? ResetCycles : DrainCycles) + 1);
+
+  state_e            state_q, state_d;
+  logic [TimerW-1:0] timer_q;
+  logic              engine_rst_nq, start, run, stop;
+  logic              complete, error;
+  error_e            cause;
+  index_t            error_index;
+  logic [7:0]        error_info;
+
+  assign run   = state_q == Run;
+  assign start = state_q == Idle && start_i && !soft_reset_i;
+
+  // ---- blocks
+  logic                fetch_done, fetch_blocked, illegal, fetch_error, deadlock, timeout;
+  logic                cmd_valid, cmd_ready;
+  logic [511:0]        cmd;
+  index_t              cmd_index, next_index, fetch_error_index, watchdog_index;
+  logic [7:0]          fetch_error_info;
+  logic   [Queues-1:0] queued, offered, running, watchdog_mask;
+  count_t [Queues-1:0] completed;
+  index_t [Queues-1:0] head, oldest;
+
+  kt_cmd_fetch #(
+    .AxiW  (AxiW),
+    .BytesW(BytesW)
+  ) u_fetch (
+    .clk_i,
+    .rst_ni       (engine_rst_nq),
+    .start_i      (start),
+    .stop_i       (stop),
+    .addr_i       (settings_i.program_addr[39:6]),
+    .count_i      (settings_i.command_count),
+    .req_valid_o  (fetch_req_valid_o),
+    .req_ready_i  (fetch_req_ready_i),
+    .req_addr_o   (fetch_req_addr_o),
+    .req_bytes_o  (fetch_req_bytes_o),
+    .rsp_valid_i  (fetch_rsp_valid_i),
+    .rsp_ready_o  (fetch_rsp_ready_o),
+    .rsp_data_i   (fetch_rsp_data_i),
+    .rsp_error_i  (fetch_rsp_error_i),
+    .cmd_valid_o  (cmd_valid),
+    .cmd_ready_i  (cmd_ready),
+    .cmd_o        (cmd),
+    .cmd_index_o  (cmd_index),
+    .done_o       (fetch_done),
+    .blocked_o    (fetch_blocked),
+    .illegal_o    (illegal),
+    .bus_error_o  (fetch_error),
+    .error_index_o(fetch_error_index),
+    .error_info_o (fetch_error_info),
+    .next_index_o (next_index)
+  );
+
+  kt_scoreboard #(
+    .QueueDepth(QueueDepth),
+    .InFlight  (InFlight)
+  ) u_scoreboard (
+    .clk_i,
+    .rst_ni      (engine_rst_nq),
+    .start_i     (start),
+    .stop_i      (stop),
+    .cmd_valid_i (cmd_valid),
+    .cmd_ready_o (cmd_ready),
+    .cmd_i       (cmd),
+    .cmd_index_i (cmd_index),
+    .load_valid_o,
+    .load_ready_i,
+    .load_op_o,
+    .load_cmd_o,
+    .load_index_o,
+    .load_done_i,
+    .conv_valid_o,
+    .conv_ready_i,
+    .conv_peek_o,
+    .conv_cmd_o,
+    .conv_index_o,
+    .conv_done_i,
+    .vector_valid_o,
+    .vector_ready_i,
+    .vector_op_o,
+    .vector_cmd_o,
+    .vector_index_o,
+    .vector_done_i,
+    .store_valid_o,
+    .store_ready_i,
+    .store_cmd_o,
+    .store_index_o,
+    .store_done_i,
+    .queued_o    (queued),
+    .offered_o   (offered),
+    .running_o   (running),
+    .completed_o (completed),
+    .head_o      (head),
+    .oldest_o    (oldest),
+    .no_command_o(events_o.no_command),
+    .waits_o     (events_o.waits)
+  );
+
+  kt_watchdog #(
+    .QuietCycles(QuietCycles)
+  ) u_watchdog (
+    .clk_i,
+    .rst_ni         (engine_rst_nq),
+    .run_i          (run),
+    .limit_i        (settings_i.watchdog),
+    .completion_i   (load_done_i || conv_done_i || vector_done_i || store_done_i),
+    .fetch_done_i   (fetch_done),
+    .fetch_blocked_i(fetch_blocked),
+    .bus_idle_i     (axi_idle_i),
+    .queued_i       (queued),
+    .offered_i      (offered),
+    .running_i      (running),
+    .head_i         (head),
+    .oldest_i       (oldest),
+    .next_index_i   (next_index),
+    .deadlock_o     (deadlock),
+    .timeout_o      (timeout),
+    .index_o        (watchdog_index),
+    .mask_o         (watchdog_mask)
+  );
+
+  // A master's error comes with or before the error of its engine: the last one is kept.
+  logic [1:0] fetch_resp, load_resp, store_resp, fetch_resp_q, load_resp_q, store_resp_q;
+
+  assign fetch_resp = fetch_axi_error_i ? fetch_axi_resp_i : fetch_resp_q;
+  assign load_resp  = load_axi_error_i ? load_axi_resp_i : load_resp_q;
+  assign store_resp = store_axi_error_i ? store_axi_resp_i : store_resp_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      fetch_resp_q <= '0;
+      load_resp_q  <= '0;
+      store_resp_q <= '0;
+    end else begin
+      fetch_resp_q <= fetch_resp;
+      load_resp_q  <= load_resp;
+      store_resp_q <= store_resp;
+    end
+  end
+
+  // ---- the first error; of several in one cycle the one nearest to the cause
+  always_comb begin
+    error       = 1'b1;
+    cause       = ErrorNone;
+    error_index = fetch_error_index;
+    error_info  = fetch_error_info;
+    if (fetch_error) begin
+      cause      = ErrorFetch;
+      error_info = {6'b0, fetch_resp};
+    end else if (illegal) begin
+      cause = ErrorIllegal;
+    end else if (load_error_i) begin
+      cause       = ErrorLoad;
+      error_index = load_error_index_i;
+      error_info  = {6'b0, load_resp};
+    end else if (store_error_i) begin
+      cause       = ErrorStore;
+      error_index = store_error_index_i;
+      error_info  = {6'b0, store_resp};
+    end else if (deadlock || timeout) begin
+      cause       = deadlock ? ErrorDeadlock : ErrorTimeout;
+      error_index = watchdog_index;
+      error_info  = {4'b0, watchdog_mask};
+    end else begin
+      error = 1'b0;
+    end
+  end
+
+  assign complete = fetch_done && queued == '0 && running == '0;
+
+  // ---- state
+  always_comb begin
+    state_d = state_q;
+    case (state_q)
+      Idle:    if (start) state_d = Run;
+      Run:     if (error) state_d = Stopped;
+               else if (complete) state_d = Idle;
+      Drain:   if (timer_q == TimerW'(DrainCycles)) state_d = Reset;
+      Reset:   if (timer_q == TimerW'(ResetCycles)) state_d = Idle;
+      default: ;
+    endcase
+    if (soft_reset_i && state_q != Drain && state_q != Reset) state_d = Drain;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q       <= Idle;
+      timer_q       <= '0;
+      engine_rst_nq <= 1'b0;
+      stop          <= 1'b0;
+      axi_halt_o    <= 1'b0;
+    end else begin
+      state_q       <= state_d;
+      engine_rst_nq <= state_d != Reset;
+      stop          <= state_d == Stopped || state_d == Drain || state_d == Reset;
+      axi_halt_o    <= state_d == Drain || state_d == Reset;
+      if (state_d != state_q || (state_q == Drain && !axi_idle_i)) timer_q <= '0;
+      else if (state_q == Drain || state_q == Reset) timer_q <= timer_q + 1'b1;
+    end
+  end
+
+  assign engine_rst_no = engine_rst_nq;
+
+  // ---- status
+  logic       done_q, error_q, run_completed_q, run_stopped_q;
+  error_e     cause_q;
+  index_t     index_q;
+  logic [7:0] info_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      done_q          <= 1'b0;
+      error_q         <= 1'b0;
+      run_completed_q <= 1'b0;
+      run_stopped_q   <= 1'b0;
+      cause_q         <= ErrorNone;
+      index_q         <= '0;
+      info_q          <= '0;
+    end else begin
+      run_completed_q <= run && state_d == Idle;
+      run_stopped_q   <= run && state_d == Stopped;
+      if (state_d == Run || state_d == Drain) begin
+        done_q <= 1'b0;
+      end else if (run && state_d == Idle) begin
+        done_q <= 1'b1;
+      end
+      if (state_q == Drain) begin
+        error_q <= 1'b0;
+        cause_q <= ErrorNone;
+        index_q <= '0;
+        info_q  <= '0;
+      end else if (run && state_d == Stopped) begin
+        error_q <= 1'b1;
+        cause_q <= cause;
+        index_q <= error_index;
+        info_q  <= error_info;
+      end
+    end
+  end
+
+  assign status_o = '{
+    busy:          run,
+    done:          done_q,
+    error:         error_q,
+    resetting:     axi_halt_o,
+    run_completed: run_completed_q,
+    run_stopped:   run_stopped_q,
+    cause:         cause_q,
+    index:         index_q,
+    info:          info_q,
+    completed:     completed
+  };
+
+  assign events_o.start       = start;
+  assign events_o.running     = run;
+  assign events_o.fetch       = fetch_req_valid_o && fetch_req_ready_i;
+  assign events_o.fetch_bytes = 20'(fetch_req_bytes_o);
+
+endmodule

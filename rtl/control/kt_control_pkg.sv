@@ -1,0 +1,96 @@
+// What control, registers and counters share: names of queues and errors, settings and status of a run, counted events.
+package kt_control_pkg;
+
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+
+  // Number of commands of one queue, as in the wait fields of a command
+  localparam int unsigned CountW = 20;
+  typedef logic [CountW-1:0] count_t;
+
+  // Queues, as indices of arrays and bits of masks
+  localparam int unsigned Queues  = 4;
+  localparam int unsigned QLoad   = 0;
+  localparam int unsigned QConv   = 1;
+  localparam int unsigned QVector = 2;
+  localparam int unsigned QStore  = 3;
+
+  function automatic logic [1:0] queue_of(logic [3:0] op);
+    case (op)
+      OpConv:          return 2'(QConv);
+      OpWindow, OpAdd: return 2'(QVector);
+      OpStore:         return 2'(QStore);
+      default:         return 2'(QLoad);
+    endcase
+  endfunction
+
+  // Register error_cause
+  typedef enum logic [3:0] {
+    ErrorNone     = 4'd0,
+    ErrorIllegal  = 4'd1,  // illegal command
+    ErrorFetch    = 4'd2,  // bus error of the command fetch
+    ErrorLoad     = 4'd3,  // bus error of LOAD
+    ErrorStore    = 4'd4,  // bus error of STORE
+    ErrorDeadlock = 4'd5,
+    ErrorTimeout  = 4'd6
+  } error_e;
+
+  // Bits of error_info of an illegal command
+  localparam int unsigned IllegalOp       = 0;
+  localparam int unsigned IllegalReserved = 1;
+  localparam int unsigned IllegalSpare    = 2;
+  localparam int unsigned IllegalWait     = 3;  // 3 + queue
+  localparam int unsigned IllegalCount    = 7;  // more commands of one queue than its counter counts
+
+  // From the registers, constant during a run
+  typedef struct packed {
+    logic [39:0] program_addr;  // multiple of 64
+    index_t      command_count;
+    logic [31:0] watchdog;      // cycles, 0: off
+  } settings_t;
+
+  // To the registers
+  typedef struct packed {
+    logic        busy;
+    logic        done;
+    logic        error;
+    logic        resetting;
+    logic        run_completed;  // pulses
+    logic        run_stopped;
+    error_e      cause;
+    index_t      index;
+    logic [7:0]  info;
+    logic [Queues-1:0][CountW-1:0] completed;
+  } status_t;
+
+  // What the performance counters count (kt_counters). Byte counts go with a flag, so that a cycle without a request costs
+  // nothing in simulation.
+  typedef struct packed {
+    logic        start;                         // a run begins
+    logic        running;
+    logic [Queues-1:0]             no_command;  // [queue]: its engine could start a command, the queue is empty
+    logic [Queues-1:0][Queues-1:0] waits;       // [queue][count]: could start its head, this count does not hold
+    logic        fetch;                         // the command fetch asks for fetch_bytes
+    logic [19:0] fetch_bytes;
+  } control_events_t;
+
+  typedef struct packed {
+    logic        array_busy;        // the array takes a window; else the first of the following reasons that holds:
+    logic        array_no_command;  // there is no CONV command
+    logic        array_no_rows;     // words of SB are on their way
+    logic        array_no_weights;  // weights or parameters are on their way
+    logic        array_no_output;   // no room for results
+    logic        vector_busy;       // the vector engine takes a column of operands
+    logic        vector_conflict;   // its results wait for a bank
+    logic        load_conflict;     // words of LOAD wait for a bank
+    logic        beat_read;         // RVALID and RREADY
+    logic        beat_written;      // WVALID and WREADY
+    logic        read_rows;         // LOAD asks the read master for read_bytes, for this operation
+    logic        read_weights;
+    logic        read_params;
+    logic [19:0] read_bytes;
+    logic        written;           // STORE hands a request for written_bytes to the write master
+    logic [19:0] written_bytes;
+  } engine_events_t;
+
+endpackage

@@ -1,0 +1,101 @@
+// Watchdog: finds a program that cannot go on, and a machine that does not.
+//
+//   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR command is
+//             running, none is offered to its engine, the command fetch has handed over everything or waits for room in
+//             a queue, and the bus has nothing outstanding. A STORE may have been taken: it waits for its feeder, and
+//             QuietCycles is far longer than it needs between two bus transactions.
+//   timeout   no command was completed for limit_i cycles (0: no limit).
+//
+// The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
+// next one to be fetched if there is none).
+module kt_watchdog
+  import kt_pkg::*;
+  import kt_control_pkg::*;
+#(
+  parameter int unsigned QuietCycles = 1024
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                run_i,
+  input  logic [31:0]         limit_i,
+  // what goes on
+  input  logic                completion_i,   // a command was completed
+  input  logic                fetch_done_i,
+  input  logic                fetch_blocked_i,
+  input  logic                bus_idle_i,
+  input  logic   [Queues-1:0] queued_i,
+  input  logic   [Queues-1:0] offered_i,
+  input  logic   [Queues-1:0] running_i,
+  input  index_t [Queues-1:0] head_i,
+  input  index_t [Queues-1:0] oldest_i,
+  input  index_t              next_index_i,
+  // pulses, with number and mask of queues
+  output logic                deadlock_o,
+  output logic                timeout_o,
+  output index_t              index_o,
+  output logic   [Queues-1:0] mask_o
+);
+
+  localparam int unsigned QuietW = $clog2(QuietCycles + 1);
+
+  logic [QuietW-1:0] quiet_q;
+  logic [31:0]       cycles_q;
+  logic              quiet, deadlock, timeout;
+
+  assign quiet = queued_i != '0 && offered_i == '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) &&
+                 !running_i[QLoad] && !running_i[QConv] && !running_i[QVector];
+  assign deadlock = quiet_q == QuietW'(QuietCycles);
+  assign timeout  = limit_i != '0 && cycles_q >= limit_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      quiet_q  <= '0;
+      cycles_q <= '0;
+    end else begin
+      quiet_q  <= (run_i && quiet) ? quiet_q + QuietW'(!deadlock) : '0;
+      cycles_q <= (run_i && !completion_i) ? cycles_q + 32'(!timeout) : '0;
+    end
+  end
+
+  // The minimum is computed in the cycle that reports only.
+  index_t [Queues-1:0] number;
+  logic   [Queues-1:0] there;
+  index_t              first;
+
+  always_comb begin
+    number = '0;
+    there  = '0;
+    first  = next_index_i;
+    if (deadlock || timeout) begin
+      number = head_i;
+      there  = queued_i;
+      if (!deadlock) begin
+        there = queued_i | running_i;
+        for (int unsigned q = 0; q < Queues; q++) begin
+          if (running_i[q]) number[q] = oldest_i[q];
+        end
+      end
+      for (int unsigned q = 0; q < Queues; q++) begin
+        if (there[q] && number[q] < first) first = number[q];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      deadlock_o <= 1'b0;
+      timeout_o  <= 1'b0;
+    end else begin
+      deadlock_o <= run_i && deadlock;
+      timeout_o  <= run_i && timeout;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (deadlock || timeout) begin
+      index_o <= first;
+      mask_o  <= deadlock ? queued_i : running_i;
+    end
+  end
+
+endmodule

@@ -1,0 +1,391 @@
+#include "tests/support/model_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "tflite_generated.h"
+
+namespace kaiten::test {
+namespace {
+
+namespace fb = flatbuffers;
+
+int code_of(Activation activation) {
+  switch (activation) {
+    case Activation::None: return 0;
+    case Activation::Relu: return 1;
+    case Activation::ReluN1To1: return 2;
+    case Activation::Relu6: return 3;
+  }
+  return 0;
+}
+
+int draw(std::mt19937_64& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+std::vector<uint8_t> bytes_of(const std::vector<int32_t>& values) {
+  std::vector<uint8_t> bytes(values.size() * 4);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+int window_side(int in, int kernel, int dilation, int stride, bool same) {
+  const int extent = (kernel - 1) * dilation + 1;
+  return same ? (in + stride - 1) / stride : window_outputs(in, 0, 0, extent, stride);
+}
+
+fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tflite::Options& type) {
+  const auto padding = tflite::PaddingKind(op.padding);
+  const auto activation = tflite::FusedActivation(op.activation);
+  switch (tflite::Operator(op.code)) {
+    case tflite::Operator::CONV_2D:
+      type = tflite::Options::Conv2DOptions;
+      return tflite::CreateConv2DOptions(out, padding, op.stride_w, op.stride_h, activation, op.dilation_w,
+                                         op.dilation_h)
+          .Union();
+    case tflite::Operator::DEPTHWISE_CONV_2D:
+      type = tflite::Options::DepthwiseConv2DOptions;
+      return tflite::CreateDepthwiseConv2DOptions(out, padding, op.stride_w, op.stride_h, op.depth_multiplier,
+                                                  activation, op.dilation_w, op.dilation_h)
+          .Union();
+    case tflite::Operator::FULLY_CONNECTED:
+      type = tflite::Options::FullyConnectedOptions;
+      return tflite::CreateFullyConnectedOptions(out, activation, int8_t(op.weights_format)).Union();
+    case tflite::Operator::ADD:
+      type = tflite::Options::AddOptions;
+      return tflite::CreateAddOptions(out, activation).Union();
+    case tflite::Operator::AVERAGE_POOL_2D:
+    case tflite::Operator::MAX_POOL_2D:
+      type = tflite::Options::Pool2DOptions;
+      return tflite::CreatePool2DOptions(out, padding, op.stride_w, op.stride_h, op.filter_w, op.filter_h, activation)
+          .Union();
+    case tflite::Operator::MEAN:
+      type = tflite::Options::ReducerOptions;
+      return tflite::CreateReducerOptions(out, op.keep_dims).Union();
+    case tflite::Operator::SOFTMAX:
+      type = tflite::Options::SoftmaxOptions;
+      return tflite::CreateSoftmaxOptions(out, op.beta).Union();
+    default: type = tflite::Options::NONE; return {};
+  }
+}
+
+}  // namespace
+
+int ModelBuilder::activation_tensor(const std::string& kind, const std::vector<int>& shape,
+                                    ActivationScale quantization) {
+  FileTensor tensor;
+  tensor.name = kind + "_" + std::to_string(tensors.size());
+  tensor.shape = shape;
+  tensor.scale = {quantization.scale};
+  tensor.zero_point = {quantization.zero_point};
+  tensors.push_back(tensor);
+  return int(tensors.size()) - 1;
+}
+
+int ModelBuilder::input(const std::vector<int>& shape, ActivationScale quantization) {
+  const int index = activation_tensor("input", shape, quantization);
+  inputs.push_back(index);
+  return index;
+}
+
+int ModelBuilder::weighted_layer(int code, int in, ConvSpec spec, const std::vector<int>& kernel, int fan_in,
+                                 int channels, int axis, const std::vector<int>& out_shape) {
+  size_t weight_count = 1;
+  for (const int dim : kernel) weight_count *= size_t(dim);
+  if (spec.weights.empty()) {
+    spec.weights.resize(weight_count);
+    for (int8_t& w : spec.weights) w = int8_t(draw(random_, -127, 127));
+  }
+  const float mean_scale = spec.weight_scales.empty() ? 0.01F : spec.weight_scales.front();
+  if (spec.weight_scales.empty()) {
+    const auto spread = [&] { return mean_scale * std::exp2(float(draw(random_, -100, 100)) / 100.0F); };
+    for (int c = 0; c < (spec.per_channel ? channels : 1); c++) spec.weight_scales.push_back(spread());
+  }
+  // Standard deviation of a sum of fan_in products of uniform int8 values: about 73 * 73 * sqrt(fan_in).
+  const double deviation = 73.0 * 73.0 * std::sqrt(double(fan_in));
+  if (spec.has_bias && spec.bias.empty()) {
+    for (int c = 0; c < channels; c++) {
+      spec.bias.push_back(int32_t(double(draw(random_, -1000, 1000)) / 1000.0 * deviation));
+    }
+  }
+  if (spec.out_scale == 0.0F) {
+    constexpr double kOutputDeviation = 50.0;
+    spec.out_scale = float(double(tensors[size_t(in)].scale.front()) * double(mean_scale) * deviation / kOutputDeviation);
+  }
+
+  const std::string kind = code == 3 ? "conv" : code == 4 ? "depthwise" : "fc";
+  FileTensor weights;
+  weights.name = kind + "_weights_" + std::to_string(tensors.size());
+  weights.shape = kernel;
+  weights.scale = spec.weight_scales;
+  weights.zero_point.assign(spec.weight_scales.size(), 0);
+  weights.axis = axis;
+  weights.data.assign(spec.weights.begin(), spec.weights.end());
+  tensors.push_back(weights);
+
+  FileOp op;
+  op.code = code;
+  op.inputs = {in, int(tensors.size()) - 1};
+  if (spec.has_bias) {
+    FileTensor bias;
+    bias.name = kind + "_bias_" + std::to_string(tensors.size());
+    bias.type = FileType::Int32;
+    bias.shape = {channels};
+    for (const float scale : spec.weight_scales) bias.scale.push_back(tensors[size_t(in)].scale.front() * scale);
+    bias.zero_point.assign(bias.scale.size(), 0);
+    bias.data = bytes_of(spec.bias);
+    tensors.push_back(bias);
+    op.inputs.push_back(int(tensors.size()) - 1);
+  }
+  op.outputs = {activation_tensor(kind, out_shape, {spec.out_scale, spec.out_zero_point})};
+  op.padding = spec.same ? 0 : 1;
+  op.stride_h = spec.stride_h;
+  op.stride_w = spec.stride_w;
+  op.dilation_h = spec.dilation_h;
+  op.dilation_w = spec.dilation_w;
+  op.depth_multiplier = spec.depth_multiplier;
+  op.activation = code_of(spec.activation);
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::conv(int in, const ConvSpec& spec) {
+  const std::vector<int> shape = tensors[size_t(in)].shape;
+  const int h = window_side(shape[1], spec.kernel_h, spec.dilation_h, spec.stride_h, spec.same);
+  const int w = window_side(shape[2], spec.kernel_w, spec.dilation_w, spec.stride_w, spec.same);
+  const int fan_in = spec.kernel_h * spec.kernel_w * shape[3];
+  return weighted_layer(3, in, spec, {spec.channels, spec.kernel_h, spec.kernel_w, shape[3]}, fan_in, spec.channels, 0,
+                        {shape[0], h, w, spec.channels});
+}
+
+int ModelBuilder::depthwise(int in, const ConvSpec& spec) {
+  const std::vector<int> shape = tensors[size_t(in)].shape;
+  const int h = window_side(shape[1], spec.kernel_h, spec.dilation_h, spec.stride_h, spec.same);
+  const int w = window_side(shape[2], spec.kernel_w, spec.dilation_w, spec.stride_w, spec.same);
+  const int channels = shape[3] * spec.depth_multiplier;
+  return weighted_layer(4, in, spec, {1, spec.kernel_h, spec.kernel_w, channels}, spec.kernel_h * spec.kernel_w,
+                        channels, 3, {shape[0], h, w, channels});
+}
+
+int ModelBuilder::fully_connected(int in, const ConvSpec& spec) {
+  int depth = 1;
+  for (const int dim : tensors[size_t(in)].shape) depth *= dim;
+  return weighted_layer(9, in, spec, {spec.channels, depth}, depth, spec.channels, 0, {1, spec.channels});
+}
+
+int ModelBuilder::add(int a, int b, const AddSpec& spec) {
+  float scale = spec.out_scale;
+  if (scale == 0.0F) scale = tensors[size_t(a)].scale.front() + tensors[size_t(b)].scale.front();
+  FileOp op;
+  op.code = 0;
+  op.inputs = {a, b};
+  const std::vector<int> shape = tensors[size_t(a)].shape;
+  op.outputs = {activation_tensor("add", shape, {scale, spec.out_zero_point})};
+  op.activation = code_of(spec.activation);
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::pool(int code, int in, const PoolSpec& spec) {
+  const std::vector<int> shape = tensors[size_t(in)].shape;
+  const ActivationScale quantization{tensors[size_t(in)].scale.front(), int(tensors[size_t(in)].zero_point.front())};
+  FileOp op;
+  op.code = code;
+  op.inputs = {in};
+  op.outputs = {activation_tensor(code == 1 ? "average_pool" : "max_pool",
+                                  {shape[0], window_side(shape[1], spec.kernel_h, 1, spec.stride_h, spec.same),
+                                   window_side(shape[2], spec.kernel_w, 1, spec.stride_w, spec.same), shape[3]},
+                                  quantization)};
+  op.padding = spec.same ? 0 : 1;
+  op.stride_h = spec.stride_h;
+  op.stride_w = spec.stride_w;
+  op.filter_h = spec.kernel_h;
+  op.filter_w = spec.kernel_w;
+  op.activation = code_of(spec.activation);
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::average_pool(int in, const PoolSpec& spec) { return pool(1, in, spec); }
+int ModelBuilder::max_pool(int in, const PoolSpec& spec) { return pool(17, in, spec); }
+
+int ModelBuilder::mean(int in, ActivationScale quantization, bool keep_dims) {
+  const std::vector<int> shape = tensors[size_t(in)].shape;
+  FileTensor axes;
+  axes.name = "axes_" + std::to_string(tensors.size());
+  axes.type = FileType::Int32;
+  axes.shape = {2};
+  axes.data = bytes_of({1, 2});
+  tensors.push_back(axes);
+  FileOp op;
+  op.code = 40;
+  op.inputs = {in, int(tensors.size()) - 1};
+  op.keep_dims = keep_dims;
+  const std::vector<int> out = keep_dims ? std::vector<int>{shape[0], 1, 1, shape[3]} : std::vector<int>{shape[0], shape[3]};
+  op.outputs = {activation_tensor("mean", out, quantization)};
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::reshape(int in, const std::vector<int>& shape) {
+  const ActivationScale quantization{tensors[size_t(in)].scale.front(), int(tensors[size_t(in)].zero_point.front())};
+  FileTensor target;
+  target.name = "shape_" + std::to_string(tensors.size());
+  target.type = FileType::Int32;
+  target.shape = {int(shape.size())};
+  target.data = bytes_of({shape.begin(), shape.end()});
+  tensors.push_back(target);
+  FileOp op;
+  op.code = 22;
+  op.inputs = {in, int(tensors.size()) - 1};
+  op.outputs = {activation_tensor("reshape", shape, quantization)};
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::softmax(int in, float beta) {
+  FileOp op;
+  op.code = 25;
+  op.inputs = {in};
+  op.beta = beta;
+  const std::vector<int> shape = tensors[size_t(in)].shape;
+  op.outputs = {activation_tensor("softmax", shape, {1.0F / 256.0F, -128})};
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+std::vector<uint8_t> ModelBuilder::file() const {
+  fb::FlatBufferBuilder out;
+  std::vector<fb::Offset<tflite::Buffer>> buffers = {tflite::CreateBuffer(out)};  // buffer 0 is empty by definition
+  std::vector<uint32_t> buffer_of;
+  for (const FileTensor& tensor : tensors) {
+    buffer_of.push_back(tensor.data.empty() ? 0 : uint32_t(buffers.size()));
+    if (tensor.data.empty()) continue;
+    out.ForceVectorAlignment(tensor.data.size(), sizeof(uint8_t), 16);
+    buffers.push_back(tflite::CreateBuffer(out, out.CreateVector(tensor.data)));
+  }
+
+  std::map<int, uint32_t> code_index;
+  std::vector<fb::Offset<tflite::OperatorCode>> codes;
+  for (const FileOp& op : ops) {
+    if (!code_index.try_emplace(op.code, uint32_t(codes.size())).second) continue;
+    codes.push_back(
+        tflite::CreateOperatorCode(out, int8_t(std::min(op.code, 127)), 0, 1, tflite::Operator(op.code)));
+  }
+
+  std::vector<fb::Offset<tflite::SubGraph>> graphs;
+  for (int g = 0; g < subgraphs; g++) {
+    std::vector<fb::Offset<tflite::Tensor>> file_tensors;
+    for (size_t i = 0; i < tensors.size(); i++) {
+      const FileTensor& t = tensors[i];
+      fb::Offset<tflite::Quantization> quantization;
+      if (!t.scale.empty()) {
+        quantization = tflite::CreateQuantization(out, out.CreateVector(t.scale), out.CreateVector(t.zero_point), 0,
+                                                  t.axis);
+      }
+      fb::Offset<tflite::Sparsity> sparsity;
+      if (t.is_sparse) sparsity = tflite::CreateSparsity(out);
+      fb::Offset<fb::Vector<int>> signature;
+      if (!t.shape_signature.empty()) signature = out.CreateVector(t.shape_signature);
+      file_tensors.push_back(tflite::CreateTensor(out, out.CreateVector(t.shape), tflite::TensorType(t.type),
+                                                  buffer_of[i], out.CreateString(t.name), quantization, t.is_variable,
+                                                  sparsity, signature));
+    }
+    std::vector<fb::Offset<tflite::OperatorNode>> nodes;
+    for (const FileOp& op : ops) {
+      tflite::Options type = tflite::Options::NONE;
+      fb::Offset<void> options;
+      if (op.write_options) options = write_options(out, op, type);
+      nodes.push_back(tflite::CreateOperatorNode(out, code_index[op.code], out.CreateVector(op.inputs),
+                                                 out.CreateVector(op.outputs), type, options));
+    }
+    graphs.push_back(tflite::CreateSubGraph(out, out.CreateVector(file_tensors), out.CreateVector(inputs),
+                                            out.CreateVector(outputs), out.CreateVector(nodes),
+                                            out.CreateString("main")));
+  }
+  const auto description = out.CreateString("built by a test");
+  tflite::FinishModelBuffer(out, tflite::CreateModel(out, uint32_t(version), out.CreateVector(codes),
+                                                     out.CreateVector(graphs), description,
+                                                     out.CreateVector(buffers)));
+  return {out.GetBufferPointer(), out.GetBufferPointer() + out.GetSize()};
+}
+
+ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& limits) {
+  ModelBuilder model(seed);
+  std::mt19937_64& random = model.random();
+  const auto zero_point = [&] {
+    const int choice = draw(random, 0, 3);
+    return choice == 0 ? -128 : choice == 1 ? 127 : draw(random, -128, 127);
+  };
+  const auto activation = [&] { return Activation(draw(random, 0, 3)); };
+  const int h = draw(random, 1, limits.max_side);
+  const int w = draw(random, 1, limits.max_side);
+  const int c = draw(random, 1, limits.max_channels);
+  const int in = model.input({1, h, w, c}, {0.02F, zero_point()});
+
+  ConvSpec spec;
+  spec.channels = draw(random, 1, limits.max_channels);
+  spec.same = draw(random, 0, 1) == 1;
+  spec.dilation_h = draw(random, 1, limits.max_dilation);
+  spec.dilation_w = draw(random, 1, limits.max_dilation);
+  // Without padding the kernel must fit the map.
+  const auto side = [&](int map, int dilation) {
+    const int most = spec.same ? limits.max_kernel : std::min(limits.max_kernel, (map - 1) / dilation + 1);
+    return draw(random, 1, most);
+  };
+  spec.kernel_h = side(h, spec.dilation_h);
+  spec.kernel_w = side(w, spec.dilation_w);
+  spec.stride_h = draw(random, 1, limits.max_stride);
+  spec.stride_w = draw(random, 1, limits.max_stride);
+  spec.activation = activation();
+  spec.out_zero_point = zero_point();
+  spec.per_channel = draw(random, 0, 2) != 0;
+  spec.has_bias = draw(random, 0, 3) != 0;
+  const PoolSpec pool{spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w, spec.same, spec.activation};
+
+  switch (kind) {
+    case OpKind::Conv2D: model.output(model.conv(in, spec)); break;
+    case OpKind::DepthwiseConv2D: model.output(model.depthwise(in, spec)); break;
+    case OpKind::FullyConnected: model.output(model.fully_connected(in, spec)); break;
+    case OpKind::Add: {
+      ConvSpec branch;
+      branch.channels = c;
+      branch.kernel_h = branch.kernel_w = 1;
+      branch.out_zero_point = zero_point();
+      branch.out_scale = 0.02F * std::exp2(float(draw(random, -300, 300)) / 100.0F);
+      const int other = model.conv(in, branch);
+      const bool swapped = draw(random, 0, 1) == 1;
+      const AddSpec add{spec.activation, 0.0F, zero_point()};
+      model.output(swapped ? model.add(other, in, add) : model.add(in, other, add));
+      break;
+    }
+    case OpKind::AveragePool:
+      model.output(model.average_pool(in, pool));
+      break;
+    case OpKind::MaxPool: model.output(model.max_pool(in, pool)); break;
+    case OpKind::Mean: {
+      const float scale = 0.02F * std::exp2(float(draw(random, -300, 0)) / 100.0F);
+      const int z = zero_point();
+      model.output(model.mean(in, {scale, z}, draw(random, 0, 1) == 1));
+      break;
+    }
+    case OpKind::Reshape: model.output(model.reshape(in, {1, h * w * c})); break;
+    case OpKind::Softmax: model.output(model.softmax(in)); break;
+  }
+  return model;
+}
+
+std::vector<int8_t> random_values(size_t count, std::mt19937_64& random) {
+  constexpr int8_t kExtremes[] = {-128, 127, 0, -128};
+  std::vector<int8_t> values(count);
+  for (int8_t& value : values) {
+    const uint64_t bits = random();
+    value = (bits & 3) == 0 ? kExtremes[(bits >> 2) & 3] : int8_t(bits >> 8);
+  }
+  return values;
+}
+
+}  // namespace kaiten::test
