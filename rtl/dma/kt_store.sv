@@ -216,7 +216,7 @@ module kt_store
       tail_q      <= 1'b0;
       out_valid_q <= 1'b0;
     end else begin
-      if (take || out_free) tail_q <= tail_d;
+      if (out_free) tail_q <= tail_d;  // a pixel taken otherwise completes no beat
       if (out_free) out_valid_q <= tail_q || (take && beat_end);
     end
   end
