@@ -47,7 +47,8 @@ module kt_conv
   input  logic                out_credit_i,
   output logic                out_valid_o,
   output logic [Cp*8-1:0]     out_word_o [Words],
-  // counters: a window is emitted; none is because weights, or room for results, are missing
+  // counters: a command runs; a window is emitted; none is because weights, or room for results, are missing
+  output logic                busy_o,
   output logic                active_o,
   output logic                wait_weights_o,
   output logic                wait_output_o
@@ -359,6 +360,7 @@ module kt_conv
     .word_o (out_word_o)
   );
 
+  assign busy_o   = seq_busy;
   assign active_o = token.valid;
 
 endmodule

@@ -90,7 +90,7 @@ module kt_store
   logic [BytesW-1:0] bytes_q, last_bytes_q;
   logic [AddrW-1:0]  segment_addr_q, addr_q;    // of the segment; of the request
   logic              row_first_q;               // the next pixel is the first of its row
-  logic              take_cmd, take, row_end, segment_end, finish, last_segment;
+  logic              take_cmd, room, take, row_end, segment_end, finish, last_segment;
   logic [AddrW-1:0]  next_segment;
 
   assign cmd_ready_o  = state_q == StIdle;
@@ -182,11 +182,13 @@ module kt_store
   assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(pixel_bytes);
   assign full     = stop[LaneW];
   assign beat_end = full || row_end;
-  assign take     = state_q == StRun && in_valid && request_free && open_free && (out_free || !(beat_end || tail_q)) &&
+  // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
+  assign room     = state_q == StRun && request_free && open_free && (out_free || !(beat_end || tail_q)) &&
                     !(tail_q && beat_end);
+  assign take     = room && in_valid;
 
-  assign array_ready_o  = take && !from_vector_q;
-  assign vector_ready_o = take && from_vector_q;
+  assign array_ready_o  = room && !from_vector_q;
+  assign vector_ready_o = room && from_vector_q;
 
   for (genvar w = 0; w < int'(Words); w++) begin : gen_array
     assign array_pixel[w*Cp*8+:Cp*8] = array_word_i[w];

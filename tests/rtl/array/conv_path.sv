@@ -103,7 +103,7 @@ module conv_path
   logic            start, ready, take, credit, valid;
   out_cmd_t        out_cmd;
   logic [Cp*8-1:0] result[Words], written[Words];
-  logic            unused_wait[2];
+  logic            unused_wait[2], unused_busy;
   kt_conv #(.Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i(cmd_q), .cmd_index_i('0),
@@ -112,7 +112,7 @@ module conv_path
     .tap_o(tap), .word_i(word),
     .out_start_o(start), .out_cmd_o(out_cmd), .out_ready_i(ready), .out_take_o(take), .out_credit_i(credit),
     .out_valid_o(valid), .out_word_o(result),
-    .active_o, .wait_weights_o(unused_wait[0]), .wait_output_o(unused_wait[1])
+    .busy_o(unused_busy), .active_o, .wait_weights_o(unused_wait[0]), .wait_output_o(unused_wait[1])
   );
 
   tap_t   sb_tap[Words], vb_tap[Words];
@@ -141,6 +141,6 @@ module conv_path
   // what the test does not look at
   logic unused;
   assign unused = &{1'b0, sb_we, blocked, watch, unused_grant[0], unused_grant[1], unused_grant[2], unused_grant[3],
-                    unused_wait[0], unused_wait[1], no_tap[0]};
+                    unused_wait[0], unused_wait[1], unused_busy, no_tap[0]};
 
 endmodule

@@ -1,0 +1,71 @@
+`include "fv.svh"
+// The reader of a CONV never asks one bank for two words: for any command, any walk. It rests on P (words of a pixel) not
+// being a multiple of 3; with FV_BUG that assumption is dropped and the proof must fail.
+module fv_row_reader
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+(
+  input logic  clk_i,
+  input logic  rst_ni,
+  input logic  start_i,
+  input conv_t cmd_i,
+  input logic  rd_i
+);
+  `include "fv_reset.svh"
+
+  // A command is captured with start and stays.
+  conv_t cmd_q, cmd;
+  logic  started_q, start;
+  assign start = start_i && rst_ni;
+  assign cmd   = start ? cmd_i : cmd_q;
+
+  tap_t tap[9];
+  logic done, outside[3];
+  kt_row_reader dut (
+    .clk_i, .start_i(start), .cmd_i(cmd), .rd_i, .done_o(done), .tap_o(tap), .outside_o(outside)
+  );
+
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) started_q <= 1'b0;
+    else if (start) started_q <= 1'b1;
+    if (start) cmd_q <= cmd_i;
+  end
+  // a read in the start cycle would use the counters of the command before
+  `FV_ASSUME(m_started, !rd_i || (started_q && !start))
+
+  function automatic logic legal(conv_t c);
+    legal = c.in_pixel.mod < 4'd9 && c.in_step.mod < 4'd9 && c.in_group.mod < 4'd9 && c.top_mod3 < 2'd3;
+`ifndef FV_BUG
+    legal = legal && (c.in_pixel.mod != 4'd0) && (c.in_pixel.mod != 4'd3) && (c.in_pixel.mod != 4'd6);
+`endif
+  endfunction
+  `FV_ASSUME(m_legal, !start || legal(cmd_i))
+
+  logic distinct, in_range;
+  always_comb begin
+    distinct = 1'b1;
+    in_range = 1'b1;
+    for (int unsigned a = 0; a < 9; a++) begin
+      if (tap[a].en && tap[a].bank > 4'd8) in_range = 1'b0;
+      for (int unsigned b = 0; b < a; b++) begin
+        if (tap[a].en && tap[b].en && tap[a].bank == tap[b].bank) distinct = 1'b0;
+      end
+    end
+  end
+  // what the taps show belongs to the cycle before
+  logic valid_q, nine_q, six_q, three_q;
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_ni && rd_i;
+    nine_q  <= cmd.mode == kt_array_pkg::Mode1x1;
+    six_q   <= cmd.mode != kt_array_pkg::Mode1x1 && cmd.stride == 2'd2;
+    three_q <= cmd.mode != kt_array_pkg::Mode1x1 && cmd.stride == 2'd1;
+  end
+
+  `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
+  `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
+  `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 && dut.mod3_q < 2'd3))
+  `FV_COVER(c_nine, valid_q && nine_q && tap[8].en)
+  `FV_COVER(c_six, valid_q && six_q && tap[5].en && dut.rows_q == 10'd0)
+  `FV_COVER(c_three, valid_q && three_q && tap[2].en)
+endmodule

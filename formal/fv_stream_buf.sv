@@ -1,0 +1,145 @@
+`include "fv.svh"
+// Streaming buffer: a word written by any writer with its grant is what a later read of its place returns, and writers that
+// share a cycle never share a bank. One place (bank, address), picked at an arbitrary moment, is watched.
+// With FV_BUG the vector engine writes without its grant and the proof must fail.
+module fv_stream_buf
+  import kt_pkg::*;
+(
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       array_we_i, vector_req_i, load_req_i,
+  input tap_t       array_tap_i [2],
+  input tap_t       vector_tap_i[3],
+  input tap_t       load_tap_i  [2],
+  input logic [7:0] array_word_i [2],
+  input logic [7:0] vector_word_i[3],
+  input logic [7:0] load_word_i  [2],
+  input tap_t       tap_i[9],
+
+  input logic [3:0] pick_bank_i,
+  input logic [0:0] pick_addr_i
+);
+  `include "fv_reset.svh"
+
+  logic       vector_grant, load_grant, vector_we, load_we;
+  logic [7:0] word[9];
+`ifdef FV_BUG
+  assign vector_we = vector_req_i;
+`else
+  assign vector_we = vector_req_i && vector_grant;
+`endif
+  assign load_we = load_req_i && load_grant;
+
+  kt_stream_buf #(.Cp(1), .Depth(2), .ArrayWords(2), .LoadWords(2)) dut (
+    .clk_i, .rst_ni,
+    .array_we_i(array_we_i && rst_ni), .array_tap_i, .array_word_i,
+    .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_tap_i, .vector_word_i,
+    .load_grant_o(load_grant), .load_we_i(load_we && rst_ni), .load_tap_i, .load_word_i,
+    .tap_i, .word_o(word)
+  );
+
+  // Every request names different, existing banks.
+  function automatic logic two(tap_t a, tap_t b);
+    return !(a.en && b.en && a.bank == b.bank);
+  endfunction
+  `FV_ASSUME(m_array, two(array_tap_i[0], array_tap_i[1]) && array_tap_i[0].bank < 9 && array_tap_i[1].bank < 9)
+  `FV_ASSUME(m_load, two(load_tap_i[0], load_tap_i[1]) && load_tap_i[0].bank < 9 && load_tap_i[1].bank < 9)
+  `FV_ASSUME(m_vector, two(vector_tap_i[0], vector_tap_i[1]) && two(vector_tap_i[0], vector_tap_i[2]) && two(vector_tap_i[1], vector_tap_i[2])
+             && vector_tap_i[0].bank < 9 && vector_tap_i[1].bank < 9 && vector_tap_i[2].bank < 9)
+  logic reads_ok;
+  always_comb begin
+    reads_ok = 1'b1;
+    for (int unsigned t = 0; t < 9; t++) begin
+      if (tap_i[t].bank > 4'd8 || (t > 1 && tap_i[t].en)) reads_ok = 1'b0;  // two taps stand for nine
+      for (int unsigned u = 0; u < t; u++) if (!two(tap_i[t], tap_i[u])) reads_ok = 1'b0;
+    end
+  end
+  `FV_ASSUME(m_reads, reads_ok)
+
+  // The watched place and what was last written there; -1 and -2 cycles ago are still on their way.
+  logic [3:0] bank_q;
+  logic [0:0] addr_q;
+  always_ff @(posedge clk_i) begin
+    if (!past_ok_q) begin
+      bank_q <= pick_bank_i;
+      addr_q <= pick_addr_i;
+    end
+  end
+  `FV_ASSUME(m_bank, pick_bank_i <= 4'd8)
+
+  function automatic logic here(tap_t t);
+    return t.en && t.bank == bank_q && t.addr[0] == addr_q;
+  endfunction
+  logic       hit;
+  logic [7:0] value;
+  always_comb begin
+    hit   = 1'b0;
+    value = '0;
+    if (load_we) for (int unsigned w = 0; w < 2; w++) if (here(load_tap_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
+    if (vector_we) for (int unsigned w = 0; w < 3; w++) if (here(vector_tap_i[w])) begin hit = 1'b1; value = vector_word_i[w]; end
+    if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_tap_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
+  end
+  logic       on, was_on_q, hit1_q, known_q;
+  logic [7:0] value1_q, stored_q;
+  assign on = past_ok_q && rst_ni;
+  always_ff @(posedge clk_i) begin
+    if (!on) begin
+      hit1_q  <= 1'b0;
+      known_q <= 1'b0;
+    end else begin
+      hit1_q <= hit;
+      if (hit1_q) known_q <= 1'b1;
+    end
+    was_on_q <= on;
+    value1_q <= value;
+    if (hit1_q) stored_q <= value1_q;
+  end
+  // a read issued now sees what is stored now and arrives a cycle later
+  logic       read_q, known1_q;
+  logic [3:0] tap_q;
+  logic [7:0] expect_q;
+  logic       read;
+  logic [3:0] tap;
+  always_comb begin
+    read = 1'b0;
+    tap  = '0;
+    for (int unsigned t = 0; t < 9; t++) if (here(tap_i[t])) begin read = 1'b1; tap = 4'(t); end
+  end
+  always_ff @(posedge clk_i) begin
+    read_q   <= on && read;
+    tap_q    <= tap;
+    known1_q <= known_q;
+    expect_q <= stored_q;
+  end
+  // what ties the watched place to the banks
+  logic [7:0] mem_at[9];
+  for (genvar b = 0; b < 9; b++) begin : g_mem
+    assign mem_at[b] = dut.g_bank[b].u_ram.mem[addr_q];
+  end
+  `FV_ASSERT(i_place, !past_ok_q || bank_q <= 4'd8)
+  `FV_ASSERT(i_mem, !(past_ok_q && known_q) || mem_at[bank_q] == stored_q)
+  `FV_ASSERT(i_pipe, !past_ok_q || hit1_q == (was_on_q && dut.any_q && dut.wr_en_q[bank_q] && dut.wr_addr_q[bank_q] == addr_q))
+  `FV_ASSERT(i_data, !(past_ok_q && hit1_q) || dut.wr_data_q[bank_q] == value1_q)
+  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.bank_q[tap_q] == bank_q && tap_q < 9))
+  `FV_ASSERT(i_word, !(past_ok_q && read_q && known1_q) || dut.bank_data[bank_q] == expect_q)
+  `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[tap_q] == expect_q)
+
+  // No bank is named twice among the words written in one cycle.
+  logic clash;
+  always_comb begin
+    clash = 1'b0;
+    for (int unsigned v = 0; v < 3; v++) begin
+      for (int unsigned w = 0; w < 2; w++) begin
+        if (vector_we && array_we_i && vector_tap_i[v].en && !two(vector_tap_i[v], array_tap_i[w])) clash = 1'b1;
+        if (load_we && vector_we && load_tap_i[w].en && !two(vector_tap_i[v], load_tap_i[w])) clash = 1'b1;
+      end
+    end
+    for (int unsigned a = 0; a < 2; a++) begin
+      for (int unsigned l = 0; l < 2; l++) if (load_we && array_we_i && !two(array_tap_i[a], load_tap_i[l])) clash = 1'b1;
+    end
+  end
+  `FV_ASSERT(a_clash, !on || !clash)
+
+  `FV_COVER(c_three, on && array_we_i && vector_we && load_we && array_tap_i[0].en && vector_tap_i[0].en && load_tap_i[0].en)
+  `FV_COVER(c_read, on && read_q && known1_q && expect_q == 8'h5a)
+endmodule

@@ -1,0 +1,664 @@
+// Kaiten: control (registers, command fetch, four queues), DMA (LOAD, STORE, AXI masters), streaming buffers SB and VB,
+// CONV engine (DPE array) and VECTOR engine. docs/architecture.md explains the blocks and how they meet.
+//
+// Ports: one AXI4-Lite slave for the registers, one AXI4 master for everything else, one level interrupt.
+// The signals watch_array, watch_vector and their words let the test bench see every result; they drive nothing.
+module kaiten_top
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+  import kt_control_pkg::*;
+#(
+  // sizes: rtl/configs.json lists the configurations
+  parameter int unsigned Kp        = 4,     // output channels (rows of the array)
+  parameter int unsigned Cp        = 4,     // input channels (columns)
+  parameter int unsigned AxiW      = 128,   // bits of a bus beat
+  parameter int unsigned WbRows    = 2048,  // DPE rows of weights
+  parameter int unsigned VwbRows   = 256,
+  parameter int unsigned SbDepth   = 1024,  // words of a bank
+  parameter int unsigned VbDepth   = 512,
+  parameter int unsigned ObPixels  = 128,
+  parameter int unsigned ZsbArray  = 1024,  // channels
+  parameter int unsigned ZsbVector = 1024,
+  localparam int unsigned AddrW    = 40
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  output logic              irq_o,
+  // AXI4-Lite slave: registers
+  input  logic              csr_aw_valid_i,
+  output logic              csr_aw_ready_o,
+  input  logic [9:0]        csr_aw_addr_i,
+  input  logic              csr_w_valid_i,
+  output logic              csr_w_ready_o,
+  input  logic [31:0]       csr_w_data_i,
+  input  logic [3:0]        csr_w_strb_i,
+  output logic              csr_b_valid_o,
+  input  logic              csr_b_ready_i,
+  output logic [1:0]        csr_b_resp_o,
+  input  logic              csr_ar_valid_i,
+  output logic              csr_ar_ready_o,
+  input  logic [9:0]        csr_ar_addr_i,
+  output logic              csr_r_valid_o,
+  input  logic              csr_r_ready_i,
+  output logic [31:0]       csr_r_data_o,
+  output logic [1:0]        csr_r_resp_o,
+  // AXI4 master: reads (ID 0 commands, ID 1 data), writes
+  output logic              axi_ar_valid_o,
+  input  logic              axi_ar_ready_i,
+  output logic [0:0]        axi_ar_id_o,
+  output logic [AddrW-1:0]  axi_ar_addr_o,
+  output logic [7:0]        axi_ar_len_o,
+  output logic [2:0]        axi_ar_size_o,
+  output logic [1:0]        axi_ar_burst_o,
+  input  logic              axi_r_valid_i,
+  output logic              axi_r_ready_o,
+  input  logic [0:0]        axi_r_id_i,
+  input  logic [AxiW-1:0]   axi_r_data_i,
+  input  logic [1:0]        axi_r_resp_i,
+  input  logic              axi_r_last_i,
+  output logic              axi_aw_valid_o,
+  input  logic              axi_aw_ready_i,
+  output logic [0:0]        axi_aw_id_o,
+  output logic [AddrW-1:0]  axi_aw_addr_o,
+  output logic [7:0]        axi_aw_len_o,
+  output logic [2:0]        axi_aw_size_o,
+  output logic [1:0]        axi_aw_burst_o,
+  output logic              axi_w_valid_o,
+  input  logic              axi_w_ready_i,
+  output logic [AxiW-1:0]   axi_w_data_o,
+  output logic [AxiW/8-1:0] axi_w_strb_o,
+  output logic              axi_w_last_o,
+  input  logic              axi_b_valid_i,
+  output logic              axi_b_ready_o,
+  input  logic [1:0]        axi_b_resp_i
+);
+
+  localparam int unsigned BytesW    = 20;
+  localparam int unsigned LaneW     = $clog2(AxiW / 8);
+  localparam int unsigned Words     = Kp / Cp;
+  localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
+  // Results in flight behind a credit: the slot's way to the last lane, and what fits a power of two
+  localparam int unsigned ArrayFifo  = 2 ** $clog2(Kp + 12);
+  localparam int unsigned VectorFifo = 32;
+
+  // ---- registers and control
+  logic             start, soft_reset, axi_halt, rst_n;
+  settings_t        settings;
+  status_t          status;
+  control_events_t  control_events;
+  engine_events_t   engine_events;
+  logic [AddrW-1:0] base[8];
+  addr_t            wb_split;
+
+  kt_registers #(
+    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth), .VbDepth(VbDepth),
+    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector)
+  ) u_registers (
+    .clk_i,
+    .rst_ni,
+    .aw_valid_i      (csr_aw_valid_i),
+    .aw_ready_o      (csr_aw_ready_o),
+    .aw_addr_i       (csr_aw_addr_i),
+    .w_valid_i       (csr_w_valid_i),
+    .w_ready_o       (csr_w_ready_o),
+    .w_data_i        (csr_w_data_i),
+    .w_strb_i        (csr_w_strb_i),
+    .b_valid_o       (csr_b_valid_o),
+    .b_ready_i       (csr_b_ready_i),
+    .b_resp_o        (csr_b_resp_o),
+    .ar_valid_i      (csr_ar_valid_i),
+    .ar_ready_o      (csr_ar_ready_o),
+    .ar_addr_i       (csr_ar_addr_i),
+    .r_valid_o       (csr_r_valid_o),
+    .r_ready_i       (csr_r_ready_i),
+    .r_data_o        (csr_r_data_o),
+    .r_resp_o        (csr_r_resp_o),
+    .irq_o,
+    .start_o         (start),
+    .soft_reset_o    (soft_reset),
+    .settings_o      (settings),
+    .status_i        (status),
+    .base_o          (base),
+    .wb_split_o      (wb_split),
+    .control_events_i(control_events),
+    .engine_events_i (engine_events)
+  );
+
+  logic                fetch_req_valid, fetch_req_ready, fetch_rsp_valid, fetch_rsp_ready, fetch_rsp_error;
+  logic [AddrW-1:0]    fetch_req_addr;
+  logic [BytesW-1:0]   fetch_req_bytes;
+  logic [AxiW-1:0]     fetch_rsp_data;
+  logic                load_valid, load_ready, load_done, load_error;
+  logic [3:0]          load_op, vector_op;
+  logic [BodyBits-1:0] load_cmd, conv_cmd, vector_cmd, store_cmd;
+  index_t              load_index, conv_index, vector_index, store_index, load_error_index, store_error_index;
+  logic                conv_valid, conv_ready, conv_peek, conv_done;
+  logic                vector_valid, vector_ready, vector_done;
+  logic                store_valid, store_ready, store_done, store_error;
+  logic                fetch_axi_error, load_axi_error, store_axi_error;
+  logic [1:0]          fetch_axi_resp, load_axi_resp, store_axi_resp;
+  logic                axi_idle;
+
+  kt_control #(
+    .AxiW  (AxiW),
+    .BytesW(BytesW)
+  ) u_control (
+    .clk_i,
+    .rst_ni,
+    .start_i            (start),
+    .soft_reset_i       (soft_reset),
+    .settings_i         (settings),
+    .status_o           (status),
+    .events_o           (control_events),
+    .axi_idle_i         (axi_idle),
+    .axi_halt_o         (axi_halt),
+    .engine_rst_no      (rst_n),
+    .fetch_req_valid_o  (fetch_req_valid),
+    .fetch_req_ready_i  (fetch_req_ready),
+    .fetch_req_addr_o   (fetch_req_addr),
+    .fetch_req_bytes_o  (fetch_req_bytes),
+    .fetch_rsp_valid_i  (fetch_rsp_valid),
+    .fetch_rsp_ready_o  (fetch_rsp_ready),
+    .fetch_rsp_data_i   (fetch_rsp_data),
+    .fetch_rsp_error_i  (fetch_rsp_error),
+    .load_valid_o       (load_valid),
+    .load_ready_i       (load_ready),
+    .load_op_o          (load_op),
+    .load_cmd_o         (load_cmd),
+    .load_index_o       (load_index),
+    .load_done_i        (load_done),
+    .load_error_i       (load_error),
+    .load_error_index_i (load_error_index),
+    .conv_valid_o       (conv_valid),
+    .conv_ready_i       (conv_ready),
+    .conv_peek_o        (conv_peek),
+    .conv_cmd_o         (conv_cmd),
+    .conv_index_o       (conv_index),
+    .conv_done_i        (conv_done),
+    .vector_valid_o     (vector_valid),
+    .vector_ready_i     (vector_ready),
+    .vector_op_o        (vector_op),
+    .vector_cmd_o       (vector_cmd),
+    .vector_index_o     (vector_index),
+    .vector_done_i      (vector_done),
+    .store_valid_o      (store_valid),
+    .store_ready_i      (store_ready),
+    .store_cmd_o        (store_cmd),
+    .store_index_o      (store_index),
+    .store_done_i       (store_done),
+    .store_error_i      (store_error),
+    .store_error_index_i(store_error_index),
+    .fetch_axi_error_i  (fetch_axi_error),
+    .fetch_axi_resp_i   (fetch_axi_resp),
+    .load_axi_error_i   (load_axi_error),
+    .load_axi_resp_i    (load_axi_resp),
+    .store_axi_error_i  (store_axi_error),
+    .store_axi_resp_i   (store_axi_resp)
+  );
+
+  // ---- AXI: two read masters on one port, one write master; a halt (soft reset) lets no new request in
+  logic              load_req_valid, load_req_ready, load_rsp_valid, load_rsp_ready, load_rsp_error;
+  logic [AddrW-1:0]  load_req_addr;
+  logic [BytesW-1:0] load_req_bytes;
+  logic [AxiW-1:0]   load_rsp_data;
+  logic [LaneW-1:0]  load_rsp_offset;
+  logic              fetch_ar_valid, fetch_ar_ready, fetch_r_valid, fetch_r_ready, fetch_busy, fetch_accept;
+  logic              load_ar_valid, load_ar_ready, load_r_valid, load_r_ready, load_busy, load_accept;
+  logic [AddrW-1:0]  fetch_ar_addr, load_ar_addr;
+  logic [7:0]        fetch_ar_len, load_ar_len;
+  logic [AxiW-1:0]   r_data;
+  logic [1:0]        r_resp;
+  logic              r_last;
+  // the fetch asks for whole commands, LOAD counts bytes: neither looks at the end of a request
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [LaneW-1:0]  fetch_rsp_offset;
+  logic [LaneW:0]    fetch_rsp_bytes, load_rsp_bytes;
+  logic              fetch_rsp_last, load_rsp_last;
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  assign fetch_req_ready = fetch_accept && !axi_halt;
+  assign load_req_ready  = load_accept && !axi_halt;
+
+  kt_axi_rd #(
+    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
+  ) u_rd_fetch (
+    .clk_i,
+    .rst_ni      (rst_n),
+    .req_valid_i (fetch_req_valid && !axi_halt),
+    .req_ready_o (fetch_accept),
+    .req_addr_i  (fetch_req_addr),
+    .req_bytes_i (fetch_req_bytes),
+    .rsp_valid_o (fetch_rsp_valid),
+    .rsp_ready_i (fetch_rsp_ready),
+    .rsp_data_o  (fetch_rsp_data),
+    .rsp_offset_o(fetch_rsp_offset),
+    .rsp_bytes_o (fetch_rsp_bytes),
+    .rsp_last_o  (fetch_rsp_last),
+    .rsp_error_o (fetch_rsp_error),
+    .busy_o      (fetch_busy),
+    .error_o     (fetch_axi_error),
+    .error_resp_o(fetch_axi_resp),
+    .ar_valid_o  (fetch_ar_valid),
+    .ar_ready_i  (fetch_ar_ready),
+    .ar_addr_o   (fetch_ar_addr),
+    .ar_len_o    (fetch_ar_len),
+    .r_valid_i   (fetch_r_valid),
+    .r_ready_o   (fetch_r_ready),
+    .r_data_i    (r_data),
+    .r_resp_i    (r_resp),
+    .r_last_i    (r_last)
+  );
+
+  kt_axi_rd #(
+    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
+  ) u_rd_load (
+    .clk_i,
+    .rst_ni      (rst_n),
+    .req_valid_i (load_req_valid && !axi_halt),
+    .req_ready_o (load_accept),
+    .req_addr_i  (load_req_addr),
+    .req_bytes_i (load_req_bytes),
+    .rsp_valid_o (load_rsp_valid),
+    .rsp_ready_i (load_rsp_ready),
+    .rsp_data_o  (load_rsp_data),
+    .rsp_offset_o(load_rsp_offset),
+    .rsp_bytes_o (load_rsp_bytes),
+    .rsp_last_o  (load_rsp_last),
+    .rsp_error_o (load_rsp_error),
+    .busy_o      (load_busy),
+    .error_o     (load_axi_error),
+    .error_resp_o(load_axi_resp),
+    .ar_valid_o  (load_ar_valid),
+    .ar_ready_i  (load_ar_ready),
+    .ar_addr_o   (load_ar_addr),
+    .ar_len_o    (load_ar_len),
+    .r_valid_i   (load_r_valid),
+    .r_ready_o   (load_r_ready),
+    .r_data_i    (r_data),
+    .r_resp_i    (r_resp),
+    .r_last_i    (r_last)
+  );
+
+  kt_axi_rd_arb #(
+    .AddrW(AddrW),
+    .DataW(AxiW)
+  ) u_rd_arb (
+    .clk_i,
+    .rst_ni       (rst_n),
+    .c0_ar_valid_i(fetch_ar_valid),
+    .c0_ar_ready_o(fetch_ar_ready),
+    .c0_ar_addr_i (fetch_ar_addr),
+    .c0_ar_len_i  (fetch_ar_len),
+    .c0_r_valid_o (fetch_r_valid),
+    .c0_r_ready_i (fetch_r_ready),
+    .c1_ar_valid_i(load_ar_valid),
+    .c1_ar_ready_o(load_ar_ready),
+    .c1_ar_addr_i (load_ar_addr),
+    .c1_ar_len_i  (load_ar_len),
+    .c1_r_valid_o (load_r_valid),
+    .c1_r_ready_i (load_r_ready),
+    .c_r_data_o   (r_data),
+    .c_r_resp_o   (r_resp),
+    .c_r_last_o   (r_last),
+    .ar_valid_o   (axi_ar_valid_o),
+    .ar_ready_i   (axi_ar_ready_i),
+    .ar_id_o      (axi_ar_id_o),
+    .ar_addr_o    (axi_ar_addr_o),
+    .ar_len_o     (axi_ar_len_o),
+    .ar_size_o    (axi_ar_size_o),
+    .ar_burst_o   (axi_ar_burst_o),
+    .r_valid_i    (axi_r_valid_i),
+    .r_ready_o    (axi_r_ready_o),
+    .r_id_i       (axi_r_id_i),
+    .r_data_i     (axi_r_data_i),
+    .r_resp_i     (axi_r_resp_i),
+    .r_last_i     (axi_r_last_i)
+  );
+
+  logic              wr_req_valid, wr_accept, wr_data_valid, wr_data_ready, wr_busy, wr_done;
+  logic [AddrW-1:0]  wr_req_addr;
+  logic [BytesW-1:0] wr_req_bytes;
+  logic [AxiW-1:0]   wr_data;
+
+  kt_axi_wr #(
+    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW)
+  ) u_wr (
+    .clk_i,
+    .rst_ni      (rst_n),
+    .req_valid_i (wr_req_valid && !axi_halt),
+    .req_ready_o (wr_accept),
+    .req_addr_i  (wr_req_addr),
+    .req_bytes_i (wr_req_bytes),
+    .data_valid_i(wr_data_valid),
+    .data_ready_o(wr_data_ready),
+    .data_i      (wr_data),
+    .busy_o      (wr_busy),
+    .done_o      (wr_done),
+    .error_o     (store_axi_error),
+    .error_resp_o(store_axi_resp),
+    .aw_valid_o  (axi_aw_valid_o),
+    .aw_ready_i  (axi_aw_ready_i),
+    .aw_id_o     (axi_aw_id_o),
+    .aw_addr_o   (axi_aw_addr_o),
+    .aw_len_o    (axi_aw_len_o),
+    .aw_size_o   (axi_aw_size_o),
+    .aw_burst_o  (axi_aw_burst_o),
+    .w_valid_o   (axi_w_valid_o),
+    .w_ready_i   (axi_w_ready_i),
+    .w_data_o    (axi_w_data_o),
+    .w_strb_o    (axi_w_strb_o),
+    .w_last_o    (axi_w_last_o),
+    .b_valid_i   (axi_b_valid_i),
+    .b_ready_o   (axi_b_ready_o),
+    .b_resp_i    (axi_b_resp_i)
+  );
+
+  assign axi_idle = !fetch_busy && !load_busy && !wr_busy;
+
+  // ---- LOAD
+  logic              load_sb_valid, load_sb_grant, load_vb_valid, load_vb_grant;
+  tap_t              load_sb_tap[LoadWords], load_vb_tap[LoadWords];
+  logic [Cp*8-1:0]   load_word[LoadWords];
+  logic              wb_we, vwb_we, zsb_array_we, zsb_vector_we;
+  addr_t             weights_addr, param_addr;
+  logic [9*Cp*8-1:0] weights;
+  param_t            param;
+  logic              read_rows, read_weights, read_params;
+  logic [BytesW-1:0] read_bytes;
+  // the scoreboard knows which engines work
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic              load_engine_busy, store_engine_busy;
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  kt_load #(
+    .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .AddrW(AddrW), .BytesW(BytesW)
+  ) u_load (
+    .clk_i,
+    .rst_ni         (rst_n),
+    .base_i         (base),
+    .wb_split_i     (wb_split),
+    .cmd_valid_i    (load_valid),
+    .cmd_ready_o    (load_ready),
+    .op_i           (load_op),
+    .cmd_i          (load_cmd),
+    .cmd_index_i    (load_index),
+    .done_o         (load_done),
+    .busy_o         (load_engine_busy),
+    .req_valid_o    (load_req_valid),
+    .req_ready_i    (load_req_ready),
+    .req_addr_o     (load_req_addr),
+    .req_bytes_o    (load_req_bytes),
+    .rsp_valid_i    (load_rsp_valid),
+    .rsp_ready_o    (load_rsp_ready),
+    .rsp_data_i     (load_rsp_data),
+    .rsp_offset_i   (load_rsp_offset),
+    .rsp_error_i    (load_rsp_error),
+    .sb_valid_o     (load_sb_valid),
+    .sb_grant_i     (load_sb_grant),
+    .sb_tap_o       (load_sb_tap),
+    .vb_valid_o     (load_vb_valid),
+    .vb_grant_i     (load_vb_grant),
+    .vb_tap_o       (load_vb_tap),
+    .word_o         (load_word),
+    .wb_en_o        (wb_we),
+    .vwb_en_o       (vwb_we),
+    .weights_addr_o (weights_addr),
+    .weights_o      (weights),
+    .zsb_array_en_o (zsb_array_we),
+    .zsb_vector_en_o(zsb_vector_we),
+    .param_addr_o   (param_addr),
+    .param_o        (param),
+    .error_o        (load_error),
+    .error_index_o  (load_error_index),
+    .read_rows_o    (read_rows),
+    .read_weights_o (read_weights),
+    .read_params_o  (read_params),
+    .read_bytes_o   (read_bytes)
+  );
+
+  // ---- CONV engine and its results
+  tap_t            sb_rd_tap[9], vb_rd_tap[9];
+  logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
+  logic [Cp*8-1:0] wb_word[9];
+  for (genvar t = 0; t < 9; t++) begin : g_wb_word
+    assign wb_word[t] = weights[Cp*8*t+:Cp*8];
+  end
+
+  logic            array_start, array_ready, array_take, array_credit, array_valid;
+  out_cmd_t        array_cmd;
+  logic [Cp*8-1:0] array_result[Words];
+  logic            array_active, array_busy, array_no_weights, array_no_output;
+
+  kt_conv #(
+    .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels)
+  ) u_conv (
+    .clk_i,
+    .rst_ni        (rst_n),
+    .cmd_peek_i    (conv_peek),
+    .cmd_valid_i   (conv_valid),
+    .cmd_ready_o   (conv_ready),
+    .cmd_i         (conv_cmd),
+    .cmd_index_i   (conv_index),
+    .wb_split_i    (wb_split),
+    .wb_we_i       (wb_we),
+    .wb_addr_i     (weights_addr),
+    .wb_word_i     (wb_word),
+    .zsb_we_i      (zsb_array_we),
+    .zsb_addr_i    (param_addr),
+    .zsb_data_i    (param),
+    .tap_o         (sb_rd_tap),
+    .word_i        (sb_rd_word),
+    .out_start_o   (array_start),
+    .out_cmd_o     (array_cmd),
+    .out_ready_i   (array_ready),
+    .out_take_o    (array_take),
+    .out_credit_i  (array_credit),
+    .out_valid_o   (array_valid),
+    .out_word_o    (array_result),
+    .busy_o        (array_busy),
+    .active_o      (array_active),
+    .wait_weights_o(array_no_weights),
+    .wait_output_o (array_no_output)
+  );
+
+  tap_t            array_sb_tap[Words], array_vb_tap[Words];
+  logic            array_sb_we, array_vb_we, array_st_valid, array_st_ready;
+  logic [Cp*8-1:0] array_word[Words] /* verilator public_flat_rd */;
+  watch_t          watch_array /* verilator public_flat_rd */;
+  // the array has the highest priority at the banks
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic            array_blocked;
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  kt_result_writer #(
+    .Cp(Cp), .Words(Words), .Depth(ArrayFifo)
+  ) u_array_writer (
+    .clk_i,
+    .rst_ni    (rst_n),
+    .start_i   (array_start),
+    .cmd_i     (array_cmd),
+    .ready_o   (array_ready),
+    .done_o    (conv_done),
+    .take_i    (array_take),
+    .credit_o  (array_credit),
+    .valid_i   (array_valid),
+    .word_i    (array_result),
+    .sb_tap_o  (array_sb_tap),
+    .sb_grant_i(1'b1),
+    .sb_we_o   (array_sb_we),
+    .vb_tap_o  (array_vb_tap),
+    .vb_grant_i(1'b1),
+    .vb_we_o   (array_vb_we),
+    .st_valid_o(array_st_valid),
+    .st_ready_i(array_st_ready),
+    .word_o    (array_word),
+    .blocked_o (array_blocked),
+    .watch_o   (watch_array)
+  );
+
+  // ---- VECTOR engine and its results
+  logic            vector_start, vector_out_ready, vector_take, vector_credit, vector_out_valid, vector_active;
+  out_cmd_t        vector_out_cmd;
+  logic [Cp*8-1:0] vector_result[3];
+
+  kt_vector #(
+    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
+  ) u_vector (
+    .clk_i,
+    .rst_ni      (rst_n),
+    .cmd_valid_i (vector_valid),
+    .cmd_ready_o (vector_ready),
+    .op_i        (vector_op),
+    .cmd_i       (vector_cmd),
+    .cmd_index_i (vector_index),
+    .vwb_we_i    (vwb_we),
+    .vwb_addr_i  (weights_addr),
+    .vwb_data_i  (weights),
+    .zsb_we_i    (zsb_vector_we),
+    .zsb_addr_i  (param_addr),
+    .zsb_data_i  (param),
+    .tap_o       (vb_rd_tap),
+    .word_i      (vb_rd_word),
+    .out_start_o (vector_start),
+    .out_cmd_o   (vector_out_cmd),
+    .out_ready_i (vector_out_ready),
+    .out_take_o  (vector_take),
+    .out_credit_i(vector_credit),
+    .out_valid_o (vector_out_valid),
+    .out_word_o  (vector_result),
+    .active_o    (vector_active)
+  );
+
+  tap_t            vector_sb_tap[3], vector_vb_tap[3];
+  logic            vector_sb_we, vector_vb_we, vector_sb_grant, vector_vb_grant, vector_st_valid, vector_st_ready;
+  logic            vector_blocked;
+  logic [Cp*8-1:0] vector_word[3] /* verilator public_flat_rd */;
+  watch_t          watch_vector /* verilator public_flat_rd */;
+
+  kt_result_writer #(
+    .Cp(Cp), .Words(3), .Depth(VectorFifo)
+  ) u_vector_writer (
+    .clk_i,
+    .rst_ni    (rst_n),
+    .start_i   (vector_start),
+    .cmd_i     (vector_out_cmd),
+    .ready_o   (vector_out_ready),
+    .done_o    (vector_done),
+    .take_i    (vector_take),
+    .credit_o  (vector_credit),
+    .valid_i   (vector_out_valid),
+    .word_i    (vector_result),
+    .sb_tap_o  (vector_sb_tap),
+    .sb_grant_i(vector_sb_grant),
+    .sb_we_o   (vector_sb_we),
+    .vb_tap_o  (vector_vb_tap),
+    .vb_grant_i(vector_vb_grant),
+    .vb_we_o   (vector_vb_we),
+    .st_valid_o(vector_st_valid),
+    .st_ready_i(vector_st_ready),
+    .word_o    (vector_word),
+    .blocked_o (vector_blocked),
+    .watch_o   (watch_vector)
+  );
+
+  // ---- SB, read by the array, and VB, read by the vector engine
+  kt_stream_buf #(
+    .Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(LoadWords)
+  ) u_sb (
+    .clk_i,
+    .rst_ni        (rst_n),
+    .array_we_i    (array_sb_we),
+    .array_tap_i   (array_sb_tap),
+    .array_word_i  (array_word),
+    .vector_grant_o(vector_sb_grant),
+    .vector_we_i   (vector_sb_we),
+    .vector_tap_i  (vector_sb_tap),
+    .vector_word_i (vector_word),
+    .load_grant_o  (load_sb_grant),
+    .load_we_i     (load_sb_valid && load_sb_grant),
+    .load_tap_i    (load_sb_tap),
+    .load_word_i   (load_word),
+    .tap_i         (sb_rd_tap),
+    .word_o        (sb_rd_word)
+  );
+
+  kt_stream_buf #(
+    .Cp(Cp), .Depth(VbDepth), .ArrayWords(Words), .LoadWords(LoadWords)
+  ) u_vb (
+    .clk_i,
+    .rst_ni        (rst_n),
+    .array_we_i    (array_vb_we),
+    .array_tap_i   (array_vb_tap),
+    .array_word_i  (array_word),
+    .vector_grant_o(vector_vb_grant),
+    .vector_we_i   (vector_vb_we),
+    .vector_tap_i  (vector_vb_tap),
+    .vector_word_i (vector_word),
+    .load_grant_o  (load_vb_grant),
+    .load_we_i     (load_vb_valid && load_vb_grant),
+    .load_tap_i    (load_vb_tap),
+    .load_word_i   (load_word),
+    .tap_i         (vb_rd_tap),
+    .word_o        (vb_rd_word)
+  );
+
+  // ---- STORE
+  logic              written;
+  logic [BytesW-1:0] written_bytes;
+
+  kt_store #(
+    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .AddrW(AddrW), .BytesW(BytesW)
+  ) u_store (
+    .clk_i,
+    .rst_ni         (rst_n),
+    .base_i         (base),
+    .cmd_valid_i    (store_valid),
+    .cmd_ready_o    (store_ready),
+    .cmd_i          (store_cmd),
+    .cmd_index_i    (store_index),
+    .done_o         (store_done),
+    .busy_o         (store_engine_busy),
+    .array_valid_i  (array_st_valid),
+    .array_ready_o  (array_st_ready),
+    .array_word_i   (array_word),
+    .vector_valid_i (vector_st_valid),
+    .vector_ready_o (vector_st_ready),
+    .vector_word_i  (vector_word),
+    .req_valid_o    (wr_req_valid),
+    .req_ready_i    (wr_accept && !axi_halt),
+    .req_addr_o     (wr_req_addr),
+    .req_bytes_o    (wr_req_bytes),
+    .data_valid_o   (wr_data_valid),
+    .data_ready_i   (wr_data_ready),
+    .data_o         (wr_data),
+    .wr_done_i      (wr_done),
+    .wr_error_i     (store_axi_error),
+    .error_o        (store_error),
+    .error_index_o  (store_error_index),
+    .written_o      (written),
+    .written_bytes_o(written_bytes)
+  );
+
+  // ---- what is counted
+  always_comb begin
+    engine_events = '{
+      array_busy:       array_active,
+      array_no_command: !array_busy,
+      array_no_rows:    array_busy && !array_active && !array_no_weights && !array_no_output,
+      array_no_weights: array_no_weights,
+      array_no_output:  array_no_output,
+      vector_busy:      vector_active,
+      vector_conflict:  vector_blocked,
+      load_conflict:    (load_sb_valid && !load_sb_grant) || (load_vb_valid && !load_vb_grant),
+      beat_read:        axi_r_valid_i && axi_r_ready_o,
+      beat_written:     axi_w_valid_o && axi_w_ready_i,
+      read_rows:        read_rows,
+      read_weights:     read_weights,
+      read_params:      read_params,
+      read_bytes:       read_bytes,
+      written:          written,
+      written_bytes:    written_bytes
+    };
+  end
+
+endmodule
