@@ -1,0 +1,207 @@
+// The kernels against CMSIS-NN's conformance cases, whose expected values the TensorFlow Lite interpreter made: with
+// the exact multipliers, shifts, offsets and ranges of the suite, so that nothing here depends on scales.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "reference/kernels.h"
+#include "tests/support/shared.h"
+
+namespace kaiten {
+namespace {
+
+using reference::Input;
+using reference::Output;
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  if (const auto shared = test::shared_dir()) {
+    for (const auto& entry : std::filesystem::directory_iterator(*shared / "models/conformance/cmsis-nn")) {
+      const std::string name = entry.path().stem().string();
+      // MUL and PAD are not operators of the importer.
+      if (name != "mul" && name != "pad_int8_1") names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// One case, or one layer of the whole network: numbers and arrays under a prefix.
+class Case {
+ public:
+  Case(const nlohmann::json& json, const std::string& defines, const std::string& arrays)
+      : json_(json), defines_(defines), arrays_(arrays) {}
+
+  bool has(const std::string& name) const { return json_["defines"].contains(defines_ + name); }
+  int value(const std::string& name) const { return json_["defines"].at(defines_ + name).get<int>(); }
+  int value(const std::string& name, int otherwise) const { return has(name) ? value(name) : otherwise; }
+
+  bool has_array(const std::string& name) const { return json_["arrays"].contains(arrays_ + name); }
+  template <typename T>
+  std::vector<T> array(const std::string& name) const {
+    return json_["arrays"].at(arrays_ + name).at("data").get<std::vector<T>>();
+  }
+
+  Window window() const {
+    Window w;
+    w.kernel_h = value("FILTER_Y", value("FILTER_H", 1));
+    w.kernel_w = value("FILTER_X", value("FILTER_W", 1));
+    w.stride_h = value("STRIDE_Y", value("STRIDE_H", 1));
+    w.stride_w = value("STRIDE_X", value("STRIDE_W", 1));
+    w.dilation_h = value("DILATION_Y", 1);
+    w.dilation_w = value("DILATION_X", 1);
+    // The suite states the padding before the map only; the output's size implies the other side.
+    w.pad.top = value("PAD_Y", value("PADDING_H", 0));
+    w.pad.left = value("PAD_X", value("PADDING_W", 0));
+    return w;
+  }
+
+  Nhwc in(size_t elements, int channels) const {
+    const Nhwc shape{1, value("INPUT_H"), value("INPUT_W"), channels};
+    return {int(elements / shape.elements()), shape.h, shape.w, shape.c};
+  }
+
+  ConvParams conv(size_t channels) const {
+    ConvParams params;
+    const char* bias = has_array("biases") ? "biases" : "bias";
+    params.bias = array<int32_t>(bias);
+    if (params.bias.empty()) params.bias.assign(channels, 0);
+    if (has("OUTPUT_MULTIPLIER")) {
+      params.multiplier.assign(channels, value("OUTPUT_MULTIPLIER"));
+      params.shift.assign(channels, value("OUTPUT_SHIFT"));
+    } else {
+      params.multiplier = array<int32_t>(has_array("output_mult") ? "output_mult" : "output_multiplier");
+      params.shift = array<int>("output_shift");
+    }
+    params.zp_in = -value("INPUT_OFFSET");
+    params.zp_out = value("OUTPUT_OFFSET");
+    params.lo = value("OUT_ACTIVATION_MIN");
+    params.hi = value("OUT_ACTIVATION_MAX");
+    return params;
+  }
+
+ private:
+  const nlohmann::json& json_;
+  std::string defines_;
+  std::string arrays_;
+};
+
+std::vector<int8_t> run_conv(const Case& c, const std::vector<int8_t>& input, bool depthwise) {
+  const auto weights = c.array<int8_t>("weights");
+  const auto channels = size_t(c.value("OUT_CH"));
+  const Nhwc in = c.in(input.size(), c.value("IN_CH"));
+  const Nhwc out{in.n, c.value("OUTPUT_H"), c.value("OUTPUT_W"), int(channels)};
+  std::vector<int8_t> output(out.elements());
+  if (depthwise) {
+    reference::depthwise(c.conv(channels), c.window(), in, input, weights, out, output);
+  } else {
+    const int groups = in.c / c.value("FILTER_CH", in.c);
+    reference::conv2d(c.conv(channels), c.window(), in, input, weights, out, output, groups);
+  }
+  return output;
+}
+
+std::vector<int8_t> run_fully_connected(const Case& c, const std::vector<int8_t>& input, size_t channels) {
+  const auto weights = c.array<int8_t>("weights");
+  const int rows = int(input.size() * channels / weights.size());
+  std::vector<int8_t> output(size_t(rows) * channels);
+  reference::fully_connected(c.conv(channels), rows, input, weights, output);
+  return output;
+}
+
+std::vector<int8_t> run_pool(const Case& c, const std::vector<int8_t>& input, bool average) {
+  const Nhwc in = c.in(input.size(), c.value("INPUT_C", c.value("OUT_CH", 0)));
+  const Nhwc out{in.n, c.value("OUTPUT_H"), c.value("OUTPUT_W"), in.c};
+  PoolParams params;
+  params.lo = c.value("ACTIVATION_MIN", -128);
+  params.hi = c.value("ACTIVATION_MAX", 127);
+  std::vector<int8_t> output(out.elements());
+  (average ? reference::average_pool : reference::max_pool)(params, c.window(), in, input, out, output);
+  return output;
+}
+
+std::vector<int8_t> run_add(const Case& c) {
+  const auto a = c.array<int8_t>("input1");
+  const auto b = c.array<int8_t>("input2");
+  AddParams params;
+  params.left_shift = c.value("LEFT_SHIFT");
+  for (int i = 0; i < 2; i++) {
+    const std::string operand = "INPUT" + std::to_string(i + 1);
+    params.zp_in[i] = -c.value(operand + "_OFFSET");
+    params.in[i] = {c.value(operand + "_MULT"), c.value(operand + "_SHIFT")};
+  }
+  params.out = {c.value("OUTPUT_MULT"), c.value("OUTPUT_SHIFT")};
+  params.zp_out = c.value("OUTPUT_OFFSET");
+  params.lo = c.value("OUT_ACTIVATION_MIN");
+  params.hi = c.value("OUT_ACTIVATION_MAX");
+  std::vector<int8_t> output(a.size());
+  reference::add(params, a, b, output);
+  return output;
+}
+
+std::vector<int8_t> run_softmax(int multiplier, int shift, int depth, const std::vector<int8_t>& input) {
+  // The suite folds 2^26, the fraction bits of its exponential, into multiplier and shift.
+  SoftmaxParams params;
+  params.input_scale = std::ldexp(double(multiplier), shift - 31 - 26);
+  std::vector<int8_t> output(input.size());
+  reference::softmax(params, depth, input, output);
+  return output;
+}
+
+// Layers 1 to 13 of a keyword network; 11 is a change of shape.
+std::vector<int8_t> run_ds_cnn(const nlohmann::json& json) {
+  std::vector<int8_t> values = Case(json, "", "ds_cnn_s_").array<int8_t>("input");
+  for (int layer = 1; layer <= 9; layer++) {
+    const bool depthwise = layer % 2 == 0;
+    const std::string number = std::to_string(layer);
+    const std::string name = depthwise ? "depthwise_conv_2d" : "conv_2d";
+    const std::string defines = depthwise ? "DEPTHWISE_CONV_2D_" : "CONV_2D_";
+    const Case c(json, defines + number + "_", "ds_cnn_s_layer_" + number + "_" + name + "_");
+    values = run_conv(c, values, depthwise);
+  }
+  values = run_pool(Case(json, "AVERAGE_POOL_2D_10_", ""), values, true);
+  values = run_fully_connected(Case(json, "FULLY_CONNECTED_12_", "ds_cnn_s_layer_12_fully_connected_"), values, 12);
+  const Case softmax(json, "SOFTMAX_13_", "");
+  return run_softmax(softmax.value("MULT"), softmax.value("SHIFT"), softmax.value("ROW_SIZE"), values);
+}
+
+std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name) {
+  if (name == "ds_cnn_s") return run_ds_cnn(json);
+  std::string upper = name;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char ch) { return std::toupper(ch); });
+  const Case c(json, upper + "_", name + "_");
+  if (name == "add") return run_add(c);
+  const auto input = c.array<int8_t>(c.has_array("input") ? "input" : "input_tensor");
+  if (name == "softmax") return run_softmax(c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT"), c.value("ROW_SIZE"), input);
+  if (name.starts_with("avgpooling") || name.starts_with("maxpooling")) {
+    return run_pool(c, input, name.starts_with("avg"));
+  }
+  if (c.has("ACCUMULATION_DEPTH")) return run_fully_connected(c, input, size_t(c.value("OUT_CH")));
+  return run_conv(c, input, c.has("CH_MULT"));
+}
+
+TEST(CmsisNn, EveryCaseIsExact) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: CMSIS-NN conformance cases are not compared";
+  size_t compared = 0;
+  for (const std::string& name : case_names()) {
+    const nlohmann::json json =
+        nlohmann::json::parse(std::ifstream(*shared / "models/conformance/cmsis-nn" / (name + ".json")));
+    const nlohmann::json& arrays = json["arrays"];
+    const std::string expected = name + (arrays.contains(name + "_output_ref") ? "_output_ref" : "_output");
+    EXPECT_EQ(run_case(json, name), arrays.at(expected).at("data").get<std::vector<int8_t>>()) << name;
+    compared++;
+  }
+  EXPECT_EQ(compared, 50U);
+}
+
+}  // namespace
+}  // namespace kaiten
