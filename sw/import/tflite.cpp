@@ -447,11 +447,14 @@ class Importer {
   // A name no other layer has: output tensors may share theirs. The last number tried is kept per name, so that many
   // equal names cost no more than different ones.
   std::string unique_layer_name(const std::string& wanted) {
-    std::string name = wanted;
     int& last = layer_names_[wanted];
-    if (last++ == 0) return name;
+    if (last == 0) {
+      last = 1;
+      return wanted;
+    }
+    std::string name;
     do {
-      name = wanted + "#" + std::to_string(last++);
+      name = wanted + "#" + std::to_string(++last);
     } while (!layer_names_.try_emplace(name, 1).second);
     return name;
   }

@@ -262,6 +262,10 @@ std::vector<uint8_t> ModelBuilder::file() const {
   std::vector<fb::Offset<tflite::Buffer>> buffers = {tflite::CreateBuffer(out)};  // buffer 0 is empty by definition
   std::vector<uint32_t> buffer_of;
   for (const FileTensor& tensor : tensors) {
+    if (tensor.shares_data_of >= 0) {
+      buffer_of.push_back(buffer_of[size_t(tensor.shares_data_of)]);
+      continue;
+    }
     buffer_of.push_back(tensor.data.empty() ? 0 : uint32_t(buffers.size()));
     if (tensor.data.empty()) continue;
     out.ForceVectorAlignment(tensor.data.size(), sizeof(uint8_t), 16);

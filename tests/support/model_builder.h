@@ -34,6 +34,7 @@ struct FileTensor {
   std::vector<int64_t> zero_point;
   int axis = 0;
   std::vector<uint8_t> data;
+  int shares_data_of = -1;  // an earlier tensor whose bytes are used instead
   bool is_variable = false;
   bool is_sparse = false;
 };

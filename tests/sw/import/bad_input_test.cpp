@@ -1,0 +1,157 @@
+// Damaged model files: every one ends in an InputError of one line, a list of refusals or a sound graph, in bounded time
+// and memory.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/error.h"
+#include "import/import.h"
+#include "reference/reference.h"
+#include "report/inspect.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/seed.h"
+
+namespace kaiten {
+namespace {
+
+using File = std::vector<uint8_t>;
+
+File demo_file() { return read_model_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"); }
+
+// A small model with every operator the importer knows.
+File every_operator() {
+  test::ModelBuilder model(3);
+  int x = model.input({1, 12, 10, 3}, {0.02F, -128});
+  x = model.conv(x, {.channels = 8, .stride_h = 2, .activation = Activation::Relu});
+  x = model.depthwise(x, {.dilation_w = 2, .activation = Activation::Relu6});
+  x = model.add(x, model.conv(x, {.channels = 8, .kernel_h = 1, .kernel_w = 1}));
+  x = model.max_pool(x, {.same = true});
+  x = model.average_pool(x, {.kernel_h = 1, .stride_h = 1});
+  x = model.mean(x, {0.05F, 3});
+  x = model.reshape(x, {1, 8});
+  x = model.fully_connected(x, {.channels = 6});
+  model.output(model.softmax(x));
+  return model.file();
+}
+
+long peak_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+enum class Outcome { Error, Refused, Graph };
+
+// Imports, and fails the test unless the outcome is one of the three that are allowed.
+Outcome import_any(const File& file) {
+  try {
+    const ImportResult result = import_tflite(file);
+    EXPECT_EQ(result.graph.has_value(), result.refusals.empty());
+    std::ostringstream report;
+    print_inspect(report, result);
+    EXPECT_FALSE(report.str().empty());
+    for (const Refusal& refusal : result.refusals) {
+      EXPECT_EQ(refusal.text().find('\n'), std::string::npos);
+    }
+    if (!result.graph) return Outcome::Refused;
+    return Outcome::Graph;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_FALSE(message.empty());
+    for (const char c : message) EXPECT_TRUE(c >= ' ' && c <= '~') << message;
+    return Outcome::Error;
+  }
+}
+
+void run(const File& file, std::mt19937_64& random) {
+  const Graph graph = require_graph(import_tflite(file));
+  std::vector<Int8Values> inputs;
+  for (const int index : graph.inputs) {
+    inputs.push_back(test::random_values(graph.tensors[size_t(index)].elements(), random));
+  }
+  const auto tensors = run_reference(graph, inputs);
+  for (const int index : graph.outputs) {
+    EXPECT_EQ(tensors[size_t(index)].size(), graph.tensors[size_t(index)].elements());
+  }
+}
+
+TEST(BadInput, EveryPrefixIsRefused) {
+  const File demo = demo_file();
+  for (size_t percent = 0; percent < 100; percent++) {
+    const File prefix(demo.begin(), demo.begin() + ptrdiff_t(demo.size() * percent / 100));
+    EXPECT_EQ(import_any(prefix), Outcome::Error) << percent << " %";
+  }
+  EXPECT_EQ(import_any(demo), Outcome::Graph);
+  // Every single length of a small file.
+  const File small = every_operator();
+  for (size_t size = 0; size < small.size(); size++) {
+    const File prefix(small.begin(), small.begin() + ptrdiff_t(size));
+    EXPECT_EQ(import_any(prefix), Outcome::Error) << size << " of " << small.size() << " bytes";
+  }
+  EXPECT_EQ(import_any(small), Outcome::Graph);
+}
+
+// One byte changed at random, a thousand times; most flips hit weights and leave a sound model.
+void flip_bytes(const File& file, size_t flips_per_file, size_t run_every, uint64_t salt) {
+  std::mt19937_64 random(test::seed() + salt);
+  const long before = peak_kib();
+  size_t graphs = 0;
+  size_t errors = 0;
+  for (int i = 0; i < 1000; i++) {
+    File damaged = file;
+    for (size_t f = 0; f < flips_per_file; f++) damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
+    const Outcome outcome = import_any(damaged);
+    if (outcome == Outcome::Error) errors++;
+    if (outcome == Outcome::Graph && graphs++ % run_every == 0) run(damaged, random);
+  }
+  EXPECT_GT(errors, 0U);
+  EXPECT_LT(peak_kib() - before, 256 * 1024) << "KiB";
+  std::printf("1000 files with %zu bytes changed: %zu sound, %zu damaged, %zu refused\n", flips_per_file, graphs, errors,
+              1000 - graphs - errors);
+}
+
+TEST(BadInput, ByteFlipsOfTheDemo) { flip_bytes(demo_file(), 1, 20, 0); }
+TEST(BadInput, ManyByteFlipsOfTheDemo) { flip_bytes(demo_file(), 50, 1, 1); }
+TEST(BadInput, ByteFlipsOfEveryOperator) { flip_bytes(every_operator(), 1, 1, 2); }
+TEST(BadInput, ManyByteFlipsOfEveryOperator) { flip_bytes(every_operator(), 4, 1, 3); }
+
+// Structure is dense at both ends of the small file: every byte in turn set to its extremes.
+TEST(BadInput, EveryByteSetToItsExtremes) {
+  const File file = every_operator();
+  std::mt19937_64 random(test::seed());
+  for (size_t i = 0; i < file.size(); i++) {
+    for (const uint8_t value : {0x00, 0x7f, 0x80, 0xff}) {
+      File damaged = file;
+      damaged[i] = value;
+      if (import_any(damaged) == Outcome::Graph && i % 7 == 0) run(damaged, random);
+    }
+  }
+}
+
+TEST(BadInput, NotAModel) {
+  EXPECT_EQ(import_any({}), Outcome::Error);
+  EXPECT_EQ(import_any(File(4096, 0)), Outcome::Error);
+  File only_header(64, 0);
+  std::copy_n("TFL3", 4, only_header.begin() + 4);
+  EXPECT_EQ(import_any(only_header), Outcome::Error);
+  EXPECT_THROW(read_model_file(KAITEN_SOURCE_DIR "/does-not-exist.tflite"), InputError);
+  EXPECT_THROW(read_model_file(KAITEN_SOURCE_DIR), InputError);
+}
+
+TEST(BadInput, MisalignedMemoryMakesNoDifference) {
+  const File file = every_operator();
+  for (size_t shift = 1; shift < 8; shift++) {
+    File moved(file.size() + shift);
+    std::copy(file.begin(), file.end(), moved.begin() + ptrdiff_t(shift));
+    const ImportResult result = import_tflite(std::span(moved).subspan(shift));
+    ASSERT_TRUE(result.graph);
+    EXPECT_EQ(result.graph->ops.size(), 10U);
+  }
+}
+
+}  // namespace
+}  // namespace kaiten

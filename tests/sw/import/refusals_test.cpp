@@ -1,0 +1,433 @@
+// Every limit of the importer is refused by name: layer, operator, limit, value. And everything inconsistent is damage.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "graph/error.h"
+#include "import/import.h"
+#include "report/inspect.h"
+#include "tests/support/model_builder.h"
+
+namespace kaiten {
+namespace {
+
+using test::ConvSpec;
+using test::FileOp;
+using test::FileTensor;
+using test::FileType;
+using test::ModelBuilder;
+
+// Tensors of base(): 0 input, 1 weights, 2 bias, 3 conv output.
+constexpr size_t kInput = 0;
+constexpr size_t kWeights = 1;
+constexpr size_t kBias = 2;
+constexpr size_t kOutput = 3;
+
+ModelBuilder base() {
+  ModelBuilder model(1);
+  model.output(model.conv(model.input({1, 8, 8, 6}), {.channels = 4}));
+  return model;
+}
+
+void expect_refusal(const ModelBuilder& model, const std::string& layer, const std::string& op,
+                    const std::string& limit, const std::string& value) {
+  const ImportResult result = import_tflite(model.file());
+  ASSERT_FALSE(result.graph) << limit;
+  ASSERT_EQ(result.refusals.size(), 1U) << result.refusals.back().text();
+  const Refusal& refusal = result.refusals.front();
+  EXPECT_EQ(refusal.layer, layer);
+  EXPECT_EQ(refusal.op, op);
+  EXPECT_NE(refusal.limit.find(limit), std::string::npos) << refusal.text();
+  EXPECT_NE(refusal.value.find(value), std::string::npos) << refusal.text();
+  EXPECT_EQ(refusal.text().find('\n'), std::string::npos);
+}
+
+void expect_damage(const ModelBuilder& model, const std::string& message) {
+  try {
+    import_tflite(model.file());
+    ADD_FAILURE() << "accepted: " << message;
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    EXPECT_TRUE(std::string(error.what()).starts_with("bad model file: ")) << error.what();
+  }
+}
+
+TEST(Refusals, TheBaseIsFine) { EXPECT_TRUE(import_tflite(base().file()).graph); }
+
+TEST(Refusals, UnsupportedOperators) {
+  ModelBuilder model = base();
+  model.ops[0].code = 67;
+  expect_refusal(model, "conv_3", "TRANSPOSE_CONV", "the operators ADD", "TRANSPOSE_CONV");
+  model.ops[0].code = 199;
+  expect_refusal(model, "conv_3", "operator 199", "the operators ADD", "operator 199");
+  model.ops[0].code = 32;
+  expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
+  model.ops[0].code = 114;
+  EXPECT_NE(import_tflite(model.file()).refusals.front().way_out.find("inference_input_type"), std::string::npos);
+}
+
+TEST(Refusals, ElementTypes) {
+  ModelBuilder floating = base();
+  for (const size_t i : {kInput, kOutput}) {
+    floating.tensors[i].type = FileType::Float32;
+    floating.tensors[i].scale.clear();
+  }
+  const ImportResult dynamic = import_tflite(floating.file());
+  ASSERT_EQ(dynamic.refusals.size(), 2U);
+  EXPECT_EQ(dynamic.refusals[1].layer, "conv_3");
+  EXPECT_NE(dynamic.refusals[1].value.find("dynamic-range quantisation"), std::string::npos);
+  EXPECT_NE(dynamic.refusals[1].way_out.find("representative dataset"), std::string::npos);
+
+  floating.tensors[kWeights].type = FileType::Float32;
+  const ImportResult plain = import_tflite(floating.file());
+  ASSERT_EQ(plain.refusals.size(), 2U);
+  EXPECT_NE(plain.refusals[1].value.find("a float model"), std::string::npos);
+
+  ModelBuilder legacy = base();
+  legacy.tensors[kOutput].type = FileType::UInt8;
+  expect_refusal(legacy, "conv_3", "CONV_2D", "int8 activations", "UINT8");
+  legacy.tensors[kOutput].type = FileType::Int16;
+  expect_refusal(legacy, "conv_3", "CONV_2D", "int8 activations", "INT16");
+  legacy.tensors[kOutput].type = FileType(42);
+  expect_refusal(legacy, "conv_3", "CONV_2D", "int8 activations", "type 42");
+
+  ModelBuilder weights = base();
+  weights.tensors[kWeights].type = FileType::UInt8;
+  expect_refusal(weights, "conv_3", "CONV_2D", "weights of INT8", "UINT8");
+  ModelBuilder bias = base();
+  bias.tensors[kBias].type = FileType::Int64;
+  expect_refusal(bias, "conv_3", "CONV_2D", "bias of INT32", "INT64");
+}
+
+TEST(Refusals, Quantisation) {
+  ModelBuilder activations = base();
+  activations.tensors[kOutput].scale = {0.1F, 0.1F, 0.1F, 0.1F};
+  activations.tensors[kOutput].zero_point = {0, 0, 0, 0};
+  expect_refusal(activations, "conv_3", "CONV_2D", "one scale per activation tensor", "4 scales");
+  activations.tensors[kOutput].scale.clear();
+  expect_refusal(activations, "conv_3", "CONV_2D", "quantised activations", "without scale");
+
+  ModelBuilder weights = base();
+  weights.tensors[kWeights].zero_point[2] = 5;
+  expect_refusal(weights, "conv_3", "CONV_2D", "zero point 0", "zero point 5");
+  weights = base();
+  weights.tensors[kWeights].axis = 3;
+  expect_refusal(weights, "conv_3", "CONV_2D", "along dimension 0", "along dimension 3");
+  weights = base();
+  weights.tensors[kWeights].scale.clear();
+  expect_refusal(weights, "conv_3", "CONV_2D", "quantised weights", "without scales");
+  weights = base();
+  weights.tensors[kWeights].is_sparse = true;
+  expect_refusal(weights, "conv_3", "CONV_2D", "dense weights", "sparse");
+
+  ModelBuilder pool(1);
+  pool.output(pool.average_pool(pool.input({1, 4, 4, 2}), {}));
+  pool.tensors.back().zero_point = {1};
+  expect_refusal(pool, "average_pool_1", "AVERAGE_POOL_2D", "equal scale and zero point", "0.02/0 to 0.02/1");
+}
+
+TEST(Refusals, Shapes) {
+  ModelBuilder batch(1);
+  batch.output(batch.max_pool(batch.input({4, 8, 8, 2}), {}));
+  const ImportResult result = import_tflite(batch.file());
+  ASSERT_FALSE(result.refusals.empty());
+  EXPECT_EQ(result.refusals[0].layer, "input_0");
+  EXPECT_EQ(result.refusals[0].limit, "batch of 1");
+  EXPECT_NE(result.refusals[0].value.find("batch of 4"), std::string::npos);
+
+  ModelBuilder open = base();
+  open.tensors[kInput].shape_signature = {-1, -1, 8, 6};
+  expect_refusal(open, "input_0", "INPUT", "fixed shapes", "open dimension 1");
+  open.tensors[kInput].shape_signature = {-1, 8, 8, 6};  // an open batch is 1
+  EXPECT_TRUE(import_tflite(open.file()).graph);
+
+  ModelBuilder rank = base();
+  rank.tensors[kInput].shape = {1, 1, 8, 8, 6};
+  expect_refusal(rank, "input_0", "INPUT", "rank 4", "rank 5");
+
+  ModelBuilder sum(1);
+  const int in = sum.input({1, 4, 4, 2});
+  const int small = sum.max_pool(in, {});
+  sum.output(sum.add(in, small));
+  expect_refusal(sum, "add_2", "ADD", "equal shapes", "1x4x4x2 + 1x2x2x2");
+
+  ModelBuilder rows(1);
+  const int map = rows.input({1, 4, 4, 2});
+  rows.output(rows.fully_connected(map, {.channels = 3}));
+  rows.tensors[1].shape = {3, 8};
+  rows.tensors[1].data.resize(24);
+  expect_refusal(rows, "fc_3", "FULLY_CONNECTED", "one row", "4 rows");
+}
+
+TEST(Refusals, Parameters) {
+  ModelBuilder activation = base();
+  activation.ops[0].activation = 4;
+  expect_refusal(activation, "conv_3", "CONV_2D", "fused activations NONE", "TANH");
+  activation.ops[0].activation = 99;
+  expect_refusal(activation, "conv_3", "CONV_2D", "fused activations NONE", "activation 99");
+
+  ModelBuilder groups = base();
+  groups.tensors[kWeights].shape = {4, 3, 3, 3};
+  groups.tensors[kWeights].data.resize(4 * 27);
+  expect_refusal(groups, "conv_3", "CONV_2D", "one group", "2 groups");
+
+  ModelBuilder stride = base();
+  stride.ops[0].stride_h = 20000;
+  expect_refusal(stride, "conv_3", "CONV_2D", "up to 16384", "20000");
+
+  ModelBuilder format(1);
+  format.output(format.fully_connected(format.input({1, 8}), {.channels = 3}));
+  format.ops[0].weights_format = 1;
+  expect_refusal(format, "fc_3", "FULLY_CONNECTED", "plain order", "format 1");
+
+  ModelBuilder axes(1);
+  axes.output(axes.mean(axes.input({1, 4, 4, 2}), {0.02F, 0}));
+  axes.tensors[1].data[0] = 3;
+  expect_refusal(axes, "mean_2", "MEAN", "rows and columns", "axes 3, 2");
+
+  ModelBuilder soft(1);
+  soft.output(soft.softmax(soft.input({1, 10})));
+  soft.tensors.back().scale = {0.01F};
+  expect_refusal(soft, "softmax_1", "SOFTMAX", "scale 1/256", "0.01");
+
+  ModelBuilder middle(1);
+  const int probabilities = middle.softmax(middle.input({1, 10}));
+  middle.output(middle.fully_connected(middle.reshape(probabilities, {1, 1, 1, 10}), {.channels = 2}));
+  expect_refusal(middle, "softmax_1", "SOFTMAX", "at the end of the network", "feeds layer 'fc_");
+}
+
+TEST(Refusals, OperandsThatAreComputedOrConstant) {
+  ModelBuilder model = base();
+  model.ops[0].inputs = {int(kInput), int(kInput)};  // weights that are an activation
+  model.tensors[kInput].shape = {1, 3, 3, 6};
+  model.tensors[kOutput].shape = {1, 3, 3, 1};
+  expect_refusal(model, "conv_3", "CONV_2D", "constant weights", "computed at run time");
+
+  ModelBuilder constant(1);
+  const int in = constant.input({1, 2, 2, 1});
+  FileTensor operand = constant.tensors[0];
+  operand.name = "four";
+  operand.data = {1, 2, 3, 4};
+  constant.tensors.push_back(operand);
+  constant.output(constant.add(in, 1));
+  expect_refusal(constant, "add_2", "ADD", "operands that are activations", "'four' is a constant");
+}
+
+TEST(Refusals, Arithmetic) {
+  ModelBuilder large(1);
+  ConvSpec spec;
+  spec.channels = 1;
+  spec.kernel_h = spec.kernel_w = 1;
+  spec.weights = {127};
+  spec.bias = {2147483647 - 127 * 127};
+  spec.weight_scales = {0.5F};
+  spec.out_scale = 1.0F;
+  large.output(large.conv(large.input({1, 2, 2, 1}, {0.5F, 0}), spec));
+  EXPECT_TRUE(import_tflite(large.file()).graph);  // the largest sum is exactly 2^31 - 1
+  spec.bias = {2147483647 - 127 * 127 + 1};
+  ModelBuilder larger(1);
+  larger.output(larger.conv(larger.input({1, 2, 2, 1}, {0.5F, 0}), spec));
+  expect_refusal(larger, "conv_3", "CONV_2D", "accumulators of 32 bits", "2147483648");
+
+  // A factor of 2^9 shifts the accumulator left before the multiply.
+  ModelBuilder shifted(1);
+  spec.bias = {1 << 22};
+  spec.weight_scales = {512.0F};
+  spec.out_scale = 0.5F;
+  shifted.output(shifted.conv(shifted.input({1, 2, 2, 1}, {0.5F, 0}), spec));
+  expect_refusal(shifted, "conv_3", "CONV_2D", "accumulators of 32 bits", "in the worst case");
+
+  ModelBuilder factor = base();
+  factor.tensors[kInput].scale = {1.0e20F};
+  expect_refusal(factor, "conv_3", "CONV_2D", "factors below 2^30", "scales");
+}
+
+TEST(Refusals, ModelLevel) {
+  ModelBuilder model = base();
+  model.subgraphs = 2;
+  const ImportResult result = import_tflite(model.file());
+  ASSERT_EQ(result.refusals.size(), 1U);
+  EXPECT_EQ(result.refusals[0].text(),
+            "model: limit: one subgraph, found: 2 subgraphs (control flow cannot run)");
+  ModelBuilder state = base();
+  state.tensors[kInput].is_variable = true;
+  expect_refusal(state, "input_0", "INPUT", "without state", "variable tensor");
+}
+
+TEST(Refusals, AllReasonsAreListed) {
+  ModelBuilder model(1);
+  int x = model.input({1, 8, 8, 4});
+  x = model.conv(x, {.channels = 4});
+  model.ops.back().activation = 4;
+  x = model.max_pool(x, {});
+  model.ops.back().code = 34;
+  x = model.conv(x, {.channels = 4});  // reads what PAD writes: no reason of its own
+  x = model.conv(x, {.channels = 4});
+  model.tensors[size_t(model.ops.back().inputs[1])].zero_point[0] = 3;
+  model.output(x);
+  const ImportResult result = import_tflite(model.file(), "many");
+  ASSERT_EQ(result.refusals.size(), 3U);
+  EXPECT_EQ(result.refusals[0].value, "TANH");
+  EXPECT_EQ(result.refusals[1].op, "PAD");
+  EXPECT_NE(result.refusals[2].value.find("zero point 3"), std::string::npos);
+
+  std::ostringstream report;
+  print_inspect(report, result);
+  EXPECT_TRUE(report.str().starts_with("many: cannot run, 3 reasons\n")) << report.str();
+  for (const Refusal& refusal : result.refusals) EXPECT_NE(report.str().find(refusal.text()), std::string::npos);
+  try {
+    require_graph(result);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), result.refusals[0].text() + "; 2 more (kaiten inspect lists all)");
+  }
+}
+
+TEST(Refusals, LayerNamesAreUniqueAndPrintable) {
+  ModelBuilder model(1);
+  int x = model.input({1, 4, 4, 2});
+  for (int i = 0; i < 3; i++) {
+    x = model.max_pool(x, {.kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1});
+    model.tensors.back().name = "re\nlu'\x1b;folded/away";
+  }
+  model.output(x);
+  const Graph graph = require_graph(import_tflite(model.file()));
+  EXPECT_EQ(graph.ops[0].name, "re?lu??");
+  EXPECT_EQ(graph.ops[1].name, "re?lu??#2");
+  EXPECT_EQ(graph.ops[2].name, "re?lu??#3");
+}
+
+TEST(Damage, Indices) {
+  ModelBuilder model = base();
+  model.ops[0].inputs[0] = 17;
+  expect_damage(model, "input tensor 17 out of range: the file has 4");
+  model = base();
+  model.ops[0].inputs[0] = -5;
+  expect_damage(model, "input tensor -5 out of range");
+  model = base();
+  model.ops[0].inputs[0] = -1;
+  expect_damage(model, "operand 0 is absent");
+  model = base();
+  model.ops[0].outputs[0] = 99;
+  expect_damage(model, "output tensor 99 out of range");
+  model = base();
+  model.ops[0].outputs.clear();
+  expect_damage(model, "has no output");
+  model = base();
+  model.ops[0].inputs.resize(1);
+  expect_damage(model, "has 1 inputs");
+  model = base();
+  model.inputs[0] = 4;
+  expect_damage(model, "out of range");
+  model = base();
+  model.outputs.clear();
+  expect_damage(model, "no outputs");
+  model = base();
+  model.version = 2;
+  expect_damage(model, "format version 2");
+}
+
+TEST(Damage, Order) {
+  ModelBuilder cycle(1);
+  const int in = cycle.input({1, 4, 4, 2});
+  const ConvSpec spec{.channels = 2, .kernel_h = 1, .kernel_w = 1};
+  const int first = cycle.conv(in, spec);
+  cycle.output(cycle.add(first, in));
+  cycle.ops[0].inputs[0] = cycle.ops[1].outputs[0];
+  expect_damage(cycle, "used before it is computed");
+
+  ModelBuilder twice(1);
+  const int x = twice.input({1, 4, 4, 2});
+  twice.conv(x, spec);
+  twice.output(twice.conv(x, spec));
+  twice.ops[1].outputs = twice.ops[0].outputs;
+  expect_damage(twice, "is written twice");
+
+  ModelBuilder never = base();
+  never.outputs = {int(kWeights)};
+  expect_damage(never, "never computed");
+
+  ModelBuilder constant = base();
+  constant.tensors[kInput].data = {1, 2, 3};
+  expect_damage(constant, "is a constant");
+}
+
+TEST(Damage, Sizes) {
+  ModelBuilder model = base();
+  model.tensors[kWeights].data.pop_back();
+  expect_damage(model, "needs 216 bytes, its buffer has 215");
+  model = base();
+  model.tensors[kBias].shape = {5};
+  expect_damage(model, "bias 'conv_bias_2' does not have 4 elements");
+  model = base();
+  model.tensors[kOutput].shape = {1, 8, 7, 4};
+  expect_damage(model, "output has shape 1x8x7x4, expected 1x8x8x4");
+  model = base();
+  model.tensors[kInput].shape = {1, 8, 8, 7};
+  expect_damage(model, "do not fit 7 input channels");
+  model = base();
+  model.tensors[kInput].shape = {1, 0, 8, 6};
+  expect_damage(model, "dimensions must be positive");
+  model = base();
+  model.tensors[kInput].shape = {1, 2147483647, 2147483647, 2147483647};
+  expect_damage(model, "limit 268435456 elements");
+  model = base();
+  model.ops[0].stride_w = 0;
+  expect_damage(model, "all must be at least 1");
+  model = base();
+  model.ops[0].padding = 7;
+  expect_damage(model, "padding kind 7");
+  model = base();
+  model.ops[0].write_options = false;
+  expect_damage(model, "options are missing");
+  model = base();
+  model.ops[0].padding = 1;
+  model.ops[0].dilation_h = 8;
+  expect_damage(model, "does not fit its input");
+}
+
+TEST(Damage, Scales) {
+  for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+    ModelBuilder model = base();
+    model.tensors[kOutput].scale = {scale};
+    expect_damage(model, "scales must be positive and finite");
+  }
+  ModelBuilder model = base();
+  model.tensors[kOutput].zero_point = {128};
+  expect_damage(model, "int8 but has zero point 128");
+  model = base();
+  model.tensors[kOutput].zero_point = {int64_t(1) << 40};
+  expect_damage(model, "zero point 1099511627776");
+  model = base();
+  model.tensors[kWeights].scale.pop_back();
+  expect_damage(model, "4 zero points");
+  model = base();
+  model.tensors[kWeights].scale.pop_back();
+  model.tensors[kWeights].zero_point.pop_back();
+  expect_damage(model, "3 scales for 4 channels");
+}
+
+// Converters store equal constants once; files whose constants are all the same bytes would grow without limit.
+TEST(Damage, SharedBytesAreBounded) {
+  const auto build = [](int layers) {
+    ModelBuilder model(1);
+    int x = model.input({1, 2, 2, 64});
+    for (int i = 0; i < layers; i++) {
+      x = model.conv(x, {.channels = 64, .out_scale = 0.02F, .has_bias = false});
+      const int weights = model.ops.back().inputs[1];
+      if (i > 0) model.tensors[size_t(weights)].shares_data_of = model.ops.front().inputs[1];
+    }
+    model.output(x);
+    return model;
+  };
+  EXPECT_TRUE(import_tflite(build(8).file()).graph);
+  expect_damage(build(100), "add up to more than 16 times the file");
+}
+
+}  // namespace
+}  // namespace kaiten
