@@ -1,16 +1,18 @@
-// From bus beats to pieces of any length: shows the next bytes of a request, takes as many as asked for.
+// From bus beats to pieces of any length: takes the next bytes of a request, as many as asked for, into a register.
 //
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.
 //   - A request starts in lane in_offset_i of its first beat; its bytes are contiguous over its beats.
 //   - A piece never crosses the end of a request. Who takes its last piece says so with last_i, and what is left of the
 //     beat is dropped.
 //   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
-//   - window_o, valid with take_i: those bytes, lowest address in the lowest byte, zeros above them.
+//   - piece_o, from the next cycle on: those bytes, lowest address in the lowest byte, zeros above them. With append_i
+//     they are one word (need_i <= Word) that enters from above, while the earlier ones move down by a word.
 //   - error_o, valid with take_i: a beat that goes with this piece came with an error. Each beat is counted once.
 // One beat in and one piece out a cycle, both from flip-flops: the ring holds one beat more than a piece can touch.
 module kt_gearbox #(
   parameter int unsigned DataW  = 128,  // power of two
   parameter int unsigned Window = 36,   // bytes of the longest piece
+  parameter int unsigned Word   = 4,
   localparam int unsigned Lanes = DataW / 8,
   localparam int unsigned LaneW = $clog2(Lanes),
   localparam int unsigned NeedW = $clog2(Window + 1)
@@ -28,7 +30,8 @@ module kt_gearbox #(
   output logic                enough_o,
   input  logic                take_i,
   input  logic                last_i,
-  output logic [Window*8-1:0] window_o,
+  input  logic                append_i,
+  output logic [Window*8-1:0] piece_o,
   output logic                error_o
 );
 
@@ -48,6 +51,10 @@ module kt_gearbox #(
   logic [SumW-1:0]  stop;     // end of the piece, in bytes from lane 0 of the beat at head_q
   logic [SlotW:0]   whole, touched, drop;
   logic [SlotW-1:0] next_head;
+
+  function automatic logic [Window*8-1:0] mask(logic [NeedW-1:0] bytes);
+    return {(Window * 8) {1'b1}} >> {NeedW'(Window) - bytes, 3'b000};
+  endfunction
 
   assign in_ready_o = level_q != (SlotW + 1)'(Slots);
   assign push       = in_valid_i && in_ready_o;
@@ -86,16 +93,23 @@ module kt_gearbox #(
     else if (take_i) pos_q <= last_i ? offset_q[next_head] : stop[LaneW-1:0];
   end
 
+  // The shifter works inside the clocked process, so that simulation pays for it only when a piece is taken.
+  localparam int unsigned SpanW = (Lanes - 1 + Window) * 8;
+  /* verilator lint_off UNUSEDSIGNAL */
   logic [Touched*DataW-1:0] beats;
+  /* verilator lint_on UNUSEDSIGNAL */
   for (genvar b = 0; b < int'(Touched); b++) begin : gen_beats
     assign beats[b*DataW+:DataW] = beat_q[head_q+SlotW'(b)];
   end
 
-  always_comb begin
-    window_o = '0;
+  always_ff @(posedge clk_i) begin
     if (take_i) begin
-      window_o = (Window * 8)'(beats >> {pos_q, 3'b000}) &
-                 ({(Window * 8) {1'b1}} >> {NeedW'(Window) - need_i, 3'b000});
+      if (append_i) begin
+        piece_o <= {(Word * 8)'(SpanW'(beats) >> {pos_q, 3'b000}) & (Word * 8)'(mask(need_i)),
+                    piece_o[Window*8-1:Word*8]};
+      end else begin
+        piece_o <= (Window * 8)'(SpanW'(beats) >> {pos_q, 3'b000}) & mask(need_i);
+      end
     end
   end
 

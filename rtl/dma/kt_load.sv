@@ -147,7 +147,6 @@ module kt_load
 
   logic [PieceW-1:0] rows_need;
   logic              rows_request_end, rows_end, take_rows;
-  tap_t              sb_tap[Lw], vb_tap[Lw];
   kt_load_rows #(
     .Cp(Cp),
     .Lw(Lw)
@@ -159,8 +158,8 @@ module kt_load
     .need_o       (rows_need),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
-    .sb_tap_o     (sb_tap),
-    .vb_tap_o     (vb_tap)
+    .sb_tap_o,
+    .vb_tap_o
   );
 
   logic [NeedW-1:0] weights_need;
@@ -198,7 +197,6 @@ module kt_load
   // ---- the piece
   logic [NeedW-1:0] need;
   logic             enough, out_free, take, request_end, cmd_end;
-  logic [RowBytes*8-1:0] window;
   logic             beat_error;
 
   always_comb begin
@@ -225,7 +223,8 @@ module kt_load
 
   kt_gearbox #(
     .DataW (AxiW),
-    .Window(RowBytes)
+    .Window(RowBytes),
+    .Word  (Cp)
   ) u_gearbox (
     .clk_i,
     .rst_ni,
@@ -238,7 +237,8 @@ module kt_load
     .enough_o   (enough),
     .take_i     (take),
     .last_i     (request_end),
-    .window_o   (window),
+    .append_i   (is_weights_q && weights_word),
+    .piece_o    (weights_o),
     .error_o    (beat_error)
   );
 
@@ -263,9 +263,8 @@ module kt_load
     end
   end
 
-  // ---- output register
-  logic                  sb_valid_q, vb_valid_q, last_q;
-  logic [RowBytes*8-1:0] data_q;
+  // ---- output register: the gearbox's piece, its addresses in the loops, and here what it is
+  logic sb_valid_q, vb_valid_q, last_q;
 
   assign out_free = (!sb_valid_q || sb_grant_i) && (!vb_valid_q || vb_grant_i);
 
@@ -293,30 +292,17 @@ module kt_load
     end
   end
 
-  // Words of a row that are spread come one by one and enter from above; after the ninth all stand in their places.
   always_ff @(posedge clk_i) begin
-    if (take) begin
-      if (is_weights_q && weights_word) data_q <= {window[Cp*8-1:0], data_q[RowBytes*8-1:Cp*8]};
-      else data_q <= window;
-      error_index_o <= index_q;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (take_rows) begin
-      sb_tap_o <= sb_tap;
-      vb_tap_o <= vb_tap;
-    end
+    if (take) error_index_o <= index_q;
     if (take_weights) weights_addr_o <= weights_addr;
     if (take_params) param_addr_o <= params_addr_q;
   end
 
   assign sb_valid_o = sb_valid_q;
   assign vb_valid_o = vb_valid_q;
-  assign weights_o  = data_q;
-  assign param_o    = param_t'(data_q[71:0]);
+  assign param_o    = param_t'(weights_o[71:0]);
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_word
-    assign word_o[w] = data_q[w*Cp*8+:Cp*8];
+    assign word_o[w] = weights_o[w*Cp*8+:Cp*8];
   end
 
   assign busy_o = req_busy || item_valid || active_q || last_q || done_o;

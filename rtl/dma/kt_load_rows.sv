@@ -1,6 +1,6 @@
 // The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most).
-// need_o and the taps belong to the current piece; step_i moves on to the next one. Positions count in words, see the
-// package; the words of a piece follow each other, so they name different banks.
+// need_o belongs to the current piece; step_i moves on to the next one and leaves the taps of this one at the outputs.
+// Positions count in words, see the package; the words of a piece follow each other, so they name different banks.
 module kt_load_rows
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -18,7 +18,7 @@ module kt_load_rows
   output logic [NeedW-1:0] need_o,
   output logic             request_end_o,  // last piece of a (row, segment)
   output logic             end_o,          // last piece of the command
-  output tap_t             sb_tap_o[Lw],   // valid with step_i
+  output tap_t             sb_tap_o[Lw],   // of the last piece stepped over
   output tap_t             vb_tap_o[Lw]
 );
 
@@ -112,16 +112,17 @@ module kt_load_rows
   assign vb_addr = vb_slot_q + addr_t'(pos_q.div);
   assign bank0   = add9(pos_q.mod, row_bank(mod3_q));
 
-  always_comb begin
-    sb_tap_o = '{default: '0};
-    vb_tap_o = '{default: '0};
-    if (step_i) begin
-      for (int unsigned w = 0; w < Lw; w++) begin
-        automatic logic       en    = 32'(need_o) > w * Cp;
-        automatic logic       carry = 32'(pos_q.mod) + w >= 32'd9;
-        automatic logic [3:0] bank  = add9(bank0, 4'(w));
-        sb_tap_o[w] = '{en: en, bank: bank, addr: sb_addr + addr_t'(carry)};
-        vb_tap_o[w] = '{en: en, bank: bank, addr: vb_addr + addr_t'(carry)};
+  for (genvar w = 0; w < int'(Lw); w++) begin : gen_tap
+    logic       en, carry;
+    logic [3:0] bank;
+    assign en    = 32'(need_o) > w * Cp;
+    assign carry = 32'(pos_q.mod) + w >= 32'd9;
+    assign bank  = add9(bank0, 4'(w));
+
+    always_ff @(posedge clk_i) begin
+      if (step_i) begin
+        sb_tap_o[w] <= '{en: en, bank: bank, addr: sb_addr + addr_t'(carry)};
+        vb_tap_o[w] <= '{en: en, bank: bank, addr: vb_addr + addr_t'(carry)};
       end
     end
   end
