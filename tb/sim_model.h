@@ -1,0 +1,217 @@
+// SimDevice around one Verilated class. Included once per model by sim_model.cpp.
+#ifndef KAITEN_TB_SIM_MODEL_H
+#define KAITEN_TB_SIM_MODEL_H
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "graph/error.h"
+#include "tb/axi_memory.h"
+#include "tb/axi_monitor.h"
+#include "tb/sim_device.h"
+#include "verilated.h"
+
+namespace kaiten::tb {
+
+// Traced models have trace(); the others take any Trace type without looking at it.
+struct NoTrace {
+  void dump(std::uint64_t) {}
+  void close() {}
+};
+
+template <class Model, class Trace>
+class SimModel final : public SimDevice {
+ public:
+  explicit SimModel(const SimOptions& options)
+      : options_(options), context_(std::make_unique<VerilatedContext>()), memory_(options.memory), log_(true) {
+    context_->randReset(options.debug ? 2 : 0);
+    context_->randSeed(static_cast<int>(options.memory.seed % 0x7fffffff) + 1);
+    context_->traceEverOn(!options.wave_file.empty());
+    top_ = std::make_unique<Model>(context_.get());
+    if constexpr (kTraced) {
+      if (!options.wave_file.empty()) {
+        trace_ = std::make_unique<Trace>();
+        top_->trace(trace_.get(), 99);
+        trace_->open(options.wave_file.c_str());
+      }
+    }
+    top_->clk_i = 0;
+    top_->rst_ni = 0;
+    top_->csr_aw_valid_i = top_->csr_w_valid_i = top_->csr_ar_valid_i = 0;
+    top_->csr_b_ready_i = top_->csr_r_ready_i = 1;
+    const AxiReadPort read = KAITEN_AXI_READ_PORT(*top_, axi_);
+    const AxiWritePort write = KAITEN_AXI_WRITE_PORT(*top_, axi_);
+    memory_.connect(read);
+    memory_.connect(write);
+    AxiMonitorOptions rules;
+    rules.name = "axi";
+    rules.ids = 2;
+    rules.outstanding = 16;
+    read_monitor_ = std::make_unique<AxiReadMonitor>(read, rules, log_);
+    rules.ids = 1;
+    rules.outstanding = 8;
+    write_monitor_ = std::make_unique<AxiWriteMonitor>(write, rules, log_);
+    AxiMonitorOptions lite;
+    lite.name = "csr";
+    lite_monitor_ = std::make_unique<AxiLiteMonitor>(lite_port(), lite, log_);
+    for (int i = 0; i < 4; i++) edge();
+    top_->rst_ni = 1;
+    top_->eval();
+    running_ = true;
+  }
+  ~SimModel() override {
+    if (trace_) trace_->close();
+    top_->final();
+  }
+
+  std::uint32_t read_register(std::uint32_t address) override {
+    top_->csr_ar_addr_i = static_cast<std::uint16_t>(address);
+    top_->csr_ar_valid_i = 1;
+    bool taken = false;
+    for (int i = 0; i < kRegisterLimit; i++) {
+      top_->eval();
+      taken = taken || top_->csr_ar_ready_o;
+      const bool answer = top_->csr_r_valid_o;
+      const std::uint32_t data = top_->csr_r_data_o;
+      const unsigned response = top_->csr_r_resp_o;
+      edge();
+      if (taken) top_->csr_ar_valid_i = 0;
+      if (answer) return checked(response, address, data);
+    }
+    throw DeviceError("register read at " + std::to_string(address) + " is not answered");
+  }
+
+  void write_register(std::uint32_t address, std::uint32_t value) override {
+    top_->csr_aw_addr_i = static_cast<std::uint16_t>(address);
+    top_->csr_w_data_i = value;
+    top_->csr_w_strb_i = 15;
+    top_->csr_aw_valid_i = top_->csr_w_valid_i = 1;
+    bool address_taken = false, data_taken = false;
+    for (int i = 0; i < kRegisterLimit; i++) {
+      top_->eval();
+      address_taken = address_taken || top_->csr_aw_ready_o;
+      data_taken = data_taken || top_->csr_w_ready_o;
+      const bool answer = top_->csr_b_valid_o;
+      const unsigned response = top_->csr_b_resp_o;
+      edge();
+      if (address_taken) top_->csr_aw_valid_i = 0;
+      if (data_taken) top_->csr_w_valid_i = 0;
+      if (answer) {
+        checked(response, address, 0);
+        return;
+      }
+    }
+    throw DeviceError("register write at " + std::to_string(address) + " is not answered");
+  }
+
+  std::uint64_t memory_base() const override { return options_.memory.base; }
+  std::uint64_t memory_bytes() const override { return options_.memory.bytes; }
+  void write_memory(std::uint64_t address, std::span<const std::uint8_t> data) override {
+    if (!data.empty()) std::copy(data.begin(), data.end(), memory_.at(address, data.size()).begin());
+  }
+  void read_memory(std::uint64_t address, std::span<std::uint8_t> data) override {
+    if (data.empty()) return;
+    const auto bytes = memory_.at(address, data.size());
+    std::copy(bytes.begin(), bytes.end(), data.begin());
+  }
+
+  bool wait_interrupt(std::uint64_t cycles) override {
+    const std::uint64_t first = cycle_, last = cycle_ + cycles;
+    const auto start = std::chrono::steady_clock::now();
+    while (!top_->irq_o && cycle_ < last) edge();
+    loop_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    loop_cycles_ += cycle_ - first;
+    return top_->irq_o;
+  }
+
+  AxiMemory& memory() override { return memory_; }
+  void watch(ResultWatcher* watcher) override { watcher_ = watcher; }
+  void step(std::uint64_t cycles) override {
+    for (std::uint64_t i = 0; i < cycles; i++) edge();
+  }
+  std::uint64_t cycles() const override { return cycle_; }
+  std::uint64_t loop_cycles() const override { return loop_cycles_; }
+  double loop_seconds() const override { return loop_seconds_; }
+  bool interrupt() const override { return top_->irq_o; }
+
+ private:
+  static constexpr bool kTraced = !std::is_same_v<Trace, NoTrace>;
+  static constexpr int kRegisterLimit = 1000;  // cycles for one access
+
+  static std::uint32_t checked(unsigned response, std::uint32_t address, std::uint32_t data) {
+    if (response != kRespOkay)
+      throw DeviceError("register access at " + std::to_string(address) + " answered with error " + std::to_string(response));
+    return data;
+  }
+
+  AxiLitePort lite_port() const {
+    AxiLitePort p;
+    p.aw_valid = &top_->csr_aw_valid_i, p.aw_ready = &top_->csr_aw_ready_o, p.aw_addr = &top_->csr_aw_addr_i;
+    p.w_valid = &top_->csr_w_valid_i, p.w_ready = &top_->csr_w_ready_o, p.w_data = &top_->csr_w_data_i;
+    p.w_strb = &top_->csr_w_strb_i;
+    p.b_valid = &top_->csr_b_valid_o, p.b_ready = &top_->csr_b_ready_i, p.b_resp = &top_->csr_b_resp_o;
+    p.ar_valid = &top_->csr_ar_valid_i, p.ar_ready = &top_->csr_ar_ready_o, p.ar_addr = &top_->csr_ar_addr_i;
+    p.r_valid = &top_->csr_r_valid_o, p.r_ready = &top_->csr_r_ready_i, p.r_data = &top_->csr_r_data_o;
+    p.r_resp = &top_->csr_r_resp_o;
+    return p;
+  }
+
+  // kt_pkg::watch_t: valid, command, columns, rows, tiles from the highest bit down
+  template <class Words>
+  void show(std::uint64_t watch, const Words& words) {
+    const auto data = std::span(reinterpret_cast<const std::int8_t*>(&words[0]), sizeof(words));
+    watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff), static_cast<unsigned>(watch >> 20 & 1023),
+                      static_cast<unsigned>(watch >> 10 & 1023), static_cast<unsigned>(watch & 1023), data, cycle_});
+  }
+
+  // One clock cycle: everything that looks at the ports does so before the rising edge.
+  void edge() {
+    memory_.pre_edge();
+    if (running_) {
+      read_monitor_->sample(cycle_);
+      write_monitor_->sample(cycle_);
+      lite_monitor_->sample(cycle_);
+      if (watcher_) {
+        auto& root = *top_->rootp;
+        if (root.kaiten_top__DOT__watch_array >> 54 & 1)
+          show(root.kaiten_top__DOT__watch_array, root.kaiten_top__DOT__array_word);
+        if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
+          show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
+      }
+    }
+    top_->clk_i = 1;
+    top_->eval();
+    dump();
+    memory_.post_edge();
+    top_->clk_i = 0;
+    top_->eval();
+    dump();
+    cycle_++;
+  }
+
+  void dump() {
+    if constexpr (kTraced) {
+      if (trace_ && cycle_ >= options_.wave_from && cycle_ < options_.wave_to)
+        trace_->dump(2 * cycle_ + (top_->clk_i ? 0 : 1));
+    }
+  }
+
+  SimOptions options_;
+  std::unique_ptr<VerilatedContext> context_;
+  AxiMemory memory_;
+  ProtocolLog log_;
+  std::unique_ptr<Model> top_;
+  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<AxiReadMonitor> read_monitor_;
+  std::unique_ptr<AxiWriteMonitor> write_monitor_;
+  std::unique_ptr<AxiLiteMonitor> lite_monitor_;
+  ResultWatcher* watcher_ = nullptr;
+  bool running_ = false;
+  std::uint64_t cycle_ = 0, loop_cycles_ = 0;
+  double loop_seconds_ = 0;
+};
+
+}  // namespace kaiten::tb
+
+#endif  // KAITEN_TB_SIM_MODEL_H
