@@ -146,11 +146,11 @@ module kt_cmd_fetch
   );
 
   // ---- checks
-  count_t [Queues-1:0] seen_q;    // commands of each queue so far
-  index_t              left_q;    // commands not yet handed over
+  count_t              seen_q[Queues];  // commands of each queue so far
+  index_t              left_q;          // commands not yet handed over
   logic                valid_q, halted_q, legal;
   logic [511:0]        cmd_q;
-  index_t              index_q;   // of the command in cmd_q or, if there is none, of the next one
+  index_t              index_q;         // of the command in cmd_q or, if there is none, of the next one
   header_t             header;
   logic [1:0]          queue;
   logic [7:0]          wrong;
@@ -209,11 +209,11 @@ module kt_cmd_fetch
       halted_q <= 1'b0;
       left_q   <= '0;
       index_q  <= '0;
-      seen_q   <= '0;
+      seen_q   <= '{default: '0};
     end else if (start_i) begin
       left_q  <= count_i;
       index_q <= '0;
-      seen_q  <= '0;
+      seen_q  <= '{default: '0};
     end else begin
       if (pop) begin
         valid_q  <= legal;

@@ -18,8 +18,7 @@ module kt_control
 #(
   parameter int unsigned AxiW        = 128,
   parameter int unsigned BytesW      = 20,    // byte count of a request to the read master
-  parameter int unsigned QueueDepth  = 8,
-  parameter int unsigned InFlight    = 4,     // commands an engine may have taken and not completed
+  parameter int unsigned QueueDepth  = 8,     // commands of a queue that wait or run, a power of two
   parameter int unsigned QuietCycles = 1024,  // see kt_watchdog
   parameter int unsigned ResetCycles = 8
 ) (
@@ -114,9 +113,10 @@ module kt_control
   logic [511:0]        cmd;
   index_t              cmd_index, next_index, fetch_error_index, watchdog_index;
   logic [7:0]          fetch_error_info;
-  logic   [Queues-1:0] queued, offered, running, watchdog_mask;
-  count_t [Queues-1:0] completed;
-  index_t [Queues-1:0] head, oldest;
+  logic [Queues-1:0]   queued, offered, running, watchdog_mask;
+  count_t              completed[Queues];
+  index_t              head[Queues], oldest[Queues];
+  logic                report;
 
   kt_cmd_fetch #(
     .AxiW  (AxiW),
@@ -150,8 +150,7 @@ module kt_control
   );
 
   kt_scoreboard #(
-    .QueueDepth(QueueDepth),
-    .InFlight  (InFlight)
+    .QueueDepth(QueueDepth)
   ) u_scoreboard (
     .clk_i,
     .rst_ni      (engine_rst_nq),
@@ -188,11 +187,16 @@ module kt_control
     .offered_o   (offered),
     .running_o   (running),
     .completed_o (completed),
-    .head_o      (head),
+    .report_i    (report),
     .oldest_o    (oldest),
     .no_command_o(events_o.no_command),
     .waits_o     (events_o.waits)
   );
+
+  assign head[QLoad]   = load_index_o;
+  assign head[QConv]   = conv_index_o;
+  assign head[QVector] = vector_index_o;
+  assign head[QStore]  = store_index_o;
 
   kt_watchdog #(
     .QuietCycles(QuietCycles)
@@ -209,6 +213,7 @@ module kt_control
     .offered_i      (offered),
     .running_i      (running),
     .head_i         (head),
+    .report_o       (report),
     .oldest_i       (oldest),
     .next_index_i   (next_index),
     .deadlock_o     (deadlock),
@@ -346,7 +351,7 @@ module kt_control
     cause:         cause_q,
     index:         index_q,
     info:          info_q,
-    completed:     completed
+    completed:     {completed[QStore], completed[QVector], completed[QConv], completed[QLoad]}
   };
 
   assign events_o.start       = start;

@@ -63,34 +63,34 @@ package kt_control_pkg;
     logic [Queues-1:0][CountW-1:0] completed;
   } status_t;
 
-  // What the performance counters count (kt_counters). Byte counts go with a flag, so that a cycle without a request costs
-  // nothing in simulation.
+  // What the performance counters count. Events stand in the reverse order of their counters, so that kt_counters takes
+  // them in few pieces. Byte counts go with a flag: a cycle without a request costs nothing in simulation.
   typedef struct packed {
-    logic        start;                         // a run begins
+    logic        start;          // a run begins
     logic        running;
+    logic        fetch;          // the command fetch asks for fetch_bytes
+    logic [19:0] fetch_bytes;
     logic [Queues-1:0]             no_command;  // [queue]: its engine could start a command, the queue is empty
     logic [Queues-1:0][Queues-1:0] waits;       // [queue][count]: could start its head, this count does not hold
-    logic        fetch;                         // the command fetch asks for fetch_bytes
-    logic [19:0] fetch_bytes;
   } control_events_t;
 
   typedef struct packed {
-    logic        array_busy;        // the array takes a window; else the first of the following reasons that holds:
-    logic        array_no_command;  // there is no CONV command
-    logic        array_no_rows;     // words of SB are on their way
-    logic        array_no_weights;  // weights or parameters are on their way
-    logic        array_no_output;   // no room for results
-    logic        vector_busy;       // the vector engine takes a column of operands
-    logic        vector_conflict;   // its results wait for a bank
-    logic        load_conflict;     // words of LOAD wait for a bank
-    logic        beat_read;         // RVALID and RREADY
-    logic        beat_written;      // WVALID and WREADY
     logic        read_rows;         // LOAD asks the read master for read_bytes, for this operation
     logic        read_weights;
     logic        read_params;
     logic [19:0] read_bytes;
     logic        written;           // STORE hands a request for written_bytes to the write master
     logic [19:0] written_bytes;
+    logic        beat_written;      // WVALID and WREADY
+    logic        beat_read;         // RVALID and RREADY
+    logic        load_conflict;     // words of LOAD wait for a bank
+    logic        vector_conflict;   // results of the vector engine wait for a bank
+    logic        vector_busy;       // the vector engine takes a column of operands
+    logic        array_no_output;   // there is no room for results, and none of the reasons below
+    logic        array_no_weights;  // weights or parameters are on their way, and none of the reasons below
+    logic        array_no_rows;     // words of SB are on their way
+    logic        array_no_command;  // there is no CONV command
+    logic        array_busy;        // the array takes a window
   } engine_events_t;
 
 endpackage

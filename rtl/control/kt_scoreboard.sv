@@ -1,27 +1,30 @@
 // Scoreboard: four queues, a completion counter for each, and the start of commands whose waits hold.
 //
+//   command --> memory of the queues --> head of each queue --> engine --> done
+//               (a ring for each)        (registers)
+//
 // Invariants
 //   - Commands of a queue start in order. The head of a queue is offered (<queue>_valid_o) only when all four counters have
 //     reached its wait counts; counters only grow during a run, so what held once holds until the command is taken.
 //   - A counter is the number of done pulses of its engine since the start of the run.
-//   - An engine has at most InFlight commands taken and not complete; their numbers are kept for error reports.
-//   - While stop_i is high nothing is offered: <queue>_valid_o falls without its command having been taken.
+//   - A command keeps its place in the ring until it is complete: at most QueueDepth commands of a queue are waiting or
+//     running, and the numbers of all of them are known to error reports.
+//   - After stop_i nothing is offered any more: <queue>_valid_o falls without its command having been taken.
 //
-// Timing: done pulse in cycle t, counter t + 1, command offered t + 2 (t + 2 also for the head of an idle queue that was
-// handed over in t). A queue offers at most every second cycle. All outputs towards the engines come from flip-flops.
+// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle. All outputs
+// towards the engines come from flip-flops.
 //
-// For the simulator: what happens rarely stands behind `if`, an idle cycle evaluates a few flags.
+// For the simulator: everything happens behind `if`, since in nearly every cycle nothing does.
 module kt_scoreboard
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
 #(
-  parameter int unsigned QueueDepth = 8,
-  parameter int unsigned InFlight   = 4
+  parameter int unsigned QueueDepth = 8  // power of two
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  // start of a run: counters to 0 (all queues are empty); nothing further is offered
+  // start of a run: counters to 0 (all queues are empty); nothing further is offered, until reset
   input  logic                start_i,
   input  logic                stop_i,
   // commands in program order
@@ -56,138 +59,223 @@ module kt_scoreboard
   output logic [BodyBits-1:0] store_cmd_o,
   output index_t              store_index_o,
   input  logic                store_done_i,
-  // state, one bit or entry for each queue
-  output logic   [Queues-1:0] queued_o,      // a command is in the queue
-  output logic   [Queues-1:0] offered_o,     // its head may start
-  output logic   [Queues-1:0] running_o,     // commands taken and not complete
-  output count_t [Queues-1:0] completed_o,
-  output index_t [Queues-1:0] head_o,        // number of the head
-  output index_t [Queues-1:0] oldest_o,      // number of the oldest command taken and not complete
+  // state of each queue: not taken commands; the head may start; taken and incomplete commands; completion counter
+  output logic [Queues-1:0]   queued_o,
+  output logic [Queues-1:0]   offered_o,
+  output logic [Queues-1:0]   running_o,
+  output count_t              completed_o[Queues],
+  // numbers of the oldest incomplete command of each queue, while report_i
+  input  logic                report_i,
+  output index_t              oldest_o[Queues],
   // for the counters: the engine could start a command, but its queue is empty / these counts do not hold
-  output logic   [Queues-1:0] no_command_o,
-  output logic   [Queues-1:0][Queues-1:0] waits_o
+  output logic [Queues-1:0]   no_command_o,
+  output logic [Queues-1:0][Queues-1:0] waits_o
 );
 
-  // One entry of a queue
+  if (QueueDepth < 2 || (QueueDepth & (QueueDepth - 1)) != 0) begin : gen_check
+    $error("kt_scoreboard: QueueDepth must be a power of two");
+  end
+
+  localparam int unsigned SlotW = $clog2(QueueDepth);
+  typedef logic [SlotW:0] pointer_t;  // one bit more than a slot: tells full from empty
+
   typedef struct packed {
+    index_t              index;
     count_t [Queues-1:0] waits;
     logic [3:0]          op;
-    index_t              index;
     logic [BodyBits-1:0] body;
   } entry_t;
 
-  /* verilator lint_off UNUSEDSIGNAL */  // the reserved bits were checked before
-  header_t           header;
-  /* verilator lint_on UNUSEDSIGNAL */
-  entry_t            entry;
-  logic [1:0]        queue;
-  logic [Queues-1:0] free, ready, done, taken, valid_q, queued, room, busy;
-  logic [Queues-1:0] met_q[Queues];  // counts that hold for the head
-  count_t            count_q[Queues];
-  entry_t            head[Queues];
-
-  assign header = header_t'(cmd_i[$bits(header_t)-1:0]);
-  assign queue  = queue_of(header.op);
-  assign entry  = '{
-    waits: {header.wait_store, header.wait_vector, header.wait_conv, header.wait_load},
-    op:    header.op,
-    index: cmd_index_i,
-    body:  cmd_i[511:$bits(header_t)]
-  };
-  assign cmd_ready_o = free[queue];
+  logic [Queues-1:0] ready, done, taken, valid_q;
 
   assign ready = {store_ready_i, vector_ready_i, conv_ready_i, load_ready_i};
   assign done  = {store_done_i, vector_done_i, conv_done_i, load_done_i};
   assign taken = valid_q & ready;
 
-  for (genvar q = 0; q < Queues; q++) begin : gen_queue
-    logic [$clog2(QueueDepth+1)-1:0] unused_level;
-    logic [$clog2(InFlight+1)-1:0]   unused_flight;
+  // ---- rings: written, copied to the head, completed
+  pointer_t [Queues-1:0] wr_q, rd_q, dn_q;
+  logic [Queues-1:0]     full_q, stored_q, head_q, running_q;  // stored: in the ring, not copied
+  pointer_t [Queues-1:0] wr_d, rd_d, dn_d;
+  logic [Queues-1:0]     full_d, stored_d, head_d, running_d;
+  logic [Queues-1:0]     fill;  // queues whose head is copied in this cycle: none or one
+  logic [1:0]            fill_queue, queue;
+  logic                  push, move;
+  entry_t                memory[Queues*QueueDepth];
+  index_t                number[Queues*QueueDepth];
+  entry_t                entry;
 
-    kt_fifo #(
-      .Width($bits(entry_t)),
-      .Depth(QueueDepth)
-    ) u_queue (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (cmd_valid_i && queue == 2'(q)),
-      .in_ready_o (free[q]),
-      .in_data_i  (entry),
-      .out_valid_o(queued[q]),
-      .out_ready_i(taken[q]),
-      .out_data_o (head[q]),
-      .level_o    (unused_level)
-    );
+  /* verilator lint_off UNUSEDSIGNAL */  // the reserved bits were checked before
+  header_t header;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign header = header_t'(cmd_i[$bits(header_t)-1:0]);
+  assign queue  = queue_of(header.op);
 
-    kt_fifo #(
-      .Width($bits(index_t)),
-      .Depth(InFlight)
-    ) u_flight (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (taken[q]),
-      .in_ready_o (room[q]),
-      .in_data_i  (head[q].index),
-      .out_valid_o(busy[q]),
-      .out_ready_i(done[q]),
-      .out_data_o (oldest_o[q]),
-      .level_o    (unused_flight)
-    );
+  assign cmd_ready_o = !full_q[queue];
+  assign push        = cmd_valid_i && cmd_ready_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) count_q[q] <= '0;
-      else if (start_i) count_q[q] <= '0;
-      else if (done[q]) count_q[q] <= count_q[q] + 1'b1;
+  always_comb begin
+    fill       = stored_q & ~head_q;
+    fill       = fill & (~fill + 1'b1);  // the lowest one
+    fill_queue = {fill[3] || fill[2], fill[3] || fill[1]};
+  end
+
+  assign move = push || fill != '0 || taken != '0 || done != '0;
+
+  always_comb begin
+    wr_d      = wr_q;
+    rd_d      = rd_q;
+    dn_d      = dn_q;
+    head_d    = head_q;
+    full_d    = full_q;
+    stored_d  = stored_q;
+    running_d = running_q;
+    if (move) begin
+      head_d = (head_q & ~taken) | fill;
+      if (push) wr_d[queue] = wr_q[queue] + 1'b1;
+      for (int unsigned q = 0; q < Queues; q++) begin
+        if (fill[q]) rd_d[q] = rd_q[q] + 1'b1;
+        if (done[q]) dn_d[q] = dn_q[q] + 1'b1;
+        full_d[q]    = pointer_t'(wr_d[q] - dn_d[q]) == pointer_t'(QueueDepth);
+        stored_d[q]  = wr_d[q] != rd_d[q];
+        running_d[q] = pointer_t'(rd_d[q] - dn_d[q]) != pointer_t'(head_d[q]);
+      end
     end
+  end
 
-    // Flags of the head; a bit of met_q once set stays set until the head is taken.
-    logic [Queues-1:0] met;
-    always_comb begin
-      met = met_q[q];
-      if (queued[q] && met_q[q] != '1) begin
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q      <= '0;
+      rd_q      <= '0;
+      dn_q      <= '0;
+      head_q    <= '0;
+      full_q    <= '0;
+      stored_q  <= '0;
+      running_q <= '0;
+    end else if (move) begin
+      wr_q      <= wr_d;
+      rd_q      <= rd_d;
+      dn_q      <= dn_d;
+      head_q    <= head_d;
+      full_q    <= full_d;
+      stored_q  <= stored_d;
+      running_q <= running_d;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (push) begin
+      memory[{queue, wr_q[queue][SlotW-1:0]}] <= '{
+        index: cmd_index_i,
+        waits: {header.wait_store, header.wait_vector, header.wait_conv, header.wait_load},
+        op:    header.op,
+        body:  cmd_i[511:$bits(header_t)]
+      };
+      number[{queue, wr_q[queue][SlotW-1:0]}] <= cmd_index_i;
+    end
+  end
+
+  // ---- heads
+  count_t [Queues-1:0] head_waits_q[Queues];
+
+  assign entry = memory[{fill_queue, rd_q[fill_queue][SlotW-1:0]}];
+
+  always_ff @(posedge clk_i) begin
+    if (fill != '0) head_waits_q[fill_queue] <= entry.waits;
+    if (fill[QLoad]) begin
+      load_op_o    <= entry.op;
+      load_cmd_o   <= entry.body;
+      load_index_o <= entry.index;
+    end
+    if (fill[QConv]) begin
+      conv_cmd_o   <= entry.body;
+      conv_index_o <= entry.index;
+    end
+    if (fill[QVector]) begin
+      vector_op_o    <= entry.op;
+      vector_cmd_o   <= entry.body;
+      vector_index_o <= entry.index;
+    end
+    if (fill[QStore]) begin
+      store_cmd_o   <= entry.body;
+      store_index_o <= entry.index;
+    end
+  end
+
+  // ---- completion counters
+  count_t count_d[Queues], count_q[Queues];
+
+  always_comb begin
+    count_d = count_q;
+    if (done != '0) begin
+      for (int unsigned q = 0; q < Queues; q++) count_d[q] = count_q[q] + count_t'(done[q]);
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) count_q <= '{default: '0};
+    else if (start_i) count_q <= '{default: '0};
+    else if (done != '0) count_q <= count_d;
+  end
+
+  // ---- start: looked at when a counter or a head has changed
+  logic                          check_q, peek_q, peek_d;
+  logic [Queues-1:0]             valid_d;
+  logic [Queues-1:0][Queues-1:0] unmet_d, unmet_q;  // [queue][count]; 0 where there is no head
+
+  always_comb begin
+    valid_d = valid_q & ~ready;
+    unmet_d = unmet_q;
+    peek_d  = peek_q && !taken[QConv];
+    if (check_q) begin
+      for (int unsigned q = 0; q < Queues; q++) begin
         for (int unsigned c = 0; c < Queues; c++) begin
-          met[c] = count_q[c] >= head[q].waits[c];
+          unmet_d[q][c] = head_q[q] && head_waits_q[q][c] > count_q[c];
         end
+        if (head_q[q] && !taken[q] && unmet_d[q] == '0) valid_d[q] = 1'b1;
       end
+      peek_d = head_q[QConv] && !taken[QConv] && !unmet_d[QConv][QLoad];
     end
+  end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        met_q[q]   <= '0;
-        valid_q[q] <= 1'b0;
-      end else if (taken[q] || stop_i) begin
-        met_q[q]   <= '0;
-        valid_q[q] <= 1'b0;
-      end else begin
-        met_q[q]   <= met;
-        valid_q[q] <= met == '1 && room[q];
-      end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      check_q <= 1'b0;
+      valid_q <= '0;
+      unmet_q <= '0;
+      peek_q  <= 1'b0;
+    end else begin
+      check_q <= (fill != '0 || done != '0) && !stop_i;
+      valid_q <= stop_i ? '0 : valid_d;
+      unmet_q <= unmet_d;
+      peek_q  <= peek_d && !stop_i;
     end
-
-    assign completed_o[q] = count_q[q];
-    assign head_o[q]      = head[q].index;
-    assign waits_o[q]     = (queued[q] && ready[q]) ? ~met : '0;
   end
 
   assign load_valid_o   = valid_q[QLoad];
-  assign load_op_o      = head[QLoad].op;
-  assign load_cmd_o     = head[QLoad].body;
-  assign load_index_o   = head[QLoad].index;
   assign conv_valid_o   = valid_q[QConv];
-  assign conv_peek_o    = met_q[QConv][QLoad];
-  assign conv_cmd_o     = head[QConv].body;
-  assign conv_index_o   = head[QConv].index;
+  assign conv_peek_o    = peek_q;
   assign vector_valid_o = valid_q[QVector];
-  assign vector_op_o    = head[QVector].op;
-  assign vector_cmd_o   = head[QVector].body;
-  assign vector_index_o = head[QVector].index;
   assign store_valid_o  = valid_q[QStore];
-  assign store_cmd_o    = head[QStore].body;
-  assign store_index_o  = head[QStore].index;
 
-  assign queued_o     = queued;
+  // ---- state
+  assign queued_o     = stored_q | head_q;
   assign offered_o    = valid_q;
-  assign running_o    = busy;
-  assign no_command_o = ready & ~queued;
+  assign running_o    = running_q;
+  assign completed_o  = count_q;
+  assign no_command_o = ready & ~queued_o;
+
+  always_comb begin
+    waits_o = '0;
+    if (unmet_q != '0) begin
+      for (int unsigned q = 0; q < Queues; q++) waits_o[q] = ready[q] ? unmet_q[q] : '0;
+    end
+  end
+
+  always_comb begin
+    oldest_o = '{default: '0};
+    if (report_i) begin
+      for (int unsigned q = 0; q < Queues; q++) oldest_o[q] = number[{2'(q), dn_q[q][SlotW-1:0]}];
+    end
+  end
 
 endmodule

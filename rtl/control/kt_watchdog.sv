@@ -23,17 +23,19 @@ module kt_watchdog
   input  logic                fetch_done_i,
   input  logic                fetch_blocked_i,
   input  logic                bus_idle_i,
-  input  logic   [Queues-1:0] queued_i,
-  input  logic   [Queues-1:0] offered_i,
-  input  logic   [Queues-1:0] running_i,
-  input  index_t [Queues-1:0] head_i,
-  input  index_t [Queues-1:0] oldest_i,
+  input  logic [Queues-1:0]   queued_i,
+  input  logic [Queues-1:0]   offered_i,
+  input  logic [Queues-1:0]   running_i,
+  // numbers: heads of the queues; oldest incomplete commands of the queues, asked for by report_o; the next to be fetched
+  input  index_t              head_i[Queues],
+  output logic                report_o,
+  input  index_t              oldest_i[Queues],
   input  index_t              next_index_i,
   // pulses, with number and mask of queues
   output logic                deadlock_o,
   output logic                timeout_o,
   output index_t              index_o,
-  output logic   [Queues-1:0] mask_o
+  output logic [Queues-1:0]   mask_o
 );
 
   localparam int unsigned QuietW = $clog2(QuietCycles + 1);
@@ -58,25 +60,19 @@ module kt_watchdog
   end
 
   // The minimum is computed in the cycle that reports only.
-  index_t [Queues-1:0] number;
-  logic   [Queues-1:0] there;
-  index_t              first;
+  index_t first;
+
+  assign report_o = deadlock || timeout;
 
   always_comb begin
-    number = '0;
-    there  = '0;
-    first  = next_index_i;
-    if (deadlock || timeout) begin
-      number = head_i;
-      there  = queued_i;
-      if (!deadlock) begin
-        there = queued_i | running_i;
-        for (int unsigned q = 0; q < Queues; q++) begin
-          if (running_i[q]) number[q] = oldest_i[q];
-        end
-      end
+    first = next_index_i;
+    if (report_o) begin
       for (int unsigned q = 0; q < Queues; q++) begin
-        if (there[q] && number[q] < first) first = number[q];
+        if (deadlock) begin
+          if (queued_i[q] && head_i[q] < first) first = head_i[q];
+        end else begin
+          if ((queued_i[q] || running_i[q]) && oldest_i[q] < first) first = oldest_i[q];
+        end
       end
     end
   end
@@ -92,7 +88,7 @@ module kt_watchdog
   end
 
   always_ff @(posedge clk_i) begin
-    if (deadlock || timeout) begin
+    if (report_o) begin
       index_o <= first;
       mask_o  <= deadlock ? queued_i : running_i;
     end

@@ -3,6 +3,11 @@
 // They are 0 at the start of a run, count while it lasts and keep their values until the next start. Reading the low word
 // of a counter keeps its high word aside; reading any high word gives what was kept. So the pair low, high is one
 // value even while the counter runs, as long as no other reader comes between.
+//
+// A counter of events has two parts. The low eight bits of all counters stand in eight planes, one bit of every counter in
+// each: counting is a carry that runs through the planes. The upper bits are words of a small memory; a scan passes all of
+// them every 32 cycles and adds the carry that the low part left behind (it cannot leave a second one so soon). That
+// is one wide adder for all counters, and a dozen instructions a cycle for the simulator.
 module kt_counters
   import kt_control_pkg::*;
 (
@@ -10,29 +15,34 @@ module kt_counters
   input  logic            rst_ni,
   input  control_events_t control_i,
   input  engine_events_t  engine_i,
-  // read: data with acknowledge in the next cycle
+  // read: data in the next cycle
   input  logic            rd_req_i,
   input  logic [8:2]      rd_addr_i,  // 32-bit words
-  output logic            rd_ack_o,
   output logic [31:0]     rd_data_o
 );
 
-  localparam int unsigned Flags    = 31;  // counters of cycles or beats; after them counters of bytes
-  localparam int unsigned Weights  = Flags;
-  localparam int unsigned Params   = Flags + 1;
-  localparam int unsigned Rows     = Flags + 2;
-  localparam int unsigned Fetch    = Flags + 3;
-  localparam int unsigned Written  = Flags + 4;
-  localparam int unsigned Counters = Flags + 5;
+  localparam int unsigned Events   = 31;  // counters of events, then of bytes
+  localparam int unsigned Weights  = 0;
+  localparam int unsigned Params   = 1;
+  localparam int unsigned Rows     = 2;
+  localparam int unsigned Commands = 3;
+  localparam int unsigned Written  = 4;
+  localparam int unsigned Sums     = 5;
 
-  // Events are registered first: they come from all over the design.
-  control_events_t  control_q;
-  engine_events_t   engine_q;
-  logic [Flags-1:0] flags;
-  logic [63:0]      count_d[Counters];
-  logic [63:0]      count_q[Counters];
+  // Events come from all over the design: registered first.
+  control_events_t control_q;
+  engine_events_t  engine_q;
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) control_q <= '0;
+    else control_q <= control_i;
+  end
+  always_ff @(posedge clk_i) engine_q <= engine_i;
+
+  // ---- events
+  logic [31:0] flags;       // bit i: counter i counts
   assign flags = {
+    1'b0,
     engine_q.beat_written,
     engine_q.beat_read,
     control_q.no_command,
@@ -48,46 +58,93 @@ module kt_counters
     1'b1
   };
 
-  always_comb begin
-    count_d = count_q;
-    for (int unsigned i = 0; i < Flags; i++) count_d[i] = count_q[i] + 64'(flags[i]);
-    if (engine_q.read_weights) count_d[Weights] = count_q[Weights] + 64'(engine_q.read_bytes);
-    if (engine_q.read_params) count_d[Params] = count_q[Params] + 64'(engine_q.read_bytes);
-    if (engine_q.read_rows) count_d[Rows] = count_q[Rows] + 64'(engine_q.read_bytes);
-    if (control_q.fetch) count_d[Fetch] = count_q[Fetch] + 64'(control_q.fetch_bytes);
-    if (engine_q.written) count_d[Written] = count_q[Written] + 64'(engine_q.written_bytes);
-  end
+  logic [31:0] plane_d[8], plane_q[8];
+  logic [31:0] carry;                   // out of the last plane
+  logic [31:0] pending_q;               // carries that wait for the scan
+  logic [55:0] upper[32];
+  logic [4:0]  scan_q;
+  logic        clear_q;                 // the scan clears, it started with the run
+  logic        add;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      count_q   <= '{default: '0};
-      control_q <= '0;
-    end else begin
-      control_q <= control_i;
-      if (control_q.start) count_q <= '{default: '0};
-      else if (control_q.running) count_q <= count_d;
+  always_comb begin
+    carry = '0;
+    if (control_q.running) carry = flags;
+    for (int unsigned b = 0; b < 8; b++) begin
+      plane_d[b] = plane_q[b] ^ carry;
+      carry      = plane_q[b] & carry;
     end
   end
 
-  always_ff @(posedge clk_i) engine_q <= engine_i;
-
-  // ---- read
-  logic        ack_q;
-  logic [31:0] data_q, high_q;
+  assign add = pending_q[scan_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) ack_q <= 1'b0;
-    else ack_q <= rd_req_i;
+    if (!rst_ni) begin
+      plane_q   <= '{default: '0};
+      pending_q <= '0;
+      scan_q    <= '0;
+      clear_q   <= 1'b1;
+    end else if (control_q.start) begin
+      plane_q   <= '{default: '0};
+      pending_q <= '0;
+      scan_q    <= '0;
+      clear_q   <= 1'b1;
+    end else begin
+      plane_q   <= plane_d;
+      pending_q <= (pending_q & ~(32'(add) << scan_q)) | carry;
+      scan_q    <= scan_q + 5'd1;
+      if (scan_q == '1) clear_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (clear_q || add) upper[scan_q] <= clear_q ? '0 : upper[scan_q] + 56'd1;
+  end
+
+  // ---- bytes
+  logic [63:0] sum_d[Sums], sum_q[Sums];
+
+  always_comb begin
+    sum_d = sum_q;
+    if (engine_q.read_weights) sum_d[Weights] = sum_q[Weights] + 64'(engine_q.read_bytes);
+    if (engine_q.read_params) sum_d[Params] = sum_q[Params] + 64'(engine_q.read_bytes);
+    if (engine_q.read_rows) sum_d[Rows] = sum_q[Rows] + 64'(engine_q.read_bytes);
+    if (control_q.fetch) sum_d[Commands] = sum_q[Commands] + 64'(control_q.fetch_bytes);
+    if (engine_q.written) sum_d[Written] = sum_q[Written] + 64'(engine_q.written_bytes);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) sum_q <= '{default: '0};
+    else if (control_q.start) sum_q <= '{default: '0};
+    else if (control_q.running) sum_q <= sum_d;
+  end
+
+  // ---- read; what is not cleared yet is 0, a carry on its way belongs to the value
+  logic [4:0]  number;
+  logic [63:0] value;
+  logic [31:0] data_q, high_word_q;
+
+  assign number = rd_addr_i[7:3];
+
+  always_comb begin
+    value = '0;
+    if (rd_req_i) begin
+      if (rd_addr_i[8:3] < 6'(Events)) begin
+        if (!clear_q) value[63:8] = upper[number] + 56'(pending_q[number]);
+        for (int unsigned b = 0; b < 8; b++) value[b] = plane_q[b][number];
+      end
+      for (int unsigned i = 0; i < Sums; i++) begin
+        if (rd_addr_i[8:3] == 6'(Events + i)) value = sum_q[i];
+      end
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (rd_req_i) begin
-      if (rd_addr_i[2]) data_q <= high_q;
-      else if (rd_addr_i[8:3] < 6'(Counters)) {high_q, data_q} <= count_q[rd_addr_i[8:3]];
+      if (rd_addr_i[2]) data_q <= high_word_q;
+      else {high_word_q, data_q} <= value;
     end
   end
 
-  assign rd_ack_o  = ack_q;
   assign rd_data_o = data_q;
 
 endmodule

@@ -1,8 +1,5 @@
-// Registers: the generated AXI4-Lite block kt_csr, the performance counters, and the wires from both to the design.
-// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are.
-//
-// AXI4-Lite: one read and one write may be outstanding beyond the one being answered; addresses that do not exist answer
-// with a slave error, writes to read-only registers change nothing. Byte strobes are obeyed.
+// Registers: AXI4-Lite, the generated register block kt_csr, the performance counters, and the wires to the design.
+// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/registers.md.
 module kt_registers
   import kt_pkg::*;
   import kt_control_pkg::*;
@@ -23,7 +20,7 @@ module kt_registers
   // AXI4-Lite
   input  logic            aw_valid_i,
   output logic            aw_ready_o,
-  input  logic [9:0]      aw_addr_i,
+  input  logic [9:2]      aw_addr_i,      // bits 1 and 0 do not matter
   input  logic            w_valid_i,
   output logic            w_ready_o,
   input  logic [31:0]     w_data_i,
@@ -33,7 +30,7 @@ module kt_registers
   output logic [1:0]      b_resp_o,
   input  logic            ar_valid_i,
   output logic            ar_ready_o,
-  input  logic [9:0]      ar_addr_i,
+  input  logic [9:2]      ar_addr_i,
   output logic            r_valid_o,
   input  logic            r_ready_i,
   output logic [31:0]     r_data_o,
@@ -53,103 +50,119 @@ module kt_registers
   input  engine_events_t  engine_events_i
 );
 
-  kt_csr_pkg::kaiten__in_t  hw_in;
-  /* verilator lint_off UNUSEDSIGNAL */  // write side of the read-only counters
-  kt_csr_pkg::kaiten__out_t hw_out;
-  /* verilator lint_on UNUSEDSIGNAL */
+  // ---- access
+  logic        req, write, error;
+  logic [9:2]  addr;
+  logic [31:0] wdata, rdata;
+  logic [3:0]  strb;
 
-  kt_csr u_csr (
-    .clk           (clk_i),
-    .arst_n        (rst_ni),
-    .s_axil_awready(aw_ready_o),
-    .s_axil_awvalid(aw_valid_i),
-    .s_axil_awaddr (aw_addr_i),
-    .s_axil_awprot (3'b0),
-    .s_axil_wready (w_ready_o),
-    .s_axil_wvalid (w_valid_i),
-    .s_axil_wdata  (w_data_i),
-    .s_axil_wstrb  (w_strb_i),
-    .s_axil_bready (b_ready_i),
-    .s_axil_bvalid (b_valid_o),
-    .s_axil_bresp  (b_resp_o),
-    .s_axil_arready(ar_ready_o),
-    .s_axil_arvalid(ar_valid_i),
-    .s_axil_araddr (ar_addr_i),
-    .s_axil_arprot (3'b0),
-    .s_axil_rready (r_ready_i),
-    .s_axil_rvalid (r_valid_o),
-    .s_axil_rdata  (r_data_o),
-    .s_axil_rresp  (r_resp_o),
-    .hwif_in       (hw_in),
-    .hwif_out      (hw_out)
+  kt_axi_lite u_axi_lite (
+    .clk_i,
+    .rst_ni,
+    .aw_valid_i,
+    .aw_ready_o,
+    .aw_addr_i,
+    .w_valid_i,
+    .w_ready_o,
+    .w_data_i,
+    .w_strb_i,
+    .b_valid_o,
+    .b_ready_i,
+    .b_resp_o,
+    .ar_valid_i,
+    .ar_ready_o,
+    .ar_addr_i,
+    .r_valid_o,
+    .r_ready_i,
+    .r_data_o,
+    .r_resp_o,
+    .req_o     (req),
+    .write_o   (write),
+    .addr_o    (addr),
+    .wdata_o   (wdata),
+    .strb_o    (strb),
+    .rdata_i   (rdata),
+    .error_i   (error)
   );
 
-  logic        counters_ack, write_ack_q;
-  logic [31:0] counters_data;
+  // ---- registers
+  logic        irq_enable, irq_done, irq_error, counters_read;
+  logic [8:2]  counters_addr;
+  logic [31:0] counters_data, base_lo[8];
+  logic [25:0] program_lo;
+  logic [7:0]  program_hi, base_hi[8];
+
+  kt_csr u_csr (
+    .clk_i,
+    .rst_ni,
+    .req_i                 (req),
+    .write_i               (write),
+    .addr_i                (addr),
+    .wdata_i               (wdata),
+    .strb_i                (strb),
+    .rdata_o               (rdata),
+    .error_o               (error),
+    .kp_i                  (32'(Kp)),
+    .cp_i                  (32'(Cp)),
+    .axi_bytes_i           (32'(AxiW / 8)),
+    .wb_rows_i             (32'(WbRows)),
+    .vwb_rows_i            (32'(VwbRows)),
+    .sb_depth_i            (32'(SbDepth)),
+    .vb_depth_i            (32'(VbDepth)),
+    .ob_pixels_i           (32'(ObPixels)),
+    .zsb_array_i           (32'(ZsbArray)),
+    .zsb_vector_i          (32'(ZsbVector)),
+    .options_conv_modes_i  (8'b0000_0011),
+    .options_window_kinds_i(8'b0000_0111),
+    .options_rules_i       (8'b0000_0111),
+    .control_start_o       (start_o),
+    .control_soft_reset_o  (soft_reset_o),
+    .control_irq_enable_o  (irq_enable),
+    .status_busy_i         (status_i.busy),
+    .status_done_i         (status_i.done),
+    .status_error_i        (status_i.error),
+    .status_resetting_i    (status_i.resetting),
+    .irq_status_done_set_i (status_i.run_completed),
+    .irq_status_done_o     (irq_done),
+    .irq_status_error_set_i(status_i.run_stopped),
+    .irq_status_error_o    (irq_error),
+    .watchdog_o            (settings_o.watchdog),
+    .program_lo_o          (program_lo),
+    .program_hi_o          (program_hi),
+    .command_count_o       (settings_o.command_count),
+    .wb_split_o,
+    .error_cause_i         (status_i.cause),
+    .error_index_i         (status_i.index),
+    .error_info_i          (status_i.info),
+    .completed_load_i      (status_i.completed[QLoad]),
+    .completed_conv_i      (status_i.completed[QConv]),
+    .completed_vector_i    (status_i.completed[QVector]),
+    .completed_store_i     (status_i.completed[QStore]),
+    .base_lo_o             (base_lo),
+    .base_hi_o             (base_hi),
+    .counters_read_o       (counters_read),
+    .counters_addr_o       (counters_addr),
+    .counters_data_i       (counters_data)
+  );
+
+  assign settings_o.program_addr = {program_hi, program_lo, 6'b0};
+  for (genvar i = 0; i < 8; i++) begin : gen_base
+    assign base_o[i] = {base_hi[i], base_lo[i]};
+  end
 
   kt_counters u_counters (
     .clk_i,
     .rst_ni,
     .control_i(control_events_i),
     .engine_i (engine_events_i),
-    .rd_req_i (hw_out.counters.req && !hw_out.counters.req_is_wr),
-    .rd_addr_i(hw_out.counters.addr[8:2]),
-    .rd_ack_o (counters_ack),
+    .rd_req_i (counters_read),
+    .rd_addr_i(counters_addr),
     .rd_data_o(counters_data)
   );
 
-  // Writes to counters are taken and do nothing.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) write_ack_q <= 1'b0;
-    else write_ack_q <= hw_out.counters.req && hw_out.counters.req_is_wr;
-  end
-
-  always_comb begin
-    hw_in.kp.value.next               = 32'(Kp);
-    hw_in.cp.value.next               = 32'(Cp);
-    hw_in.axi_bytes.value.next        = 32'(AxiW / 8);
-    hw_in.wb_rows.value.next          = 32'(WbRows);
-    hw_in.vwb_rows.value.next         = 32'(VwbRows);
-    hw_in.sb_depth.value.next         = 32'(SbDepth);
-    hw_in.vb_depth.value.next         = 32'(VbDepth);
-    hw_in.ob_pixels.value.next        = 32'(ObPixels);
-    hw_in.zsb_array.value.next        = 32'(ZsbArray);
-    hw_in.zsb_vector.value.next       = 32'(ZsbVector);
-    hw_in.options.conv_modes.next     = 8'b0000_0011;
-    hw_in.options.window_kinds.next   = 8'b0000_0111;
-    hw_in.options.rules.next          = 8'b0000_0111;
-    hw_in.status.busy.next            = status_i.busy;
-    hw_in.status.done.next            = status_i.done;
-    hw_in.status.error.next           = status_i.error;
-    hw_in.status.resetting.next       = status_i.resetting;
-    hw_in.irq_status.done.hwset       = status_i.run_completed;
-    hw_in.irq_status.error.hwset      = status_i.run_stopped;
-    hw_in.error_cause.cause.next      = status_i.cause;
-    hw_in.error_index.command.next    = status_i.index;
-    hw_in.error_info.info.next        = status_i.info;
-    hw_in.completed_load.count.next   = status_i.completed[QLoad];
-    hw_in.completed_conv.count.next   = status_i.completed[QConv];
-    hw_in.completed_vector.count.next = status_i.completed[QVector];
-    hw_in.completed_store.count.next  = status_i.completed[QStore];
-    hw_in.counters.rd_ack             = counters_ack;
-    hw_in.counters.rd_data            = counters_data;
-    hw_in.counters.wr_ack             = write_ack_q;
-  end
-
-  assign start_o                  = hw_out.control.start.value;
-  assign soft_reset_o             = hw_out.control.soft_reset.value;
-  assign settings_o.program_addr  = {hw_out.program_hi.value.value, hw_out.program_lo.value.value, 6'b0};
-  assign settings_o.command_count = hw_out.command_count.count.value;
-  assign settings_o.watchdog      = hw_out.watchdog.cycles.value;
-  assign wb_split_o               = hw_out.wb_split.row.value;
-  for (genvar i = 0; i < 8; i++) begin : gen_base
-    assign base_o[i] = {hw_out.base[i].hi.value.value, hw_out.base[i].lo.value.value};
-  end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) irq_o <= 1'b0;
-    else irq_o <= hw_out.control.irq_enable.value &&
-                  (hw_out.irq_status.done.value || hw_out.irq_status.error.value);
+    else irq_o <= irq_enable && (irq_done || irq_error);
   end
 
 endmodule
