@@ -1,0 +1,163 @@
+#include "compile/layout.h"
+
+namespace kaiten {
+
+RowLayout::RowLayout(int channels, int width, int cp)
+    : groups(ceil_div(channels, cp)),
+      pixel(groups % 3 == 0 ? groups + 1 : groups),
+      width(width),
+      slot_size(ceil_div(width * pixel, 9)) {}
+
+std::int64_t MemoryLayout::at(int row, int column, int channel) const {
+  const int segment = segments == 1 ? 0 : channel / pixel_bytes;
+  const int bytes = segment + 1 == segments ? last_pixel_bytes : pixel_bytes;
+  return offset + row * row_pitch + segment * segment_pitch + std::int64_t(column) * bytes + channel -
+         std::int64_t(segment) * pixel_bytes;
+}
+
+MemoryLayout dense_layout(int height, int width, int channels, int cp) {
+  MemoryLayout m;
+  m.height = height;
+  m.width = width;
+  m.channels = channels;
+  m.segment_groups = ceil_div(channels, cp);
+  m.pixel_bytes = m.last_pixel_bytes = channels;
+  m.row_pitch = m.segment_pitch = std::int64_t(width) * channels;
+  return m;
+}
+
+MemoryLayout spilled_layout(int height, int width, int channels, int segment_groups, int cp, int align) {
+  MemoryLayout m;
+  const int groups = ceil_div(channels, cp);
+  m.height = height;
+  m.width = width;
+  m.channels = channels;
+  m.segments = ceil_div(groups, segment_groups);
+  m.segment_groups = segment_groups;
+  m.pixel_bytes = segment_groups * cp;
+  m.last_pixel_bytes = (groups - (m.segments - 1) * segment_groups) * cp;
+  const auto up = [&](std::int64_t n) { return (n + align - 1) / align * align; };
+  m.segment_pitch = up(std::int64_t(width) * m.pixel_bytes);
+  m.row_pitch = (m.segments - 1) * m.segment_pitch + up(std::int64_t(width) * m.last_pixel_bytes);
+  if (m.segments == 1) m.pixel_bytes = m.last_pixel_bytes;
+  return m;
+}
+
+std::uint8_t KernelView::at(int out, int row, int column, int in) const {
+  if (multiplier > 0) {
+    return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)] : 0;
+  }
+  return data[((std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) + std::size_t(column)) *
+                  std::size_t(in_channels) +
+              std::size_t(in)];
+}
+
+ArrayTiles::ArrayTiles(bool one_by_one, int in_channels, int out_channels, int kp, int cp)
+    : one_by_one(one_by_one),
+      kp(kp),
+      cp(cp),
+      in_channels(in_channels),
+      out_channels(out_channels),
+      passes(ceil_div(in_channels, one_by_one ? 9 * cp : cp)),
+      tiles(ceil_div(out_channels, kp)) {}
+
+int ArrayTiles::row_bytes(int pass) const {
+  const int full = one_by_one ? 9 * cp : cp;
+  return std::min(full, in_channels - pass * full);
+}
+
+std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end) {
+  std::vector<WeightLoad> loads;
+  WeightLoad now;
+  const auto flush = [&] {
+    if (now.passes > 0) loads.push_back(now);
+    now = {};
+  };
+  for (int tile = begin; tile < end; tile++) {
+    // The number of kernels is one field of a load: a last tile with fewer of them has loads of its own.
+    if (tile > begin && tiles.kernels(tile) != tiles.kernels(tile - 1)) flush();
+    for (int pass = 0; pass < tiles.passes; pass++) {
+      const int bytes = tiles.pass_bytes(tile, pass);
+      if (now.bytes + bytes > kMaxLoadBytes) flush();
+      if (now.passes == 0) {
+        now.tile = tile;
+        now.first_pass = pass;
+      }
+      now.passes++;
+      now.bytes += bytes;
+    }
+  }
+  flush();
+  return loads;
+}
+
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
+                  std::vector<std::uint8_t>& out) {
+  for (int tile = begin; tile < end; tile++) {
+    for (int pass = 0; pass < tiles.passes; pass++) {
+      const int bytes = tiles.row_bytes(pass);
+      const int channel = pass * (tiles.one_by_one ? 9 * tiles.cp : tiles.cp);
+      for (int k = 0; k < tiles.kernels(tile); k++) {
+        const int o = tile * tiles.kp + k;
+        if (tiles.one_by_one) {
+          for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, 0, 0, channel + i));
+          continue;
+        }
+        // Kernels smaller than 3x3 stand in the upper left corner.
+        for (int column = 0; column < 3; column++) {
+          for (int row = 0; row < 3; row++) {
+            const bool tap = row < kernels.rows && column < kernels.columns;
+            for (int i = 0; i < bytes; i++) out.push_back(tap ? kernels.at(o, row, column, channel + i) : 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+VectorTiles::VectorTiles(int channels, int kernel_rows, int kernel_columns, int cp)
+    : cp(cp),
+      channels(channels),
+      kernel_rows(kernel_rows),
+      kernel_columns(kernel_columns),
+      pieces(ceil_div(kernel_rows, 3)),
+      tiles(ceil_div(channels, 3 * cp)) {}
+
+void pack_vector_weights(const VectorTiles& tiles, const std::uint8_t* weights, int begin, int end,
+                         std::vector<std::uint8_t>& out) {
+  for (int tile = begin; tile < end; tile++) {
+    for (int piece = 0; piece < tiles.pieces; piece++) {
+      for (int column = 0; column < tiles.kernel_columns; column++) {
+        for (int r = 0; r < 3; r++) {
+          for (int lane = 0; lane < 3 * tiles.cp; lane++) {
+            const int row = 3 * piece + r;
+            const int channel = tile * 3 * tiles.cp + lane;
+            const bool tap = row < tiles.kernel_rows && channel < tiles.channels;
+            out.push_back(
+                tap ? weights[std::size_t((row * tiles.kernel_columns + column) * tiles.channels + channel)] : 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out) {
+  const auto put = [&](std::int32_t v) {
+    for (int i = 0; i < 4; i++) out.push_back(std::uint8_t(std::uint32_t(v) >> (8 * i)));
+  };
+  for (const RequantWord& w : words) {
+    put(w.bias);
+    put(w.multiplier);
+    out.push_back(std::uint8_t(w.shift));
+  }
+}
+
+RequantWord average_word(int cells) {
+  int log = 0;
+  while ((1 << log) < cells) log++;
+  const std::int64_t one = std::int64_t(1) << (31 + log);
+  return {cells, std::int32_t((one + 2 * cells - 1) / (2 * cells)), -log};
+}
+
+}  // namespace kaiten

@@ -1,0 +1,155 @@
+// Where bytes lie: tensors in SB and VB, tensors in memory, packed weights and requantisation parameters. The text behind
+// every rule is docs/architecture.md, sections "Tensors in SB and VB" to "Requantisation".
+#ifndef KAITEN_COMPILE_LAYOUT_H
+#define KAITEN_COMPILE_LAYOUT_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/quantize.h"
+
+namespace kaiten {
+
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+// a mod b in 0..b-1, also for negative a.
+constexpr int positive_mod(int a, int b) { return ((a % b) + b) % b; }
+
+// Rows of one shape in a streaming buffer, whatever ring they are in.
+struct RowLayout {
+  int groups = 0;     // G, words of a pixel that exist
+  int pixel = 0;      // P, words from one pixel to the next
+  int width = 0;      // columns
+  int slot_size = 0;  // addresses of a row
+
+  RowLayout() = default;
+  RowLayout(int channels, int width, int cp);
+  bool operator==(const RowLayout&) const = default;
+};
+
+// Consecutive rows of a map, kept circularly in `slots` slots of a buffer.
+struct Ring {
+  int first = 0;      // address of slot 0
+  int slots = 0;
+  int slot_size = 0;
+
+  // Address of the slot of a row; rows outside the map have one too.
+  int slot(int row) const { return first + positive_mod(row, slots) * slot_size; }
+  int last() const { return first + (slots - 1) * slot_size; }
+  int end() const { return first + slots * slot_size; }
+};
+
+// Bank of a word of an absolute row, and its address beyond the row's slot.
+constexpr int bank_of(int row, int word) { return positive_mod(word + 3 * row, 9); }
+constexpr int address_of(int word) { return word / 9; }
+
+// A tensor in memory: [row][segment][column][bytes of the segment's channels]. Offsets count from a base register.
+struct MemoryLayout {
+  int base = 0;
+  std::int64_t offset = 0;
+  int height = 0;
+  int width = 0;
+  int channels = 0;
+  int segments = 1;
+  int segment_groups = 0;     // words of CP bytes in every segment but the last
+  int pixel_bytes = 0;        // of every segment but the last
+  int last_pixel_bytes = 0;
+  std::int64_t segment_pitch = 0;
+  std::int64_t row_pitch = 0;
+
+  std::int64_t bytes() const { return row_pitch * height; }
+  // Byte of a channel, counted from the base register.
+  std::int64_t at(int row, int column, int channel) const;
+};
+
+// Dense NHWC bytes, as tensors of the host are.
+MemoryLayout dense_layout(int height, int width, int channels, int cp);
+// As a producer with segments of `segment_groups` words stores it; segments start at multiples of `align` bytes.
+MemoryLayout spilled_layout(int height, int width, int channels, int segment_groups, int cp, int align);
+
+// Kernels of a convolution in the order of the model: OHWI, or 1HWO for a depthwise convolution (multiplier > 0).
+struct KernelView {
+  const std::uint8_t* data = nullptr;
+  int out_channels = 0;
+  int rows = 1;
+  int columns = 1;
+  int in_channels = 0;
+  int multiplier = 0;  // depthwise as a dense convolution: output o sees input o / multiplier only
+
+  std::uint8_t at(int out, int row, int column, int in) const;
+};
+
+// How the array sees a convolution's kernels.
+struct ArrayTiles {
+  bool one_by_one = false;
+  int kp = 0;
+  int cp = 0;
+  int in_channels = 0;
+  int out_channels = 0;
+  int passes = 0;
+  int tiles = 0;
+
+  ArrayTiles() = default;
+  ArrayTiles(bool one_by_one, int in_channels, int out_channels, int kp, int cp);
+  int rows_of_tile() const { return passes * kp; }                                    // WB rows
+  int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }      // that exist
+  int row_bytes(int pass) const;   // bytes of a word (3x3) or of a row (1x1)
+  int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass) * (one_by_one ? 1 : 9); }
+};
+
+// One LOAD of weights: `passes` passes from `first_pass` of `tile` on, possibly over several whole tiles.
+struct WeightLoad {
+  int tile = 0;
+  int first_pass = 0;
+  int passes = 0;
+  int bytes = 0;
+};
+
+constexpr int kMaxLoadBytes = 16384;
+
+// Splits tiles [begin, end) into loads of at most kMaxLoadBytes.
+std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end);
+// Appends the compact bytes of tiles [begin, end): tile, pass, kernel, bytes of the WB row without missing channels.
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end, std::vector<std::uint8_t>& out);
+
+// How the vector engine sees a depthwise convolution: VWB rows (tile, piece, column) of 9 * cp bytes.
+struct VectorTiles {
+  int cp = 0;
+  int channels = 0;
+  int kernel_rows = 0;
+  int kernel_columns = 0;
+  int pieces = 0;
+  int tiles = 0;
+
+  VectorTiles() = default;
+  VectorTiles(int channels, int kernel_rows, int kernel_columns, int cp);
+  int rows_of_tile() const { return pieces * kernel_columns; }
+};
+
+// Appends the VWB rows of tiles [begin, end); `weights` is 1HWO.
+void pack_vector_weights(const VectorTiles& tiles, const std::uint8_t* weights, int begin, int end,
+                         std::vector<std::uint8_t>& out);
+
+// A word of a ZSB.
+struct RequantWord {
+  std::int32_t bias = 0;
+  std::int32_t multiplier = 0;
+  int shift = 0;
+
+  bool operator==(const RequantWord&) const = default;
+};
+
+constexpr int kRequantBytes = 9;
+
+void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out);
+
+// y = x through rule Double.
+constexpr RequantWord kIdentityWord{0, 1 << 30, 1};
+// sum / cells through rule Average, exact for cells < 2^21.
+RequantWord average_word(int cells);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_LAYOUT_H

@@ -1,0 +1,86 @@
+// The watcher compares every result of the machine with the reference, where it leaves the array or the vector engine,
+// tensor by tensor. Whoever executes a program (the simulated device, the model of the machine in the tests) shows it
+// every result word with its command and the counters that run down to zero; the program itself does not change.
+#ifndef KAITEN_DEVICE_WATCHER_H
+#define KAITEN_DEVICE_WATCHER_H
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compile/program.h"
+#include "graph/graph.h"
+#include "reference/reference.h"
+
+namespace kaiten {
+
+// The results of one pixel and one tile.
+struct WatchedResult {
+  std::uint32_t command = 0;  // its number in the program
+  int tiles_left = 0;         // after this one
+  int rows_left = 0;
+  int columns_left = 0;
+};
+
+struct Mismatch {
+  int tensor = kNoTensor;
+  int op = -1;
+  int row = 0;
+  int column = 0;
+  int channel = 0;
+  int expected = 0;
+  int found = 0;
+};
+
+class Watcher {
+ public:
+  // Both must outlive the watcher. `expected` is indexed like graph.tensors.
+  Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected);
+
+  // `channels` are the values of the tile in order; those beyond the tensor's last channel are ignored.
+  void result(const WatchedResult& r, std::span<const std::int8_t> channels) {
+    const CommandMeta& m = program_.meta[r.command];
+    const int row = m.first_row + m.rows - 1 - r.rows_left;
+    const int column = m.first_column + m.columns - 1 - r.columns_left;
+    const int channel = m.first_channel + (m.tiles - 1 - r.tiles_left) * m.tile_channels;
+    const Shape& s = shapes_[std::size_t(m.tensor)];
+    const std::size_t n = std::size_t(std::min<int>(int(channels.size()), s.channels - channel));
+    const std::int8_t* want = s.expected + (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
+    seen_[std::size_t(m.tensor)] += n;
+    if (std::memcmp(want, channels.data(), n) != 0) differ(m, row, column, channel, want, channels.first(n));
+  }
+
+  // The element that differs in the earliest layer, the first one shown of that layer.
+  const std::optional<Mismatch>& first() const { return first_; }
+  std::uint64_t differences() const { return differences_; }
+  std::uint64_t checked() const;
+  // Empty when all results of every layer were shown and equal; else one line.
+  std::string verdict() const;
+
+ private:
+  struct Shape {
+    const std::int8_t* expected = nullptr;
+    int width = 0;
+    int channels = 0;
+  };
+  void differ(const CommandMeta& m, int row, int column, int channel, const std::int8_t* want,
+              std::span<const std::int8_t> found);
+
+  const Graph& graph_;
+  const Program& program_;
+  std::vector<Shape> shapes_;
+  std::vector<std::uint64_t> seen_;  // elements of each tensor
+  std::optional<Mismatch> first_;
+  std::uint64_t differences_ = 0;
+};
+
+// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18".
+std::string to_text(const Mismatch& m, const Graph& graph);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_DEVICE_WATCHER_H

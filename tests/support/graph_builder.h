@@ -1,0 +1,176 @@
+// Graphs for tests, layer by layer, with random weights and with scales chosen so that outputs use their whole range.
+// Every function returns the tensor it made.
+#ifndef KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H
+#define KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "reference/reference.h"
+
+namespace kaiten::test {
+
+class GraphBuilder {
+ public:
+  Graph graph;
+  std::mt19937_64 rng;
+
+  explicit GraphBuilder(std::uint64_t seed) : rng(seed) { graph.name = "test"; }
+
+  int uniform(int low, int high) { return low + int(rng() % std::uint64_t(high - low + 1)); }
+  // Often one of the ends.
+  int zero_point() {
+    switch (uniform(0, 3)) {
+      case 0: return -128;
+      case 1: return 127;
+      default: return uniform(-128, 127);
+    }
+  }
+  Activation activation() { return uniform(0, 1) ? Activation::Relu : Activation::None; }
+
+  int input(int h, int w, int c) {
+    const int t = tensor({1, h, w, c}, 0.05F, zero_point());
+    graph.inputs.push_back(t);
+    return t;
+  }
+  void output(int t) { graph.outputs.push_back(t); }
+
+  int conv(int in, int out_channels, int kh, int kw, int stride, Padding pad, Activation a) {
+    Op op;
+    op.kind = OpKind::Conv2D;
+    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
+    return weighted(op, in, {out_channels, kh, kw, s.c}, 0, out_channels, kh * kw * s.c, window_shape(s, op.window, out_channels), a);
+  }
+  int depthwise(int in, int kh, int kw, int stride, Padding pad, Activation a, int multiplier = 1) {
+    Op op;
+    op.kind = OpKind::DepthwiseConv2D;
+    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    op.depth_multiplier = multiplier;
+    const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
+    const int out = s.c * multiplier;
+    return weighted(op, in, {1, kh, kw, out}, 3, out, kh * kw, window_shape(s, op.window, out), a);
+  }
+  int fully_connected(int in, int out_channels, Activation a) {
+    Op op;
+    op.kind = OpKind::FullyConnected;
+    const int n = int(graph.tensors[std::size_t(in)].nhwc().elements());
+    return weighted(op, in, {out_channels, n}, 0, out_channels, n, {1, out_channels}, a);
+  }
+  int pool(OpKind kind, int in, int kh, int kw, int stride, Padding pad, Activation a) {
+    Op op;
+    op.kind = kind;
+    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    op.activation = a;
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    const int out = tensor(window_shape(t.nhwc(), op.window, t.nhwc().c), t.quantization.scale[0], t.zero_point());
+    return finish(op, {in}, out);
+  }
+  int mean(int in) {
+    Op op;
+    op.kind = OpKind::Mean;
+    const int out = tensor({1, graph.tensors[std::size_t(in)].nhwc().c}, 0.01F, zero_point());
+    return finish(op, {in}, out);
+  }
+  int add(int a, int b, Activation activation) {
+    Op op;
+    op.kind = OpKind::Add;
+    op.activation = activation;
+    const float s = graph.tensors[std::size_t(a)].quantization.scale[0] + graph.tensors[std::size_t(b)].quantization.scale[0];
+    const int out = tensor(graph.tensors[std::size_t(a)].shape, s * 0.6F, zero_point());
+    return finish(op, {a, b}, out);
+  }
+  int reshape(int in, std::vector<int> shape) {
+    Op op;
+    op.kind = OpKind::Reshape;
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    const int out = tensor(std::move(shape), t.quantization.scale[0], t.zero_point());
+    return finish(op, {in}, out);
+  }
+  int softmax(int in) {
+    Op op;
+    op.kind = OpKind::Softmax;
+    const int out = tensor(graph.tensors[std::size_t(in)].shape, 1.0F / 256, -128);
+    return finish(op, {in}, out);
+  }
+
+  std::vector<Int8Values> random_inputs() {
+    std::vector<Int8Values> inputs;
+    for (int t : graph.inputs) {
+      Int8Values v(graph.tensors[std::size_t(t)].elements());
+      for (auto& x : v) x = std::int8_t(rng());
+      inputs.push_back(std::move(v));
+    }
+    return inputs;
+  }
+
+  static Padding same(int h, int w, int kh, int kw, int stride) {
+    const auto v = same_padding(h, kh, stride);
+    const auto x = same_padding(w, kw, stride);
+    return {v[0], v[1], x[0], x[1]};
+  }
+
+ private:
+  int tensor(std::vector<int> shape, float scale, int zero_point) {
+    Tensor t;
+    t.name = "t" + std::to_string(graph.tensors.size());
+    t.shape = std::move(shape);
+    t.quantization.scale = {scale};
+    t.quantization.zero_point = {zero_point};
+    graph.tensors.push_back(std::move(t));
+    return int(graph.tensors.size()) - 1;
+  }
+
+  static std::vector<int> window_shape(const Nhwc& s, const Window& w, int channels) {
+    return {1, window_outputs(s.h, w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h),
+            window_outputs(s.w, w.pad.left, w.pad.right, w.extent_w(), w.stride_w), channels};
+  }
+
+  int finish(Op& op, std::vector<int> inputs, int out) {
+    op.inputs = std::move(inputs);
+    op.output = out;
+    op.name = "layer" + std::to_string(graph.ops.size());
+    graph.ops.push_back(op);
+    return out;
+  }
+
+  int weighted(Op& op, int in, std::vector<int> shape, int axis, int channels, int terms, std::vector<int> out_shape,
+               Activation a) {
+    Tensor w;
+    w.name = "w" + std::to_string(graph.tensors.size());
+    w.shape = std::move(shape);
+    w.quantization.axis = axis;
+    for (int c = 0; c < channels; c++) {
+      w.quantization.scale.push_back(0.002F + 0.00001F * float(uniform(0, 300)));
+      w.quantization.zero_point.push_back(0);
+    }
+    w.data.resize(w.elements());
+    for (auto& v : w.data) v = std::uint8_t(rng());
+    graph.tensors.push_back(std::move(w));
+    op.weights = int(graph.tensors.size()) - 1;
+    Tensor b;
+    b.name = "b" + std::to_string(graph.tensors.size());
+    b.type = ElementType::Int32;
+    b.shape = {channels};
+    for (int c = 0; c < channels; c++) {
+      const std::uint32_t v = std::uint32_t(uniform(-20000, 20000));
+      for (int i = 0; i < 4; i++) b.data.push_back(std::uint8_t(v >> (8 * i)));
+    }
+    graph.tensors.push_back(std::move(b));
+    op.bias = int(graph.tensors.size()) - 1;
+    op.activation = a;
+    // Random operands: the sum spreads by about 74 * 74 * sqrt(terms); aim at a third of the range.
+    const float in_scale = graph.tensors[std::size_t(in)].quantization.scale[0];
+    const float scale = in_scale * 0.0035F * 74 * 74 * std::sqrt(float(terms)) / 40;
+    const int out = tensor(std::move(out_shape), scale, zero_point());
+    return finish(op, {in}, out);
+  }
+};
+
+}  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H

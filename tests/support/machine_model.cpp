@@ -1,0 +1,448 @@
+#include "tests/support/machine_model.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace kaiten::test {
+
+namespace {
+
+constexpr std::size_t kInFlight = 3;
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error("machine model: " + what); }
+
+std::int64_t divide_away(std::int64_t x, int bits) {  // x / 2^bits, ties away from zero
+  if (bits == 0) return x;
+  const std::int64_t half = std::int64_t(1) << (bits - 1);
+  return x >= 0 ? (x + half) >> bits : -((-x + half) >> bits);
+}
+
+}  // namespace
+
+int MachineModel::Ring::at(int slot, int rows) const {
+  for (; rows > 0; rows--) slot = next(slot);
+  return slot;
+}
+
+MachineModel::MachineModel(const Config& config, std::uint64_t seed) : config_(config), rng_(seed) {
+  const auto noise = [&](std::size_t words, std::size_t bytes) {
+    std::vector<std::vector<std::int8_t>> m(words, std::vector<std::int8_t>(bytes));
+    for (auto& w : m) {
+      for (auto& b : w) b = std::int8_t(rng_());
+    }
+    return m;
+  };
+  const std::size_t cp = std::size_t(config.cp);
+  sb_ = noise(std::size_t(config.sb_depth) * 9, cp);
+  vb_ = noise(std::size_t(config.vb_depth) * 9, cp);
+  wb_ = noise(std::size_t(config.wb_rows), 9 * cp);
+  vwb_ = noise(std::size_t(config.vwb_rows), 9 * cp);
+  zsb_array_.resize(std::size_t(config.zsb_array));
+  zsb_vector_.resize(std::size_t(config.zsb_vector));
+}
+
+MachineModel::Word& MachineModel::word(bool vb, int slot, int row_mod3, int position) {
+  auto& buffer = vb ? vb_ : sb_;
+  const int bank = (position + 3 * row_mod3) % 9;
+  // Words beyond a row's last one are read and multiplied by zero: the address wraps like the memory's.
+  const std::size_t address = std::size_t(slot + position / 9) % (buffer.size() / 9);
+  return buffer[address * 9 + std::size_t(bank)];
+}
+
+// --- order ------------------------------------------------------------------------------------------------------------
+
+void MachineModel::run(std::span<const std::uint8_t> bytes) {
+  commands_.clear();
+  queues_ = {};
+  early_.reset();
+  for (std::size_t at = 0; at + kCommandBytes <= bytes.size(); at += kCommandBytes) {
+    commands_.push_back(decode(bytes.subspan(at).first<kCommandBytes>()));
+    queues_[std::size_t(commands_.back().queue())].waiting.push_back(std::uint32_t(commands_.size()) - 1);
+  }
+  store_data_.assign(commands_.size(), {});
+  stored_.assign(commands_.size(), false);
+  std::size_t left = commands_.size();
+  std::vector<std::function<void()>> steps;
+  while (left > 0) {
+    steps.clear();
+    for (int q = 0; q < kQueues; q++) {
+      Queued& queue = queues_[std::size_t(q)];
+      if (!queue.waiting.empty()) {
+        const std::uint32_t head = queue.waiting.front();
+        const Command& c = commands_[head];
+        if (queue.in_flight.size() < kInFlight && may_start(c)) {
+          steps.push_back([&, head] {
+            queue.waiting.pop_front();
+            InFlight f{head, false, {}, false};
+            if (commands_[head].queue() == Queue::kLoad && random(2) == 0) {
+              f.fetched = fetch(commands_[head].body);
+              f.has_fetched = true;
+            }
+            queue.in_flight.push_back(std::move(f));
+          });
+        }
+        const auto* conv = std::get_if<ConvCommand>(&c.body);
+        if (conv && !early_ && c.wait[0] <= queues_[0].completed) {
+          steps.push_back([&, head, conv] {
+            early_ = head;
+            early_rows_.assign(wb_.begin() + conv->weights, wb_.begin() + conv->weights + config_.kp);
+          });
+        }
+      }
+      // Commands of one queue execute in order.
+      const auto next = std::find_if(queue.in_flight.begin(), queue.in_flight.end(),
+                                     [](const InFlight& f) { return !f.executed; });
+      if (next != queue.in_flight.end() && may_execute(*next)) steps.push_back([&, next] { execute(*next); });
+      if (!queue.in_flight.empty() && queue.in_flight.front().executed) {
+        steps.push_back([&, q] {
+          complete(Queue(q));
+          left--;
+        });
+      }
+    }
+    if (steps.empty()) fail("the program hangs with " + std::to_string(left) + " commands left");
+    steps[std::size_t(random(std::int64_t(steps.size())))]();
+  }
+}
+
+bool MachineModel::may_start(const Command& c) const {
+  for (std::size_t q = 0; q < kQueues; q++) {
+    if (queues_[q].completed < c.wait[q]) return false;
+  }
+  return true;
+}
+
+bool MachineModel::may_execute(const InFlight& f) const {
+  const Command& c = commands_[f.index];
+  if (c.queue() == Queue::kStore) return stored_[f.index];
+  if (c.queue() == Queue::kLoad) return true;
+  const bool to_store = std::visit(
+      [](const auto& b) {
+        if constexpr (requires { b.to_store; }) return b.to_store != 0;
+        return false;
+      },
+      c.body);
+  if (!to_store) return true;
+  // Its results go to the STORE immediately before it, which must have started.
+  if (f.index == 0 || commands_[f.index - 1].queue() != Queue::kStore) fail("a producer without a STORE");
+  const auto& stores = queues_[std::size_t(Queue::kStore)].in_flight;
+  return std::any_of(stores.begin(), stores.end(), [&](const InFlight& s) { return s.index == f.index - 1; });
+}
+
+void MachineModel::execute(InFlight& f) {
+  f.executed = true;
+  const Command& c = commands_[f.index];
+  if (c.queue() == Queue::kLoad) {
+    execute_load(c.body, f.has_fetched ? f.fetched : fetch(c.body));
+  } else if (const auto* conv = std::get_if<ConvCommand>(&c.body)) {
+    this->conv(f.index, *conv);
+    if (early_ == f.index) early_.reset();
+  } else if (const auto* window = std::get_if<WindowCommand>(&c.body)) {
+    this->window(f.index, *window);
+  } else if (const auto* add = std::get_if<AddCommand>(&c.body)) {
+    this->add(f.index, *add);
+  }
+  if (f.index > 0 && c.queue() != Queue::kLoad && c.queue() != Queue::kStore &&
+      commands_[f.index - 1].queue() == Queue::kStore) {
+    stored_[f.index - 1] = true;
+    if (random(2) == 0) {
+      write_store(std::get<StoreCommand>(commands_[f.index - 1].body));
+      store_data_[f.index - 1].clear();
+    }
+  }
+}
+
+void MachineModel::complete(Queue queue) {
+  Queued& q = queues_[std::size_t(queue)];
+  const std::uint32_t index = q.in_flight.front().index;
+  if (queue == Queue::kStore && !store_data_[index].empty()) write_store(std::get<StoreCommand>(commands_[index].body));
+  q.in_flight.pop_front();
+  q.completed++;
+}
+
+// --- LOAD and STORE ---------------------------------------------------------------------------------------------------
+
+std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
+  std::vector<std::uint8_t> bytes;
+  const auto read = [&](std::int64_t base, std::int64_t offset, std::int64_t n) {
+    const auto& m = memory_[std::size_t(base)];
+    if (offset + n > std::int64_t(m.size())) fail("LOAD beyond the end of memory " + std::to_string(base));
+    bytes.insert(bytes.end(), m.begin() + offset, m.begin() + offset + n);
+  };
+  if (const auto* l = std::get_if<LoadRowsCommand>(&body)) {
+    for (std::int64_t row = 0; row < l->rows; row++) {
+      for (std::int64_t s = 0; s < l->segments; s++) {
+        const std::int64_t pixel = s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes;
+        read(l->base, l->offset + row * l->row_pitch + s * l->segment_pitch, pixel * l->columns);
+      }
+    }
+  } else if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
+    if (l->bytes > 16384) fail("LOAD of more than 16 KiB of weights");
+    read(l->base, l->offset, l->bytes);
+  } else if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
+    read(l->base, l->offset, l->count * 9);
+  }
+  return bytes;
+}
+
+void MachineModel::execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes) {
+  std::size_t at = 0;
+  if (const auto* l = std::get_if<LoadRowsCommand>(&body)) {
+    for (int buffer = 0; buffer < 2; buffer++) {
+      if (!(buffer == 0 ? l->to_sb : l->to_vb)) continue;
+      const Ring ring = buffer == 0 ? Ring{int(l->sb_first), int(l->sb_last), int(l->slot_size)}
+                                    : Ring{int(l->vb_first), int(l->vb_last), int(l->slot_size)};
+      int slot = int(buffer == 0 ? l->sb_slot : l->vb_slot);
+      at = 0;
+      for (int row = 0; row < l->rows; row++, slot = ring.next(slot)) {
+        for (int s = 0; s < l->segments; s++) {
+          const int pixel = int(s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes);
+          for (int column = 0; column < l->columns; column++) {
+            for (int byte = 0; byte < pixel; byte += config_.cp) {
+              const int position = int(l->first + column * l->pixel + s * l->segment_groups) + byte / config_.cp;
+              Word& w = word(buffer == 1, slot, int(l->row_mod3 + row) % 3, position);
+              for (int i = 0; i < config_.cp; i++) {
+                w[std::size_t(i)] = byte + i < pixel ? std::int8_t(bytes[at++]) : std::int8_t(0);
+              }
+            }
+          }
+        }
+      }
+    }
+  } else if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
+    auto& memory = l->to_vwb ? vwb_ : wb_;
+    for (int pass = 0; pass < l->passes; pass++) {
+      const bool last = (l->first_pass + pass) % l->tile_passes == l->tile_passes - 1;
+      const int n = int(last ? l->last_row_bytes : l->row_bytes);
+      for (int k = 0; k < l->rows; k++) {
+        auto& row = memory.at(std::size_t(l->row + pass * l->pass_pitch + k));
+        std::fill(row.begin(), row.end(), std::int8_t(0));
+        for (int word = 0; word < (l->spread ? 9 : 1); word++) {
+          for (int i = 0; i < n; i++) row.at(std::size_t(word * config_.cp + i)) = std::int8_t(bytes.at(at++));
+        }
+      }
+    }
+    if (at != bytes.size()) fail("LOAD of weights with a wrong number of bytes");
+  } else if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
+    auto& memory = l->to_vector ? zsb_vector_ : zsb_array_;
+    const auto number = [&](std::size_t a) {
+      return std::int32_t(std::uint32_t(bytes[a]) | std::uint32_t(bytes[a + 1]) << 8 | std::uint32_t(bytes[a + 2]) << 16 |
+                          std::uint32_t(bytes[a + 3]) << 24);
+    };
+    for (int i = 0; i < l->count; i++, at += 9) {
+      memory.at(std::size_t(l->index + i)) = {number(at), number(at + 4), std::int8_t(bytes[at + 8])};
+    }
+  }
+}
+
+void MachineModel::write_store(const StoreCommand& s) {
+  const std::size_t index = [&] {
+    for (std::size_t i = 0; i < commands_.size(); i++) {
+      if (std::get_if<StoreCommand>(&commands_[i].body) == &s) return i;
+    }
+    fail("unknown STORE");
+  }();
+  const auto& data = store_data_[index];
+  std::size_t at = 0;
+  auto& m = memory_[std::size_t(s.base)];
+  for (std::int64_t segment = 0; segment < s.segments; segment++) {
+    const std::int64_t pixel = segment + 1 == s.segments ? s.last_pixel_bytes : s.pixel_bytes;
+    for (std::int64_t row = 0; row < s.rows; row++) {
+      for (std::int64_t i = 0; i < s.columns * pixel; i++) {
+        const std::int64_t to = s.offset + row * s.row_pitch + segment * s.segment_pitch + i;
+        if (to >= std::int64_t(m.size())) fail("STORE beyond the end of memory " + std::to_string(s.base));
+        m[std::size_t(to)] = std::uint8_t(data.at(at++));
+      }
+    }
+  }
+  if (at != data.size()) fail("STORE of a wrong number of bytes");
+}
+
+// --- results ----------------------------------------------------------------------------------------------------------
+
+std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const {
+  const int left = std::max(p.shift, 0);
+  const int right = std::max(-p.shift, 0);
+  const std::int64_t shifted = x * (std::int64_t(1) << left);
+  if (rule == 0) return divide_away((shifted * p.mult + (std::int64_t(1) << 30)) >> 31, right);
+  return divide_away(shifted * p.mult, 31 + right);
+}
+
+std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule, int zero, int low, int high) const {
+  std::int64_t y = 0;
+  if (rule == 2) {
+    const std::int64_t twice = 2 * std::abs(acc) + p.bias;
+    y = (twice * p.mult) >> (31 - p.shift);
+    if (acc < 0) y = -y;
+  } else {
+    y = round(acc + p.bias, p, rule);
+  }
+  return std::int8_t(std::clamp<std::int64_t>(y + zero, low, high));
+}
+
+template <class Body>
+void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int tile, int row, int column,
+                          const std::vector<std::int8_t>& values) {
+  const int words = lanes / config_.cp;
+  if (watch_) {
+    const int exist = std::clamp(int(c.out_groups - c.out_group) - tile * words, 0, words) * config_.cp;
+    watch_(index, int(c.tiles) - 1 - tile, int(c.rows) - 1 - row, int(c.columns) - 1 - column,
+           std::span(values).first(std::size_t(exist)));
+  }
+  for (int w = 0; w < words; w++) {
+    if (c.out_group + tile * words + w >= c.out_groups) continue;
+    const int position = int(c.out_first + column * c.out_pixel) + tile * words + w;
+    const int mod3 = int(c.out_row_mod3 + row) % 3;
+    const std::span<const std::int8_t> bytes = std::span(values).subspan(std::size_t(w * config_.cp), std::size_t(config_.cp));
+    if (c.to_sb) {
+      const Ring ring{int(c.sb_first), int(c.sb_last), int(c.out_slot_size)};
+      std::copy(bytes.begin(), bytes.end(), word(false, ring.at(int(c.sb_slot), row), mod3, position).begin());
+    }
+    if (c.to_vb) {
+      const Ring ring{int(c.vb_first), int(c.vb_last), int(c.out_slot_size)};
+      std::copy(bytes.begin(), bytes.end(), word(true, ring.at(int(c.vb_slot), row), mod3, position).begin());
+    }
+  }
+  if (c.to_store) {
+    const StoreCommand& s = std::get<StoreCommand>(commands_[index - 1].body);
+    const std::int64_t n = tile + 1 == s.segments ? s.last_pixel_bytes : s.pixel_bytes;
+    store_data_[index - 1].insert(store_data_[index - 1].end(), values.begin(), values.begin() + n);
+  }
+}
+
+// --- engines ----------------------------------------------------------------------------------------------------------
+
+void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
+  const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
+  const int kp = config_.kp;
+  const int cp = config_.cp;
+  if (c.rows * c.columns > config_.ob_pixels) fail("a CONV of more pixels than OB holds");
+  if (c.weights + c.tiles * c.passes * kp > config_.wb_rows) fail("a CONV with weights beyond WB");
+  const Word pad(std::size_t(cp), std::int8_t(c.pad_value));
+  for (int tile = 0; tile < c.tiles; tile++) {
+    for (int y = 0; y < c.rows; y++) {
+      // The rows under this output row.
+      int slots[3];
+      slots[0] = ring.at(int(c.in_slot), int(y * c.stride));
+      slots[1] = ring.next(slots[0]);
+      slots[2] = ring.next(slots[1]);
+      const int top = int(c.top_row + y * c.stride);
+      const int top_mod3 = int(c.top_mod3 + y * c.stride);
+      for (int x = 0; x < c.columns; x++) {
+        std::vector<std::int32_t> acc(std::size_t(kp), 0);
+        for (int pass = 0; pass < c.passes; pass++) {
+          const Word* taps[9];
+          for (int t = 0; t < 9; t++) {
+            if (c.mode == 1) {
+              taps[t] = &word(false, slots[0], top_mod3 % 3, int(x * c.in_step + c.in_group) + 9 * pass + t);
+              continue;
+            }
+            const int row = top + t % 3;
+            const int column = int(x * c.stride - c.pad_left) + t / 3;
+            const bool outside = row < 0 || row >= c.in_height || column < 0 || column >= c.in_width;
+            taps[t] = outside ? &pad
+                              : &word(false, slots[t % 3], (top_mod3 + t % 3) % 3,
+                                      int(column * c.in_pixel + c.in_group) + pass);
+          }
+          for (int k = 0; k < kp; k++) {
+            const auto& weights = early_ == index && tile == 0 && pass == 0
+                                      ? early_rows_[std::size_t(k)]
+                                      : wb_[std::size_t(int(c.weights) + (tile * int(c.passes) + pass) * kp + k)];
+            std::int32_t sum = 0;
+            for (int t = 0; t < 9; t++) {
+              for (int i = 0; i < cp; i++) sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
+            }
+            acc[std::size_t(k)] += sum;
+          }
+        }
+        std::vector<std::int8_t> values;
+        for (int k = 0; k < kp; k++) {
+          values.push_back(requantise(acc[std::size_t(k)], zsb_array_.at(std::size_t(c.params + tile * kp + k)), int(c.rule),
+                                      int(c.zero), int(c.low), int(c.high)));
+        }
+        result(index, c, kp, tile, y, x, values);
+      }
+    }
+  }
+}
+
+void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
+  const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
+  const int cp = config_.cp;
+  const int lanes = 3 * cp;
+  const int pieces = int(c.kernel_rows + 2) / 3;
+  for (int tile = 0; tile < c.tiles; tile++) {
+    for (int y = 0; y < c.rows; y++) {
+      for (int x = 0; x < c.columns; x++) {
+        std::vector<std::int32_t> acc(std::size_t(lanes), c.kind == 1 ? -128 : 0);
+        int rows_outside = 0;
+        int columns_outside = 0;
+        for (int i = 0; i < c.kernel_rows; i++) {
+          const int step = int(y * c.stride) + i;
+          const int row = int(c.top_row) + step;
+          const bool row_outside = row < 0 || row >= c.in_height;
+          rows_outside += row_outside;
+          const int slot = ring.at(int(c.in_slot), step);
+          for (int j = 0; j < c.kernel_columns; j++) {
+            const int column = int(x * c.stride - c.pad_left) + j;
+            const bool column_outside = column < 0 || column >= c.in_width;
+            if (i == 0) columns_outside += column_outside;
+            for (int lane = 0; lane < lanes; lane++) {
+              const int g = lane / cp;
+              const int a = row_outside || column_outside
+                                ? int(c.pad_value)
+                                : word(true, slot, (int(c.top_mod3) + step) % 3,
+                                       int(column * c.in_pixel + c.in_group) + 3 * tile + g)[std::size_t(lane % cp)];
+              std::int32_t& s = acc[std::size_t(lane)];
+              if (c.kind == 0) {
+                const auto& w = vwb_.at(std::size_t(int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j));
+                s += a * w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)];
+              } else if (c.kind == 1) {
+                s = std::max(s, a);
+              } else {
+                s += a;
+              }
+            }
+          }
+        }
+        std::vector<std::int8_t> values;
+        for (int lane = 0; lane < lanes; lane++) {
+          int at = int(c.params);
+          if (c.kind == 0) at += tile * lanes + lane;
+          if (c.kind == 2) at += rows_outside * int(c.kernel_columns) + columns_outside;
+          values.push_back(requantise(acc[std::size_t(lane)], zsb_vector_.at(std::size_t(at)), int(c.rule), int(c.zero),
+                                      int(c.low), int(c.high)));
+        }
+        result(index, c, lanes, tile, y, x, values);
+      }
+    }
+  }
+}
+
+void MachineModel::add(std::uint32_t index, const AddCommand& c) {
+  const Ring ring[2] = {{int(c.in_first), int(c.in_last), int(c.in_slot_size)},
+                        {int(c.in2_first), int(c.in2_last), int(c.in_slot_size)}};
+  const int first[2] = {int(c.in_slot), int(c.in2_slot)};
+  const int lanes = 3 * config_.cp;
+  for (int tile = 0; tile < c.tiles; tile++) {
+    for (int y = 0; y < c.rows; y++) {
+      for (int x = 0; x < c.columns; x++) {
+        std::vector<std::int8_t> values;
+        for (int lane = 0; lane < lanes; lane++) {
+          std::int64_t sum = 0;
+          for (int i = 0; i < 2; i++) {
+            const Param& p = zsb_vector_.at(std::size_t(c.params + i));
+            const int a = word(true, ring[i].at(first[i], y), (int(c.top_mod3) + y) % 3,
+                               int(x * c.in_pixel + c.in_group) + 3 * tile + lane / config_.cp)[std::size_t(lane % config_.cp)];
+            sum += round((std::int64_t(a) + p.bias) << 20, {0, p.mult, p.shift}, 0);
+          }
+          values.push_back(requantise(sum, zsb_vector_.at(std::size_t(c.params + 2)), 0, int(c.zero), int(c.low), int(c.high)));
+        }
+        result(index, c, lanes, tile, y, x, values);
+      }
+    }
+  }
+}
+
+}  // namespace kaiten::test

@@ -1,0 +1,288 @@
+// Whole programs on the model of the machine, compared with the reference in every element of every tensor.
+#include "compile/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "device/watcher.h"
+#include "graph/error.h"
+#include "import/import.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/machine_model.h"
+#include "tests/support/seed.h"
+#include "tests/support/shared.h"
+
+namespace kaiten {
+namespace {
+
+using test::GraphBuilder;
+
+void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
+                  const CompileOptions& options, std::uint64_t seed) {
+  const Program program = compile(graph, config, options);
+  const std::vector<Int8Values> expected = run_reference(graph, inputs, options.rounding);
+  test::MachineModel machine(config, seed);
+  machine.memory(int(Base::kConstants)) = program.constants;
+  machine.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
+  machine.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
+  machine.memory(int(Base::kOutputs)).assign(std::size_t(program.output_bytes), 0x55);
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const MemoryLayout& m = program.inputs[i].layout;
+    std::copy(inputs[i].begin(), inputs[i].end(), machine.memory(m.base).begin() + m.offset);
+  }
+  Watcher watcher(graph, program, expected);
+  machine.set_watch([&](std::uint32_t command, int tiles, int rows, int columns, std::span<const std::int8_t> channels) {
+    watcher.result({command, tiles, rows, columns}, channels);
+  });
+  const std::vector<std::uint8_t> bytes = program.command_bytes();
+  machine.run(bytes);
+  EXPECT_EQ(watcher.verdict(), "");
+  for (const MemoryTensor& t : program.outputs) {
+    const Nhwc s = graph.tensors[std::size_t(t.tensor)].nhwc();
+    const Int8Values& want = expected[std::size_t(t.tensor)];
+    const auto& memory = machine.memory(t.layout.base);
+    for (int y = 0; y < s.h; y++) {
+      for (int x = 0; x < s.w; x++) {
+        for (int c = 0; c < s.c; c++) {
+          ASSERT_EQ(std::int8_t(memory.at(std::size_t(t.layout.at(y, x, c)))), want[std::size_t((y * s.w + x) * s.c + c)])
+              << "output " << y << " " << x << " " << c;
+        }
+      }
+    }
+  }
+}
+
+// A machine whose memories are so small that most things must be split.
+Config tiny() {
+  Config c = preset("unit");
+  c.name = "tiny";
+  c.wb_rows = 160;
+  c.vwb_rows = 12;
+  c.sb_depth = 96;
+  c.vb_depth = 64;
+  c.ob_pixels = 32;
+  c.zsb_array = 32;
+  c.zsb_vector = 48;
+  return c;
+}
+
+int random_layer(GraphBuilder& g, int in) {
+  const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+  for (;;) {
+    const int kind = g.uniform(0, 5);
+    int kh = g.uniform(1, 3);
+    int kw = g.uniform(0, 2) ? kh : g.uniform(1, 3);
+    if (kind > 1) {
+      kh = g.uniform(1, 5);
+      kw = g.uniform(1, 5);
+    }
+    const int stride = kind <= 1 ? g.uniform(1, 2) : g.uniform(1, 3);
+    Padding pad;
+    switch (g.uniform(0, 2)) {
+      case 0: break;
+      case 1: pad = GraphBuilder::same(s.h, s.w, kh, kw, stride); break;
+      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, kind <= 1 ? 1 : 4)), g.uniform(0, kw - 1)};
+    }
+    if (window_outputs(s.h, pad.top, pad.bottom, kh, stride) < 1 || window_outputs(s.w, pad.left, pad.right, kw, stride) < 1) continue;
+    if (kind <= 1 && pad.left > 1) continue;
+    switch (kind) {
+      case 0:
+      case 1: return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
+      case 2: return g.depthwise(in, kh, kw, stride, pad, g.activation());
+      case 3:
+      case 4: {
+        // Windows wholly outside the map have no average.
+        pad.top = std::min(pad.top, s.h - 1);
+        pad.left = std::min(pad.left, s.w - 1);
+        const int oh = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
+        const int ow = window_outputs(s.w, pad.left, pad.right, kw, stride);
+        if (oh < 1 || ow < 1 || (oh - 1) * stride - pad.top >= s.h || (ow - 1) * stride - pad.left >= s.w) continue;
+        return g.pool(kind == 3 ? OpKind::AveragePool : OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
+      }
+      default: return g.add(in, in, g.activation());
+    }
+  }
+}
+
+TEST(Compiler, SingleLayers) {
+  for (std::uint64_t i = 0; i < 300; i++) {
+    SCOPED_TRACE("layer " + std::to_string(i));
+    GraphBuilder g(test::seed() * 1000 + i);
+    const int in = g.input(g.uniform(1, 12), g.uniform(1, 12), g.uniform(1, 30));
+    int out = 0;
+    switch (i % 10) {
+      case 8: out = g.fully_connected(in, g.uniform(1, 20), g.activation()); break;
+      case 9: out = g.mean(in); break;
+      default: out = random_layer(g, in);
+    }
+    g.output(out);
+    run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : preset("unit"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+// Chains with branches, on machines that keep everything, some and nothing on chip.
+TEST(Compiler, RandomNetworks) {
+  int run = 0;
+  for (std::uint64_t i = 0; i < 150; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 7000 + i);
+    std::vector<int> tensors{g.input(g.uniform(4, 14), g.uniform(4, 14), g.uniform(1, 20))};
+    for (int n = g.uniform(2, 8); n > 0; n--) {
+      const int in = g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
+      int out = -1;
+      // An addition with an earlier tensor of the same shape, where there is one.
+      if (g.uniform(0, 2) == 0) {
+        for (int other : tensors) {
+          if (other != in && g.graph.tensors[std::size_t(other)].shape == g.graph.tensors[std::size_t(in)].shape) {
+            out = g.add(in, other, g.activation());
+            break;
+          }
+        }
+      }
+      if (out < 0 && g.uniform(0, 2) == 0) {
+        const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+        out = g.conv(in, g.uniform(0, 1) ? s.c : g.uniform(1, 30), 3, 3, 1, {1, 1, 1, 1}, g.activation());
+      }
+      if (out < 0) out = random_layer(g, in);
+      tensors.push_back(out);
+    }
+    if (g.uniform(0, 1)) tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
+    g.output(tensors.back());
+    if (g.uniform(0, 3) == 0 && tensors.size() > 3) g.output(tensors[2]);
+    const auto inputs = g.random_inputs();
+    CompileOptions options;
+    options.keep_on_chip = i % 5 != 0;
+    options.block_pixels = i % 3 == 0 ? g.uniform(1, 40) : 0;
+    options.rounding = i % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
+    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    if (!refusals(g.graph, config, options).empty()) continue;
+    run++;
+    run_on_model(g.graph, inputs, config, options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(run, 60);
+}
+
+TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
+  for (int side : {2, 3, 5}) {
+    GraphBuilder g{std::uint64_t(side)};
+    const int in = g.input(side, side, 4);
+    const int map = g.conv(in, 4, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+    const int flat = g.reshape(map, {1, side * side * 4});
+    g.output(g.softmax(g.fully_connected(flat, 10, Activation::None)));
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, 1);
+  }
+}
+
+TEST(Compiler, RunsDepthwiseWithMultiplierOnTheArray) {
+  GraphBuilder g(1);
+  const int in = g.input(7, 9, 3);
+  g.output(g.depthwise(in, 3, 3, 2, {1, 1, 1, 1}, Activation::Relu, 5));
+  run_on_model(g.graph, g.random_inputs(), preset("unit"), {}, 1);
+}
+
+TEST(Compiler, RefusesByName) {
+  const auto reason = [](const Graph& g) {
+    const auto all = refusals(g, preset("nano"));
+    return all.empty() ? std::string() : all.front();
+  };
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(9, 9, 3), 4, 5, 5, 1, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 3x3, found: 5x5");
+    EXPECT_THROW(compile(g.graph, preset("nano")), InputError);
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(9, 9, 3), 4, 3, 3, 3, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: stride at most 2, found: 3");
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(4, 300, 3), 4, 3, 3, 1, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: output columns at most 128, found: 298");
+  }
+  {
+    GraphBuilder g(1);
+    const int s = g.softmax(g.input(1, 1, 8));
+    g.output(g.fully_connected(s, 4, Activation::None));
+    EXPECT_NE(reason(g.graph).find("on the host at the end"), std::string::npos);
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.depthwise(g.input(20, 100, 200), 5, 5, 1, {}, Activation::None));
+    EXPECT_NE(reason(g.graph).find("512 addresses of VB"), std::string::npos) << reason(g.graph);
+  }
+}
+
+// --- networks of the field ---------------------------------------------------------------------------------------------
+
+void run_model_file(const std::filesystem::path& file, const std::string& config, bool on_chip) {
+  const Graph graph = require_graph(import_file(file));
+  GraphBuilder noise(test::seed());
+  std::vector<Int8Values> inputs;
+  for (int t : graph.inputs) {
+    Int8Values v(graph.tensors[std::size_t(t)].elements());
+    for (auto& x : v) x = std::int8_t(noise.rng());
+    inputs.push_back(std::move(v));
+  }
+  run_on_model(graph, inputs, preset(config), {}, test::seed());
+  const auto start = std::chrono::steady_clock::now();
+  const Program p = compile(graph, preset(config));
+  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  std::int64_t stored = 0;
+  std::int64_t loaded = 0;
+  for (const CommandMeta& m : p.meta) {
+    stored += m.written_bytes;
+    if (m.kind == CommandMeta::Bytes::kActivations) loaded += m.read_bytes;
+  }
+  std::printf("%s on %s: %zu commands, compiled in %.2f ms, activations read %lld, written %lld bytes\n",
+              graph.name.c_str(), config.c_str(), p.commands.size(), ms, static_cast<long long>(loaded),
+              static_cast<long long>(stored));
+  if (on_chip) {
+    // Nothing but the input is read and nothing but the output written.
+    EXPECT_EQ(loaded, std::int64_t(inputs[0].size()));
+    EXPECT_LE(stored, 64);
+  }
+}
+
+class Networks : public testing::TestWithParam<std::string> {};
+
+TEST_P(Networks, Demo) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "demo/demo.tflite";
+  run_model_file(*shared / "demo/demo.tflite", GetParam(), GetParam() == "base");
+}
+
+TEST_P(Networks, Resnet8) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "pretrainedResnet_quant.tflite";
+  run_model_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite", GetParam(), GetParam() == "base");
+}
+
+TEST_P(Networks, PersonDetection) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "vww_96_int8.tflite";
+  run_model_file(*shared / "models/tflite/mlperf-tiny/vww_96_int8.tflite", GetParam(), false);
+}
+
+TEST_P(Networks, Autoencoder) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "ad01_int8.tflite";
+  run_model_file(*shared / "models/tflite/mlperf-tiny/ad01_int8.tflite", GetParam(), false);
+}
+
+TEST_P(Networks, MnistWithMean) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "mnist_valid_q.tflite";
+  run_model_file(*shared / "models/tflite/tinymaix/mnist_valid_q.tflite", GetParam(), false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("nano", "unit", "small", "base", "large"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace kaiten

@@ -1,0 +1,206 @@
+#include "compile/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "tests/support/seed.h"
+
+namespace kaiten {
+namespace {
+
+// Every pattern the hardware reads or writes in one cycle touches nine different banks at most once each.
+TEST(RowLayout, PatternsDoNotConflict) {
+  for (int channels = 1; channels <= 200; channels += 3) {
+    const RowLayout rows(channels, 11, 8);
+    EXPECT_EQ(rows.groups, ceil_div(channels, 8));
+    EXPECT_NE(rows.pixel % 3, 0);
+    EXPECT_GE(rows.slot_size * 9, 11 * rows.pixel);
+    EXPECT_LT((rows.slot_size - 1) * 9, 11 * rows.pixel);
+    const auto distinct = [](const std::vector<std::pair<int, int>>& words) {  // row, word
+      std::set<int> banks;
+      for (const auto& [row, word] : words) banks.insert(bank_of(row, word));
+      return banks.size() == words.size();
+    };
+    for (int row = 0; row < 9; row++) {
+      for (int column = 0; column < 9; column++) {
+        for (int group = 0; group < rows.groups; group++) {
+          const int word = column * rows.pixel + group;
+          const auto next = word + rows.pixel;
+          EXPECT_TRUE(distinct({{row, word}, {row + 1, word}, {row + 2, word}, {row, next}, {row + 1, next}, {row + 2, next}}));
+          std::vector<std::pair<int, int>> nine;
+          std::vector<std::pair<int, int>> square;
+          for (int i = 0; i < 9; i++) {
+            nine.emplace_back(row, word + i);
+            square.emplace_back(row + i / 3, word + i % 3);
+          }
+          EXPECT_TRUE(distinct(nine));
+          EXPECT_TRUE(distinct(square));
+        }
+      }
+    }
+  }
+}
+
+TEST(RowLayout, WordsHaveTheirOwnPlace) {
+  std::mt19937_64 rng(test::seed());
+  for (int round = 0; round < 50; round++) {
+    const RowLayout rows(1 + int(rng() % 150), 1 + int(rng() % 40), 8);
+    const Ring ring{int(rng() % 100), 3 + int(rng() % 7), rows.slot_size};
+    const int first_row = int(rng() % 50);
+    std::set<std::pair<int, int>> places;  // bank, address
+    for (int row = first_row; row < first_row + ring.slots; row++) {
+      for (int word = 0; word < rows.width * rows.pixel; word++) {
+        const int address = ring.slot(row) + address_of(word);
+        EXPECT_GE(address, ring.first);
+        EXPECT_LT(address, ring.end());
+        EXPECT_TRUE(places.insert({bank_of(row, word), address}).second);
+      }
+    }
+    EXPECT_EQ(ring.slot(-1), ring.slot(ring.slots - 1));
+    EXPECT_EQ(ring.last(), ring.slot(ring.slots - 1));
+  }
+}
+
+TEST(MemoryLayout, BytesHaveTheirOwnPlace) {
+  std::mt19937_64 rng(test::seed());
+  for (int round = 0; round < 100; round++) {
+    const int h = 1 + int(rng() % 5);
+    const int w = 1 + int(rng() % 9);
+    const int c = 1 + int(rng() % 90);
+    const int cp = rng() % 2 ? 4 : 8;
+    MemoryLayout m = rng() % 2 ? dense_layout(h, w, c, cp) : spilled_layout(h, w, c, 1 + int(rng() % 4), cp, 16);
+    m.offset = 64;
+    std::set<std::int64_t> places;
+    for (int y = 0; y < h; y++) {
+      for (int x = 0; x < w; x++) {
+        for (int i = 0; i < c; i++) {
+          const std::int64_t at = m.at(y, x, i);
+          EXPECT_GE(at, m.offset);
+          EXPECT_LT(at, m.offset + m.bytes());
+          EXPECT_TRUE(places.insert(at).second);
+        }
+      }
+    }
+  }
+  const MemoryLayout dense = dense_layout(3, 4, 5, 4);
+  EXPECT_EQ(dense.at(1, 2, 3), (1 * 4 + 2) * 5 + 3);
+}
+
+// Puts the packed bytes back where LOAD would and looks every multiplier up.
+TEST(Weights, EveryMultiplierGetsItsKernel) {
+  std::mt19937_64 rng(test::seed());
+  for (int round = 0; round < 60; round++) {
+    const int kp = rng() % 2 ? 8 : 4;
+    const int cp = 4;
+    const int in = 1 + int(rng() % 90);
+    const int out = 1 + int(rng() % 20);
+    const int kernel = 1 + int(rng() % 3);
+    const bool one_by_one = kernel == 1 && rng() % 2;
+    std::vector<std::uint8_t> data(std::size_t(out * kernel * kernel * in));
+    for (auto& v : data) v = std::uint8_t(rng());
+    const KernelView view{data.data(), out, kernel, kernel, in, 0};
+    const ArrayTiles tiles(one_by_one, in, out, kp, cp);
+    std::vector<std::uint8_t> packed;
+    pack_weights(tiles, view, 0, tiles.tiles, packed);
+
+    std::vector<std::vector<int>> wb(std::size_t(tiles.tiles * tiles.rows_of_tile()), std::vector<int>(std::size_t(9 * cp), 0));
+    std::size_t at = 0;
+    int next_tile = 0;
+    int next_pass = 0;
+    for (const WeightLoad& load : split_weights(tiles, 0, tiles.tiles)) {
+      EXPECT_EQ(load.tile, next_tile);
+      EXPECT_EQ(load.first_pass, next_pass);
+      EXPECT_LE(load.bytes, kMaxLoadBytes);
+      const std::size_t begin = at;
+      for (int p = 0; p < load.passes; p++) {
+        const int pass = (load.first_pass + p) % tiles.passes;
+        const int tile = load.tile + (load.first_pass + p) / tiles.passes;
+        EXPECT_EQ(tiles.kernels(tile), tiles.kernels(load.tile));
+        for (int k = 0; k < tiles.kernels(tile); k++) {
+          auto& row = wb[std::size_t((tile * tiles.passes + pass) * kp + k)];
+          for (int word = 0; word < (one_by_one ? 1 : 9); word++) {
+            for (int i = 0; i < tiles.row_bytes(pass); i++) row[std::size_t(word * cp + i)] = packed.at(at++);
+          }
+        }
+        next_tile = tile + (pass + 1) / tiles.passes;
+        next_pass = (pass + 1) % tiles.passes;
+      }
+      EXPECT_EQ(at - begin, std::size_t(load.bytes));
+    }
+    EXPECT_EQ(at, packed.size());
+    EXPECT_EQ(packed.size(), one_by_one ? data.size() : std::size_t(9 * in * out));
+    EXPECT_EQ(next_tile, tiles.tiles);
+
+    for (int o = 0; o < out; o++) {
+      for (int i = 0; i < in; i++) {
+        for (int t = 0; t < 9; t++) {
+          // 3x3: word t is tap row t % 3, column t / 3, the pass's group; 1x1: group t of the pass.
+          int pass = i / cp;
+          int word = t;
+          int want = 0;
+          if (one_by_one) {
+            if (t > 0) continue;
+            pass = i / (9 * cp);
+            word = i / cp % 9;
+            want = view.at(o, 0, 0, i);
+          } else if (t % 3 < kernel && t / 3 < kernel) {
+            want = view.at(o, t % 3, t / 3, i);
+          }
+          EXPECT_EQ(wb[std::size_t((o / kp * tiles.passes + pass) * kp + o % kp)][std::size_t(word * cp + i % cp)], want);
+        }
+      }
+    }
+  }
+}
+
+TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
+  std::mt19937_64 rng(test::seed());
+  const int cp = 4;
+  for (int kernel = 1; kernel <= 5; kernel++) {
+    const int channels = 29;
+    std::vector<std::uint8_t> data(std::size_t(kernel * kernel * channels));
+    for (auto& v : data) v = std::uint8_t(rng());
+    const VectorTiles tiles(channels, kernel, kernel, cp);
+    std::vector<std::uint8_t> packed;
+    pack_vector_weights(tiles, data.data(), 0, tiles.tiles, packed);
+    ASSERT_EQ(packed.size(), std::size_t(tiles.tiles * tiles.rows_of_tile() * 9 * cp));
+    for (int c = 0; c < tiles.tiles * 3 * cp; c++) {
+      for (int row = 0; row < 3 * tiles.pieces; row++) {
+        for (int column = 0; column < kernel; column++) {
+          const int tile = c / (3 * cp);
+          const int vwb_row = (tile * tiles.pieces + row / 3) * kernel + column;
+          const int word = 3 * (row % 3) + c / cp % 3;
+          const int want = c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)] : 0;
+          EXPECT_EQ(packed[std::size_t((vwb_row * 9 + word) * cp + c % cp)], want);
+        }
+      }
+    }
+  }
+}
+
+TEST(Requantisation, AverageIsExact) {
+  for (int cells : {1, 2, 3, 4, 5, 7, 9, 16, 25, 49, 63, 64, 65, 100, 1000, 1023, 4096}) {
+    const RequantWord w = average_word(cells);
+    EXPECT_EQ(w.bias, cells);
+    for (std::int64_t sum = -128LL * cells; sum <= 127LL * cells; sum += cells > 100 ? 37 : 1) {
+      const std::int64_t magnitude = ((2 * std::abs(sum) + w.bias) * w.multiplier) >> (31 - w.shift);
+      EXPECT_EQ(sum < 0 ? -magnitude : magnitude, average(std::int32_t(sum), cells)) << sum << " / " << cells;
+    }
+  }
+}
+
+TEST(Requantisation, IdentityIsOne) {
+  for (int x = -128; x <= 127; x++) EXPECT_EQ(requantize_double(x, {kIdentityWord.multiplier, kIdentityWord.shift}), x);
+}
+
+TEST(Requantisation, WordsAreLittleEndian) {
+  std::vector<std::uint8_t> bytes;
+  const RequantWord word{-2, 0x12345678, -3};
+  pack_params(std::span(&word, 1), bytes);
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0xfe, 0xff, 0xff, 0xff, 0x78, 0x56, 0x34, 0x12, 0xfd}));
+}
+
+}  // namespace
+}  // namespace kaiten
