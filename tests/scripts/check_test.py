@@ -1,0 +1,108 @@
+"""Counting of `make check`, stamps, and the order in which lint reads packages."""
+import argparse
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
+import check
+import lint
+import tools
+
+
+class Quiet(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = io.StringIO()
+        redirect = contextlib.redirect_stdout(self.out)
+        redirect.__enter__()
+        self.addCleanup(redirect.__exit__, None, None, None)
+
+    def path(self, name, text=None):
+        path = os.path.join(self.folder.name, name)
+        if text is not None:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(text)
+        return path
+
+
+class Counting(Quiet):
+    def counted(self, cases):
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run.junit("tests", self.path("j.xml", f"<testsuite>{cases}</testsuite>"), 1.0)
+        return run.passed, run.failed, run.skipped
+
+    def test_outcomes_of_ctest(self):
+        self.assertEqual(self.counted('<testcase name="a" status="run"/><testcase name="b" status="fail"><failure/></testcase>'
+                                      '<testcase name="c" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+                                      '</testcase>'), (1, 1, ["tests: c"]))
+
+    def test_a_program_that_is_not_there_has_failed(self):
+        self.assertEqual(self.counted('<testcase name="a_NOT_BUILT" status="notrun"><skipped message="Unable to find executable: x"/>'
+                                      '</testcase>'), (0, 1, []))
+
+    def test_a_step_without_results_has_failed(self):
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run.junit("lint", self.path("none.xml"), 1.0)
+        run.junit("formal", self.path("cut.xml", "<testsuite><testca"), 1.0)
+        self.assertEqual((run.passed, run.failed), (0, 2))
+
+    def test_verdict(self):
+        self.assertEqual(tools.verdict(3, 0, 0), "3 passed, 0 failed")
+        self.assertEqual(tools.verdict(3, 1, 2), "3 passed, 1 failed, 2 skipped")
+
+    def test_results_reach_check_unchanged(self):
+        results = tools.Results("lint")
+        results.passed("one", 0.1)
+        results.failed("two <&>", 0.1, 'exit "1"', "log with <tags> & more")
+        results.skip("three", "tool not installed")
+        self.assertEqual(results.finish(self.path("r.xml")), True)
+        self.assertEqual(self.out.getvalue().splitlines()[-1], "1 passed, 1 failed, 1 skipped")
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run.junit("lint", self.path("r.xml"), 1.0)
+        self.assertEqual((run.passed, run.failed, run.skipped), (1, 1, ["lint: three"]))
+
+
+class Stamps(Quiet):
+    def test_hold_only_for_the_same_inputs(self):
+        stamp = tools.Stamp(self.path("s"), ["a", "b"])
+        self.assertFalse(stamp.holds())
+        stamp.record(1.5)
+        again = tools.Stamp(self.path("s"), ["a", "b"])
+        self.assertTrue(again.holds())
+        self.assertEqual(again.seconds, 1.5)
+        self.assertFalse(tools.Stamp(self.path("s"), ["ab", ""]).holds())
+        self.path("s.json", "{ broken")
+        self.assertFalse(again.holds())
+
+
+class Limit(unittest.TestCase):
+    def test_a_command_ends_at_its_limit(self):
+        code, output = tools.run(["sh", "-c", "echo before; sleep 60"], limit=0.5)
+        self.assertIsNone(code)
+        self.assertIn("before", output)
+
+
+class Packages(Quiet):
+    def test_each_after_those_it_uses(self):
+        saved = tools.ROOT
+        self.addCleanup(setattr, tools, "ROOT", saved)
+        tools.ROOT = self.folder.name
+        self.path("rtl/a/kt_a_pkg.sv", "package kt_a_pkg; import kt_z_pkg::*; endpackage")
+        self.path("rtl/b/kt_pkg.sv", "package kt_pkg; import kt_a_pkg::*; // kt_b_pkg::x\nendpackage")
+        self.path("rtl/b/kt_z_pkg.sv", "package kt_z_pkg; endpackage")
+        self.path("rtl/b/kt_m.sv", "module kt_m; kt_n u_n (); endmodule")
+        self.path("rtl/b/kt_n.sv", "module kt_n; endmodule")
+        self.path("rtl/kaiten_top.sv", "module kaiten_top; endmodule")
+        packages, modules = lint.rtl_files()
+        self.assertEqual([lint.module_of(p) for p in packages], ["kt_z_pkg", "kt_a_pkg", "kt_pkg"])
+        self.assertEqual([lint.module_of(p) for p in lint.uninstantiated(modules)], ["kt_m", "kaiten_top"])
+
+
+if __name__ == "__main__":
+    unittest.main()
