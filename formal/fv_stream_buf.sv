@@ -65,6 +65,8 @@ module fv_stream_buf
       addr_q <= pick_addr_i;
     end
   end
+  // memories outlive a reset; one at power-up is enough here
+  `FV_ASSUME(m_reset_once, !past_ok_q || rst_ni)
   `FV_ASSUME(m_bank, pick_bank_i <= 4'd8)
 
   function automatic logic here(tap_t t);
