@@ -10,10 +10,14 @@ int element_bytes(ElementType type) {
 
 std::string_view name_of(ElementType type) {
   switch (type) {
-    case ElementType::Int8: return "int8";
-    case ElementType::UInt8: return "uint8";
-    case ElementType::Int32: return "int32";
-    case ElementType::Float32: return "float32";
+    case ElementType::Int8:
+      return "int8";
+    case ElementType::UInt8:
+      return "uint8";
+    case ElementType::Int32:
+      return "int32";
+    case ElementType::Float32:
+      return "float32";
   }
   return "?";
 }
@@ -49,25 +53,38 @@ std::string shape_text(const std::vector<int>& shape) {
 
 std::string_view name_of(OpKind kind) {
   switch (kind) {
-    case OpKind::Conv2D: return "conv";
-    case OpKind::DepthwiseConv2D: return "depthwise";
-    case OpKind::FullyConnected: return "fc";
-    case OpKind::Add: return "add";
-    case OpKind::AveragePool: return "average_pool";
-    case OpKind::MaxPool: return "max_pool";
-    case OpKind::Mean: return "mean";
-    case OpKind::Reshape: return "reshape";
-    case OpKind::Softmax: return "softmax";
+    case OpKind::Conv2D:
+      return "conv";
+    case OpKind::DepthwiseConv2D:
+      return "depthwise";
+    case OpKind::FullyConnected:
+      return "fc";
+    case OpKind::Add:
+      return "add";
+    case OpKind::AveragePool:
+      return "average_pool";
+    case OpKind::MaxPool:
+      return "max_pool";
+    case OpKind::Mean:
+      return "mean";
+    case OpKind::Reshape:
+      return "reshape";
+    case OpKind::Softmax:
+      return "softmax";
   }
   return "?";
 }
 
 std::string_view name_of(Activation activation) {
   switch (activation) {
-    case Activation::None: return "none";
-    case Activation::Relu: return "relu";
-    case Activation::Relu6: return "relu6";
-    case Activation::ReluN1To1: return "relu_n1_to_1";
+    case Activation::None:
+      return "none";
+    case Activation::Relu:
+      return "relu";
+    case Activation::Relu6:
+      return "relu6";
+    case Activation::ReluN1To1:
+      return "relu_n1_to_1";
   }
   return "?";
 }
@@ -85,8 +102,10 @@ uint64_t macs(const Graph& graph, const Op& op) {
       const Nhwc kernel = graph.weights_of(op).nhwc();
       return outputs * uint64_t(kernel.h) * uint64_t(kernel.w);
     }
-    case OpKind::FullyConnected: return outputs * uint64_t(graph.weights_of(op).nhwc().c);
-    default: return 0;
+    case OpKind::FullyConnected:
+      return outputs * uint64_t(graph.weights_of(op).nhwc().c);
+    default:
+      return 0;
   }
 }
 

@@ -1,15 +1,16 @@
-// The graph: what every importer produces and what the compiler and the reference executor read. Plain values, no
-// pointers: tensors and operators are named by their index.
+// The graph: what every importer produces and what the compiler and the reference executor read. Plain
+// values, no pointers: tensors and operators are named by their index.
 //
 // Conventions
-// - Activations are NHWC with rank 1 to 4 as in the file; nhwc() gives the four-dimensional view (missing leading
-//   dimensions are 1). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with O = I * depth_multiplier, of
-//   FullyConnected OI: the layouts of TensorFlow Lite, whose file format this follows.
+// - Activations are NHWC with rank 1 to 4 as in the file; nhwc() gives the four-dimensional view (missing
+//   leading dimensions are 1). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with
+//   O = I * depth_multiplier, of FullyConnected OI: the layouts of TensorFlow Lite, whose file format this
+//   follows.
 // - real = scale * (stored - zero_point).
 // - Windows carry explicit padding in elements; "same" and "valid" are resolved by the importer.
 // - Ops stand in execution order; every activation is a graph input or the output of an earlier op.
-// - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing, every
-//   quantisation usable by op_params() in quantize.h. Consumers need not check again.
+// - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing,
+//   every quantisation usable by op_params() in quantize.h. Consumers need not check again.
 #ifndef KAITEN_GRAPH_GRAPH_H
 #define KAITEN_GRAPH_GRAPH_H
 
@@ -29,8 +30,8 @@ int element_bytes(ElementType type);
 // "int8", "uint8", "int32", "float32".
 std::string_view name_of(ElementType type);
 
-// One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for tensors that
-// hold no quantised values (shapes, axes).
+// One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for
+// tensors that hold no quantised values (shapes, axes).
 struct Quantization {
   std::vector<float> scale;
   std::vector<int32_t> zero_point;
@@ -56,7 +57,8 @@ struct Tensor {
   ElementType type = ElementType::Int8;
   std::vector<int> shape;  // rank 0 to 4, every dimension at least 1
   Quantization quantization;
-  std::vector<uint8_t> data;  // constants: little-endian, elements() * element_bytes(type) bytes; activations: empty
+  // Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
+  std::vector<uint8_t> data;
 
   bool is_constant() const { return !data.empty(); }
   size_t elements() const;
@@ -64,7 +66,9 @@ struct Tensor {
   // The last dimension is c, the one before w, and so on; missing ones are 1.
   Nhwc nhwc() const;
   // Zero point of a per-tensor quantisation; 0 where there is none.
-  int zero_point() const { return quantization.zero_point.empty() ? 0 : int(quantization.zero_point.front()); }
+  int zero_point() const {
+    return quantization.zero_point.empty() ? 0 : int(quantization.zero_point.front());
+  }
   // Element i of an int8 constant. No bounds check.
   int8_t int8_at(size_t i) const { return static_cast<int8_t>(data[i]); }
   // All elements of an int32 constant.
@@ -104,8 +108,8 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-// The window of a convolution or pooling operator, in elements. Output row y sees the input rows
-// y * stride_h - pad.top + i * dilation_h for i in [0, kernel_h); columns alike.
+// The window of a convolution or pooling operator, in elements. Output row y sees the input rows y * stride_h
+// - pad.top + i * dilation_h for i in [0, kernel_h); columns alike.
 struct Window {
   int kernel_h = 1;
   int kernel_w = 1;
@@ -127,21 +131,21 @@ constexpr int kNoTensor = -1;
 struct Op {
   std::string name;  // of the layer: the name of its output tensor, made unique
   OpKind kind = OpKind::Conv2D;
-  std::vector<int> inputs;      // activations: two for Add, one for all others
-  int output = kNoTensor;       // activation
-  int weights = kNoTensor;      // Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
-  int bias = kNoTensor;         // same kinds: int32 constant, or kNoTensor for zeros
-  Window window;                // Conv2D, DepthwiseConv2D, AveragePool, MaxPool
-  int depth_multiplier = 1;     // DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
+  std::vector<int> inputs;   // activations: two for Add, one for all others
+  int output = kNoTensor;    // activation
+  int weights = kNoTensor;   // Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
+  int bias = kNoTensor;      // same kinds: int32 constant, or kNoTensor for zeros
+  Window window;             // Conv2D, DepthwiseConv2D, AveragePool, MaxPool
+  int depth_multiplier = 1;  // DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
   Activation activation = Activation::None;
-  float beta = 1.0F;            // Softmax
+  float beta = 1.0F;  // Softmax
 };
 
 struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
-  std::vector<int> inputs;   // tensor indices, in the model's order
+  std::vector<int> inputs;  // tensor indices, in the model's order
   std::vector<int> outputs;
 
   const Tensor& input_of(const Op& op, size_t i = 0) const { return tensors[size_t(op.inputs[i])]; }
@@ -152,17 +156,17 @@ struct Graph {
 // True for the kinds that run on the host processor (Softmax) or are nothing but a change of shape (Reshape).
 bool runs_on_host(OpKind kind);
 
-// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map included, as
-// the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
+// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
+// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
 uint64_t macs(const Graph& graph, const Op& op);
 uint64_t macs(const Graph& graph);
 
-// Output length of a window over `in` elements: floor((in + before + after - extent) / stride) + 1, or 0 if the window
-// does not fit. stride >= 1.
+// Output length of a window over `in` elements: floor((in + before + after - extent) / stride) + 1, or 0 if
+// the window does not fit. stride >= 1.
 int window_outputs(int in, int before, int after, int extent, int stride);
 
-// TensorFlow's "same" padding of one dimension, {before, after}: the output has ceil(in / stride) elements and an odd
-// amount puts the extra element after (tensorflow/lite/kernels/padding.h).
+// TensorFlow's "same" padding of one dimension, {before, after}: the output has ceil(in / stride) elements
+// and an odd amount puts the extra element after (tensorflow/lite/kernels/padding.h).
 std::array<int, 2> same_padding(int in, int extent, int stride);
 
 }  // namespace kaiten

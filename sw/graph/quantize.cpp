@@ -32,7 +32,8 @@ void set_output_range(const Op& op, const Tensor& output, int& zp_out, int& lo, 
   hi = range.hi;
 }
 
-// Weights of one output channel are strided in depthwise kernels (1HWO) and contiguous in the others (O first).
+// Weights of one output channel are strided in depthwise kernels (1HWO) and contiguous in the others (O
+// first).
 struct ChannelWeights {
   size_t first;
   size_t step;
@@ -49,7 +50,8 @@ ChannelWeights channel_weights(const Graph& graph, const Op& op, size_t channel)
   return {channel * count, 1, count};
 }
 
-// value * 2^max(shift, 0), shift <= 30. Saturating first at a value that fits no int32 keeps this inside 64 bits.
+// value * 2^max(shift, 0), shift <= 30. Saturating first at a value that fits no int32 keeps this inside 64
+// bits.
 int64_t shifted_left(int64_t value, int shift) {
   return std::clamp(value, 2 * kInt32Min, 2 * kInt32Max) * (int64_t(1) << std::max(shift, 0));
 }
@@ -83,9 +85,12 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
 
 std::string_view name_of(Rounding rounding) {
   switch (rounding) {
-    case Rounding::Double: return "double";
-    case Rounding::Single: return "single";
-    case Rounding::Average: return "average";
+    case Rounding::Double:
+      return "double";
+    case Rounding::Single:
+      return "single";
+    case Rounding::Average:
+      return "average";
   }
   return "?";
 }
@@ -153,10 +158,14 @@ ActivationRange activation_range(Activation activation, float scale, int zero_po
   };
   const auto at_least = [](int value) { return std::clamp(value, -128, 127); };
   switch (activation) {
-    case Activation::None: return {-128, 127};
-    case Activation::Relu: return {at_least(quantize(0.0F)), 127};
-    case Activation::Relu6: return {at_least(quantize(0.0F)), at_least(quantize(6.0F))};
-    case Activation::ReluN1To1: return {at_least(quantize(-1.0F)), at_least(quantize(1.0F))};
+    case Activation::None:
+      return {-128, 127};
+    case Activation::Relu:
+      return {at_least(quantize(0.0F)), 127};
+    case Activation::Relu6:
+      return {at_least(quantize(0.0F)), at_least(quantize(6.0F))};
+    case Activation::ReluN1To1:
+      return {at_least(quantize(-1.0F)), at_least(quantize(1.0F))};
   }
   return {};
 }
@@ -238,13 +247,19 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
   switch (op.kind) {
     case OpKind::Conv2D:
     case OpKind::DepthwiseConv2D:
-    case OpKind::FullyConnected: return conv_params(graph, op, style);
-    case OpKind::Add: return add_params(graph, op);
+    case OpKind::FullyConnected:
+      return conv_params(graph, op, style);
+    case OpKind::Add:
+      return add_params(graph, op);
     case OpKind::AveragePool:
-    case OpKind::MaxPool: return pool_params(graph, op);
-    case OpKind::Mean: return mean_params(graph, op);
-    case OpKind::Softmax: return softmax_params(graph, op);
-    case OpKind::Reshape: break;
+    case OpKind::MaxPool:
+      return pool_params(graph, op);
+    case OpKind::Mean:
+      return mean_params(graph, op);
+    case OpKind::Softmax:
+      return softmax_params(graph, op);
+    case OpKind::Reshape:
+      break;
   }
   return ReshapeParams{};
 }

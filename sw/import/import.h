@@ -1,8 +1,8 @@
-// TensorFlow Lite files to graphs. The format is a flatbuffer (schema: tflite.fbs beside this file); the importer
-// checks everything a file could get wrong before anything relies on it:
+// TensorFlow Lite files to graphs. The format is a flatbuffer (schema: tflite.fbs beside this file); the
+// importer checks everything a file could get wrong before anything relies on it:
 // - damaged or inconsistent files throw InputError with one line;
-// - sound files that ask for something Kaiten cannot run give a list of refusals, all of them, each with the layer, the
-//   operator, the limit, the value that broke it and, where there is one, the way out.
+// - sound files that ask for something Kaiten cannot run give a list of refusals, all of them, each with the
+//   layer, the operator, the limit, the value that broke it and, where there is one, the way out.
 // Memory stays proportional to the file: activations are never allocated here.
 #ifndef KAITEN_IMPORT_IMPORT_H
 #define KAITEN_IMPORT_IMPORT_H
@@ -19,11 +19,12 @@
 
 namespace kaiten {
 
-// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for memory.
+// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for
+// memory.
 constexpr size_t kMaxModelBytes = size_t(1) << 30;
 constexpr int64_t kMaxTensorElements = int64_t(1) << 28;
 constexpr int64_t kMaxActivationBytes = int64_t(1) << 30;  // all activations of a graph together
-constexpr int kMaxWindow = 1 << 14;  // kernel side, stride, dilation
+constexpr int kMaxWindow = 1 << 14;                        // kernel side, stride, dilation
 
 // Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
 struct Refusal {
@@ -43,14 +44,15 @@ struct ImportResult {
   std::vector<Refusal> refusals;  // in the order of the layers
 };
 
-// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws InputError
-// for damaged or inconsistent files.
+// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws
+// InputError for damaged or inconsistent files.
 ImportResult import_tflite(std::span<const uint8_t> file, const std::string& name = "model");
 
 // The graph, or InputError with the first refusal and the number of further ones.
 Graph require_graph(ImportResult result);
 
-// The bytes of a model file. Throws InputError if it cannot be read, is not a regular file or exceeds kMaxModelBytes.
+// The bytes of a model file. Throws InputError if it cannot be read, is not a regular file or exceeds
+// kMaxModelBytes.
 std::vector<uint8_t> read_model_file(const std::filesystem::path& path);
 
 // read_model_file, import_tflite: the name is the file's without its extension. Throws InputError.

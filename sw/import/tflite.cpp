@@ -1,8 +1,8 @@
 // The TensorFlow Lite importer: see import.h for what it promises.
 //
-// Order of checks: file size and identifier, flatbuffers verifier (all offsets inside the file), then per operator in
-// execution order: indices, single production, element types, quantisation, shapes, parameters, accumulator range.
-// Every tensor is converted when its producer is met, so a consumer may rely on it.
+// Order of checks: file size and identifier, flatbuffers verifier (all offsets inside the file), then per
+// operator in execution order: indices, single production, element types, quantisation, shapes, parameters,
+// accumulator range. Every tensor is converted when its producer is met, so a consumer may rely on it.
 
 #include <algorithm>
 #include <cmath>
@@ -30,8 +30,8 @@ constexpr int64_t kMaxSharing = 16;  // converters store equal constants once, s
 
 [[noreturn]] void fail(const std::string& what) { throw InputError("bad model file: " + what); }
 
-// Names go into one-line messages and tables: no control characters, no quotes, bounded length. Converters join the
-// names of all operators they fused with ';': the first one is enough.
+// Names go into one-line messages and tables: no control characters, no quotes, bounded length. Converters
+// join the names of all operators they fused with ';': the first one is enough.
 std::string clean_name(const fb::String* text) {
   std::string name;
   if (text == nullptr) return name;
@@ -95,7 +95,7 @@ class Importer {
     Refused,  // activation, produced but not usable; why stands in the refusals
   };
 
-  // --- refusals ---------------------------------------------------------------------------------------------------
+  // --- refusals --------------------------------------------------------------------------------------------
 
   void refuse(const std::string& limit, const std::string& value, const std::string& way_out = "") {
     result_.refusals.push_back({layer_, layer_op_, limit, value, way_out});
@@ -104,7 +104,7 @@ class Importer {
   // Prefix of messages about an inconsistent layer.
   std::string here() const { return "layer '" + layer_ + "' (" + layer_op_ + "): "; }
 
-  // --- model level ------------------------------------------------------------------------------------------------
+  // --- model level -----------------------------------------------------------------------------------------
 
   void open_subgraph() {
     layer_ = "model";
@@ -157,13 +157,14 @@ class Importer {
         } else {
           layer_ = producer->second;
           layer_op_ = "SOFTMAX";
-          refuse("softmax runs on the host, at the end of the network", "its result feeds layer '" + op.name + "'");
+          refuse("softmax runs on the host, at the end of the network",
+                 "its result feeds layer '" + op.name + "'");
         }
       }
     }
   }
 
-  // --- tensors ----------------------------------------------------------------------------------------------------
+  // --- tensors ---------------------------------------------------------------------------------------------
 
   void check_index(int index, const char* role) const {
     if (index < 0 || fb::uoffset_t(index) >= tensors_->size()) {
@@ -194,7 +195,8 @@ class Importer {
     int64_t elements = 1;
     for (const int dim : shape) {
       if (dim < 1) {
-        fail("tensor '" + tensor_name(index) + "' has shape " + shape_text(shape) + ", dimensions must be positive");
+        fail("tensor '" + tensor_name(index) + "' has shape " + shape_text(shape) +
+             ", dimensions must be positive");
       }
       elements *= dim;  // both factors below 2^31
       if (elements > kMaxTensorElements) {
@@ -250,8 +252,10 @@ class Importer {
         fail("tensor " + named + " has scale " + number(scale) + ", scales must be positive and finite");
       }
       int64_t zero_point = 0;
-      if (q->zero_point() != nullptr && q->zero_point()->size() != 0) zero_point = int64_at(*q->zero_point(), i);
-      if (zero_point < std::numeric_limits<int32_t>::min() || zero_point > std::numeric_limits<int32_t>::max()) {
+      if (q->zero_point() != nullptr && q->zero_point()->size() != 0)
+        zero_point = int64_at(*q->zero_point(), i);
+      if (zero_point < std::numeric_limits<int32_t>::min() ||
+          zero_point > std::numeric_limits<int32_t>::max()) {
         fail("tensor " + named + " has zero point " + number(zero_point));
       }
       out.scale.push_back(scale);
@@ -264,7 +268,8 @@ class Importer {
   // Constants may share a buffer, so copies could add up to far more than the file.
   void charge(int64_t bytes) {
     constant_budget_ -= bytes;
-    if (constant_budget_ < 0) fail("its constants add up to more than " + number(kMaxSharing) + " times the file");
+    if (constant_budget_ < 0)
+      fail("its constants add up to more than " + number(kMaxSharing) + " times the file");
   }
 
   // A new activation: graph input or operator output. Refusals name the current layer.
@@ -292,11 +297,13 @@ class Importer {
     tensor.shape = *shape;
     activation_bytes_ += int64_t(tensor.elements());
     if (activation_bytes_ > kMaxActivationBytes) {
-      fail("its activations exceed the limit of " + std::to_string(kMaxActivationBytes) + " bytes at tensor " + named);
+      fail("its activations exceed the limit of " + std::to_string(kMaxActivationBytes) +
+           " bytes at tensor " + named);
     }
     if (tensor.shape.size() > 1 && tensor.shape.front() != 1) {
-      refuse("batch of 1", named + " with a batch of " + std::to_string(tensor.shape.front()),
-             "convert the model with batch size 1; kaiten run --batch runs several inputs one after the other");
+      refuse(
+          "batch of 1", named + " with a batch of " + std::to_string(tensor.shape.front()),
+          "convert the model with batch size 1; kaiten run --batch runs several inputs one after the other");
       return false;
     }
     if (!read_quantization(index, tensor.quantization)) {
@@ -307,7 +314,8 @@ class Importer {
       return false;
     }
     if (tensor.quantization.per_channel()) {
-      refuse("one scale per activation tensor", named + " with " + number(tensor.quantization.scale.size()) + " scales",
+      refuse("one scale per activation tensor",
+             named + " with " + number(tensor.quantization.scale.size()) + " scales",
              "quantise activations per tensor; only weights may be per channel");
       return false;
     }
@@ -320,8 +328,9 @@ class Importer {
   void refuse_activation_type(int index) {
     const tflite::TensorType type = file_tensor(index).type();
     const std::string value = type_name(type);
-    const std::string full_int8 = "convert with full integer quantisation: a representative dataset, "
-                                  "TFLITE_BUILTINS_INT8, int8 input and output";
+    const std::string full_int8 =
+        "convert with full integer quantisation: a representative dataset, "
+        "TFLITE_BUILTINS_INT8, int8 input and output";
     if (type == tflite::TensorType::FLOAT32 && uses_int8_weights_) {
       refuse("int8 activations", value + " beside int8 weights: dynamic-range quantisation", full_int8);
     } else if (type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) {
@@ -333,11 +342,14 @@ class Importer {
     }
   }
 
-  // The values of a constant; refuses tensors that are computed or live outside the file. Empty pointer: refused.
-  const fb::Vector<uint8_t>* constant_data(int index, const char* role, tflite::TensorType type, int64_t elements) {
+  // The values of a constant; refuses tensors that are computed or live outside the file. Empty pointer:
+  // refused.
+  const fb::Vector<uint8_t>* constant_data(int index, const char* role, tflite::TensorType type,
+                                           int64_t elements) {
     const std::string named = std::string(role) + " '" + tensor_name(index) + "'";
     if (file_tensor(index).type() != type) {
-      refuse(std::string(role) + " of " + type_name(type), named + " of " + type_name(file_tensor(index).type()));
+      refuse(std::string(role) + " of " + type_name(type),
+             named + " of " + type_name(file_tensor(index).type()));
       return nullptr;
     }
     const tflite::Buffer& buffer = buffer_of(index);
@@ -357,7 +369,8 @@ class Importer {
     return buffer.data();
   }
 
-  // Weights: int8, symmetric, per tensor or per output channel along `axis`. `expected` is the shape they must have.
+  // Weights: int8, symmetric, per tensor or per output channel along `axis`. `expected` is the shape they
+  // must have.
   bool import_weights(int index, const std::vector<int>& expected, int axis) {
     check_index(index, "weights");
     Tensor& tensor = graph_.tensors[size_t(index)];
@@ -378,13 +391,15 @@ class Importer {
     Quantization quantization;
     if (!read_quantization(index, quantization)) {
       if (quantization.empty()) {
-        refuse("quantised weights", "'" + tensor.name + "' without scales", "convert with full integer quantisation");
+        refuse("quantised weights", "'" + tensor.name + "' without scales",
+               "convert with full integer quantisation");
       }
       return false;
     }
     for (const int32_t zero_point : quantization.zero_point) {
       if (zero_point == 0) continue;
-      refuse("weights with zero point 0", "'" + tensor.name + "' with zero point " + std::to_string(zero_point),
+      refuse("weights with zero point 0",
+             "'" + tensor.name + "' with zero point " + std::to_string(zero_point),
              "quantise weights symmetrically");
       return false;
     }
@@ -411,7 +426,8 @@ class Importer {
     return true;
   }
 
-  // Bias: int32, one per output channel. Its scale is the product of the others by definition and is not read.
+  // Bias: int32, one per output channel. Its scale is the product of the others by definition and is not
+  // read.
   bool import_bias(int index, int channels) {
     check_index(index, "bias");
     Tensor& tensor = graph_.tensors[size_t(index)];
@@ -429,7 +445,7 @@ class Importer {
     return true;
   }
 
-  // --- operators --------------------------------------------------------------------------------------------------
+  // --- operators -------------------------------------------------------------------------------------------
 
   tflite::Operator code_of(const tflite::OperatorNode& node) const {
     const auto* codes = model_.operator_codes();
@@ -444,8 +460,8 @@ class Importer {
     return clean_name(model_.operator_codes()->Get(node.opcode_index())->custom_name());
   }
 
-  // A name no other layer has: output tensors may share theirs. The last number tried is kept per name, so that many
-  // equal names cost no more than different ones.
+  // A name no other layer has: output tensors may share theirs. The last number tried is kept per name, so
+  // that many equal names cost no more than different ones.
   std::string unique_layer_name(const std::string& wanted) {
     int& last = layer_names_[wanted];
     if (last == 0) {
@@ -463,8 +479,10 @@ class Importer {
     const tflite::Operator code = code_of(node);
     layer_op_ = operator_name(code);
     if (code == tflite::Operator::CUSTOM) layer_op_ += " " + custom_name(node);
-    if (node.outputs() == nullptr || node.outputs()->size() == 0) fail("an operator " + layer_op_ + " has no output");
-    if (node.inputs() == nullptr || node.inputs()->size() == 0) fail("an operator " + layer_op_ + " has no input");
+    if (node.outputs() == nullptr || node.outputs()->size() == 0)
+      fail("an operator " + layer_op_ + " has no output");
+    if (node.inputs() == nullptr || node.inputs()->size() == 0)
+      fail("an operator " + layer_op_ + " has no input");
     for (const int index : *node.outputs()) check_index(index, "output");
     const int output = node.outputs()->Get(0);
     layer_ = unique_layer_name(tensor_name(output));
@@ -473,12 +491,14 @@ class Importer {
     const size_t refusals_before = result_.refusals.size();
     const auto kind = kind_of(code);
     if (!kind) {
-      refuse("the operators ADD, AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, MAX_POOL_2D, MEAN, "
-             "RESHAPE, SOFTMAX",
-             layer_op_,
-             code == tflite::Operator::QUANTIZE || code == tflite::Operator::DEQUANTIZE
-                 ? "convert with int8 input and output (inference_input_type, inference_output_type)"
-                 : "");
+      refuse(
+          "the operators ADD, AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, MAX_POOL_2D, "
+          "MEAN, "
+          "RESHAPE, SOFTMAX",
+          layer_op_,
+          code == tflite::Operator::QUANTIZE || code == tflite::Operator::DEQUANTIZE
+              ? "convert with int8 input and output (inference_input_type, inference_output_type)"
+              : "");
       // What an unknown operator writes is of no interest: only that it is written.
       for (const int index : *node.outputs()) {
         if (state_[size_t(index)] != State::Untouched) fail(here() + "an output is written twice");
@@ -496,7 +516,8 @@ class Importer {
     op.name = layer_;
     op.kind = *kind;
     op.output = output;
-    if (import_details(op, node) && result_.refusals.size() == refusals_before) graph_.ops.push_back(std::move(op));
+    if (import_details(op, node) && result_.refusals.size() == refusals_before)
+      graph_.ops.push_back(std::move(op));
   }
 
   // Every operand exists and is available: a constant, or computed before. -1 stands for an absent one.
@@ -516,16 +537,26 @@ class Importer {
 
   static std::optional<OpKind> kind_of(tflite::Operator code) {
     switch (code) {
-      case tflite::Operator::ADD: return OpKind::Add;
-      case tflite::Operator::AVERAGE_POOL_2D: return OpKind::AveragePool;
-      case tflite::Operator::CONV_2D: return OpKind::Conv2D;
-      case tflite::Operator::DEPTHWISE_CONV_2D: return OpKind::DepthwiseConv2D;
-      case tflite::Operator::FULLY_CONNECTED: return OpKind::FullyConnected;
-      case tflite::Operator::MAX_POOL_2D: return OpKind::MaxPool;
-      case tflite::Operator::MEAN: return OpKind::Mean;
-      case tflite::Operator::RESHAPE: return OpKind::Reshape;
-      case tflite::Operator::SOFTMAX: return OpKind::Softmax;
-      default: return std::nullopt;
+      case tflite::Operator::ADD:
+        return OpKind::Add;
+      case tflite::Operator::AVERAGE_POOL_2D:
+        return OpKind::AveragePool;
+      case tflite::Operator::CONV_2D:
+        return OpKind::Conv2D;
+      case tflite::Operator::DEPTHWISE_CONV_2D:
+        return OpKind::DepthwiseConv2D;
+      case tflite::Operator::FULLY_CONNECTED:
+        return OpKind::FullyConnected;
+      case tflite::Operator::MAX_POOL_2D:
+        return OpKind::MaxPool;
+      case tflite::Operator::MEAN:
+        return OpKind::Mean;
+      case tflite::Operator::RESHAPE:
+        return OpKind::Reshape;
+      case tflite::Operator::SOFTMAX:
+        return OpKind::Softmax;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -542,7 +573,9 @@ class Importer {
       if (operands < least || operands > most) fail(here() + "has " + number(operands) + " inputs");
     };
     switch (op.kind) {
-      case OpKind::Conv2D: expect_operands(2, 3); return use_input(op, node, 0) && import_conv(op, node);
+      case OpKind::Conv2D:
+        expect_operands(2, 3);
+        return use_input(op, node, 0) && import_conv(op, node);
       case OpKind::DepthwiseConv2D:
         expect_operands(2, 3);
         return use_input(op, node, 0) && import_depthwise(op, node);
@@ -555,10 +588,18 @@ class Importer {
         return use_input(op, node, 1) && first && import_add(op, node);
       }
       case OpKind::AveragePool:
-      case OpKind::MaxPool: expect_operands(1, 1); return use_input(op, node, 0) && import_pool(op, node);
-      case OpKind::Mean: expect_operands(2, 2); return use_input(op, node, 0) && import_mean(op, node);
-      case OpKind::Reshape: expect_operands(1, 2); return use_input(op, node, 0) && import_reshape(op);
-      case OpKind::Softmax: expect_operands(1, 1); return use_input(op, node, 0) && import_softmax(op, node);
+      case OpKind::MaxPool:
+        expect_operands(1, 1);
+        return use_input(op, node, 0) && import_pool(op, node);
+      case OpKind::Mean:
+        expect_operands(2, 2);
+        return use_input(op, node, 0) && import_mean(op, node);
+      case OpKind::Reshape:
+        expect_operands(1, 2);
+        return use_input(op, node, 0) && import_reshape(op);
+      case OpKind::Softmax:
+        expect_operands(1, 1);
+        return use_input(op, node, 0) && import_softmax(op, node);
     }
     return false;
   }
@@ -585,11 +626,20 @@ class Importer {
 
   bool import_activation(Op& op, tflite::FusedActivation activation) {
     switch (activation) {
-      case tflite::FusedActivation::NONE: op.activation = Activation::None; return true;
-      case tflite::FusedActivation::RELU: op.activation = Activation::Relu; return true;
-      case tflite::FusedActivation::RELU6: op.activation = Activation::Relu6; return true;
-      case tflite::FusedActivation::RELU_N1_TO_1: op.activation = Activation::ReluN1To1; return true;
-      default: break;
+      case tflite::FusedActivation::NONE:
+        op.activation = Activation::None;
+        return true;
+      case tflite::FusedActivation::RELU:
+        op.activation = Activation::Relu;
+        return true;
+      case tflite::FusedActivation::RELU6:
+        op.activation = Activation::Relu6;
+        return true;
+      case tflite::FusedActivation::RELU_N1_TO_1:
+        op.activation = Activation::ReluN1To1;
+        return true;
+      default:
+        break;
     }
     const std::string name = tflite::EnumNameFusedActivation(activation);
     refuse("fused activations NONE, RELU, RELU6, RELU_N1_TO_1",
@@ -619,9 +669,9 @@ class Importer {
     } else if (padding != tflite::PaddingKind::VALID) {
       fail(here() + "padding kind " + std::to_string(int(padding)));
     }
-    const std::vector<int> expected = {1, window_outputs(in.h, w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h),
-                                       window_outputs(in.w, w.pad.left, w.pad.right, w.extent_w(), w.stride_w),
-                                       out_channels};
+    const std::vector<int> expected = {
+        1, window_outputs(in.h, w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h),
+        window_outputs(in.w, w.pad.left, w.pad.right, w.extent_w(), w.stride_w), out_channels};
     if (expected[1] < 1 || expected[2] < 1) {
       fail(here() + "kernel " + window_text(w.extent_h(), w.extent_w()) + " does not fit its input " +
            shape_text(graph_.input_of(op).shape));
@@ -671,17 +721,22 @@ class Importer {
     const int in_channels = graph_.input_of(op).nhwc().c;
     if (kernel[3] != in_channels) {
       if (in_channels % kernel[3] != 0) {
-        fail(here() + "weights of shape " + shape_text(kernel) + " do not fit " + std::to_string(in_channels) +
-             " input channels");
+        fail(here() + "weights of shape " + shape_text(kernel) + " do not fit " +
+             std::to_string(in_channels) + " input channels");
       }
       refuse("convolutions of one group", std::to_string(in_channels / kernel[3]) + " groups");
       return false;
     }
-    op.window = {kernel[1], kernel[2], settings.stride_h(), settings.stride_w(), settings.dilation_h(),
-                 settings.dilation_w(), {}};
+    op.window = {kernel[1],
+                 kernel[2],
+                 settings.stride_h(),
+                 settings.stride_w(),
+                 settings.dilation_h(),
+                 settings.dilation_w(),
+                 {}};
     const bool activation = import_activation(op, settings.activation());
-    return import_window(op, settings.padding(), kernel[0]) && import_operands(op, node, kernel, 0, kernel[0]) &&
-           activation && check_arithmetic(op);
+    return import_window(op, settings.padding(), kernel[0]) &&
+           import_operands(op, node, kernel, 0, kernel[0]) && activation && check_arithmetic(op);
   }
 
   bool import_depthwise(Op& op, const tflite::OperatorNode& node) {
@@ -695,11 +750,16 @@ class Importer {
     }
     // The stated multiplier is redundant, and 0 in some files; the shapes decide, as in TensorFlow Lite.
     op.depth_multiplier = kernel[3] / in_channels;
-    op.window = {kernel[1], kernel[2], settings.stride_h(), settings.stride_w(), settings.dilation_h(),
-                 settings.dilation_w(), {}};
+    op.window = {kernel[1],
+                 kernel[2],
+                 settings.stride_h(),
+                 settings.stride_w(),
+                 settings.dilation_h(),
+                 settings.dilation_w(),
+                 {}};
     const bool activation = import_activation(op, settings.activation());
-    return import_window(op, settings.padding(), kernel[3]) && import_operands(op, node, kernel, 3, kernel[3]) &&
-           activation && check_arithmetic(op);
+    return import_window(op, settings.padding(), kernel[3]) &&
+           import_operands(op, node, kernel, 3, kernel[3]) && activation && check_arithmetic(op);
   }
 
   bool import_fully_connected(Op& op, const tflite::OperatorNode& node) {
@@ -726,7 +786,8 @@ class Importer {
       return false;
     }
     if (int64_t(output.elements()) != kernel[0] || output.nhwc().c != kernel[0]) {
-      fail(here() + "output has shape " + shape_text(output.shape) + ", expected 1x" + std::to_string(kernel[0]));
+      fail(here() + "output has shape " + shape_text(output.shape) + ", expected 1x" +
+           std::to_string(kernel[0]));
     }
     const bool activation = import_activation(op, settings.activation());
     return import_operands(op, node, kernel, 0, kernel[0]) && activation && check_arithmetic(op);
@@ -746,10 +807,11 @@ class Importer {
   bool import_pool(Op& op, const tflite::OperatorNode& node) {
     const auto& settings = options<tflite::Pool2DOptions>(node);
     expect_rank4(op);
-    op.window = {settings.filter_h(), settings.filter_w(), settings.stride_h(), settings.stride_w(), 1, 1, {}};
+    op.window = {
+        settings.filter_h(), settings.filter_w(), settings.stride_h(), settings.stride_w(), 1, 1, {}};
     const bool activation = import_activation(op, settings.activation());
-    return import_window(op, settings.padding(), graph_.input_of(op).nhwc().c) && expect_same_quantization(op) &&
-           activation && check_arithmetic(op);
+    return import_window(op, settings.padding(), graph_.input_of(op).nhwc().c) &&
+           expect_same_quantization(op) && activation && check_arithmetic(op);
   }
 
   bool expect_same_quantization(const Op& op) {
@@ -788,7 +850,8 @@ class Importer {
       return false;
     }
     const int channels = input.shape[3];
-    expect_output(op, settings.keep_dims() ? std::vector<int>{1, 1, 1, channels} : std::vector<int>{1, channels});
+    expect_output(op,
+                  settings.keep_dims() ? std::vector<int>{1, 1, 1, channels} : std::vector<int>{1, channels});
     return check_arithmetic(op);
   }
 
@@ -816,8 +879,8 @@ class Importer {
     return true;
   }
 
-  // Scales must give representable factors, and no input may carry an accumulator out of 32 bits; both for either
-  // rounding style, so that --rounding never decides whether a model runs.
+  // Scales must give representable factors, and no input may carry an accumulator out of 32 bits; both for
+  // either rounding style, so that --rounding never decides whether a model runs.
   bool check_arithmetic(const Op& op) {
     for (const RoundingStyle style : {RoundingStyle::LiteRt, RoundingStyle::Tflm}) {
       OpParams params;

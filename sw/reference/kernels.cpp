@@ -12,7 +12,8 @@ int8_t finish(int32_t value, int zero_point, int lo, int hi) {
 }
 
 int8_t requantize_channel(const ConvParams& params, size_t channel, int32_t acc) {
-  return finish(requantize(acc, params.channel(channel), params.rounding), params.zp_out, params.lo, params.hi);
+  return finish(requantize(acc, params.channel(channel), params.rounding), params.zp_out, params.lo,
+                params.hi);
 }
 
 size_t offset(const Nhwc& shape, int n, int y, int x) {
@@ -57,9 +58,10 @@ int32_t dot(int32_t bias, const int16_t* a, const int16_t* w, size_t count) {
 
 }  // namespace
 
-void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out, Output output,
-            int groups) {
-  // Per pixel: the window as one line of (a - zp_in), zero outside the map, then one dot product per output channel.
+void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
+            Output output, int groups) {
+  // Per pixel: the window as one line of (a - zp_in), zero outside the map, then one dot product per output
+  // channel.
   const std::vector<int16_t> values = widen(input, params.zp_in);
   const std::vector<int16_t> kernel = widen(weights, 0);
   const auto depth = size_t(in.c / groups);
@@ -127,7 +129,8 @@ void add(const AddParams& params, Input a, Input b, Output output) {
   }
 }
 
-void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output) {
+void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
+                  Output output) {
   const auto channels = size_t(in.c);
   std::vector<int32_t> sum(channels);
   for_each_pixel(out, [&](int n, int y, int x) {

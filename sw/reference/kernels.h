@@ -1,8 +1,9 @@
-// The operators in plain integer loops, one function each, on dense NHWC int8 tensors. They follow docs/numerics.md to
-// the letter and share nothing with the hardware but the integer parameters of graph/quantize.h.
+// The operators in plain integer loops, one function each, on dense NHWC int8 tensors. They follow
+// docs/numerics.md to the letter and share nothing with the hardware but the integer parameters of
+// graph/quantize.h.
 //
-// Shapes may have a batch (conformance suites do; imported graphs do not). Sizes of spans must fit the shapes; nothing
-// is checked here. Accumulators must fit int32, see accumulator_range().
+// Shapes may have a batch (conformance suites do; imported graphs do not). Sizes of spans must fit the
+// shapes; nothing is checked here. Accumulators must fit int32, see accumulator_range().
 #ifndef KAITEN_REFERENCE_KERNELS_H
 #define KAITEN_REFERENCE_KERNELS_H
 
@@ -17,9 +18,10 @@ namespace kaiten::reference {
 using Input = std::span<const int8_t>;
 using Output = std::span<int8_t>;
 
-// weights OHWI with I = in.c / groups; output channel o reads input channels [g * I, (g + 1) * I) of its group g.
-void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out, Output output,
-            int groups = 1);
+// weights OHWI with I = in.c / groups; output channel o reads input channels [g * I, (g + 1) * I) of its
+// group g.
+void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
+            Output output, int groups = 1);
 
 // weights HWO; output channel o reads input channel o / (out.c / in.c).
 void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
@@ -31,7 +33,8 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
 void add(const AddParams& params, Input a, Input b, Output output);
 
 // Cells outside the map count neither in the sum nor in the divisor. Every window holds at least one cell.
-void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output);
+void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
+                  Output output);
 void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output);
 
 // Over rows and columns; output is n x c.

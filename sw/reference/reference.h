@@ -1,5 +1,6 @@
-// The integer reference executor: the oracle every other way of running a graph is compared with. It is written for
-// being right first (kernels.h) and fast second: a few hundred million multiply-accumulates a second.
+// The integer reference executor: the oracle every other way of running a graph is compared with. It is
+// written for being right first (kernels.h) and fast second: a few hundred million multiply-accumulates a
+// second.
 #ifndef KAITEN_REFERENCE_REFERENCE_H
 #define KAITEN_REFERENCE_REFERENCE_H
 
@@ -15,13 +16,14 @@ namespace kaiten {
 // Stored values of an activation, dense NHWC.
 using Int8Values = std::vector<int8_t>;
 
-// Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under its
-// index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the inputs are wrong.
+// Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under
+// its index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the
+// inputs are wrong.
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
                                       RoundingStyle style = RoundingStyle::LiteRt);
 
-// Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and writes its
-// output there. A driver uses it for the operators that run on the host.
+// Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and
+// writes its output there. A driver uses it for the operators that run on the host.
 void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors);
 
 }  // namespace kaiten

@@ -34,7 +34,8 @@ std::string window_text(const Op& op) {
                         op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool;
   if (!windowed) return "-";
   const Window& w = op.window;
-  std::string text = std::to_string(w.kernel_h) + "x" + std::to_string(w.kernel_w) + " /" + std::to_string(w.stride_h);
+  std::string text =
+      std::to_string(w.kernel_h) + "x" + std::to_string(w.kernel_w) + " /" + std::to_string(w.stride_h);
   if (w.stride_w != w.stride_h) text += "x" + std::to_string(w.stride_w);
   if (w.dilation_h != 1 || w.dilation_w != 1) {
     text += " dil " + std::to_string(w.dilation_h) + "x" + std::to_string(w.dilation_w);
@@ -45,21 +46,26 @@ std::string window_text(const Op& op) {
 std::string weights_text(const Graph& graph, const Op& op) {
   if (op.weights == kNoTensor) return "-";
   const Tensor& weights = graph.weights_of(op);
-  return std::to_string(weights.bytes()) + (weights.quantization.per_channel() ? " per channel" : " per tensor");
+  return std::to_string(weights.bytes()) +
+         (weights.quantization.per_channel() ? " per channel" : " per tensor");
 }
 
 // Which part of the machine does it.
 std::string place(OpKind kind) {
   switch (kind) {
     case OpKind::Conv2D:
-    case OpKind::FullyConnected: return "array";
+    case OpKind::FullyConnected:
+      return "array";
     case OpKind::DepthwiseConv2D:
     case OpKind::Add:
     case OpKind::AveragePool:
     case OpKind::MaxPool:
-    case OpKind::Mean: return "vector";
-    case OpKind::Reshape: return "nothing to do";
-    case OpKind::Softmax: return "host";
+    case OpKind::Mean:
+      return "vector";
+    case OpKind::Reshape:
+      return "nothing to do";
+    case OpKind::Softmax:
+      return "host";
   }
   return "?";
 }
@@ -113,8 +119,8 @@ void print_inspect(std::ostream& out, const ImportResult& model) {
     return;
   }
   const Graph& graph = *model.graph;
-  std::vector<Row> rows = {
-      {"layer", "operator", "input", "output", "window", "MACs", "weight bytes", "scale/zero point", "runs on"}};
+  std::vector<Row> rows = {{"layer", "operator", "input", "output", "window", "MACs", "weight bytes",
+                            "scale/zero point", "runs on"}};
   size_t weight_bytes = 0;
   size_t activation_bytes = 0;
   for (const Op& op : graph.ops) {

@@ -14,10 +14,14 @@ namespace fb = flatbuffers;
 
 int code_of(Activation activation) {
   switch (activation) {
-    case Activation::None: return 0;
-    case Activation::Relu: return 1;
-    case Activation::ReluN1To1: return 2;
-    case Activation::Relu6: return 3;
+    case Activation::None:
+      return 0;
+    case Activation::Relu:
+      return 1;
+    case Activation::ReluN1To1:
+      return 2;
+    case Activation::Relu6:
+      return 3;
   }
   return 0;
 }
@@ -60,7 +64,8 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
     case tflite::Operator::AVERAGE_POOL_2D:
     case tflite::Operator::MAX_POOL_2D:
       type = tflite::Options::Pool2DOptions;
-      return tflite::CreatePool2DOptions(out, padding, op.stride_w, op.stride_h, op.filter_w, op.filter_h, activation)
+      return tflite::CreatePool2DOptions(out, padding, op.stride_w, op.stride_h, op.filter_w, op.filter_h,
+                                         activation)
           .Union();
     case tflite::Operator::MEAN:
       type = tflite::Options::ReducerOptions;
@@ -68,7 +73,9 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
     case tflite::Operator::SOFTMAX:
       type = tflite::Options::SoftmaxOptions;
       return tflite::CreateSoftmaxOptions(out, op.beta).Union();
-    default: type = tflite::Options::NONE; return {};
+    default:
+      type = tflite::Options::NONE;
+      return {};
   }
 }
 
@@ -113,7 +120,8 @@ int ModelBuilder::weighted_layer(int code, int in, ConvSpec spec, const std::vec
   }
   if (spec.out_scale == 0.0F) {
     constexpr double kOutputDeviation = 50.0;
-    spec.out_scale = float(double(tensors[size_t(in)].scale.front()) * double(mean_scale) * deviation / kOutputDeviation);
+    spec.out_scale =
+        float(double(tensors[size_t(in)].scale.front()) * double(mean_scale) * deviation / kOutputDeviation);
   }
 
   const std::string kind = code == 3 ? "conv" : code == 4 ? "depthwise" : "fc";
@@ -134,7 +142,8 @@ int ModelBuilder::weighted_layer(int code, int in, ConvSpec spec, const std::vec
     bias.name = kind + "_bias_" + std::to_string(tensors.size());
     bias.type = FileType::Int32;
     bias.shape = {channels};
-    for (const float scale : spec.weight_scales) bias.scale.push_back(tensors[size_t(in)].scale.front() * scale);
+    for (const float scale : spec.weight_scales)
+      bias.scale.push_back(tensors[size_t(in)].scale.front() * scale);
     bias.zero_point.assign(bias.scale.size(), 0);
     bias.data = bytes_of(spec.bias);
     tensors.push_back(bias);
@@ -157,8 +166,8 @@ int ModelBuilder::conv(int in, const ConvSpec& spec) {
   const int h = window_side(shape[1], spec.kernel_h, spec.dilation_h, spec.stride_h, spec.same);
   const int w = window_side(shape[2], spec.kernel_w, spec.dilation_w, spec.stride_w, spec.same);
   const int fan_in = spec.kernel_h * spec.kernel_w * shape[3];
-  return weighted_layer(3, in, spec, {spec.channels, spec.kernel_h, spec.kernel_w, shape[3]}, fan_in, spec.channels, 0,
-                        {shape[0], h, w, spec.channels});
+  return weighted_layer(3, in, spec, {spec.channels, spec.kernel_h, spec.kernel_w, shape[3]}, fan_in,
+                        spec.channels, 0, {shape[0], h, w, spec.channels});
 }
 
 int ModelBuilder::depthwise(int in, const ConvSpec& spec) {
@@ -166,8 +175,8 @@ int ModelBuilder::depthwise(int in, const ConvSpec& spec) {
   const int h = window_side(shape[1], spec.kernel_h, spec.dilation_h, spec.stride_h, spec.same);
   const int w = window_side(shape[2], spec.kernel_w, spec.dilation_w, spec.stride_w, spec.same);
   const int channels = shape[3] * spec.depth_multiplier;
-  return weighted_layer(4, in, spec, {1, spec.kernel_h, spec.kernel_w, channels}, spec.kernel_h * spec.kernel_w,
-                        channels, 3, {shape[0], h, w, channels});
+  return weighted_layer(4, in, spec, {1, spec.kernel_h, spec.kernel_w, channels},
+                        spec.kernel_h * spec.kernel_w, channels, 3, {shape[0], h, w, channels});
 }
 
 int ModelBuilder::fully_connected(int in, const ConvSpec& spec) {
@@ -191,14 +200,16 @@ int ModelBuilder::add(int a, int b, const AddSpec& spec) {
 
 int ModelBuilder::pool(int code, int in, const PoolSpec& spec) {
   const std::vector<int> shape = tensors[size_t(in)].shape;
-  const ActivationScale quantization{tensors[size_t(in)].scale.front(), int(tensors[size_t(in)].zero_point.front())};
+  const ActivationScale quantization{tensors[size_t(in)].scale.front(),
+                                     int(tensors[size_t(in)].zero_point.front())};
   FileOp op;
   op.code = code;
   op.inputs = {in};
-  op.outputs = {activation_tensor(code == 1 ? "average_pool" : "max_pool",
-                                  {shape[0], window_side(shape[1], spec.kernel_h, 1, spec.stride_h, spec.same),
-                                   window_side(shape[2], spec.kernel_w, 1, spec.stride_w, spec.same), shape[3]},
-                                  quantization)};
+  op.outputs = {
+      activation_tensor(code == 1 ? "average_pool" : "max_pool",
+                        {shape[0], window_side(shape[1], spec.kernel_h, 1, spec.stride_h, spec.same),
+                         window_side(shape[2], spec.kernel_w, 1, spec.stride_w, spec.same), shape[3]},
+                        quantization)};
   op.padding = spec.same ? 0 : 1;
   op.stride_h = spec.stride_h;
   op.stride_w = spec.stride_w;
@@ -224,14 +235,16 @@ int ModelBuilder::mean(int in, ActivationScale quantization, bool keep_dims) {
   op.code = 40;
   op.inputs = {in, int(tensors.size()) - 1};
   op.keep_dims = keep_dims;
-  const std::vector<int> out = keep_dims ? std::vector<int>{shape[0], 1, 1, shape[3]} : std::vector<int>{shape[0], shape[3]};
+  const std::vector<int> out =
+      keep_dims ? std::vector<int>{shape[0], 1, 1, shape[3]} : std::vector<int>{shape[0], shape[3]};
   op.outputs = {activation_tensor("mean", out, quantization)};
   ops.push_back(op);
   return op.outputs.front();
 }
 
 int ModelBuilder::reshape(int in, const std::vector<int>& shape) {
-  const ActivationScale quantization{tensors[size_t(in)].scale.front(), int(tensors[size_t(in)].zero_point.front())};
+  const ActivationScale quantization{tensors[size_t(in)].scale.front(),
+                                     int(tensors[size_t(in)].zero_point.front())};
   FileTensor target;
   target.name = "shape_" + std::to_string(tensors.size());
   target.type = FileType::Int32;
@@ -259,7 +272,8 @@ int ModelBuilder::softmax(int in, float beta) {
 
 std::vector<uint8_t> ModelBuilder::file() const {
   fb::FlatBufferBuilder out;
-  std::vector<fb::Offset<tflite::Buffer>> buffers = {tflite::CreateBuffer(out)};  // buffer 0 is empty by definition
+  std::vector<fb::Offset<tflite::Buffer>> buffers = {
+      tflite::CreateBuffer(out)};  // buffer 0 is empty by definition
   std::vector<uint32_t> buffer_of;
   for (const FileTensor& tensor : tensors) {
     if (tensor.shares_data_of >= 0) {
@@ -287,16 +301,16 @@ std::vector<uint8_t> ModelBuilder::file() const {
       const FileTensor& t = tensors[i];
       fb::Offset<tflite::Quantization> quantization;
       if (!t.scale.empty()) {
-        quantization = tflite::CreateQuantization(out, out.CreateVector(t.scale), out.CreateVector(t.zero_point), 0,
-                                                  t.axis);
+        quantization = tflite::CreateQuantization(out, out.CreateVector(t.scale),
+                                                  out.CreateVector(t.zero_point), 0, t.axis);
       }
       fb::Offset<tflite::Sparsity> sparsity;
       if (t.is_sparse) sparsity = tflite::CreateSparsity(out);
       fb::Offset<fb::Vector<int>> signature;
       if (!t.shape_signature.empty()) signature = out.CreateVector(t.shape_signature);
       file_tensors.push_back(tflite::CreateTensor(out, out.CreateVector(t.shape), tflite::TensorType(t.type),
-                                                  buffer_of[i], out.CreateString(t.name), quantization, t.is_variable,
-                                                  sparsity, signature));
+                                                  buffer_of[i], out.CreateString(t.name), quantization,
+                                                  t.is_variable, sparsity, signature));
     }
     std::vector<fb::Offset<tflite::OperatorNode>> nodes;
     for (const FileOp& op : ops) {
@@ -311,9 +325,9 @@ std::vector<uint8_t> ModelBuilder::file() const {
                                             out.CreateString("main")));
   }
   const auto description = out.CreateString("built by a test");
-  tflite::FinishModelBuffer(out, tflite::CreateModel(out, uint32_t(version), out.CreateVector(codes),
-                                                     out.CreateVector(graphs), description,
-                                                     out.CreateVector(buffers)));
+  tflite::FinishModelBuffer(
+      out, tflite::CreateModel(out, uint32_t(version), out.CreateVector(codes), out.CreateVector(graphs),
+                               description, out.CreateVector(buffers)));
   return {out.GetBufferPointer(), out.GetBufferPointer() + out.GetSize()};
 }
 
@@ -351,9 +365,15 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
   const PoolSpec pool{spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w, spec.same, spec.activation};
 
   switch (kind) {
-    case OpKind::Conv2D: model.output(model.conv(in, spec)); break;
-    case OpKind::DepthwiseConv2D: model.output(model.depthwise(in, spec)); break;
-    case OpKind::FullyConnected: model.output(model.fully_connected(in, spec)); break;
+    case OpKind::Conv2D:
+      model.output(model.conv(in, spec));
+      break;
+    case OpKind::DepthwiseConv2D:
+      model.output(model.depthwise(in, spec));
+      break;
+    case OpKind::FullyConnected:
+      model.output(model.fully_connected(in, spec));
+      break;
     case OpKind::Add: {
       ConvSpec branch;
       branch.channels = c;
@@ -369,15 +389,21 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
     case OpKind::AveragePool:
       model.output(model.average_pool(in, pool));
       break;
-    case OpKind::MaxPool: model.output(model.max_pool(in, pool)); break;
+    case OpKind::MaxPool:
+      model.output(model.max_pool(in, pool));
+      break;
     case OpKind::Mean: {
       const float scale = 0.02F * std::exp2(float(draw(random, -300, 0)) / 100.0F);
       const int z = zero_point();
       model.output(model.mean(in, {scale, z}, draw(random, 0, 1) == 1));
       break;
     }
-    case OpKind::Reshape: model.output(model.reshape(in, {1, h * w * c})); break;
-    case OpKind::Softmax: model.output(model.softmax(in)); break;
+    case OpKind::Reshape:
+      model.output(model.reshape(in, {1, h * w * c}));
+      break;
+    case OpKind::Softmax:
+      model.output(model.softmax(in));
+      break;
   }
   return model;
 }

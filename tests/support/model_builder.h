@@ -1,5 +1,5 @@
-// Builds TensorFlow Lite model files in memory, for tests: layer by layer with chosen or random quantisation, weights
-// and biases, or field by field for files that must be refused.
+// Builds TensorFlow Lite model files in memory, for tests: layer by layer with chosen or random quantisation,
+// weights and biases, or field by field for files that must be refused.
 //
 //   test::ModelBuilder model(seed);
 //   const int in = model.input({1, 9, 9, 5}, {.scale = 0.02F, .zero_point = -128});
@@ -7,8 +7,8 @@
 //   model.output(model.add(a, model.conv(in, {.channels = 7, .stride_h = 2})));
 //   const std::vector<uint8_t> file = model.file();
 //
-// Layer functions take and return tensor indices of the file. A scale of 0 (the default) is chosen from the layer's
-// size so that random data uses the whole range of the output.
+// Layer functions take and return tensor indices of the file. A scale of 0 (the default) is chosen from the
+// layer's size so that random data uses the whole range of the output.
 #ifndef KAITEN_TESTS_SUPPORT_MODEL_BUILDER_H
 #define KAITEN_TESTS_SUPPORT_MODEL_BUILDER_H
 
@@ -65,8 +65,8 @@ struct ActivationScale {
   int zero_point = 0;
 };
 
-// Parameters of conv, depthwise (channels ignored: in * depth_multiplier) and fc (only channels and what follows
-// `same`). Empty vectors are filled at random.
+// Parameters of conv, depthwise (channels ignored: in * depth_multiplier) and fc (only channels and what
+// follows `same`). Empty vectors are filled at random.
 struct ConvSpec {
   int channels = 8;
   int kernel_h = 3;
@@ -82,9 +82,9 @@ struct ConvSpec {
   int out_zero_point = 0;
   bool per_channel = true;
   bool has_bias = true;
-  std::vector<int8_t> weights;  // OHWI, depthwise HWO, fc OI; random in [-127, 127]
-  std::vector<int32_t> bias;    // one per output channel
-  std::vector<float> weight_scales;  // one, or one per output channel
+  std::vector<int8_t> weights = {};       // OHWI, depthwise HWO, fc OI; random in [-127, 127]
+  std::vector<int32_t> bias = {};         // one per output channel
+  std::vector<float> weight_scales = {};  // one, or one per output channel
 };
 
 struct AddSpec {
@@ -132,8 +132,8 @@ class ModelBuilder {
   std::mt19937_64& random() { return random_; }
 
  private:
-  int weighted_layer(int code, int in, ConvSpec spec, const std::vector<int>& kernel, int fan_in, int channels,
-                     int axis, const std::vector<int>& out_shape);
+  int weighted_layer(int code, int in, ConvSpec spec, const std::vector<int>& kernel, int fan_in,
+                     int channels, int axis, const std::vector<int>& out_shape);
   int pool(int code, int in, const PoolSpec& spec);
   int activation_tensor(const std::string& kind, const std::vector<int>& shape, ActivationScale quantization);
 
@@ -149,8 +149,8 @@ struct RandomLayerLimits {
   int max_dilation = 1;
 };
 
-// A model of one random layer of a kind (Add: one input added to itself behind a 1x1 convolution). Channel counts are
-// multiples of nothing, zero points often stand at an end of the range, some biases reach far.
+// A model of one random layer of a kind (Add: one input added to itself behind a 1x1 convolution). Channel
+// counts are multiples of nothing, zero points often stand at an end of the range, some biases reach far.
 ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& limits = {});
 
 // Random stored values; one in four is -128, 127 or 0, so that extremes meet.

@@ -147,9 +147,12 @@ TEST(Rounding, MatchesExactArithmetic) {
     const auto x = int32_t(int64_t(random()) >> (32 + (bits >> 40) % 31));
     const Wide product = Wide(x) * m;
     const Wide high = floor_divide(product + kHalf, 31);
-    ASSERT_EQ(Wide(requantize_double(x, {m, shift})), ties_away(high, -shift)) << x << " " << m << " " << shift;
-    ASSERT_EQ(Wide(requantize_single(x, {m, shift})), ties_away(product, 31 - shift)) << x << " " << m << " " << shift;
-    if (shift < 0 && high < 0 && (-high & ((Wide(1) << -shift) - 1)) == Wide(1) << (-shift - 1)) negative_ties++;
+    ASSERT_EQ(Wide(requantize_double(x, {m, shift})), ties_away(high, -shift))
+        << x << " " << m << " " << shift;
+    ASSERT_EQ(Wide(requantize_single(x, {m, shift})), ties_away(product, 31 - shift))
+        << x << " " << m << " " << shift;
+    if (shift < 0 && high < 0 && (-high & ((Wide(1) << -shift) - 1)) == Wide(1) << (-shift - 1))
+      negative_ties++;
   }
   EXPECT_GT(negative_ties, 1000U);
 }

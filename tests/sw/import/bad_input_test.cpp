@@ -1,10 +1,11 @@
-// Damaged model files: every one ends in an InputError of one line, a list of refusals or a sound graph, in bounded time
-// and memory.
+// Damaged model files: every one ends in an InputError of one line, a list of refusals or a sound graph, in
+// bounded time and memory.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,15 @@ File every_operator() {
   model.output(model.softmax(x));
   return model.file();
 }
+
+// Peak memory of this program. Sanitizers keep freed memory for a while: there it says nothing.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kPeakIsMeaningful = false;
+#elif defined(__has_feature)
+constexpr bool kPeakIsMeaningful = !__has_feature(address_sanitizer);
+#else
+constexpr bool kPeakIsMeaningful = true;
+#endif
 
 long peak_kib() {
   rusage usage{};
@@ -103,15 +113,18 @@ void flip_bytes(const File& file, size_t flips_per_file, size_t run_every, uint6
   size_t errors = 0;
   for (int i = 0; i < 1000; i++) {
     File damaged = file;
-    for (size_t f = 0; f < flips_per_file; f++) damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
+    for (size_t f = 0; f < flips_per_file; f++)
+      damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
     const Outcome outcome = import_any(damaged);
     if (outcome == Outcome::Error) errors++;
     if (outcome == Outcome::Graph && graphs++ % run_every == 0) run(damaged, random);
   }
   EXPECT_GT(errors, 0U);
-  EXPECT_LT(peak_kib() - before, 256 * 1024) << "KiB";
-  std::printf("1000 files with %zu bytes changed: %zu sound, %zu damaged, %zu refused\n", flips_per_file, graphs, errors,
-              1000 - graphs - errors);
+  if (kPeakIsMeaningful) {
+    EXPECT_LT(peak_kib() - before, 256 * 1024) << "KiB";
+  }
+  std::printf("1000 files with %zu bytes changed: %zu sound, %zu damaged, %zu refused\n", flips_per_file,
+              graphs, errors, 1000 - graphs - errors);
 }
 
 TEST(BadInput, ByteFlipsOfTheDemo) { flip_bytes(demo_file(), 1, 20, 0); }

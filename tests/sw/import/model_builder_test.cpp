@@ -1,5 +1,7 @@
 // The builder of test models makes files the importer accepts, and that mean what was asked for.
 
+#include "tests/support/model_builder.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -7,16 +9,15 @@
 #include "graph/quantize.h"
 #include "import/import.h"
 #include "reference/reference.h"
-#include "tests/support/model_builder.h"
 #include "tests/support/seed.h"
 
 namespace kaiten {
 namespace {
 
 TEST(ModelBuilder, EveryRandomLayerImportsAndRuns) {
-  constexpr OpKind kKinds[] = {OpKind::Conv2D,  OpKind::DepthwiseConv2D, OpKind::FullyConnected,
-                               OpKind::Add,     OpKind::AveragePool,     OpKind::MaxPool,
-                               OpKind::Mean,    OpKind::Reshape,         OpKind::Softmax};
+  constexpr OpKind kKinds[] = {OpKind::Conv2D, OpKind::DepthwiseConv2D, OpKind::FullyConnected,
+                               OpKind::Add,    OpKind::AveragePool,     OpKind::MaxPool,
+                               OpKind::Mean,   OpKind::Reshape,         OpKind::Softmax};
   std::mt19937_64 random(test::seed());
   test::RandomLayerLimits limits;
   limits.max_dilation = 3;
@@ -25,7 +26,8 @@ TEST(ModelBuilder, EveryRandomLayerImportsAndRuns) {
     for (int i = 0; i < 40; i++) {
       const uint64_t seed = random();
       const ImportResult result = import_tflite(test::random_layer(seed, kind, limits).file());
-      ASSERT_TRUE(result.graph) << name_of(kind) << " seed " << seed << ": " << result.refusals.front().text();
+      ASSERT_TRUE(result.graph) << name_of(kind) << " seed " << seed << ": "
+                                << result.refusals.front().text();
       const Graph& graph = *result.graph;
       EXPECT_EQ(graph.ops.back().kind, kind);
       const Tensor& input = graph.tensors[size_t(graph.inputs.front())];

@@ -1,4 +1,5 @@
-// Every limit of the importer is refused by name: layer, operator, limit, value. And everything inconsistent is damage.
+// Every limit of the importer is refused by name: layer, operator, limit, value. And everything inconsistent
+// is damage.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +68,8 @@ TEST(Refusals, UnsupportedOperators) {
   model.ops[0].code = 32;
   expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
   model.ops[0].code = 114;
-  EXPECT_NE(import_tflite(model.file()).refusals.front().way_out.find("inference_input_type"), std::string::npos);
+  EXPECT_NE(import_tflite(model.file()).refusals.front().way_out.find("inference_input_type"),
+            std::string::npos);
 }
 
 TEST(Refusals, ElementTypes) {
@@ -278,7 +280,8 @@ TEST(Refusals, AllReasonsAreListed) {
   std::ostringstream report;
   print_inspect(report, result);
   EXPECT_TRUE(report.str().starts_with("many: cannot run, 3 reasons\n")) << report.str();
-  for (const Refusal& refusal : result.refusals) EXPECT_NE(report.str().find(refusal.text()), std::string::npos);
+  for (const Refusal& refusal : result.refusals)
+    EXPECT_NE(report.str().find(refusal.text()), std::string::npos);
   try {
     require_graph(result);
     FAIL();
@@ -391,8 +394,8 @@ TEST(Damage, Sizes) {
 }
 
 TEST(Damage, Scales) {
-  for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
-                            std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float scale :
+       {0.0F, -1.0F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     ModelBuilder model = base();
     model.tensors[kOutput].scale = {scale};
     expect_damage(model, "scales must be positive and finite");
@@ -412,7 +415,8 @@ TEST(Damage, Scales) {
   expect_damage(model, "3 scales for 4 channels");
 }
 
-// Converters store equal constants once; files whose constants are all the same bytes would grow without limit.
+// Converters store equal constants once; files whose constants are all the same bytes would grow without
+// limit.
 TEST(Damage, SharedBytesAreBounded) {
   const auto build = [](int layers) {
     ModelBuilder model(1);

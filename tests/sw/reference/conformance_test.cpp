@@ -1,5 +1,6 @@
-// The kernels against CMSIS-NN's conformance cases, whose expected values the TensorFlow Lite interpreter made: with
-// the exact multipliers, shifts, offsets and ranges of the suite, so that nothing here depends on scales.
+// The kernels against CMSIS-NN's conformance cases, whose expected values the TensorFlow Lite interpreter
+// made: with the exact multipliers, shifts, offsets and ranges of the suite, so that nothing here depends on
+// scales.
 
 #include <gtest/gtest.h>
 
@@ -168,7 +169,8 @@ std::vector<int8_t> run_ds_cnn(const nlohmann::json& json) {
     values = run_conv(c, values, depthwise);
   }
   values = run_pool(Case(json, "AVERAGE_POOL_2D_10_", ""), values, true);
-  values = run_fully_connected(Case(json, "FULLY_CONNECTED_12_", "ds_cnn_s_layer_12_fully_connected_"), values, 12);
+  values = run_fully_connected(Case(json, "FULLY_CONNECTED_12_", "ds_cnn_s_layer_12_fully_connected_"),
+                               values, 12);
   const Case softmax(json, "SOFTMAX_13_", "");
   return run_softmax(softmax.value("MULT"), softmax.value("SHIFT"), softmax.value("ROW_SIZE"), values);
 }
@@ -176,11 +178,13 @@ std::vector<int8_t> run_ds_cnn(const nlohmann::json& json) {
 std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name) {
   if (name == "ds_cnn_s") return run_ds_cnn(json);
   std::string upper = name;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char ch) { return std::toupper(ch); });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char ch) { return std::toupper(ch); });
   const Case c(json, upper + "_", name + "_");
   if (name == "add") return run_add(c);
   const auto input = c.array<int8_t>(c.has_array("input") ? "input" : "input_tensor");
-  if (name == "softmax") return run_softmax(c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT"), c.value("ROW_SIZE"), input);
+  if (name == "softmax")
+    return run_softmax(c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT"), c.value("ROW_SIZE"), input);
   if (name.starts_with("avgpooling") || name.starts_with("maxpooling")) {
     return run_pool(c, input, name.starts_with("avg"));
   }

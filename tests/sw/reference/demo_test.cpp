@@ -1,5 +1,5 @@
-// The reference executor on the project's own network: all hundred images against golden.tsv (LiteRT's reference
-// kernels) and the one value in which tflite-micro differs.
+// The reference executor on the project's own network: all hundred images against golden.tsv (LiteRT's
+// reference kernels) and the one value in which tflite-micro differs.
 
 #include <gtest/gtest.h>
 

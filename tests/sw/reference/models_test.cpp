@@ -43,7 +43,9 @@ class SharedModels : public testing::Test {
 
   Graph load(const std::string& file) const { return require_graph(import_file(models_ / "tflite" / file)); }
 
-  nlohmann::json json(const fs::path& path) const { return nlohmann::json::parse(std::ifstream(models_ / path)); }
+  nlohmann::json json(const fs::path& path) const {
+    return nlohmann::json::parse(std::ifstream(models_ / path));
+  }
 
   // Every operator's output, as the table beside the file lists them.
   void compare_layers(const std::string& model_file, const std::string& layers, RoundingStyle style) const {
@@ -60,7 +62,8 @@ class SharedModels : public testing::Test {
       size_t tensor = 0, offset = 0, bytes = 0;
       fields >> op >> kind >> tensor >> dtype >> shape >> scale >> zero_point >> offset >> bytes;
       ASSERT_TRUE(fields && offset + bytes <= expected.size()) << line;
-      const Int8Values slice(expected.begin() + ptrdiff_t(offset), expected.begin() + ptrdiff_t(offset + bytes));
+      const Int8Values slice(expected.begin() + ptrdiff_t(offset),
+                             expected.begin() + ptrdiff_t(offset + bytes));
       if (kind == "INPUT") {
         tensors = run_reference(graph, std::vector<Int8Values>{slice}, style);
         continue;
@@ -97,7 +100,8 @@ class SharedModels : public testing::Test {
 };
 
 TEST_F(SharedModels, EveryTensorOfResNet8) {
-  compare_layers("mlperf-tiny/pretrainedResnet_quant.tflite", "pretrainedResnet_quant", RoundingStyle::LiteRt);
+  compare_layers("mlperf-tiny/pretrainedResnet_quant.tflite", "pretrainedResnet_quant",
+                 RoundingStyle::LiteRt);
   compare_layers("mlperf-tiny/pretrainedResnet_quant.tflite", "pretrainedResnet_quant", RoundingStyle::Tflm);
 }
 
@@ -109,7 +113,9 @@ TEST_F(SharedModels, EveryTensorOfVisualWakeWords) {
   compare_layers("mlperf-tiny/vww_96_int8.tflite", "vww_96_int8", RoundingStyle::LiteRt);
 }
 
-TEST_F(SharedModels, ResNet8Vectors) { compare_vectors("mlperf-tiny/pretrainedResnet_quant.tflite", "resnet8"); }
+TEST_F(SharedModels, ResNet8Vectors) {
+  compare_vectors("mlperf-tiny/pretrainedResnet_quant.tflite", "resnet8");
+}
 TEST_F(SharedModels, KeywordSpottingVectors) { compare_vectors("mlperf-tiny/kws_ref_model.tflite", "kws"); }
 TEST_F(SharedModels, VisualWakeWordsVectors) { compare_vectors("mlperf-tiny/vww_96_int8.tflite", "vww"); }
 
@@ -119,7 +125,9 @@ TEST_F(SharedModels, AnomalyDetectionVectors) {
   const auto output = size_t(graph.outputs.front());
   const nlohmann::json list = json("vectors/ad/expected.json");
   for (const auto& entry : list["cases"]) {
-    const auto path = [&](const char* field) { return models_ / "vectors/ad" / entry[field].get<std::string>(); };
+    const auto path = [&](const char* field) {
+      return models_ / "vectors/ad" / entry[field].get<std::string>();
+    };
     Int8Values input = read_int8(path("file"));
     input.resize(640);
     const auto tflm = run_reference(graph, std::vector<Int8Values>{input}, RoundingStyle::Tflm);
