@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "tflite_generated.h"
@@ -11,6 +12,8 @@ namespace kaiten::test {
 namespace {
 
 namespace fb = flatbuffers;
+
+constexpr float kTypicalScale = 0.01F;  // of weights
 
 int code_of(Activation activation) {
   switch (activation) {
@@ -39,6 +42,18 @@ std::vector<uint8_t> bytes_of(const std::vector<int32_t>& values) {
 int window_side(int in, int kernel, int dilation, int stride, bool same) {
   const int extent = (kernel - 1) * dilation + 1;
   return same ? (in + stride - 1) / stride : window_outputs(in, 0, 0, extent, stride);
+}
+
+// Biases with which some accumulators come as near to the ends of int32 as weights of up to 127 allow.
+std::vector<int32_t> biases_at_the_limits(int channels, int fan_in, std::mt19937_64& random) {
+  const int64_t reach = int64_t(fan_in) * 255 * 127;
+  const int64_t limit = std::max<int64_t>(0, std::numeric_limits<int32_t>::max() - reach);
+  std::vector<int32_t> biases;
+  for (int c = 0; c < channels; c++) {
+    const int choice = draw(random, 0, 2);
+    biases.push_back(int32_t(choice == 0 ? limit : choice == 1 ? -limit : draw(random, -5000, 5000)));
+  }
+  return biases;
 }
 
 fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tflite::Options& type) {
@@ -106,7 +121,7 @@ int ModelBuilder::weighted_layer(int code, int in, ConvSpec spec, const std::vec
     spec.weights.resize(weight_count);
     for (int8_t& w : spec.weights) w = int8_t(draw(random_, -127, 127));
   }
-  const float mean_scale = spec.weight_scales.empty() ? 0.01F : spec.weight_scales.front();
+  const float mean_scale = spec.weight_scales.empty() ? kTypicalScale : spec.weight_scales.front();
   if (spec.weight_scales.empty()) {
     const auto spread = [&] { return mean_scale * std::exp2(float(draw(random_, -100, 100)) / 100.0F); };
     for (int c = 0; c < (spec.per_channel ? channels : 1); c++) spec.weight_scales.push_back(spread());
@@ -358,11 +373,22 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
   spec.kernel_w = side(w, spec.dilation_w);
   spec.stride_h = draw(random, 1, limits.max_stride);
   spec.stride_w = draw(random, 1, limits.max_stride);
-  spec.activation = activation();
   spec.out_zero_point = zero_point();
+  // A ReLU above a high zero point would leave hardly any values.
+  spec.activation = spec.out_zero_point > 64 ? Activation::None : activation();
   spec.per_channel = draw(random, 0, 2) != 0;
   spec.has_bias = draw(random, 0, 3) != 0;
   const PoolSpec pool{spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w, spec.same, spec.activation};
+
+  const bool depthwise = kind == OpKind::DepthwiseConv2D;
+  if (depthwise) spec.depth_multiplier = draw(random, 1, limits.max_depth_multiplier);
+  if (spec.has_bias && draw(random, 0, 3) == 0) {
+    const int fan_in =
+        kind == OpKind::FullyConnected ? h * w * c : spec.kernel_h * spec.kernel_w * (depthwise ? 1 : c);
+    spec.bias = biases_at_the_limits(depthwise ? c * spec.depth_multiplier : spec.channels, fan_in, random);
+    // Half of them with a scale under which such sums do not saturate.
+    if (draw(random, 0, 1) == 1) spec.out_scale = kTypicalScale * 0.02F * 0x1p31F / 100.0F;
+  }
 
   switch (kind) {
     case OpKind::Conv2D:
@@ -393,9 +419,11 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
       model.output(model.max_pool(in, pool));
       break;
     case OpKind::Mean: {
-      const float scale = 0.02F * std::exp2(float(draw(random, -300, 0)) / 100.0F);
-      const int z = zero_point();
-      model.output(model.mean(in, {scale, z}, draw(random, 0, 1) == 1));
+      // Means lie close together: put their middle into the output's range, mostly.
+      const float ratio = std::exp2(float(draw(random, -100, 0)) / 100.0F);
+      const int zp_in = int(model.tensors[size_t(in)].zero_point.front());
+      const int zp_out = draw(random, 0, 3) == 0 ? zero_point() : int(ratio * float(zp_in));
+      model.output(model.mean(in, {0.02F / ratio, zp_out}, draw(random, 0, 1) == 1));
       break;
     }
     case OpKind::Reshape:

@@ -147,10 +147,12 @@ struct RandomLayerLimits {
   int max_kernel = 5;
   int max_stride = 3;
   int max_dilation = 1;
+  int max_depth_multiplier = 1;
 };
 
 // A model of one random layer of a kind (Add: one input added to itself behind a 1x1 convolution). Channel
-// counts are multiples of nothing, zero points often stand at an end of the range, some biases reach far.
+// counts are multiples of nothing, zero points often stand at an end of the range; in one weighted layer of
+// four the biases put the accumulators next to the ends of int32.
 ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& limits = {});
 
 // Random stored values; one in four is -128, 127 or 0, so that extremes meet.

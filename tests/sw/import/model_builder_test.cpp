@@ -21,6 +21,7 @@ TEST(ModelBuilder, EveryRandomLayerImportsAndRuns) {
   std::mt19937_64 random(test::seed());
   test::RandomLayerLimits limits;
   limits.max_dilation = 3;
+  limits.max_depth_multiplier = 3;
   for (const OpKind kind : kKinds) {
     size_t distinct = 0;
     for (int i = 0; i < 40; i++) {
