@@ -1,0 +1,167 @@
+// Result writer against a plain walk of the loops tile, row, column: random commands queued behind each other, random
+// refusals by every sink, never more results than credits.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "Vkt_result_writer.h"
+#include "tests/support/seed.h"
+#include "verilated.h"
+
+namespace {
+
+constexpr int kWords = 2, kDepth = 16;
+
+struct Ring {
+  int first, slots, size;
+  int slot(int row) const { return first + row % slots * size; }
+  int last() const { return slot(slots - 1); }
+};
+
+struct Command {
+  int columns, rows, tiles, groups, group, pixel, first_row, index;
+  Ring sb, vb;
+  bool to_sb, to_vb, to_store;
+};
+
+// Writes fields from the lowest bit up, as kt_pkg::out_cmd_t lists them from the highest.
+void pack(const Command& c, WData* out) {
+  int at = 0;
+  const auto put = [&](uint64_t value, int bits) {
+    for (int b = 0; b < bits; b++, at++) {
+      const WData mask = WData{1} << at % 32;
+      out[at / 32] = (value >> b & 1) ? out[at / 32] | mask : out[at / 32] & ~mask;
+    }
+  };
+  const auto word = [&](int i) { put(static_cast<uint64_t>(i % 9), 4), put(static_cast<uint64_t>(i / 9), 14); };
+  const auto ring = [&](const Ring& r) { put(r.size, 16), put(r.last(), 16), put(r.first, 16); };
+  put(c.index, 24), put(c.to_store, 1), put(c.to_vb, 1), put(c.to_sb, 1);
+  put(c.vb.slot(c.first_row), 16), ring(c.vb);
+  put(c.sb.slot(c.first_row), 16), ring(c.sb);
+  put(c.first_row % 3, 2), word(c.pixel), word(c.group), put(c.group, 10), put(c.groups, 10);
+  put(c.tiles, 10), put(c.rows, 10), put(c.columns, 10);
+}
+
+struct Expected {
+  const Command* command;
+  int x, y, tile;
+  uint32_t data[kWords];
+};
+
+TEST(ResultWriter, RandomCommandsAndSinks) {
+  std::mt19937 random(kaiten::test::seed());
+  const auto pick = [&](int lo, int hi) { return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1)); };
+  auto top = std::make_unique<Vkt_result_writer>();
+  const auto edge = [&] {
+    top->clk_i = 1;
+    top->eval();
+    top->clk_i = 0;
+    top->eval();
+  };
+  top->clk_i = top->rst_ni = 0, top->start_i = top->take_i = top->valid_i = 0;
+  top->eval();
+  edge();
+  top->rst_ni = 1;
+
+  std::deque<Command> commands;          // started, not done (stable addresses)
+  std::deque<Expected> results;          // to come out
+  struct Pending {
+    const Command* command;
+    int x, y, tile;
+  };
+  std::deque<Pending> to_compute;        // pixels of started commands without a credit
+  std::deque<int> in_flight;             // cycles until the result of a credit arrives
+  std::deque<Pending> flying;
+  int done = 0, started = 0, stall = 0;
+  const int kCommands = 300;
+
+  for (int cycle = 0; done < kCommands; cycle++) {
+    ASSERT_LT(cycle, 400000) << "hangs after " << done << " commands, started " << started << " results " << results.size() << " to compute " << to_compute.size() << " credit " << int(top->credit_o) << " ready " << int(top->ready_o);
+    if (cycle % 500 == 0) stall = pick(0, 1) ? pick(0, 90) : 0;
+    const auto allow = [&] { return pick(0, 99) >= stall; };
+
+    top->start_i = 0;
+    if (started < kCommands && top->ready_o && pick(0, 20) == 0) {
+      Command c;
+      c.columns = pick(1, 9), c.rows = pick(1, 4), c.tiles = pick(1, 3), c.index = pick(0, 0xffffff);
+      c.group = pick(0, 12), c.groups = c.group + (c.tiles - 1) * kWords + pick(1, kWords);
+      c.pixel = c.groups % 3 ? c.groups : c.groups + 1, c.first_row = pick(0, 50);
+      const int size = (c.columns * c.pixel + 8) / 9;
+      c.sb = {pick(0, 500), pick(1, 7), size}, c.vb = {pick(0, 500), pick(1, 7), size};
+      c.to_sb = pick(0, 1), c.to_vb = pick(0, 1), c.to_store = !(c.to_sb || c.to_vb) || pick(0, 1);
+      commands.push_back(c);
+      pack(c, &top->cmd_i[0]);
+      top->start_i = 1;
+      started++;
+      for (int t = 0; t < c.tiles; t++)
+        for (int y = 0; y < c.rows; y++)
+          for (int x = 0; x < c.columns; x++) to_compute.push_back({&commands.back(), x, y, t});
+    }
+    // a credit for the next pixel, whose result comes a few cycles later
+    top->take_i = 0;
+    if (!to_compute.empty() && top->credit_o && pick(0, 3)) {
+      top->take_i = 1;
+      in_flight.push_back(5);
+      flying.push_back(to_compute.front());
+      to_compute.pop_front();
+    }
+    for (int& left : in_flight) left--;
+    top->valid_i = 0;
+    if (!in_flight.empty() && in_flight.front() == 0) {
+      in_flight.pop_front();
+      const Pending p = flying.front();
+      flying.pop_front();
+      Expected e{p.command, p.x, p.y, p.tile, {}};
+      for (int w = 0; w < kWords; w++) top->word_i[w] = e.data[w] = static_cast<uint32_t>(random());
+      top->valid_i = 1;
+      results.push_back(e);
+    }
+    top->sb_grant_i = allow(), top->vb_grant_i = allow(), top->st_ready_i = allow();
+    top->eval();
+
+    const uint64_t watch = top->watch_o;
+    const bool leaves = watch >> 54 & 1;
+    const bool stored = top->st_valid_o && top->st_ready_i;
+    if (leaves) {
+      ASSERT_FALSE(results.empty());
+      const Expected e = results.front();
+      results.pop_front();
+      const Command& c = *e.command;
+      ASSERT_EQ(watch >> 30 & 0xffffff, static_cast<uint64_t>(c.index));
+      ASSERT_EQ(watch >> 20 & 1023, static_cast<uint64_t>(c.columns - 1 - e.x));
+      ASSERT_EQ(watch >> 10 & 1023, static_cast<uint64_t>(c.rows - 1 - e.y));
+      ASSERT_EQ(watch & 1023, static_cast<uint64_t>(c.tiles - 1 - e.tile));
+      ASSERT_EQ(top->sb_we_o, c.to_sb);
+      ASSERT_EQ(top->vb_we_o, c.to_vb);
+      ASSERT_EQ(stored, c.to_store);
+      ASSERT_TRUE((!c.to_sb || top->sb_grant_i) && (!c.to_vb || top->vb_grant_i));
+      for (int w = 0; w < kWords; w++) {
+        const int group = c.group + e.tile * kWords + w, i = e.x * c.pixel + group, row = c.first_row + e.y;
+        const uint32_t sb = top->sb_tap_o[w], vb = top->vb_tap_o[w];
+        ASSERT_EQ(top->word_o[w], e.data[w]);
+        ASSERT_EQ(sb >> 20 & 1, group < c.groups);
+        ASSERT_EQ(vb >> 20 & 1, group < c.groups);
+        if (group >= c.groups) continue;
+        ASSERT_EQ(sb >> 16 & 15, static_cast<uint32_t>((i + 3 * row) % 9));
+        ASSERT_EQ(vb >> 16 & 15, static_cast<uint32_t>((i + 3 * row) % 9));
+        ASSERT_EQ(sb & 0xffff, static_cast<uint32_t>(c.sb.slot(row) + i / 9));
+        ASSERT_EQ(vb & 0xffff, static_cast<uint32_t>(c.vb.slot(row) + i / 9));
+      }
+    } else {
+      ASSERT_FALSE(top->sb_we_o || top->vb_we_o || stored);
+    }
+    ASSERT_LE(results.size(), static_cast<size_t>(kDepth));
+    const bool finished = top->done_o;
+    edge();
+    if (finished) {
+      done++;
+      commands.pop_front();
+    }
+  }
+  EXPECT_TRUE(results.empty());
+}
+
+}  // namespace

@@ -1,0 +1,123 @@
+// Streaming buffer against nine plain arrays: three writers with random requests, random reads every cycle.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "Vkt_stream_buf.h"
+#include "tests/support/seed.h"
+#include "verilated.h"
+
+namespace {
+
+constexpr int kDepth = 32, kArrayWords = 2, kVectorWords = 3, kLoadWords = 4;
+
+struct Tap {
+  bool enabled;
+  int bank, address;
+  uint32_t packed() const { return static_cast<uint32_t>(enabled << 20 | bank << 16 | address); }  // kt_pkg::tap_t
+};
+
+class StreamBuf : public testing::Test {
+ protected:
+  StreamBuf() : random(kaiten::test::seed()), top(std::make_unique<Vkt_stream_buf>()) {
+    top->clk_i = top->rst_ni = 0;
+    top->array_we_i = top->vector_we_i = top->load_we_i = 0;
+    top->eval();
+    for (int t = 0; t < 9; t++) top->tap_i[t] = 0;
+    edge();
+    top->rst_ni = 1;
+  }
+  void edge() {
+    top->clk_i = 1;
+    top->eval();
+    top->clk_i = 0;
+    top->eval();
+  }
+  int pick(int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
+
+  // Taps of one request: different banks.
+  std::vector<Tap> request(int words) {
+    std::array<int, 9> banks;
+    std::iota(banks.begin(), banks.end(), 0);
+    std::shuffle(banks.begin(), banks.end(), random);
+    std::vector<Tap> taps;
+    for (int w = 0; w < words; w++) taps.push_back({pick(4) != 0, banks[w], pick(kDepth)});
+    return taps;
+  }
+  static bool meet(const std::vector<Tap>& a, const std::vector<Tap>& b) {
+    for (const Tap& x : a)
+      for (const Tap& y : b)
+        if (x.enabled && y.enabled && x.bank == y.bank) return true;
+    return false;
+  }
+
+  std::mt19937 random;
+  std::unique_ptr<Vkt_stream_buf> top;
+};
+
+TEST_F(StreamBuf, WritersAndReader) {
+  using Banks = std::array<std::array<int64_t, kDepth>, 9>;  // -1: never written
+  Banks memory;
+  for (auto& bank : memory) bank.fill(-1);
+  struct Write {
+    int bank, address;
+    uint32_t data;
+  };
+  std::deque<std::vector<Write>> under_way(1);  // written one cycle later
+  struct Read {
+    int tap;
+    int64_t data;
+  };
+  std::vector<Read> expected;
+  uint64_t refused = 0, checked = 0;
+
+  for (int cycle = 0; cycle < 20000; cycle++) {
+    const auto array = request(kArrayWords), vector = request(kVectorWords), load = request(kLoadWords);
+    const bool array_on = pick(2), vector_wants = pick(2), load_wants = pick(2);
+    std::vector<Write> writes;
+    const auto drive = [&](const std::vector<Tap>& taps, auto& ports, auto& words, bool on) {
+      for (size_t w = 0; w < taps.size(); w++) {
+        const uint32_t data = static_cast<uint32_t>(random());
+        ports[w] = taps[w].packed();
+        words[w] = data;
+        if (on && taps[w].enabled) writes.push_back({taps[w].bank, taps[w].address, data});
+      }
+    };
+    const bool vector_grant = !(array_on && meet(array, vector)), vector_on = vector_wants && vector_grant;
+    const bool load_grant = !(array_on && meet(array, load)) && !(vector_on && meet(vector, load));
+    drive(array, top->array_tap_i, top->array_word_i, array_on);
+    drive(vector, top->vector_tap_i, top->vector_word_i, vector_on);
+    drive(load, top->load_tap_i, top->load_word_i, load_wants && load_grant);
+    top->array_we_i = array_on;
+    top->eval();
+    ASSERT_EQ(top->vector_grant_o, vector_grant);
+    top->vector_we_i = vector_on;
+    top->eval();
+    ASSERT_EQ(top->load_grant_o, load_grant);
+    top->load_we_i = load_wants && load_grant;
+    refused += !vector_grant + !load_grant;
+
+    const auto reads = request(9);
+    for (int t = 0; t < 9; t++) top->tap_i[t] = reads[t].packed();
+    edge();
+    // the words asked for in this cycle stand at the outputs behind its edge
+    for (int t = 0; t < 9; t++) {
+      if (!reads[t].enabled || memory[reads[t].bank][reads[t].address] < 0) continue;
+      ASSERT_EQ(top->word_o[t], memory[reads[t].bank][reads[t].address]) << "cycle " << cycle << " tap " << t;
+      checked++;
+    }
+    under_way.push_back(writes);
+    for (const Write& w : under_way.front()) memory[w.bank][w.address] = w.data;
+    under_way.pop_front();
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(checked, 50000u);
+}
+
+}  // namespace
