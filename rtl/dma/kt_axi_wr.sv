@@ -16,7 +16,7 @@
 //   - A burst's address is issued only when all its data stand in the staging FIFO, and BREADY is always high: once an
 //     address is out, write data and responses depend on nothing but the memory. Another master can therefore be
 //     kept waiting by the memory only, never by this accelerator's computation (which may itself wait for reads).
-//   - WVALID does not wait for AWREADY; data never leave before their address is offered.
+//   - No VALID waits for a READY of another channel: data may pass an address that the memory stalls, as AXI4 allows.
 module kt_axi_wr #(
   parameter int unsigned AddrW       = 40,
   parameter int unsigned DataW       = 128,  // power of two
