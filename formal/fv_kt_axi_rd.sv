@@ -1,7 +1,7 @@
 `include "fv.svh"
 // The read master against a free but legal AXI4 memory.
-//   rules       (by induction) AR stable until taken, bursts of 1 to MaxBeats beats inside a page, never more than
-//               Outstanding of them, busy_o covers all that is under way, every beat owed is taken when the client takes
+//   rules       (by induction) AR stable until taken, bursts of 1 to MaxBeats beats inside a page, no more than
+//               Outstanding of them, busy_o covers all under way, every beat owed is taken when the client takes
 //   end to end  (EndToEnd, bounded) the memory answers with beat addresses: each request gets exactly its beats, in
 //               order, with the right offset, byte count and last mark
 module fv_kt_axi_rd #(
@@ -111,7 +111,8 @@ module fv_kt_axi_rd #(
   end
   `FV_ASSUME(m_owed, !r_valid_i || open_q != '0)
   `FV_ASSUME(m_last, !r_valid_i || r_last_i == (got_q == q_len[qr_q]))
-  `FV_ASSUME(m_stable, !r_stall_q || (r_valid_i && r_last_i == r_last_h && r_resp_i == r_resp_h && r_data_i == r_data_h))
+  `FV_ASSUME(m_stable, !r_stall_q || (r_valid_i &&
+             r_last_i == r_last_h && r_resp_i == r_resp_h && r_data_i == r_data_h))
   `FV_ASSUME(m_bytes, !req_valid_i || req_bytes_i != '0)
   wire [AddrW:0] req_end = (AddrW + 1)'(req_addr_i) + (AddrW + 1)'(req_bytes_i);
   `FV_ASSUME(m_range, !req_valid_i || req_end <= (AddrW + 1)'(1 << AddrW))

@@ -171,7 +171,8 @@ module fv_kt_axi_wr #(
   `FV_ASSERT(a_at_hand, !dut.info_valid || dut.stage_valid)
   `FV_ASSERT(a_busy, busy || (aw_open_q == '0 && w_open_q == '0 && !aw_valid && !w_valid))
   `FV_ASSERT(a_error, error == error_h)
-  `FV_ASSERT(i_fifos, `FIFO_OK(dut.u_info, Outstanding) && `FIFO_OK(dut.u_wait, Outstanding) && `FIFO_OK(dut.u_stage, StageBeats))
+  `FV_ASSERT(i_fifos, `FIFO_OK(dut.u_info, Outstanding) && `FIFO_OK(dut.u_wait, Outstanding) &&
+             `FIFO_OK(dut.u_stage, StageBeats))
   `FV_ASSERT(i_open, 32'(dut.u_wait.level_q) == 32'(aw_open_q) + 32'(aw_held))
   `FV_ASSERT(i_w_open, 32'(dut.u_wait.level_q) == 32'(w_open_q) + 32'(info_level) + 32'(last_held))
   `FV_ASSERT(i_staged, 32'(dut.u_stage.level_q) == 32'(dut.staged_q) + 32'(owed))

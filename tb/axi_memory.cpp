@@ -41,8 +41,7 @@ void AxiMemory::connect(const AxiReadPort& port) {
 }
 
 void AxiMemory::connect(const AxiWritePort& port) {
-  if (port.data_bytes > sizeof(Beat::data))
-    throw DeviceError("AxiMemory: bus of more than 64 bytes");
+  if (port.data_bytes > sizeof(Beat::data)) throw DeviceError("AxiMemory: bus of more than 64 bytes");
   w_ = port;
   set_options(options_);
   drive_idle();
@@ -69,8 +68,8 @@ void AxiMemory::reset() {
 std::span<uint8_t> AxiMemory::at(uint64_t address, size_t bytes) {
   const uint64_t offset = address - options_.base;
   if (address < options_.base || offset > options_.bytes || bytes > options_.bytes - offset)
-    throw DeviceError("memory access outside the simulated memory: address " + std::to_string(address) + ", " +
-                      std::to_string(bytes) + " bytes");
+    throw DeviceError("memory access outside the simulated memory: address " + std::to_string(address) +
+                      ", " + std::to_string(bytes) + " bytes");
   return {memory_.get() + offset, bytes};
 }
 
@@ -82,7 +81,9 @@ void AxiMemory::fail_range(uint64_t first, uint64_t last, uint8_t resp, bool rea
   failures_.push_back({first, last, resp, reads, writes});
 }
 void AxiMemory::fail_read_beat(uint64_t n, uint8_t resp) { fail_reads_.push_back({read_number_ + n, resp}); }
-void AxiMemory::fail_write_burst(uint64_t n, uint8_t resp) { fail_writes_.push_back({write_number_ + n, resp}); }
+void AxiMemory::fail_write_burst(uint64_t n, uint8_t resp) {
+  fail_writes_.push_back({write_number_ + n, resp});
+}
 void AxiMemory::clear_failures() {
   failures_.clear();
   fail_reads_.clear();
@@ -92,13 +93,15 @@ void AxiMemory::clear_failures() {
 uint8_t AxiMemory::range_response(uint64_t address, bool write) const {
   const unsigned bytes = write ? w_.data_bytes : r_.data_bytes;
   const uint64_t offset = address - options_.base;
-  if (address < options_.base || offset >= options_.bytes || options_.bytes - offset < bytes) return kRespDecerr;
+  if (address < options_.base || offset >= options_.bytes || options_.bytes - offset < bytes)
+    return kRespDecerr;
   for (const Failure& f : failures_)
     if ((write ? f.writes : f.reads) && address <= f.last && address + bytes > f.first) return f.resp;
   return kRespOkay;
 }
 
-static uint8_t numbered(const std::vector<std::pair<uint64_t, uint8_t>>& list, uint64_t number, uint8_t resp) {
+static uint8_t numbered(const std::vector<std::pair<uint64_t, uint8_t>>& list, uint64_t number,
+                        uint8_t resp) {
   for (const auto& [n, code] : list)
     if (n == number) return code;
   return resp;
@@ -108,7 +111,8 @@ void AxiMemory::accept_read() {
   const unsigned bytes = r_.data_bytes;
   if ((1u << *r_.ar_size) != bytes || *r_.ar_burst != 1)
     throw DeviceError("AxiMemory: read burst that is not INCR of full-width beats");
-  reads_.push_back({r_.ar_addr.get() & ~uint64_t{bytes - 1}, cycle_ + options_.read_latency, *r_.ar_len + 1u, *r_.ar_id});
+  reads_.push_back(
+      {r_.ar_addr.get() & ~uint64_t{bytes - 1}, cycle_ + options_.read_latency, *r_.ar_len + 1u, *r_.ar_id});
   counters_.read_bursts++;
   counters_.most_reads = std::max<unsigned>(counters_.most_reads, reads_.size());
 }
@@ -166,26 +170,27 @@ void AxiMemory::apply(const uint8_t* data, uint64_t strobes) {
   }
 }
 
-void AxiMemory::pre_edge() {
-  event_ = false;
+bool AxiMemory::accept() {
+  bool any = false;
   if (r_.ar_valid) {
-    if (*r_.r_valid & *r_.r_ready) r_taken_ = event_ = true;
+    if (*r_.r_valid & *r_.r_ready) r_taken_ = any = true;
     if (*r_.ar_valid & *r_.ar_ready) {
-      event_ = true;
+      any = true;
       accept_read();
     }
   }
   if (w_.aw_valid) {
-    if (*w_.b_valid & *w_.b_ready) b_taken_ = event_ = true;
+    if (*w_.b_valid & *w_.b_ready) b_taken_ = any = true;
     if (*w_.aw_valid & *w_.aw_ready) {
-      event_ = true;
+      any = true;
       accept_write_address();
     }
     if (*w_.w_valid & *w_.w_ready) {
-      event_ = true;
+      any = true;
       accept_write_data();
     }
   }
+  return any;
 }
 
 void AxiMemory::refill() {
@@ -229,12 +234,8 @@ bool AxiMemory::put_read_beat() {
   return true;
 }
 
-// `cycle_` is the number of the edge just passed until the end of the function; what is driven here is seen one later.
-void AxiMemory::post_edge() {
-  if (quiet_ && !event_) {
-    cycle_++;
-    return;
-  }
+// `cycle_` is still the number of the edge just passed; what is driven here is seen one later.
+void AxiMemory::drive() {
   const bool bounded = rate_ != 0;
   if (bounded) refill();
   int64_t& write_credit = credit_[options_.separate_directions];
@@ -261,7 +262,8 @@ void AxiMemory::post_edge() {
       b_on_ = b_taken_ = false;
       responses_.pop_front();
     }
-    if (!b_on_ && !responses_.empty() && responses_.front().ready <= cycle_ + 1 && !random_.percent(options_.stall_b)) {
+    if (!b_on_ && !responses_.empty() && responses_.front().ready <= cycle_ + 1 &&
+        !random_.percent(options_.stall_b)) {
       b_on_ = true;
       if (w_.b_id) *w_.b_id = responses_.front().id;
       *w_.b_resp = responses_.front().resp;
@@ -269,10 +271,10 @@ void AxiMemory::post_edge() {
     *w_.b_valid = b_on_;
     const bool room = writes_.size() + responses_.size() < options_.max_writes;
     *w_.aw_ready = room && !random_.percent(options_.stall_aw);
-    *w_.w_ready = early_.size() < 64 && (!bounded || write_credit >= write_cost) && !random_.percent(options_.stall_w);
+    *w_.w_ready =
+        early_.size() < 64 && (!bounded || write_credit >= write_cost) && !random_.percent(options_.stall_w);
   }
   quiet_ = !stalls_ && idle() && (!bounded || !w_.aw_valid || *w_.w_ready);
-  cycle_++;
 }
 
 }  // namespace kaiten::tb

@@ -7,29 +7,44 @@ namespace kaiten::tb {
 
 const char* name(AxiRule rule) {
   switch (rule) {
-    case AxiRule::kValidDropped: return "VALID dropped before READY";
-    case AxiRule::kPayloadChanged: return "payload changed before READY";
-    case AxiRule::kBurstType: return "burst type is not INCR";
-    case AxiRule::kBurstSize: return "beat size is not the bus width";
-    case AxiRule::kBurstLength: return "burst is too long";
-    case AxiRule::kUnaligned: return "address is not aligned to the bus";
-    case AxiRule::kPage: return "burst crosses a 4 KiB line";
-    case AxiRule::kIdentifier: return "unknown ID";
-    case AxiRule::kOutstanding: return "too many outstanding bursts";
-    case AxiRule::kLast: return "LAST in the wrong place";
-    case AxiRule::kNoRequest: return "response without a request";
-    case AxiRule::kResponse: return "illegal response code";
-    case AxiRule::kStrobe: return "write beat without strobes";
-    case AxiRule::kReset: return "VALID high in reset";
-    case AxiRule::kUnfinished: return "bursts not finished";
+    case AxiRule::kValidDropped:
+      return "VALID dropped before READY";
+    case AxiRule::kPayloadChanged:
+      return "payload changed before READY";
+    case AxiRule::kBurstType:
+      return "burst type is not INCR";
+    case AxiRule::kBurstSize:
+      return "beat size is not the bus width";
+    case AxiRule::kBurstLength:
+      return "burst is too long";
+    case AxiRule::kUnaligned:
+      return "address is not aligned to the bus";
+    case AxiRule::kPage:
+      return "burst crosses a 4 KiB line";
+    case AxiRule::kIdentifier:
+      return "unknown ID";
+    case AxiRule::kOutstanding:
+      return "too many outstanding bursts";
+    case AxiRule::kLast:
+      return "LAST in the wrong place";
+    case AxiRule::kNoRequest:
+      return "response without a request";
+    case AxiRule::kResponse:
+      return "illegal response code";
+    case AxiRule::kStrobe:
+      return "write beat without strobes";
+    case AxiRule::kReset:
+      return "VALID high in reset";
+    case AxiRule::kUnfinished:
+      return "bursts not finished";
   }
   return "?";
 }
 
 std::string ProtocolError::text() const {
   std::ostringstream s;
-  s << "AXI protocol error on " << port << ' ' << channel << " in cycle " << cycle << ": " << name(rule) << " (0x"
-    << std::hex << value << ')';
+  s << "AXI protocol error on " << port << ' ' << channel << " in cycle " << cycle << ": " << name(rule)
+    << " (0x" << std::hex << value << ')';
   return s.str();
 }
 
@@ -53,7 +68,8 @@ void check_address(const AxiMonitorOptions& o, unsigned bytes, uint64_t address,
   if ((1u << size) != bytes) fail(AxiRule::kBurstSize, size);
   if (len + 1 > o.max_beats) fail(AxiRule::kBurstLength, len + 1);
   if (address % bytes != 0) fail(AxiRule::kUnaligned, address);
-  if ((address & 4095 & ~uint64_t{bytes - 1}) + uint64_t{len + 1} * bytes > 4096) fail(AxiRule::kPage, address);
+  if ((address & 4095 & ~uint64_t{bytes - 1}) + uint64_t{len + 1} * bytes > 4096)
+    fail(AxiRule::kPage, address);
   if (id >= o.ids) fail(AxiRule::kIdentifier, id);
 }
 
@@ -89,7 +105,8 @@ void AxiReadMonitor::busy_sample(uint64_t cycle) {
       if (r_.id != id) fail(cycle, "R", AxiRule::kPayloadChanged, 0);
       if (r_.resp != *p_.r_resp) fail(cycle, "R", AxiRule::kPayloadChanged, 1);
       if (r_.last != *p_.r_last) fail(cycle, "R", AxiRule::kPayloadChanged, 2);
-      if (std::memcmp(r_.data.data(), p_.r_data, p_.data_bytes)) fail(cycle, "R", AxiRule::kPayloadChanged, 3);
+      if (std::memcmp(r_.data.data(), p_.r_data, p_.data_bytes))
+        fail(cycle, "R", AxiRule::kPayloadChanged, 3);
     } else {
       if (beats_[id].empty()) {
         fail(cycle, "R", AxiRule::kNoRequest, id);
@@ -228,7 +245,8 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
     if (w_waits_) {
       if (w_.strobes != strobes) fail(cycle, "W", AxiRule::kPayloadChanged, 0);
       if (w_.last != last) fail(cycle, "W", AxiRule::kPayloadChanged, 1);
-      if (std::memcmp(w_.data.data(), p_.w_data, p_.data_bytes)) fail(cycle, "W", AxiRule::kPayloadChanged, 2);
+      if (std::memcmp(w_.data.data(), p_.w_data, p_.data_bytes))
+        fail(cycle, "W", AxiRule::kPayloadChanged, 2);
     } else if (strobes == 0) {
       fail(cycle, "W", AxiRule::kStrobe, 0);
     }
@@ -275,7 +293,8 @@ void AxiLiteMonitor::sample_in_reset(uint64_t cycle) {
   const struct {
     const uint8_t* valid;
     const char* channel;
-  } channels[] = {{p_.aw_valid, "AW"}, {p_.w_valid, "W"}, {p_.b_valid, "B"}, {p_.ar_valid, "AR"}, {p_.r_valid, "R"}};
+  } channels[] = {
+      {p_.aw_valid, "AW"}, {p_.w_valid, "W"}, {p_.b_valid, "B"}, {p_.ar_valid, "AR"}, {p_.r_valid, "R"}};
   for (const auto& c : channels)
     if (*c.valid) fail(cycle, c.channel, AxiRule::kReset, 0);
   aw_ = w_ = b_ = ar_ = r_ = {};
@@ -303,7 +322,8 @@ void AxiLiteMonitor::hold(uint64_t cycle, const char* channel, Held& held, bool 
 
 void AxiLiteMonitor::busy_sample(uint64_t cycle) {
   const bool b_new = *p_.b_valid && !b_.waits, r_new = *p_.r_valid && !r_.waits;
-  const bool aw_new = *p_.aw_valid && !aw_.waits, w_new = *p_.w_valid && !w_.waits, ar_new = *p_.ar_valid && !ar_.waits;
+  const bool aw_new = *p_.aw_valid && !aw_.waits, w_new = *p_.w_valid && !w_.waits,
+             ar_new = *p_.ar_valid && !ar_.waits;
   const uint64_t strobes = p_.w_strb ? p_.w_strb.get() : 1;
 
   if (b_new && (addresses_ == 0 || data_ == 0)) fail(cycle, "B", AxiRule::kNoRequest, 0);

@@ -1,10 +1,10 @@
 // Protocol monitors for AXI4 read, AXI4 write and AXI4-Lite ports: cheap enough to stay on in every run.
 //
 // Call sample(cycle) once a cycle when all signals have settled, right before the rising edge (before
-// AxiMemory::pre_edge()). Each monitor watches both sides of its port, so a fault of the memory model shows as well.
-// A broken rule becomes a ProtocolError in the ProtocolLog that the monitors of a run share; finish() adds what is
-// still open at the end. Rules are those of the AMBA AXI specification (IHI 0022), narrowed to what Kaiten may do:
-// INCR bursts of full-width aligned beats, at most `max_beats` long.
+// AxiMemory::pre_edge()). Each monitor watches both sides of its port, so a fault of the memory model shows
+// as well. A broken rule becomes a ProtocolError in the ProtocolLog that the monitors of a run share;
+// finish() adds what is still open at the end. Rules are those of the AMBA AXI specification (IHI 0022),
+// narrowed to what Kaiten may do: INCR bursts of full-width aligned beats, at most `max_beats` long.
 #ifndef KAITEN_TB_AXI_MONITOR_H
 #define KAITEN_TB_AXI_MONITOR_H
 
@@ -20,21 +20,22 @@
 namespace kaiten::tb {
 
 enum class AxiRule {
-  kValidDropped,      // VALID fell before READY
-  kPayloadChanged,    // payload changed while VALID waited for READY; value: which signal, 0 = first of the channel
-  kBurstType,         // AxBURST is not INCR
-  kBurstSize,         // AxSIZE is not the bus width
-  kBurstLength,       // more than max_beats
-  kUnaligned,         // AxADDR is not a multiple of the bus width (AXI4-Lite: of the register width)
-  kPage,              // the burst crosses a 4 KiB line
-  kIdentifier,        // an ID that the port does not use
-  kOutstanding,       // more bursts outstanding than allowed
-  kLast,              // RLAST or WLAST missing or early; value: beats of the burst so far
-  kNoRequest,         // a response (or read data) that nothing asked for
-  kResponse,          // a response code that may not occur (EXOKAY; DECERR and SLVERR are legal)
-  kStrobe,            // a write beat without any strobe
-  kReset,             // VALID high in reset
-  kUnfinished,        // at the end of the run: bursts without their last response; value: how many
+  kValidDropped,    // VALID fell before READY
+  kPayloadChanged,  // payload changed while VALID waited for READY; value: which signal, 0 = first of the
+                    // channel
+  kBurstType,       // AxBURST is not INCR
+  kBurstSize,       // AxSIZE is not the bus width
+  kBurstLength,     // more than max_beats
+  kUnaligned,       // AxADDR is not a multiple of the bus width (AXI4-Lite: of the register width)
+  kPage,            // the burst crosses a 4 KiB line
+  kIdentifier,      // an ID that the port does not use
+  kOutstanding,     // more bursts outstanding than allowed
+  kLast,            // RLAST or WLAST missing or early; value: beats of the burst so far
+  kNoRequest,       // a response (or read data) that nothing asked for
+  kResponse,        // a response code that may not occur (EXOKAY; DECERR and SLVERR are legal)
+  kStrobe,          // a write beat without any strobe
+  kReset,           // VALID high in reset
+  kUnfinished,      // at the end of the run: bursts without their last response; value: how many
 };
 const char* name(AxiRule rule);
 
@@ -43,7 +44,7 @@ struct ProtocolError {
   std::string port;
   const char* channel;  // "AR", "R", "AW", "W", "B"
   AxiRule rule;
-  uint64_t value;       // the offending value: address, length, code ...
+  uint64_t value;  // the offending value: address, length, code ...
   std::string text() const;
 };
 
@@ -144,11 +145,11 @@ class AxiWriteMonitor {
     unsigned beats;
     uint8_t id;
   };
-  std::deque<Address> addresses_;         // accepted, data not complete
-  std::deque<unsigned> data_;             // data complete, address not accepted: beats
-  unsigned got_ = 0;                      // beats of the burst whose data are coming
+  std::deque<Address> addresses_;           // accepted, data not complete
+  std::deque<unsigned> data_;               // data complete, address not accepted: beats
+  unsigned got_ = 0;                        // beats of the burst whose data are coming
   std::array<unsigned, 256> answerable_{};  // by ID: bursts complete, response not taken
-  unsigned open_ = 0;                     // addresses accepted, response not taken
+  unsigned open_ = 0;                       // addresses accepted, response not taken
 };
 
 class AxiLiteMonitor {

@@ -1,8 +1,8 @@
 // First-word fall-through FIFO that holds exactly Depth words, one of them in its output register.
 //
 // Two forms, chosen by elaboration:
-//   LUT RAM   (default up to 32 words) asynchronous read in front of the output register, empty FIFO to output in one cycle
-//   block RAM (default above)          the RAM's own output register is the output, empty FIFO to output in two cycles
+//   LUT RAM   (default up to 32 words) asynchronous read before the output register, one cycle through an empty FIFO
+//   block RAM (default above)          the RAM's output register is the output, two cycles through an empty FIFO
 // Both take and give a word every cycle, and in_ready_o, out_valid_o, out_data_o and level_o depend on flip-flops only.
 module kt_fifo #(
   parameter int unsigned Width    = 8,

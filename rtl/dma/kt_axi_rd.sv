@@ -4,7 +4,7 @@
 // short requests (rows, row segments) follow each other without a bubble: a request needs one cycle a burst here.
 //
 // Client contract
-//   - req_bytes_i is at least 1; address and count are arbitrary otherwise, the request must end inside the address space.
+//   - req_bytes_i is at least 1; address and count are free otherwise; the request ends inside the address space.
 //   - A response beat carries rsp_bytes_o valid bytes, in data lanes rsp_offset_o .. rsp_offset_o + rsp_bytes_o - 1;
 //     rsp_offset_o is not zero only on the first beat of a request; rsp_last_o marks the last beat of a request.
 //   - There is no staging memory: the client may stall, and RREADY then goes low. A client that shares the port with

@@ -1,7 +1,7 @@
 // AXI4 write master: requests (byte address, byte count) and a stream of bus beats in, bursts out.
 //
 // Client contract
-//   - req_bytes_i is at least 1; address and count are arbitrary otherwise, the request must end inside the address space.
+//   - req_bytes_i is at least 1; address and count are free otherwise; the request ends inside the address space.
 //   - The data stream has, for each request in order, exactly the beats that the request touches, already on the lanes
 //     where they belong: byte address a travels in lane a mod (DataW / 8). Beats may come before, with or after their
 //     request. Strobes and the last beat follow from address and count, so the caller sends neither; what stands in

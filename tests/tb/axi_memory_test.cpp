@@ -1,4 +1,5 @@
-// AxiMemory: contents, latency, bandwidth, order, errors. A port that is driven by hand stands for the Verilated model.
+// AxiMemory: contents, latency, bandwidth, order, errors. A port that is driven by hand stands for the
+// Verilated model.
 #include "tb/axi_memory.h"
 
 #include <gtest/gtest.h>

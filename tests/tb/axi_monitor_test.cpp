@@ -1,4 +1,5 @@
-// Every rule of the monitors: a legal trace is silent, a trace with one fault trips exactly the rule it breaks.
+// Every rule of the monitors: a legal trace is silent, a trace with one fault trips exactly the rule it
+// breaks.
 #include "tb/axi_monitor.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ using kaiten::test::WriteSignals;
 std::string errors(const ProtocolLog& log) {
   std::string s;
   for (const auto& e : log.errors())
-    s += (s.empty() ? "" : "; ") + std::string(name(e.rule)) + " " + e.channel + " " + std::to_string(e.value);
+    s +=
+        (s.empty() ? "" : "; ") + std::string(name(e.rule)) + " " + e.channel + " " + std::to_string(e.value);
   return s;
 }
 
@@ -370,11 +372,23 @@ struct Lite {
     step();
     valid = 0;
   }
-  void aw(uint16_t a = 0, unsigned wait = 0) { aw_addr = a; pulse(aw_valid, aw_ready, wait); }
+  void aw(uint16_t a = 0, unsigned wait = 0) {
+    aw_addr = a;
+    pulse(aw_valid, aw_ready, wait);
+  }
   void w(unsigned wait = 0) { pulse(w_valid, w_ready, wait); }
-  void b(uint8_t resp = 0, unsigned wait = 0) { b_resp = resp; pulse(b_valid, b_ready, wait); }
-  void ar(uint16_t a = 0, unsigned wait = 0) { ar_addr = a; pulse(ar_valid, ar_ready, wait); }
-  void r(uint8_t resp = 0, unsigned wait = 0) { r_resp = resp; pulse(r_valid, r_ready, wait); }
+  void b(uint8_t resp = 0, unsigned wait = 0) {
+    b_resp = resp;
+    pulse(b_valid, b_ready, wait);
+  }
+  void ar(uint16_t a = 0, unsigned wait = 0) {
+    ar_addr = a;
+    pulse(ar_valid, ar_ready, wait);
+  }
+  void r(uint8_t resp = 0, unsigned wait = 0) {
+    r_resp = resp;
+    pulse(r_valid, r_ready, wait);
+  }
 };
 
 TEST(AxiLiteMonitor, LegalTraceIsSilent) {

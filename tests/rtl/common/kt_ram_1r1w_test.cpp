@@ -1,4 +1,5 @@
-// kt_ram_1r1w against an array: registered read, held while the enable is low, old value on a read of the word written.
+// kt_ram_1r1w against an array: registered read, held while the enable is low, old value on a read of the
+// word written.
 #include <gtest/gtest.h>
 
 #include <array>

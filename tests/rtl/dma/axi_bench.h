@@ -1,5 +1,5 @@
-// What the tests of the AXI masters share: one cycle with memory and monitors in the right order, memory with a known
-// pattern.
+// What the tests of the AXI masters share: one cycle with memory and monitors in the right order, memory with
+// a known pattern.
 #pragma once
 
 #include <random>
@@ -54,10 +54,18 @@ struct Request {
 inline Request random_request(std::mt19937_64& rng) {
   Request r;
   switch (rng() % 8) {
-    case 0: r.bytes = 1 + rng() % 20000; break;
-    case 1: r.bytes = 1 + rng() % 3; break;
-    case 2: r.bytes = 64 << rng() % 5; break;
-    default: r.bytes = 1 + rng() % 1500; break;
+    case 0:
+      r.bytes = 1 + rng() % 20000;
+      break;
+    case 1:
+      r.bytes = 1 + rng() % 3;
+      break;
+    case 2:
+      r.bytes = 64 << rng() % 5;
+      break;
+    default:
+      r.bytes = 1 + rng() % 1500;
+      break;
   }
   r.address = kBase + rng() % (kBytes - r.bytes);
   if (rng() % 4 == 0) r.address &= ~std::uint64_t{63};

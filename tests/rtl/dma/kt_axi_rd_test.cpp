@@ -1,4 +1,5 @@
-// kt_axi_rd against a byte-wise model: random requests, random memory timing, random client stalls, monitored port.
+// kt_axi_rd against a byte-wise model: random requests, random memory timing, random client stalls, monitored
+// port.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -16,7 +17,8 @@ constexpr unsigned kLanes = PARAM_DataW / 8;
 constexpr unsigned kOutstanding = 8;
 
 struct Bench {
-  explicit Bench(const AxiMemoryOptions& options) : memory(options), monitor(port(), {.name = "rd", .outstanding = kOutstanding}, log) {
+  explicit Bench(const AxiMemoryOptions& options)
+      : memory(options), monitor(port(), {.name = "rd", .outstanding = kOutstanding}, log) {
     memory.connect(port());
     m->rst_ni = 0;
     m->req_valid_i = 0;

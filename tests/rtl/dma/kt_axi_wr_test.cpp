@@ -1,4 +1,5 @@
-// kt_axi_wr against a byte-wise model: random requests, random data gaps, random memory timing, monitored port.
+// kt_axi_wr against a byte-wise model: random requests, random data gaps, random memory timing, monitored
+// port.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +75,8 @@ struct Bench {
       const Request& r = requests[done++];
       const auto bytes = memory.at(r.address, r.bytes);
       if (check_done) {
-        ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(r.address - kBase)));
+        ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(),
+                               expected.begin() + static_cast<std::ptrdiff_t>(r.address - kBase)));
       }
     }
     errors += m->error_o;
@@ -124,7 +126,8 @@ TEST(KtAxiWr, RandomRequestsTimingAndGaps) {
     EXPECT_EQ(b.errors, 0u);
     EXPECT_EQ(b.beats, b.memory.counters().write_beats);
     const auto all = b.memory.at(kBase, kBytes);
-    EXPECT_TRUE(std::equal(all.begin(), all.end(), b.expected.begin())) << "a byte outside the requests was written";
+    EXPECT_TRUE(std::equal(all.begin(), all.end(), b.expected.begin()))
+        << "a byte outside the requests was written";
     b.monitor.finish(b.m.cycles());
   }
 }
