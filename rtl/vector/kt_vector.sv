@@ -1,0 +1,486 @@
+// Vector engine: commands Window (depthwise convolution, maximum, average) and Add on 3 * Cp lanes. Reads VB through nine
+// taps (words in the cycle after the registered request), results go to a kt_result_writer outside, VWB and ZSB are in here.
+// Everything waits in the sequencer; a step issued in slot t:
+//
+//   t     decision, read taken, credit taken        t+5   window sum; Add: rounding shift; ZSB read of an average
+//   t+1   request to VB                             t+6   accumulator; parameters become current
+//   t+2   words into the line buffer; VWB read      t+7   requantiser, four stages
+//   t+3   window column cells; weights current      t+11  result to the writer
+//   t+4   products; Add: operand multiplier
+//
+// Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
+// ceil(kernel_rows / 3) * kernel_columns for other windows; 2 for Add. A depthwise tile needs 3 * Cp + 7 slots, to load
+// its parameters; this only shows in smaller tiles and in front of the first command. Commands taken while another runs
+// follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
+module kt_vector
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+#(
+  parameter int unsigned Cp       = 8,
+  parameter int unsigned VwbRows  = 1024,
+  parameter int unsigned ZsbDepth = 1024
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // queue
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  logic [3:0]          op_i,
+  input  logic [BodyBits-1:0] cmd_i,
+  input  index_t              cmd_index_i,
+  // VWB and ZSB, written by LOAD; addresses are as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic                vwb_we_i,
+  input  addr_t               vwb_addr_i,
+  input  logic [9*Cp*8-1:0]   vwb_data_i,
+  input  logic                zsb_we_i,
+  input  addr_t               zsb_addr_i,
+  input  param_t              zsb_data_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  // VB
+  output tap_t                tap_o  [9],
+  input  logic [Cp*8-1:0]     word_i [9],
+  // result writer
+  output logic                out_start_o,
+  output out_cmd_t            out_cmd_o,
+  input  logic                out_ready_i,
+  output logic                out_take_o,
+  input  logic                out_credit_i,
+  output logic                out_valid_o,
+  output logic [Cp*8-1:0]     out_word_o [3],
+  output logic                active_o   // a step is emitted in this cycle
+);
+
+  localparam int unsigned Lanes = 3 * Cp;
+  localparam int unsigned LaneW = $clog2(Lanes);
+  localparam int unsigned VwbAw = $clog2(VwbRows);
+  localparam int unsigned ZsbAw = $clog2(ZsbDepth);
+
+  if (Cp % 4 != 0) begin : g_check_cp
+    $error("Cp must be a multiple of 4");
+  end
+
+  // ---- commands: the next one (setup), the running one
+  vec_cmd_t  decoded, next_cmd, cmd_q;
+  vec_plan_t next_plan, plan_q;
+  logic      next_valid, next_ready, take, start_q;
+  logic      seq_busy, seq_finish;
+  logic      loader_ready, loader_start, claimed_q;  // claimed: the loader has begun with the next command
+
+  kt_vector_decode u_decode (
+    .op_i,
+    .cmd_i,
+    .index_i(cmd_index_i),
+    .cmd_o  (decoded),
+    .out_o  (out_cmd_o)
+  );
+
+  assign cmd_ready_o  = !next_valid && out_ready_i;
+  assign out_start_o  = cmd_valid_i && cmd_ready_o;
+  assign loader_start = next_valid && !claimed_q && loader_ready;
+  assign take         = next_ready && (claimed_q || loader_start) && !start_q && (!seq_busy || seq_finish);
+
+  kt_vector_setup u_setup (
+    .clk_i,
+    .rst_ni,
+    .start_i(out_start_o),
+    .cmd_i  (decoded),
+    .take_i (take),
+    .valid_o(next_valid),
+    .ready_o(next_ready),
+    .cmd_o  (next_cmd),
+    .plan_o (next_plan)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      start_q   <= 1'b0;
+      claimed_q <= 1'b0;
+    end else begin
+      start_q <= take;
+      if (take) claimed_q <= 1'b0;
+      else if (loader_start) claimed_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      cmd_q  <= next_cmd;
+      plan_q <= next_plan;
+    end
+  end
+
+  // ---- sequencer and reader
+  logic               rd, rd_ready, rd_first, rd_last, rd_operand, loaded;
+  logic [1:0]         rd_column;
+  logic [2:0]         rd_off_map, rd_missing;
+  vec_token_t         token0;
+  addr_t              weight_row;
+  logic signed [11:0] column;
+  logic signed [12:0] row;
+
+  kt_vector_seq u_seq (
+    .clk_i,
+    .rst_ni,
+    .start_i      (start_q),
+    .cmd_i        (cmd_q),
+    .plan_i       (plan_q),
+    .busy_o       (seq_busy),
+    .finish_o     (seq_finish),
+    .rd_ready_i   (rd_ready),
+    .rd_first_i   (rd_first),
+    .rd_last_i    (rd_last),
+    .rd_operand_i (rd_operand),
+    .rd_o         (rd),
+    .rd_column_o  (rd_column),
+    .loaded_i     (loaded),
+    .credit_i     (out_credit_i),
+    .take_o       (out_take_o),
+    .token_o      (token0),
+    .weight_row_o (weight_row),
+    .column_o     (column),
+    .row_o        (row)
+  );
+
+  kt_vector_reader u_reader (
+    .clk_i,
+    .start_i  (start_q),
+    .cmd_i    (cmd_q),
+    .plan_i   (plan_q),
+    .rd_i     (rd),
+    .ready_o  (rd_ready),
+    .first_o  (rd_first),
+    .last_o   (rd_last),
+    .operand_o(rd_operand),
+    .tap_o,
+    .off_map_o(rd_off_map),
+    .missing_o(rd_missing)
+  );
+
+  // ---- a step's way through the pipeline
+  vec_token_t token1_q, token2_q, token3_q, token4_q, token5_q;
+  // late stages use few fields
+  /* verilator lint_off UNUSEDSIGNAL */
+  vec_token_t token6_q;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic       last7_q;
+  // cells to be replaced are known with the request
+  /* verilator lint_off UNUSEDSIGNAL */
+  vec_push_t  push1_q;
+  /* verilator lint_on UNUSEDSIGNAL */
+  vec_push_t  push2_q;
+  addr_t      weight_row1_q, weight_row2_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      token1_q <= '0;
+      token2_q <= '0;
+      token3_q <= '0;
+      token4_q <= '0;
+      token5_q <= '0;
+      token6_q <= '0;
+      last7_q  <= 1'b0;
+      push1_q  <= '0;
+      push2_q  <= '0;
+    end else begin
+      token1_q <= token0;
+      token2_q <= token1_q;
+      token3_q <= token2_q;
+      token4_q <= token3_q;
+      token5_q <= token4_q;
+      token6_q <= token5_q;
+      last7_q  <= token6_q.last;
+      push1_q  <= '{valid: rd, column: rd_column, off_map: '0, missing: '0, pad_value: cmd_q.pad_value,
+                    neutral: neutral_value(cmd_q.kind)};
+      push2_q  <= '{valid: push1_q.valid, column: push1_q.column, off_map: rd_off_map, missing: rd_missing,
+                    pad_value: push1_q.pad_value, neutral: push1_q.neutral};
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    weight_row1_q <= weight_row;
+    weight_row2_q <= weight_row1_q;
+  end
+
+  // ---- VWB, read step by step or, ahead of a tile, by the loader
+  logic              step_weights2, step_weights3_q, loader_vwb_rd, vwb_rd;
+  logic              shadow_we_q;
+  logic [1:0]        loader_column, shadow_column_q;
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  addr_t             loader_vwb_addr, vwb_addr;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [Cp*8-1:0]   vwb_word[9];
+  logic signed [7:0] weight[3*Lanes];
+
+  assign step_weights2 = token2_q.valid && (token2_q.kind == KindDepthwise) && !token2_q.stream;
+  assign vwb_rd        = step_weights2 || loader_vwb_rd;
+  assign vwb_addr      = step_weights2 ? weight_row2_q : loader_vwb_addr;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      step_weights3_q <= 1'b0;
+      shadow_we_q     <= 1'b0;
+    end else begin
+      step_weights3_q <= step_weights2;
+      shadow_we_q     <= loader_vwb_rd;
+    end
+  end
+  always_ff @(posedge clk_i) shadow_column_q <= loader_column;
+
+  for (genvar t = 0; t < 9; t++) begin : g_vwb
+    kt_ram_1r1w #(
+      .Width(Cp * 8),
+      .Depth(VwbRows)
+    ) u_vwb (
+      .clk_i,
+      .wr_en_i  (vwb_we_i),
+      .wr_addr_i(vwb_addr_i[VwbAw-1:0]),
+      .wr_data_i(vwb_data_i[Cp*8*t+:Cp*8]),
+      .rd_en_i  (vwb_rd),
+      .rd_addr_i(vwb_addr[VwbAw-1:0]),
+      .rd_data_o(vwb_word[t])
+    );
+  end
+
+  kt_unpack #(
+    .Cp(Cp)
+  ) u_unpack_weights (
+    .word_i(vwb_word),
+    .byte_o(weight)
+  );
+
+  // ---- window
+  logic signed [7:0]  line[4][3*Lanes];
+  logic signed [31:0] column_sum[3][Lanes];
+  logic signed [7:0]  upper_cell[Lanes];
+
+  kt_vector_line_buf #(
+    .Cp(Cp)
+  ) u_line_buf (
+    .clk_i,
+    .push_i  (push2_q),
+    .word_i,
+    .column_o(line)
+  );
+
+  for (genvar c = 0; c < 3; c++) begin : g_column
+    // the operands of Add are the first column's upper cells
+    /* verilator lint_off UNUSEDSIGNAL */
+    logic signed [7:0] upper[Lanes];
+    /* verilator lint_on UNUSEDSIGNAL */
+    kt_vector_column #(
+      .Lanes (Lanes),
+      .Column(c)
+    ) u_column (
+      .clk_i,
+      .window_i   (token3_q),
+      .product_i  (token4_q),
+      .column_i   (line),
+      .shadow_we_i(shadow_we_q && (shadow_column_q == 2'(c))),
+      .row_we_i   (step_weights3_q && (c == 0)),
+      .weight_i   (weight),
+      .cell_o     (upper),
+      .result_o   (column_sum[c])
+    );
+  end
+  assign upper_cell = g_column[0].upper;
+
+  // ---- operand of Add
+  param_t             operand_param[2];
+  logic signed [31:0] operand[Lanes];
+
+  kt_vector_operand #(
+    .Lanes(Lanes)
+  ) u_operand (
+    .clk_i,
+    .valid_i (token4_q.valid && (token4_q.kind == KindAdd)),
+    .cell_i  (upper_cell),
+    .param_i (operand_param[token4_q.operand]),
+    .valid1_i(token5_q.valid && (token5_q.kind == KindAdd)),
+    .sum_o   (operand)
+  );
+
+  // ---- step: columns together, or an operand
+  logic signed [31:0] step_d[Lanes], step_q[Lanes];
+  always_comb begin
+    step_d = step_q;
+    if (token5_q.valid) begin
+      if (token5_q.kind == KindAdd) begin
+        step_d = operand;
+      end else if (token5_q.kind == KindMaximum) begin
+        step_d = column_sum[0];
+        for (int unsigned c = 1; c < 3; c++) begin
+          if (token5_q.columns[c]) begin
+            for (int unsigned l = 0; l < Lanes; l++) if (column_sum[c][l] > step_d[l]) step_d[l] = column_sum[c][l];
+          end
+        end
+      end else begin
+        step_d = column_sum[0];
+        for (int unsigned c = 1; c < 3; c++) begin
+          if (token5_q.columns[c]) for (int unsigned l = 0; l < Lanes; l++) step_d[l] = step_d[l] + column_sum[c][l];
+        end
+      end
+    end
+  end
+  always_ff @(posedge clk_i) step_q <= step_d;
+
+  // ---- accumulator
+  logic signed [31:0] acc_d[Lanes], acc_q[Lanes];
+  always_comb begin
+    acc_d = acc_q;
+    if (token6_q.valid) begin
+      if (token6_q.first) begin
+        acc_d = step_q;
+      end else if (token6_q.kind == KindMaximum) begin
+        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = (step_q[l] > acc_q[l]) ? step_q[l] : acc_q[l];
+      end else begin
+        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = acc_q[l] + step_q[l];
+      end
+    end
+  end
+  always_ff @(posedge clk_i) acc_q <= acc_d;
+
+  // ---- ZSB, read result by result (average) or, ahead of a tile, by the loader
+  logic             average0, average5, average6_q, loader_zsb_rd, param_we_q;
+  addr_t            average_addr2, average_addr3_q, average_addr4_q, average_addr5_q;
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  addr_t            loader_zsb_addr, zsb_addr;
+  /* verilator lint_on UNUSEDSIGNAL */
+  param_dest_e      loader_dest, dest_q;
+  logic [LaneW-1:0] loader_lane, lane_q;
+  param_t           zsb_word;
+  finish_t          finish;
+
+  assign average0 = token0.last && (token0.kind == KindAverage);
+  assign average5 = token5_q.last && (token5_q.kind == KindAverage);
+  assign zsb_addr = average5 ? average_addr5_q : loader_zsb_addr;
+
+  kt_vector_outside u_outside (
+    .clk_i,
+    .valid_i         (average0),
+    .row_i           (row),
+    .column_i        (column),
+    .kernel_rows_i   (cmd_q.kernel_rows),
+    .kernel_columns_i(cmd_q.kernel_columns),
+    .height_i        (cmd_q.in_height),
+    .width_i         (cmd_q.in_width),
+    .params_i        (cmd_q.params),
+    .addr_o          (average_addr2)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      average6_q <= 1'b0;
+      param_we_q <= 1'b0;
+    end else begin
+      average6_q <= average5;
+      param_we_q <= loader_zsb_rd;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    average_addr3_q <= average_addr2;
+    average_addr4_q <= average_addr3_q;
+    average_addr5_q <= average_addr4_q;
+    dest_q          <= loader_dest;
+    lane_q          <= loader_lane;
+  end
+
+  kt_ram_1r1w #(
+    .Width($bits(param_t)),
+    .Depth(ZsbDepth)
+  ) u_zsb (
+    .clk_i,
+    .wr_en_i  (zsb_we_i),
+    .wr_addr_i(zsb_addr_i[ZsbAw-1:0]),
+    .wr_data_i(zsb_data_i),
+    .rd_en_i  (average5 || loader_zsb_rd),
+    .rd_addr_i(zsb_addr[ZsbAw-1:0]),
+    .rd_data_o(zsb_word)
+  );
+
+  kt_vector_loader #(
+    .Lanes(Lanes)
+  ) u_loader (
+    .clk_i,
+    .rst_ni,
+    .start_i     (loader_start),
+    .cmd_i       (next_cmd),
+    .stream_i    (next_plan.stream),
+    .ready_o     (loader_ready),
+    .loaded_o    (loaded),
+    .swap_i      (token0.swap),
+    .swapped_i   (token5_q.swap),
+    .vwb_grant_i (!step_weights2),
+    .vwb_rd_o    (loader_vwb_rd),
+    .vwb_addr_o  (loader_vwb_addr),
+    .vwb_column_o(loader_column),
+    .zsb_grant_i (!average5),
+    .zsb_rd_o    (loader_zsb_rd),
+    .zsb_addr_o  (loader_zsb_addr),
+    .zsb_dest_o  (loader_dest),
+    .zsb_lane_o  (loader_lane),
+    .finish_o    (finish)
+  );
+
+  // ---- requantise
+  logic signed [31:0] bias[Lanes], mult[Lanes];
+  logic signed [7:0]  shift[Lanes], zero[Lanes], low[Lanes], high[Lanes];
+  logic [1:0]         rule[Lanes];
+  // all lanes alike
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [Lanes-1:0]   lane_valid;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic signed [7:0]  lane[Lanes];
+
+  kt_vector_params #(
+    .Lanes(Lanes)
+  ) u_params (
+    .clk_i,
+    .we_i          (param_we_q),
+    .dest_i        (dest_q),
+    .lane_i        (lane_q),
+    .word_i        (zsb_word),
+    .finish_i      (finish),
+    .swap_operand_i(token3_q.swap),
+    .swap_i        (token6_q.swap),
+    .average_i     (average6_q),
+    .operand_o     (operand_param),
+    .bias_o        (bias),
+    .mult_o        (mult),
+    .shift_o       (shift),
+    .zero_o        (zero),
+    .low_o         (low),
+    .high_o        (high),
+    .rule_o        (rule)
+  );
+
+  kt_requant #(
+    .Lanes  (Lanes),
+    .Average(1'b1)
+  ) u_requant (
+    .clk_i,
+    .rst_ni,
+    .valid_i({Lanes{last7_q}}),
+    .acc_i  (acc_q),
+    .bias_i (bias),
+    .mult_i (mult),
+    .shift_i(shift),
+    .zero_i (zero),
+    .low_i  (low),
+    .high_i (high),
+    .rule_i (rule),
+    .valid_o(lane_valid),
+    .data_o (lane)
+  );
+
+  assign out_valid_o = lane_valid[0];
+  for (genvar g = 0; g < 3; g++) begin : g_word
+    for (genvar b = 0; b < int'(Cp); b++) begin : g_byte
+      assign out_word_o[g][8*b+:8] = lane[g*Cp+b];
+    end
+  end
+
+  assign active_o = token0.valid;
+
+endmodule

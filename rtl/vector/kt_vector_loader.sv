@@ -1,0 +1,137 @@
+// Fills the shadow registers with the weights and parameters of a tile while the tile before computes:
+//   depthwise  3 * Cp ZSB words, one a lane, for every tile; kernel_columns VWB rows too if its windows are streamed
+//   maximum    one ZSB word for all lanes, once a command
+//   average    none (its words are read result by result)
+//   Add        three ZSB words, once: first operand, second operand, sum
+// The memories have one read port each; a step on its way through the pipeline comes first. The words arrive in the
+// cycle after the grant. `loaded_o` rises when all are on their way; the next load begins after the swap has reached
+// the last stage that uses the shadow registers.
+module kt_vector_loader
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+#(
+  parameter int unsigned Lanes = 24,
+  localparam int unsigned LaneW = $clog2(Lanes)
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // command, only while ready_o is high
+  input  logic             start_i,
+  // it uses few fields of it
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  vec_cmd_t         cmd_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic             stream_i,
+  output logic             ready_o,
+  // sequencer: a swap is issued; it has reached the last stage
+  output logic             loaded_o,
+  input  logic             swap_i,
+  input  logic             swapped_i,
+  // VWB
+  input  logic             vwb_grant_i,
+  output logic             vwb_rd_o,
+  output addr_t            vwb_addr_o,
+  output logic [1:0]       vwb_column_o,  // of the shadow weights, with the request
+  // ZSB
+  input  logic             zsb_grant_i,
+  output logic             zsb_rd_o,
+  output addr_t            zsb_addr_o,
+  output param_dest_e      zsb_dest_o,    // with the request
+  output logic [LaneW-1:0] zsb_lane_o,    // ToOperand: bit 0 is the operand
+  // of the tile in the shadow registers
+  output finish_t          finish_o
+);
+
+  logic       job_q;      // tiles of a command are left
+  logic       loading_q;  // reads are left
+  logic       loaded_q;
+  kind_e      kind_q;
+  logic [9:0] tiles_q;    // left after this one
+  addr_t      vwb_addr_q, zsb_addr_q;
+  finish_t    finish_q;
+
+  // words of a load and those still to be read
+  logic [1:0]       columns_q, column_q;
+  logic [LaneW:0]   words_q, word_q;
+  logic             vwb_left, zsb_left;
+
+  logic [LaneW:0] words;
+  always_comb begin
+    unique case (cmd_i.kind)
+      KindDepthwise: words = (LaneW + 1)'(Lanes);
+      KindMaximum:   words = (LaneW + 1)'(1);
+      KindAdd:       words = (LaneW + 1)'(3);
+      default:       words = '0;
+    endcase
+  end
+
+  assign vwb_left = loading_q && (column_q != columns_q);
+  assign zsb_left = loading_q && (word_q != words_q);
+  assign vwb_rd_o = vwb_left && vwb_grant_i;
+  assign zsb_rd_o = zsb_left && zsb_grant_i;
+
+  logic last_tile;
+  assign last_tile = (kind_q != KindDepthwise) || (tiles_q == '0);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      job_q     <= 1'b0;
+      loading_q <= 1'b0;
+      loaded_q  <= 1'b0;
+    end else begin
+      if (start_i) begin
+        job_q     <= 1'b1;
+        loading_q <= 1'b1;
+      end else if (swapped_i) begin
+        job_q     <= !last_tile;
+        loading_q <= !last_tile;
+      end else if (loading_q && !vwb_left && !zsb_left) begin
+        loading_q <= 1'b0;
+      end
+      if (swap_i) loaded_q <= 1'b0;
+      else if (loading_q && !vwb_left && !zsb_left) loaded_q <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      kind_q     <= cmd_i.kind;
+      tiles_q    <= cmd_i.tiles - 10'd1;
+      vwb_addr_q <= cmd_i.weights;
+      zsb_addr_q <= cmd_i.params;
+      finish_q   <= cmd_i.finish;
+      columns_q  <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
+      words_q    <= words;
+      column_q   <= '0;
+      word_q     <= '0;
+    end else begin
+      if (swapped_i) begin
+        tiles_q  <= tiles_q - 10'd1;
+        column_q <= '0;
+        word_q   <= '0;
+      end
+      if (vwb_rd_o) begin
+        vwb_addr_q <= vwb_addr_q + 1'b1;
+        column_q   <= column_q + 1'b1;
+      end
+      if (zsb_rd_o) begin
+        zsb_addr_q <= zsb_addr_q + 1'b1;
+        word_q     <= word_q + 1'b1;
+      end
+    end
+  end
+
+  assign ready_o      = !job_q;
+  assign loaded_o     = loaded_q;
+  assign vwb_addr_o   = vwb_addr_q;
+  assign vwb_column_o = column_q;
+  assign zsb_addr_o   = zsb_addr_q;
+  assign zsb_lane_o   = word_q[LaneW-1:0];
+  assign finish_o     = finish_q;
+  always_comb begin
+    zsb_dest_o = ToLane;
+    if (kind_q == KindMaximum) zsb_dest_o = ToAll;
+    if (kind_q == KindAdd) zsb_dest_o = (word_q == (LaneW + 1)'(2)) ? ToAll : ToOperand;
+  end
+
+endmodule

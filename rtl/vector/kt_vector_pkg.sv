@@ -1,0 +1,98 @@
+// Types of the vector engine.
+package kt_vector_pkg;
+
+  import kt_pkg::*;
+
+  // The first three are the `kind` of a Window command.
+  typedef enum logic [1:0] {
+    KindDepthwise = 2'd0,
+    KindMaximum   = 2'd1,
+    KindAverage   = 2'd2,
+    KindAdd       = 2'd3
+  } kind_e;
+
+  // A Window or Add command without its output side. Add is a window of one cell and two operands.
+  typedef struct packed {
+    kind_e              kind;
+    ring_t              ring;
+    addr_t              slot;       // of the row top_row
+    ring_t              ring2;      // Add: second operand
+    addr_t              slot2;
+    word_t              pixel;      // words from one pixel to the next
+    word_t              group;      // first word of the channel range
+    logic [9:0]         in_width;
+    logic [9:0]         in_height;
+    logic signed [11:0] top_row;
+    logic [1:0]         top_mod3;
+    logic [7:0]         kernel_rows;
+    logic [7:0]         kernel_columns;
+    logic [3:0]         stride;
+    logic [3:0]         pad_left;
+    logic [7:0]         pad_value;
+    logic [9:0]         columns;
+    logic [9:0]         rows;
+    logic [9:0]         tiles;
+    addr_t              weights;
+    addr_t              params;
+    finish_t            finish;
+  } vec_cmd_t;
+
+  // What the sequencer needs besides, prepared by kt_vector_setup.
+  // The reader walks tiles, rows, windows of a row, pieces of a window (three rows each; Add: operands) and steps of a
+  // piece (columns). Streamed rows are read as one window as wide as the row.
+  typedef struct packed {
+    logic        stream;       // windows share columns through the line buffer; else window by window
+    logic [9:0]  windows;
+    logic [6:0]  pieces;
+    logic [9:0]  steps;
+    word_t       window_step;  // words from one window to the next
+    word_t       origin;       // first word of the first window, wraps when it lies left of the row
+    logic [1:0]  stride_mod3;
+    addr_t [3:0] slots;        // of the first tile's rows top_row .. top_row + 3
+  } vec_plan_t;
+
+  // One step through the pipeline: a window column by column (stream: a whole window), or one operand of an addition.
+  typedef struct packed {
+    logic       valid;
+    logic       first;     // the accumulator starts anew
+    logic       last;      // the accumulator becomes a result
+    logic       swap;      // weights and parameters in the shadow registers become current
+    kind_e      kind;
+    logic       stream;
+    logic       operand;   // Add: the second one
+    logic [1:0] left;      // line buffer column of the window's left column
+    logic [2:0] off_map;   // window columns outside the map
+    logic [2:0] columns;   // window columns that exist
+    logic [2:0] rows;      // rows of the kernel that exist (stream)
+    logic [7:0] pad_value;
+  } vec_token_t;
+
+  // A column on its way into the line buffer. Bit r belongs to row r.
+  typedef struct packed {
+    logic       valid;
+    logic [1:0] column;   // of the line buffer
+    logic [2:0] off_map;  // cells outside the map
+    logic [2:0] missing;  // rows beyond the kernel
+    logic [7:0] pad_value;
+    logic [7:0] neutral;  // value that does not change the result
+  } vec_push_t;
+
+  // Where a ZSB word goes: one lane's shadow, all lanes', or an operand of Add.
+  typedef enum logic [1:0] {
+    ToLane,
+    ToAll,
+    ToOperand
+  } param_dest_e;
+
+  function automatic word_t word_sub(word_t a, word_t b);
+    logic borrow;
+    borrow = a.mod < b.mod;
+    return '{div: a.div - b.div - 14'(borrow), mod: a.mod - b.mod + (borrow ? 4'd9 : 4'd0)};
+  endfunction
+
+  // Cells that a kernel does not have must not change the result: least value for a maximum, 0 for a sum.
+  function automatic logic [7:0] neutral_value(kind_e kind);
+    return (kind == KindMaximum) ? 8'h80 : 8'h00;
+  endfunction
+
+endpackage

@@ -1,0 +1,207 @@
+// Reader of the vector engine: walks steps of pieces of windows of rows of tiles and forms the nine bank addresses of
+// each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of the line
+// buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
+module kt_vector_reader
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+(
+  input  logic       clk_i,
+  input  logic       start_i,
+  // reader and sequencer each use their own fields of the command
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  vec_cmd_t   cmd_i,     // stable from start to the end of the command
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  vec_plan_t  plan_i,
+  input  logic       rd_i,
+  output logic       ready_o,   // a read is left and possible in this slot
+  output logic       first_o,   // the next read is a window's first,
+  output logic       last_o,    // its last
+  output logic       operand_o, // Add: belongs to the second operand
+  // registered request, and which of its cells are not to be taken from the words (bit r: row r)
+  output tap_t       tap_o [9],
+  output logic [2:0] off_map_o,
+  output logic [2:0] missing_o
+);
+
+  logic [9:0]         step_q, window_q, row_q, tile_q;  // left after this one
+  logic [6:0]         piece_q;
+  logic               first_q, operand_q, done_q;
+  word_t              pos_q;                            // word of this column
+  word_t              window_pos_q, origin_q;           // of the window's, of the row's first column
+  logic signed [11:0] column_q, window_column_q;
+  logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the piece, of the window
+  logic [7:0]         tap_row_q;                        // first kernel row of the piece
+  logic [1:0]         mod3_q;
+
+  // Slots of the rows under this piece, this window, and the next row of windows. The last ones are found by one step a
+  // cycle while the row is read.
+  addr_t      slot_q[3], top_slot_q[3], next_slot_q[3];
+  addr_t      operand_slot_q;  // Add: row of the second operand
+  logic [3:0] walk_q;          // steps still missing
+
+  logic step_end, window_end, row_end, tile_end;
+  assign step_end   = step_q == '0;
+  assign window_end = step_end && (piece_q == '0);
+  assign row_end    = window_end && (window_q == '0);
+  assign tile_end   = row_end && (row_q == '0);
+
+  assign ready_o   = !done_q && (walk_q == '0 || !row_end);
+  assign first_o   = first_q;
+  assign last_o    = window_end;
+  assign operand_o = operand_q;
+
+  word_t next_origin;
+  assign next_origin = word_add(origin_q, '{div: 14'd0, mod: 4'd3});
+
+  logic signed [11:0] first_column;
+  assign first_column = plan_i.stream ? 12'sd0 : -$signed({8'd0, cmd_i.pad_left});
+
+  addr_t first_slot[3], second_slot[3];
+  always_comb begin
+    for (int r = 0; r < 3; r++) begin
+      first_slot[r]  = plan_i.slots[r];
+      second_slot[r] = plan_i.slots[r+1];
+    end
+  end
+
+  // three rows further down, for the next piece
+  addr_t below[3];
+  always_comb begin
+    below = '{default: '0};
+    if (rd_i && step_end) begin
+      below[0] = next_slot(cmd_i.ring, slot_q[2]);
+      below[1] = next_slot(cmd_i.ring, below[0]);
+      below[2] = next_slot(cmd_i.ring, below[1]);
+    end
+  end
+
+  addr_t ahead[3];
+  always_comb begin
+    ahead[0] = next_slot_q[1];
+    ahead[1] = next_slot_q[2];
+    ahead[2] = next_slot(cmd_i.ring, next_slot_q[2]);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      done_q          <= 1'b0;
+      first_q         <= 1'b1;
+      operand_q       <= 1'b0;
+      step_q          <= plan_i.steps - 10'd1;
+      piece_q         <= plan_i.pieces - 7'd1;
+      window_q        <= plan_i.windows - 10'd1;
+      row_q           <= cmd_i.rows - 10'd1;
+      tile_q          <= cmd_i.tiles - 10'd1;
+      pos_q           <= plan_i.origin;
+      window_pos_q    <= plan_i.origin;
+      origin_q        <= plan_i.origin;
+      column_q        <= first_column;
+      window_column_q <= first_column;
+    end else if (rd_i) begin
+      first_q   <= window_end;
+      operand_q <= (cmd_i.kind == KindAdd) && step_end && !window_end;
+      step_q    <= step_end ? plan_i.steps - 10'd1 : step_q - 10'd1;
+      if (step_end) piece_q <= window_end ? plan_i.pieces - 7'd1 : piece_q - 7'd1;
+      if (window_end) window_q <= row_end ? plan_i.windows - 10'd1 : window_q - 10'd1;
+      if (row_end) row_q <= tile_end ? cmd_i.rows - 10'd1 : row_q - 10'd1;
+      if (tile_end) begin
+        tile_q   <= tile_q - 10'd1;
+        done_q   <= tile_q == '0;
+        origin_q <= next_origin;
+      end
+      if (tile_end) begin
+        pos_q        <= next_origin;
+        window_pos_q <= next_origin;
+      end else if (row_end) begin
+        pos_q        <= origin_q;
+        window_pos_q <= origin_q;
+      end else if (window_end) begin
+        pos_q        <= word_add(window_pos_q, plan_i.window_step);
+        window_pos_q <= word_add(window_pos_q, plan_i.window_step);
+      end else begin
+        pos_q <= step_end ? window_pos_q : word_add(pos_q, cmd_i.pixel);
+      end
+      if (row_end) begin
+        column_q        <= first_column;
+        window_column_q <= first_column;
+      end else if (window_end) begin
+        column_q        <= window_column_q + $signed({8'd0, cmd_i.stride});
+        window_column_q <= window_column_q + $signed({8'd0, cmd_i.stride});
+      end else begin
+        column_q <= step_end ? window_column_q : column_q + 12'sd1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i || (rd_i && tile_end)) begin
+      slot_q         <= first_slot;
+      top_slot_q     <= first_slot;
+      next_slot_q    <= second_slot;
+      operand_slot_q <= cmd_i.slot2;
+      walk_q         <= cmd_i.stride - 4'd1;
+      mod3_q         <= cmd_i.top_mod3;
+      top_q          <= 13'(cmd_i.top_row);
+      top_window_q   <= 13'(cmd_i.top_row);
+      tap_row_q      <= '0;
+    end else begin
+      if (rd_i && row_end) begin
+        slot_q         <= next_slot_q;
+        top_slot_q     <= next_slot_q;
+        operand_slot_q <= next_slot(cmd_i.ring2, operand_slot_q);
+        mod3_q         <= add3(mod3_q, plan_i.stride_mod3);
+        top_q          <= top_window_q + $signed({9'd0, cmd_i.stride});
+        top_window_q   <= top_window_q + $signed({9'd0, cmd_i.stride});
+        tap_row_q      <= '0;
+      end else if (rd_i && window_end) begin
+        slot_q    <= top_slot_q;
+        top_q     <= top_window_q;
+        tap_row_q <= '0;
+      end else if (rd_i && step_end) begin
+        if (cmd_i.kind == KindAdd) begin
+          slot_q <= '{operand_slot_q, '0, '0};
+        end else begin
+          slot_q    <= below;
+          top_q     <= top_q + 13'sd3;
+          tap_row_q <= tap_row_q + 8'd3;
+        end
+      end
+      if (rd_i && row_end) begin
+        next_slot_q <= ahead;
+        walk_q      <= cmd_i.stride - 4'd1;
+      end else if (walk_q != '0) begin
+        next_slot_q <= ahead;
+        walk_q      <= walk_q - 4'd1;
+      end
+    end
+  end
+
+  // ---- request
+  tap_t       tap_d[9];
+  logic [2:0] off_map_d, missing_d;
+  always_comb begin
+    tap_d     = '{default: '0};
+    off_map_d = '0;
+    missing_d = '0;
+    if (rd_i) begin
+      for (int unsigned r = 0; r < 3; r++) begin
+        automatic logic signed [12:0] row = top_q + 13'(r);
+        automatic logic [3:0]         rot = row_bank(add3(mod3_q, 2'(r)));
+        off_map_d[r] = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}))
+                    || (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
+        missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};
+        for (int unsigned g = 0; g < 3; g++) begin
+          automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
+          tap_d[3*r+g] = '{en: !off_map_d[r] && !missing_d[r], bank: add9(w.mod, rot), addr: slot_q[r] + addr_t'(w.div)};
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    tap_o     <= tap_d;
+    off_map_o <= off_map_d;
+    missing_o <= missing_d;
+  end
+
+endmodule

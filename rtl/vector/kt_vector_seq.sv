@@ -1,0 +1,173 @@
+// Slot sequencer of the vector engine, the only place where anything waits. A slot may take one read and may emit one
+// step; both decisions are made here, in order, and everything behind is a pipeline of fixed latency.
+//
+// Window by window: a slot reads a column and emits it as a step of its window. A result costs
+// ceil(kernel_rows / 3) * kernel_columns slots (Add: 2).
+// Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
+// start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
+//   read when pushed - left < 4                      (the window of this slot is not overwritten)
+//   emit when all its columns inside the map have been requested, this slot's read included.
+// Columns outside the map are never read: a window at a row's right edge leaves the read port free for the first column
+// of the next row or tile, so rows and tiles follow without a bubble: `columns` slots a row, or the columns of the map
+// if that is more (stride 2).
+module kt_vector_seq
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+(
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  input  logic       start_i,
+  // reader and sequencer each use their own fields of the command
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  vec_cmd_t   cmd_i,          // stable from start to the end of busy
+  input  vec_plan_t  plan_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic       busy_o,
+  output logic       finish_o,       // last slot of the command
+  // reader
+  input  logic       rd_ready_i,
+  input  logic       rd_first_i,
+  input  logic       rd_last_i,
+  input  logic       rd_operand_i,
+  output logic       rd_o,
+  output logic [1:0] rd_column_o,    // line buffer column the read goes to
+  // permission: weights and parameters are in the shadow registers; there is room for a result
+  input  logic       loaded_i,
+  input  logic       credit_i,
+  output logic       take_o,         // this slot's step ends in a result
+  // the step emitted in this slot
+  output vec_token_t token_o,
+  output addr_t      weight_row_o,   // VWB row of the step (depthwise, window by window)
+  output logic signed [11:0] column_o,  // column and row of the map under the window's upper left cell
+  output logic signed [12:0] row_o
+);
+
+  logic               busy_q;
+  logic [9:0]         x_q, y_q, tile_q;  // left after this one
+  logic               tile_start_q, first_tile_q;
+  logic [3:0]         pushed_q, base_q, left_q;  // base: column 0 of the emitted row
+  logic signed [11:0] column_q;
+  logic signed [12:0] row_q;
+  addr_t              weight_q, tile_weight_q;
+
+  logic needs_load, may_start, emit, rd, window_end;
+  logic row_end, tile_end, finish;
+
+  // Depthwise: own weights and parameters for each tile. Others: one set for the command.
+  assign needs_load = tile_start_q && (first_tile_q || (cmd_i.kind == KindDepthwise));
+  assign may_start  = !needs_load || loaded_i;
+
+  logic [3:0]         held, need;
+  logic signed [11:0] to_edge;  // columns of the map from the window's left column on
+  assign held    = pushed_q - left_q;
+  assign to_edge = $signed({2'b0, cmd_i.in_width}) - column_q;
+  assign need    = (to_edge < $signed({10'd0, cmd_i.kernel_columns[1:0]})) ? to_edge[3:0]
+                                                                            : {2'd0, cmd_i.kernel_columns[1:0]};
+
+  always_comb begin
+    if (plan_i.stream) begin
+      rd   = busy_q && rd_ready_i && (held < 4'd4);
+      emit = busy_q && may_start && credit_i && (held + {3'd0, rd} >= need);
+    end else begin
+      emit = busy_q && may_start && rd_ready_i && (credit_i || !rd_last_i);
+      rd   = emit;
+    end
+  end
+
+  assign window_end = emit && (plan_i.stream || rd_last_i);
+  assign row_end    = x_q == '0;
+  assign tile_end   = row_end && (y_q == '0);
+  assign finish     = window_end && tile_end && (tile_q == '0);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) busy_q <= 1'b0;
+    else if (start_i) busy_q <= 1'b1;
+    else if (finish) busy_q <= 1'b0;
+  end
+
+  // ---- windows
+  logic signed [11:0] first_column;
+  logic [3:0]         row_base;
+  assign first_column = -$signed({8'd0, cmd_i.pad_left});
+  assign row_base     = base_q + plan_i.steps[3:0];
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      x_q          <= cmd_i.columns - 10'd1;
+      y_q          <= cmd_i.rows - 10'd1;
+      tile_q       <= cmd_i.tiles - 10'd1;
+      tile_start_q <= 1'b1;
+      first_tile_q <= 1'b1;
+      pushed_q     <= '0;
+      base_q       <= '0;
+      left_q       <= plan_i.stream ? -cmd_i.pad_left : '0;
+      column_q     <= first_column;
+      row_q        <= 13'(cmd_i.top_row);
+    end else begin
+      if (rd) pushed_q <= pushed_q + 4'd1;
+      if (emit) tile_start_q <= window_end && tile_end;
+      if (window_end) begin
+        x_q      <= row_end ? cmd_i.columns - 10'd1 : x_q - 10'd1;
+        column_q <= row_end ? first_column : column_q + $signed({8'd0, cmd_i.stride});
+        if (row_end) begin
+          base_q <= row_base;
+          y_q    <= tile_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
+          row_q  <= tile_end ? 13'(cmd_i.top_row) : row_q + $signed({9'd0, cmd_i.stride});
+        end
+        if (tile_end) begin
+          tile_q       <= tile_q - 10'd1;
+          first_tile_q <= 1'b0;
+        end
+        if (plan_i.stream) left_q <= row_end ? row_base - cmd_i.pad_left : left_q + cmd_i.stride;
+      end
+    end
+  end
+
+  // ---- VWB rows, one a step, the same ones for every window of a tile
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      weight_q      <= cmd_i.weights;
+      tile_weight_q <= cmd_i.weights;
+    end else if (emit) begin
+      weight_q <= (window_end && !tile_end) ? tile_weight_q : weight_q + 1'b1;
+      if (window_end && tile_end) tile_weight_q <= weight_q + 1'b1;
+    end
+  end
+
+  assign busy_o       = busy_q;
+  assign finish_o     = finish;
+  assign rd_o         = rd;
+  assign rd_column_o  = pushed_q[1:0];
+  assign take_o       = window_end;
+  assign weight_row_o = weight_q;
+  assign column_o     = column_q;
+  assign row_o        = row_q;
+
+  always_comb begin
+    token_o = '0;
+    if (emit) begin
+      token_o = '{
+        valid:     1'b1,
+        first:     plan_i.stream || rd_first_i,
+        last:      window_end,
+        swap:      needs_load,
+        kind:      cmd_i.kind,
+        stream:    plan_i.stream,
+        operand:   rd_operand_i,
+        left:      plan_i.stream ? left_q[1:0] : pushed_q[1:0],
+        off_map:   '0,
+        columns:   3'b001,
+        rows:      3'b111,
+        pad_value: cmd_i.pad_value
+      };
+      if (plan_i.stream) begin
+        for (int c = 0; c < 3; c++) begin
+          token_o.off_map[c] = (column_q + 12'(c) < 0) || (to_edge <= 12'(c));
+          token_o.columns[c] = 8'(c) < cmd_i.kernel_columns;
+          token_o.rows[c]    = 8'(c) < cmd_i.kernel_rows;
+        end
+      end
+    end
+  end
+
+endmodule

@@ -1,0 +1,94 @@
+// Holds the next command and prepares its plan while the one before still runs: products by the stride and by the
+// padding as repeated sums, the slots of the first four rows one a cycle. Ready after max(3, stride, pad_left) cycles.
+module kt_vector_setup
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+(
+  input  logic      clk_i,
+  input  logic      rst_ni,
+  input  logic      start_i,  // only while valid_o is low
+  input  vec_cmd_t  cmd_i,
+  input  logic      take_i,   // only while ready_o is high
+  output logic      valid_o,
+  output logic      ready_o,
+  output vec_cmd_t  cmd_o,
+  output vec_plan_t plan_o
+);
+
+  logic        valid_q;
+  vec_cmd_t    cmd_q;
+  logic [3:0]  count_q;
+  word_t       step_q, origin_q;
+  addr_t [3:0] slots_q;
+  logic        ready;
+
+  assign ready = (count_q >= 4'd3) && (count_q >= cmd_q.stride) && (count_q >= cmd_q.pad_left);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else if (start_i) valid_q <= 1'b1;
+    else if (take_i) valid_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      cmd_q    <= cmd_i;
+      count_q  <= '0;
+      step_q   <= '0;
+      origin_q <= cmd_i.group;
+      slots_q  <= {cmd_i.slot, 48'd0};
+    end else if (valid_q && !ready) begin
+      count_q <= count_q + 4'd1;
+      if (count_q < cmd_q.stride) step_q <= word_add(step_q, cmd_q.pixel);
+      if (count_q < cmd_q.pad_left) origin_q <= word_sub(origin_q, cmd_q.pixel);
+      if (count_q < 4'd3) slots_q <= {next_slot(cmd_q.ring, slots_q[3]), slots_q[3:1]};
+    end
+  end
+
+  // Streaming pays when neighbouring windows share columns. Windows wholly outside the map would need columns that were
+  // never read, kernels above 3 x 3 a wider line buffer: those run window by window.
+  logic               is_stream;
+  logic signed [12:0] last_left;  // left column of a row's last window
+  logic signed [12:0] last_end;   // and the column behind it
+  logic [1:0]         stride_mod3;
+
+  assign last_left = $signed({2'b0, cmd_q.stride[1] ? {cmd_q.columns - 10'd1, 1'b0} : {1'b0, cmd_q.columns - 10'd1}})
+                   - $signed({9'd0, cmd_q.pad_left});
+  assign last_end  = last_left + $signed({5'd0, cmd_q.kernel_columns});
+  assign is_stream = (cmd_q.kind != KindAdd) && (cmd_q.kernel_rows <= 8'd3) && (cmd_q.kernel_columns <= 8'd3)
+                  && ({4'd0, cmd_q.stride} < cmd_q.kernel_columns) && ({4'd0, cmd_q.pad_left} < cmd_q.kernel_columns)
+                  && (last_left < $signed({3'd0, cmd_q.in_width}));
+
+  always_comb begin
+    unique case (cmd_q.stride)
+      4'd1, 4'd4, 4'd7, 4'd10, 4'd13: stride_mod3 = 2'd1;
+      4'd2, 4'd5, 4'd8, 4'd11, 4'd14: stride_mod3 = 2'd2;
+      default:                        stride_mod3 = 2'd0;
+    endcase
+  end
+
+  logic [9:0]  columns_read;  // of a streamed row
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [16:0] third;         // (kernel_rows + 2) / 3 in its upper bits
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign columns_read = (last_end < $signed({3'd0, cmd_q.in_width})) ? last_end[9:0] : cmd_q.in_width;
+  assign third = ({9'd0, cmd_q.kernel_rows} + 17'd2) * 17'd171;
+
+  always_comb begin
+    plan_o = '{
+      stream:      is_stream,
+      windows:     is_stream ? 10'd1 : cmd_q.columns,
+      pieces:      (cmd_q.kind == KindAdd) ? 7'd2 : third[15:9],
+      steps:       is_stream ? columns_read : {2'd0, cmd_q.kernel_columns},
+      window_step: step_q,
+      origin:      is_stream ? cmd_q.group : origin_q,
+      stride_mod3: stride_mod3,
+      slots:       slots_q
+    };
+  end
+
+  assign valid_o = valid_q;
+  assign ready_o = valid_q && ready;
+  assign cmd_o   = cmd_q;
+
+endmodule
