@@ -27,7 +27,9 @@ module kaiten_top
   // AXI4-Lite slave: registers
   input  logic              csr_aw_valid_i,
   output logic              csr_aw_ready_o,
+  /* verilator lint_off UNUSEDSIGNAL */  // registers are 32 bits wide
   input  logic [9:0]        csr_aw_addr_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   input  logic              csr_w_valid_i,
   output logic              csr_w_ready_o,
   input  logic [31:0]       csr_w_data_i,
@@ -37,7 +39,9 @@ module kaiten_top
   output logic [1:0]        csr_b_resp_o,
   input  logic              csr_ar_valid_i,
   output logic              csr_ar_ready_o,
+  /* verilator lint_off UNUSEDSIGNAL */  // registers are 32 bits wide
   input  logic [9:0]        csr_ar_addr_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   output logic              csr_r_valid_o,
   input  logic              csr_r_ready_i,
   output logic [31:0]       csr_r_data_o,
@@ -98,7 +102,7 @@ module kaiten_top
     .rst_ni,
     .aw_valid_i      (csr_aw_valid_i),
     .aw_ready_o      (csr_aw_ready_o),
-    .aw_addr_i       (csr_aw_addr_i),
+    .aw_addr_i       (csr_aw_addr_i[9:2]),
     .w_valid_i       (csr_w_valid_i),
     .w_ready_o       (csr_w_ready_o),
     .w_data_i        (csr_w_data_i),
@@ -108,7 +112,7 @@ module kaiten_top
     .b_resp_o        (csr_b_resp_o),
     .ar_valid_i      (csr_ar_valid_i),
     .ar_ready_o      (csr_ar_ready_o),
-    .ar_addr_i       (csr_ar_addr_i),
+    .ar_addr_i       (csr_ar_addr_i[9:2]),
     .r_valid_o       (csr_r_valid_o),
     .r_ready_i       (csr_r_ready_i),
     .r_data_o        (csr_r_data_o),
@@ -419,9 +423,9 @@ module kaiten_top
   // ---- CONV engine and its results
   tap_t            sb_rd_tap[9], vb_rd_tap[9];
   logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
-  logic [Cp*8-1:0] wb_word[9];
-  for (genvar t = 0; t < 9; t++) begin : g_wb_word
-    assign wb_word[t] = weights[Cp*8*t+:Cp*8];
+  logic [Cp*8-1:0] weight_word[9];
+  for (genvar t = 0; t < 9; t++) begin : g_weight_word
+    assign weight_word[t] = weights[Cp*8*t+:Cp*8];
   end
 
   logic            array_start, array_ready, array_take, array_credit, array_valid;
@@ -442,7 +446,7 @@ module kaiten_top
     .wb_split_i    (wb_split),
     .wb_we_i       (wb_we),
     .wb_addr_i     (weights_addr),
-    .wb_word_i     (wb_word),
+    .wb_word_i     (weight_word),
     .zsb_we_i      (zsb_array_we),
     .zsb_addr_i    (param_addr),
     .zsb_data_i    (param),
@@ -500,9 +504,13 @@ module kaiten_top
   logic            vector_start, vector_out_ready, vector_take, vector_credit, vector_out_valid, vector_active;
   out_cmd_t        vector_out_cmd;
   logic [Cp*8-1:0] vector_result[3];
+  // why the vector engine waits is not counted yet
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic            vector_no_params, vector_no_output;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_vector #(
-    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
+    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector), .VbDepth(VbDepth)
   ) u_vector (
     .clk_i,
     .rst_ni      (rst_n),
@@ -513,7 +521,7 @@ module kaiten_top
     .cmd_index_i (vector_index),
     .vwb_we_i    (vwb_we),
     .vwb_addr_i  (weights_addr),
-    .vwb_data_i  (weights),
+    .vwb_word_i  (weight_word),
     .zsb_we_i    (zsb_vector_we),
     .zsb_addr_i  (param_addr),
     .zsb_data_i  (param),
@@ -526,7 +534,9 @@ module kaiten_top
     .out_credit_i(vector_credit),
     .out_valid_o (vector_out_valid),
     .out_word_o  (vector_result),
-    .active_o    (vector_active)
+    .active_o    (vector_active),
+    .wait_params_o(vector_no_params),
+    .wait_output_o(vector_no_output)
   );
 
   tap_t            vector_sb_tap[3], vector_vb_tap[3];

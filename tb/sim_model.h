@@ -66,7 +66,7 @@ class SimModel final : public SimDevice {
   }
 
   std::uint32_t read_register(std::uint32_t address) override {
-    top_->csr_ar_addr_i = static_cast<std::uint16_t>(address);
+    set_address(top_->csr_ar_addr_i, address);
     top_->csr_ar_valid_i = 1;
     bool taken = false;
     for (int i = 0; i < kRegisterLimit; i++) {
@@ -83,7 +83,7 @@ class SimModel final : public SimDevice {
   }
 
   void write_register(std::uint32_t address, std::uint32_t value) override {
-    top_->csr_aw_addr_i = static_cast<std::uint16_t>(address);
+    set_address(top_->csr_aw_addr_i, address);
     top_->csr_w_data_i = value;
     top_->csr_w_strb_i = 15;
     top_->csr_aw_valid_i = top_->csr_w_valid_i = 1;
@@ -143,6 +143,13 @@ class SimModel final : public SimDevice {
     if (response != kRespOkay)
       throw DeviceError("register access at " + std::to_string(address) + " answered with error " + std::to_string(response));
     return data;
+  }
+
+  // Addresses beyond the registers would alias: refuse them as the bus would.
+  template <class Port>
+  static void set_address(Port& port, std::uint32_t address) {
+    if (address >> (8 * sizeof(Port))) throw DeviceError("there is no register at " + std::to_string(address));
+    port = static_cast<Port>(address);
   }
 
   AxiLitePort lite_port() const {
