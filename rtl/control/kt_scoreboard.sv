@@ -11,8 +11,8 @@
 //     running, and the numbers of all of them are known to error reports.
 //   - After stop_i nothing is offered any more: <queue>_valid_o falls without its command having been taken.
 //
-// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle. All outputs
-// towards the engines come from flip-flops.
+// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle, all four
+// together one command a cycle. All outputs towards the engines come from flip-flops.
 //
 // For the simulator: everything happens behind `if`, since in nearly every cycle nothing does.
 module kt_scoreboard
@@ -113,10 +113,24 @@ module kt_scoreboard
   assign cmd_ready_o = !full_q[queue];
   assign push        = cmd_valid_i && cmd_ready_o;
 
+  // Queues take turns: the one served last comes after all others.
+  logic [Queues-1:0] empty_head, later_q;  // later: those behind the one served last
+
+  assign empty_head = stored_q & ~head_q;
+
   always_comb begin
-    fill       = stored_q & ~head_q;
-    fill       = fill & (~fill + 1'b1);  // the lowest one
-    fill_queue = {fill[3] || fill[2], fill[3] || fill[1]};
+    fill       = '0;
+    fill_queue = '0;
+    if (empty_head != '0) begin
+      fill = ((empty_head & later_q) != '0) ? empty_head & later_q : empty_head;
+      fill = fill & (~fill + 1'b1);  // the lowest one
+      fill_queue = {fill[3] || fill[2], fill[3] || fill[1]};
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) later_q <= '0;
+    else if (fill != '0) later_q <= ~(fill | (fill - 1'b1));
   end
 
   assign move = push || fill != '0 || taken != '0 || done != '0;

@@ -1,0 +1,209 @@
+// Command fetch against its program in memory: order, content and number of every command, requests inside the program,
+// at most eight commands ahead, beats taken at once; illegal commands and bus errors stop it with number and reason.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "Vkt_cmd_fetch.h"
+#include "tests/rtl/control/program.h"
+#include "tests/support/model.h"
+
+namespace kaiten::test {
+namespace {
+
+constexpr int kBeatWords = PARAM_AxiW / 32;
+constexpr int kBeats = 16 / kBeatWords;
+constexpr std::size_t kAhead = 8;
+
+struct Error {
+  bool bus = false;
+  std::uint32_t index = 0, info = 0;
+};
+
+class Fetch : public testing::Test {
+ protected:
+  Fetch() : random_(seed()) {
+    top().rst_ni = 0;
+    top().start_i = top().stop_i = top().req_ready_i = top().rsp_valid_i = top().rsp_error_i = 0;
+    top().cmd_ready_i = 0;
+    model_.tick();
+    top().rst_ni = 1;
+    model_.tick();
+  }
+  Vkt_cmd_fetch& top() { return model_.top(); }
+
+  // Runs until everything was handed over or an error came; returns the commands handed over.
+  std::vector<Command> run(const std::vector<Command>& program, std::uint64_t address, int bad_beat = -1) {
+    std::vector<Command> out;
+    std::deque<std::size_t> beats;  // asked for
+    const int memory = pick(random_, 100), queue = 10 + pick(random_, 90), bus = 10 + pick(random_, 90);
+    error_.reset();
+    std::size_t asked = 0;
+    int after = -1;
+    top().addr_i = address >> 6;
+    top().count_i = program.size();
+    for (int cycle = 0;; ++cycle) {
+      if (cycle > 20000 + 2000 * static_cast<int>(program.size())) {
+        ADD_FAILURE() << "hangs";
+        break;
+      }
+      top().start_i = cycle == 0;
+      top().req_ready_i = chance(random_, bus);
+      top().rsp_valid_i = !beats.empty() && chance(random_, memory + 1);
+      top().rsp_error_i = 0;
+      if (top().rsp_valid_i) {
+        const std::size_t beat = beats.front();
+        top().rsp_error_i = static_cast<int>(beat) == bad_beat;
+        const std::uint32_t* from = program[beat / kBeats].words.data() + beat % kBeats * kBeatWords;
+        for (int i = 0; i < kBeatWords; ++i) top().rsp_data_i[i] = from[i];
+      } else {
+        for (int i = 0; i < kBeatWords; ++i) top().rsp_data_i[i] = static_cast<std::uint32_t>(random_());
+      }
+      top().cmd_ready_i = chance(random_, queue);
+      model_.eval();
+      EXPECT_TRUE(top().rsp_ready_o);
+      EXPECT_EQ(top().blocked_o, top().cmd_valid_o && !top().cmd_ready_i);
+      if (top().rsp_valid_i) beats.pop_front();
+      if (top().req_valid_o && top().req_ready_i && cycle > 0) {
+        EXPECT_EQ(top().req_addr_o, address + 64 * asked);
+        EXPECT_EQ(top().req_bytes_o % 64, 0u);
+        for (std::uint32_t b = 0; b < top().req_bytes_o / 64 * kBeats; ++b) beats.push_back(asked * kBeats + b);
+        asked += top().req_bytes_o / 64;
+        EXPECT_LE(asked, program.size());
+        EXPECT_LE(asked - out.size(), kAhead + 1) << "more asked for than there is room for";
+      }
+      if (top().cmd_valid_o && top().cmd_ready_i) {
+        EXPECT_EQ(top().cmd_index_o, out.size());
+        Command c;
+        for (int i = 0; i < 16; ++i) c.words[i] = top().cmd_o[i];
+        out.push_back(c);
+      }
+      model_.tick();
+      if (cycle > 0) EXPECT_EQ(top().done_o, out.size() == program.size());
+      if (top().illegal_o || top().bus_error_o) {
+        EXPECT_FALSE(error_) << "reported twice";
+        if (!error_) error_ = Error{static_cast<bool>(top().bus_error_o), top().error_index_o, top().error_info_o};
+        after = cycle + 200;
+      }
+      if (!error_ && cycle > 0 && top().done_o && after < 0) after = cycle + 20;
+      if (cycle == after) break;
+    }
+    if (!error_) EXPECT_TRUE(beats.empty());
+    top().start_i = top().rsp_valid_i = top().cmd_ready_i = 0;
+    return out;
+  }
+
+  void reset() {
+    top().rst_ni = 0;
+    model_.tick();
+    top().rst_ni = 1;
+  }
+
+  std::uint64_t address() { return (random_() & 0xffffffull) << 6; }
+
+  Random random_;
+  Model<Vkt_cmd_fetch> model_;
+  std::optional<Error> error_;
+};
+
+void expect_same(const std::vector<Command>& out, const std::vector<Command>& program, std::size_t length) {
+  ASSERT_EQ(out.size(), length);
+  for (std::size_t i = 0; i < length; ++i) ASSERT_EQ(out[i].words, program[i].words) << "command " << i;
+}
+
+TEST_F(Fetch, HandsOverEveryCommand) {
+  for (int round = 0; round < 60; ++round) {
+    const auto program = random_program(random_, 1 + pick(random_, round % 10 == 0 ? 400 : 40));
+    const auto out = run(program, address());
+    ASSERT_FALSE(error_);
+    expect_same(out, program, program.size());
+  }
+}
+
+TEST_F(Fetch, EmptyProgramIsDoneAtOnce) {
+  const auto out = run({}, address());
+  EXPECT_TRUE(out.empty());
+  EXPECT_FALSE(error_);
+}
+
+TEST_F(Fetch, StopsAtAnIllegalCommand) {
+  for (int round = 0; round < 150; ++round) {
+    auto program = random_program(random_, 2 + pick(random_, 30));
+    const int at = pick(random_, static_cast<int>(program.size()));
+    std::array<std::uint32_t, kQueues> seen{};
+    for (int i = 0; i < at; ++i) ++seen[program[i].queue()];
+    Command& c = program[at];
+    std::uint32_t info = 0;
+    switch (pick(random_, 4)) {
+      case 0:
+        c.set(0, 4, chance(random_, 50) ? 0 : 8 + pick(random_, 8));
+        info = 1;
+        break;
+      case 1:
+        c.set(4 + pick(random_, 12), 1, 1);
+        info = 2;
+        break;
+      case 2: {
+        const int used = used_bits(c.op());
+        c.set(used + pick(random_, 512 - used), 1, 1);
+        info = 4;
+        break;
+      }
+      default: {
+        const int q = pick(random_, kQueues);
+        c.set_wait(q, seen[q] + 1 + (chance(random_, 50) ? 0 : pick(random_, 1000)));
+        info = 8u << q;
+      }
+    }
+    const auto out = run(program, address());
+    ASSERT_TRUE(error_);
+    EXPECT_FALSE(error_->bus);
+    EXPECT_EQ(error_->index, static_cast<std::uint32_t>(at));
+    EXPECT_EQ(error_->info, info);
+    expect_same(out, program, at);
+    reset();
+  }
+}
+
+TEST_F(Fetch, StopsAtABusError) {
+  for (int round = 0; round < 100; ++round) {
+    const auto program = random_program(random_, 1 + pick(random_, 30));
+    const int beat = pick(random_, static_cast<int>(program.size()) * kBeats);
+    const auto out = run(program, address(), beat);
+    ASSERT_TRUE(error_);
+    EXPECT_TRUE(error_->bus);
+    EXPECT_EQ(error_->index, static_cast<std::uint32_t>(beat / kBeats));
+    ASSERT_LE(out.size(), static_cast<std::size_t>(beat / kBeats));
+    expect_same(out, program, out.size());
+    reset();
+  }
+}
+
+TEST_F(Fetch, StopEndsHandingOver) {
+  const auto program = random_program(random_, 30);
+  top().addr_i = 1;
+  top().count_i = program.size();
+  top().start_i = 1;
+  top().req_ready_i = 1;
+  model_.tick();
+  top().start_i = 0;
+  top().cmd_ready_i = 0;
+  for (int i = 0; i < 8 * kBeats; ++i) {
+    top().rsp_valid_i = 1;
+    for (int w = 0; w < kBeatWords; ++w)
+      top().rsp_data_i[w] = program[i / kBeats].words[i % kBeats * kBeatWords + w];
+    model_.tick();
+  }
+  top().rsp_valid_i = 0;
+  EXPECT_TRUE(top().cmd_valid_o);
+  top().stop_i = 1;
+  model_.tick();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(top().cmd_valid_o);
+    EXPECT_FALSE(top().req_valid_o);
+    model_.tick();
+  }
+}
+
+}  // namespace
+}  // namespace kaiten::test

@@ -1,0 +1,210 @@
+// Scoreboard against a C++ model: order in each queue, no start before the waits hold, start as soon as they do, bodies,
+// numbers, peek, counters and the state that the watchdog sees; engines of random speed that take and complete commands
+// independently of each other.
+#include <gtest/gtest.h>
+
+#include "Vkt_scoreboard.h"
+#include "tests/rtl/control/program.h"
+#include "tests/support/model.h"
+
+namespace kaiten::test {
+namespace {
+
+constexpr int kDepth = PARAM_QueueDepth;
+
+class Scoreboard : public testing::Test {
+ protected:
+  Scoreboard() : random_(seed()) {
+    quiet();
+    top().rst_ni = 0;
+    model_.tick();
+    top().rst_ni = 1;
+  }
+  Vkt_scoreboard& top() { return model_.top(); }
+
+  void quiet() {
+    top().start_i = top().stop_i = top().cmd_valid_i = top().report_i = 0;
+    drive({}, {});
+  }
+  void drive(const std::array<bool, 4>& ready, const std::array<bool, 4>& done) {
+    top().load_ready_i = ready[0];
+    top().conv_ready_i = ready[1];
+    top().vector_ready_i = ready[2];
+    top().store_ready_i = ready[3];
+    top().load_done_i = done[0];
+    top().conv_done_i = done[1];
+    top().vector_done_i = done[2];
+    top().store_done_i = done[3];
+  }
+  std::array<bool, 4> valid() {
+    return {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o, !!top().store_valid_o};
+  }
+  std::uint32_t index(int q) {
+    return q == 0 ? top().load_index_o : q == 1 ? top().conv_index_o : q == 2 ? top().vector_index_o : top().store_index_o;
+  }
+  std::uint32_t body_word(int q, int w) {
+    return q == 0 ? top().load_cmd_o[w] : q == 1 ? top().conv_cmd_o[w] : q == 2 ? top().vector_cmd_o[w] : top().store_cmd_o[w];
+  }
+  void offer(const Command& c, std::size_t index) {
+    for (int i = 0; i < 16; ++i) top().cmd_i[i] = c.words[i];
+    top().cmd_index_i = index;
+  }
+
+  void run(const std::vector<Command>& program, Engines& engines, int source, int stop_after = -1);
+
+  Random random_;
+  Model<Vkt_scoreboard> model_;
+};
+
+void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int source, int stop_after) {
+  std::array<std::vector<std::size_t>, kQueues> expected;
+  for (std::size_t i = 0; i < program.size(); ++i) expected[program[i].queue()].push_back(i);
+
+  top().start_i = 1;
+  model_.tick();
+  top().start_i = 0;
+  std::array<std::size_t, kQueues> pushed{}, taken{};
+  std::array<std::uint32_t, kQueues> counted{};  // done pulses up to the cycle before
+  std::array<int, kQueues> may_start{};          // cycles since the head could have been offered
+  std::size_t next = 0;
+  const std::size_t total = program.size();
+  for (int cycle = 0;; ++cycle) {
+    ASSERT_LT(cycle, 4000 + 400 * static_cast<int>(total)) << "hangs";
+    if (cycle == stop_after) break;
+    engines.step();
+    drive({engines.ready[0], engines.ready[1], engines.ready[2], engines.ready[3]},
+          {engines.done[0], engines.done[1], engines.done[2], engines.done[3]});
+    top().cmd_valid_i = next < total && chance(random_, source);
+    if (top().cmd_valid_i) offer(program[next], next);
+    top().report_i = chance(random_, 20);
+    model_.eval();
+
+    for (int q = 0; q < kQueues; ++q) {
+      const bool there = taken[q] < pushed[q];
+      ASSERT_EQ(top().queued_o >> q & 1, there);
+      const std::uint32_t complete = engines.completed[q] - engines.done[q];
+      ASSERT_EQ(top().completed_o[q], complete);
+      ASSERT_EQ(top().running_o >> q & 1, taken[q] > complete);
+      ASSERT_EQ(top().no_command_o >> q & 1, engines.ready[q] && !there);
+      if (top().report_i && pushed[q] > complete) ASSERT_EQ(top().oldest_o[q], expected[q][complete]);
+      bool holds = there;
+      std::uint32_t unmet = 0;
+      if (there) {
+        const Command& head = program[expected[q][taken[q]]];
+        for (int c = 0; c < kQueues; ++c) {
+          if (head.wait(c) > engines.completed[c] - engines.done[c]) {
+            holds = false;
+            unmet |= 1u << c;
+          }
+        }
+      }
+      // what is reported as waiting is what was waiting two cycles ago at most
+      const std::uint32_t reported = top().waits_o >> (4 * q) & 15;
+      if (reported) ASSERT_TRUE(there && engines.ready[q]);
+      if (may_start[q] > 1) ASSERT_EQ(reported, 0u);
+      if (unmet && engines.ready[q]) ASSERT_EQ(reported & unmet, reported ? unmet : 0u);
+      may_start[q] = holds ? may_start[q] + 1 : 0;
+      if (valid()[q]) {
+        ASSERT_TRUE(holds) << "queue " << q << " starts too early";
+      } else {
+        ASSERT_LE(may_start[q], 6) << "queue " << q << " does not start";
+      }
+      if (q == 1) {
+        const bool load_holds = there && !(unmet & 1);
+        if (top().conv_peek_o) ASSERT_TRUE(load_holds);
+        if (may_start[q] > 6) ASSERT_TRUE(top().conv_peek_o);
+      }
+      if ((valid()[q] || (q == 1 && top().conv_peek_o)) && there) {
+        const std::size_t i = expected[q][taken[q]];
+        ASSERT_EQ(index(q), i);
+        for (int w = 0; w < 13; ++w) ASSERT_EQ(body_word(q, w), program[i].words[w + 3]);
+        if (q == 0) ASSERT_EQ(top().load_op_o, program[i].op());
+        if (q == 2) ASSERT_EQ(top().vector_op_o, program[i].op());
+      }
+    }
+    if (top().cmd_valid_i && top().cmd_ready_o) {
+      ++pushed[program[next].queue()];
+      ++next;
+    }
+    const std::array<bool, 4> offered = valid();
+    for (int q = 0; q < kQueues; ++q) {
+      if (offered[q] && engines.ready[q]) {
+        engines.take(q, expected[q][taken[q]]);
+        ++taken[q];
+        may_start[q] = 0;
+      }
+      ASSERT_LE(pushed[q] - engines.completed[q], static_cast<std::size_t>(kDepth));
+    }
+    counted = engines.completed;
+    model_.tick();
+    if (next == total && engines.idle() && counted[0] + counted[1] + counted[2] + counted[3] == total) break;
+  }
+  if (stop_after >= 0) return;
+  quiet();
+  model_.tick();
+  EXPECT_EQ(top().queued_o | top().running_o | top().offered_o, 0);
+  for (int q = 0; q < kQueues; ++q) {
+    EXPECT_EQ(engines.order[q], expected[q]);
+    EXPECT_EQ(top().completed_o[q], expected[q].size());
+  }
+}
+
+TEST_F(Scoreboard, RunsProgramsThatKeepTheRules) {
+  for (int round = 0; round < 200; ++round) {
+    const auto program = random_program(random_, 1 + pick(random_, round % 20 == 0 ? 500 : 60));
+    Engines engines(program, random_, 1 + pick(random_, 60));
+    engines.ready_percent = 20 + pick(random_, 81);
+    run(program, engines, 10 + pick(random_, 91));
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST_F(Scoreboard, StopOffersNothingMore) {
+  for (int round = 0; round < 50; ++round) {
+    const auto program = random_program(random_, 60);
+    Engines engines(program, random_, 20);
+    run(program, engines, 80, 5 + pick(random_, 100));
+    if (HasFatalFailure()) FAIL() << "round " << round;
+    quiet();
+    top().stop_i = 1;
+    model_.tick();
+    for (int i = 0; i < 30; ++i) {
+      ASSERT_EQ(top().offered_o, 0);
+      ASSERT_EQ(top().conv_peek_o, 0);
+      model_.tick();
+    }
+    top().rst_ni = 0;
+    top().stop_i = 0;
+    model_.tick();
+    top().rst_ni = 1;
+  }
+}
+
+// done pulse in cycle t, offered in t + 2
+TEST_F(Scoreboard, StartsTwoCyclesAfterTheCompletion) {
+  std::vector<Command> program{random_command(random_, 1), random_command(random_, 4)};
+  program[1].set_wait(0, 1);
+  top().start_i = 1;
+  model_.tick();
+  top().start_i = 0;
+  top().cmd_valid_i = 1;
+  offer(program[0], 0);
+  model_.tick();
+  offer(program[1], 1);
+  model_.tick();
+  top().cmd_valid_i = 0;
+  top().load_ready_i = 1;
+  for (int i = 0; i < 10; ++i) model_.tick();
+  EXPECT_FALSE(top().conv_valid_o);
+  EXPECT_FALSE(top().conv_peek_o);
+  top().load_done_i = 1;
+  model_.tick();
+  top().load_done_i = 0;
+  EXPECT_FALSE(top().conv_valid_o);
+  model_.tick();
+  EXPECT_TRUE(top().conv_valid_o);
+  EXPECT_TRUE(top().conv_peek_o);
+}
+
+}  // namespace
+}  // namespace kaiten::test
