@@ -521,7 +521,7 @@ module kaiten_top
     .cmd_index_i (vector_index),
     .vwb_we_i    (vwb_we),
     .vwb_addr_i  (weights_addr),
-    .vwb_word_i  (weight_word),
+    .vwb_data_i  (weights),
     .zsb_we_i    (zsb_vector_we),
     .zsb_addr_i  (param_addr),
     .zsb_data_i  (param),
