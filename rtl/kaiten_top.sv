@@ -504,10 +504,6 @@ module kaiten_top
   logic            vector_start, vector_out_ready, vector_take, vector_credit, vector_out_valid, vector_active;
   out_cmd_t        vector_out_cmd;
   logic [Cp*8-1:0] vector_result[3];
-  // why the vector engine waits is not counted yet
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic            vector_no_params, vector_no_output;
-  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_vector #(
     .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector), .VbDepth(VbDepth)
@@ -534,9 +530,7 @@ module kaiten_top
     .out_credit_i(vector_credit),
     .out_valid_o (vector_out_valid),
     .out_word_o  (vector_result),
-    .active_o    (vector_active),
-    .wait_params_o(vector_no_params),
-    .wait_output_o(vector_no_output)
+    .active_o    (vector_active)
   );
 
   tap_t            vector_sb_tap[3], vector_vb_tap[3];
