@@ -506,7 +506,7 @@ module kaiten_top
   logic [Cp*8-1:0] vector_result[3];
 
   kt_vector #(
-    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector), .VbDepth(VbDepth)
+    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
   ) u_vector (
     .clk_i,
     .rst_ni      (rst_n),
