@@ -1,0 +1,249 @@
+#include "device/driver.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "graph/error.h"
+
+namespace kaiten {
+
+namespace {
+
+constexpr std::uint64_t kRegionAlign = 4096;
+constexpr int kResetLimit = 100'000;  // register reads
+// A program whose modelled time is exceeded by this factor does not come back (the device's watchdog should know first).
+constexpr std::uint64_t kPatience = 1000;
+constexpr std::uint64_t kLeastPatience = 100'000'000;
+
+std::uint64_t aligned(std::uint64_t n) { return (n + kRegionAlign - 1) / kRegionAlign * kRegionAlign; }
+
+// Start of the commands and of the region behind each base register, counted from the start of the memory; the last is
+// the end of all.
+std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
+  const std::uint64_t sizes[] = {p.commands.size() * kCommandBytes, p.constants.size(), std::uint64_t(p.activation_bytes),
+                                 std::uint64_t(p.input_bytes), std::uint64_t(p.output_bytes)};
+  std::array<std::uint64_t, kBases + 2> map{};
+  for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + aligned(sizes[i]);
+  return map;
+}
+
+const char* text_of(csr::ErrorCause cause) {
+  switch (cause) {
+    case csr::ErrorCause::kNone: return "no cause";
+    case csr::ErrorCause::kIllegal: return "illegal command";
+    case csr::ErrorCause::kFetchRead: return "bus error while fetching commands";
+    case csr::ErrorCause::kLoadRead: return "bus error of LOAD";
+    case csr::ErrorCause::kStoreWrite: return "bus error of STORE";
+    case csr::ErrorCause::kDeadlock: return "deadlock: commands wait for what cannot happen";
+    case csr::ErrorCause::kTimeout: return "timeout: no command was completed for too long";
+  }
+  return "unknown cause";
+}
+
+// What the details register adds to the cause.
+std::string details(csr::ErrorCause cause, std::uint32_t info) {
+  const auto listed = [&](std::initializer_list<const char*> names) {
+    std::string text;
+    std::uint32_t bit = 1;
+    for (const char* name : names) {
+      if (info & bit) text += (text.empty() ? "" : ", ") + std::string(name);
+      bit <<= 1;
+    }
+    return text;
+  };
+  switch (cause) {
+    case csr::ErrorCause::kIllegal:
+      return listed({"unknown operation", "reserved bits set", "spare bits set", "waits for a later LOAD",
+                     "waits for a later CONV", "waits for a later VECTOR", "waits for a later STORE",
+                     "too many commands of one queue"});
+    case csr::ErrorCause::kFetchRead:
+    case csr::ErrorCause::kLoadRead:
+    case csr::ErrorCause::kStoreWrite:
+      return info == 2 ? "slave error" : info == 3 ? "decode error" : "response " + std::to_string(info);
+    case csr::ErrorCause::kDeadlock:
+    case csr::ErrorCause::kTimeout: return "queues " + listed({"LOAD", "CONV", "VECTOR", "STORE"});
+    default: return "";
+  }
+}
+
+}  // namespace
+
+std::uint64_t Counters::operator[](std::string_view name) const {
+  for (std::size_t i = 0; i < kCount; i++) {
+    if (name == csr::kCounters[i].name) return values[i];
+  }
+  throw std::out_of_range("no counter named " + std::string(name));
+}
+
+Config read_config(Device& device) {
+  const auto read = [&](std::uint32_t address) { return int(device.read_register(address)); };
+  if (std::uint32_t(read(csr::kId)) != csr::kIdValue) throw DeviceError("the device is not a Kaiten: wrong identity");
+  const std::uint32_t version = std::uint32_t(read(csr::kVersion));
+  if (csr::kVersionMajor.get(version) != 0) {
+    throw DeviceError("the device has version " + std::to_string(csr::kVersionMajor.get(version)) + ", this driver knows 0");
+  }
+  Config c;
+  c.kp = read(csr::kKp);
+  c.cp = read(csr::kCp);
+  c.axi_bytes = read(csr::kAxiBytes);
+  c.wb_rows = read(csr::kWbRows);
+  c.vwb_rows = read(csr::kVwbRows);
+  c.sb_depth = read(csr::kSbDepth);
+  c.vb_depth = read(csr::kVbDepth);
+  c.ob_pixels = read(csr::kObPixels);
+  c.zsb_array = read(csr::kZsbArray);
+  c.zsb_vector = read(csr::kZsbVector);
+  for (const Config& p : presets()) {
+    c.name = p.name;
+    if (c == p) return c;
+  }
+  c.name = "custom";
+  return c;
+}
+
+std::uint64_t memory_needed(const Program& program) { return memory_map(program).back(); }
+
+Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding)
+    : device_(device), graph_(graph), program_(std::move(program)), rounding_(rounding) {
+  const Config config = read_config(device_);
+  if (config != program_.config) {
+    throw DeviceError("the program was made for configuration '" + program_.config.name + "', the device is '" +
+                      config.name + "'");
+  }
+  check_rules(program_.commands);
+  load();
+}
+
+void Driver::write_address(std::uint32_t low, std::uint64_t address) {
+  device_.write_register(low, std::uint32_t(address));
+  device_.write_register(low + 4, std::uint32_t(address >> 32));
+}
+
+void Driver::load() {
+  const auto map = memory_map(program_);
+  if (map.back() > device_.memory_bytes()) {
+    throw DeviceError("the program needs " + std::to_string(map.back()) + " bytes of memory, the device has " +
+                      std::to_string(device_.memory_bytes()));
+  }
+  const std::uint64_t start = device_.memory_base();
+  commands_at_ = start;
+  for (int i = 0; i < kBases; i++) base_at_[std::size_t(i)] = start + map[std::size_t(i) + 1];
+  device_.write_memory(commands_at_, program_.command_bytes());
+  device_.write_memory(base_at_[std::size_t(Base::kConstants)], program_.constants);
+  for (int i = 0; i < kBases; i++) write_address(csr::kBaseLo(std::uint32_t(i)), base_at_[std::size_t(i)]);
+  write_address(csr::kProgramLo, commands_at_);
+  device_.write_register(csr::kCommandCount, std::uint32_t(program_.commands.size()));
+  device_.write_register(csr::kWbSplit, 0);
+}
+
+void Driver::write_inputs(std::span<const Int8Values> inputs) {
+  if (inputs.size() != program_.inputs.size()) {
+    throw InputError("the model has " + std::to_string(program_.inputs.size()) + " inputs, not " +
+                     std::to_string(inputs.size()));
+  }
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const MemoryTensor& t = program_.inputs[i];
+    const std::size_t elements = graph_.tensors[std::size_t(t.tensor)].elements();
+    if (inputs[i].size() != elements) {
+      throw InputError("input '" + graph_.tensors[std::size_t(t.tensor)].name + "' has " + std::to_string(elements) +
+                       " elements, not " + std::to_string(inputs[i].size()));
+    }
+    device_.write_memory(base_at_[std::size_t(t.layout.base)] + std::uint64_t(t.layout.offset),
+                         {reinterpret_cast<const std::uint8_t*>(inputs[i].data()), inputs[i].size()});
+  }
+}
+
+void Driver::execute() {
+  if (program_.commands.empty()) return;
+  std::uint64_t modelled = 0;
+  for (const CommandMeta& m : program_.meta) modelled += std::uint64_t(m.cycles);
+  const std::uint64_t limit = kLeastPatience + kPatience * modelled;
+  device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
+  device_.write_register(csr::kWatchdog, watchdog_);
+  device_.write_register(csr::kControl, csr::kControlStart.mask() | csr::kControlIrqEnable.mask());
+  std::uint64_t waited = 0;
+  try {
+    while (!device_.wait_interrupt(kProgressCycles)) {
+      waited += kProgressCycles;
+      if (progress_) progress_(waited);
+      if (waited > limit) throw DeviceError("the device did not answer for " + std::to_string(waited) + " cycles");
+    }
+  } catch (...) {
+    soft_reset();
+    throw;
+  }
+  const std::uint32_t status = device_.read_register(csr::kStatus);
+  if (csr::kStatusError.get(status)) fail();
+  if (!csr::kStatusDone.get(status)) throw DeviceError("the device raised its interrupt without a reason");
+  device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask());
+}
+
+void Driver::fail() {
+  const auto cause = csr::ErrorCause(device_.read_register(csr::kErrorCause) & 15U);
+  const std::uint32_t index = device_.read_register(csr::kErrorIndex) & 0xffffffU;
+  const std::uint32_t info = device_.read_register(csr::kErrorInfo) & 0xffU;
+  std::string text = std::string("the hardware stopped: ") + text_of(cause);
+  const std::string more = details(cause, info);
+  if (!more.empty()) text += " (" + more + ")";
+  text += ", command " + std::to_string(index);
+  if (index < program_.commands.size()) {
+    text += " (" + std::string(program_.commands[index].name()) + ")";
+    const int op = program_.meta[index].op;
+    if (op >= 0) text += " of layer '" + graph_.ops[std::size_t(op)].name + "'";
+  }
+  soft_reset();
+  throw DeviceError(text);
+}
+
+void Driver::soft_reset() {
+  device_.write_register(csr::kControl, csr::kControlSoftReset.mask() | csr::kControlIrqEnable.mask());
+  for (int i = 0; i < kResetLimit; i++) {
+    if (!csr::kStatusResetting.get(device_.read_register(csr::kStatus))) {
+      device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
+      return;
+    }
+  }
+  throw DeviceError("the device does not come out of its reset");
+}
+
+std::vector<Int8Values> Driver::read_outputs(std::span<const Int8Values> inputs) {
+  std::vector<Int8Values> tensors(graph_.tensors.size());
+  for (std::size_t i = 0; i < inputs.size(); i++) tensors[std::size_t(graph_.inputs[i])] = inputs[i];
+  std::vector<std::uint8_t> bytes(std::size_t(program_.output_bytes));
+  device_.read_memory(base_at_[std::size_t(Base::kOutputs)], bytes);
+  for (const MemoryTensor& t : program_.outputs) {
+    const Nhwc s = graph_.tensors[std::size_t(t.tensor)].nhwc();
+    Int8Values& values = tensors[std::size_t(t.tensor)];
+    values.reserve(s.elements());
+    for (int y = 0; y < s.h; y++) {
+      for (int x = 0; x < s.w; x++) {
+        for (int c = 0; c < s.c; c++) values.push_back(std::int8_t(bytes[std::size_t(t.layout.at(y, x, c))]));
+      }
+    }
+  }
+  for (const LayerInfo& layer : program_.layers) {
+    const Op& op = graph_.ops[std::size_t(layer.op)];
+    // A reshape in the middle of the network has nothing to do here.
+    if (layer.on_host && !tensors[std::size_t(op.inputs[0])].empty()) run_operator(graph_, op, rounding_, tensors);
+  }
+  std::vector<Int8Values> outputs;
+  for (int t : graph_.outputs) outputs.push_back(tensors[std::size_t(t)]);
+  return outputs;
+}
+
+std::vector<Int8Values> Driver::run(std::span<const Int8Values> inputs) {
+  write_inputs(inputs);
+  execute();
+  return read_outputs(inputs);
+}
+
+Counters Driver::read_counters() {
+  Counters c;
+  for (std::size_t i = 0; i < Counters::kCount; i++) {
+    const std::uint64_t low = device_.read_register(csr::kCounters[i].offset);
+    c.values[i] = low | std::uint64_t(device_.read_register(csr::kCounters[i].offset + 4)) << 32;
+  }
+  return c;
+}
+
+}  // namespace kaiten

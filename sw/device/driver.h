@@ -1,0 +1,87 @@
+// The driver: puts a program and its inputs into the memory of a device, runs it, fetches outputs and counters. What the
+// device reports as an error becomes a DeviceError that names cause, command and layer; the device is reset by then and
+// works again.
+#ifndef KAITEN_DEVICE_DRIVER_H
+#define KAITEN_DEVICE_DRIVER_H
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "compile/program.h"
+#include "device/csr.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "graph/quantize.h"
+#include "reference/reference.h"
+
+namespace kaiten {
+
+// The counters of the last run, named as in docs/registers.md.
+class Counters {
+ public:
+  static constexpr std::size_t kCount = std::size(csr::kCounters);
+  std::array<std::uint64_t, kCount> values{};
+
+  // Throws std::out_of_range for a name that does not exist.
+  std::uint64_t operator[](std::string_view name) const;
+};
+
+// The configuration a device tells in its registers; the name is that of the preset it equals, else "custom". Throws
+// DeviceError where the device is no Kaiten or of another version.
+Config read_config(Device& device);
+
+// Memory a program needs, its commands included.
+std::uint64_t memory_needed(const Program& program);
+
+class Driver {
+ public:
+  // Cycles between two calls of the progress function.
+  static constexpr std::uint64_t kProgressCycles = 200'000;
+  // Called while the device works, with the cycles waited for so far; may throw to give up the run: the device is then
+  // reset.
+  using Progress = std::function<void(std::uint64_t cycles)>;
+
+  // The device and the graph must outlive the driver. Compares the program's configuration with the device's and checks
+  // its rules. Throws DeviceError where they do not fit or the memory is too small.
+  Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding);
+
+  const Program& program() const { return program_; }
+  void set_progress(Progress progress) { progress_ = std::move(progress); }
+  // Stop after so many cycles without a completed command; 0: never.
+  void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
+
+  // Inputs in the order of graph.inputs, dense. Returns the outputs in the order of graph.outputs; operators on the host
+  // are done. Throws InputError for wrong sizes.
+  std::vector<Int8Values> run(std::span<const Int8Values> inputs);
+
+  // The same in two steps, to repeat or to time the device alone.
+  void write_inputs(std::span<const Int8Values> inputs);
+  void execute();
+  std::vector<Int8Values> read_outputs(std::span<const Int8Values> inputs);
+
+  // Of the last run.
+  Counters read_counters();
+
+ private:
+  void load();
+  void soft_reset();
+  [[noreturn]] void fail();
+  void write_address(std::uint32_t low, std::uint64_t address);
+
+  Device& device_;
+  const Graph& graph_;
+  Program program_;
+  RoundingStyle rounding_;
+  Progress progress_;
+  std::uint32_t watchdog_ = 1'000'000;
+  std::uint64_t commands_at_ = 0;
+  std::array<std::uint64_t, kBases> base_at_{};
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_DEVICE_DRIVER_H
