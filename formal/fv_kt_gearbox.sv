@@ -1,0 +1,185 @@
+`include "fv.svh"
+// A byte, picked when its beat comes, is given out exactly once, at its distance from the first byte of the piece, and
+// unchanged; what is above a piece is zero. So pieces are the requests' bytes in order, nothing missing, nothing twice.
+// The ring never holds more than its slots and takes a beat whenever it has one free.
+//
+// The environment is the contract of the read master and of the caller: a request's first beat may start in any lane,
+// its others start in lane 0; only its last may end early; a piece lies inside one request.
+module fv_kt_gearbox #(
+  parameter int unsigned DataW  = 16,
+  parameter int unsigned Window = 3,
+  parameter int unsigned Word   = 1,
+  localparam int unsigned Lanes = DataW / 8,
+  localparam int unsigned LaneW = $clog2(Lanes),
+  localparam int unsigned NeedW = $clog2(Window + 1)
+) (
+  input logic             clk_i,
+  input logic             rst_ni,
+  input logic             in_valid_i,
+  input logic [DataW-1:0] in_data_i,
+  input logic [LaneW-1:0] in_offset_i,
+  input logic             in_error_i,
+  input logic [LaneW:0]   in_stop_i,    // lane behind the beat's last byte
+  input logic             in_last_i,    // last beat of its request
+  input logic [NeedW-1:0] need_i,
+  input logic             take_i,
+  input logic             last_i,
+  input logic             append_i,
+  input logic             pick_i,
+  input logic [LaneW-1:0] pick_lane_i
+);
+  logic in_ready, enough, error;
+  logic [Window*8-1:0] piece;
+  kt_gearbox #(
+    .DataW (DataW),
+    .Window(Window),
+    .Word  (Word)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i,
+    .in_ready_o(in_ready),
+    .in_data_i,
+    .in_offset_i,
+    .in_error_i,
+    .need_i,
+    .enough_o  (enough),
+    .take_i,
+    .last_i,
+    .append_i,
+    .piece_o   (piece),
+    .error_o   (error)
+  );
+  `include "fv_reset.svh"
+
+  localparam int unsigned Touched = (Window + Lanes - 2) / Lanes + 1;
+  localparam int unsigned SlotW   = $clog2(Touched + 1);
+  localparam int unsigned Slots   = 1 << SlotW;
+
+  wire push = in_valid_i && in_ready;
+  wire [SlotW-1:0] head = dut.head_q, tail = dut.tail_q;
+  wire [SlotW:0]   level = dut.level_q;
+  wire [LaneW-1:0] pos = dut.pos_q;
+
+  // beside the ring of beats: where each ends
+  logic [LaneW:0] stop_q[Slots];
+  logic           last_q[Slots];
+  logic           middle_q;        // the last beat pushed was not the last of its request
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) middle_q <= 1'b0;
+    else if (push) middle_q <= !in_last_i;
+  end
+  always_ff @(posedge clk_i) begin
+    if (push) begin
+      stop_q[tail] <= in_stop_i;
+      last_q[tail] <= in_last_i;
+    end
+  end
+
+  // ---- environment
+  `FV_ASSUME(m_beat, !in_valid_i || (32'(in_stop_i) <= Lanes && 32'(in_offset_i) < 32'(in_stop_i)))
+  `FV_ASSUME(m_first, !in_valid_i || !middle_q || in_offset_i == '0)
+  `FV_ASSUME(m_full, !in_valid_i || in_last_i || 32'(in_stop_i) == Lanes)
+
+  // the beats a piece touches, and whether it stays inside the request
+  logic [31:0] stop;
+  logic [SlotW:0] beats;
+  logic fits, ends;
+  wire [SlotW-1:0] end_slot = head + SlotW'(beats) - 1'b1;
+  assign stop  = 32'(pos) + 32'(need_i);
+  assign beats = (SlotW + 1)'((stop + Lanes - 1) / Lanes);
+  always_comb begin
+    fits = 1'b1;
+    for (int unsigned b = 0; b < Touched; b++) begin
+      if (b + 1 < 32'(beats) && last_q[head+SlotW'(b)]) fits = 1'b0;
+    end
+    if (stop - (32'(beats) - 1) * Lanes > 32'(stop_q[end_slot])) fits = 1'b0;
+    ends = last_q[end_slot] && stop - (32'(beats) - 1) * Lanes == 32'(stop_q[end_slot]);
+  end
+  `FV_ASSUME(m_need, need_i != '0 && 32'(need_i) <= (append_i ? Word : Window))
+  `FV_ASSUME(m_take, !take_i || (enough && fits && last_i == ends))
+
+  // ---- the picked byte
+  logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 given out and its beat still in the ring
+  logic [SlotW-1:0] slot_q;
+  logic [LaneW-1:0] lane_q;
+  logic [7:0]       value_q;
+  wire [SlotW-1:0]  ahead = slot_q - head;   // beats before the byte's
+  wire [31:0]       from  = 32'(ahead) * Lanes + 32'(lane_q) - 32'(pos);
+  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);
+  wire              gone  = take_i && 32'(ahead) < 32'(dut.drop);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      st_q <= 2'd0;
+    end else begin
+      if (st_q == 2'd0 && push && pick_i && pick_lane_i >= in_offset_i && 32'(pick_lane_i) < 32'(in_stop_i)) st_q <= 2'd1;
+      if (given) st_q <= gone ? 2'd0 : 2'd2;
+      if (st_q == 2'd2 && gone) st_q <= 2'd0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (st_q == 2'd0 && push) begin
+      slot_q  <= tail;
+      lane_q  <= pick_lane_i;
+      value_q <= DataW'(in_data_i >> {pick_lane_i, 3'b000}) & 8'hff;
+    end
+  end
+
+  // what came out, a cycle later
+  logic             given_q, took_q, append_q, wrapped_q;
+  logic [NeedW-1:0] from_q, need_q;
+  logic [7:0]       expect_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      given_q   <= 1'b0;
+      took_q    <= 1'b0;
+      wrapped_q <= 1'b0;
+    end else begin
+      given_q   <= given;
+      took_q    <= take_i;
+      wrapped_q <= wrapped_q || (push && tail == '1);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    append_q <= append_i;
+    from_q   <= NeedW'(from);
+    need_q   <= need_i;
+    expect_q <= value_q;
+  end
+  wire [Window*8-1:0] low = append_q ? piece >> ((Window - Word) * 8) : piece;  // the piece alone
+
+  `FV_ASSERT(a_value, !given_q || 8'(low >> {from_q, 3'b000}) == expect_q)
+  `FV_ASSERT(a_zero, !took_q || (low >> {need_q, 3'b000}) == '0)
+  `FV_ASSERT(a_not_lost, !(st_q == 2'd1 && gone) || given)
+  `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= 32'(need_i))
+  `FV_ASSERT(a_room, in_ready == (32'(level) != Slots) && 32'(level) <= Slots)
+  // with a full ring any piece can be taken: it cannot stand still
+  `FV_ASSERT(a_flows, in_ready || enough)
+
+  logic ring_ok;
+  always_comb begin
+    ring_ok = tail == SlotW'(head + SlotW'(level));
+    for (int unsigned k = 0; k < Slots; k++) begin
+      if (k < 32'(level)) begin
+        if (32'(stop_q[head+SlotW'(k)]) > Lanes) ring_ok = 1'b0;
+        if (32'(dut.offset_q[head+SlotW'(k)]) >= 32'(stop_q[head+SlotW'(k)])) ring_ok = 1'b0;
+        if (!last_q[head+SlotW'(k)] && 32'(stop_q[head+SlotW'(k)]) != Lanes) ring_ok = 1'b0;
+        if (k + 1 < 32'(level) && !last_q[head+SlotW'(k)] && dut.offset_q[head+SlotW'(k)+1'b1] != '0) ring_ok = 1'b0;
+        if (k + 1 == 32'(level) && last_q[head+SlotW'(k)] == middle_q) ring_ok = 1'b0;
+      end
+    end
+    if (level != '0 && (pos < dut.offset_q[head] || 32'(pos) >= 32'(stop_q[head]))) ring_ok = 1'b0;
+  end
+  `FV_ASSERT(i_ring, ring_ok)
+  wire [DataW-1:0] beat = dut.beat_q[slot_q];
+  `FV_ASSERT(i_in, st_q == 2'd0 || (32'(ahead) < 32'(level) && lane_q >= dut.offset_q[slot_q] &&
+                                    32'(lane_q) < 32'(stop_q[slot_q])))
+  `FV_ASSERT(i_value, st_q != 2'd1 || (8'(beat >> {lane_q, 3'b000}) == value_q && (ahead != '0 || lane_q >= pos)))
+  `FV_ASSERT(i_behind, st_q != 2'd2 || (ahead == '0 && lane_q < pos))
+  `FV_ASSERT(i_state, st_q != 2'd3)
+
+  `FV_COVER(c_across, given_q && wrapped_q && !append_q && 32'(need_q) == Window && 32'(from_q) == Window - 1)
+  `FV_COVER(c_append, given_q && wrapped_q && append_q)
+  `FV_COVER(c_full, !in_ready && wrapped_q)
+  `FV_COVER(c_error, error)
+endmodule
