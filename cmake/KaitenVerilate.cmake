@@ -163,14 +163,16 @@ function(kaiten_verilate target)
   list(REMOVE_DUPLICATES files)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${target}.vl)
   set(all ${dir}/${A_PREFIX}__all.cc)
+  set(slow ${dir}/${A_PREFIX}__once.cc)
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${target}.d)
-  add_custom_command(OUTPUT ${all}
-    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DOUT=${all} -DDEPFILE=${depfile} -DPREFIX=${A_PREFIX}
+  add_custom_command(OUTPUT ${all} ${slow}
+    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DOUT=${all} -DSLOW=${slow} -DDEPFILE=${depfile} -DPREFIX=${A_PREFIX}
       -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake -- ${_vl_env} ${_vl} ${args} ${_vl_search} ${A_ARGS} ${files}
     DEPENDS ${top_file} ${extra} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake DEPFILE ${depfile}
     COMMENT "Verilating ${A_TOP} (${target}, ${A_KIND})" VERBATIM)
   _kaiten_runtime(${A_KIND} rt)
-  add_library(${target} STATIC EXCLUDE_FROM_ALL ${all})
+  add_library(${target} STATIC EXCLUDE_FROM_ALL ${all} ${slow})
+  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   target_include_directories(${target} SYSTEM PUBLIC ${dir})
   target_compile_options(${target} PRIVATE -w ${opt})
   target_link_libraries(${target} PUBLIC ${rt})

