@@ -1,0 +1,203 @@
+#include "report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "report/table.h"
+
+namespace kaiten {
+
+namespace {
+
+constexpr std::size_t kTop = 5;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+nlohmann::ordered_json json_of(const BytesReport& b) {
+  return {{"read",
+           {{"weights", b.weights}, {"parameters", b.parameters}, {"activations", b.activations}, {"commands", b.commands}}},
+          {"written", {{"activations", b.written}}}};
+}
+
+}  // namespace
+
+double RunReport::array_utilization() const {
+  return cycles == 0 ? 0 : double(array_macs) / (double(cycles) * config.array_multipliers());
+}
+
+double RunReport::mac_utilization() const {
+  return cycles == 0 ? 0 : double(macs) / (double(cycles) * (config.array_multipliers() + config.vector_multipliers()));
+}
+
+RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
+                      const std::vector<LayerTime>& times) {
+  RunReport r;
+  r.model = graph.name;
+  r.config = program.config;
+  r.counters = counters;
+  r.cycles = counters["cycles"];
+  r.notes = program.notes;
+  r.bytes = {counters["read_weights"], counters["read_parameters"], counters["read_activations"], counters["read_commands"],
+             counters["written_activations"]};
+  r.predicted.commands = program.commands.size() * kCommandBytes;
+  for (const LayerInfo& info : program.layers) {
+    const Op& op = graph.ops[std::size_t(info.op)];
+    LayerReport l;
+    l.name = op.name;
+    l.op = std::string(name_of(op.kind));
+    l.shape_in = shape_text(graph.input_of(op).shape);
+    l.shape_out = shape_text(graph.output_of(op).shape);
+    l.on_host = info.on_host;
+    l.on_array = info.array_macs > 0;
+    l.macs = info.array_macs + info.vector_macs;
+    r.macs += l.macs;
+    r.array_macs += info.array_macs;
+    if (std::size_t(info.op) < times.size() && !info.on_host) {
+      const LayerTime& t = times[std::size_t(info.op)];
+      l.cycles = t.cycles;
+      const int multipliers = l.on_array ? r.config.array_multipliers() : r.config.vector_multipliers();
+      if (t.cycles > 0) l.utilization = double(l.macs) / (double(t.cycles) * multipliers);
+      l.limited_by = limited_by(program, info.op, t);
+    }
+    r.layers.push_back(std::move(l));
+  }
+  for (const CommandMeta& m : program.meta) {
+    LayerReport& l = r.layers[std::size_t(m.op)];
+    l.bytes_read += m.read_bytes;
+    l.bytes_written += m.written_bytes;
+    switch (m.kind) {
+      case CommandMeta::Bytes::kWeights: r.predicted.weights += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kParameters: r.predicted.parameters += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kActivations:
+        r.predicted.activations += std::uint64_t(m.read_bytes);
+        r.predicted.written += std::uint64_t(m.written_bytes);
+        break;
+      case CommandMeta::Bytes::kNone: break;
+    }
+  }
+  return r;
+}
+
+OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
+                           const std::vector<std::string>& labels) {
+  OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.type)), {}};
+  const Nhwc s = tensor.nhwc();
+  if (s.h * s.w != 1) return o;
+  std::vector<int> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::size_t n = std::min(kTop, order.size());
+  std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(n), order.end(), [&](int a, int b) {
+    return values[std::size_t(a)] != values[std::size_t(b)] ? values[std::size_t(a)] > values[std::size_t(b)] : a < b;
+  });
+  for (std::size_t i = 0; i < n; i++) {
+    const std::size_t c = std::size_t(order[i]);
+    o.top5.push_back({order[i], values[c], c < labels.size() ? labels[c] : ""});
+  }
+  return o;
+}
+
+std::string to_text(const RunReport& r, std::size_t width) {
+  Table table({{"layer", false, 0, true},
+               {"operator", false, 0, false},
+               {"input", false, 3, false},
+               {"output", false, 4, false},
+               {"MACs", true, 5, false},
+               {"cycles", true, 0, false},
+               {"utilisation", true, 0, false},
+               {"limited by", false, 6, false},
+               {"bytes read", true, 2, false},
+               {"bytes written", true, 1, false}});
+  for (const LayerReport& l : r.layers) {
+    table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-", l.on_host ? "-" : grouped(l.cycles),
+               l.macs && l.cycles ? percent(l.utilization) : "-", l.on_host ? (l.op == "reshape" ? "-" : "host") : l.limited_by,
+               l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
+               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-"});
+  }
+  std::string out = table.text(width) + "\n";
+  for (const std::string& note : r.notes) out += note + "\n";
+  for (const OutputReport& o : r.outputs) {
+    out += fmt::format("output {} ({} {})", o.name, o.type, o.shape);
+    for (std::size_t i = 0; i < o.top5.size(); i++) {
+      const auto& c = o.top5[i];
+      out += fmt::format("{}{}{} = {}", i == 0 ? ": " : ", ", c.index, c.label.empty() ? "" : " " + c.label, c.value);
+    }
+    out += "\n";
+  }
+  out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles), r.config.name,
+                     percent(r.array_utilization()), percent(r.mac_utilization()), grouped(r.macs));
+  out += fmt::format("bytes read {} (weights {}, parameters {}, activations {}, commands {}), written {}\n",
+                     grouped(r.bytes.read()), grouped(r.bytes.weights), grouped(r.bytes.parameters),
+                     grouped(r.bytes.activations), grouped(r.bytes.commands), grouped(r.bytes.written));
+  if (r.seconds > 0) {
+    out += fmt::format("simulated at {:.0f} kHz, {:.2f} GMAC/s\n", r.khz(),
+                       double(r.macs) * (double(r.loop_cycles) / double(std::max<std::uint64_t>(r.cycles, 1))) / r.seconds / 1e9);
+  }
+  if (!r.exact) {
+    out += "DONE, not checked\n";
+  } else if (*r.exact) {
+    out += fmt::format("PASS {} on {}: all {} elements of every tensor equal the reference\n", r.model, r.config.name,
+                       grouped(r.checked));
+  } else {
+    out += fmt::format("FAIL {} on {}: {}\n", r.model, r.config.name, r.difference);
+  }
+  return out;
+}
+
+std::string to_json(const RunReport& r) {
+  nlohmann::ordered_json j;
+  j["model"] = r.model;
+  j["config"] = r.config.name;
+  if (r.exact) {
+    j["exact"] = *r.exact;
+  } else {
+    j["exact"] = nullptr;
+  }
+  j["cycles"] = r.cycles;
+  j["macs"] = r.macs;
+  j["array_utilization"] = r.array_utilization();
+  j["mac_utilization"] = r.mac_utilization();
+  j["seconds"] = r.seconds;
+  j["khz"] = r.khz();
+  j["bytes"] = json_of(r.bytes);
+  const std::uint64_t beat = std::uint64_t(r.config.axi_bytes);
+  j["bus_bytes"] = {{"read", r.counters["beats_read"] * beat}, {"written", r.counters["beats_written"] * beat}};
+  j["predicted_bytes"] = json_of(r.predicted);
+  nlohmann::ordered_json stalls;
+  for (std::size_t i = 0; i < Counters::kCount; i++) {
+    const std::string name = csr::kCounters[i].name;
+    const bool stall = name.find("_no_") != std::string::npos || name.find("_wait_") != std::string::npos ||
+                       name.find("_conflict") != std::string::npos;
+    if (stall) stalls[name] = r.counters.values[i];
+  }
+  j["stalls"] = stalls;
+  j["zvc"] = {{"raw_bytes", 0}, {"packed_bytes", 0}};
+  j["layers"] = nlohmann::ordered_json::array();
+  for (const LayerReport& l : r.layers) {
+    j["layers"].push_back({{"name", l.name},
+                           {"op", l.op},
+                           {"shape_in", l.shape_in},
+                           {"shape_out", l.shape_out},
+                           {"macs", l.macs},
+                           {"cycles", l.cycles},
+                           {"utilization", l.utilization},
+                           {"limited_by", l.limited_by},
+                           {"bytes_read", l.bytes_read},
+                           {"bytes_written", l.bytes_written}});
+  }
+  j["outputs"] = nlohmann::ordered_json::array();
+  for (const OutputReport& o : r.outputs) {
+    nlohmann::ordered_json top = nlohmann::ordered_json::array();
+    for (const auto& c : o.top5) {
+      nlohmann::ordered_json entry{{"index", c.index}, {"value", c.value}};
+      if (!c.label.empty()) entry["label"] = c.label;
+      top.push_back(std::move(entry));
+    }
+    j["outputs"].push_back({{"name", o.name}, {"shape", o.shape}, {"type", o.type}, {"top5", std::move(top)}});
+  }
+  return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace kaiten

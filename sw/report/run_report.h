@@ -1,0 +1,91 @@
+// What a run was like, as text for people and as the JSON that other tools read (its keys do not change).
+#ifndef KAITEN_REPORT_RUN_REPORT_H
+#define KAITEN_REPORT_RUN_REPORT_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/program.h"
+#include "device/driver.h"
+#include "graph/graph.h"
+#include "report/layer_clock.h"
+
+namespace kaiten {
+
+struct LayerReport {
+  std::string name;
+  std::string op;
+  std::string shape_in;
+  std::string shape_out;
+  bool on_host = false;
+  bool on_array = false;
+  std::uint64_t macs = 0;
+  std::uint64_t cycles = 0;
+  double utilization = 0;  // of the multipliers of its engine
+  std::string limited_by;
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+};
+
+struct OutputReport {
+  struct Class {
+    int index = 0;
+    int value = 0;
+    std::string label;
+  };
+  std::string name;
+  std::string shape;
+  std::string type;
+  std::vector<Class> top5;  // the largest values; empty for maps
+};
+
+// Bytes by kind, as counted or as the compiler predicts them.
+struct BytesReport {
+  std::uint64_t weights = 0;
+  std::uint64_t parameters = 0;
+  std::uint64_t activations = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t written = 0;
+
+  std::uint64_t read() const { return weights + parameters + activations + commands; }
+};
+
+struct RunReport {
+  std::string model;
+  Config config;
+  std::optional<bool> exact;   // nothing: not checked
+  std::string difference;      // the first one, where not exact
+  std::uint64_t cycles = 0;
+  std::uint64_t macs = 0;
+  std::uint64_t array_macs = 0;
+  double seconds = 0;          // in the evaluation loop
+  std::uint64_t loop_cycles = 0;
+  std::uint64_t checked = 0;   // elements compared
+  Counters counters;
+  BytesReport bytes;
+  BytesReport predicted;
+  std::vector<LayerReport> layers;
+  std::vector<OutputReport> outputs;
+  std::vector<std::string> notes;
+
+  double array_utilization() const;
+  double mac_utilization() const;
+  double khz() const { return seconds > 0 ? double(loop_cycles) / seconds / 1000 : 0; }
+};
+
+// Fills everything that follows from program, counters and times.
+RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
+                      const std::vector<LayerTime>& times);
+
+OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
+                           const std::vector<std::string>& labels);
+
+// The table, the totals and the verdict. width 0: unlimited. The last line begins with PASS or FAIL.
+std::string to_text(const RunReport& report, std::size_t width);
+std::string to_json(const RunReport& report);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_REPORT_RUN_REPORT_H
