@@ -185,6 +185,8 @@ class SimModel final : public SimDevice {
           show(root.kaiten_top__DOT__watch_array, root.kaiten_top__DOT__array_word);
         if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
           show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
+        if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)
+          watcher_->events(flags);
       }
     }
     top_->clk_i = 1;

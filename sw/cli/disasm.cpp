@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <cstring>
+#include <iostream>
+
+#include "cli/demo.h"
+#include "cli/files.h"
+#include "cli/interrupt.h"
+#include "cli/tool.h"
+#include "compile/compiler.h"
+#include "graph/error.h"
+#include "import/import.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+bool is_tflite(std::span<const std::uint8_t> f) { return f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0; }
+
+}  // namespace
+
+int disasm_command(const Arguments& arguments) {
+  std::string file;
+  std::string config = "base";
+  std::string output;
+  po::options_description all("options");
+  all.add_options()("help,h", "print this text")("program", po::value(&file)->value_name("FILE"),
+                                                 "program of 64-byte commands, or a model (also as first argument)")(
+      "config", po::value(&config)->value_name("NAME")->default_value(config), "machine a model is compiled for")(
+      "output", po::value(&output)->value_name("FILE"), "write the program, raw, to a file");
+  po::positional_options_description positional;
+  positional.add("program", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
+  if (values.count("help") != 0) {
+    std::cout << "usage: kaiten disasm PROGRAM|MODEL [OPTIONS]\n"
+                 "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that are not zero.\n\n"
+              << all;
+    return kDone;
+  }
+  po::notify(values);
+  if (file.empty()) throw InputError("disasm needs a program or a model (see kaiten disasm --help)");
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::string> layers;  // of each command, for models
+  if (file == kDemoName) {
+    const auto model = demo_model();
+    bytes.assign(model.begin(), model.end());
+  } else {
+    bytes = read_file(file);
+  }
+  if (is_tflite(bytes)) {
+    const Graph graph = require_graph(import_tflite(bytes, file));
+    const Program program = compile(graph, preset(config));
+    for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
+    bytes = program.command_bytes();
+  }
+  if (bytes.empty() || bytes.size() % kCommandBytes != 0) {
+    throw InputError(fmt::format("'{}' is neither a model nor a program: {} bytes are no multiple of {}", file, bytes.size(), kCommandBytes));
+  }
+  std::string last;
+  for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
+    const std::size_t i = at / kCommandBytes;
+    if (i < layers.size() && layers[i] != last) std::cout << "# " << (last = layers[i]) << "\n";
+    try {
+      std::cout << fmt::format("{:5}  {}\n", i, to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>())));
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("command {}: {}", i, e.what()));
+    }
+    check_interrupt();
+  }
+  if (!output.empty()) write_file(output, bytes);
+  return kDone;
+}
+
+}  // namespace kaiten::cli

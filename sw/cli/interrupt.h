@@ -1,0 +1,15 @@
+// Ctrl-C. The first one asks: long work calls check_interrupt() often, which throws, so that files and terminal are put
+// in order on the way out. A second one ends the program at once.
+#ifndef KAITEN_CLI_INTERRUPT_H
+#define KAITEN_CLI_INTERRUPT_H
+
+namespace kaiten::cli {
+
+struct Interrupted {};
+
+void catch_interrupts();
+void check_interrupt();
+
+}  // namespace kaiten::cli
+
+#endif  // KAITEN_CLI_INTERRUPT_H

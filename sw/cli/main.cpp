@@ -1,0 +1,3 @@
+#include "cli/tool.h"
+
+int main(int argc, char** argv) { return kaiten::cli::kaiten_main({argv + 1, argv + argc}); }

@@ -1,0 +1,46 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace kaiten::cli {
+
+namespace {
+
+constexpr std::chrono::seconds kQuiet{2};
+constexpr std::chrono::milliseconds kBetween{200};
+
+std::size_t width_of(int file) {
+  winsize size{};
+  if (!isatty(file) || ioctl(file, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+}  // namespace
+
+std::size_t output_width() { return width_of(STDOUT_FILENO); }
+
+ProgressLine::ProgressLine() : start_(std::chrono::steady_clock::now()), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void ProgressLine::show(const std::string& text) {
+  if (!terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - start_ < kQuiet || now - drawn_ < kBetween) return;
+  drawn_ = now;
+  const std::size_t width = width_of(STDERR_FILENO);
+  const std::string shown = width > 1 ? text.substr(0, width - 1) : text;
+  std::fprintf(stderr, "\r%s\033[K", shown.c_str());
+  std::fflush(stderr);
+  visible_ = true;
+}
+
+void ProgressLine::clear() {
+  if (!visible_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  visible_ = false;
+}
+
+}  // namespace kaiten::cli

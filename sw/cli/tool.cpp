@@ -1,0 +1,102 @@
+#include "cli/tool.h"
+
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <new>
+
+#include "cli/interrupt.h"
+#include "commit.inc.h"
+#include "graph/error.h"
+#include "tb/sim_device.h"
+
+namespace kaiten::cli {
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: kaiten COMMAND [OPTIONS]\n"
+    "\n"
+    "  run MODEL        run a model on the simulated accelerator and compare every tensor with the reference\n"
+    "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
+    "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
+    "  info             print the configurations and what they hold\n"
+    "\n"
+    "  kaiten COMMAND --help   options of a command\n"
+    "  kaiten --version        version, commit and simulator\n";
+
+// One line on standard error, whatever is in the message.
+int complain(const std::string& program, std::string message, int code) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  std::cout.flush();
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), message.c_str());
+  return code;
+}
+
+int guarded(const std::string& program, const std::function<int()>& command) {
+  catch_interrupts();
+  try {
+    const int code = command();
+    std::cout.flush();
+    if (!std::cout) return complain(program, "cannot write to standard output", kBadInput);
+    return code;
+  } catch (const Interrupted&) {
+    return complain(program, "interrupted", kInterrupted);
+  } catch (const InputError& e) {
+    return complain(program, e.what(), kBadInput);
+  } catch (const boost::program_options::error& e) {
+    return complain(program, std::string(e.what()) + " (see --help)", kBadInput);
+  } catch (const DeviceError& e) {
+    return complain(program, e.what(), kFailed);
+  } catch (const std::bad_alloc&) {
+    return complain(program, "out of memory", kFailed);
+  } catch (const std::exception& e) {
+    return complain(program, e.what(), kFailed);
+  }
+}
+
+}  // namespace
+
+std::string version_text() {
+  return std::string("kaiten ") + KAITEN_VERSION + " (" + kCommit + "), " + tb::verilator_version();
+}
+
+int kaiten_main(const Arguments& arguments) {
+  if (arguments.empty()) {
+    std::fputs(kUsage, stderr);
+    return kBadInput;
+  }
+  const std::string& first = arguments.front();
+  const Arguments rest(arguments.begin() + 1, arguments.end());
+  return guarded("kaiten", [&]() -> int {
+    if (first == "--help" || first == "-h" || first == "help") {
+      std::cout << kUsage;
+      return kDone;
+    }
+    if (first == "--version") {
+      std::cout << version_text() << "\n";
+      return kDone;
+    }
+    if (first == "run") return run_command(rest, false);
+    if (first == "inspect") return inspect_command(rest);
+    if (first == "disasm") return disasm_command(rest);
+    if (first == "info") return info_command(rest);
+    throw InputError("no command '" + first + "' (see kaiten --help)");
+  });
+}
+
+int tb_main(const Arguments& arguments) {
+  return guarded("tb", [&]() -> int {
+    if (!arguments.empty() && arguments.front() == "--version") {
+      std::cout << version_text() << "\n";
+      return kDone;
+    }
+    return run_command(arguments, true);
+  });
+}
+
+}  // namespace kaiten::cli

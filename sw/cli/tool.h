@@ -1,0 +1,32 @@
+// The command-line tool: what `kaiten` and `tb` do, with everything that differs between them in their main files.
+// Exit codes: 0 done (and exact), 1 the result differs from the reference, 2 the input or the command line is at fault,
+// 3 the hardware reported an error or a limit inside the tool was hit, 130 interrupted.
+#ifndef KAITEN_CLI_TOOL_H
+#define KAITEN_CLI_TOOL_H
+
+#include <string>
+#include <vector>
+
+namespace kaiten::cli {
+
+enum ExitCode : int { kDone = 0, kDiffers = 1, kBadInput = 2, kFailed = 3, kInterrupted = 130 };
+
+using Arguments = std::vector<std::string>;
+
+// `kaiten COMMAND ...`; the arguments without the program's name.
+int kaiten_main(const Arguments& arguments);
+// `tb ...`: runs the demo network, or takes the options of `kaiten run`.
+int tb_main(const Arguments& arguments);
+
+// The commands. They throw InputError, DeviceError, Interrupted or boost::program_options::error.
+int run_command(const Arguments& arguments, bool is_tb);
+int inspect_command(const Arguments& arguments);
+int disasm_command(const Arguments& arguments);
+int info_command(const Arguments& arguments);
+
+// "kaiten 0.1.0 (commit), Verilator 5.048 ...".
+std::string version_text();
+
+}  // namespace kaiten::cli
+
+#endif  // KAITEN_CLI_TOOL_H
