@@ -1,0 +1,169 @@
+`include "fv.svh"
+// Scoreboard: no command starts before its waits hold, commands of a queue start in order with what was handed over, counters
+// are the numbers of done pulses, and a head whose waits hold is offered. One command, picked at an arbitrary moment,
+// is followed from its hand-over to its start. Engines are free: they take and complete when they like.
+module fv_kt_scoreboard
+  import kt_cmd_pkg::*;
+  import kt_pkg::*;
+  import kt_control_pkg::*;
+#(
+  parameter int unsigned QueueDepth = 2
+) (
+  input logic              clk_i,
+  input logic              rst_ni,
+  input logic              start_i,
+  input logic              stop_i,
+  input logic              cmd_valid_i,
+  input logic [3:0]        op_i,
+  input count_t [3:0]      waits_i,
+  input index_t            index_i,
+  input logic [3:0]        ready_i,
+  input logic [3:0]        done_i,
+  input logic              pick_i
+);
+  `include "fv_reset.svh"
+
+  localparam int unsigned SlotW = $clog2(QueueDepth);
+  typedef logic [SlotW:0] pointer_t;
+
+  header_t      header;
+  logic [511:0] cmd;
+  assign header = '{wait_store: waits_i[3], wait_vector: waits_i[2], wait_conv: waits_i[1], wait_load: waits_i[0],
+                    reserved: '0, op: op_i};
+  assign cmd = {416'b0, header};
+
+  logic       cmd_ready, peek;
+  logic [3:0] valid;
+  index_t     index[4];
+  kt_scoreboard #(
+    .QueueDepth(QueueDepth)
+  ) dut (
+    .clk_i, .rst_ni, .start_i, .stop_i,
+    .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_index_i(index_i),
+    .load_valid_o(valid[0]), .load_ready_i(ready_i[0]), .load_op_o(), .load_cmd_o(), .load_index_o(index[0]),
+    .load_done_i(done_i[0]),
+    .conv_valid_o(valid[1]), .conv_ready_i(ready_i[1]), .conv_peek_o(peek), .conv_cmd_o(), .conv_index_o(index[1]),
+    .conv_done_i(done_i[1]),
+    .vector_valid_o(valid[2]), .vector_ready_i(ready_i[2]), .vector_op_o(), .vector_cmd_o(), .vector_index_o(index[2]),
+    .vector_done_i(done_i[2]),
+    .store_valid_o(valid[3]), .store_ready_i(ready_i[3]), .store_cmd_o(), .store_index_o(index[3]),
+    .store_done_i(done_i[3]),
+    .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .no_command_o(), .waits_o()
+  );
+
+  logic       on, push;
+  logic [1:0] queue;
+  logic [3:0] taken, running, empty;
+  assign on    = past_ok_q && rst_ni;
+  assign queue = queue_of(op_i);
+  assign push  = cmd_valid_i && cmd_ready;
+  assign taken = valid & ready_i;
+
+  // ---- history: numbers of commands handed over, taken, completed since the start of the run
+  count_t pushed_q[4], taken_q[4], done_q[4];
+  always_ff @(posedge clk_i) begin
+    for (int unsigned q = 0; q < 4; q++) begin
+      if (!rst_ni || start_i) begin
+        pushed_q[q] <= '0;
+        taken_q[q]  <= '0;
+        done_q[q]   <= '0;
+      end else begin
+        pushed_q[q] <= pushed_q[q] + count_t'(push && queue == 2'(q));
+        taken_q[q]  <= taken_q[q] + count_t'(taken[q]);
+        done_q[q]   <= done_q[q] + count_t'(done_i[q]);
+      end
+    end
+  end
+  logic stopped_q;  // stop_i was high since the reset
+  always_ff @(posedge clk_i) stopped_q <= rst_ni && (stopped_q || stop_i);
+
+  // ---- the followed command
+  logic [1:0]   state_q;  // 0 none, 1 waits, 2 taken
+  logic [1:0]   queue_q;
+  count_t       order_q;  // commands of its queue before it
+  count_t [3:0] waits_q;
+  index_t       index_q;
+  pointer_t     place_q;
+  logic         here, start_here;
+  assign here       = state_q == 2'd1 && taken_q[queue_q] == order_q;  // it is the next one of its queue
+  assign start_here = here && taken[queue_q];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= 2'd0;
+    else if (state_q == 2'd0 && push && pick_i) begin
+      state_q <= 2'd1;
+      queue_q <= queue;
+      order_q <= pushed_q[queue];
+      waits_q <= waits_i;
+      index_q <= index_i;
+      place_q <= dut.wr_q[queue];
+    end else if (start_here) state_q <= 2'd2;
+  end
+
+  // ---- environment: done only for what runs, a start only when everything is complete, no counter overflows
+  for (genvar q = 0; q < 4; q++) begin : g_env
+    assign running[q] = taken_q[q] != done_q[q];
+    assign empty[q]   = pushed_q[q] == done_q[q];
+    `FV_ASSUME(m_done, !done_i[q] || running[q])
+    `FV_ASSUME(m_count, !(push && queue == 2'(q)) || pushed_q[q] != '1)
+  end
+  `FV_ASSUME(m_stop, !stopped_q || stop_i)  // until reset
+  `FV_ASSUME(m_start, !start_i || (empty == '1 && !cmd_valid_i && state_q != 2'd1))
+
+  // ---- claims
+  logic waits_hold;
+  always_comb begin
+    waits_hold = 1'b1;
+    for (int unsigned c = 0; c < 4; c++) if (waits_q[c] > done_q[c]) waits_hold = 1'b0;
+  end
+  `FV_ASSERT(a_waits, !(on && start_here) || waits_hold)
+  `FV_ASSERT(a_number, !(on && start_here) || index[queue_q] == index_q)
+  for (genvar q = 0; q < 4; q++) begin : g_claims
+    logic holds;
+    always_comb begin
+      holds = dut.head_q[q];
+      for (int unsigned c = 0; c < 4; c++) if (dut.head_waits_q[q][c] > dut.count_q[c]) holds = 1'b0;
+    end
+    `FV_ASSERT(a_counter, !on || dut.count_q[q] == done_q[q])
+    `FV_ASSERT(a_taken, !(on && taken[q]) || taken_q[q] != pushed_q[q])
+    // what may start is offered, or looked at in this very cycle
+    `FV_ASSERT(a_offered, !(on && holds && !stopped_q) || dut.valid_q[q] || dut.check_q)
+    `FV_ASSERT(a_stopped, !(on && stopped_q) || !valid[q])
+
+    // invariants
+    pointer_t used, ahead, next;
+    assign next  = dut.rd_q[q] - pointer_t'(dut.head_q[q]);
+    assign used  = dut.wr_q[q] - dut.dn_q[q];
+    assign ahead = dut.wr_q[q] - next;
+    `FV_ASSERT(i_used, !on || (used <= pointer_t'(QueueDepth) && ahead <= used &&
+               pointer_t'(dut.wr_q[q] - dut.rd_q[q]) <= ahead))
+    `FV_ASSERT(i_flags, !on || (dut.full_q[q] == (used == pointer_t'(QueueDepth)) &&
+               dut.stored_q[q] == (dut.wr_q[q] != dut.rd_q[q]) && dut.running_q[q] == (next != dut.dn_q[q])))
+    `FV_ASSERT(i_numbers, !on || (pushed_q[q] - done_q[q] == count_t'(used) && pushed_q[q] - taken_q[q] == count_t'(ahead) &&
+               done_q[q] <= taken_q[q] && taken_q[q] <= pushed_q[q]))
+    `FV_ASSERT(i_valid, !(on && dut.valid_q[q]) || (holds && !stopped_q))
+  end
+  `FV_ASSERT(i_check, !(on && stopped_q) || (!dut.check_q && !dut.peek_q))
+  `FV_ASSERT(a_peek, !(on && peek) || (dut.head_q[1] && dut.head_waits_q[1][0] <= done_q[0]))
+
+  // where the followed command is: in the ring or at the head
+  pointer_t   back, behind;
+  logic       followed, at_head;
+  logic [2:0] unused_back;
+  always_comb begin
+    followed = on && state_q == 2'd1;
+    behind   = place_q - (dut.rd_q[queue_q] - pointer_t'(dut.head_q[queue_q]));  // commands to be taken before it
+    back     = dut.wr_q[queue_q] - place_q;
+    at_head  = dut.head_q[queue_q] && behind == '0;
+  end
+  `FV_ASSERT(i_place, !followed || (back != '0 && order_q == taken_q[queue_q] + count_t'(behind) &&
+             pushed_q[queue_q] == order_q + count_t'(back) && order_q < pushed_q[queue_q]))
+  `FV_ASSERT(i_ring, !(followed && !at_head) ||
+             (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].index == index_q))
+  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && index[queue_q] == index_q))
+
+  `FV_COVER(c_start, on && start_here && waits_q[0] == 20'd1 && waits_q[1] == 20'd1 && queue_q == 2'd3)
+  `FV_COVER(c_four, on && taken == 4'hf)
+  `FV_COVER(c_full, on && dut.full_q == 4'hf)
+  `FV_COVER(c_peek, on && peek && !valid[1] && dut.unmet_q[1] == 4'b1000)
+endmodule
