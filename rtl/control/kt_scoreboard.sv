@@ -180,7 +180,8 @@ module kt_scoreboard
     if (push) begin
       memory[{queue, wr_q[queue][SlotW-1:0]}] <= '{
         index: cmd_index_i,
-        waits: {header.wait_store, header.wait_vector, header.wait_conv, header.wait_load},
+        waits: {count_t'(header.wait_store), count_t'(header.wait_vector), count_t'(header.wait_conv),
+                count_t'(header.wait_load)},
         op:    header.op,
         body:  cmd_i[511:$bits(header_t)]
       };
