@@ -1,5 +1,5 @@
 # kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...])
-#   fast      no assertions, two-state, everything zero at the start: the simulators
+#   fast      clock gates (idle engines cost nothing), no assertions, two-state, everything zero at the start: the simulators
 #   check     assertions, random initial state, compiles quickly: block tests
 #   debug     the same with FST trace
 #   coverage  line, toggle and user coverage
@@ -132,7 +132,7 @@ function(kaiten_verilate target)
   endif()
   set(args --cc --top-module ${A_TOP} --prefix ${A_PREFIX} -Wno-fatal ${_vl_quiet})
   if(A_KIND STREQUAL fast)
-    list(APPEND args -O3 ${_vl_rolled} --x-assign fast --x-initial fast --no-assert)
+    list(APPEND args -O3 ${_vl_rolled} --x-assign fast --x-initial fast --no-assert +define+KT_CLK_GATES)
     set(opt -O3)
     if(KAITEN_MARCH)
       list(APPEND opt -march=${KAITEN_MARCH})

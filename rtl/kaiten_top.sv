@@ -200,6 +200,46 @@ module kaiten_top
     .store_axi_resp_i   (store_axi_resp)
   );
 
+  // ---- clocks of the engines; a bus master and a result writer run with their engine
+  logic load_clk, conv_clk, vector_clk, store_clk;
+  logic wb_we, vwb_we, zsb_array_we, zsb_vector_we;
+
+  kt_engine_clk u_load_clk (
+    .clk_i,
+    .rst_ni (rst_n),
+    .wake_i (load_valid),
+    .start_i(load_valid && load_ready),
+    .done_i (load_done),
+    .clk_o  (load_clk)
+  );
+
+  kt_engine_clk u_conv_clk (
+    .clk_i,
+    .rst_ni (rst_n),
+    .wake_i (conv_peek || conv_valid || wb_we || zsb_array_we),
+    .start_i(conv_valid && conv_ready),
+    .done_i (conv_done),
+    .clk_o  (conv_clk)
+  );
+
+  kt_engine_clk u_vector_clk (
+    .clk_i,
+    .rst_ni (rst_n),
+    .wake_i (vector_valid || vwb_we || zsb_vector_we),
+    .start_i(vector_valid && vector_ready),
+    .done_i (vector_done),
+    .clk_o  (vector_clk)
+  );
+
+  kt_engine_clk u_store_clk (
+    .clk_i,
+    .rst_ni (rst_n),
+    .wake_i (store_valid),
+    .start_i(store_valid && store_ready),
+    .done_i (store_done),
+    .clk_o  (store_clk)
+  );
+
   // ---- AXI: two read masters on one port, one write master; a halt (soft reset) lets no new request in
   logic              load_req_valid, load_req_ready, load_rsp_valid, load_rsp_ready, load_rsp_error;
   logic [AddrW-1:0]  load_req_addr;
@@ -256,7 +296,7 @@ module kaiten_top
   kt_axi_rd #(
     .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
   ) u_rd_load (
-    .clk_i,
+    .clk_i       (load_clk),
     .rst_ni      (rst_n),
     .req_valid_i (load_req_valid && !axi_halt),
     .req_ready_o (load_accept),
@@ -327,7 +367,7 @@ module kaiten_top
   kt_axi_wr #(
     .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW)
   ) u_wr (
-    .clk_i,
+    .clk_i       (store_clk),
     .rst_ni      (rst_n),
     .req_valid_i (wr_req_valid && !axi_halt),
     .req_ready_o (wr_accept),
@@ -363,7 +403,6 @@ module kaiten_top
   logic              load_sb_valid, load_sb_grant, load_vb_valid, load_vb_grant;
   tap_t              load_sb_tap[LoadWords], load_vb_tap[LoadWords];
   logic [Cp*8-1:0]   load_word[LoadWords];
-  logic              wb_we, vwb_we, zsb_array_we, zsb_vector_we;
   addr_t             weights_addr, param_addr;
   logic [9*Cp*8-1:0] weights;
   param_t            param;
@@ -377,7 +416,7 @@ module kaiten_top
   kt_load #(
     .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .AddrW(AddrW), .BytesW(BytesW)
   ) u_load (
-    .clk_i,
+    .clk_i          (load_clk),
     .rst_ni         (rst_n),
     .base_i         (base),
     .wb_split_i     (wb_split),
@@ -436,7 +475,7 @@ module kaiten_top
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels)
   ) u_conv (
-    .clk_i,
+    .clk_i         (conv_clk),
     .rst_ni        (rst_n),
     .cmd_peek_i    (conv_peek),
     .cmd_valid_i   (conv_valid),
@@ -477,7 +516,7 @@ module kaiten_top
   kt_result_writer #(
     .Cp(Cp), .Words(Words), .Depth(ArrayFifo)
   ) u_array_writer (
-    .clk_i,
+    .clk_i     (conv_clk),
     .rst_ni    (rst_n),
     .start_i   (array_start),
     .cmd_i     (array_cmd),
@@ -508,7 +547,7 @@ module kaiten_top
   kt_vector #(
     .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
   ) u_vector (
-    .clk_i,
+    .clk_i       (vector_clk),
     .rst_ni      (rst_n),
     .cmd_valid_i (vector_valid),
     .cmd_ready_o (vector_ready),
@@ -542,7 +581,7 @@ module kaiten_top
   kt_result_writer #(
     .Cp(Cp), .Words(3), .Depth(VectorFifo)
   ) u_vector_writer (
-    .clk_i,
+    .clk_i     (vector_clk),
     .rst_ni    (rst_n),
     .start_i   (vector_start),
     .cmd_i     (vector_out_cmd),
@@ -613,7 +652,7 @@ module kaiten_top
   kt_store #(
     .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .AddrW(AddrW), .BytesW(BytesW)
   ) u_store (
-    .clk_i,
+    .clk_i          (store_clk),
     .rst_ni         (rst_n),
     .base_i         (base),
     .cmd_valid_i    (store_valid),
