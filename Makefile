@@ -24,7 +24,7 @@ configure: setup
 	if [[ ! -f $(BUILD)/build.ninja || "$$(cat $(BUILD)/.choice 2>/dev/null)" != "$$choice" ]]; then \
 	  mkdir -p $(BUILD) && \
 	  { cmake --preset $(PRESET) -DKAITEN_VENV='$(KAITEN_VENV)' -DKAITEN_VERILATOR='$(KAITEN_VERILATOR)' >$(BUILD)/configure.log 2>&1 || \
-	    { cat $(BUILD)/configure.log; exit 1; }; } && \
+	    { sed -n '/^CMake Error/,$$p' $(BUILD)/configure.log | head -n 12; echo 'configuring failed: $(BUILD)/configure.log'; exit 1; }; } && \
 	  grep '^-- Verilator' $(BUILD)/configure.log && echo "$$choice" >$(BUILD)/.choice; \
 	fi
 
