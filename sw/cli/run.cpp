@@ -44,6 +44,7 @@ struct RunOptions {
   Normalisation normalisation;
   double seconds = 0;
   unsigned stall = 0;
+  int block_pixels = 0;
   bool debug = false;
   std::string wave;
   std::uint64_t wave_from = 0;
@@ -80,6 +81,8 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
   add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
   add("seconds", po::value(&o.seconds)->value_name("S")->default_value(0),
       "repeat the run until the simulation has lasted so long, to measure its speed");
+  add("block-pixels", po::value(&o.block_pixels)->value_name("N")->default_value(0),
+      "output pixels of a command; 0: a number that suits the array");
   add("debug", "simulator with assertions and random initial state");
   add("wave", po::value(&o.wave)->value_name("FILE"), "write an FST trace (implies --debug)");
   add("wave-from", po::value(&o.wave_from)->value_name("CYCLE")->default_value(0), "first cycle of the trace");
@@ -108,6 +111,7 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
     throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " + std::to_string(o.latency));
   }
   if (values.count("bytes-per-cycle") != 0 && !(o.bytes_per_cycle >= 0)) throw InputError("--bytes-per-cycle is 0 or more");
+  if (o.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
   if (o.stall > 99) throw InputError("--stall is 0 to 99");
   if (values.count("check") != 0 && values.count("no-check") != 0) throw InputError("--check and --no-check together");
   o.check = values.count("no-check") == 0;
@@ -197,6 +201,7 @@ int run(const RunOptions& o) {
   const Graph graph = require_graph(imported);
   CompileOptions compile_options;
   compile_options.rounding = o.rounding;
+  compile_options.block_pixels = o.block_pixels;
   const Program program = compile(graph, preset(o.config), compile_options);
   const std::vector<std::string> labels = read_labels(o.labels);
   std::string origin;

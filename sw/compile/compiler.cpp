@@ -69,7 +69,8 @@ class Fifo {
 
 // Tiles of one operator whose weights and parameters are loaded together.
 struct Chunk {
-  int op = 0;
+  std::size_t position = 0;  // of the operator in the lowering
+  int op = 0;                // and its number in the graph
   int tile_begin = 0;
   int tile_end = 0;
   int rows = 0;     // of WB or VWB
@@ -105,7 +106,7 @@ class Emitter {
   }
 
  private:
-  const LoweredOp& op_of(const Chunk& c) const { return lowering_.ops[std::size_t(c.op)]; }
+  const LoweredOp& op_of(const Chunk& c) const { return lowering_.ops[c.position]; }
   std::size_t engine_index(const Chunk& c) const { return op_of(c).engine == Engine::kConv ? 0 : 1; }
 
   // --- commands -----------------------------------------------------------------------------------------------------
@@ -141,11 +142,13 @@ class Emitter {
   // --- weights and parameters ---------------------------------------------------------------------------------------
 
   void make_chunks() {
-    for (const LoweredOp& op : lowering_.ops) {
+    for (std::size_t i = 0; i < lowering_.ops.size(); i++) {
+      const LoweredOp& op = lowering_.ops[i];
       if (op.engine == Engine::kHost) continue;
       const int step = plan_.ops[std::size_t(op.op)].chunk_tiles;
       for (int tile = 0; tile < op.tiles(); tile += step) {
         Chunk c;
+        c.position = i;
         c.op = op.op;
         c.tile_begin = tile;
         c.tile_end = std::min(tile + step, op.tiles());
@@ -333,12 +336,12 @@ class Emitter {
   }
 
   // How far the rows of a ring have been loaded: in loaded_ for rings that live as long as their tensor.
-  void need_rows(const LoweredOp& op, std::size_t input, int end, std::vector<int>& streamed_to) {
+  void need_rows(const LoweredOp& op, std::size_t input, int end) {
     const OpPlan& p = plan_.ops[std::size_t(op.op)];
     const int storage = op.inputs[input];
     if (p.streamed[input]) {
       if (input > 0 && op.inputs[0] == storage) return;  // both operands from one ring
-      int& to = streamed_to[input];
+      int& to = streamed_to_[input];
       if (to >= end) return;
       load_rows(op, storage, p.rings[input], to, end);
       to = end;
@@ -442,15 +445,6 @@ class Emitter {
     return b;
   }
 
-  std::int64_t engine_cycles(const LoweredOp& op, int tiles, int rows) const {
-    const std::int64_t pixels = std::int64_t(rows) * op.out.w;
-    switch (op.engine) {
-      case Engine::kConv: return tiles * std::int64_t(op.array.passes) * std::max<std::int64_t>(pixels, config_.kp);
-      case Engine::kWindow: return tiles * pixels * op.vector.pieces * op.vector.kernel_columns;
-      default: return tiles * pixels * 2;
-    }
-  }
-
   void store(const LoweredOp& op, const Chunk& c, int row, int rows, std::uint32_t part_of) {
     const MemoryLayout& m = plan_.storages[std::size_t(op.output)].memory;
     StoreCommand s;
@@ -489,6 +483,12 @@ class Emitter {
       if (p.streamed[i] && p.rings[i].slots < op.in.h) streamed_to_[i] = 0;
     }
     const bool array = op.engine == Engine::kConv;
+    // Rows that wait for nobody come before the weights of later layers.
+    for (int row = 0; row < op.out.h; row += p.block_rows) {
+      for (std::size_t i = 0; i < op.inputs.size(); i++) {
+        if (p.rings[i].slots >= op.in.h) need_rows(op, i, op.end_row(std::min(row + p.block_rows, op.out.h)));
+      }
+    }
     for (int row = 0; row < op.out.h; row += p.block_rows) {
       const int rows = std::min(p.block_rows, op.out.h - row);
       const int in_begin = op.first_row(row);
@@ -496,7 +496,7 @@ class Emitter {
       for (std::size_t i = 0; i < op.inputs.size(); i++) {
         // Rows above the window are skipped, if there are any (stride larger than the kernel).
         if (p.streamed[i] && p.rings[i].slots < op.in.h) streamed_to_[i] = std::max(streamed_to_[i], in_begin);
-        need_rows(op, i, in_end, streamed_to_);
+        need_rows(op, i, in_end);
       }
       if (out.in_memory) store(op, c, row, rows, part_of);
 
@@ -518,16 +518,19 @@ class Emitter {
       meta.first_channel = c.tile_begin * op.tile_channels();
       meta.tiles = c.tile_end - c.tile_begin;
       meta.tile_channels = op.tile_channels();
-      meta.cycles = engine_cycles(op, meta.tiles, rows);
+      meta.cycles = op.cycles(meta.tiles, rows);
       emit(engine_command(op, c, row, rows), meta, accesses, kEngineLatency + (array ? config_.kp : 0));
-      if (row == 0) load_chunks(chunk + 1 + kChunksAhead, false);
+      // A few weights at a time, so that rows do not wait behind all of them.
+      const std::size_t ahead = chunk + 1 + kChunksAhead;
+      load_chunks(row + rows < op.out.h ? std::min(ahead, next_chunk_ + 1) : ahead, false);
     }
   }
 
   // --- the end ------------------------------------------------------------------------------------------------------
 
   void finish() {
-    const std::vector<std::size_t> order = schedule(program_.commands, costs_);
+    const auto [order, cycles] = schedule(program_.commands, costs_);
+    program_.modelled_cycles = cycles;
     std::vector<Command> commands;
     std::vector<CommandMeta> meta;
     commands.reserve(order.size());
@@ -561,6 +564,7 @@ class Emitter {
       }
       program_.layers.push_back(info);
     }
+    std::sort(program_.layers.begin(), program_.layers.end(), [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
   }
 
   const Graph& graph_;
@@ -581,7 +585,7 @@ class Emitter {
 }  // namespace
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {
-  const Lowering lowering = lower(graph, config, options.rounding);
+  Lowering lowering = lower(graph, config, options.rounding);
   if (!lowering.refusals.empty()) {
     std::string text = lowering.refusals.front();
     if (lowering.refusals.size() > 1) {
@@ -589,8 +593,28 @@ Program compile(const Graph& graph, const Config& config, const CompileOptions& 
     }
     throw InputError(text);
   }
-  const Plan plan = place(graph, lowering, config, options.keep_on_chip, options.block_pixels);
-  Program program = Emitter(graph, config, lowering, plan).run();
+  const auto build = [&] {
+    const Plan plan = place(graph, lowering, config, options.keep_on_chip, options.block_pixels);
+    return Emitter(graph, config, lowering, plan).run();
+  };
+  std::vector<LoweredOp> other = long_operands_last(lowering);
+  const bool same = std::equal(other.begin(), other.end(), lowering.ops.begin(), lowering.ops.end(),
+                               [](const LoweredOp& a, const LoweredOp& b) { return a.op == b.op; });
+  Program program;
+  if (same || options.order != OperatorOrder::kLongOperandsLast) program = build();
+  if (!same && options.order != OperatorOrder::kGraph) {
+    lowering.ops = std::move(other);
+    if (options.order == OperatorOrder::kLongOperandsLast) {
+      program = build();
+    } else {
+      try {
+        Program reordered = build();
+        if (reordered.modelled_cycles < program.modelled_cycles) program = std::move(reordered);
+      } catch (const InputError&) {
+        // Rows that wait longer may not fit: the first order stands.
+      }
+    }
+  }
   check_rules(program.commands);
   return program;
 }

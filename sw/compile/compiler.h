@@ -4,6 +4,7 @@
 #ifndef KAITEN_COMPILE_COMPILER_H
 #define KAITEN_COMPILE_COMPILER_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,17 @@
 
 namespace kaiten {
 
+// In which order the operators run.
+enum class OperatorOrder : std::uint8_t {
+  kBest,              // whichever of the others takes fewer modelled cycles
+  kGraph,             // the model's
+  kLongOperandsLast,  // lower.h
+};
+
 struct CompileOptions {
   RoundingStyle rounding = RoundingStyle::LiteRt;
   bool keep_on_chip = true;  // false: every tensor goes through memory (tests)
+  OperatorOrder order = OperatorOrder::kBest;
   int block_pixels = 0;      // output pixels of a command, 0: a default that suits the array
 };
 

@@ -53,6 +53,8 @@ struct LoweredOp {
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
   bool params_per_tile() const { return engine == Engine::kConv || depthwise != nullptr; }
   int weight_rows_of_tile() const;
+  // Busy cycles of the engine for so many tiles and output rows.
+  std::int64_t cycles(int tiles, int rows) const;
   // First and one past the last input row that output rows [begin, end) read.
   int first_row(int begin) const { return std::max(0, begin * stride - pad_top); }
   int end_row(int end) const { return std::min(in.h, (end - 1) * stride - pad_top + kernel_rows); }
@@ -75,6 +77,10 @@ struct Lowering {
   std::vector<int> fetched;          // storages the host reads: graph outputs, inputs of host operators
   std::vector<std::string> refusals; // why it cannot run; empty when it can
 };
+
+// The same operators in another order: of several operands, those made in less time come first, so that what reads them
+// (an addition, say) can work row by row beside the one that takes longest. Costs room for the operands that wait.
+std::vector<LoweredOp> long_operands_last(const Lowering& lowering);
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);
 

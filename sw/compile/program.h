@@ -57,6 +57,7 @@ struct Program {
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;         // one a command
   std::vector<std::uint8_t> constants;   // behind base register kConstants
+  std::int64_t modelled_cycles = 0;      // by the schedule's simple model of the queues
   std::int64_t activation_bytes = 0;     // memory behind the others
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;

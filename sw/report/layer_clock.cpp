@@ -1,7 +1,9 @@
 #include "report/layer_clock.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
+#include <utility>
 
 #include "device/csr.h"
 
@@ -9,39 +11,58 @@ namespace kaiten {
 
 namespace {
 
-std::uint64_t count(const LayerTime& time, std::string_view name) {
-  for (std::size_t i = 0; i < time.events.size(); i++) {
-    if (name == csr::kCounters[i].name) return time.events[i];
-  }
-  return 0;
+constexpr int kArrayLatency = 12;  // beyond the rows of the array
+
+constexpr std::size_t bit_of(std::string_view name) {
+  std::size_t i = 0;
+  while (name != csr::kCounters[i].name) i++;
+  return i;
 }
+
+constexpr std::size_t kArrayBusyBit = bit_of("array_busy");
+constexpr std::size_t kVectorBusyBit = bit_of("vector_busy");
+constexpr std::uint32_t kArrayBusy = std::uint32_t(1) << kArrayBusyBit;
+constexpr std::uint32_t kVectorBusy = std::uint32_t(1) << kVectorBusyBit;
+
+std::uint64_t count(const LayerTime& time, std::string_view name) { return time.events[bit_of(name)]; }
 
 }  // namespace
 
-LayerClock::LayerClock(const Program& program) : program_(program), last_of_layer_(program.commands.size()) {
+LayerClock::LayerClock(const Program& program)
+    : program_(program), delayed_(std::size_t(program.config.kp + kArrayLatency)) {
   int ops = 0;
   for (const LayerInfo& l : program.layers) ops = std::max(ops, l.op + 1);
   times_.resize(std::size_t(ops));
-  std::vector<int> last(std::size_t(ops), -1);
-  for (std::size_t i = 0; i < program.commands.size(); i++) {
-    const Queue q = program.commands[i].queue();
-    if (q == Queue::kConv || q == Queue::kVector) last[std::size_t(program.meta[i].op)] = int(i);
-  }
-  for (int i : last) {
-    if (i >= 0) last_of_layer_[std::size_t(i)] = true;
-  }
 }
 
-void LayerClock::close(int op) {
-  LayerTime& t = times_[std::size_t(op)];
-  t.cycles += now_.cycles;
-  for (std::size_t i = 0; i < t.events.size(); i++) t.events[i] += now_.events[i];
-  now_ = {};
-  last_op_ = op;
+void LayerClock::events(std::uint32_t flags) {
+  std::uint32_t array_flags = std::exchange(delayed_[at_], flags);
+  at_ = at_ + 1 == delayed_.size() ? 0 : at_ + 1;
+  if (array_flags & kArrayBusy) {
+    engines_[0].owned++;
+  } else if (flags & kVectorBusy) {
+    engines_[1].owned++;
+  } else {
+    idle_++;
+  }
+  for (; array_flags != 0; array_flags &= array_flags - 1) engines_[0].events[std::size_t(std::countr_zero(array_flags))]++;
+  for (; flags != 0; flags &= flags - 1) engines_[1].events[std::size_t(std::countr_zero(flags))]++;
+}
+
+void LayerClock::last_result(std::uint32_t command) {
+  const bool conv = program_.commands[command].queue() == Queue::kConv;
+  Engine& engine = engines_[conv ? 0 : 1];
+  last_op_ = program_.meta[command].op;
+  LayerTime& t = times_[std::size_t(last_op_)];
+  t.cycles += engine.owned + idle_;
+  t.engine_cycles += engine.events[conv ? kArrayBusyBit : kVectorBusyBit];
+  for (std::size_t i = 0; i < t.events.size(); i++) t.events[i] += engine.events[i];
+  engine = {};
+  idle_ = 0;
 }
 
 const std::vector<LayerTime>& LayerClock::finish() {
-  if (last_op_ >= 0) close(last_op_);
+  if (last_op_ >= 0) times_[std::size_t(last_op_)].cycles += engines_[0].owned + engines_[1].owned + idle_;
   return times_;
 }
 

@@ -1,6 +1,10 @@
-// Whose cycles they are. Layers overlap a little; a cycle belongs to the layer whose last result comes next, so the
-// cycles of all layers add up to the cycles of the run. What the machine did in those cycles comes from its event flags,
-// one bit a counter in the order of csr::kCounters (docs/registers.md).
+// Whose cycles they are. Array and vector engine work on neighbouring layers at the same time, so a cycle belongs
+// - while the array takes windows: to the layer of the CONV command that completes next,
+// - else, while the vector engine works: to the layer of its next completed command,
+// - else to the layer of whichever command completes next.
+// The cycles of all layers add up to the cycles of the run; a layer of the vector engine that hides behind the array has
+// few. What the machine did comes from its event flags, one bit a counter in the order of csr::kCounters
+// (docs/registers.md).
 #ifndef KAITEN_REPORT_LAYER_CLOCK_H
 #define KAITEN_REPORT_LAYER_CLOCK_H
 
@@ -14,8 +18,11 @@
 namespace kaiten {
 
 struct LayerTime {
+  using Events = std::array<std::uint64_t, 32>;
+
   std::uint64_t cycles = 0;
-  std::array<std::uint64_t, 32> events{};  // cycles with each flag
+  std::uint64_t engine_cycles = 0;  // in which its engine worked, hidden behind the other one or not
+  Events events{};                  // of its engine's time: from the completion of the layer before to its own
 };
 
 class LayerClock {
@@ -23,27 +30,26 @@ class LayerClock {
   explicit LayerClock(const Program& program);
 
   // Every cycle of the run, in order.
-  void events(std::uint32_t flags) {
-    now_.cycles++;
-    while (flags != 0) {
-      now_.events[std::size_t(__builtin_ctz(flags))]++;
-      flags &= flags - 1;
-    }
-  }
+  void events(std::uint32_t flags);
   // A result whose counters are all zero: the last of its command.
-  void last_result(std::uint32_t command) {
-    if (last_of_layer_[command]) close(program_.meta[command].op);
-  }
+  void last_result(std::uint32_t command);
   // The run is over: what is left belongs to the last layer. Indexed like graph.ops.
   const std::vector<LayerTime>& finish();
 
  private:
-  void close(int op);
+  // What one engine did since its last completed command.
+  struct Engine {
+    std::uint64_t owned = 0;  // cycles that belong to its next command
+    LayerTime::Events events{};
+  };
 
   const Program& program_;
-  std::vector<bool> last_of_layer_;  // commands
+  // Windows leave the array as results so many cycles later: its flags wait until then.
+  std::vector<std::uint32_t> delayed_;
+  std::size_t at_ = 0;
   std::vector<LayerTime> times_;
-  LayerTime now_;                    // since the last end of a layer
+  Engine engines_[2];  // array, vector
+  std::uint64_t idle_ = 0;
   int last_op_ = -1;
 };
 

@@ -59,7 +59,8 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
       const LayerTime& t = times[std::size_t(info.op)];
       l.cycles = t.cycles;
       const int multipliers = l.on_array ? r.config.array_multipliers() : r.config.vector_multipliers();
-      if (t.cycles > 0) l.utilization = double(l.macs) / (double(t.cycles) * multipliers);
+      const std::uint64_t time = std::max(t.cycles, t.engine_cycles);
+      if (time > 0) l.utilization = double(l.macs) / (double(time) * multipliers);
       l.limited_by = limited_by(program, info.op, t);
     }
     r.layers.push_back(std::move(l));

@@ -155,6 +155,7 @@ TEST(Compiler, RandomNetworks) {
     const auto inputs = g.random_inputs();
     CompileOptions options;
     options.keep_on_chip = i % 5 != 0;
+    options.order = OperatorOrder(i % 7 % 3);
     options.block_pixels = i % 3 == 0 ? g.uniform(1, 40) : 0;
     options.rounding = i % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
     const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
