@@ -294,7 +294,7 @@ module kaiten_top
   );
 
   kt_axi_rd #(
-    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
+    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .Outstanding(32), .RegisterR(1'b0)
   ) u_rd_load (
     .clk_i       (load_clk),
     .rst_ni      (rst_n),

@@ -47,7 +47,7 @@ class SimModel final : public SimDevice {
     AxiMonitorOptions rules;
     rules.name = "axi";
     rules.ids = 2;
-    rules.outstanding = 16;
+    rules.outstanding = 8 + 32;  // fetch and LOAD
     read_monitor_ = std::make_unique<AxiReadMonitor>(read, rules, log_);
     rules.ids = 1;
     rules.outstanding = 8;

@@ -54,6 +54,10 @@ module kt_dpe_array
     sum_pixel_q <= act_pixel_q;
   end
 
+  logic [Kp-1:0] acc_rd, acc_wr;
+  assign acc_rd = act_valid_q & ~act_first_q;
+  assign acc_wr = sum_valid_q & ~sum_last_q;
+
   // The last row's activations go nowhere.
   /* verilator lint_off UNUSEDSIGNAL */
   for (genvar k = 0; k < int'(Kp); k++) begin : g_row
@@ -86,10 +90,10 @@ module kt_dpe_array
       .Depth(ObDepth)
     ) u_acc (
       .clk_i,
-      .rd_en_i  (act_valid_q[k] && !act_first_q[k]),
+      .rd_en_i  (acc_rd[k]),
       .rd_addr_i(act_pixel_q[k]),
       .first_i  (sum_first_q[k]),
-      .wr_en_i  (sum_valid_q[k] && !sum_last_q[k]),
+      .wr_en_i  (acc_wr[k]),
       .wr_addr_i(sum_pixel_q[k]),
       .sum_i    (sum),
       .total_o  (total_o[k])

@@ -154,9 +154,16 @@ module kt_stream_buf
     assign bank_data[b] = '0;
   end
 
+  logic       any_tap;
   logic [3:0] bank_d[9], bank_q[9];
-  always_comb for (int unsigned t = 0; t < 9; t++) bank_d[t] = tap_i[t].bank;
-  always_ff @(posedge clk_i) bank_q <= bank_d;
+  always_comb begin
+    any_tap = 1'b0;
+    for (int unsigned t = 0; t < 9; t++) begin
+      any_tap   = any_tap | tap_i[t].en;
+      bank_d[t] = tap_i[t].bank;
+    end
+  end
+  always_ff @(posedge clk_i) if (any_tap) bank_q <= bank_d;
 
   always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[bank_q[t]];
 
