@@ -84,7 +84,7 @@ fi
 
 if ! tools_there; then
   command -v python3 >/dev/null || die "python3 is missing"
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || die "python3 is too old: $(python3 --version), 3.9 or later is needed"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "python3 is too old: $(python3 --version), 3.10 or later is needed"
   say "pinned tools into ${venv/#$here\//} (about 300 MB)"
   rm -f "$stamp" "$venv/.kaiten-tools"
   # Never empty a folder that is not an environment: KAITEN_VENV may be mistyped.
