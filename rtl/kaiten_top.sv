@@ -240,14 +240,14 @@ module kaiten_top
     .clk_o  (store_clk)
   );
 
-  // ---- AXI: two read masters on one port, one write master; a halt (soft reset) lets no new request in
+  // ---- AXI: two read masters on one port, one write master, and the gate that brings the bus to rest before a soft reset
   logic              load_req_valid, load_req_ready, load_rsp_valid, load_rsp_ready, load_rsp_error;
   logic [AddrW-1:0]  load_req_addr;
   logic [BytesW-1:0] load_req_bytes;
   logic [AxiW-1:0]   load_rsp_data;
   logic [LaneW-1:0]  load_rsp_offset;
-  logic              fetch_ar_valid, fetch_ar_ready, fetch_r_valid, fetch_r_ready, fetch_busy, fetch_accept;
-  logic              load_ar_valid, load_ar_ready, load_r_valid, load_r_ready, load_busy, load_accept;
+  logic              fetch_ar_valid, fetch_ar_ready, fetch_r_valid, fetch_r_ready;
+  logic              load_ar_valid, load_ar_ready, load_r_valid, load_r_ready;
   logic [AddrW-1:0]  fetch_ar_addr, load_ar_addr;
   logic [7:0]        fetch_ar_len, load_ar_len;
   logic [AxiW-1:0]   r_data;
@@ -258,18 +258,18 @@ module kaiten_top
   logic [LaneW-1:0]  fetch_rsp_offset;
   logic [LaneW:0]    fetch_rsp_bytes, load_rsp_bytes;
   logic              fetch_rsp_last, load_rsp_last;
+  // the gate sees what is outstanding on the bus itself
+  logic              fetch_busy, load_busy, wr_busy;
   /* verilator lint_on UNUSEDSIGNAL */
-
-  assign fetch_req_ready = fetch_accept && !axi_halt;
-  assign load_req_ready  = load_accept && !axi_halt;
+  logic              ar_valid, ar_ready, r_valid, r_ready, aw_valid, aw_ready, w_valid, w_ready, b_valid, b_ready;
 
   kt_axi_rd #(
     .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
   ) u_rd_fetch (
     .clk_i,
     .rst_ni      (rst_n),
-    .req_valid_i (fetch_req_valid && !axi_halt),
-    .req_ready_o (fetch_accept),
+    .req_valid_i (fetch_req_valid),
+    .req_ready_o (fetch_req_ready),
     .req_addr_i  (fetch_req_addr),
     .req_bytes_i (fetch_req_bytes),
     .rsp_valid_o (fetch_rsp_valid),
@@ -298,8 +298,8 @@ module kaiten_top
   ) u_rd_load (
     .clk_i       (load_clk),
     .rst_ni      (rst_n),
-    .req_valid_i (load_req_valid && !axi_halt),
-    .req_ready_o (load_accept),
+    .req_valid_i (load_req_valid),
+    .req_ready_o (load_req_ready),
     .req_addr_i  (load_req_addr),
     .req_bytes_i (load_req_bytes),
     .rsp_valid_o (load_rsp_valid),
@@ -344,22 +344,22 @@ module kaiten_top
     .c_r_data_o   (r_data),
     .c_r_resp_o   (r_resp),
     .c_r_last_o   (r_last),
-    .ar_valid_o   (axi_ar_valid_o),
-    .ar_ready_i   (axi_ar_ready_i),
+    .ar_valid_o   (ar_valid),
+    .ar_ready_i   (ar_ready),
     .ar_id_o      (axi_ar_id_o),
     .ar_addr_o    (axi_ar_addr_o),
     .ar_len_o     (axi_ar_len_o),
     .ar_size_o    (axi_ar_size_o),
     .ar_burst_o   (axi_ar_burst_o),
-    .r_valid_i    (axi_r_valid_i),
-    .r_ready_o    (axi_r_ready_o),
+    .r_valid_i    (r_valid),
+    .r_ready_o    (r_ready),
     .r_id_i       (axi_r_id_i),
     .r_data_i     (axi_r_data_i),
     .r_resp_i     (axi_r_resp_i),
     .r_last_i     (axi_r_last_i)
   );
 
-  logic              wr_req_valid, wr_accept, wr_data_valid, wr_data_ready, wr_busy, wr_done;
+  logic              wr_req_valid, wr_req_ready, wr_data_valid, wr_data_ready, wr_done;
   logic [AddrW-1:0]  wr_req_addr;
   logic [BytesW-1:0] wr_req_bytes;
   logic [AxiW-1:0]   wr_data;
@@ -369,8 +369,8 @@ module kaiten_top
   ) u_wr (
     .clk_i       (store_clk),
     .rst_ni      (rst_n),
-    .req_valid_i (wr_req_valid && !axi_halt),
-    .req_ready_o (wr_accept),
+    .req_valid_i (wr_req_valid),
+    .req_ready_o (wr_req_ready),
     .req_addr_i  (wr_req_addr),
     .req_bytes_i (wr_req_bytes),
     .data_valid_i(wr_data_valid),
@@ -380,24 +380,51 @@ module kaiten_top
     .done_o      (wr_done),
     .error_o     (store_axi_error),
     .error_resp_o(store_axi_resp),
-    .aw_valid_o  (axi_aw_valid_o),
-    .aw_ready_i  (axi_aw_ready_i),
+    .aw_valid_o  (aw_valid),
+    .aw_ready_i  (aw_ready),
     .aw_id_o     (axi_aw_id_o),
     .aw_addr_o   (axi_aw_addr_o),
     .aw_len_o    (axi_aw_len_o),
     .aw_size_o   (axi_aw_size_o),
     .aw_burst_o  (axi_aw_burst_o),
-    .w_valid_o   (axi_w_valid_o),
-    .w_ready_i   (axi_w_ready_i),
+    .w_valid_o   (w_valid),
+    .w_ready_i   (w_ready),
     .w_data_o    (axi_w_data_o),
     .w_strb_o    (axi_w_strb_o),
     .w_last_o    (axi_w_last_o),
-    .b_valid_i   (axi_b_valid_i),
-    .b_ready_o   (axi_b_ready_o),
+    .b_valid_i   (b_valid),
+    .b_ready_o   (b_ready),
     .b_resp_i    (axi_b_resp_i)
   );
 
-  assign axi_idle = !fetch_busy && !load_busy && !wr_busy;
+  kt_axi_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .halt_i      (axi_halt),
+    .idle_o      (axi_idle),
+    .m_ar_valid_i(ar_valid),
+    .m_ar_ready_o(ar_ready),
+    .m_r_valid_o (r_valid),
+    .m_r_ready_i (r_ready),
+    .m_aw_valid_i(aw_valid),
+    .m_aw_ready_o(aw_ready),
+    .m_w_valid_i (w_valid),
+    .m_w_ready_o (w_ready),
+    .m_w_last_i  (axi_w_last_o),
+    .m_b_valid_o (b_valid),
+    .m_b_ready_i (b_ready),
+    .ar_valid_o  (axi_ar_valid_o),
+    .ar_ready_i  (axi_ar_ready_i),
+    .r_valid_i   (axi_r_valid_i),
+    .r_ready_o   (axi_r_ready_o),
+    .r_last_i    (axi_r_last_i),
+    .aw_valid_o  (axi_aw_valid_o),
+    .aw_ready_i  (axi_aw_ready_i),
+    .w_valid_o   (axi_w_valid_o),
+    .w_ready_i   (axi_w_ready_i),
+    .b_valid_i   (axi_b_valid_i),
+    .b_ready_o   (axi_b_ready_o)
+  );
 
   // ---- LOAD
   logic              load_sb_valid, load_sb_grant, load_vb_valid, load_vb_grant;
@@ -668,7 +695,7 @@ module kaiten_top
     .vector_ready_o (vector_st_ready),
     .vector_word_i  (vector_word),
     .req_valid_o    (wr_req_valid),
-    .req_ready_i    (wr_accept && !axi_halt),
+    .req_ready_i    (wr_req_ready),
     .req_addr_o     (wr_req_addr),
     .req_bytes_o    (wr_req_bytes),
     .data_valid_o   (wr_data_valid),

@@ -56,6 +56,7 @@ class SimModel final : public SimDevice {
     lite.name = "csr";
     lite_monitor_ = std::make_unique<AxiLiteMonitor>(lite_port(), lite, log_);
     for (int i = 0; i < 4; i++) edge();
+    memory_.reset();  // before the first edge of the reset anything may have stood on the bus
     top_->rst_ni = 1;
     top_->eval();
     running_ = true;
