@@ -15,6 +15,8 @@ namespace {
 
 // Chunks of weights that may be loaded ahead of the one in use.
 constexpr std::size_t kChunksAhead = 3;
+// The wait counts of a command have 20 bits.
+constexpr std::size_t kMaxCommands = std::size_t(1) << 20;
 // Of the schedule's model of the queues, in cycles.
 constexpr std::int64_t kLoadLatency = 20;
 constexpr std::int64_t kEngineLatency = 20;  // beyond the rows of the array
@@ -112,6 +114,10 @@ class Emitter {
   // --- commands -----------------------------------------------------------------------------------------------------
 
   void emit(CommandBody body, const CommandMeta& meta, const std::vector<Access>& accesses, std::int64_t latency) {
+    if (program_.commands.size() == kMaxCommands) {
+      throw InputError("limit: programs of " + std::to_string(kMaxCommands) + " commands, found: more, in layer '" +
+                       graph_.ops[std::size_t(meta.op)].name + "'");
+    }
     Command c;
     c.body = std::move(body);
     c.wait = hazards_.add(c.queue(), accesses);

@@ -1,8 +1,6 @@
 #include "report/layer_clock.h"
 
 #include <algorithm>
-#include <bit>
-#include <string_view>
 #include <utility>
 
 #include "device/csr.h"
@@ -13,100 +11,108 @@ namespace {
 
 constexpr int kArrayLatency = 12;  // beyond the rows of the array
 
-constexpr std::size_t bit_of(std::string_view name) {
+constexpr std::uint32_t flag(std::string_view name) {
   std::size_t i = 0;
   while (name != csr::kCounters[i].name) i++;
-  return i;
+  return std::uint32_t(1) << i;
 }
 
-constexpr std::size_t kArrayBusyBit = bit_of("array_busy");
-constexpr std::size_t kVectorBusyBit = bit_of("vector_busy");
-constexpr std::uint32_t kArrayBusy = std::uint32_t(1) << kArrayBusyBit;
-constexpr std::uint32_t kVectorBusy = std::uint32_t(1) << kVectorBusyBit;
-
-std::uint64_t count(const LayerTime& time, std::string_view name) { return time.events[bit_of(name)]; }
+constexpr std::uint32_t kArrayBusy = flag("array_busy");
+constexpr std::uint32_t kVectorBusy = flag("vector_busy");
 
 }  // namespace
+
+std::string_view name_of(Wait wait) {
+  constexpr std::string_view names[] = {"weights", "rows", "output", "commands", "vector", "latency"};
+  return names[std::size_t(wait)];
+}
 
 LayerClock::LayerClock(const Program& program)
     : program_(program), delayed_(std::size_t(program.config.kp + kArrayLatency)) {
   int ops = 0;
   for (const LayerInfo& l : program.layers) ops = std::max(ops, l.op + 1);
   times_.resize(std::size_t(ops));
+  std::vector<std::int64_t> more_rows(std::size_t(ops), 0);
+  for (const CommandMeta& m : program.meta) {
+    more_rows[std::size_t(m.op)] += m.kind == CommandMeta::Bytes::kActivations ? m.read_bytes : -m.read_bytes;
+  }
+  for (const Command& c : program.commands) {
+    // An empty queue is a loss only while there are commands to come.
+    if (c.queue() == Queue::kConv) engines_[0].left++;
+    if (c.queue() == Queue::kVector) engines_[1].left++;
+  }
+  for (std::int64_t n : more_rows) loads_rows_.push_back(n > 0);
 }
 
 void LayerClock::events(std::uint32_t flags) {
-  std::uint32_t array_flags = std::exchange(delayed_[at_], flags);
+  const std::uint32_t array = std::exchange(delayed_[at_], flags);
   at_ = at_ + 1 == delayed_.size() ? 0 : at_ + 1;
-  if (array_flags & kArrayBusy) {
+  engines_[0].worked += (array & kArrayBusy) != 0;
+  engines_[1].worked += (flags & kVectorBusy) != 0;
+  if (array & kArrayBusy) {
     engines_[0].owned++;
-  } else if (flags & kVectorBusy) {
-    engines_[1].owned++;
-  } else {
-    idle_++;
+    return;
   }
-  for (; array_flags != 0; array_flags &= array_flags - 1) engines_[0].events[std::size_t(std::countr_zero(array_flags))]++;
-  for (; flags != 0; flags &= flags - 1) engines_[1].events[std::size_t(std::countr_zero(flags))]++;
+  if (flags & kVectorBusy) {
+    engines_[1].owned++;
+    return;
+  }
+  const auto array_wait = [&]() -> std::size_t {
+    if (array & flag("conv_wait_vector")) return std::size_t(Wait::kVector);
+    if (array & flag("conv_wait_load")) return kLoads;
+    if (array & flag("array_no_weights")) return std::size_t(Wait::kWeights);
+    if (array & (flag("array_no_rows") | flag("conv_wait_conv"))) return std::size_t(Wait::kRows);
+    if (array & (flag("array_no_output") | flag("conv_wait_store"))) return std::size_t(Wait::kOutput);
+    if ((array & flag("conv_no_command")) && engines_[0].left > 1) return std::size_t(Wait::kCommands);
+    return std::size_t(Wait::kLatency);
+  };
+  const auto vector_wait = [&]() -> std::size_t {
+    if (flags & flag("vector_wait_load")) return kLoads;
+    if (flags & (flag("vector_wait_conv") | flag("vector_wait_vector"))) return std::size_t(Wait::kRows);
+    if (flags & (flag("vector_conflict") | flag("vector_wait_store"))) return std::size_t(Wait::kOutput);
+    if ((flags & flag("vector_no_command")) && engines_[1].left > 1) return std::size_t(Wait::kCommands);
+    return std::size_t(Wait::kLatency);
+  };
+  engines_[0].idle[array_wait()]++;
+  engines_[1].idle[vector_wait()]++;
+}
+
+void LayerClock::close(int op, Engine& engine) {
+  LayerTime& t = times_[std::size_t(op)];
+  t.busy_cycles += engine.owned;
+  t.engine_cycles += engine.worked;
+  t.cycles += engine.owned;
+  for (std::size_t w = 0; w < engine.idle.size(); w++) {
+    t.cycles += engine.idle[w];
+    const std::size_t to = w != kLoads ? w : std::size_t(loads_rows_[std::size_t(op)] ? Wait::kRows : Wait::kWeights);
+    t.waits[to] += engine.idle[w];
+  }
+  engine.owned = engine.worked = 0;
+  engines_[0].idle = engines_[1].idle = {};
 }
 
 void LayerClock::last_result(std::uint32_t command) {
-  const bool conv = program_.commands[command].queue() == Queue::kConv;
-  Engine& engine = engines_[conv ? 0 : 1];
   last_op_ = program_.meta[command].op;
-  LayerTime& t = times_[std::size_t(last_op_)];
-  t.cycles += engine.owned + idle_;
-  t.engine_cycles += engine.events[conv ? kArrayBusyBit : kVectorBusyBit];
-  for (std::size_t i = 0; i < t.events.size(); i++) t.events[i] += engine.events[i];
-  engine = {};
-  idle_ = 0;
+  Engine& engine = engines_[program_.commands[command].queue() == Queue::kConv ? 0 : 1];
+  close(last_op_, engine);
+  engine.left--;
 }
 
 const std::vector<LayerTime>& LayerClock::finish() {
-  if (last_op_ >= 0) times_[std::size_t(last_op_)].cycles += engines_[0].owned + engines_[1].owned + idle_;
+  if (last_op_ >= 0) {
+    close(last_op_, engines_[0]);
+    close(last_op_, engines_[1]);
+  }
   return times_;
 }
 
-std::string limited_by(const Program& program, int op, const LayerTime& time) {
-  bool conv = false;
-  bool vector = false;
-  std::int64_t weight_bytes = 0;
-  std::int64_t row_bytes = 0;
-  for (std::size_t i = 0; i < program.commands.size(); i++) {
-    const CommandMeta& m = program.meta[i];
-    if (m.op != op) continue;
-    conv = conv || program.commands[i].queue() == Queue::kConv;
-    vector = vector || program.commands[i].queue() == Queue::kVector;
-    (m.kind == CommandMeta::Bytes::kActivations ? row_bytes : weight_bytes) += m.read_bytes;
-  }
-  if (!conv && !vector) return "host";
-  const char* loads = weight_bytes >= row_bytes ? "weights" : "rows";
-  std::vector<std::pair<const char*, std::uint64_t>> causes;
-  const auto add = [&](const char* name, std::uint64_t cycles) {
-    for (auto& c : causes) {
-      if (std::string_view(c.first) == name) {
-        c.second += cycles;
-        return;
-      }
-    }
-    causes.emplace_back(name, cycles);
-  };
-  if (conv) {
-    add("array", count(time, "array_busy"));
-    add("weights", count(time, "array_no_weights"));
-    add("rows", count(time, "array_no_rows") + count(time, "conv_wait_conv"));
-    add("output", count(time, "array_no_output") + count(time, "conv_wait_store"));
-    add("commands", count(time, "conv_no_command"));
-    add("vector", count(time, "conv_wait_vector"));
-    add(loads, count(time, "conv_wait_load"));
-  } else {
-    add("vector", count(time, "vector_busy"));
-    add("rows", count(time, "vector_wait_conv") + count(time, "vector_wait_vector"));
-    add("output", count(time, "vector_conflict") + count(time, "vector_wait_store"));
-    add("commands", count(time, "vector_no_command"));
-    add(loads, count(time, "vector_wait_load"));
-  }
-  const auto most = std::max_element(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most->first;
+std::string limited_by(bool on_array, const LayerTime& time) {
+  const std::string engine = on_array ? "array" : "vector";
+  const auto most = std::max_element(time.waits.begin(), time.waits.end() - 1);  // without the latency
+  static_assert(std::size_t(Wait::kLatency) + 1 == kWaits);
+  if (time.cycles == 0 && time.engine_cycles == 0) return "";
+  if (*most <= time.busy_cycles || time.cycles == 0) return engine;
+  return std::string(name_of(Wait(most - time.waits.begin())));
 }
 
 }  // namespace kaiten

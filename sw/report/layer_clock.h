@@ -11,18 +11,26 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/program.h"
 
 namespace kaiten {
 
-struct LayerTime {
-  using Events = std::array<std::uint64_t, 32>;
+// What an engine that does nothing waits for. Latency is the time from the last window of a command to its completion
+// (the skew of the array) and everything else that is nobody's wait.
+enum class Wait : std::uint8_t { kWeights, kRows, kOutput, kCommands, kVector, kLatency };
+constexpr std::size_t kWaits = 6;
 
+// "weights", "rows", "output", "commands", "vector", "latency".
+std::string_view name_of(Wait wait);
+
+struct LayerTime {
   std::uint64_t cycles = 0;
-  std::uint64_t engine_cycles = 0;  // in which its engine worked, hidden behind the other one or not
-  Events events{};                  // of its engine's time: from the completion of the layer before to its own
+  std::uint64_t busy_cycles = 0;    // of them, its engine worked
+  std::uint64_t engine_cycles = 0;  // in which its engine worked, hidden behind the other engine or not
+  std::array<std::uint64_t, kWaits> waits{};  // the rest of its cycles
 };
 
 class LayerClock {
@@ -37,25 +45,31 @@ class LayerClock {
   const std::vector<LayerTime>& finish();
 
  private:
+  static constexpr std::size_t kLoads = kWaits;  // weights or rows, whichever the layer loads more of
+  using Waits = std::array<std::uint64_t, kWaits + 1>;
   // What one engine did since its last completed command.
   struct Engine {
-    std::uint64_t owned = 0;  // cycles that belong to its next command
-    LayerTime::Events events{};
+    std::uint64_t owned = 0;   // cycles that belong to its next command because it worked
+    std::uint64_t worked = 0;
+    std::uint64_t left = 0;    // commands of the program that are not complete
+    Waits idle{};              // cycles in which no engine worked, by what this one waited for
   };
 
+  void close(int op, Engine& engine);
+
   const Program& program_;
+  std::vector<bool> loads_rows_;  // layers
   // Windows leave the array as results so many cycles later: its flags wait until then.
   std::vector<std::uint32_t> delayed_;
   std::size_t at_ = 0;
   std::vector<LayerTime> times_;
   Engine engines_[2];  // array, vector
-  std::uint64_t idle_ = 0;
   int last_op_ = -1;
 };
 
-// What kept the layer from being faster, or its engine if that was busy most of the time: array, vector, weights, rows,
-// output or commands. "host" where nothing ran on the machine.
-std::string limited_by(const Program& program, int op, const LayerTime& time);
+// What kept the layer from being faster, or its engine if that worked most of the time: array, vector, weights, rows,
+// output or commands; empty for a layer without cycles.
+std::string limited_by(bool on_array, const LayerTime& time);
 
 }  // namespace kaiten
 

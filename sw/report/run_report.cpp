@@ -16,6 +16,28 @@ constexpr std::size_t kTop = 5;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+void add_losses(LayerReport& l, const LayerTime& t, double time) {
+  // A layer that hides behind the other engine has less time of its own than work: then only padding is lost.
+  const double busy = double(t.cycles >= t.engine_cycles ? t.busy_cycles : t.engine_cycles);
+  l.losses.emplace_back("padding", std::max(0.0, busy / time - l.utilization));
+  if (t.cycles >= t.engine_cycles) {
+    for (std::size_t w = 0; w < kWaits; w++) l.losses.emplace_back(name_of(Wait(w)), double(t.waits[w]) / time);
+  }
+  std::erase_if(l.losses, [](const auto& loss) { return loss.second <= 0; });
+  std::stable_sort(l.losses.begin(), l.losses.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+// "padding 57 %, rows 12 %": what is worth a word.
+std::string losses_text(const LayerReport& l) {
+  constexpr double kWorthAWord = 0.02;
+  std::string text;
+  for (const auto& [name, share] : l.losses) {
+    if (share < kWorthAWord) continue;
+    text += (text.empty() ? "" : ", ") + fmt::format("{} {:.0f} %", name, 100 * share);
+  }
+  return text.empty() ? "-" : text;
+}
+
 nlohmann::ordered_json json_of(const BytesReport& b) {
   return {{"read",
            {{"weights", b.weights}, {"parameters", b.parameters}, {"activations", b.activations}, {"commands", b.commands}}},
@@ -60,8 +82,11 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
       l.cycles = t.cycles;
       const int multipliers = l.on_array ? r.config.array_multipliers() : r.config.vector_multipliers();
       const std::uint64_t time = std::max(t.cycles, t.engine_cycles);
-      if (time > 0) l.utilization = double(l.macs) / (double(time) * multipliers);
-      l.limited_by = limited_by(program, info.op, t);
+      if (time > 0 && l.macs > 0) {
+        l.utilization = double(l.macs) / (double(time) * multipliers);
+        add_losses(l, t, double(time));
+      }
+      l.limited_by = limited_by(l.on_array, t);
     }
     r.layers.push_back(std::move(l));
   }
@@ -103,17 +128,19 @@ OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>&
 std::string to_text(const RunReport& r, std::size_t width) {
   Table table({{"layer", false, 0, true},
                {"operator", false, 0, false},
-               {"input", false, 3, false},
-               {"output", false, 4, false},
-               {"MACs", true, 5, false},
+               {"input", false, 4, false},
+               {"output", false, 5, false},
+               {"MACs", true, 6, false},
                {"cycles", true, 0, false},
                {"utilisation", true, 0, false},
-               {"limited by", false, 6, false},
-               {"bytes read", true, 2, false},
+               {"limited by", false, 7, false},
+               {"lost to", false, 2, false},
+               {"bytes read", true, 3, false},
                {"bytes written", true, 1, false}});
   for (const LayerReport& l : r.layers) {
     table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-", l.on_host ? "-" : grouped(l.cycles),
                l.macs && l.cycles ? percent(l.utilization) : "-", l.on_host ? (l.op == "reshape" ? "-" : "host") : l.limited_by,
+               losses_text(l),
                l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
                l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-"});
   }
@@ -177,6 +204,8 @@ std::string to_json(const RunReport& r) {
   j["zvc"] = {{"raw_bytes", 0}, {"packed_bytes", 0}};
   j["layers"] = nlohmann::ordered_json::array();
   for (const LayerReport& l : r.layers) {
+    nlohmann::ordered_json losses = nlohmann::ordered_json::object();
+    for (const auto& [name, share] : l.losses) losses[name] = share;
     j["layers"].push_back({{"name", l.name},
                            {"op", l.op},
                            {"shape_in", l.shape_in},
@@ -185,6 +214,7 @@ std::string to_json(const RunReport& r) {
                            {"cycles", l.cycles},
                            {"utilization", l.utilization},
                            {"limited_by", l.limited_by},
+                           {"losses", losses},
                            {"bytes_read", l.bytes_read},
                            {"bytes_written", l.bytes_written}});
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compile/program.h"
@@ -25,6 +26,9 @@ struct LayerReport {
   std::uint64_t cycles = 0;
   double utilization = 0;  // of the multipliers of its engine
   std::string limited_by;
+  // Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not exist, the
+  // array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they add up to 1.
+  std::vector<std::pair<std::string, double>> losses;
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
 };

@@ -18,7 +18,11 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // One cell a column; missing ones are empty.
+  void add(std::vector<std::string> row) {
+    row.resize(columns_.size());
+    rows_.push_back(std::move(row));
+  }
   // width 0: as wide as needed. Every line ends with a newline, none with a space.
   std::string text(std::size_t width = 0) const;
 

@@ -1,0 +1,67 @@
+#include "cli/image.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/demo.h"
+#include "cli/files.h"
+#include "graph/error.h"
+
+namespace kaiten::cli {
+namespace {
+
+std::vector<std::uint8_t> bytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+Tensor tensor(int h, int w, int c, float scale, int zero) {
+  Tensor t;
+  t.name = "in";
+  t.shape = {1, h, w, c};
+  t.quantization.scale = {scale};
+  t.quantization.zero_point = {zero};
+  return t;
+}
+
+TEST(Image, ReadsNetpbm) {
+  const auto file = bytes(std::string("P6\n# a comment\n2 1\n255\n") + std::string("\x00\x01\x02\xff\xfe\xfd", 6));
+  ASSERT_TRUE(is_image(file));
+  const Image i = decode_image(file, "x.ppm");
+  EXPECT_EQ(i.width, 2);
+  EXPECT_EQ(i.height, 1);
+  EXPECT_EQ(i.channels, 3);
+  const Int8Values plain = to_input(i, tensor(1, 2, 3, 1, 5), {});
+  EXPECT_EQ(plain, (Int8Values{-128, -127, -126, 127, 126, 125}));
+  const Int8Values normalised = to_input(i, tensor(1, 2, 3, 0.5F, 3), {127.0, 0.25});
+  EXPECT_EQ(normalised[0], -61);  // (0 - 127) / 4 / 0.5 + 3 = -60.5, away from zero before the zero point
+  EXPECT_THROW(to_input(i, tensor(2, 2, 3, 1, 0), {}), InputError);
+  EXPECT_THROW(to_input(i, tensor(1, 2, 4, 1, 0), {}), InputError);
+  EXPECT_EQ(to_input(i, tensor(1, 2, 1, 1, 0), {}).size(), 2U);
+}
+
+TEST(Image, ReadsPng) {
+  const auto file = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/digits.png");
+  ASSERT_TRUE(is_image(file));
+  const Image i = decode_image(file, "digits.png");
+  // The contact sheet shows the embedded images.
+  ASSERT_GE(i.width, 320);
+  ASSERT_GE(i.height, 320);
+}
+
+TEST(Image, RefusesDamage) {
+  const auto png = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/digits.png");
+  for (std::size_t n : {8U, 20U, 40U, 1000U, unsigned(png.size() / 2)}) {
+    EXPECT_THROW(decode_image(std::span(png).first(n), "x.png"), InputError) << n;
+  }
+  for (const char* text : {"P6\n", "P6\n2", "P6\n2 2\n255\nabc", "P6\n0 2\n255\n", "P6\n2 2\n65535\n", "P6\n99999999999 1\n255\n"}) {
+    EXPECT_THROW(decode_image(bytes(text), "x.ppm"), InputError) << text;
+  }
+  EXPECT_FALSE(is_image(bytes("hello")));
+  EXPECT_FALSE(is_image({}));
+}
+
+TEST(Demo, IsEmbedded) {
+  const auto file = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/demo.tflite");
+  EXPECT_TRUE(std::equal(file.begin(), file.end(), demo_model().begin(), demo_model().end()));
+  EXPECT_EQ(demo_images().size(), 100 * kDemoImageBytes);
+}
+
+}  // namespace
+}  // namespace kaiten::cli

@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "compile/compiler.h"
+#include "report/layer_clock.h"
+#include "report/run_report.h"
+#include "report/table.h"
+#include "tests/support/graph_builder.h"
+
+namespace kaiten {
+namespace {
+
+using test::GraphBuilder;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream in(text);
+  for (std::string l; std::getline(in, l);) all.push_back(l);
+  return all;
+}
+
+TEST(Table, FitsTheWidth) {
+  Table t({{"name", false, 0, true}, {"cycles", true, 0, false}, {"extra", false, 1, false}, {"more", false, 2, false}});
+  t.add({"a_rather_long_name_of_a_layer", "1,234", "nothing", "something"});
+  t.add({"b", "5", "x", "y"});
+  const std::string wide = t.text();
+  EXPECT_EQ(lines(wide)[1], "a_rather_long_name_of_a_layer   1,234  nothing  something");
+  for (std::size_t width : {60U, 50U, 40U, 30U, 24U}) {
+    for (const std::string& l : lines(t.text(width))) {
+      EXPECT_LE(l.size(), width) << l;
+      EXPECT_TRUE(l.empty() || l.back() != ' ');
+    }
+  }
+  // The least important column goes first; the end of a name stays.
+  const std::string narrow = t.text(40);
+  EXPECT_EQ(narrow.find("extra"), std::string::npos) << narrow;
+  EXPECT_NE(t.text(24).find("_layer"), std::string::npos) << t.text(24);
+  EXPECT_NE(t.text(24).find("1,234"), std::string::npos);
+}
+
+TEST(Table, GroupsDigits) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+}
+
+std::uint32_t flag(const std::string& name) {
+  for (std::size_t i = 0; i < std::size(csr::kCounters); i++) {
+    if (name == csr::kCounters[i].name) return std::uint32_t(1) << i;
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+Program two_layers(Graph& graph) {
+  GraphBuilder g(1);
+  const int in = g.input(4, 4, 4);
+  g.output(g.pool(OpKind::MaxPool, g.conv(in, 8, 1, 1, 1, {}, Activation::None), 2, 2, 2, {}, Activation::None));
+  graph = g.graph;
+  return compile(graph, preset("nano"));
+}
+
+TEST(LayerClock, EveryCycleHasALayer) {
+  Graph graph;
+  const Program p = two_layers(graph);
+  LayerClock clock(p);
+  const std::uint32_t cycle = flag("cycles");
+  const int delay = p.config.kp + 12;  // of what the array says
+  for (int i = 0; i < 30; i++) clock.events(cycle | flag("conv_wait_load"));
+  for (int i = 0; i < 50; i++) clock.events(cycle | flag("array_busy") | flag("vector_wait_conv"));
+  for (int i = 0; i < delay; i++) clock.events(cycle | flag("vector_wait_conv"));
+  std::uint64_t total = std::uint64_t(30 + 50 + delay);
+  for (std::size_t i = 0; i < p.commands.size(); i++) {
+    if (p.commands[i].queue() == Queue::kConv) clock.last_result(std::uint32_t(i));
+  }
+  for (int i = 0; i < 20; i++) clock.events(cycle | flag("vector_busy"));
+  total += 20;
+  for (std::size_t i = 0; i < p.commands.size(); i++) {
+    if (p.commands[i].queue() == Queue::kVector) clock.last_result(std::uint32_t(i));
+  }
+  for (int i = 0; i < 7; i++) clock.events(cycle);
+  total += 7;
+  const auto times = clock.finish();
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].cycles + times[1].cycles, total);
+  EXPECT_EQ(times[0].busy_cycles, 50U);
+  EXPECT_EQ(times[0].waits[std::size_t(Wait::kWeights)], 30U);  // with parameters more bytes than its rows
+  EXPECT_EQ(times[1].cycles, 27U);
+  EXPECT_EQ(times[1].busy_cycles, 20U);
+  EXPECT_EQ(limited_by(true, times[0]), "array");
+  EXPECT_EQ(limited_by(false, times[1]), "vector");
+  LayerTime waiting;
+  waiting.cycles = 10;
+  waiting.waits[std::size_t(Wait::kCommands)] = 9;
+  waiting.busy_cycles = 1;
+  EXPECT_EQ(limited_by(true, waiting), "commands");
+}
+
+TEST(RunReport, HasTheKeysOfTheInterface) {
+  Graph graph;
+  const Program p = two_layers(graph);
+  Counters counters;
+  for (std::size_t i = 0; i < Counters::kCount; i++) counters.values[i] = 100 + i;
+  std::vector<LayerTime> times(2);
+  times[0].cycles = times[0].engine_cycles = times[0].busy_cycles = 60;
+  times[1].cycles = 40;
+  RunReport r = make_report(graph, p, counters, times);
+  r.exact = true;
+  r.seconds = 0.5;
+  r.loop_cycles = 1000;
+  r.outputs.push_back({"logits", "1x10", "int8", {{3, 7, "three"}}});
+  const auto j = nlohmann::json::parse(to_json(r));
+  for (const char* key : {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz",
+                          "bytes", "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}) {
+    EXPECT_TRUE(j.contains(key)) << key;
+  }
+  EXPECT_EQ(j["khz"], 2.0);
+  EXPECT_EQ(j["exact"], true);
+  EXPECT_EQ(j["cycles"], 100);
+  EXPECT_EQ(j["macs"], 4 * 4 * 4 * 8);
+  EXPECT_DOUBLE_EQ(j["array_utilization"], 512.0 / (100 * 144));
+  EXPECT_DOUBLE_EQ(j["mac_utilization"], 512.0 / (100 * (144 + 108)));
+  EXPECT_EQ(j["predicted_bytes"]["read"]["commands"], p.commands.size() * 64);
+  EXPECT_EQ(j["predicted_bytes"]["read"]["activations"], 64);
+  EXPECT_EQ(j["predicted_bytes"]["read"]["weights"], 32);
+  EXPECT_EQ(j["layers"].size(), 2U);
+  for (const char* key : {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization", "limited_by", "bytes_read",
+                          "bytes_written"}) {
+    EXPECT_TRUE(j["layers"][0].contains(key)) << key;
+  }
+  EXPECT_EQ(j["outputs"][0]["top5"][0]["label"], "three");
+  const std::string text = to_text(r, 80);
+  EXPECT_EQ(lines(text).back().substr(0, 4), "PASS");
+  r.exact = false;
+  r.difference = "layer 'x'";
+  EXPECT_EQ(lines(to_text(r, 0)).back(), "FAIL test on nano: layer 'x'");
+}
+
+TEST(RunReport, FindsTheLargestClasses) {
+  Tensor t;
+  t.name = "logits";
+  t.shape = {1, 6};
+  const OutputReport o = output_report(t, {1, 5, -3, 5, 0, 2}, {"a", "b"});
+  ASSERT_EQ(o.top5.size(), 5U);
+  EXPECT_EQ(o.top5[0].index, 1);
+  EXPECT_EQ(o.top5[0].label, "b");
+  EXPECT_EQ(o.top5[1].index, 3);
+  EXPECT_EQ(o.top5[1].label, "");
+  EXPECT_EQ(o.top5[4].index, 4);
+  t.shape = {1, 2, 3, 1};
+  EXPECT_TRUE(output_report(t, {1, 5, -3, 5, 0, 2}, {}).top5.empty());
+}
+
+}  // namespace
+}  // namespace kaiten
