@@ -1,0 +1,158 @@
+// The networks of the first milestone on the RTL: the demo network against its goldens and ResNet-8 against its labelled
+// vectors, every tensor against the reference.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "import/import.h"
+#include "tests/support/seed.h"
+#include "tests/support/shared.h"
+#include "tests/system/session.h"
+
+namespace kaiten {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef KAITEN_LONG
+constexpr bool kLong = true;
+#else
+constexpr bool kLong = false;
+#endif
+
+struct Golden {
+  int label = 0;
+  int answer = 0;
+  Int8Values logits;
+};
+
+constexpr std::size_t kImages = 100;
+constexpr std::size_t kPixels = 32 * 32;
+constexpr std::size_t kTwiceRounded = 34;  // the image in which tflite-micro differs from LiteRT
+
+std::vector<Golden> read_goldens() {
+  std::ifstream file(KAITEN_SOURCE_DIR "/models/demo/golden.tsv");
+  std::string line;
+  std::getline(file, line);  // column names
+  std::vector<Golden> goldens;
+  while (std::getline(file, line)) {
+    std::istringstream fields(line);
+    Golden golden;
+    std::size_t image = 0;
+    fields >> image >> golden.label >> golden.answer;
+    for (int logit = 0; fields >> logit;) golden.logits.push_back(std::int8_t(logit));
+    goldens.push_back(golden);
+  }
+  return goldens;
+}
+
+std::vector<Int8Values> read_images() {
+  const std::vector<std::uint8_t> bytes = read_model_file(KAITEN_SOURCE_DIR "/models/demo/digits.u8");
+  std::vector<Int8Values> images(kImages, Int8Values(kPixels));
+  for (std::size_t i = 0; i < std::min(bytes.size(), kImages * kPixels); i++) {
+    images[i / kPixels][i % kPixels] = std::int8_t(int(bytes[i]) - 128);
+  }
+  return images;
+}
+
+int answer(const Int8Values& logits) { return int(std::max_element(logits.begin(), logits.end()) - logits.begin()); }
+
+// A memory as in the measured tables: 100 cycles, every cycle a beat.
+std::unique_ptr<tb::SimDevice> make_device(const std::string& config) {
+  tb::SimOptions options;
+  options.memory.read_latency = 100;
+  options.memory.write_latency = 100;
+  return test::make_device(config, test::seed(), options);
+}
+
+void print_speed(const std::string& what, std::uint64_t cycles, tb::SimDevice& device) {
+  std::printf("%s: %llu cycles each, simulated at %.0f kHz\n", what.c_str(), static_cast<unsigned long long>(cycles),
+              double(device.loop_cycles()) / std::max(device.loop_seconds(), 1e-9) / 1e3);
+}
+
+class Networks : public testing::TestWithParam<std::string> {
+ protected:
+  bool important() const { return GetParam() == "nano" || GetParam() == "base"; }
+};
+
+TEST_P(Networks, Demo) {
+  const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
+  const std::vector<Golden> goldens = read_goldens();
+  ASSERT_EQ(goldens.size(), kImages);
+  const std::vector<Int8Values> images = read_images();
+  const auto device = make_device(GetParam());
+  std::vector<std::size_t> selection;
+  // Ten, among them the one with two answers.
+  for (std::size_t i = 4; i < kImages; i += kLong ? 1 : 10) selection.push_back(i);
+  for (std::size_t i = 0; kLong && i < 4; i++) selection.push_back(i);
+  if (!kLong && !important()) selection = {kTwiceRounded};
+  test::Session session(*device, graph, preset(GetParam()), {});
+  std::uint64_t cycles = 0;
+  for (std::size_t i : selection) {
+    SCOPED_TRACE("image " + std::to_string(i));
+    const auto result = session.run(std::vector<Int8Values>{images[i]});
+    EXPECT_EQ(result.outputs.at(0), goldens[i].logits);
+    EXPECT_EQ(answer(result.outputs.at(0)), goldens[i].answer);
+    EXPECT_EQ(answer(result.outputs.at(0)), goldens[i].label);
+    if (cycles != 0) {
+      EXPECT_EQ(result.cycles(), cycles) << "cycles depend on the data";
+    }
+    cycles = result.cycles();
+  }
+  print_speed(std::to_string(selection.size()) + " images", cycles, *device);
+
+  test::Session tflm(*device, graph, preset(GetParam()), {.rounding = RoundingStyle::Tflm});
+  Int8Values twice = goldens[kTwiceRounded].logits;
+  EXPECT_EQ(twice[5], -74);
+  twice[5] = -75;
+  EXPECT_EQ(tflm.run(std::vector<Int8Values>{images[kTwiceRounded]}).outputs.at(0), twice);
+}
+
+TEST_P(Networks, ResNet8) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: ResNet-8 (pretrainedResnet_quant.tflite) does not run on the RTL";
+  const Graph graph = require_graph(import_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite"));
+  const fs::path vectors = *shared / "models/vectors/resnet8";
+  const nlohmann::json list = nlohmann::json::parse(std::ifstream(vectors / "expected.json"));
+  // The values in front of the softmax come out of the hardware: let them be an output too.
+  Graph with_logits = graph;
+  ASSERT_EQ(graph.ops.back().kind, OpKind::Softmax);
+  with_logits.outputs.push_back(graph.ops.back().inputs.front());
+  const auto device = make_device(GetParam());
+  std::size_t cases = 0;
+  for (RoundingStyle style : {RoundingStyle::LiteRt, RoundingStyle::Tflm}) {
+    const bool tflm = style == RoundingStyle::Tflm;
+    test::Session session(*device, with_logits, preset(GetParam()), {.rounding = style});
+    std::uint64_t cycles = 0;
+    for (const auto& entry : list["cases"]) {
+      // One vector is enough for the lesser configurations, and in the other style, which differs in one layer.
+      if ((tflm || !important()) && !kLong && &entry != &list["cases"][0]) continue;
+      if (tflm && !important()) continue;
+      const std::string file = entry["file"];
+      SCOPED_TRACE(file + (tflm ? ", tflm" : ", litert"));
+      const std::vector<std::uint8_t> bytes = read_model_file(vectors / file);
+      const auto result = session.run(std::vector<Int8Values>{Int8Values(bytes.begin(), bytes.end())});
+      const auto field = [&](const std::string& name) {
+        const std::string litert = name + "_litert_int8";  // present where LiteRT differs
+        return entry[!tflm && entry.contains(litert) ? litert : name + "_int8"].get<Int8Values>();
+      };
+      EXPECT_EQ(result.outputs.at(0), field("output"));
+      EXPECT_EQ(result.outputs.at(1), field("logits"));
+      cycles = result.cycles();
+      cases++;
+    }
+    if (cycles != 0) print_speed("ResNet-8", cycles, *device);
+  }
+  EXPECT_GE(cases, important() ? 6U : 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("nano", "unit", "small", "base"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace kaiten

@@ -1,0 +1,80 @@
+// Random networks of several layers with branches that meet again, for whole-program tests.
+#ifndef KAITEN_TESTS_SYSTEM_RANDOM_NETWORK_H
+#define KAITEN_TESTS_SYSTEM_RANDOM_NETWORK_H
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/graph_builder.h"
+
+namespace kaiten::test {
+
+// One random layer behind `in`: a convolution on the array (half of them), or something of the vector engine.
+inline int add_random_layer(GraphBuilder& g, int in) {
+  const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+  for (;;) {
+    const int kind = g.uniform(0, 6);
+    const bool array = kind <= 2;
+    const int kh = g.uniform(1, array ? 3 : 5);
+    const int kw = g.uniform(0, 2) ? kh : g.uniform(1, array ? 3 : 5);
+    const int stride = g.uniform(1, array ? 2 : 3);
+    Padding pad;
+    switch (g.uniform(0, 2)) {
+      case 0: break;
+      case 1: pad = GraphBuilder::same(s.h, s.w, kh, kw, stride); break;
+      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, array ? 1 : 4)), g.uniform(0, kw - 1)};
+    }
+    const int rows = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
+    const int columns = window_outputs(s.w, pad.left, pad.right, kw, stride);
+    // Every window must touch the map.
+    if (rows < 1 || columns < 1 || (array && pad.left > 1)) continue;
+    if (pad.top >= s.h || pad.left >= s.w || (rows - 1) * stride - pad.top >= s.h || (columns - 1) * stride - pad.left >= s.w) continue;
+    switch (kind) {
+      case 0:
+      case 1:
+      case 2: return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
+      case 3: return g.depthwise(in, kh, kw, stride, pad, g.activation());
+      case 4: return g.pool(OpKind::AveragePool, in, kh, kw, stride, pad, g.activation());
+      case 5: return g.pool(OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
+      default: return g.add(in, in, g.activation());
+    }
+  }
+}
+
+// Two to `layers` layers; residual additions where shapes allow, sometimes a fully connected layer and a softmax at the
+// end, sometimes a tensor of the middle as a second output.
+inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, int layers) {
+  GraphBuilder g(seed);
+  std::vector<int> tensors{g.input(g.uniform(3, side), g.uniform(3, side), g.uniform(1, channels))};
+  const auto shape = [&](int t) { return g.graph.tensors[std::size_t(t)].shape; };
+  for (int n = g.uniform(2, layers); n > 0; n--) {
+    const int in = g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
+    int out = -1;
+    if (g.uniform(0, 1) == 0) {
+      for (int other : tensors) {
+        if (other == in || shape(other) != shape(in)) continue;
+        out = g.add(in, other, g.activation());
+        break;
+      }
+    }
+    const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+    if (out < 0 && g.uniform(0, 2) == 0) {
+      out = g.conv(in, g.uniform(0, 1) ? s.c : g.uniform(1, channels), 3, 3, 1, {1, 1, 1, 1}, g.activation());
+    }
+    tensors.push_back(out < 0 ? add_random_layer(g, in) : out);
+  }
+  const std::size_t middle = tensors.size() / 2;
+  if (g.uniform(0, 2) == 0) {
+    const int mean = g.mean(tensors.back());
+    tensors.push_back(g.softmax(g.fully_connected(mean, g.uniform(1, 12), Activation::None)));
+  } else if (g.uniform(0, 1)) {
+    tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
+  }
+  g.output(tensors.back());
+  if (g.uniform(0, 3) == 0 && middle > 0) g.output(tensors[middle]);
+  return g;
+}
+
+}  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SYSTEM_RANDOM_NETWORK_H

@@ -1,0 +1,171 @@
+#include "tests/system/session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "device/csr.h"
+#include "device/watcher.h"
+#include "tests/support/model_builder.h"
+
+namespace kaiten::test {
+
+namespace {
+
+constexpr std::size_t kMemoryBytes = std::size_t(24) << 20;
+constexpr std::uint64_t kAddressBits = 40;
+constexpr std::uint64_t kPage = 4096;
+// What stands in memory before a run, and behind the program after it.
+constexpr std::uint8_t kFill = 0x55;
+constexpr std::size_t kGuardBytes = 4096;
+
+// Shows the watcher what leaves the engines, as long as it lives.
+class Watching : public tb::ResultWatcher {
+ public:
+  Watching(tb::SimDevice& device, Watcher& watcher) : device_(device), watcher_(watcher) { device_.watch(this); }
+  ~Watching() override { device_.watch(nullptr); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+  void result(const tb::ResultWord& r) override {
+    watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
+  }
+
+ private:
+  tb::SimDevice& device_;
+  Watcher& watcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed, tb::SimOptions options) {
+  std::mt19937_64 random(seed);
+  options.memory.bytes = kMemoryBytes;
+  options.memory.base = random() % (((std::uint64_t(1) << kAddressBits) - kMemoryBytes) / kPage) * kPage;
+  options.memory.seed = random();
+  return tb::make_sim_device(config, options);
+}
+
+void draw_timing(tb::SimDevice& device, std::mt19937_64& random) {
+  const auto below = [&](unsigned n) { return unsigned(random() % n); };
+  tb::AxiMemoryOptions o = device.memory().options();
+  const unsigned latencies[] = {1, 2, 1 + below(20), 1 + below(200)};
+  o.read_latency = latencies[below(4)];
+  o.write_latency = latencies[below(4)];
+  // A third without a bound, the others down to a quarter of a byte per cycle and column of the smallest array.
+  o.bytes_per_cycle = below(3) == 0 ? 0 : double(1 + below(128)) / 2;
+  o.separate_directions = below(2) != 0;
+  o.max_reads = 1 + below(20);
+  o.max_writes = 1 + below(10);
+  for (unsigned* stall : {&o.stall_ar, &o.stall_r, &o.stall_aw, &o.stall_w, &o.stall_b}) {
+    *stall = below(2) ? below(70) : 0;
+  }
+  o.shuffle_ids = below(2) != 0;
+  o.seed = random();
+  device.memory().set_options(o);
+}
+
+std::string timing_text(const tb::AxiMemoryOptions& o) {
+  std::string text = "latency " + std::to_string(o.read_latency) + "/" + std::to_string(o.write_latency) + ", " +
+                     std::to_string(o.bytes_per_cycle) + " bytes/cycle, outstanding " + std::to_string(o.max_reads) + "/" +
+                     std::to_string(o.max_writes) + ", stalls";
+  for (unsigned s : {o.stall_ar, o.stall_r, o.stall_aw, o.stall_w, o.stall_b}) text += " " + std::to_string(s);
+  return text + " %" + (o.separate_directions ? ", separate" : "") + (o.shuffle_ids ? ", shuffled" : "");
+}
+
+Session::Session(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options)
+    : device_(device), graph_(graph), options_(options) {
+  Program program = compile(graph, config, options);
+  const std::size_t used = std::min<std::size_t>(memory_needed(program) + kGuardBytes, device.memory_bytes());
+  const auto memory = device.memory().at(device.memory_base(), used);
+  std::fill(memory.begin(), memory.end(), kFill);
+  driver_ = std::make_unique<Driver>(device, graph, std::move(program), options.rounding);
+}
+
+std::uint64_t Session::command_address(std::size_t index) const {
+  return device_.memory_base() + index * std::size_t(kCommandBytes);
+}
+
+std::uint64_t Session::base_address(int base) {
+  const std::uint32_t low = device_.read_register(csr::kBaseLo(std::uint32_t(base)));
+  return low | std::uint64_t(device_.read_register(csr::kBaseHi(std::uint32_t(base)))) << 32;
+}
+
+Session::Result Session::run(std::span<const Int8Values> inputs) {
+  const std::vector<Int8Values> expected = run_reference(graph_, inputs, options_.rounding);
+  Watcher watcher(graph_, program(), expected);
+  const Watching watching(device_, watcher);
+  const auto words = [&](std::uint64_t address, std::size_t bytes) {
+    const auto view = device_.memory().at(address, bytes);
+    return std::vector<std::uint8_t>(view.begin(), view.end());
+  };
+  const std::size_t command_bytes = program().commands.size() * std::size_t(kCommandBytes);
+  const std::uint64_t constants = base_address(int(Base::kConstants));
+  const std::uint64_t guard = device_.memory_base() + memory_needed(program());
+  const auto before = std::array{words(command_address(0), command_bytes), words(constants, program().constants.size()),
+                                 words(guard, kGuardBytes)};
+
+  Result result;
+  result.outputs = driver_->run(inputs);
+  result.counters = driver_->read_counters();
+
+  EXPECT_EQ(watcher.verdict(), "");
+  for (std::size_t i = 0; i < graph_.outputs.size(); i++) {
+    const int tensor = graph_.outputs[i];
+    EXPECT_TRUE(result.outputs[i] == expected[std::size_t(tensor)])
+        << "output '" << graph_.tensors[std::size_t(tensor)].name << "' differs";
+  }
+  EXPECT_TRUE(words(command_address(0), command_bytes) == before[0]) << "commands were overwritten";
+  EXPECT_TRUE(words(constants, program().constants.size()) == before[1]) << "constants were overwritten";
+  EXPECT_TRUE(words(guard, kGuardBytes) == before[2]) << "memory behind the program was overwritten";
+  EXPECT_TRUE(device_.memory().idle()) << "the bus has something outstanding after the run";
+  check_counters(result.counters);
+  return result;
+}
+
+// What the program says of itself is what the hardware counts.
+void Session::check_counters(const Counters& c) {
+  std::uint64_t weights = 0, parameters = 0, activations = 0, written = 0, windows = 0;
+  std::array<std::uint32_t, kQueues> commands{};
+  for (std::size_t i = 0; i < program().commands.size(); i++) {
+    const CommandMeta& m = program().meta[i];
+    commands[std::size_t(program().commands[i].queue())]++;
+    written += std::uint64_t(m.written_bytes);
+    switch (m.kind) {
+      case CommandMeta::Bytes::kWeights: weights += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kParameters: parameters += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kActivations: activations += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kNone: EXPECT_EQ(m.read_bytes, 0); break;
+    }
+    if (const auto* conv = std::get_if<ConvCommand>(&program().commands[i].body)) {
+      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * conv->passes);
+    }
+  }
+  const std::uint64_t read_commands = program().commands.size() * std::uint64_t(kCommandBytes);
+  EXPECT_EQ(c["read_weights"], weights);
+  EXPECT_EQ(c["read_parameters"], parameters);
+  EXPECT_EQ(c["read_activations"], activations);
+  EXPECT_EQ(c["read_commands"], read_commands);
+  EXPECT_EQ(c["written_activations"], written);
+  EXPECT_EQ(c["array_busy"], windows);
+  const std::uint64_t beat = std::uint64_t(program().config.axi_bytes);
+  EXPECT_GE(c["beats_read"] * beat, weights + parameters + activations + read_commands);
+  EXPECT_GE(c["beats_written"] * beat, written);
+  const std::uint32_t completed[] = {csr::kCompletedLoad, csr::kCompletedConv, csr::kCompletedVector, csr::kCompletedStore};
+  for (int q = 0; q < kQueues; q++) {
+    EXPECT_EQ(device_.read_register(completed[q]), commands[std::size_t(q)]) << name_of(Queue(q));
+  }
+}
+
+Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options,
+                       std::span<const Int8Values> inputs) {
+  return Session(device, graph, config, options).run(inputs);
+}
+
+std::vector<Int8Values> draw_inputs(const Graph& graph, std::mt19937_64& random) {
+  std::vector<Int8Values> inputs;
+  for (int t : graph.inputs) inputs.push_back(random_values(graph.tensors[std::size_t(t)].elements(), random));
+  return inputs;
+}
+
+}  // namespace kaiten::test
