@@ -14,6 +14,8 @@ set(KAITEN_VERILATOR "$ENV{KAITEN_VERILATOR}" CACHE STRING "Verilator to use; em
 set(KAITEN_VENV "$ENV{KAITEN_VENV}" CACHE PATH "Virtual environment made by make setup; empty: .venv")
 set(KAITEN_MARCH native CACHE STRING "-march= of the fast simulators; empty: the compiler's default")
 
+option(KAITEN_PROFILE "Fast models whose instructions can be traced to lines of RTL (bench/profile.py)" OFF)
+
 # --- which Verilator ----------------------------------------------------------------------------------------------
 set(_vl "${KAITEN_VERILATOR}")
 if(NOT _vl)
@@ -137,6 +139,10 @@ function(kaiten_verilate target)
     set(opt -O3)
     if(KAITEN_MARCH)
       list(APPEND opt -march=${KAITEN_MARCH})
+    endif()
+    if(KAITEN_PROFILE)
+      list(APPEND args --decorations node)
+      list(APPEND opt -gdwarf-4)
     endif()
   elseif(A_KIND STREQUAL check)
     list(APPEND args ${_vl_rolled} --assert --x-assign unique --x-initial unique)
