@@ -89,9 +89,10 @@ module kt_requant
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic [7:0]         is_right = {8{shift_i[l][7]}};
         automatic logic [4:0]         left = shift_i[l][4:0] & ~is_right[4:0];
-        automatic logic signed [31:0] x    = (acc_i[l] + bias_i[l]) <<< left;
-        automatic logic signed [31:0] size = acc_i[l][31] ? -acc_i[l] : acc_i[l];
-        x_d[l]     = (Average && (rule_i[l] == RuleAverage)) ? (size <<< 1) + bias_i[l] : x;
+        automatic logic [31:0]        sign = {32{acc_i[l][31]}};
+        automatic logic [31:0]        size = ((acc_i[l] ^ sign) - sign) << 1;
+        automatic logic [31:0]        half = {32{Average && (rule_i[l] == RuleAverage)}};  // never shifts left
+        x_d[l]     = signed'(((size & half) | (acc_i[l] & ~half)) + unsigned'(bias_i[l])) <<< left;
         right_d[l] = -shift_i[l] & is_right & 8'h1f;
       end
     end
@@ -166,12 +167,17 @@ module kt_requant
         automatic logic [31:0] rest = upper_q[l] & mask;
         automatic logic [31:0] half = (mask >> 1) + {31'd0, upper_q[l][31] & (rule3_q[l] == RuleDouble)};
         automatic logic signed [31:0] up = {31'd0, (rest > half) & (rule3_q[l] != RuleAverage)};
-        automatic logic signed [31:0] size = (upper_q[l] >>> right3_q[l][4:0]) + up;
-        automatic logic signed [31:0] y = neg3[l] ? -size : size;
-        // |y| may need 32 bits, so clamp before adding the zero point
-        automatic logic signed [31:0] low  = 32'(low3_q[l]) - 32'(zero3_q[l]);
-        automatic logic signed [31:0] high = 32'(high3_q[l]) - 32'(zero3_q[l]);
-        data_d[l] = 8'((y < low) ? low : (y > high) ? high : y) + zero3_q[l];
+        automatic logic [31:0] sign = {32{upper_q[l][31]}};  // arithmetic shift, in operations that vectorise
+        automatic logic signed [31:0] size = signed'(((upper_q[l] ^ sign) >> right3_q[l][4:0]) ^ sign) + up;
+        automatic logic [31:0] negate = {32{neg3[l]}};
+        automatic logic signed [31:0] y = signed'((size ^ negate) - negate);
+        // |y| may need 32 bits, so clamp before adding the zero point. Choices are masks: the C++ compiler turns a
+        // choice between variables into one of addresses, and then does not vectorise the loop.
+        automatic logic signed [31:0] low   = 32'(low3_q[l]) - 32'(zero3_q[l]);
+        automatic logic signed [31:0] high  = 32'(high3_q[l]) - 32'(zero3_q[l]);
+        automatic logic [31:0]        below = {32{y < low}};
+        automatic logic [31:0]        above = {32{y > high}};
+        data_d[l] = 8'((y & ~below & ~above) | (low & below) | (high & above & ~below)) + zero3_q[l];
       end
     end
   end
