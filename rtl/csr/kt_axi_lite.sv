@@ -1,8 +1,8 @@
 // AXI4-Lite slave in front of a register block that takes one access in a cycle and answers in the next one.
 //
 // Address, write address and write data are taken into a register each, in any order; the access is made when what it
-// needs is there and the response register of its kind is free. A read and a write that are both possible take turns.
-// A write is taken every third cycle, a read too. All outputs to the bus come from flip-flops.
+// needs is there and the response register of its kind is free. Reads go first; since one is possible every third cycle at
+// most, a write waits for one cycle. All outputs to the bus come from flip-flops.
 module kt_axi_lite #(
   parameter int unsigned AddrW = 10
 ) (
@@ -42,14 +42,11 @@ module kt_axi_lite #(
   logic             aw_q, w_q, ar_q;    // taken, not yet used
   logic             b_q, r_q;           // response offered
   logic             wrote_q, read_q;    // the access was made in the cycle before
-  logic             turn_q;             // the last access was a read
-  logic             can_write, can_read, write, read;
+  logic             write, read;
   logic [AddrW-1:2] aw_addr_q, ar_addr_q;
 
-  assign can_write = aw_q && w_q && !b_q && !wrote_q;
-  assign can_read  = ar_q && !r_q && !read_q;
-  assign write     = can_write && !(can_read && !turn_q);
-  assign read      = can_read && !write;
+  assign read  = ar_q && !r_q;
+  assign write = aw_q && w_q && !b_q && !read;
 
   assign aw_ready_o = !aw_q;
   assign w_ready_o  = !w_q;
@@ -66,7 +63,6 @@ module kt_axi_lite #(
       r_q     <= 1'b0;
       wrote_q <= 1'b0;
       read_q  <= 1'b0;
-      turn_q  <= 1'b0;
     end else begin
       aw_q    <= aw_q ? !write : aw_valid_i;
       w_q     <= w_q ? !write : w_valid_i;
@@ -75,7 +71,6 @@ module kt_axi_lite #(
       r_q     <= r_q ? !r_ready_i : read_q;
       wrote_q <= write;
       read_q  <= read;
-      if (write || read) turn_q <= read;
     end
   end
 
