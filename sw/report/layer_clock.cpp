@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kArrayLatency = 12;  // beyond the rows of the array
 
-constexpr std::uint32_t flag(std::string_view name) {
+// consteval: events() runs every simulated cycle and must not compare names in it.
+consteval std::uint32_t flag(std::string_view name) {
   std::size_t i = 0;
   while (name != csr::kCounters[i].name) i++;
   return std::uint32_t(1) << i;

@@ -205,5 +205,31 @@ TEST_F(Fetch, StopEndsHandingOver) {
   }
 }
 
+#if PARAM_AxiW == 512
+// A queue's counter counts to 2^20 - 1: one command more is refused, not counted as 0.
+TEST_F(Fetch, RefusesMoreCommandsThanACounterCounts) {
+  constexpr std::uint32_t kMost = (1u << 20) - 1;
+  const Command load = random_command(random_, 1);
+  for (int i = 0; i < 16; ++i) top().rsp_data_i[i] = load.words[i];
+  top().addr_i = 1;
+  top().count_i = kMost + 5;
+  top().start_i = top().req_ready_i = top().cmd_ready_i = 1;
+  model_.tick();
+  top().start_i = 0;
+  std::uint32_t owed = 0, handed = 0;
+  for (std::uint32_t cycle = 0; cycle < 2 * kMost && !top().illegal_o; ++cycle) {
+    if (top().req_valid_o) owed += top().req_bytes_o / 64;
+    top().rsp_valid_i = owed > 0;
+    owed -= top().rsp_valid_i;
+    handed += top().cmd_valid_o;
+    model_.tick();
+  }
+  EXPECT_TRUE(top().illegal_o);
+  EXPECT_EQ(handed, kMost);
+  EXPECT_EQ(top().error_index_o, kMost);
+  EXPECT_EQ(top().error_info_o, 1u << 7);
+}
+#endif
+
 }  // namespace
 }  // namespace kaiten::test
