@@ -1,14 +1,17 @@
 #include "cli/demo.h"
 
 // The assembler includes the files: no tool, no generated source.
-#define KAITEN_INCLUDE_BYTES(name, file)                        \
-  asm(".pushsection .rodata\n"                                  \
-      ".balign 16\n"                                            \
-      ".global " #name "\n" #name ":\n"                         \
-      ".incbin \"" KAITEN_DEMO_DIR "/" file "\"\n"              \
-      ".global " #name "_end\n" #name "_end:\n"                 \
-      ".byte 0\n"                                               \
-      ".popsection\n");                                         \
+#define KAITEN_INCLUDE_BYTES(name, file)    \
+  asm(".pushsection .rodata\n"              \
+      ".balign 16\n"                        \
+      ".global " #name "\n" #name           \
+      ":\n"                                 \
+      ".incbin \"" KAITEN_DEMO_DIR "/" file \
+      "\"\n"                                \
+      ".global " #name "_end\n" #name       \
+      "_end:\n"                             \
+      ".byte 0\n"                           \
+      ".popsection\n");                     \
   extern "C" const std::uint8_t name[], name##_end[]
 
 KAITEN_INCLUDE_BYTES(kaiten_demo_model, "demo.tflite");

@@ -18,7 +18,9 @@ namespace po = boost::program_options;
 
 namespace {
 
-bool is_tflite(std::span<const std::uint8_t> f) { return f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0; }
+bool is_tflite(std::span<const std::uint8_t> f) {
+  return f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0;
+}
 
 }  // namespace
 
@@ -27,17 +29,20 @@ int disasm_command(const Arguments& arguments) {
   std::string config = "base";
   std::string output;
   po::options_description all("options");
-  all.add_options()("help,h", "print this text")("program", po::value(&file)->value_name("FILE"),
-                                                 "program of 64-byte commands, or a model (also as first argument)")(
-      "config", po::value(&config)->value_name("NAME")->default_value(config), "machine a model is compiled for")(
-      "output", po::value(&output)->value_name("FILE"), "write the program, raw, to a file");
+  all.add_options()("help,h", "print this text")(
+      "program", po::value(&file)->value_name("FILE"),
+      "program of 64-byte commands, or a model (also as first argument)")(
+      "config", po::value(&config)->value_name("NAME")->default_value(config),
+      "machine a model is compiled for")("output", po::value(&output)->value_name("FILE"),
+                                         "write the program, raw, to a file");
   po::positional_options_description positional;
   positional.add("program", 1);
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
   if (values.count("help") != 0) {
     std::cout << "usage: kaiten disasm PROGRAM|MODEL [OPTIONS]\n"
-                 "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that are not zero.\n\n"
+                 "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that "
+                 "are not zero.\n\n"
               << all;
     return kDone;
   }
@@ -58,14 +63,16 @@ int disasm_command(const Arguments& arguments) {
     bytes = program.command_bytes();
   }
   if (bytes.empty() || bytes.size() % kCommandBytes != 0) {
-    throw InputError(fmt::format("'{}' is neither a model nor a program: {} bytes are no multiple of {}", file, bytes.size(), kCommandBytes));
+    throw InputError(fmt::format("'{}' is neither a model nor a program: {} bytes are no multiple of {}",
+                                 file, bytes.size(), kCommandBytes));
   }
   std::string last;
   for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
     const std::size_t i = at / kCommandBytes;
     if (i < layers.size() && layers[i] != last) std::cout << "# " << (last = layers[i]) << "\n";
     try {
-      std::cout << fmt::format("{:5}  {}\n", i, to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>())));
+      std::cout << fmt::format("{:5}  {}\n", i,
+                               to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>())));
     } catch (const InputError& e) {
       throw InputError(fmt::format("command {}: {}", i, e.what()));
     }

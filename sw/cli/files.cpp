@@ -19,20 +19,24 @@ constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t(1) << 32;
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError("cannot read '" + path.string() + "': it is a folder");
+  if (std::filesystem::is_directory(path, error))
+    throw InputError("cannot read '" + path.string() + "': it is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError("cannot read '" + path.string() + "': " + std::strerror(errno));
   std::vector<std::uint8_t> bytes;
   char block[65536];
   while (file.read(block, sizeof block) || file.gcount() > 0) {
     bytes.insert(bytes.end(), block, block + file.gcount());
-    if (bytes.size() > kMaxFileBytes) throw InputError("cannot read '" + path.string() + "': larger than 4 GiB");
+    if (bytes.size() > kMaxFileBytes)
+      throw InputError("cannot read '" + path.string() + "': larger than 4 GiB");
   }
   return bytes;
 }
 
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
-  const auto fail = [&] { throw InputError("cannot write '" + path.string() + "': " + std::strerror(errno)); };
+  const auto fail = [&] {
+    throw InputError("cannot write '" + path.string() + "': " + std::strerror(errno));
+  };
   // A device or a pipe cannot be replaced.
   std::error_code error;
   const bool special = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);

@@ -28,7 +28,8 @@ Image decode_png(std::span<const std::uint8_t> file, const std::string& name) {
     throw InputError("bad image '" + name + "': " + why);
   };
   if (!png_image_begin_read_from_memory(&png, file.data(), file.size())) fail(png.message);
-  if (png.width > kMaxSide || png.height > kMaxSide) fail("sides up to " + std::to_string(kMaxSide) + " pixels");
+  if (png.width > kMaxSide || png.height > kMaxSide)
+    fail("sides up to " + std::to_string(kMaxSide) + " pixels");
   const bool colour = (png.format & PNG_FORMAT_FLAG_COLOR) != 0;
   png.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   Image image{int(png.height), int(png.width), colour ? 3 : 1, {}};
@@ -88,8 +89,8 @@ std::string Normalisation::text() const {
 Int8Values to_input(const Image& image, const Tensor& tensor, const Normalisation& normalisation) {
   const Nhwc s = tensor.nhwc();
   if (s.h != image.height || s.w != image.width || (s.c != 1 && s.c != 3)) {
-    throw InputError(fmt::format("the image has {}x{} pixels, input '{}' is {}: resize the image", image.height, image.width,
-                                 tensor.name, shape_text(tensor.shape)));
+    throw InputError(fmt::format("the image has {}x{} pixels, input '{}' is {}: resize the image",
+                                 image.height, image.width, tensor.name, shape_text(tensor.shape)));
   }
   const double scale = tensor.quantization.empty() ? 1.0 : double(tensor.quantization.scale.front());
   const auto stored = [&](double pixel) {

@@ -24,9 +24,9 @@ bool is_image(std::span<const std::uint8_t> file);
 // Throws InputError naming the file for anything that is not a sound image.
 Image decode_image(std::span<const std::uint8_t> file, const std::string& name);
 
-// How a pixel becomes an input: real = (pixel - mean) * scale, stored = real / tensor scale + zero point, rounded and
-// limited. Without mean and scale the 256 values of a pixel are the 256 stored values (pixel - 128), which is what int8
-// image models expect.
+// How a pixel becomes an input: real = (pixel - mean) * scale, stored = real / tensor scale + zero point,
+// rounded and limited. Without mean and scale the 256 values of a pixel are the 256 stored values (pixel -
+// 128), which is what int8 image models expect.
 struct Normalisation {
   std::optional<double> mean;
   std::optional<double> scale;
@@ -34,7 +34,8 @@ struct Normalisation {
   std::string text() const;
 };
 
-// Throws InputError where size or channels are not the tensor's. Grey images feed three channels and the other way round.
+// Throws InputError where size or channels are not the tensor's. Grey images feed three channels and the
+// other way round.
 Int8Values to_input(const Image& image, const Tensor& tensor, const Normalisation& normalisation);
 
 }  // namespace kaiten::cli

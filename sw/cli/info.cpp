@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <boost/program_options.hpp>
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <iostream>
 
 #include "cli/terminal.h"
@@ -17,11 +17,14 @@ namespace po = boost::program_options;
 int info_command(const Arguments& arguments) {
   std::string config;
   po::options_description all("options");
-  all.add_options()("help,h", "print this text")("config", po::value(&config)->value_name("NAME"), "only this configuration");
+  all.add_options()("help,h", "print this text")("config", po::value(&config)->value_name("NAME"),
+                                                 "only this configuration");
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(all).run(), values);
   if (values.count("help") != 0) {
-    std::cout << "usage: kaiten info [OPTIONS]\nPrints the configurations: sizes of array, bus and memories.\n\n" << all;
+    std::cout
+        << "usage: kaiten info [OPTIONS]\nPrints the configurations: sizes of array, bus and memories.\n\n"
+        << all;
     return kDone;
   }
   po::notify(values);
@@ -44,9 +47,9 @@ int info_command(const Arguments& arguments) {
     const auto kib = [](long long bytes) { return fmt::format("{:.4g}", double(bytes) / 1024); };
     const long long row = 9LL * c.cp;
     table.add({c.name, fmt::format("{} x {}", c.kp, c.cp), std::to_string(c.array_multipliers()),
-               std::to_string(c.vector_multipliers()), std::to_string(c.axi_bytes), kib(row * c.wb_rows), kib(row * c.vwb_rows),
-               kib(row * c.sb_depth), kib(row * c.vb_depth), std::to_string(c.ob_pixels),
-               fmt::format("{} + {}", c.zsb_array, c.zsb_vector),
+               std::to_string(c.vector_multipliers()), std::to_string(c.axi_bytes), kib(row * c.wb_rows),
+               kib(row * c.vwb_rows), kib(row * c.sb_depth), kib(row * c.vb_depth),
+               std::to_string(c.ob_pixels), fmt::format("{} + {}", c.zsb_array, c.zsb_vector),
                std::find(built.begin(), built.end(), c.name) != built.end() ? "built in" : "-"});
   }
   std::cout << table.text(output_width()) << version_text() << "\n";

@@ -60,22 +60,28 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
-  add("model", po::value(&o.model)->value_name("FILE"), is_tb ? "TensorFlow Lite model; without it the demo network"
-                                                              : "TensorFlow Lite model (also as first argument)");
+  add("model", po::value(&o.model)->value_name("FILE"),
+      is_tb ? "TensorFlow Lite model; without it the demo network"
+            : "TensorFlow Lite model (also as first argument)");
   add("input", po::value(&o.input)->value_name("FILE"),
-      "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it random values");
+      "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
+      "random values");
   add("output", po::value(&o.output)->value_name("FILE"), "write the output tensors, raw, to a file");
-  add("config", po::value(&o.config)->value_name("NAME")->default_value(kDefaultConfig), ("machine: " + configs).c_str());
-  add("latency", po::value(&o.latency)->value_name("CYCLES")->default_value(kDefaultLatency), "latency of the memory");
+  add("config", po::value(&o.config)->value_name("NAME")->default_value(kDefaultConfig),
+      ("machine: " + configs).c_str());
+  add("latency", po::value(&o.latency)->value_name("CYCLES")->default_value(kDefaultLatency),
+      "latency of the memory");
   add("bytes-per-cycle", po::value(&o.bytes_per_cycle)->value_name("N"),
       "bandwidth of the memory, both directions together; without it the bus width, 0: no limit");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(1), "seed of random inputs and stalls");
-  add("stall", po::value(&o.stall)->value_name("PERCENT")->default_value(0), "random stalls on every channel of the bus");
+  add("stall", po::value(&o.stall)->value_name("PERCENT")->default_value(0),
+      "random stalls on every channel of the bus");
   add("rounding", po::value(&rounding)->value_name("litert|tflm")->default_value("litert"),
       "whose answers to give: LiteRT's reference kernels or tflite-micro's");
   add("check", "compare every tensor with the reference (the default)");
   add("no-check", "do not compare");
-  add("json", po::value(&o.json)->value_name("FILE"), "write the report as JSON; '-': to standard output, nothing else is");
+  add("json", po::value(&o.json)->value_name("FILE"),
+      "write the report as JSON; '-': to standard output, nothing else is");
   add("labels", po::value(&o.labels)->value_name("FILE"), "names of the classes, one a line");
   add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
   add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
@@ -85,7 +91,8 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
       "output pixels of a command; 0: a number that suits the array");
   add("debug", "simulator with assertions and random initial state");
   add("wave", po::value(&o.wave)->value_name("FILE"), "write an FST trace (implies --debug)");
-  add("wave-from", po::value(&o.wave_from)->value_name("CYCLE")->default_value(0), "first cycle of the trace");
+  add("wave-from", po::value(&o.wave_from)->value_name("CYCLE")->default_value(0),
+      "first cycle of the trace");
   add("wave-to", po::value(&o.wave_to)->value_name("CYCLE"), "cycle after the last of the trace");
 
   po::positional_options_description positional;
@@ -93,10 +100,13 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
   if (values.count("help") != 0) {
-    std::cout << (is_tb ? "usage: tb [OPTIONS]\nWithout arguments: the demo network on the default configuration, checked bit for bit.\n\n"
-                        : "usage: kaiten run MODEL [OPTIONS]\nRuns a model on the simulated accelerator. MODEL 'demo' is the embedded demo network.\n\n")
+    std::cout << (is_tb ? "usage: tb [OPTIONS]\nWithout arguments: the demo network on the default "
+                          "configuration, checked bit for bit.\n\n"
+                        : "usage: kaiten run MODEL [OPTIONS]\nRuns a model on the simulated accelerator. "
+                          "MODEL 'demo' is the embedded demo network.\n\n")
               << all
-              << "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware error, 130 interrupted\n";
+              << "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware "
+                 "error, 130 interrupted\n";
     return std::nullopt;
   }
   po::notify(values);
@@ -108,12 +118,15 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
     throw InputError("--rounding is litert or tflm, not '" + rounding + "'");
   }
   if (o.latency < 1 || o.latency > kMaxLatency) {
-    throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " + std::to_string(o.latency));
+    throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +
+                     std::to_string(o.latency));
   }
-  if (values.count("bytes-per-cycle") != 0 && !(o.bytes_per_cycle >= 0)) throw InputError("--bytes-per-cycle is 0 or more");
+  if (values.count("bytes-per-cycle") != 0 && !(o.bytes_per_cycle >= 0))
+    throw InputError("--bytes-per-cycle is 0 or more");
   if (o.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
   if (o.stall > 99) throw InputError("--stall is 0 to 99");
-  if (values.count("check") != 0 && values.count("no-check") != 0) throw InputError("--check and --no-check together");
+  if (values.count("check") != 0 && values.count("no-check") != 0)
+    throw InputError("--check and --no-check together");
   o.check = values.count("no-check") == 0;
   o.debug = values.count("debug") != 0 || !o.wave.empty();
   if (values.count("mean") != 0) o.normalisation.mean = values["mean"].as<double>();
@@ -145,7 +158,8 @@ std::vector<Int8Values> make_inputs(const Graph& graph, const RunOptions& o, std
     const std::size_t image = o.seed % (demo_images().size() / kDemoImageBytes);
     origin = "image " + std::to_string(image) + " of the demo";
     Int8Values v;
-    for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes)) v.push_back(std::int8_t(pixel - 128));
+    for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes))
+      v.push_back(std::int8_t(pixel - 128));
     return {v};
   }
   if (o.input.empty()) {
@@ -160,14 +174,18 @@ std::vector<Int8Values> make_inputs(const Graph& graph, const RunOptions& o, std
   }
   const std::vector<std::uint8_t> file = read_file(o.input);
   if (is_image(file)) {
-    if (graph.inputs.size() != 1) throw InputError("an image feeds models with one input; this one has " + std::to_string(graph.inputs.size()));
+    if (graph.inputs.size() != 1)
+      throw InputError("an image feeds models with one input; this one has " +
+                       std::to_string(graph.inputs.size()));
     origin = "image " + o.input + ", stored value " + o.normalisation.text();
-    return {to_input(decode_image(file, o.input), graph.tensors[std::size_t(graph.inputs[0])], o.normalisation)};
+    return {
+        to_input(decode_image(file, o.input), graph.tensors[std::size_t(graph.inputs[0])], o.normalisation)};
   }
   std::size_t wanted = 0;
   for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].elements();
   if (file.size() != wanted) {
-    throw InputError(fmt::format("input '{}' has {} bytes, the model's inputs have {}", o.input, file.size(), wanted));
+    throw InputError(
+        fmt::format("input '{}' has {} bytes, the model's inputs have {}", o.input, file.size(), wanted));
   }
   origin = o.input;
   std::size_t at = 0;
@@ -197,7 +215,8 @@ class Observer : public tb::ResultWatcher {
 };
 
 int run(const RunOptions& o) {
-  const ImportResult imported = o.model.empty() ? import_tflite(demo_model(), kDemoName) : import_file(o.model);
+  const ImportResult imported =
+      o.model.empty() ? import_tflite(demo_model(), kDemoName) : import_file(o.model);
   const Graph graph = require_graph(imported);
   CompileOptions compile_options;
   compile_options.rounding = o.rounding;
@@ -216,7 +235,8 @@ int run(const RunOptions& o) {
   sim.memory.read_latency = sim.memory.write_latency = unsigned(o.latency);
   sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? program.config.axi_bytes : o.bytes_per_cycle;
   sim.memory.seed = o.seed;
-  sim.memory.stall_ar = sim.memory.stall_r = sim.memory.stall_aw = sim.memory.stall_w = sim.memory.stall_b = o.stall;
+  sim.memory.stall_ar = sim.memory.stall_r = sim.memory.stall_aw = sim.memory.stall_w = sim.memory.stall_b =
+      o.stall;
   sim.debug = o.debug;
   sim.wave_file = o.wave;
   sim.wave_from = o.wave_from;
@@ -267,7 +287,8 @@ int run(const RunOptions& o) {
     report.difference = watcher->verdict();
     for (std::size_t i = 0; i < outputs.size() && report.difference.empty(); i++) {
       const int t = graph.outputs[i];
-      if (outputs[i] != expected[std::size_t(t)]) report.difference = "output '" + graph.tensors[std::size_t(t)].name + "' differs";
+      if (outputs[i] != expected[std::size_t(t)])
+        report.difference = "output '" + graph.tensors[std::size_t(t)].name + "' differs";
     }
     report.exact = report.difference.empty();
   }

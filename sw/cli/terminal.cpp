@@ -22,7 +22,8 @@ std::size_t width_of(int file) {
 
 std::size_t output_width() { return width_of(STDOUT_FILENO); }
 
-ProgressLine::ProgressLine() : start_(std::chrono::steady_clock::now()), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine()
+    : start_(std::chrono::steady_clock::now()), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void ProgressLine::show(const std::string& text) {
   if (!terminal_) return;

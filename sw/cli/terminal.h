@@ -1,5 +1,5 @@
-// The terminal: its width, and a line of progress on standard error that appears only on a terminal, only after two
-// seconds, and is gone afterwards.
+// The terminal: its width, and a line of progress on standard error that appears only on a terminal, only
+// after two seconds, and is gone afterwards.
 #ifndef KAITEN_CLI_TERMINAL_H
 #define KAITEN_CLI_TERMINAL_H
 

@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kUsage =
     "usage: kaiten COMMAND [OPTIONS]\n"
     "\n"
-    "  run MODEL        run a model on the simulated accelerator and compare every tensor with the reference\n"
+    "  run MODEL        run a model on the simulated accelerator and compare every tensor with the "
+    "reference\n"
     "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
     "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
     "  info             print the configurations and what they hold\n"

@@ -20,9 +20,12 @@ struct FieldLimits {
 FieldLimits limits(int bits, FieldKind kind) {
   const std::int64_t one = 1;
   switch (kind) {
-    case FieldKind::kUnsigned: return {0, (one << bits) - 1};
-    case FieldKind::kSigned: return {-(one << (bits - 1)), (one << (bits - 1)) - 1};
-    case FieldKind::kWord: return {0, (one << (bits - kWordModBits)) * kWordsPerAddress - 1};
+    case FieldKind::kUnsigned:
+      return {0, (one << bits) - 1};
+    case FieldKind::kSigned:
+      return {-(one << (bits - 1)), (one << (bits - 1)) - 1};
+    case FieldKind::kWord:
+      return {0, (one << (bits - kWordModBits)) * kWordsPerAddress - 1};
   }
   return {0, 0};
 }
@@ -55,8 +58,9 @@ struct Writer {
   void operator()(const char* name, std::int64_t value, int first, int bits, FieldKind kind) const {
     const FieldLimits limit = limits(bits, kind);
     if (value < limit.min || value > limit.max) {
-      throw DeviceError("command " + std::string(command) + ": field " + name + " holds " + std::to_string(limit.min) +
-                        " to " + std::to_string(limit.max) + ", not " + std::to_string(value));
+      throw DeviceError("command " + std::string(command) + ": field " + name + " holds " +
+                        std::to_string(limit.min) + " to " + std::to_string(limit.max) + ", not " +
+                        std::to_string(value));
     }
     std::uint64_t raw = std::uint64_t(value);
     if (kind == FieldKind::kWord) {
@@ -75,7 +79,9 @@ struct Reader {
     const std::uint64_t raw = get_bits(bytes, first, bits);
     end = first + bits;
     switch (kind) {
-      case FieldKind::kUnsigned: value = std::int64_t(raw); break;
+      case FieldKind::kUnsigned:
+        value = std::int64_t(raw);
+        break;
       case FieldKind::kSigned: {
         const std::uint64_t sign = std::uint64_t(1) << (bits - 1);
         value = std::int64_t(raw ^ sign) - std::int64_t(sign);
@@ -84,8 +90,8 @@ struct Reader {
       case FieldKind::kWord: {
         const std::int64_t mod = std::int64_t(raw & 15);
         if (mod >= kWordsPerAddress) {
-          throw InputError(std::string("field ") + name + ": the lower part of a position is at most 8, not " +
-                           std::to_string(mod));
+          throw InputError(std::string("field ") + name +
+                           ": the lower part of a position is at most 8, not " + std::to_string(mod));
         }
         value = std::int64_t(raw >> kWordModBits) * kWordsPerAddress + mod;
         break;
@@ -108,10 +114,14 @@ CommandHeader header_of(const Command& command) {
 
 std::string_view name_of(Queue queue) {
   switch (queue) {
-    case Queue::kLoad: return "LOAD";
-    case Queue::kConv: return "CONV";
-    case Queue::kVector: return "VECTOR";
-    case Queue::kStore: return "STORE";
+    case Queue::kLoad:
+      return "LOAD";
+    case Queue::kConv:
+      return "CONV";
+    case Queue::kVector:
+      return "VECTOR";
+    case Queue::kStore:
+      return "STORE";
   }
   return "";
 }
@@ -143,8 +153,8 @@ Command decode(std::span<const std::uint8_t, kCommandBytes> bytes) {
   CommandHeader::fields(header, Reader{bytes, end});
   if (header.reserved != 0) throw InputError("reserved bits of a command's header are set");
   Command command;
-  command.wait = {std::uint32_t(header.wait_load), std::uint32_t(header.wait_conv), std::uint32_t(header.wait_vector),
-                  std::uint32_t(header.wait_store)};
+  command.wait = {std::uint32_t(header.wait_load), std::uint32_t(header.wait_conv),
+                  std::uint32_t(header.wait_vector), std::uint32_t(header.wait_store)};
   bool known = false;
   for_each_command_kind([&](auto kind) {
     if (std::int64_t(decltype(kind)::kOpcode) != header.op) return;

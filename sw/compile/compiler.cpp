@@ -24,7 +24,8 @@ constexpr std::int64_t kStoreLatency = 60;
 constexpr std::int64_t kLoadStart = 4;
 constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
-// Consecutive pieces of a memory, given back in the order they were taken; a piece never runs over the memory's end.
+// Consecutive pieces of a memory, given back in the order they were taken; a piece never runs over the
+// memory's end.
 class Fifo {
  public:
   explicit Fifo(int capacity) : capacity_(capacity) {}
@@ -75,9 +76,9 @@ struct Chunk {
   int op = 0;                // and its number in the graph
   int tile_begin = 0;
   int tile_end = 0;
-  int rows = 0;     // of WB or VWB
-  int words = 0;    // of the ZSB
-  int row_at = 0;   // where they are
+  int rows = 0;    // of WB or VWB
+  int words = 0;   // of the ZSB
+  int row_at = 0;  // where they are
   int word_at = 0;
 };
 
@@ -111,12 +112,14 @@ class Emitter {
   const LoweredOp& op_of(const Chunk& c) const { return lowering_.ops[c.position]; }
   std::size_t engine_index(const Chunk& c) const { return op_of(c).engine == Engine::kConv ? 0 : 1; }
 
-  // --- commands -----------------------------------------------------------------------------------------------------
+  // --- commands
+  // -----------------------------------------------------------------------------------------------------
 
-  void emit(CommandBody body, const CommandMeta& meta, const std::vector<Access>& accesses, std::int64_t latency) {
+  void emit(CommandBody body, const CommandMeta& meta, const std::vector<Access>& accesses,
+            std::int64_t latency) {
     if (program_.commands.size() == kMaxCommands) {
-      throw InputError("limit: programs of " + std::to_string(kMaxCommands) + " commands, found: more, in layer '" +
-                       graph_.ops[std::size_t(meta.op)].name + "'");
+      throw InputError("limit: programs of " + std::to_string(kMaxCommands) +
+                       " commands, found: more, in layer '" + graph_.ops[std::size_t(meta.op)].name + "'");
     }
     Command c;
     c.body = std::move(body);
@@ -126,13 +129,13 @@ class Emitter {
     costs_.push_back({meta.cycles, latency});
   }
 
-  static void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, int begin, int end, bool write,
-                       std::uint32_t part_of = 0) {
+  static void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, int begin, int end,
+                       bool write, std::uint32_t part_of = 0) {
     if (begin >= end) return;
     const Space space = buffer == Buffer::kSb ? Space::kSb : Space::kVb;
     const auto add = [&](int slot, int slots) {
-      accesses.push_back({space, ring.first + slot * ring.slot_size, ring.first + (slot + slots) * ring.slot_size, write,
-                          part_of});
+      accesses.push_back({space, ring.first + slot * ring.slot_size,
+                          ring.first + (slot + slots) * ring.slot_size, write, part_of});
     };
     if (end - begin >= ring.slots) return add(0, ring.slots);
     const int slot = begin % ring.slots;
@@ -141,11 +144,14 @@ class Emitter {
     if (straight < end - begin) add(0, end - begin - straight);
   }
 
-  static Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0) {
-    return {memory_space(m.base), m.offset + begin * m.row_pitch, m.offset + end * m.row_pitch, write, part_of};
+  static Access memory_rows(const MemoryLayout& m, int begin, int end, bool write,
+                            std::uint32_t part_of = 0) {
+    return {memory_space(m.base), m.offset + begin * m.row_pitch, m.offset + end * m.row_pitch, write,
+            part_of};
   }
 
-  // --- weights and parameters ---------------------------------------------------------------------------------------
+  // --- weights and parameters
+  // ---------------------------------------------------------------------------------------
 
   void make_chunks() {
     for (std::size_t i = 0; i < lowering_.ops.size(); i++) {
@@ -177,9 +183,10 @@ class Emitter {
         if (rows_fit) rows.undo(c.rows);
         if (!now) return;
         const Op& o = graph_.ops[std::size_t(c.op)];
-        throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " +
-                         std::to_string(op_of(c).engine == Engine::kConv ? config_.zsb_array : config_.zsb_vector) +
-                         " requantisation words, found: " + std::to_string(c.words));
+        throw InputError(
+            "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " +
+            std::to_string(op_of(c).engine == Engine::kConv ? config_.zsb_array : config_.zsb_vector) +
+            " requantisation words, found: " + std::to_string(c.words));
       }
       load_params(c);
       load_weights(c);
@@ -193,7 +200,9 @@ class Emitter {
     return std::int64_t(bytes.size());
   }
 
-  std::int64_t bus_cycles(std::int64_t bytes) const { return kLoadStart + (bytes + config_.axi_bytes - 1) / config_.axi_bytes; }
+  std::int64_t bus_cycles(std::int64_t bytes) const {
+    return kLoadStart + (bytes + config_.axi_bytes - 1) / config_.axi_bytes;
+  }
 
   void load_params(const Chunk& c) {
     const LoweredOp& op = op_of(c);
@@ -219,7 +228,8 @@ class Emitter {
       m.kind = CommandMeta::Bytes::kParameters;
       m.read_bytes = std::int64_t(part.size()) * kRequantBytes;
       m.cycles = bus_cycles(m.read_bytes) + std::int64_t(part.size());
-      emit(l, m, {{vector ? Space::kZsbVector : Space::kZsbArray, l.index, l.index + l.count, true, 0}}, kLoadLatency);
+      emit(l, m, {{vector ? Space::kZsbVector : Space::kZsbArray, l.index, l.index + l.count, true, 0}},
+           kLoadLatency);
     }
   }
 
@@ -277,7 +287,8 @@ class Emitter {
     }
   }
 
-  // --- rows ---------------------------------------------------------------------------------------------------------
+  // --- rows
+  // ---------------------------------------------------------------------------------------------------------
 
   // Rows [begin, end) of a storage from memory into a ring. A flattened map is one row of one pixel.
   void load_rows(const LoweredOp& op, int storage, const Ring& ring, int begin, int end) {
@@ -325,7 +336,8 @@ class Emitter {
       add_rows(accesses, buffer, ring, row, row + n, true);
       if (m.base != int(Base::kInputs)) {
         const MemoryLayout& whole = plan_.storages[std::size_t(storage)].memory;
-        accesses.push_back(op.flatten ? memory_rows(whole, 0, whole.height, false) : memory_rows(m, row, row + n, false));
+        accesses.push_back(op.flatten ? memory_rows(whole, 0, whole.height, false)
+                                      : memory_rows(m, row, row + n, false));
       }
       CommandMeta meta;
       meta.op = op.op;
@@ -359,12 +371,13 @@ class Emitter {
     }
   }
 
-  // --- layers -------------------------------------------------------------------------------------------------------
+  // --- layers
+  // -------------------------------------------------------------------------------------------------------
 
   // Input, output and finishing fields that CONV, Window and Add have in common.
   template <class Body>
-  void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int out_row, int rows, const Chunk& c,
-                   Body& b) const {
+  void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int out_row, int rows,
+                   const Chunk& c, Body& b) const {
     const RowLayout in_rows(op.in.c, op.in.w, config_.cp);
     const RowLayout out_rows(op.out.c, op.out.w, config_.cp);
     b.in_first = in.first;
@@ -501,20 +514,23 @@ class Emitter {
       const int in_end = op.end_row(row + rows);
       for (std::size_t i = 0; i < op.inputs.size(); i++) {
         // Rows above the window are skipped, if there are any (stride larger than the kernel).
-        if (p.streamed[i] && p.rings[i].slots < op.in.h) streamed_to_[i] = std::max(streamed_to_[i], in_begin);
+        if (p.streamed[i] && p.rings[i].slots < op.in.h)
+          streamed_to_[i] = std::max(streamed_to_[i], in_begin);
         need_rows(op, i, in_end);
       }
       if (out.in_memory) store(op, c, row, rows, part_of);
 
       std::vector<Access> accesses;
-      for (const Ring& ring : p.rings) add_rows(accesses, buffer_of(op.engine), ring, in_begin, in_end, false);
+      for (const Ring& ring : p.rings)
+        add_rows(accesses, buffer_of(op.engine), ring, in_begin, in_end, false);
       for (int b = 0; b < kBuffers; b++) {
         if (out.whole[std::size_t(b)]) {
           add_rows(accesses, Buffer(b), *out.whole[std::size_t(b)], row, row + rows, true, part_of);
         }
       }
       accesses.push_back({array ? Space::kWb : Space::kVwb, c.row_at, c.row_at + c.rows, false, 0});
-      accesses.push_back({array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.word_at + c.words, false, 0});
+      accesses.push_back(
+          {array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.word_at + c.words, false, 0});
       CommandMeta meta;
       meta.op = op.op;
       meta.tensor = lowering_.storages[std::size_t(op.output)].tensor;
@@ -532,7 +548,8 @@ class Emitter {
     }
   }
 
-  // --- the end ------------------------------------------------------------------------------------------------------
+  // --- the end
+  // ------------------------------------------------------------------------------------------------------
 
   void finish() {
     const auto [order, cycles] = schedule(program_.commands, costs_);
@@ -566,11 +583,13 @@ class Emitter {
       if (op.engine == Engine::kConv) info.array_macs = macs(graph_, o);
       if (op.engine == Engine::kWindow) info.vector_macs = macs(graph_, o);
       if (info.on_host && o.kind != OpKind::Reshape) {
-        program_.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
+        program_.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                                 ") runs on the host");
       }
       program_.layers.push_back(info);
     }
-    std::sort(program_.layers.begin(), program_.layers.end(), [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
+    std::sort(program_.layers.begin(), program_.layers.end(),
+              [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
   }
 
   const Graph& graph_;
@@ -582,8 +601,8 @@ class Emitter {
   HazardTracker hazards_;
   std::vector<Chunk> chunks_;
   std::size_t next_chunk_ = 0;
-  Fifo weight_rows_[2];  // WB, VWB
-  Fifo param_words_[2];  // the array's ZSB, the vector engine's
+  Fifo weight_rows_[2];                            // WB, VWB
+  Fifo param_words_[2];                            // the array's ZSB, the vector engine's
   std::vector<std::array<int, kBuffers>> loaded_;  // rows of inputs that stay in a buffer
   std::vector<int> streamed_to_;                   // rows of the current operator's rings
 };

@@ -1,6 +1,6 @@
-// The compiler: graph and configuration to program. Layers run one after the other; a tensor stays in the streaming
-// buffers its consumers read when it fits there for its whole life, else it is stored in memory and read in blocks of
-// rows. Weights come through a ring, ahead of the layers that use them.
+// The compiler: graph and configuration to program. Layers run one after the other; a tensor stays in the
+// streaming buffers its consumers read when it fits there for its whole life, else it is stored in memory and
+// read in blocks of rows. Weights come through a ring, ahead of the layers that use them.
 #ifndef KAITEN_COMPILE_COMPILER_H
 #define KAITEN_COMPILE_COMPILER_H
 
@@ -26,15 +26,16 @@ struct CompileOptions {
   RoundingStyle rounding = RoundingStyle::LiteRt;
   bool keep_on_chip = true;  // false: every tensor goes through memory (tests)
   OperatorOrder order = OperatorOrder::kBest;
-  int block_pixels = 0;      // output pixels of a command, 0: a default that suits the array
+  int block_pixels = 0;  // output pixels of a command, 0: a default that suits the array
 };
 
-// Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph must be
-// consistent (graph.h).
+// Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph
+// must be consistent (graph.h).
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options = {});
 
 // Every reason why the graph cannot run on the configuration, one line each; empty when it can.
-std::vector<std::string> refusals(const Graph& graph, const Config& config, const CompileOptions& options = {});
+std::vector<std::string> refusals(const Graph& graph, const Config& config,
+                                  const CompileOptions& options = {});
 
 }  // namespace kaiten
 

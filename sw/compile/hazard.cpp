@@ -58,8 +58,8 @@ Counts HazardTracker::add(Queue queue, std::span<const Access> accesses) {
       if (!a.write) {
         s.reads[q] = number;
       } else {
-        // This command has waited for all that was here, so waiting for it is enough from now on; writers of parts have
-        // not waited for each other, they stay.
+        // This command has waited for all that was here, so waiting for it is enough from now on; writers of
+        // parts have not waited for each other, they stay.
         const bool disjoint = a.part_of != 0 && a.part_of == s.part_of && only(s.writes, q);
         if (!disjoint) s.writes = {};
         s.reads = {};

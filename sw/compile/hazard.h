@@ -1,10 +1,11 @@
-// Who must wait for whom. Commands are given in the order of a sequential machine, each with the ranges it reads and
-// writes; the tracker answers with the number of commands of each queue that must be complete before it starts, so that
-// every pair of commands that touch a common element, one of them writing, runs in that order. Engines may take a
-// command before their last one is complete, so a command may have to wait for its own queue.
+// Who must wait for whom. Commands are given in the order of a sequential machine, each with the ranges it
+// reads and writes; the tracker answers with the number of commands of each queue that must be complete
+// before it starts, so that every pair of commands that touch a common element, one of them writing, runs in
+// that order. Engines may take a command before their last one is complete, so a command may have to wait for
+// its own queue.
 //
-// The counts are positions inside the queues: they stay right in any order of the whole list that keeps the order inside
-// each queue and puts no command before one it waits for.
+// The counts are positions inside the queues: they stay right in any order of the whole list that keeps the
+// order inside each queue and puts no command before one it waits for.
 #ifndef KAITEN_COMPILE_HAZARD_H
 #define KAITEN_COMPILE_HAZARD_H
 
@@ -17,7 +18,8 @@
 
 namespace kaiten {
 
-// Addresses of SB and VB, rows of WB and VWB, words of the two ZSBs, bytes of memory behind each base register.
+// Addresses of SB and VB, rows of WB and VWB, words of the two ZSBs, bytes of memory behind each base
+// register.
 enum class Space : std::uint8_t { kSb, kVb, kWb, kVwb, kZsbArray, kZsbVector, kMemory0 };
 constexpr int kSpaces = int(Space::kMemory0) + 8;
 
@@ -28,8 +30,8 @@ struct Access {
   std::int64_t begin = 0;
   std::int64_t end = 0;  // one past the last
   bool write = false;
-  // Writers of one queue with the same nonzero part name write disjoint elements of the range (different channels of
-  // the same rows, say) and do not wait for each other.
+  // Writers of one queue with the same nonzero part name write disjoint elements of the range (different
+  // channels of the same rows, say) and do not wait for each other.
   std::uint32_t part_of = 0;
 };
 

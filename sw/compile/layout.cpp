@@ -47,7 +47,8 @@ std::uint8_t KernelView::at(int out, int row, int column, int in) const {
   if (multiplier > 0) {
     return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)] : 0;
   }
-  return data[((std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) + std::size_t(column)) *
+  return data[((std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) +
+               std::size_t(column)) *
                   std::size_t(in_channels) +
               std::size_t(in)];
 }
@@ -134,7 +135,8 @@ void pack_vector_weights(const VectorTiles& tiles, const std::uint8_t* weights, 
             const int channel = tile * 3 * tiles.cp + lane;
             const bool tap = row < tiles.kernel_rows && channel < tiles.channels;
             out.push_back(
-                tap ? weights[std::size_t((row * tiles.kernel_columns + column) * tiles.channels + channel)] : 0);
+                tap ? weights[std::size_t((row * tiles.kernel_columns + column) * tiles.channels + channel)]
+                    : 0);
           }
         }
       }

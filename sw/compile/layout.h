@@ -1,5 +1,5 @@
-// Where bytes lie: tensors in SB and VB, tensors in memory, packed weights and requantisation parameters. The text behind
-// every rule is docs/architecture.md, sections "Tensors in SB and VB" to "Requantisation".
+// Where bytes lie: tensors in SB and VB, tensors in memory, packed weights and requantisation parameters. The
+// text behind every rule is docs/architecture.md, sections "Tensors in SB and VB" to "Requantisation".
 #ifndef KAITEN_COMPILE_LAYOUT_H
 #define KAITEN_COMPILE_LAYOUT_H
 
@@ -31,7 +31,7 @@ struct RowLayout {
 
 // Consecutive rows of a map, kept circularly in `slots` slots of a buffer.
 struct Ring {
-  int first = 0;      // address of slot 0
+  int first = 0;  // address of slot 0
   int slots = 0;
   int slot_size = 0;
 
@@ -45,7 +45,8 @@ struct Ring {
 constexpr int bank_of(int row, int word) { return positive_mod(word + 3 * row, 9); }
 constexpr int address_of(int word) { return word / 9; }
 
-// A tensor in memory: [row][segment][column][bytes of the segment's channels]. Offsets count from a base register.
+// A tensor in memory: [row][segment][column][bytes of the segment's channels]. Offsets count from a base
+// register.
 struct MemoryLayout {
   int base = 0;
   std::int64_t offset = 0;
@@ -53,8 +54,8 @@ struct MemoryLayout {
   int width = 0;
   int channels = 0;
   int segments = 1;
-  int segment_groups = 0;     // words of CP bytes in every segment but the last
-  int pixel_bytes = 0;        // of every segment but the last
+  int segment_groups = 0;  // words of CP bytes in every segment but the last
+  int pixel_bytes = 0;     // of every segment but the last
   int last_pixel_bytes = 0;
   std::int64_t segment_pitch = 0;
   std::int64_t row_pitch = 0;
@@ -66,10 +67,12 @@ struct MemoryLayout {
 
 // Dense NHWC bytes, as tensors of the host are.
 MemoryLayout dense_layout(int height, int width, int channels, int cp);
-// As a producer with segments of `segment_groups` words stores it; segments start at multiples of `align` bytes.
+// As a producer with segments of `segment_groups` words stores it; segments start at multiples of `align`
+// bytes.
 MemoryLayout spilled_layout(int height, int width, int channels, int segment_groups, int cp, int align);
 
-// Kernels of a convolution in the order of the model: OHWI, or 1HWO for a depthwise convolution (multiplier > 0).
+// Kernels of a convolution in the order of the model: OHWI, or 1HWO for a depthwise convolution (multiplier >
+// 0).
 struct KernelView {
   const std::uint8_t* data = nullptr;
   int out_channels = 0;
@@ -93,9 +96,9 @@ struct ArrayTiles {
 
   ArrayTiles() = default;
   ArrayTiles(bool one_by_one, int in_channels, int out_channels, int kp, int cp);
-  int rows_of_tile() const { return passes * kp; }                                    // WB rows
-  int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }      // that exist
-  int row_bytes(int pass) const;   // bytes of a word (3x3) or of a row (1x1)
+  int rows_of_tile() const { return passes * kp; }                                // WB rows
+  int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
+  int row_bytes(int pass) const;  // bytes of a word (3x3) or of a row (1x1)
   int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass) * (one_by_one ? 1 : 9); }
 };
 
@@ -111,8 +114,10 @@ constexpr int kMaxLoadBytes = 16384;
 
 // Splits tiles [begin, end) into loads of at most kMaxLoadBytes.
 std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end);
-// Appends the compact bytes of tiles [begin, end): tile, pass, kernel, bytes of the WB row without missing channels.
-void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end, std::vector<std::uint8_t>& out);
+// Appends the compact bytes of tiles [begin, end): tile, pass, kernel, bytes of the WB row without missing
+// channels.
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
+                  std::vector<std::uint8_t>& out);
 
 // How the vector engine sees a depthwise convolution: VWB rows (tile, piece, column) of 9 * cp bytes.
 struct VectorTiles {

@@ -54,8 +54,8 @@ class Lowerer {
       try {
         lower_op(op, lowered);
       } catch (const Refused& r) {
-        result_.refusals.push_back("layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " +
-                                   r.limit + ", found: " + r.value);
+        result_.refusals.push_back("layer '" + op.name + "' (" + std::string(name_of(op.kind)) +
+                                   "): limit: " + r.limit + ", found: " + r.value);
         // Go on as if it had run, to find the other reasons.
         lowered.engine = Engine::kHost;
         if (result_.storage_of[std::size_t(op.output)] < 0) make_output(op, lowered, false);
@@ -76,7 +76,9 @@ class Lowerer {
     return result_.storage_of[std::size_t(tensor)] = int(result_.storages.size()) - 1;
   }
 
-  Storage& storage_of(int tensor) { return result_.storages[std::size_t(result_.storage_of[std::size_t(tensor)])]; }
+  Storage& storage_of(int tensor) {
+    return result_.storages[std::size_t(result_.storage_of[std::size_t(tensor)])];
+  }
 
   // What the host must read from the device's memory.
   void fetch(int storage) {
@@ -98,7 +100,8 @@ class Lowerer {
     require(s.n == 1, "batch of 1", std::to_string(s.n));
     require(s.h <= kMaxMapSide && s.w <= kMaxMapSide, at_most("maps of rows and columns", kMaxMapSide),
             size_text(s.h, s.w));
-    require(ceil_div(s.c, config_.cp) <= kMaxGroups, at_most("channels", kMaxGroups * config_.cp), std::to_string(s.c));
+    require(ceil_div(s.c, config_.cp) <= kMaxGroups, at_most("channels", kMaxGroups * config_.cp),
+            std::to_string(s.c));
   }
 
   void lower_op(const Op& op, LoweredOp& l) {
@@ -127,15 +130,23 @@ class Lowerer {
       require_shape(l.in);
     }
     switch (op.kind) {
-      case OpKind::Conv2D: return lower_conv(op, l);
-      case OpKind::FullyConnected: return lower_fully_connected(op, l);
-      case OpKind::DepthwiseConv2D: return lower_depthwise(op, l);
-      case OpKind::AveragePool: return lower_average(op, l);
-      case OpKind::MaxPool: return lower_maximum(op, l);
-      case OpKind::Mean: return lower_mean(op, l);
-      case OpKind::Add: return lower_add(op, l);
+      case OpKind::Conv2D:
+        return lower_conv(op, l);
+      case OpKind::FullyConnected:
+        return lower_fully_connected(op, l);
+      case OpKind::DepthwiseConv2D:
+        return lower_depthwise(op, l);
+      case OpKind::AveragePool:
+        return lower_average(op, l);
+      case OpKind::MaxPool:
+        return lower_maximum(op, l);
+      case OpKind::Mean:
+        return lower_mean(op, l);
+      case OpKind::Add:
+        return lower_add(op, l);
       case OpKind::Reshape:
-      case OpKind::Softmax: return;
+      case OpKind::Softmax:
+        return;
     }
   }
 
@@ -156,7 +167,8 @@ class Lowerer {
     require(w.dilation_h == 1 && w.dilation_w == 1, "dilation 1", size_text(w.dilation_h, w.dilation_w));
     const int down = l.out.h == 1 ? 0 : w.stride_h;
     const int right = l.out.w == 1 ? 0 : w.stride_w;
-    require(down == 0 || right == 0 || down == right, "equal strides of rows and columns", size_text(down, right));
+    require(down == 0 || right == 0 || down == right, "equal strides of rows and columns",
+            size_text(down, right));
     l.stride = std::max({down, right, 1});
     require(l.stride <= max_stride, at_most("stride", max_stride), std::to_string(l.stride));
     l.kernel_rows = w.kernel_h;
@@ -188,13 +200,16 @@ class Lowerer {
     l.kernels.in_channels = l.in.c;
     l.array = ArrayTiles(one_by_one, l.in.c, l.out.c, config_.kp, config_.cp);
     require(l.array.passes <= kMaxPasses,
-            at_most("input channels", kMaxPasses * config_.cp * (one_by_one ? 9 : 1)), std::to_string(l.in.c));
-    require(l.array.tiles <= kMaxTiles, at_most("output channels", kMaxTiles * config_.kp), std::to_string(l.out.c));
+            at_most("input channels", kMaxPasses * config_.cp * (one_by_one ? 9 : 1)),
+            std::to_string(l.in.c));
+    require(l.array.tiles <= kMaxTiles, at_most("output channels", kMaxTiles * config_.kp),
+            std::to_string(l.out.c));
     require(l.array.rows_of_tile() <= config_.wb_rows,
-            "weights of " + std::to_string(config_.kp) + " output channels in " + std::to_string(config_.wb_rows) +
-                " rows of the weight buffer",
+            "weights of " + std::to_string(config_.kp) + " output channels in " +
+                std::to_string(config_.wb_rows) + " rows of the weight buffer",
             std::to_string(l.array.rows_of_tile()) + " rows");
-    require(l.out.w <= config_.ob_pixels, at_most("output columns", config_.ob_pixels), std::to_string(l.out.w));
+    require(l.out.w <= config_.ob_pixels, at_most("output columns", config_.ob_pixels),
+            std::to_string(l.out.w));
     take_conv_params(op, l);
   }
 
@@ -206,7 +221,8 @@ class Lowerer {
     const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
                         (l.out.w - 1) * l.stride < l.in.w;
     const bool one_by_one = w.kernel_h == 1 && w.kernel_w == 1 && inside;
-    require(l.pad_left <= kMaxArrayPadLeft, at_most("left padding", kMaxArrayPadLeft), std::to_string(l.pad_left));
+    require(l.pad_left <= kMaxArrayPadLeft, at_most("left padding", kMaxArrayPadLeft),
+            std::to_string(l.pad_left));
     finish_array(op, l, one_by_one);
   }
 
@@ -232,13 +248,14 @@ class Lowerer {
     require(channels <= kMaxFlatBytes, at_most("flattened inputs", kMaxFlatBytes), std::to_string(channels));
     // Flattening goes through memory: the map must lie there without gaps, in the order of the weights.
     if (!source.is_input) {
-      const LoweredOp& producer = *std::find_if(result_.ops.begin(), result_.ops.end(), [&](const LoweredOp& o) {
-        return o.engine != Engine::kHost && o.output == result_.storage_of[std::size_t(op.inputs[0])];
-      });
+      const LoweredOp& producer =
+          *std::find_if(result_.ops.begin(), result_.ops.end(), [&](const LoweredOp& o) {
+            return o.engine != Engine::kHost && o.output == result_.storage_of[std::size_t(op.inputs[0])];
+          });
       const int one_segment = producer.tile_channels();
       require(have.c % config_.cp == 0 && have.c <= one_segment,
-              "flattened maps up to 3x3, or of a multiple of " + std::to_string(config_.cp) + " channels up to " +
-                  std::to_string(one_segment),
+              "flattened maps up to 3x3, or of a multiple of " + std::to_string(config_.cp) +
+                  " channels up to " + std::to_string(one_segment),
               size_text(have.h, have.w) + "x" + std::to_string(have.c));
     }
     l.flatten = true;
@@ -251,8 +268,10 @@ class Lowerer {
     l.window = kind;
     l.vector = VectorTiles(l.out.c, l.kernel_rows, l.kernel_columns, config_.cp);
     require(l.kernel_rows <= kMaxWindowKernel && l.kernel_columns <= kMaxWindowKernel,
-            at_most("windows of rows and columns", kMaxWindowKernel), size_text(l.kernel_rows, l.kernel_columns));
-    require(l.pad_left <= kMaxWindowPadLeft, at_most("left padding", kMaxWindowPadLeft), std::to_string(l.pad_left));
+            at_most("windows of rows and columns", kMaxWindowKernel),
+            size_text(l.kernel_rows, l.kernel_columns));
+    require(l.pad_left <= kMaxWindowPadLeft, at_most("left padding", kMaxWindowPadLeft),
+            std::to_string(l.pad_left));
   }
 
   void lower_depthwise(const Op& op, LoweredOp& l) {
@@ -275,7 +294,8 @@ class Lowerer {
     take_window(op.window, l, kMaxWindowStride);
     finish_vector(l, WindowKind::kAverage);
     const int cells = l.kernel_rows * l.kernel_columns;
-    require(cells <= config_.zsb_vector, at_most("cells of a window", config_.zsb_vector), std::to_string(cells));
+    require(cells <= config_.zsb_vector, at_most("cells of a window", config_.zsb_vector),
+            std::to_string(cells));
     // One word for every number of rows and columns of the window outside the map.
     for (int rows = 0; rows < l.kernel_rows; rows++) {
       for (int columns = 0; columns < l.kernel_columns; columns++) {
@@ -340,10 +360,14 @@ int LoweredOp::weight_rows_of_tile() const {
 std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
-    case Engine::kConv: return tiles * std::int64_t(array.passes) * std::max<std::int64_t>(pixels, array.kp);
-    case Engine::kWindow: return tiles * pixels * vector.pieces * vector.kernel_columns;
-    case Engine::kAdd: return tiles * pixels * 2;
-    case Engine::kHost: return 0;
+    case Engine::kConv:
+      return tiles * std::int64_t(array.passes) * std::max<std::int64_t>(pixels, array.kp);
+    case Engine::kWindow:
+      return tiles * pixels * vector.pieces * vector.kernel_columns;
+    case Engine::kAdd:
+      return tiles * pixels * 2;
+    case Engine::kHost:
+      return 0;
   }
   return 0;
 }
@@ -376,7 +400,9 @@ std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
           if (p >= 0 && p != i && state[std::size_t(p)] == 0) makers.push_back(p);
         }
         std::stable_sort(makers.begin(), makers.end(), [&](int a, int b) {
-          const auto cost = [&](int m) { return ops[std::size_t(m)].cycles(ops[std::size_t(m)].tiles(), ops[std::size_t(m)].out.h); };
+          const auto cost = [&](int m) {
+            return ops[std::size_t(m)].cycles(ops[std::size_t(m)].tiles(), ops[std::size_t(m)].out.h);
+          };
           return cost(a) > cost(b);  // the last one pushed is placed first
         });
         stack.insert(stack.end(), makers.begin(), makers.end());

@@ -1,5 +1,6 @@
-// Operators as the machine sees them. Lowering decides what one operator becomes (windows of the array, windows of the
-// vector engine, an addition) and checks the limits of the hardware; it knows nothing of memories.
+// Operators as the machine sees them. Lowering decides what one operator becomes (windows of the array,
+// windows of the vector engine, an addition) and checks the limits of the hardware; it knows nothing of
+// memories.
 #ifndef KAITEN_COMPILE_LOWER_H
 #define KAITEN_COMPILE_LOWER_H
 
@@ -25,9 +26,10 @@ struct LoweredOp {
   WindowKind window = WindowKind::kDepthwise;
   std::vector<int> inputs;  // storage tensors, see Storage
   int output = kNoTensor;   // storage tensor
-  // Where the map is read as one pixel of height * width * channels channels (fully connected layers on a map).
+  // Where the map is read as one pixel of height * width * channels channels (fully connected layers on a
+  // map).
   bool flatten = false;
-  Nhwc in;   // as the engine reads it
+  Nhwc in;  // as the engine reads it
   Nhwc out;
 
   int kernel_rows = 1;
@@ -37,9 +39,9 @@ struct LoweredOp {
   int pad_left = 0;
   int pad_value = 0;
 
-  ArrayTiles array;          // kConv
-  VectorTiles vector;        // kWindow, kAdd
-  KernelView kernels;        // kConv
+  ArrayTiles array;                         // kConv
+  VectorTiles vector;                       // kWindow, kAdd
+  KernelView kernels;                       // kConv
   const std::uint8_t* depthwise = nullptr;  // kWindow: 1HWO
   std::vector<RequantWord> params;
   int zero = 0;
@@ -48,8 +50,8 @@ struct LoweredOp {
   Rounding rule = Rounding::Double;
 
   int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
-  // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima, averages and
-  // additions the parameters do not depend on the tile.
+  // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,
+  // averages and additions the parameters do not depend on the tile.
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
   bool params_per_tile() const { return engine == Engine::kConv || depthwise != nullptr; }
   int weight_rows_of_tile() const;
@@ -60,26 +62,27 @@ struct LoweredOp {
   int end_row(int end) const { return std::min(in.h, (end - 1) * stride - pad_top + kernel_rows); }
 };
 
-// A tensor that has memory of its own. Reshaped tensors share the storage of what they were made from, unless that is an
-// input of the network: inputs are dense in memory, so any shape of them is as good as the first.
+// A tensor that has memory of its own. Reshaped tensors share the storage of what they were made from, unless
+// that is an input of the network: inputs are dense in memory, so any shape of them is as good as the first.
 struct Storage {
   int tensor = kNoTensor;  // graph tensor whose values these are
   Nhwc shape;
   bool is_input = false;
-  bool on_host = false;    // produced by an operator on the host
-  int input_index = -1;    // position in graph.inputs
+  bool on_host = false;  // produced by an operator on the host
+  int input_index = -1;  // position in graph.inputs
 };
 
 struct Lowering {
-  std::vector<LoweredOp> ops;        // one an operator of the graph, in its order
+  std::vector<LoweredOp> ops;  // one an operator of the graph, in its order
   std::vector<Storage> storages;
-  std::vector<int> storage_of;       // graph tensor to storage, -1: constant or unused
-  std::vector<int> fetched;          // storages the host reads: graph outputs, inputs of host operators
-  std::vector<std::string> refusals; // why it cannot run; empty when it can
+  std::vector<int> storage_of;        // graph tensor to storage, -1: constant or unused
+  std::vector<int> fetched;           // storages the host reads: graph outputs, inputs of host operators
+  std::vector<std::string> refusals;  // why it cannot run; empty when it can
 };
 
-// The same operators in another order: of several operands, those made in less time come first, so that what reads them
-// (an addition, say) can work row by row beside the one that takes longest. Costs room for the operands that wait.
+// The same operators in another order: of several operands, those made in less time come first, so that what
+// reads them (an addition, say) can work row by row beside the one that takes longest. Costs room for the
+// operands that wait.
 std::vector<LoweredOp> long_operands_last(const Lowering& lowering);
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);

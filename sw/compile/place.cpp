@@ -8,9 +8,9 @@ namespace kaiten {
 
 namespace {
 
-// Small commands let the engines work on neighbouring layers at the same time, but passes of fewer pixels than the array
-// has rows cannot hide the loading of weights, and every command costs a few cycles: measured best on ResNet-8 and the
-// demo network.
+// Small commands let the engines work on neighbouring layers at the same time, but passes of fewer pixels
+// than the array has rows cannot hide the loading of weights, and every command costs a few cycles: measured
+// best on ResNet-8 and the demo network.
 constexpr int kMinBlockPixels = 16;
 // Memory regions start at multiples of this, whatever the bus.
 constexpr std::int64_t kRegionAlign = 64;
@@ -89,7 +89,8 @@ class Placer {
         const int s = op.inputs[i];
         StoragePlan& sp = plan_.storages[std::size_t(s)];
         std::optional<Ring>& whole = sp.whole[std::size_t(buffer)];
-        if (!op.flatten && !whole && lowering_.storages[std::size_t(s)].is_input) keep_whole(s, buffer, slot_size, op.in.h, own);
+        if (!op.flatten && !whole && lowering_.storages[std::size_t(s)].is_input)
+          keep_whole(s, buffer, slot_size, op.in.h, own);
         if (!op.flatten && whole) {
           p.rings.push_back(*whole);
           p.streamed.push_back(false);
@@ -136,7 +137,8 @@ class Placer {
       keep_whole(op.output, Buffer(b), slot_size, op.out.h, space[b]);
       if (!sp.whole[std::size_t(b)]) sp.in_memory = true;
     }
-    const bool fetched = std::find(lowering_.fetched.begin(), lowering_.fetched.end(), op.output) != lowering_.fetched.end();
+    const bool fetched =
+        std::find(lowering_.fetched.begin(), lowering_.fetched.end(), op.output) != lowering_.fetched.end();
     if (!used || u.flattened || fetched) sp.in_memory = true;
   }
 
@@ -157,16 +159,18 @@ class Placer {
     if (live.empty()) {
       const int depth = buffer == Buffer::kSb ? config_.sb_depth : config_.vb_depth;
       const Op& o = graph_.ops[std::size_t(op.op)];
-      throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " +
-                       std::to_string(depth) + " addresses of " + (buffer == Buffer::kSb ? "SB" : "VB") +
-                       ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
-                       " rows of " + std::to_string(slot_size) + " addresses");
+      throw InputError(
+          "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " + std::to_string(depth) +
+          " addresses of " + (buffer == Buffer::kSb ? "SB" : "VB") +
+          ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
+          " rows of " + std::to_string(slot_size) + " addresses");
     }
     const auto size = [&](int s) {
       const Ring& r = *plan_.storages[std::size_t(s)].whole[std::size_t(buffer)];
       return r.slots * r.slot_size;
     };
-    const int largest = *std::max_element(live.begin(), live.end(), [&](int a, int b) { return size(a) < size(b); });
+    const int largest =
+        *std::max_element(live.begin(), live.end(), [&](int a, int b) { return size(a) < size(b); });
     denied_[std::size_t(largest)][std::size_t(buffer)] = true;
     live_ = {};
   }
@@ -202,8 +206,8 @@ class Placer {
     return take(rows_under(op, 1));
   }
 
-  // Tiles whose weights and parameters are loaded together: all, or as many as half of the memories holds, so that the
-  // next ones can be loaded meanwhile.
+  // Tiles whose weights and parameters are loaded together: all, or as many as half of the memories holds, so
+  // that the next ones can be loaded meanwhile.
   int chunk_tiles(const LoweredOp& op) const {
     const bool array = op.engine == Engine::kConv;
     const int rows = op.weight_rows_of_tile();
@@ -260,7 +264,8 @@ class Placer {
 
 }  // namespace
 
-Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip, int block_pixels) {
+Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip,
+           int block_pixels) {
   return Placer(graph, lowering, config, keep_on_chip, block_pixels).run();
 }
 

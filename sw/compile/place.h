@@ -1,7 +1,7 @@
-// Which tensors stay in the streaming buffers and where: a plan for the whole program, made before any command is.
-// A tensor whose rows all fit in a buffer for its whole life stays there; what does not is stored in memory and read
-// through a ring of rows. When even the smallest ring of a layer does not fit, the largest tensor that is in the way
-// moves to memory and the plan is made again.
+// Which tensors stay in the streaming buffers and where: a plan for the whole program, made before any
+// command is. A tensor whose rows all fit in a buffer for its whole life stays there; what does not is stored
+// in memory and read through a ring of rows. When even the smallest ring of a layer does not fit, the largest
+// tensor that is in the way moves to memory and the plan is made again.
 #ifndef KAITEN_COMPILE_PLACE_H
 #define KAITEN_COMPILE_PLACE_H
 
@@ -26,8 +26,8 @@ struct StoragePlan {
 };
 
 struct OpPlan {
-  // Per input: the ring it is read from. A ring that is not the storage's own belongs to this operator alone and is
-  // filled from memory.
+  // Per input: the ring it is read from. A ring that is not the storage's own belongs to this operator alone
+  // and is filled from memory.
   std::vector<Ring> rings;
   std::vector<bool> streamed;
   int block_rows = 1;   // output rows of a command
@@ -46,7 +46,8 @@ struct Plan {
 constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
 
 // Throws InputError naming the layer whose rows do not fit.
-Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip, int block_pixels);
+Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip,
+           int block_pixels);
 
 }  // namespace kaiten
 

@@ -29,8 +29,10 @@ void check_rules(const std::vector<Command>& commands) {
       const std::uint32_t allowed = before[q] - (store != nullptr && q == std::size_t(Queue::kStore) ? 1 : 0);
       if (c.wait[q] > allowed) fail("waits for a command that is not earlier");
     }
-    const auto feeds = [&](bool vector, bool to_store, std::int64_t rows, std::int64_t columns, std::int64_t tiles) {
-      if (to_store != (store != nullptr)) fail(to_store ? "no STORE before it" : "does not feed the STORE before it");
+    const auto feeds = [&](bool vector, bool to_store, std::int64_t rows, std::int64_t columns,
+                           std::int64_t tiles) {
+      if (to_store != (store != nullptr))
+        fail(to_store ? "no STORE before it" : "does not feed the STORE before it");
       if (store == nullptr) return;
       if (store->rows != rows || store->columns != columns || store->segments != tiles ||
           (store->from_vector != 0) != vector) {

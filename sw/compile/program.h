@@ -17,21 +17,22 @@ namespace kaiten {
 enum class Base : std::uint8_t { kConstants = 0, kActivations = 1, kInputs = 2, kOutputs = 3 };
 constexpr int kBases = 4;
 
-// What a command does for whom. For CONV and VECTOR commands the result word that leaves with `tiles`, `rows` and
-// `columns` counted down from the command's own numbers belongs to `tensor` at
-//   row first_row + rows_done, column first_column + columns_done, channels from first_channel + tiles_done * tile_channels.
+// What a command does for whom. For CONV and VECTOR commands the result word that leaves with `tiles`, `rows`
+// and `columns` counted down from the command's own numbers belongs to `tensor` at
+//   row first_row + rows_done, column first_column + columns_done, channels from first_channel + tiles_done *
+//   tile_channels.
 struct CommandMeta {
   enum class Bytes : std::uint8_t { kNone, kWeights, kParameters, kActivations };
 
-  int op = -1;               // index in the graph
-  int tensor = kNoTensor;    // loaded, stored or computed
+  int op = -1;             // index in the graph
+  int tensor = kNoTensor;  // loaded, stored or computed
   int first_row = 0;
   int rows = 0;
   int first_column = 0;
   int columns = 0;
   int first_channel = 0;
   int tiles = 0;
-  int tile_channels = 0;     // channels from one tile to the next
+  int tile_channels = 0;  // channels from one tile to the next
   Bytes kind = Bytes::kNone;
   std::int64_t read_bytes = 0;     // payload moved from memory
   std::int64_t written_bytes = 0;  // and to it
@@ -55,23 +56,24 @@ struct LayerInfo {
 struct Program {
   Config config;
   std::vector<Command> commands;
-  std::vector<CommandMeta> meta;         // one a command
-  std::vector<std::uint8_t> constants;   // behind base register kConstants
-  std::int64_t modelled_cycles = 0;      // by the schedule's simple model of the queues
-  std::int64_t activation_bytes = 0;     // memory behind the others
+  std::vector<CommandMeta> meta;        // one a command
+  std::vector<std::uint8_t> constants;  // behind base register kConstants
+  std::int64_t modelled_cycles = 0;     // by the schedule's simple model of the queues
+  std::int64_t activation_bytes = 0;    // memory behind the others
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;
   std::vector<MemoryTensor> inputs;
-  std::vector<MemoryTensor> outputs;     // what the host needs: graph outputs and inputs of operators on the host
-  std::vector<LayerInfo> layers;         // one an operator, in the graph's order
-  std::vector<std::string> notes;        // sentences for the report: what runs on the host, what was split
+  std::vector<MemoryTensor>
+      outputs;                     // what the host needs: graph outputs and inputs of operators on the host
+  std::vector<LayerInfo> layers;   // one an operator, in the graph's order
+  std::vector<std::string> notes;  // sentences for the report: what runs on the host, what was split
 
   std::vector<std::uint8_t> command_bytes() const;
 };
 
-// Checks the rules a program must keep (docs/architecture.md, "Queues and completion"): waits name earlier commands, a
-// STORE only if its producer is earlier too, and a STORE stands immediately before a command with its loops that feeds
-// it. Throws DeviceError naming the command.
+// Checks the rules a program must keep (docs/architecture.md, "Queues and completion"): waits name earlier
+// commands, a STORE only if its producer is earlier too, and a STORE stands immediately before a command with
+// its loops that feeds it. Throws DeviceError naming the command.
 void check_rules(const std::vector<Command>& commands);
 
 }  // namespace kaiten

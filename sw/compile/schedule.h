@@ -1,7 +1,8 @@
-// The order of the command list. Commands arrive in the order of a sequential machine with their waits; the queues of
-// the hardware run side by side, but the list is fetched in order into queues of a few entries, so a command that stands
-// behind one that cannot enter its queue yet is late. The scheduler merges the queues by the time at which a small model
-// of them says each command can start. The order inside a queue, and with it every wait, stays as it is.
+// The order of the command list. Commands arrive in the order of a sequential machine with their waits; the
+// queues of the hardware run side by side, but the list is fetched in order into queues of a few entries, so
+// a command that stands behind one that cannot enter its queue yet is late. The scheduler merges the queues
+// by the time at which a small model of them says each command can start. The order inside a queue, and with
+// it every wait, stays as it is.
 #ifndef KAITEN_COMPILE_SCHEDULE_H
 #define KAITEN_COMPILE_SCHEDULE_H
 

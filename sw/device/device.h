@@ -1,6 +1,6 @@
-// A Kaiten as the driver sees it: registers, memory that both sides reach, an interrupt. The only place that knows whether
-// the hardware is simulated (tb/sim_device.h) or mapped into memory. Addresses are bytes; registers have 32 bits and the
-// addresses of docs/registers.md. Errors of the device itself are DeviceError.
+// A Kaiten as the driver sees it: registers, memory that both sides reach, an interrupt. The only place that
+// knows whether the hardware is simulated (tb/sim_device.h) or mapped into memory. Addresses are bytes;
+// registers have 32 bits and the addresses of docs/registers.md. Errors of the device itself are DeviceError.
 #ifndef KAITEN_DEVICE_DEVICE_H
 #define KAITEN_DEVICE_DEVICE_H
 
@@ -22,8 +22,8 @@ class Device {
   virtual void write_memory(std::uint64_t address, std::span<const std::uint8_t> data) = 0;
   virtual void read_memory(std::uint64_t address, std::span<std::uint8_t> data) = 0;
 
-  // Lets the device work until its interrupt is raised, for a limited time (a simulated device: cycles; so that the
-  // caller can show progress and react to Ctrl-C). True when the interrupt is raised.
+  // Lets the device work until its interrupt is raised, for a limited time (a simulated device: cycles; so
+  // that the caller can show progress and react to Ctrl-C). True when the interrupt is raised.
   virtual bool wait_interrupt(std::uint64_t cycles) = 0;
 };
 

@@ -11,17 +11,19 @@ namespace {
 
 constexpr std::uint64_t kRegionAlign = 4096;
 constexpr int kResetLimit = 100'000;  // register reads
-// A program whose modelled time is exceeded by this factor does not come back (the device's watchdog should know first).
+// A program whose modelled time is exceeded by this factor does not come back (the device's watchdog should
+// know first).
 constexpr std::uint64_t kPatience = 1000;
 constexpr std::uint64_t kLeastPatience = 100'000'000;
 
 std::uint64_t aligned(std::uint64_t n) { return (n + kRegionAlign - 1) / kRegionAlign * kRegionAlign; }
 
-// Start of the commands and of the region behind each base register, counted from the start of the memory; the last is
-// the end of all.
+// Start of the commands and of the region behind each base register, counted from the start of the memory;
+// the last is the end of all.
 std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
-  const std::uint64_t sizes[] = {p.commands.size() * kCommandBytes, p.constants.size(), std::uint64_t(p.activation_bytes),
-                                 std::uint64_t(p.input_bytes), std::uint64_t(p.output_bytes)};
+  const std::uint64_t sizes[] = {p.commands.size() * kCommandBytes, p.constants.size(),
+                                 std::uint64_t(p.activation_bytes), std::uint64_t(p.input_bytes),
+                                 std::uint64_t(p.output_bytes)};
   std::array<std::uint64_t, kBases + 2> map{};
   for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + aligned(sizes[i]);
   return map;
@@ -29,13 +31,20 @@ std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
 
 const char* text_of(csr::ErrorCause cause) {
   switch (cause) {
-    case csr::ErrorCause::kNone: return "no cause";
-    case csr::ErrorCause::kIllegal: return "illegal command";
-    case csr::ErrorCause::kFetchRead: return "bus error while fetching commands";
-    case csr::ErrorCause::kLoadRead: return "bus error of LOAD";
-    case csr::ErrorCause::kStoreWrite: return "bus error of STORE";
-    case csr::ErrorCause::kDeadlock: return "deadlock: commands wait for what cannot happen";
-    case csr::ErrorCause::kTimeout: return "timeout: no command was completed for too long";
+    case csr::ErrorCause::kNone:
+      return "no cause";
+    case csr::ErrorCause::kIllegal:
+      return "illegal command";
+    case csr::ErrorCause::kFetchRead:
+      return "bus error while fetching commands";
+    case csr::ErrorCause::kLoadRead:
+      return "bus error of LOAD";
+    case csr::ErrorCause::kStoreWrite:
+      return "bus error of STORE";
+    case csr::ErrorCause::kDeadlock:
+      return "deadlock: commands wait for what cannot happen";
+    case csr::ErrorCause::kTimeout:
+      return "timeout: no command was completed for too long";
   }
   return "unknown cause";
 }
@@ -61,8 +70,10 @@ std::string details(csr::ErrorCause cause, std::uint32_t info) {
     case csr::ErrorCause::kStoreWrite:
       return info == 2 ? "slave error" : info == 3 ? "decode error" : "response " + std::to_string(info);
     case csr::ErrorCause::kDeadlock:
-    case csr::ErrorCause::kTimeout: return "queues " + listed({"LOAD", "CONV", "VECTOR", "STORE"});
-    default: return "";
+    case csr::ErrorCause::kTimeout:
+      return "queues " + listed({"LOAD", "CONV", "VECTOR", "STORE"});
+    default:
+      return "";
   }
 }
 
@@ -77,10 +88,12 @@ std::uint64_t Counters::operator[](std::string_view name) const {
 
 Config read_config(Device& device) {
   const auto read = [&](std::uint32_t address) { return int(device.read_register(address)); };
-  if (std::uint32_t(read(csr::kId)) != csr::kIdValue) throw DeviceError("the device is not a Kaiten: wrong identity");
+  if (std::uint32_t(read(csr::kId)) != csr::kIdValue)
+    throw DeviceError("the device is not a Kaiten: wrong identity");
   const std::uint32_t version = std::uint32_t(read(csr::kVersion));
   if (csr::kVersionMajor.get(version) != 0) {
-    throw DeviceError("the device has version " + std::to_string(csr::kVersionMajor.get(version)) + ", this driver knows 0");
+    throw DeviceError("the device has version " + std::to_string(csr::kVersionMajor.get(version)) +
+                      ", this driver knows 0");
   }
   Config c;
   c.kp = read(csr::kKp);
@@ -107,8 +120,8 @@ Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyl
     : device_(device), graph_(graph), program_(std::move(program)), rounding_(rounding) {
   const Config config = read_config(device_);
   if (config != program_.config) {
-    throw DeviceError("the program was made for configuration '" + program_.config.name + "', the device is '" +
-                      config.name + "'");
+    throw DeviceError("the program was made for configuration '" + program_.config.name +
+                      "', the device is '" + config.name + "'");
   }
   check_rules(program_.commands);
   load();
@@ -122,8 +135,8 @@ void Driver::write_address(std::uint32_t low, std::uint64_t address) {
 void Driver::load() {
   const auto map = memory_map(program_);
   if (map.back() > device_.memory_bytes()) {
-    throw DeviceError("the program needs " + std::to_string(map.back()) + " bytes of memory, the device has " +
-                      std::to_string(device_.memory_bytes()));
+    throw DeviceError("the program needs " + std::to_string(map.back()) +
+                      " bytes of memory, the device has " + std::to_string(device_.memory_bytes()));
   }
   const std::uint64_t start = device_.memory_base();
   commands_at_ = start;
@@ -145,8 +158,8 @@ void Driver::write_inputs(std::span<const Int8Values> inputs) {
     const MemoryTensor& t = program_.inputs[i];
     const std::size_t elements = graph_.tensors[std::size_t(t.tensor)].elements();
     if (inputs[i].size() != elements) {
-      throw InputError("input '" + graph_.tensors[std::size_t(t.tensor)].name + "' has " + std::to_string(elements) +
-                       " elements, not " + std::to_string(inputs[i].size()));
+      throw InputError("input '" + graph_.tensors[std::size_t(t.tensor)].name + "' has " +
+                       std::to_string(elements) + " elements, not " + std::to_string(inputs[i].size()));
     }
     device_.write_memory(base_at_[std::size_t(t.layout.base)] + std::uint64_t(t.layout.offset),
                          {reinterpret_cast<const std::uint8_t*>(inputs[i].data()), inputs[i].size()});
@@ -166,7 +179,8 @@ void Driver::execute() {
     while (!device_.wait_interrupt(kProgressCycles)) {
       waited += kProgressCycles;
       if (progress_) progress_(waited);
-      if (waited > limit) throw DeviceError("the device did not answer for " + std::to_string(waited) + " cycles");
+      if (waited > limit)
+        throw DeviceError("the device did not answer for " + std::to_string(waited) + " cycles");
     }
   } catch (...) {
     soft_reset();
@@ -224,7 +238,8 @@ std::vector<Int8Values> Driver::read_outputs(std::span<const Int8Values> inputs)
   for (const LayerInfo& layer : program_.layers) {
     const Op& op = graph_.ops[std::size_t(layer.op)];
     // A reshape in the middle of the network has nothing to do here.
-    if (layer.on_host && !tensors[std::size_t(op.inputs[0])].empty()) run_operator(graph_, op, rounding_, tensors);
+    if (layer.on_host && !tensors[std::size_t(op.inputs[0])].empty())
+      run_operator(graph_, op, rounding_, tensors);
   }
   std::vector<Int8Values> outputs;
   for (int t : graph_.outputs) outputs.push_back(tensors[std::size_t(t)]);

@@ -1,6 +1,6 @@
-// The driver: puts a program and its inputs into the memory of a device, runs it, fetches outputs and counters. What the
-// device reports as an error becomes a DeviceError that names cause, command and layer; the device is reset by then and
-// works again.
+// The driver: puts a program and its inputs into the memory of a device, runs it, fetches outputs and
+// counters. What the device reports as an error becomes a DeviceError that names cause, command and layer;
+// the device is reset by then and works again.
 #ifndef KAITEN_DEVICE_DRIVER_H
 #define KAITEN_DEVICE_DRIVER_H
 
@@ -30,8 +30,8 @@ class Counters {
   std::uint64_t operator[](std::string_view name) const;
 };
 
-// The configuration a device tells in its registers; the name is that of the preset it equals, else "custom". Throws
-// DeviceError where the device is no Kaiten or of another version.
+// The configuration a device tells in its registers; the name is that of the preset it equals, else "custom".
+// Throws DeviceError where the device is no Kaiten or of another version.
 Config read_config(Device& device);
 
 // Memory a program needs, its commands included.
@@ -41,12 +41,12 @@ class Driver {
  public:
   // Cycles between two calls of the progress function.
   static constexpr std::uint64_t kProgressCycles = 200'000;
-  // Called while the device works, with the cycles waited for so far; may throw to give up the run: the device is then
-  // reset.
+  // Called while the device works, with the cycles waited for so far; may throw to give up the run: the
+  // device is then reset.
   using Progress = std::function<void(std::uint64_t cycles)>;
 
-  // The device and the graph must outlive the driver. Compares the program's configuration with the device's and checks
-  // its rules. Throws DeviceError where they do not fit or the memory is too small.
+  // The device and the graph must outlive the driver. Compares the program's configuration with the device's
+  // and checks its rules. Throws DeviceError where they do not fit or the memory is too small.
   Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding);
 
   const Program& program() const { return program_; }
@@ -54,8 +54,8 @@ class Driver {
   // Stop after so many cycles without a completed command; 0: never.
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
 
-  // Inputs in the order of graph.inputs, dense. Returns the outputs in the order of graph.outputs; operators on the host
-  // are done. Throws InputError for wrong sizes.
+  // Inputs in the order of graph.inputs, dense. Returns the outputs in the order of graph.outputs; operators
+  // on the host are done. Throws InputError for wrong sizes.
   std::vector<Int8Values> run(std::span<const Int8Values> inputs);
 
   // The same in two steps, to repeat or to time the device alone.

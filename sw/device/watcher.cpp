@@ -39,7 +39,8 @@ std::string Watcher::verdict() const {
     const std::size_t tensor = std::size_t(op.output);
     const std::uint64_t all = graph_.tensors[tensor].nhwc().elements();
     if (seen_[tensor] != all) {
-      return "layer '" + op.name + "': " + std::to_string(seen_[tensor]) + " results instead of " + std::to_string(all);
+      return "layer '" + op.name + "': " + std::to_string(seen_[tensor]) + " results instead of " +
+             std::to_string(all);
     }
   }
   return {};
@@ -49,8 +50,8 @@ std::string to_text(const Mismatch& m, const Graph& graph) {
   const Op& op = graph.ops[std::size_t(m.op)];
   return "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "), tensor '" +
          graph.tensors[std::size_t(m.tensor)].name + "', row " + std::to_string(m.row) + ", column " +
-         std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " + std::to_string(m.found) +
-         " instead of " + std::to_string(m.expected);
+         std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " +
+         std::to_string(m.found) + " instead of " + std::to_string(m.expected);
 }
 
 }  // namespace kaiten

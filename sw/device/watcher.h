@@ -1,6 +1,7 @@
-// The watcher compares every result of the machine with the reference, where it leaves the array or the vector engine,
-// tensor by tensor. Whoever executes a program (the simulated device, the model of the machine in the tests) shows it
-// every result word with its command and the counters that run down to zero; the program itself does not change.
+// The watcher compares every result of the machine with the reference, where it leaves the array or the
+// vector engine, tensor by tensor. Whoever executes a program (the simulated device, the model of the machine
+// in the tests) shows it every result word with its command and the counters that run down to zero; the
+// program itself does not change.
 #ifndef KAITEN_DEVICE_WATCHER_H
 #define KAITEN_DEVICE_WATCHER_H
 
@@ -49,7 +50,9 @@ class Watcher {
     const int channel = m.first_channel + (m.tiles - 1 - r.tiles_left) * m.tile_channels;
     const Shape& s = shapes_[std::size_t(m.tensor)];
     const std::size_t n = std::size_t(std::min<int>(int(channels.size()), s.channels - channel));
-    const std::int8_t* want = s.expected + (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
+    const std::int8_t* want =
+        s.expected +
+        (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
     seen_[std::size_t(m.tensor)] += n;
     if (std::memcmp(want, channels.data(), n) != 0) differ(m, row, column, channel, want, channels.first(n));
   }

@@ -85,7 +85,8 @@ void LayerClock::close(int op, Engine& engine) {
   t.cycles += engine.owned;
   for (std::size_t w = 0; w < engine.idle.size(); w++) {
     t.cycles += engine.idle[w];
-    const std::size_t to = w != kLoads ? w : std::size_t(loads_rows_[std::size_t(op)] ? Wait::kRows : Wait::kWeights);
+    const std::size_t to =
+        w != kLoads ? w : std::size_t(loads_rows_[std::size_t(op)] ? Wait::kRows : Wait::kWeights);
     t.waits[to] += engine.idle[w];
   }
   engine.owned = engine.worked = 0;

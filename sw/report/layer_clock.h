@@ -1,10 +1,11 @@
-// Whose cycles they are. Array and vector engine work on neighbouring layers at the same time, so a cycle belongs
+// Whose cycles they are. Array and vector engine work on neighbouring layers at the same time, so a cycle
+// belongs
 // - while the array takes windows: to the layer of the CONV command that completes next,
 // - else, while the vector engine works: to the layer of its next completed command,
 // - else to the layer of whichever command completes next.
-// The cycles of all layers add up to the cycles of the run; a layer of the vector engine that hides behind the array has
-// few. What the machine did comes from its event flags, one bit a counter in the order of csr::kCounters
-// (docs/registers.md).
+// The cycles of all layers add up to the cycles of the run; a layer of the vector engine that hides behind
+// the array has few. What the machine did comes from its event flags, one bit a counter in the order of
+// csr::kCounters (docs/registers.md).
 #ifndef KAITEN_REPORT_LAYER_CLOCK_H
 #define KAITEN_REPORT_LAYER_CLOCK_H
 
@@ -18,8 +19,8 @@
 
 namespace kaiten {
 
-// What an engine that does nothing waits for. Latency is the time from the last window of a command to its completion
-// (the skew of the array) and everything else that is nobody's wait.
+// What an engine that does nothing waits for. Latency is the time from the last window of a command to its
+// completion (the skew of the array) and everything else that is nobody's wait.
 enum class Wait : std::uint8_t { kWeights, kRows, kOutput, kCommands, kVector, kLatency };
 constexpr std::size_t kWaits = 6;
 
@@ -49,10 +50,10 @@ class LayerClock {
   using Waits = std::array<std::uint64_t, kWaits + 1>;
   // What one engine did since its last completed command.
   struct Engine {
-    std::uint64_t owned = 0;   // cycles that belong to its next command because it worked
+    std::uint64_t owned = 0;  // cycles that belong to its next command because it worked
     std::uint64_t worked = 0;
-    std::uint64_t left = 0;    // commands of the program that are not complete
-    Waits idle{};              // cycles in which no engine worked, by what this one waited for
+    std::uint64_t left = 0;  // commands of the program that are not complete
+    Waits idle{};            // cycles in which no engine worked, by what this one waited for
   };
 
   void close(int op, Engine& engine);
@@ -67,8 +68,8 @@ class LayerClock {
   int last_op_ = -1;
 };
 
-// What kept the layer from being faster, or its engine if that worked most of the time: array, vector, weights, rows,
-// output or commands; empty for a layer without cycles.
+// What kept the layer from being faster, or its engine if that worked most of the time: array, vector,
+// weights, rows, output or commands; empty for a layer without cycles.
 std::string limited_by(bool on_array, const LayerTime& time);
 
 }  // namespace kaiten

@@ -21,10 +21,12 @@ void add_losses(LayerReport& l, const LayerTime& t, double time) {
   const double busy = double(t.cycles >= t.engine_cycles ? t.busy_cycles : t.engine_cycles);
   l.losses.emplace_back("padding", std::max(0.0, busy / time - l.utilization));
   if (t.cycles >= t.engine_cycles) {
-    for (std::size_t w = 0; w < kWaits; w++) l.losses.emplace_back(name_of(Wait(w)), double(t.waits[w]) / time);
+    for (std::size_t w = 0; w < kWaits; w++)
+      l.losses.emplace_back(name_of(Wait(w)), double(t.waits[w]) / time);
   }
   std::erase_if(l.losses, [](const auto& loss) { return loss.second <= 0; });
-  std::stable_sort(l.losses.begin(), l.losses.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(l.losses.begin(), l.losses.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
 }
 
 // "padding 57 %, rows 12 %": what is worth a word.
@@ -40,7 +42,10 @@ std::string losses_text(const LayerReport& l) {
 
 nlohmann::ordered_json json_of(const BytesReport& b) {
   return {{"read",
-           {{"weights", b.weights}, {"parameters", b.parameters}, {"activations", b.activations}, {"commands", b.commands}}},
+           {{"weights", b.weights},
+            {"parameters", b.parameters},
+            {"activations", b.activations},
+            {"commands", b.commands}}},
           {"written", {{"activations", b.written}}}};
 }
 
@@ -51,7 +56,9 @@ double RunReport::array_utilization() const {
 }
 
 double RunReport::mac_utilization() const {
-  return cycles == 0 ? 0 : double(macs) / (double(cycles) * (config.array_multipliers() + config.vector_multipliers()));
+  return cycles == 0
+             ? 0
+             : double(macs) / (double(cycles) * (config.array_multipliers() + config.vector_multipliers()));
 }
 
 RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
@@ -62,8 +69,8 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   r.counters = counters;
   r.cycles = counters["cycles"];
   r.notes = program.notes;
-  r.bytes = {counters["read_weights"], counters["read_parameters"], counters["read_activations"], counters["read_commands"],
-             counters["written_activations"]};
+  r.bytes = {counters["read_weights"], counters["read_parameters"], counters["read_activations"],
+             counters["read_commands"], counters["written_activations"]};
   r.predicted.commands = program.commands.size() * kCommandBytes;
   for (const LayerInfo& info : program.layers) {
     const Op& op = graph.ops[std::size_t(info.op)];
@@ -95,13 +102,18 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
     l.bytes_read += m.read_bytes;
     l.bytes_written += m.written_bytes;
     switch (m.kind) {
-      case CommandMeta::Bytes::kWeights: r.predicted.weights += std::uint64_t(m.read_bytes); break;
-      case CommandMeta::Bytes::kParameters: r.predicted.parameters += std::uint64_t(m.read_bytes); break;
+      case CommandMeta::Bytes::kWeights:
+        r.predicted.weights += std::uint64_t(m.read_bytes);
+        break;
+      case CommandMeta::Bytes::kParameters:
+        r.predicted.parameters += std::uint64_t(m.read_bytes);
+        break;
       case CommandMeta::Bytes::kActivations:
         r.predicted.activations += std::uint64_t(m.read_bytes);
         r.predicted.written += std::uint64_t(m.written_bytes);
         break;
-      case CommandMeta::Bytes::kNone: break;
+      case CommandMeta::Bytes::kNone:
+        break;
     }
   }
   return r;
@@ -116,7 +128,8 @@ OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>&
   std::iota(order.begin(), order.end(), 0);
   const std::size_t n = std::min(kTop, order.size());
   std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(n), order.end(), [&](int a, int b) {
-    return values[std::size_t(a)] != values[std::size_t(b)] ? values[std::size_t(a)] > values[std::size_t(b)] : a < b;
+    return values[std::size_t(a)] != values[std::size_t(b)] ? values[std::size_t(a)] > values[std::size_t(b)]
+                                                            : a < b;
   });
   for (std::size_t i = 0; i < n; i++) {
     const std::size_t c = std::size_t(order[i]);
@@ -138,9 +151,9 @@ std::string to_text(const RunReport& r, std::size_t width) {
                {"bytes read", true, 3, false},
                {"bytes written", true, 1, false}});
   for (const LayerReport& l : r.layers) {
-    table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-", l.on_host ? "-" : grouped(l.cycles),
-               l.macs && l.cycles ? percent(l.utilization) : "-", l.on_host ? (l.op == "reshape" ? "-" : "host") : l.limited_by,
-               losses_text(l),
+    table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-",
+               l.on_host ? "-" : grouped(l.cycles), l.macs && l.cycles ? percent(l.utilization) : "-",
+               l.on_host ? (l.op == "reshape" ? "-" : "host") : l.limited_by, losses_text(l),
                l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
                l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-"});
   }
@@ -150,24 +163,28 @@ std::string to_text(const RunReport& r, std::size_t width) {
     out += fmt::format("output {} ({} {})", o.name, o.type, o.shape);
     for (std::size_t i = 0; i < o.top5.size(); i++) {
       const auto& c = o.top5[i];
-      out += fmt::format("{}{}{} = {}", i == 0 ? ": " : ", ", c.index, c.label.empty() ? "" : " " + c.label, c.value);
+      out += fmt::format("{}{}{} = {}", i == 0 ? ": " : ", ", c.index, c.label.empty() ? "" : " " + c.label,
+                         c.value);
     }
     out += "\n";
   }
-  out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles), r.config.name,
-                     percent(r.array_utilization()), percent(r.mac_utilization()), grouped(r.macs));
+  out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles),
+                     r.config.name, percent(r.array_utilization()), percent(r.mac_utilization()),
+                     grouped(r.macs));
   out += fmt::format("bytes read {} (weights {}, parameters {}, activations {}, commands {}), written {}\n",
                      grouped(r.bytes.read()), grouped(r.bytes.weights), grouped(r.bytes.parameters),
                      grouped(r.bytes.activations), grouped(r.bytes.commands), grouped(r.bytes.written));
   if (r.seconds > 0) {
-    out += fmt::format("simulated at {:.0f} kHz, {:.2f} GMAC/s\n", r.khz(),
-                       double(r.macs) * (double(r.loop_cycles) / double(std::max<std::uint64_t>(r.cycles, 1))) / r.seconds / 1e9);
+    out +=
+        fmt::format("simulated at {:.0f} kHz, {:.2f} GMAC/s\n", r.khz(),
+                    double(r.macs) * (double(r.loop_cycles) / double(std::max<std::uint64_t>(r.cycles, 1))) /
+                        r.seconds / 1e9);
   }
   if (!r.exact) {
     out += "DONE, not checked\n";
   } else if (*r.exact) {
-    out += fmt::format("PASS {} on {}: all {} elements of every tensor equal the reference\n", r.model, r.config.name,
-                       grouped(r.checked));
+    out += fmt::format("PASS {} on {}: all {} elements of every tensor equal the reference\n", r.model,
+                       r.config.name, grouped(r.checked));
   } else {
     out += fmt::format("FAIL {} on {}: {}\n", r.model, r.config.name, r.difference);
   }
@@ -191,7 +208,8 @@ std::string to_json(const RunReport& r) {
   j["khz"] = r.khz();
   j["bytes"] = json_of(r.bytes);
   const std::uint64_t beat = std::uint64_t(r.config.axi_bytes);
-  j["bus_bytes"] = {{"read", r.counters["beats_read"] * beat}, {"written", r.counters["beats_written"] * beat}};
+  j["bus_bytes"] = {{"read", r.counters["beats_read"] * beat},
+                    {"written", r.counters["beats_written"] * beat}};
   j["predicted_bytes"] = json_of(r.predicted);
   nlohmann::ordered_json stalls;
   for (std::size_t i = 0; i < Counters::kCount; i++) {
@@ -226,7 +244,8 @@ std::string to_json(const RunReport& r) {
       if (!c.label.empty()) entry["label"] = c.label;
       top.push_back(std::move(entry));
     }
-    j["outputs"].push_back({{"name", o.name}, {"shape", o.shape}, {"type", o.type}, {"top5", std::move(top)}});
+    j["outputs"].push_back(
+        {{"name", o.name}, {"shape", o.shape}, {"type", o.type}, {"top5", std::move(top)}});
   }
   return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -26,8 +26,9 @@ struct LayerReport {
   std::uint64_t cycles = 0;
   double utilization = 0;  // of the multipliers of its engine
   std::string limited_by;
-  // Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not exist, the
-  // array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they add up to 1.
+  // Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not
+  // exist, the array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they
+  // add up to 1.
   std::vector<std::pair<std::string, double>> losses;
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
@@ -59,14 +60,14 @@ struct BytesReport {
 struct RunReport {
   std::string model;
   Config config;
-  std::optional<bool> exact;   // nothing: not checked
-  std::string difference;      // the first one, where not exact
+  std::optional<bool> exact;  // nothing: not checked
+  std::string difference;     // the first one, where not exact
   std::uint64_t cycles = 0;
   std::uint64_t macs = 0;
   std::uint64_t array_macs = 0;
-  double seconds = 0;          // in the evaluation loop
+  double seconds = 0;  // in the evaluation loop
   std::uint64_t loop_cycles = 0;
-  std::uint64_t checked = 0;   // elements compared
+  std::uint64_t checked = 0;  // elements compared
   Counters counters;
   BytesReport bytes;
   BytesReport predicted;

@@ -1,5 +1,5 @@
-// Tables for people: columns of text, aligned, two spaces apart. On a narrow terminal the columns that matter least go
-// first, then names lose their beginnings; piped output is always complete.
+// Tables for people: columns of text, aligned, two spaces apart. On a narrow terminal the columns that matter
+// least go first, then names lose their beginnings; piped output is always complete.
 #ifndef KAITEN_REPORT_TABLE_H
 #define KAITEN_REPORT_TABLE_H
 
@@ -10,9 +10,9 @@ namespace kaiten {
 
 struct Column {
   std::string title;
-  bool number = false;  // to the right
-  int keep = 0;         // the column with the smallest value goes first; 0: never
-  bool shorten = false; // names: the end says more than the beginning
+  bool number = false;   // to the right
+  int keep = 0;          // the column with the smallest value goes first; 0: never
+  bool shorten = false;  // names: the end says more than the beginning
 };
 
 class Table {

@@ -1,5 +1,5 @@
-// Graphs for tests, layer by layer, with random weights and with scales chosen so that outputs use their whole range.
-// Every function returns the tensor it made.
+// Graphs for tests, layer by layer, with random weights and with scales chosen so that outputs use their
+// whole range. Every function returns the tensor it made.
 #ifndef KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H
 #define KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H
 
@@ -25,9 +25,12 @@ class GraphBuilder {
   // Often one of the ends.
   int zero_point() {
     switch (uniform(0, 3)) {
-      case 0: return -128;
-      case 1: return 127;
-      default: return uniform(-128, 127);
+      case 0:
+        return -128;
+      case 1:
+        return 127;
+      default:
+        return uniform(-128, 127);
     }
   }
   Activation activation() { return uniform(0, 1) ? Activation::Relu : Activation::None; }
@@ -44,7 +47,8 @@ class GraphBuilder {
     op.kind = OpKind::Conv2D;
     op.window = {kh, kw, stride, stride, 1, 1, pad};
     const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
-    return weighted(op, in, {out_channels, kh, kw, s.c}, 0, out_channels, kh * kw * s.c, window_shape(s, op.window, out_channels), a);
+    return weighted(op, in, {out_channels, kh, kw, s.c}, 0, out_channels, kh * kw * s.c,
+                    window_shape(s, op.window, out_channels), a);
   }
   int depthwise(int in, int kh, int kw, int stride, Padding pad, Activation a, int multiplier = 1) {
     Op op;
@@ -67,7 +71,8 @@ class GraphBuilder {
     op.window = {kh, kw, stride, stride, 1, 1, pad};
     op.activation = a;
     const Tensor& t = graph.tensors[std::size_t(in)];
-    const int out = tensor(window_shape(t.nhwc(), op.window, t.nhwc().c), t.quantization.scale[0], t.zero_point());
+    const int out =
+        tensor(window_shape(t.nhwc(), op.window, t.nhwc().c), t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
   int mean(int in) {
@@ -80,7 +85,8 @@ class GraphBuilder {
     Op op;
     op.kind = OpKind::Add;
     op.activation = activation;
-    const float s = graph.tensors[std::size_t(a)].quantization.scale[0] + graph.tensors[std::size_t(b)].quantization.scale[0];
+    const float s = graph.tensors[std::size_t(a)].quantization.scale[0] +
+                    graph.tensors[std::size_t(b)].quantization.scale[0];
     const int out = tensor(graph.tensors[std::size_t(a)].shape, s * 0.6F, zero_point());
     return finish(op, {a, b}, out);
   }
@@ -138,8 +144,8 @@ class GraphBuilder {
     return out;
   }
 
-  int weighted(Op& op, int in, std::vector<int> shape, int axis, int channels, int terms, std::vector<int> out_shape,
-               Activation a) {
+  int weighted(Op& op, int in, std::vector<int> shape, int axis, int channels, int terms,
+               std::vector<int> out_shape, Activation a) {
     Tensor w;
     w.name = "w" + std::to_string(graph.tensors.size());
     w.shape = std::move(shape);

@@ -50,7 +50,8 @@ MachineModel::Word& MachineModel::word(bool vb, int slot, int row_mod3, int posi
   return buffer[address * 9 + std::size_t(bank)];
 }
 
-// --- order ------------------------------------------------------------------------------------------------------------
+// --- order
+// ------------------------------------------------------------------------------------------------------------
 
 void MachineModel::run(std::span<const std::uint8_t> bytes) {
   commands_.clear();
@@ -156,12 +157,14 @@ void MachineModel::execute(InFlight& f) {
 void MachineModel::complete(Queue queue) {
   Queued& q = queues_[std::size_t(queue)];
   const std::uint32_t index = q.in_flight.front().index;
-  if (queue == Queue::kStore && !store_data_[index].empty()) write_store(std::get<StoreCommand>(commands_[index].body));
+  if (queue == Queue::kStore && !store_data_[index].empty())
+    write_store(std::get<StoreCommand>(commands_[index].body));
   q.in_flight.pop_front();
   q.completed++;
 }
 
-// --- LOAD and STORE ---------------------------------------------------------------------------------------------------
+// --- LOAD and STORE
+// ---------------------------------------------------------------------------------------------------
 
 std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
   std::vector<std::uint8_t> bytes;
@@ -200,7 +203,8 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
           const int pixel = int(s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes);
           for (int column = 0; column < l->columns; column++) {
             for (int byte = 0; byte < pixel; byte += config_.cp) {
-              const int position = int(l->first + column * l->pixel + s * l->segment_groups) + byte / config_.cp;
+              const int position =
+                  int(l->first + column * l->pixel + s * l->segment_groups) + byte / config_.cp;
               Word& w = word(buffer == 1, slot, int(l->row_mod3 + row) % 3, position);
               for (int i = 0; i < config_.cp; i++) {
                 w[std::size_t(i)] = byte + i < pixel ? std::int8_t(bytes[at++]) : std::int8_t(0);
@@ -219,7 +223,8 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
         auto& row = memory.at(std::size_t(l->row + pass * l->pass_pitch + k));
         std::fill(row.begin(), row.end(), std::int8_t(0));
         for (int word = 0; word < (l->spread ? 9 : 1); word++) {
-          for (int i = 0; i < n; i++) row.at(std::size_t(word * config_.cp + i)) = std::int8_t(bytes.at(at++));
+          for (int i = 0; i < n; i++)
+            row.at(std::size_t(word * config_.cp + i)) = std::int8_t(bytes.at(at++));
         }
       }
     }
@@ -227,8 +232,8 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
   } else if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
     auto& memory = l->to_vector ? zsb_vector_ : zsb_array_;
     const auto number = [&](std::size_t a) {
-      return std::int32_t(std::uint32_t(bytes[a]) | std::uint32_t(bytes[a + 1]) << 8 | std::uint32_t(bytes[a + 2]) << 16 |
-                          std::uint32_t(bytes[a + 3]) << 24);
+      return std::int32_t(std::uint32_t(bytes[a]) | std::uint32_t(bytes[a + 1]) << 8 |
+                          std::uint32_t(bytes[a + 2]) << 16 | std::uint32_t(bytes[a + 3]) << 24);
     };
     for (int i = 0; i < l->count; i++, at += 9) {
       memory.at(std::size_t(l->index + i)) = {number(at), number(at + 4), std::int8_t(bytes[at + 8])};
@@ -259,7 +264,8 @@ void MachineModel::write_store(const StoreCommand& s) {
   if (at != data.size()) fail("STORE of a wrong number of bytes");
 }
 
-// --- results ----------------------------------------------------------------------------------------------------------
+// --- results
+// ----------------------------------------------------------------------------------------------------------
 
 std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const {
   const int left = std::max(p.shift, 0);
@@ -269,7 +275,8 @@ std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const
   return divide_away(shifted * p.mult, 31 + right);
 }
 
-std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule, int zero, int low, int high) const {
+std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule, int zero, int low,
+                                     int high) const {
   std::int64_t y = 0;
   if (rule == 2) {
     const std::int64_t twice = 2 * std::abs(acc) + p.bias;
@@ -294,10 +301,12 @@ void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int til
     if (c.out_group + tile * words + w >= c.out_groups) continue;
     const int position = int(c.out_first + column * c.out_pixel) + tile * words + w;
     const int mod3 = int(c.out_row_mod3 + row) % 3;
-    const std::span<const std::int8_t> bytes = std::span(values).subspan(std::size_t(w * config_.cp), std::size_t(config_.cp));
+    const std::span<const std::int8_t> bytes =
+        std::span(values).subspan(std::size_t(w * config_.cp), std::size_t(config_.cp));
     if (c.to_sb) {
       const Ring ring{int(c.sb_first), int(c.sb_last), int(c.out_slot_size)};
-      std::copy(bytes.begin(), bytes.end(), word(false, ring.at(int(c.sb_slot), row), mod3, position).begin());
+      std::copy(bytes.begin(), bytes.end(),
+                word(false, ring.at(int(c.sb_slot), row), mod3, position).begin());
     }
     if (c.to_vb) {
       const Ring ring{int(c.vb_first), int(c.vb_last), int(c.out_slot_size)};
@@ -311,7 +320,8 @@ void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int til
   }
 }
 
-// --- engines ----------------------------------------------------------------------------------------------------------
+// --- engines
+// ----------------------------------------------------------------------------------------------------------
 
 void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
   const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
@@ -346,19 +356,22 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
                                       int(column * c.in_pixel + c.in_group) + pass);
           }
           for (int k = 0; k < kp; k++) {
-            const auto& weights = early_ == index && tile == 0 && pass == 0
-                                      ? early_rows_[std::size_t(k)]
-                                      : wb_[std::size_t(int(c.weights) + (tile * int(c.passes) + pass) * kp + k)];
+            const auto& weights =
+                early_ == index && tile == 0 && pass == 0
+                    ? early_rows_[std::size_t(k)]
+                    : wb_[std::size_t(int(c.weights) + (tile * int(c.passes) + pass) * kp + k)];
             std::int32_t sum = 0;
             for (int t = 0; t < 9; t++) {
-              for (int i = 0; i < cp; i++) sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
+              for (int i = 0; i < cp; i++)
+                sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
             }
             acc[std::size_t(k)] += sum;
           }
         }
         std::vector<std::int8_t> values;
         for (int k = 0; k < kp; k++) {
-          values.push_back(requantise(acc[std::size_t(k)], zsb_array_.at(std::size_t(c.params + tile * kp + k)), int(c.rule),
+          values.push_back(requantise(acc[std::size_t(k)],
+                                      zsb_array_.at(std::size_t(c.params + tile * kp + k)), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, kp, tile, y, x, values);
@@ -390,13 +403,15 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
             if (i == 0) columns_outside += column_outside;
             for (int lane = 0; lane < lanes; lane++) {
               const int g = lane / cp;
-              const int a = row_outside || column_outside
-                                ? int(c.pad_value)
-                                : word(true, slot, (int(c.top_mod3) + step) % 3,
-                                       int(column * c.in_pixel + c.in_group) + 3 * tile + g)[std::size_t(lane % cp)];
+              const int a =
+                  row_outside || column_outside
+                      ? int(c.pad_value)
+                      : word(true, slot, (int(c.top_mod3) + step) % 3,
+                             int(column * c.in_pixel + c.in_group) + 3 * tile + g)[std::size_t(lane % cp)];
               std::int32_t& s = acc[std::size_t(lane)];
               if (c.kind == 0) {
-                const auto& w = vwb_.at(std::size_t(int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j));
+                const auto& w = vwb_.at(
+                    std::size_t(int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j));
                 s += a * w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)];
               } else if (c.kind == 1) {
                 s = std::max(s, a);
@@ -411,8 +426,8 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
           int at = int(c.params);
           if (c.kind == 0) at += tile * lanes + lane;
           if (c.kind == 2) at += rows_outside * int(c.kernel_columns) + columns_outside;
-          values.push_back(requantise(acc[std::size_t(lane)], zsb_vector_.at(std::size_t(at)), int(c.rule), int(c.zero),
-                                      int(c.low), int(c.high)));
+          values.push_back(requantise(acc[std::size_t(lane)], zsb_vector_.at(std::size_t(at)), int(c.rule),
+                                      int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, lanes, tile, y, x, values);
       }
@@ -434,10 +449,12 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
           for (int i = 0; i < 2; i++) {
             const Param& p = zsb_vector_.at(std::size_t(c.params + i));
             const int a = word(true, ring[i].at(first[i], y), (int(c.top_mod3) + y) % 3,
-                               int(x * c.in_pixel + c.in_group) + 3 * tile + lane / config_.cp)[std::size_t(lane % config_.cp)];
+                               int(x * c.in_pixel + c.in_group) + 3 * tile +
+                                   lane / config_.cp)[std::size_t(lane % config_.cp)];
             sum += round((std::int64_t(a) + p.bias) << 20, {0, p.mult, p.shift}, 0);
           }
-          values.push_back(requantise(sum, zsb_vector_.at(std::size_t(c.params + 2)), 0, int(c.zero), int(c.low), int(c.high)));
+          values.push_back(requantise(sum, zsb_vector_.at(std::size_t(c.params + 2)), 0, int(c.zero),
+                                      int(c.low), int(c.high)));
         }
         result(index, c, lanes, tile, y, x, values);
       }

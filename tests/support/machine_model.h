@@ -1,11 +1,12 @@
-// A model of the machine in plain loops: it decodes the 64-byte commands of a program and executes them on byte arrays,
-// one command at a time, in a random order that the queues and the wait counts allow. Written from docs/architecture.md
-// and docs/commands.md alone: it shares nothing with the compiler but the decoder of commands.
+// A model of the machine in plain loops: it decodes the 64-byte commands of a program and executes them on
+// byte arrays, one command at a time, in a random order that the queues and the wait counts allow. Written
+// from docs/architecture.md and docs/commands.md alone: it shares nothing with the compiler but the decoder
+// of commands.
 //
-// To find missing waits it is as unfriendly as the hardware may be: a queue takes commands before earlier ones are
-// complete, LOAD may fetch when it takes a command and write much later, the array may fetch the first weights of a
-// command as soon as its LOAD count holds, STORE writes when its producer runs or at the very end, and memories start
-// with random contents.
+// To find missing waits it is as unfriendly as the hardware may be: a queue takes commands before earlier
+// ones are complete, LOAD may fetch when it takes a command and write much later, the array may fetch the
+// first weights of a command as soon as its LOAD count holds, STORE writes when its producer runs or at the
+// very end, and memories start with random contents.
 #ifndef KAITEN_TESTS_SUPPORT_MACHINE_MODEL_H
 #define KAITEN_TESTS_SUPPORT_MACHINE_MODEL_H
 
@@ -84,7 +85,7 @@ class MachineModel {
   Config config_;
   std::mt19937_64 rng_;
   std::array<std::vector<std::uint8_t>, 8> memory_;
-  std::vector<Word> sb_, vb_;            // [address * 9 + bank]
+  std::vector<Word> sb_, vb_;  // [address * 9 + bank]
   std::vector<std::vector<std::int8_t>> wb_, vwb_;
   std::vector<Param> zsb_array_, zsb_vector_;
   std::vector<Command> commands_;

@@ -21,7 +21,8 @@ Tensor tensor(int h, int w, int c, float scale, int zero) {
 }
 
 TEST(Image, ReadsNetpbm) {
-  const auto file = bytes(std::string("P6\n# a comment\n2 1\n255\n") + std::string("\x00\x01\x02\xff\xfe\xfd", 6));
+  const auto file =
+      bytes(std::string("P6\n# a comment\n2 1\n255\n") + std::string("\x00\x01\x02\xff\xfe\xfd", 6));
   ASSERT_TRUE(is_image(file));
   const Image i = decode_image(file, "x.ppm");
   EXPECT_EQ(i.width, 2);
@@ -50,7 +51,8 @@ TEST(Image, RefusesDamage) {
   for (std::size_t n : {8U, 20U, 40U, 1000U, unsigned(png.size() / 2)}) {
     EXPECT_THROW(decode_image(std::span(png).first(n), "x.png"), InputError) << n;
   }
-  for (const char* text : {"P6\n", "P6\n2", "P6\n2 2\n255\nabc", "P6\n0 2\n255\n", "P6\n2 2\n65535\n", "P6\n99999999999 1\n255\n"}) {
+  for (const char* text : {"P6\n", "P6\n2", "P6\n2 2\n255\nabc", "P6\n0 2\n255\n", "P6\n2 2\n65535\n",
+                           "P6\n99999999999 1\n255\n"}) {
     EXPECT_THROW(decode_image(bytes(text), "x.ppm"), InputError) << text;
   }
   EXPECT_FALSE(is_image(bytes("hello")));

@@ -1,4 +1,6 @@
 // The programs themselves, as users start them: exit codes, streams, files, damaged models, Ctrl-C.
+#include "cli/tool.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,7 +16,6 @@
 
 #include "cli/demo.h"
 #include "cli/files.h"
-#include "cli/tool.h"
 #include "tests/support/seed.h"
 
 namespace kaiten::cli {
@@ -71,7 +72,9 @@ class Tool : public testing::Test {
     r.err = slurp(dir_ / "stderr");
     return r;
   }
-  Outcome run(const std::string& program, const Arguments& arguments) { return finish(start(program, arguments)); }
+  Outcome run(const std::string& program, const Arguments& arguments) {
+    return finish(start(program, arguments));
+  }
   Outcome kaiten(const Arguments& arguments) { return run(KAITEN_TOOL, arguments); }
 
   // Exit code 2 and one line that says why.
@@ -105,7 +108,8 @@ TEST_F(Tool, RunsTheDemoNetwork) {
 TEST_F(Tool, WritesOutputAndReport) {
   const std::string out = (dir_ / "out.bin").string();
   const std::string json = (dir_ / "report.json").string();
-  ASSERT_EQ(kaiten({"run", "demo", "--config", "nano", "--seed", "7", "--output", out, "--json", json}).code, kDone);
+  ASSERT_EQ(kaiten({"run", "demo", "--config", "nano", "--seed", "7", "--output", out, "--json", json}).code,
+            kDone);
   EXPECT_EQ(slurp(out).size(), 10U);
   const auto report = nlohmann::json::parse(slurp(json));
   EXPECT_EQ(report["exact"], true);
@@ -122,7 +126,8 @@ TEST_F(Tool, WritesOutputAndReport) {
   write_file(dir_ / "in.pgm", "P5 32 32 255\n" + std::string(image.begin(), image.end()));
   for (const char* input : {"in.bin", "in.pgm"}) {
     const std::string again = (dir_ / "again.bin").string();
-    const Outcome r = kaiten({"run", "demo", "--config", "nano", "--input", (dir_ / input).string(), "--output", again, "--json", "-"});
+    const Outcome r = kaiten({"run", "demo", "--config", "nano", "--input", (dir_ / input).string(),
+                              "--output", again, "--json", "-"});
     ASSERT_EQ(r.code, kDone) << r.err;
     EXPECT_EQ(nlohmann::json::parse(r.out)["exact"], true);
     EXPECT_EQ(slurp(again), slurp(out));
@@ -233,7 +238,8 @@ TEST_F(Damaged, PrefixesOfTheDemoModel) {
   const auto model = demo_model();
   int sound = 0;
   for (std::size_t percent = 0; percent < 100; percent++) {
-    inspect({model.begin(), model.begin() + std::ptrdiff_t(model.size() * percent / 100)}, std::to_string(percent) + " %", sound);
+    inspect({model.begin(), model.begin() + std::ptrdiff_t(model.size() * percent / 100)},
+            std::to_string(percent) + " %", sound);
   }
   EXPECT_EQ(sound, 0);
 }
@@ -253,7 +259,8 @@ TEST_F(Damaged, FlippedBytes) {
     if (sound > before && simulated < 20 && i % 11 == 0) {
       simulated++;
       std::string err;
-      EXPECT_EQ(quietly({"run", (dir_ / "m.tflite").string(), "--config", i % 2 ? "nano" : "base"}, err), kDone)
+      EXPECT_EQ(quietly({"run", (dir_ / "m.tflite").string(), "--config", i % 2 ? "nano" : "base"}, err),
+                kDone)
           << "flip " << i << " at byte " << at << ": " << err;
     }
   }
@@ -262,8 +269,9 @@ TEST_F(Damaged, FlippedBytes) {
 }
 
 TEST_F(Tool, InterruptLeavesNothingBehind) {
-  const pid_t child = start(KAITEN_TOOL, {"run", "demo", "--config", "nano", "--seconds", "600", "--output", (dir_ / "out.bin").string(),
-                                          "--json", (dir_ / "report.json").string()});
+  const pid_t child =
+      start(KAITEN_TOOL, {"run", "demo", "--config", "nano", "--seconds", "600", "--output",
+                          (dir_ / "out.bin").string(), "--json", (dir_ / "report.json").string()});
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   kill(child, SIGINT);
   const auto start_time = std::chrono::steady_clock::now();

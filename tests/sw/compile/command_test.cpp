@@ -23,9 +23,12 @@ std::int64_t some_value(std::mt19937_64& rng, int bits, FieldKind kind) {
   }
   if (kind == FieldKind::kWord) high = (std::int64_t(1) << (bits - 4)) * 9 - 1;
   switch (rng() % 4) {
-    case 0: return low;
-    case 1: return high;
-    default: return low + std::int64_t(rng() % std::uint64_t(high - low + 1));
+    case 0:
+      return low;
+    case 1:
+      return high;
+    default:
+      return low + std::int64_t(rng() % std::uint64_t(high - low + 1));
   }
 }
 
@@ -99,17 +102,21 @@ TEST(Command, AgreesWithTheDocument) {
   for (std::string line; std::getline(file, line);) {
     std::smatch m;
     if (std::regex_match(line, m, heading)) section = m[2];
-    if (std::regex_match(line, m, row)) rows.emplace_back(section, m[3], std::stoi(m[1]), std::stoi(m[2]), m[4].str()[0]);
+    if (std::regex_match(line, m, row))
+      rows.emplace_back(section, m[3], std::stoi(m[1]), std::stoi(m[2]), m[4].str()[0]);
   }
   std::size_t checked = 0;
-  const auto check = [&](const std::string& kind, const std::string& name, std::int64_t, int first, int bits, FieldKind k) {
+  const auto check = [&](const std::string& kind, const std::string& name, std::int64_t, int first, int bits,
+                         FieldKind k) {
     const char letter = k == FieldKind::kUnsigned ? 'u' : k == FieldKind::kSigned ? 's' : 'w';
     const std::tuple expected{kind, name, first + bits - 1, first, letter};
     EXPECT_NE(std::find(rows.begin(), rows.end(), expected), rows.end()) << kind << "." << name;
     checked++;
   };
   CommandHeader header;
-  CommandHeader::fields(header, [&](const char* n, std::int64_t v, int f, int b, FieldKind k) { check("header", n, v, f, b, k); });
+  CommandHeader::fields(header, [&](const char* n, std::int64_t v, int f, int b, FieldKind k) {
+    check("header", n, v, f, b, k);
+  });
   for_each_command_kind([&](auto body) {
     decltype(body)::fields(body, [&](const char* n, std::int64_t v, int f, int b, FieldKind k) {
       check(decltype(body)::kName, n, v, f, b, k);

@@ -33,9 +33,10 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
     std::copy(inputs[i].begin(), inputs[i].end(), machine.memory(m.base).begin() + m.offset);
   }
   Watcher watcher(graph, program, expected);
-  machine.set_watch([&](std::uint32_t command, int tiles, int rows, int columns, std::span<const std::int8_t> channels) {
-    watcher.result({command, tiles, rows, columns}, channels);
-  });
+  machine.set_watch(
+      [&](std::uint32_t command, int tiles, int rows, int columns, std::span<const std::int8_t> channels) {
+        watcher.result({command, tiles, rows, columns}, channels);
+      });
   const std::vector<std::uint8_t> bytes = program.command_bytes();
   machine.run(bytes);
   EXPECT_EQ(watcher.verdict(), "");
@@ -46,7 +47,8 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
     for (int y = 0; y < s.h; y++) {
       for (int x = 0; x < s.w; x++) {
         for (int c = 0; c < s.c; c++) {
-          ASSERT_EQ(std::int8_t(memory.at(std::size_t(t.layout.at(y, x, c)))), want[std::size_t((y * s.w + x) * s.c + c)])
+          ASSERT_EQ(std::int8_t(memory.at(std::size_t(t.layout.at(y, x, c)))),
+                    want[std::size_t((y * s.w + x) * s.c + c)])
               << "output " << y << " " << x << " " << c;
         }
       }
@@ -81,16 +83,25 @@ int random_layer(GraphBuilder& g, int in) {
     const int stride = kind <= 1 ? g.uniform(1, 2) : g.uniform(1, 3);
     Padding pad;
     switch (g.uniform(0, 2)) {
-      case 0: break;
-      case 1: pad = GraphBuilder::same(s.h, s.w, kh, kw, stride); break;
-      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, kind <= 1 ? 1 : 4)), g.uniform(0, kw - 1)};
+      case 0:
+        break;
+      case 1:
+        pad = GraphBuilder::same(s.h, s.w, kh, kw, stride);
+        break;
+      default:
+        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, kind <= 1 ? 1 : 4)),
+               g.uniform(0, kw - 1)};
     }
-    if (window_outputs(s.h, pad.top, pad.bottom, kh, stride) < 1 || window_outputs(s.w, pad.left, pad.right, kw, stride) < 1) continue;
+    if (window_outputs(s.h, pad.top, pad.bottom, kh, stride) < 1 ||
+        window_outputs(s.w, pad.left, pad.right, kw, stride) < 1)
+      continue;
     if (kind <= 1 && pad.left > 1) continue;
     switch (kind) {
       case 0:
-      case 1: return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
-      case 2: return g.depthwise(in, kh, kw, stride, pad, g.activation());
+      case 1:
+        return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
+      case 2:
+        return g.depthwise(in, kh, kw, stride, pad, g.activation());
       case 3:
       case 4: {
         // Windows wholly outside the map have no average.
@@ -98,10 +109,13 @@ int random_layer(GraphBuilder& g, int in) {
         pad.left = std::min(pad.left, s.w - 1);
         const int oh = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
         const int ow = window_outputs(s.w, pad.left, pad.right, kw, stride);
-        if (oh < 1 || ow < 1 || (oh - 1) * stride - pad.top >= s.h || (ow - 1) * stride - pad.left >= s.w) continue;
-        return g.pool(kind == 3 ? OpKind::AveragePool : OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
+        if (oh < 1 || ow < 1 || (oh - 1) * stride - pad.top >= s.h || (ow - 1) * stride - pad.left >= s.w)
+          continue;
+        return g.pool(kind == 3 ? OpKind::AveragePool : OpKind::MaxPool, in, kh, kw, stride, pad,
+                      g.activation());
       }
-      default: return g.add(in, in, g.activation());
+      default:
+        return g.add(in, in, g.activation());
     }
   }
 }
@@ -113,9 +127,14 @@ TEST(Compiler, SingleLayers) {
     const int in = g.input(g.uniform(1, 12), g.uniform(1, 12), g.uniform(1, 30));
     int out = 0;
     switch (i % 10) {
-      case 8: out = g.fully_connected(in, g.uniform(1, 20), g.activation()); break;
-      case 9: out = g.mean(in); break;
-      default: out = random_layer(g, in);
+      case 8:
+        out = g.fully_connected(in, g.uniform(1, 20), g.activation());
+        break;
+      case 9:
+        out = g.mean(in);
+        break;
+      default:
+        out = random_layer(g, in);
     }
     g.output(out);
     run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : preset("unit"), {}, i);
@@ -131,12 +150,14 @@ TEST(Compiler, RandomNetworks) {
     GraphBuilder g(test::seed() * 7000 + i);
     std::vector<int> tensors{g.input(g.uniform(4, 14), g.uniform(4, 14), g.uniform(1, 20))};
     for (int n = g.uniform(2, 8); n > 0; n--) {
-      const int in = g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
+      const int in =
+          g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
       int out = -1;
       // An addition with an earlier tensor of the same shape, where there is one.
       if (g.uniform(0, 2) == 0) {
         for (int other : tensors) {
-          if (other != in && g.graph.tensors[std::size_t(other)].shape == g.graph.tensors[std::size_t(in)].shape) {
+          if (other != in &&
+              g.graph.tensors[std::size_t(other)].shape == g.graph.tensors[std::size_t(in)].shape) {
             out = g.add(in, other, g.activation());
             break;
           }
@@ -149,7 +170,8 @@ TEST(Compiler, RandomNetworks) {
       if (out < 0) out = random_layer(g, in);
       tensors.push_back(out);
     }
-    if (g.uniform(0, 1)) tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
+    if (g.uniform(0, 1))
+      tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
     g.output(tensors.back());
     if (g.uniform(0, 3) == 0 && tensors.size() > 3) g.output(tensors[2]);
     const auto inputs = g.random_inputs();
@@ -219,7 +241,8 @@ TEST(Compiler, RefusesByName) {
   }
 }
 
-// --- networks of the field ---------------------------------------------------------------------------------------------
+// --- networks of the field
+// ---------------------------------------------------------------------------------------------
 
 void run_model_file(const std::filesystem::path& file, const std::string& config, bool on_chip) {
   const Graph graph = require_graph(import_file(file));
@@ -233,7 +256,8 @@ void run_model_file(const std::filesystem::path& file, const std::string& config
   run_on_model(graph, inputs, preset(config), {}, test::seed());
   const auto start = std::chrono::steady_clock::now();
   const Program p = compile(graph, preset(config));
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   std::int64_t stored = 0;
   std::int64_t loaded = 0;
   for (const CommandMeta& m : p.meta) {
@@ -261,7 +285,8 @@ TEST_P(Networks, Demo) {
 TEST_P(Networks, Resnet8) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "pretrainedResnet_quant.tflite";
-  run_model_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite", GetParam(), GetParam() == "base");
+  run_model_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite", GetParam(),
+                 GetParam() == "base");
 }
 
 TEST_P(Networks, PersonDetection) {

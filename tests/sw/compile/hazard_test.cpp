@@ -57,7 +57,8 @@ TEST(Hazards, EveryConflictIsOrdered) {
       of_queue[std::size_t(g.queue)].push_back(i);
       given.push_back(std::move(g));
     }
-    // completed_before[i]: commands that are complete when i starts; started_before[i] without those it must wait for.
+    // completed_before[i]: commands that are complete when i starts; started_before[i] without those it must
+    // wait for.
     std::vector<std::bitset<kCommands>> complete(kCommands);
     for (std::size_t i = 0; i < kCommands; i++) {
       for (std::size_t q = 0; q < kQueues; q++) {

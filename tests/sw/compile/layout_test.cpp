@@ -28,7 +28,12 @@ TEST(RowLayout, PatternsDoNotConflict) {
         for (int group = 0; group < rows.groups; group++) {
           const int word = column * rows.pixel + group;
           const auto next = word + rows.pixel;
-          EXPECT_TRUE(distinct({{row, word}, {row + 1, word}, {row + 2, word}, {row, next}, {row + 1, next}, {row + 2, next}}));
+          EXPECT_TRUE(distinct({{row, word},
+                                {row + 1, word},
+                                {row + 2, word},
+                                {row, next},
+                                {row + 1, next},
+                                {row + 2, next}}));
           std::vector<std::pair<int, int>> nine;
           std::vector<std::pair<int, int>> square;
           for (int i = 0; i < 9; i++) {
@@ -70,7 +75,8 @@ TEST(MemoryLayout, BytesHaveTheirOwnPlace) {
     const int w = 1 + int(rng() % 9);
     const int c = 1 + int(rng() % 90);
     const int cp = rng() % 2 ? 4 : 8;
-    MemoryLayout m = rng() % 2 ? dense_layout(h, w, c, cp) : spilled_layout(h, w, c, 1 + int(rng() % 4), cp, 16);
+    MemoryLayout m =
+        rng() % 2 ? dense_layout(h, w, c, cp) : spilled_layout(h, w, c, 1 + int(rng() % 4), cp, 16);
     m.offset = 64;
     std::set<std::int64_t> places;
     for (int y = 0; y < h; y++) {
@@ -105,7 +111,8 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
 
-    std::vector<std::vector<int>> wb(std::size_t(tiles.tiles * tiles.rows_of_tile()), std::vector<int>(std::size_t(9 * cp), 0));
+    std::vector<std::vector<int>> wb(std::size_t(tiles.tiles * tiles.rows_of_tile()),
+                                     std::vector<int>(std::size_t(9 * cp), 0));
     std::size_t at = 0;
     int next_tile = 0;
     int next_pass = 0;
@@ -148,7 +155,9 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
           } else if (t % 3 < kernel && t / 3 < kernel) {
             want = view.at(o, t % 3, t / 3, i);
           }
-          EXPECT_EQ(wb[std::size_t((o / kp * tiles.passes + pass) * kp + o % kp)][std::size_t(word * cp + i % cp)], want);
+          EXPECT_EQ(
+              wb[std::size_t((o / kp * tiles.passes + pass) * kp + o % kp)][std::size_t(word * cp + i % cp)],
+              want);
         }
       }
     }
@@ -172,7 +181,8 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
           const int tile = c / (3 * cp);
           const int vwb_row = (tile * tiles.pieces + row / 3) * kernel + column;
           const int word = 3 * (row % 3) + c / cp % 3;
-          const int want = c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)] : 0;
+          const int want =
+              c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)] : 0;
           EXPECT_EQ(packed[std::size_t((vwb_row * 9 + word) * cp + c % cp)], want);
         }
       }
@@ -192,7 +202,8 @@ TEST(Requantisation, AverageIsExact) {
 }
 
 TEST(Requantisation, IdentityIsOne) {
-  for (int x = -128; x <= 127; x++) EXPECT_EQ(requantize_double(x, {kIdentityWord.multiplier, kIdentityWord.shift}), x);
+  for (int x = -128; x <= 127; x++)
+    EXPECT_EQ(requantize_double(x, {kIdentityWord.multiplier, kIdentityWord.shift}), x);
 }
 
 TEST(Requantisation, WordsAreLittleEndian) {

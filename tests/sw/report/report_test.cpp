@@ -22,7 +22,10 @@ std::vector<std::string> lines(const std::string& text) {
 }
 
 TEST(Table, FitsTheWidth) {
-  Table t({{"name", false, 0, true}, {"cycles", true, 0, false}, {"extra", false, 1, false}, {"more", false, 2, false}});
+  Table t({{"name", false, 0, true},
+           {"cycles", true, 0, false},
+           {"extra", false, 1, false},
+           {"more", false, 2, false}});
   t.add({"a_rather_long_name_of_a_layer", "1,234", "nothing", "something"});
   t.add({"b", "5", "x", "y"});
   const std::string wide = t.text();
@@ -58,7 +61,8 @@ std::uint32_t flag(const std::string& name) {
 Program two_layers(Graph& graph) {
   GraphBuilder g(1);
   const int in = g.input(4, 4, 4);
-  g.output(g.pool(OpKind::MaxPool, g.conv(in, 8, 1, 1, 1, {}, Activation::None), 2, 2, 2, {}, Activation::None));
+  g.output(
+      g.pool(OpKind::MaxPool, g.conv(in, 8, 1, 1, 1, {}, Activation::None), 2, 2, 2, {}, Activation::None));
   graph = g.graph;
   return compile(graph, preset("nano"));
 }
@@ -113,8 +117,9 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   r.loop_cycles = 1000;
   r.outputs.push_back({"logits", "1x10", "int8", {{3, 7, "three"}}});
   const auto j = nlohmann::json::parse(to_json(r));
-  for (const char* key : {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz",
-                          "bytes", "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}) {
+  for (const char* key :
+       {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds",
+        "khz", "bytes", "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
   EXPECT_EQ(j["khz"], 2.0);
@@ -127,8 +132,8 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   EXPECT_EQ(j["predicted_bytes"]["read"]["activations"], 64);
   EXPECT_EQ(j["predicted_bytes"]["read"]["weights"], 32);
   EXPECT_EQ(j["layers"].size(), 2U);
-  for (const char* key : {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization", "limited_by", "bytes_read",
-                          "bytes_written"}) {
+  for (const char* key : {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization",
+                          "limited_by", "bytes_read", "bytes_written"}) {
     EXPECT_TRUE(j["layers"][0].contains(key)) << key;
   }
   EXPECT_EQ(j["outputs"][0]["top5"][0]["label"], "three");
