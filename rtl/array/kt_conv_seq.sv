@@ -1,12 +1,14 @@
 // Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; both decisions are made
 // here, in order, and everything behind is a pipeline of fixed latency without a stall input.
 //
-// Columns are counted from the start of the command (modulo 16): `pushed` have been requested, the window to be emitted
-// starts at `left`. The line buffer holds four columns, hence the two rules
-//   read when pushed + cols - left <= 4           (the window of this slot is not overwritten)
+// Columns are counted from the start of the command (modulo 8192): `pushed` have been requested, the window to be emitted
+// starts at `left`, the row's columns end before `stop`. Only columns of the map are read: `left` may lie before the row's
+// first column or behind its last. The line buffer holds four columns, hence the two rules
+//   read when pushed + cols - min(left, stop) <= 4   (neither the window of this slot nor the next row's first columns
+//                                                     are overwritten)
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
-// Columns outside the map are never read: a window at a row's right edge leaves the read port free for the first column
-// of the next row, next pass or next tile, so rows and passes follow without a bubble.
+// A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next tile,
+// so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun the reader.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -42,28 +44,29 @@ module kt_conv_seq
 );
 
   logic               busy_q;
-  logic [9:0]         x_q, y_q, pass_q, tile_q;  // left after this one
+  logic [9:0]         x_q, y_q, tile_q;  // left after this one
   logic [ObAw-1:0]    pixel_q;
   logic               pass_start_q, first_pass_q;
-  logic [3:0]         pushed_q, base_q, left_q;  // base: column 0 of the emitted row
-  logic signed [10:0] column_q;                  // input column of the window's left column
-  logic signed [10:0] column_next;
+  logic [12:0]        pushed_q, left_q, stop_q;
+  logic signed [12:0] column_q;  // input column of the window's left column
 
   logic               one_by_one, stride2;
-  logic [3:0]         cols, held;
-  logic signed [10:0] to_edge;  // columns of the map from the window's left column on
-  logic [3:0]         need;
+  logic [12:0]        cols;
+  logic signed [12:0] held;     // requested columns from the window's left column on
+  logic signed [12:0] ahead;    // the same from the column on that must stay
+  logic signed [12:0] to_edge;  // columns of the map from the window's left column on
+  logic signed [12:0] need;
   logic               may_emit, emit, read;
 
   assign one_by_one = cmd_i.mode == kt_array_pkg::Mode1x1;
   assign stride2    = cmd_i.stride == 2'd2;
-  assign cols       = stride2 ? 4'd2 : 4'd1;
-  assign held       = pushed_q - left_q;
-  assign to_edge    = $signed({1'b0, cmd_i.in_width}) - column_q;
-  assign need       = (to_edge < 11'sd3) ? to_edge[3:0] : 4'd3;
+  assign cols       = stride2 ? 13'd2 : 13'd1;
+  assign held       = $signed(pushed_q - left_q);
+  assign ahead      = ($signed(stop_q - left_q) < 0) ? $signed(pushed_q - stop_q) : held;
+  assign to_edge    = $signed({3'b0, cmd_i.in_width}) - column_q;
+  assign need       = (to_edge < 13'sd3) ? to_edge : 13'sd3;
 
   logic last_pass, weights_ok;
-  assign last_pass  = pass_q == '0;
   assign weights_ok = !pass_start_q || (weights_i && (params_i || !last_pass));
   assign may_emit   = busy_q && weights_ok && (credit_i || !last_pass);
   always_comb begin
@@ -71,8 +74,8 @@ module kt_conv_seq
       read = may_emit;
       emit = may_emit;
     end else begin
-      read = busy_q && !rd_done_i && (held + cols <= 4'd4);
-      emit = may_emit && (held + (read ? cols : 4'd0) >= need);
+      read = busy_q && !rd_done_i && (ahead + $signed(cols) <= 13'sd4);
+      emit = may_emit && ((to_edge <= 0) || (held + $signed(read ? cols : 13'd0) >= need));
     end
   end
 
@@ -81,11 +84,31 @@ module kt_conv_seq
   assign pass_end    = row_end && (y_q == '0);
   assign tile_end    = pass_end && last_pass;
   assign last        = emit && tile_end && (tile_q == '0);
-  assign column_next = column_q + $signed({7'd0, cols});
 
-  logic [3:0] row_cols, pad;
-  assign row_cols = stride2 ? {cmd_i.reads[2:0], 1'b0} : cmd_i.reads[3:0];
-  assign pad      = cmd_i.pad_left;
+  logic              unused_last_of_row, unused_last_of_piece;
+  logic signed [5:0] left, next_left;
+  logic [9:0]        reads, next_reads;
+  kt_conv_pieces u_pieces (
+    .clk_i,
+    .start_i,
+    .cmd_i,
+    .step_i      (emit && pass_end),
+    .last_o      (last_pass),
+    .last_row_o  (unused_last_of_row),
+    .last_piece_o(unused_last_of_piece),
+    .left_o      (left),
+    .reads_o     (reads),
+    .next_left_o (next_left),
+    .next_reads_o(next_reads)
+  );
+
+  // the row that begins next: its first window and the columns it reads
+  logic signed [5:0] row_left;
+  logic [9:0]        row_reads;
+  logic [12:0]       row_from;
+  assign row_left  = (start_i || pass_end) ? next_left : left;
+  assign row_reads = (start_i || pass_end) ? next_reads : reads;
+  assign row_from  = start_i ? '0 : stop_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
@@ -97,33 +120,28 @@ module kt_conv_seq
     if (start_i) begin
       x_q          <= cmd_i.columns - 10'd1;
       y_q          <= cmd_i.rows - 10'd1;
-      pass_q       <= cmd_i.passes - 10'd1;
       tile_q       <= cmd_i.tiles - 10'd1;
       pixel_q      <= '0;
       pass_start_q <= 1'b1;
       first_pass_q <= 1'b1;
       pushed_q     <= '0;
-      base_q       <= '0;
-      left_q       <= -pad;
-      column_q     <= -$signed({7'd0, pad});
     end else begin
       if (read) pushed_q <= pushed_q + cols;
       if (emit) begin
         pixel_q      <= pass_end ? '0 : pixel_q + 1'b1;
         pass_start_q <= pass_end;
         x_q          <= row_end ? cmd_i.columns - 10'd1 : x_q - 10'd1;
-        left_q       <= row_end ? base_q + row_cols - pad : left_q + cols;
-        column_q     <= row_end ? -$signed({7'd0, pad}) : column_next;
-        if (row_end) begin
-          base_q <= base_q + row_cols;
-          y_q    <= pass_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
-        end
-        if (pass_end) begin
-          pass_q       <= tile_end ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
-          first_pass_q <= tile_end;
-        end
+        left_q       <= left_q + cols;
+        column_q     <= column_q + $signed(cols);
+        if (row_end) y_q <= pass_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
+        if (pass_end) first_pass_q <= tile_end;
         if (tile_end) tile_q <= tile_q - 10'd1;
       end
+    end
+    if (start_i || (emit && row_end)) begin
+      left_q   <= (row_left < 0) ? row_from + 13'(row_left) : row_from;
+      column_q <= 13'(row_left);
+      stop_q   <= row_from + (stride2 ? {2'b0, row_reads, 1'b0} : {3'b0, row_reads});
     end
   end
 
@@ -139,7 +157,7 @@ module kt_conv_seq
   assign pixel_o        = pixel_q;
   assign win_col_o      = left_q[1:0];
   always_comb begin
-    for (int c = 0; c < 3; c++) edge_o[c] = !one_by_one && ((column_q + 11'(c) < 0) || (to_edge <= 11'(c)));
+    for (int c = 0; c < 3; c++) edge_o[c] = !one_by_one && ((column_q + 13'(c) < 0) || (to_edge <= 13'(c)));
   end
 
 endmodule

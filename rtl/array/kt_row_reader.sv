@@ -1,4 +1,5 @@
-// Reader half of the CONV sequencer: walks columns of rows of passes of tiles and forms the bank addresses of each read.
+// Reader half of the CONV sequencer: walks columns of rows of passes of pieces of tiles and forms the bank addresses of
+// each read.
 // Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2) or nine groups
 // of one pixel (1x1). It knows nothing of windows, weights or results.
 module kt_row_reader
@@ -18,12 +19,14 @@ module kt_row_reader
   output logic  outside_o [3]
 );
 
-  logic [9:0]         reads_q, rows_q, passes_q, tiles_q;  // left after this one
+  logic [9:0]         reads_q, rows_q, tiles_q;            // left after this one
   word_t              pos_q;                               // word of the current column
   word_t              group_q;                             // first word of the current pass
+  word_t              piece_q;                             // and of its piece's first pass
   addr_t              slot_q[3];                           // slots of the three rows
+  addr_t              piece_slot_q[3];                     // slots under the piece's first output row
   logic [1:0]         mod3_q;                              // top row mod 3
-  logic signed [11:0] top_q;
+  logic signed [11:0] top_q, piece_top_q;
   logic               done_q;
 
   logic  one_by_one, stride2;
@@ -36,56 +39,101 @@ module kt_row_reader
 
   assign done_o = done_q;
 
-  // slots of the rows under the next output row
-  addr_t slot_first[3], slot_next[3];
-  always_comb begin
-    slot_first[0] = addr_t'(cmd_i.in_slot);
-    slot_first[1] = next_slot(ring, slot_first[0]);
-    slot_first[2] = next_slot(ring, slot_first[1]);
-    slot_next[0]  = stride2 ? slot_q[2] : slot_q[1];
-    slot_next[1]  = next_slot(ring, slot_next[0]);
-    slot_next[2]  = next_slot(ring, slot_next[1]);
-  end
-
-  word_t group_next;
-  assign group_next = (passes_q == '0) ? first_group
-                    : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: 4'd1});
-
   logic row_end, pass_end;
   assign row_end  = reads_q == '0;
   assign pass_end = row_end && (rows_q == '0);
 
+  logic              last_pass, last_of_row, last_of_piece;
+  logic signed [5:0] left, next_left;
+  logic [9:0]        reads, next_reads;
+  kt_conv_pieces u_pieces (
+    .clk_i,
+    .start_i,
+    .cmd_i,
+    .step_i      (rd_i && pass_end),
+    .last_o      (last_pass),
+    .last_row_o  (last_of_row),
+    .last_piece_o(last_of_piece),
+    .left_o      (left),
+    .reads_o     (reads),
+    .next_left_o (next_left),
+    .next_reads_o(next_reads)
+  );
+
+  // slots of the rows under the next output row; at its pass's end, of the first output row in the next pass
+  addr_t slot_first[3], slot_next[3];
+  always_comb begin
+    slot_next[0] = stride2 ? slot_q[2] : slot_q[1];
+    slot_next[1] = next_slot(ring, slot_next[0]);
+    slot_next[2] = next_slot(ring, slot_next[1]);
+    slot_first   = piece_slot_q;
+    if (start_i || last_of_row) begin
+      slot_first[0] = (start_i || last_pass) ? addr_t'(cmd_i.in_slot) : next_slot(ring, piece_slot_q[2]);
+      slot_first[1] = next_slot(ring, slot_first[0]);
+      slot_first[2] = next_slot(ring, slot_first[1]);
+    end
+  end
+
+  // The next piece begins three columns further right, less where columns left of the map are not read.
+  word_t pixel, group_next, piece_next;
+  assign pixel = word_of(cmd_i.in_pixel);
+  always_comb begin
+    automatic logic [1:0] columns = (next_left <= 0) ? 2'd0 : (left < 0) ? next_left[1:0] : 2'd3;
+    piece_next = piece_q;
+    if (last_of_row) begin
+      piece_next = first_group;
+    end else if (last_of_piece && columns != 2'd0) begin
+      piece_next = word_add(piece_q, pixel);
+      if (columns[1]) piece_next = word_add(piece_next, pixel);
+      if (columns == 2'd3) piece_next = word_add(piece_next, pixel);
+    end
+    group_next = last_of_piece ? piece_next
+               : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: 4'd1});
+  end
+
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      done_q   <= 1'b0;
-      reads_q  <= cmd_i.reads - 10'd1;
-      rows_q   <= cmd_i.rows - 10'd1;
-      passes_q <= cmd_i.passes - 10'd1;
-      tiles_q  <= cmd_i.tiles - 10'd1;
-      pos_q    <= first_group;
-      group_q  <= first_group;
-      slot_q   <= slot_first;
-      mod3_q   <= cmd_i.top_mod3;
-      top_q    <= cmd_i.top_row;
+      done_q       <= 1'b0;
+      reads_q      <= next_reads - 10'd1;
+      rows_q       <= cmd_i.rows - 10'd1;
+      tiles_q      <= cmd_i.tiles - 10'd1;
+      pos_q        <= first_group;
+      group_q      <= first_group;
+      piece_q      <= first_group;
+      slot_q       <= slot_first;
+      piece_slot_q <= slot_first;
+      mod3_q       <= cmd_i.top_mod3;
+      top_q        <= cmd_i.top_row;
+      piece_top_q  <= cmd_i.top_row;
     end else if (rd_i) begin
-      reads_q <= row_end ? cmd_i.reads - 10'd1 : reads_q - 10'd1;
-      pos_q   <= pass_end ? group_next : row_end ? group_q : word_add(pos_q, word_of(cmd_i.in_step));
       if (pass_end) begin
-        rows_q   <= cmd_i.rows - 10'd1;
-        slot_q   <= slot_first;
-        mod3_q   <= cmd_i.top_mod3;
-        top_q    <= cmd_i.top_row;
-        group_q  <= group_next;
-        passes_q <= (passes_q == '0) ? cmd_i.passes - 10'd1 : passes_q - 10'd1;
-        if (passes_q == '0) begin
+        reads_q <= next_reads - 10'd1;
+        pos_q   <= group_next;
+        rows_q  <= cmd_i.rows - 10'd1;
+        slot_q  <= slot_first;
+        mod3_q  <= cmd_i.top_mod3;  // the same three rows further down
+        top_q   <= piece_top_q;
+        group_q <= group_next;
+        if (last_of_piece) piece_q <= piece_next;
+        if (last_of_row) begin
+          top_q        <= last_pass ? cmd_i.top_row : piece_top_q + 12'sd3;
+          piece_top_q  <= last_pass ? cmd_i.top_row : piece_top_q + 12'sd3;
+          piece_slot_q <= slot_first;
+        end
+        if (last_pass) begin
           tiles_q <= tiles_q - 10'd1;
           if (tiles_q == '0) done_q <= 1'b1;
         end
       end else if (row_end) begin
-        rows_q <= rows_q - 10'd1;
-        slot_q <= slot_next;
-        mod3_q <= add3(mod3_q, stride2 ? 2'd2 : 2'd1);
-        top_q  <= top_q + (stride2 ? 12'sd2 : 12'sd1);
+        reads_q <= reads - 10'd1;
+        pos_q   <= group_q;
+        rows_q  <= rows_q - 10'd1;
+        slot_q  <= slot_next;
+        mod3_q  <= add3(mod3_q, stride2 ? 2'd2 : 2'd1);
+        top_q   <= top_q + (stride2 ? 12'sd2 : 12'sd1);
+      end else begin
+        reads_q <= reads_q - 10'd1;
+        pos_q   <= word_add(pos_q, word_of(cmd_i.in_step));
       end
     end
   end
@@ -97,7 +145,7 @@ module kt_row_reader
   end
 
   word_t second;  // the column to the right, for stride 2
-  assign second = word_add(pos_q, word_of(cmd_i.in_pixel));
+  assign second = word_add(pos_q, pixel);
 
   tap_t tap_d[9];
   logic outside_d[3];

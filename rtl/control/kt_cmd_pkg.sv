@@ -82,9 +82,11 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } load_params_t;
 
-  // convolution of `rows` output rows x `tiles` tiles of KP output channels over all input passes; loops: tile, pass, row, column
+  // convolution of `rows` output rows x `tiles` tiles of KP output channels; kernels larger than 3x3 are pieces of 3x3 taps, one after the other; loops: tile, piece row, piece column, pass, row, column
   typedef struct packed {
-    logic [20:0] spare;  // must be 0
+    logic [24:0] spare;  // must be 0
+    logic [2:0] more_piece_columns;
+    logic [2:0] more_piece_rows;
     logic [1:0] rule;
     logic signed [7:0] high;
     logic signed [7:0] low;
@@ -106,7 +108,6 @@ package kt_cmd_pkg;
     logic [9:0] out_groups;
     logic [13:0] params;
     logic [15:0] weights;
-    logic [9:0] reads;
     logic [9:0] passes;
     logic [9:0] tiles;
     logic [9:0] rows;

@@ -114,9 +114,9 @@ struct LoadWeightsCommand {
   std::int64_t pass_pitch = 0;  // rows from one pass to the next (KP)
   std::int64_t spread = 0;  // 1: nine words of row_bytes bytes each (3x3), 0: row_bytes contiguous bytes (1x1, VWB)
   std::int64_t row_bytes = 0;  // bytes of a row (spread: of a word) in all passes but the last of a tile
-  std::int64_t last_row_bytes = 0;  // the same in the last pass of a tile
-  std::int64_t tile_passes = 0;  // passes of a tile
-  std::int64_t first_pass = 0;  // number of this load's first pass inside its tile
+  std::int64_t last_row_bytes = 0;  // the same in the last pass of a tile (of a piece, where kernels have pieces)
+  std::int64_t tile_passes = 0;  // passes of a tile (of a piece)
+  std::int64_t first_pass = 0;  // number of this load's first pass inside its tile (its piece)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -159,7 +159,7 @@ struct LoadParamsCommand {
   }
 };
 
-// convolution of `rows` output rows x `tiles` tiles of KP output channels over all input passes; loops: tile, pass, row, column
+// convolution of `rows` output rows x `tiles` tiles of KP output channels; kernels larger than 3x3 are pieces of 3x3 taps, one after the other; loops: tile, piece row, piece column, pass, row, column
 struct ConvCommand {
   static constexpr Opcode kOpcode = Opcode::kConv;
   static constexpr Queue kQueue = Queue::kConv;
@@ -173,18 +173,17 @@ struct ConvCommand {
   std::int64_t in_step = 0;  // words from one window to the next: stride * P
   std::int64_t in_width = 0;  // columns of the input map
   std::int64_t in_height = 0;  // rows of the input map
-  std::int64_t top_row = 0;  // input row under the first tap row of the first output row
+  std::int64_t top_row = 0;  // input row under the first tap row of the first output row, of the first piece
   std::int64_t top_mod3 = 0;  // top_row mod 3
   std::int64_t mode = 0;  // 0: 3x3, 1: 1x1
   std::int64_t stride = 0;  // 1 or 2
-  std::int64_t pad_left = 0;  // columns outside the map left of column 0: 0 or 1
+  std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first piece
   std::int64_t pad_value = 0;  // value of cells outside the map
   std::int64_t columns = 0;  // output columns
   std::int64_t rows = 0;  // output rows; rows * columns must fit OB
   std::int64_t tiles = 0;  // tiles of KP output channels
-  std::int64_t passes = 0;  // input passes of a tile
-  std::int64_t reads = 0;  // SB reads per row and pass
-  std::int64_t weights = 0;  // WB row of the first tile's first pass; (tile, pass, kernel) lies at weights + (tile * passes + pass) * KP + kernel
+  std::int64_t passes = 0;  // input passes of a piece
+  std::int64_t weights = 0;  // WB row of the first tile's first pass; (tile, piece, pass, kernel) lies at weights + ((tile * pieces + piece) * passes + pass) * KP + kernel
   std::int64_t params = 0;  // ZSB word of the first output channel
   std::int64_t out_groups = 0;  // words that exist in an output pixel (G); words beyond them are dropped
   std::int64_t out_group = 0;  // first word of the first tile
@@ -205,6 +204,8 @@ struct ConvCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only)
+  std::int64_t more_piece_rows = 0;  // pieces below the first: ceil(kernel rows / 3) - 1; mode 1x1: 0
+  std::int64_t more_piece_columns = 0;  // pieces right of the first: ceil(kernel columns / 3) - 1; mode 1x1: 0
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -228,28 +229,29 @@ struct ConvCommand {
     visit("rows", self.rows, 248, 10, FieldKind::kUnsigned);
     visit("tiles", self.tiles, 258, 10, FieldKind::kUnsigned);
     visit("passes", self.passes, 268, 10, FieldKind::kUnsigned);
-    visit("reads", self.reads, 278, 10, FieldKind::kUnsigned);
-    visit("weights", self.weights, 288, 16, FieldKind::kUnsigned);
-    visit("params", self.params, 304, 14, FieldKind::kUnsigned);
-    visit("out_groups", self.out_groups, 318, 10, FieldKind::kUnsigned);
-    visit("out_group", self.out_group, 328, 10, FieldKind::kUnsigned);
-    visit("out_first", self.out_first, 338, 12, FieldKind::kWord);
-    visit("out_pixel", self.out_pixel, 350, 12, FieldKind::kWord);
-    visit("out_row_mod3", self.out_row_mod3, 362, 2, FieldKind::kUnsigned);
-    visit("out_slot_size", self.out_slot_size, 364, 14, FieldKind::kUnsigned);
-    visit("sb_first", self.sb_first, 378, 14, FieldKind::kUnsigned);
-    visit("sb_last", self.sb_last, 392, 14, FieldKind::kUnsigned);
-    visit("sb_slot", self.sb_slot, 406, 14, FieldKind::kUnsigned);
-    visit("vb_first", self.vb_first, 420, 14, FieldKind::kUnsigned);
-    visit("vb_last", self.vb_last, 434, 14, FieldKind::kUnsigned);
-    visit("vb_slot", self.vb_slot, 448, 14, FieldKind::kUnsigned);
-    visit("to_sb", self.to_sb, 462, 1, FieldKind::kUnsigned);
-    visit("to_vb", self.to_vb, 463, 1, FieldKind::kUnsigned);
-    visit("to_store", self.to_store, 464, 1, FieldKind::kUnsigned);
-    visit("zero", self.zero, 465, 8, FieldKind::kSigned);
-    visit("low", self.low, 473, 8, FieldKind::kSigned);
-    visit("high", self.high, 481, 8, FieldKind::kSigned);
-    visit("rule", self.rule, 489, 2, FieldKind::kUnsigned);
+    visit("weights", self.weights, 278, 16, FieldKind::kUnsigned);
+    visit("params", self.params, 294, 14, FieldKind::kUnsigned);
+    visit("out_groups", self.out_groups, 308, 10, FieldKind::kUnsigned);
+    visit("out_group", self.out_group, 318, 10, FieldKind::kUnsigned);
+    visit("out_first", self.out_first, 328, 12, FieldKind::kWord);
+    visit("out_pixel", self.out_pixel, 340, 12, FieldKind::kWord);
+    visit("out_row_mod3", self.out_row_mod3, 352, 2, FieldKind::kUnsigned);
+    visit("out_slot_size", self.out_slot_size, 354, 14, FieldKind::kUnsigned);
+    visit("sb_first", self.sb_first, 368, 14, FieldKind::kUnsigned);
+    visit("sb_last", self.sb_last, 382, 14, FieldKind::kUnsigned);
+    visit("sb_slot", self.sb_slot, 396, 14, FieldKind::kUnsigned);
+    visit("vb_first", self.vb_first, 410, 14, FieldKind::kUnsigned);
+    visit("vb_last", self.vb_last, 424, 14, FieldKind::kUnsigned);
+    visit("vb_slot", self.vb_slot, 438, 14, FieldKind::kUnsigned);
+    visit("to_sb", self.to_sb, 452, 1, FieldKind::kUnsigned);
+    visit("to_vb", self.to_vb, 453, 1, FieldKind::kUnsigned);
+    visit("to_store", self.to_store, 454, 1, FieldKind::kUnsigned);
+    visit("zero", self.zero, 455, 8, FieldKind::kSigned);
+    visit("low", self.low, 463, 8, FieldKind::kSigned);
+    visit("high", self.high, 471, 8, FieldKind::kSigned);
+    visit("rule", self.rule, 479, 2, FieldKind::kUnsigned);
+    visit("more_piece_rows", self.more_piece_rows, 481, 3, FieldKind::kUnsigned);
+    visit("more_piece_columns", self.more_piece_columns, 484, 3, FieldKind::kUnsigned);
   }
 };
 

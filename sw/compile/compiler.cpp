@@ -433,9 +433,6 @@ class Emitter {
       b.pad_left = op.pad_left;
       b.pad_value = op.pad_value;
       b.passes = op.array.passes;
-      b.reads = op.array.one_by_one
-                    ? op.out.w
-                    : ceil_div(std::min(op.in.w, (op.out.w - 1) * op.stride + 3 - op.pad_left), op.stride);
       b.weights = c.row_at;
       return b;
     }

@@ -35,17 +35,26 @@ struct Channel {
   int shift;
 };
 
-// A convolution with kernel 1 or 3. Tensors are [row][column][channel] of stored int8 values.
+// A convolution. Tensors are [row][column][channel] of stored int8 values.
 struct Layer {
-  int kernel = 3, stride = 1;
+  int kernel_h = 3, kernel_w = 3, stride = 1;
+  bool one_by_one = false;  // mode 1x1
   int height = 0, width = 0, in_channels = 0, out_channels = 0;
   int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int zero_in = 0, zero_out = 0, low = -128, high = 127;
   bool single = false;
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
-  int out_height() const { return (height + pad_top + pad_bottom - kernel) / stride + 1; }
-  int out_width() const { return (width + pad_left + pad_right - kernel) / stride + 1; }
+  int out_height() const { return (height + pad_top + pad_bottom - kernel_h) / stride + 1; }
+  int piece_rows() const { return ceil_div(kernel_h, 3); }
+  int piece_columns() const { return ceil_div(kernel_w, 3); }
+  int terms() const { return kernel_h * kernel_w * in_channels; }
+  // Weight at any tap of the pieces, 0 beyond the kernel.
+  int8_t weight(int out, int row, int column, int in) const {
+    if (row >= kernel_h || column >= kernel_w || out >= out_channels || in >= in_channels) return 0;
+    return weights[((static_cast<size_t>(out) * kernel_h + row) * kernel_w + column) * in_channels + in];
+  }
+  int out_width() const { return (width + pad_left + pad_right - kernel_w) / stride + 1; }
 };
 
 // TensorFlow Lite's reference requantisation (two roundings), and one rounding of the exact product.
@@ -71,12 +80,12 @@ std::vector<int8_t> reference(const Layer& l) {
     for (int x = 0; x < ow; x++)
       for (int o = 0; o < l.out_channels; o++) {
         int32_t acc = l.channels[o].bias;
-        for (int r = 0; r < l.kernel; r++)
-          for (int c = 0; c < l.kernel; c++) {
+        for (int r = 0; r < l.kernel_h; r++)
+          for (int c = 0; c < l.kernel_w; c++) {
             const int iy = y * l.stride - l.pad_top + r, ix = x * l.stride - l.pad_left + c;
             if (iy < 0 || iy >= l.height || ix < 0 || ix >= l.width) continue;
             const int8_t* a = &l.in[(static_cast<size_t>(iy) * l.width + ix) * l.in_channels];
-            const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel + r) * l.kernel + c) * l.in_channels];
+            const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel_h + r) * l.kernel_w + c) * l.in_channels];
             for (int i = 0; i < l.in_channels; i++) acc += (a[i] - l.zero_in) * w[i];
           }
         out.push_back(static_cast<int8_t>(std::clamp(requantise(acc, l.channels[o], l.single) + l.zero_out, l.low, l.high)));
@@ -99,7 +108,7 @@ struct Rows {
 class Core {
  public:
   int stall_percent = 0;
-  uint64_t cycles = 0, active = 0, done = 0;
+  uint64_t cycles = 0, active = 0, done = 0, running = 0;  // running: cycles with a command
   std::deque<std::vector<int8_t>> stored;
 
   explicit Core(uint64_t seed) : rng_{std::mt19937_64(seed)} {
@@ -132,6 +141,7 @@ class Core {
     top_->eval();
     cycles++;
     active += top_->active_o;
+    running += done < issued_;
   }
   void write_sb(int bank, int addr, const int8_t* word) {
     top_->sb_we_i = 1;
@@ -219,7 +229,8 @@ class LayerRun {
   LayerRun(Core& core, const Layer& l, const Split& s, Random& rng)
       : core_(core), l_(l), s_(s), rng_(rng), in_(l.in_channels, l.width, s.slots, s.in_base),
         out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
-        passes_(l.kernel == 3 ? in_.groups : ceil_div(in_.groups, 9)), tiles_(ceil_div(l.out_channels, kKp)) {}
+        channel_passes_(l.one_by_one ? ceil_div(in_.groups, 9) : in_.groups),
+        passes_(channel_passes_ * l.piece_rows() * l.piece_columns()), tiles_(ceil_div(l.out_channels, kKp)) {}
 
   bool fits() const {
     return in_.end() <= kSbDepth && out_.end() <= kSbDepth && tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
@@ -234,7 +245,7 @@ class LayerRun {
     if (s_.chained) load_rows(l_.height - 1);
     for (int y = 0; y < oh; y += s_.rows) {
       const int rows = std::min(s_.rows, oh - y);
-      if (!s_.chained) load_rows((y + rows - 1) * l_.stride - l_.pad_top + l_.kernel - 1);
+      if (!s_.chained) load_rows((y + rows - 1) * l_.stride - l_.pad_top + l_.kernel_h - 1);
       for (int tile = 0; tile < tiles_; tile += s_.tiles) core_.issue(command(y, rows, tile));
       if (s_.chained) continue;
       core_.wait_done();
@@ -258,17 +269,15 @@ class LayerRun {
         for (int k = 0; k < kKp; k++, addr++) {
           int8_t bytes[9 * kCp] = {};
           const int o = tile * kKp + k;
+          const int group = pass % channel_passes_, piece = pass / channel_passes_;
+          const int top = 3 * (piece / l_.piece_columns()), left = 3 * (piece % l_.piece_columns());
           for (int t = 0; t < 9; t++)
-            for (int c = 0; c < kCp; c++) {
-              const int i = (l_.kernel == 3 ? pass : 9 * pass + t) * kCp + c;
-              const int row = l_.kernel == 3 ? t % 3 : 0, col = l_.kernel == 3 ? t / 3 : 0;
-              if (o < l_.out_channels && i < l_.in_channels)
-                bytes[t * kCp + c] =
-                    l_.weights[((static_cast<size_t>(o) * l_.kernel + row) * l_.kernel + col) * l_.in_channels + i];
-            }
+            for (int c = 0; c < kCp; c++)
+              bytes[t * kCp + c] = l_.one_by_one ? l_.weight(o, 0, 0, (9 * group + t) * kCp + c)
+                                                 : l_.weight(o, top + t % 3, left + t / 3, group * kCp + c);
           core_.write_wb(wb_row(addr), bytes);
         }
-    const size_t n = static_cast<size_t>(l_.kernel) * l_.kernel * l_.in_channels;
+    const size_t n = static_cast<size_t>(l_.terms());
     for (int o = 0; o < l_.out_channels; o++) {
       Channel c = l_.channels[o];
       int32_t sum = 0;
@@ -324,17 +333,13 @@ class LayerRun {
 
   ConvCommand command(int y, int rows, int tile) {
     const int top = y * l_.stride - l_.pad_top, ow = l_.out_width();
-    int reads = ow;
-    if (l_.kernel == 3) {
-      const int columns = std::min(l_.width, (ow - 1) * l_.stride + 3 - l_.pad_left);
-      reads = ceil_div(columns, l_.stride);
-    }
     ConvCommand c;
     c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size, c.in_slot = in_.slot(top);
     c.in_pixel = in_.pixel, c.in_step = l_.stride * in_.pixel;
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.kernel == 1, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in;
-    c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = passes_, c.reads = reads;
+    c.mode = l_.one_by_one, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in;
+    c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
+    c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
     c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = s_.params + tile * kKp;
     c.out_groups = out_.groups, c.out_group = c.out_first = tile * kWords, c.out_pixel = out_.pixel;
     c.out_row_mod3 = mod(y, 3), c.out_slot_size = out_.slot_size;
@@ -349,17 +354,17 @@ class LayerRun {
   Split s_;
   Random& rng_;
   Rows in_, out_;
-  int passes_, tiles_, next_row_ = 0;
+  int channel_passes_, passes_, tiles_, next_row_ = 0;  // passes of a piece, of a tile
   std::vector<int8_t> want_;
 };
 
 void fill(Layer& l, Random& rng) {
   l.in.resize(static_cast<size_t>(l.height) * l.width * l.in_channels);
-  l.weights.resize(static_cast<size_t>(l.out_channels) * l.kernel * l.kernel * l.in_channels);
+  l.weights.resize(static_cast<size_t>(l.out_channels) * l.terms());
   l.channels.resize(l.out_channels);
   for (auto& v : l.in) v = rng.byte();
   for (auto& v : l.weights) v = rng.byte();
-  const int right = std::max(0, 11 - __builtin_clz(l.kernel * l.kernel * l.in_channels));
+  const int right = std::max(0, 11 - __builtin_clz(l.terms()));
   for (auto& c : l.channels) {
     c.bias = rng(-20000, 20000);
     c.mult = rng(0, 3) == 0 ? 1 << 30 : rng(1 << 30, 2147483647);  // powers of two give ties of the second rounding
@@ -374,26 +379,51 @@ void fill(Layer& l, Random& rng) {
   l.single = rng(0, 3) == 0;
 }
 
-Layer random_layer(Random& rng) {
-  Layer l;
-  l.kernel = rng(0, 1) ? 3 : 1;
-  l.stride = rng(1, 2);
+int same_padding(int size, int kernel, int stride) {
+  return std::max(0, (ceil_div(size, stride) - 1) * stride + kernel - size);
+}
+
+// Kernel 1x1 in its own mode, or 3x3.
+void small_kernel(Layer& l, Random& rng) {
+  l.one_by_one = rng(0, 1) == 0;
+  l.kernel_h = l.kernel_w = l.one_by_one ? 1 : 3;
   l.width = rng(0, 3) ? rng(1, 20) : rng(21, 56);
   l.height = rng(1, l.width > 20 ? 10 : 16);
-  l.in_channels = rng(1, l.kernel == 3 ? 6 * kCp : 25 * kCp);
+  l.in_channels = rng(1, l.one_by_one ? 25 * kCp : 6 * kCp);
   if (rng(0, 3) == 0) l.in_channels = rng(1, kCp);  // one pass: tiles follow each other quickly
-  l.out_channels = rng(1, kKp <= 8 ? 5 * kKp : 3 * kKp);
-  if (l.kernel == 3) {
-    switch (rng(0, 2)) {
-      case 0: l.width += 2, l.height += 2; break;                                // valid
-      case 1: l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1; break;    // PyTorch
-      default: {                                                                 // TensorFlow SAME
-        const int ph = std::max(0, (ceil_div(l.height, l.stride) - 1) * l.stride + 3 - l.height);
-        const int pw = std::max(0, (ceil_div(l.width, l.stride) - 1) * l.stride + 3 - l.width);
-        l.pad_top = ph / 2, l.pad_bottom = ph - ph / 2, l.pad_left = pw / 2, l.pad_right = pw - pw / 2;
-      }
-    }
+  if (!l.one_by_one && rng(0, 1)) l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;  // PyTorch
+}
+
+// Any kernel, often larger than the map; pads up to 15, also such that windows, rows of windows and whole pieces lie
+// outside the map.
+void large_kernel(Layer& l, Random& rng) {
+  const int most = rng(0, 2) ? 6 : 16;
+  l.kernel_h = rng(1, most), l.kernel_w = rng(1, most);
+  if (rng(0, 5) == 0) (rng(0, 1) ? l.kernel_h : l.kernel_w) = 1;
+  l.width = rng(0, 2) ? rng(1, 12) : rng(13, 40);
+  l.height = rng(1, l.width > 20 ? 6 : 12);
+  l.in_channels = rng(0, 1) ? rng(1, kCp) : rng(1, most == 6 ? 4 * kCp : 2 * kCp);
+  const int pads = rng(0, 3) ? most - 1 : 15;
+  l.pad_left = rng(0, std::min(pads, rng(0, 3) ? l.kernel_w - 1 : 15)), l.pad_right = rng(0, std::min(pads, l.kernel_w + 2));
+  l.pad_top = rng(0, std::min(pads, l.kernel_h)), l.pad_bottom = rng(0, std::min(pads, l.kernel_h));
+}
+
+Layer random_layer(Random& rng) {
+  Layer l;
+  l.stride = rng(1, 2);
+  if (rng(0, 1)) {
+    small_kernel(l, rng);
+  } else {
+    large_kernel(l, rng);
   }
+  if (!l.one_by_one && l.pad_left == 0 && rng(0, 2) == 0) {  // TensorFlow SAME
+    const int ph = same_padding(l.height, l.kernel_h, l.stride), pw = same_padding(l.width, l.kernel_w, l.stride);
+    l.pad_top = ph / 2, l.pad_bottom = ph - ph / 2, l.pad_left = pw / 2, l.pad_right = pw - pw / 2;
+  }
+  // at least one window
+  l.height = std::max(l.height, l.kernel_h - l.pad_top - l.pad_bottom);
+  l.width = std::max(l.width, l.kernel_w - l.pad_left - l.pad_right);
+  l.out_channels = rng(1, kKp <= 8 ? 5 * kKp : 3 * kKp);
   fill(l, rng);
   return l;
 }
@@ -410,7 +440,7 @@ TEST(ConvPath, RandomLayers) {
     s.rows = rng(0, 3) ? rng(1, std::min(oh, kObPixels / ow)) : 1;  // short passes too, down to one pixel
     s.tiles = rng(1, tiles);
     s.chained = rng(0, 1) == 0;
-    s.slots = s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel + rng(0, 3);
+    s.slots = s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel_h + rng(0, 3);
     s.in_base = rng(0, 100), s.out_base = rng(0, 100), s.params = rng(0, 100);
     s.wb_split = rng(0, 2) ? 0 : rng(1, kWbRows / 2);
     s.wb_base = rng(s.wb_split, kWbRows - 1);
@@ -419,9 +449,10 @@ TEST(ConvPath, RandomLayers) {
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
     tried++;
-    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel << "x" << l.kernel << "/" << l.stride << " in "
+    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel_h << "x" << l.kernel_w << "/" << l.stride << " in "
                                     << l.height << "x" << l.width << "x" << l.in_channels << " out " << oh << "x" << ow << "x"
-                                    << l.out_channels << " pads " << l.pad_top << l.pad_left << l.pad_bottom << l.pad_right
+                                    << l.out_channels << " pads " << l.pad_top << ' ' << l.pad_left << ' ' << l.pad_bottom << ' '
+                                    << l.pad_right
                                     << " rows " << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
                                     << s.chained << " stall " << core.stall_percent);
     run.run();
@@ -429,20 +460,27 @@ TEST(ConvPath, RandomLayers) {
   }
 }
 
-// No window is emitted twice or in vain.
+// No window is emitted twice or in vain, and rows, passes and pieces follow each other without bubbles.
 TEST(ConvPath, EmitsEachWindowOnce) {
-  Random rng{std::mt19937_64(7)};
-  Core core(1);
-  Layer l;
-  l.height = l.width = 14, l.in_channels = 4 * kCp, l.out_channels = 2 * kKp;
-  l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;
-  fill(l, rng);
-  Split s{};
-  s.rows = 7, s.tiles = 2, s.chained = true, s.slots = 16, s.to_vb = true;
-  LayerRun run(core, l, s, rng);
-  ASSERT_TRUE(run.fits());
-  run.run();
-  EXPECT_EQ(core.active, 14u * 14u * 4u * 2u);  // one window per pixel, pass and tile
+  for (int kernel : {3, 5, 7}) {
+    SCOPED_TRACE(testing::Message() << "kernel " << kernel);
+    Random rng{std::mt19937_64(7)};
+    Core core(1);
+    Layer l;
+    l.kernel_h = l.kernel_w = kernel;
+    l.height = l.width = 14, l.in_channels = 2 * kCp, l.out_channels = 2 * kKp;
+    l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = kernel / 2;
+    fill(l, rng);
+    Split s{};
+    s.rows = 7, s.tiles = 2, s.chained = true, s.slots = 18, s.to_vb = true;
+    LayerRun run(core, l, s, rng);
+    ASSERT_TRUE(run.fits());
+    run.run();
+    const int pieces = ceil_div(kernel, 3) * ceil_div(kernel, 3);
+    EXPECT_EQ(core.active, 14u * 14u * 2u * 2u * static_cast<unsigned>(pieces));  // one per pixel, pass and tile
+    // Two commands, each with the first weights before it and the latency behind it.
+    EXPECT_LE(core.running, core.active + 2 * (3 * kKp + 40));
+  }
 }
 
 }  // namespace

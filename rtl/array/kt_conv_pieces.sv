@@ -1,0 +1,70 @@
+// Passes of a tile: the pieces of the kernel (piece row, piece column; 3x3 taps each) and, fastest, the input passes of
+// a piece. The reader is ahead of the windows, so reader and sequencer have one of these each.
+//
+// A piece reads only columns of the map: windows begin at column `left` (negative: outside), reads at the first column
+// of the map from there on and end with the last window or the map. Where no window touches the map, one column is read
+// in vain, so that every row has a read; the windows are masked whatever it brings.
+module kt_conv_pieces
+  import kt_cmd_pkg::*;
+(
+  input  logic              clk_i,
+  input  logic              start_i,
+  // each block uses its own fields of the command
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  conv_t             cmd_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic              step_i,        // the pass ends
+  output logic              last_o,        // it is the last of its tile ...
+  output logic              last_row_o,    // ... of its piece row
+  output logic              last_piece_o,  // ... of its piece
+  output logic signed [5:0] left_o,        // of the pass: column of the map under the left column of a row's first window
+  output logic        [9:0] reads_o,       //              SB reads of a row
+  output logic signed [5:0] next_left_o,   // the same of the next pass; with start_i: of the first
+  output logic        [9:0] next_reads_o
+);
+
+  logic [9:0]        pass_q;         // left after this one
+  logic [2:0]        column_q, row_q;
+  logic signed [5:0] left_q, left_d;
+  logic [9:0]        reads_q, reads_d;
+
+  assign last_piece_o = pass_q == '0;
+  assign last_row_o   = last_piece_o && (column_q == '0);
+  assign last_o       = last_row_o && (row_q == '0);
+
+  always_comb begin
+    left_d = left_q;
+    if (start_i || last_row_o) left_d = -$signed({2'b0, cmd_i.pad_left});
+    else if (last_piece_o) left_d = left_q + 6'sd3;
+  end
+
+  logic               stride2;
+  logic signed [12:0] stop, to, count;  // one past the last column under the windows; in the map; columns
+  assign stride2 = cmd_i.stride == 2'd2;
+  assign stop    = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
+  assign to      = (stop > $signed({3'b0, cmd_i.in_width})) ? $signed({3'b0, cmd_i.in_width}) : stop;
+  assign count   = (left_d < 0) ? to : to - 13'(left_d);
+  always_comb begin
+    if (cmd_i.mode == kt_array_pkg::Mode1x1) reads_d = cmd_i.columns;
+    else if (count <= 0) reads_d = 10'd1;
+    else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i || step_i) begin
+      left_q   <= left_d;
+      reads_q  <= reads_d;
+      pass_q   <= (start_i || last_piece_o) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
+      if (start_i || last_row_o) column_q <= cmd_i.more_piece_columns;
+      else if (last_piece_o) column_q <= column_q - 3'd1;
+      if (start_i || last_o) row_q <= cmd_i.more_piece_rows;
+      else if (last_row_o) row_q <= row_q - 3'd1;
+    end
+  end
+
+  assign left_o       = left_q;
+  assign reads_o      = reads_q;
+  assign next_left_o  = left_d;
+  assign next_reads_o = reads_d;
+
+endmodule
