@@ -52,8 +52,10 @@ module kt_vector
   output logic                active_o   // a step is emitted in this cycle
 );
 
-  localparam int unsigned Lanes = 3 * Cp;
-  localparam int unsigned LaneW = $clog2(Lanes);
+  localparam int unsigned Lanes  = 3 * Cp;
+  localparam int unsigned LaneW  = $clog2(Lanes);
+  localparam int unsigned LanesP = 2 ** LaneW;           // see kt_vector_line_buf
+  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp);
   localparam int unsigned VwbAw = $clog2(VwbRows);
   localparam int unsigned ZsbAw = $clog2(ZsbDepth);
 
@@ -69,6 +71,7 @@ module kt_vector
   logic      loader_ready, loader_start, claimed_q;  // claimed: the loader has begun with the next command
 
   kt_vector_decode u_decode (
+    .valid_i(cmd_valid_i),
     .op_i,
     .cmd_i,
     .index_i(cmd_index_i),
@@ -158,12 +161,7 @@ module kt_vector
   );
 
   // ---- a step's way through the pipeline
-  vec_token_t token1_q, token2_q, token3_q, token4_q, token5_q;
-  // late stages use few fields
-  /* verilator lint_off UNUSEDSIGNAL */
-  vec_token_t token6_q;
-  /* verilator lint_on UNUSEDSIGNAL */
-  logic       last7_q;
+  vec_token_t token1_q, token2_q, token3_q, token4_q, token5_q, token6_q;
   // cells to be replaced are known with the request
   /* verilator lint_off UNUSEDSIGNAL */
   vec_push_t  push1_q;
@@ -179,7 +177,6 @@ module kt_vector
       token4_q <= '0;
       token5_q <= '0;
       token6_q <= '0;
-      last7_q  <= 1'b0;
       push1_q  <= '0;
       push2_q  <= '0;
     end else begin
@@ -189,7 +186,6 @@ module kt_vector
       token4_q <= token3_q;
       token5_q <= token4_q;
       token6_q <= token5_q;
-      last7_q  <= token6_q.last;
       push1_q  <= '{valid: rd, column: rd_column, off_map: '0, missing: '0, pad_value: cmd_q.pad_value,
                     neutral: neutral_value(cmd_q.kind)};
       push2_q  <= '{valid: push1_q.valid, column: push1_q.column, off_map: rd_off_map, missing: rd_missing,
@@ -203,14 +199,14 @@ module kt_vector
 
   // ---- VWB, read step by step or, ahead of a tile, by the loader
   logic              step_weights2, step_weights3_q, loader_vwb_rd, vwb_rd;
-  logic              shadow_we_q;
+  logic              vwb_read_q, shadow_we_q;
   logic [1:0]        loader_column, shadow_column_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t             loader_vwb_addr, vwb_addr;
   /* verilator lint_on UNUSEDSIGNAL */
   logic [Cp*8-1:0]   vwb_word[9];
-  logic signed [7:0] weight[3*Lanes];
+  logic signed [7:0] weight[Cells];
 
   assign step_weights2 = token2_q.valid && (token2_q.kind == KindDepthwise) && !token2_q.stream;
   assign vwb_rd        = step_weights2 || loader_vwb_rd;
@@ -220,9 +216,11 @@ module kt_vector
     if (!rst_ni) begin
       step_weights3_q <= 1'b0;
       shadow_we_q     <= 1'b0;
+      vwb_read_q      <= 1'b0;
     end else begin
       step_weights3_q <= step_weights2;
       shadow_we_q     <= loader_vwb_rd;
+      vwb_read_q      <= vwb_rd;
     end
   end
   always_ff @(posedge clk_i) shadow_column_q <= loader_column;
@@ -242,114 +240,107 @@ module kt_vector
     );
   end
 
-  kt_unpack #(
-    .Cp(Cp)
-  ) u_unpack_weights (
-    .word_i(vwb_word),
-    .byte_o(weight)
-  );
+  always_comb begin
+    weight = '{default: '0};
+    if (vwb_read_q) begin
+      for (int unsigned t = 0; t < 9; t++) begin
+        automatic logic [Cp*8-1:0] word = vwb_word[t];
+        for (int unsigned b = 0; b < Cp; b++) weight[t*Cp+b] = word[8*b+:8];
+      end
+    end
+  end
 
   // ---- window
-  logic signed [7:0]  line[4][3*Lanes];
-  logic signed [31:0] column_sum[3][Lanes];
-  logic signed [7:0]  upper_cell[Lanes];
+  logic signed [7:0] line0[Cells], line1[Cells], line2[Cells], line3[Cells];
 
   kt_vector_line_buf #(
     .Cp(Cp)
   ) u_line_buf (
     .clk_i,
-    .push_i  (push2_q),
+    .push_i   (push2_q),
     .word_i,
-    .column_o(line)
+    .column0_o(line0),
+    .column1_o(line1),
+    .column2_o(line2),
+    .column3_o(line3)
   );
 
   for (genvar c = 0; c < 3; c++) begin : g_column
-    // the operands of Add are the first column's upper cells
+    // the operands of Add are the first column's cells
     /* verilator lint_off UNUSEDSIGNAL */
-    logic signed [7:0] upper[Lanes];
+    logic signed [7:0]  cells[Cells];
     /* verilator lint_on UNUSEDSIGNAL */
+    logic signed [31:0] sum[LanesP];
     kt_vector_column #(
-      .Lanes (Lanes),
+      .Cp    (Cp),
       .Column(c)
     ) u_column (
       .clk_i,
       .window_i   (token3_q),
       .product_i  (token4_q),
-      .column_i   (line),
+      .column0_i  (line0),
+      .column1_i  (line1),
+      .column2_i  (line2),
+      .column3_i  (line3),
       .shadow_we_i(shadow_we_q && (shadow_column_q == 2'(c))),
       .row_we_i   (step_weights3_q && (c == 0)),
       .weight_i   (weight),
-      .cell_o     (upper),
-      .result_o   (column_sum[c])
+      .cell_o     (cells),
+      .sum_o      (sum)
     );
   end
-  assign upper_cell = g_column[0].upper;
 
   // ---- operand of Add
-  param_t             operand_param[2];
-  logic signed [31:0] operand[Lanes];
+  logic               param_we_q;
+  param_dest_e        dest_q;
+  logic [LaneW-1:0]   lane_q;  // lane or operand
+  param_t             zsb_word;
+  logic signed [31:0] operand[LanesP];
 
   kt_vector_operand #(
-    .Lanes(Lanes)
+    .Cp(Cp)
   ) u_operand (
     .clk_i,
-    .valid_i (token4_q.valid && (token4_q.kind == KindAdd)),
-    .cell_i  (upper_cell),
-    .param_i (operand_param[token4_q.operand]),
-    .valid1_i(token5_q.valid && (token5_q.kind == KindAdd)),
-    .sum_o   (operand)
+    .we_i       (param_we_q && (dest_q == ToOperand)),
+    .we_second_i(lane_q[0]),
+    .word_i     (zsb_word),
+    .swap_i     (token3_q.swap),
+    .valid_i    (token4_q.valid && (token4_q.kind == KindAdd)),
+    .second_i   (token4_q.operand),
+    .cell_i     (g_column[0].cells),
+    .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
+    .sum_o      (operand)
   );
 
   // ---- step: columns together, or an operand
-  logic signed [31:0] step_d[Lanes], step_q[Lanes];
+  logic signed [31:0] step_d[LanesP], step_q[LanesP];
   always_comb begin
-    step_d = step_q;
-    if (token5_q.valid) begin
-      if (token5_q.kind == KindAdd) begin
-        step_d = operand;
-      end else if (token5_q.kind == KindMaximum) begin
-        step_d = column_sum[0];
-        for (int unsigned c = 1; c < 3; c++) begin
-          if (token5_q.columns[c]) begin
-            for (int unsigned l = 0; l < Lanes; l++) if (column_sum[c][l] > step_d[l]) step_d[l] = column_sum[c][l];
-          end
-        end
-      end else begin
-        step_d = column_sum[0];
-        for (int unsigned c = 1; c < 3; c++) begin
-          if (token5_q.columns[c]) for (int unsigned l = 0; l < Lanes; l++) step_d[l] = step_d[l] + column_sum[c][l];
-        end
+    step_d = operand;
+    if (token5_q.valid && (token5_q.kind == KindMaximum)) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic signed [31:0] m = g_column[0].sum[l];
+        if (token5_q.columns[1] && (g_column[1].sum[l] > m)) m = g_column[1].sum[l];
+        if (token5_q.columns[2] && (g_column[2].sum[l] > m)) m = g_column[2].sum[l];
+        step_d[l] = m;
+      end
+    end else if (token5_q.valid && (token5_q.kind != KindAdd)) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        step_d[l] = g_column[0].sum[l] + (g_column[1].sum[l] & {32{token5_q.columns[1]}})
+                                       + (g_column[2].sum[l] & {32{token5_q.columns[2]}});
       end
     end
   end
-  always_ff @(posedge clk_i) step_q <= step_d;
-
-  // ---- accumulator
-  logic signed [31:0] acc_d[Lanes], acc_q[Lanes];
-  always_comb begin
-    acc_d = acc_q;
-    if (token6_q.valid) begin
-      if (token6_q.first) begin
-        acc_d = step_q;
-      end else if (token6_q.kind == KindMaximum) begin
-        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = (step_q[l] > acc_q[l]) ? step_q[l] : acc_q[l];
-      end else begin
-        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = acc_q[l] + step_q[l];
-      end
-    end
-  end
-  always_ff @(posedge clk_i) acc_q <= acc_d;
+  always_ff @(posedge clk_i) if (token5_q.valid) step_q <= step_d;
 
   // ---- ZSB, read result by result (average) or, ahead of a tile, by the loader
-  logic             average0, average5, average6_q, loader_zsb_rd, param_we_q;
+  logic             average0, average5, average6_q, loader_zsb_rd;
   addr_t            average_addr2, average_addr3_q, average_addr4_q, average_addr5_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t            loader_zsb_addr, zsb_addr;
   /* verilator lint_on UNUSEDSIGNAL */
-  param_dest_e      loader_dest, dest_q;
-  logic [LaneW-1:0] loader_lane, lane_q;
-  param_t           zsb_word;
+  param_dest_e      loader_dest;
+  logic [LaneW-1:0] loader_lane;
   finish_t          finish;
 
   assign average0 = token0.last && (token0.kind == KindAverage);
@@ -400,7 +391,7 @@ module kt_vector
   );
 
   kt_vector_loader #(
-    .Lanes(Lanes)
+    .Cp(Cp)
   ) u_loader (
     .clk_i,
     .rst_ni,
@@ -423,63 +414,23 @@ module kt_vector
     .finish_o    (finish)
   );
 
-  // ---- requantise
-  logic signed [31:0] bias[Lanes], mult[Lanes];
-  logic signed [7:0]  shift[Lanes], zero[Lanes], low[Lanes], high[Lanes];
-  logic [1:0]         rule[Lanes];
-  // all lanes alike
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic [Lanes-1:0]   lane_valid;
-  /* verilator lint_on UNUSEDSIGNAL */
-  logic signed [7:0]  lane[Lanes];
-
-  kt_vector_params #(
-    .Lanes(Lanes)
-  ) u_params (
-    .clk_i,
-    .we_i          (param_we_q),
-    .dest_i        (dest_q),
-    .lane_i        (lane_q),
-    .word_i        (zsb_word),
-    .finish_i      (finish),
-    .swap_operand_i(token3_q.swap),
-    .swap_i        (token6_q.swap),
-    .average_i     (average6_q),
-    .operand_o     (operand_param),
-    .bias_o        (bias),
-    .mult_o        (mult),
-    .shift_o       (shift),
-    .zero_o        (zero),
-    .low_o         (low),
-    .high_o        (high),
-    .rule_o        (rule)
-  );
-
-  kt_requant #(
-    .Lanes  (Lanes),
-    .Average(1'b1)
-  ) u_requant (
+  // ---- accumulate, requantise
+  kt_vector_result #(
+    .Cp(Cp)
+  ) u_result (
     .clk_i,
     .rst_ni,
-    .valid_i({Lanes{last7_q}}),
-    .acc_i  (acc_q),
-    .bias_i (bias),
-    .mult_i (mult),
-    .shift_i(shift),
-    .zero_i (zero),
-    .low_i  (low),
-    .high_i (high),
-    .rule_i (rule),
-    .valid_o(lane_valid),
-    .data_o (lane)
+    .token_i  (token6_q),
+    .step_i   (step_q),
+    .lane_we_i(param_we_q && (dest_q == ToLane)),
+    .lane_i   (lane_q),
+    .all_we_i (param_we_q && (dest_q == ToAll)),
+    .average_i(average6_q),
+    .word_i   (zsb_word),
+    .finish_i (finish),
+    .valid_o  (out_valid_o),
+    .word_o   (out_word_o)
   );
-
-  assign out_valid_o = lane_valid[0];
-  for (genvar g = 0; g < 3; g++) begin : g_word
-    for (genvar b = 0; b < int'(Cp); b++) begin : g_byte
-      assign out_word_o[g][8*b+:8] = lane[g*Cp+b];
-    end
-  end
 
   assign active_o = token0.valid;
 

@@ -1,92 +1,93 @@
 // One column of the window: three cells a lane, their weights, and what they add up to (or their maximum).
 //   window   the column is taken from the line buffer, or filled where it lies outside the map
-//   product  three products a lane, one cycle later
+//   product  three products a lane, one cycle later; the sum is registered
 // Weights are loaded into shadow registers; `swap` makes them current together with the cells of its step.
 module kt_vector_column
   import kt_vector_pkg::*;
 #(
-  parameter int unsigned Lanes  = 24,
-  parameter int unsigned Column = 0
+  parameter int unsigned Cp     = 8,
+  parameter int unsigned Column = 0,
+  localparam int unsigned Lanes  = 3 * Cp,
+  localparam int unsigned LanesP = 2 ** $clog2(Lanes),
+  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp)
 ) (
   input  logic               clk_i,
-  // window: step and line buffer
   // every stage uses its own fields of the token
   /* verilator lint_off UNUSEDSIGNAL */
   input  vec_token_t         window_i,
   input  vec_token_t         product_i,
+  // the last entries of an array are not used, see kt_vector_line_buf
+  input  logic signed [7:0]  column0_i [Cells],
+  input  logic signed [7:0]  column1_i [Cells],
+  input  logic signed [7:0]  column2_i [Cells],
+  input  logic signed [7:0]  column3_i [Cells],
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic signed [7:0]  column_i [4][3*Lanes],
-  // weights: 3 * row + group, then channel
+  // weights
   input  logic               shadow_we_i,
-  input  logic               row_we_i,     // straight into the current ones
-  input  logic signed [7:0]  weight_i [3*Lanes],
-  // product stage
-  output logic signed [7:0]  cell_o   [Lanes],  // upper row
-  output logic signed [31:0] result_o [Lanes]   // registered
+  input  logic               row_we_i,       // straight into the current ones
+  input  logic signed [7:0]  weight_i  [Cells],
+  // product stage and what comes out of it
+  output logic signed [7:0]  cell_o    [Cells],
+  output logic signed [31:0] sum_o     [LanesP]
 );
 
   logic              run;
   logic [1:0]        from;
-  logic signed [7:0] cell_d[3*Lanes], cell_q[3*Lanes];
+  logic signed [7:0] cell_d[Cells], cell_q[Cells];
 
   assign run  = window_i.valid && window_i.columns[Column];
   assign from = window_i.left + 2'(Column);
 
   always_comb begin
-    cell_d = cell_q;
-    if (run) begin
-      cell_d = column_i[from];
-      if (window_i.off_map[Column]) begin
-        for (int unsigned r = 0; r < 3; r++) begin
-          for (int unsigned l = 0; l < Lanes; l++) begin
-            cell_d[r*Lanes+l] = window_i.rows[r] ? window_i.pad_value : neutral_value(window_i.kind);
-          end
+    unique case (from)
+      2'd0:    cell_d = column0_i;
+      2'd1:    cell_d = column1_i;
+      2'd2:    cell_d = column2_i;
+      default: cell_d = column3_i;
+    endcase
+    if (run && window_i.off_map[Column]) begin
+      for (int unsigned r = 0; r < 3; r++) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          cell_d[r*Lanes+l] = window_i.rows[r] ? window_i.pad_value : neutral_value(window_i.kind);
         end
       end
     end
   end
-  always_ff @(posedge clk_i) cell_q <= cell_d;
+  always_ff @(posedge clk_i) if (run) cell_q <= cell_d;
 
-  logic signed [7:0] weight_d[3*Lanes], weight_q[3*Lanes], shadow_q[3*Lanes];
-  always_comb begin
-    weight_d = weight_q;
-    if (row_we_i) weight_d = weight_i;
-    else if (window_i.swap) weight_d = shadow_q;
-    // an average is a sum
-    if (window_i.swap && (window_i.kind == KindAverage)) weight_d = '{default: 8'sd1};
-  end
+  logic signed [7:0] weight_q[Cells], shadow_q[Cells];
   always_ff @(posedge clk_i) begin
     if (shadow_we_i) shadow_q <= weight_i;
-    if (row_we_i || window_i.swap) weight_q <= weight_d;
+    if (row_we_i) weight_q <= weight_i;
+    else if (window_i.swap && (window_i.kind == KindAverage)) weight_q <= '{default: 8'sd1};  // an average is a sum
+    else if (window_i.swap) weight_q <= shadow_q;
   end
 
   // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well.
-  logic signed [31:0] result_d[Lanes], result_q[Lanes];
+  logic               work;
+  logic signed [31:0] sum_d[LanesP], sum_q[LanesP];
+  assign work = product_i.valid && product_i.columns[Column] && (product_i.kind != KindAdd);
   always_comb begin
-    result_d = result_q;
-    if (product_i.valid && product_i.columns[Column]) begin
-      if (product_i.kind == KindMaximum) begin
-        for (int unsigned l = 0; l < Lanes; l++) begin
-          automatic logic signed [7:0] m = (cell_q[l] > cell_q[Lanes+l]) ? cell_q[l] : cell_q[Lanes+l];
-          result_d[l] = 32'((m > cell_q[2*Lanes+l]) ? m : cell_q[2*Lanes+l]);
-        end
-      end else if (product_i.kind != KindAdd) begin
-        for (int unsigned l = 0; l < Lanes; l++) begin
-          result_d[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
-                        * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - 32'h80)
-                      + ((32'(unsigned'(cell_q[Lanes+l])) ^ 32'h80) - 32'h80)
-                        * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - 32'h80)
-                      + ((32'(unsigned'(cell_q[2*Lanes+l])) ^ 32'h80) - 32'h80)
-                        * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - 32'h80);
-        end
+    sum_d = '{default: '0};
+    if (work && (product_i.kind == KindMaximum)) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        automatic logic signed [7:0] m = (cell_q[l] > cell_q[Lanes+l]) ? cell_q[l] : cell_q[Lanes+l];
+        sum_d[l] = 32'((m > cell_q[2*Lanes+l]) ? m : cell_q[2*Lanes+l]);
+      end
+    end else if (work) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        sum_d[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
+                   * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - 32'h80)
+                 + ((32'(unsigned'(cell_q[Lanes+l])) ^ 32'h80) - 32'h80)
+                   * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - 32'h80)
+                 + ((32'(unsigned'(cell_q[2*Lanes+l])) ^ 32'h80) - 32'h80)
+                   * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - 32'h80);
       end
     end
   end
-  always_ff @(posedge clk_i) result_q <= result_d;
+  always_ff @(posedge clk_i) if (work) sum_q <= sum_d;
 
-  assign result_o = result_q;
-  for (genvar l = 0; l < int'(Lanes); l++) begin : g_cell
-    assign cell_o[l] = cell_q[l];
-  end
+  assign sum_o  = sum_q;
+  assign cell_o = cell_q;
 
 endmodule

@@ -4,6 +4,7 @@ module kt_vector_decode
   import kt_pkg::*;
   import kt_vector_pkg::*;
 (
+  input  logic                valid_i,  // there is a command: idle queues cost nothing in simulation
   input  logic [3:0]          op_i,
   // the spare bits are checked by the fetch
   /* verilator lint_off UNUSEDSIGNAL */
@@ -26,7 +27,9 @@ module kt_vector_decode
   endfunction
 
   always_comb begin
-    if (op_i == OpAdd) begin
+    cmd_o = '0;
+    out_o = '0;
+    if (valid_i && (op_i == OpAdd)) begin
       cmd_o = '{
         kind:           KindAdd,
         ring:           ring_of(a.in_first, a.in_last, a.in_slot_size),
@@ -69,7 +72,7 @@ module kt_vector_decode
         to_store: a.to_store,
         index:    index_i
       };
-    end else begin
+    end else if (valid_i) begin
       cmd_o = '{
         kind:           kind_e'(w.kind),
         ring:           ring_of(w.in_first, w.in_last, w.in_slot_size),

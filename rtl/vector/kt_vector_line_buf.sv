@@ -1,43 +1,55 @@
-// Line buffer of the vector engine: a ring of four columns, each three rows x 3 * Cp lanes. Cells outside the map and
-// rows that the kernel does not have are replaced when they enter, so neither costs a read.
+// Line buffer of the vector engine: a ring of four columns, each three rows x three groups x Cp channels (word
+// 3 * row + group). Cells outside the map and rows that the kernel does not have are replaced when they enter, so neither
+// costs a read.
+//
+// In this engine arrays of 9 * Cp cells (row, then lane) and of 3 * Cp lanes (group, then channel) have a power of two of
+// entries, the last ones unused: an index that cannot leave its array needs no bounds check in simulation, and one flat
+// loop over the lanes becomes vector operations.
 module kt_vector_line_buf
   import kt_vector_pkg::*;
 #(
   parameter int unsigned Cp = 8,
-  localparam int unsigned Lanes = 3 * Cp
+  localparam int unsigned Lanes = 3 * Cp,
+  localparam int unsigned Cells = 2 ** $clog2(9 * Cp)
 ) (
   input  logic              clk_i,
   input  vec_push_t         push_i,
-  input  logic [Cp*8-1:0]   word_i   [9],
-  output logic signed [7:0] column_o [4][3*Lanes]
+  input  logic [Cp*8-1:0]   word_i    [9],
+  // four arrays, not one of four: simulation moves them whole
+  output logic signed [7:0] column0_o [Cells],
+  output logic signed [7:0] column1_o [Cells],
+  output logic signed [7:0] column2_o [Cells],
+  output logic signed [7:0] column3_o [Cells]
 );
 
-  logic signed [7:0] byte_in[3*Lanes], byte_d[3*Lanes];
-  logic signed [7:0] column_q[4][3*Lanes];
-
-  kt_unpack #(
-    .Cp(Cp)
-  ) u_unpack (
-    .word_i(word_i),
-    .byte_o(byte_in)
-  );
+  logic signed [7:0] column_d[Cells];
 
   always_comb begin
-    byte_d = column_q[0];
+    column_d = '{default: '0};
     if (push_i.valid) begin
-      byte_d = byte_in;
+      for (int unsigned t = 0; t < 9; t++) begin
+        automatic logic [Cp*8-1:0] word = word_i[t];
+        for (int unsigned b = 0; b < Cp; b++) column_d[t*Cp+b] = word[8*b+:8];
+      end
       for (int unsigned r = 0; r < 3; r++) begin
         if (push_i.missing[r] || push_i.off_map[r]) begin
           for (int unsigned l = 0; l < Lanes; l++) begin
-            byte_d[r*Lanes+l] = push_i.missing[r] ? push_i.neutral : push_i.pad_value;
+            column_d[r*Lanes+l] = push_i.missing[r] ? push_i.neutral : push_i.pad_value;
           end
         end
       end
     end
   end
 
-  always_ff @(posedge clk_i) if (push_i.valid) column_q[push_i.column] <= byte_d;
-
-  assign column_o = column_q;
+  always_ff @(posedge clk_i) begin
+    if (push_i.valid) begin
+      unique case (push_i.column)
+        2'd0:    column0_o <= column_d;
+        2'd1:    column1_o <= column_d;
+        2'd2:    column2_o <= column_d;
+        default: column3_o <= column_d;
+      endcase
+    end
+  end
 
 endmodule

@@ -10,8 +10,8 @@ module kt_vector_loader
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(
-  parameter int unsigned Lanes = 24,
-  localparam int unsigned LaneW = $clog2(Lanes)
+  parameter int unsigned Cp = 8,
+  localparam int unsigned LaneW = $clog2(3 * Cp)
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -52,15 +52,15 @@ module kt_vector_loader
 
   // words of a load and those still to be read
   logic [1:0]       columns_q, column_q;
-  logic [LaneW:0]   words_q, word_q;
+  logic [LaneW-1:0] words_q, word_q;
   logic             vwb_left, zsb_left;
 
-  logic [LaneW:0] words;
+  logic [LaneW-1:0] words;
   always_comb begin
     unique case (cmd_i.kind)
-      KindDepthwise: words = (LaneW + 1)'(Lanes);
-      KindMaximum:   words = (LaneW + 1)'(1);
-      KindAdd:       words = (LaneW + 1)'(3);
+      KindDepthwise: words = LaneW'(3 * Cp);
+      KindMaximum:   words = LaneW'(1);
+      KindAdd:       words = LaneW'(3);
       default:       words = '0;
     endcase
   end
@@ -126,12 +126,12 @@ module kt_vector_loader
   assign vwb_addr_o   = vwb_addr_q;
   assign vwb_column_o = column_q;
   assign zsb_addr_o   = zsb_addr_q;
-  assign zsb_lane_o   = word_q[LaneW-1:0];
+  assign zsb_lane_o   = word_q;
   assign finish_o     = finish_q;
   always_comb begin
     zsb_dest_o = ToLane;
     if (kind_q == KindMaximum) zsb_dest_o = ToAll;
-    if (kind_q == KindAdd) zsb_dest_o = (word_q == (LaneW + 1)'(2)) ? ToAll : ToOperand;
+    if (kind_q == KindAdd) zsb_dest_o = (word_q == LaneW'(2)) ? ToAll : ToOperand;
   end
 
 endmodule

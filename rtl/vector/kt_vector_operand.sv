@@ -1,42 +1,69 @@
 // Operand of an addition: d = a + bias (bias = -zero point), then (d << 20) through rule `double` with the operand's
 // multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then h / 2^-shift, ties away from zero.
-// Stage one registers h, stage two is combinational behind it.
+// h is registered; the rounding shift is combinational behind it. The two ZSB words have shadow registers too.
 module kt_vector_operand
   import kt_pkg::*;
 #(
-  parameter int unsigned Lanes = 24
+  parameter int unsigned Cp = 8,
+  localparam int unsigned Lanes  = 3 * Cp,
+  localparam int unsigned LanesP = 2 ** $clog2(Lanes),
+  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp)
 ) (
   input  logic               clk_i,
-  input  logic               valid_i,
-  input  logic signed [7:0]  cell_i [Lanes],
-  // nine bits of the bias and five of the shift matter
+  // parameters; nine bits of the bias and five of the shift matter
+  input  logic               we_i,
+  input  logic               we_second_i,
   /* verilator lint_off UNUSEDSIGNAL */
-  input  param_t             param_i,   // with the cell
+  input  param_t             word_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic               valid1_i,  // a cycle later
-  output logic signed [31:0] sum_o  [Lanes]
+  input  logic               swap_i,     // a cycle before the first cell
+  // operand
+  input  logic               valid_i,
+  input  logic               second_i,
+  // of a column the first row
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic signed [7:0]  cell_i [Cells],
+  /* verilator lint_on UNUSEDSIGNAL */
+  // a cycle later
+  input  logic               valid1_i,
+  output logic signed [31:0] sum_o  [LanesP]
 );
 
-  logic signed [31:0] half_d[Lanes], half_q[Lanes];
-  logic [4:0]         right_q;
+  // first operand, second operand
+  typedef struct packed {
+    logic signed [8:0]  bias;
+    logic signed [31:0] mult;
+    logic [4:0]         right;
+  } operand_t;
+  operand_t shadow_q[2], param_q[2], param;
 
+  always_ff @(posedge clk_i) begin
+    if (we_i) shadow_q[we_second_i] <= '{bias: word_i.bias[8:0], mult: word_i.mult, right: 5'(-word_i.shift)};
+    if (swap_i) param_q <= shadow_q;
+  end
+  assign param = param_q[second_i];
+
+  logic signed [31:0] half_d[LanesP], half_q[LanesP];
+  logic [4:0]         right_q;
   always_comb begin
-    half_d = half_q;
+    half_d = '{default: '0};
     if (valid_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic signed [8:0] d = 9'(cell_i[l]) + param_i.bias[8:0];
-        half_d[l] = 32'((64'(d) * 64'(param_i.mult) + 64'sd1024) >>> 11);
+        automatic logic signed [8:0] d = 9'(cell_i[l]) + param.bias;
+        half_d[l] = 32'((64'(d) * 64'(param.mult) + 64'sd1024) >>> 11);
       end
     end
   end
   always_ff @(posedge clk_i) begin
-    half_q <= half_d;
-    if (valid_i) right_q <= 5'(-param_i.shift);
+    if (valid_i) begin
+      half_q  <= half_d;
+      right_q <= param.right;
+    end
   end
 
-  logic signed [31:0] sum[Lanes];
+  logic signed [31:0] sum[LanesP];
   always_comb begin
-    sum = half_q;
+    sum = '{default: '0};
     if (valid1_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic [31:0] mask = (32'd1 << right_q) - 32'd1;

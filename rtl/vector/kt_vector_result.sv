@@ -1,0 +1,121 @@
+// The lanes of the vector engine behind the window: accumulator or maximum, requantiser, and its parameters: shadow
+// registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result and
+// goes to all lanes.
+module kt_vector_result
+  import kt_pkg::*;
+  import kt_vector_pkg::*;
+#(
+  parameter int unsigned Cp = 8,
+  localparam int unsigned Lanes  = 3 * Cp,
+  localparam int unsigned LaneW  = $clog2(Lanes),
+  localparam int unsigned LanesP = 2 ** LaneW  // see kt_vector_line_buf
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  // step
+  // the last stages use few fields of the token
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  vec_token_t         token_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic signed [31:0] step_i [LanesP],
+  // parameters: a ZSB word for the shadow of one lane or of all, or for all current lanes (average)
+  input  logic               lane_we_i,
+  input  logic [LaneW-1:0]   lane_i,
+  input  logic               all_we_i,
+  input  logic               average_i,
+  input  param_t             word_i,
+  input  finish_t            finish_i,
+  // result, five cycles after its last step
+  output logic               valid_o,
+  output logic [Cp*8-1:0]    word_o [3]
+);
+
+  // ---- accumulator
+  logic signed [31:0] acc_d[LanesP], acc_q[LanesP];
+  logic               last_q;
+  always_comb begin
+    acc_d = step_i;
+    if (token_i.valid && !token_i.first) begin
+      if (token_i.kind == KindMaximum) begin
+        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = (step_i[l] > acc_q[l]) ? step_i[l] : acc_q[l];
+      end else begin
+        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = acc_q[l] + step_i[l];
+      end
+    end
+  end
+  always_ff @(posedge clk_i) if (token_i.valid) acc_q <= acc_d;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) last_q <= 1'b0;
+    else last_q <= token_i.last;
+  end
+
+  // ---- parameters
+  logic signed [31:0] bias_q[LanesP], mult_q[LanesP], next_bias_q[LanesP], next_mult_q[LanesP];
+  logic signed [7:0]  shift_q[LanesP], next_shift_q[LanesP];
+  logic signed [7:0]  zero_q[LanesP], low_q[LanesP], high_q[LanesP];
+  logic [1:0]         rule_q[LanesP];
+
+  always_ff @(posedge clk_i) begin
+    if (all_we_i) begin
+      next_bias_q  <= '{default: word_i.bias};
+      next_mult_q  <= '{default: word_i.mult};
+      next_shift_q <= '{default: word_i.shift};
+    end else if (lane_we_i) begin
+      next_bias_q[lane_i]  <= word_i.bias;
+      next_mult_q[lane_i]  <= word_i.mult;
+      next_shift_q[lane_i] <= word_i.shift;
+    end
+    if (average_i) begin
+      bias_q  <= '{default: word_i.bias};
+      mult_q  <= '{default: word_i.mult};
+      shift_q <= '{default: word_i.shift};
+    end else if (token_i.swap) begin
+      bias_q  <= next_bias_q;
+      mult_q  <= next_mult_q;
+      shift_q <= next_shift_q;
+    end
+    if (token_i.swap) begin
+      zero_q <= '{default: finish_i.zero};
+      low_q  <= '{default: finish_i.low};
+      high_q <= '{default: finish_i.high};
+      rule_q <= '{default: finish_i.rule};
+    end
+  end
+
+  // ---- requantise
+  // all lanes alike, the last ones unused
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [LanesP-1:0] valid;
+  logic signed [7:0] data[LanesP];
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  kt_requant #(
+    .Lanes  (LanesP),
+    .Average(1'b1)
+  ) u_requant (
+    .clk_i,
+    .rst_ni,
+    .valid_i({LanesP{last_q}}),
+    .acc_i  (acc_q),
+    .bias_i (bias_q),
+    .mult_i (mult_q),
+    .shift_i(shift_q),
+    .zero_i (zero_q),
+    .low_i  (low_q),
+    .high_i (high_q),
+    .rule_i (rule_q),
+    .valid_o(valid),
+    .data_o (data)
+  );
+
+  assign valid_o = valid[0];
+  always_comb begin
+    word_o = '{default: '0};
+    if (valid_o) begin
+      for (int unsigned g = 0; g < 3; g++) begin
+        for (int unsigned b = 0; b < Cp; b++) word_o[g][8*b+:8] = data[g*Cp+b];
+      end
+    end
+  end
+
+endmodule
