@@ -1,9 +1,9 @@
 // Watchdog: finds a program that cannot go on, and a machine that does not.
 //
 //   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR command is
-//             running, none is offered to its engine, the command fetch has handed over everything or waits for room in
-//             a queue, and the bus has nothing outstanding. A STORE may have been taken: it waits for its feeder, and
-//             QuietCycles is far longer than it needs between two bus transactions.
+//             running or offered to its engine, the command fetch has handed over everything or waits for room in a
+//             queue, and the bus has nothing outstanding. A STORE may have been taken, and the next one offered: the
+//             first waits for its feeder, and QuietCycles is far longer than it needs between two bus transactions.
 //   timeout   no command was completed for limit_i cycles (0: no limit).
 //
 // The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
@@ -24,7 +24,9 @@ module kt_watchdog
   input  logic                fetch_blocked_i,
   input  logic                bus_idle_i,
   input  logic [Queues-1:0]   queued_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // not the STORE queue's
   input  logic [Queues-1:0]   offered_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   input  logic [Queues-1:0]   running_i,
   // numbers: heads of the queues; oldest incomplete commands of the queues, asked for by report_o; the next to be fetched
   input  index_t              head_i[Queues],
@@ -44,8 +46,10 @@ module kt_watchdog
   logic [31:0]       cycles_q;
   logic              quiet, deadlock, timeout;
 
-  assign quiet = queued_i != '0 && offered_i == '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) &&
-                 !running_i[QLoad] && !running_i[QConv] && !running_i[QVector];
+  logic [QVector:QLoad] active;  // running or about to
+
+  assign active = running_i[QVector:QLoad] | offered_i[QVector:QLoad];
+  assign quiet  = queued_i != '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) && active == '0;
   assign deadlock = quiet_q == QuietW'(QuietCycles);
   assign timeout  = limit_i != '0 && cycles_q >= limit_i;
 
