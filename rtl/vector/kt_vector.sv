@@ -270,7 +270,7 @@ module kt_vector
     /* verilator lint_off UNUSEDSIGNAL */
     logic signed [7:0]  cells[Cells];
     /* verilator lint_on UNUSEDSIGNAL */
-    logic signed [31:0] sum[LanesP];
+    logic signed [31:0] partial[LanesP];
     kt_vector_column #(
       .Cp    (Cp),
       .Column(c)
@@ -286,7 +286,7 @@ module kt_vector
       .row_we_i   (step_weights3_q && (c == 0)),
       .weight_i   (weight),
       .cell_o     (cells),
-      .sum_o      (sum)
+      .sum_o      (partial)
     );
   end
 
@@ -318,15 +318,15 @@ module kt_vector
     step_d = operand;
     if (token5_q.valid && (token5_q.kind == KindMaximum)) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic signed [31:0] m = g_column[0].sum[l];
-        if (token5_q.columns[1] && (g_column[1].sum[l] > m)) m = g_column[1].sum[l];
-        if (token5_q.columns[2] && (g_column[2].sum[l] > m)) m = g_column[2].sum[l];
+        automatic logic signed [31:0] m = g_column[0].partial[l];
+        if (token5_q.columns[1] && (g_column[1].partial[l] > m)) m = g_column[1].partial[l];
+        if (token5_q.columns[2] && (g_column[2].partial[l] > m)) m = g_column[2].partial[l];
         step_d[l] = m;
       end
     end else if (token5_q.valid && (token5_q.kind != KindAdd)) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        step_d[l] = g_column[0].sum[l] + (g_column[1].sum[l] & {32{token5_q.columns[1]}})
-                                       + (g_column[2].sum[l] & {32{token5_q.columns[2]}});
+        step_d[l] = g_column[0].partial[l] + (g_column[1].partial[l] & {32{token5_q.columns[1]}})
+                                       + (g_column[2].partial[l] & {32{token5_q.columns[2]}});
       end
     end
   end
