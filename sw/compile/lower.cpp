@@ -58,11 +58,11 @@ class Lowerer {
                                    "): limit: " + r.limit + ", found: " + r.value);
         // Go on as if it had run, to find the other reasons.
         lowered.engine = Engine::kHost;
-        if (result_.storage_of[std::size_t(op.output)] < 0) make_output(op, lowered, false);
+        stand_in(op);
       } catch (const InputError& e) {
         result_.refusals.push_back(e.what());
         lowered.engine = Engine::kHost;
-        if (result_.storage_of[std::size_t(op.output)] < 0) make_output(op, lowered, false);
+        stand_in(op);
       }
       result_.ops.push_back(std::move(lowered));
     }
@@ -96,6 +96,12 @@ class Lowerer {
     l.out = shape;
   }
 
+  // An output for an operator that was refused, whatever its shape.
+  void stand_in(const Op& op) {
+    if (result_.storage_of[std::size_t(op.output)] >= 0) return;
+    new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), false, false, -1});
+  }
+
   void require_shape(const Nhwc& s) {
     require(s.n == 1, "batch of 1", std::to_string(s.n));
     require(s.h <= kMaxMapSide && s.w <= kMaxMapSide, at_most("maps of rows and columns", kMaxMapSide),
@@ -104,7 +110,44 @@ class Lowerer {
             std::to_string(s.c));
   }
 
+  // What importers and the reference executor know and the machine does not run yet.
+  void require_supported(const Op& op) {
+    switch (op.kind) {
+      case OpKind::Conv2D:
+      case OpKind::DepthwiseConv2D:
+      case OpKind::FullyConnected:
+      case OpKind::Add:
+      case OpKind::AveragePool:
+      case OpKind::MaxPool:
+      case OpKind::Mean:
+      case OpKind::Reshape:
+      case OpKind::Softmax:
+        break;
+      default:
+        require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, reshape, softmax",
+                std::string(name_of(op.kind)));
+    }
+    require(graph_.framework == Framework::TfLite, "the arithmetic of TensorFlow Lite",
+            "rounding rule float, of an ONNX model");
+    require(op.groups == 1, "convolutions of one group", std::to_string(op.groups) + " groups");
+    for (int tensor : op.inputs) {
+      const Tensor& t = graph_.tensors[std::size_t(tensor)];
+      require(!t.is_constant(), "operands that are activations", "constant operand '" + t.name + "'");
+      require(t.model_type == ElementType::Int8 && t.type == ElementType::Int8, "int8 activations",
+              std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
+    }
+    if (op.kind == OpKind::Add) {
+      require(graph_.input_of(op, 0).shape == graph_.input_of(op, 1).shape, "additions of equal shapes",
+              shape_text(graph_.input_of(op, 0).shape) + " + " + shape_text(graph_.input_of(op, 1).shape));
+    }
+    if (op.weights != kNoTensor) {
+      const int zero_point = graph_.weights_of(op).zero_point();
+      require(zero_point == 0, "weights with zero point 0", "zero point " + std::to_string(zero_point));
+    }
+  }
+
   void lower_op(const Op& op, LoweredOp& l) {
+    require_supported(op);
     if (op.kind == OpKind::Reshape) return lower_reshape(op, l);
     for (int tensor : op.inputs) l.inputs.push_back(result_.storage_of[std::size_t(tensor)]);
     if (op.kind == OpKind::Softmax) {
@@ -144,8 +187,7 @@ class Lowerer {
         return lower_mean(op, l);
       case OpKind::Add:
         return lower_add(op, l);
-      case OpKind::Reshape:
-      case OpKind::Softmax:
+      default:
         return;
     }
   }

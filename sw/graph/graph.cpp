@@ -32,6 +32,9 @@ Nhwc Tensor::nhwc() const {
   int dims[4] = {1, 1, 1, 1};
   const size_t rank = shape.size();
   for (size_t i = 0; i < rank && i < 4; i++) dims[3 - i] = shape[rank - 1 - i];
+  if (type == ElementType::Float32 && model_layout == Layout::Nchw && rank == 4) {
+    return {dims[0], dims[2], dims[3], dims[1]};
+  }
   return {dims[0], dims[1], dims[2], dims[3]};
 }
 
@@ -49,6 +52,38 @@ std::string shape_text(const std::vector<int>& shape) {
     text += std::to_string(dim);
   }
   return text;
+}
+
+namespace {
+
+// Byte of the model's order for byte i of the stored order.
+size_t model_index(const Tensor& tensor, size_t i) {
+  if (tensor.model_layout != Layout::Nchw || tensor.shape.size() != 4) return i;
+  const Nhwc s = tensor.nhwc();
+  const size_t c = i % size_t(s.c);
+  const size_t pixel = i / size_t(s.c);
+  const size_t pixels = size_t(s.h) * size_t(s.w);
+  return ((pixel / pixels) * size_t(s.c) + c) * pixels + pixel % pixels;
+}
+
+uint8_t sign_flip(const Tensor& tensor) { return tensor.model_type == ElementType::UInt8 ? 0x80 : 0; }
+
+}  // namespace
+
+std::vector<int8_t> from_model(const Tensor& tensor, std::span<const uint8_t> bytes) {
+  if (tensor.type != ElementType::Int8) return {bytes.begin(), bytes.end()};
+  std::vector<int8_t> values(bytes.size());
+  for (size_t i = 0; i < values.size(); i++)
+    values[i] = int8_t(bytes[model_index(tensor, i)] ^ sign_flip(tensor));
+  return values;
+}
+
+std::vector<uint8_t> to_model(const Tensor& tensor, std::span<const int8_t> values) {
+  if (tensor.type != ElementType::Int8) return {values.begin(), values.end()};
+  std::vector<uint8_t> bytes(values.size());
+  for (size_t i = 0; i < values.size(); i++)
+    bytes[model_index(tensor, i)] = uint8_t(values[i]) ^ sign_flip(tensor);
+  return bytes;
 }
 
 std::string_view name_of(OpKind kind) {
@@ -71,8 +106,57 @@ std::string_view name_of(OpKind kind) {
       return "reshape";
     case OpKind::Softmax:
       return "softmax";
+    case OpKind::Sub:
+      return "sub";
+    case OpKind::Mul:
+      return "mul";
+    case OpKind::Quantize:
+      return "quantize";
+    case OpKind::Concat:
+      return "concat";
+    case OpKind::Pad:
+      return "pad";
+    case OpKind::Slice:
+      return "slice";
+    case OpKind::Table:
+      return "table";
+    case OpKind::Resize:
+      return "resize";
+    case OpKind::ToInt8:
+      return "to_int8";
+    case OpKind::ToFloat:
+      return "to_float";
+    case OpKind::HostFloat:
+      return "host_float";
   }
   return "?";
+}
+
+std::string_view name_of(Function function) {
+  switch (function) {
+    case Function::LeakyRelu:
+      return "leaky_relu";
+    case Function::HardSwish:
+      return "hard_swish";
+    case Function::Sigmoid:
+      return "sigmoid";
+    case Function::Tanh:
+      return "tanh";
+    case Function::HardSigmoid:
+      return "hard_sigmoid";
+    case Function::Clamp:
+      return "clamp";
+  }
+  return "?";
+}
+
+std::string_view name_of(HostKind kind) {
+  constexpr std::string_view kNames[] = {
+      "none",    "reshape",   "transpose",           "add",             "sub",         "mul",
+      "div",     "gemm",      "softmax",             "global_average_pool", "global_max_pool", "reduce_mean",
+      "clip",    "leaky_relu", "sigmoid",            "tanh",            "hard_sigmoid", "hard_swish",
+      "concat"};
+  return kNames[size_t(kind)];
 }
 
 std::string_view name_of(Activation activation) {
@@ -89,7 +173,10 @@ std::string_view name_of(Activation activation) {
   return "?";
 }
 
-bool runs_on_host(OpKind kind) { return kind == OpKind::Softmax || kind == OpKind::Reshape; }
+bool runs_on_host(OpKind kind) {
+  return kind == OpKind::Softmax || kind == OpKind::Reshape || kind == OpKind::ToInt8 ||
+         kind == OpKind::ToFloat || kind == OpKind::HostFloat;
+}
 
 uint64_t macs(const Graph& graph, const Op& op) {
   const uint64_t outputs = graph.output_of(op).elements();

@@ -8,6 +8,11 @@
 //   follows.
 // - real = scale * (stored - zero_point).
 // - Windows carry explicit padding in elements; "same" and "valid" are resolved by the importer.
+// - Quantised activations and weights are int8 here whatever the model has: uint8 values and zero points are
+//   stored less 128. Tensor::model_type remembers what the model calls them, Tensor::model_layout in which
+//   order its user sees rank 4 (ONNX: NCHW); from_model() and to_model() convert.
+// - Float32 activations exist on the host only, around the quantised part (ONNX). Their shape and order are the
+//   model's own; quantize and dequantize are where the order changes.
 // - Ops stand in execution order; every activation is a graph input or the output of an earlier op.
 // - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing,
 //   every quantisation usable by op_params() in quantize.h. Consumers need not check again.
@@ -17,6 +22,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,10 +59,15 @@ struct Nhwc {
   bool operator==(const Nhwc&) const = default;
 };
 
+// Order of the dimensions of a tensor of rank 4.
+enum class Layout : uint8_t { Nhwc, Nchw };
+
 struct Tensor {
   std::string name;
   ElementType type = ElementType::Int8;
-  std::vector<int> shape;  // rank 0 to 4, every dimension at least 1
+  std::vector<int> shape;  // rank 0 to 4, every dimension at least 1; NHWC unless float32 with NCHW below
+  ElementType model_type = ElementType::Int8;  // activations: UInt8 where the model's bytes are these plus 128
+  Layout model_layout = Layout::Nhwc;          // activations of rank 4: as the model's user sees them
   Quantization quantization;
   // Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
   std::vector<uint8_t> data;
@@ -63,7 +75,8 @@ struct Tensor {
   bool is_constant() const { return !data.empty(); }
   size_t elements() const;
   size_t bytes() const { return elements() * size_t(element_bytes(type)); }
-  // The last dimension is c, the one before w, and so on; missing ones are 1.
+  // The last dimension is c, the one before w, and so on; missing ones are 1. Float32 tensors of rank 4 are
+  // read by their layout.
   Nhwc nhwc() const;
   // Zero point of a per-tensor quantisation; 0 where there is none.
   int zero_point() const {
@@ -78,6 +91,11 @@ struct Tensor {
 // "1x32x32x3"; "scalar" for rank 0.
 std::string shape_text(const std::vector<int>& shape);
 
+// The bytes a model's user gives or gets for a graph input or output, in the model's own type and order, to
+// and from stored values (int8, NHWC; float32 tensors keep their bytes). bytes.size() == tensor.bytes().
+std::vector<int8_t> from_model(const Tensor& tensor, std::span<const uint8_t> bytes);
+std::vector<uint8_t> to_model(const Tensor& tensor, std::span<const int8_t> values);
+
 enum class OpKind : uint8_t {
   Conv2D,
   DepthwiseConv2D,
@@ -85,13 +103,50 @@ enum class OpKind : uint8_t {
   Add,
   AveragePool,
   MaxPool,
-  Mean,     // global: over all rows and columns
-  Reshape,  // same bytes, other shape: nothing is computed
-  Softmax,  // over the last dimension; on the host
+  Mean,        // global: over all rows and columns
+  Reshape,     // same bytes, other shape: nothing is computed
+  Softmax,     // over the last dimension; on the host
+  Sub,         // first less second
+  Mul,
+  Quantize,    // from one scale and zero point to another
+  Concat,      // along `axis`
+  Pad,         // with the zero point
+  Slice,       // a box of the input; split is several of them
+  Table,       // one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
+  Resize,      // rows and columns
+  ToInt8,      // float32 to quantised, on the host (QuantizeLinear on a model's input)
+  ToFloat,     // quantised to float32, on the host (DequantizeLinear before a float tail)
+  HostFloat,   // float32 arithmetic on the host: host_kind says which
 };
 
-// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax".
+// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
+// "quantize", "concat", "pad", "slice", "table", "resize", "to_int8", "to_float", "host_float".
 std::string_view name_of(OpKind kind);
+
+// Functions of a Table.
+enum class Function : uint8_t { LeakyRelu, HardSwish, Sigmoid, Tanh, HardSigmoid, Clamp };
+std::string_view name_of(Function function);  // "leaky_relu", "hard_swish", ...
+
+// Float arithmetic of ONNX's operators of these names, on tensors in the model's own order.
+enum class HostKind : uint8_t {
+  None,
+  Reshape,            // Flatten, Squeeze, Unsqueeze, Identity too
+  Transpose,          // dims: the permutation
+  Add, Sub, Mul, Div,  // numpy broadcasting
+  Gemm,               // inputs a, b and perhaps c; MatMul is a Gemm of factors 1
+  Softmax,            // along `axis`
+  GlobalAveragePool,
+  GlobalMaxPool,
+  ReduceMean,         // dims: the axes, ascending
+  Clip,               // lo, hi; Relu is one
+  LeakyRelu,          // alpha
+  Sigmoid, Tanh, HardSigmoid, HardSwish,
+  Concat,             // along `axis`
+};
+std::string_view name_of(HostKind kind);  // "reshape", "transpose", ...
+
+// Whose arithmetic a graph follows.
+enum class Framework : uint8_t { TfLite, Onnx };
 
 enum class Activation : uint8_t { None, Relu, Relu6, ReluN1To1 };
 
@@ -131,18 +186,35 @@ constexpr int kNoTensor = -1;
 struct Op {
   std::string name;  // of the layer: the name of its output tensor, made unique
   OpKind kind = OpKind::Conv2D;
-  std::vector<int> inputs;   // activations: two for Add, one for all others
+  // Activations, in the operator's order: two for Add, Sub and Mul (each perhaps an int8 constant, broadcast
+  // like numpy), any number for Concat, float32 ones and constants for HostFloat, one for all others.
+  std::vector<int> inputs;
   int output = kNoTensor;    // activation
   int weights = kNoTensor;   // Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
   int bias = kNoTensor;      // same kinds: int32 constant, or kNoTensor for zeros
   Window window;             // Conv2D, DepthwiseConv2D, AveragePool, MaxPool
   int depth_multiplier = 1;  // DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
+  int groups = 1;            // Conv2D: output channel group g reads input channel group g
   Activation activation = Activation::None;
-  float beta = 1.0F;  // Softmax
+  // Further limits of the real output, where a model clamps at other values than the activations do.
+  float lo = -std::numeric_limits<float>::infinity();
+  float hi = std::numeric_limits<float>::infinity();
+  float beta = 1.0F;           // Softmax; HardSigmoid: offset; Gemm: factor of c
+  float alpha = 1.0F;          // LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
+  bool transpose_a = false;    // Gemm
+  bool transpose_b = false;
+  int axis = 0;                // Concat, HostFloat
+  std::vector<int> dims;       // Pad: before and after of each dimension; Slice: begin of each; HostFloat
+  Function function = Function::LeakyRelu;    // Table
+  HostKind host_kind = HostKind::None;        // HostFloat
+  bool bilinear = false;                      // Resize; otherwise nearest
+  bool align_corners = false;                 // Resize
+  bool half_pixel = false;                    // Resize
 };
 
 struct Graph {
   std::string name;
+  Framework framework = Framework::TfLite;
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
   std::vector<int> inputs;  // tensor indices, in the model's order
@@ -153,7 +225,8 @@ struct Graph {
   const Tensor& weights_of(const Op& op) const { return tensors[size_t(op.weights)]; }
 };
 
-// True for the kinds that run on the host processor (Softmax) or are nothing but a change of shape (Reshape).
+// True for the kinds that run on the host processor (Softmax, ToInt8, ToFloat, HostFloat) or are nothing but a
+// change of shape (Reshape).
 bool runs_on_host(OpKind kind);
 
 // Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map

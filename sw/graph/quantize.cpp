@@ -24,12 +24,31 @@ Multiplier multiplier_for(const Op& op, double real) {
   }
 }
 
-void set_output_range(const Op& op, const Tensor& output, int& zp_out, int& lo, int& hi) {
+// The stored value of a real limit as onnxruntime's QuantizeLinear makes it: half to even.
+int stored_limit(float bound, float scale, int zero_point) {
+  return std::clamp(zero_point + int(std::clamp(std::nearbyint(bound / scale), -1.0e6F, 1.0e6F)), -128, 127);
+}
+
+void set_output_range(const Graph& graph, const Op& op, int& zp_out, int& lo, int& hi) {
+  const Tensor& output = graph.output_of(op);
+  const float scale = output.quantization.scale.front();
   zp_out = output.zero_point();
-  const ActivationRange range =
-      activation_range(op.activation, output.quantization.scale.front(), output.zero_point());
-  lo = range.lo;
-  hi = range.hi;
+  if (graph.framework == Framework::TfLite) {
+    const ActivationRange range = activation_range(op.activation, scale, zp_out);
+    lo = range.lo;
+    hi = range.hi;
+    return;
+  }
+  float low = op.lo;
+  float high = op.hi;
+  if (op.activation == Activation::Relu || op.activation == Activation::Relu6) low = std::max(low, 0.0F);
+  if (op.activation == Activation::Relu6) high = std::min(high, 6.0F);
+  lo = stored_limit(low, scale, zp_out);
+  hi = stored_limit(high, scale, zp_out);
+}
+
+Rounding rule_of(const Graph& graph) {
+  return graph.framework == Framework::Onnx ? Rounding::Float : Rounding::Double;
 }
 
 // Weights of one output channel are strided in depthwise kernels (1HWO) and contiguous in the others (O
@@ -66,7 +85,7 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
     int64_t positive = 0;
     int64_t negative = 0;
     for (size_t i = 0; i < w.count; i++) {
-      const int64_t value = weights.int8_at(w.first + i * w.step);
+      const int64_t value = weights.int8_at(w.first + i * w.step) - params.zp_weights;
       (value > 0 ? positive : negative) += value;
     }
     int64_t min = params.bias[c] + positive * low + negative * high;
@@ -91,6 +110,8 @@ std::string_view name_of(Rounding rounding) {
       return "single";
     case Rounding::Average:
       return "average";
+    case Rounding::Float:
+      return "float";
   }
   return "?";
 }
@@ -142,7 +163,16 @@ int32_t requantize_single(int32_t x, Multiplier multiplier) {
   return int32_t(std::clamp(product < 0 ? -magnitude : magnitude, kInt32Min, kInt32Max));
 }
 
+int32_t requantize_float(int32_t x, Multiplier multiplier) {
+  const float factor = std::ldexp(float(multiplier.m), multiplier.shift - 31);
+  const float y = std::nearbyint(float(x) * factor);
+  // float(INT32_MAX) is 2^31: one more than fits.
+  if (y >= 2147483648.0F) return int32_t(kInt32Max);
+  return y < -2147483648.0F ? int32_t(kInt32Min) : int32_t(y);
+}
+
 int32_t requantize(int32_t x, Multiplier multiplier, Rounding rounding) {
+  if (rounding == Rounding::Float) return requantize_float(x, multiplier);
   return rounding == Rounding::Single ? requantize_single(x, multiplier) : requantize_double(x, multiplier);
 }
 
@@ -179,9 +209,13 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
 
   ConvParams params;
   params.zp_in = input.zero_point();
-  set_output_range(op, output, params.zp_out, params.lo, params.hi);
+  params.zp_weights = weights.zero_point();
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
   const bool fully_connected = op.kind == OpKind::FullyConnected;
-  params.rounding = fully_connected && style == RoundingStyle::LiteRt ? Rounding::Single : Rounding::Double;
+  const bool was_uint8 = input.model_type == ElementType::UInt8;
+  params.rounding = rule_of(graph);
+  if (graph.framework == Framework::TfLite && fully_connected && style == RoundingStyle::LiteRt && !was_uint8)
+    params.rounding = Rounding::Single;
   if (op.bias == kNoTensor) {
     params.bias.assign(channels, 0);
   } else {
@@ -189,9 +223,18 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
   }
   for (size_t c = 0; c < channels; c++) {
     const float scale = scales.size() > 1 ? scales[c] : scales.front();
+    if (params.rounding == Rounding::Float) {
+      const float factor = input.quantization.scale.front() * scale / output.quantization.scale.front();
+      const Multiplier multiplier = multiplier_for(op, double(factor));
+      params.multiplier.push_back(multiplier.m);
+      params.shift.push_back(multiplier.shift);
+      continue;
+    }
     double product = scale_of(input) * double(scale);
-    // tflite-micro forms the product in float32 where a fully connected layer has one weight scale.
-    if (fully_connected && style == RoundingStyle::Tflm && scales.size() == 1) {
+    // The product is formed in float32 in uint8 models, and by tflite-micro where a fully connected layer has
+    // one weight scale.
+    const bool tflm = fully_connected && style == RoundingStyle::Tflm;
+    if ((was_uint8 || tflm) && scales.size() == 1) {
       product = double(input.quantization.scale.front() * scale);
     }
     const Multiplier multiplier = multiplier_for(op, product / scale_of(output));
@@ -204,7 +247,17 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
 AddParams add_params(const Graph& graph, const Op& op) {
   const Tensor& output = graph.output_of(op);
   AddParams params;
-  set_output_range(op, output, params.zp_out, params.lo, params.hi);
+  params.subtract = op.kind == OpKind::Sub;
+  params.rounding = rule_of(graph);
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  if (params.rounding == Rounding::Float) {
+    for (size_t i = 0; i < 2; i++) {
+      params.zp_in[i] = graph.input_of(op, i).zero_point();
+      params.scale[i] = graph.input_of(op, i).quantization.scale.front();
+    }
+    params.out_scale = output.quantization.scale.front();
+    return params;
+  }
   const double twice_max = 2.0 * std::max(scale_of(graph.input_of(op, 0)), scale_of(graph.input_of(op, 1)));
   for (size_t i = 0; i < 2; i++) {
     params.zp_in[i] = graph.input_of(op, i).zero_point();
@@ -217,7 +270,8 @@ AddParams add_params(const Graph& graph, const Op& op) {
 PoolParams pool_params(const Graph& graph, const Op& op) {
   PoolParams params;
   int zp_out = 0;
-  set_output_range(op, graph.output_of(op), zp_out, params.lo, params.hi);
+  set_output_range(graph, op, zp_out, params.lo, params.hi);
+  if (op.kind == OpKind::AveragePool && graph.input_of(op).model_type == ElementType::UInt8) params.offset = 128;
   return params;
 }
 
@@ -227,8 +281,15 @@ MeanParams mean_params(const Graph& graph, const Op& op) {
   const Nhwc in = input.nhwc();
   MeanParams params;
   params.zp_in = input.zero_point();
-  set_output_range(op, output, params.zp_out, params.lo, params.hi);
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
   params.count = in.h * in.w;
+  params.rounding = rule_of(graph);
+  if (params.rounding == Rounding::Float) {
+    // As in onnxruntime's QLinearGlobalAveragePool: one float32 factor for scale and count.
+    const float factor = input.quantization.scale.front() / (output.quantization.scale.front() * float(params.count));
+    params.multiplier = multiplier_for(op, double(factor));
+    return params;
+  }
   params.multiplier = multiplier_for(op, scale_of(input) / scale_of(output));
   // Fold 1 / count into the multiplier, with as many extra bits as count has (TFLite's QuantizedMeanOrSum).
   int extra = 0;
@@ -241,6 +302,111 @@ MeanParams mean_params(const Graph& graph, const Op& op) {
 
 SoftmaxParams softmax_params(const Graph& graph, const Op& op) {
   return {scale_of(graph.input_of(op)) * double(op.beta)};
+}
+
+MulParams mul_params(const Graph& graph, const Op& op) {
+  MulParams params;
+  params.rounding = rule_of(graph);
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  for (size_t i = 0; i < 2; i++) {
+    params.zp_in[i] = graph.input_of(op, i).zero_point();
+    params.scale[i] = graph.input_of(op, i).quantization.scale.front();
+  }
+  params.out_scale = graph.output_of(op).quantization.scale.front();
+  if (params.rounding == Rounding::Double) {
+    params.multiplier = multiplier_for(op, double(params.scale[0] * params.scale[1] / params.out_scale));
+  }
+  return params;
+}
+
+QuantizeParams quantize_params(const Graph& graph, const Op& op) {
+  QuantizeParams params;
+  params.zp_in = graph.input_of(op).zero_point();
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  params.multiplier = multiplier_for(op, scale_of(graph.input_of(op)) / scale_of(graph.output_of(op)));
+  return params;
+}
+
+namespace {
+
+ValueTable identity_table() {
+  ValueTable table;
+  for (int value = -128; value <= 127; value++) table[size_t(value + 128)] = int8_t(value);
+  return table;
+}
+
+// Stored values of f(real input) for every stored input; ties by the framework's rule.
+template <typename F>
+ValueTable real_table(const Graph& graph, const Op& op, const Tensor& input, F f) {
+  const Tensor& output = graph.output_of(op);
+  const float in_scale = input.quantization.scale.front();
+  const float out_scale = output.quantization.scale.front();
+  int zp_out = 0, lo = 0, hi = 0;
+  set_output_range(graph, op, zp_out, lo, hi);
+  ValueTable table;
+  for (int value = -128; value <= 127; value++) {
+    const float real = f(float(value - input.zero_point()) * in_scale);
+    const float scaled = graph.framework == Framework::Onnx ? std::nearbyint(real / out_scale)
+                                                            : std::round(real * (1.0F / out_scale));
+    const float stored = std::clamp(scaled, -1.0e6F, 1.0e6F) + float(zp_out);
+    table[size_t(value + 128)] = int8_t(std::clamp(stored, float(lo), float(hi)));
+  }
+  return table;
+}
+
+// TensorFlow Lite's int8 leaky ReLU: one multiplier for either sign, rule Double.
+ValueTable leaky_relu_table(const Graph& graph, const Op& op) {
+  const Tensor& input = graph.input_of(op);
+  const Tensor& output = graph.output_of(op);
+  const double ratio = scale_of(input) / scale_of(output);
+  const Multiplier identity = multiplier_for(op, ratio);
+  const Multiplier slope = multiplier_for(op, std::abs(ratio * double(op.alpha)));
+  ValueTable table;
+  for (int value = -128; value <= 127; value++) {
+    const int x = value - input.zero_point();
+    const int y = x >= 0 ? requantize_double(x, identity)
+                         : (op.alpha < 0 ? -requantize_double(x, slope) : requantize_double(x, slope));
+    table[size_t(value + 128)] = int8_t(std::clamp<int64_t>(int64_t(y) + output.zero_point(), -128, 127));
+  }
+  return table;
+}
+
+}  // namespace
+
+TableParams table_params(const Graph& graph, const Op& op) {
+  const Tensor& input = graph.input_of(op);
+  if (op.kind == OpKind::Quantize) return {real_table(graph, op, input, [](float x) { return x; })};
+  switch (op.function) {
+    case Function::LeakyRelu:
+      if (graph.framework == Framework::TfLite) return {leaky_relu_table(graph, op)};
+      return {real_table(graph, op, input, [&](float x) { return x < 0 ? op.alpha * x : x; })};
+    case Function::HardSwish:
+      return {real_table(graph, op, input,
+                         [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; })};
+    case Function::Sigmoid:
+      return {real_table(graph, op, input, [](float x) { return 1.0F / (1.0F + std::exp(-x)); })};
+    case Function::Tanh:
+      return {real_table(graph, op, input, [](float x) { return std::tanh(x); })};
+    case Function::HardSigmoid:
+      return {real_table(graph, op, input,
+                         [&](float x) { return std::clamp(op.alpha * x + op.beta, 0.0F, 1.0F); })};
+    case Function::Clamp:
+      return {real_table(graph, op, input, [](float x) { return x; })};
+  }
+  return {};
+}
+
+ConcatParams concat_params(const Graph& graph, const Op& op) {
+  ConcatParams params;
+  const Tensor& output = graph.output_of(op);
+  for (size_t i = 0; i < op.inputs.size(); i++) {
+    const Tensor& input = graph.input_of(op, i);
+    const bool same = input.quantization.scale == output.quantization.scale &&
+                      input.zero_point() == output.zero_point() && op.activation == Activation::None;
+    params.tables.push_back(same ? identity_table()
+                                 : real_table(graph, op, input, [](float x) { return x; }));
+  }
+  return params;
 }
 
 OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
@@ -258,7 +424,24 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
       return mean_params(graph, op);
     case OpKind::Softmax:
       return softmax_params(graph, op);
+    case OpKind::Sub:
+      return add_params(graph, op);
+    case OpKind::Mul:
+      return mul_params(graph, op);
+    case OpKind::Quantize:
+      if (graph.framework == Framework::Onnx) return table_params(graph, op);
+      return quantize_params(graph, op);
+    case OpKind::Concat:
+      return concat_params(graph, op);
+    case OpKind::Table:
+      return table_params(graph, op);
     case OpKind::Reshape:
+    case OpKind::Pad:
+    case OpKind::Slice:
+    case OpKind::Resize:
+    case OpKind::ToInt8:
+    case OpKind::ToFloat:
+    case OpKind::HostFloat:
       break;
   }
   return ReshapeParams{};
@@ -270,7 +453,7 @@ std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvPar
   for (size_t c = 0; c < folded.size(); c++) {
     const ChannelWeights w = channel_weights(graph, op, c);
     int64_t sum = 0;
-    for (size_t i = 0; i < w.count; i++) sum += weights.int8_at(w.first + i * w.step);
+    for (size_t i = 0; i < w.count; i++) sum += weights.int8_at(w.first + i * w.step) - params.zp_weights;
     folded[c] = int32_t(params.bias[c] - params.zp_in * sum);
   }
   return folded;
@@ -279,8 +462,16 @@ std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvPar
 AccumulatorRange accumulator_range(const Graph& graph, const Op& op, const OpParams& params) {
   if (const auto* conv = std::get_if<ConvParams>(&params)) return conv_range(graph, op, *conv);
   if (const auto* mean = std::get_if<MeanParams>(&params)) {
-    return {shifted_left(mean->count * int64_t(-128 - mean->zp_in), mean->multiplier.shift),
-            shifted_left(mean->count * int64_t(127 - mean->zp_in), mean->multiplier.shift)};
+    const int shift = mean->rounding == Rounding::Double ? mean->multiplier.shift : 0;
+    return {shifted_left(mean->count * int64_t(-128 - mean->zp_in), shift),
+            shifted_left(mean->count * int64_t(127 - mean->zp_in), shift)};
+  }
+  if (const auto* mul = std::get_if<MulParams>(&params)) {
+    constexpr int64_t kMost = 255 * 255;
+    return {shifted_left(-kMost, mul->multiplier.shift), shifted_left(kMost, mul->multiplier.shift)};
+  }
+  if (const auto* quantize = std::get_if<QuantizeParams>(&params)) {
+    return {shifted_left(-255, quantize->multiplier.shift), shifted_left(255, quantize->multiplier.shift)};
   }
   if (op.kind == OpKind::AveragePool) {
     const int64_t cells = int64_t(op.window.kernel_h) * op.window.kernel_w;

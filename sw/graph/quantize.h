@@ -8,6 +8,7 @@
 #ifndef KAITEN_GRAPH_QUANTIZE_H
 #define KAITEN_GRAPH_QUANTIZE_H
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -23,9 +24,10 @@ enum class Rounding : uint8_t {
   Double,   // two roundings: doubling high multiply, then divide by a power of two, ties away from zero
   Single,   // one rounding of the 64-bit product, ties away from zero
   Average,  // exact integer sum divided by the number of cells, ties away from zero; no multiplier
+  Float,    // ONNX: int32 to float32, times a float32 factor, to integer, each rounding half to even
 };
 
-std::string_view name_of(Rounding rounding);  // "double", "single", "average"
+std::string_view name_of(Rounding rounding);  // "double", "single", "average", "float"
 
 // Whose answers to reproduce: LiteRT's reference kernels (fully connected layers use Single) or
 // tflite-micro's (Double there too). The option --rounding litert|tflm.
@@ -58,7 +60,9 @@ int32_t rounding_divide_by_pot(int32_t x, int exponent);
 int32_t requantize_double(int32_t x, Multiplier multiplier);
 // Rule Single without zero point and clamp: x * M / 2^(31 - shift) rounded once, saturated to int32.
 int32_t requantize_single(int32_t x, Multiplier multiplier);
-// Double or Single.
+// Rule Float: rint(float(x) * factor), saturated to int32, where the multiplier holds a float32 exactly.
+int32_t requantize_float(int32_t x, Multiplier multiplier);
+// Double, Single or Float.
 int32_t requantize(int32_t x, Multiplier multiplier, Rounding rounding);
 // Rule Average: sum / count, ties away from zero. count >= 1.
 int32_t average(int32_t sum, int32_t count);
@@ -73,13 +77,14 @@ struct ActivationRange {
 };
 ActivationRange activation_range(Activation activation, float scale, int zero_point);
 
-// Conv2D, DepthwiseConv2D, FullyConnected. Per output channel: acc = bias + sum((a - zp_in) * w), cells
-// outside the map have a = zp_in. bias, multiplier and shift have one entry per output channel.
+// Conv2D, DepthwiseConv2D, FullyConnected. Per output channel: acc = bias + sum((a - zp_in) * (w -
+// zp_weights)), cells outside the map have a = zp_in. zp_weights is 0 but in uint8 models. bias, multiplier and shift have one entry per output channel.
 struct ConvParams {
   std::vector<int32_t> bias;  // as in the model (zeros where it has none); see folded_bias()
   std::vector<int32_t> multiplier;
   std::vector<int> shift;
   int zp_in = 0;
+  int zp_weights = 0;
   int zp_out = 0;
   int lo = -128;
   int hi = 127;
@@ -88,22 +93,63 @@ struct ConvParams {
   Multiplier channel(size_t c) const { return {multiplier[c], shift[c]}; }
 };
 
-// Add: each operand (a - zp_in) << left_shift through its multiplier, the sum through the output multiplier;
-// all three steps by rule Double.
+// Add and Sub. Rule Double: each operand (a - zp_in) << left_shift through its multiplier, the sum or
+// difference through the output multiplier, all three steps by that rule. Rule Float: rint(((a - zp_in[0]) *
+// scale[0] + (b - zp_in[1]) * scale[1]) / out_scale), every step in float32; the integer fields are unused.
 struct AddParams {
+  bool subtract = false;
   int left_shift = 20;
   int zp_in[2] = {0, 0};
   Multiplier in[2];
   Multiplier out;
+  float scale[2] = {1.0F, 1.0F};
+  float out_scale = 1.0F;
   int zp_out = 0;
   int lo = -128;
   int hi = 127;
   Rounding rounding = Rounding::Double;
 };
 
+// Mul: (a - zp_in[0]) * (b - zp_in[1]) through the multiplier. Rule Float: rint((a - zp) * scale[0] * ((b - zp)
+// * scale[1]) / out_scale) in float32.
+struct MulParams {
+  int zp_in[2] = {0, 0};
+  Multiplier multiplier;
+  float scale[2] = {1.0F, 1.0F};
+  float out_scale = 1.0F;
+  int zp_out = 0;
+  int lo = -128;
+  int hi = 127;
+  Rounding rounding = Rounding::Double;
+};
+
+// A function of one stored value: entry value + 128.
+using ValueTable = std::array<int8_t, 256>;
+
+// Quantize by rule Double: (a - zp_in) through the multiplier. ONNX graphs have a Table instead.
+struct QuantizeParams {
+  Multiplier multiplier;
+  int zp_in = 0;
+  int zp_out = 0;
+  int lo = -128;
+  int hi = 127;
+  Rounding rounding = Rounding::Double;
+};
+
+struct TableParams {
+  ValueTable table{};
+};
+
+// Concat: one table per input; the identity where quantisations agree.
+struct ConcatParams {
+  std::vector<ValueTable> tables;
+};
+
 // AveragePool (rule Average over the cells inside the map) and MaxPool (raw maximum). Input and output have
-// the same quantisation, so stored values go through unchanged but for the clamp.
+// the same quantisation, so stored values go through unchanged but for the clamp. Averages are taken of the
+// values the model has: `offset`, 128 in uint8 models, is added before and taken off after.
 struct PoolParams {
+  int offset = 0;
   int lo = -128;
   int hi = 127;
   Rounding rounding = Rounding::Average;
@@ -128,7 +174,8 @@ struct SoftmaxParams {
 
 struct ReshapeParams {};
 
-using OpParams = std::variant<ConvParams, AddParams, PoolParams, MeanParams, SoftmaxParams, ReshapeParams>;
+using OpParams = std::variant<ConvParams, AddParams, PoolParams, MeanParams, SoftmaxParams, ReshapeParams,
+                              MulParams, QuantizeParams, TableParams, ConcatParams>;
 
 // The final integer parameters of an operator; the alternative follows from op.kind. The graph must be
 // consistent (graph.h). Throws InputError, naming the layer, where the scales give a multiplier outside the
@@ -140,9 +187,13 @@ AddParams add_params(const Graph& graph, const Op& op);
 PoolParams pool_params(const Graph& graph, const Op& op);
 MeanParams mean_params(const Graph& graph, const Op& op);
 SoftmaxParams softmax_params(const Graph& graph, const Op& op);
+MulParams mul_params(const Graph& graph, const Op& op);
+QuantizeParams quantize_params(const Graph& graph, const Op& op);
+TableParams table_params(const Graph& graph, const Op& op);  // Table, and Quantize of an ONNX graph
+ConcatParams concat_params(const Graph& graph, const Op& op);
 
-// bias[c] - zp_in * sum(w of channel c): with it the array multiplies stored values and padding supplies
-// zp_in. Fits int32 whenever accumulator_range() does.
+// bias[c] - zp_in * sum(w - zp_weights of channel c): with it the array multiplies stored values and padding
+// supplies zp_in; what remains is - zp_weights * sum(a) of the window. Fits int32 whenever accumulator_range() does.
 std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvParams& params);
 
 // Smallest and largest accumulator an operator can meet with any int8 input, over all channels and, for rule

@@ -152,7 +152,7 @@ class Importer {
       for (const int input : op.inputs) {
         const auto producer = softmax_outputs_.find(input);
         if (producer == softmax_outputs_.end()) continue;
-        if (op.kind == OpKind::Reshape) {
+        if (op.kind == OpKind::Reshape || op.kind == OpKind::Quantize) {
           softmax_outputs_[op.output] = producer->second;
         } else {
           layer_ = producer->second;
@@ -287,7 +287,7 @@ class Importer {
       refuse("networks without state", "variable tensor " + named);
       return false;
     }
-    if (source.type() != tflite::TensorType::INT8) {
+    if (source.type() != tflite::TensorType::INT8 && source.type() != tflite::TensorType::UINT8) {
       refuse_activation_type(index);
       return false;
     }
@@ -319,10 +319,74 @@ class Importer {
              "quantise activations per tensor; only weights may be per channel");
       return false;
     }
-    if (tensor.zero_point() < -128 || tensor.zero_point() > 127) {
-      fail("tensor " + named + " is int8 but has zero point " + std::to_string(tensor.zero_point()));
+    return shift_zero_point(index, tensor);
+  }
+
+  // Checks the zero point against the type; uint8 becomes int8 less 128.
+  bool shift_zero_point(int index, Tensor& tensor) {
+    const bool was_uint8 = file_tensor(index).type() == tflite::TensorType::UINT8;
+    const int offset = was_uint8 ? 128 : 0;
+    for (int32_t& zero_point : tensor.quantization.zero_point) {
+      if (zero_point < offset - 128 || zero_point > offset + 127) {
+        fail("tensor '" + tensor.name + "' is " + (was_uint8 ? "uint8" : "int8") + " but has zero point " +
+             std::to_string(zero_point));
+      }
+      zero_point -= offset;
     }
+    tensor.model_type = was_uint8 ? ElementType::UInt8 : ElementType::Int8;
     return true;
+  }
+
+  // The bytes of an int8 or uint8 constant as int8.
+  void copy_int8(int index, const fb::Vector<uint8_t>& data, Tensor& tensor) {
+    charge(int64_t(data.size()));
+    tensor.data.assign(data.begin(), data.end());
+    if (file_tensor(index).type() != tflite::TensorType::UINT8) return;
+    for (uint8_t& value : tensor.data) value ^= 0x80;
+  }
+
+  // int8, or uint8 where the file has that.
+  tflite::TensorType byte_type(int index) const {
+    return file_tensor(index).type() == tflite::TensorType::UINT8 ? tflite::TensorType::UINT8
+                                                                   : tflite::TensorType::INT8;
+  }
+
+  // A quantised constant as an operand of ADD, SUB or MUL.
+  bool import_constant_operand(int index) {
+    Tensor& tensor = graph_.tensors[size_t(index)];
+    if (tensor.is_constant()) return true;  // shared by several layers
+    const std::optional<std::vector<int>> shape = read_shape(index);
+    if (!shape) return false;
+    const auto* data = constant_data(index, "operand", byte_type(index), check_shape(index, *shape));
+    if (data == nullptr) return false;
+    Quantization quantization;
+    if (!read_quantization(index, quantization) || quantization.per_channel()) {
+      refuse("operands with one scale and zero point", "'" + tensor.name + "' with " +
+             number(quantization.scale.size()) + " scales");
+      return false;
+    }
+    tensor.type = ElementType::Int8;
+    tensor.shape = *shape;
+    tensor.quantization = std::move(quantization);
+    copy_int8(index, *data, tensor);
+    return shift_zero_point(index, tensor);
+  }
+
+  // The values of an int32 constant: axes, sizes, paddings. Empty after a refusal.
+  std::vector<int32_t> import_numbers(int index, const char* role) {
+    check_index(index, role);
+    const auto* dims = file_tensor(index).shape();
+    int64_t count = 1;
+    if (dims != nullptr) {
+      const std::vector<int> shape(dims->begin(), dims->end());
+      count = check_shape(index, shape);
+    }
+    if (count > 64) fail(here() + role + " '" + tensor_name(index) + "' has " + number(count) + " values");
+    const auto* data = constant_data(index, role, tflite::TensorType::INT32, count);
+    std::vector<int32_t> values;
+    if (data == nullptr) return values;
+    for (int64_t i = 0; i < count; i++) values.push_back(fb::ReadScalar<int32_t>(data->Data() + size_t(i) * 4));
+    return values;
   }
 
   void refuse_activation_type(int index) {
@@ -335,8 +399,6 @@ class Importer {
       refuse("int8 activations", value + " beside int8 weights: dynamic-range quantisation", full_int8);
     } else if (type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) {
       refuse("int8 activations", value + ": a float model", full_int8);
-    } else if (type == tflite::TensorType::UINT8) {
-      refuse("int8 activations", value, "quantise again with a converter that makes int8 (TensorFlow 2)");
     } else {
       refuse("int8 activations", value, full_int8);
     }
@@ -361,7 +423,8 @@ class Importer {
       refuse("constant " + std::string(role), named + " is computed at run time");
       return nullptr;
     }
-    const int64_t bytes = elements * (type == tflite::TensorType::INT8 ? 1 : 4);
+    const bool one_byte = type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
+    const int64_t bytes = elements * (one_byte ? 1 : 4);
     if (int64_t(buffer.data()->size()) != bytes) {
       fail(here() + named + " needs " + std::to_string(bytes) + " bytes, its buffer has " +
            std::to_string(buffer.data()->size()));
@@ -369,8 +432,8 @@ class Importer {
     return buffer.data();
   }
 
-  // Weights: int8, symmetric, per tensor or per output channel along `axis`. `expected` is the shape they
-  // must have.
+  // Weights: int8 per tensor or per output channel along `axis`, or uint8 per tensor; a zero point other than 0
+  // per tensor only. `expected` is the shape they must have.
   bool import_weights(int index, const std::vector<int>& expected, int axis) {
     check_index(index, "weights");
     Tensor& tensor = graph_.tensors[size_t(index)];
@@ -384,7 +447,7 @@ class Importer {
       return false;
     }
     const int64_t elements = check_shape(index, expected);
-    const auto* data = constant_data(index, "weights", tflite::TensorType::INT8, elements);
+    const auto* data = constant_data(index, "weights", byte_type(index), elements);
     if (data == nullptr) return false;
     if (tensor.is_constant()) return check_weight_axis(tensor, expected, axis);  // shared by several layers
 
@@ -397,17 +460,18 @@ class Importer {
       return false;
     }
     for (const int32_t zero_point : quantization.zero_point) {
-      if (zero_point == 0) continue;
-      refuse("weights with zero point 0",
+      const int middle = byte_type(index) == tflite::TensorType::UINT8 ? 128 : 0;
+      if (zero_point == middle || !quantization.per_channel()) continue;
+      refuse("weights per channel with zero point " + std::to_string(middle),
              "'" + tensor.name + "' with zero point " + std::to_string(zero_point),
-             "quantise weights symmetrically");
+             "quantise weights symmetrically, or per tensor");
       return false;
     }
-    charge(elements);
     tensor.type = ElementType::Int8;
     tensor.shape = expected;
     tensor.quantization = std::move(quantization);
-    tensor.data.assign(data->begin(), data->end());
+    if (!shift_zero_point(index, tensor)) return false;
+    copy_int8(index, *data, tensor);
     return check_weight_axis(tensor, expected, axis);
   }
 
@@ -492,11 +556,11 @@ class Importer {
     const auto kind = kind_of(code);
     if (!kind) {
       refuse(
-          "the operators ADD, AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, MAX_POOL_2D, "
-          "MEAN, "
-          "RESHAPE, SOFTMAX",
+          "the operators ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, "
+          "HARD_SWISH, LEAKY_RELU, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, QUANTIZE, RELU, RELU6, RESHAPE, "
+          "RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SLICE, SOFTMAX, SPLIT, SQUEEZE, STRIDED_SLICE, SUB, TANH",
           layer_op_,
-          code == tflite::Operator::QUANTIZE || code == tflite::Operator::DEQUANTIZE
+          code == tflite::Operator::DEQUANTIZE
               ? "convert with int8 input and output (inference_input_type, inference_output_type)"
               : "");
       // What an unknown operator writes is of no interest: only that it is written.
@@ -506,6 +570,7 @@ class Importer {
       }
       return;
     }
+    if (code == tflite::Operator::SPLIT) return import_split(node);
     if (node.outputs()->size() != 1) fail(here() + "one output expected");
     uses_int8_weights_ = has_int8_weights(*kind, node);
     for (const int index : *node.outputs()) {
@@ -516,8 +581,19 @@ class Importer {
     op.name = layer_;
     op.kind = *kind;
     op.output = output;
-    if (import_details(op, node) && result_.refusals.size() == refusals_before)
+    if (import_details(op, node, code) && result_.refusals.size() == refusals_before) {
+      check_types(op);
       graph_.ops.push_back(std::move(op));
+    }
+  }
+
+  // int8 and uint8 meet in QUANTIZE only.
+  void check_types(const Op& op) const {
+    if (op.kind == OpKind::Quantize) return;
+    const ElementType type = graph_.output_of(op).model_type;
+    bool same = op.weights == kNoTensor || graph_.weights_of(op).model_type == type;
+    for (size_t i = 0; i < op.inputs.size(); i++) same = same && graph_.input_of(op, i).model_type == type;
+    if (!same) fail(here() + "mixes int8 and uint8");
   }
 
   // Every operand exists and is available: a constant, or computed before. -1 stands for an absent one.
@@ -555,6 +631,32 @@ class Importer {
         return OpKind::Reshape;
       case tflite::Operator::SOFTMAX:
         return OpKind::Softmax;
+      case tflite::Operator::SUB:
+        return OpKind::Sub;
+      case tflite::Operator::MUL:
+        return OpKind::Mul;
+      case tflite::Operator::QUANTIZE:
+        return OpKind::Quantize;
+      case tflite::Operator::CONCATENATION:
+        return OpKind::Concat;
+      case tflite::Operator::PAD:
+        return OpKind::Pad;
+      case tflite::Operator::SLICE:
+      case tflite::Operator::STRIDED_SLICE:
+      case tflite::Operator::SPLIT:
+        return OpKind::Slice;
+      case tflite::Operator::SQUEEZE:
+        return OpKind::Reshape;
+      case tflite::Operator::RESIZE_BILINEAR:
+      case tflite::Operator::RESIZE_NEAREST_NEIGHBOR:
+        return OpKind::Resize;
+      case tflite::Operator::LEAKY_RELU:
+      case tflite::Operator::HARD_SWISH:
+      case tflite::Operator::LOGISTIC:
+      case tflite::Operator::TANH:
+      case tflite::Operator::RELU:
+      case tflite::Operator::RELU6:
+        return OpKind::Table;
       default:
         return std::nullopt;
     }
@@ -567,7 +669,7 @@ class Importer {
     return file_tensor(node.inputs()->Get(1)).type() == tflite::TensorType::INT8;
   }
 
-  bool import_details(Op& op, const tflite::OperatorNode& node) {
+  bool import_details(Op& op, const tflite::OperatorNode& node, tflite::Operator code) {
     const fb::uoffset_t operands = node.inputs()->size();
     const auto expect_operands = [&](fb::uoffset_t least, fb::uoffset_t most) {
       if (operands < least || operands > most) fail(here() + "has " + number(operands) + " inputs");
@@ -582,11 +684,33 @@ class Importer {
       case OpKind::FullyConnected:
         expect_operands(2, 3);
         return use_input(op, node, 0) && import_fully_connected(op, node);
-      case OpKind::Add: {
+      case OpKind::Add:
+      case OpKind::Sub:
+      case OpKind::Mul: {
         expect_operands(2, 2);
-        const bool first = use_input(op, node, 0);
-        return use_input(op, node, 1) && first && import_add(op, node);
+        const bool first = use_operand(op, node, 0);
+        return use_operand(op, node, 1) && first && import_binary(op, node);
       }
+      case OpKind::Quantize:
+        expect_operands(1, 1);
+        return use_input(op, node, 0) && expect_output(op, graph_.input_of(op).shape) && check_arithmetic(op);
+      case OpKind::Concat: {
+        bool good = true;
+        for (fb::uoffset_t i = 0; i < operands; i++) good = use_input(op, node, i) && good;
+        return good && import_concat(op, node);
+      }
+      case OpKind::Pad:
+        expect_operands(2, 2);
+        return use_input(op, node, 0) && import_pad(op, node);
+      case OpKind::Slice:
+        expect_operands(3, 4);
+        return use_input(op, node, 0) && import_slice(op, node, code == tflite::Operator::STRIDED_SLICE);
+      case OpKind::Table:
+        expect_operands(1, 1);
+        return use_input(op, node, 0) && import_table(op, node, code);
+      case OpKind::Resize:
+        expect_operands(2, 2);
+        return use_input(op, node, 0) && import_resize(op, node, code == tflite::Operator::RESIZE_BILINEAR);
       case OpKind::AveragePool:
       case OpKind::MaxPool:
         expect_operands(1, 1);
@@ -600,8 +724,20 @@ class Importer {
       case OpKind::Softmax:
         expect_operands(1, 1);
         return use_input(op, node, 0) && import_softmax(op, node);
+      case OpKind::ToInt8:
+      case OpKind::ToFloat:
+      case OpKind::HostFloat:
+        break;
     }
     return false;
+  }
+
+  // Takes operand i as an activation or as a quantised constant.
+  bool use_operand(Op& op, const tflite::OperatorNode& node, fb::uoffset_t i) {
+    const int index = node.inputs()->Get(i);
+    if (index == kNoTensor || state_[size_t(index)] != State::Untouched) return use_input(op, node, i);
+    op.inputs.push_back(index);
+    return import_constant_operand(index) && state_[size_t(op.output)] == State::Ready;
   }
 
   // Takes operand i as an activation. False if it, or the output, was refused.
@@ -724,8 +860,11 @@ class Importer {
         fail(here() + "weights of shape " + shape_text(kernel) + " do not fit " +
              std::to_string(in_channels) + " input channels");
       }
-      refuse("convolutions of one group", std::to_string(in_channels / kernel[3]) + " groups");
-      return false;
+      op.groups = in_channels / kernel[3];
+      if (kernel[0] % op.groups != 0) {
+        fail(here() + "weights of shape " + shape_text(kernel) + " do not fit " + std::to_string(op.groups) +
+             " groups");
+      }
     }
     op.window = {kernel[1],
                  kernel[2],
@@ -793,15 +932,166 @@ class Importer {
     return import_operands(op, node, kernel, 0, kernel[0]) && activation && check_arithmetic(op);
   }
 
-  bool import_add(Op& op, const tflite::OperatorNode& node) {
-    const auto& settings = options<tflite::AddOptions>(node);
+  bool import_binary(Op& op, const tflite::OperatorNode& node) {
+    const auto activation = op.kind == OpKind::Add   ? options<tflite::AddOptions>(node).activation()
+                            : op.kind == OpKind::Sub ? options<tflite::SubOptions>(node).activation()
+                                                     : options<tflite::MulOptions>(node).activation();
     const Tensor& a = graph_.input_of(op, 0);
     const Tensor& b = graph_.input_of(op, 1);
-    if (a.shape != b.shape) {
-      refuse("additions of equal shapes", shape_text(a.shape) + " + " + shape_text(b.shape));
-      return false;
+    const Tensor& out = graph_.output_of(op);
+    if (a.is_constant() && b.is_constant()) fail(here() + "both operands are constants");
+    const auto fits = [&](const Tensor& t) {
+      const Nhwc from = t.nhwc();
+      const Nhwc to = out.nhwc();
+      return from.n == 1 && (from.h == 1 || from.h == to.h) && (from.w == 1 || from.w == to.w) &&
+             (from.c == 1 || from.c == to.c);
+    };
+    if (!fits(a) || !fits(b) || (a.elements() != out.elements() && b.elements() != out.elements())) {
+      fail(here() + "operands of shape " + shape_text(a.shape) + " and " + shape_text(b.shape) +
+           " do not make " + shape_text(out.shape));
     }
-    return expect_output(op, a.shape) && import_activation(op, settings.activation()) && check_arithmetic(op);
+    return import_activation(op, activation) && check_arithmetic(op);
+  }
+
+  bool import_concat(Op& op, const tflite::OperatorNode& node) {
+    const auto& settings = options<tflite::ConcatenationOptions>(node);
+    std::vector<int> expected = graph_.input_of(op).shape;
+    const int rank = int(expected.size());
+    op.axis = settings.axis() < 0 ? settings.axis() + rank : settings.axis();
+    if (op.axis < 0 || op.axis >= rank) fail(here() + "axis " + std::to_string(settings.axis()) + " out of range");
+    for (size_t i = 1; i < op.inputs.size(); i++) {
+      std::vector<int> shape = graph_.input_of(op, i).shape;
+      if (int(shape.size()) != rank) fail(here() + "operands of different rank");
+      expected[size_t(op.axis)] += shape[size_t(op.axis)];
+      shape[size_t(op.axis)] = expected[size_t(op.axis)];
+      if (shape != expected) fail(here() + "operand " + shape_text(shape) + " does not fit " + shape_text(expected));
+    }
+    return expect_output(op, expected) && import_activation(op, settings.activation());
+  }
+
+  bool import_pad(Op& op, const tflite::OperatorNode& node) {
+    const Tensor& in = graph_.input_of(op);
+    op.dims = import_numbers(node.inputs()->Get(1), "paddings");
+    if (op.dims.empty()) return false;
+    std::vector<int> expected = in.shape;
+    if (op.dims.size() != 2 * expected.size()) fail(here() + "paddings do not fit " + shape_text(in.shape));
+    for (size_t d = 0; d < op.dims.size(); d++) {
+      if (op.dims[d] < 0 || op.dims[d] > kMaxWindow) fail(here() + "padding of " + std::to_string(op.dims[d]));
+      expected[d / 2] += op.dims[d];
+    }
+    return expect_output(op, expected) && expect_same_quantization(op);
+  }
+
+  bool import_slice(Op& op, const tflite::OperatorNode& node, bool strided) {
+    const Tensor& in = graph_.input_of(op);
+    std::vector<int> begin = import_numbers(node.inputs()->Get(1), "begin");
+    std::vector<int> other = import_numbers(node.inputs()->Get(2), strided ? "end" : "size");
+    if (begin.empty() || other.empty()) return false;
+    const size_t rank = in.shape.size();
+    if (begin.size() != rank || other.size() != rank) fail(here() + "begin and size do not fit " + shape_text(in.shape));
+    if (strided) {
+      if (node.inputs()->size() != 4) fail(here() + "has no strides");
+      const std::vector<int> strides = import_numbers(node.inputs()->Get(3), "strides");
+      const auto& settings = options<tflite::StridedSliceOptions>(node);
+      if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0 || settings.shrink_axis_mask() != 0 ||
+          strides != std::vector<int>(rank, 1)) {
+        refuse("slices of stride 1 that keep all dimensions", "strides or masks of another kind");
+        return false;
+      }
+      for (size_t d = 0; d < rank; d++) {
+        const auto position = [&](int value) {
+          return std::clamp(value < 0 ? value + in.shape[d] : value, 0, in.shape[d]);
+        };
+        begin[d] = (settings.begin_mask() >> d & 1) != 0 ? 0 : position(begin[d]);
+        const int end = (settings.end_mask() >> d & 1) != 0 ? in.shape[d] : position(other[d]);
+        other[d] = end - begin[d];
+      }
+    }
+    for (size_t d = 0; d < rank; d++) {
+      if (!strided && other[d] == -1) other[d] = in.shape[d] - begin[d];
+      if (begin[d] < 0 || other[d] < 1 || int64_t(begin[d]) + other[d] > in.shape[d]) {
+        fail(here() + "slice leaves its input " + shape_text(in.shape));
+      }
+    }
+    op.dims = begin;
+    return expect_output(op, other) && expect_same_quantization(op);
+  }
+
+  // One slice per output.
+  void import_split(const tflite::OperatorNode& node) {
+    if (node.inputs()->size() != 2) fail(here() + "has " + number(node.inputs()->size()) + " inputs");
+    const size_t refusals_before = result_.refusals.size();
+    const std::vector<int32_t> axes = import_numbers(node.inputs()->Get(0), "axis");
+    int begin = 0;
+    for (const int index : *node.outputs()) {
+      if (has_data(index)) fail(here() + "output '" + tensor_name(index) + "' is a constant");
+      produce(index);
+      Op op;
+      op.name = begin == 0 ? layer_ : unique_layer_name(tensor_name(index));
+      op.kind = OpKind::Slice;
+      op.output = index;
+      if (!use_input(op, node, 1) || axes.empty()) continue;
+      const std::vector<int>& shape = graph_.input_of(op).shape;
+      const int rank = int(shape.size());
+      const int axis = axes.front() < 0 ? axes.front() + rank : axes.front();
+      if (axis < 0 || axis >= rank) fail(here() + "axis " + std::to_string(axes.front()) + " out of range");
+      const int parts = int(node.outputs()->size());
+      if (shape[size_t(axis)] % parts != 0) {
+        fail(here() + "cannot split " + shape_text(shape) + " into " + std::to_string(parts));
+      }
+      op.dims.assign(size_t(rank), 0);
+      op.dims[size_t(axis)] = begin;
+      std::vector<int> expected = shape;
+      expected[size_t(axis)] /= parts;
+      begin += expected[size_t(axis)];
+      expect_output(op, expected);
+      if (!expect_same_quantization(op)) continue;
+      check_types(op);
+      if (result_.refusals.size() == refusals_before) graph_.ops.push_back(std::move(op));
+    }
+  }
+
+  bool import_table(Op& op, const tflite::OperatorNode& node, tflite::Operator code) {
+    expect_output(op, graph_.input_of(op).shape);
+    switch (code) {
+      case tflite::Operator::LEAKY_RELU:
+        op.function = Function::LeakyRelu;
+        op.alpha = options<tflite::LeakyReluOptions>(node).alpha();
+        if (!std::isfinite(op.alpha)) fail(here() + "alpha is " + number(op.alpha));
+        break;
+      case tflite::Operator::HARD_SWISH:
+        op.function = Function::HardSwish;
+        break;
+      case tflite::Operator::LOGISTIC:
+        op.function = Function::Sigmoid;
+        break;
+      case tflite::Operator::TANH:
+        op.function = Function::Tanh;
+        break;
+      default:
+        op.function = Function::Clamp;
+        op.activation = code == tflite::Operator::RELU6 ? Activation::Relu6 : Activation::Relu;
+        break;
+    }
+    return check_arithmetic(op);
+  }
+
+  bool import_resize(Op& op, const tflite::OperatorNode& node, bool bilinear) {
+    expect_rank4(op);
+    op.bilinear = bilinear;
+    if (bilinear) {
+      const auto& settings = options<tflite::ResizeBilinearOptions>(node);
+      op.align_corners = settings.align_corners();
+      op.half_pixel = settings.half_pixel_centers();
+    } else {
+      const auto& settings = options<tflite::ResizeNearestNeighborOptions>(node);
+      op.align_corners = settings.align_corners();
+      op.half_pixel = settings.half_pixel_centers();
+    }
+    const std::vector<int32_t> size = import_numbers(node.inputs()->Get(1), "size");
+    if (size.empty()) return false;
+    if (size.size() != 2) fail(here() + "size has " + number(size.size()) + " values");
+    return expect_output(op, {1, size[0], size[1], graph_.input_of(op).shape[3]}) && expect_same_quantization(op);
   }
 
   bool import_pool(Op& op, const tflite::OperatorNode& node) {

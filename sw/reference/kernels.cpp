@@ -11,6 +11,11 @@ int8_t finish(int32_t value, int zero_point, int lo, int hi) {
   return int8_t(std::clamp(int64_t(value) + zero_point, int64_t(lo), int64_t(hi)));
 }
 
+// rint(value) + zero point; far values clamp before they become integers.
+int8_t finish_float(float value, int zero_point, int lo, int hi) {
+  return finish(int32_t(std::clamp(std::nearbyint(value), -1.0e6F, 1.0e6F)), zero_point, lo, hi);
+}
+
 int8_t requantize_channel(const ConvParams& params, size_t channel, int32_t acc) {
   return finish(requantize(acc, params.channel(channel), params.rounding), params.zp_out, params.lo,
                 params.hi);
@@ -63,7 +68,7 @@ void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input
   // Per pixel: the window as one line of (a - zp_in), zero outside the map, then one dot product per output
   // channel.
   const std::vector<int16_t> values = widen(input, params.zp_in);
-  const std::vector<int16_t> kernel = widen(weights, 0);
+  const std::vector<int16_t> kernel = widen(weights, params.zp_weights);
   const auto depth = size_t(in.c / groups);
   const size_t taps = size_t(window.kernel_h) * size_t(window.kernel_w) * depth;
   const auto group_channels = size_t(out.c / groups);
@@ -89,15 +94,17 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
   const auto channels = size_t(out.c);
   const auto multiplier = size_t(out.c / in.c);
   std::vector<int32_t> acc(channels);
+  const int zp_in = params.zp_in;
+  const int zp_weights = params.zp_weights;
   for_each_pixel(out, [&](int n, int y, int x) {
     acc = params.bias;
     for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
       const int8_t* cell = input.data() + offset(in, n, iy, ix);
       const int8_t* w = weights.data() + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * channels;
       if (multiplier == 1) {
-        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o] - params.zp_in) * w[o];
+        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o] - zp_in) * (w[o] - zp_weights);
       } else {
-        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o / multiplier] - params.zp_in) * w[o];
+        for (size_t o = 0; o < channels; o++) acc[o] += (cell[o / multiplier] - zp_in) * (w[o] - zp_weights);
       }
     });
     int8_t* result = output.data() + offset(out, n, y, x);
@@ -107,7 +114,7 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
 
 void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output) {
   const std::vector<int16_t> values = widen(input, params.zp_in);
-  const std::vector<int16_t> kernel = widen(weights, 0);
+  const std::vector<int16_t> kernel = widen(weights, params.zp_weights);
   const size_t depth = input.size() / size_t(rows);
   const size_t channels = params.bias.size();
   for (size_t row = 0; row < size_t(rows); row++) {
@@ -119,12 +126,22 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
 }
 
 void add(const AddParams& params, Input a, Input b, Output output) {
+  if (params.rounding == Rounding::Float) {
+    for (size_t i = 0; i < output.size(); i++) {
+      const float x = float(a[i] - params.zp_in[0]) * params.scale[0];
+      const float y = float(b[i] - params.zp_in[1]) * params.scale[1];
+      output[i] = finish_float((params.subtract ? x - y : x + y) / params.out_scale, params.zp_out, params.lo,
+                               params.hi);
+    }
+    return;
+  }
   const auto scaled = [&](int8_t value, size_t operand) {
     const int32_t shifted = (value - params.zp_in[operand]) * (1 << params.left_shift);
     return requantize_double(shifted, params.in[operand]);
   };
   for (size_t i = 0; i < output.size(); i++) {
-    const int32_t sum = scaled(a[i], 0) + scaled(b[i], 1);
+    const int32_t second = scaled(b[i], 1);
+    const int32_t sum = scaled(a[i], 0) + (params.subtract ? -second : second);
     output[i] = finish(requantize_double(sum, params.out), params.zp_out, params.lo, params.hi);
   }
 }
@@ -142,7 +159,9 @@ void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input
       cells++;
     });
     int8_t* result = output.data() + offset(out, n, y, x);
-    for (size_t c = 0; c < channels; c++) result[c] = finish(average(sum[c], cells), 0, params.lo, params.hi);
+    const int32_t offset = params.offset * cells;
+    for (size_t c = 0; c < channels; c++)
+      result[c] = finish(average(sum[c] + offset, cells), -params.offset, params.lo, params.hi);
   });
 }
 
@@ -187,6 +206,86 @@ void softmax(const SoftmaxParams& params, int depth, Input input, Output output)
       output[row + i] = finish(rounded, -128, -128, 127);
     }
   }
+}
+
+void multiply(const MulParams& params, Input a, Input b, Output output) {
+  for (size_t i = 0; i < output.size(); i++) {
+    const int x = a[i] - params.zp_in[0];
+    const int y = b[i] - params.zp_in[1];
+    if (params.rounding == Rounding::Float) {
+      const float product = (float(x) * params.scale[0]) * (float(y) * params.scale[1]);
+      output[i] = finish_float(product / params.out_scale, params.zp_out, params.lo, params.hi);
+    } else {
+      output[i] = finish(requantize_double(x * y, params.multiplier), params.zp_out, params.lo, params.hi);
+    }
+  }
+}
+
+void quantize(const QuantizeParams& params, Input input, Output output) {
+  for (size_t i = 0; i < output.size(); i++) {
+    output[i] = finish(requantize_double(input[i] - params.zp_in, params.multiplier), params.zp_out, params.lo,
+                       params.hi);
+  }
+}
+
+void resize_nearest(const Op& op, Nhwc in, Input input, Nhwc out, Output output) {
+  const auto nearest = [&](int at, int from, int to) {
+    const bool corners = op.align_corners && to > 1;
+    const float scale = corners ? float(from - 1) / float(to - 1) : float(from) / float(to);
+    const float position = (float(at) + (op.half_pixel ? 0.5F : 0.0F)) * scale;
+    const int index = int(op.align_corners ? std::round(position) : std::floor(position));
+    return std::clamp(index, 0, from - 1);
+  };
+  for_each_pixel(out, [&](int n, int y, int x) {
+    const size_t from = offset(in, n, nearest(y, in.h, out.h), nearest(x, in.w, out.w));
+    std::copy_n(input.data() + from, size_t(in.c), output.data() + offset(out, n, y, x));
+  });
+}
+
+namespace {
+
+// One dimension of TensorFlow Lite's integer interpolation: positions in 1/1024.
+struct Between {
+  int lower = 0;
+  int upper = 0;
+  int fraction = 0;  // of the position above lower
+};
+
+Between between(const Op& op, int at, int from, int to) {
+  constexpr int kOne = 1 << 10;
+  int64_t step = (int64_t(kOne) * from + to / 2) / to;
+  if (op.align_corners && to > 1) step = (int64_t(kOne) * (from - 1) + (to - 1) / 2) / (to - 1);
+  int64_t position = at * step;
+  if (op.half_pixel) position += step / 2 - kOne / 2;
+  const int64_t whole = position / kOne;
+  Between b;
+  b.lower = int(std::max<int64_t>(whole, 0));
+  b.upper = int(std::min<int64_t>(whole + 1, from - 1));
+  b.fraction = int(position - int64_t(kOne) * b.lower);
+  return b;
+}
+
+}  // namespace
+
+void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output) {
+  constexpr int kOne = 1 << 10;
+  for_each_pixel(out, [&](int n, int y, int x) {
+    const Between row = between(op, y, in.h, out.h);
+    const Between column = between(op, x, in.w, out.w);
+    for (size_t c = 0; c < size_t(in.c); c++) {
+      const auto at = [&](int iy, int ix) { return int64_t(input[offset(in, n, iy, ix) + c]); };
+      const int64_t sum = at(row.lower, column.lower) * (kOne - row.fraction) * (kOne - column.fraction) +
+                          at(row.upper, column.lower) * row.fraction * (kOne - column.fraction) +
+                          at(row.lower, column.upper) * (kOne - row.fraction) * column.fraction +
+                          at(row.upper, column.upper) * row.fraction * column.fraction;
+      const int64_t half = sum > 0 ? int64_t(1) << 19 : -(int64_t(1) << 19);
+      output[offset(out, n, y, x) + c] = finish(int32_t((sum + half) / (int64_t(1) << 20)), 0, -128, 127);
+    }
+  });
+}
+
+void look_up(const ValueTable& table, Input input, Output output) {
+  for (size_t i = 0; i < output.size(); i++) output[i] = table[size_t(input[i] + 128)];
 }
 
 }  // namespace kaiten::reference

@@ -30,7 +30,15 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
 // weights OI; `rows` rows of input.size() / rows values each.
 void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output);
 
-void add(const AddParams& params, Input a, Input b, Output output);
+// Element by element; operands have the output's size.
+void add(const AddParams& params, Input a, Input b, Output output);  // Sub too
+void multiply(const MulParams& params, Input a, Input b, Output output);
+void quantize(const QuantizeParams& params, Input input, Output output);
+void look_up(const ValueTable& table, Input input, Output output);
+
+// Rows and columns by TensorFlow Lite's rules; bilinear in its integer arithmetic of 1/1024 steps.
+void resize_nearest(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
+void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
 
 // Cells outside the map count neither in the sum nor in the divisor. Every window holds at least one cell.
 void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,

@@ -1,8 +1,12 @@
 #include "reference/reference.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <string>
 
 #include "graph/error.h"
+#include "reference/host_float.h"
 #include "reference/kernels.h"
 
 namespace kaiten {
@@ -13,17 +17,121 @@ std::span<const int8_t> weights_of(const Graph& graph, const Op& op) {
   return {reinterpret_cast<const int8_t*>(data.data()), data.size()};
 }
 
+// Values of operand i, repeated to the output's shape where it is smaller (numpy broadcasting).
+Int8Values operand(const Graph& graph, const Op& op, size_t i, const std::vector<Int8Values>& tensors) {
+  const Tensor& tensor = graph.input_of(op, i);
+  const Int8Values values = tensor.is_constant() ? Int8Values(tensor.data.begin(), tensor.data.end())
+                                                 : tensors[size_t(op.inputs[i])];
+  const Nhwc to = graph.output_of(op).nhwc();
+  if (values.size() == to.elements()) return values;
+  const Nhwc from = tensor.nhwc();
+  Int8Values repeated(to.elements());
+  size_t at = 0;
+  for (int y = 0; y < to.h; y++) {
+    for (int x = 0; x < to.w; x++) {
+      for (int c = 0; c < to.c; c++) {
+        const size_t pixel = size_t(y % from.h) * size_t(from.w) + size_t(x % from.w);
+        repeated[at++] = values[pixel * size_t(from.c) + size_t(c % from.c)];
+      }
+    }
+  }
+  return repeated;
+}
+
+// The four-dimensional index arithmetic of Pad, Slice and Concat: copies a box of `size` cells from `from`
+// (starting at from_begin) to `to` (starting at to_begin), elements mapped by the table.
+using Box = std::array<int, 4>;
+
+Box box_of(const Nhwc& s) { return {s.n, s.h, s.w, s.c}; }
+
+void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, const Box& from_begin, Int8Values& to,
+              const Box& to_shape, const Box& to_begin) {
+  const auto index = [](const Box& shape, const Box& begin, int n, int y, int x) {
+    return size_t((((begin[0] + n) * int64_t(shape[1]) + begin[1] + y) * shape[2] + begin[2] + x) * shape[3] +
+                  begin[3]);
+  };
+  for (int n = 0; n < size[0]; n++) {
+    for (int y = 0; y < size[1]; y++) {
+      for (int x = 0; x < size[2]; x++) {
+        std::copy_n(from.begin() + ptrdiff_t(index(from_shape, from_begin, n, y, x)), size[3],
+                    to.begin() + ptrdiff_t(index(to_shape, to_begin, n, y, x)));
+      }
+    }
+  }
+}
+
+// Dimension `axis` of a tensor of this rank in the four-dimensional view.
+size_t view_axis(const Tensor& tensor, int axis) { return size_t(4 - int(tensor.shape.size()) + axis); }
+
+void run_concat(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors, Int8Values& output) {
+  const ConcatParams params = concat_params(graph, op);
+  const Tensor& out = graph.output_of(op);
+  Box begin{};
+  for (size_t i = 0; i < op.inputs.size(); i++) {
+    Int8Values values = tensors[size_t(op.inputs[i])];
+    reference::look_up(params.tables[i], values, values);
+    const Box size = box_of(graph.input_of(op, i).nhwc());
+    copy_box(size, values, size, {}, output, box_of(out.nhwc()), begin);
+    begin[view_axis(out, op.axis)] += size[view_axis(out, op.axis)];
+  }
+}
+
+Box begins(const Tensor& tensor, const Op& op, size_t step) {
+  Box begin{};
+  for (size_t d = 0; d < tensor.shape.size(); d++) begin[view_axis(tensor, int(d))] = op.dims[d * step];
+  return begin;
+}
+
+// Stored order to model order and back, for float tensors of rank 4 in NCHW.
+void to_int8(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
+  const std::vector<float> values = floats_of(input);
+  const Tensor& out = graph.output_of(op);
+  const float scale = out.quantization.scale.front();
+  std::vector<uint8_t> bytes(values.size());
+  const int shift = out.model_type == ElementType::UInt8 ? 128 : 0;
+  for (size_t i = 0; i < values.size(); i++) {
+    const float rounded = std::clamp(std::nearbyint(values[i] / scale), -1.0e6F, 1.0e6F);
+    const int stored = std::clamp((std::isnan(values[i]) ? 0 : int(rounded)) + out.zero_point(), -128, 127);
+    bytes[i] = uint8_t(stored + shift);
+  }
+  output = from_model(out, bytes);
+}
+
+void to_float(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
+  const Tensor& in = graph.input_of(op);
+  const std::vector<uint8_t> bytes = to_model(in, input);
+  const int shift = in.model_type == ElementType::UInt8 ? 128 : 0;
+  std::vector<float> values(bytes.size());
+  for (size_t i = 0; i < bytes.size(); i++) {
+    const int stored = int(shift != 0 ? bytes[i] : uint8_t(bytes[i] ^ 0x80)) - 128;
+    values[i] = float(stored - in.zero_point()) * in.quantization.scale.front();
+  }
+  output = bytes_of(values);
+}
+
 }  // namespace
+
+Int8Values bytes_of(std::span<const float> values) {
+  Int8Values bytes(values.size_bytes());
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<float> floats_of(std::span<const int8_t> bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
 
 void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors) {
   const Nhwc in = graph.input_of(op).nhwc();
   const Nhwc out = graph.output_of(op).nhwc();
   const Int8Values& input = tensors[size_t(op.inputs.front())];
-  Int8Values output(graph.output_of(op).elements());
+  Int8Values output(graph.output_of(op).bytes());
   switch (op.kind) {
     case OpKind::Conv2D:
       reference::conv2d(conv_params(graph, op, style), op.window, in, input, weights_of(graph, op), out,
-                        output);
+                        output, op.groups);
       break;
     case OpKind::DepthwiseConv2D:
       reference::depthwise(conv_params(graph, op, style), op.window, in, input, weights_of(graph, op), out,
@@ -33,8 +141,52 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       reference::fully_connected(conv_params(graph, op, style), 1, input, weights_of(graph, op), output);
       break;
     case OpKind::Add:
-      reference::add(add_params(graph, op), input, tensors[size_t(op.inputs[1])], output);
+    case OpKind::Sub:
+      reference::add(add_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors), output);
       break;
+    case OpKind::Mul:
+      reference::multiply(mul_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors),
+                          output);
+      break;
+    case OpKind::Quantize:
+      if (graph.framework == Framework::Onnx) {
+        reference::look_up(table_params(graph, op).table, input, output);
+      } else {
+        reference::quantize(quantize_params(graph, op), input, output);
+      }
+      break;
+    case OpKind::Table:
+      reference::look_up(table_params(graph, op).table, input, output);
+      break;
+    case OpKind::Concat:
+      run_concat(graph, op, tensors, output);
+      break;
+    case OpKind::Pad:
+      std::fill(output.begin(), output.end(), int8_t(graph.output_of(op).zero_point()));
+      copy_box(box_of(in), input, box_of(in), {}, output, box_of(out), begins(graph.output_of(op), op, 2));
+      break;
+    case OpKind::Slice:
+      copy_box(box_of(out), input, box_of(in), begins(graph.output_of(op), op, 1), output, box_of(out), {});
+      break;
+    case OpKind::Resize:
+      (op.bilinear ? reference::resize_bilinear : reference::resize_nearest)(op, in, input, out, output);
+      break;
+    case OpKind::ToInt8:
+      to_int8(graph, op, input, output);
+      break;
+    case OpKind::ToFloat:
+      to_float(graph, op, input, output);
+      break;
+    case OpKind::HostFloat: {
+      std::vector<std::vector<float>> operands;
+      for (size_t i = 0; i < op.inputs.size(); i++) {
+        const std::vector<uint8_t>& data = graph.input_of(op, i).data;
+        operands.push_back(data.empty() ? floats_of(tensors[size_t(op.inputs[i])])
+                                        : floats_of({reinterpret_cast<const int8_t*>(data.data()), data.size()}));
+      }
+      output = bytes_of(reference::host_float(graph, op, operands));
+      break;
+    }
     case OpKind::AveragePool:
       reference::average_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;
@@ -63,9 +215,9 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
   std::vector<Int8Values> tensors(graph.tensors.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     const Tensor& tensor = graph.tensors[size_t(graph.inputs[i])];
-    if (inputs[i].size() != tensor.elements()) {
-      throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.elements()) +
-                       " elements, given " + std::to_string(inputs[i].size()));
+    if (inputs[i].size() != tensor.bytes()) {
+      throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) +
+                       " bytes, given " + std::to_string(inputs[i].size()));
     }
     tensors[size_t(graph.inputs[i])] = inputs[i];
   }

@@ -23,6 +23,7 @@ std::string shortened(const std::string& name) {
 }
 
 std::string scale_text(const Tensor& tensor) {
+  if (tensor.quantization.empty()) return "-";
   std::ostringstream text;
   text << std::setprecision(4) << tensor.quantization.scale.front() << "/" << tensor.zero_point();
   return text.str();
@@ -65,9 +66,13 @@ std::string place(OpKind kind) {
     case OpKind::Reshape:
       return "nothing to do";
     case OpKind::Softmax:
+    case OpKind::ToInt8:
+    case OpKind::ToFloat:
+    case OpKind::HostFloat:
       return "host";
+    default:
+      return "reference only";
   }
-  return "?";
 }
 
 Row row_of(const Graph& graph, const Op& op) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compiler.h"
 #include "graph/error.h"
 #include "import/import.h"
 #include "report/inspect.h"
@@ -67,7 +68,7 @@ TEST(Refusals, UnsupportedOperators) {
   expect_refusal(model, "conv_3", "operator 199", "the operators ADD", "operator 199");
   model.ops[0].code = 32;
   expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
-  model.ops[0].code = 114;
+  model.ops[0].code = 6;  // DEQUANTIZE
   EXPECT_NE(import_tflite(model.file()).refusals.front().way_out.find("inference_input_type"),
             std::string::npos);
 }
@@ -91,7 +92,7 @@ TEST(Refusals, ElementTypes) {
 
   ModelBuilder legacy = base();
   legacy.tensors[kOutput].type = FileType::UInt8;
-  expect_refusal(legacy, "conv_3", "CONV_2D", "int8 activations", "UINT8");
+  expect_damage(legacy, "mixes int8 and uint8");
   legacy.tensors[kOutput].type = FileType::Int16;
   expect_refusal(legacy, "conv_3", "CONV_2D", "int8 activations", "INT16");
   legacy.tensors[kOutput].type = FileType(42);
@@ -99,7 +100,12 @@ TEST(Refusals, ElementTypes) {
 
   ModelBuilder weights = base();
   weights.tensors[kWeights].type = FileType::UInt8;
-  expect_refusal(weights, "conv_3", "CONV_2D", "weights of INT8", "UINT8");
+  expect_refusal(weights, "conv_3", "CONV_2D", "weights per channel with zero point 128", "zero point 0");
+  weights.tensors[kWeights].scale.resize(1);
+  weights.tensors[kWeights].zero_point.resize(1);
+  expect_damage(weights, "mixes int8 and uint8");
+  weights.tensors[kWeights].type = FileType::Int16;
+  expect_refusal(weights, "conv_3", "CONV_2D", "weights of INT8", "INT16");
   ModelBuilder bias = base();
   bias.tensors[kBias].type = FileType::Int64;
   expect_refusal(bias, "conv_3", "CONV_2D", "bias of INT32", "INT64");
@@ -155,7 +161,7 @@ TEST(Refusals, Shapes) {
   const int in = sum.input({1, 4, 4, 2});
   const int small = sum.max_pool(in, {});
   sum.output(sum.add(in, small));
-  expect_refusal(sum, "add_2", "ADD", "equal shapes", "1x4x4x2 + 1x2x2x2");
+  expect_damage(sum, "operands of shape 1x4x4x2 and 1x2x2x2 do not make 1x4x4x2");
 
   ModelBuilder rows(1);
   const int map = rows.input({1, 4, 4, 2});
@@ -175,7 +181,10 @@ TEST(Refusals, Parameters) {
   ModelBuilder groups = base();
   groups.tensors[kWeights].shape = {4, 3, 3, 3};
   groups.tensors[kWeights].data.resize(4 * 27);
-  expect_refusal(groups, "conv_3", "CONV_2D", "one group", "2 groups");
+  const ImportResult grouped = import_tflite(groups.file());
+  ASSERT_TRUE(grouped.graph);
+  EXPECT_EQ(grouped.graph->ops.front().groups, 2);
+  EXPECT_NE(refusals(*grouped.graph, preset("base")).front().find("one group, found: 2 groups"), std::string::npos);
 
   ModelBuilder stride = base();
   stride.ops[0].stride_h = 20000;
@@ -216,7 +225,38 @@ TEST(Refusals, OperandsThatAreComputedOrConstant) {
   operand.data = {1, 2, 3, 4};
   constant.tensors.push_back(operand);
   constant.output(constant.add(in, 1));
-  expect_refusal(constant, "add_2", "ADD", "operands that are activations", "'four' is a constant");
+  const ImportResult sum = import_tflite(constant.file());
+  ASSERT_TRUE(sum.graph);
+  const auto reasons = refusals(*sum.graph, preset("base"));
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_NE(reasons.front().find("constant operand 'four'"), std::string::npos) << reasons.front();
+  constant.tensors[1].scale.clear();
+  expect_refusal(constant, "add_2", "ADD", "operands with one scale", "'four' with 0 scales");
+}
+
+// What the importer and the reference executor know but the machine does not run is refused by name.
+TEST(Refusals, TheCompilerNamesWhatItDoesNotRun) {
+  ModelBuilder legacy(1);
+  legacy.output(legacy.conv(legacy.input({1, 8, 8, 6}), {.channels = 4, .per_channel = false}));
+  for (const size_t i : {kInput, kWeights, kOutput}) {
+    legacy.tensors[i].type = FileType::UInt8;
+    legacy.tensors[i].zero_point = {131};
+  }
+  const ImportResult result = import_tflite(legacy.file());
+  ASSERT_TRUE(result.graph);
+  EXPECT_EQ(result.graph->tensors[kWeights].zero_point(), 3);
+  EXPECT_EQ(result.graph->tensors[kInput].model_type, ElementType::UInt8);
+  ASSERT_EQ(refusals(*result.graph, preset("base")).size(), 1U);
+
+  ModelBuilder quantize = base();
+  quantize.ops[0].code = 114;
+  quantize.ops[0].inputs.resize(1);
+  quantize.tensors[kOutput].shape = quantize.tensors[kInput].shape;
+  const ImportResult other = import_tflite(quantize.file());
+  ASSERT_TRUE(other.graph);
+  const auto reasons = refusals(*other.graph, preset("base"));
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_NE(reasons.front().find("(quantize): limit: conv, depthwise"), std::string::npos) << reasons.front();
 }
 
 TEST(Refusals, Arithmetic) {
@@ -266,15 +306,15 @@ TEST(Refusals, AllReasonsAreListed) {
   x = model.conv(x, {.channels = 4});
   model.ops.back().activation = 4;
   x = model.max_pool(x, {});
-  model.ops.back().code = 34;
-  x = model.conv(x, {.channels = 4});  // reads what PAD writes: no reason of its own
+  model.ops.back().code = 67;
+  x = model.conv(x, {.channels = 4});  // reads what TRANSPOSE_CONV writes: no reason of its own
   x = model.conv(x, {.channels = 4});
   model.tensors[size_t(model.ops.back().inputs[1])].zero_point[0] = 3;
   model.output(x);
   const ImportResult result = import_tflite(model.file(), "many");
   ASSERT_EQ(result.refusals.size(), 3U);
   EXPECT_EQ(result.refusals[0].value, "TANH");
-  EXPECT_EQ(result.refusals[1].op, "PAD");
+  EXPECT_EQ(result.refusals[1].op, "TRANSPOSE_CONV");
   EXPECT_NE(result.refusals[2].value.find("zero point 3"), std::string::npos);
 
   std::ostringstream report;

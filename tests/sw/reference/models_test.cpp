@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -65,23 +66,27 @@ class SharedModels : public testing::Test {
       const Int8Values slice(expected.begin() + ptrdiff_t(offset),
                              expected.begin() + ptrdiff_t(offset + bytes));
       if (kind == "INPUT") {
-        tensors = run_reference(graph, std::vector<Int8Values>{slice}, style);
+        const std::vector<uint8_t> given(slice.begin(), slice.end());
+        tensors = run_reference(graph, std::vector<Int8Values>{from_model(graph.tensors.at(tensor), given)}, style);
         continue;
       }
-      EXPECT_EQ(mismatches(tensors.at(tensor), slice), 0U) << kind << " " << graph.tensors[tensor].name;
+      const std::vector<uint8_t> made = to_model(graph.tensors.at(tensor), tensors.at(tensor));
+      EXPECT_EQ(mismatches({made.begin(), made.end()}, slice), 0U) << kind << " " << graph.tensors[tensor].name;
       compared++;
     }
     EXPECT_EQ(compared, graph.ops.size());
   }
 
   // Labelled inputs with the outputs of both interpreters (litert fields only where they differ).
-  void compare_vectors(const std::string& model_file, const std::string& vectors) const {
+  // `flip`: the files hold what the int8 input is plus 128.
+  void compare_vectors(const std::string& model_file, const std::string& vectors, bool flip = false) const {
     const Graph graph = load(model_file);
     const nlohmann::json list = json(fs::path("vectors") / vectors / "expected.json");
     const auto logits_tensor = size_t(graph.ops.back().inputs.front());  // in front of SOFTMAX
     for (const auto& entry : list["cases"]) {
       const std::string file = entry["file"];
-      const Int8Values input = read_int8(models_ / "vectors" / vectors / file);
+      Int8Values input = read_int8(models_ / "vectors" / vectors / file);
+      for (int8_t& value : input) value = int8_t(value ^ (flip ? 0x80 : 0));
       const auto tflm = run_reference(graph, std::vector<Int8Values>{input}, RoundingStyle::Tflm);
       const auto litert = run_reference(graph, std::vector<Int8Values>{input}, RoundingStyle::LiteRt);
       const auto output = size_t(graph.outputs.front());
@@ -171,6 +176,58 @@ TEST_F(SharedModels, MnistGoldens) {
     const nlohmann::json list = json(fs::path("golden") / name / "expected.json");
     EXPECT_EQ(tensors[size_t(graph.outputs.front())], list["cases"][0]["output"].get<Int8Values>()) << name;
   }
+}
+
+// Whole networks of the goldens' folders: the tensor in front of SOFTMAX, as the file stores it.
+class Goldens : public SharedModels {
+ protected:
+  void compare(const std::string& model_file, const std::string& golden, const std::string& side,
+               RoundingStyle style = RoundingStyle::LiteRt) const {
+    const Graph graph = load(model_file);
+    const Tensor& input = graph.tensors[size_t(graph.inputs.front())];
+    const auto softmax = std::find_if(graph.ops.begin(), graph.ops.end(),
+                                      [](const Op& op) { return op.kind == OpKind::Softmax; });
+    ASSERT_NE(softmax, graph.ops.end());
+    const auto logits = size_t(softmax->inputs.front());
+    const nlohmann::json list = json(fs::path("golden") / golden / "expected.json");
+    ASSERT_FALSE(list["cases"].empty());
+    for (const auto& entry : list["cases"]) {
+      const std::string name = entry["name"];
+      const std::vector<uint8_t> image =
+          read_model_file(models_ / "images/raw" / (name + "_" + side + ".rgb"));
+      const auto tensors = run_reference(graph, std::vector<Int8Values>{from_model(input, image)}, style);
+      const std::vector<uint8_t> expected =
+          read_model_file(models_ / "golden" / golden / (name + ".logits.bin"));
+      EXPECT_EQ(to_model(graph.tensors[logits], tensors[logits]), expected) << name;
+    }
+  }
+};
+
+TEST_F(Goldens, MobileNetV1Quarter) {
+  compare("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "128");
+  compare("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "128", RoundingStyle::Tflm);
+}
+TEST_F(Goldens, MobileNetV1) {
+  compare("coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "192");
+}
+TEST_F(Goldens, MobileNetV2) {
+  compare("coral/mobilenet_v2_1.0_224_quant.tflite", "mobilenet_v2_1.0_224_quant", "224");
+}
+TEST_F(Goldens, MobileNetV2PostTraining) {
+  compare("coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq", "224");
+}
+TEST_F(Goldens, MobileNetEdgeTpu) {
+  compare("coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite",
+          "mobilenet_edgetpu_0.75_224_post_training_quant", "224");
+}
+
+TEST_F(SharedModels, EveryTensorOfMobileNetV1InUint8) {
+  compare_layers("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", RoundingStyle::LiteRt);
+}
+
+// MUL and SUB with constants in front, ADD, AVERAGE_POOL_2D.
+TEST_F(SharedModels, MobileNetV2At160Vectors) {
+  compare_vectors("cfu-playground/model_mobilenetv2_160_035.tflite", "mobilenetv2_160_035", true);
 }
 
 }  // namespace
