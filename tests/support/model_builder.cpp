@@ -432,6 +432,8 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
     case OpKind::Softmax:
       model.output(model.softmax(in));
       break;
+    default:
+      break;
   }
   return model;
 }
