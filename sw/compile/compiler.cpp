@@ -499,12 +499,6 @@ class Emitter {
       if (p.streamed[i] && p.rings[i].slots < op.in.h) streamed_to_[i] = 0;
     }
     const bool array = op.engine == Engine::kConv;
-    // Rows that wait for nobody come before the weights of later layers.
-    for (int row = 0; row < op.out.h; row += p.block_rows) {
-      for (std::size_t i = 0; i < op.inputs.size(); i++) {
-        if (p.rings[i].slots >= op.in.h) need_rows(op, i, op.end_row(std::min(row + p.block_rows, op.out.h)));
-      }
-    }
     for (int row = 0; row < op.out.h; row += p.block_rows) {
       const int rows = std::min(p.block_rows, op.out.h - row);
       const int in_begin = op.first_row(row);
@@ -539,9 +533,12 @@ class Emitter {
       meta.tile_channels = op.tile_channels();
       meta.cycles = op.cycles(meta.tiles, rows);
       emit(engine_command(op, c, row, rows), meta, accesses, kEngineLatency + (array ? config_.kp : 0));
-      // A few weights at a time, so that rows do not wait behind all of them.
-      const std::size_t ahead = chunk + 1 + kChunksAhead;
-      load_chunks(row + rows < op.out.h ? std::min(ahead, next_chunk_ + 1) : ahead, false);
+      // A next layer of the other engine may start beside this one; what later ones need comes after the
+      // rows.
+      if (row == 0 && chunk + 1 < chunks_.size() && engine_index(chunks_[chunk + 1]) != engine_index(c)) {
+        load_chunks(chunk + 2, false);
+      }
+      if (row + rows == op.out.h) load_chunks(chunk + 1 + kChunksAhead, false);
     }
   }
 

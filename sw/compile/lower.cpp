@@ -22,6 +22,9 @@ constexpr int kMaxPasses = 1023;
 constexpr int kMaxGroups = 1023;
 constexpr int kMaxFlatBytes = 16383;
 
+// Cycles of a depthwise tile of the vector engine beyond one for each of its lanes.
+constexpr int kVectorTileLoad = 7;
+
 // A limit that an operator breaks; becomes one line with the layer's name in front.
 struct Refused {
   std::string limit;
@@ -404,8 +407,15 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   switch (engine) {
     case Engine::kConv:
       return tiles * std::int64_t(array.passes) * std::max<std::int64_t>(pixels, array.kp);
-    case Engine::kWindow:
-      return tiles * pixels * vector.pieces * vector.kernel_columns;
+    case Engine::kWindow: {
+      // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
+      // parameters.
+      const bool streamed = kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2;
+      const std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
+                                         : pixels * vector.pieces * vector.kernel_columns;
+      return tiles *
+             (depthwise != nullptr ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad) : tile);
+    }
     case Engine::kAdd:
       return tiles * pixels * 2;
     case Engine::kHost:
