@@ -40,7 +40,7 @@ class Task:
         self.plants = [value for key, value in directives if key == "plant"]
         given = dict(directives)
         self.expect = given.get("expect") or ("FAIL" if self.plants else "PASS")
-        self.limit = int(given.get("limit") or 120)
+        self.limit = int(given.get("limit") or 300)
         self.long = "long" in given
         self.text = text
         self.sources = {}  # name in the work folder -> (path, content)

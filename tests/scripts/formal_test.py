@@ -46,7 +46,7 @@ class Jobs(unittest.TestCase):
         tasks = self.read(JOB)
         self.assertEqual(list(tasks), ["prove", "bug", "deep", "cover"])
         self.assertEqual([t.expect for t in tasks.values()], ["PASS", "FAIL", "PASS", "PASS"])
-        self.assertEqual((tasks["prove"].limit, tasks["bug"].limit), (7, 120))
+        self.assertEqual((tasks["prove"].limit, tasks["bug"].limit), (7, 300))
         self.assertEqual([t.long for t in tasks.values()], [False, False, True, False])
 
     def test_plant_changes_a_copy_of_one_task(self):
