@@ -30,7 +30,7 @@ module fv_kt_axi_lite #(
     .b_valid_o(b), .b_ready_i, .b_resp_o(b_resp),
     .ar_valid_i(ar_i), .ar_ready_o(ar_ready), .ar_addr_i,
     .r_valid_o(r), .r_ready_i, .r_data_o(r_data), .r_resp_o(r_resp),
-    .req_o(req), .write_o(write), .addr_o(addr), .wdata_o(wdata), .strb_o(strb), .rdata_i, .error_i
+    .busy_o(), .req_o(req), .write_o(write), .addr_o(addr), .wdata_o(wdata), .strb_o(strb), .rdata_i, .error_i
   );
 
   logic on;

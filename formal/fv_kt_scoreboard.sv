@@ -32,7 +32,7 @@ module fv_kt_scoreboard
                     reserved: '0, op: op_i};
   assign cmd = {416'b0, header};
 
-  logic       cmd_ready, peek;
+  logic       cmd_ready, peek, active;
   logic [3:0] valid;
   index_t     index[4];
   kt_scoreboard #(
@@ -48,7 +48,7 @@ module fv_kt_scoreboard
     .vector_done_i(done_i[2]),
     .store_valid_o(valid[3]), .store_ready_i(ready_i[3]), .store_cmd_o(), .store_index_o(index[3]),
     .store_done_i(done_i[3]),
-    .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .no_command_o(), .waits_o()
+    .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
   );
 
   logic       on, push;
@@ -108,6 +108,18 @@ module fv_kt_scoreboard
   end
   `FV_ASSUME(m_stop, !stopped_q || stop_i)  // until reset
   `FV_ASSUME(m_start, !start_i || (empty == '1 && !cmd_valid_i && state_q != 2'd1))
+
+  // ---- the clock may stand still without active_o: nothing would have changed
+  logic        still_q;
+  logic [75:0] past_state_q;
+  logic [75:0] all_state;
+  assign all_state = 76'({dut.wr_q, dut.rd_q, dut.dn_q, dut.head_q, dut.full_q, dut.stored_q, dut.running_q, dut.later_q,
+                          dut.check_q, dut.peek_q, dut.valid_q, dut.unmet_q});
+  always_ff @(posedge clk_i) begin
+    still_q  <= rst_ni && !active;
+    past_state_q <= all_state;
+  end
+  `FV_ASSERT(a_still, !(on && still_q) || (all_state == past_state_q))
 
   // ---- claims
   logic waits_hold;

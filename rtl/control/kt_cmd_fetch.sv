@@ -41,6 +41,8 @@ module kt_cmd_fetch
   // every command was handed over; a command waits for room in its queue
   output logic              done_o,
   output logic              blocked_o,
+  // something changes with the coming clock edge (kt_clk_gate)
+  output logic              active_o,
   // pulses: illegal command, bus error; with the number of the command, why, and the number of the next command
   output logic              illegal_o,
   output logic              bus_error_o,
@@ -239,6 +241,8 @@ module kt_cmd_fetch
   assign next_index_o = index_q;
   assign done_o       = left_q == '0;
   assign blocked_o    = valid_q && !cmd_ready_i;
+  assign active_o     = start_i || stop_i || req_valid_o || rsp_valid_i || pop || (valid_q && cmd_ready_i) ||
+                        illegal_o || bus_error_o;
 
   // ---- errors
   always_ff @(posedge clk_i or negedge rst_ni) begin

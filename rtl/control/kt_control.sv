@@ -118,11 +118,26 @@ module kt_control
   index_t              head[Queues], oldest[Queues];
   logic                report;
 
+  // Both do nothing in most cycles, and hold their state by themselves then. A reset is seen with edges, too.
+  logic fetch_clk, fetch_active, scoreboard_clk, scoreboard_active;
+
+  kt_clk_gate u_fetch_clk (
+    .clk_i,
+    .en_i (fetch_active || !engine_rst_nq),
+    .clk_o(fetch_clk)
+  );
+
+  kt_clk_gate u_scoreboard_clk (
+    .clk_i,
+    .en_i (scoreboard_active || !engine_rst_nq),
+    .clk_o(scoreboard_clk)
+  );
+
   kt_cmd_fetch #(
     .AxiW  (AxiW),
     .BytesW(BytesW)
   ) u_fetch (
-    .clk_i,
+    .clk_i        (fetch_clk),
     .rst_ni       (engine_rst_nq),
     .start_i      (start),
     .stop_i       (stop),
@@ -142,6 +157,7 @@ module kt_control
     .cmd_index_o  (cmd_index),
     .done_o       (fetch_done),
     .blocked_o    (fetch_blocked),
+    .active_o     (fetch_active),
     .illegal_o    (illegal),
     .bus_error_o  (fetch_error),
     .error_index_o(fetch_error_index),
@@ -152,7 +168,7 @@ module kt_control
   kt_scoreboard #(
     .QueueDepth(QueueDepth)
   ) u_scoreboard (
-    .clk_i,
+    .clk_i       (scoreboard_clk),
     .rst_ni      (engine_rst_nq),
     .start_i     (start),
     .stop_i      (stop),
@@ -189,6 +205,7 @@ module kt_control
     .completed_o (completed),
     .report_i    (report),
     .oldest_o    (oldest),
+    .active_o    (scoreboard_active),
     .no_command_o(events_o.no_command),
     .waits_o     (events_o.waits)
   );

@@ -67,6 +67,8 @@ module kt_scoreboard
   // numbers of the oldest incomplete command of each queue, while report_i
   input  logic                report_i,
   output index_t              oldest_o[Queues],
+  // something changes with the coming clock edge (kt_clk_gate)
+  output logic                active_o,
   // for the counters: the engine could start a command, but its queue is empty / these counts do not hold
   output logic [Queues-1:0]   no_command_o,
   output logic [Queues-1:0][Queues-1:0] waits_o
@@ -273,6 +275,7 @@ module kt_scoreboard
   assign store_valid_o  = valid_q[QStore];
 
   // ---- state
+  assign active_o     = move || check_q || start_i || stop_i;
   assign queued_o     = stored_q | head_q;
   assign offered_o    = valid_q;
   assign running_o    = running_q;

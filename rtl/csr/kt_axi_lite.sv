@@ -26,6 +26,8 @@ module kt_axi_lite #(
   input  logic             r_ready_i,
   output logic [31:0]      r_data_o,
   output logic [1:0]       r_resp_o,
+  // something is under way
+  output logic             busy_o,
   // registers
   output logic             req_o,
   output logic             write_o,
@@ -88,6 +90,7 @@ module kt_axi_lite #(
     end
   end
 
+  assign busy_o  = aw_q || w_q || ar_q || b_q || r_q || wrote_q || read_q;
   assign req_o   = write || read;
   assign write_o = write;
   assign addr_o  = write ? aw_addr_q : ar_addr_q;

@@ -56,8 +56,18 @@ module kt_registers
   logic [31:0] wdata, rdata;
   logic [3:0]  strb;
 
-  kt_axi_lite u_axi_lite (
+  // Bus and registers stand still between accesses; pulses end while the access that made them is answered.
+  logic bus_clk, bus_busy;
+
+  kt_clk_gate u_bus_clk (
     .clk_i,
+    .en_i (aw_valid_i || w_valid_i || ar_valid_i || bus_busy || status_i.run_completed || status_i.run_stopped ||
+           !rst_ni),
+    .clk_o(bus_clk)
+  );
+
+  kt_axi_lite u_axi_lite (
+    .clk_i     (bus_clk),
     .rst_ni,
     .aw_valid_i,
     .aw_ready_o,
@@ -76,6 +86,7 @@ module kt_registers
     .r_ready_i,
     .r_data_o,
     .r_resp_o,
+    .busy_o    (bus_busy),
     .req_o     (req),
     .write_o   (write),
     .addr_o    (addr),
@@ -93,7 +104,7 @@ module kt_registers
   logic [7:0]  program_hi, base_hi[8];
 
   kt_csr u_csr (
-    .clk_i,
+    .clk_i                 (bus_clk),
     .rst_ni,
     .req_i                 (req),
     .write_i               (write),
