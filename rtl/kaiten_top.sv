@@ -128,6 +128,7 @@ module kaiten_top
     .engine_events_i (engine_events)
   );
 
+  logic                fetch_clk, fetch_busy;
   logic                fetch_req_valid, fetch_req_ready, fetch_rsp_valid, fetch_rsp_ready, fetch_rsp_error;
   logic [AddrW-1:0]    fetch_req_addr;
   logic [BytesW-1:0]   fetch_req_bytes;
@@ -157,6 +158,8 @@ module kaiten_top
     .axi_idle_i         (axi_idle),
     .axi_halt_o         (axi_halt),
     .engine_rst_no      (rst_n),
+    .fetch_clk_o        (fetch_clk),
+    .fetch_busy_i       (fetch_busy),
     .fetch_req_valid_o  (fetch_req_valid),
     .fetch_req_ready_i  (fetch_req_ready),
     .fetch_req_addr_o   (fetch_req_addr),
@@ -259,14 +262,14 @@ module kaiten_top
   logic [LaneW:0]    fetch_rsp_bytes, load_rsp_bytes;
   logic              fetch_rsp_last, load_rsp_last;
   // the gate sees what is outstanding on the bus itself
-  logic              fetch_busy, load_busy, wr_busy;
+  logic              load_busy, wr_busy;
   /* verilator lint_on UNUSEDSIGNAL */
   logic              ar_valid, ar_ready, r_valid, r_ready, aw_valid, aw_ready, w_valid, w_ready, b_valid, b_ready;
 
   kt_axi_rd #(
     .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
   ) u_rd_fetch (
-    .clk_i,
+    .clk_i       (fetch_clk),
     .rst_ni      (rst_n),
     .req_valid_i (fetch_req_valid),
     .req_ready_o (fetch_req_ready),

@@ -34,7 +34,9 @@ module kt_control
   input  logic                axi_idle_i,
   output logic                axi_halt_o,
   output logic                engine_rst_no,
-  // command fetch: a kt_axi_rd
+  // command fetch: a kt_axi_rd, with the clock that runs while the fetch or it has work
+  output logic                fetch_clk_o,
+  input  logic                fetch_busy_i,
   output logic                fetch_req_valid_o,
   input  logic                fetch_req_ready_i,
   output logic [39:0]         fetch_req_addr_o,
@@ -119,12 +121,12 @@ module kt_control
   logic                report;
 
   // Both do nothing in most cycles, and hold their state by themselves then. A reset is seen with edges, too.
-  logic fetch_clk, fetch_active, scoreboard_clk, scoreboard_active;
+  logic fetch_active, scoreboard_clk, scoreboard_active;
 
   kt_clk_gate u_fetch_clk (
     .clk_i,
-    .en_i (fetch_active || !engine_rst_nq),
-    .clk_o(fetch_clk)
+    .en_i (fetch_active || fetch_busy_i || fetch_axi_error_i || !engine_rst_nq),
+    .clk_o(fetch_clk_o)
   );
 
   kt_clk_gate u_scoreboard_clk (
@@ -137,7 +139,7 @@ module kt_control
     .AxiW  (AxiW),
     .BytesW(BytesW)
   ) u_fetch (
-    .clk_i        (fetch_clk),
+    .clk_i        (fetch_clk_o),
     .rst_ni       (engine_rst_nq),
     .start_i      (start),
     .stop_i       (stop),

@@ -63,6 +63,7 @@ class Control : public testing::Test {
     top().load_done_i = top().conv_done_i = top().vector_done_i = top().store_done_i = 0;
     top().load_error_i = top().store_error_i = 0;
     top().fetch_axi_error_i = top().load_axi_error_i = top().store_axi_error_i = 0;
+    top().fetch_busy_i = 0;
   }
 
   void settings(std::uint64_t address, std::uint32_t count, std::uint32_t watchdog) {
