@@ -80,22 +80,24 @@ module kt_requant
     end
   end
 
-  // stage 1: bias, left shift
+  // stage 1: bias, left shift. Two loops, because one with this many arrays is not vectorised.
   logic signed [31:0] x_d[Lanes], x_q[Lanes], mult1_q[Lanes];
   always_comb begin
-    x_d     = x_q;
-    right_d = right1_q;
+    x_d = x_q;
     if (|valid_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic [7:0]         is_right = {8{shift_i[l][7]}};
-        automatic logic [4:0]         left = shift_i[l][4:0] & ~is_right[4:0];
-        automatic logic [31:0]        sign = {32{acc_i[l][31]}};
-        automatic logic [31:0]        size = ((acc_i[l] ^ sign) - sign) << 1;
-        automatic logic [31:0]        half = {32{Average && (rule_i[l] == RuleAverage)}};  // never shifts left
-        x_d[l]     = signed'(((size & half) | (acc_i[l] & ~half)) + unsigned'(bias_i[l])) <<< left;
-        right_d[l] = -shift_i[l] & is_right & 8'h1f;
+        automatic logic [4:0]  left = shift_i[l][4:0] & ~{5{shift_i[l][7]}};
+        // average: twice the size, which is never shifted left
+        automatic logic [31:0] mean = {32{Average && (rule_i[l] == RuleAverage)}};
+        automatic logic [31:0] sign = {32{acc_i[l][31]}} & mean;
+        automatic logic [31:0] size = (acc_i[l] ^ sign) - sign;
+        x_d[l] = signed'(size + (size & mean) + unsigned'(bias_i[l])) <<< left;
       end
     end
+  end
+  always_comb begin
+    right_d = right1_q;
+    if (|valid_i) for (int unsigned l = 0; l < Lanes; l++) right_d[l] = -shift_i[l] & {8{shift_i[l][7]}} & 8'h1f;
   end
   always_ff @(posedge clk_i) begin
     x_q <= x_d;
