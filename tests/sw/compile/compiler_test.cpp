@@ -277,9 +277,7 @@ void run_model_file(const std::filesystem::path& file, const std::string& config
 class Networks : public testing::TestWithParam<std::string> {};
 
 TEST_P(Networks, Demo) {
-  const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "demo/demo.tflite";
-  run_model_file(*shared / "demo/demo.tflite", GetParam(), GetParam() == "base");
+  run_model_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite", GetParam(), GetParam() == "base");
 }
 
 TEST_P(Networks, Resnet8) {
