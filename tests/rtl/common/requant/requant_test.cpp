@@ -215,8 +215,8 @@ TEST(Requant, MatchesTheFrameworksArithmeticLaneByLane) {
   EXPECT_GT(bench.checked(), 300000);
 }
 
+#if PARAM_Average  // the array's requantiser is built without this rule
 TEST(Requant, AveragesOfSmallWindowsAreExactForEverySum) {
-  if (!PARAM_Average) GTEST_SKIP() << "rule average is not built";
   Bench bench;
   std::array<Input, kLanes> in;
   int lane = 0;
@@ -238,5 +238,6 @@ TEST(Requant, AveragesOfSmallWindowsAreExactForEverySum) {
   }
   bench.drain();
 }
+#endif
 
 }  // namespace
