@@ -63,7 +63,10 @@ class SimModel final : public SimDevice {
   }
   ~SimModel() override {
     if (trace_) trace_->close();
+    // Verilator's destructors look at the context that the thread used last: that of another device, which may be gone.
+    Verilated::threadContextp(context_.get());
     top_->final();
+    top_.reset();
   }
 
   std::uint32_t read_register(std::uint32_t address) override {
@@ -175,7 +178,6 @@ class SimModel final : public SimDevice {
 
   // One clock cycle: everything that looks at the ports does so before the rising edge.
   void edge() {
-    memory_.pre_edge();
     if (running_) {
       read_monitor_->sample(cycle_);
       write_monitor_->sample(cycle_);
@@ -190,6 +192,7 @@ class SimModel final : public SimDevice {
           watcher_->events(flags);
       }
     }
+    memory_.pre_edge();
     top_->clk_i = 1;
     top_->eval();
     dump();

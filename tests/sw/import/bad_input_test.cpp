@@ -13,6 +13,7 @@
 #include "import/import.h"
 #include "reference/reference.h"
 #include "report/inspect.h"
+#include "tests/support/byte_flips.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/seed.h"
 
@@ -106,15 +107,13 @@ TEST(BadInput, EveryPrefixIsRefused) {
 }
 
 // One byte changed at random, a thousand times; most flips hit weights and leave a sound model.
-void flip_bytes(const File& file, size_t flips_per_file, size_t run_every, uint64_t salt) {
+void import_flipped(const File& file, size_t flips_per_file, size_t run_every, uint64_t salt) {
   std::mt19937_64 random(test::seed() + salt);
   const long before = peak_kib();
   size_t graphs = 0;
   size_t errors = 0;
   for (int i = 0; i < 1000; i++) {
-    File damaged = file;
-    for (size_t f = 0; f < flips_per_file; f++)
-      damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
+    const File damaged = test::flip_bytes(file, flips_per_file, random);
     const Outcome outcome = import_any(damaged);
     if (outcome == Outcome::Error) errors++;
     if (outcome == Outcome::Graph && graphs++ % run_every == 0) run(damaged, random);
@@ -127,10 +126,10 @@ void flip_bytes(const File& file, size_t flips_per_file, size_t run_every, uint6
               graphs, errors, 1000 - graphs - errors);
 }
 
-TEST(BadInput, ByteFlipsOfTheDemo) { flip_bytes(demo_file(), 1, 20, 0); }
-TEST(BadInput, ManyByteFlipsOfTheDemo) { flip_bytes(demo_file(), 50, 1, 1); }
-TEST(BadInput, ByteFlipsOfEveryOperator) { flip_bytes(every_operator(), 1, 1, 2); }
-TEST(BadInput, ManyByteFlipsOfEveryOperator) { flip_bytes(every_operator(), 4, 1, 3); }
+TEST(BadInput, ByteFlipsOfTheDemo) { import_flipped(demo_file(), 1, 20, 0); }
+TEST(BadInput, ManyByteFlipsOfTheDemo) { import_flipped(demo_file(), 50, 1, 1); }
+TEST(BadInput, ByteFlipsOfEveryOperator) { import_flipped(every_operator(), 1, 1, 2); }
+TEST(BadInput, ManyByteFlipsOfEveryOperator) { import_flipped(every_operator(), 4, 1, 3); }
 
 // Structure is dense at both ends of the small file: every byte in turn set to its extremes.
 TEST(BadInput, EveryByteSetToItsExtremes) {
