@@ -320,6 +320,7 @@ struct Window {
   int top_row = -1, pad_left = 1, rows = 1, columns = 1;
   int group = 0, tiles = 1;  // channel range
   int zero_in = 0;           // what padding stands for
+  bool count_padding = false;  // average: cells outside the map count too
   Finish finish;
   Tensor in;
 };
@@ -442,7 +443,8 @@ class Maker {
       params.push_back({0, 1 << 30, 1});
     } else if (w.finish.rule == 2) {
       for (int i = 0; i < words; ++i) {
-        const int inside = (w.kernel_rows - i / w.kernel_columns) * (w.kernel_columns - i % w.kernel_columns);
+        const int inside = w.count_padding ? cells
+                                           : (w.kernel_rows - i / w.kernel_columns) * (w.kernel_columns - i % w.kernel_columns);
         params.push_back(average_param(std::max(inside, 1)));
       }
     } else {
@@ -466,7 +468,7 @@ class Maker {
     c.kernel_columns = w.kernel_columns;
     c.stride = w.stride;
     c.pad_left = w.pad_left;
-    c.pad_value = w.kind == 2 ? 0 : w.zero_in;
+    c.pad_value = w.zero_in;
     c.columns = w.columns;
     c.rows = w.rows;
     c.tiles = w.tiles;
@@ -486,6 +488,7 @@ class Maker {
           const int iy = top + ky, ix = left + kx;
           if (iy < 0 || iy >= w.in.height || ix < 0 || ix >= w.in.width) {
             most = std::max(most, w.zero_in);
+            if (w.count_padding) acc += w.zero_in, ++inside;
             continue;
           }
           const std::int32_t a = w.in.at(memories_, iy, ix, channel);
@@ -514,6 +517,10 @@ class Maker {
     // scales s1, s2 against 2 * max(s1, s2): one multiplier is exactly a half
     std::array<Param, 3> p{Param{-zero_a, 1 << 30, 0}, Param{-zero_b, rng_(1 << 30, 0x7fffffff), -rng_(0, 6) - 1},
                            Param{0, rng_(1 << 30, 0x7fffffff), -rng_(17, 20)}};
+    if (rng_.chance(30)) {  // the roundings of the operands themselves: coarse operands, a sum that is passed on
+      for (int i = 0; i < 2; ++i) p[i].mult = rng_.chance(50) ? 1 << 30 : rng_(1 << 30, 0x7fffffff), p[i].shift = -rng_(18, 24);
+      p[2] = {0, 1 << 30, 1};
+    }
     if (rng_.chance(50)) std::swap(p[0].mult, p[1].mult), std::swap(p[0].shift, p[1].shift);
     AddCommand c;
     c.params = zsb_used;
@@ -588,8 +595,12 @@ class Maker {
     const int groups = rng_(1, 9);
     w.group = rng_(0, groups - 1);
     w.tiles = rng_(1, ceil_div(groups - w.group, 3));
-    w.zero_in = w.kind == 2 ? 0 : w.kind == 1 && rng_.chance(70) ? -128 : rng_.pick(std::array{-128, 127, rng_(-128, 127)});
+    w.count_padding = w.kind == 2 && rng_.chance(30);
+    w.zero_in = w.kind == 1 && rng_.chance(70) ? -128 : rng_.pick(std::array{-128, 127, rng_(-128, 127)});
+    if (w.kind == 2 && !w.count_padding) w.zero_in = 0;
     if (w.kind == 2 && rng_.chance(20)) {  // MEAN: all cells inside
+      w.count_padding = false;
+      w.zero_in = 0;
       w.pad_left = 0;
       w.top_row = 0;
       w.rows = w.columns = 1;
