@@ -47,6 +47,7 @@ std::vector<uint8_t> read_model_file(const std::filesystem::path& path) {
 
 ImportResult import_file(const std::filesystem::path& path) {
   const std::vector<uint8_t> file = read_model_file(path);
+  if (path.extension() == ".onnx") return import_onnx(file, path.stem().string());
   return import_tflite(file, path.stem().string());
 }
 
