@@ -172,7 +172,8 @@ function(kaiten_verilate target)
   set(all ${dir}/${A_PREFIX}__all.cc)
   set(slow ${dir}/${A_PREFIX}__once.cc)
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${target}.d)
-  add_custom_command(OUTPUT ${all} ${slow}
+  # The headers are named so that what includes them is compiled again in the same build: classes change with the RTL.
+  add_custom_command(OUTPUT ${all} ${slow} BYPRODUCTS ${dir}/${A_PREFIX}.h ${dir}/${A_PREFIX}___024root.h
     COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DOUT=${all} -DSLOW=${slow} -DDEPFILE=${depfile} -DPREFIX=${A_PREFIX}
       -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake -- ${_vl_env} ${_vl} ${args} ${_vl_search} ${A_ARGS} ${files}
     DEPENDS ${top_file} ${extra} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake DEPFILE ${depfile}
