@@ -190,9 +190,9 @@ std::vector<Int8Values> make_inputs(const Graph& graph, const RunOptions& o, std
   origin = o.input;
   std::size_t at = 0;
   for (int t : graph.inputs) {
-    const std::size_t n = graph.tensors[std::size_t(t)].elements();
-    inputs.emplace_back(file.begin() + std::ptrdiff_t(at), file.begin() + std::ptrdiff_t(at + n));
-    at += n;
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    inputs.push_back(from_model(tensor, std::span(file).subspan(at, tensor.elements())));
+    at += tensor.elements();
   }
   return inputs;
 }
@@ -295,7 +295,10 @@ int run(const RunOptions& o) {
 
   if (!o.output.empty()) {
     std::vector<std::uint8_t> bytes;
-    for (const Int8Values& v : outputs) bytes.insert(bytes.end(), v.begin(), v.end());
+    for (std::size_t i = 0; i < outputs.size(); i++) {
+      const auto part = to_model(graph.tensors[std::size_t(graph.outputs[i])], outputs[i]);
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    }
     write_file(o.output, bytes);
   }
   if (o.json == "-") {

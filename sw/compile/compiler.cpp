@@ -576,7 +576,8 @@ class Emitter {
       info.on_host = op.engine == Engine::kHost;
       if (op.engine == Engine::kConv) info.array_macs = macs(graph_, o);
       if (op.engine == Engine::kWindow) info.vector_macs = macs(graph_, o);
-      if (info.on_host && o.kind != OpKind::Reshape) {
+      const bool computed = op.output >= 0 && lowering_.storages[std::size_t(op.output)].on_host;
+      if (info.on_host && computed && o.kind != OpKind::Reshape) {
         program_.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
                                  ") runs on the host");
       }

@@ -123,11 +123,12 @@ class Lowerer {
       case OpKind::AveragePool:
       case OpKind::MaxPool:
       case OpKind::Mean:
+      case OpKind::Quantize:
       case OpKind::Reshape:
       case OpKind::Softmax:
         break;
       default:
-        require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, reshape, softmax",
+        require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, quantize, reshape, softmax",
                 std::string(name_of(op.kind)));
     }
     require(graph_.framework == Framework::TfLite, "the arithmetic of TensorFlow Lite",
@@ -136,7 +137,9 @@ class Lowerer {
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       require(!t.is_constant(), "operands that are activations", "constant operand '" + t.name + "'");
-      require(t.model_type == ElementType::Int8 && t.type == ElementType::Int8, "int8 activations",
+      // uint8 is stored less 128; only what turns it into int8 may see it yet
+      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize;
+      require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
     }
     if (op.kind == OpKind::Add) {
@@ -149,11 +152,21 @@ class Lowerer {
     }
   }
 
+  // A Quantize between uint8 and int8 of one scale: stored values, less 128, are the same.
+  bool keeps_values(const Op& op) const {
+    if (op.kind != OpKind::Quantize) return false;
+    const Tensor& from = graph_.input_of(op);
+    const Tensor& to = graph_.output_of(op);
+    return from.quantization.scale == to.quantization.scale && from.zero_point() == to.zero_point();
+  }
+
   void lower_op(const Op& op, LoweredOp& l) {
     require_supported(op);
-    if (op.kind == OpKind::Reshape) return lower_reshape(op, l);
+    if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op, l);
     for (int tensor : op.inputs) l.inputs.push_back(result_.storage_of[std::size_t(tensor)]);
-    if (op.kind == OpKind::Softmax) {
+    // Behind an operator on the host the few values stay there.
+    const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
+    if (op.kind == OpKind::Softmax || tail) {
       fetch(l.inputs[0]);
       make_output(op, l, true);
       return;
@@ -190,6 +203,8 @@ class Lowerer {
         return lower_mean(op, l);
       case OpKind::Add:
         return lower_add(op, l);
+      case OpKind::Quantize:
+        return lower_quantize(op, l);
       default:
         return;
     }
@@ -363,6 +378,18 @@ class Lowerer {
     const PoolParams p = pool_params(graph_, op);
     l.low = p.lo;
     l.high = p.hi;
+  }
+
+  // The maximum of one cell, requantised.
+  void lower_quantize(const Op& op, LoweredOp& l) {
+    l.kernel_rows = l.kernel_columns = 1;
+    finish_vector(l, WindowKind::kMaximum);
+    const QuantizeParams p = quantize_params(graph_, op);
+    l.params = {{-p.zp_in, p.multiplier.m, p.multiplier.shift}};
+    l.zero = p.zp_out;
+    l.low = p.lo;
+    l.high = p.hi;
+    l.rule = p.rounding;
   }
 
   void lower_mean(const Op& op, LoweredOp& l) {

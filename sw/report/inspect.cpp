@@ -62,6 +62,7 @@ std::string place(OpKind kind) {
     case OpKind::AveragePool:
     case OpKind::MaxPool:
     case OpKind::Mean:
+    case OpKind::Quantize:
       return "vector";
     case OpKind::Reshape:
       return "nothing to do";

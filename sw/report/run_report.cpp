@@ -121,7 +121,9 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
 
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels) {
-  OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.type)), {}};
+  OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type)), {}};
+  // the model's own values
+  const int offset = tensor.model_type == ElementType::UInt8 ? 128 : 0;
   const Nhwc s = tensor.nhwc();
   if (s.h * s.w != 1) return o;
   std::vector<int> order(values.size());
@@ -133,7 +135,7 @@ OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>&
   });
   for (std::size_t i = 0; i < n; i++) {
     const std::size_t c = std::size_t(order[i]);
-    o.top5.push_back({order[i], values[c], c < labels.size() ? labels[c] : ""});
+    o.top5.push_back({order[i], values[c] + offset, c < labels.size() ? labels[c] : ""});
   }
   return o;
 }
