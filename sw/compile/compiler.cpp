@@ -255,7 +255,8 @@ class Emitter {
       for (const WeightLoad& w : split_weights(a, c.tile_begin, c.tile_end)) {
         LoadWeightsCommand l;
         l.bytes = w.bytes;
-        l.row = c.row_at + ((w.tile - c.tile_begin) * a.passes + w.first_pass) * a.kp;
+        l.row =
+            c.row_at + (((w.tile - c.tile_begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp;
         l.passes = w.passes;
         l.rows = a.kernels(w.tile);
         l.pass_pitch = a.kp;
@@ -433,6 +434,8 @@ class Emitter {
       b.pad_left = op.pad_left;
       b.pad_value = op.pad_value;
       b.passes = op.array.passes;
+      b.more_piece_rows = op.array.piece_rows - 1;
+      b.more_piece_columns = op.array.piece_columns - 1;
       b.weights = c.row_at;
       return b;
     }

@@ -44,21 +44,28 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 }
 
 std::uint8_t KernelView::at(int out, int row, int column, int in) const {
+  if (row >= rows || column >= columns) return 0;
   if (multiplier > 0) {
     return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)] : 0;
   }
+  const int group_channels = in_channels / groups;
+  const int first = groups == 1 ? 0 : out / (out_channels / groups) * group_channels;
+  if (in < first || in >= first + group_channels) return 0;
   return data[((std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) +
                std::size_t(column)) *
-                  std::size_t(in_channels) +
-              std::size_t(in)];
+                  std::size_t(group_channels) +
+              std::size_t(in - first)];
 }
 
-ArrayTiles::ArrayTiles(bool one_by_one, int in_channels, int out_channels, int kp, int cp)
+ArrayTiles::ArrayTiles(bool one_by_one, int kernel_rows, int kernel_columns, int in_channels,
+                       int out_channels, int kp, int cp)
     : one_by_one(one_by_one),
       kp(kp),
       cp(cp),
       in_channels(in_channels),
       out_channels(out_channels),
+      piece_rows(ceil_div(kernel_rows, 3)),
+      piece_columns(ceil_div(kernel_columns, 3)),
       passes(ceil_div(in_channels, one_by_one ? 9 * cp : cp)),
       tiles(ceil_div(out_channels, kp)) {}
 
@@ -77,15 +84,18 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
   for (int tile = begin; tile < end; tile++) {
     // The number of kernels is one field of a load: a last tile with fewer of them has loads of its own.
     if (tile > begin && tiles.kernels(tile) != tiles.kernels(tile - 1)) flush();
-    for (int pass = 0; pass < tiles.passes; pass++) {
-      const int bytes = tiles.pass_bytes(tile, pass);
-      if (now.bytes + bytes > kMaxLoadBytes) flush();
-      if (now.passes == 0) {
-        now.tile = tile;
-        now.first_pass = pass;
+    for (int piece = 0; piece < tiles.pieces(); piece++) {
+      for (int pass = 0; pass < tiles.passes; pass++) {
+        const int bytes = tiles.pass_bytes(tile, pass);
+        if (now.bytes + bytes > kMaxLoadBytes) flush();
+        if (now.passes == 0) {
+          now.tile = tile;
+          now.piece = piece;
+          now.first_pass = pass;
+        }
+        now.passes++;
+        now.bytes += bytes;
       }
-      now.passes++;
-      now.bytes += bytes;
     }
   }
   flush();
@@ -95,20 +105,22 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
 void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
                   std::vector<std::uint8_t>& out) {
   for (int tile = begin; tile < end; tile++) {
-    for (int pass = 0; pass < tiles.passes; pass++) {
-      const int bytes = tiles.row_bytes(pass);
-      const int channel = pass * (tiles.one_by_one ? 9 * tiles.cp : tiles.cp);
-      for (int k = 0; k < tiles.kernels(tile); k++) {
-        const int o = tile * tiles.kp + k;
-        if (tiles.one_by_one) {
-          for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, 0, 0, channel + i));
-          continue;
-        }
-        // Kernels smaller than 3x3 stand in the upper left corner.
-        for (int column = 0; column < 3; column++) {
-          for (int row = 0; row < 3; row++) {
-            const bool tap = row < kernels.rows && column < kernels.columns;
-            for (int i = 0; i < bytes; i++) out.push_back(tap ? kernels.at(o, row, column, channel + i) : 0);
+    for (int piece = 0; piece < tiles.pieces(); piece++) {
+      const int top = piece / tiles.piece_columns * 3;
+      const int left = piece % tiles.piece_columns * 3;
+      for (int pass = 0; pass < tiles.passes; pass++) {
+        const int bytes = tiles.row_bytes(pass);
+        const int channel = pass * (tiles.one_by_one ? 9 * tiles.cp : tiles.cp);
+        for (int k = 0; k < tiles.kernels(tile); k++) {
+          const int o = tile * tiles.kp + k;
+          if (tiles.one_by_one) {
+            for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, 0, 0, channel + i));
+            continue;
+          }
+          for (int column = left; column < left + 3; column++) {
+            for (int row = top; row < top + 3; row++) {
+              for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, row, column, channel + i));
+            }
           }
         }
       }

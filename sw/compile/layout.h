@@ -80,31 +80,41 @@ struct KernelView {
   int columns = 1;
   int in_channels = 0;
   int multiplier = 0;  // depthwise as a dense convolution: output o sees input o / multiplier only
+  int groups = 1;      // group g of the outputs sees group g of the inputs
 
+  // Zero where an output does not see an input, and beyond the kernel.
   std::uint8_t at(int out, int row, int column, int in) const;
 };
 
-// How the array sees a convolution's kernels.
+// How the array sees a convolution's kernels: tiles of kp outputs, pieces of 3x3 taps, passes of input
+// channels.
 struct ArrayTiles {
   bool one_by_one = false;
   int kp = 0;
   int cp = 0;
   int in_channels = 0;
   int out_channels = 0;
-  int passes = 0;
+  int piece_rows = 1;
+  int piece_columns = 1;
+  int passes = 0;  // of a piece
   int tiles = 0;
 
   ArrayTiles() = default;
-  ArrayTiles(bool one_by_one, int in_channels, int out_channels, int kp, int cp);
-  int rows_of_tile() const { return passes * kp; }                                // WB rows
+  ArrayTiles(bool one_by_one, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
+             int cp);
+  int pieces() const { return piece_rows * piece_columns; }
+  int rows_of_piece() const { return passes * kp; }  // WB rows
+  int rows_of_tile() const { return pieces() * rows_of_piece(); }
   int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
   int row_bytes(int pass) const;  // bytes of a word (3x3) or of a row (1x1)
   int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass) * (one_by_one ? 1 : 9); }
 };
 
-// One LOAD of weights: `passes` passes from `first_pass` of `tile` on, possibly over several whole tiles.
+// One LOAD of weights: `passes` passes from `first_pass` of `piece` of `tile` on, possibly over several whole
+// pieces and tiles.
 struct WeightLoad {
   int tile = 0;
+  int piece = 0;
   int first_pass = 0;
   int passes = 0;
   int bytes = 0;

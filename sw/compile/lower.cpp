@@ -11,9 +11,9 @@ namespace {
 
 // Limits of command fields and of the engines.
 constexpr int kMaxMapSide = 1023;
-constexpr int kMaxArrayKernel = 3;
+constexpr int kMaxArrayKernel = 24;  // eight pieces
 constexpr int kMaxArrayStride = 2;
-constexpr int kMaxArrayPadLeft = 1;
+constexpr int kMaxArrayPadLeft = 15;
 constexpr int kMaxWindowKernel = 255;
 constexpr int kMaxWindowStride = 15;
 constexpr int kMaxWindowPadLeft = 15;
@@ -133,7 +133,6 @@ class Lowerer {
     }
     require(graph_.framework == Framework::TfLite, "the arithmetic of TensorFlow Lite",
             "rounding rule float, of an ONNX model");
-    require(op.groups == 1, "convolutions of one group", std::to_string(op.groups) + " groups");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       require(!t.is_constant(), "operands that are activations", "constant operand '" + t.name + "'");
@@ -235,9 +234,6 @@ class Lowerer {
     l.kernel_columns = w.kernel_w;
     l.pad_top = w.pad.top;
     l.pad_left = w.pad.left;
-    require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
-                l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
-            "windows that touch the map", "padding of a whole window");
   }
 
   void take_conv_params(const Op& op, LoweredOp& l) {
@@ -258,7 +254,9 @@ class Lowerer {
     l.kernels.rows = l.kernel_rows;
     l.kernels.columns = l.kernel_columns;
     l.kernels.in_channels = l.in.c;
-    l.array = ArrayTiles(one_by_one, l.in.c, l.out.c, config_.kp, config_.cp);
+    l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
+    l.array =
+        ArrayTiles(one_by_one, l.kernel_rows, l.kernel_columns, l.in.c, l.out.c, config_.kp, config_.cp);
     require(l.array.passes <= kMaxPasses,
             at_most("input channels", kMaxPasses * config_.cp * (one_by_one ? 9 : 1)),
             std::to_string(l.in.c));
@@ -275,7 +273,8 @@ class Lowerer {
 
   void lower_conv(const Op& op, LoweredOp& l) {
     const Window& w = op.window;
-    require(w.kernel_h <= kMaxArrayKernel && w.kernel_w <= kMaxArrayKernel, "kernels up to 3x3",
+    require(w.kernel_h <= kMaxArrayKernel && w.kernel_w <= kMaxArrayKernel,
+            "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel),
             size_text(w.kernel_h, w.kernel_w));
     take_window(w, l, kMaxArrayStride);
     const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
@@ -314,8 +313,9 @@ class Lowerer {
           });
       const int one_segment = producer.tile_channels();
       require(have.c % config_.cp == 0 && have.c <= one_segment,
-              "flattened maps up to 3x3, or of a multiple of " + std::to_string(config_.cp) +
-                  " channels up to " + std::to_string(one_segment),
+              "flattened maps up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) +
+                  ", or of a multiple of " + std::to_string(config_.cp) + " channels up to " +
+                  std::to_string(one_segment),
               size_text(have.h, have.w) + "x" + std::to_string(have.c));
     }
     l.flatten = true;
@@ -324,6 +324,9 @@ class Lowerer {
   }
 
   void finish_vector(LoweredOp& l, WindowKind kind) {
+    require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
+                l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
+            "windows that touch the map", "padding of a whole window");
     l.engine = Engine::kWindow;
     l.window = kind;
     l.vector = VectorTiles(l.out.c, l.kernel_rows, l.kernel_columns, config_.cp);
@@ -433,7 +436,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
     case Engine::kConv:
-      return tiles * std::int64_t(array.passes) * std::max<std::int64_t>(pixels, array.kp);
+      return tiles * std::int64_t(array.pieces()) * array.passes * std::max<std::int64_t>(pixels, array.kp);
     case Engine::kWindow: {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
       // parameters.

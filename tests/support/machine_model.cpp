@@ -328,44 +328,48 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
   const int kp = config_.kp;
   const int cp = config_.cp;
   if (c.rows * c.columns > config_.ob_pixels) fail("a CONV of more pixels than OB holds");
-  if (c.weights + c.tiles * c.passes * kp > config_.wb_rows) fail("a CONV with weights beyond WB");
+  const int piece_columns = int(c.more_piece_columns) + 1;
+  const int pieces = (int(c.more_piece_rows) + 1) * piece_columns;
+  if (c.weights + c.tiles * pieces * c.passes * kp > config_.wb_rows) fail("a CONV with weights beyond WB");
   const Word pad(std::size_t(cp), std::int8_t(c.pad_value));
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
-      // The rows under this output row.
-      int slots[3];
-      slots[0] = ring.at(int(c.in_slot), int(y * c.stride));
-      slots[1] = ring.next(slots[0]);
-      slots[2] = ring.next(slots[1]);
-      const int top = int(c.top_row + y * c.stride);
-      const int top_mod3 = int(c.top_mod3 + y * c.stride);
       for (int x = 0; x < c.columns; x++) {
         std::vector<std::int32_t> acc(std::size_t(kp), 0);
-        for (int pass = 0; pass < c.passes; pass++) {
-          const Word* taps[9];
-          for (int t = 0; t < 9; t++) {
-            if (c.mode == 1) {
-              taps[t] = &word(false, slots[0], top_mod3 % 3, int(x * c.in_step + c.in_group) + 9 * pass + t);
-              continue;
-            }
-            const int row = top + t % 3;
-            const int column = int(x * c.stride - c.pad_left) + t / 3;
-            const bool outside = row < 0 || row >= c.in_height || column < 0 || column >= c.in_width;
-            taps[t] = outside ? &pad
-                              : &word(false, slots[t % 3], (top_mod3 + t % 3) % 3,
-                                      int(column * c.in_pixel + c.in_group) + pass);
-          }
-          for (int k = 0; k < kp; k++) {
-            const auto& weights =
-                early_ == index && tile == 0 && pass == 0
-                    ? early_rows_[std::size_t(k)]
-                    : wb_[std::size_t(int(c.weights) + (tile * int(c.passes) + pass) * kp + k)];
-            std::int32_t sum = 0;
+        for (int piece = 0; piece < pieces; piece++) {
+          // Rows below the first tap row of the command, and columns right of its first tap column.
+          const int down = int(y * c.stride) + 3 * (piece / piece_columns);
+          const int left = int(x * c.stride - c.pad_left) + 3 * (piece % piece_columns);
+          for (int pass = 0; pass < c.passes; pass++) {
+            const Word* taps[9];
             for (int t = 0; t < 9; t++) {
-              for (int i = 0; i < cp; i++)
-                sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
+              if (c.mode == 1) {
+                taps[t] = &word(false, ring.at(int(c.in_slot), down), (int(c.top_mod3) + down) % 3,
+                                int(x * c.in_step + c.in_group) + 9 * pass + t);
+                continue;
+              }
+              const int step = down + t % 3;
+              const int row = int(c.top_row) + step;
+              const int column = left + t / 3;
+              const bool outside = row < 0 || row >= c.in_height || column < 0 || column >= c.in_width;
+              taps[t] = outside ? &pad
+                                : &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3,
+                                        int(column * c.in_pixel + c.in_group) + pass);
             }
-            acc[std::size_t(k)] += sum;
+            for (int k = 0; k < kp; k++) {
+              const auto& weights =
+                  early_ == index && tile == 0 && piece == 0 && pass == 0
+                      ? early_rows_[std::size_t(k)]
+                      : wb_[std::size_t(int(c.weights) +
+                                        ((tile * pieces + piece) * int(c.passes) + pass) * kp + k)];
+              std::int32_t sum = 0;
+              for (int t = 0; t < 9; t++) {
+                for (int i = 0; i < cp; i++) {
+                  sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
+                }
+              }
+              acc[std::size_t(k)] += sum;
+            }
           }
         }
         std::vector<std::int8_t> values;

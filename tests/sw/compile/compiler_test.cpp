@@ -76,9 +76,9 @@ int random_layer(GraphBuilder& g, int in) {
     const int kind = g.uniform(0, 5);
     int kh = g.uniform(1, 3);
     int kw = g.uniform(0, 2) ? kh : g.uniform(1, 3);
-    if (kind > 1) {
-      kh = g.uniform(1, 5);
-      kw = g.uniform(1, 5);
+    if (kind > 1 || g.uniform(0, 3) == 0) {
+      kh = g.uniform(1, 8);
+      kw = g.uniform(1, 8);
     }
     const int stride = kind <= 1 ? g.uniform(1, 2) : g.uniform(1, 3);
     Padding pad;
@@ -89,13 +89,15 @@ int random_layer(GraphBuilder& g, int in) {
         pad = GraphBuilder::same(s.h, s.w, kh, kw, stride);
         break;
       default:
-        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, kind <= 1 ? 1 : 4)),
-               g.uniform(0, kw - 1)};
+        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
     }
     if (window_outputs(s.h, pad.top, pad.bottom, kh, stride) < 1 ||
         window_outputs(s.w, pad.left, pad.right, kw, stride) < 1)
       continue;
-    if (kind <= 1 && pad.left > 1) continue;
+    const bool touches =
+        (window_outputs(s.h, pad.top, pad.bottom, kh, stride) - 1) * stride - pad.top < s.h &&
+        (window_outputs(s.w, pad.left, pad.right, kw, stride) - 1) * stride - pad.left < s.w;
+    if (kind > 1 && !touches) continue;
     switch (kind) {
       case 0:
       case 1:
@@ -200,6 +202,22 @@ TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
   }
 }
 
+TEST(Compiler, RunsGroups) {
+  for (int groups : {2, 3, 6}) {
+    GraphBuilder g(std::uint64_t(groups) + 10);
+    const int in = g.input(6, 7, 12);
+    const int out = g.conv(in, 18, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+    // The same layer with an n-th of the weights.
+    Op& op = g.graph.ops.back();
+    op.groups = groups;
+    Tensor& w = g.graph.tensors[std::size_t(op.weights)];
+    w.shape[3] /= groups;
+    w.data.resize(w.elements());
+    g.output(out);
+    run_on_model(g.graph, g.random_inputs(), preset("unit"), {}, 1);
+  }
+}
+
 TEST(Compiler, RunsDepthwiseWithMultiplierOnTheArray) {
   GraphBuilder g(1);
   const int in = g.input(7, 9, 3);
@@ -214,8 +232,8 @@ TEST(Compiler, RefusesByName) {
   };
   {
     GraphBuilder g(1);
-    g.output(g.conv(g.input(9, 9, 3), 4, 5, 5, 1, {}, Activation::None));
-    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 3x3, found: 5x5");
+    g.output(g.conv(g.input(30, 30, 3), 4, 25, 5, 1, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 24x24, found: 25x5");
     EXPECT_THROW(compile(g.graph, preset("nano")), InputError);
   }
   {
@@ -297,6 +315,18 @@ TEST_P(Networks, Autoencoder) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "ad01_int8.tflite";
   run_model_file(*shared / "models/tflite/mlperf-tiny/ad01_int8.tflite", GetParam(), false);
+}
+
+TEST_P(Networks, KeywordSpotting) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "kws_ref_model.tflite";
+  run_model_file(*shared / "models/tflite/mlperf-tiny/kws_ref_model.tflite", GetParam(), false);
+}
+
+TEST_P(Networks, Cifar10) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "cifar10_q.tflite";
+  run_model_file(*shared / "models/tflite/tinymaix/cifar10_q.tflite", GetParam(), false);
 }
 
 TEST_P(Networks, MnistWithMean) {

@@ -102,62 +102,61 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     const int cp = 4;
     const int in = 1 + int(rng() % 90);
     const int out = 1 + int(rng() % 20);
-    const int kernel = 1 + int(rng() % 3);
-    const bool one_by_one = kernel == 1 && rng() % 2;
-    std::vector<std::uint8_t> data(std::size_t(out * kernel * kernel * in));
+    const int rows = 1 + int(rng() % 7);
+    const int columns = rng() % 2 ? rows : 1 + int(rng() % 7);
+    const bool one_by_one = rows * columns == 1 && rng() % 2;
+    std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
-    const KernelView view{data.data(), out, kernel, kernel, in, 0};
-    const ArrayTiles tiles(one_by_one, in, out, kp, cp);
+    const KernelView view{data.data(), out, rows, columns, in, 0, 1};
+    const ArrayTiles tiles(one_by_one, rows, columns, in, out, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
 
     std::vector<std::vector<int>> wb(std::size_t(tiles.tiles * tiles.rows_of_tile()),
                                      std::vector<int>(std::size_t(9 * cp), 0));
     std::size_t at = 0;
-    int next_tile = 0;
-    int next_pass = 0;
+    int next = 0;  // pass of all
     for (const WeightLoad& load : split_weights(tiles, 0, tiles.tiles)) {
-      EXPECT_EQ(load.tile, next_tile);
-      EXPECT_EQ(load.first_pass, next_pass);
+      EXPECT_EQ((load.tile * tiles.pieces() + load.piece) * tiles.passes + load.first_pass, next);
       EXPECT_LE(load.bytes, kMaxLoadBytes);
       const std::size_t begin = at;
-      for (int p = 0; p < load.passes; p++) {
-        const int pass = (load.first_pass + p) % tiles.passes;
-        const int tile = load.tile + (load.first_pass + p) / tiles.passes;
+      for (int p = 0; p < load.passes; p++, next++) {
+        const int pass = next % tiles.passes;
+        const int tile = next / tiles.passes / tiles.pieces();
         EXPECT_EQ(tiles.kernels(tile), tiles.kernels(load.tile));
         for (int k = 0; k < tiles.kernels(tile); k++) {
-          auto& row = wb[std::size_t((tile * tiles.passes + pass) * kp + k)];
+          auto& row = wb[std::size_t(next * kp + k)];
           for (int word = 0; word < (one_by_one ? 1 : 9); word++) {
             for (int i = 0; i < tiles.row_bytes(pass); i++) row[std::size_t(word * cp + i)] = packed.at(at++);
           }
         }
-        next_tile = tile + (pass + 1) / tiles.passes;
-        next_pass = (pass + 1) % tiles.passes;
       }
       EXPECT_EQ(at - begin, std::size_t(load.bytes));
     }
     EXPECT_EQ(at, packed.size());
-    EXPECT_EQ(packed.size(), one_by_one ? data.size() : std::size_t(9 * in * out));
-    EXPECT_EQ(next_tile, tiles.tiles);
+    EXPECT_EQ(packed.size(), one_by_one ? data.size() : std::size_t(9 * tiles.pieces() * in * out));
+    EXPECT_EQ(next, tiles.tiles * tiles.pieces() * tiles.passes);
 
     for (int o = 0; o < out; o++) {
       for (int i = 0; i < in; i++) {
-        for (int t = 0; t < 9; t++) {
-          // 3x3: word t is tap row t % 3, column t / 3, the pass's group; 1x1: group t of the pass.
-          int pass = i / cp;
-          int word = t;
-          int want = 0;
-          if (one_by_one) {
-            if (t > 0) continue;
-            pass = i / (9 * cp);
-            word = i / cp % 9;
-            want = view.at(o, 0, 0, i);
-          } else if (t % 3 < kernel && t / 3 < kernel) {
-            want = view.at(o, t % 3, t / 3, i);
+        const auto multiplier = [&](int piece, int pass, int word) {
+          const int row = ((o / kp * tiles.pieces() + piece) * tiles.passes + pass) * kp + o % kp;
+          return wb[std::size_t(row)][std::size_t(word * cp + i % cp)];
+        };
+        if (one_by_one) {  // word t: group t of the pass
+          EXPECT_EQ(multiplier(0, i / (9 * cp), i / cp % 9), view.at(o, 0, 0, i));
+          continue;
+        }
+        // Word t: tap row t % 3, column t / 3 of the piece.
+        for (int row = 0; row < 3 * tiles.piece_rows; row++) {
+          for (int column = 0; column < 3 * tiles.piece_columns; column++) {
+            const int want = row < rows && column < columns
+                                 ? data[std::size_t(((o * rows + row) * columns + column) * in + i)]
+                                 : 0;
+            EXPECT_EQ(
+                multiplier(row / 3 * tiles.piece_columns + column / 3, i / cp, column % 3 * 3 + row % 3),
+                want);
           }
-          EXPECT_EQ(
-              wb[std::size_t((o / kp * tiles.passes + pass) * kp + o % kp)][std::size_t(word * cp + i % cp)],
-              want);
         }
       }
     }
