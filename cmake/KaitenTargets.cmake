@@ -10,6 +10,9 @@ include(GoogleTest)
 find_package(GTest REQUIRED)
 
 set(KAITEN_WARNINGS -Wall -Wextra -Werror=return-type)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND KAITEN_WARNINGS -Wno-restrict) # false for std::string in GCC 12 (its bug 105651)
+endif()
 
 function(kaiten_library folder)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
