@@ -307,16 +307,18 @@ class Lowerer {
     require(channels <= kMaxFlatBytes, at_most("flattened inputs", kMaxFlatBytes), std::to_string(channels));
     // Flattening goes through memory: the map must lie there without gaps, in the order of the weights.
     if (!source.is_input) {
-      const LoweredOp& producer =
-          *std::find_if(result_.ops.begin(), result_.ops.end(), [&](const LoweredOp& o) {
-            return o.engine != Engine::kHost && o.output == result_.storage_of[std::size_t(op.inputs[0])];
-          });
-      const int one_segment = producer.tile_channels();
-      require(have.c % config_.cp == 0 && have.c <= one_segment,
-              "flattened maps up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) +
-                  ", or of a multiple of " + std::to_string(config_.cp) + " channels up to " +
-                  std::to_string(one_segment),
-              size_text(have.h, have.w) + "x" + std::to_string(have.c));
+      const auto producer = std::find_if(result_.ops.begin(), result_.ops.end(), [&](const LoweredOp& o) {
+        return o.engine != Engine::kHost && o.output == result_.storage_of[std::size_t(op.inputs[0])];
+      });
+      // Nobody makes the map when its layer was refused: that is the reason to tell.
+      if (producer != result_.ops.end()) {
+        const int one_segment = producer->tile_channels();
+        require(have.c % config_.cp == 0 && have.c <= one_segment,
+                "flattened maps up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) +
+                    ", or of a multiple of " + std::to_string(config_.cp) + " channels up to " +
+                    std::to_string(one_segment),
+                size_text(have.h, have.w) + "x" + std::to_string(have.c));
+      }
     }
     l.flatten = true;
     l.in = {1, 1, 1, channels};

@@ -237,6 +237,13 @@ TEST(Compiler, RefusesByName) {
     EXPECT_THROW(compile(g.graph, preset("nano")), InputError);
   }
   {
+    // A layer that reads what a refused one should have made.
+    GraphBuilder g(1);
+    const int refused = g.conv(g.input(60, 60, 3), 4, 26, 26, 1, {}, Activation::None);
+    g.output(g.fully_connected(refused, 4, Activation::None));
+    EXPECT_EQ(refusals(g.graph, preset("nano")).size(), 1U);
+  }
+  {
     GraphBuilder g(1);
     g.output(g.conv(g.input(9, 9, 3), 4, 3, 3, 3, {}, Activation::None));
     EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: stride at most 2, found: 3");

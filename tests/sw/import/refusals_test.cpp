@@ -184,7 +184,7 @@ TEST(Refusals, Parameters) {
   const ImportResult grouped = import_tflite(groups.file());
   ASSERT_TRUE(grouped.graph);
   EXPECT_EQ(grouped.graph->ops.front().groups, 2);
-  EXPECT_NE(refusals(*grouped.graph, preset("base")).front().find("one group, found: 2 groups"), std::string::npos);
+  EXPECT_TRUE(refusals(*grouped.graph, preset("base")).empty());
 
   ModelBuilder stride = base();
   stride.ops[0].stride_h = 20000;
@@ -254,9 +254,7 @@ TEST(Refusals, TheCompilerNamesWhatItDoesNotRun) {
   quantize.tensors[kOutput].shape = quantize.tensors[kInput].shape;
   const ImportResult other = import_tflite(quantize.file());
   ASSERT_TRUE(other.graph);
-  const auto reasons = refusals(*other.graph, preset("base"));
-  ASSERT_EQ(reasons.size(), 1U);
-  EXPECT_NE(reasons.front().find("(quantize): limit: conv, depthwise"), std::string::npos) << reasons.front();
+  EXPECT_TRUE(refusals(*other.graph, preset("base")).empty());  // the vector engine does
 }
 
 TEST(Refusals, Arithmetic) {
