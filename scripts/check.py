@@ -26,7 +26,7 @@ def heading(text):
 
 def stream(command, log, show):
     """Runs a command; every line goes to the log file, those that `show` accepts to the terminal. The exit code."""
-    with open(log, "w") as out:
+    with open(log, "w", buffering=1) as out:
         proc = subprocess.Popen(command, cwd=tools.ROOT, env=tools.environment(), stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                 start_new_session=True)

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from xml.sax.saxutils import escape, quoteattr
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -195,4 +196,5 @@ def guarded(main):
     except KeyboardInterrupt:
         kill_all()
         print("interrupted", file=sys.stderr, flush=True)
+        time.sleep(0.2)  # make got the signal too: one that finds us gone before it has looked ends with another code
         os._exit(130)  # worker threads may still be waiting for what was just killed
