@@ -40,6 +40,44 @@ File every_operator() {
   return model.file();
 }
 
+// The operators that need no options, on uint8: quantise, pad, slice, split and tables.
+File operators_without_options() {
+  test::ModelBuilder model(5);
+  const auto tensor = [&](const std::string& name, std::vector<int> shape, test::FileType type, int zero_point) {
+    model.tensors.push_back({.name = name, .type = type, .shape = std::move(shape), .scale = {0.02F}, .zero_point = {zero_point}});
+    return int(model.tensors.size()) - 1;
+  };
+  const auto numbers = [&](const std::string& name, const std::vector<int32_t>& values) {
+    test::FileTensor constant{.name = name, .type = test::FileType::Int32, .shape = {int(values.size())}};
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    constant.data.assign(bytes, bytes + values.size() * 4);
+    model.tensors.push_back(std::move(constant));
+    return int(model.tensors.size()) - 1;
+  };
+  const auto op = [&](int code, std::vector<int> inputs, std::vector<int> outputs) {
+    model.ops.push_back({.code = code, .inputs = std::move(inputs), .outputs = std::move(outputs), .write_options = false});
+  };
+  const auto kUInt8 = test::FileType::UInt8;
+  const auto kInt8 = test::FileType::Int8;
+  const int in = tensor("in", {1, 5, 4, 6}, kUInt8, 128);
+  model.inputs = {in};
+  const int quantised = tensor("quantised", {1, 5, 4, 6}, kInt8, 3);
+  op(114, {in}, {quantised});
+  const int padded = tensor("padded", {1, 8, 4, 7}, kInt8, 3);
+  op(34, {quantised, numbers("paddings", {0, 0, 1, 2, 0, 0, 0, 1})}, {padded});
+  const int sliced = tensor("sliced", {1, 3, 4, 4}, kInt8, 3);
+  op(65, {padded, numbers("begin", {0, 2, 0, 3}), numbers("size", {1, 3, 4, 4})}, {sliced});
+  const int first = tensor("first", {1, 3, 4, 2}, kInt8, 3);
+  const int second = tensor("second", {1, 3, 4, 2}, kInt8, 3);
+  op(49, {numbers("axis", {3}), sliced}, {first, second});
+  const int swish = tensor("swish", {1, 3, 4, 2}, kInt8, -100);
+  op(117, {first}, {swish});
+  const int sigmoid = tensor("sigmoid", {1, 3, 4, 2}, kInt8, -128);
+  op(14, {second}, {sigmoid});
+  model.outputs = {swish, sigmoid};
+  return model.file();
+}
+
 // Peak memory of this program. Sanitizers keep freed memory for a while: there it says nothing.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kPeakIsMeaningful = false;
@@ -142,6 +180,15 @@ TEST(BadInput, EveryByteSetToItsExtremes) {
       if (import_any(damaged) == Outcome::Graph && i % 7 == 0) run(damaged, random);
     }
   }
+}
+
+TEST(BadInput, ByteFlipsOfOperatorsWithoutOptions) { import_flipped(operators_without_options(), 1, 1, 4); }
+TEST(BadInput, ManyByteFlipsOfOperatorsWithoutOptions) { import_flipped(operators_without_options(), 4, 1, 5); }
+
+TEST(BadInput, OperatorsWithoutOptionsAreSound) {
+  const ImportResult result = import_tflite(operators_without_options());
+  ASSERT_TRUE(result.graph) << result.refusals.front().text();
+  EXPECT_EQ(result.graph->ops.size(), 7U);  // the split is two
 }
 
 TEST(BadInput, NotAModel) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reference/kernels.h"
+#include "reference/reference.h"
 #include "tests/support/shared.h"
 
 namespace kaiten {
@@ -27,8 +28,7 @@ std::vector<std::string> case_names() {
   if (const auto shared = test::shared_dir()) {
     for (const auto& entry : std::filesystem::directory_iterator(*shared / "models/conformance/cmsis-nn")) {
       const std::string name = entry.path().stem().string();
-      // MUL and PAD are not operators of the importer.
-      if (name != "mul" && name != "pad_int8_1") names.push_back(name);
+      names.push_back(name);
     }
   }
   std::sort(names.begin(), names.end());
@@ -148,6 +148,41 @@ std::vector<int8_t> run_add(const Case& c) {
   return output;
 }
 
+std::vector<int8_t> run_mul(const Case& c) {
+  const auto a = c.array<int8_t>("input1");
+  const auto b = c.array<int8_t>("input2");
+  MulParams params;
+  for (int i = 0; i < 2; i++) params.zp_in[i] = -c.value("INPUT" + std::to_string(i + 1) + "_OFFSET");
+  params.multiplier = {c.value("OUTPUT_MULT"), c.value("OUTPUT_SHIFT")};
+  params.zp_out = c.value("OUTPUT_OFFSET");
+  params.lo = c.value("OUT_ACTIVATION_MIN");
+  params.hi = c.value("OUT_ACTIVATION_MAX");
+  std::vector<int8_t> output(a.size());
+  reference::multiply(params, a, b, output);
+  return output;
+}
+
+// The only case that needs a graph: PAD is index arithmetic on shapes.
+std::vector<int8_t> run_pad(const Case& c, const std::vector<int8_t>& input) {
+  Graph graph;
+  graph.tensors.resize(2);
+  Op op;
+  op.kind = OpKind::Pad;
+  op.inputs = {0};
+  op.output = 1;
+  for (const std::string dim : {"N", "H", "W", "C"}) {
+    const int size = c.value("INPUT_" + dim);
+    op.dims.push_back(c.value("PRE_PAD_" + dim));
+    op.dims.push_back(c.value("POST_PAD_" + dim));
+    graph.tensors[0].shape.push_back(size);
+    graph.tensors[1].shape.push_back(size + op.dims[op.dims.size() - 2] + op.dims.back());
+  }
+  graph.tensors[1].quantization = {{1.0F}, {c.value("PAD_VALUE")}, 0};
+  std::vector<Int8Values> tensors = {input, {}};
+  run_operator(graph, op, RoundingStyle::LiteRt, tensors);
+  return tensors[1];
+}
+
 std::vector<int8_t> run_softmax(int multiplier, int shift, int depth, const std::vector<int8_t>& input) {
   // The suite folds 2^26, the fraction bits of its exponential, into multiplier and shift.
   SoftmaxParams params;
@@ -182,7 +217,9 @@ std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name
                  [](unsigned char ch) { return std::toupper(ch); });
   const Case c(json, upper + "_", name + "_");
   if (name == "add") return run_add(c);
+  if (name == "mul") return run_mul(c);
   const auto input = c.array<int8_t>(c.has_array("input") ? "input" : "input_tensor");
+  if (name == "pad_int8_1") return run_pad(c, input);
   if (name == "softmax")
     return run_softmax(c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT"), c.value("ROW_SIZE"), input);
   if (name.starts_with("avgpooling") || name.starts_with("maxpooling")) {
@@ -204,7 +241,7 @@ TEST(CmsisNn, EveryCaseIsExact) {
     EXPECT_EQ(run_case(json, name), arrays.at(expected).at("data").get<std::vector<int8_t>>()) << name;
     compared++;
   }
-  EXPECT_EQ(compared, 50U);
+  EXPECT_EQ(compared, 52U);
 }
 
 }  // namespace
