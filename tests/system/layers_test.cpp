@@ -261,6 +261,20 @@ TEST_P(Layers, Convolutions) {
   }
 }
 
+// Kernels in pieces; often larger than the map.
+TEST_P(Layers, LargeKernels) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.max_channels = 20;
+  l.max_kernel = 16;
+  l.max_stride = 2;
+  const int wanted = GetParam().layers;
+  for (int attempts = 0; ran_ < wanted && attempts < 40 * wanted && !HasFailure(); attempts++) {
+    const std::uint64_t seed = random_();
+    run(test::random_layer(seed, OpKind::Conv2D, l), "layer of seed " + std::to_string(seed));
+  }
+  EXPECT_EQ(ran_, wanted);
+}
+
 // Kernels of one pixel and of 3x3 at stride 1: what most networks consist of.
 TEST_P(Layers, PlainConvolutions) {
   for (int kernel : {1, 3}) {

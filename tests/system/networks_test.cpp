@@ -1,5 +1,5 @@
-// The networks of the first milestone on the RTL: the demo network against its goldens and ResNet-8 against its labelled
-// vectors, every tensor against the reference.
+// Networks on the RTL: the demo network against its goldens, ResNet-8 and the keyword spotter against their labelled vectors,
+// every tensor of all of them against the reference.
 
 #include <gtest/gtest.h>
 
@@ -78,6 +78,7 @@ void print_speed(const std::string& what, std::uint64_t cycles, tb::SimDevice& d
 class Networks : public testing::TestWithParam<std::string> {
  protected:
   bool important() const { return GetParam() == "nano" || GetParam() == "base"; }
+  void run_vectors(const std::string& name, const std::string& model, const std::string& folder);
 };
 
 TEST_P(Networks, Demo) {
@@ -113,11 +114,12 @@ TEST_P(Networks, Demo) {
   EXPECT_EQ(tflm.run(std::vector<Int8Values>{images[kTwiceRounded]}).outputs.at(0), twice);
 }
 
-TEST_P(Networks, ResNet8) {
+// A network that ends in a softmax, its vectors and the answers that came with them.
+void Networks::run_vectors(const std::string& name, const std::string& model, const std::string& folder) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: ResNet-8 (pretrainedResnet_quant.tflite) does not run on the RTL";
-  const Graph graph = require_graph(import_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite"));
-  const fs::path vectors = *shared / "models/vectors/resnet8";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: " << name << " (" << model << ") does not run on the RTL";
+  const Graph graph = require_graph(import_file(*shared / "models/tflite" / model));
+  const fs::path vectors = *shared / "models/vectors" / folder;
   const nlohmann::json list = nlohmann::json::parse(std::ifstream(vectors / "expected.json"));
   // The values in front of the softmax come out of the hardware: let them be an output too.
   Graph with_logits = graph;
@@ -146,9 +148,25 @@ TEST_P(Networks, ResNet8) {
       cycles = result.cycles();
       cases++;
     }
-    if (cycles != 0) print_speed("ResNet-8", cycles, *device);
+    if (cycles != 0) print_speed(name, cycles, *device);
   }
   EXPECT_GE(cases, important() ? 6U : 1U);
+}
+
+TEST_P(Networks, ResNet8) { run_vectors("ResNet-8", "mlperf-tiny/pretrainedResnet_quant.tflite", "resnet8"); }
+
+// Its first kernel has 10x4 taps.
+TEST_P(Networks, KeywordSpotting) { run_vectors("Keyword spotting", "mlperf-tiny/kws_ref_model.tflite", "kws"); }
+
+// Kernels of 5x5, stride 2.
+TEST_P(Networks, TinyMaixCifar10) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: tinymaix/cifar10_q.tflite does not run on the RTL";
+  const Graph graph = require_graph(import_file(*shared / "models/tflite/tinymaix/cifar10_q.tflite"));
+  const auto device = make_device(GetParam());
+  std::mt19937_64 random(test::seed());
+  print_speed("cifar10_q", test::run_on(*device, graph, preset(GetParam()), {}, test::draw_inputs(graph, random)).cycles(),
+              *device);
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("nano", "unit", "small", "base"),

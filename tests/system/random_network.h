@@ -14,20 +14,19 @@ inline int add_random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
     const int kind = g.uniform(0, 6);
-    const bool array = kind <= 2;
-    const int kh = g.uniform(1, array ? 3 : 5);
-    const int kw = g.uniform(0, 2) ? kh : g.uniform(1, array ? 3 : 5);
-    const int stride = g.uniform(1, array ? 2 : 3);
+    const int kh = g.uniform(1, 5);
+    const int kw = g.uniform(0, 2) ? kh : g.uniform(1, 5);
+    const int stride = g.uniform(1, kind <= 2 ? 2 : 3);
     Padding pad;
     switch (g.uniform(0, 2)) {
       case 0: break;
       case 1: pad = GraphBuilder::same(s.h, s.w, kh, kw, stride); break;
-      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, std::min(kw - 1, array ? 1 : 4)), g.uniform(0, kw - 1)};
+      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
     }
     const int rows = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
     const int columns = window_outputs(s.w, pad.left, pad.right, kw, stride);
     // Every window must touch the map.
-    if (rows < 1 || columns < 1 || (array && pad.left > 1)) continue;
+    if (rows < 1 || columns < 1) continue;
     if (pad.top >= s.h || pad.left >= s.w || (rows - 1) * stride - pad.top >= s.h || (columns - 1) * stride - pad.left >= s.w) continue;
     switch (kind) {
       case 0:

@@ -138,7 +138,8 @@ void Session::check_counters(const Counters& c) {
       case CommandMeta::Bytes::kNone: EXPECT_EQ(m.read_bytes, 0); break;
     }
     if (const auto* conv = std::get_if<ConvCommand>(&program().commands[i].body)) {
-      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * conv->passes);
+      const std::int64_t pieces = (conv->more_piece_rows + 1) * (conv->more_piece_columns + 1);
+      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * pieces * conv->passes);
     }
   }
   const std::uint64_t read_commands = program().commands.size() * std::uint64_t(kCommandBytes);
