@@ -145,7 +145,7 @@ module fv_queue_program #(
 
   `FV_COVER(c_feeder_waits, on && hungry && feeds == 4'b0010 && taken_q[1] == '0 && count_q[0] != '0)
   `FV_COVER(c_unpushed, on && hungry && expect_q && count_q[1] == '0 && count_q[0] != '0)
-  `FV_COVER(c_full, on && count_q[0] == few_t'(D) && count_q[1] == few_t'(D) && count_q[3] == few_t'(D) && done_i[3])
+  `FV_COVER(c_full, on && count_q[1] == few_t'(D) && count_q[3] == few_t'(D) && done_i[3])
 
   // ---- invariants: the commands of the queues keep one order, that of the program
   for (genvar q = 0; q < 4; q++) begin : g_queue
