@@ -17,9 +17,14 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
-NETWORKS = {  # name -> argument of kaiten run
-    "demo": "demo",
-    "ResNet-8": os.path.join(SHARED, "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite"),
+ALL = ("nano", "unit", "small", "base")
+NETWORKS = {  # name -> file under models/tflite of the shared folder, configurations
+    "demo": (None, ALL),
+    "ResNet-8": ("mlperf-tiny/pretrainedResnet_quant.tflite", ALL),
+    "DS-CNN keyword spotting": ("mlperf-tiny/kws_ref_model.tflite", ("nano", "base")),
+    "MobileNetV1 0.25-96 person detection": ("mlperf-tiny/vww_96_int8.tflite", ("nano", "base")),
+    "MobileNetV2 224": ("coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", ("base",)),
+    "MobileNet-EdgeTPU 0.75-224": ("coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite", ("base",)),
 }
 BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 
@@ -58,11 +63,13 @@ def main():
     if not os.path.exists(kaiten):
         sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
     results, rows = [], []
-    for name, model in NETWORKS.items():
-        if name != "demo" and not os.path.exists(model):
+    wanted = args.configs.split(",")
+    for name, (file, configs) in NETWORKS.items():
+        model = os.path.join(SHARED, "models/tflite", file) if file else "demo"
+        if file and not os.path.exists(model):
             print(f"bench: {name} left out, {os.path.normpath(model)} is absent (docs/models.md)", file=sys.stderr)
             continue
-        for config in args.configs.split(","):
+        for config in (c for c in configs if c in wanted):
             result = measure(kaiten, model, config, args.seconds)
             results.append(result)
             rows.append(row(config, name, result))
