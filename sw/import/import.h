@@ -1,5 +1,6 @@
-// TensorFlow Lite and ONNX files to graphs. The formats are a flatbuffer (schema: tflite.fbs beside this file) and
-// a protobuf (onnx.proto); the importers check everything a file could get wrong before anything relies on it:
+// TensorFlow Lite and ONNX files to graphs. The formats are a flatbuffer (schema: tflite.fbs beside this
+// file) and a protobuf (onnx.proto); the importers check everything a file could get wrong before anything
+// relies on it:
 // - damaged or inconsistent files throw InputError with one line;
 // - sound files that ask for something Kaiten cannot run give a list of refusals, all of them, each with the
 //   layer, the operator, the limit, the value that broke it and, where there is one, the way out.
@@ -48,10 +49,10 @@ struct ImportResult {
 // InputError for damaged or inconsistent files.
 ImportResult import_tflite(std::span<const uint8_t> file, const std::string& name = "model");
 
-// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around float
-// operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised operator it
-// stands for; shape arithmetic is folded, an open batch is 1. What is left in float around the quantised part
-// becomes host operators. Maps are NCHW in the file and NHWC in the graph (graph.h).
+// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around
+// float operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised
+// operator it stands for; shape arithmetic is folded, an open batch is 1. What is left in float around the
+// quantised part becomes host operators. Maps are NCHW in the file and NHWC in the graph (graph.h).
 struct OnnxOptions {
   bool float_models = false;  // accept models without any quantised tensor, for tests of host operators
 };
@@ -65,7 +66,8 @@ Graph require_graph(ImportResult result);
 // kMaxModelBytes.
 std::vector<uint8_t> read_model_file(const std::filesystem::path& path);
 
-// read_model_file, then import_onnx for names that end in .onnx, import_tflite for others: the name is the file's without its extension. Throws InputError.
+// read_model_file, then import_onnx for names that end in .onnx, import_tflite for others: the name is the
+// file's without its extension. Throws InputError.
 ImportResult import_file(const std::filesystem::path& path);
 
 }  // namespace kaiten

@@ -1,9 +1,10 @@
 // The ONNX importer: see import.h for what it promises.
 //
-// Nodes are sorted and walked once. Every value of the model is one of: a constant; a quantised tensor of the graph;
-// or a float value that is not computed yet (a model input, a dequantised tensor, or an operator on such). A
-// QuantizeLinear decides what a float value becomes: the quantised operator its expression stands for, or host
-// arithmetic in float32. A float value that reaches an output of the model becomes host arithmetic.
+// Nodes are sorted and walked once. Every value of the model is one of: a constant; a quantised tensor of the
+// graph; or a float value that is not computed yet (a model input, a dequantised tensor, or an operator on
+// such). A QuantizeLinear decides what a float value becomes: the quantised operator its expression stands
+// for, or host arithmetic in float32. A float value that reaches an output of the model becomes host
+// arithmetic.
 
 #include <algorithm>
 #include <cmath>
@@ -49,9 +50,9 @@ std::string number(double value) {
 
 std::string type_name(int type) {
   static const std::map<int, std::string> kNames = {
-      {kFloat, "float32"}, {kUint8, "uint8"},   {kInt8, "int8"},   {4, "uint16"}, {5, "int16"},     {kInt32, "int32"},
-      {kInt64, "int64"},   {8, "string"},       {9, "bool"},       {10, "float16"}, {11, "double"}, {16, "bfloat16"},
-      {21, "uint4"},       {22, "int4"}};
+      {kFloat, "float32"}, {kUint8, "uint8"}, {kInt8, "int8"}, {4, "uint16"}, {5, "int16"},
+      {kInt32, "int32"},   {kInt64, "int64"}, {8, "string"},   {9, "bool"},   {10, "float16"},
+      {11, "double"},      {16, "bfloat16"},  {21, "uint4"},   {22, "int4"}};
   const auto found = kNames.find(type);
   return found == kNames.end() ? "type " + std::to_string(type) : found->second;
 }
@@ -120,12 +121,12 @@ struct Value {
 
   Form form = Form::Refused;
   std::string name;
-  Shape shape;          // model order
-  Constant constant;    // Constant
-  int tensor = -1;      // Quantised: in the graph; others: once they are float tensors of the graph
-  int type = kInt8;     // Quantised
-  int source = -1;      // Dequantised: the Quantised or Constant value
-  Scales scales;        // Dequantised
+  Shape shape;        // model order
+  Constant constant;  // Constant
+  int tensor = -1;    // Quantised: in the graph; others: once they are float tensors of the graph
+  int type = kInt8;   // Quantised
+  int source = -1;    // Dequantised: the Quantised or Constant value
+  Scales scales;      // Dequantised
   const onnx::NodeProto* node = nullptr;  // Expression
   std::vector<int> operands;              // Expression: values, -1 for an absent one
   int depth = 0;
@@ -133,8 +134,12 @@ struct Value {
 
 class Importer {
  public:
-  Importer(const onnx::ModelProto& model, size_t file_bytes, const std::string& name, const OnnxOptions& options)
-      : model_(model), file_(model.graph()), options_(options), float_budget_(kMaxFloatBytes * int64_t(file_bytes)) {
+  Importer(const onnx::ModelProto& model, size_t file_bytes, const std::string& name,
+           const OnnxOptions& options)
+      : model_(model),
+        file_(model.graph()),
+        options_(options),
+        float_budget_(kMaxFloatBytes * int64_t(file_bytes)) {
     result_.name = name;
     graph_.name = name;
     graph_.framework = Framework::Onnx;
@@ -185,10 +190,13 @@ class Importer {
       const int type = input.type().tensor_type().elem_type();
       quantised = quantised || type == kInt8 || type == kUint8;
     }
-    if (!quantised) refuse_model("quantised models", "a float model (no QuantizeLinear, no QLinear operator)", kStaticQuantisation);
+    if (!quantised)
+      refuse_model("quantised models", "a float model (no QuantizeLinear, no QLinear operator)",
+                   kStaticQuantisation);
     for (const auto& tensor : file_.initializer()) {
       if (tensor.data_location() != 1) continue;
-      refuse_model("weights inside the model file", "tensor '" + clean_name(tensor.name()) + "' in another file",
+      refuse_model("weights inside the model file",
+                   "tensor '" + clean_name(tensor.name()) + "' in another file",
                    "save the model with its data: onnx.save(model, path) without save_as_external_data");
       break;
     }
@@ -217,8 +225,8 @@ class Importer {
       if (elements > kMaxTensorElements) fail(named + " has too many elements");
       c.shape.push_back(int(dim));
     }
-    const bool known = c.type == kFloat || c.type == kUint8 || c.type == kInt8 || c.type == kInt32 || c.type == kInt64 ||
-                       c.type == 9;
+    const bool known = c.type == kFloat || c.type == kUint8 || c.type == kInt8 || c.type == kInt32 ||
+                       c.type == kInt64 || c.type == 9;
     if (!known) {
       c.bytes.clear();
       return c;  // refused where it is used
@@ -226,12 +234,13 @@ class Importer {
     const size_t bytes = size_t(elements) * Constant::width(c.type);
     if (tensor.has_raw_data()) {
       if (tensor.raw_data().size() != bytes) {
-        fail(named + " needs " + std::to_string(bytes) + " bytes, has " + std::to_string(tensor.raw_data().size()));
+        fail(named + " needs " + std::to_string(bytes) + " bytes, has " +
+             std::to_string(tensor.raw_data().size()));
       }
       c.bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
       return c;
     }
-    const int64_t stored = c.type == kFloat ? tensor.float_data_size()
+    const int64_t stored = c.type == kFloat   ? tensor.float_data_size()
                            : c.type == kInt64 ? tensor.int64_data_size()
                                               : tensor.int32_data_size();
     if (stored != elements) {
@@ -300,18 +309,21 @@ class Importer {
 
   Shape input_shape(const onnx::ValueInfoProto& input) const {
     const auto& type = input.type().tensor_type();
-    if (!type.has_shape()) throw Refused{"fixed shapes", "an input without a shape", "export with a fixed input shape"};
+    if (!type.has_shape())
+      throw Refused{"fixed shapes", "an input without a shape", "export with a fixed input shape"};
     Shape shape;
     for (int d = 0; d < type.shape().dim_size(); d++) {
       const auto& dim = type.shape().dim(d);
       int64_t value = dim.dim_value();
       if (!dim.has_dim_value() || value == 0) {
         if (d != 0) {
-          throw Refused{"fixed shapes", "open dimension " + std::to_string(d), "export with a fixed input shape"};
+          throw Refused{"fixed shapes", "open dimension " + std::to_string(d),
+                        "export with a fixed input shape"};
         }
         value = 1;  // an open batch
       }
-      if (value < 1 || value > kMaxTensorElements) fail("input '" + layer_ + "' has a dimension of " + std::to_string(value));
+      if (value < 1 || value > kMaxTensorElements)
+        fail("input '" + layer_ + "' has a dimension of " + std::to_string(value));
       shape.push_back(int(value));
     }
     check_batch(shape);
@@ -405,14 +417,16 @@ class Importer {
 
   int new_tensor(Tensor tensor) {
     if (tensor.shape.size() > kMaxRank) {
-      throw Refused{"tensors of rank 4 at most", "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size()), ""};
+      throw Refused{"tensors of rank 4 at most",
+                    "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size()), ""};
     }
     int64_t elements = 1;
     for (const int dim : tensor.shape) {
       if (dim < 1) fail(here() + "shape " + shape_text(tensor.shape) + ", dimensions must be positive");
       elements *= dim;
       if (elements > kMaxTensorElements) {
-        fail(here() + "shape " + shape_text(tensor.shape) + ", limit " + std::to_string(kMaxTensorElements) + " elements");
+        fail(here() + "shape " + shape_text(tensor.shape) + ", limit " + std::to_string(kMaxTensorElements) +
+             " elements");
       }
     }
     activation_bytes_ += elements * element_bytes(tensor.type);
@@ -439,10 +453,12 @@ class Importer {
                     "quantise activations per tensor; only weights may be per channel"};
     }
     if (scales.type != kInt8 && scales.type != kUint8) {
-      throw Refused{"activations of int8 or uint8", type_name(scales.type), "quantise with QInt8 or QUInt8 activations"};
+      throw Refused{"activations of int8 or uint8", type_name(scales.type),
+                    "quantise with QInt8 or QUInt8 activations"};
     }
     check_batch(shape);
-    if (shape.size() > kMaxRank) throw Refused{"tensors of rank 4 at most", "rank " + std::to_string(shape.size()), ""};
+    if (shape.size() > kMaxRank)
+      throw Refused{"tensors of rank 4 at most", "rank " + std::to_string(shape.size()), ""};
     Tensor tensor;
     tensor.name = name;
     tensor.shape = nhwc_shape(shape);
@@ -454,7 +470,8 @@ class Importer {
   static Quantization stored(const Scales& scales) {
     Quantization q;
     q.scale = scales.scale;
-    for (const int zero_point : scales.zero_point) q.zero_point.push_back(zero_point - (scales.type == kUint8 ? 128 : 0));
+    for (const int zero_point : scales.zero_point)
+      q.zero_point.push_back(zero_point - (scales.type == kUint8 ? 128 : 0));
     return q;
   }
 
@@ -483,7 +500,8 @@ class Importer {
     try {
       params = op_params(graph_, op, RoundingStyle::LiteRt);
     } catch (const InputError&) {
-      throw Refused{"requantisation factors below 2^30", "input, weight and output scales that give a larger one",
+      throw Refused{"requantisation factors below 2^30",
+                    "input, weight and output scales that give a larger one",
                     "the scales of this layer look damaged"};
     }
     const AccumulatorRange range = accumulator_range(graph_, op, params);
@@ -501,14 +519,16 @@ class Importer {
     return tensor;
   }
 
-  // The quantised tensor with the scales its reader states: another tensor of the same bytes where they differ.
+  // The quantised tensor with the scales its reader states: another tensor of the same bytes where they
+  // differ.
   int read_as(int value, const Scales& scales) {
     const int tensor = at(value).tensor;
     if (scales.scale.size() != 1) {
       throw Refused{"one scale per activation tensor", std::to_string(scales.scale.size()) + " scales",
                     "quantise activations per tensor; only weights may be per channel"};
     }
-    if (scales.type != at(value).type) fail(here() + "reads " + type_name(at(value).type) + " as " + type_name(scales.type));
+    if (scales.type != at(value).type)
+      fail(here() + "reads " + type_name(at(value).type) + " as " + type_name(scales.type));
     const Quantization wanted = stored(scales);
     Tensor& t = graph_.tensors[size_t(tensor)];
     if (assumed_.erase(tensor) > 0) t.quantization = wanted;
@@ -556,9 +576,11 @@ class Importer {
 
   const Constant& constant(int value, const char* role) {
     const Value& v = at(value);
-    if (v.form != Form::Constant) throw Refused{"constant " + std::string(role), "'" + v.name + "' is computed", ""};
+    if (v.form != Form::Constant)
+      throw Refused{"constant " + std::string(role), "'" + v.name + "' is computed", ""};
     if (v.constant.bytes.empty() && elements_of(v.constant.shape) > 0) {
-      throw Refused{std::string(role) + " of float32, int8, uint8, int32, int64", type_name(v.constant.type), ""};
+      throw Refused{std::string(role) + " of float32, int8, uint8, int32, int64", type_name(v.constant.type),
+                    ""};
     }
     return v.constant;
   }
@@ -581,7 +603,8 @@ class Importer {
     if (c.size() == 0) fail(here() + "has an empty scale");
     for (size_t i = 0; i < c.size(); i++) {
       const float value = c.real(i);
-      if (!(value > 0.0F) || !std::isfinite(value)) fail(here() + "scale is " + number(value) + ", scales must be positive and finite");
+      if (!(value > 0.0F) || !std::isfinite(value))
+        fail(here() + "scale is " + number(value) + ", scales must be positive and finite");
       s.scale.push_back(value);
     }
     s.zero_point.assign(s.scale.size(), 0);
@@ -589,7 +612,9 @@ class Importer {
     if (has_input(node, zero_point)) {
       const Constant& z = constant(input(node, zero_point), "zero point");
       s.type = z.type;
-      if (z.size() != s.scale.size() && z.size() != 1) fail(here() + "has " + std::to_string(s.scale.size()) + " scales but " + std::to_string(z.size()) + " zero points");
+      if (z.size() != s.scale.size() && z.size() != 1)
+        fail(here() + "has " + std::to_string(s.scale.size()) + " scales but " + std::to_string(z.size()) +
+             " zero points");
       for (size_t i = 0; i < s.zero_point.size(); i++) {
         const int64_t value = z.integer(z.size() == 1 ? 0 : i);
         if (value < -256 || value > 65535) fail(here() + "zero point is " + std::to_string(value));
@@ -625,7 +650,8 @@ class Importer {
     if (!node.domain().empty() && node.domain() != "ai.onnx" && node.domain() != "com.microsoft") {
       throw Refused{"operators of ONNX and com.microsoft", "domain " + clean_name(node.domain()), ""};
     }
-    if (op == "DynamicQuantizeLinear" || op.find("Integer") != std::string::npos || op.starts_with("DynamicQuantize")) {
+    if (op == "DynamicQuantizeLinear" || op.find("Integer") != std::string::npos ||
+        op.starts_with("DynamicQuantize")) {
       throw Refused{"static quantisation", op + ": dynamic quantisation", kStaticQuantisation};
     }
     if (op == "Constant") return constant_node(node);
@@ -644,7 +670,8 @@ class Importer {
   Value constant_node(const Node& node) const {
     const auto* a = attribute(node, "value");
     if (a == nullptr || !a->has_t()) throw Refused{"constants with a value tensor", "another form", ""};
-    if (a->t().data_location() == 1) throw Refused{"weights inside the model file", "a constant in another file", ""};
+    if (a->t().data_location() == 1)
+      throw Refused{"weights inside the model file", "a constant in another file", ""};
     Value value;
     value.form = Form::Constant;
     value.constant = read_constant(a->t());
@@ -679,7 +706,8 @@ class Importer {
     }
     if ((first.type != kInt64 && first.type != kInt32) || first.size() > 64) return std::nullopt;
     const std::vector<int64_t> values = numbers(input(node, 0), "operand");
-    if (op == "Cast") return integer(node, "to", kInt64) == kInt64 ? finish(values, first.shape) : std::nullopt;
+    if (op == "Cast")
+      return integer(node, "to", kInt64) == kInt64 ? finish(values, first.shape) : std::nullopt;
     if (op == "Unsqueeze") return finish(values, {int(values.size())});
     if (op == "Squeeze") return finish(values, values.size() == 1 ? Shape{} : Shape{int(values.size())});
     if (op == "Gather") {
@@ -687,7 +715,8 @@ class Importer {
       const Constant& indices = constant(input(node, 1), "indices");
       for (const int64_t index : numbers(input(node, 1), "indices")) {
         const int64_t i = index < 0 ? index + int64_t(values.size()) : index;
-        if (i < 0 || i >= int64_t(values.size())) fail(here() + "index " + std::to_string(index) + " out of range");
+        if (i < 0 || i >= int64_t(values.size()))
+          fail(here() + "index " + std::to_string(index) + " out of range");
         picked.push_back(values[size_t(i)]);
       }
       return finish(picked, indices.shape);
@@ -712,18 +741,22 @@ class Importer {
     value.source = source;
     value.shape = at(source).shape;
     const bool is_constant = at(source).form == Form::Constant;
-    if (!is_constant && at(source).form != Form::Quantised) throw Refused{"int8, uint8 or int32 values", "a float value dequantised", ""};
+    if (!is_constant && at(source).form != Form::Quantised)
+      throw Refused{"int8, uint8 or int32 values", "a float value dequantised", ""};
     const int type = is_constant ? at(source).constant.type : at(source).type;
     value.scales = scales_of(node, 1, 2, type);
-    if (integer(node, "block_size", 0) != 0) throw Refused{"scales per tensor or per channel", "blocked scales", ""};
+    if (integer(node, "block_size", 0) != 0)
+      throw Refused{"scales per tensor or per channel", "blocked scales", ""};
     const int64_t axis = integer(node, "axis", 1);
     value.scales.axis = int(axis < 0 ? axis + int64_t(value.shape.size()) : axis);
     if (value.scales.scale.size() > 1 &&
         (value.scales.axis < 0 || size_t(value.scales.axis) >= value.shape.size() ||
          size_t(value.shape[size_t(value.scales.axis)]) != value.scales.scale.size())) {
-      fail(here() + "has " + std::to_string(value.scales.scale.size()) + " scales along axis " + std::to_string(axis) + " of " + shape_text(value.shape));
+      fail(here() + "has " + std::to_string(value.scales.scale.size()) + " scales along axis " +
+           std::to_string(axis) + " of " + shape_text(value.shape));
     }
-    if (value.scales.type != type) fail(here() + "zero point of " + type_name(value.scales.type) + " for values of " + type_name(type));
+    if (value.scales.type != type)
+      fail(here() + "zero point of " + type_name(value.scales.type) + " for values of " + type_name(type));
     return value;
   }
 
@@ -739,15 +772,20 @@ class Importer {
   Value quantize_linear(const Node& node) {
     const int source = input(node, 0);
     const Scales out = scales_of(node, 1, 2, kUint8);
-    if (integer(node, "block_size", 0) != 0) throw Refused{"scales per tensor or per channel", "blocked scales", ""};
-    if (at(source).form == Form::Constant) throw Refused{"weights stored quantised", "QuantizeLinear of a constant", "fold constants when exporting"};
-    if (at(source).form == Form::Quantised) throw Refused{"float values", "QuantizeLinear of quantised values", ""};
+    if (integer(node, "block_size", 0) != 0)
+      throw Refused{"scales per tensor or per channel", "blocked scales", ""};
+    if (at(source).form == Form::Constant)
+      throw Refused{"weights stored quantised", "QuantizeLinear of a constant",
+                    "fold constants when exporting"};
+    if (at(source).form == Form::Quantised)
+      throw Refused{"float values", "QuantizeLinear of quantised values", ""};
 
     // Clamps in between become limits of the operator in front.
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();
     int base = source;
-    while (at(base).form == Form::Expression && (at(base).node->op_type() == "Relu" || at(base).node->op_type() == "Clip")) {
+    while (at(base).form == Form::Expression &&
+           (at(base).node->op_type() == "Relu" || at(base).node->op_type() == "Clip")) {
       const auto [low, high] = clip_limits(*at(base).node);
       lo = std::max(lo, low);
       hi = std::min(hi, high);
@@ -796,37 +834,48 @@ class Importer {
     return value >= 0 && at(value).form == Form::Dequantised && at(at(value).source).form == Form::Quantised;
   }
   bool is_constant_value(int value) {
-    return value >= 0 && (at(value).form == Form::Constant ||
-                          (at(value).form == Form::Dequantised && at(at(value).source).form == Form::Constant));
+    return value >= 0 && (at(value).form == Form::Constant || (at(value).form == Form::Dequantised &&
+                                                               at(at(value).source).form == Form::Constant));
   }
   int activation_of(int value) { return read_as(at(value).source, at(value).scales); }
 
   // The quantised operator that a float expression stands for: its output tensor, or -1 if there is none.
   int fuse(int base, Op& op, const Scales& out) {
     const Value& v = at(base);
-    if (v.form == Form::Dequantised) return is_dequantised_activation(base) ? requantise(activation_of(base), v.shape, op, out) : -1;
+    if (v.form == Form::Dequantised)
+      return is_dequantised_activation(base) ? requantise(activation_of(base), v.shape, op, out) : -1;
     if (v.form != Form::Expression) return -1;
     const std::string& kind = v.node->op_type();
     const std::vector<int> x = v.operands;
     const Shape shape = v.shape;
     const Node& node = *v.node;
     if (kind == "Conv") {
-      if (!is_dequantised_activation(x[0])) throw Refused{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
+      if (!is_dequantised_activation(x[0]))
+        throw Refused{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
       return conv(node, op, activation_of(x[0]), at(x[0]).scales, weights_of(x[1]), bias_of(x, 2), out);
     }
     if (kind == "Gemm" || kind == "MatMul") {
-      if (!is_dequantised_activation(x[0]) || !is_constant_value(x[1]) || at(x[1]).form != Form::Dequantised) return -1;
-      if (real(node, "alpha", 1.0F) != 1.0F || real(node, "beta", 1.0F) != 1.0F || integer(node, "transA", 0) != 0) return -1;
-      return fully_connected(op, activation_of(x[0]), at(x[0]).scales, weights_of(x[1]), integer(node, "transB", 0) != 0, bias_of(x, 2), shape, out);
+      if (!is_dequantised_activation(x[0]) || !is_constant_value(x[1]) || at(x[1]).form != Form::Dequantised)
+        return -1;
+      if (real(node, "alpha", 1.0F) != 1.0F || real(node, "beta", 1.0F) != 1.0F ||
+          integer(node, "transA", 0) != 0)
+        return -1;
+      return fully_connected(op, activation_of(x[0]), at(x[0]).scales, weights_of(x[1]),
+                             integer(node, "transB", 0) != 0, bias_of(x, 2), shape, out);
     }
     if (kind == "Add" || kind == "Sub" || kind == "Mul") {
       // A product and a constant: a fully connected layer with a bias.
       for (size_t i = 0; i < 2 && kind == "Add"; i++) {
         const Value& product = at(x[i]);
-        if (product.form != Form::Expression || product.node->op_type() != "MatMul" || !is_constant_value(x[1 - i])) continue;
+        if (product.form != Form::Expression || product.node->op_type() != "MatMul" ||
+            !is_constant_value(x[1 - i]))
+          continue;
         const std::vector<int> y = product.operands;
-        if (!is_dequantised_activation(y[0]) || at(y[1]).form != Form::Dequantised || !is_constant_value(y[1])) continue;
-        return fully_connected(op, activation_of(y[0]), at(y[0]).scales, weights_of(y[1]), false, bias_of({x[1 - i]}, 0), shape, out);
+        if (!is_dequantised_activation(y[0]) || at(y[1]).form != Form::Dequantised ||
+            !is_constant_value(y[1]))
+          continue;
+        return fully_connected(op, activation_of(y[0]), at(y[0]).scales, weights_of(y[1]), false,
+                               bias_of({x[1 - i]}, 0), shape, out);
       }
       op.kind = kind == "Add" ? OpKind::Add : kind == "Sub" ? OpKind::Sub : OpKind::Mul;
       for (const int operand : x) {
@@ -847,7 +896,8 @@ class Importer {
     if (kind == "GlobalAveragePool" || kind == "ReduceMean" || kind == "AveragePool") {
       const Shape& in = at(x[0]).shape;
       if (in.size() != 4 || shape[1] != in[1] || elements_of(shape) != in[1]) {
-        throw Refused{"averages over whole maps", kind + " of " + shape_text(in) + " to " + shape_text(shape), ""};
+        throw Refused{"averages over whole maps", kind + " of " + shape_text(in) + " to " + shape_text(shape),
+                      ""};
       }
       op.kind = OpKind::Mean;
       op.inputs = {plain(activation_of(x[0]))};
@@ -895,7 +945,8 @@ class Importer {
     const Quantization wanted = stored(out);
     const Tensor& t = graph_.tensors[size_t(tensor)];
     const bool same_type = (t.model_type == ElementType::UInt8) == (out.type == kUint8);
-    if (same_type && t.quantization.scale == wanted.scale && t.quantization.zero_point == wanted.zero_point && std::isinf(op.lo) && std::isinf(op.hi)) {
+    if (same_type && t.quantization.scale == wanted.scale && t.quantization.zero_point == wanted.zero_point &&
+        std::isinf(op.lo) && std::isinf(op.hi)) {
       return alias(tensor, shape, out);
     }
     op.kind = std::isinf(op.lo) && std::isinf(op.hi) ? OpKind::Quantize : OpKind::Table;
@@ -921,12 +972,12 @@ class Importer {
   }
 
   static bool is_reshape(const std::string& kind) {
-    return kind == "Flatten" || kind == "Reshape" || kind == "Squeeze" || kind == "Unsqueeze" || kind == "Identity" ||
-           kind == "Dropout";
+    return kind == "Flatten" || kind == "Reshape" || kind == "Squeeze" || kind == "Unsqueeze" ||
+           kind == "Identity" || kind == "Dropout";
   }
 
-  // Reads the bytes of `tensor` under another shape. Between NCHW shapes the order of NHWC bytes stays only where
-  // one side of channels and pixels is 1; a flattened map is remembered, for the weights behind it.
+  // Reads the bytes of `tensor` under another shape. Between NCHW shapes the order of NHWC bytes stays only
+  // where one side of channels and pixels is 1; a flattened map is remembered, for the weights behind it.
   int reshape(int tensor, const Shape& from, const Shape& to, const Scales& scales) {
     Op op;
     op.kind = OpKind::Reshape;
@@ -939,7 +990,8 @@ class Importer {
       flattened_[output] = flattened_[tensor];
     } else if (from != to && !(ordered(from) && ordered(to))) {
       if (from.size() != 4 || to.size() != 2 || to[0] != 1) {
-        throw Refused{"reshapes that keep channels last or flatten a map", shape_text(from) + " to " + shape_text(to), ""};
+        throw Refused{"reshapes that keep channels last or flatten a map",
+                      shape_text(from) + " to " + shape_text(to), ""};
       }
       flattened_[output] = {from[1], from[2], from[3]};
     }
@@ -957,7 +1009,8 @@ class Importer {
   int concat_axis(const Node& node, const Shape& shape) const {
     const int64_t axis = integer(node, "axis", 1);
     const int64_t positive = axis < 0 ? axis + int64_t(shape.size()) : axis;
-    if (positive < 0 || positive >= int64_t(shape.size())) fail(here() + "axis " + std::to_string(axis) + " out of range");
+    if (positive < 0 || positive >= int64_t(shape.size()))
+      fail(here() + "axis " + std::to_string(axis) + " out of range");
     return int(positive);
   }
 
@@ -998,7 +1051,9 @@ class Importer {
   Weights weights_of(int value) {
     const Value& v = at(value);
     if (v.form != Form::Dequantised || at(v.source).form != Form::Constant) {
-      throw Refused{"quantised weights", v.form == Form::Constant ? "float weights" : "weights that are computed", kStaticQuantisation};
+      throw Refused{"quantised weights",
+                    v.form == Form::Constant ? "float weights" : "weights that are computed",
+                    kStaticQuantisation};
     }
     return {&constant(v.source, "weights"), v.scales, at(v.source).name};
   }
@@ -1024,17 +1079,22 @@ class Importer {
 
   void charge(int64_t bytes) {
     float_budget_ -= bytes;
-    if (float_budget_ < 0) fail("its constants add up to more than " + std::to_string(kMaxFloatBytes) + " times the file");
+    if (float_budget_ < 0)
+      fail("its constants add up to more than " + std::to_string(kMaxFloatBytes) + " times the file");
   }
 
-  // Checks scales and zero points for `channels` output channels and makes int8 values: element(i) is the model's
-  // element for stored element i, which belongs to output channel channel(i).
+  // Checks scales and zero points for `channels` output channels and makes int8 values: element(i) is the
+  // model's element for stored element i, which belongs to output channel channel(i).
   template <typename Element, typename Channel>
-  int weight_tensor(const Weights& w, const Shape& shape, int channels, int axis, Element element, Channel channel) {
-    if (w.values->type != kInt8 && w.values->type != kUint8) throw Refused{"weights of int8 or uint8", type_name(w.values->type), ""};
-    if (w.scales.type != w.values->type) fail(here() + "zero point of weights is " + type_name(w.scales.type));
+  int weight_tensor(const Weights& w, const Shape& shape, int channels, int axis, Element element,
+                    Channel channel) {
+    if (w.values->type != kInt8 && w.values->type != kUint8)
+      throw Refused{"weights of int8 or uint8", type_name(w.values->type), ""};
+    if (w.scales.type != w.values->type)
+      fail(here() + "zero point of weights is " + type_name(w.scales.type));
     if (w.scales.scale.size() != 1 && w.scales.scale.size() != size_t(channels)) {
-      fail(here() + "weights have " + std::to_string(w.scales.scale.size()) + " scales for " + std::to_string(channels) + " channels");
+      fail(here() + "weights have " + std::to_string(w.scales.scale.size()) + " scales for " +
+           std::to_string(channels) + " channels");
     }
     Tensor tensor;
     tensor.name = w.name;
@@ -1044,7 +1104,8 @@ class Importer {
     tensor.model_type = w.values->type == kUint8 ? ElementType::UInt8 : ElementType::Int8;
     const int offset = w.values->type == kUint8 ? 128 : 0;
     const std::vector<int>& zero_points = w.scales.zero_point;
-    const bool one = std::all_of(zero_points.begin(), zero_points.end(), [&](int z) { return z == zero_points[0]; });
+    const bool one =
+        std::all_of(zero_points.begin(), zero_points.end(), [&](int z) { return z == zero_points[0]; });
     tensor.quantization.zero_point.assign(w.scales.scale.size(), one ? zero_points[0] - offset : 0);
     charge(int64_t(w.values->size()));
     tensor.data.resize(w.values->size());
@@ -1053,7 +1114,8 @@ class Importer {
       // Different zero points per channel are taken off the weights where the difference fits.
       value -= one ? offset : zero_points[channel(i)];
       if (value < -128 || value > 127) {
-        throw Refused{"one zero point for all weights, or differences that fit int8", "zero points per channel and a difference of " + std::to_string(value),
+        throw Refused{"one zero point for all weights, or differences that fit int8",
+                      "zero points per channel and a difference of " + std::to_string(value),
                       "quantise weights symmetrically"};
       }
       tensor.data[i] = uint8_t(int8_t(value));
@@ -1066,7 +1128,8 @@ class Importer {
     if (bias.value < 0) return kNoTensor;
     const Value& v = at(bias.value);
     const Constant& c = v.form == Form::Constant ? constant(bias.value, "bias") : constant(v.source, "bias");
-    if (c.size() != size_t(channels)) fail(here() + "bias does not have " + std::to_string(channels) + " elements");
+    if (c.size() != size_t(channels))
+      fail(here() + "bias does not have " + std::to_string(channels) + " elements");
     std::vector<int32_t> values(static_cast<size_t>(channels));
     const bool exact = c.type == kInt32 && v.form == Form::Constant;
     std::vector<float> reals;
@@ -1108,7 +1171,8 @@ class Importer {
     const Value& v = at(value);
     const Constant& c = constant(v.source, "operand");
     if (v.scales.scale.size() != 1 || (c.type != kInt8 && c.type != kUint8)) {
-      throw Refused{"operands with one scale and zero point", std::to_string(v.scales.scale.size()) + " scales of " + type_name(c.type), ""};
+      throw Refused{"operands with one scale and zero point",
+                    std::to_string(v.scales.scale.size()) + " scales of " + type_name(c.type), ""};
     }
     Shape shape = c.shape;
     if (shape.size() > size_t(rank)) fail(here() + "operand of rank " + std::to_string(shape.size()));
@@ -1129,9 +1193,11 @@ class Importer {
 
   // --- operators -------------------------------------------------------------------------------------------
 
-  // Kernel, stride, dilation and padding attributes for an input of this shape; sets the output's rows and columns.
+  // Kernel, stride, dilation and padding attributes for an input of this shape; sets the output's rows and
+  // columns.
   Window window(const Node& node, const Shape& in, int kernel_h, int kernel_w, Shape& out) const {
-    if (in.size() != 4) throw Refused{"two-dimensional convolutions and pooling", "an input of shape " + shape_text(in), ""};
+    if (in.size() != 4)
+      throw Refused{"two-dimensional convolutions and pooling", "an input of shape " + shape_text(in), ""};
     const auto pair = [&](const char* name) {
       const std::vector<int64_t> values = integers(node, name);
       if (values.empty()) return std::array<int64_t, 2>{1, 1};
@@ -1140,19 +1206,24 @@ class Importer {
     };
     const auto strides = pair("strides");
     const auto dilations = pair("dilations");
-    for (const int64_t value : {int64_t(kernel_h), int64_t(kernel_w), strides[0], strides[1], dilations[0], dilations[1]}) {
+    for (const int64_t value :
+         {int64_t(kernel_h), int64_t(kernel_w), strides[0], strides[1], dilations[0], dilations[1]}) {
       if (value < 1) fail(here() + "kernel, stride and dilation must be at least 1");
-      if (value > kMaxWindow) throw Refused{"kernels, strides and dilations up to " + std::to_string(kMaxWindow), std::to_string(value), ""};
+      if (value > kMaxWindow)
+        throw Refused{"kernels, strides and dilations up to " + std::to_string(kMaxWindow),
+                      std::to_string(value), ""};
     }
     Window w{kernel_h, kernel_w, int(strides[0]), int(strides[1]), int(dilations[0]), int(dilations[1]), {}};
     const auto* auto_pad = attribute(node, "auto_pad");
     const std::string mode = auto_pad == nullptr || auto_pad->s().empty() ? "NOTSET" : auto_pad->s();
     if (mode == "NOTSET") {
       const std::vector<int64_t> pads = integers(node, "pads");
-      if (!pads.empty() && pads.size() != 4) fail(here() + "pads has " + std::to_string(pads.size()) + " values");
+      if (!pads.empty() && pads.size() != 4)
+        fail(here() + "pads has " + std::to_string(pads.size()) + " values");
       for (const int64_t pad : pads) {
         if (pad < 0) throw Refused{"padding of 0 or more", std::to_string(pad), ""};
-        if (pad > kMaxWindow) throw Refused{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad), ""};
+        if (pad > kMaxWindow)
+          throw Refused{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad), ""};
       }
       if (!pads.empty()) w.pad = {int(pads[0]), int(pads[2]), int(pads[1]), int(pads[3])};
     } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
@@ -1184,27 +1255,32 @@ class Importer {
   }
 
   Shape conv_shape(const Node& node, const Shape& in, const Shape& kernel) const {
-    if (kernel.size() != 4 || in.size() != 4) throw Refused{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size()), ""};
+    if (kernel.size() != 4 || in.size() != 4)
+      throw Refused{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size()), ""};
     for (const int dim : kernel) {
       if (dim < 1) fail(here() + "weights of shape " + shape_text(kernel));
     }
     const int64_t groups = integer(node, "group", 1);
     if (groups < 1 || groups > kernel[0] || kernel[0] % groups != 0 || kernel[1] * groups != in[1]) {
-      fail(here() + "weights of shape " + shape_text(kernel) + " and " + std::to_string(groups) + " groups do not fit an input of shape " + shape_text(in));
+      fail(here() + "weights of shape " + shape_text(kernel) + " and " + std::to_string(groups) +
+           " groups do not fit an input of shape " + shape_text(in));
     }
     const std::vector<int64_t> stated = integers(node, "kernel_shape");
-    if (!stated.empty() && (stated.size() != 2 || stated[0] != kernel[2] || stated[1] != kernel[3])) fail(here() + "kernel_shape differs from the weights' shape");
+    if (!stated.empty() && (stated.size() != 2 || stated[0] != kernel[2] || stated[1] != kernel[3]))
+      fail(here() + "kernel_shape differs from the weights' shape");
     Shape out = {in[0], kernel[0], 0, 0};
     window(node, in, kernel[2], kernel[3], out);
     return out;
   }
 
   // `in_scales`: of the input as this layer reads it.
-  int conv(const Node& node, Op& op, int in_tensor, const Scales& in_scales, const Weights& weights, const Bias& bias, const Scales& out) {
+  int conv(const Node& node, Op& op, int in_tensor, const Scales& in_scales, const Weights& weights,
+           const Bias& bias, const Scales& out) {
     const Tensor& t = graph_.tensors[size_t(plain(in_tensor))];
     const Nhwc map = t.nhwc();
     const Shape in = {map.n, map.c, map.h, map.w};
-    if (t.shape.size() != 4) throw Refused{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape), ""};
+    if (t.shape.size() != 4)
+      throw Refused{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape), ""};
     const Shape kernel = weights.values->shape;
     const Shape shape = conv_shape(node, in, kernel);
     const int groups = int(integer(node, "group", 1));
@@ -1239,17 +1315,20 @@ class Importer {
   }
 
   // weights: [in, out], or [out, in] if transposed.
-  int fully_connected(Op& op, int in_tensor, const Scales& in_scales, const Weights& weights, bool transposed, const Bias& bias, const Shape& shape, const Scales& out) {
+  int fully_connected(Op& op, int in_tensor, const Scales& in_scales, const Weights& weights, bool transposed,
+                      const Bias& bias, const Shape& shape, const Scales& out) {
     const Shape& kernel = weights.values->shape;
     if (kernel.size() != 2) throw Refused{"weights of rank 2", "rank " + std::to_string(kernel.size()), ""};
     const int depth = transposed ? kernel[1] : kernel[0];
     const int channels = transposed ? kernel[0] : kernel[1];
     const Tensor& input = graph_.tensors[size_t(in_tensor)];
     if (depth < 1 || channels < 1 || input.shape.empty() || input.shape.back() != depth) {
-      fail(here() + "weights of shape " + shape_text(kernel) + " do not fit an input of shape " + shape_text(input.shape));
+      fail(here() + "weights of shape " + shape_text(kernel) + " do not fit an input of shape " +
+           shape_text(input.shape));
     }
     if (int64_t(input.elements()) != depth) {
-      throw Refused{"one row of inputs", std::to_string(int64_t(input.elements()) / depth) + " rows", "express the layer as a 1x1 convolution"};
+      throw Refused{"one row of inputs", std::to_string(int64_t(input.elements()) / depth) + " rows",
+                    "express the layer as a 1x1 convolution"};
     }
     // The bytes of a flattened map stand in NHWC order, the model's weights expect NCHW.
     std::array<int, 3> chw = {depth, 1, 1};
@@ -1282,7 +1361,8 @@ class Importer {
     Shape out = in;
     op.kind = OpKind::MaxPool;
     op.window = window(node, in, int(kernel.at(0)), int(kernel.at(1)), out);
-    if (op.window.dilation_h != 1 || op.window.dilation_w != 1) throw Refused{"pooling without dilation", "dilations", ""};
+    if (op.window.dilation_h != 1 || op.window.dilation_w != 1)
+      throw Refused{"pooling without dilation", "dilations", ""};
     op.inputs = {in_tensor};
     op.output = new_quantised_tensor(layer_, shape, scales);
     const int tensor = op.output;
@@ -1294,7 +1374,8 @@ class Importer {
     const int source = input(node, 0);
     if (at(source).form != Form::Quantised) throw Refused{"a quantised input", "a float one", ""};
     const Scales in = scales_of(node, 1, 2, at(source).type);
-    Weights weights{&constant(input(node, 3), "weights"), scales_of(node, 4, 5, kInt8), at(input(node, 3)).name};
+    Weights weights{&constant(input(node, 3), "weights"), scales_of(node, 4, 5, kInt8),
+                    at(input(node, 3)).name};
     const Scales out = scales_of(node, 6, 7, kUint8);
     Bias bias;
     if (has_input(node, 8)) bias.value = input(node, 8);
@@ -1322,7 +1403,8 @@ class Importer {
     for (int i = 0; i < 2; i++) {
       const int source = input(node, 3 * i);
       const bool is_constant = at(source).form == Form::Constant;
-      const Scales scales = scales_of(node, 3 * i + 1, 3 * i + 2, is_constant ? at(source).constant.type : at(source).type);
+      const Scales scales =
+          scales_of(node, 3 * i + 1, 3 * i + 2, is_constant ? at(source).constant.type : at(source).type);
       if (at(source).form == Form::Quantised) {
         op.inputs.push_back(plain(read_as(source, scales)));
       } else if (is_constant) {
@@ -1364,7 +1446,8 @@ class Importer {
     const int source = input(node, 0);
     if (at(source).form != Form::Quantised) throw Refused{"a quantised input", "a float one", ""};
     const Scales in = scales_of(node, 1, 2, at(source).type);
-    Weights weights{&constant(input(node, 3), "weights"), scales_of(node, 4, 5, kInt8), at(input(node, 3)).name};
+    Weights weights{&constant(input(node, 3), "weights"), scales_of(node, 4, 5, kInt8),
+                    at(input(node, 3)).name};
     const int after = gemm ? 7 : 6;
     if (!has_input(node, after)) throw Refused{"quantised results", "a float one", ""};
     const Scales out = scales_of(node, after, after + 1, kUint8);
@@ -1374,7 +1457,8 @@ class Importer {
       throw Refused{"alpha of 1 and transA of 0", "others", ""};
     }
     const bool transposed = gemm && integer(node, "transB", 0) != 0;
-    if (weights.values->shape.size() != 2) throw Refused{"weights of rank 2", "rank " + std::to_string(weights.values->shape.size()), ""};
+    if (weights.values->shape.size() != 2)
+      throw Refused{"weights of rank 2", "rank " + std::to_string(weights.values->shape.size()), ""};
     Shape shape = at(source).shape;
     if (shape.empty()) fail(here() + "input is a scalar");
     shape.back() = weights.values->shape[transposed ? 0 : 1];
@@ -1416,7 +1500,8 @@ class Importer {
       const Shape shape = infer(node, {source});
       return quantised_value(reshape(at(source).tensor, at(source).shape, shape, scales), shape, scales.type);
     }
-    throw Refused{"MaxPool, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values", kind + " on " + type_name(at(source).type), ""};
+    throw Refused{"MaxPool, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
+                  kind + " on " + type_name(at(source).type), ""};
   }
 
   // --- float expressions -----------------------------------------------------------------------------------
@@ -1425,12 +1510,14 @@ class Importer {
     Value value;
     value.form = Form::Expression;
     value.node = &node;
-    for (int i = 0; i < node.input_size(); i++) value.operands.push_back(has_input(node, i) ? input(node, i) : -1);
+    for (int i = 0; i < node.input_size(); i++)
+      value.operands.push_back(has_input(node, i) ? input(node, i) : -1);
     if (value.operands.empty() || value.operands[0] < 0) fail(here() + "has no input");
     for (const int operand : value.operands) {
       if (operand >= 0) value.depth = std::max(value.depth, at(operand).depth + 1);
     }
-    if (value.depth > kMaxDepth) throw Refused{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one", ""};
+    if (value.depth > kMaxDepth)
+      throw Refused{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one", ""};
     value.shape = infer(node, value.operands);
     int64_t elements = 1;
     for (const int dim : value.shape) {
@@ -1446,7 +1533,8 @@ class Importer {
     for (size_t d = 0; d < shape.size(); d++) {
       const int x = d < a.size() ? a[a.size() - 1 - d] : 1;
       const int y = d < b.size() ? b[b.size() - 1 - d] : 1;
-      if (x != y && x != 1 && y != 1) fail(here() + "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not fit");
+      if (x != y && x != 1 && y != 1)
+        fail(here() + "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not fit");
       shape[shape.size() - 1 - d] = std::max(x, y);
     }
     return shape;
@@ -1469,7 +1557,8 @@ class Importer {
     const std::string& kind = node.op_type();
     const Shape in = at(operands[0]).shape;
     const int rank = int(in.size());
-    static const std::set<std::string> kSame = {"Relu", "Clip", "Softmax", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Identity", "Dropout"};
+    static const std::set<std::string> kSame = {"Relu", "Clip",        "Softmax",   "LeakyRelu", "Sigmoid",
+                                                "Tanh", "HardSigmoid", "HardSwish", "Identity",  "Dropout"};
     if (kSame.contains(kind)) return in;
     if (kind == "Add" || kind == "Sub" || kind == "Mul" || kind == "Div") {
       if (operands.size() != 2 || operands[1] < 0) fail(here() + "two operands expected");
@@ -1486,7 +1575,8 @@ class Importer {
     }
     if (kind == "MaxPool" || kind == "AveragePool") {
       const std::vector<int64_t> kernel = integers(node, "kernel_shape");
-      if (kernel.size() != 2 || in.size() != 4) throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
+      if (kernel.size() != 2 || in.size() != 4)
+        throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
       for (const int64_t k : kernel) {
         if (k < 1 || k > kMaxWindow) fail(here() + "kernel side " + std::to_string(k));
       }
@@ -1516,16 +1606,20 @@ class Importer {
       if (rank != 2 || b.size() != 2) fail(here() + "operands of rank 2 expected");
       const bool ta = integer(node, "transA", 0) != 0;
       const bool tb = integer(node, "transB", 0) != 0;
-      if (in[ta ? 0 : 1] != b[tb ? 1 : 0]) fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
+      if (in[ta ? 0 : 1] != b[tb ? 1 : 0])
+        fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
       const Shape out = {in[ta ? 1 : 0], b[tb ? 0 : 1]};
-      if (operands.size() > 2 && operands[2] >= 0 && broadcast(out, at(operands[2]).shape) != out) fail(here() + "third operand does not fit");
+      if (operands.size() > 2 && operands[2] >= 0 && broadcast(out, at(operands[2]).shape) != out)
+        fail(here() + "third operand does not fit");
       return out;
     }
     if (kind == "MatMul") {
       if (operands.size() != 2 || operands[1] < 0) fail(here() + "two operands expected");
       const Shape& b = at(operands[1]).shape;
-      if (b.size() != 2 || rank < 1) throw Refused{"products with a matrix of rank 2", shape_text(in) + " and " + shape_text(b), ""};
-      if (in.back() != b[0]) fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
+      if (b.size() != 2 || rank < 1)
+        throw Refused{"products with a matrix of rank 2", shape_text(in) + " and " + shape_text(b), ""};
+      if (in.back() != b[0])
+        fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
       Shape out = in;
       out.back() = b[1];
       return out;
@@ -1543,8 +1637,10 @@ class Importer {
       std::vector<int> axes = axes_of(node, 1, rank);
       Shape out;
       for (int d = 0; d < rank; d++) {
-        const bool listed = axes.empty() ? in[size_t(d)] == 1 : std::find(axes.begin(), axes.end(), d) != axes.end();
-        if (listed && in[size_t(d)] != 1) fail(here() + "squeezes a dimension of " + std::to_string(in[size_t(d)]));
+        const bool listed =
+            axes.empty() ? in[size_t(d)] == 1 : std::find(axes.begin(), axes.end(), d) != axes.end();
+        if (listed && in[size_t(d)] != 1)
+          fail(here() + "squeezes a dimension of " + std::to_string(in[size_t(d)]));
         if (!listed) out.push_back(in[size_t(d)]);
       }
       return out;
@@ -1577,10 +1673,15 @@ class Importer {
       }
       return out;
     }
-    throw Refused{"the operators Add, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, HardSwish, Identity, LeakyRelu, "
-                  "MatMul, MaxPool, Mul, ReduceMean, Relu, Reshape, Sigmoid, Softmax, Squeeze, Sub, Tanh, Transpose, Unsqueeze, "
-                  "QLinear forms of them, QuantizeLinear and DequantizeLinear",
-                  clean_name(kind), kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};
+    throw Refused{
+        "the operators Add, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, HardSwish, "
+        "Identity, LeakyRelu, "
+        "MatMul, MaxPool, Mul, ReduceMean, Relu, Reshape, Sigmoid, Softmax, Squeeze, Sub, Tanh, Transpose, "
+        "Unsqueeze, "
+        "QLinear forms of them, QuantizeLinear and DequantizeLinear",
+        clean_name(kind),
+        kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising"
+                                     : ""};
   }
 
   std::vector<int> mean_axes(const Node& node, int rank) {
@@ -1597,7 +1698,9 @@ class Importer {
     for (int d = 0; d < rank; d++) order.push_back(rank - 1 - d);
     if (stated.empty()) return order;
     const std::set<int64_t> distinct(stated.begin(), stated.end());
-    if (int(stated.size()) != rank || int(distinct.size()) != rank || *distinct.begin() != 0 || *distinct.rbegin() != rank - 1) fail(here() + "perm is not a permutation");
+    if (int(stated.size()) != rank || int(distinct.size()) != rank || *distinct.begin() != 0 ||
+        *distinct.rbegin() != rank - 1)
+      fail(here() + "perm is not a permutation");
     return {stated.begin(), stated.end()};
   }
 
@@ -1617,14 +1720,16 @@ class Importer {
         open = int(d);
         dim = 1;
       }
-      if (dim < 1 || dim > kMaxTensorElements) fail(here() + "shape has a dimension of " + std::to_string(dim));
+      if (dim < 1 || dim > kMaxTensorElements)
+        fail(here() + "shape has a dimension of " + std::to_string(dim));
       product *= dim;
       if (product > kMaxTensorElements) fail(here() + "shape is too large");
       out.push_back(int(dim));
     }
     const int64_t elements = elements_of(in);
     if (open >= 0 && elements % product == 0) out[size_t(open)] = int(elements / product);
-    if (elements_of(out) != elements) fail(here() + "cannot turn shape " + shape_text(in) + " into " + shape_text(out));
+    if (elements_of(out) != elements)
+      fail(here() + "cannot turn shape " + shape_text(in) + " into " + shape_text(out));
     return out;
   }
 
@@ -1691,25 +1796,41 @@ class Importer {
     Op op;
     op.kind = OpKind::HostFloat;
     size_t used = 1;
-    static const std::map<std::string, HostKind> kKinds = {
-        {"Add", HostKind::Add}, {"Sub", HostKind::Sub}, {"Mul", HostKind::Mul}, {"Div", HostKind::Div}, {"Gemm", HostKind::Gemm},
-        {"MatMul", HostKind::Gemm}, {"Softmax", HostKind::Softmax}, {"GlobalAveragePool", HostKind::GlobalAveragePool},
-        {"GlobalMaxPool", HostKind::GlobalMaxPool}, {"ReduceMean", HostKind::ReduceMean}, {"Relu", HostKind::Clip}, {"Clip", HostKind::Clip},
-        {"LeakyRelu", HostKind::LeakyRelu}, {"Sigmoid", HostKind::Sigmoid}, {"Tanh", HostKind::Tanh}, {"HardSigmoid", HostKind::HardSigmoid},
-        {"HardSwish", HostKind::HardSwish}, {"Concat", HostKind::Concat}, {"Transpose", HostKind::Transpose}, {"Sum", HostKind::Add}};
+    static const std::map<std::string, HostKind> kKinds = {{"Add", HostKind::Add},
+                                                           {"Sub", HostKind::Sub},
+                                                           {"Mul", HostKind::Mul},
+                                                           {"Div", HostKind::Div},
+                                                           {"Gemm", HostKind::Gemm},
+                                                           {"MatMul", HostKind::Gemm},
+                                                           {"Softmax", HostKind::Softmax},
+                                                           {"GlobalAveragePool", HostKind::GlobalAveragePool},
+                                                           {"GlobalMaxPool", HostKind::GlobalMaxPool},
+                                                           {"ReduceMean", HostKind::ReduceMean},
+                                                           {"Relu", HostKind::Clip},
+                                                           {"Clip", HostKind::Clip},
+                                                           {"LeakyRelu", HostKind::LeakyRelu},
+                                                           {"Sigmoid", HostKind::Sigmoid},
+                                                           {"Tanh", HostKind::Tanh},
+                                                           {"HardSigmoid", HostKind::HardSigmoid},
+                                                           {"HardSwish", HostKind::HardSwish},
+                                                           {"Concat", HostKind::Concat},
+                                                           {"Transpose", HostKind::Transpose},
+                                                           {"Sum", HostKind::Add}};
     const auto found = kKinds.find(kind);
     if (is_reshape(kind)) {
       op.host_kind = HostKind::Reshape;
     } else if (found != kKinds.end()) {
       op.host_kind = found->second;
     } else {
-      throw Refused{"quantised inputs and outputs for this operator", "float32: " + clean_name(kind) + " is not host arithmetic",
+      throw Refused{"quantised inputs and outputs for this operator",
+                    "float32: " + clean_name(kind) + " is not host arithmetic",
                     kind == "Conv" ? kStaticQuantisation : "quantise its input and output"};
     }
     switch (op.host_kind) {
       case HostKind::Add:
         if (kind == "Sum") {
-          if (operands.size() != 2) throw Refused{"sums of two operands", std::to_string(operands.size()) + " operands", ""};
+          if (operands.size() != 2)
+            throw Refused{"sums of two operands", std::to_string(operands.size()) + " operands", ""};
         }
         [[fallthrough]];
       case HostKind::Sub:
@@ -1728,7 +1849,8 @@ class Importer {
         const int64_t axis = integer(node, "axis", opset_ < 13 ? 1 : -1);
         op.axis = int(axis < 0 ? axis + int64_t(in.size()) : axis);
         if (op.axis < 0 || size_t(op.axis) >= in.size()) fail(here() + "axis out of range");
-        if (opset_ < 13 && size_t(op.axis) + 1 != in.size()) throw Refused{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis), ""};
+        if (opset_ < 13 && size_t(op.axis) + 1 != in.size())
+          throw Refused{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis), ""};
         break;
       }
       case HostKind::ReduceMean:
@@ -1772,8 +1894,9 @@ class Importer {
   std::vector<Value> values_;
   std::map<std::string, int> by_name_;
   std::map<std::string, int> layer_names_;
-  std::set<int> assumed_;                          // quantised inputs whose scale nobody has stated yet
-  std::map<int, std::array<int, 3>> flattened_;    // tensors of NHWC bytes that the model flattened from C, H, W
+  std::set<int> assumed_;  // quantised inputs whose scale nobody has stated yet
+  std::map<int, std::array<int, 3>>
+      flattened_;  // tensors of NHWC bytes that the model flattened from C, H, W
   int64_t activation_bytes_ = 0;
   int64_t float_budget_;
 
@@ -1787,7 +1910,8 @@ class Importer {
 ImportResult import_onnx(std::span<const uint8_t> file, const std::string& name, const OnnxOptions& options) {
   if (file.size() > kMaxModelBytes) fail("larger than " + std::to_string(kMaxModelBytes) + " bytes");
   onnx::ModelProto model;
-  if (!model.ParseFromArray(file.data(), int(file.size()))) fail("truncated or corrupt (not a protobuf of ONNX)");
+  if (!model.ParseFromArray(file.data(), int(file.size())))
+    fail("truncated or corrupt (not a protobuf of ONNX)");
   return Importer(model, file.size(), name, options).run();
 }
 

@@ -348,7 +348,7 @@ class Importer {
   // int8, or uint8 where the file has that.
   tflite::TensorType byte_type(int index) const {
     return file_tensor(index).type() == tflite::TensorType::UINT8 ? tflite::TensorType::UINT8
-                                                                   : tflite::TensorType::INT8;
+                                                                  : tflite::TensorType::INT8;
   }
 
   // A quantised constant as an operand of ADD, SUB or MUL.
@@ -361,8 +361,8 @@ class Importer {
     if (data == nullptr) return false;
     Quantization quantization;
     if (!read_quantization(index, quantization) || quantization.per_channel()) {
-      refuse("operands with one scale and zero point", "'" + tensor.name + "' with " +
-             number(quantization.scale.size()) + " scales");
+      refuse("operands with one scale and zero point",
+             "'" + tensor.name + "' with " + number(quantization.scale.size()) + " scales");
       return false;
     }
     tensor.type = ElementType::Int8;
@@ -385,7 +385,8 @@ class Importer {
     const auto* data = constant_data(index, role, tflite::TensorType::INT32, count);
     std::vector<int32_t> values;
     if (data == nullptr) return values;
-    for (int64_t i = 0; i < count; i++) values.push_back(fb::ReadScalar<int32_t>(data->Data() + size_t(i) * 4));
+    for (int64_t i = 0; i < count; i++)
+      values.push_back(fb::ReadScalar<int32_t>(data->Data() + size_t(i) * 4));
     return values;
   }
 
@@ -432,8 +433,8 @@ class Importer {
     return buffer.data();
   }
 
-  // Weights: int8 per tensor or per output channel along `axis`, or uint8 per tensor; a zero point other than 0
-  // per tensor only. `expected` is the shape they must have.
+  // Weights: int8 per tensor or per output channel along `axis`, or uint8 per tensor; a zero point other than
+  // 0 per tensor only. `expected` is the shape they must have.
   bool import_weights(int index, const std::vector<int>& expected, int axis) {
     check_index(index, "weights");
     Tensor& tensor = graph_.tensors[size_t(index)];
@@ -558,7 +559,8 @@ class Importer {
       refuse(
           "the operators ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, "
           "HARD_SWISH, LEAKY_RELU, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, QUANTIZE, RELU, RELU6, RESHAPE, "
-          "RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SLICE, SOFTMAX, SPLIT, SQUEEZE, STRIDED_SLICE, SUB, TANH",
+          "RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SLICE, SOFTMAX, SPLIT, SQUEEZE, STRIDED_SLICE, SUB, "
+          "TANH",
           layer_op_,
           code == tflite::Operator::DEQUANTIZE
               ? "convert with int8 input and output (inference_input_type, inference_output_type)"
@@ -958,13 +960,15 @@ class Importer {
     std::vector<int> expected = graph_.input_of(op).shape;
     const int rank = int(expected.size());
     op.axis = settings.axis() < 0 ? settings.axis() + rank : settings.axis();
-    if (op.axis < 0 || op.axis >= rank) fail(here() + "axis " + std::to_string(settings.axis()) + " out of range");
+    if (op.axis < 0 || op.axis >= rank)
+      fail(here() + "axis " + std::to_string(settings.axis()) + " out of range");
     for (size_t i = 1; i < op.inputs.size(); i++) {
       std::vector<int> shape = graph_.input_of(op, i).shape;
       if (int(shape.size()) != rank) fail(here() + "operands of different rank");
       expected[size_t(op.axis)] += shape[size_t(op.axis)];
       shape[size_t(op.axis)] = expected[size_t(op.axis)];
-      if (shape != expected) fail(here() + "operand " + shape_text(shape) + " does not fit " + shape_text(expected));
+      if (shape != expected)
+        fail(here() + "operand " + shape_text(shape) + " does not fit " + shape_text(expected));
     }
     return expect_output(op, expected) && import_activation(op, settings.activation());
   }
@@ -976,7 +980,8 @@ class Importer {
     std::vector<int> expected = in.shape;
     if (op.dims.size() != 2 * expected.size()) fail(here() + "paddings do not fit " + shape_text(in.shape));
     for (size_t d = 0; d < op.dims.size(); d++) {
-      if (op.dims[d] < 0 || op.dims[d] > kMaxWindow) fail(here() + "padding of " + std::to_string(op.dims[d]));
+      if (op.dims[d] < 0 || op.dims[d] > kMaxWindow)
+        fail(here() + "padding of " + std::to_string(op.dims[d]));
       expected[d / 2] += op.dims[d];
     }
     return expect_output(op, expected) && expect_same_quantization(op);
@@ -988,13 +993,14 @@ class Importer {
     std::vector<int> other = import_numbers(node.inputs()->Get(2), strided ? "end" : "size");
     if (begin.empty() || other.empty()) return false;
     const size_t rank = in.shape.size();
-    if (begin.size() != rank || other.size() != rank) fail(here() + "begin and size do not fit " + shape_text(in.shape));
+    if (begin.size() != rank || other.size() != rank)
+      fail(here() + "begin and size do not fit " + shape_text(in.shape));
     if (strided) {
       if (node.inputs()->size() != 4) fail(here() + "has no strides");
       const std::vector<int> strides = import_numbers(node.inputs()->Get(3), "strides");
       const auto& settings = options<tflite::StridedSliceOptions>(node);
-      if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0 || settings.shrink_axis_mask() != 0 ||
-          strides != std::vector<int>(rank, 1)) {
+      if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0 ||
+          settings.shrink_axis_mask() != 0 || strides != std::vector<int>(rank, 1)) {
         refuse("slices of stride 1 that keep all dimensions", "strides or masks of another kind");
         return false;
       }
@@ -1091,7 +1097,8 @@ class Importer {
     const std::vector<int32_t> size = import_numbers(node.inputs()->Get(1), "size");
     if (size.empty()) return false;
     if (size.size() != 2) fail(here() + "size has " + number(size.size()) + " values");
-    return expect_output(op, {1, size[0], size[1], graph_.input_of(op).shape[3]}) && expect_same_quantization(op);
+    return expect_output(op, {1, size[0], size[1], graph_.input_of(op).shape[3]}) &&
+           expect_same_quantization(op);
   }
 
   bool import_pool(Op& op, const tflite::OperatorNode& node) {

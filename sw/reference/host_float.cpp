@@ -147,7 +147,8 @@ Values reduce_mean(const Graph& graph, const Op& op, const Values& input) {
     sums[index] += double(input[i]);
   }
   Values result(sums.size());
-  for (size_t i = 0; i < sums.size(); i++) result[i] = float(sums[i] * double(sums.size()) / double(input.size()));
+  for (size_t i = 0; i < sums.size(); i++)
+    result[i] = float(sums[i] * double(sums.size()) / double(input.size()));
   return result;
 }
 
@@ -169,7 +170,8 @@ Values concat(const Graph& graph, const Op& op, const std::vector<Values>& opera
 
 }  // namespace
 
-std::vector<float> host_float(const Graph& graph, const Op& op, const std::vector<std::vector<float>>& operands) {
+std::vector<float> host_float(const Graph& graph, const Op& op,
+                              const std::vector<std::vector<float>>& operands) {
   const Values& x = operands.front();
   switch (op.host_kind) {
     case HostKind::None:

@@ -43,8 +43,13 @@ File every_operator() {
 // The operators that need no options, on uint8: quantise, pad, slice, split and tables.
 File operators_without_options() {
   test::ModelBuilder model(5);
-  const auto tensor = [&](const std::string& name, std::vector<int> shape, test::FileType type, int zero_point) {
-    model.tensors.push_back({.name = name, .type = type, .shape = std::move(shape), .scale = {0.02F}, .zero_point = {zero_point}});
+  const auto tensor = [&](const std::string& name, std::vector<int> shape, test::FileType type,
+                          int zero_point) {
+    model.tensors.push_back({.name = name,
+                             .type = type,
+                             .shape = std::move(shape),
+                             .scale = {0.02F},
+                             .zero_point = {zero_point}});
     return int(model.tensors.size()) - 1;
   };
   const auto numbers = [&](const std::string& name, const std::vector<int32_t>& values) {
@@ -55,7 +60,8 @@ File operators_without_options() {
     return int(model.tensors.size()) - 1;
   };
   const auto op = [&](int code, std::vector<int> inputs, std::vector<int> outputs) {
-    model.ops.push_back({.code = code, .inputs = std::move(inputs), .outputs = std::move(outputs), .write_options = false});
+    model.ops.push_back(
+        {.code = code, .inputs = std::move(inputs), .outputs = std::move(outputs), .write_options = false});
   };
   const auto kUInt8 = test::FileType::UInt8;
   const auto kInt8 = test::FileType::Int8;
@@ -183,7 +189,9 @@ TEST(BadInput, EveryByteSetToItsExtremes) {
 }
 
 TEST(BadInput, ByteFlipsOfOperatorsWithoutOptions) { import_flipped(operators_without_options(), 1, 1, 4); }
-TEST(BadInput, ManyByteFlipsOfOperatorsWithoutOptions) { import_flipped(operators_without_options(), 4, 1, 5); }
+TEST(BadInput, ManyByteFlipsOfOperatorsWithoutOptions) {
+  import_flipped(operators_without_options(), 4, 1, 5);
+}
 
 TEST(BadInput, OperatorsWithoutOptionsAreSound) {
   const ImportResult result = import_tflite(operators_without_options());

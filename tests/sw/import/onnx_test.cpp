@@ -1,5 +1,5 @@
-// The ONNX importer on files made here: both forms of a quantised layer, order of nodes, folding of shapes, layouts, and
-// everything a file can get wrong.
+// The ONNX importer on files made here: both forms of a quantised layer, order of nodes, folding of shapes,
+// layouts, and everything a file can get wrong.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,9 @@ class OnnxFile {
     return *tensor;
   }
   void scale(const std::string& name, float value) { constant(name, 1, {}).add_float_data(value); }
-  void zero_point(const std::string& name, int type, int value) { constant(name, type, {}).add_int32_data(value); }
+  void zero_point(const std::string& name, int type, int value) {
+    constant(name, type, {}).add_int32_data(value);
+  }
   void int8_data(const std::string& name, const std::vector<int64_t>& dims, int type = 3) {
     int64_t count = 1;
     for (const int64_t dim : dims) count *= dim;
@@ -64,8 +66,8 @@ class OnnxFile {
     constant(name, type, dims).set_raw_data(raw);
   }
 
-  onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
-                        const std::string& domain = "") {
+  onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::string& output, const std::string& domain = "") {
     auto* n = graph().add_node();
     n->set_op_type(op);
     n->set_domain(domain);
@@ -90,7 +92,8 @@ class OnnxFile {
   std::mt19937_64 random_{7};
 };
 
-// Float image, a convolution with bias and ReLU, an addition, flatten of a 3x3 map, a fully connected layer, softmax.
+// Float image, a convolution with bias and ReLU, an addition, flatten of a 3x3 map, a fully connected layer,
+// softmax.
 OnnxFile small_network(bool qoperator, int type = 3) {
   OnnxFile f;
   f.input("image", {0, 2, 6, 6});
@@ -232,7 +235,13 @@ TEST(Onnx, FaultsAreNamed) {
   f.graph().mutable_initializer(0)->set_float_data(0, 0.0F);
   expect_message(f, "scale is 0");
   f = small_network(true);
-  f.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(4);
+  f.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(4);
   expect_message(f, "limit: batch of 1, found: a batch of 4");
   f = small_network(true);
   f.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(11);
@@ -301,7 +310,8 @@ TEST(Onnx, DamagedFilesEndInOneLineOrInASoundGraph) {
     const File file = small_network(qoperator).file();
     for (int i = 0; i < 3000; i++) {
       File damaged = file;
-      for (int flips = i % 3; flips >= 0; flips--) damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
+      for (int flips = i % 3; flips >= 0; flips--)
+        damaged[random() % damaged.size()] ^= uint8_t(1 + random() % 255);
       counts[size_t(import_any(damaged, random))]++;
     }
   }

@@ -67,11 +67,13 @@ class SharedModels : public testing::Test {
                              expected.begin() + ptrdiff_t(offset + bytes));
       if (kind == "INPUT") {
         const std::vector<uint8_t> given(slice.begin(), slice.end());
-        tensors = run_reference(graph, std::vector<Int8Values>{from_model(graph.tensors.at(tensor), given)}, style);
+        tensors =
+            run_reference(graph, std::vector<Int8Values>{from_model(graph.tensors.at(tensor), given)}, style);
         continue;
       }
       const std::vector<uint8_t> made = to_model(graph.tensors.at(tensor), tensors.at(tensor));
-      EXPECT_EQ(mismatches({made.begin(), made.end()}, slice), 0U) << kind << " " << graph.tensors[tensor].name;
+      EXPECT_EQ(mismatches({made.begin(), made.end()}, slice), 0U)
+          << kind << " " << graph.tensors[tensor].name;
       compared++;
     }
     EXPECT_EQ(compared, graph.ops.size());
@@ -205,7 +207,8 @@ class Goldens : public SharedModels {
 
 TEST_F(Goldens, MobileNetV1Quarter) {
   compare("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "128");
-  compare("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "128", RoundingStyle::Tflm);
+  compare("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "128",
+          RoundingStyle::Tflm);
 }
 TEST_F(Goldens, MobileNetV1) {
   compare("coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "192");
@@ -222,7 +225,8 @@ TEST_F(Goldens, MobileNetEdgeTpu) {
 }
 
 TEST_F(SharedModels, EveryTensorOfMobileNetV1InUint8) {
-  compare_layers("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", RoundingStyle::LiteRt);
+  compare_layers("coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant",
+                 RoundingStyle::LiteRt);
 }
 
 // MUL and SUB with constants in front, ADD, AVERAGE_POOL_2D.

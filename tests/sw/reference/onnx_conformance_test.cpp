@@ -1,6 +1,7 @@
-// ONNX's own node tests: each is a model of one operator with inputs and expected outputs. The first input stays an
-// input, the others (weights, scales, zero points, axes) become constants, as quantised models have them. A test either
-// runs, and must agree, or stands in onnx_inapplicable.tsv with the reason, which must be the one the importer gives.
+// ONNX's own node tests: each is a model of one operator with inputs and expected outputs. The first input
+// stays an input, the others (weights, scales, zero points, axes) become constants, as quantised models have
+// them. A test either runs, and must agree, or stands in onnx_inapplicable.tsv with the reason, which must be
+// the one the importer gives.
 
 #include <gtest/gtest.h>
 
@@ -58,8 +59,8 @@ std::string run(const fs::path& test) {
   const std::string bytes = model.SerializeAsString();
   ImportResult result;
   try {
-    result = import_onnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, test.filename().string(),
-                         {.float_models = true});
+    result = import_onnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                         test.filename().string(), {.float_models = true});
   } catch (const InputError& error) {
     return error.what();
   }

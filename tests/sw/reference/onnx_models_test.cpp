@@ -1,7 +1,8 @@
-// ONNX networks in the reference executor against onnxruntime without graph optimisation: every quantised tensor of
-// one run (layers/) and the float outputs of all goldens (golden/). QOperator nodes must agree exactly; QDQ nodes equal
-// the quantised operator but for the order in which the framework adds float32 numbers: 12 elements in a million may be 1
-// off where the inputs of that layer agree, and any mean that is exactly a tie.
+// ONNX networks in the reference executor against onnxruntime without graph optimisation: every quantised
+// tensor of one run (layers/) and the float outputs of all goldens (golden/). QOperator nodes must agree
+// exactly; QDQ nodes equal the quantised operator but for the order in which the framework adds float32
+// numbers: 12 elements in a million may be 1 off where the inputs of that layer agree, and any mean that is
+// exactly a tie.
 
 #include <gtest/gtest.h>
 
@@ -41,8 +42,8 @@ class OnnxModels : public testing::Test {
     return floats_of(std::vector<int8_t>(bytes.begin(), bytes.end()));
   }
 
-  // Every tensor of the table, in the model's own type and order. Each operator is run on the framework's own inputs, so that
-  // one difference does not make the next. Returns the number of elements that differ (by 1).
+  // Every tensor of the table, in the model's own type and order. Each operator is run on the framework's own
+  // inputs, so that one difference does not make the next. Returns the number of elements that differ (by 1).
   size_t compare_layers(const std::string& model, size_t expected_tensors, bool exact) const {
     const Graph graph = load("derived/" + model + ".onnx");
     const std::vector<uint8_t> bytes = read_model_file(models_ / "layers" / (model + ".bin"));
@@ -95,14 +96,14 @@ class OnnxModels : public testing::Test {
     }
     EXPECT_EQ(compared, expected_tensors);
     EXPECT_EQ(compared, recorded.size() - 1);
-    std::printf("%s: %zu tensors, %zu elements, %zu differ by 1, %zu means at a tie\n", model.c_str(), compared, elements,
-                differing, ties);
+    std::printf("%s: %zu tensors, %zu elements, %zu differ by 1, %zu means at a tie\n", model.c_str(),
+                compared, elements, differing, ties);
     EXPECT_LE(double(differing), 12.0e-6 * double(elements) + 1.0);
     return differing;
   }
 
-  // Whether a mean lies halfway between two stored values: the framework's float32 sum, whose order is its own, then
-  // falls to either side. Input and output have equal scales here. i counts NCHW channels.
+  // Whether a mean lies halfway between two stored values: the framework's float32 sum, whose order is its
+  // own, then falls to either side. Input and output have equal scales here. i counts NCHW channels.
   static bool is_tie(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors,
                      const std::vector<uint8_t>& made, size_t i) {
     if (graph.input_of(op).quantization.scale != graph.output_of(op).quantization.scale) return false;
@@ -113,12 +114,14 @@ class OnnxModels : public testing::Test {
     return 2 * sum % cells == 0 && sum % cells != 0;
   }
 
-  // Runs the golden cases; input(name) gives the float NCHW input. `steps`: how far an output may be off, in steps of `step`.
+  // Runs the golden cases; input(name) gives the float NCHW input. `steps`: how far an output may be off, in
+  // steps of `step`.
   template <typename InputOf>
-  void compare_goldens(const std::string& file, const std::string& golden, const std::string& suffix, size_t output,
-                       InputOf input, float step, float steps) const {
+  void compare_goldens(const std::string& file, const std::string& golden, const std::string& suffix,
+                       size_t output, InputOf input, float step, float steps) const {
     const Graph graph = load(file);
-    const nlohmann::json list = nlohmann::json::parse(std::ifstream(models_ / "golden" / golden / "expected.json"));
+    const nlohmann::json list =
+        nlohmann::json::parse(std::ifstream(models_ / "golden" / golden / "expected.json"));
     ASSERT_FALSE(list["cases"].empty());
     float worst = 0;
     for (const auto& entry : list["cases"]) {
@@ -139,7 +142,8 @@ class OnnxModels : public testing::Test {
   }
 
   // (q - zero_point) * scale of NHWC bytes, as floats in NCHW.
-  std::vector<float> image(const fs::path& path, bool is_signed, int zero_point, float scale, size_t side) const {
+  std::vector<float> image(const fs::path& path, bool is_signed, int zero_point, float scale,
+                           size_t side) const {
     const std::vector<uint8_t> bytes = read_model_file(models_ / path);
     std::vector<float> values(3 * side * side);
     for (size_t i = 0; i < values.size(); i++) {
@@ -155,7 +159,9 @@ class OnnxModels : public testing::Test {
 TEST_F(OnnxModels, EveryTensorOfResNet8InQOperatorForm) {
   EXPECT_EQ(compare_layers("resnet8_cifar10_qoperator_s8_perchannel", 16, true), 0U);
 }
-TEST_F(OnnxModels, EveryTensorOfResNet8InQdqForm) { compare_layers("resnet8_cifar10_qdq_s8_perchannel", 16, false); }
+TEST_F(OnnxModels, EveryTensorOfResNet8InQdqForm) {
+  compare_layers("resnet8_cifar10_qdq_s8_perchannel", 16, false);
+}
 TEST_F(OnnxModels, EveryTensorOfVisualWakeWordsInQdqForm) {
   compare_layers("vww_mobilenetv1_025_96_qdq_s8_perchannel", 31, false);
 }
@@ -169,8 +175,8 @@ TEST_F(OnnxModels, ResNet8Goldens) {
   };
   // A tie of the mean in front of the last layer moves logits by up to two steps, in both forms of the file.
   constexpr float kStep = 0.17185351F;
-  compare_goldens("derived/resnet8_cifar10_qoperator_s8_perchannel.onnx", "resnet8_cifar10_qoperator_s8_perchannel",
-                  ".logits.f32.bin", 1, input, kStep, 2);
+  compare_goldens("derived/resnet8_cifar10_qoperator_s8_perchannel.onnx",
+                  "resnet8_cifar10_qoperator_s8_perchannel", ".logits.f32.bin", 1, input, kStep, 2);
   compare_goldens("derived/resnet8_cifar10_qdq_s8_perchannel.onnx", "resnet8_cifar10_qdq_s8_perchannel",
                   ".logits.f32.bin", 1, input, kStep, 2);
 }
@@ -179,8 +185,8 @@ TEST_F(OnnxModels, VisualWakeWordsGoldens) {
   const auto input = [&](const std::string& name) {
     return image("vectors/vww/quant_test_" + name + ".dat", true, -128, 0.003921568859368563F, 96);
   };
-  compare_goldens("derived/vww_mobilenetv1_025_96_qdq_s8_perchannel.onnx", "vww_mobilenetv1_025_96_qdq_s8_perchannel",
-                  ".logits.f32.bin", 1, input, 0.014636219F, 1);
+  compare_goldens("derived/vww_mobilenetv1_025_96_qdq_s8_perchannel.onnx",
+                  "vww_mobilenetv1_025_96_qdq_s8_perchannel", ".logits.f32.bin", 1, input, 0.014636219F, 1);
 }
 
 TEST_F(OnnxModels, MobileNetV1Goldens) {
@@ -191,7 +197,8 @@ TEST_F(OnnxModels, MobileNetV1Goldens) {
                   "mobilenet_v1_0.25_128_qdq_u8_pertensor_asym", ".logits.f32.bin", 1, input, 0.13083284F, 3);
 }
 
-// Rounding differences grow through its 52 per-tensor layers: onnxruntime itself differs from itself by 17 steps.
+// Rounding differences grow through its 52 per-tensor layers: onnxruntime itself differs from itself by 17
+// steps.
 TEST_F(OnnxModels, MobileNetV2Goldens) {
   const auto input = [&](const std::string& name) {
     std::vector<float> values = image("images/raw/" + name + "_224.rgb", false, 0, 1.0F, 224);
@@ -203,8 +210,8 @@ TEST_F(OnnxModels, MobileNetV2Goldens) {
     }
     return values;
   };
-  compare_goldens("model-zoo/mobilenetv2-12-qdq.onnx", "mobilenetv2-12-qdq", ".output.f32.bin", 0, input, 0.16079935F,
-                  17);
+  compare_goldens("model-zoo/mobilenetv2-12-qdq.onnx", "mobilenetv2-12-qdq", ".output.f32.bin", 0, input,
+                  0.16079935F, 17);
 }
 
 TEST_F(OnnxModels, FloatModelsAreRefusedByName) {
@@ -213,7 +220,8 @@ TEST_F(OnnxModels, FloatModelsAreRefusedByName) {
     if (entry.path().extension() != ".onnx") continue;  // their expected outputs
     const ImportResult result = import_file(entry.path());
     ASSERT_EQ(result.refusals.size(), 1U) << entry.path();
-    EXPECT_NE(result.refusals[0].text().find("found: a float model"), std::string::npos) << result.refusals[0].text();
+    EXPECT_NE(result.refusals[0].text().find("found: a float model"), std::string::npos)
+        << result.refusals[0].text();
     EXPECT_NE(result.refusals[0].way_out.find("quantize_static"), std::string::npos);
     refused++;
   }
