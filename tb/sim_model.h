@@ -36,8 +36,12 @@ class SimModel final : public SimDevice {
         trace_->open(options.wave_file.c_str());
       }
     }
+    // The reset is asynchronous: with a falling edge it acts before the first clock.
     top_->clk_i = 0;
+    top_->rst_ni = 1;
+    top_->eval();
     top_->rst_ni = 0;
+    top_->eval();
     top_->csr_aw_valid_i = top_->csr_w_valid_i = top_->csr_ar_valid_i = 0;
     top_->csr_b_ready_i = top_->csr_r_ready_i = 1;
     const AxiReadPort read = KAITEN_AXI_READ_PORT(*top_, axi_);
@@ -192,6 +196,7 @@ class SimModel final : public SimDevice {
           watcher_->events(flags);
       }
     }
+    if constexpr (kTraced) context_->time(cycle_);  // assertions print it
     memory_.pre_edge();
     top_->clk_i = 1;
     top_->eval();
