@@ -32,22 +32,24 @@ module kt_conv_pieces
   assign last_row_o   = last_piece_o && (column_q == '0);
   assign last_o       = last_row_o && (row_q == '0);
 
-  always_comb begin
-    left_d = left_q;
-    if (start_i || last_row_o) left_d = -$signed({2'b0, cmd_i.pad_left});
-    else if (last_piece_o) left_d = left_q + 6'sd3;
-  end
-
   logic               stride2;
-  logic signed [12:0] stop, to, count;  // one past the last column under the windows; in the map; columns
+  logic signed [12:0] stop, count;  // one past the last column under the windows and in the map; columns
   assign stride2 = cmd_i.stride == 2'd2;
-  assign stop    = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
-  assign to      = (stop > $signed({3'b0, cmd_i.in_width})) ? $signed({3'b0, cmd_i.in_width}) : stop;
-  assign count   = (left_d < 0) ? to : to - 13'(left_d);
   always_comb begin
-    if (cmd_i.mode == kt_array_pkg::Mode1x1) reads_d = cmd_i.columns;
-    else if (count <= 0) reads_d = 10'd1;
-    else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
+    left_d  = left_q;
+    reads_d = reads_q;
+    stop    = '0;
+    count   = '0;
+    if (start_i || step_i) begin  // idle otherwise, for the simulation
+      if (start_i || last_row_o) left_d = -$signed({2'b0, cmd_i.pad_left});
+      else if (last_piece_o) left_d = left_q + 6'sd3;
+      stop = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
+      if (stop > $signed({3'b0, cmd_i.in_width})) stop = $signed({3'b0, cmd_i.in_width});
+      count = (left_d < 0) ? stop : stop - 13'(left_d);
+      if (cmd_i.mode == kt_array_pkg::Mode1x1) reads_d = cmd_i.columns;
+      else if (count <= 0) reads_d = 10'd1;
+      else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
+    end
   end
 
   always_ff @(posedge clk_i) begin

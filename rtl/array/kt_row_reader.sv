@@ -67,7 +67,7 @@ module kt_row_reader
     slot_next[1] = next_slot(ring, slot_next[0]);
     slot_next[2] = next_slot(ring, slot_next[1]);
     slot_first   = piece_slot_q;
-    if (start_i || last_of_row) begin
+    if (start_i || (rd_i && pass_end && last_of_row)) begin
       slot_first[0] = (start_i || last_pass) ? addr_t'(cmd_i.in_slot) : next_slot(ring, piece_slot_q[2]);
       slot_first[1] = next_slot(ring, slot_first[0]);
       slot_first[2] = next_slot(ring, slot_first[1]);
@@ -80,7 +80,9 @@ module kt_row_reader
   always_comb begin
     automatic logic [1:0] columns = (next_left <= 0) ? 2'd0 : (left < 0) ? next_left[1:0] : 2'd3;
     piece_next = piece_q;
-    if (last_of_row) begin
+    if (!(rd_i && pass_end)) begin  // idle, for the simulation
+      piece_next = piece_q;
+    end else if (last_of_row) begin
       piece_next = first_group;
     end else if (last_of_piece && columns != 2'd0) begin
       piece_next = word_add(piece_q, pixel);
