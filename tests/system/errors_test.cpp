@@ -356,7 +356,7 @@ TEST_P(Errors, GivingUpARun) {
   struct GaveUp {};
   tb::AxiMemoryOptions options = device_->memory().options();
   const tb::AxiMemoryOptions usual = options;
-  options.read_latency = 100'000;  // a run takes longer than the driver waits between two calls
+  options.read_latency = 500'000;  // a run takes longer than the driver waits between two calls
   device_->memory().set_options(options);
   session_->driver().set_watchdog(0);
   session_->driver().set_progress([](std::uint64_t) { throw GaveUp(); });
