@@ -121,6 +121,9 @@ function(_kaiten_runtime kind out)
   endif()
 endfunction()
 
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-mprefer-vector-width=512 KAITEN_HAVE_VECTOR_WIDTH)
+
 # --- models ---------------------------------------------------------------------------------------------------------
 function(kaiten_verilate target)
   cmake_parse_arguments(A "" "TOP;KIND;PREFIX" "RTL;ARGS" ${ARGN})
@@ -139,6 +142,9 @@ function(kaiten_verilate target)
     set(opt -O3)
     if(KAITEN_MARCH)
       list(APPEND opt -march=${KAITEN_MARCH})
+      if(KAITEN_HAVE_VECTOR_WIDTH) # ResNet-8 on base: 9 % faster where there are 512-bit vectors
+        list(APPEND opt -mprefer-vector-width=512)
+      endif()
     endif()
     if(KAITEN_PROFILE)
       list(APPEND args --decorations node)
