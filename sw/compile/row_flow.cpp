@@ -1,0 +1,119 @@
+#include "compile/row_flow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kaiten {
+
+int RowFlow::add_ring(int rows, int slots) {
+  rings_.push_back({rows, slots, {}, {}});
+  return int(rings_.size()) - 1;
+}
+
+int RowFlow::add_node(Node node) {
+  const int n = nodes();
+  for (std::size_t i = 0; i < node.inputs.size(); i++) {
+    rings_[std::size_t(node.inputs[i].ring)].readers.push_back({n, int(i)});
+  }
+  for (int ring : node.rings) rings_[std::size_t(ring)].writers.push_back(n);
+  nodes_.push_back({std::move(node), 0, 0});
+  return n;
+}
+
+bool RowFlow::done(int n) const {
+  const Position& p = nodes_[std::size_t(n)];
+  return p.chunk == p.node.chunks;
+}
+
+RowFlow::Block RowFlow::next(int n) const {
+  const Position& p = nodes_[std::size_t(n)];
+  return {p.chunk, p.row, std::min(p.node.block, p.node.rows - p.row)};
+}
+
+int RowFlow::made(int n) const {
+  const Position& p = nodes_[std::size_t(n)];
+  if (p.chunk == p.node.chunks) return p.node.rows;
+  return p.chunk + 1 == p.node.chunks ? p.row : 0;
+}
+
+int RowFlow::end_row(const Reader& r) const {
+  const Input& in = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)];
+  const Block b = next(r.node);
+  const int last = (b.first_row + b.rows - 1) * in.stride - in.pad_top + in.kernel_rows;
+  return std::clamp(last, 0, rings_[std::size_t(in.ring)].rows);
+}
+
+bool RowFlow::inputs_there(int n) const {
+  const std::vector<Input>& inputs = nodes_[std::size_t(n)].node.inputs;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const int end = end_row({n, int(i)});
+    for (int w : inputs[i].writers) {
+      if (made(w) < end) return false;
+    }
+  }
+  return true;
+}
+
+int RowFlow::dead_for(const Reader& r) const {
+  const Position& p = nodes_[std::size_t(r.node)];
+  const Input& in = p.node.inputs[std::size_t(r.input)];
+  const int rows = rings_[std::size_t(in.ring)].rows;
+  if (p.chunk == p.node.chunks) return rows;
+  if (p.chunk + 1 < p.node.chunks) return 0;
+  return std::clamp(p.row * in.stride - in.pad_top, 0, rows);
+}
+
+int RowFlow::dead(const Ring& ring) const {
+  int rows = ring.readers.empty() ? 0 : ring.rows;
+  for (const Reader& r : ring.readers) rows = std::min(rows, dead_for(r));
+  return rows;
+}
+
+bool RowFlow::room(int n) const {
+  const Block b = next(n);
+  for (int i : nodes_[std::size_t(n)].node.rings) {
+    const Ring& ring = rings_[std::size_t(i)];
+    if (ring.slots < ring.rows && b.first_row + b.rows - dead(ring) > ring.slots) return false;
+  }
+  return true;
+}
+
+void RowFlow::advance(int n) {
+  Position& p = nodes_[std::size_t(n)];
+  p.row += next(n).rows;
+  if (p.row == p.node.rows) {
+    p.row = 0;
+    p.chunk++;
+  }
+}
+
+int RowFlow::blocks_ahead(int n) const {
+  int least = kUnlimited;
+  for (int i : nodes_[std::size_t(n)].node.rings) {
+    for (const Reader& r : rings_[std::size_t(i)].readers) {
+      if (!done(r.node)) least = std::min(least, made(n) - end_row(r));
+    }
+  }
+  return least == kUnlimited ? 0 : std::max(0, least) / nodes_[std::size_t(n)].node.block;
+}
+
+std::vector<int> RowFlow::slots_needed() const {
+  RowFlow flow = *this;
+  for (Ring& r : flow.rings_) r.slots = kUnlimited;
+  std::vector<int> most(rings_.size(), 0);
+  for (;;) {
+    int n = nodes() - 1;
+    while (n >= 0 && !flow.ready(n)) n--;
+    if (n < 0) return most;
+    const Block b = flow.next(n);
+    for (int i : flow.node(n).rings) {
+      const Ring& ring = flow.rings_[std::size_t(i)];
+      // What a chunk but the last writes stays until the last one has been through.
+      const int alive = flow.node(n).chunks > 1 ? ring.rows : b.first_row + b.rows - flow.dead(ring);
+      most[std::size_t(i)] = std::max(most[std::size_t(i)], std::min(alive, ring.rows));
+    }
+    flow.advance(n);
+  }
+}
+
+}  // namespace kaiten
