@@ -17,47 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "export/tflite_file.h"
 #include "graph/graph.h"
 
 namespace kaiten::test {
 
-// TensorType values of the file format.
-enum class FileType : int8_t { Float32 = 0, Int32 = 2, UInt8 = 3, Int64 = 4, Int16 = 7, Int8 = 9 };
-
-// A tensor as it will stand in the file. No field is checked: tests of refusals set nonsense.
-struct FileTensor {
-  std::string name;
-  FileType type = FileType::Int8;
-  std::vector<int> shape;
-  std::vector<int> shape_signature;  // written if not empty
-  std::vector<float> scale;          // no quantisation is written if empty
-  std::vector<int64_t> zero_point;
-  int axis = 0;
-  std::vector<uint8_t> data;
-  int shares_data_of = -1;  // an earlier tensor whose bytes are used instead
-  bool is_variable = false;
-  bool is_sparse = false;
-};
-
-// An operator as it will stand in the file. Only the options of its code are written.
-struct FileOp {
-  int code = 0;  // BuiltinOperator
-  std::vector<int> inputs;
-  std::vector<int> outputs;
-  bool write_options = true;
-  int padding = 0;  // 0 same, 1 valid
-  int stride_h = 1;
-  int stride_w = 1;
-  int dilation_h = 1;
-  int dilation_w = 1;
-  int filter_h = 1;  // pooling
-  int filter_w = 1;
-  int depth_multiplier = 1;
-  int activation = 0;  // ActivationFunctionType: 0 none, 1 relu, 2 relu_n1_to_1, 3 relu6
-  int weights_format = 0;
-  bool keep_dims = true;
-  float beta = 1.0F;
-};
+using kaiten::FileOp;
+using kaiten::FileTensor;
+using kaiten::FileType;
 
 // Quantisation of an activation.
 struct ActivationScale {
@@ -102,7 +69,8 @@ struct PoolSpec {
   Activation activation = Activation::None;
 };
 
-class ModelBuilder {
+// Anything of the file may be changed before file() is called.
+class ModelBuilder : public TfLiteFile {
  public:
   explicit ModelBuilder(uint64_t seed = 1) : random_(seed) {}
 
@@ -117,17 +85,6 @@ class ModelBuilder {
   int reshape(int in, const std::vector<int>& shape);
   int softmax(int in, float beta = 1.0F);
   void output(int tensor) { outputs.push_back(tensor); }
-
-  // The file: version 3, one subgraph.
-  std::vector<uint8_t> file() const;
-
-  // Anything may be changed before file() is called.
-  std::vector<FileTensor> tensors;
-  std::vector<FileOp> ops;
-  std::vector<int> inputs;
-  std::vector<int> outputs;
-  int subgraphs = 1;  // further ones are copies
-  int version = 3;
 
   std::mt19937_64& random() { return random_; }
 
