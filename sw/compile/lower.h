@@ -80,11 +80,6 @@ struct Lowering {
   std::vector<std::string> refusals;  // why it cannot run; empty when it can
 };
 
-// The same operators in another order: of several operands, those made in less time come first, so that what
-// reads them (an addition, say) can work row by row beside the one that takes longest. Costs room for the
-// operands that wait.
-std::vector<LoweredOp> long_operands_last(const Lowering& lowering);
-
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);
 
 }  // namespace kaiten

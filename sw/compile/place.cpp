@@ -44,14 +44,15 @@ class Placer {
     const std::size_t n = lowering.storages.size();
     uses_.resize(n);
     denied_.assign(n, {!keep, !keep});
-    for (const LoweredOp& op : lowering.ops) {
+    for (std::size_t i = 0; i < lowering.ops.size(); i++) {
+      const LoweredOp& op = lowering.ops[i];
       if (op.engine == Engine::kHost) continue;
       for (int s : op.inputs) {
         Uses& u = uses_[std::size_t(s)];
         if (op.flatten) {
           u.flattened = true;
         } else {
-          u.last[std::size_t(buffer_of(op.engine))] = op.op;
+          u.last[std::size_t(buffer_of(op.engine))] = int(i);
         }
       }
     }
@@ -66,7 +67,7 @@ class Placer {
 
  private:
   struct Uses {
-    std::array<int, kBuffers> last{-1, -1};  // last operator that reads it from the buffer
+    std::array<int, kBuffers> last{-1, -1};  // position of the last operator that reads it
     bool flattened = false;                  // a fully connected layer reads its bytes from memory
   };
 
@@ -76,11 +77,12 @@ class Placer {
     plan_.storages.resize(lowering_.storages.size());
     plan_.ops.resize(lowering_.ops.size());
     Addresses space[kBuffers] = {Addresses(config_.sb_depth), Addresses(config_.vb_depth)};
-    for (const LoweredOp& op : lowering_.ops) {
+    for (std::size_t position = 0; position < lowering_.ops.size(); position++) {
+      const LoweredOp& op = lowering_.ops[position];
       if (op.engine == Engine::kHost) continue;
       const Buffer buffer = buffer_of(op.engine);
       Addresses& own = space[std::size_t(buffer)];
-      OpPlan& p = plan_.ops[std::size_t(op.op)];
+      OpPlan& p = plan_.ops[position];
       p.chunk_tiles = chunk_tiles(op);
       p.block_rows = preferred_rows(op);
       std::vector<int> rings;  // to be given back after the operator
@@ -113,7 +115,7 @@ class Placer {
       }
       place_output(op, space);
       for (int first : rings) own.give_back(first);
-      release(op.op, space);
+      release(int(position), space);
     }
     return true;
   }

@@ -36,7 +36,7 @@ struct OpPlan {
 
 struct Plan {
   std::vector<StoragePlan> storages;
-  std::vector<OpPlan> ops;
+  std::vector<OpPlan> ops;  // in the order of the lowering
   std::int64_t activation_bytes = 0;
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;

@@ -1,0 +1,114 @@
+#include "compile/engine_commands.h"
+
+namespace kaiten {
+
+namespace {
+
+// Input, output and finishing fields that CONV, Window and Add have in common.
+template <class Body>
+void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int out_row, int rows,
+                 const Chunk& c, const EngineContext& x, Body& b) {
+  const RowLayout in_rows(op.in.c, op.in.w, x.config.cp);
+  const RowLayout out_rows(op.out.c, op.out.w, x.config.cp);
+  b.in_first = in.first;
+  b.in_last = in.last();
+  b.in_slot_size = in.slot_size;
+  b.in_slot = in.slot(first_input_row);
+  b.in_pixel = in_rows.width > 1 ? in_rows.pixel : 0;
+  b.top_mod3 = positive_mod(first_input_row, 3);
+  b.columns = op.out.w;
+  b.rows = rows;
+  b.tiles = c.tile_end - c.tile_begin;
+  b.params = c.word_at;
+  const int group = c.tile_begin * op.tile_channels() / x.config.cp;
+  b.out_groups = out_rows.groups;
+  b.out_group = group;
+  b.out_first = group;
+  b.out_pixel = out_rows.width > 1 ? out_rows.pixel : 0;
+  b.out_row_mod3 = out_row % 3;
+  b.out_slot_size = out_rows.slot_size;
+  const StoragePlan& sp = x.output;
+  if (const auto& ring = sp.whole[std::size_t(Buffer::kSb)]) {
+    b.to_sb = 1;
+    b.sb_first = ring->first;
+    b.sb_last = ring->last();
+    b.sb_slot = ring->slot(out_row);
+  }
+  if (const auto& ring = sp.whole[std::size_t(Buffer::kVb)]) {
+    b.to_vb = 1;
+    b.vb_first = ring->first;
+    b.vb_last = ring->last();
+    b.vb_slot = ring->slot(out_row);
+  }
+  b.to_store = sp.in_memory;
+  b.zero = op.zero;
+  b.low = op.low;
+  b.high = op.high;
+  b.rule = int(op.rule);
+}
+
+}  // namespace
+
+CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
+  const OpPlan& p = x.plan;
+  const int top = row * op.stride - op.pad_top;
+  const RowLayout in_rows(op.in.c, op.in.w, x.config.cp);
+  if (op.engine == Engine::kConv) {
+    ConvCommand b;
+    fill_common(op, p.rings[0], top, row, rows, c, x, b);
+    b.in_step = in_rows.width > 1 ? op.stride * in_rows.pixel : 0;
+    b.in_width = op.in.w;
+    b.in_height = op.in.h;
+    b.top_row = top;
+    b.mode = op.array.one_by_one;
+    b.stride = op.stride;
+    b.pad_left = op.pad_left;
+    b.pad_value = op.pad_value;
+    b.passes = op.array.passes;
+    b.more_piece_rows = op.array.piece_rows - 1;
+    b.more_piece_columns = op.array.piece_columns - 1;
+    b.weights = c.row_at;
+    return b;
+  }
+  if (op.engine == Engine::kWindow) {
+    WindowCommand b;
+    fill_common(op, p.rings[0], top, row, rows, c, x, b);
+    b.in_group = 3 * c.tile_begin;
+    b.in_width = op.in.w;
+    b.in_height = op.in.h;
+    b.top_row = top;
+    b.kind = int(op.window);
+    b.kernel_rows = op.kernel_rows;
+    b.kernel_columns = op.kernel_columns;
+    b.stride = op.stride;
+    b.pad_left = op.pad_left;
+    b.pad_value = op.pad_value;
+    b.weights = c.row_at;
+    return b;
+  }
+  AddCommand b;
+  fill_common(op, p.rings[0], top, row, rows, c, x, b);
+  b.in_group = 3 * c.tile_begin;
+  b.in2_first = p.rings[1].first;
+  b.in2_last = p.rings[1].last();
+  b.in2_slot = p.rings[1].slot(top);
+  return b;
+}
+
+StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
+  const MemoryLayout& m = x.output.memory;
+  StoreCommand s;
+  s.base = m.base;
+  s.offset = m.offset + row * m.row_pitch + c.tile_begin * m.segment_pitch;
+  s.row_pitch = rows > 1 ? m.row_pitch : 0;
+  s.segments = c.tile_end - c.tile_begin;
+  s.segment_pitch = s.segments > 1 ? m.segment_pitch : 0;
+  s.rows = rows;
+  s.columns = op.out.w;
+  s.pixel_bytes = m.pixel_bytes;
+  s.last_pixel_bytes = c.tile_end == op.tiles() ? m.last_pixel_bytes : m.pixel_bytes;
+  s.from_vector = op.engine != Engine::kConv;
+  return s;
+}
+
+}  // namespace kaiten

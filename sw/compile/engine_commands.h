@@ -1,0 +1,26 @@
+// The commands of one block of rows of an operator: CONV, Window or Add, and the STORE of its results.
+#ifndef KAITEN_COMPILE_ENGINE_COMMANDS_H
+#define KAITEN_COMPILE_ENGINE_COMMANDS_H
+
+#include "compile/command.h"
+#include "compile/config.h"
+#include "compile/lower.h"
+#include "compile/place.h"
+#include "compile/weights.h"
+
+namespace kaiten {
+
+struct EngineContext {
+  const Config& config;
+  const OpPlan& plan;
+  const StoragePlan& output;
+};
+
+// Output rows [row, row + rows) of the chunk's tiles.
+CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows);
+// Where they go in memory.
+StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_ENGINE_COMMANDS_H

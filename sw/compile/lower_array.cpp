@@ -1,0 +1,116 @@
+// Layers of the array: convolutions in passes and pieces, fully connected layers as convolutions.
+#include <algorithm>
+
+#include "compile/limits.h"
+#include "compile/lower_engines.h"
+
+namespace kaiten {
+
+void require_shape(const LowerContext& c, const Nhwc& s) {
+  require(s.n == 1, "batch of 1", std::to_string(s.n));
+  require(s.h <= kMaxMapSide && s.w <= kMaxMapSide, at_most("maps of rows and columns", kMaxMapSide),
+          size_text(s.h, s.w));
+  require(ceil_div(s.c, c.config.cp) <= kMaxGroups, at_most("channels", kMaxGroups * c.config.cp),
+          std::to_string(s.c));
+}
+
+void take_window(const Window& w, LoweredOp& l, int max_stride) {
+  require(w.dilation_h == 1 && w.dilation_w == 1, "dilation 1", size_text(w.dilation_h, w.dilation_w));
+  const int down = l.out.h == 1 ? 0 : w.stride_h;
+  const int right = l.out.w == 1 ? 0 : w.stride_w;
+  require(down == 0 || right == 0 || down == right, "equal strides of rows and columns",
+          size_text(down, right));
+  l.stride = std::max({down, right, 1});
+  require(l.stride <= max_stride, at_most("stride", max_stride), std::to_string(l.stride));
+  l.kernel_rows = w.kernel_h;
+  l.kernel_columns = w.kernel_w;
+  l.pad_top = w.pad.top;
+  l.pad_left = w.pad.left;
+}
+
+void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
+  const ConvParams p = conv_params(c.graph, op, c.style);
+  const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
+  for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
+  l.pad_value = p.zp_in;
+  l.zero = p.zp_out;
+  l.low = p.lo;
+  l.high = p.hi;
+  l.rule = p.rounding;
+}
+
+namespace {
+
+void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by_one) {
+  l.engine = Engine::kConv;
+  l.kernels.data = c.graph.weights_of(op).data.data();
+  l.kernels.out_channels = l.out.c;
+  l.kernels.rows = l.kernel_rows;
+  l.kernels.columns = l.kernel_columns;
+  l.kernels.in_channels = l.in.c;
+  l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
+  l.array =
+      ArrayTiles(one_by_one, l.kernel_rows, l.kernel_columns, l.in.c, l.out.c, c.config.kp, c.config.cp);
+  require(l.array.passes <= kMaxPasses,
+          at_most("input channels", kMaxPasses * c.config.cp * (one_by_one ? 9 : 1)),
+          std::to_string(l.in.c));
+  require(l.array.tiles <= kMaxTiles, at_most("output channels", kMaxTiles * c.config.kp),
+          std::to_string(l.out.c));
+  require(l.array.rows_of_tile() <= c.config.wb_rows,
+          "weights of " + std::to_string(c.config.kp) + " output channels in " +
+              std::to_string(c.config.wb_rows) + " rows of the weight buffer",
+          std::to_string(l.array.rows_of_tile()) + " rows");
+  require(l.out.w <= c.config.ob_pixels, at_most("output columns", c.config.ob_pixels),
+          std::to_string(l.out.w));
+  take_conv_params(c, op, l);
+}
+
+}  // namespace
+
+void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
+  const Window& w = op.window;
+  require(w.kernel_h <= kMaxArrayKernel && w.kernel_w <= kMaxArrayKernel,
+          "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel),
+          size_text(w.kernel_h, w.kernel_w));
+  take_window(w, l, kMaxArrayStride);
+  const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
+                      (l.out.w - 1) * l.stride < l.in.w;
+  const bool one_by_one = w.kernel_h == 1 && w.kernel_w == 1 && inside;
+  require(l.pad_left <= kMaxArrayPadLeft, at_most("left padding", kMaxArrayPadLeft),
+          std::to_string(l.pad_left));
+  finish_array(c, op, l, one_by_one);
+}
+
+void lower_fully_connected(const LowerContext& c, const Op& op, const FlatSource& source, LoweredOp& l) {
+  const Nhwc have = source.shape;
+  const int channels = c.graph.weights_of(op).nhwc().c;
+  if (channels == have.c && l.out.h == have.h && l.out.w == have.w) {
+    l.in = have;  // one layer for every pixel
+    require_shape(c, l.in);
+    return finish_array(c, op, l, true);
+  }
+  require(std::size_t(channels) == have.elements() && l.out.h == 1 && l.out.w == 1,
+          "fully connected layers over the last dimension or a whole map",
+          std::to_string(channels) + " inputs of a map of " + size_text(have.h, have.w) + "x" +
+              std::to_string(have.c));
+  if (!source.is_input && have.h <= kMaxArrayKernel && have.w <= kMaxArrayKernel) {
+    l.in = have;  // a convolution whose kernel is the map
+    l.kernel_rows = have.h;
+    l.kernel_columns = have.w;
+    return finish_array(c, op, l, false);
+  }
+  require(channels <= kMaxFlatBytes, at_most("flattened inputs", kMaxFlatBytes), std::to_string(channels));
+  // Flattening goes through memory: the map must lie there without gaps, in the order of the weights. Nobody
+  // makes the map when its layer was refused: that is the reason to tell.
+  if (!source.is_input && source.tile_channels > 0) {
+    require(have.c % c.config.cp == 0 && have.c <= source.tile_channels,
+            "flattened maps up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) + ", or of a multiple of " +
+                std::to_string(c.config.cp) + " channels up to " + std::to_string(source.tile_channels),
+            size_text(have.h, have.w) + "x" + std::to_string(have.c));
+  }
+  l.flatten = true;
+  l.in = {1, 1, 1, channels};
+  finish_array(c, op, l, true);
+}
+
+}  // namespace kaiten

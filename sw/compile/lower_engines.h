@@ -1,0 +1,47 @@
+// What the operators become on the two engines: shapes, windows, packed parameters, and the limits that the
+// engines put on them. `in` and `out` of the lowered operator are set; nothing is known of storages.
+#ifndef KAITEN_COMPILE_LOWER_ENGINES_H
+#define KAITEN_COMPILE_LOWER_ENGINES_H
+
+#include "compile/config.h"
+#include "compile/lower.h"
+#include "graph/graph.h"
+#include "graph/quantize.h"
+
+namespace kaiten {
+
+struct LowerContext {
+  const Graph& graph;
+  const Config& config;
+  RoundingStyle style;
+};
+
+// The map that a fully connected layer reads.
+struct FlatSource {
+  Nhwc shape;
+  bool is_input = false;
+  int tile_channels = 0;  // of the operator that makes it, 0: not known
+};
+
+// Strides and padding of a window; strides do not matter where there is one output.
+void take_window(const Window& w, LoweredOp& l, int max_stride);
+// Bias, multipliers, zero points and limits of Conv2D, DepthwiseConv2D and FullyConnected.
+void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
+// Throws Refused where a map is larger than the fields of a command can tell.
+void require_shape(const LowerContext& c, const Nhwc& s);
+
+// lower_array.cpp
+void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_fully_connected(const LowerContext& c, const Op& op, const FlatSource& source, LoweredOp& l);
+
+// lower_vector.cpp
+void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_average(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_add(const LowerContext& c, const Op& op, LoweredOp& l);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_LOWER_ENGINES_H

@@ -1,0 +1,107 @@
+// Layers of the vector engine: windows (depthwise, pooling, requantisation of single cells) and additions.
+#include "compile/limits.h"
+#include "compile/lower_engines.h"
+
+namespace kaiten {
+
+namespace {
+
+void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
+  require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
+              l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
+          "windows that touch the map", "padding of a whole window");
+  l.engine = Engine::kWindow;
+  l.window = kind;
+  l.vector = VectorTiles(l.out.c, l.kernel_rows, l.kernel_columns, c.config.cp);
+  require(l.kernel_rows <= kMaxWindowKernel && l.kernel_columns <= kMaxWindowKernel,
+          at_most("windows of rows and columns", kMaxWindowKernel),
+          size_text(l.kernel_rows, l.kernel_columns));
+  require(l.pad_left <= kMaxWindowPadLeft, at_most("left padding", kMaxWindowPadLeft),
+          std::to_string(l.pad_left));
+}
+
+}  // namespace
+
+void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
+  if (op.depth_multiplier != 1) {
+    // Lanes cannot move channels: on the array, as a convolution with one nonzero input channel each.
+    lower_conv(c, op, l);
+    l.kernels.multiplier = op.depth_multiplier;
+    return;
+  }
+  take_window(op.window, l, kMaxWindowStride);
+  finish_vector(c, l, WindowKind::kDepthwise);
+  l.depthwise = c.graph.weights_of(op).data.data();
+  require(l.vector.rows_of_tile() <= c.config.vwb_rows,
+          at_most("rows of vector weights for three channel groups", c.config.vwb_rows),
+          std::to_string(l.vector.rows_of_tile()));
+  take_conv_params(c, op, l);
+}
+
+void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
+  take_window(op.window, l, kMaxWindowStride);
+  finish_vector(c, l, WindowKind::kAverage);
+  const int cells = l.kernel_rows * l.kernel_columns;
+  require(cells <= c.config.zsb_vector, at_most("cells of a window", c.config.zsb_vector),
+          std::to_string(cells));
+  // One word for every number of rows and columns of the window outside the map.
+  for (int rows = 0; rows < l.kernel_rows; rows++) {
+    for (int columns = 0; columns < l.kernel_columns; columns++) {
+      l.params.push_back(average_word((l.kernel_rows - rows) * (l.kernel_columns - columns)));
+    }
+  }
+  const Padding& pad = op.window.pad;
+  if (pad == Padding{}) l.params.resize(1);
+  const PoolParams p = pool_params(c.graph, op);
+  l.low = p.lo;
+  l.high = p.hi;
+  l.rule = p.rounding;
+}
+
+void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {
+  take_window(op.window, l, kMaxWindowStride);
+  finish_vector(c, l, WindowKind::kMaximum);
+  l.pad_value = -128;
+  l.params = {kIdentityWord};
+  const PoolParams p = pool_params(c.graph, op);
+  l.low = p.lo;
+  l.high = p.hi;
+}
+
+// The maximum of one cell, requantised.
+void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
+  l.kernel_rows = l.kernel_columns = 1;
+  finish_vector(c, l, WindowKind::kMaximum);
+  const QuantizeParams p = quantize_params(c.graph, op);
+  l.params = {{-p.zp_in, p.multiplier.m, p.multiplier.shift}};
+  l.zero = p.zp_out;
+  l.low = p.lo;
+  l.high = p.hi;
+  l.rule = p.rounding;
+}
+
+void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
+  l.kernel_rows = l.in.h;
+  l.kernel_columns = l.in.w;
+  finish_vector(c, l, WindowKind::kAverage);
+  const MeanParams p = mean_params(c.graph, op);
+  l.params = {{-p.count * p.zp_in, p.multiplier.m, p.multiplier.shift}};
+  l.zero = p.zp_out;
+  l.low = p.lo;
+  l.high = p.hi;
+  l.rule = p.rounding;
+}
+
+void lower_add(const LowerContext& c, const Op& op, LoweredOp& l) {
+  l.engine = Engine::kAdd;
+  l.vector = VectorTiles(l.out.c, 1, 1, c.config.cp);
+  const AddParams p = add_params(c.graph, op);
+  for (int i = 0; i < 2; i++) l.params.push_back({-p.zp_in[i], p.in[i].m, p.in[i].shift});
+  l.params.push_back({0, p.out.m, p.out.shift});
+  l.zero = p.zp_out;
+  l.low = p.lo;
+  l.high = p.hi;
+  l.rule = p.rounding;
+}
+
+}  // namespace kaiten
