@@ -1,6 +1,7 @@
 #include "compile/compiler.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compile/command_list.h"
 #include "compile/engine_commands.h"
@@ -104,9 +105,12 @@ class Emitter {
     program.activation_bytes = plan_.activation_bytes;
     program.input_bytes = plan_.input_bytes;
     program.output_bytes = plan_.output_bytes;
-    for (std::size_t i = 0; i < graph_.inputs.size(); i++) {
-      const int storage = lowering_.storage_of[std::size_t(graph_.inputs[i])];
-      program.inputs.push_back({graph_.inputs[i], plan_.storages[std::size_t(storage)].memory});
+    std::set<int> written;  // reshapes of an input have its memory
+    for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
+      const Storage& s = lowering_.storages[i];
+      const MemoryLayout& memory = plan_.storages[i].memory;
+      if (s.is_input && memory.base == int(Base::kInputs) && written.insert(s.origin).second)
+        program.inputs.push_back({s.origin, memory});
     }
     for (int storage : lowering_.fetched) {
       program.outputs.push_back(
@@ -119,8 +123,9 @@ class Emitter {
       info.on_host = op.engine == Engine::kHost;
       if (op.engine == Engine::kConv) info.array_macs = macs(graph_, o);
       if (op.engine == Engine::kWindow) info.vector_macs = macs(graph_, o);
-      const bool computed = op.output >= 0 && lowering_.storages[std::size_t(op.output)].on_host;
-      if (info.on_host && computed && o.kind != OpKind::Reshape) {
+      // What is left of other operators without an engine is a change of shape.
+      const Storage& made = lowering_.storages[std::size_t(op.output)];
+      if (info.on_host && o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
         program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
                                  ") runs on the host");
       }

@@ -21,9 +21,8 @@ class Lowerer {
   }
 
   Lowering run() {
-    for (std::size_t i = 0; i < graph_.inputs.size(); i++) {
-      const int tensor = graph_.inputs[i];
-      new_storage(tensor, {tensor, graph_.tensors[std::size_t(tensor)].nhwc(), true, false, int(i)});
+    for (const int tensor : graph_.inputs) {
+      new_storage(tensor, {tensor, graph_.tensors[std::size_t(tensor)].nhwc(), true, false, tensor});
     }
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       const Op& op = graph_.ops[i];
@@ -67,17 +66,26 @@ class Lowerer {
     }
   }
 
-  void make_output(const Op& op, LoweredOp& l, bool on_host) {
+  void make_output(const Op& op, LoweredOp& l) {
     const Nhwc shape = graph_.output_of(op).nhwc();
     require_shape({graph_, config_, style_}, shape);
-    l.output = new_storage(op.output, {op.output, shape, false, on_host, -1});
+    l.output = new_storage(op.output, {op.output, shape, false, false, kNoTensor});
     l.out = shape;
+  }
+
+  // Runs before the device where its operands are known by then, else after it.
+  void lower_host(const Op& op, LoweredOp& l) {
+    const bool before = std::all_of(l.inputs.begin(), l.inputs.end(),
+                                    [&](int s) { return result_.storages[std::size_t(s)].is_input; });
+    for (const int s : l.inputs) fetch(s);
+    l.out = graph_.output_of(op).nhwc();
+    l.output = new_storage(op.output, {op.output, l.out, before, !before, before ? op.output : kNoTensor});
   }
 
   // An output for an operator that was refused, whatever its shape.
   void stand_in(const Op& op) {
     if (result_.storage_of[std::size_t(op.output)] >= 0) return;
-    new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), false, false, -1});
+    new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), false, false, kNoTensor});
   }
 
   // What importers and the reference executor know and the machine does not run yet.
@@ -94,6 +102,10 @@ class Lowerer {
       case OpKind::Reshape:
       case OpKind::Softmax:
         break;
+      case OpKind::ToInt8:
+      case OpKind::ToFloat:
+      case OpKind::HostFloat:
+        return;
       default:
         require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, quantize, reshape, softmax",
                 std::string(name_of(op.kind)));
@@ -129,19 +141,18 @@ class Lowerer {
   void lower_op(const Op& op, LoweredOp& l) {
     require_supported(op);
     if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op, l);
-    for (int tensor : op.inputs) l.inputs.push_back(result_.storage_of[std::size_t(tensor)]);
+    for (int tensor : op.inputs) {
+      if (!graph_.tensors[std::size_t(tensor)].is_constant())
+        l.inputs.push_back(result_.storage_of[std::size_t(tensor)]);
+    }
     // Behind an operator on the host the few values stay there.
     const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
-    if (op.kind == OpKind::Softmax || tail) {
-      fetch(l.inputs[0]);
-      make_output(op, l, true);
-      return;
-    }
+    if (runs_on_host(op.kind) || tail) return lower_host(op, l);
     for (int tensor : op.inputs) {
       require(!storage_of(tensor).on_host, "operators on the host at the end of the network only",
               "its input comes from the host");
     }
-    make_output(op, l, false);
+    make_output(op, l);
     l.in = graph_.input_of(op).nhwc();
     if (op.kind != OpKind::FullyConnected) {
       // A fully connected layer may read a map of any shape; the others need what the hardware produced.
@@ -192,7 +203,7 @@ class Lowerer {
     const Storage source = result_.storages[std::size_t(from)];
     l.inputs = {from};
     if (source.is_input) {
-      new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), true, false, source.input_index});
+      new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), true, false, source.origin});
     } else {
       result_.storage_of[std::size_t(op.output)] = from;
     }

@@ -63,13 +63,16 @@ struct LoweredOp {
 };
 
 // A tensor that has memory of its own. Reshaped tensors share the storage of what they were made from, unless
-// that is an input of the network: inputs are dense in memory, so any shape of them is as good as the first.
+// the host writes that before the run: such tensors are dense in memory, so any shape of them is as good as
+// the first.
 struct Storage {
   int tensor = kNoTensor;  // graph tensor whose values these are
   Nhwc shape;
+  // Known before the run: an input of the graph, or what operators on the host make of it.
   bool is_input = false;
-  bool on_host = false;  // produced by an operator on the host
-  int input_index = -1;  // position in graph.inputs
+  // Known after the run: made by operators on the host from what the device made.
+  bool on_host = false;
+  int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
 };
 
 struct Lowering {

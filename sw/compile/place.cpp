@@ -1,6 +1,7 @@
 #include "compile/place.h"
 
 #include <algorithm>
+#include <map>
 
 #include "graph/error.h"
 
@@ -69,6 +70,8 @@ class Placer {
   struct Uses {
     std::array<int, kBuffers> last{-1, -1};  // position of the last operator that reads it
     bool flattened = false;                  // a fully connected layer reads its bytes from memory
+
+    bool any() const { return flattened || last[0] >= 0 || last[1] >= 0; }
   };
 
   // One walk over the operators. False when a tensor was denied its place and the walk must start again.
@@ -228,17 +231,16 @@ class Placer {
       total = at + bytes;
       return at;
     };
-    std::vector<std::int64_t> input_offset(graph_.inputs.size(), -1);
+    std::map<int, std::int64_t> offset_of;  // of inputs, by origin
     for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
       const Storage& s = lowering_.storages[i];
+      if (!s.is_input || !uses_[i].any()) continue;
       StoragePlan& sp = plan_.storages[i];
-      if (s.is_input) {
-        sp.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config_.cp);
-        sp.memory.base = 2;
-        std::int64_t& offset = input_offset[std::size_t(s.input_index)];
-        if (offset < 0) offset = region(plan_.input_bytes, std::int64_t(s.shape.elements()));
-        sp.memory.offset = offset;
-      }
+      sp.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config_.cp);
+      sp.memory.base = 2;
+      const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
+      if (is_new) offset->second = region(plan_.input_bytes, std::int64_t(s.shape.elements()));
+      sp.memory.offset = offset->second;
     }
     for (const LoweredOp& op : lowering_.ops) {
       if (op.engine == Engine::kHost) continue;

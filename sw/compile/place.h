@@ -22,7 +22,7 @@ constexpr int kBuffers = 2;
 struct StoragePlan {
   std::array<std::optional<Ring>, kBuffers> whole;  // all rows, for the tensor's whole life
   bool in_memory = false;
-  MemoryLayout memory;  // where in_memory or an input
+  MemoryLayout memory;  // where in_memory or an input that the device reads
 };
 
 struct OpPlan {

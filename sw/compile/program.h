@@ -62,6 +62,7 @@ struct Program {
   std::int64_t activation_bytes = 0;    // memory behind the others
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;
+  // What the device reads: inputs of the graph, or what operators on the host make of them, dense.
   std::vector<MemoryTensor> inputs;
   std::vector<MemoryTensor>
       outputs;                     // what the host needs: graph outputs and inputs of operators on the host

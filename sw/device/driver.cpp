@@ -1,5 +1,6 @@
 #include "device/driver.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -150,19 +151,37 @@ void Driver::load() {
 }
 
 void Driver::write_inputs(std::span<const Int8Values> inputs) {
-  if (inputs.size() != program_.inputs.size()) {
-    throw InputError("the model has " + std::to_string(program_.inputs.size()) + " inputs, not " +
+  if (inputs.size() != graph_.inputs.size()) {
+    throw InputError("the model has " + std::to_string(graph_.inputs.size()) + " inputs, not " +
                      std::to_string(inputs.size()));
   }
+  tensors_.assign(graph_.tensors.size(), {});
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    const MemoryTensor& t = program_.inputs[i];
-    const std::size_t elements = graph_.tensors[std::size_t(t.tensor)].elements();
-    if (inputs[i].size() != elements) {
-      throw InputError("input '" + graph_.tensors[std::size_t(t.tensor)].name + "' has " +
-                       std::to_string(elements) + " elements, not " + std::to_string(inputs[i].size()));
+    const Tensor& tensor = graph_.tensors[std::size_t(graph_.inputs[i])];
+    if (inputs[i].size() != tensor.bytes()) {
+      throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) + " bytes, not " +
+                       std::to_string(inputs[i].size()));
     }
+    tensors_[std::size_t(graph_.inputs[i])] = inputs[i];
+  }
+  run_host();
+  for (const MemoryTensor& t : program_.inputs) {
+    const Int8Values& values = tensors_[std::size_t(t.tensor)];
     device_.write_memory(base_at_[std::size_t(t.layout.base)] + std::uint64_t(t.layout.offset),
-                         {reinterpret_cast<const std::uint8_t*>(inputs[i].data()), inputs[i].size()});
+                         {reinterpret_cast<const std::uint8_t*>(values.data()), values.size()});
+  }
+}
+
+// The operators on the host whose operands are known and whose result is not. Reshapes in the middle of the
+// network are the device's.
+void Driver::run_host() {
+  for (const LayerInfo& layer : program_.layers) {
+    const Op& op = graph_.ops[std::size_t(layer.op)];
+    const bool ready = std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
+      return graph_.tensors[std::size_t(t)].is_constant() || !tensors_[std::size_t(t)].empty();
+    });
+    if (layer.on_host && ready && tensors_[std::size_t(op.output)].empty())
+      run_operator(graph_, op, rounding_, tensors_);
   }
 }
 
@@ -220,14 +239,13 @@ void Driver::soft_reset() {
   throw DeviceError("the device does not come out of its reset");
 }
 
-std::vector<Int8Values> Driver::read_outputs(std::span<const Int8Values> inputs) {
-  std::vector<Int8Values> tensors(graph_.tensors.size());
-  for (std::size_t i = 0; i < inputs.size(); i++) tensors[std::size_t(graph_.inputs[i])] = inputs[i];
+std::vector<Int8Values> Driver::read_outputs() {
   std::vector<std::uint8_t> bytes(std::size_t(program_.output_bytes));
   device_.read_memory(base_at_[std::size_t(Base::kOutputs)], bytes);
   for (const MemoryTensor& t : program_.outputs) {
     const Nhwc s = graph_.tensors[std::size_t(t.tensor)].nhwc();
-    Int8Values& values = tensors[std::size_t(t.tensor)];
+    Int8Values& values = tensors_[std::size_t(t.tensor)];
+    values.clear();
     values.reserve(s.elements());
     for (int y = 0; y < s.h; y++) {
       for (int x = 0; x < s.w; x++) {
@@ -235,21 +253,16 @@ std::vector<Int8Values> Driver::read_outputs(std::span<const Int8Values> inputs)
       }
     }
   }
-  for (const LayerInfo& layer : program_.layers) {
-    const Op& op = graph_.ops[std::size_t(layer.op)];
-    // A reshape in the middle of the network has nothing to do here.
-    if (layer.on_host && !tensors[std::size_t(op.inputs[0])].empty())
-      run_operator(graph_, op, rounding_, tensors);
-  }
+  run_host();
   std::vector<Int8Values> outputs;
-  for (int t : graph_.outputs) outputs.push_back(tensors[std::size_t(t)]);
+  for (int t : graph_.outputs) outputs.push_back(tensors_[std::size_t(t)]);
   return outputs;
 }
 
 std::vector<Int8Values> Driver::run(std::span<const Int8Values> inputs) {
   write_inputs(inputs);
   execute();
-  return read_outputs(inputs);
+  return read_outputs();
 }
 
 Counters Driver::read_counters() {

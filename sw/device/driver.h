@@ -55,19 +55,20 @@ class Driver {
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
 
   // Inputs in the order of graph.inputs, dense. Returns the outputs in the order of graph.outputs; operators
-  // on the host are done. Throws InputError for wrong sizes.
+  // on the host are done, before and after the device's. Throws InputError for wrong sizes.
   std::vector<Int8Values> run(std::span<const Int8Values> inputs);
 
   // The same in two steps, to repeat or to time the device alone.
   void write_inputs(std::span<const Int8Values> inputs);
   void execute();
-  std::vector<Int8Values> read_outputs(std::span<const Int8Values> inputs);
+  std::vector<Int8Values> read_outputs();
 
   // Of the last run.
   Counters read_counters();
 
  private:
   void load();
+  void run_host();
   void soft_reset();
   [[noreturn]] void fail();
   void write_address(std::uint32_t low, std::uint64_t address);
@@ -80,6 +81,7 @@ class Driver {
   std::uint32_t watchdog_ = 1'000'000;
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
+  std::vector<Int8Values> tensors_;  // what the host knows of the current run, under the graph's indices
 };
 
 }  // namespace kaiten

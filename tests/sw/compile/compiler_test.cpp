@@ -28,9 +28,9 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
   machine.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
   machine.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
   machine.memory(int(Base::kOutputs)).assign(std::size_t(program.output_bytes), 0x55);
-  for (std::size_t i = 0; i < inputs.size(); i++) {
-    const MemoryLayout& m = program.inputs[i].layout;
-    std::copy(inputs[i].begin(), inputs[i].end(), machine.memory(m.base).begin() + m.offset);
+  for (const MemoryTensor& t : program.inputs) {
+    const Int8Values& values = expected[std::size_t(t.tensor)];  // of the graph, or of the host in front
+    std::copy(values.begin(), values.end(), machine.memory(t.layout.base).begin() + t.layout.offset);
   }
   Watcher watcher(graph, program, expected);
   machine.set_watch(
@@ -255,7 +255,7 @@ TEST(Compiler, RefusesByName) {
   }
   {
     GraphBuilder g(1);
-    const int s = g.softmax(g.input(1, 1, 8));
+    const int s = g.softmax(g.fully_connected(g.input(1, 1, 8), 4, Activation::None));
     g.output(g.fully_connected(s, 4, Activation::None));
     EXPECT_NE(reason(g.graph).find("on the host at the end"), std::string::npos);
   }
@@ -264,6 +264,24 @@ TEST(Compiler, RefusesByName) {
     g.output(g.depthwise(g.input(20, 100, 200), 5, 5, 1, {}, Activation::None));
     EXPECT_NE(reason(g.graph).find("512 addresses of VB"), std::string::npos) << reason(g.graph);
   }
+}
+
+// The device sees what the host made of the input, and never the input itself.
+TEST(Compiler, RunsOperatorsOnTheHostInFront) {
+  GraphBuilder g(1);
+  const int in = g.input(1, 1, 8);
+  const int soft = g.softmax(in);
+  g.output(g.fully_connected(soft, 4, Activation::None));
+  const Program p = compile(g.graph, preset("nano"));
+  ASSERT_EQ(p.inputs.size(), 1U);
+  EXPECT_EQ(p.inputs[0].tensor, soft);
+  EXPECT_EQ(p.input_bytes, 8);
+  EXPECT_EQ(p.notes,
+            std::vector<std::string>{"layer '" + g.graph.ops[0].name + "' (softmax) runs on the host"});
+  std::mt19937_64 random(test::seed());
+  Int8Values values(8);
+  for (auto& v : values) v = std::int8_t(random());
+  run_on_model(g.graph, std::vector<Int8Values>{values}, preset("nano"), {}, test::seed());
 }
 
 // --- networks of the field
