@@ -306,6 +306,7 @@ module kt_conv
   logic signed [31:0] bias[Kp], mult[Kp];
   logic signed [7:0]  shift[Kp], zero[Kp], low[Kp], high[Kp];
   logic [1:0]         rule[Kp];
+  logic               some_float;
   logic [Kp-1:0]      lane_valid;
   logic signed [7:0]  lane[Kp];
 
@@ -329,12 +330,14 @@ module kt_conv
     .zero_o   (zero),
     .low_o    (low),
     .high_o   (high),
-    .rule_o   (rule)
+    .rule_o   (rule),
+    .float_o  (some_float)
   );
 
   kt_requant #(
     .Lanes  (Kp),
-    .Average(1'b0)
+    .Average(1'b0),
+    .Float  (1'b1)
   ) u_requant (
     .clk_i,
     .rst_ni,
@@ -347,6 +350,7 @@ module kt_conv
     .low_i  (low),
     .high_i (high),
     .rule_i (rule),
+    .float_i(some_float),
     .valid_o(lane_valid),
     .data_o (lane)
   );

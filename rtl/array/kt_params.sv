@@ -31,7 +31,8 @@ module kt_params
   output logic signed [7:0]  zero_o  [Kp],
   output logic signed [7:0]  low_o   [Kp],
   output logic signed [7:0]  high_o  [Kp],
-  output logic [1:0]         rule_o  [Kp]
+  output logic [1:0]         rule_o  [Kp],
+  output logic               float_o       // some lane may have rule `float`
 );
 
   logic [1:0]     tile_q;
@@ -108,6 +109,13 @@ module kt_params
       high_o[lane_q]  <= finish_q.high;
       rule_o[lane_q]  <= finish_q.rule;
     end
+  end
+
+  // Lanes change in order: after the last one all have this tile's rule.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) float_o <= 1'b0;
+    else if (write_q && (finish_q.rule == RuleFloat)) float_o <= 1'b1;
+    else if (write_q && (lane_q == KpW'(Kp - 1))) float_o <= 1'b0;
   end
 
 endmodule

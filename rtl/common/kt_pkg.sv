@@ -77,6 +77,7 @@ package kt_pkg;
   localparam logic [1:0] RuleDouble  = 2'd0;
   localparam logic [1:0] RuleSingle  = 2'd1;
   localparam logic [1:0] RuleAverage = 2'd2;
+  localparam logic [1:0] RuleFloat   = 2'd3;
 
   // What the results of a tile become: per command, travels with the parameters.
   typedef struct packed {

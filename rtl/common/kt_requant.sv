@@ -12,13 +12,19 @@
 // floor of stage 3 for mult >= 0. single: neg is 1 for p < 0, because floor((p - neg + half) / 2^n) rounds ties away
 // from zero; adding the half of 2^r after the first floor is the same as before it. r = 0 leaves no second shift to
 // round in, so stage 3 adds 2^30 there.
+// float is the arithmetic of float32, y = rint(float32(acc + bias) * f) with every rounding half to even; mult holds the 24
+// bits of f's significand and seven zeros:
+//   1      x = (acc + bias rounded to 24 significant bits) << max(shift, 0)
+//   3      h = p / 2^(31 + r) rounded to 24 significant bits, then to an integer; nothing is left for stage 4 to round
 // shift is -31..31 and x fits 32 bits (the compiler sees to it). Parameters come with the accumulator; lanes may be
-// skewed. Stages work only while some lane holds a result; an idle requantiser costs nothing in simulation.
+// skewed. Stages work only while some lane holds a result; an idle requantiser costs nothing in simulation, and rule
+// float nothing while float_i is low.
 module kt_requant
   import kt_pkg::*;
 #(
   parameter int unsigned Lanes   = 32,
-  parameter bit          Average = 1   // rule `average` exists
+  parameter bit          Average = 1,  // rule `average` exists
+  parameter bit          Float   = 1   // rule `float` exists
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -32,6 +38,10 @@ module kt_requant
   input  logic signed [7:0]  low_i   [Lanes],
   input  logic signed [7:0]  high_i  [Lanes],
   input  logic [1:0]         rule_i  [Lanes],
+  // low only if no lane has rule `float`
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic               float_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   // result, four cycles later
   output logic [Lanes-1:0]   valid_o,
   output logic signed [7:0]  data_o  [Lanes]
@@ -52,9 +62,22 @@ module kt_requant
     end
   end
 
+  // Some lane that holds a result may have rule `float`.
+  logic float0, float1_q, float2_q;
+  assign float0 = Float && float_i && (|valid_i);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      float1_q <= 1'b0;
+      float2_q <= 1'b0;
+    end else begin
+      float1_q <= float0;
+      float2_q <= float1_q;
+    end
+  end
+
   // What later stages need travels with the accumulator. Bytes throughout, so that a lane is a vector element in
   // simulation; right shifts keep five bits, `neg` one.
-  logic [7:0]        right_d[Lanes], right1_q[Lanes], right2_q[Lanes], right3_q[Lanes];
+  logic [7:0]        right_d[Lanes], right1_q[Lanes], right2_q[Lanes], right3_d[Lanes], right3_q[Lanes];
   logic [1:0]        rule1_q[Lanes], rule2_q[Lanes], rule3_q[Lanes];
   logic signed [7:0] zero1_q[Lanes], zero2_q[Lanes], zero3_q[Lanes];
   logic signed [7:0] low1_q[Lanes], low2_q[Lanes], low3_q[Lanes];
@@ -64,7 +87,7 @@ module kt_requant
     if (|{valid_i, valid1_q, valid2_q}) begin
       right1_q <= right_d;
       right2_q <= right1_q;
-      right3_q <= right2_q;
+      right3_q <= right3_d;
       rule1_q  <= rule_i;
       rule2_q  <= rule1_q;
       rule3_q  <= rule2_q;
@@ -92,6 +115,19 @@ module kt_requant
         automatic logic [31:0] sign = {32{acc_i[l][31]}} & mean;
         automatic logic [31:0] size = (acc_i[l] ^ sign) - sign;
         x_d[l] = signed'(size + (size & mean) + unsigned'(bias_i[l])) <<< left;
+      end
+      if (float0) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic [4:0]  left = shift_i[l][4:0] & ~{5{shift_i[l][7]}};
+          automatic logic [31:0] sum  = unsigned'(acc_i[l] + bias_i[l]);
+          // drop: ones below the last of 24 significant bits (a negative power of two counts one bit less, and is exact)
+          automatic logic [31:0] drop = (sum ^ {32{sum[31]}}) >> 24;
+          drop |= drop >> 1;
+          drop |= drop >> 2;
+          drop |= drop >> 4;
+          sum = (sum + (drop >> 1) + {31'd0, drop[0] & ((sum & (drop + 32'd1)) != 32'd0)}) & ~drop;
+          if (rule_i[l] == RuleFloat) x_d[l] = signed'(sum) <<< left;
+        end
       end
     end
   end
@@ -135,6 +171,32 @@ module kt_requant
         automatic logic signed [31:0] up    = 32'(rest >= 32'sh4000_0000);
         upper_d[l] = whole_q[l] + (nudge ? up : (rest >>> 31));
       end
+      // float: p / 2^(31 + r) = h + e / 2^32, e with all lower bits in its last one. In its 24 bits the half of an integer
+      // stands for all e within 2^b / 2^24 of it, where b is the number of bits of h.
+      if (float2_q) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic [63:0] p    = {whole_q[l], fraction_q[l][30:0], 1'b0};
+          automatic logic [31:0] lost = unsigned'(fraction_q[l]) & ((32'd1 << right2_q[l][4:0]) - 32'd1);
+          automatic logic [31:0] h    = unsigned'(whole_q[l] >>> right2_q[l][4:0]);
+          automatic logic [31:0] e    = 32'(p >> right2_q[l][4:0]) | {31'd0, lost != 32'd0};
+          // ones for the bits of h; beyond the sixteenth h is out of range whatever the rounding
+          automatic logic [31:0] bits = h ^ {32{h[31]}};
+          bits |= bits >> 1;
+          bits |= bits >> 2;
+          bits |= bits >> 4;
+          bits |= bits >> 8;
+          bits = (bits & 32'hffff) + 32'd1;  // at most 2^16
+          if (rule2_q[l] == RuleFloat) begin
+            upper_d[l] = signed'(h + {31'd0, h[0] ? (e >= 32'h8000_0000 - (bits << 7)) : (e > 32'h8000_0000 + (bits << 7))});
+          end
+        end
+      end
+    end
+  end
+  always_comb begin
+    right3_d = right2_q;
+    if (float2_q) begin
+      for (int unsigned l = 0; l < Lanes; l++) right3_d[l] = right2_q[l] & {8{rule2_q[l] != RuleFloat}};
     end
   end
   always_ff @(posedge clk_i) upper_q <= upper_d;

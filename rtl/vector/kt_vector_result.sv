@@ -54,6 +54,7 @@ module kt_vector_result
   logic signed [7:0]  shift_q[LanesP], next_shift_q[LanesP];
   logic signed [7:0]  zero_q[LanesP], low_q[LanesP], high_q[LanesP];
   logic [1:0]         rule_q[LanesP];
+  logic               float_q;
 
   always_ff @(posedge clk_i) begin
     if (all_we_i) begin
@@ -75,10 +76,11 @@ module kt_vector_result
       shift_q <= next_shift_q;
     end
     if (token_i.swap) begin
-      zero_q <= '{default: finish_i.zero};
-      low_q  <= '{default: finish_i.low};
-      high_q <= '{default: finish_i.high};
-      rule_q <= '{default: finish_i.rule};
+      zero_q  <= '{default: finish_i.zero};
+      low_q   <= '{default: finish_i.low};
+      high_q  <= '{default: finish_i.high};
+      rule_q  <= '{default: finish_i.rule};
+      float_q <= finish_i.rule == RuleFloat;
     end
   end
 
@@ -91,7 +93,8 @@ module kt_vector_result
 
   kt_requant #(
     .Lanes  (LanesP),
-    .Average(1'b1)
+    .Average(1'b1),
+    .Float  (1'b1)
   ) u_requant (
     .clk_i,
     .rst_ni,
@@ -104,6 +107,7 @@ module kt_vector_result
     .low_i  (low_q),
     .high_i (high_q),
     .rule_i (rule_q),
+    .float_i(float_q),
     .valid_o(valid),
     .data_o (data)
   );

@@ -203,7 +203,7 @@ struct ConvCommand {
   std::int64_t zero = 0;  // zero point of the output
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
-  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only)
+  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
   std::int64_t more_piece_rows = 0;  // pieces below the first: ceil(kernel rows / 3) - 1; mode 1x1: 0
   std::int64_t more_piece_columns = 0;  // pieces right of the first: ceil(kernel columns / 3) - 1; mode 1x1: 0
 
@@ -299,7 +299,7 @@ struct WindowCommand {
   std::int64_t zero = 0;  // zero point of the output
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
-  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only)
+  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -384,7 +384,7 @@ struct AddCommand {
   std::int64_t zero = 0;  // zero point of the output
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
-  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only)
+  std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>

@@ -110,8 +110,10 @@ class Lowerer {
         require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, quantize, reshape, softmax",
                 std::string(name_of(op.kind)));
     }
-    require(graph_.framework == Framework::TfLite, "the arithmetic of TensorFlow Lite",
-            "rounding rule float, of an ONNX model");
+    // ONNX: layers of one factor, by rule float.
+    const bool float_rule = op.weights != kNoTensor || op.kind == OpKind::Mean || op.kind == OpKind::MaxPool;
+    require(graph_.framework == Framework::TfLite || float_rule || op.kind == OpKind::Reshape,
+            "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       require(!t.is_constant(), "operands that are activations", "constant operand '" + t.name + "'");

@@ -177,6 +177,27 @@ class GraphBuilder {
   }
 };
 
+// A random layer of an ONNX graph that the requantiser's rule float rounds.
+inline int float_layer(GraphBuilder& g) {
+  g.graph.framework = Framework::Onnx;
+  const int h = g.uniform(2, 10);
+  const int w = g.uniform(2, 10);
+  const int in = g.input(h, w, g.uniform(1, 30));
+  const int kernel = g.uniform(0, 2) ? 3 : 1;
+  const int stride = g.uniform(1, 2);
+  const Padding pad = GraphBuilder::same(h, w, kernel, kernel, stride);
+  switch (g.uniform(0, 3)) {
+    case 0:
+      return g.conv(in, g.uniform(1, 40), kernel, kernel, stride, pad, g.activation());
+    case 1:
+      return g.depthwise(in, kernel, kernel, stride, pad, g.activation());
+    case 2:
+      return g.fully_connected(in, g.uniform(1, 20), g.activation());
+    default:
+      return g.mean(in);
+  }
+}
+
 }  // namespace kaiten::test
 
 #endif  // KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H

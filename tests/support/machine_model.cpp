@@ -1,6 +1,7 @@
 #include "tests/support/machine_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -268,6 +269,10 @@ void MachineModel::write_store(const StoreCommand& s) {
 // ----------------------------------------------------------------------------------------------------------
 
 std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const {
+  if (rule == 3) {  // float32, half to even
+    const float y = float(x) * std::ldexp(float(p.mult), p.shift - 31);
+    return std::int64_t(std::nearbyint(std::clamp(y, -1.0e6F, 1.0e6F)));
+  }
   const int left = std::max(p.shift, 0);
   const int right = std::max(-p.shift, 0);
   const std::int64_t shifted = x * (std::int64_t(1) << left);

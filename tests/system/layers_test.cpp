@@ -13,6 +13,7 @@
 #include <string>
 
 #include "import/import.h"
+#include "tests/support/graph_builder.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -155,7 +156,9 @@ class Layers : public testing::TestWithParam<Selection> {
 
   // Runs a layer on the device that ran all layers before it. False where the compiler refuses it.
   bool run(const ModelBuilder& model, const std::string& what) {
-    const Graph graph = require_graph(import_tflite(model.file()));
+    return run(require_graph(import_tflite(model.file())), what);
+  }
+  bool run(const Graph& graph, const std::string& what) {
     CompileOptions options;
     options.rounding = random_() % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
     options.keep_on_chip = random_() % 3 != 0;
@@ -321,6 +324,16 @@ TEST_P(Layers, Additions) { run_kind(OpKind::Add, GetParam().limits); }
 TEST_P(Layers, AveragePools) { run_kind(OpKind::AveragePool, GetParam().limits); }
 TEST_P(Layers, MaximumPools) { run_kind(OpKind::MaxPool, GetParam().limits); }
 TEST_P(Layers, Means) { run_kind(OpKind::Mean, GetParam().limits); }
+
+// Of ONNX graphs.
+TEST_P(Layers, RuleFloat) {
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    const std::uint64_t seed = random_();
+    test::GraphBuilder g(seed);
+    g.output(test::float_layer(g));
+    EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(Random, Layers, testing::ValuesIn(kSelections),
                          [](const auto& info) { return std::string(info.param.config); });

@@ -144,6 +144,17 @@ TEST(Compiler, SingleLayers) {
   }
 }
 
+// Rule float: the layers of an ONNX graph that have one factor.
+TEST(Compiler, FloatLayers) {
+  for (std::uint64_t i = 0; i < 100; i++) {
+    SCOPED_TRACE("layer " + std::to_string(i));
+    GraphBuilder g(test::seed() * 3000 + i);
+    g.output(test::float_layer(g));
+    run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : preset("unit"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 // Chains with branches, on machines that keep everything, some and nothing on chip.
 TEST(Compiler, RandomNetworks) {
   int run = 0;
@@ -242,6 +253,17 @@ TEST(Compiler, RefusesByName) {
     const int refused = g.conv(g.input(60, 60, 3), 4, 26, 26, 1, {}, Activation::None);
     g.output(g.fully_connected(refused, 4, Activation::None));
     EXPECT_EQ(refusals(g.graph, preset("nano")).size(), 1U);
+  }
+  {
+    // A factor so large that sums would leave int32, by the two rules whose sums the importers do not bound.
+    GraphBuilder g(1);
+    g.output(g.fully_connected(g.input(1, 1, 4), 4, Activation::None));
+    g.graph.tensors.back().quantization.scale = {1e-9F};
+    for (const Framework framework : {Framework::TfLite, Framework::Onnx}) {
+      g.graph.framework = framework;
+      EXPECT_NE(reason(g.graph).find("layer 'layer0' (fc): limit: sums times "), std::string::npos)
+          << reason(g.graph);
+    }
   }
   {
     GraphBuilder g(1);

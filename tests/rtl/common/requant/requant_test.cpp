@@ -1,9 +1,11 @@
 // kt_requant against the frameworks' own arithmetic: TFLite's two roundings (`double`), one rounding of the exact
-// product (`single`), integer division (`average`). Every lane has its own validity, rule and parameters in each cycle.
+// product (`single`), integer division (`average`), the machine's own float32 (`float`). Every lane has its own validity, rule and parameters in each cycle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -16,7 +18,7 @@ namespace {
 
 constexpr int kLanes = PARAM_Lanes;
 constexpr int kLatency = 4;
-enum Rule { kDouble, kSingle, kAverage };
+enum Rule { kDouble, kSingle, kAverage, kFloat };
 
 struct Input {
   bool valid = false;
@@ -50,14 +52,22 @@ std::int64_t divided(std::int64_t acc, std::int64_t n) {
   return acc >= 0 ? (acc + n / 2) / n : -((-acc + n / 2) / n);
 }
 
+// float32(x) * factor to the nearest integer, half to even; only what the clamp can tell apart.
+std::int64_t in_float(std::int32_t x, std::int32_t mult, int shift) {
+  const float factor = std::ldexp(static_cast<float>(mult), shift - 31);  // exact: 24 bits
+  const float product = static_cast<float>(x) * factor;
+  return static_cast<std::int64_t>(std::clamp(std::nearbyint(product), -1.0e6F, 1.0e6F));
+}
+
 int expected(const Input& in) {
-  const auto x = static_cast<std::int32_t>((static_cast<std::uint32_t>(in.acc) + static_cast<std::uint32_t>(in.bias))
-                                           << std::max(in.shift, 0));
+  const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(in.acc) + static_cast<std::uint32_t>(in.bias));
+  const auto x = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) << std::max(in.shift, 0));
   const int right = std::max(-in.shift, 0);
   std::int64_t y = 0;
   if (in.rule == kDouble) y = rounded_twice(x, in.mult, right);
   if (in.rule == kSingle) y = rounded_once(x, in.mult, 31 + right);
   if (in.rule == kAverage) y = divided(in.acc, in.cells);
+  if (in.rule == kFloat) y = in_float(sum, in.mult, in.shift);
   return static_cast<int>(std::clamp<std::int64_t>(y + in.zero, in.low, in.high));
 }
 
@@ -85,6 +95,9 @@ class Bench {
       model_->rule_i[l] = static_cast<std::uint8_t>(in[l].rule);
     }
     model_->valid_i = static_cast<std::uint8_t>(valid);
+    // High for no reason, too.
+    const bool some = std::any_of(in.begin(), in.end(), [](const Input& lane) { return lane.rule == kFloat; });
+    model_->float_i = some || model_.cycles() % 4 == 0;
     model_.tick();
     flight_.push_back(in);
     if (flight_.size() < kLatency) return;
@@ -187,8 +200,71 @@ class Generator {
     return in;
   }
 
+  // Splits a sum into accumulator and bias.
+  void set_sum(Input& in, std::int64_t sum) {
+    // float32 of what is nearer to the ends has 33 bits
+    const std::int64_t most = ((std::int64_t{1} << 31) - 129) >> std::max(in.shift, 0);
+    sum = std::clamp(sum, -most, most);
+    in.bias = uniform(-(1 << 20), 1 << 20);
+    in.acc = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) - static_cast<std::uint32_t>(in.bias));
+  }
+
+  // Float32 factors: any significand or one of few bits; any exponent. Sums of any length, next to powers of two, or
+  // such that the product is next to the half of an integer in the output's range.
+  Input in_float() {
+    Input in;
+    finish(in);
+    in.rule = kFloat;
+    in.shift = uniform(0, 3) ? uniform(-24, 0) : uniform(-31, 6);
+    std::int64_t significand = uniform(1 << 23, (1 << 24) - 1);
+    if (!uniform(0, 2)) significand = (1 << 23) | (uniform(0, 7) << uniform(0, 20));
+    if (!uniform(0, 9)) significand = (1 << 24) - 1 - uniform(0, 3);
+    in.mult = static_cast<std::int32_t>(significand << 7);
+    std::int64_t sum = 0;
+    switch (uniform(0, 4)) {
+      case 0:
+        sum = uniform(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+        break;
+      case 1:  // any length, the last bits around a tie of the first rounding
+        sum = (std::int64_t{1} << uniform(0, 31)) + uniform(-1, 1) * (std::int64_t{1} << uniform(0, 9)) + uniform(-1, 1);
+        break;
+      default:  // y + 1/2 = sum * factor
+        const double half = uniform(-300, 300) + 0.5;
+        const double exact = half * std::ldexp(static_cast<double>(std::int64_t{1} << 31), -in.shift) / in.mult;
+        sum = static_cast<std::int64_t>(std::clamp(exact, -2.2e9, 2.2e9)) + uniform(-2, 2);
+    }
+    set_sum(in, uniform(0, 1) ? sum : -sum);
+    if (!uniform(0, 99)) in.mult = 0;
+    return in;
+  }
+
+  // Few bits in both factors: the product often stands on a tie of its first or second rounding.
+  Input float_tie() {
+    Input in;
+    finish(in);
+    in.low = -128;
+    in.high = 127;
+    in.rule = kFloat;
+    // sum = small * 2^scale, significand = other * 2^n: a product of up to 34 bits, with `whole` of them before the point
+    const int small = 2 * uniform(0, 511) + 1;
+    const int bits = uniform(10, 23);
+    const int other = 2 * uniform(0, (1 << (bits - 1)) - 1) + 1;
+    int width = 0;
+    while ((other >> width) != 0) ++width;
+    in.mult = other << (31 - width);
+    int length = 0;
+    while ((std::int64_t{small} * other >> length) != 0) ++length;
+    const int whole = uniform(0, 9);
+    const int scale = uniform(0, 20);  // sum = small * 2^scale
+    in.shift = std::clamp(width + whole - length - scale, -31, 6);
+    const std::int64_t sum = std::int64_t{small} << scale;
+    set_sum(in, uniform(0, 1) ? sum : -sum);
+    return in;
+  }
+
   Input any() {
     if (!uniform(0, 7)) return {};
+    if (PARAM_Float && !uniform(0, 2)) return uniform(0, 2) ? in_float() : float_tie();
     const Rule rule = uniform(0, 1) ? kDouble : kSingle;
     switch (uniform(0, PARAM_Average ? 3 : 2)) {
       case 0: return scaled(rule);
@@ -234,6 +310,49 @@ TEST(Requant, AveragesOfSmallWindowsAreExactForEverySum) {
       x.mult = static_cast<std::int32_t>(((std::int64_t{1} << (31 + log2)) + 2 * n - 1) / (2 * n));
       lane = (lane + 1) % kLanes;
       if (!lane) bench.step(in);
+    }
+  }
+  bench.drain();
+}
+#endif
+
+#if PARAM_Float
+TEST(Requant, IsTheMachinesFloat32) {
+  ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+  Bench bench;
+  Generator make;
+  for (int i = 0; i < 500000 && !testing::Test::HasFatalFailure(); ++i) {
+    std::array<Input, kLanes> in;
+    for (auto& lane : in) lane = make.uniform(0, 3) ? make.in_float() : make.float_tie();
+    bench.step(in);
+  }
+  bench.drain();
+  EXPECT_GT(bench.checked(), 3000000);
+}
+
+// Sums of 25 to 31 bits around a half: what the first rounding drops decides whether it is one.
+TEST(Requant, RoundsLongSumsHalfToEven) {
+  Bench bench;
+  std::array<Input, kLanes> in;
+  int lane = 0;
+  for (int length = 25; length <= 31; ++length) {
+    const int dropped = 1 << (length - 24);
+    for (int y = 64; y < 127; ++y) {
+      for (int beside = -dropped; beside <= dropped; ++beside) {
+        const std::int64_t sum = (std::int64_t{2 * y + 1} << (length - 8)) + beside;
+        for (const int sign : {1, -1}) {
+          Input& x = in[lane];
+          x = {};
+          x.valid = true;
+          x.rule = kFloat;
+          x.acc = static_cast<std::int32_t>(sign * sum);
+          x.mult = 1 << 30;
+          x.shift = -(length - 8);
+          lane = (lane + 1) % kLanes;
+          if (!lane) bench.step(in);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
     }
   }
   bench.drain();
