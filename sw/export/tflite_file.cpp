@@ -30,6 +30,9 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
     case tflite::Operator::ADD:
       type = tflite::Options::AddOptions;
       return tflite::CreateAddOptions(out, activation).Union();
+    case tflite::Operator::MUL:
+      type = tflite::Options::MulOptions;
+      return tflite::CreateMulOptions(out, activation).Union();
     case tflite::Operator::AVERAGE_POOL_2D:
     case tflite::Operator::MAX_POOL_2D:
       type = tflite::Options::Pool2DOptions;

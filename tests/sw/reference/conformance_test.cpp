@@ -4,96 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "reference/kernels.h"
 #include "reference/reference.h"
-#include "tests/support/shared.h"
+#include "tests/support/cmsis_nn.h"
 
 namespace kaiten {
 namespace {
 
 using reference::Input;
 using reference::Output;
-
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  if (const auto shared = test::shared_dir()) {
-    for (const auto& entry : std::filesystem::directory_iterator(*shared / "models/conformance/cmsis-nn")) {
-      const std::string name = entry.path().stem().string();
-      names.push_back(name);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-// One case, or one layer of the whole network: numbers and arrays under a prefix.
-class Case {
- public:
-  Case(const nlohmann::json& json, const std::string& defines, const std::string& arrays)
-      : json_(json), defines_(defines), arrays_(arrays) {}
-
-  bool has(const std::string& name) const { return json_["defines"].contains(defines_ + name); }
-  int value(const std::string& name) const { return json_["defines"].at(defines_ + name).get<int>(); }
-  int value(const std::string& name, int otherwise) const { return has(name) ? value(name) : otherwise; }
-
-  bool has_array(const std::string& name) const { return json_["arrays"].contains(arrays_ + name); }
-  template <typename T>
-  std::vector<T> array(const std::string& name) const {
-    return json_["arrays"].at(arrays_ + name).at("data").get<std::vector<T>>();
-  }
-
-  Window window() const {
-    Window w;
-    w.kernel_h = value("FILTER_Y", value("FILTER_H", 1));
-    w.kernel_w = value("FILTER_X", value("FILTER_W", 1));
-    w.stride_h = value("STRIDE_Y", value("STRIDE_H", 1));
-    w.stride_w = value("STRIDE_X", value("STRIDE_W", 1));
-    w.dilation_h = value("DILATION_Y", 1);
-    w.dilation_w = value("DILATION_X", 1);
-    // The suite states the padding before the map only; the output's size implies the other side.
-    w.pad.top = value("PAD_Y", value("PADDING_H", 0));
-    w.pad.left = value("PAD_X", value("PADDING_W", 0));
-    return w;
-  }
-
-  Nhwc in(size_t elements, int channels) const {
-    const Nhwc shape{1, value("INPUT_H"), value("INPUT_W"), channels};
-    return {int(elements / shape.elements()), shape.h, shape.w, shape.c};
-  }
-
-  ConvParams conv(size_t channels) const {
-    ConvParams params;
-    const char* bias = has_array("biases") ? "biases" : "bias";
-    params.bias = array<int32_t>(bias);
-    if (params.bias.empty()) params.bias.assign(channels, 0);
-    if (has("OUTPUT_MULTIPLIER")) {
-      params.multiplier.assign(channels, value("OUTPUT_MULTIPLIER"));
-      params.shift.assign(channels, value("OUTPUT_SHIFT"));
-    } else {
-      params.multiplier = array<int32_t>(has_array("output_mult") ? "output_mult" : "output_multiplier");
-      params.shift = array<int>("output_shift");
-    }
-    params.zp_in = -value("INPUT_OFFSET");
-    params.zp_out = value("OUTPUT_OFFSET");
-    params.lo = value("OUT_ACTIVATION_MIN");
-    params.hi = value("OUT_ACTIVATION_MAX");
-    return params;
-  }
-
- private:
-  const nlohmann::json& json_;
-  std::string defines_;
-  std::string arrays_;
-};
+using test::cmsis_nn::Case;
 
 std::vector<int8_t> run_conv(const Case& c, const std::vector<int8_t>& input, bool depthwise) {
   const auto weights = c.array<int8_t>("weights");
@@ -212,10 +137,7 @@ std::vector<int8_t> run_ds_cnn(const nlohmann::json& json) {
 
 std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name) {
   if (name == "ds_cnn_s") return run_ds_cnn(json);
-  std::string upper = name;
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char ch) { return std::toupper(ch); });
-  const Case c(json, upper + "_", name + "_");
+  const Case c = test::cmsis_nn::single_layer(json, name);
   if (name == "add") return run_add(c);
   if (name == "mul") return run_mul(c);
   const auto input = c.array<int8_t>(c.has_array("input") ? "input" : "input_tensor");
@@ -230,15 +152,12 @@ std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name
 }
 
 TEST(CmsisNn, EveryCaseIsExact) {
-  const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: CMSIS-NN conformance cases are not compared";
+  if (!test::shared_dir())
+    GTEST_SKIP() << "KAITEN_SHARED is absent: CMSIS-NN conformance cases are not compared";
   size_t compared = 0;
-  for (const std::string& name : case_names()) {
-    const nlohmann::json json =
-        nlohmann::json::parse(std::ifstream(*shared / "models/conformance/cmsis-nn" / (name + ".json")));
-    const nlohmann::json& arrays = json["arrays"];
-    const std::string expected = name + (arrays.contains(name + "_output_ref") ? "_output_ref" : "_output");
-    EXPECT_EQ(run_case(json, name), arrays.at(expected).at("data").get<std::vector<int8_t>>()) << name;
+  for (const std::string& name : test::cmsis_nn::case_names()) {
+    const nlohmann::json json = test::cmsis_nn::read_case(name);
+    EXPECT_EQ(run_case(json, name), test::cmsis_nn::expected_output(json, name)) << name;
     compared++;
   }
   EXPECT_EQ(compared, 52U);
