@@ -82,33 +82,49 @@ Image decode_image(std::span<const std::uint8_t> file, const std::string& name) 
 }
 
 std::string Normalisation::text() const {
-  if (!mean && !scale) return "pixel - 128 (the model's 256 stored values)";
-  return fmt::format("(pixel - {:g}) * {:g}", mean.value_or(0), scale.value_or(1));
+  if (!mean && !scale) return "stored values pixel - 128 (the model's 256 values)";
+  return fmt::format("values (pixel - {:g}) * {:g}", mean.value_or(0), scale.value_or(1));
 }
 
-Int8Values to_input(const Image& image, const Tensor& tensor, const Normalisation& normalisation) {
-  const Nhwc s = tensor.nhwc();
-  if (s.h != image.height || s.w != image.width || (s.c != 1 && s.c != 3)) {
+Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization& quantization,
+                    const Normalisation& normalisation) {
+  const auto has_channels = [](int n) { return n == 1 || n == 3; };
+  const bool is_float = tensor.type == ElementType::Float32;
+  const bool planes = is_float && tensor.shape.size() == 4 && has_channels(tensor.shape[1]);
+  Nhwc s = tensor.nhwc();
+  if (planes) s = {s.n, tensor.shape[2], tensor.shape[3], tensor.shape[1]};
+  if (s.n != 1 || s.h != image.height || s.w != image.width || !has_channels(s.c)) {
     throw InputError(fmt::format("the image has {}x{} pixels, input '{}' is {}: resize the image",
                                  image.height, image.width, tensor.name, shape_text(tensor.shape)));
   }
-  const double scale = tensor.quantization.empty() ? 1.0 : double(tensor.quantization.scale.front());
-  const auto stored = [&](double pixel) {
-    if (!normalisation.mean && !normalisation.scale) return std::int8_t(std::lround(pixel) - 128);
-    const double real = (pixel - normalisation.mean.value_or(0)) * normalisation.scale.value_or(1);
-    return std::int8_t(std::clamp(std::round(real / scale) + tensor.zero_point(), -128.0, 127.0));
+  const double scale = quantization.empty() ? 1.0 : double(quantization.scale.front());
+  const int zero_point = quantization.empty() ? -128 : quantization.zero_point.front();
+  const bool plain = !normalisation.mean && !normalisation.scale;
+  const auto real = [&](double pixel) {
+    return plain ? scale * (pixel - 128 - zero_point)
+                 : (pixel - normalisation.mean.value_or(0)) * normalisation.scale.value_or(1);
   };
-  Int8Values values;
-  values.reserve(s.elements());
-  for (std::size_t p = 0; p < std::size_t(s.h) * std::size_t(s.w); p++) {
+  const auto stored = [&](double pixel) {
+    if (plain) return std::int8_t(std::lround(pixel) - 128);
+    return std::int8_t(std::clamp(std::round(real(pixel) / scale) + zero_point, -128.0, 127.0));
+  };
+  Int8Values values(is_float ? 0 : s.elements());
+  std::vector<float> reals(is_float ? s.elements() : 0);
+  const std::size_t pixels = std::size_t(s.h) * std::size_t(s.w);
+  for (std::size_t p = 0; p < pixels; p++) {
     const std::uint8_t* in = &image.data[p * std::size_t(image.channels)];
-    for (int c = 0; c < s.c; c++) {
+    for (std::size_t c = 0; c < std::size_t(s.c); c++) {
       double pixel = in[image.channels == 1 ? 0 : c];
       if (s.c == 1 && image.channels == 3) pixel = 0.299 * in[0] + 0.587 * in[1] + 0.114 * in[2];
-      values.push_back(stored(pixel));
+      const std::size_t at = planes ? c * pixels + p : p * std::size_t(s.c) + c;
+      if (is_float) {
+        reals[at] = float(real(pixel));
+      } else {
+        values[at] = stored(pixel);
+      }
     }
   }
-  return values;
+  return is_float ? bytes_of(reals) : values;
 }
 
 }  // namespace kaiten::cli

@@ -24,9 +24,9 @@ bool is_image(std::span<const std::uint8_t> file);
 // Throws InputError naming the file for anything that is not a sound image.
 Image decode_image(std::span<const std::uint8_t> file, const std::string& name);
 
-// How a pixel becomes an input: real = (pixel - mean) * scale, stored = real / tensor scale + zero point,
+// How a pixel becomes an input: real = (pixel - mean) * scale; stored = real / tensor scale + zero point,
 // rounded and limited. Without mean and scale the 256 values of a pixel are the 256 stored values (pixel -
-// 128), which is what int8 image models expect.
+// 128), which is what int8 image models expect; a float32 input gets the real values these stand for.
 struct Normalisation {
   std::optional<double> mean;
   std::optional<double> scale;
@@ -34,9 +34,11 @@ struct Normalisation {
   std::string text() const;
 };
 
-// Throws InputError where size or channels are not the tensor's. Grey images feed three channels and the
-// other way round.
-Int8Values to_input(const Image& image, const Tensor& tensor, const Normalisation& normalisation);
+// `quantization`: of the tensor; of a float32 one, what it is quantised with, or nothing. Float32 tensors are
+// NCHW, or NHWC where only the last dimension can be the channels. Throws InputError where size or channels
+// are not the tensor's. Grey images feed three channels and the other way round.
+Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization& quantization,
+                    const Normalisation& normalisation);
 
 }  // namespace kaiten::cli
 

@@ -20,7 +20,7 @@ int inspect_command(const Arguments& arguments) {
   std::string config = "base";
   po::options_description all("options");
   all.add_options()("help,h", "print this text")("model", po::value(&model)->value_name("FILE"),
-                                                 "TensorFlow Lite model (also as first argument)")(
+                                                 "TensorFlow Lite or ONNX model (also as first argument)")(
       "config", po::value(&config)->value_name("NAME")->default_value(config), "machine to compile for");
   po::positional_options_description positional;
   positional.add("model", 1);

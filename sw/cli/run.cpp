@@ -3,11 +3,10 @@
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <iostream>
-#include <random>
 
 #include "cli/demo.h"
 #include "cli/files.h"
-#include "cli/image.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
@@ -61,8 +60,8 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
   auto add = all.add_options();
   add("help,h", "print this text");
   add("model", po::value(&o.model)->value_name("FILE"),
-      is_tb ? "TensorFlow Lite model; without it the demo network"
-            : "TensorFlow Lite model (also as first argument)");
+      is_tb ? "TensorFlow Lite or ONNX model; without it the demo network"
+            : "TensorFlow Lite or ONNX model (also as first argument)");
   add("input", po::value(&o.input)->value_name("FILE"),
       "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
       "random values");
@@ -84,7 +83,8 @@ std::optional<RunOptions> parse(const Arguments& arguments, bool is_tb) {
       "write the report as JSON; '-': to standard output, nothing else is");
   add("labels", po::value(&o.labels)->value_name("FILE"), "names of the classes, one a line");
   add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
-  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add("scale", po::value<double>()->value_name("S"),
+      "see --mean; without both the 256 values of a pixel are the 256 stored values");
   add("seconds", po::value(&o.seconds)->value_name("S")->default_value(0),
       "repeat the run until the simulation has lasted so long, to measure its speed");
   add("block-pixels", po::value(&o.block_pixels)->value_name("N")->default_value(0),
@@ -151,52 +151,6 @@ std::vector<std::string> read_labels(const std::string& file) {
   return labels;
 }
 
-// The inputs and a sentence that says where they come from.
-std::vector<Int8Values> make_inputs(const Graph& graph, const RunOptions& o, std::string& origin) {
-  std::vector<Int8Values> inputs;
-  if (o.input.empty() && o.model.empty()) {
-    const std::size_t image = o.seed % (demo_images().size() / kDemoImageBytes);
-    origin = "image " + std::to_string(image) + " of the demo";
-    Int8Values v;
-    for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes))
-      v.push_back(std::int8_t(pixel - 128));
-    return {v};
-  }
-  if (o.input.empty()) {
-    origin = "random, seed " + std::to_string(o.seed);
-    std::mt19937_64 random(o.seed);
-    for (int t : graph.inputs) {
-      Int8Values v(graph.tensors[std::size_t(t)].elements());
-      for (auto& x : v) x = std::int8_t(random() & 0xff);
-      inputs.push_back(std::move(v));
-    }
-    return inputs;
-  }
-  const std::vector<std::uint8_t> file = read_file(o.input);
-  if (is_image(file)) {
-    if (graph.inputs.size() != 1)
-      throw InputError("an image feeds models with one input; this one has " +
-                       std::to_string(graph.inputs.size()));
-    origin = "image " + o.input + ", stored value " + o.normalisation.text();
-    return {
-        to_input(decode_image(file, o.input), graph.tensors[std::size_t(graph.inputs[0])], o.normalisation)};
-  }
-  std::size_t wanted = 0;
-  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].elements();
-  if (file.size() != wanted) {
-    throw InputError(
-        fmt::format("input '{}' has {} bytes, the model's inputs have {}", o.input, file.size(), wanted));
-  }
-  origin = o.input;
-  std::size_t at = 0;
-  for (int t : graph.inputs) {
-    const Tensor& tensor = graph.tensors[std::size_t(t)];
-    inputs.push_back(from_model(tensor, std::span(file).subspan(at, tensor.elements())));
-    at += tensor.elements();
-  }
-  return inputs;
-}
-
 // Shows the results of the simulated device to the watcher and to the clock of the layers.
 class Observer : public tb::ResultWatcher {
  public:
@@ -223,8 +177,7 @@ int run(const RunOptions& o) {
   compile_options.block_pixels = o.block_pixels;
   const Program program = compile(graph, preset(o.config), compile_options);
   const std::vector<std::string> labels = read_labels(o.labels);
-  std::string origin;
-  const std::vector<Int8Values> inputs = make_inputs(graph, o, origin);
+  const auto [inputs, origin] = make_inputs(graph, {o.model.empty(), o.input, o.seed, o.normalisation});
   check_interrupt();
   std::vector<Int8Values> expected;
   if (o.check) expected = run_reference(graph, inputs, o.rounding);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -122,20 +124,29 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels) {
   OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type)), {}};
-  // the model's own values
-  const int offset = tensor.model_type == ElementType::UInt8 ? 128 : 0;
-  const Nhwc s = tensor.nhwc();
-  if (s.h * s.w != 1) return o;
-  std::vector<int> order(values.size());
+  // Scores stand along one dimension.
+  const auto longest = std::max_element(tensor.shape.begin(), tensor.shape.end());
+  if (longest == tensor.shape.end() || std::size_t(*longest) != tensor.elements()) return o;
+  std::vector<double> scores;
+  if (tensor.type == ElementType::Float32) {
+    const std::vector<float> reals = floats_of(values);
+    for (const float v : reals)
+      scores.push_back(std::isnan(v) ? -std::numeric_limits<double>::infinity() : double(v));
+  } else {
+    const int offset = tensor.model_type == ElementType::UInt8 ? 128 : 0;
+    for (const std::int8_t v : values) scores.push_back(v + offset);
+  }
+  std::vector<int> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   const std::size_t n = std::min(kTop, order.size());
   std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(n), order.end(), [&](int a, int b) {
-    return values[std::size_t(a)] != values[std::size_t(b)] ? values[std::size_t(a)] > values[std::size_t(b)]
-                                                            : a < b;
+    const double x = scores[std::size_t(a)];
+    const double y = scores[std::size_t(b)];
+    return x != y ? x > y : a < b;
   });
   for (std::size_t i = 0; i < n; i++) {
     const std::size_t c = std::size_t(order[i]);
-    o.top5.push_back({order[i], values[c] + offset, c < labels.size() ? labels[c] : ""});
+    o.top5.push_back({order[i], scores[c], c < labels.size() ? labels[c] : ""});
   }
   return o;
 }
@@ -165,7 +176,7 @@ std::string to_text(const RunReport& r, std::size_t width) {
     out += fmt::format("output {} ({} {})", o.name, o.type, o.shape);
     for (std::size_t i = 0; i < o.top5.size(); i++) {
       const auto& c = o.top5[i];
-      out += fmt::format("{}{}{} = {}", i == 0 ? ": " : ", ", c.index, c.label.empty() ? "" : " " + c.label,
+      out += fmt::format("{}{}{} = {:g}", i == 0 ? ": " : ", ", c.index, c.label.empty() ? "" : " " + c.label,
                          c.value);
     }
     out += "\n";
@@ -242,7 +253,12 @@ std::string to_json(const RunReport& r) {
   for (const OutputReport& o : r.outputs) {
     nlohmann::ordered_json top = nlohmann::ordered_json::array();
     for (const auto& c : o.top5) {
-      nlohmann::ordered_json entry{{"index", c.index}, {"value", c.value}};
+      nlohmann::ordered_json entry{{"index", c.index}};
+      if (o.type == "float32") {
+        entry["value"] = c.value;
+      } else {
+        entry["value"] = int(c.value);
+      }
       if (!c.label.empty()) entry["label"] = c.label;
       top.push_back(std::move(entry));
     }

@@ -37,13 +37,13 @@ struct LayerReport {
 struct OutputReport {
   struct Class {
     int index = 0;
-    int value = 0;
+    double value = 0;  // the model's own: an integer, or float32
     std::string label;
   };
   std::string name;
   std::string shape;
   std::string type;
-  std::vector<Class> top5;  // the largest values; empty for maps
+  std::vector<Class> top5;  // the largest values; empty for maps of several pixels
 };
 
 // Bytes by kind, as counted or as the compiler predicts them.

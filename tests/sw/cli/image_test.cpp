@@ -20,6 +20,10 @@ Tensor tensor(int h, int w, int c, float scale, int zero) {
   return t;
 }
 
+Int8Values converted(const Image& image, const Tensor& t, const Normalisation& normalisation) {
+  return to_input(image, t, t.quantization, normalisation);
+}
+
 TEST(Image, ReadsNetpbm) {
   const auto file =
       bytes(std::string("P6\n# a comment\n2 1\n255\n") + std::string("\x00\x01\x02\xff\xfe\xfd", 6));
@@ -28,13 +32,29 @@ TEST(Image, ReadsNetpbm) {
   EXPECT_EQ(i.width, 2);
   EXPECT_EQ(i.height, 1);
   EXPECT_EQ(i.channels, 3);
-  const Int8Values plain = to_input(i, tensor(1, 2, 3, 1, 5), {});
+  const Int8Values plain = converted(i, tensor(1, 2, 3, 1, 5), {});
   EXPECT_EQ(plain, (Int8Values{-128, -127, -126, 127, 126, 125}));
-  const Int8Values normalised = to_input(i, tensor(1, 2, 3, 0.5F, 3), {127.0, 0.25});
+  const Int8Values normalised = converted(i, tensor(1, 2, 3, 0.5F, 3), {127.0, 0.25});
   EXPECT_EQ(normalised[0], -61);  // (0 - 127) / 4 / 0.5 + 3 = -60.5, away from zero before the zero point
-  EXPECT_THROW(to_input(i, tensor(2, 2, 3, 1, 0), {}), InputError);
-  EXPECT_THROW(to_input(i, tensor(1, 2, 4, 1, 0), {}), InputError);
-  EXPECT_EQ(to_input(i, tensor(1, 2, 1, 1, 0), {}).size(), 2U);
+  EXPECT_THROW(converted(i, tensor(2, 2, 3, 1, 0), {}), InputError);
+  EXPECT_THROW(converted(i, tensor(1, 2, 4, 1, 0), {}), InputError);
+  EXPECT_EQ(converted(i, tensor(1, 2, 1, 1, 0), {}).size(), 2U);
+}
+
+// Planes, real values; without a normalisation those that the 256 stored values stand for.
+TEST(Image, FeedsFloatInputs) {
+  const Image i{1, 2, 3, {0, 1, 2, 255, 254, 253}};
+  Tensor t;
+  t.type = t.model_type = ElementType::Float32;
+  t.shape = {1, 3, 1, 2};
+  Quantization q;
+  q.scale = {0.5F};
+  q.zero_point = {-128};
+  EXPECT_EQ(floats_of(to_input(i, t, q, {})), (std::vector<float>{0, 127.5F, 0.5F, 127, 1, 126.5F}));
+  EXPECT_EQ(floats_of(to_input(i, t, {}, {})), (std::vector<float>{0, 255, 1, 254, 2, 253}));
+  EXPECT_EQ(floats_of(to_input(i, t, q, {1.0, 2.0})), (std::vector<float>{-2, 508, 0, 506, 2, 504}));
+  t.shape = {1, 1, 2, 3};  // one channel of 2x3, or rows of pixels with three: the image says which
+  EXPECT_THROW(to_input(i, t, q, {}), InputError);
 }
 
 TEST(Image, ReadsPng) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -157,6 +158,19 @@ TEST(RunReport, FindsTheLargestClasses) {
   EXPECT_EQ(o.top5[4].index, 4);
   t.shape = {1, 2, 3, 1};
   EXPECT_TRUE(output_report(t, {1, 5, -3, 5, 0, 2}, {}).top5.empty());
+}
+
+TEST(RunReport, FindsTheLargestClassesOfFloatOutputs) {
+  Tensor t;
+  t.name = "scores";
+  t.type = t.model_type = ElementType::Float32;
+  t.shape = {1, 3, 1, 1};
+  const OutputReport o = output_report(t, bytes_of(std::vector<float>{0.25F, NAN, 0.75F}), {});
+  ASSERT_EQ(o.top5.size(), 3U);
+  EXPECT_EQ(o.top5[0].index, 2);
+  EXPECT_EQ(o.top5[0].value, 0.75);
+  EXPECT_EQ(o.top5[2].index, 1);  // not a number comes last
+  EXPECT_EQ(o.type, "float32");
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+#include "cli/inputs.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "cli/demo.h"
+#include "cli/files.h"
+#include "graph/error.h"
+
+namespace kaiten::cli {
+
+namespace {
+
+ModelInputs demo_input(std::uint64_t seed) {
+  const std::size_t image = seed % (demo_images().size() / kDemoImageBytes);
+  Int8Values values;
+  for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes))
+    values.push_back(std::int8_t(pixel - 128));
+  return {{values}, "image " + std::to_string(image) + " of the demo"};
+}
+
+// The quantisation of an input; of a float32 one, that of the operator that quantises it.
+Quantization quantization_of(const Graph& graph, int input) {
+  for (const Op& op : graph.ops) {
+    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
+  }
+  return graph.tensors[std::size_t(input)].quantization;
+}
+
+// Every stored value alike; for float32 the real values that they stand for.
+Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random) {
+  const Tensor& tensor = graph.tensors[std::size_t(input)];
+  Int8Values values(tensor.elements());
+  for (auto& v : values) v = std::int8_t(random() & 0xff);
+  if (tensor.type != ElementType::Float32) return values;
+  const Quantization q = quantization_of(graph, input);
+  const float scale = q.empty() ? 1.0F / 128 : q.scale.front();
+  const int zero_point = q.empty() ? 0 : q.zero_point.front();
+  std::vector<float> reals;
+  for (const std::int8_t v : values) reals.push_back(scale * float(v - zero_point));
+  return bytes_of(reals);
+}
+
+}  // namespace
+
+ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
+  if (source.file.empty() && source.demo) return demo_input(source.seed);
+  ModelInputs inputs;
+  if (source.file.empty()) {
+    std::mt19937_64 random(source.seed);
+    for (int t : graph.inputs) inputs.values.push_back(random_values(graph, t, random));
+    inputs.origin = "random, seed " + std::to_string(source.seed);
+    return inputs;
+  }
+  const std::vector<std::uint8_t> file = read_file(source.file);
+  if (is_image(file)) {
+    if (graph.inputs.size() != 1) {
+      throw InputError("an image feeds models with one input; this one has " +
+                       std::to_string(graph.inputs.size()));
+    }
+    const int input = graph.inputs[0];
+    inputs.values.push_back(to_input(decode_image(file, source.file), graph.tensors[std::size_t(input)],
+                                     quantization_of(graph, input), source.normalisation));
+    inputs.origin = "image " + source.file + ", " + source.normalisation.text();
+    return inputs;
+  }
+  std::size_t wanted = 0;
+  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
+  if (file.size() != wanted) {
+    throw InputError(
+        fmt::format("input '{}' has {} bytes, the model's inputs have {}", source.file, file.size(), wanted));
+  }
+  inputs.origin = source.file;
+  std::size_t at = 0;
+  for (int t : graph.inputs) {
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    inputs.values.push_back(from_model(tensor, std::span(file).subspan(at, tensor.bytes())));
+    at += tensor.bytes();
+  }
+  return inputs;
+}
+
+}  // namespace kaiten::cli

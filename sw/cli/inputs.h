@@ -1,0 +1,32 @@
+// Inputs of a run: from a file in the model's own type and layout, from an image, random, or of the demo.
+#ifndef KAITEN_CLI_INPUTS_H
+#define KAITEN_CLI_INPUTS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/image.h"
+#include "graph/graph.h"
+#include "reference/reference.h"
+
+namespace kaiten::cli {
+
+struct InputSource {
+  bool demo = false;  // without a file: an image of the demo network
+  std::string file;   // empty: random values
+  std::uint64_t seed = 1;
+  Normalisation normalisation;
+};
+
+struct ModelInputs {
+  std::vector<Int8Values> values;  // in the order of graph.inputs
+  std::string origin;              // where they come from, for the report
+};
+
+// Throws InputError where the file does not fit the model.
+ModelInputs make_inputs(const Graph& graph, const InputSource& source);
+
+}  // namespace kaiten::cli
+
+#endif  // KAITEN_CLI_INPUTS_H
