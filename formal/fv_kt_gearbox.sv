@@ -1,6 +1,7 @@
 `include "fv.svh"
-// A byte, picked when its beat comes, is given out exactly once, at its distance from the first byte of the piece, and
-// unchanged; what is above a piece is zero. So pieces are the requests' bytes in order, nothing missing, nothing twice.
+// A byte, picked when its beat comes, is in every piece that reaches it, at its distance from the piece's first byte and
+// unchanged, and the next piece is that much nearer to it as was asked for; it leaves in a piece that held it. So pieces
+// are the requests' bytes in order, nothing missing.
 // The ring never holds more than its slots and takes a beat whenever it has one free.
 //
 // The environment is the contract of the read master and of the caller: a request's first beat may start in any lane,
@@ -8,7 +9,6 @@
 module fv_kt_gearbox #(
   parameter int unsigned DataW  = 16,
   parameter int unsigned Window = 3,
-  parameter int unsigned Word   = 1,
   localparam int unsigned Lanes = DataW / 8,
   localparam int unsigned LaneW = $clog2(Lanes),
   localparam int unsigned NeedW = $clog2(Window + 1)
@@ -24,7 +24,8 @@ module fv_kt_gearbox #(
   input logic [NeedW-1:0] need_i,
   input logic             take_i,
   input logic             last_i,
-  input logic             append_i,
+  input logic [NeedW-1:0] advance_i,
+  input logic signed [NeedW:0] first_i,
   input logic             pick_i,
   input logic [LaneW-1:0] pick_lane_i
 );
@@ -32,8 +33,7 @@ module fv_kt_gearbox #(
   logic [Window*8-1:0] piece;
   kt_gearbox #(
     .DataW (DataW),
-    .Window(Window),
-    .Word  (Word)
+    .Window(Window)
   ) dut (
     .clk_i,
     .rst_ni,
@@ -46,7 +46,8 @@ module fv_kt_gearbox #(
     .enough_o  (enough),
     .take_i,
     .last_i,
-    .append_i,
+    .advance_i,
+    .first_i,
     .piece_o   (piece),
     .error_o   (error)
   );
@@ -78,7 +79,7 @@ module fv_kt_gearbox #(
 
   // ---- environment
   `FV_ASSUME(m_beat, !in_valid_i || (32'(in_stop_i) <= Lanes && 32'(in_offset_i) < 32'(in_stop_i)))
-  `FV_ASSUME(m_first, !in_valid_i || !middle_q || in_offset_i == '0)
+  `FV_ASSUME(m_start, !in_valid_i || !middle_q || in_offset_i == '0)
   `FV_ASSUME(m_full, !in_valid_i || in_last_i || 32'(in_stop_i) == Lanes)
 
   // the beats a piece touches, and whether it stays inside the request
@@ -96,24 +97,26 @@ module fv_kt_gearbox #(
     if (stop - (32'(beats) - 1) * Lanes > 32'(stop_q[end_slot])) fits = 1'b0;
     ends = last_q[end_slot] && stop - (32'(beats) - 1) * Lanes == 32'(stop_q[end_slot]);
   end
-  `FV_ASSUME(m_need, need_i != '0 && 32'(need_i) <= (append_i ? Word : Window))
+  `FV_ASSUME(m_need, need_i != '0 && 32'(need_i) <= Window && advance_i <= need_i)
+  `FV_ASSUME(m_first, 32'(first_i) + Window <= 2 * Window)
   `FV_ASSUME(m_take, !take_i || (enough && fits && last_i == ends))
 
   // ---- the picked byte
-  logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 given out and its beat still in the ring
+  logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 behind the piece's first byte and its beat still in the ring
   logic [SlotW-1:0] slot_q;
   logic [LaneW-1:0] lane_q;
   logic [7:0]       value_q;
   wire [SlotW-1:0]  ahead = slot_q - head;   // beats before the byte's
   wire [31:0]       from  = 32'(ahead) * Lanes + 32'(lane_q) - 32'(pos);
-  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);
+  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);  // in the piece ...
+  wire              passed = given && (last_i || from < 32'(advance_i));      // ... and not in the next one
   wire              gone  = take_i && 32'(ahead) < 32'(dut.drop);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       st_q <= 2'd0;
     end else begin
       if (st_q == 2'd0 && push && pick_i && pick_lane_i >= in_offset_i && 32'(pick_lane_i) < 32'(in_stop_i)) st_q <= 2'd1;
-      if (given) st_q <= gone ? 2'd0 : 2'd2;
+      if (passed) st_q <= gone ? 2'd0 : 2'd2;
       if (st_q == 2'd2 && gone) st_q <= 2'd0;
     end
   end
@@ -125,31 +128,33 @@ module fv_kt_gearbox #(
     end
   end
 
-  // what came out, a cycle later
-  logic             given_q, took_q, append_q, wrapped_q;
-  logic [NeedW-1:0] from_q, need_q;
+  // what came out, a cycle later, and where the byte must be then
+  wire [31:0]       at = from - 32'(first_i);
+  logic             given_q, wrapped_q, stays_q, lead_q;
+  logic [NeedW-1:0] at_q;
   logic [7:0]       expect_q;
+  logic [31:0]      from_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       given_q   <= 1'b0;
-      took_q    <= 1'b0;
       wrapped_q <= 1'b0;
+      stays_q   <= 1'b0;
+      lead_q    <= 1'b0;
     end else begin
-      given_q   <= given;
-      took_q    <= take_i;
+      given_q   <= given && at < Window;
       wrapped_q <= wrapped_q || (push && tail == '1);
+      stays_q   <= st_q == 2'd1 && take_i && !last_i && !passed;
+      lead_q    <= first_i < 0;
     end
   end
   always_ff @(posedge clk_i) begin
-    append_q <= append_i;
-    from_q   <= NeedW'(from);
-    need_q   <= need_i;
+    at_q     <= NeedW'(at);
+    from_q   <= from - 32'(advance_i);
     expect_q <= value_q;
   end
-  wire [Window*8-1:0] low = append_q ? piece >> ((Window - Word) * 8) : piece;  // the piece alone
 
-  `FV_ASSERT(a_value, !given_q || 8'(low >> {from_q, 3'b000}) == expect_q)
-  `FV_ASSERT(a_zero, !took_q || (low >> {need_q, 3'b000}) == '0)
+  `FV_ASSERT(a_value, !given_q || 8'(piece >> {at_q, 3'b000}) == expect_q)
+  `FV_ASSERT(a_nearer, !stays_q || (st_q == 2'd1 && from == from_q))
   `FV_ASSERT(a_not_lost, !(st_q == 2'd1 && gone) || given)
   `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= 32'(need_i))
   `FV_ASSERT(a_room, in_ready == (32'(level) != Slots) && 32'(level) <= Slots)
@@ -178,8 +183,9 @@ module fv_kt_gearbox #(
   `FV_ASSERT(i_behind, st_q != 2'd2 || (ahead == '0 && lane_q < pos))
   `FV_ASSERT(i_state, st_q != 2'd3)
 
-  `FV_COVER(c_across, given_q && wrapped_q && !append_q && 32'(need_q) == Window && 32'(from_q) == Window - 1)
-  `FV_COVER(c_append, given_q && wrapped_q && append_q)
+  `FV_COVER(c_across, given_q && wrapped_q && 32'(at_q) == Window - 1)
+  `FV_COVER(c_lead, given_q && wrapped_q && lead_q)
+  `FV_COVER(c_overlap, given_q && stays_q && wrapped_q)
   `FV_COVER(c_full, !in_ready && wrapped_q)
   `FV_COVER(c_error, error)
 endmodule

@@ -1,6 +1,6 @@
 `include "fv.svh"
 // The requests of a command, whatever the read master's readiness: LoadRows asks for every (row, segment) once, in order,
-// at base + offset + row * row_pitch + segment * segment_pitch, columns * pixel_bytes each; the other two ask once. The
+// at base + offset + row * row_pitch + segment * segment_pitch, columns * pixel_bytes each, row_bytes for an image; the other two ask once. The
 // engine takes its next command after the last of them. Base, offset and pitches are any values; counts are small.
 module fv_kt_load_request
   import kt_cmd_pkg::*;
@@ -54,7 +54,8 @@ module fv_kt_load_request
   `FV_ASSUME(m_rows, op_i != OpLoadRows || (rows.rows != '0 && 32'(rows.rows) <= Most && rows.segments != '0 &&
                      32'(rows.segments) <= Most && rows.columns != '0 && 32'(rows.columns) <= Most &&
                      rows.pixel_bytes != '0 && 32'(rows.pixel_bytes) <= 2 * Most && rows.last_pixel_bytes != '0 &&
-                     32'(rows.last_pixel_bytes) <= 2 * Most))
+                     32'(rows.last_pixel_bytes) <= 2 * Most && (rows.step_bytes == '0 || (rows.segments == 8'd1 &&
+                     32'(rows.row_bytes) < (1 << BytesW)))))
   `FV_ASSUME(m_weights, op_i != OpLoadWeights || (weights.bytes != '0 && 32'(weights.bytes) < (1 << BytesW)))
   `FV_ASSUME(m_params, op_i != OpLoadParams || (params.count != '0 && 32'(params.count) <= Most))
 
@@ -98,7 +99,8 @@ module fv_kt_load_request
                                         times(segment_q, AddrW'(rows_q.segment_pitch)));
   wire [13:0] pixel = last_segment ? rows_q.last_pixel_bytes : rows_q.pixel_bytes;
   wire [BytesW-1:0] bytes = (op_q != OpLoadRows) ? once_q
-                                                 : BytesW'(times(2'(rows_q.columns), AddrW'(pixel[3:0])));
+                             : (rows_q.step_bytes != '0) ? BytesW'(rows_q.row_bytes)
+                                                         : BytesW'(times(2'(rows_q.columns), AddrW'(pixel[3:0])));
 
   logic hold_q;
   logic [AddrW+BytesW-1:0] held_q;
@@ -116,6 +118,7 @@ module fv_kt_load_request
 
   // ---- the engine's registers say the same
   wire is_rows = op_q == OpLoadRows;
+  wire is_image = rows_q.step_bytes != '0;
   wire small_counts = 32'(rows_q.rows) <= Most && rows_q.rows != '0 && 32'(rows_q.segments) <= Most &&
                       rows_q.segments != '0 && 32'(rows_q.columns) <= Most && rows_q.columns != '0 &&
                       32'(rows_q.pixel_bytes) <= 2 * Most && 32'(rows_q.last_pixel_bytes) <= 2 * Most;
@@ -128,16 +131,19 @@ module fv_kt_load_request
       32'(dut.rows_q) + 32'(row_q) + 1 == 32'(rows_q.rows) &&
       32'(dut.segment_q) + 32'(segment_q) + 1 == 32'(rows_q.segments) &&
       32'(dut.segments_q) + 1 == 32'(rows_q.segments)))
-  `FV_ASSERT(i_copy, !open_q || !is_rows || (dut.row_pitch_q == rows_q.row_pitch && dut.columns_q == rows_q.columns &&
+  `FV_ASSERT(i_copy, !open_q || !is_rows || (dut.row_pitch_q == rows_q.row_pitch &&
+      dut.columns_q == (is_image ? 10'd1 : rows_q.columns) &&
       dut.segment_pitch_q == rows_q.segment_pitch && 32'(dut.pixel_q) == 32'(rows_q.pixel_bytes) &&
-      32'(dut.last_pixel_q) == 32'(rows_q.last_pixel_bytes)))
+      32'(dut.last_pixel_q) == 32'(is_image ? rows_q.row_bytes : rows_q.last_pixel_bytes)))
+  `FV_ASSERT(i_image, !open_q || !is_rows || !is_image || (rows_q.segments == 8'd1 &&
+      32'(rows_q.row_bytes) < (1 << BytesW)))
   `FV_ASSERT(i_once, !open_q || is_rows || (dut.columns_q == 10'd1 && 32'(dut.last_pixel_q) == 32'(once_q)))
   `FV_ASSERT(i_address, !open_q || (dut.addr_q == address && (!is_rows ||
       dut.row_addr_q == AddrW'(start_q + times(row_q, AddrW'(rows_q.row_pitch))))))
-  `FV_ASSERT(i_bytes, !running || (is_rows ?
+  `FV_ASSERT(i_bytes, !running || (is_rows && !is_image ?
       dut.bytes_q == BytesW'(times(2'(rows_q.columns), AddrW'(rows_q.pixel_bytes[3:0]))) &&
       dut.last_bytes_q == BytesW'(times(2'(rows_q.columns), AddrW'(rows_q.last_pixel_bytes[3:0]))) :
-      dut.last_bytes_q == once_q))
+      dut.last_bytes_q == (is_image && is_rows ? BytesW'(rows_q.row_bytes) : once_q)))
 
   `FV_ASSERT(a_owed, !req_valid || open_q)
   `FV_ASSERT(a_all, !cmd_ready || !open_q)
@@ -146,5 +152,6 @@ module fv_kt_load_request
   `FV_ASSERT(a_op, !req_valid || req_op == op_q)
   `FV_ASSERT(a_hold, !hold_q || (req_valid && {req_addr, req_bytes} == held_q))
   `FV_COVER(c_loops, fire && last && row_q == 2'd1 && segment_q == 2'd1)
+  `FV_COVER(c_image, fire && is_rows && is_image && row_q == 2'd1)
   `FV_COVER(c_next, take && fires_q == 3'd4)
 endmodule

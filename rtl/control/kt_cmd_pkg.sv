@@ -27,9 +27,14 @@ package kt_cmd_pkg;
     logic [3:0] op;
   } header_t;
 
-  // rows of a tensor from memory into SB and/or VB: for each row, for each segment, for each column: pixel_bytes bytes, spread over words of CP channels; a last partial word is filled with zeros
+  // rows of a tensor from memory into SB and/or VB: for each row, for each segment, for each column: pixel_bytes bytes, spread over words of CP channels; what is missing of a last word is `fill`. With step_bytes the rows are those of a row-flattened image: the pixels are windows of a row, pixel_bytes long and step_bytes apart, and `fill` also stands for what lies outside the row
   typedef struct packed {
-    logic [138:0] spare;  // must be 0
+    logic [97:0] spare;  // must be 0
+    logic [13:0] row_bytes;
+    logic [7:0] lead_bytes;
+    logic [7:0] step_bytes;
+    logic signed [7:0] fill;
+    logic [2:0] more_pixels;
     logic to_vb;
     logic to_sb;
     logic [13:0] vb_slot;
@@ -54,14 +59,15 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } load_rows_t;
 
-  // compact weights from memory into rows of WB or VWB, zeros where channels are missing
+  // compact weights from memory into rows of WB or VWB, `fill` where channels are missing
   typedef struct packed {
-    logic [279:0] spare;  // must be 0
+    logic [271:0] spare;  // must be 0
+    logic signed [7:0] fill;
     logic [11:0] first_pass;
     logic [11:0] tile_passes;
+    logic [4:0] last_word_bytes;
+    logic [3:0] last_full_words;
     logic [7:0] last_row_bytes;
-    logic [7:0] row_bytes;
-    logic spread;
     logic [7:0] pass_pitch;
     logic [7:0] rows;
     logic [11:0] passes;

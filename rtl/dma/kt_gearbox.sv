@@ -2,17 +2,16 @@
 //
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.
 //   - A request starts in lane in_offset_i of its first beat; its bytes are contiguous over its beats.
-//   - A piece never crosses the end of a request. Who takes its last piece says so with last_i, and what is left of the
-//     beat is dropped.
+//   - A piece is the next need_i bytes, and the one after it begins advance_i <= need_i bytes further on: pieces follow
+//     each other or overlap. It never crosses the end of a request. Who takes a request's last piece, which ends with it,
+//     says so with last_i, and what is left of the beat is dropped.
 //   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
-//   - piece_o, from the next cycle on: those bytes, lowest address in the lowest byte, zeros above them. With append_i
-//     they are one word (need_i <= Word) that enters from above, while the earlier ones move down by a word.
+//   - piece_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
 //   - error_o, valid with take_i: a beat that goes with this piece came with an error. Each beat is counted once.
 // One beat in and one piece out a cycle, both from flip-flops: the ring holds one beat more than a piece can touch.
 module kt_gearbox #(
   parameter int unsigned DataW  = 128,  // power of two
   parameter int unsigned Window = 36,   // bytes of the longest piece
-  parameter int unsigned Word   = 4,
   localparam int unsigned Lanes = DataW / 8,
   localparam int unsigned LaneW = $clog2(Lanes),
   localparam int unsigned NeedW = $clog2(Window + 1)
@@ -27,10 +26,11 @@ module kt_gearbox #(
   input  logic                in_error_i,
   // pieces
   input  logic [NeedW-1:0]    need_i,
+  input  logic [NeedW-1:0]    advance_i,
+  input  logic signed [NeedW:0] first_i,
   output logic                enough_o,
   input  logic                take_i,
   input  logic                last_i,
-  input  logic                append_i,
   output logic [Window*8-1:0] piece_o,
   output logic                error_o
 );
@@ -49,21 +49,18 @@ module kt_gearbox #(
 
   logic             push;
   logic [SumW-1:0]  stop;     // end of the piece, in bytes from lane 0 of the beat at head_q
-  logic [SlotW:0]   whole, touched, drop;
+  logic [SumW-1:0]  next;     // start of the next one
+  logic [SlotW:0]   touched, drop;
   logic [SlotW-1:0] next_head;
-
-  function automatic logic [Window*8-1:0] mask(logic [NeedW-1:0] bytes);
-    return {(Window * 8) {1'b1}} >> {NeedW'(Window) - bytes, 3'b000};
-  endfunction
 
   assign in_ready_o = level_q != (SlotW + 1)'(Slots);
   assign push       = in_valid_i && in_ready_o;
 
   assign stop      = SumW'(need_i) + SumW'(pos_q);
-  assign whole     = (SlotW + 1)'(stop >> LaneW);
-  assign touched   = whole + (SlotW + 1)'(stop[LaneW-1:0] != '0);
+  assign next      = SumW'(advance_i) + SumW'(pos_q);
+  assign touched   = (SlotW + 1)'(stop >> LaneW) + (SlotW + 1)'(stop[LaneW-1:0] != '0);
   assign enough_o  = level_q >= touched;
-  assign drop      = !take_i ? '0 : last_i ? touched : whole;
+  assign drop      = !take_i ? '0 : last_i ? touched : (SlotW + 1)'(next >> LaneW);
   assign next_head = head_q + SlotW'(drop);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -86,15 +83,16 @@ module kt_gearbox #(
     end
   end
 
-  // A beat that enters an empty ring brings its own position. (Inside a request that is 0, and so is `stop` mod Lanes:
+  // A beat that enters an empty ring brings its own position. (Inside a request that is 0, and so is `next` mod Lanes:
   // the ring can only run empty at the end of a beat.)
   always_ff @(posedge clk_i) begin
     if (push && level_q == drop) pos_q <= in_offset_i;
-    else if (take_i) pos_q <= last_i ? offset_q[next_head] : stop[LaneW-1:0];
+    else if (take_i) pos_q <= last_i ? offset_q[next_head] : next[LaneW-1:0];
   end
 
   // The shifter works inside the clocked process, so that simulation pays for it only when a piece is taken.
-  localparam int unsigned SpanW = (Lanes - 1 + Window) * 8;
+  localparam int unsigned ShiftW = $clog2(2 * Window + Lanes);
+  localparam int unsigned SpanW  = (Lanes - 1 + 2 * Window) * 8;  // beats behind Window bytes of anything
   /* verilator lint_off UNUSEDSIGNAL */
   logic [Touched*DataW-1:0] beats;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -102,15 +100,10 @@ module kt_gearbox #(
     assign beats[b*DataW+:DataW] = beat_q[head_q+SlotW'(b)];
   end
 
+  logic [ShiftW-1:0] shift;
+  assign shift = ShiftW'(Window) + ShiftW'(pos_q) + ShiftW'(first_i);
   always_ff @(posedge clk_i) begin
-    if (take_i) begin
-      if (append_i) begin
-        piece_o <= {(Word * 8)'(SpanW'(beats) >> {pos_q, 3'b000}) & (Word * 8)'(mask(need_i)),
-                    piece_o[Window*8-1:Word*8]};
-      end else begin
-        piece_o <= (Window * 8)'(SpanW'(beats) >> {pos_q, 3'b000}) & mask(need_i);
-      end
-    end
+    if (take_i) piece_o <= (Window * 8)'(SpanW'({beats, {Window * 8{1'b0}}}) >> {shift, 3'b000});
   end
 
   always_comb begin

@@ -1,10 +1,10 @@
 // LOAD engine: rows into SB and VB, weights into WB and VWB, parameters into the two ZSBs.
 //
-//   command --> kt_load_request --> read master --> kt_gearbox --> output register --> memories
+//   command --> kt_load_request --> read master --> kt_gearbox --> output register --> kt_load_words --> memories
 //          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
 //
 // Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
-// piece after the other (the words of a pixel that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
+// piece after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
 // from one register; done_o follows when what it holds is accepted.
 //
 // SB and VB accept each on its own: *_valid_o stays until *_grant_i, and with the grant all words of the request are
@@ -75,7 +75,6 @@ module kt_load
 
   localparam int unsigned RowBytes = 9 * Cp;
   localparam int unsigned NeedW    = $clog2(RowBytes + 1);
-  localparam int unsigned PieceW   = $clog2(Lw * Cp + 1);
 
   // ---- commands
   typedef struct packed {
@@ -145,8 +144,19 @@ module kt_load
   assign weights_cmd = load_weights_t'(item.body);
   assign params_cmd  = load_params_t'(item.body);
 
-  logic [PieceW-1:0] rows_need;
-  logic              rows_request_end, rows_end, take_rows;
+  // how a piece is taken from the gearbox and becomes words
+  typedef struct packed {
+    logic [NeedW-1:0]      need;
+    logic signed [NeedW:0] first;
+    logic                  plain;
+    logic [3:0]            full;
+    logic [4:0]            bytes;
+    logic [7:0]            fill;
+  } piece_t;
+
+  piece_t           rows_piece;
+  logic [NeedW-1:0] rows_advance;
+  logic             rows_request_end, rows_end, take_rows;
   kt_load_rows #(
     .Cp(Cp),
     .Lw(Lw)
@@ -155,30 +165,39 @@ module kt_load
     .start_i      (start && item.op == OpLoadRows),
     .cmd_i        (rows_cmd),
     .step_i       (take_rows),
-    .need_o       (rows_need),
+    .need_o       (rows_piece.need),
+    .advance_o    (rows_advance),
+    .first_o      (rows_piece.first),
+    .plain_o      (rows_piece.plain),
+    .full_o       (rows_piece.full),
+    .bytes_o      (rows_piece.bytes),
+    .fill_o       (rows_piece.fill),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
     .sb_tap_o,
     .vb_tap_o
   );
 
-  logic [NeedW-1:0] weights_need;
-  logic             weights_word, weights_row_end, weights_end, take_weights;
-  addr_t            weights_addr;
+  piece_t weights_piece;
+  logic   weights_end, take_weights;
+  addr_t  weights_addr;
+  assign weights_piece.first = '0;
   kt_load_weights #(
     .Cp    (Cp),
     .WbRows(WbRows)
   ) u_weights (
     .clk_i,
     .wb_split_i,
-    .start_i  (start && item.op == OpLoadWeights),
-    .cmd_i    (weights_cmd),
-    .step_i   (take_weights),
-    .need_o   (weights_need),
-    .word_o   (weights_word),
-    .row_end_o(weights_row_end),
-    .end_o    (weights_end),
-    .addr_o   (weights_addr)
+    .start_i(start && item.op == OpLoadWeights),
+    .cmd_i  (weights_cmd),
+    .step_i (take_weights),
+    .need_o (weights_piece.need),
+    .plain_o(weights_piece.plain),
+    .full_o (weights_piece.full),
+    .bytes_o(weights_piece.bytes),
+    .fill_o (weights_piece.fill),
+    .end_o  (weights_end),
+    .addr_o (weights_addr)
   );
 
   logic        take_params;
@@ -195,23 +214,25 @@ module kt_load
   end
 
   // ---- the piece
-  logic [NeedW-1:0] need;
+  piece_t           piece, piece_q;
+  logic [NeedW-1:0] advance;
   logic             enough, out_free, take, request_end, cmd_end;
   logic             beat_error;
 
   always_comb begin
-    need        = NeedW'(9);
+    piece       = '{need: NeedW'(9), plain: 1'b1, default: '0};
     request_end = params_q == '0;
     cmd_end     = params_q == '0;
     if (is_rows_q) begin
-      need        = NeedW'(rows_need);
+      piece       = rows_piece;
       request_end = rows_request_end;
       cmd_end     = rows_end;
     end else if (is_weights_q) begin
-      need        = weights_need;
+      piece       = weights_piece;
       request_end = weights_end;
       cmd_end     = weights_end;
     end
+    advance = is_rows_q ? rows_advance : piece.need;
   end
 
   assign take         = active_q && enough && out_free;
@@ -221,10 +242,10 @@ module kt_load
   assign finish       = take && cmd_end;
   assign start        = item_valid && (!active_q || finish);
 
+  logic [RowBytes*8-1:0] bytes;
   kt_gearbox #(
     .DataW (AxiW),
-    .Window(RowBytes),
-    .Word  (Cp)
+    .Window(RowBytes)
   ) u_gearbox (
     .clk_i,
     .rst_ni,
@@ -233,12 +254,13 @@ module kt_load
     .in_data_i  (rsp_data_i),
     .in_offset_i(rsp_offset_i),
     .in_error_i (rsp_error_i),
-    .need_i     (need),
+    .need_i     (piece.need),
+    .advance_i  (advance),
+    .first_i    (piece.first),
     .enough_o   (enough),
     .take_i     (take),
     .last_i     (request_end),
-    .append_i   (is_weights_q && weights_word),
-    .piece_o    (weights_o),
+    .piece_o    (bytes),
     .error_o    (beat_error)
   );
 
@@ -282,8 +304,8 @@ module kt_load
     end else begin
       sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
       vb_valid_q      <= (take_rows && to_vb_q) || (vb_valid_q && !vb_grant_i);
-      wb_en_o         <= take_weights && weights_row_end && !to_second_q;
-      vwb_en_o        <= take_weights && weights_row_end && to_second_q;
+      wb_en_o         <= take_weights && !to_second_q;
+      vwb_en_o        <= take_weights && to_second_q;
       zsb_array_en_o  <= take_params && !to_second_q;
       zsb_vector_en_o <= take_params && to_second_q;
       last_q          <= finish || (last_q && !out_free);
@@ -293,6 +315,7 @@ module kt_load
   end
 
   always_ff @(posedge clk_i) begin
+    if (take) piece_q <= piece;
     if (take) error_index_o <= index_q;
     if (take_weights) weights_addr_o <= weights_addr;
     if (take_params) param_addr_o <= params_addr_q;
@@ -300,9 +323,26 @@ module kt_load
 
   assign sb_valid_o = sb_valid_q;
   assign vb_valid_o = vb_valid_q;
-  assign param_o    = param_t'(weights_o[71:0]);
+  assign param_o    = param_t'(bytes[71:0]);
+
+  logic [Cp*8-1:0] word[9];
+  kt_load_words #(
+    .Cp(Cp)
+  ) u_words (
+    .piece_i(bytes),
+    .plain_i(piece_q.plain),
+    .first_i(piece_q.first),
+    .need_i (piece_q.need),
+    .full_i (piece_q.full),
+    .bytes_i(piece_q.bytes),
+    .fill_i (piece_q.fill),
+    .word_o (word)
+  );
+  for (genvar w = 0; w < 9; w++) begin : gen_weights
+    assign weights_o[w*Cp*8+:Cp*8] = word[w];
+  end
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_word
-    assign word_o[w] = weights_o[w*Cp*8+:Cp*8];
+    assign word_o[w] = word[w];
   end
 
   assign busy_o = req_busy || item_valid || active_q || last_q || done_o;

@@ -75,7 +75,7 @@ module kt_load_request
   end
 
   // Offset, base and the three bits below them stand at the same place in every LOAD command. The other two operations
-  // are one row of one segment of one column.
+  // are one row of one segment of one column, and so is a row of an image.
   always_ff @(posedge clk_i) begin
     if (take) begin
       op_q            <= op_i;
@@ -93,8 +93,12 @@ module kt_load_request
           rows_q       <= rows.rows - 10'd1;
           segments_q   <= rows.segments - 8'd1;
           segment_q    <= rows.segments - 8'd1;
-          columns_q    <= rows.columns;
-          last_pixel_q <= {1'b0, rows.last_pixel_bytes};
+          if (rows.step_bytes == '0) begin
+            columns_q    <= rows.columns;
+            last_pixel_q <= {1'b0, rows.last_pixel_bytes};
+          end else begin
+            last_pixel_q <= {1'b0, rows.row_bytes};
+          end
         end
         OpLoadParams: last_pixel_q <= 15'({params.count, 3'b000}) + 15'(params.count);
         default:      last_pixel_q <= weights.bytes;

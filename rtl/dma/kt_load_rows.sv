@@ -1,21 +1,30 @@
-// The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most).
-// need_o belongs to the current piece; step_i moves on to the next one and leaves the taps of this one at the outputs.
-// Positions count in words, see the package; the words of a piece follow each other, so they name different banks.
+// The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most) or, where they are short, of several
+// pixels. The outputs with `need` belong to the current piece; step_i moves on to the next one and leaves the taps of this
+// one at the outputs. Positions count in words, see the package.
+//
+// In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end behind
+// it: a piece needs what the row has of the pixel, and shows it from byte `first` on.
 module kt_load_rows
   import kt_pkg::*;
   import kt_cmd_pkg::*;
 #(
   parameter int unsigned Cp = 4,
   parameter int unsigned Lw = 4,                       // words of a piece, at most 9
-  localparam int unsigned NeedW = $clog2(Lw * Cp + 1)
+  localparam int unsigned NeedW = $clog2(9 * Cp + 1)
 ) (
   input  logic             clk_i,
   // command
   input  logic             start_i,
   input  load_rows_t       cmd_i,
-  // piece
+  // piece, see kt_gearbox and kt_load_words
   input  logic             step_i,
   output logic [NeedW-1:0] need_o,
+  output logic [NeedW-1:0] advance_o,
+  output logic signed [NeedW:0] first_o,
+  output logic             plain_o,
+  output logic [3:0]       full_o,
+  output logic [4:0]       bytes_o,
+  output logic [7:0]       fill_o,
   output logic             request_end_o,  // last piece of a (row, segment)
   output logic             end_o,          // last piece of the command
   output tap_t             sb_tap_o[Lw],   // of the last piece stepped over
@@ -23,37 +32,86 @@ module kt_load_rows
 );
 
   localparam int unsigned PieceBytes = Lw * Cp;
+  localparam int unsigned CpW        = $clog2(Cp);
 
   // of the command
   logic [9:0]  columns_q;
   logic [7:0]  segments_q;
-  logic [13:0] pixel_bytes_q, last_pixel_bytes_q;
+  logic [13:0] pixel_bytes_q, last_pixel_bytes_q, row_bytes_q;
+  logic [3:0]  pixels_q;            // of a piece
+  logic        several_q, image_q;
+  logic [7:0]  step_bytes_q, lead_bytes_q, fill_q;
   word_t       first_q, pixel_step_q, segment_step_q;
+  word_t       offset_q[8];         // of the pixels of a piece
   ring_t       sb_ring_q, vb_ring_q;
 
-  // of the current piece; counters hold what is left after it
+  // of the current piece; counters hold what is left after it (columns: after its first pixel)
   logic [9:0]  row_q, column_q;
   logic [7:0]  segment_q;
   logic [13:0] left_q;              // bytes of the pixel, this piece included
+  logic [13:0] row_left_q;          // of an image: bytes of the row from this pixel's first one on
+  logic [7:0]  lead_q, skip_q;      //              bytes of the pixel left of the row, before this piece
   word_t       segment_pos_q, pixel_pos_q, pos_q;
   addr_t       sb_slot_q, vb_slot_q;
   logic [1:0]  mod3_q;
 
   logic        pixel_end, segment_end, row_end, more_segments;
+  logic [3:0]  pixels;              // of this piece
   logic [7:0]  segment_d;
   word_t       next_segment, next_pixel;
 
   assign pixel_end     = left_q <= 14'(PieceBytes);
-  assign need_o        = pixel_end ? NeedW'(left_q) : NeedW'(PieceBytes);
-  assign segment_end   = pixel_end && column_q == '0;
+  assign segment_end   = pixel_end && column_q < 10'(pixels_q);
   assign row_end       = segment_end && segment_q == '0;
   assign request_end_o = segment_end;
   assign end_o         = row_end && row_q == '0;
+  assign pixels        = segment_end ? 4'(column_q) + 4'd1 : pixels_q;
 
+  // ---- bytes
+  logic [7:0]  advance;
+  logic [13:0] in_row;
+  logic        narrow;
+  assign advance = (step_bytes_q > lead_q) ? step_bytes_q - lead_q : '0;
+  assign in_row  = last_pixel_bytes_q - 14'(lead_q);
+  assign narrow  = several_q && left_q < 14'(Cp);
+  assign full_o  = narrow ? 4'd0 : 4'd9;
+  assign bytes_o = left_q[4:0];
+  assign fill_o  = fill_q;
+  assign plain_o = !image_q && !narrow && need_o[CpW-1:0] == '0;
+  always_comb begin
+    first_o   = '0;
+    need_o    = pixel_end ? NeedW'(left_q) : NeedW'(PieceBytes);
+    advance_o = need_o;
+    if (image_q) begin
+      need_o    = NeedW'((in_row < row_left_q) ? in_row : row_left_q);
+      advance_o = pixel_end ? NeedW'(advance) : '0;
+      first_o   = $signed((NeedW + 1)'(skip_q)) - $signed((NeedW + 1)'(lead_q));
+    end else if (several_q) begin
+      need_o    = NeedW'(10'(pixels) * left_q[9:0]);
+      advance_o = need_o;
+    end
+  end
+
+  // ---- loops
   assign next_pixel    = word_add(pixel_pos_q, pixel_step_q);
   assign next_segment  = (segment_q == '0) ? first_q : word_add(segment_pos_q, segment_step_q);
   assign segment_d     = (segment_q == '0) ? segments_q : segment_q - 8'd1;
   assign more_segments = (segment_end ? segment_d : segment_q) != '0;
+
+  word_t offset[16];  // multiples of P, eight of them; the rest keeps an index from leaving the array
+  always_comb begin
+    offset = '{default: '0};
+    if (start_i) begin  // idle otherwise, for the simulation
+      offset[1] = word_of(cmd_i.pixel);
+      offset[2] = word_add(offset[1], offset[1]);
+      offset[3] = word_add(offset[2], offset[1]);
+      offset[4] = word_add(offset[2], offset[2]);
+      offset[5] = word_add(offset[4], offset[1]);
+      offset[6] = word_add(offset[4], offset[2]);
+      offset[7] = word_add(offset[4], offset[3]);
+      offset[8] = word_add(offset[4], offset[4]);
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
@@ -61,11 +119,19 @@ module kt_load_rows
       segments_q         <= cmd_i.segments - 8'd1;
       pixel_bytes_q      <= cmd_i.pixel_bytes;
       last_pixel_bytes_q <= cmd_i.last_pixel_bytes;
+      row_bytes_q        <= cmd_i.row_bytes;
+      pixels_q           <= 4'(cmd_i.more_pixels) + 4'd1;
+      several_q          <= cmd_i.more_pixels != '0;
+      image_q            <= cmd_i.step_bytes != '0;
+      step_bytes_q       <= cmd_i.step_bytes;
+      lead_bytes_q       <= cmd_i.lead_bytes;
+      fill_q             <= cmd_i.fill;
       first_q            <= word_of(cmd_i.first);
-      pixel_step_q       <= word_of(cmd_i.pixel);
+      pixel_step_q       <= offset[4'(cmd_i.more_pixels)+4'd1];
       segment_step_q     <= word_of(cmd_i.segment_groups);
       sb_ring_q <= '{first: addr_t'(cmd_i.sb_first), last: addr_t'(cmd_i.sb_last), size: addr_t'(cmd_i.slot_size)};
       vb_ring_q <= '{first: addr_t'(cmd_i.vb_first), last: addr_t'(cmd_i.vb_last), size: addr_t'(cmd_i.slot_size)};
+      for (int unsigned k = 0; k < 8; k++) offset_q[k] <= offset[k];
     end
   end
 
@@ -75,6 +141,9 @@ module kt_load_rows
       column_q      <= cmd_i.columns - 10'd1;
       segment_q     <= cmd_i.segments - 8'd1;
       left_q        <= (cmd_i.segments == 8'd1) ? cmd_i.last_pixel_bytes : cmd_i.pixel_bytes;
+      row_left_q    <= cmd_i.row_bytes;
+      lead_q        <= cmd_i.lead_bytes;
+      skip_q        <= '0;
       segment_pos_q <= word_of(cmd_i.first);
       pixel_pos_q   <= word_of(cmd_i.first);
       pos_q         <= word_of(cmd_i.first);
@@ -86,7 +155,7 @@ module kt_load_rows
       if (!pixel_end) begin
         pos_q <= word_add(pos_q, '{div: 14'(Lw / 9), mod: 4'(Lw % 9)});
       end else if (!segment_end) begin
-        column_q    <= column_q - 10'd1;
+        column_q    <= column_q - 10'(pixels_q);
         pixel_pos_q <= next_pixel;
         pos_q       <= next_pixel;
       end else begin
@@ -95,6 +164,16 @@ module kt_load_rows
         segment_pos_q <= next_segment;
         pixel_pos_q   <= next_segment;
         pos_q         <= next_segment;
+      end
+      if (image_q) begin
+        skip_q <= pixel_end ? '0 : skip_q + 8'(PieceBytes);
+        if (segment_end) begin
+          row_left_q <= row_bytes_q;
+          lead_q     <= lead_bytes_q;
+        end else if (pixel_end) begin
+          row_left_q <= row_left_q - 14'(advance);
+          lead_q     <= (lead_q > step_bytes_q) ? lead_q - step_bytes_q : '0;
+        end
       end
       if (row_end) begin
         row_q     <= row_q - 10'd1;
@@ -105,24 +184,33 @@ module kt_load_rows
     end
   end
 
-  // ---- taps
-  addr_t      sb_addr, vb_addr;
-  logic [3:0] bank0;
-  assign sb_addr = sb_slot_q + addr_t'(pos_q.div);
-  assign vb_addr = vb_slot_q + addr_t'(pos_q.div);
-  assign bank0   = add9(pos_q.mod, row_bank(mod3_q));
+  // ---- taps: the words of a piece follow each other, or those of each of its pixels do
+  logic [2:0] words;  // of a pixel where there are several in a piece, at most four
+  assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
 
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_tap
-    logic       en, carry;
-    logic [3:0] bank;
-    assign en    = 32'(need_o) > w * Cp;
-    assign carry = 32'(pos_q.mod) + w >= 32'd9;
-    assign bank  = add9(bank0, 4'(w));
+    logic [3:0] pixel, group;
+    always_comb begin
+      pixel = '0;
+      group = '0;
+      if (step_i && several_q) begin  // idle otherwise, for the simulation
+        unique case (words)
+          3'd1: pixel = 4'(w);
+          3'd2: {pixel, group} = {4'(w / 2), 4'(w % 2)};
+          3'd3: {pixel, group} = {4'(w / 3), 4'(w % 3)};
+          default: {pixel, group} = {4'(w / 4), 4'(w % 4)};
+        endcase
+      end
+    end
 
     always_ff @(posedge clk_i) begin
       if (step_i) begin
-        sb_tap_o[w] <= '{en: en, bank: bank, addr: sb_addr + addr_t'(carry)};
-        vb_tap_o[w] <= '{en: en, bank: bank, addr: vb_addr + addr_t'(carry)};
+        automatic word_t      pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
+                                              : word_add(pos_q, '{div: '0, mod: 4'(w)});
+        automatic logic       en = several_q ? pixel < pixels : left_q > 14'(w * Cp);
+        automatic logic [3:0] bank = add9(pos.mod, row_bank(mod3_q));
+        sb_tap_o[w] <= '{en: en, bank: bank, addr: sb_slot_q + addr_t'(pos.div)};
+        vb_tap_o[w] <= '{en: en, bank: bank, addr: vb_slot_q + addr_t'(pos.div)};
       end
     end
   end

@@ -43,7 +43,7 @@ struct CommandHeader {
   }
 };
 
-// rows of a tensor from memory into SB and/or VB: for each row, for each segment, for each column: pixel_bytes bytes, spread over words of CP channels; a last partial word is filled with zeros
+// rows of a tensor from memory into SB and/or VB: for each row, for each segment, for each column: pixel_bytes bytes, spread over words of CP channels; what is missing of a last word is `fill`. With step_bytes the rows are those of a row-flattened image: the pixels are windows of a row, pixel_bytes long and step_bytes apart, and `fill` also stands for what lies outside the row
 struct LoadRowsCommand {
   static constexpr Opcode kOpcode = Opcode::kLoadRows;
   static constexpr Queue kQueue = Queue::kLoad;
@@ -70,6 +70,11 @@ struct LoadRowsCommand {
   std::int64_t vb_slot = 0;  // VB ring: slot of the first row
   std::int64_t to_sb = 0;  // write mask: SB
   std::int64_t to_vb = 0;  // write mask: VB
+  std::int64_t more_pixels = 0;  // pixels written together with the first one, in one cycle; only where all have whole words or one word each, and the words, at most bus width / CP, lie in different banks
+  std::int64_t fill = 0;  // bytes that memory does not hold
+  std::int64_t step_bytes = 0;  // row-flattened image (one segment): bytes from one pixel's first byte to the next one's, at most last_pixel_bytes, which is at most 9 * CP; 0: pixels follow each other
+  std::int64_t lead_bytes = 0;  // with step_bytes: bytes of the first pixel left of the row, less than last_pixel_bytes
+  std::int64_t row_bytes = 0;  // with step_bytes: bytes of a row up to the end of the last pixel or of the map; every pixel has some of them
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -96,10 +101,15 @@ struct LoadRowsCommand {
     visit("vb_slot", self.vb_slot, 357, 14, FieldKind::kUnsigned);
     visit("to_sb", self.to_sb, 371, 1, FieldKind::kUnsigned);
     visit("to_vb", self.to_vb, 372, 1, FieldKind::kUnsigned);
+    visit("more_pixels", self.more_pixels, 373, 3, FieldKind::kUnsigned);
+    visit("fill", self.fill, 376, 8, FieldKind::kSigned);
+    visit("step_bytes", self.step_bytes, 384, 8, FieldKind::kUnsigned);
+    visit("lead_bytes", self.lead_bytes, 392, 8, FieldKind::kUnsigned);
+    visit("row_bytes", self.row_bytes, 400, 14, FieldKind::kUnsigned);
   }
 };
 
-// compact weights from memory into rows of WB or VWB, zeros where channels are missing
+// compact weights from memory into rows of WB or VWB, `fill` where channels are missing
 struct LoadWeightsCommand {
   static constexpr Opcode kOpcode = Opcode::kLoadWeights;
   static constexpr Queue kQueue = Queue::kLoad;
@@ -112,11 +122,12 @@ struct LoadWeightsCommand {
   std::int64_t passes = 0;  // passes in this load
   std::int64_t rows = 0;  // rows of a pass that exist in memory: kernels of the tile, 1..KP
   std::int64_t pass_pitch = 0;  // rows from one pass to the next (KP)
-  std::int64_t spread = 0;  // 1: nine words of row_bytes bytes each (3x3), 0: row_bytes contiguous bytes (1x1, VWB)
-  std::int64_t row_bytes = 0;  // bytes of a row (spread: of a word) in all passes but the last of a tile
-  std::int64_t last_row_bytes = 0;  // the same in the last pass of a tile (of a piece, where kernels have pieces)
+  std::int64_t last_row_bytes = 0;  // bytes of a row in the last pass of a tile (of a piece, where kernels have pieces); 9 * CP in the others
+  std::int64_t last_full_words = 0;  // words of such a row, from the first on, that are full ...
+  std::int64_t last_word_bytes = 0;  // ... and bytes of each word behind them
   std::int64_t tile_passes = 0;  // passes of a tile (of a piece)
   std::int64_t first_pass = 0;  // number of this load's first pass inside its tile (its piece)
+  std::int64_t fill = 0;  // bytes of a row that memory does not hold: the zero point of the weights
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -129,11 +140,12 @@ struct LoadWeightsCommand {
     visit("passes", self.passes, 163, 12, FieldKind::kUnsigned);
     visit("rows", self.rows, 175, 8, FieldKind::kUnsigned);
     visit("pass_pitch", self.pass_pitch, 183, 8, FieldKind::kUnsigned);
-    visit("spread", self.spread, 191, 1, FieldKind::kUnsigned);
-    visit("row_bytes", self.row_bytes, 192, 8, FieldKind::kUnsigned);
-    visit("last_row_bytes", self.last_row_bytes, 200, 8, FieldKind::kUnsigned);
+    visit("last_row_bytes", self.last_row_bytes, 191, 8, FieldKind::kUnsigned);
+    visit("last_full_words", self.last_full_words, 199, 4, FieldKind::kUnsigned);
+    visit("last_word_bytes", self.last_word_bytes, 203, 5, FieldKind::kUnsigned);
     visit("tile_passes", self.tile_passes, 208, 12, FieldKind::kUnsigned);
     visit("first_pass", self.first_pass, 220, 12, FieldKind::kUnsigned);
+    visit("fill", self.fill, 232, 8, FieldKind::kSigned);
   }
 };
 

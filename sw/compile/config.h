@@ -4,6 +4,7 @@
 #ifndef KAITEN_COMPILE_CONFIG_H
 #define KAITEN_COMPILE_CONFIG_H
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Config {
 
   int array_multipliers() const { return kp * cp * 9; }
   int vector_multipliers() const { return 27 * cp; }
+  // Words that LOAD writes in a cycle.
+  int load_words() const { return std::min(9, axi_bytes / cp); }
   bool operator==(const Config&) const = default;
 };
 

@@ -4,6 +4,28 @@
 
 namespace kaiten {
 
+namespace {
+
+// Pixels of a segment that LOAD writes in one cycle: the words, as many as a request has, must lie in different
+// banks, and only pixels of one word may end inside it.
+int pixels_together(const MemoryLayout& m, int pixel, const Config& config) {
+  constexpr int kMost = 8;
+  const int words = ceil_div(m.pixel_bytes, config.cp);
+  if (words > 1 && (m.pixel_bytes % config.cp != 0 || m.last_pixel_bytes % config.cp != 0)) return 1;
+  std::array<bool, 9> taken{};
+  for (int n = 0; n < kMost; n++) {
+    if ((n + 1) * words > config.load_words()) return std::max(n, 1);
+    for (int w = 0; w < words; w++) {
+      bool& bank = taken[std::size_t(bank_of(0, n * pixel + w))];
+      if (bank) return n;
+      bank = true;
+    }
+  }
+  return kMost;
+}
+
+}  // namespace
+
 RowLoader::RowLoader(const Config& config, const Lowering& lowering, const Plan& plan, CommandList& list)
     : config_(config), lowering_(lowering), plan_(plan), list_(list) {
   loaded_.resize(lowering.storages.size());
@@ -68,6 +90,7 @@ void RowLoader::load(const LoweredOp& op, int storage, const Ring& ring, int beg
     l.last_pixel_bytes = m.last_pixel_bytes;
     l.columns = m.width;
     l.pixel = rows.width > 1 ? rows.pixel : 0;  // a single pixel may be longer than the field
+    l.more_pixels = pixels_together(m, rows.pixel, config_) - 1;
     l.row_mod3 = row % 3;
     l.slot_size = rows.slot_size;
     std::vector<Access> accesses;
@@ -97,8 +120,10 @@ void RowLoader::load(const LoweredOp& op, int storage, const Ring& ring, int beg
     meta.columns = m.width;
     meta.kind = CommandMeta::Bytes::kActivations;
     meta.read_bytes = row_payload * n;
-    // A pixel takes at least a cycle, whatever its length.
-    meta.cycles = std::max(list_.bus_cycles(meta.read_bytes), std::int64_t(n) * m.width * m.segments);
+    // Pixels, or what fits of one, take a cycle, whatever their length.
+    const std::int64_t pieces = std::int64_t(ceil_div(m.width, int(l.more_pixels) + 1)) *
+                                ceil_div(m.pixel_bytes, config_.load_words() * config_.cp);
+    meta.cycles = std::max(list_.bus_cycles(meta.read_bytes), n * m.segments * pieces);
     list_.emit(l, meta, accesses, kLoadLatency);
   }
 }

@@ -123,9 +123,9 @@ void WeightLoader::load_weights(const Chunk& c) {
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;
-      l.spread = !a.one_by_one;
-      l.row_bytes = a.row_bytes(0);
-      l.last_row_bytes = a.row_bytes(a.passes - 1);
+      l.last_row_bytes = a.row_bytes(a.passes - 1) * (a.one_by_one ? 1 : 9);
+      l.last_full_words = a.one_by_one ? 9 : 0;
+      l.last_word_bytes = a.one_by_one ? 0 : a.row_bytes(a.passes - 1);
       l.tile_passes = a.passes;
       l.first_pass = w.first_pass;
       load(l, w.passes * a.kp, w.tile);
@@ -145,7 +145,8 @@ void WeightLoader::load_weights(const Chunk& c) {
     l.passes = rows;
     l.rows = 1;
     l.pass_pitch = 1;
-    l.row_bytes = l.last_row_bytes = row_bytes;
+    l.last_row_bytes = row_bytes;
+    l.last_full_words = 9;
     l.tile_passes = rows;
     load(l, rows, c.tile_begin + row / v.rows_of_tile());
   }

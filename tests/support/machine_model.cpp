@@ -178,7 +178,8 @@ std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
     for (std::int64_t row = 0; row < l->rows; row++) {
       for (std::int64_t s = 0; s < l->segments; s++) {
         const std::int64_t pixel = s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes;
-        read(l->base, l->offset + row * l->row_pitch + s * l->segment_pitch, pixel * l->columns);
+        read(l->base, l->offset + row * l->row_pitch + s * l->segment_pitch,
+             l->step_bytes ? l->row_bytes : pixel * l->columns);
       }
     }
   } else if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
@@ -202,16 +203,28 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
       for (int row = 0; row < l->rows; row++, slot = ring.next(slot)) {
         for (int s = 0; s < l->segments; s++) {
           const int pixel = int(s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes);
+          const int row_bytes = int(l->step_bytes ? l->row_bytes : pixel * l->columns);
+          std::vector<int> banks;  // of the words that are written together
           for (int column = 0; column < l->columns; column++) {
-            for (int byte = 0; byte < pixel; byte += config_.cp) {
-              const int position =
-                  int(l->first + column * l->pixel + s * l->segment_groups) + byte / config_.cp;
-              Word& w = word(buffer == 1, slot, int(l->row_mod3 + row) % 3, position);
+            const int first = int(l->step_bytes ? column * l->step_bytes - l->lead_bytes : column * pixel);
+            if (column % (l->more_pixels + 1) == 0) banks.clear();
+            for (int word = 0; word * config_.cp < pixel; word++) {
+              const int position = int(l->first + column * l->pixel + s * l->segment_groups) + word;
+              if (l->more_pixels > 0) {
+                if (std::find(banks.begin(), banks.end(), position % 9) != banks.end())
+                  fail("two words for one bank");
+                banks.push_back(position % 9);
+              }
+              Word& w = this->word(buffer == 1, slot, int(l->row_mod3 + row) % 3, position);
               for (int i = 0; i < config_.cp; i++) {
-                w[std::size_t(i)] = byte + i < pixel ? std::int8_t(bytes[at++]) : std::int8_t(0);
+                const int byte = word * config_.cp + i;  // of the pixel
+                const bool held = byte < pixel && first + byte >= 0 && first + byte < row_bytes;
+                w[std::size_t(i)] =
+                    std::int8_t(held ? bytes.at(at + std::size_t(first + byte)) : std::uint8_t(l->fill));
               }
             }
           }
+          at += std::size_t(row_bytes);
         }
       }
     }
@@ -219,12 +232,14 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
     auto& memory = l->to_vwb ? vwb_ : wb_;
     for (int pass = 0; pass < l->passes; pass++) {
       const bool last = (l->first_pass + pass) % l->tile_passes == l->tile_passes - 1;
-      const int n = int(last ? l->last_row_bytes : l->row_bytes);
+      const int n = int(last ? l->last_row_bytes : 9 * config_.cp);
       for (int k = 0; k < l->rows; k++) {
         auto& row = memory.at(std::size_t(l->row + pass * l->pass_pitch + k));
-        std::fill(row.begin(), row.end(), std::int8_t(0));
-        for (int word = 0; word < (l->spread ? 9 : 1); word++) {
-          for (int i = 0; i < n; i++)
+        std::fill(row.begin(), row.end(), std::int8_t(l->fill));
+        int left = n;
+        for (int word = 0; word < 9; word++) {
+          const int word_bytes = int(last && word >= l->last_full_words ? l->last_word_bytes : config_.cp);
+          for (int i = 0; i < word_bytes && left > 0; i++, left--)
             row.at(std::size_t(word * config_.cp + i)) = std::int8_t(bytes.at(at++));
         }
       }

@@ -217,7 +217,8 @@ TEST(DmaPath, BandwidthAtLatency100) {
     Path path(ideal_timing(100), 1);
     LoadWeightsCommand c;
     c.rows = c.pass_pitch = kKp;
-    c.row_bytes = c.last_row_bytes = 9 * kCp;
+    c.last_row_bytes = 9 * kCp;
+    c.last_full_words = 9;
     c.tile_passes = c.passes = 16384 / (9 * kCp * kKp);
     c.bytes = c.passes * kKp * 9 * kCp;
     for (int i = 0; i < 20; i++) path.load(c);

@@ -80,12 +80,17 @@ class Load {
       const std::int64_t vb = c.vb_first + ((c.vb_slot - c.vb_first) / c.slot_size + r) % slots * c.slot_size;
       for (int s = 0; s < c.segments; s++) {
         const std::int64_t pixel_bytes = s == c.segments - 1 ? c.last_pixel_bytes : c.pixel_bytes;
-        std::uint64_t at = base_[c.base] + c.offset + r * c.row_pitch + s * c.segment_pitch;
-        expect_request(out, at, c.columns * pixel_bytes);
+        const std::uint64_t at = base_[c.base] + c.offset + r * c.row_pitch + s * c.segment_pitch;
+        const std::int64_t row_bytes = c.step_bytes ? c.row_bytes : c.columns * pixel_bytes;
+        expect_request(out, at, row_bytes);
         for (int x = 0; x < c.columns; x++) {
+          const std::int64_t first = c.step_bytes ? x * c.step_bytes - c.lead_bytes : x * pixel_bytes;
           for (std::int64_t w = 0; w * kCp < pixel_bytes; w++) {
-            std::vector<std::uint8_t> bytes(kCp, 0);
-            for (int b = 0; b < kCp && w * kCp + b < pixel_bytes; b++) bytes[b] = memory_byte(at++, salt_);
+            std::vector<std::uint8_t> bytes(kCp, static_cast<std::uint8_t>(c.fill));
+            for (int b = 0; b < kCp && w * kCp + b < pixel_bytes; b++) {
+              const std::int64_t byte = first + w * kCp + b;
+              if (byte >= 0 && byte < row_bytes) bytes[b] = memory_byte(at + byte, salt_);
+            }
             const std::int64_t i = c.first + s * c.segment_groups + w + x * c.pixel;
             const int bank = static_cast<int>((i + 3 * (c.row_mod3 + r)) % 9);
             if (c.to_sb) expected_.write(kSb, static_cast<int>(sb + i / 9) * 9 + bank, bytes);
@@ -103,15 +108,13 @@ class Load {
     std::uint64_t at = first;
     for (int p = 0; p < c.passes; p++) {
       const bool last = (c.first_pass + p) % c.tile_passes == c.tile_passes - 1;
-      const std::int64_t n = last ? c.last_row_bytes : c.row_bytes;
+      const std::int64_t n = last ? c.last_row_bytes : kRowBytes;
       for (int k = 0; k < c.rows; k++) {
-        std::vector<std::uint8_t> row(kRowBytes, 0);
-        if (c.spread) {
-          for (int t = 0; t < 9; t++) {
-            for (int b = 0; b < n; b++) row[t * kCp + b] = memory_byte(at++, salt_);
-          }
-        } else {
-          for (int b = 0; b < n; b++) row[b] = memory_byte(at++, salt_);
+        std::vector<std::uint8_t> row(kRowBytes, static_cast<std::uint8_t>(c.fill));
+        std::int64_t left = n;
+        for (int t = 0; t < 9; t++) {
+          const std::int64_t word = last && t >= c.last_full_words ? c.last_word_bytes : kCp;
+          for (int b = 0; b < word && left > 0; b++, left--) row[t * kCp + b] = memory_byte(at++, salt_);
         }
         std::int64_t address = c.row + p * c.pass_pitch + k;
         if (!c.to_vwb) {
@@ -318,18 +321,70 @@ class Load {
 // ---- random commands
 std::int64_t random_offset(Rng& rng) { return percent(rng, 50) ? pick(rng, 0, 1 << 20) : pick(rng, 0, 1 << 10) * kBus; }
 
-LoadRowsCommand random_rows(Rng& rng, int most_columns = 12) {
+// As many pixels together as their words lie in different banks, or fewer.
+std::int64_t random_more_pixels(Rng& rng, std::int64_t words, std::int64_t pixel) {
+  std::int64_t pixels = 0;
+  bool banks[9] = {}, distinct = true;
+  for (; distinct && (pixels + 1) * words <= kLw && pixels < 8; pixels += distinct) {
+    for (std::int64_t w = 0; w < words; w++) {
+      bool& taken = banks[(pixels * pixel + w) % 9];
+      distinct = distinct && !taken;
+      taken = true;
+    }
+  }
+  return pixels < 2 ? 0 : percent(rng, 70) ? pixels - 1 : pick(rng, 0, pixels - 1);
+}
+
+void random_place(Rng& rng, LoadRowsCommand& c);
+
+// Windows of a row, which may begin before it and end behind it.
+LoadRowsCommand random_image(Rng& rng) {
+  LoadRowsCommand c;
+  const std::int64_t channels = pick(rng, 1, 4), width = pick(rng, 1, 40);
+  const std::int64_t kernel = pick(rng, 1, std::min<std::int64_t>(kRowBytes / channels, 11));
+  const std::int64_t stride = pick(rng, 1, kernel), pad = pick(rng, 0, kernel - 1);
+  c.segments = 1;
+  c.segment_groups = 0;
+  c.last_pixel_bytes = kernel * channels;
+  c.pixel_bytes = percent(rng, 50) ? c.last_pixel_bytes : 0;
+  c.step_bytes = stride * channels;
+  c.lead_bytes = pad * channels;
+  c.columns = pick(rng, 1, (width - 1 + pad) / stride + 1);
+  c.row_bytes = std::min(width, (c.columns - 1) * stride - pad + kernel) * channels;
+  if (c.row_bytes <= 0) return random_image(rng);
+  c.fill = pick(rng, -128, 127);
+  c.segment_pitch = pick(rng, 0, 100);
+  c.row_pitch = c.row_bytes + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
+  random_place(rng, c);
+  return c;
+}
+
+LoadRowsCommand random_rows(Rng& rng, int most_columns = 30) {
+  if (percent(rng, 30)) return random_image(rng);
   LoadRowsCommand c;
   const bool dense = percent(rng, 40);  // host tensor: one segment of any length
   std::int64_t groups = pick(rng, 1, percent(rng, 10) ? 40 : 8);
-  std::int64_t channels = groups * kCp - (percent(rng, 50) ? pick(rng, 0, kCp - 1) : 0);
+  if (dense && percent(rng, 50)) groups = 1;
+  std::int64_t channels = groups * kCp - (dense && percent(rng, 70) ? pick(rng, 0, kCp - 1) : 0);
   std::int64_t segment = dense ? groups : pick(rng, 1, groups);
   if (percent(rng, 20)) segment = 3;
   c.segments = dense ? 1 : (groups + segment - 1) / segment;
   c.segment_groups = segment;
   c.pixel_bytes = dense ? channels : segment * kCp;
   c.last_pixel_bytes = channels - (c.segments - 1) * c.pixel_bytes;
+  c.fill = percent(rng, 50) ? 0 : pick(rng, -128, 127);
   c.columns = pick(rng, 1, most_columns);
+  c.segment_pitch = c.columns * c.pixel_bytes + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
+  c.row_pitch = c.segments * c.segment_pitch + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
+  random_place(rng, c);
+  const std::int64_t words = ((c.segments > 1 ? c.pixel_bytes : c.last_pixel_bytes) + kCp - 1) / kCp;
+  if (c.last_pixel_bytes % kCp == 0 || words == 1) c.more_pixels = random_more_pixels(rng, words, c.pixel);
+  return c;
+}
+
+// Where the rows come from and go to.
+void random_place(Rng& rng, LoadRowsCommand& c) {
+  std::int64_t groups = (c.segments - 1) * c.segment_groups + (c.last_pixel_bytes + kCp - 1) / kCp;
   c.rows = pick(rng, 1, 4);
   c.first = percent(rng, 30) ? pick(rng, 0, 30) : 0;
   groups += c.first;
@@ -349,18 +404,24 @@ LoadRowsCommand random_rows(Rng& rng, int most_columns = 12) {
   c.to_vb = mask >> 1;
   c.base = pick(rng, 0, 7);
   c.offset = random_offset(rng);
-  c.segment_pitch = c.columns * c.pixel_bytes + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
-  c.row_pitch = c.segments * c.segment_pitch + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
-  return c;
 }
 
 LoadWeightsCommand random_weights(Rng& rng, int split) {
   LoadWeightsCommand c;
   c.to_vwb = percent(rng, 30);
-  c.spread = !c.to_vwb && percent(rng, 50);
-  const std::int64_t full = c.spread ? kCp : kRowBytes;
-  c.row_bytes = percent(rng, 60) ? full : pick(rng, 1, full);
-  c.last_row_bytes = percent(rng, 40) ? full : pick(rng, 1, full);
+  const std::int64_t tail = pick(rng, 1, kCp);  // bytes of a last channel group
+  if (c.to_vwb || percent(rng, 30)) {           // contiguous
+    c.last_row_bytes = percent(rng, 40) ? kRowBytes : pick(rng, 1, kRowBytes);
+    c.last_full_words = 9;
+  } else if (percent(rng, 50)) {  // 3x3
+    c.last_word_bytes = tail;
+    c.last_row_bytes = 9 * tail;
+  } else {  // column
+    c.last_full_words = 3 * pick(rng, 0, 2);
+    c.last_word_bytes = tail;
+    c.last_row_bytes = c.last_full_words * kCp + 3 * tail;
+  }
+  c.fill = percent(rng, 50) ? 0 : pick(rng, -128, 127);
   c.rows = percent(rng, 60) ? kKp : pick(rng, 1, kKp);
   c.pass_pitch = kKp;
   c.tile_passes = pick(rng, 1, 5);
@@ -368,7 +429,7 @@ LoadWeightsCommand random_weights(Rng& rng, int split) {
   c.passes = pick(rng, 1, std::max(1, std::min(8, 16384 / (kRowBytes * kKp))));
   for (int p = 0; p < c.passes; p++) {
     const bool last = (c.first_pass + p) % c.tile_passes == c.tile_passes - 1;
-    c.bytes += c.rows * (last ? c.last_row_bytes : c.row_bytes) * (c.spread ? 9 : 1);
+    c.bytes += c.rows * (last ? c.last_row_bytes : kRowBytes);
   }
   const std::int64_t span = c.passes * c.pass_pitch;
   if (c.to_vwb) c.row = pick(rng, 0, kAddresses - 1);
@@ -441,8 +502,9 @@ TEST(KtLoad, FullRowsAtBusSpeed) {
   for (int i = 0; i < 8; i++) {
     LoadWeightsCommand c;
     c.rows = c.pass_pitch = kKp;
-    c.spread = i & 1;
-    c.row_bytes = c.last_row_bytes = c.spread ? kCp : kRowBytes;
+    c.last_row_bytes = kRowBytes;
+    c.last_full_words = i & 1 ? 0 : 9;
+    c.last_word_bytes = kCp;
     c.tile_passes = c.passes = 16384 / (kRowBytes * kKp);
     c.bytes = c.passes * kKp * kRowBytes;
     c.row = 0;
@@ -457,35 +519,64 @@ TEST(KtLoad, FullRowsAtBusSpeed) {
   EXPECT_LE(cycles, bytes / kBus * 1.02 + 30);
 }
 
+// Rows of `channels` channels in segments of `segment_bytes`, unstalled.
+std::int64_t cycles_of_rows(int columns, int channels, int segment_bytes, int more_pixels) {
+  Load load(seed());
+  for (int i = 0; i < 8; i++) {
+    LoadRowsCommand c;
+    const std::int64_t groups = (channels + kCp - 1) / kCp;
+    c.rows = 7;
+    c.columns = columns;
+    c.segments = (channels + segment_bytes - 1) / segment_bytes;
+    c.segment_groups = segment_bytes / kCp;
+    c.pixel_bytes = segment_bytes;
+    c.last_pixel_bytes = channels - (c.segments - 1) * segment_bytes;
+    c.pixel = groups % 3 ? groups : groups + 1;
+    c.more_pixels = more_pixels;
+    c.slot_size = (c.columns * c.pixel + 8) / 9;
+    c.sb_last = 6 * c.slot_size;
+    c.vb_last = 6 * c.slot_size;
+    c.to_sb = c.to_vb = 1;
+    c.segment_pitch = c.columns * segment_bytes;
+    c.row_pitch = c.segments * c.segment_pitch;
+    c.offset = static_cast<std::int64_t>(i) * 4096;
+    load.add(c);
+  }
+  const std::int64_t cycles = load.run({});
+  load.compare();
+  std::printf("%d x 7 rows of %d columns, %d bytes a pixel, %d a segment, %d pixels together: %lld cycles\n", 8, columns,
+              channels, segment_bytes, more_pixels + 1, static_cast<long long>(cycles));
+  return cycles;
+}
+
 TEST(KtLoad, OnePieceACycle) {
   for (const int segment_bytes : {kLw * kCp, kCp}) {
-    Load load(seed());
-    std::int64_t pieces = 0;
-    for (int i = 0; i < 8; i++) {
-      LoadRowsCommand c;
-      c.rows = 7;
-      c.columns = 28;
-      c.segments = 4;
-      c.segment_groups = segment_bytes / kCp;
-      c.pixel_bytes = c.last_pixel_bytes = segment_bytes;
-      c.pixel = 4 * c.segment_groups + 1;
-      c.slot_size = (c.columns * c.pixel + 8) / 9;
-      c.sb_last = 6 * c.slot_size;
-      c.vb_last = 6 * c.slot_size;
-      c.to_sb = c.to_vb = 1;
-      c.segment_pitch = c.columns * segment_bytes;
-      c.row_pitch = 4 * c.segment_pitch;
-      c.offset = static_cast<std::int64_t>(i) * 4096;
-      pieces += c.rows * c.segments * c.columns;
-      load.add(c);
-    }
-    const std::int64_t cycles = load.run({});
-    load.compare();
-    std::printf("rows: %lld pieces of %d bytes in %lld cycles\n", static_cast<long long>(pieces), segment_bytes,
-                static_cast<long long>(cycles));
     // bases are random: a request whose start is not aligned touches one beat more
-    EXPECT_LE(cycles, pieces * 1.02 + 8 * 7 * 4 + 30);
+    EXPECT_LE(cycles_of_rows(28, 4 * segment_bytes, segment_bytes, 0), 8 * 7 * 4 * 28 * 1.02 + 8 * 7 * 4 + 30);
   }
+}
+
+// An image of three channels: as many pixels a cycle as a request has words.
+TEST(KtLoad, SeveralPixelsACycle) {
+  const int rows = 8 * 7, together = std::min(kLw, 8);
+  EXPECT_LE(cycles_of_rows(96, 3, 3, together - 1), rows * (96 / together + 1) + 30);
+  EXPECT_LE(cycles_of_rows(96, 2 * kCp, 2 * kCp, together / 2 - 1), rows * (96 / (together / 2) + 1) + 30);
+}
+
+// Rows of a 3x3 kernel with three channels: 9 * 3 bytes each, a row a cycle.
+TEST(KtLoad, NarrowRowsOneACycle) {
+  Load load(seed());
+  LoadWeightsCommand c;
+  c.rows = c.pass_pitch = kKp;
+  c.last_word_bytes = 3;
+  c.last_row_bytes = 27;
+  c.tile_passes = 1;
+  c.passes = 16384 / (kRowBytes * kKp);
+  c.bytes = c.passes * c.rows * 27;
+  load.add(c);
+  const std::int64_t cycles = load.run({});
+  load.compare();
+  EXPECT_LE(cycles, std::max<std::int64_t>(c.passes * c.rows, c.bytes / kBus) * 1.02 + 30);
 }
 
 }  // namespace
