@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "reference/dot_products.h"
+
 namespace kaiten::reference {
 namespace {
 
@@ -54,39 +56,76 @@ std::vector<int16_t> widen(Input values, int zero_point) {
   return wide;
 }
 
-// bias + sum(a * w). Starting from the bias keeps every partial sum inside the worst-case range of the whole.
-int32_t dot(int32_t bias, const int16_t* a, const int16_t* w, size_t count) {
-  int32_t acc = bias;
-  for (size_t i = 0; i < count; i++) acc += int32_t(a[i]) * int32_t(w[i]);
-  return acc;
+// Lines of numbers, each padded with zeros to a multiple of kDotStep.
+struct Lines {
+  Lines(size_t count, size_t numbers) : length(padded_length(numbers)), values(count * length) {}
+  int16_t* at(size_t line) { return values.data() + line * length; }
+
+  size_t length;
+  std::vector<int16_t> values;
+};
+
+Lines widen_lines(Input values, int zero_point, size_t numbers) {
+  Lines lines(values.size() / numbers, numbers);
+  for (size_t i = 0; i < values.size(); i++) {
+    lines.at(i / numbers)[i % numbers] = int16_t(values[i] - zero_point);
+  }
+  return lines;
 }
+
+// bias + sum, which fits int32 even where the sum alone does not.
+int32_t accumulator(int32_t bias, int32_t sum) { return int32_t(uint32_t(bias) + uint32_t(sum)); }
+
+// Pixels (or rows of a fully connected layer) worked on at a time: their windows fit a near cache.
+size_t lines_at_once(size_t length) { return std::clamp<size_t>((1 << 16) / length / 4 * 4, 4, 64); }
 
 }  // namespace
 
-void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
-            Output output, int groups) {
-  // Per pixel: the window as one line of (a - zp_in), zero outside the map, then one dot product per output
-  // channel.
+void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights,
+                 Nhwc out, int groups, const SumsOfPixels& take) {
+  // The windows of some pixels as lines of (a - zp_in), zero outside the map; then a dot product with every
+  // kernel.
   const std::vector<int16_t> values = widen(input, params.zp_in);
-  const std::vector<int16_t> kernel = widen(weights, params.zp_weights);
   const auto depth = size_t(in.c / groups);
   const size_t taps = size_t(window.kernel_h) * size_t(window.kernel_w) * depth;
-  const auto group_channels = size_t(out.c / groups);
-  std::vector<int16_t> line(taps);
-  for_each_pixel(out, [&](int n, int y, int x) {
-    int8_t* result = output.data() + offset(out, n, y, x);
+  const Lines kernels = widen_lines(weights, params.zp_weights, taps);
+  const auto channels = size_t(out.c);
+  const size_t group_channels = channels / size_t(groups);
+  const size_t pixels = size_t(out.n) * size_t(out.h) * size_t(out.w);
+  const size_t step = lines_at_once(kernels.length);
+  std::vector<int32_t> sums(step * channels);
+  for (size_t first = 0; first < pixels; first += step) {
+    const size_t count = std::min(step, pixels - first);
     for (size_t g = 0; g < size_t(groups); g++) {
-      std::fill(line.begin(), line.end(), int16_t(0));
-      for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
-        const int16_t* cell = values.data() + offset(in, n, iy, ix) + g * depth;
-        std::copy_n(cell, depth, line.data() + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * depth);
-      });
-      for (size_t o = g * group_channels; o < (g + 1) * group_channels; o++) {
-        const int32_t acc = dot(params.bias[o], line.data(), kernel.data() + o * taps, taps);
-        result[o] = requantize_channel(params, o, acc);
+      Lines lines(count, taps);
+      for (size_t p = 0; p < count; p++) {
+        const auto x = int((first + p) % size_t(out.w));
+        const auto y = int((first + p) / size_t(out.w) % size_t(out.h));
+        const auto n = int((first + p) / size_t(out.w) / size_t(out.h));
+        for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
+          const int16_t* cell = values.data() + offset(in, n, iy, ix) + g * depth;
+          std::copy_n(cell, depth, lines.at(p) + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * depth);
+        });
       }
+      const size_t kernel = g * group_channels;
+      dot_products(kernels.length, lines.at(0), count, kernels.values.data() + kernel * kernels.length,
+                   group_channels, sums.data() + kernel, channels);
     }
-  });
+    take(first, std::span(sums).first(count * channels));
+  }
+}
+
+void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
+            Output output, int groups) {
+  const auto channels = size_t(out.c);
+  conv2d_sums(
+      params, window, in, input, weights, out, groups, [&](size_t first, std::span<const int32_t> sums) {
+        int8_t* result = output.data() + first * channels;
+        for (size_t i = 0; i < sums.size(); i++) {
+          result[i] =
+              requantize_channel(params, i % channels, accumulator(params.bias[i % channels], sums[i]));
+        }
+      });
 }
 
 void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
@@ -113,14 +152,19 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
 }
 
 void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output) {
-  const std::vector<int16_t> values = widen(input, params.zp_in);
-  const std::vector<int16_t> kernel = widen(weights, params.zp_weights);
   const size_t depth = input.size() / size_t(rows);
   const size_t channels = params.bias.size();
-  for (size_t row = 0; row < size_t(rows); row++) {
-    for (size_t o = 0; o < channels; o++) {
-      const int32_t acc = dot(params.bias[o], values.data() + row * depth, kernel.data() + o * depth, depth);
-      output[row * channels + o] = requantize_channel(params, o, acc);
+  Lines lines = widen_lines(input, params.zp_in, depth);
+  // Some kernels at a time: all of them, widened, may be large.
+  constexpr size_t kKernelsAtOnce = 64;
+  std::vector<int32_t> sums(size_t(rows) * kKernelsAtOnce);
+  for (size_t first = 0; first < channels; first += kKernelsAtOnce) {
+    const size_t count = std::min(kKernelsAtOnce, channels - first);
+    Lines kernels = widen_lines(weights.subspan(first * depth, count * depth), params.zp_weights, depth);
+    dot_products(lines.length, lines.at(0), size_t(rows), kernels.at(0), count, sums.data(), count);
+    for (size_t i = 0; i < size_t(rows) * count; i++) {
+      const size_t o = first + i % count;
+      output[i / count * channels + o] = requantize_channel(params, o, accumulator(params.bias[o], sums[i]));
     }
   }
 }
@@ -223,8 +267,8 @@ void multiply(const MulParams& params, Input a, Input b, Output output) {
 
 void quantize(const QuantizeParams& params, Input input, Output output) {
   for (size_t i = 0; i < output.size(); i++) {
-    output[i] = finish(requantize_double(input[i] - params.zp_in, params.multiplier), params.zp_out, params.lo,
-                       params.hi);
+    output[i] = finish(requantize_double(input[i] - params.zp_in, params.multiplier), params.zp_out,
+                       params.lo, params.hi);
   }
 }
 

@@ -1,4 +1,4 @@
-// The operators in plain integer loops, one function each, on dense NHWC int8 tensors. They follow
+// The operators in integer loops, one function each, on dense NHWC int8 tensors. They follow
 // docs/numerics.md to the letter and share nothing with the hardware but the integer parameters of
 // graph/quantize.h.
 //
@@ -8,6 +8,7 @@
 #define KAITEN_REFERENCE_KERNELS_H
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "graph/graph.h"
@@ -22,6 +23,13 @@ using Output = std::span<int8_t>;
 // group g.
 void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
             Output output, int groups = 1);
+
+// The sums of products of the same convolution, without bias: take(first, sums) is called for runs of pixels,
+// in order, with the sums of pixels from `first` on, all channels of a pixel beside each other,
+// modulo 2^32.
+using SumsOfPixels = std::function<void(size_t first, std::span<const int32_t> sums)>;
+void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights,
+                 Nhwc out, int groups, const SumsOfPixels& take);
 
 // weights HWO; output channel o reads input channel o / (out.c / in.c).
 void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
