@@ -39,6 +39,9 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
       return tflite::CreatePool2DOptions(out, padding, op.stride_w, op.stride_h, op.filter_w, op.filter_h,
                                          activation)
           .Union();
+    case tflite::Operator::CONCATENATION:
+      type = tflite::Options::ConcatenationOptions;
+      return tflite::CreateConcatenationOptions(out, op.axis, activation).Union();
     case tflite::Operator::MEAN:
       type = tflite::Options::ReducerOptions;
       return tflite::CreateReducerOptions(out, op.keep_dims).Union();

@@ -15,7 +15,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
-KAITEN, TB = os.path.join(BUILD, "kaiten"), os.path.join(BUILD, "tb")
+KAITEN, TB, GENERATE = (os.path.join(BUILD, name) for name in ("kaiten", "tb", "kaiten-generate"))
 DEMO = os.path.join(ROOT, "models", "demo")
 SKIPPED = 77  # exit code that ctest takes for a skipped test
 
@@ -179,6 +179,20 @@ class BadInput(Case):
             if inspected.returncode == 0:
                 done = run(KAITEN, "run", path, "--config", "nano")
                 self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-300:])
+
+
+class Generate(Case):
+    def test_a_generated_network_is_a_model(self):
+        model = self.file("small.tflite")
+        done = run(GENERATE, "mobilenet_v1", "--size", 32, "--output", model)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("zeros", done.stdout)
+        self.assertEqual(run(KAITEN, "inspect", model).returncode, 0)
+
+    def test_bad_input(self):
+        for arguments in ([], ["resnet19"], ["resnet18", "--size", 5], ["resnet18", "--size", "many"], ["resnet18", "--no-such"],
+                          ["resnet18", "--size", 32, "--output", "/no/such/folder/file"]):
+            self.refused(*arguments, program=GENERATE)
 
 
 class Interrupt(Case):

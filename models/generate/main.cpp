@@ -1,0 +1,70 @@
+// kaiten-generate: writes a quantised network of random weights as a TensorFlow Lite file and says how alive
+// its activations are under the image that `kaiten run` takes with the same seed.
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <iostream>
+
+#include "graph/error.h"
+#include "import/import.h"
+#include "models/generate/networks.h"
+#include "models/generate/random_network.h"
+#include "models/generate/statistics.h"
+#include "reference/reference.h"
+
+namespace po = boost::program_options;
+using namespace kaiten;
+
+namespace {
+
+constexpr int kUsualSize = 224;
+
+int generate_file(int argc, char** argv) {
+  std::string network;
+  std::string output;
+  int size = 0;
+  uint64_t seed = 0;
+  po::options_description all("options");
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("network", po::value(&network)->value_name("NETWORK"), "which one (also as first argument)");
+  add("output", po::value(&output)->value_name("FILE"), "the model file; without it NETWORK.tflite");
+  add("size", po::value(&size)->value_name("PIXELS")->default_value(kUsualSize),
+      "rows and columns of the image");
+  add("seed", po::value(&seed)->value_name("N")->default_value(1), "of weights, scales and image");
+  po::positional_options_description positional;
+  positional.add("network", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(argc, argv).options(all).positional(positional).run(), values);
+  po::notify(values);
+  if (values.count("help") != 0) {
+    std::cout << "usage: kaiten-generate NETWORK [OPTIONS]\nWrites a quantised network of random weights. "
+                 "Networks:";
+    for (const std::string_view name : generate::network_names()) std::cout << " " << name;
+    std::cout << "\n\n" << all;
+    return 0;
+  }
+  if (network.empty()) throw InputError("which network? (see --help)");
+  if (output.empty()) output = network + ".tflite";
+
+  const std::vector<uint8_t> file = generate::make_network(network, size, seed);
+  const Graph graph = require_graph(import_tflite(file, network));
+  const std::vector<Int8Values> inputs = {generate::random_image(size, seed)};
+  std::cout << generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));
+  std::ofstream out(output, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
+  out.close();
+  if (!out) throw InputError("cannot write '" + output + "'");
+  std::cout << output << ": " << file.size() << " bytes, " << macs(graph) << " MACs\n";
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return generate_file(argc, argv);
+  } catch (const std::exception& e) {
+    std::cerr << "kaiten-generate: " << e.what() << "\n";
+    return 2;
+  }
+}

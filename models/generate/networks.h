@@ -1,0 +1,25 @@
+// The networks the generator knows, by the tables of the papers that define them: batch normalisation folded,
+// ReLU fused, "same" padding as TensorFlow has it, and without local response normalisation and dropout.
+#ifndef KAITEN_MODELS_GENERATE_NETWORKS_H
+#define KAITEN_MODELS_GENERATE_NETWORKS_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaiten::generate {
+
+// mobilenet_v1, resnet18, resnet34, ..., in the order of the list of the usage text.
+std::vector<std::string_view> network_names();
+// Rows and columns of the image.
+
+constexpr int kSmallestSize = 32;
+constexpr int kLargestSize = 512;
+
+// The bytes of a TensorFlow Lite file. Throws InputError for a name or a size that is none.
+std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed);
+
+}  // namespace kaiten::generate
+
+#endif  // KAITEN_MODELS_GENERATE_NETWORKS_H

@@ -1,0 +1,99 @@
+// Builds a quantised network of random weights layer by layer, as a TensorFlow Lite file. Every layer is
+// calibrated when it is added, as batch normalisation and a quantiser do for a trained one: the sums of the
+// reference executor on a random image choose bias and scale of each output channel, so that about half of
+// the values are zero behind a ReLU, few saturate and no channel dies.
+//
+// The same seed gives the same bytes on every machine.
+#ifndef KAITEN_MODELS_GENERATE_RANDOM_NETWORK_H
+#define KAITEN_MODELS_GENERATE_RANDOM_NETWORK_H
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "export/tflite_file.h"
+#include "graph/graph.h"
+
+namespace kaiten::generate {
+
+// Fewer pixels than this say nothing of a channel: then all channels are calibrated together.
+constexpr size_t kFewPixels = 32;
+
+struct ConvShape {
+  int channels = 0;
+  int kernel = 1;
+  int stride = 1;
+  bool relu = true;
+  bool same = true;     // else no padding
+  int add_to = -1;      // tensor that add() adds to the result
+  float out_scale = 0;  // of the output, for operands of concat(); 0: chosen
+};
+
+class RandomNetwork {
+ public:
+  // A network that reads an image of size x size x 3.
+  RandomNetwork(int size, uint64_t seed);
+
+  // Layers take and return tensors of the file.
+  int image() const { return 0; }
+  int conv(int in, const ConvShape& shape);
+  int depthwise(int in, int stride);
+  int fully_connected(int in, int channels, bool relu);
+  int add(int a, int b);  // with ReLU
+  int max_pool(int in, int kernel, int stride, bool same = true);
+  int mean(int in);
+  int concat(const std::vector<int>& operands);  // of one scale, see shared_scale()
+  int softmax(int in);
+
+  float shared_scale();
+  int side(int tensor) const { return shape_of(tensor).h; }
+
+  // The file, with `tensor` as its output.
+  std::vector<uint8_t> file(int tensor, const std::string& description);
+
+ private:
+  // A layer with weights: what is known before its calibration.
+  struct Weighted {
+    int code = 0;  // BuiltinOperator
+    Nhwc in;       // as the sums see it
+    Nhwc out;
+    Window window;
+    int groups = 1;
+    std::vector<int> weights_shape;
+    std::vector<int> out_shape;
+    ConvShape shape;
+  };
+  // Bias and weight scale of every output channel, and the output's quantisation.
+  struct Calibration {
+    std::vector<int32_t> bias;
+    std::vector<float> weight_scale;
+    float out_scale = 0;
+    int out_zero_point = 0;
+  };
+
+  Nhwc shape_of(int tensor) const;
+  float scale_of(int tensor) const { return file_.tensors[size_t(tensor)].scale.front(); }
+  int zero_point_of(int tensor) const { return int(file_.tensors[size_t(tensor)].zero_point.front()); }
+  double real(int tensor, size_t i) const;
+  double uniform(double low, double high);
+
+  int activation(const std::string& kind, const std::vector<int>& shape, float scale, int zero_point);
+  int constant(const std::string& kind, FileType type, const std::vector<int>& shape,
+               std::vector<uint8_t> data);
+  FileOp& operation(int code, const std::vector<int>& inputs, int output);
+  int weighted(int in, const Weighted& layer);
+  Calibration with_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
+  Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
+
+  std::mt19937_64 random_;
+  TfLiteFile file_;
+  std::vector<std::vector<int8_t>> values_;  // of activations, under the image of the calibration
+};
+
+// The image that `kaiten run --seed SEED` takes too: size x size x 3 random stored values.
+std::vector<int8_t> random_image(int size, uint64_t seed);
+
+}  // namespace kaiten::generate
+
+#endif  // KAITEN_MODELS_GENERATE_RANDOM_NETWORK_H

@@ -1,0 +1,54 @@
+// Large networks whole on the RTL, every tensor against the reference: random weights on small images in
+// every check, the networks as the papers have them in the long one.
+
+#include <gtest/gtest.h>
+
+#include "import/import.h"
+#include "models/generate/networks.h"
+#include "tests/support/seed.h"
+#include "tests/system/session.h"
+
+namespace kaiten {
+namespace {
+
+struct Case {
+  std::string network;
+  int size = 0;
+  double utilisation = 0;  // the array's, at least
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.network << " " << c.size; }
+
+class GeneratedNetworks : public testing::TestWithParam<Case> {};
+
+TEST_P(GeneratedNetworks, WholeOnBase) {
+  const auto& [name, size, utilisation] = GetParam();
+  const Graph graph = require_graph(import_tflite(generate::make_network(name, size, 1), name));
+  const Config& config = preset("base");
+  // A memory as in the measured tables.
+  tb::SimOptions options;
+  options.memory.read_latency = options.memory.write_latency = 100;
+  options.memory.bytes = std::uint64_t(1) << 29;
+  options.memory.bytes_per_cycle = config.axi_bytes;
+  const auto device = tb::make_sim_device("base", options);
+  std::mt19937_64 random(test::seed());
+  const auto result = test::run_on(*device, graph, config, {}, test::draw_inputs(graph, random));
+  const double reached = double(macs(graph)) / double(result.cycles()) / config.array_multipliers();
+  std::printf("%s %d: %llu cycles, array %.1f %%, simulated at %.0f kHz\n", name.c_str(), size,
+              static_cast<unsigned long long>(result.cycles()), 100 * reached,
+              double(device->loop_cycles()) / std::max(device->loop_seconds(), 1e-9) / 1e3);
+  EXPECT_GE(reached, utilisation);
+}
+
+#ifdef KAITEN_LONG
+const Case kCases[] = {
+    {"resnet18", 224, 0.70}, {"resnet34", 224, 0.70}, {"resnet50", 224, 0.70}, {"vgg19", 224, 0.60}};
+#else
+const Case kCases[] = {{"resnet18", 64, 0}, {"resnet50", 64, 0}, {"vgg19", 32, 0}, {"mobilenet_v1", 96, 0}};
+#endif
+
+INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.network; });
+
+}  // namespace
+}  // namespace kaiten
