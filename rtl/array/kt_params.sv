@@ -63,8 +63,9 @@ module kt_params
   end
 
   always_ff @(posedge clk_i) begin
+    // ZSB is a ring of whole tiles: behind its end comes its beginning.
     if (start_i) tile_addr_q <= base_i;
-    else if (tile_i) tile_addr_q <= tile_addr_q + addr_t'(Kp);
+    else if (tile_i) tile_addr_q <= (tile_addr_q == addr_t'(Depth - Kp)) ? '0 : tile_addr_q + addr_t'(Kp);
     // The slot comes three cycles before its parameters are due: the tile before may still be reading.
     if (tile_i) begin
       pending_q        <= tile_addr_q;

@@ -1,6 +1,7 @@
 #include "compile/command_list.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "graph/error.h"
 
@@ -13,44 +14,90 @@ constexpr std::size_t kMaxCommands = std::size_t(1) << 20;
 
 }  // namespace
 
-void CommandList::emit(CommandBody body, const CommandMeta& meta, std::span<const Access> accesses,
-                       std::int64_t latency) {
-  if (program.commands.size() == kMaxCommands) {
-    throw InputError("limit: programs of " + std::to_string(kMaxCommands) +
-                     " commands, found: more, in layer '" + graph_.ops[std::size_t(meta.op)].name + "'");
+std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses) {
+  std::int64_t start = busy_until_[std::size_t(queue)];
+  const Counts wait = hazards_.peek(queue, accesses);
+  for (std::size_t q = 0; q < kQueues; q++) {
+    if (wait[q] > 0) start = std::max(start, done_[q][wait[q] - 1]);
   }
-  Command c;
-  c.body = std::move(body);
-  c.wait = hazards_.add(c.queue(), accesses);
-  program.commands.push_back(std::move(c));
-  program.meta.push_back(meta);
-  costs_.push_back({meta.cycles, latency});
+  return start;
 }
 
-std::int64_t CommandList::append_region() {
-  auto& bytes = program.constants;
-  const std::size_t align = std::size_t(program.config.axi_bytes);
-  bytes.resize((bytes.size() + align - 1) / align * align);
-  return std::int64_t(bytes.size());
+void CommandList::emit(const Offer& offer) {
+  if (commands_.size() == kMaxCommands) {
+    throw InputError("limit: programs of " + std::to_string(kMaxCommands) +
+                     " commands, found: more, in layer '" + graph_.ops[std::size_t(offer.meta.op)].name + "'");
+  }
+  Command c;
+  c.body = offer.body;
+  const Queue queue = c.queue();
+  const std::size_t q = std::size_t(queue);
+  const std::int64_t start = start_of(queue, offer.accesses);
+  c.wait = hazards_.add(queue, offer.accesses);
+  commands_.push_back(std::move(c));
+  meta_.push_back(offer.meta);
+  if (offer.meta.kind == CommandMeta::Bytes::kActivations) {
+    activation_bytes_ += offer.meta.read_bytes + offer.meta.written_bytes;
+  }
+  costs_.push_back({offer.meta.cycles, offer.latency});
+  const auto complete = [&](std::size_t in, std::int64_t at) {
+    auto& d = done_[in];
+    d.push_back(d.empty() ? at : std::max(d.back(), at));  // completions are in order
+  };
+  if (queue == Queue::kStore) {
+    store_pending_ = true;  // takes as long as what feeds it
+    return;
+  }
+  busy_until_[q] = start + offer.meta.cycles;
+  complete(q, busy_until_[q] + offer.latency);
+  if (store_pending_) {
+    complete(std::size_t(Queue::kStore), busy_until_[q] + offer.latency + kStoreLatency);
+    store_pending_ = false;
+  }
+}
+
+std::int64_t CommandList::constant(std::int64_t bytes, std::function<void(std::vector<std::uint8_t>&)> fill) {
+  const std::int64_t align = config_.axi_bytes;
+  const std::int64_t offset = (constant_bytes_ + align - 1) / align * align;
+  constant_bytes_ = offset + bytes;
+  constants_.push_back({offset, bytes, std::move(fill)});
+  return offset;
 }
 
 std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
-  return kLoadStart + (bytes + program.config.axi_bytes - 1) / program.config.axi_bytes;
+  return kLoadStart + (bytes + config_.axi_bytes - 1) / config_.axi_bytes;
 }
 
 void CommandList::schedule() {
-  const auto [order, cycles] = kaiten::schedule(program.commands, costs_);
-  program.modelled_cycles = cycles;
+  const auto [order, cycles] = kaiten::schedule(commands_, costs_);
+  modelled_cycles_ = cycles;
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;
   commands.reserve(order.size());
   meta.reserve(order.size());
   for (std::size_t i : order) {
-    commands.push_back(std::move(program.commands[i]));
-    meta.push_back(program.meta[i]);
+    commands.push_back(std::move(commands_[i]));
+    meta.push_back(meta_[i]);
   }
-  program.commands = std::move(commands);
-  program.meta = std::move(meta);
+  commands_ = std::move(commands);
+  meta_ = std::move(meta);
+}
+
+Program CommandList::finish() {
+  Program program;
+  program.config = config_;
+  program.modelled_cycles = modelled_cycles_;
+  program.commands = std::move(commands_);
+  program.meta = std::move(meta_);
+  program.constants.reserve(std::size_t(constant_bytes_));
+  for (const Piece& p : constants_) {
+    program.constants.resize(std::size_t(p.offset));
+    p.fill(program.constants);
+    if (std::int64_t(program.constants.size()) != p.offset + p.bytes) {
+      throw std::logic_error("a constant of another size than announced");
+    }
+  }
+  return program;
 }
 
 void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, int begin, int end,

@@ -1,14 +1,16 @@
-// The compiler: graph and configuration to program. Layers run one after the other; a tensor stays in the
-// streaming buffers its consumers read when it fits there for its whole life, else it is stored in memory and
-// read in blocks of rows. Weights come through a ring, ahead of the layers that use them.
+// The compiler: graph and configuration to program. The operators are cut into spans whose rows are interleaved on chip
+// (spans.h), the spans get their addresses (place.h) and their commands an order (emit.h); of several plans the one that
+// moves fewest bytes is taken, among equals the fastest by the model of the queues.
 #ifndef KAITEN_COMPILE_COMPILER_H
 #define KAITEN_COMPILE_COMPILER_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "compile/config.h"
+#include "compile/layout.h"
 #include "compile/program.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
@@ -27,6 +29,10 @@ struct CompileOptions {
   bool keep_on_chip = true;  // false: every tensor goes through memory (tests)
   OperatorOrder order = OperatorOrder::kBest;
   int block_pixels = 0;  // output pixels of a command, 0: a default that suits the array
+  // Addresses of SB and VB that rings do not use.
+  std::array<int, kBuffers> reserve{};
+  // Where not empty: operators of the graph behind which the spans end, ascending.
+  std::vector<int> cuts;
 };
 
 // Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph

@@ -27,20 +27,19 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
   b.out_pixel = out_rows.width > 1 ? out_rows.pixel : 0;
   b.out_row_mod3 = out_row % 3;
   b.out_slot_size = out_rows.slot_size;
-  const StoragePlan& sp = x.output;
-  if (const auto& ring = sp.whole[std::size_t(Buffer::kSb)]) {
+  if (const auto& ring = x.outputs[std::size_t(Buffer::kSb)]) {
     b.to_sb = 1;
     b.sb_first = ring->first;
     b.sb_last = ring->last();
     b.sb_slot = ring->slot(out_row);
   }
-  if (const auto& ring = sp.whole[std::size_t(Buffer::kVb)]) {
+  if (const auto& ring = x.outputs[std::size_t(Buffer::kVb)]) {
     b.to_vb = 1;
     b.vb_first = ring->first;
     b.vb_last = ring->last();
     b.vb_slot = ring->slot(out_row);
   }
-  b.to_store = sp.in_memory;
+  b.to_store = x.memory != nullptr;
   b.zero = op.zero;
   b.low = op.low;
   b.high = op.high;
@@ -50,12 +49,11 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
 }  // namespace
 
 CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
-  const OpPlan& p = x.plan;
   const int top = row * op.stride - op.pad_top;
   const RowLayout in_rows(op.in.c, op.in.w, x.config.cp);
   if (op.engine == Engine::kConv) {
     ConvCommand b;
-    fill_common(op, p.rings[0], top, row, rows, c, x, b);
+    fill_common(op, x.inputs[0], top, row, rows, c, x, b);
     b.in_step = in_rows.width > 1 ? op.stride * in_rows.pixel : 0;
     b.in_width = op.in.w;
     b.in_height = op.in.h;
@@ -72,7 +70,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   }
   if (op.engine == Engine::kWindow) {
     WindowCommand b;
-    fill_common(op, p.rings[0], top, row, rows, c, x, b);
+    fill_common(op, x.inputs[0], top, row, rows, c, x, b);
     b.in_group = 3 * c.tile_begin;
     b.in_width = op.in.w;
     b.in_height = op.in.h;
@@ -87,16 +85,16 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     return b;
   }
   AddCommand b;
-  fill_common(op, p.rings[0], top, row, rows, c, x, b);
+  fill_common(op, x.inputs[0], top, row, rows, c, x, b);
   b.in_group = 3 * c.tile_begin;
-  b.in2_first = p.rings[1].first;
-  b.in2_last = p.rings[1].last();
-  b.in2_slot = p.rings[1].slot(top);
+  b.in2_first = x.inputs[1].first;
+  b.in2_last = x.inputs[1].last();
+  b.in2_slot = x.inputs[1].slot(top);
   return b;
 }
 
 StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
-  const MemoryLayout& m = x.output.memory;
+  const MemoryLayout& m = *x.memory;
   StoreCommand s;
   s.base = m.base;
   s.offset = m.offset + row * m.row_pitch + c.tile_begin * m.segment_pitch;

@@ -2,18 +2,24 @@
 #ifndef KAITEN_COMPILE_ENGINE_COMMANDS_H
 #define KAITEN_COMPILE_ENGINE_COMMANDS_H
 
+#include <array>
+#include <optional>
+#include <vector>
+
 #include "compile/command.h"
 #include "compile/config.h"
+#include "compile/layout.h"
 #include "compile/lower.h"
-#include "compile/place.h"
 #include "compile/weights.h"
 
 namespace kaiten {
 
+// Where the rows of an operator are.
 struct EngineContext {
   const Config& config;
-  const OpPlan& plan;
-  const StoragePlan& output;
+  std::vector<Ring> inputs;
+  std::array<std::optional<Ring>, kBuffers> outputs;
+  const MemoryLayout* memory = nullptr;  // of the output, where it is stored
 };
 
 // Output rows [row, row + rows) of the chunk's tiles.

@@ -30,9 +30,8 @@ HazardTracker::Map::iterator HazardTracker::split(Map& map, std::int64_t at) {
   return map.emplace_hint(it, at, right);
 }
 
-Counts HazardTracker::add(Queue queue, std::span<const Access> accesses) {
+Counts HazardTracker::peek(Queue queue, std::span<const Access> accesses) {
   const std::size_t q = std::size_t(queue);
-  const std::uint32_t number = counts_[q] + 1;
   Counts wait{};
   for (const Access& a : accesses) {
     if (a.begin >= a.end) continue;
@@ -44,6 +43,13 @@ Counts HazardTracker::add(Queue queue, std::span<const Access> accesses) {
       if (a.write) merge(wait, s.reads);
     }
   }
+  return wait;
+}
+
+Counts HazardTracker::add(Queue queue, std::span<const Access> accesses) {
+  const std::size_t q = std::size_t(queue);
+  const std::uint32_t number = counts_[q] + 1;
+  const Counts wait = peek(queue, accesses);
   for (const Access& a : accesses) {
     if (a.begin >= a.end) continue;
     Map& map = maps_[std::size_t(a.space)];

@@ -39,6 +39,8 @@ using Counts = std::array<std::uint32_t, kQueues>;
 
 class HazardTracker {
  public:
+  // Waits that the next command would have if it went into `queue` now.
+  Counts peek(Queue queue, std::span<const Access> accesses);
   // Waits of the next command, which goes into `queue`.
   Counts add(Queue queue, std::span<const Access> accesses);
   // Commands given so far.

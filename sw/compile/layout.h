@@ -17,6 +17,9 @@ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 // a mod b in 0..b-1, also for negative a.
 constexpr int positive_mod(int a, int b) { return ((a % b) + b) % b; }
 
+enum class Buffer : std::uint8_t { kSb, kVb };
+constexpr int kBuffers = 2;
+
 // Rows of one shape in a streaming buffer, whatever ring they are in.
 struct RowLayout {
   int groups = 0;     // G, words of a pixel that exist

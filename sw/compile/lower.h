@@ -20,6 +20,9 @@ enum class Engine : std::uint8_t { kHost, kConv, kWindow, kAdd };
 // Values of the command field `kind` of a window.
 enum class WindowKind : std::uint8_t { kDepthwise = 0, kMaximum = 1, kAverage = 2 };
 
+// The buffer an engine reads.
+constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
+
 struct LoweredOp {
   int op = -1;
   Engine engine = Engine::kHost;

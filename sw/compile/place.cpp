@@ -1,276 +1,181 @@
 #include "compile/place.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-
-#include "graph/error.h"
+#include <utility>
 
 namespace kaiten {
 
 namespace {
 
-// Small commands let the engines work on neighbouring layers at the same time, but passes of fewer pixels
-// than the array has rows cannot hide the loading of weights, and every command costs a few cycles: measured
-// best on ResNet-8 and the demo network.
-constexpr int kMinBlockPixels = 16;
 // Memory regions start at multiples of this, whatever the bus.
 constexpr std::int64_t kRegionAlign = 64;
 
-// First fit over the addresses of a buffer.
+// Pieces of a buffer's addresses: the first gap from below, or from above.
 class Addresses {
  public:
   explicit Addresses(int depth) : depth_(depth) {}
 
-  std::optional<int> take(int size) {
+  std::optional<int> take(int size, bool from_above) {
+    std::optional<int> found;
     int at = 0;
-    auto it = used_.begin();
-    for (; it != used_.end() && it->first < at + size; ++it) at = it->second;
-    if (at + size > depth_) return std::nullopt;
-    used_.insert(it, {at, at + size});
-    return at;
+    for (auto it = used_.begin();; ++it) {
+      const int end = it == used_.end() ? depth_ : it->first;
+      if (end - at >= size) {
+        found = from_above ? end - size : at;
+        if (!from_above) break;
+      }
+      if (it == used_.end()) break;
+      at = it->second;
+    }
+    if (found) used_.emplace(*found, *found + size);
+    return found;
   }
-  void give_back(int first) {
-    used_.erase(std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == first; }));
-  }
+  void give_back(int first) { used_.erase(first); }
 
  private:
   int depth_;
-  std::vector<std::pair<int, int>> used_;  // sorted
+  std::map<int, int> used_;  // first, end
 };
 
 class Placer {
  public:
-  Placer(const Graph& graph, const Lowering& lowering, const Config& config, bool keep, int block_pixels)
-      : graph_(graph), lowering_(lowering), config_(config), block_pixels_(block_pixels) {
-    const std::size_t n = lowering.storages.size();
-    uses_.resize(n);
-    denied_.assign(n, {!keep, !keep});
-    for (std::size_t i = 0; i < lowering.ops.size(); i++) {
-      const LoweredOp& op = lowering.ops[i];
-      if (op.engine == Engine::kHost) continue;
-      for (int s : op.inputs) {
-        Uses& u = uses_[std::size_t(s)];
-        if (op.flatten) {
-          u.flattened = true;
-        } else {
-          u.last[std::size_t(buffer_of(op.engine))] = int(i);
-        }
-      }
+  Placer(const Lowering& lowering, const Config& config, const SpanPlan& plan)
+      : lowering_(lowering), config_(config), plan_(plan), space_{Addresses(config.sb_depth), Addresses(config.vb_depth)} {}
+
+  bool rings(Placement& placement, int max_slack, Buffer& too_small) {
+    const std::size_t n = plan_.spans.size();
+    for (std::size_t k = 0; k < n; k++) {
+      PlacedSpan p{span_rows(lowering_, config_, plan_, k), {}};
+      p.rings.resize(p.rows.rings.size());
+      placement.spans.push_back(std::move(p));
     }
-  }
-
-  Plan run() {
-    while (!attempt()) {
-    }
-    assign_memory();
-    return std::move(plan_);
-  }
-
- private:
-  struct Uses {
-    std::array<int, kBuffers> last{-1, -1};  // position of the last operator that reads it
-    bool flattened = false;                  // a fully connected layer reads its bytes from memory
-
-    bool any() const { return flattened || last[0] >= 0 || last[1] >= 0; }
-  };
-
-  // One walk over the operators. False when a tensor was denied its place and the walk must start again.
-  bool attempt() {
-    plan_ = {};
-    plan_.storages.resize(lowering_.storages.size());
-    plan_.ops.resize(lowering_.ops.size());
-    Addresses space[kBuffers] = {Addresses(config_.sb_depth), Addresses(config_.vb_depth)};
-    for (std::size_t position = 0; position < lowering_.ops.size(); position++) {
-      const LoweredOp& op = lowering_.ops[position];
-      if (op.engine == Engine::kHost) continue;
-      const Buffer buffer = buffer_of(op.engine);
-      Addresses& own = space[std::size_t(buffer)];
-      OpPlan& p = plan_.ops[position];
-      p.chunk_tiles = chunk_tiles(op);
-      p.block_rows = preferred_rows(op);
-      std::vector<int> rings;  // to be given back after the operator
-      const int slot_size = RowLayout(op.in.c, op.in.w, config_.cp).slot_size;
-      for (std::size_t i = 0; i < op.inputs.size(); i++) {
-        const int s = op.inputs[i];
-        StoragePlan& sp = plan_.storages[std::size_t(s)];
-        std::optional<Ring>& whole = sp.whole[std::size_t(buffer)];
-        if (!op.flatten && !whole && lowering_.storages[std::size_t(s)].is_input)
-          keep_whole(s, buffer, slot_size, op.in.h, own);
-        if (!op.flatten && whole) {
-          p.rings.push_back(*whole);
-          p.streamed.push_back(false);
-          continue;
-        }
-        if (i > 0 && op.inputs[0] == s) {
-          p.rings.push_back(p.rings[0]);
-          p.streamed.push_back(true);
-          continue;
-        }
-        const std::optional<Ring> ring = stream_ring(op, slot_size, p, own);
-        if (!ring) {
-          make_room(op, buffer, slot_size);
-          return false;
-        }
-        rings.push_back(ring->first);
-        p.rings.push_back(*ring);
-        p.streamed.push_back(true);
-        sp.in_memory = true;
+    for (std::size_t k = 0; k < n; k++) {
+      PlacedSpan& p = placement.spans[k];
+      const std::vector<int> needed = p.rows.flow.slots_needed();
+      int slack = max_slack;
+      while (!try_span(placement.spans, k, needed, slack, too_small)) {
+        if (slack-- == 0) return false;
       }
-      place_output(op, space);
-      for (int first : rings) own.give_back(first);
-      release(int(position), space);
+      for (std::size_t r = 0; r < p.rings.size(); r++) p.rows.flow.set_slots(int(r), p.rings[r].slots);
+      free_after(placement.spans, k);
     }
     return true;
   }
 
-  void keep_whole(int storage, Buffer buffer, int slot_size, int rows, Addresses& space) {
-    if (denied_[std::size_t(storage)][std::size_t(buffer)]) return;
-    if (const auto first = space.take(slot_size * rows)) {
-      plan_.storages[std::size_t(storage)].whole[std::size_t(buffer)] = Ring{*first, rows, slot_size};
-      live_[std::size_t(buffer)].push_back(storage);
-    }
-  }
+ private:
+  using Key = std::pair<int, Buffer>;  // storage
 
-  void place_output(const LoweredOp& op, Addresses* space) {
-    const Uses& u = uses_[std::size_t(op.output)];
-    StoragePlan& sp = plan_.storages[std::size_t(op.output)];
-    const int slot_size = RowLayout(op.out.c, op.out.w, config_.cp).slot_size;
-    bool used = false;
-    for (int b = 0; b < kBuffers; b++) {
-      if (u.last[std::size_t(b)] < 0) continue;
-      used = true;
-      keep_whole(op.output, Buffer(b), slot_size, op.out.h, space[b]);
-      if (!sp.whole[std::size_t(b)]) sp.in_memory = true;
-    }
-    const bool fetched =
-        std::find(lowering_.fetched.begin(), lowering_.fetched.end(), op.output) != lowering_.fetched.end();
-    if (!used || u.flattened || fetched) sp.in_memory = true;
-  }
-
-  void release(int op, Addresses* space) {
-    for (int b = 0; b < kBuffers; b++) {
-      std::erase_if(live_[std::size_t(b)], [&](int s) {
-        if (uses_[std::size_t(s)].last[std::size_t(b)] != op) return false;
-        space[b].give_back(plan_.storages[std::size_t(s)].whole[std::size_t(b)]->first);
-        return true;
-      });
-    }
-    if (op + 1 == int(lowering_.ops.size())) live_ = {};
-  }
-
-  // Denies the largest tensor in the buffer its place; throws when there is none.
-  void make_room(const LoweredOp& op, Buffer buffer, int slot_size) {
-    auto& live = live_[std::size_t(buffer)];
-    if (live.empty()) {
-      const int depth = buffer == Buffer::kSb ? config_.sb_depth : config_.vb_depth;
-      const Op& o = graph_.ops[std::size_t(op.op)];
-      throw InputError(
-          "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " + std::to_string(depth) +
-          " addresses of " + (buffer == Buffer::kSb ? "SB" : "VB") +
-          ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
-          " rows of " + std::to_string(slot_size) + " addresses");
-    }
-    const auto size = [&](int s) {
-      const Ring& r = *plan_.storages[std::size_t(s)].whole[std::size_t(buffer)];
-      return r.slots * r.slot_size;
+  bool try_span(std::vector<PlacedSpan>& spans, std::size_t k, const std::vector<int>& needed, int slack,
+                Buffer& too_small) {
+    PlacedSpan& p = spans[k];
+    std::vector<std::pair<Buffer, int>> taken;
+    std::vector<Key> new_held;
+    const auto undo = [&] {
+      for (const auto& [buffer, first] : taken) space_[std::size_t(buffer)].give_back(first);
+      for (const Key& key : new_held) held_.erase(key);
+      return false;
     };
-    const int largest =
-        *std::max_element(live.begin(), live.end(), [&](int a, int b) { return size(a) < size(b); });
-    denied_[std::size_t(largest)][std::size_t(buffer)] = true;
-    live_ = {};
-  }
-
-  // Output rows of a command: enough pixels, even blocks, inside OB.
-  int preferred_rows(const LoweredOp& op) const {
-    const int pixels = block_pixels_ > 0 ? block_pixels_ : std::max(kMinBlockPixels, config_.kp * 3 / 2);
-    int rows = ceil_div(pixels, op.out.w);
-    if (op.engine == Engine::kConv) rows = std::min(rows, config_.ob_pixels / op.out.w);
-    rows = std::clamp(rows, 1, op.out.h);
-    return ceil_div(op.out.h, ceil_div(op.out.h, rows));
-  }
-
-  // Input rows under `rows` output rows.
-  static int rows_under(const LoweredOp& op, int rows) {
-    return std::min(op.in.h, (rows - 1) * op.stride + op.kernel_rows);
-  }
-
-  // A ring for rows from memory, with room for the rows of the next command where possible.
-  std::optional<Ring> stream_ring(const LoweredOp& op, int slot_size, OpPlan& p, Addresses& space) {
-    const auto take = [&](int rows) -> std::optional<Ring> {
-      if (const auto first = space.take(rows * slot_size)) return Ring{*first, rows, slot_size};
-      return std::nullopt;
-    };
-    if (p.chunk_tiles < op.tiles()) {  // all rows are read once for each chunk of weights: better keep them
-      if (auto ring = take(op.in.h)) return ring;
+    // Tensors that stay lie at one end, the next ones at the other: what is between is one gap.
+    for (const bool whole : {true, false}) {
+      for (std::size_t r = 0; r < p.rows.rings.size(); r++) {
+        const SpanRows::Ring& ring = p.rows.rings[r];
+        if (ring.whole != whole) continue;
+        const Key key{ring.storage, ring.buffer};
+        if (const auto it = held_.find(key); whole && it != held_.end()) {
+          p.rings[r] = it->second;
+          continue;
+        }
+        const int height = p.rows.flow.ring_rows(int(r));
+        const int slots = whole ? height : std::min(height, needed[r] + slack * ring.producer_block);
+        const auto first = space_[std::size_t(ring.buffer)].take(slots * ring.slot_size, whole && k % 2 == 1);
+        if (!first) {
+          too_small = ring.buffer;
+          return undo();
+        }
+        taken.emplace_back(ring.buffer, *first);
+        p.rings[r] = {*first, slots, ring.slot_size};
+        if (whole) {
+          held_[key] = p.rings[r];
+          new_held.push_back(key);
+        }
+      }
     }
-    // Rings of several inputs share the block size: a later one may make it smaller, never larger.
-    for (int rows = p.block_rows; rows >= 1; rows--) {
-      p.block_rows = rows;
-      if (auto ring = take(std::min(op.in.h, rows_under(op, rows) + rows * op.stride))) return ring;
-    }
-    return take(rows_under(op, 1));
+    return true;
   }
 
-  // Tiles whose weights and parameters are loaded together: all, or as many as half of the memories holds, so
-  // that the next ones can be loaded meanwhile.
-  int chunk_tiles(const LoweredOp& op) const {
-    const bool array = op.engine == Engine::kConv;
-    const int rows = op.weight_rows_of_tile();
-    const int words = op.params_per_tile() ? op.tile_channels() : 0;
-    const int row_capacity = array ? config_.wb_rows : config_.vwb_rows;
-    const int word_capacity = array ? config_.zsb_array : config_.zsb_vector;
-    int tiles = op.tiles();
-    if (rows > 0) tiles = std::min(tiles, std::max(1, row_capacity / 2 / rows));
-    if (words > 0) tiles = std::min(tiles, std::max(1, word_capacity / 2 / words));
-    return tiles;
-  }
-
-  void assign_memory() {
-    const auto region = [&](std::int64_t& total, std::int64_t bytes) {
-      const std::int64_t at = (total + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
-      total = at + bytes;
-      return at;
-    };
-    std::map<int, std::int64_t> offset_of;  // of inputs, by origin
-    for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
-      const Storage& s = lowering_.storages[i];
-      if (!s.is_input || !uses_[i].any()) continue;
-      StoragePlan& sp = plan_.storages[i];
-      sp.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config_.cp);
-      sp.memory.base = 2;
-      const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
-      if (is_new) offset->second = region(plan_.input_bytes, std::int64_t(s.shape.elements()));
-      sp.memory.offset = offset->second;
-    }
-    for (const LoweredOp& op : lowering_.ops) {
-      if (op.engine == Engine::kHost) continue;
-      StoragePlan& sp = plan_.storages[std::size_t(op.output)];
-      if (!sp.in_memory) continue;
-      const int groups = op.engine == Engine::kConv ? config_.kp / config_.cp : 3;
-      const int align = uses_[std::size_t(op.output)].flattened ? 1 : config_.axi_bytes;
-      sp.memory = spilled_layout(op.out.h, op.out.w, op.out.c, groups, config_.cp, align);
-      const bool fetched =
-          std::find(lowering_.fetched.begin(), lowering_.fetched.end(), op.output) != lowering_.fetched.end();
-      sp.memory.base = fetched ? 3 : 1;
-      sp.memory.offset = region(fetched ? plan_.output_bytes : plan_.activation_bytes, sp.memory.bytes());
+  void free_after(const std::vector<PlacedSpan>& spans, std::size_t k) {
+    const PlacedSpan& p = spans[k];
+    for (std::size_t r = 0; r < p.rings.size(); r++) {
+      const SpanRows::Ring& ring = p.rows.rings[r];
+      const auto same = [&](const SpanRows::Ring& o) {
+        return o.whole && o.storage == ring.storage && o.buffer == ring.buffer;
+      };
+      const bool stays = ring.whole && k + 1 < spans.size() &&
+                         std::any_of(spans[k + 1].rows.rings.begin(), spans[k + 1].rows.rings.end(), same);
+      if (stays) continue;
+      space_[std::size_t(ring.buffer)].give_back(p.rings[r].first);
+      if (ring.whole) held_.erase({ring.storage, ring.buffer});
     }
   }
 
-  const Graph& graph_;
   const Lowering& lowering_;
   const Config& config_;
-  int block_pixels_;
-  std::vector<Uses> uses_;
-  std::vector<std::array<bool, kBuffers>> denied_;
-  std::array<std::vector<int>, kBuffers> live_;  // storages kept whole, now
-  Plan plan_;
+  const SpanPlan& plan_;
+  std::array<Addresses, kBuffers> space_;
+  std::map<Key, Ring> held_;
 };
+
+void assign_memory(const Lowering& lowering, const Config& config, const SpanPlan& plan,
+                   Placement& placement) {
+  const auto region = [](std::int64_t& total, std::int64_t bytes) {
+    const std::int64_t at = (total + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
+    total = at + bytes;
+    return at;
+  };
+  std::map<int, std::int64_t> offset_of;  // of inputs, by origin
+  std::vector<bool> flattened(lowering.storages.size());
+  std::vector<bool> used(lowering.storages.size());
+  for (const LoweredOp& op : lowering.ops) {
+    if (op.engine == Engine::kHost) continue;
+    for (int s : op.inputs) used[std::size_t(s)] = true;
+    if (op.flatten) flattened[std::size_t(op.inputs[0])] = true;
+  }
+  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
+    const Storage& s = lowering.storages[i];
+    if (!s.is_input || !used[i]) continue;
+    StoragePlan& sp = placement.storages[i];
+    sp.in_memory = true;
+    sp.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+    sp.memory.base = int(Base::kInputs);
+    const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
+    if (is_new) offset->second = region(placement.input_bytes, std::int64_t(s.shape.elements()));
+    sp.memory.offset = offset->second;
+  }
+  for (const LoweredOp& op : lowering.ops) {
+    if (op.engine == Engine::kHost || !plan.spilled[std::size_t(op.output)]) continue;
+    StoragePlan& sp = placement.storages[std::size_t(op.output)];
+    const int groups = op.engine == Engine::kConv ? config.kp / config.cp : 3;
+    const int align = flattened[std::size_t(op.output)] ? 1 : config.axi_bytes;
+    const bool fetched =
+        std::find(lowering.fetched.begin(), lowering.fetched.end(), op.output) != lowering.fetched.end();
+    sp.in_memory = true;
+    sp.memory = spilled_layout(op.out.h, op.out.w, op.out.c, groups, config.cp, align);
+    sp.memory.base = int(fetched ? Base::kOutputs : Base::kActivations);
+    sp.memory.offset = region(fetched ? placement.output_bytes : placement.activation_bytes, sp.memory.bytes());
+  }
+}
 
 }  // namespace
 
-Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip,
-           int block_pixels) {
-  return Placer(graph, lowering, config, keep_on_chip, block_pixels).run();
+std::optional<Placement> place(const Lowering& lowering, const Config& config,
+                               const SpanPlan& plan, int max_slack, Buffer& too_small) {
+  Placement placement;
+  placement.storages.resize(lowering.storages.size());
+  if (!Placer(lowering, config, plan).rings(placement, max_slack, too_small)) return std::nullopt;
+  assign_memory(lowering, config, plan, placement);
+  return placement;
 }
 
 }  // namespace kaiten

@@ -1,11 +1,7 @@
-// Which tensors stay in the streaming buffers and where: a plan for the whole program, made before any
-// command is. A tensor whose rows all fit in a buffer for its whole life stays there; what does not is stored
-// in memory and read through a ring of rows. When even the smallest ring of a layer does not fit, the largest
-// tensor that is in the way moves to memory and the plan is made again.
+// Addresses for a span plan: rings in SB and VB span by span, tensors in memory.
 #ifndef KAITEN_COMPILE_PLACE_H
 #define KAITEN_COMPILE_PLACE_H
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,41 +9,32 @@
 #include "compile/config.h"
 #include "compile/layout.h"
 #include "compile/lower.h"
+#include "compile/program.h"
+#include "compile/spans.h"
 
 namespace kaiten {
 
-enum class Buffer : std::uint8_t { kSb, kVb };
-constexpr int kBuffers = 2;
+struct PlacedSpan {
+  SpanRows rows;
+  std::vector<Ring> rings;  // like rows.rings
+};
 
 struct StoragePlan {
-  std::array<std::optional<Ring>, kBuffers> whole;  // all rows, for the tensor's whole life
   bool in_memory = false;
-  MemoryLayout memory;  // where in_memory or an input that the device reads
+  MemoryLayout memory;  // where in_memory
 };
 
-struct OpPlan {
-  // Per input: the ring it is read from. A ring that is not the storage's own belongs to this operator alone
-  // and is filled from memory.
-  std::vector<Ring> rings;
-  std::vector<bool> streamed;
-  int block_rows = 1;   // output rows of a command
-  int chunk_tiles = 1;  // tiles whose weights are loaded together
-};
-
-struct Plan {
+struct Placement {
+  std::vector<PlacedSpan> spans;
   std::vector<StoragePlan> storages;
-  std::vector<OpPlan> ops;  // in the order of the lowering
   std::int64_t activation_bytes = 0;
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;
 };
 
-// The buffer an engine reads.
-constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
-
-// Throws InputError naming the layer whose rows do not fit.
-Plan place(const Graph& graph, const Lowering& lowering, const Config& config, bool keep_on_chip,
-           int block_pixels);
+// Rings as large as there is room for, up to `max_slack` blocks more than their rows need. Nothing when the gaps
+// between rings keep the plan from fitting; then `too_small` tells where.
+std::optional<Placement> place(const Lowering& lowering, const Config& config, const SpanPlan& plan, int max_slack, Buffer& too_small);
 
 }  // namespace kaiten
 

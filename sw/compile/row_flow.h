@@ -51,6 +51,7 @@ class RowFlow {
   int nodes() const { return int(nodes_.size()); }
   int rings() const { return int(rings_.size()); }
   const Node& node(int n) const { return nodes_[std::size_t(n)].node; }
+  int ring_rows(int ring) const { return rings_[std::size_t(ring)].rows; }
   int slots(int ring) const { return rings_[std::size_t(ring)].slots; }
   void set_slots(int ring, int slots) { rings_[std::size_t(ring)].slots = slots; }
 

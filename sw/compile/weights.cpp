@@ -1,8 +1,7 @@
 #include "compile/weights.h"
 
 #include <algorithm>
-
-#include "graph/error.h"
+#include <span>
 
 namespace kaiten {
 
@@ -12,114 +11,153 @@ constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
 }  // namespace
 
-WeightLoader::WeightLoader(const Graph& graph, const Config& config, const Lowering& lowering,
-                           const Plan& plan, CommandList& list)
-    : graph_(graph),
-      config_(config),
+WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list)
+    : config_(config),
       lowering_(lowering),
       list_(list),
-      weight_rows_{Fifo(config.wb_rows), Fifo(config.vwb_rows)},
-      param_words_{Fifo(config.zsb_array), Fifo(config.zsb_vector)} {
-  make_chunks(plan);
-}
-
-void WeightLoader::give_back(const Chunk& c) {
-  weight_rows_[engine_index(c)].give_back(c.rows);
-  param_words_[engine_index(c)].give_back(c.words);
-}
-
-void WeightLoader::make_chunks(const Plan& plan) {
-  for (std::size_t i = 0; i < lowering_.ops.size(); i++) {
-    const LoweredOp& op = lowering_.ops[i];
-    if (op.engine == Engine::kHost) continue;
-    const int step = plan.ops[i].chunk_tiles;
-    for (int tile = 0; tile < op.tiles(); tile += step) {
-      Chunk c;
-      c.op = i;
-      c.tile_begin = tile;
-      c.tile_end = std::min(tile + step, op.tiles());
-      c.rows = (c.tile_end - tile) * op.weight_rows_of_tile();
-      // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
-      c.words = op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size());
-      chunks_.push_back(c);
+      rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
+      words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
+  for (const Span& span : plan.spans) {
+    first_.emplace_back();
+    for (const Task& t : span.tasks) {
+      first_.back().push_back(chunks_.size());
+      const LoweredOp& op = lowering.ops[t.position];
+      for (int tile = t.tile_begin; tile < t.tile_end; tile += t.chunk_tiles) {
+        Chunk c;
+        c.op = t.position;
+        c.tile_begin = tile;
+        c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);
+        c.rows = (c.tile_end - tile) * op.weight_rows_of_tile();
+        // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
+        c.words = op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size());
+        chunks_.push_back(c);
+      }
     }
   }
 }
 
-void WeightLoader::load(std::size_t end, bool now) {
-  for (; next_chunk_ < std::min(end, chunks_.size()); next_chunk_++) {
-    Chunk& c = chunks_[next_chunk_];
-    Fifo& rows = weight_rows_[engine_index(c)];
-    Fifo& words = param_words_[engine_index(c)];
-    const bool rows_fit = rows.take(c.rows, c.row_at);
-    if (!rows_fit || !words.take(c.words, c.word_at)) {
-      if (rows_fit) rows.undo(c.rows);
-      if (!now) return;
-      const Op& o = graph_.ops[std::size_t(op_of(c).op)];
-      throw InputError(
-          "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: " +
-          std::to_string(op_of(c).engine == Engine::kConv ? config_.zsb_array : config_.zsb_vector) +
-          " requantisation words, found: " + std::to_string(c.words));
+const Offer* WeightLoader::next() {
+  while (loads_.empty()) {
+    if (next_ == chunks_.size()) return nullptr;
+    Chunk& c = chunks_[next_];
+    if (begun_) {
+      c.loaded = true;
+      begun_ = false;
+      next_++;
+      continue;
     }
-    load_params(c);
-    load_weights(c);
+    RingMemory& rows = rows_[engine(c)];
+    RingMemory& words = words_[engine(c)];
+    if (!rows.fits(c.rows) || !words.fits(c.words)) return nullptr;
+    c.row_at = rows.take(c.rows);
+    c.word_at = words.take(c.words);
+    params(c);
+    weights(c);
+    begun_ = true;
+  }
+  return &loads_.front();
+}
+
+void WeightLoader::emitted() {
+  loads_.pop_front();
+  if (loads_.empty()) {
+    chunks_[next_++].loaded = true;
+    begun_ = false;
   }
 }
 
-void WeightLoader::load_params(const Chunk& c) {
-  const LoweredOp& op = op_of(c);
-  const bool vector = op.engine != Engine::kConv;
+void WeightLoader::done(std::size_t chunk) {
+  chunks_[chunk].done = true;
+  const std::size_t e = engine(chunks_[chunk]);
+  // In the order they were taken.
+  for (std::size_t& i = oldest_[e]; i < chunks_.size(); i++) {
+    const Chunk& c = chunks_[i];
+    if (engine(c) != e) continue;
+    if (!c.done) break;
+    rows_[e].give_back(c.rows);
+    words_[e].give_back(c.words);
+  }
+}
+
+void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n, int size, bool write) {
+  const int straight = std::min(n, size - at);
+  accesses.push_back({space, at, at + straight, write, 0});
+  if (straight < n) accesses.push_back({space, 0, n - straight, write, 0});
+}
+
+void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
+  const bool array = is_array(c);
+  const std::size_t e = engine(c);
+  add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_[e].size(), false);
+  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[e].size(), false);
+}
+
+void WeightLoader::params(const Chunk& c) {
+  const LoweredOp& op = lowering_.ops[c.op];
+  const int size = words_[engine(c)].size();
   std::span<const RequantWord> words = op.params;
   int first = 0;
   if (op.params_per_tile()) {
     first = c.tile_begin * op.tile_channels();
     words = words.subspan(std::size_t(first), std::size_t(std::min(c.words, int(words.size()) - first)));
   }
-  for (std::size_t at = 0; at < words.size(); at += std::size_t(kMaxParamsOfLoad)) {
-    const auto part = words.subspan(at, std::min(words.size() - at, std::size_t(kMaxParamsOfLoad)));
+  for (int at = 0; at < int(words.size());) {
     LoadParamsCommand l;
     l.base = int(Base::kConstants);
-    l.offset = list_.append_region();
-    l.count = std::int64_t(part.size());
-    l.to_vector = vector;
-    l.index = c.word_at + std::int64_t(at);
-    pack_params(part, list_.program.constants);
-    CommandMeta m;
-    m.op = op.op;
-    m.first_channel = first + int(at);
-    m.kind = CommandMeta::Bytes::kParameters;
-    m.read_bytes = std::int64_t(part.size()) * kRequantBytes;
-    m.cycles = list_.bus_cycles(m.read_bytes) + std::int64_t(part.size());
-    const Access access{vector ? Space::kZsbVector : Space::kZsbArray, l.index, l.index + l.count, true, 0};
-    list_.emit(l, m, {&access, 1}, kLoadLatency);
+    l.index = (c.word_at + at) % size;
+    l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, size - int(l.index)});
+    l.to_vector = !is_array(c);
+    const auto part = words.subspan(std::size_t(at), std::size_t(l.count));
+    Offer offer;
+    offer.meta.op = op.op;
+    offer.meta.first_channel = first + at;
+    offer.meta.kind = CommandMeta::Bytes::kParameters;
+    offer.meta.read_bytes = l.count * kRequantBytes;
+    offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
+    l.offset = list_.constant(offer.meta.read_bytes,
+                              [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
+    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count), size,
+               true);
+    offer.latency = kLoadLatency;
+    at += int(l.count);
+    offer.body = l;
+    loads_.push_back(std::move(offer));
   }
 }
 
-void WeightLoader::load_weights(const Chunk& c) {
-  const LoweredOp& op = op_of(c);
+void WeightLoader::weights(const Chunk& c) {
   if (c.rows == 0) return;
-  std::int64_t offset = list_.append_region();
-  const auto load = [&](LoadWeightsCommand l, int rows, int first_tile) {
+  const LoweredOp& op = lowering_.ops[c.op];
+  const int size = rows_[engine(c)].size();
+  std::int64_t offset = 0;
+  const auto add = [&](LoadWeightsCommand l, int rows, int first_tile) {
     l.base = int(Base::kConstants);
     l.offset = offset;
     offset += l.bytes;
-    CommandMeta m;
-    m.op = op.op;
-    m.first_channel = first_tile * op.tile_channels();
-    m.kind = CommandMeta::Bytes::kWeights;
-    m.read_bytes = l.bytes;
-    m.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
-    const Access access{l.to_vwb ? Space::kVwb : Space::kWb, l.row, l.row + rows, true, 0};
-    list_.emit(l, m, {&access, 1}, kLoadLatency);
+    Offer offer;
+    offer.meta.op = op.op;
+    offer.meta.first_channel = first_tile * op.tile_channels();
+    offer.meta.kind = CommandMeta::Bytes::kWeights;
+    offer.meta.read_bytes = l.bytes;
+    offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
+    add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, size, true);
+    offer.latency = kLoadLatency;
+    offer.body = l;
+    loads_.push_back(std::move(offer));
   };
-  if (op.engine == Engine::kConv) {
+  const int begin = c.tile_begin, end = c.tile_end;
+  if (is_array(c)) {
     const ArrayTiles& a = op.array;
-    pack_weights(a, op.kernels, c.tile_begin, c.tile_end, list_.program.constants);
-    for (const WeightLoad& w : split_weights(a, c.tile_begin, c.tile_end)) {
+    const std::vector<WeightLoad> loads = split_weights(a, begin, end);
+    std::int64_t bytes = 0;
+    for (const WeightLoad& w : loads) bytes += w.bytes;
+    offset = list_.constant(bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+      pack_weights(op.array, op.kernels, begin, end, out);
+    });
+    for (const WeightLoad& w : loads) {
       LoadWeightsCommand l;
       l.bytes = w.bytes;
-      l.row =
-          c.row_at + (((w.tile - c.tile_begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp;
+      l.row = (c.row_at + (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp) % size;
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;
@@ -128,27 +166,29 @@ void WeightLoader::load_weights(const Chunk& c) {
       l.last_word_bytes = a.one_by_one ? 0 : a.row_bytes(a.passes - 1);
       l.tile_passes = a.passes;
       l.first_pass = w.first_pass;
-      load(l, w.passes * a.kp, w.tile);
+      add(l, w.passes * a.kp, w.tile);
     }
     return;
   }
-  const VectorTiles& v = op.vector;
-  pack_vector_weights(v, op.depthwise, c.tile_begin, c.tile_end, list_.program.constants);
   const int row_bytes = 9 * config_.cp;
-  const int rows_of_load = kMaxLoadBytes / row_bytes;
-  for (int row = 0; row < c.rows; row += rows_of_load) {
-    const int rows = std::min(rows_of_load, c.rows - row);
+  offset = list_.constant(std::int64_t(c.rows) * row_bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+    pack_vector_weights(op.vector, op.depthwise, begin, end, out);
+  });
+  for (int at = 0; at < c.rows;) {
+    const int row = (c.row_at + at) % size;
+    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, size - row});
     LoadWeightsCommand l;
     l.bytes = rows * row_bytes;
     l.to_vwb = 1;
-    l.row = c.row_at + row;
+    l.row = row;
     l.passes = rows;
     l.rows = 1;
     l.pass_pitch = 1;
     l.last_row_bytes = row_bytes;
     l.last_full_words = 9;
     l.tile_passes = rows;
-    load(l, rows, c.tile_begin + row / v.rows_of_tile());
+    add(l, rows, begin + at / op.vector.rows_of_tile());
+    at += rows;
   }
 }
 

@@ -1,63 +1,38 @@
-// Weights and requantisation parameters on their way into the machine: cut into chunks, each loaded as early as
-// its memories have room.
+// Weights and requantisation parameters on their way into the machine: cut into chunks in the order of their use,
+// loaded as early as their memories have room.
 #ifndef KAITEN_COMPILE_WEIGHTS_H
 #define KAITEN_COMPILE_WEIGHTS_H
 
 #include <cstddef>
 #include <deque>
-#include <utility>
 #include <vector>
 
 #include "compile/command_list.h"
+#include "compile/config.h"
 #include "compile/lower.h"
-#include "compile/place.h"
+#include "compile/spans.h"
 
 namespace kaiten {
 
-// Consecutive pieces of a memory, given back in the order they were taken; a piece never runs over the
-// memory's end.
-class Fifo {
+// A memory used as a ring: pieces are taken one behind the other, over its end too, and become free in the order
+// they were taken.
+class RingMemory {
  public:
-  explicit Fifo(int capacity) : capacity_(capacity) {}
+  explicit RingMemory(int size) : size_(size) {}
 
-  bool take(int size, int& at) {
-    if (size == 0) {
-      at = 0;
-      return true;
-    }
-    if (live_.empty()) {
-      at = head_ + size <= capacity_ ? head_ : 0;
-    } else if (head_ > live_.front().first) {
-      if (head_ + size <= capacity_) {
-        at = head_;
-      } else if (size <= live_.front().first) {
-        at = 0;
-      } else {
-        return false;
-      }
-    } else {
-      if (head_ + size > live_.front().first) return false;
-      at = head_;
-    }
-    if (at + size > capacity_) return false;
-    live_.emplace_back(at, size);
-    head_ = at + size;
-    return true;
+  bool fits(int n) const { return head_ + n - tail_ <= size_; }
+  int take(int n) {  // its address
+    const int at = int(head_ % size_);
+    head_ += n;
+    return at;
   }
-  void give_back(int size) {
-    if (size > 0) live_.pop_front();
-  }
-  // Undoes the last take.
-  void undo(int size) {
-    if (size == 0) return;
-    head_ = live_.back().first;
-    live_.pop_back();
-  }
+  void give_back(int n) { tail_ += n; }
+  int size() const { return size_; }
 
  private:
-  int capacity_;
-  int head_ = 0;
-  std::deque<std::pair<int, int>> live_;  // first, size
+  int size_;
+  std::int64_t head_ = 0;
+  std::int64_t tail_ = 0;
 };
 
 // Tiles of one operator whose weights and parameters are loaded together.
@@ -69,37 +44,45 @@ struct Chunk {
   int words = 0;   // of the ZSB
   int row_at = 0;  // where they are
   int word_at = 0;
+  bool loaded = false;  // all its LOADs are emitted
+  bool done = false;    // no command uses it any more
 };
 
 class WeightLoader {
  public:
-  WeightLoader(const Graph& graph, const Config& config, const Lowering& lowering, const Plan& plan,
-               CommandList& list);
+  WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list);
 
-  // Chunks in the order the engines use them.
-  const std::vector<Chunk>& chunks() const { return chunks_; }
-  const LoweredOp& op_of(const Chunk& c) const { return lowering_.ops[c.op]; }
-  // 0: of the array, 1: of the vector engine.
-  std::size_t engine_index(const Chunk& c) const { return op_of(c).engine == Engine::kConv ? 0 : 1; }
-
-  // Loads chunks up to `end` as far as they fit; the last one must when it is needed now.
-  void load(std::size_t end, bool now);
-  // The engines are done with the oldest chunk of its engine.
-  void give_back(const Chunk& c);
+  // Number of the chunk of a span's task.
+  std::size_t chunk_of(std::size_t span, std::size_t task, int chunk) const {
+    return first_[span][task] + std::size_t(chunk);
+  }
+  const Chunk& chunk(std::size_t i) const { return chunks_[i]; }
+  // The next LOAD, nullptr when there is no room or nothing left.
+  const Offer* next();
+  void emitted();  // it was emitted
+  void done(std::size_t chunk);
+  // What commands that use a chunk read.
+  void add_reads(std::vector<Access>& accesses, const Chunk& c) const;
 
  private:
-  void make_chunks(const Plan& plan);
-  void load_params(const Chunk& c);
-  void load_weights(const Chunk& c);
+  bool is_array(const Chunk& c) const { return lowering_.ops[c.op].engine == Engine::kConv; }
+  std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
+  void params(const Chunk& c);
+  void weights(const Chunk& c);
+  // Splits [at, at + n) at the end of a memory.
+  static void add_access(std::vector<Access>& accesses, Space space, int at, int n, int size, bool write);
 
-  const Graph& graph_;
   const Config& config_;
   const Lowering& lowering_;
   CommandList& list_;
+  std::vector<std::vector<std::size_t>> first_;  // span, task: its first chunk
   std::vector<Chunk> chunks_;
-  std::size_t next_chunk_ = 0;
-  Fifo weight_rows_[2];  // WB, VWB
-  Fifo param_words_[2];  // the array's ZSB, the vector engine's
+  std::size_t next_ = 0;     // chunk whose LOADs come next
+  bool begun_ = false;       // it has its place
+  std::deque<Offer> loads_;  // of it, not yet emitted
+  RingMemory rows_[2];       // WB, VWB
+  RingMemory words_[2];      // the array's ZSB, the vector engine's
+  std::size_t oldest_[2] = {0, 0};  // chunk of each engine that is not given back
 };
 
 }  // namespace kaiten

@@ -9,6 +9,13 @@ namespace kaiten::test {
 
 namespace {
 
+// Behind the end of a weight or parameter memory comes its beginning.
+template <class Memory>
+auto& ring_at(Memory& memory, int at) {
+  return memory[std::size_t(at) % memory.size()];
+}
+
+
 constexpr std::size_t kInFlight = 3;
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error("machine model: " + what); }
@@ -234,7 +241,7 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
       const bool last = (l->first_pass + pass) % l->tile_passes == l->tile_passes - 1;
       const int n = int(last ? l->last_row_bytes : 9 * config_.cp);
       for (int k = 0; k < l->rows; k++) {
-        auto& row = memory.at(std::size_t(l->row + pass * l->pass_pitch + k));
+        auto& row = ring_at(memory, int(l->row + pass * l->pass_pitch) + k);
         std::fill(row.begin(), row.end(), std::int8_t(l->fill));
         int left = n;
         for (int word = 0; word < 9; word++) {
@@ -350,7 +357,7 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
   if (c.rows * c.columns > config_.ob_pixels) fail("a CONV of more pixels than OB holds");
   const int piece_columns = int(c.more_piece_columns) + 1;
   const int pieces = (int(c.more_piece_rows) + 1) * piece_columns;
-  if (c.weights + c.tiles * pieces * c.passes * kp > config_.wb_rows) fail("a CONV with weights beyond WB");
+  if (c.tiles * pieces * c.passes * kp > config_.wb_rows) fail("a CONV with more weights than WB holds");
   const Word pad(std::size_t(cp), std::int8_t(c.pad_value));
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
@@ -380,8 +387,8 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
               const auto& weights =
                   early_ == index && tile == 0 && piece == 0 && pass == 0
                       ? early_rows_[std::size_t(k)]
-                      : wb_[std::size_t(int(c.weights) +
-                                        ((tile * pieces + piece) * int(c.passes) + pass) * kp + k)];
+                      : ring_at(wb_, int(c.weights) +
+                                         ((tile * pieces + piece) * int(c.passes) + pass) * kp + k);
               std::int32_t sum = 0;
               for (int t = 0; t < 9; t++) {
                 for (int i = 0; i < cp; i++) {
@@ -395,7 +402,7 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
         std::vector<std::int8_t> values;
         for (int k = 0; k < kp; k++) {
           values.push_back(requantise(acc[std::size_t(k)],
-                                      zsb_array_.at(std::size_t(c.params + tile * kp + k)), int(c.rule),
+                                      ring_at(zsb_array_, int(c.params) + tile * kp + k), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, kp, tile, y, x, values);
@@ -434,8 +441,8 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
                              int(column * c.in_pixel + c.in_group) + 3 * tile + g)[std::size_t(lane % cp)];
               std::int32_t& s = acc[std::size_t(lane)];
               if (c.kind == 0) {
-                const auto& w = vwb_.at(
-                    std::size_t(int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j));
+                const auto& w =
+                    ring_at(vwb_, int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j);
                 s += a * w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)];
               } else if (c.kind == 1) {
                 s = std::max(s, a);
@@ -450,7 +457,7 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
           int at = int(c.params);
           if (c.kind == 0) at += tile * lanes + lane;
           if (c.kind == 2) at += rows_outside * int(c.kernel_columns) + columns_outside;
-          values.push_back(requantise(acc[std::size_t(lane)], zsb_vector_.at(std::size_t(at)), int(c.rule),
+          values.push_back(requantise(acc[std::size_t(lane)], ring_at(zsb_vector_, at), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, lanes, tile, y, x, values);
@@ -471,13 +478,13 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
         for (int lane = 0; lane < lanes; lane++) {
           std::int64_t sum = 0;
           for (int i = 0; i < 2; i++) {
-            const Param& p = zsb_vector_.at(std::size_t(c.params + i));
+            const Param& p = ring_at(zsb_vector_, int(c.params) + i);
             const int a = word(true, ring[i].at(first[i], y), (int(c.top_mod3) + y) % 3,
                                int(x * c.in_pixel + c.in_group) + 3 * tile +
                                    lane / config_.cp)[std::size_t(lane % config_.cp)];
             sum += round((std::int64_t(a) + p.bias) << 20, {0, p.mult, p.shift}, 0);
           }
-          values.push_back(requantise(sum, zsb_vector_.at(std::size_t(c.params + 2)), 0, int(c.zero),
+          values.push_back(requantise(sum, ring_at(zsb_vector_, int(c.params) + 2), 0, int(c.zero),
                                       int(c.low), int(c.high)));
         }
         result(index, c, lanes, tile, y, x, values);

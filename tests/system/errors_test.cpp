@@ -148,7 +148,7 @@ TEST_P(Errors, ReadErrors) {
   const std::size_t commands[] = {
       find<LoadWeightsCommand>(0, [](const auto& c) { return !c.to_vwb; }),
       find<LoadWeightsCommand>(0, [](const auto& c) { return c.to_vwb != 0; }),
-      find<LoadWeightsCommand>(program().commands.size() / 2),
+      find<LoadWeightsCommand>(program().commands.size() / 8),
       find<LoadParamsCommand>(0, [](const auto& c) { return !c.to_vector; }),
       find<LoadParamsCommand>(0, [](const auto& c) { return c.to_vector != 0; }),
       find<LoadRowsCommand>(0),

@@ -19,6 +19,7 @@ namespace kaiten {
 namespace {
 
 constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows = PARAM_WbRows, kObPixels = PARAM_ObPixels;
+constexpr int kZsbDepth = PARAM_ZsbDepth;
 constexpr int kWords = kKp / kCp;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
@@ -234,7 +235,7 @@ class LayerRun {
 
   bool fits() const {
     return in_.end() <= kSbDepth && out_.end() <= kSbDepth && tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
-           s_.params + tiles_ * kKp <= 1024 && in_.pixel * l_.stride < 9 * 255;
+           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth && in_.pixel * l_.stride < 9 * 255;
   }
 
   void run() {
@@ -283,7 +284,7 @@ class LayerRun {
       int32_t sum = 0;
       for (size_t i = 0; i < n; i++) sum += l_.weights[o * n + i];
       c.bias -= l_.zero_in * sum;
-      core_.write_zsb(s_.params + o, c);
+      core_.write_zsb((s_.params + o) % kZsbDepth, c);
     }
   }
 
@@ -340,7 +341,7 @@ class LayerRun {
     c.mode = l_.one_by_one, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
-    c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = s_.params + tile * kKp;
+    c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = (s_.params + tile * kKp) % kZsbDepth;
     c.out_groups = out_.groups, c.out_group = c.out_first = tile * kWords, c.out_pixel = out_.pixel;
     c.out_row_mod3 = mod(y, 3), c.out_slot_size = out_.slot_size;
     c.vb_first = out_.first, c.vb_last = out_.slot(out_.slots - 1), c.vb_slot = out_.slot(y);
@@ -441,7 +442,9 @@ TEST(ConvPath, RandomLayers) {
     s.tiles = rng(1, tiles);
     s.chained = rng(0, 1) == 0;
     s.slots = s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel_h + rng(0, 3);
-    s.in_base = rng(0, 100), s.out_base = rng(0, 100), s.params = rng(0, 100);
+    s.in_base = rng(0, 100), s.out_base = rng(0, 100);
+    // anywhere, or so that tiles go on at ZSB's beginning
+    s.params = rng(0, 1) ? rng(0, 100) : kZsbDepth - kKp * rng(1, 3);
     s.wb_split = rng(0, 2) ? 0 : rng(1, kWbRows / 2);
     s.wb_base = rng(s.wb_split, kWbRows - 1);
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;

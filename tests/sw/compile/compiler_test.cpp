@@ -202,6 +202,44 @@ TEST(Compiler, RandomNetworks) {
   EXPECT_GE(run, 60);
 }
 
+// Whatever the partition and the capacity, the same values come out; what the planner counted is what is moved.
+TEST(Compiler, AnyPartitionGivesTheSameValues) {
+  int run = 0;
+  for (std::uint64_t i = 0; i < 120; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 9000 + i);
+    std::vector<int> tensors{g.input(g.uniform(6, 20), g.uniform(4, 14), g.uniform(1, 12))};
+    for (int n = g.uniform(3, 9); n > 0; n--) {
+      const int in = tensors.back();
+      const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+      int out = -1;
+      if (g.uniform(0, 2) == 0) {
+        for (int other : tensors) {
+          if (other != in && g.graph.tensors[std::size_t(other)].nhwc() == s) out = g.add(in, other, Activation::Relu);
+        }
+      }
+      if (out < 0 && g.uniform(0, 1)) out = g.conv(in, s.c, 3, 3, 1, {1, 1, 1, 1}, g.activation());
+      if (out < 0) out = random_layer(g, in);
+      tensors.push_back(out);
+    }
+    g.output(tensors.back());
+    CompileOptions options;
+    for (int op = 0; op + 1 < int(g.graph.ops.size()); op++) {
+      if (g.uniform(0, 2) == 0) options.cuts.push_back(op);
+    }
+    if (options.cuts.empty()) options.cuts.push_back(int(g.graph.ops.size()) - 1);
+    if (i % 4 == 0) options.cuts.clear();
+    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    options.reserve = {g.uniform(0, config.sb_depth / 2), g.uniform(0, config.vb_depth / 2)};
+    const auto inputs = g.random_inputs();
+    if (!refusals(g.graph, config, options).empty()) continue;
+    run++;
+    run_on_model(g.graph, inputs, config, options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(run, 50);
+}
+
 TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
   for (int side : {2, 3, 5}) {
     GraphBuilder g{std::uint64_t(side)};

@@ -1,0 +1,229 @@
+#include "compile/emit.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace kaiten {
+
+namespace {
+
+// A producer so many blocks ahead of its hungriest reader lets others go first.
+constexpr int kBlocksAhead = 2;
+
+Queue queue_of(const Offer& o) {
+  Command c;
+  c.body = o.body;
+  return c.queue();
+}
+
+}  // namespace
+
+Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
+                 Placement placement)
+    : graph_(graph),
+      config_(config),
+      lowering_(lowering),
+      plan_(plan),
+      placement_(std::move(placement)),
+      list_(graph, config),
+      weights_(config, lowering, plan, list_) {}
+
+void Emitter::run() {
+  for (std::size_t k = 0; k < placement_.spans.size(); k++) run_span(k);
+  list_.schedule();
+}
+
+bool Emitter::better(const Candidate& a, const Candidate& b) {
+  if (a.ahead != b.ahead) return b.ahead;
+  if (a.start != b.start) return a.start < b.start;
+  return a.node > b.node;
+}
+
+void Emitter::time(Candidate& c) { c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses); }
+
+void Emitter::run_span(std::size_t k) {
+  PlacedSpan& span = placement_.spans[k];
+  RowFlow& flow = span.rows.flow;
+  int left = flow.nodes();
+  while (left > 0) {
+    // The best of LOAD, CONV and VECTOR; a STORE goes with its producer.
+    std::optional<Candidate> best[kQueues];
+    const auto offer = [&](Candidate c) {
+      time(c);
+      std::optional<Candidate>& b = best[std::size_t(queue_of(c.offers.back()))];
+      if (!b || better(c, *b)) b = std::move(c);
+    };
+    const Offer* weights = weights_.next();
+    bool starved = false;
+    for (int n = 0; n < flow.nodes(); n++) {
+      if (!flow.ready(n)) continue;
+      const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
+      if (node.storage >= 0) {
+        offer(load(span, n));
+      } else if (weights_.chunk(weights_.chunk_of(k, node.task, flow.next(n).chunk)).loaded) {
+        offer(block(k, span, n));
+      } else {
+        starved = true;
+      }
+    }
+    // Weights go in front of rows when an operator waits for nothing else, or when the rows are far ahead.
+    std::optional<Candidate>& rows = best[std::size_t(Queue::kLoad)];
+    if (weights != nullptr && (starved || !rows || rows->ahead)) {
+      Candidate c;
+      c.offers.push_back(*weights);
+      time(c);
+      rows = std::move(c);
+    }
+    std::optional<Candidate>* next = nullptr;
+    for (auto& b : best) {
+      if (b && (next == nullptr || b->start < (*next)->start ||
+                (b->start == (*next)->start && b->node > (*next)->node))) {
+        next = &b;
+      }
+    }
+    if (next == nullptr) throw std::logic_error("a span plan that cannot go on");
+    const Candidate& c = **next;
+    for (const Offer& o : c.offers) list_.emit(o);
+    if (c.node < 0) {
+      weights_.emitted();
+      continue;
+    }
+    const RowFlow::Block b = flow.next(c.node);
+    flow.advance(c.node);
+    if (flow.done(c.node)) left--;
+    const SpanRows::Node& node = span.rows.nodes[std::size_t(c.node)];
+    const bool last_of_chunk = flow.done(c.node) || flow.next(c.node).chunk != b.chunk;
+    if (node.storage < 0 && last_of_chunk) weights_.done(weights_.chunk_of(k, node.task, b.chunk));
+  }
+}
+
+Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
+  const RowFlow& flow = span.rows.flow;
+  const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
+  const RowFlow::Block b = flow.next(n);
+  RowSource source;
+  source.tensor = lowering_.storages[std::size_t(node.storage)].tensor;
+  source.memory = placement_.storages[std::size_t(node.storage)].memory;
+  std::array<std::optional<Ring>, kBuffers> rings;
+  for (int r : flow.node(n).rings) {
+    rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.rings[std::size_t(r)];
+  }
+  // Counted for the first operator that reads it.
+  for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
+    for (const RowFlow::Input& in : flow.node(reader).inputs) {
+      if (std::find(in.writers.begin(), in.writers.end(), n) == in.writers.end() || source.op >= 0) continue;
+      const LoweredOp& op = lowering_.ops[plan_.spans[std::size_t(&span - placement_.spans.data())]
+                                              .tasks[span.rows.nodes[std::size_t(reader)].task]
+                                              .position];
+      source.op = op.op;
+      source.flat = op.flatten;
+      source.channels = op.in.c;
+    }
+  }
+  Candidate c;
+  c.node = n;
+  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
+  c.offers = load_rows(config_, list_, source, rings, b.first_row, b.first_row + b.rows);
+  return c;
+}
+
+Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const {
+  const RowFlow& flow = span.rows.flow;
+  const RowFlow::Block b = flow.next(n);
+  const std::size_t task = span.rows.nodes[std::size_t(n)].task;
+  const LoweredOp& op = lowering_.ops[plan_.spans[k].tasks[task].position];
+  const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, b.chunk));
+  const bool array = op.engine == Engine::kConv;
+  const int in_begin = op.first_row(b.first_row);
+  const int in_end = op.end_row(b.first_row + b.rows);
+  const std::uint32_t part_of = std::uint32_t(op.output) + 1;
+
+  EngineContext context{config_, {}, {}, nullptr};
+  Offer o;
+  for (const RowFlow::Input& in : flow.node(n).inputs) {
+    const Ring& ring = span.rings[std::size_t(in.ring)];
+    context.inputs.push_back(ring);
+    if (op.flatten) {
+      add_rows(o.accesses, buffer_of(op.engine), ring, 0, 1, false);
+    } else {
+      add_rows(o.accesses, buffer_of(op.engine), ring, in_begin, in_end, false);
+    }
+  }
+  for (int r : flow.node(n).rings) {
+    const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
+    context.outputs[std::size_t(buffer)] = span.rings[std::size_t(r)];
+    add_rows(o.accesses, buffer, span.rings[std::size_t(r)], b.first_row, b.first_row + b.rows, true, part_of);
+  }
+  weights_.add_reads(o.accesses, chunk);
+  const StoragePlan& out = placement_.storages[std::size_t(op.output)];
+  if (out.in_memory) context.memory = &out.memory;
+
+  CommandMeta& meta = o.meta;
+  meta.op = op.op;
+  meta.tensor = lowering_.storages[std::size_t(op.output)].tensor;
+  meta.first_row = b.first_row;
+  meta.rows = b.rows;
+  meta.columns = op.out.w;
+  meta.first_channel = chunk.tile_begin * op.tile_channels();
+  Candidate c;
+  c.node = n;
+  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
+  if (out.in_memory) {
+    const StoreCommand s = store_command(context, op, chunk, b.first_row, b.rows);
+    Offer store;
+    store.meta = meta;
+    store.meta.kind = CommandMeta::Bytes::kActivations;
+    store.meta.written_bytes =
+        std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
+    store.accesses = {memory_rows(out.memory, b.first_row, b.first_row + b.rows, true, part_of)};
+    store.latency = kStoreLatency;
+    store.body = s;
+    c.offers.push_back(std::move(store));
+  }
+  meta.tiles = chunk.tile_end - chunk.tile_begin;
+  meta.tile_channels = op.tile_channels();
+  meta.cycles = op.cycles(meta.tiles, b.rows);
+  o.latency = kEngineLatency + (array ? config_.kp : 0);
+  o.body = engine_command(context, op, chunk, b.first_row, b.rows);
+  c.offers.push_back(std::move(o));
+  return c;
+}
+
+Program Emitter::finish() {
+  Program program = list_.finish();
+  program.activation_bytes = placement_.activation_bytes;
+  program.input_bytes = placement_.input_bytes;
+  program.output_bytes = placement_.output_bytes;
+  std::set<int> written;  // reshapes of an input have its memory
+  for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
+    const Storage& s = lowering_.storages[i];
+    const StoragePlan& sp = placement_.storages[i];
+    if (s.is_input && sp.in_memory && written.insert(s.origin).second) program.inputs.push_back({s.origin, sp.memory});
+  }
+  for (int storage : lowering_.fetched) {
+    program.outputs.push_back(
+        {lowering_.storages[std::size_t(storage)].tensor, placement_.storages[std::size_t(storage)].memory});
+  }
+  for (const LoweredOp& op : lowering_.ops) {
+    const Op& o = graph_.ops[std::size_t(op.op)];
+    LayerInfo info;
+    info.op = op.op;
+    info.on_host = op.engine == Engine::kHost;
+    if (op.engine == Engine::kConv) info.array_macs = macs(graph_, o);
+    if (op.engine == Engine::kWindow) info.vector_macs = macs(graph_, o);
+    // What is left of other operators without an engine is a change of shape.
+    const Storage& made = lowering_.storages[std::size_t(op.output)];
+    if (info.on_host && o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
+      program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
+    }
+    program.layers.push_back(info);
+  }
+  std::sort(program.layers.begin(), program.layers.end(),
+            [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
+  return program;
+}
+
+}  // namespace kaiten

@@ -1,0 +1,58 @@
+// The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators of a
+// span whose rows and weights are there, the one whose command can start first is next, the deepest among equals;
+// LOADs of rows and weights go beside them.
+#ifndef KAITEN_COMPILE_EMIT_H
+#define KAITEN_COMPILE_EMIT_H
+
+#include <memory>
+#include <vector>
+
+#include "compile/command_list.h"
+#include "compile/engine_commands.h"
+#include "compile/place.h"
+#include "compile/rows.h"
+#include "compile/spans.h"
+#include "compile/weights.h"
+
+namespace kaiten {
+
+class Emitter {
+ public:
+  // All must outlive the emitter.
+  Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
+          Placement placement);
+
+  void run();
+  std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }
+  // Activations to and from memory.
+  std::int64_t moved_bytes() const { return list_.activation_bytes(); }
+  Program finish();
+
+ private:
+  // A command that could be next, with the STORE in front of it or the LOADs behind it.
+  struct Candidate {
+    std::vector<Offer> offers;
+    std::int64_t start = 0;
+    int node = -1;  // of the flow; -1: weights
+    bool ahead = false;
+  };
+
+  void run_span(std::size_t k);
+  Candidate load(PlacedSpan& span, int node) const;
+  Candidate block(std::size_t k, PlacedSpan& span, int node) const;
+  void time(Candidate& c);
+  // For a queue: whichever suits better.
+  static bool better(const Candidate& a, const Candidate& b);
+
+  const Graph& graph_;
+  const Config& config_;
+  const Lowering& lowering_;
+  const SpanPlan& plan_;
+  Placement placement_;
+  CommandList list_;
+  WeightLoader weights_;
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_EMIT_H

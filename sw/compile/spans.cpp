@@ -1,0 +1,490 @@
+#include "compile/spans.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "graph/error.h"
+
+namespace kaiten {
+
+namespace {
+
+// Passes of fewer pixels than the array has rows cannot hide the loading of weights, and every command costs a few
+// cycles; smaller ones let the engines work on neighbouring layers at the same time.
+constexpr int kMinBlockPixels = 16;
+// Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
+constexpr std::size_t kMaxChoices = 5;
+// Of the time estimate, in cycles: from a task's first window to its first row in the next buffer, and a memory
+// access.
+constexpr std::int64_t kFillCycles = 100;
+
+int block_rows(const LoweredOp& op, const Config& config, int pixels) {
+  if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.kp * 3 / 2);
+  int rows = ceil_div(pixels, op.out.w);
+  if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
+  rows = std::clamp(rows, 1, op.out.h);
+  return ceil_div(op.out.h, ceil_div(op.out.h, rows));
+}
+
+int slot_size_of(const LoweredOp& reader, const Config& config) {
+  return RowLayout(reader.in.c, reader.in.w, config.cp).slot_size;
+}
+
+// Who makes and who reads a storage, by position in the lowering.
+struct Uses {
+  std::vector<std::size_t> makers;
+  std::vector<std::size_t> readers[kBuffers];  // of rows
+  std::vector<std::size_t> flat_readers;       // of its bytes in memory
+  int slot_size = 0;
+  bool fetched = false;
+
+  bool read_in(Buffer b, std::size_t first, std::size_t end) const {
+    const auto& r = readers[std::size_t(b)];
+    return std::any_of(r.begin(), r.end(), [&](std::size_t at) { return at >= first && at < end; });
+  }
+  bool read_in(std::size_t first, std::size_t end) const {
+    return read_in(Buffer::kSb, first, end) || read_in(Buffer::kVb, first, end);
+  }
+  bool flat_in(std::size_t first, std::size_t end) const {
+    return std::any_of(flat_readers.begin(), flat_readers.end(),
+                       [&](std::size_t at) { return at >= first && at < end; });
+  }
+};
+
+std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
+  std::vector<Uses> uses(lowering.storages.size());
+  for (std::size_t at = 0; at < lowering.ops.size(); at++) {
+    const LoweredOp& op = lowering.ops[at];
+    if (op.engine == Engine::kHost) continue;
+    for (int s : op.inputs) {
+      Uses& u = uses[std::size_t(s)];
+      auto& readers = op.flatten ? u.flat_readers : u.readers[std::size_t(buffer_of(op.engine))];
+      if (readers.empty() || readers.back() != at) readers.push_back(at);
+      if (!op.flatten) u.slot_size = slot_size_of(op, config);
+    }
+    uses[std::size_t(op.output)].makers.push_back(at);
+  }
+  for (int s : lowering.fetched) uses[std::size_t(s)].fetched = true;
+  return uses;
+}
+
+// What becomes of the storages that a span touches.
+struct Fates {
+  std::vector<bool> held;
+  std::vector<bool> spilled;
+};
+
+SpanRows make_rows(const Lowering& lowering, const Config& config, const std::vector<Uses>& uses,
+                   const std::vector<Task>& tasks, const Fates& fates) {
+  SpanRows rows;
+  const std::size_t first = tasks.front().position;
+  const std::size_t end = tasks.back().position + 1;
+  const std::size_t storages = lowering.storages.size();
+  std::vector<std::array<int, kBuffers>> ring_of(storages, {-1, -1});
+  std::vector<std::vector<int>> writers(storages);
+  std::vector<int> flat_ring(lowering.ops.size(), -1);
+
+  for (std::size_t s = 0; s < storages; s++) {
+    const Uses& u = uses[s];
+    const bool made_before = !u.makers.empty() && u.makers.front() < first;
+    const bool made_here = std::any_of(u.makers.begin(), u.makers.end(),
+                                       [&](std::size_t at) { return at >= first && at < end; });
+    for (int b = 0; b < kBuffers; b++) {
+      const bool here = u.read_in(Buffer(b), first, end);
+      // Held: from its makers to the last reader, whether this span uses it or not.
+      const bool held = fates.held[s] && (made_before || made_here) &&
+                        u.read_in(Buffer(b), first, std::numeric_limits<std::size_t>::max());
+      if (!here && !held) continue;
+      const int height = lowering.storages[s].shape.h;
+      ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, held ? height : RowFlow::kUnlimited);
+      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1});
+    }
+  }
+  // Maps that are read from memory.
+  for (std::size_t s = 0; s < storages; s++) {
+    const Uses& u = uses[s];
+    const Storage& storage = lowering.storages[s];
+    const bool made_before = storage.is_input || (!u.makers.empty() && u.makers.front() < first);
+    if (!made_before || fates.held[s] || !u.read_in(first, end)) continue;
+    RowFlow::Node node;
+    node.rows = storage.shape.h;
+    node.block = node.rows;
+    for (const Task& t : tasks) {
+      const LoweredOp& op = lowering.ops[t.position];
+      if (op.flatten || std::find(op.inputs.begin(), op.inputs.end(), int(s)) == op.inputs.end()) continue;
+      node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
+    }
+    for (int r : ring_of[s]) {
+      if (r < 0) continue;
+      node.rings.push_back(r);
+      rows.rings[std::size_t(r)].producer_block = node.block;
+    }
+    writers[s].push_back(rows.flow.add_node(std::move(node)));
+    rows.nodes.push_back({int(s), 0});
+  }
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    const Task& t = tasks[i];
+    const LoweredOp& op = lowering.ops[t.position];
+    if (!op.flatten) continue;
+    const int r = flat_ring[t.position] = rows.flow.add_ring(1);
+    rows.rings.push_back({op.inputs[0], Buffer::kSb, slot_size_of(op, config), false, 1});
+    rows.flow.add_node({1, 1, 1, {}, {r}});
+    rows.nodes.push_back({op.inputs[0], i});
+  }
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    const Task& t = tasks[i];
+    const LoweredOp& op = lowering.ops[t.position];
+    RowFlow::Node node;
+    node.rows = op.out.h;
+    node.block = t.block_rows;
+    node.chunks = t.chunks();
+    for (int s : op.inputs) {
+      RowFlow::Input in;
+      in.ring = op.flatten ? flat_ring[t.position] : ring_of[std::size_t(s)][std::size_t(buffer_of(op.engine))];
+      if (op.flatten) {
+        for (int n = 0; n < rows.flow.nodes(); n++) {
+          if (rows.flow.node(n).rings == std::vector<int>{in.ring}) in.writers.push_back(n);
+        }
+      } else {
+        in.writers = writers[std::size_t(s)];
+        in.stride = op.stride;
+        in.pad_top = op.pad_top;
+        in.kernel_rows = op.kernel_rows;
+      }
+      node.inputs.push_back(std::move(in));
+    }
+    for (int r : ring_of[std::size_t(op.output)]) {
+      if (r < 0) continue;
+      node.rings.push_back(r);
+      rows.rings[std::size_t(r)].producer_block = std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
+    }
+    writers[std::size_t(op.output)].push_back(rows.flow.add_node(std::move(node)));
+    rows.nodes.push_back({-1, i});
+  }
+  return rows;
+}
+
+// Payload of a map in memory: whole words of CP channels, but the network's inputs have their own bytes.
+std::int64_t map_bytes(const Storage& s, const Config& config) {
+  const std::int64_t pixel = s.is_input ? s.shape.c : ceil_div(s.shape.c, config.cp) * config.cp;
+  return pixel * s.shape.h * s.shape.w;
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options)
+      : graph_(graph), lowering_(lowering), config_(config), options_(options), uses_(find_uses(lowering, config)) {
+    for (std::size_t at = 0; at < lowering.ops.size(); at++) {
+      if (lowering.ops[at].engine != Engine::kHost) order_.push_back(at);
+    }
+    find_crossings();
+  }
+
+  SpanPlan run() {
+    const std::size_t n = order_.size();
+    best_.assign(n + 1, {});
+    for (std::size_t p = 0; p <= n; p++) best_[p].assign(std::size_t(1) << crossing_[p].size(), {});
+    best_[0][0].cost = Cost{0, 0};
+    for (std::size_t p = 0; p < n; p++) {
+      if (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) continue;
+      for (std::size_t q = p + 1; q <= n; q++) {
+        const bool cut = forced_cut(q);
+        if (options_.cuts.empty() || cut) {
+          if (!extend(p, q)) break;
+        }
+        if (!options_.keep_on_chip || cut) break;
+      }
+    }
+    if (!best_[n][0].cost) refuse();
+    return collect();
+  }
+
+ private:
+  struct Cost {
+    std::int64_t bytes;
+    std::int64_t cycles;
+    auto operator<=>(const Cost&) const = default;
+  };
+  struct Entry {
+    std::optional<Cost> cost;
+    std::size_t from = 0;
+    std::uint32_t from_mask = 0;
+    std::vector<Span> spans;  // of the step
+  };
+
+  void find_crossings() {
+    crossing_.resize(order_.size() + 1);
+    for (std::size_t s = 0; s < uses_.size(); s++) {
+      const Uses& u = uses_[s];
+      if (u.makers.empty() || (u.readers[0].empty() && u.readers[1].empty())) continue;
+      std::size_t last = 0;
+      for (const auto& r : u.readers) {
+        if (!r.empty()) last = std::max(last, r.back());
+      }
+      for (std::size_t p = 1; p < order_.size(); p++) {
+        if (u.makers.front() < order_[p] && last >= order_[p]) crossing_[p].push_back(int(s));
+      }
+    }
+  }
+
+  bool forced_cut(std::size_t q) const {
+    if (options_.cuts.empty()) return false;
+    return q == order_.size() || std::binary_search(options_.cuts.begin(), options_.cuts.end(),
+                                                    lowering_.ops[order_[q - 1]].op);
+  }
+
+  std::size_t begin_of(std::size_t p) const { return p < order_.size() ? order_[p] : lowering_.ops.size(); }
+
+  // Resident weights of operators [p, q); nothing where they do not fit together.
+  std::optional<std::vector<Task>> resident(std::size_t p, std::size_t q, int shrink) const {
+    std::vector<Task> tasks;
+    int rows[2] = {0, 0}, words[2] = {0, 0};
+    for (std::size_t i = p; i < q; i++) {
+      const LoweredOp& op = lowering_.ops[order_[i]];
+      const std::size_t e = op.engine == Engine::kConv ? 0 : 1;
+      rows[e] += op.tiles() * op.weight_rows_of_tile();
+      words[e] += op.params_per_tile() ? op.tiles() * op.tile_channels() : int(op.params.size());
+      const int preferred = block_rows(op, config_, options_.block_pixels);
+      tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), std::max(1, preferred >> shrink)});
+    }
+    const int share = q - p > 1 ? options_.weight_share : 1;
+    if (rows[0] > config_.wb_rows / share || rows[1] > config_.vwb_rows || words[0] > config_.zsb_array ||
+        words[1] > config_.zsb_vector) {
+      return std::nullopt;
+    }
+    return tasks;
+  }
+
+  // Tiles of an operator whose weights and parameters fill a part of the memories at most.
+  int part_of_tiles(const LoweredOp& op, int part) const {
+    const bool array = op.engine == Engine::kConv;
+    const int rows = op.weight_rows_of_tile();
+    const int words = op.params_per_tile() ? op.tile_channels() : 0;
+    int tiles = op.tiles();
+    if (rows > 0) tiles = std::min(tiles, std::max(1, (array ? config_.wb_rows : config_.vwb_rows) / part / rows));
+    if (words > 0) tiles = std::min(tiles, std::max(1, (array ? config_.zsb_array : config_.zsb_vector) / part / words));
+    return tiles;
+  }
+
+  // Steps from cut p to cut q with every choice of what is held. False: no use to try a later q.
+  bool extend(std::size_t p, std::size_t q) {
+    const std::size_t first = order_[p], end = begin_of(q);
+    for (std::size_t i = p; i < q; i++) {
+      const LoweredOp& op = lowering_.ops[order_[i]];
+      // What is flattened must have been stored by an earlier span.
+      if (op.flatten && !lowering_.storages[std::size_t(op.inputs[0])].is_input &&
+          uses_[std::size_t(op.inputs[0])].makers.front() >= first) {
+        return false;
+      }
+    }
+    bool any = false;
+    if (q == p + 1) {
+      const LoweredOp& op = lowering_.ops[first];
+      const int chunk = part_of_tiles(op, 4);
+      const int preferred = block_rows(op, config_, options_.block_pixels);
+      // Weights that follow each other need both maps whole; else all at once; else rows are read again.
+      if (chunk < op.tiles()) any |= step(p, q, {{first, 0, op.tiles(), chunk, preferred}}, 0, false);
+      for (int shrink = 0; preferred >> shrink > 0; shrink++) {
+        if (const auto tasks = resident(p, q, shrink)) any |= step(p, q, *tasks, 1, false);
+        const int part = part_of_tiles(op, 2);
+        if (part < op.tiles()) {
+          any |= step(p, q, {{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
+        }
+        if (any) break;
+      }
+      return true;
+    }
+    const auto tasks = resident(p, q, 0);
+    if (!tasks) return false;
+    step(p, q, *tasks, 0, false);
+    // Larger spans need more rows, but a tensor that is held across this cut may be a ring across a later one.
+    return end - first < kLongestSpan;
+  }
+
+  // One span, or with `again` one for each chunk of its only task.
+  bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again) {
+    const std::size_t first = order_[p], end = begin_of(q);
+    Fates none{std::vector<bool>(uses_.size()), std::vector<bool>(uses_.size())};
+    std::vector<Span> spans;
+    if (again) {
+      for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
+        Task part = tasks[0];
+        part.tile_begin = t;
+        part.tile_end = std::min(t + part.chunk_tiles, part.tile_end);
+        spans.push_back({{part}});
+      }
+    } else {
+      spans.push_back({tasks});
+    }
+    const SpanRows rows = make_rows(lowering_, config_, uses_, spans.front().tasks, none);
+    const std::vector<int> slots = rows.flow.slots_needed();
+    std::int64_t cycles = estimate(tasks);
+    bool any = false;
+    for (std::uint32_t in = 0; in < best_[p].size(); in++) {
+      if (!best_[p][in].cost) continue;
+      for (std::uint32_t out : choices(q)) {
+        if (!agree(p, in, q, out)) continue;
+        // Rows that are read again must come from memory.
+        const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()));
+        if (!cost) continue;
+        any = true;
+        const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
+        Entry& e = best_[q][out];
+        if (!e.cost || total < *e.cost) e = {total, p, in, spans};
+      }
+    }
+    return any;
+  }
+
+  std::vector<std::uint32_t> choices(std::size_t q) const {
+    const std::uint32_t all = (std::uint32_t(1) << crossing_[q].size()) - 1;
+    if (!options_.keep_on_chip) return {0};
+    if (crossing_[q].size() > kMaxChoices) return {0, all};
+    std::vector<std::uint32_t> c;
+    for (std::uint32_t m = 0; m <= all; m++) c.push_back(m);
+    return c;
+  }
+
+  static bool held_in(const std::vector<int>& crossing, std::uint32_t mask, int storage) {
+    const auto at = std::find(crossing.begin(), crossing.end(), storage);
+    return at != crossing.end() && ((mask >> (at - crossing.begin())) & 1U) != 0;
+  }
+
+  // A tensor keeps its fate over all the cuts it crosses.
+  bool agree(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out) const {
+    for (int s : crossing_[p]) {
+      if (std::find(crossing_[q].begin(), crossing_[q].end(), s) == crossing_[q].end()) continue;
+      if (held_in(crossing_[p], in, s) != held_in(crossing_[q], out, s)) return false;
+    }
+    return true;
+  }
+
+  // Bytes moved, or nothing where the rows do not fit.
+  std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
+                                    std::size_t first, std::size_t end, const SpanRows& rows,
+                                    const std::vector<int>& slots, int rounds) const {
+    std::array<std::int64_t, kBuffers> used{};
+    std::int64_t bytes = 0;
+    const auto held = [&](int s) { return held_in(crossing_[p], in, s) || held_in(crossing_[q], out, s); };
+    for (std::size_t r = 0; r < rows.rings.size(); r++) {
+      const SpanRows::Ring& ring = rows.rings[r];
+      const int height = rows.flow.ring_rows(int(r));
+      if (held(ring.storage) && uses_[std::size_t(ring.storage)].slot_size == ring.slot_size) continue;  // below
+      const int slack = options_.slack_blocks * ring.producer_block;
+      used[std::size_t(ring.buffer)] += std::int64_t(std::min(height, slots[r] + slack)) * ring.slot_size;
+    }
+    const auto whole = [&](int s) {
+      const Uses& u = uses_[std::size_t(s)];
+      for (int b = 0; b < kBuffers; b++) {
+        if (!u.read_in(Buffer(b), first, std::numeric_limits<std::size_t>::max())) continue;
+        used[std::size_t(b)] += std::int64_t(lowering_.storages[std::size_t(s)].shape.h) * u.slot_size;
+      }
+    };
+    for (int s : crossing_[p]) {
+      if (held_in(crossing_[p], in, s)) whole(s);
+    }
+    for (int s : crossing_[q]) {
+      if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
+    }
+    if (used[0] > config_.sb_depth - options_.reserve[0] || used[1] > config_.vb_depth - options_.reserve[1]) {
+      return std::nullopt;
+    }
+    for (const SpanRows::Node& node : rows.nodes) {
+      if (node.storage < 0) continue;
+      const bool flat = uses_[std::size_t(node.storage)].flat_in(first, end);
+      if (held(node.storage) && !flat) continue;
+      bytes += rounds * map_bytes(lowering_.storages[std::size_t(node.storage)], config_);
+    }
+    for (std::size_t i = p; i < q; i++) {
+      const int s = lowering_.ops[order_[i]].output;
+      if (in_memory(s, held(s), end)) bytes += map_bytes(lowering_.storages[std::size_t(s)], config_);
+    }
+    return bytes;
+  }
+
+  bool in_memory(int s, bool held, std::size_t end) const {
+    const Uses& u = uses_[std::size_t(s)];
+    if (u.fetched || !u.flat_readers.empty()) return true;
+    return !held && u.read_in(end, std::numeric_limits<std::size_t>::max());
+  }
+
+  std::int64_t estimate(const std::vector<Task>& tasks) const {
+    std::int64_t engine[2] = {0, 0}, bytes = 0;
+    for (const Task& t : tasks) {
+      const LoweredOp& op = lowering_.ops[t.position];
+      engine[op.engine == Engine::kConv ? 0 : 1] += op.cycles(op.tiles(), t.block_rows) * ceil_div(op.out.h, t.block_rows);
+      bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
+    }
+    // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
+    const std::int64_t beyond = std::max<std::int64_t>(0, bytes - std::int64_t(config_.wb_rows) * 9 * config_.cp / 2);
+    return std::max({engine[0], engine[1], bytes / config_.axi_bytes}) + kFillCycles * std::int64_t(tasks.size()) +
+           (tasks.size() > 1 ? beyond / config_.axi_bytes : 0);
+  }
+
+  SpanPlan collect() const {
+    SpanPlan plan;
+    plan.held.assign(uses_.size(), false);
+    plan.spilled.assign(uses_.size(), false);
+    std::vector<const Entry*> steps;
+    std::size_t q = order_.size();
+    plan.bytes = best_[q][0].cost->bytes;
+    std::uint32_t mask = 0;
+    while (q > 0) {
+      const Entry& e = best_[q][mask];
+      steps.push_back(&e);
+      for (int s : crossing_[q]) {
+        if (held_in(crossing_[q], mask, s)) plan.held[std::size_t(s)] = true;
+      }
+      for (std::size_t i = e.from; i < q; i++) {
+        const int s = lowering_.ops[order_[i]].output;
+        if (in_memory(s, plan.held[std::size_t(s)], begin_of(q))) plan.spilled[std::size_t(s)] = true;
+      }
+      q = e.from;
+      mask = e.from_mask;
+    }
+    for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+      plan.spans.insert(plan.spans.end(), (*it)->spans.begin(), (*it)->spans.end());
+    }
+    return plan;
+  }
+
+  // Tells which layer cannot be reached.
+  [[noreturn]] void refuse() const {
+    std::size_t p = order_.size();
+    while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) p--;
+    const LoweredOp& op = lowering_.ops[order_[p]];
+    const Op& o = graph_.ops[std::size_t(op.op)];
+    const int slot_size = slot_size_of(op, config_);
+    const bool sb = buffer_of(op.engine) == Buffer::kSb;
+    throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                     "): limit: " + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
+                     (sb ? "SB" : "VB") + ", found: " +
+                     std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) + " rows of " +
+                     std::to_string(slot_size) + " addresses");
+  }
+
+  static constexpr std::size_t kLongestSpan = 64;
+
+  const Graph& graph_;
+  const Lowering& lowering_;
+  const Config& config_;
+  const SpanOptions& options_;
+  std::vector<Uses> uses_;
+  std::vector<std::size_t> order_;          // operators of the device, positions in the lowering
+  std::vector<std::vector<int>> crossing_;  // storages that live across the cut in front of order_[p]
+  std::vector<std::vector<Entry>> best_;    // cut, what is held
+};
+
+}  // namespace
+
+SpanRows span_rows(const Lowering& lowering, const Config& config, const SpanPlan& plan, std::size_t span) {
+  return make_rows(lowering, config, find_uses(lowering, config), plan.spans[span].tasks, {plan.held, plan.spilled});
+}
+
+SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options) {
+  return Planner(graph, lowering, config, options).run();
+}
+
+}  // namespace kaiten

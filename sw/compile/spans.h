@@ -1,0 +1,88 @@
+// Which operators share the chip (Occam's question, asked of this machine). A span is a run of consecutive
+// operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads from memory is
+// read once, rows in between live in rings just long enough. A tensor that crosses the cut between two spans is
+// held (whole, in the buffers that read it, until its last reader) or spilled (written once, read once by every
+// span that uses it).
+//
+// plan_spans() finds the cheapest chain of feasible spans by dynamic programming over the cuts of the operators'
+// order and, for each tensor that crosses a cut, held or spilled: least bytes moved to and from memory, among equals
+// least time by a coarse estimate. Optimal for the given order, block size and slack; docs/occam.md has the rules.
+//
+// Units: rows of WB and VWB, words of the ZSBs, addresses of SB and VB, bytes.
+#ifndef KAITEN_COMPILE_SPANS_H
+#define KAITEN_COMPILE_SPANS_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "compile/config.h"
+#include "compile/lower.h"
+#include "compile/layout.h"
+#include "compile/row_flow.h"
+
+namespace kaiten {
+
+// An operator in a span, or some of its tiles. More than one chunk: its weights follow each other through the
+// weight buffer, the rows in front of it and behind it stay.
+struct Task {
+  std::size_t position = 0;  // in Lowering::ops
+  int tile_begin = 0;
+  int tile_end = 0;
+  int chunk_tiles = 0;  // tiles whose weights are loaded together
+  int block_rows = 1;   // output rows of a command
+
+  int chunks() const { return ceil_div(tile_end - tile_begin, chunk_tiles); }
+};
+
+struct Span {
+  std::vector<Task> tasks;
+};
+
+struct SpanOptions {
+  int block_pixels = 0;     // output pixels of a command, 0: as many as suit the array
+  int slack_blocks = 1;     // blocks a producer may be ahead of the rows that are needed
+  bool keep_on_chip = true;  // false: every operator a span of its own, every tensor spilled
+  // Share of the weight buffer that a span of several operators may fill, so that the next one's weights can be
+  // loaded behind it: 1 / weight_share.
+  int weight_share = 1;
+  // Addresses of SB and VB left unused, for gaps between rings.
+  std::array<int, kBuffers> reserve{};
+  // Where not empty: the spans end behind these operators (of the graph, ascending) and nowhere else.
+  std::vector<int> cuts;
+};
+
+struct SpanPlan {
+  std::vector<Span> spans;
+  std::vector<bool> spilled;  // storages that are written to memory
+  std::vector<bool> held;     // storages kept whole from their first span to their last
+  std::int64_t bytes = 0;     // activations moved to and from memory
+};
+
+// The rows of a span: a node for each map that is loaded (in front), one for each task (in their order), a ring for
+// each map and buffer that reads it.
+struct SpanRows {
+  struct Node {
+    int storage = -1;       // loaded; -1: a task
+    std::size_t task = 0;
+  };
+  struct Ring {
+    int storage = -1;
+    Buffer buffer = Buffer::kSb;
+    int slot_size = 0;
+    bool whole = false;  // held, or gone through more than once
+    int producer_block = 1;
+  };
+  RowFlow flow;
+  std::vector<Node> nodes;
+  std::vector<Ring> rings;
+};
+
+SpanRows span_rows(const Lowering& lowering, const Config& config, const SpanPlan& plan, std::size_t span);
+
+// Throws InputError naming the layer that does not fit, and by how much.
+SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_SPANS_H
