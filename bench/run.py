@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Measures every configuration with every network and prints the table of README.
 
-usage: bench/run.py [--build DIR] [--configs nano,base] [--seconds S] [--readme]
-Each cell is `kaiten run NETWORK --config CONFIG --seconds S --json -`: cycles, utilisation and bytes are those of one run and the
-same on every machine, the simulation speed is that of this machine, over at least S seconds. Every run is compared with the
-reference, tensor by tensor; a difference ends the bench with exit code 1. --readme writes the table into README.md, between
-its two markers. Results also go to DIR/bench/results.json."""
+usage: bench/run.py [--build DIR] [--configs nano,base] [--networks REGEX] [--seconds S] [--readme] [--layers]
+A row is `kaiten run NETWORK --config CONFIG`, twice: once as users run it, which gives the seconds of the whole command, the
+comparison of every tensor with the reference included, and its peak memory; and once with `--seconds S`, which gives the
+simulation speed over at least S seconds. Cycles, utilisation and bytes are the same on every machine. A difference from the
+reference ends the bench with exit code 1. Generated networks are made by `kaiten-generate` in DIR/bench. --readme writes the table
+into README.md, between its two markers, --layers the tables of the layers into docs/layers.md. Results also go to
+DIR/bench/results.json."""
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
@@ -18,23 +23,65 @@ import tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 ALL = ("nano", "unit", "small", "base")
-NETWORKS = {  # name -> file under models/tflite of the shared folder, configurations
-    "demo": (None, ALL),
-    "ResNet-8": ("mlperf-tiny/pretrainedResnet_quant.tflite", ALL),
-    "DS-CNN keyword spotting": ("mlperf-tiny/kws_ref_model.tflite", ("nano", "base")),
-    "MobileNetV1 0.25-96 person detection": ("mlperf-tiny/vww_96_int8.tflite", ("nano", "base")),
-    "MobileNetV2 224": ("coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", ("base",)),
-    "MobileNet-EdgeTPU 0.75-224": ("coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite", ("base",)),
+TFLITE = "models/tflite/"  # in the shared folder
+NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes, configurations
+    "demo": ("demo", ALL),
+    "ResNet-8": (TFLITE + "mlperf-tiny/pretrainedResnet_quant.tflite", ALL),
+    "DS-CNN keyword spotting": (TFLITE + "mlperf-tiny/kws_ref_model.tflite", ("nano", "base")),
+    "MobileNetV1 0.25-96 person detection": (TFLITE + "mlperf-tiny/vww_96_int8.tflite", ("nano", "base")),
+    "MobileNetV2 224": (TFLITE + "coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", ("base",)),
+    "MobileNet-EdgeTPU 0.75-224": (TFLITE + "coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite", ("base",)),
+    "MobileNetV1 224, random weights": ("mobilenet_v1", ("base",)),
+    "ResNet-18, random weights": ("resnet18", ("base",)),
+    "ResNet-50, random weights": ("resnet50", ("base",)),
+    "VGG-19, random weights": ("vgg19", ("base",)),
 }
+LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md
 BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 
 
-def measure(kaiten, network, config, seconds):
-    done = subprocess.run([kaiten, "run", network, "--config", config, "--seconds", str(seconds), "--json", "-"],
-                          capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode not in (0, 1):
-        sys.exit(f"bench: {network} on {config}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
-    return json.loads(done.stdout)
+def find(name, build):
+    """The model of a network: a path, 'demo', or None where its file is absent."""
+    source = NETWORKS[name][0]
+    if source == "demo":
+        return source
+    if source.startswith(TFLITE):
+        path = os.path.join(SHARED, source)
+        if os.path.exists(path):
+            return path
+        print(f"bench: {name} left out, {os.path.normpath(path)} is absent (docs/models.md)", file=sys.stderr)
+        return None
+    path = os.path.join(build, "bench", source + ".tflite")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        done = subprocess.run([os.path.join(build, "kaiten-generate"), source, "--output", path], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"bench: {done.stderr.strip()}")
+    return path
+
+
+def run(kaiten, model, config, *options):
+    """The report of a run, its wall-clock seconds and its peak memory in MiB."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        start = time.monotonic()
+        process = subprocess.Popen([kaiten, "run", model, "--config", config, "--json", "-", *options], stdout=out, stderr=errors,
+                                   stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+        code = process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        errors.seek(0)
+        if code not in (0, 1):
+            sys.exit(f"bench: {model} on {config}: " + (errors.read().strip().splitlines() or [str(code)])[-1])
+        return json.load(out), seconds, usage.ru_maxrss / 1024
+
+
+def measure(kaiten, model, config, seconds):
+    result, total, peak = run(kaiten, model, config)
+    result["total_seconds"], result["peak_mib"] = total, peak
+    fast, _, _ = run(kaiten, model, config, "--no-check", "--seconds", str(seconds))
+    result["seconds"], result["khz"] = fast["seconds"], fast["khz"]
+    return result
 
 
 def kib(n):
@@ -45,11 +92,51 @@ def row(config, network, r):
     speed = r["khz"] * r["macs"] / r["cycles"] / 1e6  # thousand cycles a second x MACs a cycle, in GMAC
     read, written = sum(r["bytes"]["read"].values()), sum(r["bytes"]["written"].values())
     return [config, network, "yes" if r["exact"] else "**NO**", f"{r['cycles']:,}", f"{100 * r['array_utilization']:.1f} %",
-            f"{100 * r['mac_utilization']:.1f} %", kib(read), kib(written), f"{r['khz']:,.0f}", f"{speed:.2f}"]
+            f"{100 * r['mac_utilization']:.1f} %", kib(read), kib(written), f"{r['khz']:,.0f}", f"{speed:.2f}", f"{r['total_seconds']:.1f}", f"{r['peak_mib']:,.0f}"]
 
 
 HEAD = ["configuration", "network", "bit-exact", "cycles", "array utilisation", "MAC utilisation", "KiB read", "KiB written",
-        "simulated kHz", "simulated GMAC/s"]
+        "simulated kHz", "simulated GMAC/s", "seconds in all", "peak MiB"]
+LAYER_HEAD = ["layer", "operator", "input", "output", "MACs", "cycles", "utilisation", "limited by", "lost to", "bytes read",
+              "bytes written"]
+
+
+def markdown(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
+    return "\n".join(lines) + "\n"
+
+
+def layer_table(r):
+    def number(n):
+        return f"{n:,}" if n else "-"
+
+    rows = []
+    for layer in r["layers"]:
+        lost = [f"{what} {100 * share:.0f} %" for what, share in sorted(layer["losses"].items(), key=lambda x: -x[1])
+                if share >= 0.02]
+        rows.append([layer["name"].split("/batch_norm")[0], layer["op"], layer["shape_in"], layer["shape_out"],
+                     number(layer["macs"]), number(layer["cycles"]),
+                     f"{100 * layer['utilization']:.1f} %" if layer["macs"] and layer["cycles"] else "-",
+                     layer["limited_by"] or "-", ", ".join(lost) or "-", number(layer["bytes_read"]),
+                     number(layer["bytes_written"])])
+    return markdown(LAYER_HEAD, rows)
+
+
+def layers_page(results):
+    text = """# Layer by layer
+
+Made by `make bench BENCH_ARGS=--layers` (`bench/run.py --layers`). Array and vector engine work on neighbouring layers at the same time; a
+cycle belongs to the layer the array works for, else to that of the vector engine, so the cycles of all layers add up to those of
+the run and a layer that hides behind another has few. Utilisation is that of the engine the layer runs on; "padding" are
+multipliers without an operand, everything else are waits (`sw/report/layer_clock.h`).
+"""
+    for name in LAYERS:
+        r = results.get((name, "base"))
+        if r:
+            text += (f"\n## {name} on base\n\n{r['cycles']:,} cycles, array {100 * r['array_utilization']:.1f} %, all multipliers "
+                     f"{100 * r['mac_utilization']:.1f} %.\n\n{layer_table(r)}")
+    return text
+
 
 
 def main():
@@ -57,28 +144,34 @@ def main():
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--configs", default="nano,unit,small,base", help="comma-separated (default: all four)")
     parser.add_argument("--seconds", type=float, default=1.5, help="least duration of a speed measurement")
+    parser.add_argument("--networks", default="", help="only networks whose name matches this expression")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--layers", action="store_true", help="write docs/layers.md")
     args = parser.parse_args()
-    kaiten = os.path.join(ROOT, args.build, "kaiten")
+    build = os.path.join(ROOT, args.build)
+    kaiten = os.path.join(build, "kaiten")
     if not os.path.exists(kaiten):
         sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
-    results, rows = [], []
+    results = {}
     wanted = args.configs.split(",")
-    for name, (file, configs) in NETWORKS.items():
-        model = os.path.join(SHARED, "models/tflite", file) if file else "demo"
-        if file and not os.path.exists(model):
-            print(f"bench: {name} left out, {os.path.normpath(model)} is absent (docs/models.md)", file=sys.stderr)
+    for name, (_, configs) in NETWORKS.items():
+        configs = [c for c in configs if c in wanted]
+        if not configs or not re.search(args.networks, name):
             continue
-        for config in (c for c in configs if c in wanted):
-            result = measure(kaiten, model, config, args.seconds)
-            results.append(result)
-            rows.append(row(config, name, result))
-            print(f"bench: {name} on {config}: {result['cycles']:,} cycles, {result['khz']:,.0f} kHz", file=sys.stderr, flush=True)
-    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)] + ["| " + " | ".join(r) + " |" for r in rows]
-    table = "\n".join(lines) + "\n"
+        model = find(name, build)
+        for config in configs if model else ():
+            result = results[name, config] = measure(kaiten, model, config, args.seconds)
+            print(f"bench: {name} on {config}: {result['cycles']:,} cycles, {result['khz']:,.0f} kHz, "
+                  f"{result['total_seconds']:.1f} s, {result['peak_mib']:,.0f} MiB", file=sys.stderr, flush=True)
+    table = markdown(HEAD, [row(config, name, r) for (name, config), r in results.items()])
     print(table, end="")
-    os.makedirs(os.path.join(ROOT, args.build, "bench"), exist_ok=True)
-    tools.write(os.path.join(ROOT, args.build, "bench", "results.json"), json.dumps(results, indent=1) + "\n")
+    os.makedirs(os.path.join(build, "bench"), exist_ok=True)
+    tools.write(os.path.join(build, "bench", "results.json"), json.dumps(list(results.values()), indent=1) + "\n")
+    if args.layers:
+        missing = [name for name in LAYERS if (name, "base") not in results]
+        if missing:
+            sys.exit("bench: docs/layers.md needs " + " and ".join(missing) + " on base")
+        tools.write(os.path.join(ROOT, "docs", "layers.md"), layers_page(results))
     if args.readme:
         path = os.path.join(ROOT, "README.md")
         with open(path) as f:
@@ -87,7 +180,7 @@ def main():
             sys.exit(f"bench: README.md lacks the markers {BEGIN} and {END}")
         head, rest = text.split(BEGIN)
         tools.write(path, f"{head}{BEGIN}\n{table}{END}{rest.split(END)[1]}")
-    return int(any(not r["exact"] for r in results))
+    return int(any(not r["exact"] for r in results.values()))
 
 
 if __name__ == "__main__":
