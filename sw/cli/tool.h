@@ -21,6 +21,7 @@ int tb_main(const Arguments& arguments);
 // The commands. They throw InputError, DeviceError, Interrupted or boost::program_options::error.
 int run_command(const Arguments& arguments, bool is_tb);
 int inspect_command(const Arguments& arguments);
+int plan_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);
 

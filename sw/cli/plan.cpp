@@ -1,0 +1,260 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "cli/demo.h"
+#include "cli/files.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "cli/tool.h"
+#include "graph/error.h"
+#include "import/import.h"
+#include "plan/from_graph.h"
+#include "plan/methods.h"
+#include "plan/table.h"
+#include "report/plan_report.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr int kSweepPoints = 64;
+
+struct PlanOptions {
+  std::string file;
+  std::string capacity;
+  std::string config;
+  std::string closure = "rolling";
+  std::string method = "all";
+  int batch = 1;
+  std::string penalty = "on";
+  std::string sweep;
+  std::string html;
+  std::string json;
+  std::string energy;
+  double period = 0;
+  int chips = 0;
+};
+
+// "3145728", "3MiB", "1.5MiB", "256KiB", "1GiB".
+std::int64_t bytes_of(const std::string& text, const std::string& option) {
+  const auto fail = [&](const std::string& found) {
+    throw InputError(
+        fmt::format("{}: expected bytes from 1 to {}, as a number or with KiB, MiB or GiB, found {}", option,
+                    plan::kMaxCapacity, found));
+  };
+  std::size_t end = 0;
+  double number = 0;
+  const std::size_t digits = text.find_first_not_of("0123456789.");
+  try {
+    number = std::stod(text.substr(0, digits), &end);
+  } catch (const std::exception&) {
+    fail("'" + text + "'");
+  }
+  const std::string unit = text.substr(std::min(digits, text.size()));
+  const double scale = unit.empty() || unit == "B" ? 1
+                       : unit == "KiB"             ? 1024
+                       : unit == "MiB"             ? 1048576
+                       : unit == "GiB"             ? 1073741824
+                                                   : 0;
+  if (end != std::min(digits, text.size()) || scale == 0) fail("'" + text + "'");
+  const double bytes = number * scale;
+  if (!(bytes >= 1) || bytes > double(plan::kMaxCapacity) || bytes != std::floor(bytes))
+    fail("'" + text + "'");
+  return std::int64_t(bytes);
+}
+
+bool parse(const Arguments& arguments, PlanOptions& o) {
+  po::options_description all("options");
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("table", po::value(&o.file)->value_name("FILE"),
+      "model, layer table (JSON) or SCALE-Sim topology (CSV), also as first argument");
+  add("capacity", po::value(&o.capacity)->value_name("BYTES"), "paper mode: bytes on chip, such as 3MiB");
+  add("closure", po::value(&o.closure)->value_name("rolling|paper")->default_value(o.closure),
+      "paper mode: which rows a span keeps");
+  add("method", po::value(&o.method)->value_name("NAME")->default_value(o.method),
+      "optimal, per-layer, greedy, residual, layer-fusion, bound or all");
+  add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
+      "images that share a span's weights");
+  add("residual-penalty", po::value(&o.penalty)->value_name("on|off")->default_value(o.penalty),
+      "paper mode: count what crosses a cut beside its map");
+  add("sweep", po::value(&o.sweep)->value_name("FROM:TO"),
+      "paper mode: traffic at 64 capacities, such as 256KiB:16MiB");
+  add("period", po::value(&o.period)->value_name("CYCLES"),
+      "replicate spans on chips of their own until an image takes so long");
+  add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
+  add("energy", po::value(&o.energy)->value_name("FILE"),
+      "other energy parameters, JSON with the keys of sw/plan/energy.json");
+  add("html", po::value(&o.html)->value_name("FILE"), "write a page with the partition and the comparison");
+  add("json", po::value(&o.json)->value_name("FILE"),
+      "write the plan as JSON; '-': to standard output, nothing else is");
+  po::positional_options_description positional;
+  positional.add("table", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
+  if (values.count("help") != 0) {
+    std::cout
+        << "usage: kaiten plan MODEL|TABLE --capacity BYTES [OPTIONS]\n"
+           "Which layers share the chip so that the least traffic leaves it, and what other methods need.\n\n"
+        << all;
+    return false;
+  }
+  po::notify(values);
+  const auto one_of = [](const std::string& option, const std::string& value,
+                         std::initializer_list<std::string_view> known) {
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    std::string list;
+    for (std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
+    throw InputError(option + ": expected one of " + list + ", found '" + value + "'");
+  };
+  if (o.file.empty()) throw InputError("plan needs a model or a layer table (see kaiten plan --help)");
+  if (o.capacity.empty() && o.sweep.empty())
+    throw InputError("plan needs --capacity (see kaiten plan --help)");
+  one_of("--closure", o.closure, {"rolling", "paper"});
+  one_of("--residual-penalty", o.penalty, {"on", "off"});
+  one_of("--method", o.method,
+         {"optimal", "per-layer", "greedy", "residual", "layer-fusion", "bound", "all"});
+  if (o.batch < 1 || o.batch > plan::kMaxBatch) {
+    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", plan::kMaxBatch, o.batch));
+  }
+  if (values.count("period") != 0 && !(o.period > 0))
+    throw InputError(fmt::format("--period: expected a positive number, found {}", o.period));
+  if (values.count("chips") != 0 && o.chips < 1)
+    throw InputError(fmt::format("--chips: expected at least 1, found {}", o.chips));
+  if (o.period > 0 && o.chips > 0) throw InputError("--period and --chips exclude each other");
+  return true;
+}
+
+plan::Network read_network(const std::string& file) {
+  if (file == kDemoName) return plan::network_of(require_graph(import_tflite(demo_model(), kDemoName)));
+  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (plan::looks_like_table(text)) return plan::read_table(text, file);
+  const bool csv = file.size() > 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
+  if (csv || plan::looks_like_topology(text)) return plan::read_topology(text, file);
+  if (file.size() > 5 && file.compare(file.size() - 5, 5, ".json") == 0) return plan::read_table(text, file);
+  return plan::network_of(require_graph(import_file(file)));
+}
+
+// The first method is the one whose spans are shown.
+struct Wanted {
+  plan::MethodKind kind;
+  plan::Closure closure;
+};
+
+std::vector<Wanted> wanted(const PlanOptions& o) {
+  const plan::Closure closure = o.closure == "paper" ? plan::Closure::kPaper : plan::Closure::kRolling;
+  if (o.method != "all") return {{*plan::method_of(o.method), closure}};
+  const plan::Closure other =
+      closure == plan::Closure::kPaper ? plan::Closure::kRolling : plan::Closure::kPaper;
+  std::vector<Wanted> all{{plan::MethodKind::kOptimal, closure}, {plan::MethodKind::kOptimal, other}};
+  for (plan::MethodKind k : plan::kMethodKinds) {
+    if (k != plan::MethodKind::kOptimal) all.push_back({k, closure});
+  }
+  return all;
+}
+
+void sweep(const PlanOptions& o, const plan::Dataflow& dataflow, plan::PaperOptions options,
+           PlanReport& report) {
+  const std::size_t colon = o.sweep.find(':');
+  if (colon == std::string::npos) throw InputError("--sweep: expected FROM:TO, found '" + o.sweep + "'");
+  const std::int64_t from = bytes_of(o.sweep.substr(0, colon), "--sweep");
+  const std::int64_t to = bytes_of(o.sweep.substr(colon + 1), "--sweep");
+  if (to < from) throw InputError("--sweep: expected FROM no larger than TO, found '" + o.sweep + "'");
+  bool any = false;
+  std::string reason;
+  for (int i = 0; i < kSweepPoints; i++) {
+    check_interrupt();
+    SweepPoint p;
+    p.capacity_bytes =
+        std::llround(double(from) * std::pow(double(to) / double(from), double(i) / (kSweepPoints - 1)));
+    if (!report.sweep.empty() && report.sweep.back().capacity_bytes == p.capacity_bytes) continue;
+    options.capacity_bytes = p.capacity_bytes;
+    for (const Wanted& w : wanted(o)) {
+      options.closure = w.closure;
+      try {
+        p.traffic_bytes.push_back(plan::run_method(w.kind, dataflow, options).traffic_bytes);
+        any = true;
+      } catch (const InputError& e) {
+        p.traffic_bytes.push_back(std::nullopt);
+        reason = e.what();
+      }
+    }
+    report.sweep.push_back(std::move(p));
+  }
+  if (!any) throw InputError("--sweep: no capacity is enough: " + reason);
+}
+
+void replicate(const PlanOptions& o, PlanReport& report) {
+  std::vector<double> times;
+  for (const plan::Span& s : report.methods.front().spans) {
+    double macs = 0;
+    for (int m = s.first; m <= s.last; m++) macs += double(report.network.macs(m)) * report.batch;
+    times.push_back(macs / report.energy.chip_macs_per_cycle);
+  }
+  report.pipeline =
+      o.period > 0 ? plan::replicate_for_period(times, o.period) : plan::replicate_for_chips(times, o.chips);
+}
+
+void plan_paper(const PlanOptions& o, PlanReport& report) {
+  const plan::Network whole = plan::with_residual_edges(report.network);
+  report.network = plan::without_classifier(whole);
+  if (const int left_out = whole.layer_count() - report.network.layer_count()) {
+    report.notes.push_back(
+        fmt::format("{} {} of the classifier left out", left_out, left_out == 1 ? "layer" : "layers"));
+  }
+  report.mode = "paper";
+  plan::PaperOptions options;
+  options.batch = o.batch;
+  options.residual_penalty = o.penalty == "on";
+  const std::string capacity = o.capacity.empty() ? o.sweep.substr(o.sweep.find(':') + 1) : o.capacity;
+  options.capacity_bytes = report.capacity_bytes =
+      bytes_of(capacity, o.capacity.empty() ? "--sweep" : "--capacity");
+  const auto start = std::chrono::steady_clock::now();
+  const plan::Dataflow dataflow(report.network);
+  for (const Wanted& w : wanted(o)) {
+    options.closure = w.closure;
+    report.methods.push_back(plan::run_method(w.kind, dataflow, options));
+    check_interrupt();
+  }
+  report.planning_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (!o.sweep.empty()) sweep(o, dataflow, options, report);
+  for (const plan::Method& m : report.methods) {
+    const bool chained = m.name != "per-layer" && m.name != "bound";
+    report.energies.push_back(plan::energy_of(report.network, m, o.batch, chained, report.energy));
+  }
+}
+
+}  // namespace
+
+int plan_command(const Arguments& arguments) {
+  PlanOptions o;
+  if (!parse(arguments, o)) return kDone;
+  PlanReport report;
+  report.network = read_network(o.file);
+  report.batch = o.batch;
+  report.energy = plan::default_energy();
+  if (!o.energy.empty()) {
+    const std::vector<std::uint8_t> bytes = read_file(o.energy);
+    report.energy = plan::read_energy({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.energy);
+  }
+  plan_paper(o, report);
+  if (o.period > 0 || o.chips > 0) replicate(o, report);
+  if (o.json == "-") {
+    std::cout << to_json(report);
+  } else {
+    if (!o.json.empty()) write_file(o.json, to_json(report));
+    std::cout << to_text(report, output_width());
+  }
+  return kDone;
+}
+
+}  // namespace kaiten::cli

@@ -1,0 +1,61 @@
+// Dependence closures: how many rows of each map a span must keep on chip.
+//
+// Paper: the rows under one output row of the span, walking back (Occam, section III-C). Rolling: rows are
+// made one by one when they are needed, so that a map keeps what its readers' windows cover, and what waits
+// for the slower branch of a residual edge. Both depend on where a span ends, not on where it begins.
+#ifndef KAITEN_PLAN_CLOSURE_H
+#define KAITEN_PLAN_CLOSURE_H
+
+#include <string_view>
+#include <vector>
+
+#include "plan/network.h"
+
+namespace kaiten::plan {
+
+enum class Closure : std::uint8_t { kRolling, kPaper };
+
+std::string_view name_of(Closure closure);  // "rolling", "paper"
+
+// A network with what is asked of it again and again.
+class Dataflow {
+ public:
+  explicit Dataflow(const Network& network);
+
+  const Network& network() const { return network_; }
+  const std::vector<Reader>& readers(int map) const { return readers_[std::size_t(map)]; }
+  // Map `map` is read by layers behind the next one, or by two of them.
+  bool fans_out(int map) const { return readers(map).size() > 1; }
+  // Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
+  // one.
+  int residual_lag(int map, int layer) const;
+
+ private:
+  const Network& network_;
+  std::vector<std::vector<Reader>> readers_;
+  std::vector<std::vector<int>> lags_;  // per map, per reader; 0 for readers that are not residual
+};
+
+// Rows kept of the maps of spans that end with map `end`, for ever earlier begins.
+class ClosureRows {
+ public:
+  ClosureRows(const Dataflow& dataflow, Closure closure, int end);
+  // Of the map before the last one asked for: call with end - 1, end - 2, ... in this order.
+  int rows(int map);
+
+ private:
+  int paper_rows(int map) const;
+  int rolling_rows(int map);
+  int branch_rows(int map);
+
+  const Dataflow& dataflow_;
+  const Network& network_;
+  Closure closure_;
+  int end_;
+  std::vector<int> kept_;       // by map, from end down
+  std::vector<int> dominator_;  // nearest map behind that every path to the end passes; by map
+};
+
+}  // namespace kaiten::plan
+
+#endif  // KAITEN_PLAN_CLOSURE_H

@@ -1,0 +1,43 @@
+// Energy and time of a plan. The parameters are those of energy.json (Occam, section V-B2: DRAM and link 6 pJ
+// a bit, 0.43 pJ an INT8 operation); a file of the same keys may replace them.
+#ifndef KAITEN_PLAN_ENERGY_H
+#define KAITEN_PLAN_ENERGY_H
+
+#include <string>
+#include <string_view>
+
+#include "plan/network.h"
+#include "plan/plan.h"
+
+namespace kaiten::plan {
+
+struct EnergyParameters {
+  double dram_picojoules_per_byte = 0;
+  double link_picojoules_per_byte = 0;
+  double compute_picojoules_per_operation = 0;
+  double operations_per_mac = 0;
+  double chip_macs_per_cycle = 0;     // of a chip in paper mode
+  double memory_bytes_per_cycle = 0;  // for the roofline
+};
+
+EnergyParameters default_energy();
+// A JSON object with any of the keys; the others keep their values. Throws InputError with file, line and
+// column.
+EnergyParameters read_energy(std::string_view text, const std::string& file);
+
+// Millijoules an image or batch.
+struct Energy {
+  double compute = 0;
+  double dram = 0;
+  double link = 0;
+  double total() const { return compute + dram + link; }
+};
+
+// `chained`: the spans sit on chips of their own, so that what passes between them crosses a link; otherwise,
+// and for image and output, DRAM.
+Energy energy_of(const Network& network, const Method& method, int batch, bool chained,
+                 const EnergyParameters& p);
+
+}  // namespace kaiten::plan
+
+#endif  // KAITEN_PLAN_ENERGY_H

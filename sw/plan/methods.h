@@ -1,0 +1,29 @@
+// What is compared (docs/occam.md, "Methods"): every method under the same rules of bytes.
+#ifndef KAITEN_PLAN_METHODS_H
+#define KAITEN_PLAN_METHODS_H
+
+#include <optional>
+#include <string_view>
+
+#include "plan/partition.h"
+
+namespace kaiten::plan {
+
+enum class MethodKind : std::uint8_t { kOptimal, kPerLayer, kGreedy, kResidual, kLayerFusion, kBound };
+
+constexpr MethodKind kMethodKinds[] = {MethodKind::kOptimal,  MethodKind::kPerLayer,    MethodKind::kGreedy,
+                                       MethodKind::kResidual, MethodKind::kLayerFusion, MethodKind::kBound};
+
+std::string_view name_of(MethodKind kind);  // as the command line calls it
+std::optional<MethodKind> method_of(std::string_view name);
+
+// Paper mode. Throws InputError when a layer does not fit alone.
+Method run_method(MethodKind kind, const Dataflow& dataflow, const PaperOptions& options);
+
+// Cuts that cross no edge but the one of the boundary itself: where residual blocks and modules begin and
+// end.
+std::vector<bool> clean_cuts(const Dataflow& dataflow);
+
+}  // namespace kaiten::plan
+
+#endif  // KAITEN_PLAN_METHODS_H

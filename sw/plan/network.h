@@ -1,0 +1,101 @@
+// What the planner knows of a network: layers in execution order and the maps between them, shapes and weight
+// counts only. Map 0 is the image, map m + 1 the output of layer m. Elements are INT8: one byte each.
+//
+// A layer reads its `inputs`; `adds` are residual edges, maps added to its output. Where the shapes of a
+// residual edge differ, a 1x1 projection is implied whose weights nobody counts.
+#ifndef KAITEN_PLAN_NETWORK_H
+#define KAITEN_PLAN_NETWORK_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaiten::plan {
+
+// Move: changes the place or the number of cells, not their values in a way that matters here (pad, slice,
+// resize of imported models).
+enum class Op : std::uint8_t { kConv, kDepthwise, kPool, kGlobalPool, kFc, kAdd, kMul, kConcat, kMove };
+
+// "conv", "depthwise", "pool", "global_pool", "fc", "add", "mul", "concat", "move".
+std::string_view name_of(Op op);
+
+struct Map {
+  int height = 1;
+  int width = 1;
+  int channels = 1;
+
+  std::int64_t elements() const { return std::int64_t(height) * width * channels; }
+  bool operator==(const Map&) const = default;
+};
+
+struct Layer {
+  std::string name;
+  Op op = Op::kConv;
+  int kernel_h = 1;
+  int kernel_w = 1;
+  int stride_h = 1;
+  int stride_w = 1;
+  int dilation_h = 1;
+  int dilation_w = 1;
+  int pad_top = 0;
+  int pad_bottom = 0;
+  int pad_left = 0;
+  int pad_right = 0;
+  int groups = 1;
+  std::vector<int> inputs;  // maps
+  std::vector<int> adds;    // maps, residual edges
+  int number = 0;           // in the table or model the network was read from
+
+  // Rows covered by the dilated kernel.
+  int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }
+};
+
+struct Network {
+  std::string name;
+  std::vector<Layer> layers;
+  std::vector<Map> maps;     // layers + 1
+  std::vector<int> outputs;  // maps whose values the network returns, besides the last one
+  std::string source;        // how it was read: "table", "topology", "model"
+  int head = -1;             // first layer of the classifier; -1: none is named
+
+  int layer_count() const { return int(layers.size()); }
+  const Map& in(int layer) const { return maps[std::size_t(layers[std::size_t(layer)].inputs.front())]; }
+  const Map& out(int layer) const { return maps[std::size_t(layer) + 1]; }
+  std::int64_t weight_elements(int layer) const;
+  std::int64_t macs(int layer) const;
+  std::int64_t macs() const;
+  // Rows of `map` from one output row of the layer to the next, and the extent of its window in that map:
+  // stride and kernel for the windows; one row and, for projections, the rounded ratio of the heights
+  // otherwise.
+  int stride_over(int layer, int map) const;
+  int extent_over(int layer, int map) const;
+  int pad_over(int layer, int map) const;
+};
+
+// Limits that keep every sum of the planner inside 63 bits.
+constexpr int kMaxLayers = 4096;
+constexpr int kMaxSide = 1 << 20;
+constexpr std::int64_t kMaxElements = std::int64_t(1) << 36;  // of a map or of a layer's weights
+constexpr int kMaxBatch = 4096;
+constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;
+
+// The output map of a layer whose inputs are known; `channels` is the number of output channels a conv or fc
+// names. Throws InputError with the reason alone (the reader says where): a kernel larger than the padded
+// map, operands of different shapes, sizes that are not positive or beyond the limits.
+Map output_map(const Network& network, const Layer& layer, int channels);
+
+// The network that paper mode plans: without fully connected layers (what reads one reads its input instead)
+// and without the classifier. Throws InputError when nothing is left.
+Network without_classifier(const Network& network);
+
+// Every edge from a map to a layer, readers of a map in ascending order.
+struct Reader {
+  int layer = 0;
+  bool residual = false;
+};
+std::vector<std::vector<Reader>> readers(const Network& network);
+
+}  // namespace kaiten::plan
+
+#endif  // KAITEN_PLAN_NETWORK_H

@@ -1,0 +1,49 @@
+// A plan: which layers share the chip. The result of every method, in paper mode and in hardware mode, and
+// what a compiler needs to carry it out (docs/occam.md, "What carries out a plan"). All sizes in bytes, per
+// image unless a batch was asked for.
+#ifndef KAITEN_PLAN_PLAN_H
+#define KAITEN_PLAN_PLAN_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaiten::plan {
+
+// What happens to the output of a span.
+enum class Boundary : std::uint8_t { kSpilled, kHeld, kOutput };
+
+std::string_view name_of(Boundary boundary);  // "spilled", "held", "output"
+
+// What a span keeps of a map.
+struct KeptRows {
+  int map = 0;   // map 0 is the image, map m + 1 the output of layer m
+  int rows = 0;  // of the map's height, kept circularly
+  std::int64_t bytes = 0;
+};
+
+struct Span {
+  int first = 0;  // layers, inclusive
+  int last = 0;
+  std::int64_t weights_bytes = 0;
+  std::int64_t rows_bytes = 0;
+  std::int64_t traffic_bytes = 0;
+  Boundary boundary = Boundary::kSpilled;
+  std::vector<KeptRows> kept;
+  std::int64_t short_bytes = 0;  // paper mode: missing for one more layer; 0: it would fit, traffic decided
+  int tile = 0;                  // Layer Fusion: side of the output tiles
+};
+
+struct Method {
+  std::string name;     // as the command line calls it
+  std::string closure;  // "rolling", "paper" or "" where it has none
+  std::vector<Span> spans;
+  std::int64_t penalty_bytes = 0;  // residual edges that cuts cross
+  std::int64_t traffic_bytes = 0;  // of the spans, and the penalty
+  std::int64_t macs = 0;           // with what is computed more than once
+};
+
+}  // namespace kaiten::plan
+
+#endif  // KAITEN_PLAN_PLAN_H

@@ -1,0 +1,199 @@
+#include "report/plan_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/table.h"
+
+namespace kaiten {
+
+namespace {
+
+std::string bytes_text(std::int64_t n) { return grouped(static_cast<unsigned long long>(n)); }
+
+const plan::Method* find(const PlanReport& r, const std::string& name) {
+  const auto it =
+      std::find_if(r.methods.begin(), r.methods.end(), [&](const auto& m) { return m.name == name; });
+  return it == r.methods.end() ? nullptr : &*it;
+}
+
+int number_of(const PlanReport& r, int layer) { return r.network.layers[std::size_t(layer)].number; }
+
+// What ended a span: the end of the network, the next layer's bytes, or less traffic by stopping here.
+std::string limit_of(const PlanReport& r, const plan::Span& s) {
+  if (s.tile > 0) return fmt::format("tiles {}x{}", s.tile, s.tile);
+  if (s.last + 1 == r.network.layer_count()) return "end";
+  if (s.short_bytes > 0) return fmt::format("{} short", bytes_text(s.short_bytes));
+  return "traffic";
+}
+
+std::string spans_text(const PlanReport& r, const plan::Method& m, std::size_t width) {
+  Table table({{"span", true, 0, false},
+               {"layers", false, 0, false},
+               {"from", false, 2, true},
+               {"to", false, 3, true},
+               {"weights", true, 0, false},
+               {"rows", true, 0, false},
+               {"full", true, 4, false},
+               {"traffic", true, 0, false},
+               {"output", false, 5, false},
+               {"limit", false, 1, false}});
+  int i = 0;
+  for (const plan::Span& s : m.spans) {
+    const double footprint = double(s.weights_bytes + s.rows_bytes);
+    table.add({std::to_string(i++), fmt::format("{}-{}", number_of(r, s.first), number_of(r, s.last)),
+               r.network.layers[std::size_t(s.first)].name, r.network.layers[std::size_t(s.last)].name,
+               bytes_text(s.weights_bytes), s.tile > 0 ? "-" : bytes_text(s.rows_bytes),
+               r.capacity_bytes > 0 && s.tile == 0
+                   ? fmt::format("{:.0f} %", 100 * footprint / double(r.capacity_bytes))
+                   : "-",
+               bytes_text(s.traffic_bytes), std::string(plan::name_of(s.boundary)), limit_of(r, s)});
+  }
+  return table.text(width);
+}
+
+std::string methods_text(const PlanReport& r, std::size_t width) {
+  Table table({{"method", false, 0, false},
+               {"spans", true, 3, false},
+               {"traffic", true, 0, false},
+               {"residual", true, 1, false},
+               {"of per-layer", true, 5, false},
+               {"of the bound", true, 4, false},
+               {"MACs", true, 2, false},
+               {"energy mJ", true, 2, false}});
+  const plan::Method* base = find(r, "per-layer");
+  const plan::Method* bound = find(r, "bound");
+  const auto ratio = [](const plan::Method& m, const plan::Method* to) {
+    return to != nullptr && to->traffic_bytes > 0
+               ? fmt::format("{:.3f}", double(m.traffic_bytes) / double(to->traffic_bytes))
+               : "-";
+  };
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const plan::Method& m = r.methods[i];
+    table.add({title_of(m), std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
+               bytes_text(m.penalty_bytes), ratio(m, base), ratio(m, bound), bytes_text(m.macs),
+               fmt::format("{:.3f}", r.energies[i].total())});
+  }
+  return table.text(width);
+}
+
+std::string sweep_text(const PlanReport& r, std::size_t width) {
+  std::vector<Column> columns{{"capacity", true, 0, false}};
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    columns.push_back({title_of(r.methods[i]), true, i == 0 ? 0 : int(r.methods.size() - i), false});
+  }
+  Table table(columns);
+  for (const SweepPoint& p : r.sweep) {
+    std::vector<std::string> row{bytes_text(p.capacity_bytes)};
+    for (const auto& t : p.traffic_bytes) row.push_back(t ? bytes_text(*t) : "-");
+    table.add(std::move(row));
+  }
+  return table.text(width);
+}
+
+std::string pipeline_text(const PlanReport& r, std::size_t width) {
+  const plan::Pipeline& p = *r.pipeline;
+  Table table({{"stage", true, 0, false},
+               {"cycles", true, 0, false},
+               {"chips", true, 0, false},
+               {"cycles an image", true, 1, false}});
+  for (std::size_t i = 0; i < p.times.size(); i++) {
+    table.add({std::to_string(i), fmt::format("{:.0f}", p.times[i]), std::to_string(p.replicas[i]),
+               fmt::format("{:.0f}", p.times[i] / p.replicas[i])});
+  }
+  const std::int64_t ends = r.network.maps.front().elements() + r.network.maps.back().elements();
+  const std::int64_t links = std::max<std::int64_t>(0, r.methods.front().traffic_bytes - ends * r.batch);
+  return table.text(width) + fmt::format(
+                                 "pipeline: {} chips, one image per {:.0f} cycles, latency {:.0f} cycles, {} "
+                                 "bytes an image over links\n",
+                                 p.chips, p.period, p.latency, bytes_text(links));
+}
+
+}  // namespace
+
+std::string title_of(const plan::Method& method) {
+  return method.closure.empty() ? method.name : method.name + " (" + method.closure + ")";
+}
+
+std::string to_text(const PlanReport& r, std::size_t width) {
+  const std::string where = r.mode == "paper" ? bytes_text(r.capacity_bytes) + " bytes" : r.config;
+  std::string out = fmt::format("{}: {} layers, {} MACs, {} weights; {} mode, {}{}\n", r.network.name,
+                                r.network.layer_count(), bytes_text(r.network.macs()), bytes_text([&] {
+                                  std::int64_t w = 0;
+                                  for (int m = 0; m < r.network.layer_count(); m++)
+                                    w += r.network.weight_elements(m);
+                                  return w;
+                                }()),
+                                r.mode, where, r.batch > 1 ? fmt::format(", batch {}", r.batch) : "");
+  if (!r.methods.empty()) {
+    out += "\n" + title_of(r.methods.front()) + "\n" + spans_text(r, r.methods.front(), width);
+    out += "\n" + methods_text(r, width);
+  }
+  if (!r.sweep.empty()) out += "\n" + sweep_text(r, width);
+  if (r.pipeline) out += "\n" + pipeline_text(r, width);
+  out += "\n";
+  for (const std::string& note : r.notes) out += note + "\n";
+  out += fmt::format("planned in {:.2f} ms\n", r.planning_ms);
+  return out;
+}
+
+std::string to_json(const PlanReport& r) {
+  nlohmann::ordered_json j;
+  j["network"] = r.network.name;
+  j["mode"] = r.mode;
+  if (!r.config.empty()) j["config"] = r.config;
+  j["capacity_bytes"] = r.capacity_bytes;
+  j["batch"] = r.batch;
+  j["planning_ms"] = r.planning_ms;
+  j["methods"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const plan::Method& m = r.methods[i];
+    nlohmann::ordered_json o;
+    o["name"] = m.name;
+    o["closure"] = m.closure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(m.closure);
+    o["traffic_bytes"] = m.traffic_bytes;
+    o["penalty_bytes"] = m.penalty_bytes;
+    o["macs"] = m.macs;
+    o["energy_millijoules"] = {
+        {"compute", r.energies[i].compute}, {"dram", r.energies[i].dram}, {"link", r.energies[i].link}};
+    o["spans"] = nlohmann::ordered_json::array();
+    for (const plan::Span& s : m.spans) {
+      nlohmann::ordered_json span{
+          {"first", number_of(r, s.first)},   {"last", number_of(r, s.last)},
+          {"weights_bytes", s.weights_bytes}, {"rows_bytes", s.rows_bytes},
+          {"traffic_bytes", s.traffic_bytes}, {"boundary", plan::name_of(s.boundary)}};
+      if (s.tile > 0) span["tile"] = s.tile;
+      nlohmann::ordered_json kept = nlohmann::ordered_json::array();
+      for (const plan::KeptRows& k : s.kept) {
+        const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
+        kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
+      }
+      if (!kept.empty()) span["kept"] = std::move(kept);
+      o["spans"].push_back(std::move(span));
+    }
+    j["methods"].push_back(std::move(o));
+  }
+  if (!r.sweep.empty()) {
+    j["sweep"] = nlohmann::ordered_json::array();
+    for (const SweepPoint& p : r.sweep) {
+      nlohmann::ordered_json traffic = nlohmann::ordered_json::array();
+      for (const auto& t : p.traffic_bytes)
+        traffic.push_back(t ? nlohmann::ordered_json(*t) : nlohmann::ordered_json());
+      j["sweep"].push_back({{"capacity_bytes", p.capacity_bytes}, {"traffic_bytes", std::move(traffic)}});
+    }
+  }
+  if (r.pipeline) {
+    const plan::Pipeline& p = *r.pipeline;
+    j["pipeline"] = {{"stage_cycles", p.times},
+                     {"replicas", p.replicas},
+                     {"chips", p.chips},
+                     {"period_cycles", p.period},
+                     {"latency_cycles", p.latency}};
+  }
+  j["notes"] = r.notes;
+  return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace kaiten

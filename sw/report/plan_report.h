@@ -1,0 +1,47 @@
+// What `kaiten plan` tells: for people a table of the spans of the best plan and a comparison of the methods,
+// for programs JSON with the keys of the interface (docs/occam.md lists them).
+#ifndef KAITEN_REPORT_PLAN_REPORT_H
+#define KAITEN_REPORT_PLAN_REPORT_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/energy.h"
+#include "plan/network.h"
+#include "plan/plan.h"
+#include "plan/stap.h"
+
+namespace kaiten {
+
+struct SweepPoint {
+  std::int64_t capacity_bytes = 0;
+  std::vector<std::optional<std::int64_t>> traffic_bytes;  // by method; nothing where a layer does not fit
+};
+
+struct PlanReport {
+  plan::Network network;  // as planned
+  std::string mode;       // "paper" or "hardware"
+  std::string config;     // hardware mode
+  std::int64_t capacity_bytes = 0;
+  int batch = 1;
+  double planning_ms = 0;
+  std::vector<plan::Method> methods;   // the first one's spans are shown
+  std::vector<plan::Energy> energies;  // one a method
+  std::vector<SweepPoint> sweep;
+  std::optional<plan::Pipeline> pipeline;  // of the first method's spans
+  std::vector<std::string> notes;
+  plan::EnergyParameters energy;
+};
+
+// Name and, where it has one, closure: "optimal (rolling)".
+std::string title_of(const plan::Method& method);
+
+// width 0: as wide as needed.
+std::string to_text(const PlanReport& report, std::size_t width);
+std::string to_json(const PlanReport& report);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_REPORT_PLAN_REPORT_H

@@ -1,0 +1,111 @@
+"""`kaiten plan` from outside: the keys of the interface, the checkpoints, files, errors of one line.
+
+KAITEN_BUILD names the build folder (default: build)."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
+KAITEN = os.path.join(BUILD, "kaiten")
+TABLES = os.path.join(ROOT, "models", "tables")
+METHODS = {"optimal", "per-layer", "greedy", "residual", "layer-fusion", "bound"}
+
+
+def run(*arguments):
+    return subprocess.run([KAITEN, "plan", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def table(name):
+    return os.path.join(TABLES, name + ".json")
+
+
+class Plan(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, text=None):
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            with open(path, "w") as f:
+                f.write(text)
+        return path
+
+    def plan(self, *arguments):
+        done = run(*arguments, "--json", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return json.loads(done.stdout)
+
+    def refused(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
+        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
+        return done.stderr
+
+    def test_json_has_the_keys_of_the_interface(self):
+        j = self.plan(table("resnet34"), "--capacity", "3MiB")
+        self.assertEqual((j["network"], j["mode"], j["capacity_bytes"]), ("ResNet-34", "paper", 3 << 20))
+        self.assertGreater(j["planning_ms"], 0)
+        self.assertEqual({m["name"] for m in j["methods"]}, METHODS)
+        for m in j["methods"]:
+            self.assertEqual(m["traffic_bytes"], sum(s["traffic_bytes"] for s in m["spans"]) + m["penalty_bytes"])
+            self.assertEqual([s["first"] for s in m["spans"]], [0] + [s["last"] + 1 for s in m["spans"][:-1]])
+            self.assertEqual(m["spans"][-1]["boundary"], "output")
+            for s in m["spans"]:
+                self.assertLessEqual({"first", "last", "weights_bytes", "rows_bytes", "traffic_bytes", "boundary"}, set(s))
+        optimal = {m["closure"]: m["traffic_bytes"] for m in j["methods"] if m["name"] == "optimal"}
+        self.assertEqual(optimal, {"paper": 1128960, "rolling": 928256})
+
+    def test_options(self):
+        j = self.plan(table("vgg16"), "--capacity", 3 << 20, "--method", "optimal", "--closure", "paper")
+        self.assertEqual([m["traffic_bytes"] for m in j["methods"]], [3186176])
+        off = self.plan(table("resnet34"), "--capacity", "3MiB", "--method", "optimal", "--residual-penalty", "off")["methods"][0]
+        self.assertEqual(off["penalty_bytes"], 0)
+        two = self.plan(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer", "--batch", 2)["methods"][0]
+        one = self.plan(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer")["methods"][0]
+        self.assertEqual(two["traffic_bytes"], 2 * one["traffic_bytes"])
+        sweep = self.plan(table("resnet18"), "--sweep", "256KiB:16MiB", "--method", "optimal")["sweep"]
+        self.assertEqual((len(sweep), sweep[0]["capacity_bytes"], sweep[-1]["capacity_bytes"]), (64, 256 << 10, 16 << 20))
+        traffic = [p["traffic_bytes"][0] for p in sweep if p["traffic_bytes"][0] is not None]
+        self.assertEqual(traffic, sorted(traffic, reverse=True))
+        self.assertIn("pipeline: 12 chips", run(table("vgg16"), "--capacity", "3MiB", "--chips", 12).stdout)
+        again = self.plan(table("vgg16"), "--capacity", "3MiB")
+        first = self.plan(table("vgg16"), "--capacity", "3MiB")
+        again.pop("planning_ms"), first.pop("planning_ms")
+        self.assertEqual(again, first)
+
+    def test_every_table_and_the_demo(self):
+        for name in sorted(os.listdir(TABLES)):
+            if name.endswith(".json"):
+                done = run(os.path.join(TABLES, name), "--capacity", "8MiB")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run("demo", "--capacity", "1MiB").returncode, 0)
+        check = subprocess.run(["python3", "-B", os.path.join(TABLES, "make_tables.py"), "--check"], capture_output=True, text=True)
+        self.assertEqual((check.returncode, check.stderr), (0, ""))
+
+    def test_bad_input(self):
+        self.refused()
+        self.refused(table("vgg16"))
+        self.refused(self.file("none.json"), "--capacity", "3MiB")
+        self.assertIn(" bytes short", self.refused(table("vgg16"), "--capacity", "1MiB"))
+        self.assertIn("conv4_2", self.refused(table("vgg16"), "--capacity", "2MiB"))
+        for capacity in ("0", "-1", "3MB", "MiB", "1e30", "", "1.0000001", "99999999999GiB", "3MiB ", "nan"):
+            self.refused(table("vgg16"), "--capacity", capacity)
+        for sweep in ("1MiB", "2MiB:1MiB", "1MiB:", "0:1MiB", "1KiB:2KiB"):
+            self.refused(table("vgg16"), "--capacity", "3MiB", "--sweep", sweep)
+        self.refused(table("vgg16"), "--capacity", "3MiB", "--method", "best")
+        self.refused(table("vgg16"), "--capacity", "3MiB", "--closure", "all")
+        self.refused(table("vgg16"), "--capacity", "3MiB", "--batch", "0")
+        self.refused(table("vgg16"), "--capacity", "3MiB", "--batch", "100000")
+        self.refused(table("vgg16"), "--capacity", "3MiB", "--chips", "2")
+        bad = self.file("bad.json", '{"name": "x",\n "input": {"height": 0, "width": 1, "channels": 1}, "layers": []}')
+        self.assertIn("bad.json:2:22: expected a height from 1", self.refused(bad, "--capacity", "3MiB"))
+        self.assertIn("odd.csv:1:1: expected the header", self.refused(self.file("odd.csv", "a, b\n"), "--capacity", "3MiB"))
+
+
+if __name__ == "__main__":
+    unittest.main()
