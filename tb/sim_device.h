@@ -19,7 +19,9 @@ struct SimOptions {
   AxiMemoryOptions memory;       // base, size, latency, bandwidth, stalls, seed
   bool debug = false;            // assertions and random initial state; slower
   std::string wave_file;         // FST, debug only; empty: none
-  std::uint64_t wave_from = 0;   // cycles
+  // Cycles of the first run, the one in which it starts being 0; a cycle takes two units of the file's time. Nothing else is
+  // in the file.
+  std::uint64_t wave_from = 0;
   std::uint64_t wave_to = UINT64_MAX;
 };
 
@@ -39,11 +41,21 @@ class ResultWatcher {
   virtual void events(std::uint32_t /*flags*/) {}
 };
 
+// Sees the four queues: bit or entry 0 to 3 for LOAD, CONV, VECTOR, STORE.
+class QueueWatcher {
+ public:
+  virtual ~QueueWatcher() = default;
+  // Every cycle, after the events of the cycle before. heads: a command stands at the head of the queue and has not started;
+  // completed: commands of the queue that are complete since the start of the run.
+  virtual void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed) = 0;
+};
+
 class SimDevice : public Device {
  public:
   virtual AxiMemory& memory() = 0;
   // Called for every result from now on; null: nobody looks.
   virtual void watch(ResultWatcher* watcher) = 0;
+  virtual void watch_queues(QueueWatcher* watcher) = 0;
   // Lets a number of cycles pass.
   virtual void step(std::uint64_t cycles) = 0;
   virtual std::uint64_t cycles() const = 0;        // since construction

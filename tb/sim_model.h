@@ -2,6 +2,7 @@
 #ifndef KAITEN_TB_SIM_MODEL_H
 #define KAITEN_TB_SIM_MODEL_H
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -135,6 +136,7 @@ class SimModel final : public SimDevice {
 
   AxiMemory& memory() override { return memory_; }
   void watch(ResultWatcher* watcher) override { watcher_ = watcher; }
+  void watch_queues(QueueWatcher* watcher) override { queue_watcher_ = watcher; }
   void step(std::uint64_t cycles) override {
     for (std::uint64_t i = 0; i < cycles; i++) edge();
   }
@@ -195,7 +197,15 @@ class SimModel final : public SimDevice {
         if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)
           watcher_->events(flags);
       }
+      if (queue_watcher_) {
+        const auto& root = *top_->rootp;
+        std::array<std::uint32_t, 4> completed;
+        for (std::size_t q = 0; q < completed.size(); q++)
+          completed[q] = root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__count_q[q];
+        queue_watcher_->queues(root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__head_q, completed);
+      }
     }
+    if constexpr (kTraced) follow_run();
     if constexpr (kTraced) context_->time(cycle_);  // assertions print it
     memory_.pre_edge();
     top_->clk_i = 1;
@@ -208,10 +218,17 @@ class SimModel final : public SimDevice {
     cycle_++;
   }
 
+  // Which cycle of the first run this is, for the trace: its events are seen one cycle later.
+  void follow_run() {
+    const bool counted = (top_->rootp->kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted & 1) != 0;
+    if (counted && !run_over_) run_cycle_++;
+    if (!counted && run_cycle_ > 0) run_over_ = true;
+  }
+
   void dump() {
     if constexpr (kTraced) {
-      if (trace_ && cycle_ >= options_.wave_from && cycle_ < options_.wave_to)
-        trace_->dump(2 * cycle_ + (top_->clk_i ? 0 : 1));
+      if (trace_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from && run_cycle_ < options_.wave_to)
+        trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1));
     }
   }
 
@@ -225,7 +242,10 @@ class SimModel final : public SimDevice {
   std::unique_ptr<AxiWriteMonitor> write_monitor_;
   std::unique_ptr<AxiLiteMonitor> lite_monitor_;
   ResultWatcher* watcher_ = nullptr;
+  QueueWatcher* queue_watcher_ = nullptr;
   bool running_ = false;
+  bool run_over_ = false;
+  std::uint64_t run_cycle_ = 0;
   std::uint64_t cycle_ = 0, loop_cycles_ = 0;
   double loop_seconds_ = 0;
 };

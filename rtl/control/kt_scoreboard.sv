@@ -96,7 +96,8 @@ module kt_scoreboard
 
   // ---- rings: written, copied to the head, completed
   pointer_t [Queues-1:0] wr_q, rd_q, dn_q;
-  logic [Queues-1:0]     full_q, stored_q, head_q, running_q;  // stored: in the ring, not copied
+  logic [Queues-1:0]     full_q, stored_q, running_q;  // stored: in the ring, not copied
+  logic [Queues-1:0]     head_q /* verilator public_flat_rd */;  // for traces of the test bench, as count_q
   pointer_t [Queues-1:0] wr_d, rd_d, dn_d;
   logic [Queues-1:0]     full_d, stored_d, head_d, running_d;
   logic [Queues-1:0]     fill;  // queues whose head is copied in this cycle: none or one
@@ -219,7 +220,8 @@ module kt_scoreboard
   end
 
   // ---- completion counters
-  count_t count_d[Queues], count_q[Queues];
+  count_t count_d[Queues];
+  count_t count_q[Queues] /* verilator public_flat_rd */;
 
   always_comb begin
     count_d = count_q;

@@ -57,4 +57,17 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   write_file(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
+void require_writable(const std::filesystem::path& path) {
+  if (path.empty() || path == "-") return;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  const bool special = exists && !std::filesystem::is_regular_file(path, error);
+  if (std::filesystem::is_directory(path, error))
+    throw InputError("cannot write '" + path.string() + "': it is a folder");
+  // A file is replaced, which its folder must allow; a device or a pipe is written to.
+  if (access((special ? path : folder).c_str(), W_OK) != 0)
+    throw InputError("cannot write '" + path.string() + "': " + std::strerror(errno));
+}
+
 }  // namespace kaiten::cli

@@ -14,6 +14,9 @@ namespace kaiten::cli {
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 void write_file(const std::filesystem::path& path, const std::string& text);
+// The same error before the work rather than after it: the folder of an output is missing or may not be
+// written.
+void require_writable(const std::filesystem::path& path);
 
 }  // namespace kaiten::cli
 

@@ -21,6 +21,7 @@ constexpr const char* kUsage =
     "\n"
     "  run MODEL        run a model on the simulated accelerator and compare every tensor with the "
     "reference\n"
+    "  compare MODEL    the same, tensor by tensor, down to the first element that differs\n"
     "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
     "  plan MODEL|TABLE which layers share the chip so that the least traffic leaves it\n"
     "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
@@ -84,6 +85,7 @@ int kaiten_main(const Arguments& arguments) {
       return kDone;
     }
     if (first == "run") return run_command(rest, false);
+    if (first == "compare") return compare_command(rest);
     if (first == "inspect") return inspect_command(rest);
     if (first == "plan") return plan_command(rest);
     if (first == "disasm") return disasm_command(rest);

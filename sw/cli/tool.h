@@ -20,6 +20,7 @@ int tb_main(const Arguments& arguments);
 
 // The commands. They throw InputError, DeviceError, Interrupted or boost::program_options::error.
 int run_command(const Arguments& arguments, bool is_tb);
+int compare_command(const Arguments& arguments);
 int inspect_command(const Arguments& arguments);
 int plan_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);

@@ -50,6 +50,8 @@ class Driver {
   Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding);
 
   const Program& program() const { return program_; }
+  // Bus address of the program's constants (weights, parameters).
+  std::uint64_t constants_address() const { return base_at_[std::size_t(Base::kConstants)]; }
   void set_progress(Progress progress) { progress_ = std::move(progress); }
   // Stop after so many cycles without a completed command; 0: never.
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }

@@ -1,57 +1,84 @@
 #include "device/watcher.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+#include <tuple>
 
 namespace kaiten {
 
+void TensorComparison::add(const Mismatch& m) {
+  const auto place = [](const Mismatch& x) { return std::tuple(x.row, x.column, x.channel); };
+  if (different == 0 || place(m) < place(first)) first = m;
+  different++;
+  largest = std::max(largest, std::abs(m.found - m.expected));
+}
+
 Watcher::Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected)
-    : graph_(graph), program_(program), shapes_(graph.tensors.size()), seen_(graph.tensors.size()) {
+    : graph_(graph), program_(program), shapes_(graph.tensors.size()), comparisons_(graph.tensors.size()) {
   for (const LayerInfo& layer : program.layers) {
     if (layer.on_host) continue;
     const std::size_t tensor = std::size_t(graph.ops[std::size_t(layer.op)].output);
     const Nhwc shape = graph.tensors[tensor].nhwc();
     shapes_[tensor] = {expected[tensor].data(), shape.w, shape.c};
+    comparisons_[tensor].tensor = int(tensor);
+    comparisons_[tensor].op = layer.op;
   }
 }
 
 void Watcher::differ(const CommandMeta& m, int row, int column, int channel, const std::int8_t* want,
                      std::span<const std::int8_t> found) {
+  TensorComparison& c = comparisons_[std::size_t(m.tensor)];
   for (std::size_t i = 0; i < found.size(); i++) {
     if (want[i] == found[i]) continue;
-    differences_++;
-    if (!first_ || m.op < first_->op) {
-      first_ = Mismatch{m.tensor, m.op, row, column, channel + int(i), want[i], found[i]};
-    }
+    c.add({m.tensor, m.op, row, column, channel + int(i), double(want[i]), double(found[i])});
   }
+}
+
+std::vector<TensorComparison> Watcher::comparisons() const {
+  std::vector<TensorComparison> all;
+  for (const LayerInfo& layer : program_.layers) {
+    if (!layer.on_host) all.push_back(comparisons_[std::size_t(graph_.ops[std::size_t(layer.op)].output)]);
+  }
+  return all;
 }
 
 std::uint64_t Watcher::checked() const {
   std::uint64_t n = 0;
-  for (std::uint64_t s : seen_) n += s;
+  for (const TensorComparison& c : comparisons_) n += c.seen;
   return n;
 }
 
 std::string Watcher::verdict() const {
-  if (first_) return to_text(*first_, graph_) + " (" + std::to_string(differences_) + " elements differ)";
-  for (const LayerInfo& layer : program_.layers) {
-    if (layer.on_host) continue;
-    const Op& op = graph_.ops[std::size_t(layer.op)];
-    const std::size_t tensor = std::size_t(op.output);
-    const std::uint64_t all = graph_.tensors[tensor].nhwc().elements();
-    if (seen_[tensor] != all) {
-      return "layer '" + op.name + "': " + std::to_string(seen_[tensor]) + " results instead of " +
-             std::to_string(all);
+  const std::vector<TensorComparison> all = comparisons();
+  std::uint64_t differences = 0;
+  for (const TensorComparison& c : all) differences += c.different;
+  for (const TensorComparison& c : all) {
+    if (c.different > 0)
+      return to_text(c.first, graph_) + " (" + std::to_string(differences) + " elements differ)";
+  }
+  for (const TensorComparison& c : all) {
+    const std::uint64_t elements = graph_.tensors[std::size_t(c.tensor)].elements();
+    if (c.seen != elements) {
+      return "layer '" + graph_.ops[std::size_t(c.op)].name + "': " + std::to_string(c.seen) +
+             " results instead of " + std::to_string(elements);
     }
   }
   return {};
 }
 
 std::string to_text(const Mismatch& m, const Graph& graph) {
+  const auto number = [](double value) {
+    std::ostringstream text;
+    text << std::setprecision(9) << value;
+    return text.str();
+  };
   const Op& op = graph.ops[std::size_t(m.op)];
   return "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "), tensor '" +
          graph.tensors[std::size_t(m.tensor)].name + "', row " + std::to_string(m.row) + ", column " +
-         std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " +
-         std::to_string(m.found) + " instead of " + std::to_string(m.expected);
+         std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " + number(m.found) +
+         " instead of " + number(m.expected);
 }
 
 }  // namespace kaiten

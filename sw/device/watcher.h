@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +32,20 @@ struct Mismatch {
   int row = 0;
   int column = 0;
   int channel = 0;
-  int expected = 0;
-  int found = 0;
+  double expected = 0;  // stored values; of float32 tensors real ones
+  double found = 0;
+};
+
+// How one tensor compares with what was expected.
+struct TensorComparison {
+  int tensor = kNoTensor;
+  int op = -1;
+  std::uint64_t seen = 0;       // elements shown
+  std::uint64_t different = 0;  // of them
+  double largest = 0;           // difference
+  Mismatch first;               // by row, column, channel; where different > 0
+
+  void add(const Mismatch& m);
 };
 
 class Watcher {
@@ -53,13 +64,12 @@ class Watcher {
     const std::int8_t* want =
         s.expected +
         (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
-    seen_[std::size_t(m.tensor)] += n;
+    comparisons_[std::size_t(m.tensor)].seen += n;
     if (std::memcmp(want, channels.data(), n) != 0) differ(m, row, column, channel, want, channels.first(n));
   }
 
-  // The element that differs in the earliest layer, the first one shown of that layer.
-  const std::optional<Mismatch>& first() const { return first_; }
-  std::uint64_t differences() const { return differences_; }
+  // Of the tensors that the machine computes, in the order of their layers.
+  std::vector<TensorComparison> comparisons() const;
   std::uint64_t checked() const;
   // Empty when all results of every layer were shown and equal; else one line.
   std::string verdict() const;
@@ -76,9 +86,7 @@ class Watcher {
   const Graph& graph_;
   const Program& program_;
   std::vector<Shape> shapes_;
-  std::vector<std::uint64_t> seen_;  // elements of each tensor
-  std::optional<Mismatch> first_;
-  std::uint64_t differences_ = 0;
+  std::vector<TensorComparison> comparisons_;  // indexed like graph.tensors
 };
 
 // "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18".

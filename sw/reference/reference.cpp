@@ -207,7 +207,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
 }
 
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
-                                      RoundingStyle style) {
+                                      RoundingStyle style, const std::function<void()>& before_each) {
   if (inputs.size() != graph.inputs.size()) {
     throw InputError("the model has " + std::to_string(graph.inputs.size()) + " inputs, given " +
                      std::to_string(inputs.size()));
@@ -221,7 +221,10 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
     }
     tensors[size_t(graph.inputs[i])] = inputs[i];
   }
-  for (const Op& op : graph.ops) run_operator(graph, op, style, tensors);
+  for (const Op& op : graph.ops) {
+    if (before_each) before_each();
+    run_operator(graph, op, style, tensors);
+  }
   return tensors;
 }
 

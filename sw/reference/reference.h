@@ -6,6 +6,7 @@
 #define KAITEN_REFERENCE_REFERENCE_H
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,9 +25,10 @@ std::vector<float> floats_of(std::span<const int8_t> bytes);
 
 // Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under
 // its index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the
-// inputs are wrong.
+// inputs are wrong, and what `before_each`, called before each operator, throws.
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
-                                      RoundingStyle style = RoundingStyle::LiteRt);
+                                      RoundingStyle style = RoundingStyle::LiteRt,
+                                      const std::function<void()>& before_each = {});
 
 // Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and
 // writes its output there. A driver uses it for the operators that run on the host.

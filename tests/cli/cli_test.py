@@ -60,7 +60,7 @@ class Front(Case):
             self.assertIn(word, done.stdout)
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["run", "--help"], ["inspect", "--help"], ["disasm", "--help"], ["info", "--help"]):
+        for arguments in (["--help"], ["run", "--help"], ["compare", "--help"], ["inspect", "--help"], ["disasm", "--help"], ["info", "--help"]):
             done = run(KAITEN, *arguments)
             self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
             self.assertIn("usage: kaiten", done.stdout)
@@ -99,7 +99,7 @@ class Front(Case):
 
 class Json(Case):
     KEYS = {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz", "bytes",
-            "bus_bytes", "predicted_bytes", "stalls", "layers", "outputs"}
+            "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}
     LAYER = {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization", "limited_by", "bytes_read", "bytes_written"}
 
     def test_standard_output_holds_nothing_else(self):
@@ -111,7 +111,9 @@ class Json(Case):
         self.assertEqual(set(report["bytes"]), {"read", "written"})
         self.assertEqual(set(report["bytes"]["read"]), {"weights", "parameters", "activations", "commands"})
         self.assertEqual(set(report["predicted_bytes"]), {"read", "written"})
+        self.assertEqual(report["predicted_bytes"], report["bytes"])
         self.assertEqual(set(report["bus_bytes"]), {"read", "written"})
+        self.assertEqual(set(report["zvc"]), {"raw_bytes", "packed_bytes"})
         for layer in report["layers"]:
             self.assertEqual(self.LAYER - set(layer), set())
         self.assertEqual(sum(layer["macs"] for layer in report["layers"]), report["macs"])
@@ -130,6 +132,128 @@ class Json(Case):
                    for _ in range(2)]
         self.assertEqual(reports[0]["cycles"], reports[1]["cycles"])
         self.assertEqual(reports[0]["outputs"], reports[1]["outputs"])
+
+
+class Compare(Case):
+    def test_equal(self):
+        done = run(KAITEN, "compare", "demo", "--config", "nano")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout.splitlines()[-1], r"^EQUAL demo on nano: [0-9,]+ elements of \d+ tensors$")
+
+    def test_a_flipped_bit_is_found(self):
+        # Some bytes of the constants only fill up: look until one matters.
+        for byte in range(0, 20000, 997):
+            done = run(KAITEN, "compare", "demo", "--config", "nano", "--fault", f"{byte}:6")
+            if done.returncode == 0:
+                continue
+            self.assertEqual((done.returncode, done.stderr), (1, ""))
+            self.assertRegex(done.stdout.splitlines()[-1], r"^DIFFERS demo on nano: layer '.+' \(\w+\), tensor '.+', row \d+, "
+                             r"column \d+, channel \d+: -?\d+ instead of -?\d+ \(\d+ elements differ\); \d+ of \d+ tensors differ$")
+            same = run(KAITEN, "run", "demo", "--config", "nano", "--fault", f"{byte}:6", "--json", "-")
+            self.assertEqual((same.returncode, json.loads(same.stdout)["exact"]), (1, False))
+            return
+        self.fail("no bit made a difference")
+
+    def test_bad_faults(self):
+        self.refused("compare")
+        self.refused("compare", "demo", "--fault", "x")
+        self.refused("compare", "demo", "--config", "nano", "--fault", "99999999")
+        self.refused("compare", "demo", "--config", "nano", "--fault", "0:9")
+
+
+class Trace(Case):
+    QUEUES = {1: "LOAD", 3: "CONV", 5: "VECTOR", 7: "STORE"}
+
+    def trace(self, *more):
+        path = self.file("trace.json")
+        done = run(KAITEN, "run", "demo", "--trace", path, "--json", "-", *more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(read(path)), json.loads(done.stdout)
+
+    def check(self, config):
+        trace, report = self.trace("--config", config, "--stall", "10")
+        events = trace["traceEvents"]
+        tracks = {}
+        for e in events:
+            self.assertIn(e["ph"], "MXC")
+            if e["ph"] == "X":
+                tracks.setdefault(e["tid"], []).append(e)
+        names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.assertEqual({t: names[t] for t in self.QUEUES}, self.QUEUES)
+        # One slice over all, as long as the run.
+        self.assertEqual([(e["ts"], e["dur"]) for e in tracks[0]], [(0, report["cycles"])])
+        self.assertEqual(trace["otherData"]["cycles"], report["cycles"])
+        for track in tracks.values():
+            end = 0
+            for e in track:
+                self.assertGreaterEqual(e["ts"], end)
+                self.assertGreater(e["dur"], 0)
+                end = e["ts"] + e["dur"]
+            self.assertLessEqual(end, report["cycles"])
+        # Every command once, in its queue, with what it moved.
+        commands = [e["args"] for q in self.QUEUES for e in tracks[q]]
+        self.assertEqual(sorted(c["command"] for c in commands), list(range(tracks[0][0]["args"]["commands"])))
+        listed = [line.split()[:2] for line in run(KAITEN, "disasm", "demo", "--config", config).stdout.splitlines()
+                  if not line.startswith("#")]
+        self.assertEqual({c["command"]: c["op"] for c in commands}, {int(number): op for number, op in listed})
+        layers = {layer["name"]: layer for layer in report["layers"]}
+        for key in ("bytes_read", "bytes_written"):
+            for name, layer in layers.items():
+                self.assertEqual(sum(c[key] for c in commands if c["layer"] == name), layer[key], name)
+        for q in self.QUEUES:
+            for e in tracks[q]:
+                self.assertLessEqual(e["args"]["started"], e["ts"])
+        # Waits are the stalls of the report, but for those behind a queue's last command.
+        for q, queue in self.QUEUES.items():
+            for other in self.QUEUES.values():
+                shown = sum(e["dur"] for e in tracks.get(q + 1, []) if other in e["name"].split())
+                self.assertEqual(shown, report["stalls"][f"{queue.lower()}_wait_{other.lower()}"], (queue, other))
+        for e in events:
+            if e["ph"] == "C":
+                self.assertTrue(all(0 <= v <= 100 for v in e["args"].values()), e)
+                self.assertLess(e["ts"], report["cycles"])
+
+    def test_nano(self):
+        self.check("nano")
+
+    def test_base(self):
+        self.check("base")
+
+    def test_changes_nothing(self):
+        _, traced = self.trace("--config", "nano")
+        plain = json.loads(run(KAITEN, "run", "demo", "--config", "nano", "--json", "-").stdout)
+        for key in ("cycles", "bytes", "stalls", "outputs", "layers"):
+            self.assertEqual(traced[key], plain[key], key)
+
+
+class Wave(Case):
+    def test_window(self):
+        sizes = []
+        for last in (120, 600):
+            path = self.file(f"{last}.fst")
+            done = run(KAITEN, "run", "demo", "--config", "nano", "--wave", path, "--wave-from", "100", "--wave-to", last)
+            if "no debug simulator" in done.stderr:
+                print("this build has no debug simulator of nano")
+                os._exit(SKIPPED)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            sizes.append(len(read(path)))
+            # The header block of FST: type 0, its length, first and last time.
+            header = read(path)[:25]
+            self.assertEqual((header[0], int.from_bytes(header[9:17], "big")), (0, 200))
+            self.assertEqual(int.from_bytes(header[17:25], "big"), 2 * last - 1)
+        self.assertGreater(sizes[1], sizes[0])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["120.fst", "600.fst"])
+
+    def test_refusals(self):
+        self.refused("run", "demo", "--wave", self.file("x.fst"), "--wave-from", "5", "--wave-to", "5")
+        self.refused("run", "demo", "--wave-from", "5")
+        self.refused("run", "demo", "--config", "nano", "--wave", os.path.join(self.folder, "no", "x.fst"))
+        # Debug models of the large configurations are not built by default: the message says what to do.
+        told = run(KAITEN, "run", "demo", "--config", "base", "--wave", self.file("x.fst"), "--wave-to", "10")
+        if told.returncode != 0:
+            self.assertEqual((told.returncode, len(told.stderr.splitlines())), (2, 1))
+            self.assertIn("KAITEN_SIM_DEBUG", told.stderr)
+            self.assertEqual(os.listdir(self.folder), [])
 
 
 class BadInput(Case):

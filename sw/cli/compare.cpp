@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/interrupt.h"
+#include "cli/job.h"
+#include "report/table.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: kaiten compare MODEL [OPTIONS]\n"
+    "Runs a model on the simulated accelerator and in the reference, compares them tensor by tensor and "
+    "names the\n"
+    "first element that differs. MODEL 'demo' is the embedded demo network.\n";
+
+std::string place_text(const Mismatch& m) {
+  return fmt::format("row {}, column {}, channel {}: {:.9g} instead of {:.9g}", m.row, m.column, m.channel,
+                     m.found, m.expected);
+}
+
+}  // namespace
+
+int compare_command(const Arguments& arguments) {
+  po::options_description all("options");
+  Job job(all, false);
+  if (!job.parse(arguments, kUsage)) return kDone;
+
+  ProgressLine progress;
+  Session session = job.open(progress);
+  const ModelInputs inputs = job.inputs(session.graph());
+  check_interrupt();
+  const RunResult result = session.run(inputs.values);
+  progress.clear();
+
+  const Graph& graph = session.graph();
+  Table table({{"layer", false, 0, true},
+               {"operator", false, 1, false},
+               {"shape", false, 3, false},
+               {"elements", true, 0, false},
+               {"different", true, 0, false},
+               {"by at most", true, 0, false},
+               {"first difference (RTL instead of reference)", false, 0, false}});
+  std::uint64_t elements = 0;
+  std::size_t differing = 0;
+  for (const TensorComparison& c : result.comparisons) {
+    const Op& op = graph.ops[std::size_t(c.op)];
+    const Tensor& tensor = graph.tensors[std::size_t(c.tensor)];
+    elements += c.seen;
+    differing += c.different > 0;
+    table.add({op.name, std::string(name_of(op.kind)), shape_text(tensor.shape), grouped(c.seen),
+               grouped(c.different), c.different > 0 ? fmt::format("{:.9g}", c.largest) : "-",
+               c.different > 0 ? place_text(c.first) : "-"});
+  }
+  std::cout << table.text(output_width()) << "\ninput: " << inputs.origin << "\n";
+  const std::string title = graph.name + " on " + session.program().config.name + ": ";
+  if (result.report.difference.empty()) {
+    std::cout << "EQUAL " << title << grouped(elements) << " elements of " << result.comparisons.size()
+              << " tensors\n";
+    return kDone;
+  }
+  std::cout << "DIFFERS " << title << result.report.difference << "; " << differing << " of "
+            << result.comparisons.size() << " tensors differ\n";
+  return kDiffers;
+}
+
+}  // namespace kaiten::cli

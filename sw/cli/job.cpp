@@ -1,0 +1,138 @@
+#include "cli/job.h"
+
+#include <charconv>
+#include <iostream>
+
+#include "cli/demo.h"
+#include "cli/interrupt.h"
+#include "graph/error.h"
+#include "import/import.h"
+#include "tb/sim_device.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint64_t kMaxLatency = 1'000'000;
+
+// "BYTE" or "BYTE:BIT".
+std::pair<std::size_t, int> fault_of(const std::string& text) {
+  std::size_t byte = 0;
+  int bit = 0;
+  const char* end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, byte);
+  if (error == std::errc{} && at != end && *at == ':') {
+    const auto rest = std::from_chars(at + 1, end, bit);
+    at = rest.ptr;
+    error = rest.ec;
+  }
+  if (error != std::errc{} || at != end) throw InputError("--fault is BYTE or BYTE:BIT, not '" + text + "'");
+  return {byte, bit};
+}
+
+}  // namespace
+
+Job::Job(po::options_description& all, bool is_tb)
+    : all_(all), is_tb_(is_tb), latency_(SessionOptions{}.latency) {
+  std::string configs;
+  for (const std::string& name : tb::sim_configs()) configs += (configs.empty() ? "" : "|") + name;
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("model", po::value(&model_)->value_name("FILE"),
+      is_tb ? "TensorFlow Lite or ONNX model; without it the demo network"
+            : "TensorFlow Lite or ONNX model (also as first argument)");
+  add("input", po::value(&input_)->value_name("FILE"),
+      "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
+      "random values");
+  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
+  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add("config", po::value(&machine_.config)->value_name("NAME")->default_value(machine_.config),
+      ("machine: " + configs).c_str());
+  add("latency", po::value(&latency_)->value_name("CYCLES")->default_value(latency_),
+      "latency of the memory");
+  add("bytes-per-cycle", po::value(&machine_.bytes_per_cycle)->value_name("N"),
+      "bandwidth of the memory, both directions together; without it the bus width, 0: no limit");
+  add("stall", po::value(&stall_)->value_name("PERCENT")->default_value(0),
+      "random stalls on every channel of the bus");
+  add("seed", po::value(&machine_.seed)->value_name("N")->default_value(machine_.seed),
+      "seed of random inputs and stalls");
+  add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),
+      "whose answers to give: LiteRT's reference kernels or tflite-micro's");
+  add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
+      "output pixels of a command; 0: a number that suits the array");
+  add("debug", "simulator with assertions and random initial state");
+  add("wave", po::value(&machine_.wave)->value_name("FILE"),
+      "write an FST trace of the signals (implies --debug)");
+  add("wave-from", po::value(&machine_.wave_from)->value_name("CYCLE")->default_value(0),
+      "first cycle of the run in it");
+  add("wave-to", po::value(&machine_.wave_to)->value_name("CYCLE"), "cycle after the last in it");
+  add("fault", po::value(&fault_)->value_name("BYTE[:BIT]"),
+      "invert a bit of the weights and parameters in the device's memory, to see what a difference looks "
+      "like");
+}
+
+std::optional<po::variables_map> Job::parse(const Arguments& arguments, const std::string& usage) {
+  po::positional_options_description positional;
+  if (!is_tb_) positional.add("model", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments).options(all_).positional(positional).run(), values);
+  if (values.count("help") != 0) {
+    std::cout << usage << "\n"
+              << all_
+              << "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware "
+                 "error, 130 interrupted\n";
+    return std::nullopt;
+  }
+  po::notify(values);
+  if (!is_tb_ && model_.empty()) throw InputError("a model is missing (see --help)");
+  if (model_ == kDemoName) model_.clear();
+  if (rounding_ == "tflm") {
+    machine_.rounding = RoundingStyle::Tflm;
+  } else if (rounding_ != "litert") {
+    throw InputError("--rounding is litert or tflm, not '" + rounding_ + "'");
+  }
+  if (latency_ < 1 || latency_ > kMaxLatency) {
+    throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +
+                     std::to_string(latency_));
+  }
+  machine_.latency = unsigned(latency_);
+  if (values.count("bytes-per-cycle") != 0 && !(machine_.bytes_per_cycle >= 0))
+    throw InputError("--bytes-per-cycle is 0 or more");
+  if (machine_.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
+  if (stall_ < 0 || stall_ > 99) throw InputError("--stall is 0 to 99, not " + std::to_string(stall_));
+  machine_.stall = unsigned(stall_);
+  if (machine_.wave_from >= machine_.wave_to) {
+    throw InputError("--wave-from " + std::to_string(machine_.wave_from) + " is not before --wave-to " +
+                     std::to_string(machine_.wave_to));
+  }
+  if (machine_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
+    throw InputError("--wave-from and --wave-to need --wave");
+  machine_.debug = values.count("debug") != 0;
+  if (values.count("mean") != 0) normalisation_.mean = values["mean"].as<double>();
+  if (values.count("scale") != 0) normalisation_.scale = values["scale"].as<double>();
+  if (!fault_.empty()) fault_of(fault_);
+  return values;
+}
+
+Session Job::open(ProgressLine& progress) {
+  Graph graph = require_graph(model_.empty() ? import_tflite(demo_model(), kDemoName) : import_file(model_));
+  check_interrupt();
+  Session session(std::move(graph), machine_);
+  session.set_progress([&progress](const std::string& what) {
+    check_interrupt();
+    progress.show(what);
+  });
+  if (!fault_.empty()) {
+    const auto [byte, bit] = fault_of(fault_);
+    session.flip_constant_bit(byte, bit);
+  }
+  return session;
+}
+
+ModelInputs Job::inputs(const Graph& graph) const {
+  return make_inputs(graph, {model_.empty(), input_, machine_.seed, normalisation_});
+}
+
+}  // namespace kaiten::cli

@@ -1,0 +1,47 @@
+// What `run` and `compare` have in common: the options that name model, inputs and machine, and the session
+// they make.
+#ifndef KAITEN_CLI_JOB_H
+#define KAITEN_CLI_JOB_H
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/inputs.h"
+#include "cli/terminal.h"
+#include "cli/tool.h"
+#include "run/session.h"
+
+namespace kaiten::cli {
+
+class Job {
+ public:
+  // Adds the common options; is_tb: the model may be left out and is no positional argument.
+  Job(boost::program_options::options_description& all, bool is_tb);
+
+  // Reads all options of a command. Nothing after --help was printed. Throws InputError for values out of
+  // range.
+  std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
+                                                             const std::string& usage);
+
+  // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
+  Session open(ProgressLine& progress);
+  ModelInputs inputs(const Graph& graph) const;
+
+ private:
+  boost::program_options::options_description& all_;
+  bool is_tb_;
+  std::string model_;  // empty: the demo network
+  std::string input_;
+  std::string fault_;
+  std::string rounding_ = "litert";
+  std::uint64_t latency_;
+  int stall_ = 0;
+  Normalisation normalisation_;
+  SessionOptions machine_;
+};
+
+}  // namespace kaiten::cli
+
+#endif  // KAITEN_CLI_JOB_H

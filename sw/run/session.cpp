@@ -1,0 +1,270 @@
+#include "run/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "compile/compiler.h"
+#include "device/driver.h"
+#include "graph/error.h"
+#include "report/layer_clock.h"
+#include "report/trace.h"
+#include "tb/sim_device.h"
+
+namespace kaiten {
+
+namespace {
+
+constexpr std::uint64_t kLeastMemory = 1 << 16;
+
+// Shows the results of the simulated device to the watcher, what it does to the clock of the layers and to
+// the trace.
+class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
+ public:
+  Observer(const Program& program, Watcher* watcher, TraceRecorder* trace)
+      : clock_(program), watcher_(watcher), trace_(trace) {}
+
+  void result(const tb::ResultWord& r) override {
+    if (watcher_ != nullptr) watcher_->result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
+    if ((r.tiles | r.rows | r.columns) == 0) clock_.last_result(r.command);
+  }
+  void events(std::uint32_t flags) override {
+    clock_.events(flags);
+    if (trace_ != nullptr) trace_->events(flags);
+  }
+  void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed) override {
+    trace_->queues(heads, completed);
+  }
+  LayerClock& clock() { return clock_; }
+
+ private:
+  LayerClock clock_;
+  Watcher* watcher_;
+  TraceRecorder* trace_;
+};
+
+// Looks at a device for as long as it lives.
+class Watching {
+ public:
+  Watching(tb::SimDevice& device, Observer& observer, bool queues) : device_(device) {
+    device_.watch(&observer);
+    device_.watch_queues(queues ? &observer : nullptr);
+  }
+  ~Watching() {
+    device_.watch(nullptr);
+    device_.watch_queues(nullptr);
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  tb::SimDevice& device_;
+};
+
+// An output that the host computed, element by element.
+TensorComparison compare_output(const Graph& graph, int op, const Int8Values& found,
+                                const Int8Values& expected) {
+  const int index = graph.ops[std::size_t(op)].output;
+  const Tensor& tensor = graph.tensors[std::size_t(index)];
+  TensorComparison c{.tensor = index, .op = op, .seen = tensor.elements()};
+  const bool real = tensor.type == ElementType::Float32;
+  const std::vector<float> a = real ? floats_of(found) : std::vector<float>(found.begin(), found.end());
+  const std::vector<float> b =
+      real ? floats_of(expected) : std::vector<float>(expected.begin(), expected.end());
+  const Nhwc s = tensor.nhwc();
+  const bool planes = real && tensor.model_layout == Layout::Nchw;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    if (std::memcmp(&a[i], &b[i], sizeof a[i]) == 0) continue;
+    const int n = int(i), w = planes ? n % s.w : n / s.c % s.w,
+              h = planes ? n / s.w % s.h : n / s.c / s.w % s.h;
+    const int channel = planes ? n / (s.w * s.h) % s.c : n % s.c;
+    c.add({index, op, h, w, channel, b[i], a[i]});
+  }
+  return c;
+}
+
+void require_predicted_bytes(const RunReport& r) {
+  const auto require = [](const char* what, std::uint64_t counted, std::uint64_t predicted) {
+    if (counted == predicted) return;
+    throw DeviceError(std::string("the device moved ") + std::to_string(counted) + " bytes of " + what +
+                      ", the compiler predicts " + std::to_string(predicted));
+  };
+  require("weights (read)", r.bytes.weights, r.predicted.weights);
+  require("parameters (read)", r.bytes.parameters, r.predicted.parameters);
+  require("activations (read)", r.bytes.activations, r.predicted.activations);
+  require("commands (read)", r.bytes.commands, r.predicted.commands);
+  require("activations (written)", r.bytes.written, r.predicted.written);
+}
+
+// The FST file under another name until the run is complete.
+class WaveFile {
+ public:
+  explicit WaveFile(const std::string& name) : name_(name) {
+    if (name.empty()) return;
+    partial_ = name + ".part" + std::to_string(getpid());
+    std::FILE* file = std::fopen(partial_.c_str(), "wb");
+    if (file == nullptr) throw InputError("cannot write '" + name + "': " + std::strerror(errno));
+    std::fclose(file);
+  }
+  // The model has closed its file by now.
+  ~WaveFile() {
+    if (partial_.empty()) return;
+    if (!complete || std::rename(partial_.c_str(), name_.c_str()) != 0) std::remove(partial_.c_str());
+  }
+  WaveFile(const WaveFile&) = delete;
+  WaveFile& operator=(const WaveFile&) = delete;
+
+  const std::string& partial() const { return partial_; }
+  bool complete = false;
+
+ private:
+  std::string name_;
+  std::string partial_;
+};
+
+tb::SimOptions sim_options(const SessionOptions& o, const Program& program, const WaveFile& wave) {
+  tb::SimOptions sim;
+  sim.memory.bytes = std::max<std::uint64_t>(memory_needed(program), kLeastMemory);
+  sim.memory.read_latency = sim.memory.write_latency = o.latency;
+  sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? program.config.axi_bytes : o.bytes_per_cycle;
+  sim.memory.seed = o.seed;
+  for (unsigned* s : {&sim.memory.stall_ar, &sim.memory.stall_r, &sim.memory.stall_aw, &sim.memory.stall_w,
+                      &sim.memory.stall_b})
+    *s = o.stall;
+  sim.debug = o.debug || !o.wave.empty();
+  sim.wave_file = wave.partial();
+  sim.wave_from = o.wave_from;
+  sim.wave_to = o.wave_to;
+  return sim;
+}
+
+Program compiled(const Graph& graph, const SessionOptions& o) {
+  CompileOptions options;
+  options.rounding = o.rounding;
+  options.block_pixels = o.block_pixels;
+  return compile(graph, preset(o.config), options);
+}
+
+}  // namespace
+
+// The order matters: the device closes the wave file before that gets its name.
+struct Session::State {
+  State(Graph g, SessionOptions o)
+      : graph(std::move(g)), options(std::move(o)), program(compiled(graph, options)) {
+    wave.emplace(options.wave);
+    device = tb::make_sim_device(options.config, sim_options(options, program, *wave));
+    driver.emplace(*device, graph, program, options.rounding);
+  }
+
+  void say(const std::string& what) {
+    if (progress) progress(what);
+  }
+
+  Graph graph;
+  SessionOptions options;
+  Program program;
+  std::optional<WaveFile> wave;
+  std::unique_ptr<tb::SimDevice> device;
+  std::optional<Driver> driver;
+  Progress progress;
+};
+
+Session::Session(Graph graph, SessionOptions options)
+    : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+const Graph& Session::graph() const { return state_->graph; }
+const Program& Session::program() const { return state_->program; }
+void Session::set_progress(Progress progress) { state_->progress = std::move(progress); }
+
+void Session::flip_constant_bit(std::size_t byte, int bit) {
+  const std::size_t size = state_->program.constants.size();
+  if (byte >= size) {
+    throw InputError("the constants have " + std::to_string(size) + " bytes, there is no byte " +
+                     std::to_string(byte));
+  }
+  if (bit < 0 || bit > 7) throw InputError("bits of a byte are 0 to 7, not " + std::to_string(bit));
+  const std::uint64_t address = state_->driver->constants_address() + byte;
+  std::uint8_t value = 0;
+  state_->device->read_memory(address, {&value, 1});
+  value ^= std::uint8_t(1U << bit);
+  state_->device->write_memory(address, {&value, 1});
+}
+
+RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
+  State& s = *state_;
+  const std::string title = s.graph.name + " on " + s.options.config + ": ";
+  std::vector<Int8Values> expected;
+  if (options.check)
+    expected =
+        run_reference(s.graph, inputs, s.options.rounding, [&] { s.say(title + "computing the reference"); });
+
+  std::optional<Watcher> watcher;
+  if (options.check) watcher.emplace(s.graph, s.program, expected);
+  std::optional<TraceRecorder> trace;
+  if (options.trace) trace.emplace(s.graph, s.program);
+  Observer observer(s.program, watcher ? &*watcher : nullptr, trace ? &*trace : nullptr);
+  std::uint64_t modelled = 1;
+  for (const CommandMeta& m : s.program.meta) {
+    if (m.kind == CommandMeta::Bytes::kNone) modelled += std::uint64_t(m.cycles);
+  }
+  s.driver->set_progress([&](std::uint64_t cycles) {
+    s.say(title + std::to_string(cycles) + " cycles, about " +
+          std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
+  });
+
+  RunResult result;
+  const double seconds_before = s.device->loop_seconds();
+  const std::uint64_t cycles_before = s.device->loop_cycles();
+  {
+    const Watching watching(*s.device, observer, options.trace);
+    result.outputs = s.driver->run(inputs);
+  }
+  result.report = make_report(s.graph, s.program, s.driver->read_counters(), observer.clock().finish());
+  RunReport& report = result.report;
+  require_predicted_bytes(report);
+  report.seconds = s.device->loop_seconds() - seconds_before;
+  report.loop_cycles = s.device->loop_cycles() - cycles_before;
+  if (options.seconds > 0) {
+    // The speed of the simulation alone: nobody watches.
+    const double before = s.device->loop_seconds();
+    const std::uint64_t cycles = s.device->loop_cycles();
+    while (s.device->loop_seconds() - before < options.seconds) {
+      s.driver->execute();
+      s.say(title + "repeating");
+    }
+    report.seconds = s.device->loop_seconds() - before;
+    report.loop_cycles = s.device->loop_cycles() - cycles;
+  }
+  for (std::size_t i = 0; i < result.outputs.size(); i++) {
+    const Tensor& tensor = s.graph.tensors[std::size_t(s.graph.outputs[i])];
+    report.outputs.push_back(output_report(tensor, result.outputs[i], options.labels));
+  }
+  if (watcher) {
+    report.checked = watcher->checked();
+    report.difference = watcher->verdict();
+    result.comparisons = watcher->comparisons();
+    for (const LayerInfo& layer : s.program.layers) {
+      const int output = s.graph.ops[std::size_t(layer.op)].output;
+      const auto at = std::find(s.graph.outputs.begin(), s.graph.outputs.end(), output);
+      if (at == s.graph.outputs.end()) continue;
+      const Int8Values& found = result.outputs[std::size_t(at - s.graph.outputs.begin())];
+      const Int8Values& wanted = expected[std::size_t(output)];
+      if (layer.on_host) result.comparisons.push_back(compare_output(s.graph, layer.op, found, wanted));
+      if (found != wanted && report.difference.empty())
+        report.difference = "output '" + s.graph.tensors[std::size_t(output)].name + "' differs";
+    }
+    report.exact = report.difference.empty();
+  }
+  if (trace) result.trace = trace->json();
+  s.wave->complete = true;
+  return result;
+}
+
+}  // namespace kaiten

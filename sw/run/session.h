@@ -1,0 +1,90 @@
+// A model on the simulated accelerator in a few lines: compile it, run it, compare every tensor with the
+// reference, report.
+//
+//   kaiten::Session session(kaiten::require_graph(kaiten::import_file("model.tflite")), {.config = "nano"});
+//   const kaiten::RunResult result = session.run(inputs);
+//   std::cout << kaiten::to_text(result.report, 0);
+//
+// What is wrong with model, inputs or options is an InputError, what the hardware reports a DeviceError
+// (graph/error.h).
+#ifndef KAITEN_RUN_SESSION_H
+#define KAITEN_RUN_SESSION_H
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compile/program.h"
+#include "device/watcher.h"
+#include "graph/graph.h"
+#include "graph/quantize.h"
+#include "reference/reference.h"
+#include "report/run_report.h"
+
+namespace kaiten {
+
+struct SessionOptions {
+  std::string config = "base";  // of rtl/configs.json, with a simulator in this build
+  RoundingStyle rounding = RoundingStyle::LiteRt;
+  int block_pixels = 0;  // output pixels of a command; 0: a number that suits the array
+  // The simulated memory.
+  unsigned latency = 100;       // cycles
+  double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus
+  unsigned stall = 0;           // percent of the cycles, on every channel of the bus
+  std::uint64_t seed = 1;       // of the stalls, and of the initial state of debug models
+  // Debug models: assertions, random initial state, and an FST file of the first run's cycles from..to - 1.
+  // The file appears when the session ends after a complete run.
+  bool debug = false;
+  std::string wave;
+  std::uint64_t wave_from = 0;
+  std::uint64_t wave_to = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct RunOptions {
+  bool check = true;   // compare every tensor with the reference
+  bool trace = false;  // record the queues (report/trace.h)
+  double seconds = 0;  // repeat the run until it has been simulated for so long, to measure the speed
+  std::vector<std::string> labels;  // names of the classes
+};
+
+struct RunResult {
+  std::vector<Int8Values> outputs;  // in the order of graph.outputs
+  RunReport report;                 // exact and difference say whether all tensors are equal
+  std::vector<TensorComparison>
+      comparisons;    // with check: one a tensor that the device computed or that is an output
+  std::string trace;  // JSON
+};
+
+class Session {
+ public:
+  // Called a few times a second at most, with what is going on; may throw to give up.
+  using Progress = std::function<void(const std::string& what)>;
+
+  explicit Session(Graph graph, SessionOptions options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+
+  const Graph& graph() const;
+  const Program& program() const;
+  void set_progress(Progress progress);
+
+  // Inputs in the order of graph.inputs, stored values (graph.h: from_model()). Throws DeviceError also where
+  // the bytes the device counted are not those that the compiler predicts.
+  RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
+
+  // Inverts a bit of the constants (weights, parameters) in the device's memory: to see what a difference
+  // looks like.
+  void flip_constant_bit(std::size_t byte, int bit);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_RUN_SESSION_H
