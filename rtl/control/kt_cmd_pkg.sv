@@ -180,9 +180,11 @@ package kt_cmd_pkg;
     logic [13:0] in_first;
   } window_t;
 
-  // element-wise addition of two maps of one shape in VB; loops: tile of three channel groups, row, column
+  // element-wise addition, subtraction or multiplication of two maps in VB; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [74:0] spare;  // must be 0
+    logic [71:0] spare;  // must be 0
+    logic broadcast;
+    logic [1:0] kind;
     logic [1:0] rule;
     logic signed [7:0] high;
     logic signed [7:0] low;

@@ -1,4 +1,4 @@
-// Vector engine: commands Window (depthwise convolution, maximum, average) and Add on 3 * Cp lanes. Reads VB through nine
+// Vector engine: commands Window (depthwise convolution, maximum, average) and Add (sum, difference, product) on 3 * Cp lanes. Reads VB through nine
 // taps (words in the cycle after the registered request), results go to a kt_result_writer outside, VWB and ZSB are in here.
 // Everything waits in the sequencer; a step issued in slot t:
 //
@@ -307,8 +307,10 @@ module kt_vector
     .swap_i     (token3_q.swap),
     .valid_i    (token4_q.valid && (token4_q.kind == KindAdd)),
     .second_i   (token4_q.operand),
+    .element_i  (token4_q.element),
     .cell_i     (g_column[0].cells),
     .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
+    .negate1_i  (token5_q.operand ? (token5_q.element == ElementLess) : (token5_q.element == ElementFrom)),
     .sum_o      (operand)
   );
 

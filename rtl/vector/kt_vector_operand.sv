@@ -1,8 +1,11 @@
-// Operand of an addition: d = a + bias (bias = -zero point), then (d << 20) through rule `double` with the operand's
-// multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then h / 2^-shift, ties away from zero.
-// h is registered; the rounding shift is combinational behind it. The two ZSB words have shadow registers too.
+// Operands of an addition, a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d << 20) through
+// rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then
+// h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d is kept and
+// the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is combinational
+// behind it. The two ZSB words have shadow registers too.
 module kt_vector_operand
   import kt_pkg::*;
+  import kt_vector_pkg::*;
 #(
   parameter int unsigned Cp = 8,
   localparam int unsigned Lanes  = 3 * Cp,
@@ -20,12 +23,14 @@ module kt_vector_operand
   // operand
   input  logic               valid_i,
   input  logic               second_i,
+  input  element_e           element_i,
   // of a column the first row
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic signed [7:0]  cell_i [Cells],
   /* verilator lint_on UNUSEDSIGNAL */
   // a cycle later
   input  logic               valid1_i,
+  input  logic               negate1_i,
   output logic signed [31:0] sum_o  [LanesP]
 );
 
@@ -43,11 +48,24 @@ module kt_vector_operand
   end
   assign param = param_q[second_i];
 
+  logic               product;
+  logic signed [15:0] first_d[LanesP], first_q[LanesP];  // nine bits
+  assign product = valid_i && (element_i == ElementProduct);
+  always_comb begin
+    first_d = '{default: '0};
+    if (product) begin
+      for (int unsigned l = 0; l < Lanes; l++) first_d[l] = 16'(cell_i[l]) + 16'(param.bias);
+    end
+  end
+  always_ff @(posedge clk_i) if (product) first_q <= first_d;
+
   logic signed [31:0] half_d[LanesP], half_q[LanesP];
   logic [4:0]         right_q;
   always_comb begin
     half_d = '{default: '0};
-    if (valid_i) begin
+    if (product) begin
+      for (int unsigned l = 0; l < Lanes; l++) half_d[l] = 32'(first_q[l]) * 32'(first_d[l]);
+    end else if (valid_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic signed [8:0] d = 9'(cell_i[l]) + param.bias;
         half_d[l] = 32'((64'(d) * 64'(param.mult) + 64'sd1024) >>> 11);
@@ -57,7 +75,7 @@ module kt_vector_operand
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       half_q  <= half_d;
-      right_q <= param.right;
+      right_q <= product ? '0 : param.right;
     end
   end
 
@@ -69,7 +87,9 @@ module kt_vector_operand
         automatic logic [31:0] mask = (32'd1 << right_q) - 32'd1;
         automatic logic [31:0] rest = half_q[l] & mask;
         automatic logic [31:0] half = (mask >> 1) + {31'd0, half_q[l][31]};
-        sum[l] = (half_q[l] >>> right_q) + ((rest > half) ? 32'sd1 : 32'sd0);
+        automatic logic [31:0] size = unsigned'((half_q[l] >>> right_q) + ((rest > half) ? 32'sd1 : 32'sd0));
+        automatic logic [31:0] negate = {32{negate1_i}};
+        sum[l] = signed'((size ^ negate) - negate);
       end
     end
   end

@@ -11,6 +11,14 @@ package kt_vector_pkg;
     KindAdd       = 2'd3
   } kind_e;
 
+  // `kind` of an Add command.
+  typedef enum logic [1:0] {
+    ElementSum     = 2'd0,
+    ElementLess    = 2'd1,  // first - second
+    ElementProduct = 2'd2,
+    ElementFrom    = 2'd3   // second - first
+  } element_e;
+
   // A Window or Add command without its output side. Add is a window of one cell and two operands.
   typedef struct packed {
     kind_e              kind;
@@ -18,6 +26,8 @@ package kt_vector_pkg;
     addr_t              slot;       // of the row top_row
     ring_t              ring2;      // Add: second operand
     addr_t              slot2;
+    element_e           element;
+    logic               broadcast;  // Add: the second operand is one pixel
     word_t              pixel;      // words from one pixel to the next
     word_t              group;      // first word of the channel range
     logic [9:0]         in_width;
@@ -60,6 +70,7 @@ package kt_vector_pkg;
     kind_e      kind;
     logic       stream;
     logic       operand;   // Add: the second one
+    element_e   element;
     logic [1:0] left;      // line buffer column of the window's left column
     logic [2:0] off_map;   // window columns outside the map
     logic [2:0] columns;   // window columns that exist

@@ -119,7 +119,7 @@ module kt_vector_reader
         pos_q        <= word_add(window_pos_q, plan_i.window_step);
         window_pos_q <= word_add(window_pos_q, plan_i.window_step);
       end else begin
-        pos_q <= step_end ? window_pos_q : word_add(pos_q, cmd_i.pixel);
+        pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : cmd_i.broadcast ? origin_q : window_pos_q;
       end
       if (row_end) begin
         column_q        <= first_column;
@@ -186,7 +186,7 @@ module kt_vector_reader
     if (rd_i) begin
       for (int unsigned r = 0; r < 3; r++) begin
         automatic logic signed [12:0] row = top_q + 13'(r);
-        automatic logic [3:0]         rot = row_bank(add3(mod3_q, 2'(r)));
+        automatic logic [3:0]         rot = row_bank(add3((operand_q && cmd_i.broadcast) ? 2'd0 : mod3_q, 2'(r)));
         off_map_d[r] = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}))
                     || (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
         missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};

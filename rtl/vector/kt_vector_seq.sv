@@ -148,12 +148,13 @@ module kt_vector_seq
     if (emit) begin
       token_o = '{
         valid:     1'b1,
-        first:     plan_i.stream || rd_first_i,
+        first:     plan_i.stream || rd_first_i || (cmd_i.element == ElementProduct),
         last:      window_end,
         swap:      needs_load,
         kind:      cmd_i.kind,
         stream:    plan_i.stream,
         operand:   rd_operand_i,
+        element:   cmd_i.element,
         left:      plan_i.stream ? left_q[1:0] : pushed_q[1:0],
         off_map:   '0,
         columns:   3'b001,

@@ -359,7 +359,7 @@ struct WindowCommand {
   }
 };
 
-// element-wise addition of two maps of one shape in VB; loops: tile of three channel groups, row, column
+// element-wise addition, subtraction or multiplication of two maps in VB; loops: tile of three channel groups, row, column
 struct AddCommand {
   static constexpr Opcode kOpcode = Opcode::kAdd;
   static constexpr Queue kQueue = Queue::kVector;
@@ -377,7 +377,7 @@ struct AddCommand {
   std::int64_t columns = 0;  // columns
   std::int64_t rows = 0;  // rows
   std::int64_t tiles = 0;  // tiles of three channel groups
-  std::int64_t params = 0;  // three ZSB words: first input, second input (bias = -zero point), sum
+  std::int64_t params = 0;  // three ZSB words: first input, second input (bias = -zero point), sum or product
   std::int64_t out_groups = 0;  // words that exist in an output pixel (G); words beyond them are dropped
   std::int64_t out_group = 0;  // first word of the first tile
   std::int64_t out_first = 0;  // the same number as a position
@@ -397,6 +397,8 @@ struct AddCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
+  std::int64_t kind = 0;  // 0: first + second, 1: first - second, 2: first * second, 3: second - first
+  std::int64_t broadcast = 0;  // the second input is a single pixel (of row 0, in a ring of one slot) that meets every pixel of the first
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -434,6 +436,8 @@ struct AddCommand {
     visit("low", self.low, 419, 8, FieldKind::kSigned);
     visit("high", self.high, 427, 8, FieldKind::kSigned);
     visit("rule", self.rule, 435, 2, FieldKind::kUnsigned);
+    visit("kind", self.kind, 437, 2, FieldKind::kUnsigned);
+    visit("broadcast", self.broadcast, 439, 1, FieldKind::kUnsigned);
   }
 };
 

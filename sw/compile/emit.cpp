@@ -29,7 +29,20 @@ Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lower
       plan_(plan),
       placement_(std::move(placement)),
       list_(graph, config),
-      weights_(config, lowering, plan, list_) {}
+      weights_(config, lowering, plan, list_) {
+  for (std::size_t s = 0; s < lowering.storages.size(); s++) {
+    const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
+    if (values.empty()) continue;
+    const Nhwc& shape = lowering.storages[s].shape;
+    StoragePlan& sp = placement_.storages[s];
+    sp.in_memory = true;
+    sp.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);
+    sp.memory.base = int(Base::kConstants);
+    sp.memory.offset = list_.constant(std::int64_t(values.size()), [&values](std::vector<std::uint8_t>& out) {
+      out.insert(out.end(), values.begin(), values.end());
+    });
+  }
+}
 
 void Emitter::run() {
   for (std::size_t k = 0; k < placement_.spans.size(); k++) run_span(k);
@@ -143,13 +156,15 @@ Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const 
 
   EngineContext context{config_, {}, {}, nullptr};
   Offer o;
-  for (const RowFlow::Input& in : flow.node(n).inputs) {
-    const Ring& ring = span.rings[std::size_t(in.ring)];
+  const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const Ring& ring = span.rings[std::size_t(inputs[i].ring)];
     context.inputs.push_back(ring);
     if (op.flatten) {
       add_rows(o.accesses, buffer_of(op.engine), ring, 0, 1, false);
     } else {
-      add_rows(o.accesses, buffer_of(op.engine), ring, in_begin, in_end, false);
+      add_rows(o.accesses, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
+               op.end_row_of_input(i, in_end), false);
     }
   }
   for (int r : flow.node(n).rings) {

@@ -85,11 +85,13 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     return b;
   }
   AddCommand b;
+  b.kind = int(op.element);
+  b.broadcast = op.broadcast;
   fill_common(op, x.inputs[0], top, row, rows, c, x, b);
   b.in_group = 3 * c.tile_begin;
   b.in2_first = x.inputs[1].first;
   b.in2_last = x.inputs[1].last();
-  b.in2_slot = x.inputs[1].slot(top);
+  b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));
   return b;
 }
 

@@ -95,6 +95,8 @@ class Lowerer {
       case OpKind::DepthwiseConv2D:
       case OpKind::FullyConnected:
       case OpKind::Add:
+      case OpKind::Sub:
+      case OpKind::Mul:
       case OpKind::AveragePool:
       case OpKind::MaxPool:
       case OpKind::Mean:
@@ -107,7 +109,7 @@ class Lowerer {
       case OpKind::HostFloat:
         return;
       default:
-        require(false, "conv, depthwise, fc, add, average_pool, max_pool, mean, quantize, reshape, softmax",
+        require(false, "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax",
                 std::string(name_of(op.kind)));
     }
     // ONNX: layers of one factor, by rule float.
@@ -116,15 +118,10 @@ class Lowerer {
             "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
-      require(!t.is_constant(), "operands that are activations", "constant operand '" + t.name + "'");
       // uint8 is stored less 128; only what turns it into int8 may see it yet
       const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize;
       require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
-    }
-    if (op.kind == OpKind::Add) {
-      require(graph_.input_of(op, 0).shape == graph_.input_of(op, 1).shape, "additions of equal shapes",
-              shape_text(graph_.input_of(op, 0).shape) + " + " + shape_text(graph_.input_of(op, 1).shape));
     }
     if (op.weights != kNoTensor) {
       const int zero_point = graph_.weights_of(op).zero_point();
@@ -150,8 +147,8 @@ class Lowerer {
     // Behind an operator on the host the few values stay there.
     const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
     if (runs_on_host(op.kind) || tail) return lower_host(op, l);
-    for (int tensor : op.inputs) {
-      require(!storage_of(tensor).on_host, "operators on the host at the end of the network only",
+    for (const int s : l.inputs) {
+      require(!result_.storages[std::size_t(s)].on_host, "operators on the host at the end of the network only",
               "its input comes from the host");
     }
     make_output(op, l);
@@ -159,6 +156,7 @@ class Lowerer {
     if (op.kind != OpKind::FullyConnected) {
       // A fully connected layer may read a map of any shape; the others need what the hardware produced.
       for (int tensor : op.inputs) {
+        if (graph_.tensors[std::size_t(tensor)].is_constant()) continue;
         const Nhwc have = storage_of(tensor).shape;
         const Nhwc want = graph_.tensors[std::size_t(tensor)].nhwc();
         require(have == want, "reshaped maps feed fully connected layers only",
@@ -182,12 +180,54 @@ class Lowerer {
       case OpKind::Mean:
         return lower_mean(c, op, l);
       case OpKind::Add:
-        return lower_add(c, op, l);
+      case OpKind::Sub:
+      case OpKind::Mul:
+        return lower_elements(c, op, take_operands(op, l), l);
       case OpKind::Quantize:
         return lower_quantize(c, op, l);
       default:
         return;
     }
+  }
+
+  // An operand that is no activation as a map: one pixel where all pixels of the output meet the same values, else as
+  // large as the output.
+  int constant_storage(int tensor, const Nhwc& out) {
+    const Tensor& t = graph_.tensors[std::size_t(tensor)];
+    const Nhwc have = t.nhwc();
+    const bool pixel = have.h == 1 && have.w == 1;
+    Storage s;
+    s.tensor = tensor;
+    s.shape = {1, pixel ? 1 : out.h, pixel ? 1 : out.w, out.c};
+    for (int y = 0; y < s.shape.h; y++) {
+      for (int x = 0; x < s.shape.w; x++) {
+        for (int channel = 0; channel < out.c; channel++) {
+          const auto at = [](int i, int n) { return n == 1 ? std::size_t(0) : std::size_t(i); };
+          const std::size_t column = at(y, have.h) * std::size_t(have.w) + at(x, have.w);
+          s.constant.push_back(t.data[column * std::size_t(have.c) + at(channel, have.c)]);
+        }
+      }
+    }
+    result_.storages.push_back(std::move(s));
+    return int(result_.storages.size()) - 1;
+  }
+
+  // The two maps of Add, Sub and Mul, the one that has the shape of the output first. True where that is the second.
+  bool take_operands(const Op& op, LoweredOp& l) {
+    l.inputs.clear();
+    for (const int tensor : op.inputs) {
+      const bool constant = graph_.tensors[std::size_t(tensor)].is_constant();
+      l.inputs.push_back(constant ? constant_storage(tensor, l.out) : result_.storage_of[std::size_t(tensor)]);
+    }
+    const auto shape = [&](std::size_t i) { return result_.storages[std::size_t(l.inputs[i])].shape; };
+    const bool swapped = shape(0) != l.out;
+    if (swapped) std::swap(l.inputs[0], l.inputs[1]);
+    l.broadcast = shape(1) != l.out;
+    require(shape(0) == l.out && (!l.broadcast || shape(1) == Nhwc{1, 1, 1, l.out.c}),
+            "two maps of one shape, or a map and one pixel of as many channels",
+            shape_text(graph_.input_of(op, 0).shape) + " and " + shape_text(graph_.input_of(op, 1).shape));
+    l.in = l.out;
+    return swapped;
   }
 
   FlatSource flat_source(int tensor) {

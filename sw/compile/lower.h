@@ -20,6 +20,9 @@ enum class Engine : std::uint8_t { kHost, kConv, kWindow, kAdd };
 // Values of the command field `kind` of a window.
 enum class WindowKind : std::uint8_t { kDepthwise = 0, kMaximum = 1, kAverage = 2 };
 
+// Values of the command field `kind` of an Add.
+enum class ElementKind : std::uint8_t { kSum = 0, kLess = 1, kProduct = 2, kFrom = 3 };
+
 // The buffer an engine reads.
 constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
 
@@ -27,6 +30,8 @@ struct LoweredOp {
   int op = -1;
   Engine engine = Engine::kHost;
   WindowKind window = WindowKind::kDepthwise;
+  ElementKind element = ElementKind::kSum;  // kAdd
+  bool broadcast = false;                   // kAdd: the second input is one pixel
   std::vector<int> inputs;  // storage tensors, see Storage
   int output = kNoTensor;   // storage tensor
   // Where the map is read as one pixel of height * width * channels channels (fully connected layers on a
@@ -52,6 +57,8 @@ struct LoweredOp {
   int high = 127;
   Rounding rule = Rounding::Double;
 
+  // As the engine reads input i.
+  Nhwc shape_of_input(std::size_t i) const { return broadcast && i == 1 ? Nhwc{1, 1, 1, in.c} : in; }
   int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
   // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,
   // averages and additions the parameters do not depend on the tile.
@@ -63,6 +70,9 @@ struct LoweredOp {
   // First and one past the last input row that output rows [begin, end) read.
   int first_row(int begin) const { return std::max(0, begin * stride - pad_top); }
   int end_row(int end) const { return std::min(in.h, (end - 1) * stride - pad_top + kernel_rows); }
+  // The same for input i, from those of the first.
+  int first_row_of_input(std::size_t i, int first) const { return broadcast && i == 1 ? 0 : first; }
+  int end_row_of_input(std::size_t i, int end) const { return broadcast && i == 1 ? 1 : end; }
 };
 
 // A tensor that has memory of its own. Reshaped tensors share the storage of what they were made from, unless
@@ -76,6 +86,9 @@ struct Storage {
   // Known after the run: made by operators on the host from what the device made.
   bool on_host = false;
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
+  std::vector<std::uint8_t> constant = {};  // values of an operand that is no activation, dense
+
+  bool known_before() const { return is_input || !constant.empty(); }  // in memory when the device starts
 };
 
 struct Lowering {

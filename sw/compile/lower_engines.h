@@ -43,7 +43,8 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l);
-void lower_add(const LowerContext& c, const Op& op, LoweredOp& l);
+// Add, Sub, Mul; `swapped` where the second operand is read as the engine's first.
+void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l);
 
 }  // namespace kaiten
 

@@ -1,4 +1,6 @@
 // Layers of the vector engine: windows (depthwise, pooling, requantisation of single cells) and additions.
+#include <utility>
+
 #include "compile/limits.h"
 #include "compile/lower_engines.h"
 
@@ -93,16 +95,27 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.rule = p.rounding;
 }
 
-void lower_add(const LowerContext& c, const Op& op, LoweredOp& l) {
+void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l) {
   l.engine = Engine::kAdd;
   l.vector = VectorTiles(l.out.c, 1, 1, c.config.cp);
+  const auto take = [&](const auto& p, const RequantWord& first, const RequantWord& second, Multiplier out) {
+    l.params = {first, second, {0, out.m, out.shift}};
+    if (swapped) std::swap(l.params[0], l.params[1]);
+    l.zero = p.zp_out;
+    l.low = p.lo;
+    l.high = p.hi;
+    l.rule = p.rounding;
+  };
+  if (op.kind == OpKind::Mul) {
+    const MulParams p = mul_params(c.graph, op);
+    l.element = ElementKind::kProduct;
+    take(p, {-p.zp_in[0], 0, 0}, {-p.zp_in[1], 0, 0}, p.multiplier);
+    return;
+  }
   const AddParams p = add_params(c.graph, op);
-  for (int i = 0; i < 2; i++) l.params.push_back({-p.zp_in[i], p.in[i].m, p.in[i].shift});
-  l.params.push_back({0, p.out.m, p.out.shift});
-  l.zero = p.zp_out;
-  l.low = p.lo;
-  l.high = p.hi;
-  l.rule = p.rounding;
+  if (p.subtract) l.element = swapped ? ElementKind::kFrom : ElementKind::kLess;
+  for (const Multiplier& m : p.in) require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));
+  take(p, {-p.zp_in[0], p.in[0].m, p.in[0].shift}, {-p.zp_in[1], p.in[1].m, p.in[1].shift}, p.out);
 }
 
 }  // namespace kaiten

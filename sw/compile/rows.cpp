@@ -71,7 +71,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       l.vb_slot = ring->slot(row);
       add_rows(offer.accesses, Buffer::kVb, *ring, row, row + n, true);
     }
-    if (m.base != int(Base::kInputs)) {
+    if (m.base != int(Base::kInputs) && m.base != int(Base::kConstants)) {
       offer.accesses.push_back(source.flat ? memory_rows(source.memory, 0, source.memory.height, false)
                                            : memory_rows(m, row, row + n, false));
     }

@@ -28,8 +28,9 @@ int block_rows(const LoweredOp& op, const Config& config, int pixels) {
   return ceil_div(op.out.h, ceil_div(op.out.h, rows));
 }
 
-int slot_size_of(const LoweredOp& reader, const Config& config) {
-  return RowLayout(reader.in.c, reader.in.w, config.cp).slot_size;
+int slot_size_of(const LoweredOp& reader, std::size_t input, const Config& config) {
+  const Nhwc shape = reader.shape_of_input(input);
+  return RowLayout(shape.c, shape.w, config.cp).slot_size;
 }
 
 // Who makes and who reads a storage, by position in the lowering.
@@ -58,11 +59,11 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
   for (std::size_t at = 0; at < lowering.ops.size(); at++) {
     const LoweredOp& op = lowering.ops[at];
     if (op.engine == Engine::kHost) continue;
-    for (int s : op.inputs) {
-      Uses& u = uses[std::size_t(s)];
+    for (std::size_t i = 0; i < op.inputs.size(); i++) {
+      Uses& u = uses[std::size_t(op.inputs[i])];
       auto& readers = op.flatten ? u.flat_readers : u.readers[std::size_t(buffer_of(op.engine))];
       if (readers.empty() || readers.back() != at) readers.push_back(at);
-      if (!op.flatten) u.slot_size = slot_size_of(op, config);
+      if (!op.flatten) u.slot_size = slot_size_of(op, i, config);
     }
     uses[std::size_t(op.output)].makers.push_back(at);
   }
@@ -106,7 +107,7 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
   for (std::size_t s = 0; s < storages; s++) {
     const Uses& u = uses[s];
     const Storage& storage = lowering.storages[s];
-    const bool made_before = storage.is_input || (!u.makers.empty() && u.makers.front() < first);
+    const bool made_before = storage.known_before() || (!u.makers.empty() && u.makers.front() < first);
     if (!made_before || fates.held[s] || !u.read_in(first, end)) continue;
     RowFlow::Node node;
     node.rows = storage.shape.h;
@@ -129,7 +130,7 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
     const LoweredOp& op = lowering.ops[t.position];
     if (!op.flatten) continue;
     const int r = flat_ring[t.position] = rows.flow.add_ring(1);
-    rows.rings.push_back({op.inputs[0], Buffer::kSb, slot_size_of(op, config), false, 1});
+    rows.rings.push_back({op.inputs[0], Buffer::kSb, slot_size_of(op, 0, config), false, 1});
     rows.flow.add_node({1, 1, 1, {}, {r}});
     rows.nodes.push_back({op.inputs[0], i});
   }
@@ -140,7 +141,8 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
     node.rows = op.out.h;
     node.block = t.block_rows;
     node.chunks = t.chunks();
-    for (int s : op.inputs) {
+    for (std::size_t k = 0; k < op.inputs.size(); k++) {
+      const int s = op.inputs[k];
       RowFlow::Input in;
       in.ring = op.flatten ? flat_ring[t.position] : ring_of[std::size_t(s)][std::size_t(buffer_of(op.engine))];
       if (op.flatten) {
@@ -149,7 +151,7 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
         }
       } else {
         in.writers = writers[std::size_t(s)];
-        in.stride = op.stride;
+        in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
         in.pad_top = op.pad_top;
         in.kernel_rows = op.kernel_rows;
       }
@@ -168,7 +170,7 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
 
 // Payload of a map in memory: whole words of CP channels, but the network's inputs have their own bytes.
 std::int64_t map_bytes(const Storage& s, const Config& config) {
-  const std::int64_t pixel = s.is_input ? s.shape.c : ceil_div(s.shape.c, config.cp) * config.cp;
+  const std::int64_t pixel = s.known_before() ? s.shape.c : ceil_div(s.shape.c, config.cp) * config.cp;
   return pixel * s.shape.h * s.shape.w;
 }
 
@@ -456,7 +458,7 @@ class Planner {
     while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) p--;
     const LoweredOp& op = lowering_.ops[order_[p]];
     const Op& o = graph_.ops[std::size_t(op.op)];
-    const int slot_size = slot_size_of(op, config_);
+    const int slot_size = slot_size_of(op, 0, config_);
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
                      "): limit: " + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +

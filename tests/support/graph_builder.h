@@ -90,6 +90,51 @@ class GraphBuilder {
     const int out = tensor(graph.tensors[std::size_t(a)].shape, s * 0.6F, zero_point());
     return finish(op, {a, b}, out);
   }
+  // An int8 operand that is no activation.
+  int constant(std::vector<int> shape) {
+    const int t = tensor(std::move(shape), 0.001F * float(uniform(5, 60)), zero_point());
+    Tensor& c = graph.tensors[std::size_t(t)];
+    c.data.resize(c.elements());
+    for (auto& v : c.data) v = std::uint8_t(rng());
+    return t;
+  }
+  // Add, Sub or Mul of operands of any shapes that broadcast.
+  int element(OpKind kind, int a, int b, Activation activation) {
+    Op op;
+    op.kind = kind;
+    op.activation = activation;
+    const Tensor& x = graph.tensors[std::size_t(a)];
+    const Tensor& y = graph.tensors[std::size_t(b)];
+    const float s = x.quantization.scale[0];
+    const float t = y.quantization.scale[0];
+    const Nhwc p = x.nhwc();
+    const Nhwc q = y.nhwc();
+    const int out = tensor({1, std::max(p.h, q.h), std::max(p.w, q.w), std::max(p.c, q.c)},
+                           kind == OpKind::Mul ? s * t * 70 : (s + t) * 0.6F, zero_point());
+    return finish(op, {a, b}, out);
+  }
+  // Add, Sub or Mul of `in` and a constant: a scalar, a value a channel, a map, or something between.
+  int element_with_constant(int in, Activation activation) {
+    const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
+    static constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Sub, OpKind::Mul};
+    const auto one_or = [&](int n) { return uniform(0, 1) ? n : 1; };
+    std::vector<int> shape;
+    switch (uniform(0, 4)) {
+      case 0:
+        break;
+      case 1:
+        shape = {s.c};
+        break;
+      case 2:
+        shape = {1, s.h, s.w, s.c};
+        break;
+      default:
+        shape = {one_or(s.h), one_or(s.w), one_or(s.c)};
+    }
+    const int c = constant(std::move(shape));
+    const bool first = uniform(0, 2) == 0;
+    return element(kKinds[uniform(0, 2)], first ? c : in, first ? in : c, activation);
+  }
   int reshape(int in, std::vector<int> shape) {
     Op op;
     op.kind = OpKind::Reshape;

@@ -476,16 +476,21 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
       for (int x = 0; x < c.columns; x++) {
         std::vector<std::int8_t> values;
         for (int lane = 0; lane < lanes; lane++) {
-          std::int64_t sum = 0;
+          std::int64_t operand[2];  // less their zero points
+          std::int64_t scaled[2];
           for (int i = 0; i < 2; i++) {
             const Param& p = ring_at(zsb_vector_, int(c.params) + i);
-            const int a = word(true, ring[i].at(first[i], y), (int(c.top_mod3) + y) % 3,
-                               int(x * c.in_pixel + c.in_group) + 3 * tile +
+            const bool one = i == 1 && c.broadcast;  // one pixel of row 0
+            const int a = word(true, one ? first[i] : ring[i].at(first[i], y), one ? 0 : (int(c.top_mod3) + y) % 3,
+                               int((one ? 0 : x) * c.in_pixel + c.in_group) + 3 * tile +
                                    lane / config_.cp)[std::size_t(lane % config_.cp)];
-            sum += round((std::int64_t(a) + p.bias) << 20, {0, p.mult, p.shift}, 0);
+            operand[i] = a + p.bias;
+            scaled[i] = round(operand[i] << 20, {0, p.mult, p.shift}, 0);
           }
-          values.push_back(requantise(sum, ring_at(zsb_vector_, int(c.params) + 2), 0, int(c.zero),
-                                      int(c.low), int(c.high)));
+          const std::int64_t both[4] = {scaled[0] + scaled[1], scaled[0] - scaled[1], operand[0] * operand[1],
+                                        scaled[1] - scaled[0]};
+          values.push_back(requantise(both[c.kind], ring_at(zsb_vector_, int(c.params) + 2), int(c.rule),
+                                      int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, lanes, tile, y, x, values);
       }

@@ -325,6 +325,26 @@ TEST_P(Layers, AveragePools) { run_kind(OpKind::AveragePool, GetParam().limits);
 TEST_P(Layers, MaximumPools) { run_kind(OpKind::MaxPool, GetParam().limits); }
 TEST_P(Layers, Means) { run_kind(OpKind::Mean, GetParam().limits); }
 
+// Sums, differences and products: of two maps, of a map and one pixel, of a map and a constant of any shape.
+TEST_P(Layers, Elements) {
+  static constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Sub, OpKind::Mul};
+  const auto& l = GetParam().limits;
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    const std::uint64_t seed = random_();
+    test::GraphBuilder g(seed);
+    const int h = g.uniform(1, l.max_side), w = g.uniform(1, l.max_side), c = g.uniform(1, l.max_channels);
+    const int map = g.input(h, w, c);
+    if (i % 2) {
+      g.output(g.element_with_constant(map, g.activation()));
+    } else {
+      const int other = i % 4 ? g.input(h, w, c) : g.input(1, 1, c);
+      const bool first = g.uniform(0, 1) == 1;
+      g.output(g.element(kKinds[g.uniform(0, 2)], first ? other : map, first ? map : other, g.activation()));
+    }
+    EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
+  }
+}
+
 // Of ONNX graphs.
 TEST_P(Layers, RuleFloat) {
   for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {

@@ -13,7 +13,7 @@ namespace kaiten::test {
 inline int add_random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
-    const int kind = g.uniform(0, 6);
+    const int kind = g.uniform(0, 7);
     const int kh = g.uniform(1, 5);
     const int kw = g.uniform(0, 2) ? kh : g.uniform(1, 5);
     const int stride = g.uniform(1, kind <= 2 ? 2 : 3);
@@ -35,7 +35,8 @@ inline int add_random_layer(GraphBuilder& g, int in) {
       case 3: return g.depthwise(in, kh, kw, stride, pad, g.activation());
       case 4: return g.pool(OpKind::AveragePool, in, kh, kw, stride, pad, g.activation());
       case 5: return g.pool(OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
-      default: return g.add(in, in, g.activation());
+      case 6: return g.element_with_constant(in, g.activation());
+      default: return g.element(g.uniform(0, 1) ? OpKind::Add : OpKind::Mul, in, in, g.activation());
     }
   }
 }
@@ -52,7 +53,8 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
     if (g.uniform(0, 1) == 0) {
       for (int other : tensors) {
         if (other == in || shape(other) != shape(in)) continue;
-        out = g.add(in, other, g.activation());
+        static constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Add, OpKind::Sub, OpKind::Mul};
+        out = g.element(kKinds[g.uniform(0, 3)], in, other, g.activation());
         break;
       }
     }

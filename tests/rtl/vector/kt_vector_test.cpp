@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -69,6 +70,16 @@ std::int32_t rounded_once(std::int32_t x, std::int32_t mult, int shift) {
   const __int128 size = product < 0 ? -product : product;
   const auto q = static_cast<std::int32_t>((size + (static_cast<__int128>(1) << (n - 1))) >> n);
   return product < 0 ? -q : q;
+}
+
+std::int32_t in_float(std::int32_t x, std::int32_t mult, int shift) {
+  const float y = static_cast<float>(x) * std::ldexp(static_cast<float>(mult), shift - 31);
+  return static_cast<std::int32_t>(std::nearbyint(std::clamp(y, -1.0e6F, 1.0e6F)));
+}
+
+std::int32_t by_rule(int rule, std::int32_t x, const Param& p) {
+  if (rule == 3) return in_float(x, p.mult, p.shift);
+  return rule == 1 ? rounded_once(x, p.mult, p.shift) : rounded_twice(x, p.mult, p.shift);
 }
 
 std::int32_t divided(std::int32_t acc, std::int32_t n) { return acc >= 0 ? (acc + n / 2) / n : -((-acc + n / 2) / n); }
@@ -423,6 +434,7 @@ class Maker {
       for (int i = 0; i < words; ++i) {
         Param p;
         p.mult = rng_((1 << 30), 0x7fffffff);
+        if (w.finish.rule == 3) p.mult &= ~127;  // 24 bits
         int log2 = 0;
         while (1 << log2 < cells) ++log2;
         p.shift = -(6 + log2 / 2 + rng_(-1, 2));
@@ -449,6 +461,7 @@ class Maker {
       }
     } else {
       params.push_back({rng_(-1000, 1000), rng_(1 << 30, 0x7fffffff), -rng_(0, 8)});  // MEAN
+      if (w.finish.rule == 3) params.back().mult &= ~127;
     }
     std::copy(params.begin(), params.end(), memories_.zsb.begin() + c.params);
 
@@ -505,12 +518,14 @@ class Maker {
       if (w.kind == 2 && w.finish.rule == 2) return finished(divided(acc, inside), w.finish);
       const Param& p = params[w.kind == 0 ? static_cast<std::size_t>(lane) : 0];
       acc += w.kind == 0 ? biases[static_cast<std::size_t>(lane)] : p.bias;
-      return finished(w.finish.rule == 1 ? rounded_once(acc, p.mult, p.shift) : rounded_twice(acc, p.mult, p.shift), w.finish);
+      return finished(by_rule(w.finish.rule, acc, p), w.finish);
     });
     return true;
   }
 
-  bool add(const Tensor& a, const Tensor& b, int top, int rows, int group, int tiles, const Finish& f, Job& job) {
+  // kind as in the command: 0 a + b, 1 a - b, 2 a * b, 3 b - a. broadcast: b is one pixel of row 0.
+  bool add(int kind, bool broadcast, const Tensor& a, const Tensor& b, int top, int rows, int group, int tiles,
+           const Finish& f, Job& job) {
     if (zsb_used + 3 > kZsbDepth) return false;
     const int zero_a = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
     const int zero_b = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
@@ -521,7 +536,14 @@ class Maker {
       for (int i = 0; i < 2; ++i) p[i].mult = rng_.chance(50) ? 1 << 30 : rng_(1 << 30, 0x7fffffff), p[i].shift = -rng_(18, 24);
       p[2] = {0, 1 << 30, 1};
     }
-    if (rng_.chance(50)) std::swap(p[0].mult, p[1].mult), std::swap(p[0].shift, p[1].shift);
+    if (kind == 2) {  // any product, spread over the output
+      p[0] = {-zero_a, rng_(1 << 30, 0x7fffffff), -rng_(0, 31)};
+      p[1] = {-zero_b, rng_(1 << 30, 0x7fffffff), -rng_(0, 31)};
+      p[2] = {0, rng_(1 << 30, 0x7fffffff), -rng_(0, 9)};
+      if (f.rule == 3) p[2].mult &= ~127;  // 24 bits
+    } else if (rng_.chance(50)) {
+      std::swap(p[0].mult, p[1].mult), std::swap(p[0].shift, p[1].shift);
+    }
     AddCommand c;
     c.params = zsb_used;
     std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
@@ -536,18 +558,23 @@ class Maker {
     c.top_mod3 = mod(top, 3);
     c.in2_first = b.first;
     c.in2_last = b.last();
-    c.in2_slot = b.slot(top);
+    c.in2_slot = broadcast ? b.first : b.slot(top);
+    c.kind = kind;
+    c.broadcast = broadcast;
     c.columns = a.width;
     c.rows = rows;
     c.tiles = tiles;
     output_side(c, job, a.groups, group, f);
-    job.what = "add " + std::to_string(rows) + "x" + std::to_string(a.width) + "x" + std::to_string(a.groups) + " tiles " +
+    job.what = "add of kind " + std::to_string(kind) + (broadcast ? ", broadcast, " : ", ") + std::to_string(rows) + "x" + std::to_string(a.width) + "x" + std::to_string(a.groups) + " tiles " +
                std::to_string(tiles);
     results(job, tiles, rows, a.width, group, a.groups, [&](int channel, int y, int x) {
       const std::int32_t va = (a.at(memories_, top + y, x, channel) - zero_a) * (1 << 20);
-      const std::int32_t vb = (b.at(memories_, top + y, x, channel) - zero_b) * (1 << 20);
-      const std::int32_t sum = rounded_twice(va, p[0].mult, p[0].shift) + rounded_twice(vb, p[1].mult, p[1].shift);
-      return finished(rounded_twice(sum, p[2].mult, p[2].shift), f);
+      const int second = broadcast ? b.at(memories_, 0, 0, channel) : b.at(memories_, top + y, x, channel);
+      const std::int32_t vb = (second - zero_b) * (1 << 20);
+      if (kind == 2) return finished(by_rule(f.rule, (va >> 20) * (vb >> 20), p[2]), f);
+      const std::int32_t sa = rounded_twice(va, p[0].mult, p[0].shift), sb = rounded_twice(vb, p[1].mult, p[1].shift);
+      const std::int32_t sum = kind == 0 ? sa + sb : kind == 1 ? sa - sb : sb - sa;
+      return finished(by_rule(f.rule, sum, p[2]), f);
     });
     return true;
   }
@@ -606,9 +633,9 @@ class Maker {
       w.rows = w.columns = 1;
       w.kernel_rows = w.in.height;
       w.kernel_columns = w.in.width;
-      w.finish = finish(0);
+      w.finish = finish(rng_.pick(std::array{0, 0, 3}));
     } else {
-      w.finish = finish(w.kind == 2 ? 2 : w.kind == 0 ? rng_.chance(20) : 0);
+      w.finish = finish(w.kind == 2 ? 2 : w.kind == 0 ? rng_.pick(std::array{0, 0, 0, 1, 3}) : 0);
     }
     // the ring holds at least the rows that are read
     const int from = std::max(0, w.top_row);
@@ -621,8 +648,12 @@ class Maker {
     Tensor a, b;
     a.width = b.width = rng_(1, 24);
     const int top = rng_(0, 20), rows = rng_(1, 8), groups = rng_(1, 9), group = rng_(0, groups - 1);
-    if (!place(a, groups, rows + rng_(0, 2)) || !place(b, groups, rows + rng_(0, 2))) return false;
-    return add(a, b, top, rows, group, rng_(1, ceil_div(groups - group, 3)), finish(0), job);
+    const int kind = rng_(0, 3);
+    const bool broadcast = rng_.chance(40);
+    if (broadcast) b.width = 1;
+    if (!place(a, groups, rows + rng_(0, 2)) || !place(b, groups, broadcast ? 1 : rows + rng_(0, 2))) return false;
+    const int rule = kind == 2 ? rng_.pick(std::array{0, 0, 1, 3}) : 0;
+    return add(kind, broadcast, a, b, top, rows, group, rng_(1, ceil_div(groups - group, 3)), finish(rule), job);
   }
 
   bool random(Job& job) { return rng_.chance(25) ? random_add(job) : random_window(job); }
@@ -705,7 +736,7 @@ TEST_F(VectorEngine, KeepsItsPace) {
       w.rows = std::min(rows_per_command, ceil_div(height, stride) - y);
       w.top_row = y * stride - 1;
       if (add) {
-        make.add(w.in, other, y, w.rows, 0, tiles, {}, job);
+        make.add(0, false, w.in, other, y, w.rows, 0, tiles, {}, job);
         for (auto& pixel : job.pixels)
           for (auto& word : pixel) word.exists = false;  // commands share parameters here: only the pace counts
       } else {

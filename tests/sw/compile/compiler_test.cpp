@@ -73,7 +73,7 @@ Config tiny() {
 int random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
-    const int kind = g.uniform(0, 5);
+    const int kind = g.uniform(0, 6);
     int kh = g.uniform(1, 3);
     int kw = g.uniform(0, 2) ? kh : g.uniform(1, 3);
     if (kind > 1 || g.uniform(0, 3) == 0) {
@@ -116,8 +116,10 @@ int random_layer(GraphBuilder& g, int in) {
         return g.pool(kind == 3 ? OpKind::AveragePool : OpKind::MaxPool, in, kh, kw, stride, pad,
                       g.activation());
       }
+      case 5:
+        return g.element_with_constant(in, g.activation());
       default:
-        return g.add(in, in, g.activation());
+        return g.element(g.uniform(0, 1) ? OpKind::Sub : OpKind::Mul, in, in, g.activation());
     }
   }
 }
@@ -140,6 +142,24 @@ TEST(Compiler, SingleLayers) {
     }
     g.output(out);
     run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : preset("unit"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+// Squeeze and excite: a map times one pixel that was made from it.
+TEST(Compiler, BroadcastsAPixel) {
+  for (std::uint64_t i = 0; i < 30; i++) {
+    GraphBuilder g(test::seed() * 500 + i);
+    const int in = g.input(g.uniform(1, 9), g.uniform(1, 9), g.uniform(1, 40));
+    const int map = g.conv(in, g.uniform(1, 40), 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+    const Nhwc s = g.graph.tensors[std::size_t(map)].nhwc();
+    const int pixel = g.conv(g.reshape(g.mean(map), {1, 1, 1, s.c}), s.c, 1, 1, 1, {}, Activation::None);
+    static constexpr OpKind kKinds[] = {OpKind::Mul, OpKind::Sub, OpKind::Add};
+    const bool first = g.uniform(0, 1) == 1;
+    g.output(g.element(kKinds[i % 3], first ? pixel : map, first ? map : pixel, g.activation()));
+    CompileOptions options;
+    options.keep_on_chip = i % 4 != 0;
+    run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : tiny(), options, i);
     if (testing::Test::HasFailure()) break;
   }
 }
@@ -171,7 +191,8 @@ TEST(Compiler, RandomNetworks) {
         for (int other : tensors) {
           if (other != in &&
               g.graph.tensors[std::size_t(other)].shape == g.graph.tensors[std::size_t(in)].shape) {
-            out = g.add(in, other, g.activation());
+            static constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Add, OpKind::Sub, OpKind::Mul};
+            out = g.element(kKinds[g.uniform(0, 3)], in, other, g.activation());
             break;
           }
         }
@@ -307,6 +328,12 @@ TEST(Compiler, RefusesByName) {
     GraphBuilder g(1);
     g.output(g.conv(g.input(9, 9, 3), 4, 3, 3, 3, {}, Activation::None));
     EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: stride at most 2, found: 3");
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.element(OpKind::Mul, g.input(4, 5, 6), g.input(4, 1, 6), Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (mul): limit: two maps of one shape, or a map and one pixel of as many "
+                               "channels, found: 1x4x5x6 and 1x4x1x6");
   }
   {
     GraphBuilder g(1);
