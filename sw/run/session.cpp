@@ -154,12 +154,15 @@ Program compiled(const Graph& graph, const SessionOptions& o) {
 
 // The order matters: the device closes the wave file before that gets its name.
 struct Session::State {
-  State(Graph g, SessionOptions o)
-      : graph(std::move(g)), options(std::move(o)), program(compiled(graph, options)) {
+  State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
+    Program made = compiled(graph, options);
     wave.emplace(options.wave);
-    device = tb::make_sim_device(options.config, sim_options(options, program, *wave));
-    driver.emplace(*device, graph, program, options.rounding);
+    device = tb::make_sim_device(options.config, sim_options(options, made, *wave));
+    driver.emplace(*device, graph, std::move(made), options.rounding);
   }
+
+  // The driver's: with its constants it may be the largest thing there is.
+  const Program& program() const { return driver->program(); }
 
   void say(const std::string& what) {
     if (progress) progress(what);
@@ -167,7 +170,6 @@ struct Session::State {
 
   Graph graph;
   SessionOptions options;
-  Program program;
   std::optional<WaveFile> wave;
   std::unique_ptr<tb::SimDevice> device;
   std::optional<Driver> driver;
@@ -180,11 +182,11 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
 const Graph& Session::graph() const { return state_->graph; }
-const Program& Session::program() const { return state_->program; }
+const Program& Session::program() const { return state_->program(); }
 void Session::set_progress(Progress progress) { state_->progress = std::move(progress); }
 
 void Session::flip_constant_bit(std::size_t byte, int bit) {
-  const std::size_t size = state_->program.constants.size();
+  const std::size_t size = state_->program().constants.size();
   if (byte >= size) {
     throw InputError("the constants have " + std::to_string(size) + " bytes, there is no byte " +
                      std::to_string(byte));
@@ -206,12 +208,12 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
         run_reference(s.graph, inputs, s.options.rounding, [&] { s.say(title + "computing the reference"); });
 
   std::optional<Watcher> watcher;
-  if (options.check) watcher.emplace(s.graph, s.program, expected);
+  if (options.check) watcher.emplace(s.graph, s.program(), expected);
   std::optional<TraceRecorder> trace;
-  if (options.trace) trace.emplace(s.graph, s.program);
-  Observer observer(s.program, watcher ? &*watcher : nullptr, trace ? &*trace : nullptr);
+  if (options.trace) trace.emplace(s.graph, s.program());
+  Observer observer(s.program(), watcher ? &*watcher : nullptr, trace ? &*trace : nullptr);
   std::uint64_t modelled = 1;
-  for (const CommandMeta& m : s.program.meta) {
+  for (const CommandMeta& m : s.program().meta) {
     if (m.kind == CommandMeta::Bytes::kNone) modelled += std::uint64_t(m.cycles);
   }
   s.driver->set_progress([&](std::uint64_t cycles) {
@@ -226,7 +228,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     const Watching watching(*s.device, observer, options.trace);
     result.outputs = s.driver->run(inputs);
   }
-  result.report = make_report(s.graph, s.program, s.driver->read_counters(), observer.clock().finish());
+  result.report = make_report(s.graph, s.program(), s.driver->read_counters(), observer.clock().finish());
   RunReport& report = result.report;
   require_predicted_bytes(report);
   report.seconds = s.device->loop_seconds() - seconds_before;
@@ -250,7 +252,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     report.checked = watcher->checked();
     report.difference = watcher->verdict();
     result.comparisons = watcher->comparisons();
-    for (const LayerInfo& layer : s.program.layers) {
+    for (const LayerInfo& layer : s.program().layers) {
       const int output = s.graph.ops[std::size_t(layer.op)].output;
       const auto at = std::find(s.graph.outputs.begin(), s.graph.outputs.end(), output);
       if (at == s.graph.outputs.end()) continue;
