@@ -54,8 +54,7 @@ std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const
   }
 }
 
-// What is tried: blocks that suit the array and, for more overlap of the engines, larger and smaller ones; spans that
-// leave room for the next one's weights.
+// What is tried: small blocks and larger ones, rings with room for producers to be ahead and without.
 std::vector<SpanOptions> variants(const Config& config, const CompileOptions& options) {
   SpanOptions o;
   o.keep_on_chip = options.keep_on_chip;
@@ -65,16 +64,12 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
   std::vector<SpanOptions> all{o};
   if (!options.keep_on_chip) return all;
   for (const int slack : {1, 0}) {
-    for (const int share : {1, 2}) {
-      for (const int pixels : {0, 2 * config.kp, 4 * config.kp}) {
-        if (options.block_pixels > 0 && pixels != 0) continue;
-        if (slack == 1 && share == 1 && pixels == 0) continue;
-        SpanOptions v = o;
-        v.slack_blocks = slack;
-        v.weight_share = share;
-        if (pixels > 0) v.block_pixels = pixels;
-        all.push_back(v);
-      }
+    for (const int pixels : {0, 2 * config.kp, 4 * config.kp}) {
+      if ((slack == 1 && pixels == 0) || (options.block_pixels > 0 && pixels != 0)) continue;
+      SpanOptions v = o;
+      v.slack_blocks = slack;
+      if (pixels > 0) v.block_pixels = pixels;
+      all.push_back(v);
     }
   }
   return all;

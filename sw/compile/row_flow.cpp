@@ -97,22 +97,56 @@ int RowFlow::blocks_ahead(int n) const {
   return least == kUnlimited ? 0 : std::max(0, least) / nodes_[std::size_t(n)].node.block;
 }
 
+void RowFlow::pull(int n, std::vector<int>& most) {
+  const Node& node = this->node(n);
+  for (std::size_t i = 0; i < node.inputs.size(); i++) {
+    const int end = end_row({n, int(i)});
+    for (int w : node.inputs[i].writers) {
+      while (made(w) < end) pull(w, most);
+    }
+  }
+  const Block b = next(n);
+  for (int r : node.rings) {
+    const Ring& ring = rings_[std::size_t(r)];
+    // What a chunk but the last writes stays until the last one has been through.
+    const int alive = node.chunks > 1 ? ring.rows : b.first_row + b.rows - dead(ring);
+    most[std::size_t(r)] = std::max(most[std::size_t(r)], std::min(alive, ring.rows));
+  }
+  advance(n);
+}
+
 std::vector<int> RowFlow::slots_needed() const {
   RowFlow flow = *this;
   for (Ring& r : flow.rings_) r.slots = kUnlimited;
+  std::vector<bool> is_read(nodes_.size());
+  for (const Position& p : nodes_) {
+    for (const Input& in : p.node.inputs) {
+      for (int w : in.writers) is_read[std::size_t(w)] = true;
+    }
+  }
   std::vector<int> most(rings_.size(), 0);
   for (;;) {
-    int n = nodes() - 1;
-    while (n >= 0 && !flow.ready(n)) n--;
-    if (n < 0) return most;
-    const Block b = flow.next(n);
-    for (int i : flow.node(n).rings) {
-      const Ring& ring = flow.rings_[std::size_t(i)];
-      // What a chunk but the last writes stays until the last one has been through.
-      const int alive = flow.node(n).chunks > 1 ? ring.rows : b.first_row + b.rows - flow.dead(ring);
-      most[std::size_t(i)] = std::max(most[std::size_t(i)], std::min(alive, ring.rows));
+    // The end that is furthest behind asks for its next block.
+    int end = -1;
+    double least = 1;
+    for (int n = 0; n < nodes(); n++) {
+      if (is_read[std::size_t(n)] || flow.done(n)) continue;
+      const Position& p = flow.nodes_[std::size_t(n)];
+      const double progress = (p.chunk + double(p.row) / p.node.rows) / p.node.chunks;
+      if (end < 0 || progress < least) {
+        end = n;
+        least = progress;
+      }
     }
-    flow.advance(n);
+    if (end >= 0) {
+      flow.pull(end, most);
+      continue;
+    }
+    // Rows that nobody reads (below the last window) are computed all the same.
+    int left = nodes() - 1;
+    while (left >= 0 && flow.done(left)) left--;
+    if (left < 0) return most;
+    flow.pull(left, most);
   }
 }
 

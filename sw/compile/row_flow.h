@@ -66,7 +66,7 @@ class RowFlow {
   int blocks_ahead(int n) const;
 
   // Slots that suffice for every ring when all other rings have as many: the most rows that are alive when
-  // always the last ready node runs. The flow must be at its beginning and ends up there again.
+  // every node runs only when the one behind it asks for rows. The flow must be at its beginning.
   std::vector<int> slots_needed() const;
 
  private:
@@ -90,6 +90,8 @@ class RowFlow {
   int end_row(const Reader& r) const;  // one past the last row its next block reads
   int dead(const Ring& ring) const;   // rows before this one are not needed any more
   int dead_for(const Reader& r) const;
+  // Computes the node's next block and whatever it needs; `most` rows were alive in each ring.
+  void pull(int n, std::vector<int>& most);
 
   std::vector<Position> nodes_;
   std::vector<Ring> rings_;

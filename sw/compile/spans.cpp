@@ -251,8 +251,7 @@ class Planner {
       const int preferred = block_rows(op, config_, options_.block_pixels);
       tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), std::max(1, preferred >> shrink)});
     }
-    const int share = q - p > 1 ? options_.weight_share : 1;
-    if (rows[0] > config_.wb_rows / share || rows[1] > config_.vwb_rows || words[0] > config_.zsb_array ||
+    if (rows[0] > config_.wb_rows || rows[1] > config_.vwb_rows || words[0] > config_.zsb_array ||
         words[1] > config_.zsb_vector) {
       return std::nullopt;
     }
@@ -281,31 +280,34 @@ class Planner {
         return false;
       }
     }
-    bool any = false;
     if (q == p + 1) {
       const LoweredOp& op = lowering_.ops[first];
       const int chunk = part_of_tiles(op, 4);
       const int preferred = block_rows(op, config_, options_.block_pixels);
       // Weights that follow each other need both maps whole; else all at once; else rows are read again.
-      if (chunk < op.tiles()) any |= step(p, q, {{first, 0, op.tiles(), chunk, preferred}}, 0, false);
-      for (int shrink = 0; preferred >> shrink > 0; shrink++) {
-        if (const auto tasks = resident(p, q, shrink)) any |= step(p, q, *tasks, 1, false);
+      bool all = false;
+      if (chunk < op.tiles()) all = step(p, q, {{first, 0, op.tiles(), chunk, preferred}}, 0, false);
+      for (int shrink = 0; !all && preferred >> shrink > 0; shrink++) {
+        if (const auto tasks = resident(p, q, shrink)) all = step(p, q, *tasks, 1, false);
         const int part = part_of_tiles(op, 2);
-        if (part < op.tiles()) {
-          any |= step(p, q, {{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
+        if (!all && part < op.tiles()) {
+          all = step(p, q, {{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
         }
-        if (any) break;
       }
       return true;
     }
-    const auto tasks = resident(p, q, 0);
-    if (!tasks) return false;
-    step(p, q, *tasks, 0, false);
-    // Larger spans need more rows, but a tensor that is held across this cut may be a ring across a later one.
+    // Smaller blocks need fewer rows: where some choice does not fit with the preferred ones.
+    for (int shrink = 0; shrink <= kMostShrink; shrink++) {
+      const auto tasks = resident(p, q, shrink);
+      if (!tasks) return false;
+      if (step(p, q, *tasks, 0, false)) break;
+    }
+    // A longer span only needs more weights and rows than this one with everything around it spilled.
+    if (!least_fits_) return false;
     return end - first < kLongestSpan;
   }
 
-  // One span, or with `again` one for each chunk of its only task.
+  // One span, or with `again` one for each chunk of its only task. True when every choice fits.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again) {
     const std::size_t first = order_[p], end = begin_of(q);
     Fates none{std::vector<bool>(uses_.size()), std::vector<bool>(uses_.size())};
@@ -323,21 +325,24 @@ class Planner {
     const SpanRows rows = make_rows(lowering_, config_, uses_, spans.front().tasks, none);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::int64_t cycles = estimate(tasks);
-    bool any = false;
+    bool all = true;
+    least_fits_ = check(p, 0, q, 0, first, end, rows, slots, 1).has_value();
     for (std::uint32_t in = 0; in < best_[p].size(); in++) {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
         if (!agree(p, in, q, out)) continue;
         // Rows that are read again must come from memory.
         const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()));
-        if (!cost) continue;
-        any = true;
+        if (!cost) {
+          all = false;
+          continue;
+        }
         const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
         Entry& e = best_[q][out];
         if (!e.cost || total < *e.cost) e = {total, p, in, spans};
       }
     }
-    return any;
+    return all;
   }
 
   std::vector<std::uint32_t> choices(std::size_t q) const {
@@ -468,6 +473,7 @@ class Planner {
   }
 
   static constexpr std::size_t kLongestSpan = 64;
+  static constexpr int kMostShrink = 1;
 
   const Graph& graph_;
   const Lowering& lowering_;
@@ -477,6 +483,7 @@ class Planner {
   std::vector<std::size_t> order_;          // operators of the device, positions in the lowering
   std::vector<std::vector<int>> crossing_;  // storages that live across the cut in front of order_[p]
   std::vector<std::vector<Entry>> best_;    // cut, what is held
+  bool least_fits_ = false;                 // the last span tried, with all around it spilled
 };
 
 }  // namespace

@@ -43,9 +43,6 @@ struct SpanOptions {
   int block_pixels = 0;     // output pixels of a command, 0: as many as suit the array
   int slack_blocks = 1;     // blocks a producer may be ahead of the rows that are needed
   bool keep_on_chip = true;  // false: every operator a span of its own, every tensor spilled
-  // Share of the weight buffer that a span of several operators may fill, so that the next one's weights can be
-  // loaded behind it: 1 / weight_share.
-  int weight_share = 1;
   // Addresses of SB and VB left unused, for gaps between rings.
   std::array<int, kBuffers> reserve{};
   // Where not empty: the spans end behind these operators (of the graph, ascending) and nowhere else.
