@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "graph/error.h"
 
@@ -26,6 +27,13 @@ int block_rows(const LoweredOp& op, const Config& config, int pixels) {
   if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
   rows = std::clamp(rows, 1, op.out.h);
   return ceil_div(op.out.h, ceil_div(op.out.h, rows));
+}
+
+// Fewer rows: half as many while the pixels still hide the loading of weights (shrink 1), a quarter (2), and so on.
+int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink) {
+  if (shrink == 0) return rows;
+  const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.kp, op.out.w)) : 1;
+  return std::max(hiding, rows >> shrink);
 }
 
 int slot_size_of(const LoweredOp& reader, std::size_t input, const Config& config) {
@@ -249,7 +257,7 @@ class Planner {
       rows[e] += op.tiles() * op.weight_rows_of_tile();
       words[e] += op.params_per_tile() ? op.tiles() * op.tile_channels() : int(op.params.size());
       const int preferred = block_rows(op, config_, options_.block_pixels);
-      tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), std::max(1, preferred >> shrink)});
+      tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), shrunk_rows(op, config_, preferred, shrink)});
     }
     if (rows[0] > config_.wb_rows || rows[1] > config_.vwb_rows || words[0] > config_.zsb_array ||
         words[1] > config_.zsb_vector) {
@@ -421,7 +429,7 @@ class Planner {
     std::int64_t engine[2] = {0, 0}, bytes = 0;
     for (const Task& t : tasks) {
       const LoweredOp& op = lowering_.ops[t.position];
-      engine[op.engine == Engine::kConv ? 0 : 1] += op.cycles(op.tiles(), t.block_rows) * ceil_div(op.out.h, t.block_rows);
+      engine[op.engine == Engine::kConv ? 0 : 1] += cycles_of(t, t.block_rows);
       bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
     }
     // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
@@ -454,7 +462,52 @@ class Planner {
     for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
       plan.spans.insert(plan.spans.end(), (*it)->spans.begin(), (*it)->spans.end());
     }
+    for (Span& span : plan.spans) grow_blocks(span, plan);
     return plan;
+  }
+
+  // Blocks that were made smaller so that a span fits get their size back where there is room, those that gain most
+  // first.
+  void grow_blocks(Span& span, const SpanPlan& plan) const {
+    struct Gain {
+      std::int64_t cycles;
+      std::size_t task;
+      int rows;
+    };
+    std::vector<Gain> gains;
+    for (std::size_t i = 0; i < span.tasks.size(); i++) {
+      const Task& t = span.tasks[i];
+      const LoweredOp& op = lowering_.ops[t.position];
+      const int preferred = block_rows(op, config_, options_.block_pixels);
+      for (int rows = preferred; rows > t.block_rows; rows /= 2) {
+        gains.push_back({cycles_of(t, t.block_rows) - cycles_of(t, rows), i, rows});
+      }
+    }
+    std::stable_sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) { return a.cycles > b.cycles; });
+    for (const Gain& g : gains) {
+      int& rows = span.tasks[g.task].block_rows;
+      if (rows >= g.rows) continue;
+      const int before = std::exchange(rows, g.rows);
+      if (!fits(span.tasks, plan)) rows = before;
+    }
+  }
+
+  std::int64_t cycles_of(const Task& t, int rows) const {
+    const LoweredOp& op = lowering_.ops[t.position];
+    return op.cycles(t.tile_end - t.tile_begin, rows) * ceil_div(op.out.h, rows);
+  }
+
+  bool fits(const std::vector<Task>& tasks, const SpanPlan& plan) const {
+    const SpanRows rows = make_rows(lowering_, config_, uses_, tasks, {plan.held, plan.spilled});
+    const std::vector<int> slots = rows.flow.slots_needed();
+    std::array<std::int64_t, kBuffers> used{};
+    for (std::size_t r = 0; r < rows.rings.size(); r++) {
+      const SpanRows::Ring& ring = rows.rings[r];
+      const int height = rows.flow.ring_rows(int(r));
+      const int wanted = slots[r] + options_.slack_blocks * ring.producer_block;
+      used[std::size_t(ring.buffer)] += std::int64_t(ring.whole ? height : std::min(height, wanted)) * ring.slot_size;
+    }
+    return used[0] <= config_.sb_depth - options_.reserve[0] && used[1] <= config_.vb_depth - options_.reserve[1];
   }
 
   // Tells which layer cannot be reached.
@@ -473,7 +526,7 @@ class Planner {
   }
 
   static constexpr std::size_t kLongestSpan = 64;
-  static constexpr int kMostShrink = 1;
+  static constexpr int kMostShrink = 2;
 
   const Graph& graph_;
   const Lowering& lowering_;
