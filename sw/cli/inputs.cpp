@@ -1,12 +1,11 @@
 #include "cli/inputs.h"
 
-#include <fmt/format.h>
-
 #include <random>
 
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "graph/error.h"
+#include "run/session.h"
 
 namespace kaiten::cli {
 
@@ -65,19 +64,9 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
     inputs.origin = "image " + source.file + ", " + source.normalisation.text();
     return inputs;
   }
-  std::size_t wanted = 0;
-  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
-  if (file.size() != wanted) {
-    throw InputError(
-        fmt::format("input '{}' has {} bytes, the model's inputs have {}", source.file, file.size(), wanted));
-  }
+  const std::span bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  inputs.values = raw_inputs(graph, bytes, "input '" + source.file + "'");
   inputs.origin = source.file;
-  std::size_t at = 0;
-  for (int t : graph.inputs) {
-    const Tensor& tensor = graph.tensors[std::size_t(t)];
-    inputs.values.push_back(from_model(tensor, std::span(file).subspan(at, tensor.bytes())));
-    at += tensor.bytes();
-  }
   return inputs;
 }
 

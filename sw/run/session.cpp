@@ -152,6 +152,23 @@ Program compiled(const Graph& graph, const SessionOptions& o) {
 
 }  // namespace
 
+std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes, const std::string& name) {
+  std::size_t wanted = 0;
+  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
+  if (bytes.size() != wanted) {
+    throw InputError(name + " has " + std::to_string(bytes.size()) + " bytes, the model's inputs have " +
+                     std::to_string(wanted));
+  }
+  std::vector<Int8Values> inputs;
+  const std::uint8_t* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  for (int t : graph.inputs) {
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    inputs.push_back(from_model(tensor, {at, tensor.bytes()}));
+    at += tensor.bytes();
+  }
+  return inputs;
+}
+
 // The order matters: the device closes the wave file before that gets its name.
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {

@@ -59,6 +59,11 @@ struct RunResult {
   std::string trace;  // JSON
 };
 
+// Inputs from the model's own bytes, one input after the other in the order of graph.inputs. Throws
+// InputError where there are more or fewer bytes; `name` says whose.
+std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes,
+                                   const std::string& name = "the input");
+
 class Session {
  public:
   // Called a few times a second at most, with what is going on; may throw to give up.
@@ -72,7 +77,7 @@ class Session {
   const Program& program() const;
   void set_progress(Progress progress);
 
-  // Inputs in the order of graph.inputs, stored values (graph.h: from_model()). Throws DeviceError also where
+  // Inputs in the order of graph.inputs, stored values (raw_inputs()). Throws DeviceError also where
   // the bytes the device counted are not those that the compiler predicts.
   RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
 

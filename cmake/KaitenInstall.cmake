@@ -1,0 +1,44 @@
+# `cmake --install build --prefix DIR`: the tool, the libraries behind kaiten_run with their headers, and what
+# find_package(kaiten) needs; examples/ builds against that and nothing else.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# A target and those of this project that it links, in any order.
+function(_kaiten_closure target out)
+  set(all ${${out}})
+  if(NOT target IN_LIST all)
+    list(APPEND all ${target})
+    foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+      get_target_property(libraries ${target} ${property})
+      foreach(library ${libraries})
+        if(library MATCHES "^(kaiten|model)_" AND TARGET ${library})
+          _kaiten_closure(${library} all)
+        endif()
+      endforeach()
+    endforeach()
+  endif()
+  set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+set(parts "")
+_kaiten_closure(kaiten_run parts)
+foreach(part ${parts})
+  # kaiten_graph becomes kaiten::graph; models are part of `all`, as the tool needs them.
+  string(REGEX REPLACE "^kaiten_" "" name ${part})
+  set_target_properties(${part} PROPERTIES EXPORT_NAME ${name} EXCLUDE_FROM_ALL FALSE)
+endforeach()
+set(headers ${CMAKE_INSTALL_INCLUDEDIR}/kaiten)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kaiten)
+install(TARGETS ${parts} EXPORT kaiten ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${headers})
+install(EXPORT kaiten NAMESPACE kaiten:: FILE kaiten-targets.cmake DESTINATION ${package})
+install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sw/ DESTINATION ${headers} FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE
+  PATTERN CMakeFiles EXCLUDE)
+install(FILES tb/sim_device.h tb/axi_memory.h tb/axi_port.h DESTINATION ${headers}/tb)
+
+configure_package_config_file(cmake/kaiten-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/kaiten-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config-version.cmake
+  DESTINATION ${package})

@@ -1,0 +1,55 @@
+"""Installs the build into a temporary folder, builds examples/ against that alone and runs it.
+
+KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX and CXXFLAGS the compiler of the build."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
+CMAKE = os.environ.get("CMAKE") or "cmake"
+DEMO = os.path.join(ROOT, "models", "demo")
+
+
+class Install(unittest.TestCase):
+    def run_checked(self, *command):
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, f"{command}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        return done.stdout
+
+    def test_examples(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
+            self.run_checked(CMAKE, "--install", BUILD, "--prefix", prefix)
+            self.run_checked(os.path.join(prefix, "bin", "kaiten"), "--version")
+            # No header or library may come from the source tree or the build.
+            for path, _, names in os.walk(prefix):
+                for name in names:
+                    if name.endswith((".cmake", ".h")):
+                        with open(os.path.join(path, name)) as f:
+                            text = f.read()
+                        for place in (ROOT, BUILD):
+                            self.assertNotIn(place + os.sep, text, name)
+            self.run_checked(CMAKE, "-S", os.path.join(ROOT, "examples", "classify"), "-B", build,
+                             f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+            self.run_checked(CMAKE, "--build", build)
+
+            with open(os.path.join(DEMO, "golden.tsv")) as f:
+                golden = [line.rstrip("\n").split("\t") for line in f][-100:]
+            with open(os.path.join(DEMO, "digits.u8"), "rb") as f:
+                pixels = f.read()
+            logits = [int(v) for v in golden[42][-10:]]
+            image = os.path.join(folder, "image.bin")
+            with open(image, "wb") as f:
+                f.write(bytes((p - 128) & 0xff for p in pixels[1024 * 42:1024 * 43]))
+            classify = os.path.join(build, "classify")
+            lines = self.run_checked(classify, os.path.join(DEMO, "demo.tflite"), image).splitlines()
+            self.assertEqual(lines[0], f"class {logits.index(max(logits))}: {max(logits)}")
+            self.assertRegex(lines[-1], r"^\d+ cycles, every tensor exact$")
+            done = subprocess.run([classify, image, image], capture_output=True, text=True)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
