@@ -99,8 +99,12 @@ void Emitter::run_span(std::size_t k) {
     }
     if (next == nullptr) throw std::logic_error("a span plan that cannot go on");
     const Candidate& c = **next;
-    for (const Offer& o : c.offers) list_.emit(o);
+    for (const Offer& o : c.offers) {
+      list_.emit(o);
+      if (c.node >= 0) activation_bytes_[k] += o.meta.read_bytes + o.meta.written_bytes;
+    }
     if (c.node < 0) {
+      weight_bytes_[weights_.span()] += c.offers.front().meta.read_bytes;
       weights_.emitted();
       continue;
     }
@@ -207,6 +211,29 @@ Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const 
   return c;
 }
 
+std::vector<SpanInfo> Emitter::span_infos() const {
+  std::vector<SpanInfo> infos;
+  for (std::size_t k = 0; k < plan_.spans.size(); k++) {
+    const std::vector<Task>& tasks = plan_.spans[k].tasks;
+    const PlacedSpan& placed = placement_.spans[k];
+    const LoweredOp& last = lowering_.ops[tasks.back().position];
+    SpanInfo info;
+    info.first_op = lowering_.ops[tasks.front().position].op;
+    info.last_op = last.op;
+    for (const Task& t : tasks) info.streamed |= t.chunks() > 1;
+    for (const Ring& r : placed.rings) info.rows_bytes += std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
+    info.weights_bytes = weight_bytes_[k];
+    info.activation_bytes = activation_bytes_[k];
+    if (plan_.held[std::size_t(last.output)]) {
+      info.boundary = SpanInfo::Boundary::kHeld;
+    } else if (k + 1 < plan_.spans.size() && plan_.spilled[std::size_t(last.output)]) {
+      info.boundary = SpanInfo::Boundary::kSpilled;
+    }
+    infos.push_back(info);
+  }
+  return infos;
+}
+
 Program Emitter::finish() {
   Program program = list_.finish();
   program.activation_bytes = placement_.activation_bytes;
@@ -236,6 +263,7 @@ Program Emitter::finish() {
     }
     program.layers.push_back(info);
   }
+  program.spans = span_infos();
   std::sort(program.layers.begin(), program.layers.end(),
             [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
   return program;

@@ -41,6 +41,7 @@ class Emitter {
   Candidate load(PlacedSpan& span, int node) const;
   Candidate block(std::size_t k, PlacedSpan& span, int node) const;
   void time(Candidate& c);
+  std::vector<SpanInfo> span_infos() const;
   // For a queue: whichever suits better.
   static bool better(const Candidate& a, const Candidate& b);
 
@@ -51,6 +52,8 @@ class Emitter {
   Placement placement_;
   CommandList list_;
   WeightLoader weights_;
+  std::vector<std::int64_t> weight_bytes_;      // of each span, parameters too
+  std::vector<std::int64_t> activation_bytes_;  // loaded and stored by each span
 };
 
 }  // namespace kaiten

@@ -53,6 +53,20 @@ struct LayerInfo {
   std::uint64_t vector_macs = 0;
 };
 
+// Operators whose rows share the chip (spans.h). Bytes are payload; a layer whose weights follow each other through
+// the weight buffer may be several spans or one, `streamed`.
+struct SpanInfo {
+  enum class Boundary : std::uint8_t { kOutput, kHeld, kSpilled };
+
+  int first_op = 0;  // of the graph, in the order they run
+  int last_op = 0;
+  bool streamed = false;
+  std::int64_t weights_bytes = 0;     // weights and parameters it loads
+  std::int64_t rows_bytes = 0;        // of SB and VB that its rows take
+  std::int64_t activation_bytes = 0;  // loaded and stored
+  Boundary boundary = Boundary::kOutput;  // of what its last operator makes
+};
+
 struct Program {
   Config config;
   std::vector<Command> commands;
@@ -67,6 +81,7 @@ struct Program {
   std::vector<MemoryTensor>
       outputs;                     // what the host needs: graph outputs and inputs of operators on the host
   std::vector<LayerInfo> layers;   // one an operator, in the graph's order
+  std::vector<SpanInfo> spans;     // in the order they run
   std::vector<std::string> notes;  // sentences for the report: what runs on the host, what was split
 
   std::vector<std::uint8_t> command_bytes() const;

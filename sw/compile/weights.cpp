@@ -24,6 +24,7 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       const LoweredOp& op = lowering.ops[t.position];
       for (int tile = t.tile_begin; tile < t.tile_end; tile += t.chunk_tiles) {
         Chunk c;
+        c.span = first_.size() - 1;
         c.op = t.position;
         c.tile_begin = tile;
         c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);

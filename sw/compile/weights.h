@@ -37,6 +37,7 @@ class RingMemory {
 
 // Tiles of one operator whose weights and parameters are loaded together.
 struct Chunk {
+  std::size_t span = 0;
   std::size_t op = 0;  // position in the lowering
   int tile_begin = 0;
   int tile_end = 0;
@@ -59,7 +60,8 @@ class WeightLoader {
   const Chunk& chunk(std::size_t i) const { return chunks_[i]; }
   // The next LOAD, nullptr when there is no room or nothing left.
   const Offer* next();
-  void emitted();  // it was emitted
+  std::size_t span() const { return chunks_[next_].span; }  // it is for
+  void emitted();                                          // it was emitted
   void done(std::size_t chunk);
   // What commands that use a chunk read.
   void add_reads(std::vector<Access>& accesses, const Chunk& c) const;

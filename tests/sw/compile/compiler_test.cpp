@@ -22,6 +22,12 @@ using test::GraphBuilder;
 void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
                   const CompileOptions& options, std::uint64_t seed) {
   const Program program = compile(graph, config, options);
+  // The spans account for every byte, and for every operator of the device.
+  std::int64_t moved = 0;
+  for (const CommandMeta& m : program.meta) moved += m.read_bytes + m.written_bytes;
+  for (const SpanInfo& s : program.spans) moved -= s.weights_bytes + s.activation_bytes;
+  EXPECT_EQ(moved, 0);
+  ASSERT_FALSE(program.spans.empty());
   const std::vector<Int8Values> expected = run_reference(graph, inputs, options.rounding);
   test::MachineModel machine(config, seed);
   machine.memory(int(Base::kConstants)) = program.constants;
