@@ -236,6 +236,7 @@ std::vector<SpanInfo> Emitter::span_infos() const {
 
 Program Emitter::finish() {
   Program program = list_.finish();
+  program.notes = graph_.notes;
   program.activation_bytes = placement_.activation_bytes;
   program.input_bytes = placement_.input_bytes;
   program.output_bytes = placement_.output_bytes;
@@ -260,6 +261,11 @@ Program Emitter::finish() {
     const Storage& made = lowering_.storages[std::size_t(op.output)];
     if (info.on_host && o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
       program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
+    }
+    if (const int pairs = differing_pairs(graph_, o); pairs > 0) {
+      program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                              "): " + std::to_string(pairs) +
+                              " of the 65536 pairs of operands differ by 1 from the model's float32 arithmetic");
     }
     program.layers.push_back(info);
   }

@@ -112,14 +112,17 @@ class Lowerer {
         require(false, "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax",
                 std::string(name_of(op.kind)));
     }
-    // ONNX: layers of one factor, by rule float.
-    const bool float_rule = op.weights != kNoTensor || op.kind == OpKind::Mean || op.kind == OpKind::MaxPool;
+    // ONNX: layers of one factor by rule float, and pairs of operands (float_pairs.h).
+    const bool float_rule = op.weights != kNoTensor || op.kind == OpKind::Mean || op.kind == OpKind::MaxPool ||
+                            op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Mul;
     require(graph_.framework == Framework::TfLite || float_rule || op.kind == OpKind::Reshape,
             "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
-      // uint8 is stored less 128; only what turns it into int8 may see it yet
-      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize;
+      // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but where
+      // uint8 becomes int8.
+      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize ||
+                         graph_.framework == Framework::Onnx;
       require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
     }

@@ -219,6 +219,7 @@ struct Graph {
   std::vector<Op> ops;
   std::vector<int> inputs;  // tensor indices, in the model's order
   std::vector<int> outputs;
+  std::vector<std::string> notes;  // where the importer departs from the model's arithmetic: for reports
 
   const Tensor& input_of(const Op& op, size_t i = 0) const { return tensors[size_t(op.inputs[i])]; }
   const Tensor& output_of(const Op& op) const { return tensors[size_t(op.output)]; }

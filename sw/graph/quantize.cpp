@@ -6,6 +6,7 @@
 #include <string>
 
 #include "graph/error.h"
+#include "graph/float_pairs.h"
 
 namespace kaiten {
 namespace {
@@ -19,6 +20,16 @@ double scale_of(const Tensor& tensor) { return double(tensor.quantization.scale.
 Multiplier multiplier_for(const Op& op, double real) {
   try {
     return quantize_multiplier(real);
+  } catch (const InputError& e) {
+    throw InputError("layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): " + e.what());
+  }
+}
+
+// Same as fit_integers(), with the layer's name too.
+template <typename Params>
+void fit_named(const Op& op, Params& params) {
+  try {
+    fit_integers(params);
   } catch (const InputError& e) {
     throw InputError("layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): " + e.what());
   }
@@ -256,6 +267,7 @@ AddParams add_params(const Graph& graph, const Op& op) {
       params.scale[i] = graph.input_of(op, i).quantization.scale.front();
     }
     params.out_scale = output.quantization.scale.front();
+    fit_named(op, params);
     return params;
   }
   const double twice_max = 2.0 * std::max(scale_of(graph.input_of(op, 0)), scale_of(graph.input_of(op, 1)));
@@ -315,6 +327,8 @@ MulParams mul_params(const Graph& graph, const Op& op) {
   params.out_scale = graph.output_of(op).quantization.scale.front();
   if (params.rounding == Rounding::Double) {
     params.multiplier = multiplier_for(op, double(params.scale[0] * params.scale[1] / params.out_scale));
+  } else {
+    fit_named(op, params);
   }
   return params;
 }
@@ -445,6 +459,12 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
       break;
   }
   return ReshapeParams{};
+}
+
+int differing_pairs(const Graph& graph, const Op& op) {
+  if (graph.framework != Framework::Onnx) return 0;
+  if (op.kind == OpKind::Add || op.kind == OpKind::Sub) return add_params(graph, op).differing_pairs;
+  return op.kind == OpKind::Mul ? mul_params(graph, op).differing_pairs : 0;
 }
 
 std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvParams& params) {

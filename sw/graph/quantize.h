@@ -78,7 +78,8 @@ struct ActivationRange {
 ActivationRange activation_range(Activation activation, float scale, int zero_point);
 
 // Conv2D, DepthwiseConv2D, FullyConnected. Per output channel: acc = bias + sum((a - zp_in) * (w -
-// zp_weights)), cells outside the map have a = zp_in. zp_weights is 0 but in uint8 models. bias, multiplier and shift have one entry per output channel.
+// zp_weights)), cells outside the map have a = zp_in. zp_weights is 0 but in uint8 models. bias, multiplier
+// and shift have one entry per output channel.
 struct ConvParams {
   std::vector<int32_t> bias;  // as in the model (zeros where it has none); see folded_bias()
   std::vector<int32_t> multiplier;
@@ -93,30 +94,33 @@ struct ConvParams {
   Multiplier channel(size_t c) const { return {multiplier[c], shift[c]}; }
 };
 
-// Add and Sub. Rule Double: each operand (a - zp_in) << left_shift through its multiplier, the sum or
-// difference through the output multiplier, all three steps by that rule. Rule Float: rint(((a - zp_in[0]) *
-// scale[0] + (b - zp_in[1]) * scale[1]) / out_scale), every step in float32; the integer fields are unused.
+// Add and Sub: each operand (a - zp_in) << left_shift through its multiplier by rule Double, the sum or
+// difference through the output multiplier by `rounding`. ONNX graphs mean rint(((a - zp_in[0]) * scale[0] +
+// (b - zp_in[1]) * scale[1]) / out_scale), every step in float32; the multipliers are chosen to agree with
+// that (float_pairs.h).
 struct AddParams {
   bool subtract = false;
   int left_shift = 20;
   int zp_in[2] = {0, 0};
   Multiplier in[2];
   Multiplier out;
-  float scale[2] = {1.0F, 1.0F};
+  float scale[2] = {1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
+  int differing_pairs = 0;  // of the 65,536 pairs of operands: for which the integers differ from float32
   int zp_out = 0;
   int lo = -128;
   int hi = 127;
   Rounding rounding = Rounding::Double;
 };
 
-// Mul: (a - zp_in[0]) * (b - zp_in[1]) through the multiplier. Rule Float: rint((a - zp) * scale[0] * ((b - zp)
-// * scale[1]) / out_scale) in float32.
+// Mul: (a - zp_in[0]) * (b - zp_in[1]) through the multiplier. ONNX graphs mean rint((a - zp) * scale[0] *
+// ((b - zp) * scale[1]) / out_scale), every step in float32.
 struct MulParams {
   int zp_in[2] = {0, 0};
   Multiplier multiplier;
-  float scale[2] = {1.0F, 1.0F};
+  float scale[2] = {1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
+  int differing_pairs = 0;  // as in AddParams
   int zp_out = 0;
   int lo = -128;
   int hi = 127;
@@ -192,8 +196,12 @@ QuantizeParams quantize_params(const Graph& graph, const Op& op);
 TableParams table_params(const Graph& graph, const Op& op);  // Table, and Quantize of an ONNX graph
 ConcatParams concat_params(const Graph& graph, const Op& op);
 
+// Of an ONNX graph's Add, Sub or Mul: how many pairs of operands differ from the model's arithmetic; else 0.
+int differing_pairs(const Graph& graph, const Op& op);
+
 // bias[c] - zp_in * sum(w - zp_weights of channel c): with it the array multiplies stored values and padding
-// supplies zp_in; what remains is - zp_weights * sum(a) of the window. Fits int32 whenever accumulator_range() does.
+// supplies zp_in; what remains is - zp_weights * sum(a) of the window. Fits int32 whenever
+// accumulator_range() does.
 std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvParams& params);
 
 // Smallest and largest accumulator an operator can meet with any int8 input, over all channels and, for rule

@@ -167,6 +167,7 @@ class Importer {
   std::vector<Value> values_;
   std::map<std::string, int> by_name_;
   std::map<std::string, int> layer_names_;
+  std::map<int, int> quantised_as_;  // float value to the tensor of its first QuantizeLinear
   std::set<int> assumed_;  // quantised inputs whose scale nobody has stated yet
   std::map<int, std::array<int, 3>>
       flattened_;  // tensors of NHWC bytes that the model flattened from C, H, W

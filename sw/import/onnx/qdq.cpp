@@ -70,6 +70,7 @@ Value Importer::quantize_linear(const Node& node) {
     op.output = tensor = new_quantised_tensor(layer_, at(source).shape, out);
     emit(std::move(op));
   }
+  quantised_as_.try_emplace(source, tensor);
   return quantised_value(tensor, at(source).shape, out.type);
 }
 
@@ -115,6 +116,11 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
         op.inputs.push_back(plain(activation_of(operand)));
       } else if (at(operand).form == Form::Dequantised && is_constant_value(operand)) {
         op.inputs.push_back(quantised_operand(operand, int(shape.size())));
+      } else if (const auto found = quantised_as_.find(operand); found != quantised_as_.end()) {
+        op.inputs.push_back(plain(found->second));
+        graph_.notes.push_back("layer '" + layer_ + "' reads '" + at(operand).name + "' as quantised in '" +
+                               graph_.tensors[size_t(found->second)].name +
+                               "', where the model adds in float32");
       } else {
         return -1;
       }

@@ -1,0 +1,27 @@
+// ONNX's additions and products of quantised tensors as integers. The frameworks compute them step by step in
+// float32; the vector engine adds two scaled integers and requantises the sum once. Each step of the float
+// chain rounds in its own way, so that the two may differ where the exact result lies next to a tie. There
+// are 65,536 pairs of operands only: a short search among neighbouring multipliers looks for those that agree
+// on every pair, and counts what is left where there are none.
+#ifndef KAITEN_GRAPH_FLOAT_PAIRS_H
+#define KAITEN_GRAPH_FLOAT_PAIRS_H
+
+#include "graph/quantize.h"
+
+namespace kaiten {
+
+// The float chains: one pair of stored values to the stored result, half to even.
+int float_add(const AddParams& params, int a, int b);  // Sub too
+int float_multiply(const MulParams& params, int a, int b);
+// The same pair as the vector engine does it, by the integer fields of the parameters.
+int integer_add(const AddParams& params, int a, int b);
+int integer_multiply(const MulParams& params, int a, int b);
+
+// Fill the integer fields of parameters whose rule is Float, and differing_pairs. Deterministic; a few
+// milliseconds, at most some tens where nothing agrees.
+void fit_integers(AddParams& params);
+void fit_integers(MulParams& params);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_GRAPH_FLOAT_PAIRS_H
