@@ -29,7 +29,9 @@ Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lower
       plan_(plan),
       placement_(std::move(placement)),
       list_(graph, config),
-      weights_(config, lowering, plan, list_) {
+      weights_(config, lowering, plan, list_),
+      weight_bytes_(plan.spans.size()),
+      activation_bytes_(plan.spans.size()) {
   for (std::size_t s = 0; s < lowering.storages.size(); s++) {
     const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
     if (values.empty()) continue;
