@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "cli/files.h"
@@ -27,6 +29,32 @@ std::vector<std::string> read_labels(const std::string& file) {
   }
   if (!line.empty()) labels.push_back(line);
   return labels;
+}
+
+// Names for the classes of the model. Lists of ImageNet's have 1000 names or 1001 with "background" in front,
+// models as many classes of either kind. `note` tells what was shifted. Throws InputError where no output has
+// as many classes.
+std::vector<std::string> labels_for(const Graph& graph, std::vector<std::string> labels,
+                                    const std::string& file, std::string& note) {
+  if (labels.empty()) return labels;
+  std::string found;
+  for (int output : graph.outputs) {
+    const std::size_t classes = graph.tensors[std::size_t(output)].elements();
+    if (classes == labels.size()) return labels;
+    if (classes == labels.size() + 1) {
+      labels.insert(labels.begin(), "background");
+      note = fmt::format("labels: {} names for {} classes, class 0 is the background", classes - 1, classes);
+      return labels;
+    }
+    if (classes + 1 == labels.size() && labels.front() == "background") {
+      labels.erase(labels.begin());
+      note = fmt::format("labels: {} classes without the background, which is the first of {} names", classes,
+                         classes + 1);
+      return labels;
+    }
+    found += (found.empty() ? "" : ", ") + std::to_string(classes);
+  }
+  throw InputError(fmt::format("labels '{}' has {} names, the model {} classes", file, labels.size(), found));
 }
 
 constexpr const char* kRunUsage =
@@ -61,16 +89,19 @@ int run_command(const Arguments& arguments, bool is_tb) {
   options.check = values->count("no-check") == 0;
   options.trace = !trace.empty();
   options.labels = read_labels(labels);
+  std::string labels_note;
   for (const std::string& file : {output, trace, json}) require_writable(file);
 
   ProgressLine progress;
   Session session = job.open(progress);
+  options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());
   check_interrupt();
   RunResult result = session.run(inputs.values, options);
   progress.clear();
   RunReport& report = result.report;
   report.notes.push_back("input: " + inputs.origin);
+  if (!labels_note.empty()) report.notes.push_back(labels_note);
 
   if (!output.empty()) {
     std::vector<std::uint8_t> bytes;

@@ -1,7 +1,6 @@
 #include "report/layer_clock.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "device/csr.h"
 
@@ -9,7 +8,9 @@ namespace kaiten {
 
 namespace {
 
-constexpr int kArrayLatency = 12;  // beyond the rows of the array
+// Cycles from the flags of a window to its result where nothing stands in the way.
+constexpr int kArrayLatency = 7;  // beyond the rows of the array
+constexpr int kVectorLatency = 10;
 
 // consteval: events() runs every simulated cycle and must not compare names in it.
 consteval std::uint32_t flag(std::string_view name) {
@@ -29,7 +30,7 @@ std::string_view name_of(Wait wait) {
 }
 
 LayerClock::LayerClock(const Program& program)
-    : program_(program), delayed_(std::size_t(program.config.kp + kArrayLatency)) {
+    : program_(program), array_(std::size_t(program.config.kp + kArrayLatency)), vector_(kVectorLatency) {
   int ops = 0;
   for (const LayerInfo& l : program.layers) ops = std::max(ops, l.op + 1);
   times_.resize(std::size_t(ops));
@@ -46,15 +47,14 @@ LayerClock::LayerClock(const Program& program)
 }
 
 void LayerClock::events(std::uint32_t flags) {
-  const std::uint32_t array = std::exchange(delayed_[at_], flags);
-  at_ = at_ + 1 == delayed_.size() ? 0 : at_ + 1;
+  const std::uint32_t array = array_.pass(flags), vector = vector_.pass(flags);
   engines_[0].worked += (array & kArrayBusy) != 0;
-  engines_[1].worked += (flags & kVectorBusy) != 0;
+  engines_[1].worked += (vector & kVectorBusy) != 0;
   if (array & kArrayBusy) {
     engines_[0].owned++;
     return;
   }
-  if (flags & kVectorBusy) {
+  if (vector & kVectorBusy) {
     engines_[1].owned++;
     return;
   }
@@ -68,10 +68,10 @@ void LayerClock::events(std::uint32_t flags) {
     return std::size_t(Wait::kLatency);
   };
   const auto vector_wait = [&]() -> std::size_t {
-    if (flags & flag("vector_wait_load")) return kLoads;
-    if (flags & (flag("vector_wait_conv") | flag("vector_wait_vector"))) return std::size_t(Wait::kRows);
-    if (flags & (flag("vector_conflict") | flag("vector_wait_store"))) return std::size_t(Wait::kOutput);
-    if ((flags & flag("vector_no_command")) && engines_[1].left > 1) return std::size_t(Wait::kCommands);
+    if (vector & flag("vector_wait_load")) return kLoads;
+    if (vector & (flag("vector_wait_conv") | flag("vector_wait_vector"))) return std::size_t(Wait::kRows);
+    if (vector & (flag("vector_conflict") | flag("vector_wait_store"))) return std::size_t(Wait::kOutput);
+    if ((vector & flag("vector_no_command")) && engines_[1].left > 1) return std::size_t(Wait::kCommands);
     return std::size_t(Wait::kLatency);
   };
   engines_[0].idle[array_wait()]++;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compile/program.h"
@@ -60,9 +61,22 @@ class LayerClock {
 
   const Program& program_;
   std::vector<bool> loads_rows_;  // layers
-  // Windows leave the array as results so many cycles later: its flags wait until then.
-  std::vector<std::uint32_t> delayed_;
-  std::size_t at_ = 0;
+  // Flags that wait until their windows leave the engine as results.
+  class Delay {
+   public:
+    explicit Delay(std::size_t cycles) : flags_(cycles) {}
+    std::uint32_t pass(std::uint32_t flags) {
+      const std::uint32_t out = std::exchange(flags_[at_], flags);
+      at_ = at_ + 1 == flags_.size() ? 0 : at_ + 1;
+      return out;
+    }
+
+   private:
+    std::vector<std::uint32_t> flags_;
+    std::size_t at_ = 0;
+  };
+  Delay array_;
+  Delay vector_;
   std::vector<LayerTime> times_;
   Engine engines_[2];  // array, vector
   int last_op_ = -1;

@@ -134,6 +134,35 @@ class Json(Case):
         self.assertEqual(reports[0]["outputs"], reports[1]["outputs"])
 
 
+class Labels(Case):
+    NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+    def run_with(self, names):
+        return run(KAITEN, "run", "demo", "--config", "nano", "--json", "-",
+                   "--labels", self.file("labels.txt", "\r\n".join(names).encode()))
+
+    def best(self, names):
+        done = self.run_with(names)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)["outputs"][0]["top5"]
+
+    def test_as_many_as_classes(self):
+        for best in self.best(self.NAMES):
+            self.assertEqual(best["label"], self.NAMES[best["index"]])
+
+    def test_with_and_without_background(self):
+        for best in self.best(["background"] + self.NAMES):
+            self.assertEqual(best["label"], self.NAMES[best["index"]])
+        for best in self.best(self.NAMES[1:]):
+            self.assertEqual(best["label"], (["background"] + self.NAMES[1:])[best["index"]])
+
+    def test_lists_of_another_model(self):
+        self.assertEqual(self.run_with(self.NAMES * 2).returncode, 2)
+        self.assertIn("20 names, the model 10 classes", self.run_with(self.NAMES * 2).stderr)
+        self.assertEqual(self.run_with(["ten"] + self.NAMES).returncode, 2)
+        self.refused("run", "demo", "--labels", self.file("none.txt"))
+
+
 class Compare(Case):
     def test_equal(self):
         done = run(KAITEN, "compare", "demo", "--config", "nano")
