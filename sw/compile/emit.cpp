@@ -32,15 +32,16 @@ Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lower
       weights_(config, lowering, plan, list_),
       weight_bytes_(plan.spans.size()),
       activation_bytes_(plan.spans.size()) {
+  find_spans();
   for (std::size_t s = 0; s < lowering.storages.size(); s++) {
     const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
     if (values.empty()) continue;
     const Nhwc& shape = lowering.storages[s].shape;
-    StoragePlan& sp = placement_.storages[s];
-    sp.in_memory = true;
-    sp.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);
-    sp.memory.base = int(Base::kConstants);
-    sp.memory.offset = list_.constant(std::int64_t(values.size()), [&values](std::vector<std::uint8_t>& out) {
+    PartPlan& part = placement_.parts[s][0];
+    part.in_memory = true;
+    part.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);
+    part.memory.base = int(Base::kConstants);
+    part.memory.offset = list_.constant(std::int64_t(values.size()), [&values](std::vector<std::uint8_t>& out) {
       out.insert(out.end(), values.begin(), values.end());
     });
   }
@@ -123,13 +124,15 @@ Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
   const RowFlow& flow = span.rows.flow;
   const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
   const RowFlow::Block b = flow.next(n);
-  RowSource source;
-  source.tensor = lowering_.storages[std::size_t(node.storage)].tensor;
-  source.memory = placement_.storages[std::size_t(node.storage)].memory;
+  const Storage& storage = lowering_.storages[std::size_t(node.storage)];
   std::array<std::optional<Ring>, kBuffers> rings;
   for (int r : flow.node(n).rings) {
     rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.rings[std::size_t(r)];
   }
+  RowSource source;
+  source.storage = node.storage;
+  source.rows = RowLayout(storage.groups, storage.shape.w);
+  if (storage.bytes_of >= 0) source.shape_of = &part_plan(storage.bytes_of).memory;
   // Counted for the first operator that reads it.
   for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
     for (const RowFlow::Input& in : flow.node(reader).inputs) {
@@ -138,15 +141,25 @@ Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
                                               .tasks[span.rows.nodes[std::size_t(reader)].task]
                                               .position];
       source.op = op.op;
-      source.flat = op.flatten;
-      source.channels = op.in.c;
     }
   }
   Candidate c;
   c.node = n;
   c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
-  c.offers = load_rows(config_, list_, source, rings, b.first_row, b.first_row + b.rows);
+  for (int part : node.parts) {
+    source.tensor = storage.parts[std::size_t(part)].tensor;
+    source.first_group = storage.parts[std::size_t(part)].group;
+    source.memory = placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory;
+    const std::vector<Offer> loads =
+        load_rows(config_, list_, source, rings, b.first_row, b.first_row + b.rows);
+    c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+  }
   return c;
+}
+
+const PartPlan& Emitter::part_plan(int view) const {
+  return placement_.parts[std::size_t(lowering_.views[std::size_t(view)].storage)]
+                         [std::size_t(lowering_.parts_of(view).front())];
 }
 
 Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const {
@@ -158,20 +171,16 @@ Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const 
   const bool array = op.engine == Engine::kConv;
   const int in_begin = op.first_row(b.first_row);
   const int in_end = op.end_row(b.first_row + b.rows);
-  const std::uint32_t part_of = std::uint32_t(op.output) + 1;
+  const std::uint32_t part_of = std::uint32_t(lowering_.views[std::size_t(op.output)].storage) + 1;
 
-  EngineContext context{config_, {}, {}, nullptr};
+  EngineContext context{config_, lowering_, {}, {}, nullptr};
   Offer o;
   const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const Ring& ring = span.rings[std::size_t(inputs[i].ring)];
     context.inputs.push_back(ring);
-    if (op.flatten) {
-      add_rows(o.accesses, buffer_of(op.engine), ring, 0, 1, false);
-    } else {
-      add_rows(o.accesses, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
-               op.end_row_of_input(i, in_end), false);
-    }
+    add_rows(o.accesses, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
+             op.end_row_of_input(i, in_end), false);
   }
   for (int r : flow.node(n).rings) {
     const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
@@ -179,12 +188,12 @@ Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const 
     add_rows(o.accesses, buffer, span.rings[std::size_t(r)], b.first_row, b.first_row + b.rows, true, part_of);
   }
   weights_.add_reads(o.accesses, chunk);
-  const StoragePlan& out = placement_.storages[std::size_t(op.output)];
+  const PartPlan& out = part_plan(op.output);
   if (out.in_memory) context.memory = &out.memory;
 
   CommandMeta& meta = o.meta;
   meta.op = op.op;
-  meta.tensor = lowering_.storages[std::size_t(op.output)].tensor;
+  meta.tensor = op.tensor;
   meta.first_row = b.first_row;
   meta.rows = b.rows;
   meta.columns = op.out.w;
@@ -206,6 +215,7 @@ Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const 
   }
   meta.tiles = chunk.tile_end - chunk.tile_begin;
   meta.tile_channels = op.tile_channels();
+  meta.spans = spans_[plan_.spans[k].tasks[task].position];
   meta.cycles = op.cycles(meta.tiles, b.rows);
   o.latency = kEngineLatency + (array ? config_.kp : 0);
   o.body = engine_command(context, op, chunk, b.first_row, b.rows);
@@ -226,9 +236,9 @@ std::vector<SpanInfo> Emitter::span_infos() const {
     for (const Ring& r : placed.rings) info.rows_bytes += std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
     info.weights_bytes = weight_bytes_[k];
     info.activation_bytes = activation_bytes_[k];
-    if (plan_.held[std::size_t(last.output)]) {
+    if (plan_.held[std::size_t(lowering_.views[std::size_t(last.output)].storage)]) {
       info.boundary = SpanInfo::Boundary::kHeld;
-    } else if (k + 1 < plan_.spans.size() && plan_.spilled[std::size_t(last.output)]) {
+    } else if (k + 1 < plan_.spans.size() && plan_.stored[tasks.back().position]) {
       info.boundary = SpanInfo::Boundary::kSpilled;
     }
     infos.push_back(info);
@@ -245,36 +255,84 @@ Program Emitter::finish() {
   std::set<int> written;  // reshapes of an input have its memory
   for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
     const Storage& s = lowering_.storages[i];
-    const StoragePlan& sp = placement_.storages[i];
-    if (s.is_input && sp.in_memory && written.insert(s.origin).second) program.inputs.push_back({s.origin, sp.memory});
+    if (!s.is_input) continue;
+    const PartPlan& part = placement_.parts[i][0];
+    if (part.in_memory && written.insert(s.origin).second) program.inputs.push_back({s.origin, part.memory});
   }
-  for (int storage : lowering_.fetched) {
-    program.outputs.push_back(
-        {lowering_.storages[std::size_t(storage)].tensor, placement_.storages[std::size_t(storage)].memory});
-  }
-  for (const LoweredOp& op : lowering_.ops) {
-    const Op& o = graph_.ops[std::size_t(op.op)];
-    LayerInfo info;
-    info.op = op.op;
-    info.on_host = op.engine == Engine::kHost;
-    if (op.engine == Engine::kConv) info.array_macs = macs(graph_, o);
-    if (op.engine == Engine::kWindow) info.vector_macs = macs(graph_, o);
-    // What is left of other operators without an engine is a change of shape.
-    const Storage& made = lowering_.storages[std::size_t(op.output)];
-    if (info.on_host && o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
-      program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
-    }
-    if (const int pairs = differing_pairs(graph_, o); pairs > 0) {
-      program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
-                              "): " + std::to_string(pairs) +
-                              " of the 65536 pairs of operands differ by 1 from the model's float32 arithmetic");
-    }
-    program.layers.push_back(info);
-  }
+  for (const Lowering::Fetched& f : lowering_.fetched) program.outputs.push_back(output_of(f));
+  program.channel_spans = std::move(channel_spans_);
+  program.results.resize(graph_.tensors.size());
+  program.layers.resize(graph_.ops.size());
+  for (std::size_t i = 0; i < graph_.ops.size(); i++) program.layers[i].op = int(i);
+  for (const LoweredOp& op : lowering_.ops) note_layer(op, program);
   program.spans = span_infos();
-  std::sort(program.layers.begin(), program.layers.end(),
-            [](const LayerInfo& a, const LayerInfo& b) { return a.op < b.op; });
   return program;
+}
+
+// How an operator's results map to channels, where it is not one by one.
+void Emitter::find_spans() {
+  for (const LoweredOp& op : lowering_.ops) {
+    spans_.push_back(-1);
+    if (!on_device(op.engine)) continue;
+    const bool whole = op.first_channel == 0 && op.out.c == graph_.tensors[std::size_t(op.tensor)].nhwc().c;
+    if (whole && (op.engine == Engine::kConv || op.channel_of.empty())) continue;
+    spans_.back() = int(channel_spans_.size());
+    channel_spans_.push_back(
+        lowering_.views[std::size_t(op.output)].channels.spans(config_.cp, op.first_channel));
+  }
+}
+
+MemoryOutput Emitter::output_of(const Lowering::Fetched& f) const {
+  MemoryOutput o{f.tensor, {}};
+  const View& view = lowering_.views[std::size_t(f.view)];
+  const std::vector<Part>& parts = lowering_.storage_of(f.view).parts;
+  for (const Segment& segment : view.channels.segments()) {
+    // A segment may run over several parts that follow each other without a gap.
+    int left = segment.channels;
+    int lane = segment.group * config_.cp;
+    for (std::size_t i = 0; i < parts.size() && left > 0; i++) {
+      const int begin = parts[i].group * config_.cp;
+      const int end = begin + parts[i].groups * config_.cp;
+      if (lane < begin || lane >= end) continue;
+      const int n = std::min(left, end - lane);
+      o.parts.push_back({placement_.parts[std::size_t(view.storage)][i].memory, lane - begin, n});
+      lane += n;
+      left -= n;
+    }
+  }
+  return o;
+}
+
+void Emitter::note_layer(const LoweredOp& op, Program& program) const {
+  const Op& o = graph_.ops[std::size_t(op.op)];
+  LayerInfo& info = program.layers[std::size_t(op.op)];
+  const int pairs = op.engine == Engine::kAdd ? differing_pairs(graph_, o) : 0;
+  if (pairs > 0) {
+    program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): " + std::to_string(pairs) +
+                            " of the 65536 pairs of operands differ by 1 from the model's float32 arithmetic");
+  }
+  switch (op.engine) {
+    case Engine::kNone:
+      return;
+    case Engine::kHost: {
+      info.on_host = true;
+      // What is left of other operators without an engine is a change of shape.
+      const Storage& made = lowering_.storage_of(op.output);
+      if (o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
+        info.place = Place::kHost;
+        program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
+      }
+      return;
+    }
+    case Engine::kConv:
+      info.place = Place::kArray;
+      info.array_macs = macs(graph_, o);
+      break;
+    default:
+      info.place = Place::kVector;
+      if (info.array_macs == 0) info.vector_macs = macs(graph_, o);
+  }
+  program.results[std::size_t(op.tensor)] += op.out.elements();
 }
 
 }  // namespace kaiten

@@ -42,6 +42,10 @@ class Emitter {
   Candidate block(std::size_t k, PlacedSpan& span, int node) const;
   void time(Candidate& c);
   std::vector<SpanInfo> span_infos() const;
+  const PartPlan& part_plan(int view) const;
+  void find_spans();
+  MemoryOutput output_of(const Lowering::Fetched& f) const;
+  void note_layer(const LoweredOp& op, Program& program) const;
   // For a queue: whichever suits better.
   static bool better(const Candidate& a, const Candidate& b);
 
@@ -54,6 +58,8 @@ class Emitter {
   WeightLoader weights_;
   std::vector<std::int64_t> weight_bytes_;      // of each span, parameters too
   std::vector<std::int64_t> activation_bytes_;  // loaded and stored by each span
+  std::vector<int> spans_;  // of every operator of the lowering, position in channel_spans_ or -1
+  std::vector<std::vector<ChannelSpan>> channel_spans_;
 };
 
 }  // namespace kaiten

@@ -1,27 +1,36 @@
 #include "compile/engine_commands.h"
 
+#include <algorithm>
+
 namespace kaiten {
 
 namespace {
+
+RowLayout rows_of(const EngineContext& x, int view) {
+  const Storage& s = x.lowering.storage_of(view);
+  return RowLayout(s.groups, s.shape.w);
+}
 
 // Input, output and finishing fields that CONV, Window and Add have in common.
 template <class Body>
 void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int out_row, int rows,
                  const Chunk& c, const EngineContext& x, Body& b) {
-  const RowLayout in_rows(op.in.c, op.in.w, x.config.cp);
-  const RowLayout out_rows(op.out.c, op.out.w, x.config.cp);
+  const RowLayout in_rows = rows_of(x, op.inputs[0]);
+  const RowLayout out_rows = rows_of(x, op.output);
+  const Part& part = x.lowering.part_of(op.output);
   b.in_first = in.first;
   b.in_last = in.last();
   b.in_slot_size = in.slot_size;
   b.in_slot = in.slot(first_input_row);
   b.in_pixel = in_rows.width > 1 ? in_rows.pixel : 0;
+  b.in_group = x.lowering.views[std::size_t(op.inputs[0])].channels.begin();
   b.top_mod3 = positive_mod(first_input_row, 3);
   b.columns = op.out.w;
   b.rows = rows;
   b.tiles = c.tile_end - c.tile_begin;
   b.params = c.word_at;
-  const int group = c.tile_begin * op.tile_channels() / x.config.cp;
-  b.out_groups = out_rows.groups;
+  const int group = part.group + c.tile_begin * op.tile_channels() / x.config.cp;
+  b.out_groups = part.group + part.groups;
   b.out_group = group;
   b.out_first = group;
   b.out_pixel = out_rows.width > 1 ? out_rows.pixel : 0;
@@ -50,7 +59,7 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
 
 CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
   const int top = row * op.stride - op.pad_top;
-  const RowLayout in_rows(op.in.c, op.in.w, x.config.cp);
+  const RowLayout in_rows = rows_of(x, op.inputs[0]);
   if (op.engine == Engine::kConv) {
     ConvCommand b;
     fill_common(op, x.inputs[0], top, row, rows, c, x, b);
@@ -71,15 +80,17 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   if (op.engine == Engine::kWindow) {
     WindowCommand b;
     fill_common(op, x.inputs[0], top, row, rows, c, x, b);
-    b.in_group = 3 * c.tile_begin;
-    b.in_width = op.in.w;
+    // A slice of columns begins further right: its map ends where the map does.
+    const int skipped = std::max(-op.pad_left, 0);
+    b.in_group += 3 * c.tile_begin + skipped * in_rows.pixel;
+    b.in_width = op.in.w - skipped;
     b.in_height = op.in.h;
     b.top_row = top;
     b.kind = int(op.window);
     b.kernel_rows = op.kernel_rows;
     b.kernel_columns = op.kernel_columns;
     b.stride = op.stride;
-    b.pad_left = op.pad_left;
+    b.pad_left = std::max(op.pad_left, 0);
     b.pad_value = op.pad_value;
     b.weights = c.row_at;
     return b;
@@ -88,7 +99,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   b.kind = int(op.element);
   b.broadcast = op.broadcast;
   fill_common(op, x.inputs[0], top, row, rows, c, x, b);
-  b.in_group = 3 * c.tile_begin;
+  b.in_group += 3 * c.tile_begin;
   b.in2_first = x.inputs[1].first;
   b.in2_last = x.inputs[1].last();
   b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));

@@ -17,6 +17,7 @@ namespace kaiten {
 // Where the rows of an operator are.
 struct EngineContext {
   const Config& config;
+  const Lowering& lowering;
   std::vector<Ring> inputs;
   std::array<std::optional<Ring>, kBuffers> outputs;
   const MemoryLayout* memory = nullptr;  // of the output, where it is stored

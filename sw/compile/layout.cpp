@@ -2,8 +2,8 @@
 
 namespace kaiten {
 
-RowLayout::RowLayout(int channels, int width, int cp)
-    : groups(ceil_div(channels, cp)),
+RowLayout::RowLayout(int groups, int width)
+    : groups(groups),
       pixel(groups % 3 == 0 ? groups + 1 : groups),
       width(width),
       slot_size(ceil_div(width * pixel, 9)) {}
@@ -45,6 +45,9 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 
 std::uint8_t KernelView::at(int out, int row, int column, int in) const {
   if (row >= rows || column >= columns) return 0;
+  if (!channel_of.empty()) in = channel_of[std::size_t(in)];
+  if (in < 0) return 0;
+  if (!moved_from.empty()) return in == moved_from[std::size_t(out)];
   if (multiplier > 0) {
     return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)] : 0;
   }
@@ -136,20 +139,21 @@ VectorTiles::VectorTiles(int channels, int kernel_rows, int kernel_columns, int 
       pieces(ceil_div(kernel_rows, 3)),
       tiles(ceil_div(channels, 3 * cp)) {}
 
-void pack_vector_weights(const VectorTiles& tiles, const std::uint8_t* weights, int begin, int end,
+std::uint8_t DepthwiseView::at(int row, int column, int lane) const {
+  if (row >= rows || column >= columns) return 0;
+  if (!channel_of.empty()) lane = lane < int(channel_of.size()) ? channel_of[std::size_t(lane)] : -1;
+  if (lane < 0 || lane >= channels) return 0;
+  return data[std::size_t((row * columns + column) * channels + lane)];
+}
+
+void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights, int begin, int end,
                          std::vector<std::uint8_t>& out) {
   for (int tile = begin; tile < end; tile++) {
     for (int piece = 0; piece < tiles.pieces; piece++) {
       for (int column = 0; column < tiles.kernel_columns; column++) {
         for (int r = 0; r < 3; r++) {
-          for (int lane = 0; lane < 3 * tiles.cp; lane++) {
-            const int row = 3 * piece + r;
-            const int channel = tile * 3 * tiles.cp + lane;
-            const bool tap = row < tiles.kernel_rows && channel < tiles.channels;
-            out.push_back(
-                tap ? weights[std::size_t((row * tiles.kernel_columns + column) * tiles.channels + channel)]
-                    : 0);
-          }
+          for (int lane = 0; lane < 3 * tiles.cp; lane++)
+            out.push_back(weights.at(3 * piece + r, column, tile * 3 * tiles.cp + lane));
         }
       }
     }

@@ -28,7 +28,7 @@ struct RowLayout {
   int slot_size = 0;  // addresses of a row
 
   RowLayout() = default;
-  RowLayout(int channels, int width, int cp);
+  RowLayout(int groups, int width);
   bool operator==(const RowLayout&) const = default;
 };
 
@@ -82,10 +82,12 @@ struct KernelView {
   int rows = 1;
   int columns = 1;
   int in_channels = 0;
-  int multiplier = 0;  // depthwise as a dense convolution: output o sees input o / multiplier only
-  int groups = 1;      // group g of the outputs sees group g of the inputs
+  int multiplier = 0;           // depthwise as a dense convolution: output o sees input o / multiplier only
+  int groups = 1;               // group g of the outputs sees group g of the inputs
+  std::vector<int> channel_of;  // of every lane of the input, -1 in gaps; empty: lanes are channels
+  std::vector<int> moved_from;  // no data: output o is input moved_from[o]
 
-  // Zero where an output does not see an input, and beyond the kernel.
+  // Zero where an output does not see an input, in gaps and beyond the kernel; `in` is a lane.
   std::uint8_t at(int out, int row, int column, int in) const;
 };
 
@@ -142,12 +144,25 @@ struct VectorTiles {
   int tiles = 0;
 
   VectorTiles() = default;
+  // `channels`: lanes of a pixel, gaps included.
   VectorTiles(int channels, int kernel_rows, int kernel_columns, int cp);
   int rows_of_tile() const { return pieces * kernel_columns; }
 };
 
-// Appends the VWB rows of tiles [begin, end); `weights` is 1HWO.
-void pack_vector_weights(const VectorTiles& tiles, const std::uint8_t* weights, int begin, int end,
+// Kernels of a depthwise convolution, 1HWO.
+struct DepthwiseView {
+  const std::uint8_t* data = nullptr;
+  int channels = 0;
+  int rows = 1;
+  int columns = 1;
+  std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
+
+  // Zero in gaps and beyond the kernel.
+  std::uint8_t at(int row, int column, int lane) const;
+};
+
+// Appends the VWB rows of tiles [begin, end).
+void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights, int begin, int end,
                          std::vector<std::uint8_t>& out);
 
 // A word of a ZSB.

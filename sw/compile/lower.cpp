@@ -1,9 +1,12 @@
 #include "compile/lower.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "compile/limits.h"
 #include "compile/lower_engines.h"
+#include "compile/maps.h"
 #include "graph/error.h"
 
 namespace kaiten {
@@ -16,76 +19,108 @@ constexpr int kVectorTileLoad = 7;
 class Lowerer {
  public:
   Lowerer(const Graph& graph, const Config& config, RoundingStyle style)
-      : graph_(graph), config_(config), style_(style) {
-    result_.storage_of.assign(graph.tensors.size(), -1);
+      : graph_(graph), config_(config), style_(style), maps_(config, result_) {
+    result_.cp = config.cp;
+    result_.view_of.assign(graph.tensors.size(), -1);
   }
 
   Lowering run() {
-    for (const int tensor : graph_.inputs) {
-      new_storage(tensor, {tensor, graph_.tensors[std::size_t(tensor)].nhwc(), true, false, tensor});
-    }
+    for (const int tensor : graph_.inputs) set_view(tensor, maps_.add_input(tensor, nhwc(tensor), tensor));
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       const Op& op = graph_.ops[i];
-      LoweredOp lowered;
-      lowered.op = int(i);
-      try {
-        lower_op(op, lowered);
-      } catch (const Refused& r) {
-        result_.refusals.push_back("layer '" + op.name + "' (" + std::string(name_of(op.kind)) +
-                                   "): limit: " + r.limit + ", found: " + r.value);
+      current_ = int(i);
+      const std::size_t before = result_.ops.size();
+      const auto refuse = [&](const std::string& reason) {
+        result_.refusals.push_back(reason);
         // Go on as if it had run, to find the other reasons.
-        lowered.engine = Engine::kHost;
-        stand_in(op);
+        result_.ops.resize(before);
+        if (view_of(op.output) < 0) set_view(op.output, maps_.add_refused(op.output, nhwc(op.output)));
+      };
+      try {
+        lower_op(op);
+      } catch (const Refused& r) {
+        refuse("layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " + r.limit +
+               ", found: " + r.value);
       } catch (const InputError& e) {
-        result_.refusals.push_back(e.what());
-        lowered.engine = Engine::kHost;
-        stand_in(op);
+        refuse(e.what());
       }
-      result_.ops.push_back(std::move(lowered));
     }
-    for (int tensor : graph_.outputs) fetch(result_.storage_of[std::size_t(tensor)]);
+    for (int tensor : graph_.outputs) fetch(tensor);
     return std::move(result_);
   }
 
  private:
-  int new_storage(int tensor, const Storage& storage) {
-    result_.storages.push_back(storage);
-    return result_.storage_of[std::size_t(tensor)] = int(result_.storages.size()) - 1;
-  }
-
-  Storage& storage_of(int tensor) {
-    return result_.storages[std::size_t(result_.storage_of[std::size_t(tensor)])];
-  }
+  LowerContext context() const { return {graph_, config_, style_}; }
+  const Tensor& tensor(int t) const { return graph_.tensors[std::size_t(t)]; }
+  Nhwc nhwc(int t) const { return tensor(t).nhwc(); }
+  int view_of(int t) const { return result_.view_of[std::size_t(t)]; }
+  void set_view(int t, int view) { result_.view_of[std::size_t(t)] = view; }
+  const Storage& storage_of(int t) { return maps_.storage(view_of(t)); }
 
   // What the host must read from the device's memory.
-  void fetch(int storage) {
-    const Storage& s = result_.storages[std::size_t(storage)];
-    if (s.is_input || s.on_host) return;
-    if (std::find(result_.fetched.begin(), result_.fetched.end(), storage) == result_.fetched.end()) {
-      result_.fetched.push_back(storage);
+  void fetch(int t) {
+    const Storage& s = storage_of(t);
+    if (s.is_input || s.on_host || s.refused) return;
+    for (const Lowering::Fetched& f : result_.fetched) {
+      if (f.tensor == t) return;
     }
+    result_.fetched.push_back({t, view_of(t)});
   }
 
-  void make_output(const Op& op, LoweredOp& l) {
-    const Nhwc shape = graph_.output_of(op).nhwc();
-    require_shape({graph_, config_, style_}, shape);
-    l.output = new_storage(op.output, {op.output, shape, false, false, kNoTensor});
-    l.out = shape;
+  // An operator of the device that reads these views and makes channels of a tensor, from first_channel on.
+  LoweredOp begin(std::vector<int> inputs, int t, int first_channel = 0) {
+    LoweredOp l;
+    l.op = current_;
+    l.inputs = std::move(inputs);
+    l.tensor = t;
+    l.first_channel = first_channel;
+    const ChannelMap& channels = maps_.view(l.inputs[0]).channels;
+    l.in = maps_.shape(l.inputs[0]);
+    l.lanes = channels.lanes(config_.cp);
+    l.channel_of = channels.channel_of(config_.cp);
+    l.out = nhwc(t);
+    return l;
+  }
+
+  // Its results have a map of their own: the vector engine leaves channels on their lanes, the array puts
+  // them together.
+  int end(LoweredOp l) {
+    ChannelMap channels(l.out.c);
+    if (l.engine != Engine::kConv) {
+      channels = maps_.view(l.inputs[0]).channels;
+      channels.move(-channels.begin());
+    }
+    require_shape(context(), {l.out.n, l.out.h, l.out.w, channels.lanes(config_.cp)});
+    l.output = maps_.add(l.tensor, l.out, channels);
+    result_.ops.push_back(std::move(l));
+    return result_.ops.back().output;
+  }
+
+  // Nothing to do on the device: a view of what exists, or work of the host.
+  void add_without_commands(const Op& op, Engine engine) {
+    LoweredOp l;
+    l.op = current_;
+    l.engine = engine;
+    for (int t : op.inputs) {
+      if (!tensor(t).is_constant()) l.inputs.push_back(view_of(t));
+    }
+    l.tensor = op.output;
+    l.output = view_of(op.output);
+    l.out = nhwc(op.output);
+    result_.ops.push_back(std::move(l));
   }
 
   // Runs before the device where its operands are known by then, else after it.
-  void lower_host(const Op& op, LoweredOp& l) {
-    const bool before = std::all_of(l.inputs.begin(), l.inputs.end(),
-                                    [&](int s) { return result_.storages[std::size_t(s)].is_input; });
-    for (const int s : l.inputs) fetch(s);
-    l.out = graph_.output_of(op).nhwc();
-    l.output = new_storage(op.output, {op.output, l.out, before, !before, before ? op.output : kNoTensor});
-  }
-
-  // An output for an operator that was refused, whatever its shape.
-  void stand_in(const Op& op) {
-    if (result_.storage_of[std::size_t(op.output)] >= 0) return;
-    new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), false, false, kNoTensor});
+  void lower_host(const Op& op) {
+    bool before = true;
+    for (int t : op.inputs) {
+      if (tensor(t).is_constant()) continue;
+      before = before && storage_of(t).is_input;
+      fetch(t);
+    }
+    set_view(op.output, before ? maps_.add_input(op.output, nhwc(op.output), op.output)
+                               : maps_.add_host(op.output, nhwc(op.output)));
+    add_without_commands(op, Engine::kHost);
   }
 
   // What importers and the reference executor know and the machine does not run yet.
@@ -103,25 +138,30 @@ class Lowerer {
       case OpKind::Quantize:
       case OpKind::Reshape:
       case OpKind::Softmax:
+      case OpKind::Concat:
+      case OpKind::Slice:
         break;
       case OpKind::ToInt8:
       case OpKind::ToFloat:
       case OpKind::HostFloat:
         return;
       default:
-        require(false, "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax",
+        require(false,
+                "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax, "
+                "concat, slice",
                 std::string(name_of(op.kind)));
     }
     // ONNX: layers of one factor by rule float, and pairs of operands (float_pairs.h).
     const bool float_rule = op.weights != kNoTensor || op.kind == OpKind::Mean || op.kind == OpKind::MaxPool ||
                             op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Mul;
-    require(graph_.framework == Framework::TfLite || float_rule || op.kind == OpKind::Reshape,
-            "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
+    const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Concat || op.kind == OpKind::Slice;
+    require(graph_.framework == Framework::TfLite || float_rule || moves, "the arithmetic of TensorFlow Lite",
+            "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but where
       // uint8 becomes int8.
-      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize ||
+      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || moves ||
                          graph_.framework == Framework::Onnx;
       require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
@@ -140,40 +180,38 @@ class Lowerer {
     return from.quantization.scale == to.quantization.scale && from.zero_point() == to.zero_point();
   }
 
-  void lower_op(const Op& op, LoweredOp& l) {
+  void lower_op(const Op& op) {
     require_supported(op);
-    if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op, l);
-    for (int tensor : op.inputs) {
-      if (!graph_.tensors[std::size_t(tensor)].is_constant())
-        l.inputs.push_back(result_.storage_of[std::size_t(tensor)]);
-    }
+    if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op);
     // Behind an operator on the host the few values stay there.
     const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
-    if (runs_on_host(op.kind) || tail) return lower_host(op, l);
-    for (const int s : l.inputs) {
-      require(!result_.storages[std::size_t(s)].on_host, "operators on the host at the end of the network only",
-              "its input comes from the host");
+    if (runs_on_host(op.kind) || tail) return lower_host(op);
+    if (op.inputs.size() == 2 && op.kind != OpKind::Concat) return lower_two(op);
+    std::vector<int> inputs;
+    for (int t : op.inputs) {
+      require_on_device(t);
+      inputs.push_back(op.kind == OpKind::FullyConnected ? flat_map(op) : map_of(t));
     }
-    make_output(op, l);
-    l.in = graph_.input_of(op).nhwc();
-    if (op.kind != OpKind::FullyConnected) {
-      // A fully connected layer may read a map of any shape; the others need what the hardware produced.
-      for (int tensor : op.inputs) {
-        if (graph_.tensors[std::size_t(tensor)].is_constant()) continue;
-        const Nhwc have = storage_of(tensor).shape;
-        const Nhwc want = graph_.tensors[std::size_t(tensor)].nhwc();
-        require(have == want, "reshaped maps feed fully connected layers only",
-                "a map of " + size_text(have.h, have.w) + "x" + std::to_string(have.c) + " read as " +
-                    size_text(want.h, want.w) + "x" + std::to_string(want.c));
-      }
-      require_shape({graph_, config_, style_}, l.in);
-    }
-    const LowerContext c{graph_, config_, style_};
+    if (op.kind == OpKind::Concat) return lower_concat(op, inputs);
+    if (op.kind == OpKind::Slice) return lower_slice(op, inputs[0]);
+    LoweredOp l = begin(inputs, op.output);
+    if (op.kind != OpKind::FullyConnected) require_shape(context(), l.in);
+    lower_on_engine(op, l);
+    set_view(op.output, end(std::move(l)));
+  }
+
+  void require_on_device(int t) {
+    require(!storage_of(t).on_host, "operators on the host at the end of the network only",
+            "its input comes from the host");
+  }
+
+  void lower_on_engine(const Op& op, LoweredOp& l) {
+    const LowerContext c = context();
     switch (op.kind) {
       case OpKind::Conv2D:
         return lower_conv(c, op, l);
       case OpKind::FullyConnected:
-        return lower_fully_connected(c, op, flat_source(op.inputs[0]), l);
+        return lower_fully_connected(c, op, l);
       case OpKind::DepthwiseConv2D:
         return lower_depthwise(c, op, l);
       case OpKind::AveragePool:
@@ -182,10 +220,6 @@ class Lowerer {
         return lower_maximum(c, op, l);
       case OpKind::Mean:
         return lower_mean(c, op, l);
-      case OpKind::Add:
-      case OpKind::Sub:
-      case OpKind::Mul:
-        return lower_elements(c, op, take_operands(op, l), l);
       case OpKind::Quantize:
         return lower_quantize(c, op, l);
       default:
@@ -193,79 +227,234 @@ class Lowerer {
     }
   }
 
-  // An operand that is no activation as a map: one pixel where all pixels of the output meet the same values, else as
-  // large as the output.
-  int constant_storage(int tensor, const Nhwc& out) {
-    const Tensor& t = graph_.tensors[std::size_t(tensor)];
-    const Nhwc have = t.nhwc();
+  // A reshaped tensor is what it was made from; who needs its own shape asks for it.
+  void lower_reshape(const Op& op) {
+    const int from = view_of(op.inputs[0]);
+    const Storage& source = maps_.storage(from);
+    const bool input = source.is_input && source.shape == maps_.shape(from);
+    set_view(op.output, input ? maps_.reshaped(from, nhwc(op.output), 0) : from);
+    add_without_commands(op, input || source.is_input || source.on_host ? Engine::kHost : Engine::kNone);
+  }
+
+  // Channels of the tile of the operator that makes a view.
+  int tile_channels(int view) const {
+    const View& v = result_.views[std::size_t(view)];
+    for (const LoweredOp& o : result_.ops) {
+      if (!on_device(o.engine)) continue;
+      const View& made = result_.views[std::size_t(o.output)];
+      if (made.storage == v.storage && made.channels.begin() == v.channels.begin()) return o.tile_channels();
+    }
+    return 0;
+  }
+
+  // The tensor's map in its own shape.
+  int map_of(int t) {
+    const int v = view_of(t);
+    const Nhwc have = maps_.shape(v);
+    const Nhwc want = nhwc(t);
+    if (have == want) return v;
+    const auto known = reshaped_.try_emplace(t, -1).first;
+    if (known->second < 0) known->second = maps_.reshaped(v, want, tile_channels(v));
+    return known->second;
+  }
+
+  // What a fully connected layer reads: pixels one by one, or a whole map, under one kernel or as one long
+  // pixel.
+  int flat_map(const Op& op) {
+    const int v = view_of(op.inputs[0]);
+    const Nhwc have = maps_.shape(v);
+    const Nhwc out = nhwc(op.output);
+    const int channels = graph_.weights_of(op).nhwc().c;
+    if (channels == have.c && out.h == have.h && out.w == have.w) {
+      require_shape(context(), have);
+      return v;
+    }
+    require(std::size_t(channels) == have.elements() && out.h == 1 && out.w == 1,
+            "fully connected layers over the last dimension or a whole map",
+            std::to_string(channels) + " inputs of a map of " + size_text(have.h, have.w) + "x" +
+                std::to_string(have.c));
+    const bool kernel = have.h <= kMaxArrayKernel && have.w <= kMaxArrayKernel;
+    const Storage& s = maps_.storage(v);
+    const bool dense = s.is_input && s.shape == have;
+    if (kernel && !dense) return v;
+    require(channels <= kMaxFlatBytes, at_most("flattened inputs", kMaxFlatBytes), std::to_string(channels));
+    return maps_.reshaped(v, {1, 1, 1, channels}, tile_channels(v));
+  }
+
+  // Add, Sub and Mul of two maps, the one that has the shape of the output first.
+  void lower_two(const Op& op) {
+    const Nhwc out = nhwc(op.output);
+    int operands[2] = {op.inputs[0], op.inputs[1]};
+    const auto shape = [&](int t) {
+      const Nhwc s = nhwc(t);
+      if (!tensor(t).is_constant()) return s;
+      return s.h == 1 && s.w == 1 ? Nhwc{1, 1, 1, out.c} : out;
+    };
+    const bool swapped = shape(operands[0]) != out;
+    if (swapped) std::swap(operands[0], operands[1]);
+    const bool broadcast = shape(operands[1]) != out;
+    require(shape(operands[0]) == out && (!broadcast || shape(operands[1]) == Nhwc{1, 1, 1, out.c}),
+            "two maps of one shape, or a map and one pixel of as many channels",
+            shape_text(graph_.input_of(op, 0).shape) + " and " + shape_text(graph_.input_of(op, 1).shape));
+    std::vector<int> inputs(2, -1);
+    for (std::size_t i = 0; i < 2; i++) {
+      if (tensor(operands[i]).is_constant()) continue;
+      require_on_device(operands[i]);
+      inputs[i] = map_of(operands[i]);
+    }
+    align_operands(operands, inputs);
+    LoweredOp l = begin(inputs, op.output);
+    l.broadcast = broadcast;
+    require_shape(context(), l.in);
+    lower_elements(context(), op, swapped, l);
+    set_view(op.output, end(std::move(l)));
+  }
+
+  // Two operands must stand on the same words of equal pixels.
+  void align_operands(const int (&operands)[2], std::vector<int>& inputs) {
+    const bool constant = inputs[0] < 0 || inputs[1] < 0;
+    const bool same =
+        constant || maps_.view(inputs[0]).channels.same_lanes(maps_.view(inputs[1]).channels);
+    for (std::size_t i = 0; i < 2; i++) {
+      int& v = inputs[i];
+      if (v < 0) continue;
+      const Storage& s = maps_.storage(v);
+      const ChannelMap& channels = maps_.view(v).channels;
+      const bool alone = channels.begin() == 0 && channels.end(config_.cp) == s.groups && s.parts.size() == 1;
+      if (!same && !channels.dense()) {
+        v = move(v, operands[i], 0);
+      } else if (!alone) {
+        v = copy(v, operands[i], 0);
+      }
+      maps_.pin(v);
+    }
+    for (std::size_t i = 0; i < 2; i++) {
+      if (inputs[i] < 0) inputs[i] = constant_map(operands[i], inputs[1 - i]);
+    }
+  }
+
+  // An operand that is no activation as a map, on the lanes of the other operand: one pixel where all pixels of the
+  // output meet the same values, else as large as the output.
+  int constant_map(int t, int other) {
+    const ChannelMap channels = maps_.view(other).channels;
+    const Nhwc out = maps_.shape(other);
+    const Nhwc have = nhwc(t);
     const bool pixel = have.h == 1 && have.w == 1;
-    Storage s;
-    s.tensor = tensor;
-    s.shape = {1, pixel ? 1 : out.h, pixel ? 1 : out.w, out.c};
-    for (int y = 0; y < s.shape.h; y++) {
-      for (int x = 0; x < s.shape.w; x++) {
-        for (int channel = 0; channel < out.c; channel++) {
-          const auto at = [](int i, int n) { return n == 1 ? std::size_t(0) : std::size_t(i); };
-          const std::size_t column = at(y, have.h) * std::size_t(have.w) + at(x, have.w);
-          s.constant.push_back(t.data[column * std::size_t(have.c) + at(channel, have.c)]);
+    const Nhwc shape{1, pixel ? 1 : out.h, pixel ? 1 : out.w, out.c};
+    const int v = maps_.add(t, shape, channels);
+    const std::vector<int> channel_of = channels.channel_of(config_.cp);
+    const auto at = [](int i, int n) { return n == 1 ? std::size_t(0) : std::size_t(i); };
+    std::vector<std::uint8_t>& values = maps_.storage(v).constant;
+    for (int y = 0; y < shape.h; y++) {
+      for (int x = 0; x < shape.w; x++) {
+        const std::size_t cell = at(y, have.h) * std::size_t(have.w) + at(x, have.w);
+        for (int lane = 0; lane < channels.lanes(config_.cp); lane++) {
+          const int c = channel_of.empty() ? lane : channel_of[std::size_t(lane)];
+          values.push_back(c < 0 ? 0 : tensor(t).data[cell * std::size_t(have.c) + at(c, have.c)]);
         }
       }
     }
-    result_.storages.push_back(std::move(s));
-    return int(result_.storages.size()) - 1;
+    return v;
   }
 
-  // The two maps of Add, Sub and Mul, the one that has the shape of the output first. True where that is the second.
-  bool take_operands(const Op& op, LoweredOp& l) {
-    l.inputs.clear();
-    for (const int tensor : op.inputs) {
-      const bool constant = graph_.tensors[std::size_t(tensor)].is_constant();
-      l.inputs.push_back(constant ? constant_storage(tensor, l.out) : result_.storage_of[std::size_t(tensor)]);
-    }
-    const auto shape = [&](std::size_t i) { return result_.storages[std::size_t(l.inputs[i])].shape; };
-    const bool swapped = shape(0) != l.out;
-    if (swapped) std::swap(l.inputs[0], l.inputs[1]);
-    l.broadcast = shape(1) != l.out;
-    require(shape(0) == l.out && (!l.broadcast || shape(1) == Nhwc{1, 1, 1, l.out.c}),
-            "two maps of one shape, or a map and one pixel of as many channels",
-            shape_text(graph_.input_of(op, 0).shape) + " and " + shape_text(graph_.input_of(op, 1).shape));
-    l.in = l.out;
-    return swapped;
+  // The same values in a map of their own, on the lanes they have.
+  int copy(int v, int t, int first_channel) {
+    LoweredOp l = begin({v}, t, first_channel);
+    l.out = l.in;
+    lower_copy(context(), l);
+    return end(std::move(l));
   }
 
-  FlatSource flat_source(int tensor) {
-    const Storage& s = storage_of(tensor);
-    FlatSource source{s.shape, s.is_input, 0};
-    for (const LoweredOp& o : result_.ops) {
-      if (o.engine != Engine::kHost && o.output == result_.storage_of[std::size_t(tensor)])
-        source.tile_channels = o.tile_channels();
-    }
-    return source;
+  // Channels of a view from `first` on, put together.
+  int move(int v, int t, int first) {
+    LoweredOp l = begin({v}, t);
+    l.out.h = l.in.h;
+    l.out.w = l.in.w;
+    std::vector<int> from(std::size_t(l.out.c));
+    std::iota(from.begin(), from.end(), first);
+    lower_move(context(), from, l);
+    return end(std::move(l));
   }
 
-  void lower_reshape(const Op& op, LoweredOp& l) {
-    const int from = result_.storage_of[std::size_t(op.inputs[0])];
-    const Storage source = result_.storages[std::size_t(from)];
-    l.inputs = {from};
-    if (source.is_input) {
-      new_storage(op.output, {op.output, graph_.output_of(op).nhwc(), true, false, source.origin});
-    } else {
-      result_.storage_of[std::size_t(op.output)] = from;
+  // Inputs that an operator of the device writes, and nothing else has joined, become parts of one map.
+  void lower_concat(const Op& op, const std::vector<int>& inputs) {
+    const int axis = 4 - int(tensor(op.output).shape.size()) + op.axis;
+    require(axis == 3, "concatenation of channels",
+            axis == 0   ? "of batches"
+            : axis == 1 ? "of rows"
+                        : "of columns");
+    const ConcatParams params = concat_params(graph_, op);
+    int map = -1;
+    int first_channel = 0;
+    ChannelMap channels;
+    for (std::size_t i = 0; i < inputs.size(); i++) {
+      int v = inputs[i];
+      const int n = maps_.shape(v).c;
+      const bool joined = map >= 0 && maps_.view(v).storage == maps_.view(map).storage;
+      require(is_identity(params.tables[i]), "concatenations of one scale and zero point",
+              "input '" + tensor(op.inputs[i]).name + "' has others");
+      if (joined || !maps_.may_join(v)) v = copy(v, op.output, first_channel);
+      first_channel += n;
+      if (map < 0) {
+        map = v;
+      } else {
+        const int groups = maps_.storage(map).groups + maps_.storage(v).groups;
+        require(groups <= kMaxGroups, at_most("concatenated words of channels", kMaxGroups),
+                std::to_string(groups));
+        maps_.join(map, v);
+      }
+      channels.append(maps_.view(v).channels, 0, config_.cp);
     }
-    l.output = result_.storage_of[std::size_t(op.output)];
+    set_view(op.output, maps_.add_view({maps_.view(map).storage, channels}));
+    add_without_commands(op, Engine::kNone);
+  }
+
+  static bool is_identity(const ValueTable& table) {
+    for (int i = 0; i < int(table.size()); i++) {
+      if (table[std::size_t(i)] != i - 128) return false;
+    }
+    return true;
+  }
+
+  void lower_slice(const Op& op, int v) {
+    const Nhwc in = maps_.shape(v);
+    const Nhwc out = nhwc(op.output);
+    int begin_of[4] = {0, 0, 0, 0};
+    const std::size_t rank = tensor(op.output).shape.size();
+    for (std::size_t d = 0; d < rank; d++) begin_of[4 - rank + d] = op.dims[d];
+    const int channel = begin_of[3];
+    const bool window = out.h != in.h || out.w != in.w;
+    int channels = maps_.slice(v, channel, channel + out.c);
+    if (channels < 0) {
+      require(!window, "slices of channels, or of rows and columns",
+              "both, from channel " + std::to_string(channel));
+      return set_view(op.output, move(v, op.output, channel));
+    }
+    if (!window) {
+      set_view(op.output, channels);
+      return add_without_commands(op, maps_.storage(v).is_input ? Engine::kHost : Engine::kNone);
+    }
+    LoweredOp l = begin({channels}, op.output);
+    lower_copy(context(), l);
+    l.pad_top = -begin_of[1];
+    l.pad_left = -begin_of[2];
+    set_view(op.output, end(std::move(l)));
   }
 
   const Graph& graph_;
   const Config& config_;
   RoundingStyle style_;
   Lowering result_;
+  Maps maps_;
+  int current_ = 0;              // operator of the graph
+  std::map<int, int> reshaped_;  // tensors whose map has another shape than they: their own one
 };
 
 }  // namespace
 
 int LoweredOp::weight_rows_of_tile() const {
   if (engine == Engine::kConv) return array.rows_of_tile();
-  return depthwise != nullptr ? vector.rows_of_tile() : 0;
+  return depthwise.data != nullptr ? vector.rows_of_tile() : 0;
 }
 
 std::int64_t LoweredOp::cycles(int tiles, int rows) const {
@@ -279,15 +468,28 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
       const bool streamed = kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2;
       const std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
                                          : pixels * vector.pieces * vector.kernel_columns;
-      return tiles *
-             (depthwise != nullptr ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad) : tile);
+      return tiles * (depthwise.data != nullptr
+                          ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)
+                          : tile);
     }
     case Engine::kAdd:
       return tiles * pixels * 2;
     case Engine::kHost:
+    case Engine::kNone:
       return 0;
   }
   return 0;
+}
+
+std::vector<int> Lowering::parts_of(int view) const {
+  const ChannelMap& channels = views[std::size_t(view)].channels;
+  const std::vector<Part>& parts = storage_of(view).parts;
+  std::vector<int> found;
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    if (parts[i].group < channels.end(cp) && channels.begin() < parts[i].group + parts[i].groups)
+      found.push_back(int(i));
+  }
+  return found;
 }
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style) {

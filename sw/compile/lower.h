@@ -1,6 +1,6 @@
 // Operators as the machine sees them. Lowering decides what one operator becomes (windows of the array,
-// windows of the vector engine, an addition) and checks the limits of the hardware; it knows nothing of
-// memories.
+// windows of the vector engine, an addition, a part of a map that exists already) and checks the limits of
+// the hardware; it knows nothing of memories.
 #ifndef KAITEN_COMPILE_LOWER_H
 #define KAITEN_COMPILE_LOWER_H
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/channel_map.h"
 #include "compile/config.h"
 #include "compile/layout.h"
 #include "graph/graph.h"
@@ -15,7 +16,10 @@
 
 namespace kaiten {
 
-enum class Engine : std::uint8_t { kHost, kConv, kWindow, kAdd };
+// kNone: nothing is computed, the output is a view of what exists.
+enum class Engine : std::uint8_t { kNone, kHost, kConv, kWindow, kAdd };
+
+constexpr bool on_device(Engine e) { return e != Engine::kNone && e != Engine::kHost; }
 
 // Values of the command field `kind` of a window.
 enum class WindowKind : std::uint8_t { kDepthwise = 0, kMaximum = 1, kAverage = 2 };
@@ -27,17 +31,19 @@ enum class ElementKind : std::uint8_t { kSum = 0, kLess = 1, kProduct = 2, kFrom
 constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
 
 struct LoweredOp {
-  int op = -1;
-  Engine engine = Engine::kHost;
+  int op = -1;  // of the graph; one of them may become several of these
+  Engine engine = Engine::kNone;
   WindowKind window = WindowKind::kDepthwise;
   ElementKind element = ElementKind::kSum;  // kAdd
   bool broadcast = false;                   // kAdd: the second input is one pixel
-  std::vector<int> inputs;  // storage tensors, see Storage
-  int output = kNoTensor;   // storage tensor
-  // Where the map is read as one pixel of height * width * channels channels (fully connected layers on a
-  // map).
-  bool flatten = false;
-  Nhwc in;  // as the engine reads it
+  std::vector<int> inputs;                  // views
+  int output = -1;                          // view
+  // The results: channels of a graph tensor from first_channel on.
+  int tensor = kNoTensor;
+  int first_channel = 0;
+  Nhwc in;        // as the engine reads it
+  int lanes = 0;  // bytes of an input pixel from the view's first word on: in.c, more where there are gaps
+  std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
   Nhwc out;
 
   int kernel_rows = 1;
@@ -47,23 +53,21 @@ struct LoweredOp {
   int pad_left = 0;
   int pad_value = 0;
 
-  ArrayTiles array;                         // kConv
-  VectorTiles vector;                       // kWindow, kAdd
-  KernelView kernels;                       // kConv
-  const std::uint8_t* depthwise = nullptr;  // kWindow: 1HWO
-  std::vector<RequantWord> params;
+  ArrayTiles array;                 // kConv
+  VectorTiles vector;               // kWindow, kAdd
+  KernelView kernels;               // kConv
+  DepthwiseView depthwise;          // kWindow, with data where there are weights
+  std::vector<RequantWord> params;  // of the array by channel, of the vector engine by lane
   int zero = 0;
   int low = -128;
   int high = 127;
   Rounding rule = Rounding::Double;
 
-  // As the engine reads input i.
-  Nhwc shape_of_input(std::size_t i) const { return broadcast && i == 1 ? Nhwc{1, 1, 1, in.c} : in; }
   int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
   // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,
   // averages and additions the parameters do not depend on the tile.
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
-  bool params_per_tile() const { return engine == Engine::kConv || depthwise != nullptr; }
+  bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
   int weight_rows_of_tile() const;
   // Busy cycles of the engine for so many tiles and output rows.
   std::int64_t cycles(int tiles, int rows) const;
@@ -75,28 +79,61 @@ struct LoweredOp {
   int end_row_of_input(std::size_t i, int end) const { return broadcast && i == 1 ? 1 : end; }
 };
 
-// A tensor that has memory of its own. Reshaped tensors share the storage of what they were made from, unless
-// the host writes that before the run: such tensors are dense in memory, so any shape of them is as good as
-// the first.
-struct Storage {
+// What one operator writes of a map: all channels of a tensor, or of a part of a concatenation.
+struct Part {
   int tensor = kNoTensor;  // graph tensor whose values these are
-  Nhwc shape;
-  // Known before the run: an input of the graph, or what operators on the host make of it.
+  int group = 0;           // first word
+  int groups = 0;          // words
+};
+
+// A map with memory of its own. Concatenated tensors are parts of one map; slices and reshapes share the map
+// they were made from.
+struct Storage {
+  Nhwc shape;  // c: lanes
+  int groups = 0;
+  std::vector<Part> parts;  // by group
+  // Known before the run: an input of the graph, or what operators on the host make of it. Dense in memory,
+  // so any shape of it is as good as the first.
   bool is_input = false;
   // Known after the run: made by operators on the host from what the device made.
   bool on_host = false;
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
+  int bytes_of = -1;       // a view, dense in memory: its bytes there, read as another shape
+  bool refused = false;    // nobody makes it
   std::vector<std::uint8_t> constant = {};  // values of an operand that is no activation, dense
 
-  bool known_before() const { return is_input || !constant.empty(); }  // in memory when the device starts
+  // Rows come from memory, no operator of the device writes them here.
+  bool loaded() const { return is_input || bytes_of >= 0 || !constant.empty(); }
+};
+
+// Where a tensor is.
+struct View {
+  int storage = -1;
+  ChannelMap channels;
 };
 
 struct Lowering {
-  std::vector<LoweredOp> ops;  // one an operator of the graph, in its order
+  // A view the host reads, and the tensor that it has the values of.
+  struct Fetched {
+    int tensor = kNoTensor;
+    int view = -1;
+  };
+
+  int cp = 0;
+  std::vector<LoweredOp> ops;
   std::vector<Storage> storages;
-  std::vector<int> storage_of;        // graph tensor to storage, -1: constant or unused
-  std::vector<int> fetched;           // storages the host reads: graph outputs, inputs of host operators
+  std::vector<View> views;
+  std::vector<int> view_of;           // graph tensor to view, -1: constant or unused
+  std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
   std::vector<std::string> refusals;  // why it cannot run; empty when it can
+
+  const Storage& storage_of(int view) const {
+    return storages[std::size_t(views[std::size_t(view)].storage)];
+  }
+  // The parts that a view reads or is, as positions in its storage.
+  std::vector<int> parts_of(int view) const;
+  // The part that an operator with this output writes.
+  const Part& part_of(int view) const { return storage_of(view).parts[std::size_t(parts_of(view).front())]; }
 };
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);

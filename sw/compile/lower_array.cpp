@@ -33,13 +33,15 @@ void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shif
   const int left = std::max(largest_shift, 0);
   const std::int64_t most = (std::int64_t(1) << 31) - (rule == Rounding::Float ? 129 : 1);
   const std::int64_t sum = std::max(range.max, -range.min);
-  require(sum <= most >> left, "sums times " + std::to_string(std::int64_t(1) << left) + " up to " + std::to_string(most),
+  require(sum <= most >> left,
+          "sums times " + std::to_string(std::int64_t(1) << left) + " up to " + std::to_string(most),
           std::to_string(sum));
 }
 
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
   const ConvParams p = conv_params(c.graph, op, c.style);
-  require_sums(accumulator_range(c.graph, op, p), p.rounding, *std::max_element(p.shift.begin(), p.shift.end()));
+  require_sums(accumulator_range(c.graph, op, p), p.rounding,
+               *std::max_element(p.shift.begin(), p.shift.end()));
   const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
   for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
   l.pad_value = p.zp_in;
@@ -51,19 +53,19 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 namespace {
 
-void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by_one) {
+// Tiles, passes and their limits.
+void take_tiles(const LowerContext& c, LoweredOp& l, bool one_by_one) {
   l.engine = Engine::kConv;
-  l.kernels.data = c.graph.weights_of(op).data.data();
   l.kernels.out_channels = l.out.c;
   l.kernels.rows = l.kernel_rows;
   l.kernels.columns = l.kernel_columns;
   l.kernels.in_channels = l.in.c;
-  l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
+  l.kernels.channel_of = l.channel_of;
   l.array =
-      ArrayTiles(one_by_one, l.kernel_rows, l.kernel_columns, l.in.c, l.out.c, c.config.kp, c.config.cp);
+      ArrayTiles(one_by_one, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
   require(l.array.passes <= kMaxPasses,
           at_most("input channels", kMaxPasses * c.config.cp * (one_by_one ? 9 : 1)),
-          std::to_string(l.in.c));
+          std::to_string(l.lanes));
   require(l.array.tiles <= kMaxTiles, at_most("output channels", kMaxTiles * c.config.kp),
           std::to_string(l.out.c));
   require(l.array.rows_of_tile() <= c.config.wb_rows,
@@ -72,6 +74,12 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by
           std::to_string(l.array.rows_of_tile()) + " rows");
   require(l.out.w <= c.config.ob_pixels, at_most("output columns", c.config.ob_pixels),
           std::to_string(l.out.w));
+}
+
+void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by_one) {
+  take_tiles(c, l, one_by_one);
+  l.kernels.data = c.graph.weights_of(op).data.data();
+  l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
   take_conv_params(c, op, l);
 }
 
@@ -80,8 +88,7 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by
 void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
   const Window& w = op.window;
   require(w.kernel_h <= kMaxArrayKernel && w.kernel_w <= kMaxArrayKernel,
-          "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel),
-          size_text(w.kernel_h, w.kernel_w));
+          "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel), size_text(w.kernel_h, w.kernel_w));
   take_window(w, l, kMaxArrayStride);
   const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
                       (l.out.w - 1) * l.stride < l.in.w;
@@ -91,36 +98,19 @@ void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
   finish_array(c, op, l, one_by_one);
 }
 
-void lower_fully_connected(const LowerContext& c, const Op& op, const FlatSource& source, LoweredOp& l) {
-  const Nhwc have = source.shape;
-  const int channels = c.graph.weights_of(op).nhwc().c;
-  if (channels == have.c && l.out.h == have.h && l.out.w == have.w) {
-    l.in = have;  // one layer for every pixel
-    require_shape(c, l.in);
-    return finish_array(c, op, l, true);
+void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {
+  const bool pixels = l.in.h == l.out.h && l.in.w == l.out.w;
+  if (!pixels) {
+    l.kernel_rows = l.in.h;
+    l.kernel_columns = l.in.w;
   }
-  require(std::size_t(channels) == have.elements() && l.out.h == 1 && l.out.w == 1,
-          "fully connected layers over the last dimension or a whole map",
-          std::to_string(channels) + " inputs of a map of " + size_text(have.h, have.w) + "x" +
-              std::to_string(have.c));
-  if (!source.is_input && have.h <= kMaxArrayKernel && have.w <= kMaxArrayKernel) {
-    l.in = have;  // a convolution whose kernel is the map
-    l.kernel_rows = have.h;
-    l.kernel_columns = have.w;
-    return finish_array(c, op, l, false);
-  }
-  require(channels <= kMaxFlatBytes, at_most("flattened inputs", kMaxFlatBytes), std::to_string(channels));
-  // Flattening goes through memory: the map must lie there without gaps, in the order of the weights. Nobody
-  // makes the map when its layer was refused: that is the reason to tell.
-  if (!source.is_input && source.tile_channels > 0) {
-    require(have.c % c.config.cp == 0 && have.c <= source.tile_channels,
-            "flattened maps up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) + ", or of a multiple of " +
-                std::to_string(c.config.cp) + " channels up to " + std::to_string(source.tile_channels),
-            size_text(have.h, have.w) + "x" + std::to_string(have.c));
-  }
-  l.flatten = true;
-  l.in = {1, 1, 1, channels};
-  finish_array(c, op, l, true);
+  finish_array(c, op, l, pixels);
+}
+
+void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l) {
+  l.kernels.moved_from = from;
+  take_tiles(c, l, true);
+  l.params.assign(std::size_t(l.out.c), kIdentityWord);
 }
 
 }  // namespace kaiten

@@ -1,5 +1,6 @@
 // What the operators become on the two engines: shapes, windows, packed parameters, and the limits that the
-// engines put on them. `in` and `out` of the lowered operator are set; nothing is known of storages.
+// engines put on them. `in`, its lanes and `out` of the
+// lowered operator are set; nothing is known of storages.
 #ifndef KAITEN_COMPILE_LOWER_ENGINES_H
 #define KAITEN_COMPILE_LOWER_ENGINES_H
 
@@ -16,26 +17,22 @@ struct LowerContext {
   RoundingStyle style;
 };
 
-// The map that a fully connected layer reads.
-struct FlatSource {
-  Nhwc shape;
-  bool is_input = false;
-  int tile_channels = 0;  // of the operator that makes it, 0: not known
-};
-
 // Strides and padding of a window; strides do not matter where there is one output.
 void take_window(const Window& w, LoweredOp& l, int max_stride);
 // Bias, multipliers, zero points and limits of Conv2D, DepthwiseConv2D and FullyConnected.
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
-// Throws Refused where a sum might leave int32 when the requantiser shifts it left (factors of 1 and more). The importers
-// see to rule double; float32 of a sum next to the ends of int32 would have 33 bits.
+// Throws Refused where a sum might leave int32 when the requantiser shifts it left (factors of 1 and more).
+// The importers see to rule double; float32 of a sum next to the ends of int32 would have 33 bits.
 void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift);
 // Throws Refused where a map is larger than the fields of a command can tell.
 void require_shape(const LowerContext& c, const Nhwc& s);
 
 // lower_array.cpp
 void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l);
-void lower_fully_connected(const LowerContext& c, const Op& op, const FlatSource& source, LoweredOp& l);
+// `in` is the map: its pixels one by one, or all of it under one kernel.
+void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l);
+// Output channel o is input channel from[o].
+void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l);
 
 // lower_vector.cpp
 void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l);
@@ -43,6 +40,8 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l);
+// Every value as it is.
+void lower_copy(const LowerContext& c, LoweredOp& l);
 // Add, Sub, Mul; `swapped` where the second operand is read as the engine's first.
 void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l);
 

@@ -14,12 +14,20 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
           "windows that touch the map", "padding of a whole window");
   l.engine = Engine::kWindow;
   l.window = kind;
-  l.vector = VectorTiles(l.out.c, l.kernel_rows, l.kernel_columns, c.config.cp);
+  l.vector = VectorTiles(l.lanes, l.kernel_rows, l.kernel_columns, c.config.cp);
   require(l.kernel_rows <= kMaxWindowKernel && l.kernel_columns <= kMaxWindowKernel,
           at_most("windows of rows and columns", kMaxWindowKernel),
           size_text(l.kernel_rows, l.kernel_columns));
   require(l.pad_left <= kMaxWindowPadLeft, at_most("left padding", kMaxWindowPadLeft),
           std::to_string(l.pad_left));
+}
+
+// One word for every lane; what gaps have does not matter.
+std::vector<RequantWord> by_lane(const LoweredOp& l, const std::vector<RequantWord>& words) {
+  if (l.channel_of.empty()) return words;
+  std::vector<RequantWord> lanes;
+  for (int channel : l.channel_of) lanes.push_back(channel < 0 ? kIdentityWord : words[std::size_t(channel)]);
+  return lanes;
 }
 
 }  // namespace
@@ -33,11 +41,12 @@ void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
   }
   take_window(op.window, l, kMaxWindowStride);
   finish_vector(c, l, WindowKind::kDepthwise);
-  l.depthwise = c.graph.weights_of(op).data.data();
+  l.depthwise = {c.graph.weights_of(op).data.data(), l.in.c, l.kernel_rows, l.kernel_columns, l.channel_of};
   require(l.vector.rows_of_tile() <= c.config.vwb_rows,
           at_most("rows of vector weights for three channel groups", c.config.vwb_rows),
           std::to_string(l.vector.rows_of_tile()));
   take_conv_params(c, op, l);
+  l.params = by_lane(l, l.params);
 }
 
 void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
@@ -82,6 +91,12 @@ void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.rule = p.rounding;
 }
 
+void lower_copy(const LowerContext& c, LoweredOp& l) {
+  l.kernel_rows = l.kernel_columns = 1;
+  finish_vector(c, l, WindowKind::kMaximum);
+  l.params = {kIdentityWord};
+}
+
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_rows = l.in.h;
   l.kernel_columns = l.in.w;
@@ -97,7 +112,7 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l) {
   l.engine = Engine::kAdd;
-  l.vector = VectorTiles(l.out.c, 1, 1, c.config.cp);
+  l.vector = VectorTiles(l.lanes, 1, 1, c.config.cp);
   const auto take = [&](const auto& p, const RequantWord& first, const RequantWord& second, Multiplier out) {
     l.params = {first, second, {0, out.m, out.shift}};
     if (swapped) std::swap(l.params[0], l.params[1]);

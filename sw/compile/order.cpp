@@ -6,15 +6,30 @@ namespace kaiten {
 
 std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
   const std::vector<LoweredOp>& ops = lowering.ops;
-  std::vector<int> producer(lowering.storages.size(), -1);
-  std::vector<bool> consumed(ops.size());
+  std::vector<std::vector<int>> writer(lowering.storages.size());  // of every part
+  for (std::size_t s = 0; s < writer.size(); s++) writer[s].assign(lowering.storages[s].parts.size(), -1);
   for (std::size_t i = 0; i < ops.size(); i++) {
-    for (int s : ops[i].inputs) {
-      if (producer[std::size_t(s)] >= 0) consumed[std::size_t(producer[std::size_t(s)])] = true;
+    if (ops[i].engine == Engine::kNone) continue;
+    for (int part : lowering.parts_of(ops[i].output)) {
+      const int storage = lowering.views[std::size_t(ops[i].output)].storage;
+      writer[std::size_t(storage)][std::size_t(part)] = int(i);
     }
-    // A reshape writes the storage it reads: the first operator with that output made it.
-    int& p = producer[std::size_t(ops[i].output)];
-    if (p < 0) p = int(i);
+  }
+  const auto makers_of = [&](const LoweredOp& op) {
+    std::vector<int> makers;
+    for (int view : op.inputs) {
+      if (lowering.storage_of(view).bytes_of >= 0) view = lowering.storage_of(view).bytes_of;
+      for (int part : lowering.parts_of(view)) {
+        const int storage = lowering.views[std::size_t(view)].storage;
+        const int maker = writer[std::size_t(storage)][std::size_t(part)];
+        if (maker >= 0) makers.push_back(maker);
+      }
+    }
+    return makers;
+  };
+  std::vector<bool> consumed(ops.size());
+  for (const LoweredOp& op : ops) {
+    for (int maker : makers_of(op)) consumed[std::size_t(maker)] = true;
   }
   std::vector<LoweredOp> order;
   std::vector<char> state(ops.size());  // 0 new, 1 its inputs are being placed, 2 placed
@@ -27,9 +42,8 @@ std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
       if (state[std::size_t(i)] == 0) {
         state[std::size_t(i)] = 1;
         std::vector<int> makers;
-        for (int s : op.inputs) {
-          const int p = producer[std::size_t(s)];
-          if (p >= 0 && p != i && state[std::size_t(p)] == 0) makers.push_back(p);
+        for (int maker : makers_of(op)) {
+          if (state[std::size_t(maker)] == 0) makers.push_back(maker);
         }
         std::stable_sort(makers.begin(), makers.end(), [&](int a, int b) {
           const auto cost = [&](int m) {
@@ -50,7 +64,7 @@ std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
     if (!consumed[i]) place(int(i));
   }
   for (std::size_t i = 0; i < ops.size(); i++) {
-    if (state[i] == 0) place(int(i));  // reshapes in the middle
+    if (state[i] == 0) place(int(i));  // views in the middle
   }
   return order;
 }

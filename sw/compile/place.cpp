@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace kaiten {
@@ -134,36 +135,58 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     total = at + bytes;
     return at;
   };
+  const auto part_of = [&](int view) -> PartPlan& {
+    const int storage = lowering.views[std::size_t(view)].storage;
+    return placement.parts[std::size_t(storage)][std::size_t(lowering.parts_of(view).front())];
+  };
   std::map<int, std::int64_t> offset_of;  // of inputs, by origin
-  std::vector<bool> flattened(lowering.storages.size());
   std::vector<bool> used(lowering.storages.size());
   for (const LoweredOp& op : lowering.ops) {
-    if (op.engine == Engine::kHost) continue;
-    for (int s : op.inputs) used[std::size_t(s)] = true;
-    if (op.flatten) flattened[std::size_t(op.inputs[0])] = true;
+    if (!on_device(op.engine)) continue;
+    for (int v : op.inputs) used[std::size_t(lowering.views[std::size_t(v)].storage)] = true;
   }
   for (std::size_t i = 0; i < lowering.storages.size(); i++) {
     const Storage& s = lowering.storages[i];
+    placement.parts[i].resize(s.parts.size());
     if (!s.is_input || !used[i]) continue;
-    StoragePlan& sp = placement.storages[i];
-    sp.in_memory = true;
-    sp.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
-    sp.memory.base = int(Base::kInputs);
+    MemoryLayout& m = placement.parts[i][0].memory;
+    placement.parts[i][0].in_memory = true;
+    m = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+    m.base = int(Base::kInputs);
     const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
     if (is_new) offset->second = region(placement.input_bytes, std::int64_t(s.shape.elements()));
-    sp.memory.offset = offset->second;
+    m.offset = offset->second;
   }
-  for (const LoweredOp& op : lowering.ops) {
-    if (op.engine == Engine::kHost || !plan.spilled[std::size_t(op.output)]) continue;
-    StoragePlan& sp = placement.storages[std::size_t(op.output)];
-    const int groups = op.engine == Engine::kConv ? config.kp / config.cp : 3;
-    const int align = flattened[std::size_t(op.output)] ? 1 : config.axi_bytes;
-    const bool fetched =
-        std::find(lowering.fetched.begin(), lowering.fetched.end(), op.output) != lowering.fetched.end();
-    sp.in_memory = true;
-    sp.memory = spilled_layout(op.out.h, op.out.w, op.out.c, groups, config.cp, align);
-    sp.memory.base = int(fetched ? Base::kOutputs : Base::kActivations);
-    sp.memory.offset = region(fetched ? placement.output_bytes : placement.activation_bytes, sp.memory.bytes());
+  // What is read as another shape has no gaps between its rows, what the host reads has its own region.
+  std::set<const PartPlan*> dense, fetched;
+  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
+    if (lowering.storages[i].bytes_of >= 0 && used[i]) dense.insert(&part_of(lowering.storages[i].bytes_of));
+  }
+  for (const Lowering::Fetched& f : lowering.fetched) {
+    auto& parts = placement.parts[std::size_t(lowering.views[std::size_t(f.view)].storage)];
+    for (int part : lowering.parts_of(f.view)) fetched.insert(&parts[std::size_t(part)]);
+  }
+  for (std::size_t at = 0; at < lowering.ops.size(); at++) {
+    const LoweredOp& op = lowering.ops[at];
+    if (!on_device(op.engine) || !plan.stored[at]) continue;
+    PartPlan& part = part_of(op.output);
+    const bool array = op.engine == Engine::kConv;
+    const bool to_host = fetched.contains(&part);
+    part.in_memory = true;
+    part.memory = spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config.kp / config.cp : 3,
+                                 config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
+    part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
+    part.memory.offset = region(to_host ? placement.output_bytes : placement.activation_bytes, part.memory.bytes());
+  }
+  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
+    const Storage& s = lowering.storages[i];
+    if (s.bytes_of < 0 || !used[i]) continue;
+    const MemoryLayout& from = part_of(s.bytes_of).memory;
+    PartPlan& part = placement.parts[i][0];
+    part.in_memory = true;
+    part.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+    part.memory.base = from.base;
+    part.memory.offset = from.offset;
   }
 }
 
@@ -172,7 +195,7 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
 std::optional<Placement> place(const Lowering& lowering, const Config& config,
                                const SpanPlan& plan, int max_slack, Buffer& too_small) {
   Placement placement;
-  placement.storages.resize(lowering.storages.size());
+  placement.parts.resize(lowering.storages.size());
   if (!Placer(lowering, config, plan).rings(placement, max_slack, too_small)) return std::nullopt;
   assign_memory(lowering, config, plan, placement);
   return placement;

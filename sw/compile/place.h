@@ -19,14 +19,15 @@ struct PlacedSpan {
   std::vector<Ring> rings;  // like rows.rings
 };
 
-struct StoragePlan {
+// A part of a storage in memory, where it is stored or loaded.
+struct PartPlan {
   bool in_memory = false;
-  MemoryLayout memory;  // where in_memory
+  MemoryLayout memory;
 };
 
 struct Placement {
   std::vector<PlacedSpan> spans;
-  std::vector<StoragePlan> storages;
+  std::vector<std::vector<PartPlan>> parts;  // of every storage
   std::int64_t activation_bytes = 0;
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;

@@ -6,6 +6,20 @@
 
 namespace kaiten {
 
+std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory) const {
+  std::vector<std::int8_t> values;
+  const MemoryLayout& map = parts.front().layout;
+  for (int y = 0; y < map.height; y++) {
+    for (int x = 0; x < map.width; x++) {
+      for (const MemoryPart& p : parts) {
+        for (int c = 0; c < p.channels; c++)
+          values.push_back(std::int8_t(memory[std::size_t(p.layout.at(y, x, p.lane + c))]));
+      }
+    }
+  }
+  return values;
+}
+
 std::vector<std::uint8_t> Program::command_bytes() const {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(commands.size() * kCommandBytes);

@@ -3,9 +3,11 @@
 #define KAITEN_COMPILE_PROGRAM_H
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "compile/channel_map.h"
 #include "compile/command.h"
 #include "compile/config.h"
 #include "compile/layout.h"
@@ -33,6 +35,9 @@ struct CommandMeta {
   int first_channel = 0;
   int tiles = 0;
   int tile_channels = 0;  // channels from one tile to the next
+  // Where results are not the tensor's channels one by one: position in Program::channel_spans; first_channel counts
+  // lanes.
+  int spans = -1;
   Bytes kind = Bytes::kNone;
   std::int64_t read_bytes = 0;     // payload moved from memory
   std::int64_t written_bytes = 0;  // and to it
@@ -45,9 +50,28 @@ struct MemoryTensor {
   MemoryLayout layout;
 };
 
+// Some channels of a tensor in memory, the next ones of `layout` from `lane` on.
+struct MemoryPart {
+  MemoryLayout layout;
+  int lane = 0;
+  int channels = 0;
+};
+
+// A tensor the host reads; parts in the order of its channels.
+struct MemoryOutput {
+  int tensor = kNoTensor;
+  std::vector<MemoryPart> parts;
+
+  // The tensor's values, dense, from the bytes behind the base register of outputs.
+  std::vector<std::int8_t> gather(std::span<const std::uint8_t> memory) const;
+};
+
 // A layer of the report.
+enum class Place : std::uint8_t { kNothing, kHost, kArray, kVector };
+
 struct LayerInfo {
   int op = -1;
+  Place place = Place::kNothing;  // of its last command, kNothing: a view of what exists
   bool on_host = false;
   std::uint64_t array_macs = 0;
   std::uint64_t vector_macs = 0;
@@ -78,11 +102,13 @@ struct Program {
   std::int64_t output_bytes = 0;
   // What the device reads: inputs of the graph, or what operators on the host make of them, dense.
   std::vector<MemoryTensor> inputs;
-  std::vector<MemoryTensor>
-      outputs;                     // what the host needs: graph outputs and inputs of operators on the host
-  std::vector<LayerInfo> layers;   // one an operator, in the graph's order
-  std::vector<SpanInfo> spans;     // in the order they run
-  std::vector<std::string> notes;  // sentences for the report: what runs on the host, what was split
+  std::vector<MemoryOutput>
+      outputs;  // what the host needs: graph outputs and inputs of operators on the host
+  std::vector<std::vector<ChannelSpan>> channel_spans;
+  std::vector<std::uint64_t> results;  // values of every graph tensor that the engines compute
+  std::vector<LayerInfo> layers;       // one an operator, in the graph's order
+  std::vector<SpanInfo> spans;         // in the order they run
+  std::vector<std::string> notes;      // sentences for the report: what runs on the host, what was split
 
   std::vector<std::uint8_t> command_bytes() const;
 };

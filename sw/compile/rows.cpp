@@ -6,6 +6,9 @@ namespace kaiten {
 
 namespace {
 
+// Names the parts of a storage that LOADs write, apart from those that engines write.
+constexpr std::uint32_t kLoadPart = 1U << 31;
+
 // Pixels of a segment that LOAD writes in one cycle: the words, as many as a request has, must lie in different
 // banks, and only pixels of one word may end inside it.
 int pixels_together(const MemoryLayout& m, int pixel, const Config& config) {
@@ -28,13 +31,10 @@ int pixels_together(const MemoryLayout& m, int pixel, const Config& config) {
 
 std::vector<Offer> load_rows(const Config& config, const CommandList& list, const RowSource& source,
                              const std::array<std::optional<Ring>, kBuffers>& rings, int begin, int end) {
-  MemoryLayout m = source.memory;
-  if (source.flat) {
-    m = dense_layout(1, 1, source.channels, config.cp);
-    m.offset = source.memory.offset;
-    m.base = source.memory.base;
-  }
-  const RowLayout rows(m.channels, m.width, config.cp);
+  const MemoryLayout& m = source.memory;
+  const RowLayout& rows = source.rows;
+  // LOADs of the other parts write the same rows and need not wait for these.
+  const std::uint32_t part_of = kLoadPart + std::uint32_t(source.storage);
   const std::int64_t row_payload =
       std::int64_t(m.width) * ((m.segments - 1) * std::int64_t(m.pixel_bytes) + m.last_pixel_bytes);
   const int step = int(std::clamp<std::int64_t>(kMaxLoadBytes / row_payload, 1, end - begin));
@@ -52,6 +52,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     l.pixel_bytes = m.pixel_bytes;
     l.last_pixel_bytes = m.last_pixel_bytes;
     l.columns = m.width;
+    l.first = source.first_group;
     l.pixel = rows.width > 1 ? rows.pixel : 0;  // a single pixel may be longer than the field
     l.more_pixels = pixels_together(m, rows.pixel, config) - 1;
     l.row_mod3 = row % 3;
@@ -62,18 +63,19 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       l.sb_first = ring->first;
       l.sb_last = ring->last();
       l.sb_slot = ring->slot(row);
-      add_rows(offer.accesses, Buffer::kSb, *ring, row, row + n, true);
+      add_rows(offer.accesses, Buffer::kSb, *ring, row, row + n, true, part_of);
     }
     if (const auto& ring = rings[std::size_t(Buffer::kVb)]) {
       l.to_vb = 1;
       l.vb_first = ring->first;
       l.vb_last = ring->last();
       l.vb_slot = ring->slot(row);
-      add_rows(offer.accesses, Buffer::kVb, *ring, row, row + n, true);
+      add_rows(offer.accesses, Buffer::kVb, *ring, row, row + n, true, part_of);
     }
     if (m.base != int(Base::kInputs) && m.base != int(Base::kConstants)) {
-      offer.accesses.push_back(source.flat ? memory_rows(source.memory, 0, source.memory.height, false)
-                                           : memory_rows(m, row, row + n, false));
+      const MemoryLayout* whole = source.shape_of;
+      offer.accesses.push_back(whole != nullptr ? memory_rows(*whole, 0, whole->height, false)
+                                                : memory_rows(m, row, row + n, false));
     }
     offer.meta.op = source.op;
     offer.meta.tensor = source.tensor;

@@ -13,12 +13,15 @@
 
 namespace kaiten {
 
+// A part of a map in memory.
 struct RowSource {
   int op = -1;      // of the graph: whom the bytes are counted for
   int tensor = -1;  // of the graph
   MemoryLayout memory;
-  bool flat = false;      // the map as one row of one pixel of `channels` channels
-  int channels = 0;
+  const MemoryLayout* shape_of = nullptr;  // what the bytes were stored as, where they are read as another shape
+  RowLayout rows;                          // of the rings
+  int first_group = 0;                     // word of a pixel where the part begins
+  int storage = 0;
 };
 
 // LOADs of rows [begin, end) into the rings there are; in order, at most kMaxLoadBytes each.

@@ -36,111 +36,129 @@ int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink)
   return std::max(hiding, rows >> shrink);
 }
 
-int slot_size_of(const LoweredOp& reader, std::size_t input, const Config& config) {
-  const Nhwc shape = reader.shape_of_input(input);
-  return RowLayout(shape.c, shape.w, config.cp).slot_size;
-}
+int slot_size_of(const Storage& s) { return RowLayout(s.groups, s.shape.w).slot_size; }
+
+constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
 // Who makes and who reads a storage, by position in the lowering.
 struct Uses {
-  std::vector<std::size_t> makers;
-  std::vector<std::size_t> readers[kBuffers];  // of rows
-  std::vector<std::size_t> flat_readers;       // of its bytes in memory
+  struct Part {
+    std::size_t maker = kNobody;
+    std::vector<std::size_t> readers;  // of rows
+    std::int64_t bytes = 0;            // of all rows in memory
+    bool needed_in_memory = false;     // by the host, or to be read as another shape
+  };
+  std::vector<Part> parts;
+  std::size_t first_maker = kNobody;
+  std::vector<std::size_t> readers[kBuffers];
   int slot_size = 0;
-  bool fetched = false;
 
-  bool read_in(Buffer b, std::size_t first, std::size_t end) const {
-    const auto& r = readers[std::size_t(b)];
-    return std::any_of(r.begin(), r.end(), [&](std::size_t at) { return at >= first && at < end; });
-  }
+  bool read_in(Buffer b, std::size_t first, std::size_t end) const { return any_in(readers[std::size_t(b)], first, end); }
   bool read_in(std::size_t first, std::size_t end) const {
     return read_in(Buffer::kSb, first, end) || read_in(Buffer::kVb, first, end);
   }
-  bool flat_in(std::size_t first, std::size_t end) const {
-    return std::any_of(flat_readers.begin(), flat_readers.end(),
+  // Parts that operators [first, end) read and that nobody makes there.
+  std::vector<int> loaded_in(std::size_t first, std::size_t end) const {
+    std::vector<int> loaded;
+    for (std::size_t i = 0; i < parts.size(); i++) {
+      const bool before = parts[i].maker == kNobody || parts[i].maker < first;
+      if (before && any_in(parts[i].readers, first, end)) loaded.push_back(int(i));
+    }
+    return loaded;
+  }
+  bool made_before(std::size_t at) const { return first_maker < at; }
+
+  static bool any_in(const std::vector<std::size_t>& positions, std::size_t first, std::size_t end) {
+    return std::any_of(positions.begin(), positions.end(),
                        [&](std::size_t at) { return at >= first && at < end; });
   }
 };
 
 std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
   std::vector<Uses> uses(lowering.storages.size());
+  for (std::size_t i = 0; i < uses.size(); i++) {
+    const Storage& s = lowering.storages[i];
+    uses[i].slot_size = s.parts.empty() ? 0 : slot_size_of(s);
+    const std::int64_t pixels = std::int64_t(s.shape.h) * s.shape.w;
+    for (const Part& p : s.parts) {
+      // Whole words of CP channels, but what is dense has its own bytes.
+      uses[i].parts.push_back({kNobody, {}, pixels * (s.loaded() ? s.shape.c : p.groups * config.cp), false});
+    }
+  }
+  const auto each_part = [&](int view, auto use) {
+    Uses& u = uses[std::size_t(lowering.views[std::size_t(view)].storage)];
+    for (int part : lowering.parts_of(view)) use(u, u.parts[std::size_t(part)]);
+  };
   for (std::size_t at = 0; at < lowering.ops.size(); at++) {
     const LoweredOp& op = lowering.ops[at];
-    if (op.engine == Engine::kHost) continue;
-    for (std::size_t i = 0; i < op.inputs.size(); i++) {
-      Uses& u = uses[std::size_t(op.inputs[i])];
-      auto& readers = op.flatten ? u.flat_readers : u.readers[std::size_t(buffer_of(op.engine))];
-      if (readers.empty() || readers.back() != at) readers.push_back(at);
-      if (!op.flatten) u.slot_size = slot_size_of(op, i, config);
+    if (!on_device(op.engine)) continue;
+    for (int v : op.inputs) {
+      each_part(v, [&](Uses& u, Uses::Part& p) {
+        p.readers.push_back(at);
+        auto& readers = u.readers[std::size_t(buffer_of(op.engine))];
+        if (readers.empty() || readers.back() != at) readers.push_back(at);
+      });
+      const int bytes = lowering.storage_of(v).bytes_of;
+      if (bytes >= 0) each_part(bytes, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
     }
-    uses[std::size_t(op.output)].makers.push_back(at);
+    each_part(op.output, [&](Uses& u, Uses::Part& p) {
+      p.maker = at;
+      u.first_maker = std::min(u.first_maker, at);
+    });
   }
-  for (int s : lowering.fetched) uses[std::size_t(s)].fetched = true;
+  for (const Lowering::Fetched& f : lowering.fetched) {
+    each_part(f.view, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
+  }
   return uses;
 }
 
-// What becomes of the storages that a span touches.
-struct Fates {
-  std::vector<bool> held;
-  std::vector<bool> spilled;
-};
+// The storages that are held across the cuts they live over; all others are spilled.
+using Held = std::vector<bool>;
 
-SpanRows make_rows(const Lowering& lowering, const Config& config, const std::vector<Uses>& uses,
-                   const std::vector<Task>& tasks, const Fates& fates) {
+SpanRows make_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
+                   const Held& is_held) {
   SpanRows rows;
   const std::size_t first = tasks.front().position;
   const std::size_t end = tasks.back().position + 1;
   const std::size_t storages = lowering.storages.size();
   std::vector<std::array<int, kBuffers>> ring_of(storages, {-1, -1});
-  std::vector<std::vector<int>> writers(storages);
-  std::vector<int> flat_ring(lowering.ops.size(), -1);
+  std::vector<std::vector<int>> writer(storages);  // node of every part, -1: it is there already
 
   for (std::size_t s = 0; s < storages; s++) {
     const Uses& u = uses[s];
-    const bool made_before = !u.makers.empty() && u.makers.front() < first;
-    const bool made_here = std::any_of(u.makers.begin(), u.makers.end(),
-                                       [&](std::size_t at) { return at >= first && at < end; });
+    writer[s].assign(u.parts.size(), -1);
     for (int b = 0; b < kBuffers; b++) {
       const bool here = u.read_in(Buffer(b), first, end);
-      // Held: from its makers to the last reader, whether this span uses it or not.
-      const bool held = fates.held[s] && (made_before || made_here) &&
-                        u.read_in(Buffer(b), first, std::numeric_limits<std::size_t>::max());
+      // Held: from its first maker to the last reader, whether this span uses it or not.
+      const bool held = is_held[s] && u.made_before(end) && u.read_in(Buffer(b), first, kNobody);
       if (!here && !held) continue;
       const int height = lowering.storages[s].shape.h;
       ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, held ? height : RowFlow::kUnlimited);
       rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1});
     }
   }
-  // Maps that are read from memory.
+  // Maps that are read from memory, as far as they were made before.
   for (std::size_t s = 0; s < storages; s++) {
-    const Uses& u = uses[s];
-    const Storage& storage = lowering.storages[s];
-    const bool made_before = storage.known_before() || (!u.makers.empty() && u.makers.front() < first);
-    if (!made_before || fates.held[s] || !u.read_in(first, end)) continue;
+    const std::vector<int> parts = uses[s].loaded_in(first, end);
+    if (parts.empty() || is_held[s]) continue;
     RowFlow::Node node;
-    node.rows = storage.shape.h;
+    node.rows = lowering.storages[s].shape.h;
     node.block = node.rows;
     for (const Task& t : tasks) {
       const LoweredOp& op = lowering.ops[t.position];
-      if (op.flatten || std::find(op.inputs.begin(), op.inputs.end(), int(s)) == op.inputs.end()) continue;
-      node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
+      const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](int v) {
+        return lowering.views[std::size_t(v)].storage == int(s);
+      });
+      if (reads) node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
     }
     for (int r : ring_of[s]) {
       if (r < 0) continue;
       node.rings.push_back(r);
       rows.rings[std::size_t(r)].producer_block = node.block;
     }
-    writers[s].push_back(rows.flow.add_node(std::move(node)));
-    rows.nodes.push_back({int(s), 0});
-  }
-  for (std::size_t i = 0; i < tasks.size(); i++) {
-    const Task& t = tasks[i];
-    const LoweredOp& op = lowering.ops[t.position];
-    if (!op.flatten) continue;
-    const int r = flat_ring[t.position] = rows.flow.add_ring(1);
-    rows.rings.push_back({op.inputs[0], Buffer::kSb, slot_size_of(op, 0, config), false, 1});
-    rows.flow.add_node({1, 1, 1, {}, {r}});
-    rows.nodes.push_back({op.inputs[0], i});
+    const int n = rows.flow.add_node(std::move(node));
+    for (int part : parts) writer[s][std::size_t(part)] = n;
+    rows.nodes.push_back({int(s), 0, parts});
   }
   for (std::size_t i = 0; i < tasks.size(); i++) {
     const Task& t = tasks[i];
@@ -150,36 +168,29 @@ SpanRows make_rows(const Lowering& lowering, const Config& config, const std::ve
     node.block = t.block_rows;
     node.chunks = t.chunks();
     for (std::size_t k = 0; k < op.inputs.size(); k++) {
-      const int s = op.inputs[k];
+      const int v = op.inputs[k];
+      const std::size_t s = std::size_t(lowering.views[std::size_t(v)].storage);
       RowFlow::Input in;
-      in.ring = op.flatten ? flat_ring[t.position] : ring_of[std::size_t(s)][std::size_t(buffer_of(op.engine))];
-      if (op.flatten) {
-        for (int n = 0; n < rows.flow.nodes(); n++) {
-          if (rows.flow.node(n).rings == std::vector<int>{in.ring}) in.writers.push_back(n);
-        }
-      } else {
-        in.writers = writers[std::size_t(s)];
-        in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
-        in.pad_top = op.pad_top;
-        in.kernel_rows = op.kernel_rows;
+      in.ring = ring_of[s][std::size_t(buffer_of(op.engine))];
+      for (int part : lowering.parts_of(v)) {
+        const int n = writer[s][std::size_t(part)];
+        if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
       }
+      in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
+      in.pad_top = op.pad_top;
+      in.kernel_rows = op.kernel_rows;
       node.inputs.push_back(std::move(in));
     }
-    for (int r : ring_of[std::size_t(op.output)]) {
+    const std::size_t s = std::size_t(lowering.views[std::size_t(op.output)].storage);
+    for (int r : ring_of[s]) {
       if (r < 0) continue;
       node.rings.push_back(r);
       rows.rings[std::size_t(r)].producer_block = std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
     }
-    writers[std::size_t(op.output)].push_back(rows.flow.add_node(std::move(node)));
-    rows.nodes.push_back({-1, i});
+    writer[s][std::size_t(lowering.parts_of(op.output).front())] = rows.flow.add_node(std::move(node));
+    rows.nodes.push_back({-1, i, {}});
   }
   return rows;
-}
-
-// Payload of a map in memory: whole words of CP channels, but the network's inputs have their own bytes.
-std::int64_t map_bytes(const Storage& s, const Config& config) {
-  const std::int64_t pixel = s.known_before() ? s.shape.c : ceil_div(s.shape.c, config.cp) * config.cp;
-  return pixel * s.shape.h * s.shape.w;
 }
 
 class Planner {
@@ -187,7 +198,7 @@ class Planner {
   Planner(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options)
       : graph_(graph), lowering_(lowering), config_(config), options_(options), uses_(find_uses(lowering, config)) {
     for (std::size_t at = 0; at < lowering.ops.size(); at++) {
-      if (lowering.ops[at].engine != Engine::kHost) order_.push_back(at);
+      if (on_device(lowering.ops[at].engine)) order_.push_back(at);
     }
     find_crossings();
   }
@@ -228,13 +239,13 @@ class Planner {
     crossing_.resize(order_.size() + 1);
     for (std::size_t s = 0; s < uses_.size(); s++) {
       const Uses& u = uses_[s];
-      if (u.makers.empty() || (u.readers[0].empty() && u.readers[1].empty())) continue;
+      if (u.first_maker == kNobody || (u.readers[0].empty() && u.readers[1].empty())) continue;
       std::size_t last = 0;
       for (const auto& r : u.readers) {
         if (!r.empty()) last = std::max(last, r.back());
       }
       for (std::size_t p = 1; p < order_.size(); p++) {
-        if (u.makers.front() < order_[p] && last >= order_[p]) crossing_[p].push_back(int(s));
+        if (u.made_before(order_[p]) && last >= order_[p]) crossing_[p].push_back(int(s));
       }
     }
   }
@@ -282,10 +293,10 @@ class Planner {
     const std::size_t first = order_[p], end = begin_of(q);
     for (std::size_t i = p; i < q; i++) {
       const LoweredOp& op = lowering_.ops[order_[i]];
-      // What is flattened must have been stored by an earlier span.
-      if (op.flatten && !lowering_.storages[std::size_t(op.inputs[0])].is_input &&
-          uses_[std::size_t(op.inputs[0])].makers.front() >= first) {
-        return false;
+      // What is read as another shape must have been stored by an earlier span.
+      for (int v : op.inputs) {
+        const int bytes = lowering_.storage_of(v).bytes_of;
+        if (bytes >= 0 && part_of(bytes).maker >= first) return false;
       }
     }
     if (q == p + 1) {
@@ -318,7 +329,7 @@ class Planner {
   // One span, or with `again` one for each chunk of its only task. True when every choice fits.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again) {
     const std::size_t first = order_[p], end = begin_of(q);
-    Fates none{std::vector<bool>(uses_.size()), std::vector<bool>(uses_.size())};
+    const Held none(uses_.size());
     std::vector<Span> spans;
     if (again) {
       for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
@@ -330,7 +341,7 @@ class Planner {
     } else {
       spans.push_back({tasks});
     }
-    const SpanRows rows = make_rows(lowering_, config_, uses_, spans.front().tasks, none);
+    const SpanRows rows = make_rows(lowering_, uses_, spans.front().tasks, none);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::int64_t cycles = estimate(tasks);
     bool all = true;
@@ -386,14 +397,14 @@ class Planner {
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
       const SpanRows::Ring& ring = rows.rings[r];
       const int height = rows.flow.ring_rows(int(r));
-      if (held(ring.storage) && uses_[std::size_t(ring.storage)].slot_size == ring.slot_size) continue;  // below
+      if (held(ring.storage)) continue;  // below
       const int slack = options_.slack_blocks * ring.producer_block;
       used[std::size_t(ring.buffer)] += std::int64_t(std::min(height, slots[r] + slack)) * ring.slot_size;
     }
     const auto whole = [&](int s) {
       const Uses& u = uses_[std::size_t(s)];
       for (int b = 0; b < kBuffers; b++) {
-        if (!u.read_in(Buffer(b), first, std::numeric_limits<std::size_t>::max())) continue;
+        if (!u.read_in(Buffer(b), first, kNobody)) continue;
         used[std::size_t(b)] += std::int64_t(lowering_.storages[std::size_t(s)].shape.h) * u.slot_size;
       }
     };
@@ -408,21 +419,28 @@ class Planner {
     }
     for (const SpanRows::Node& node : rows.nodes) {
       if (node.storage < 0) continue;
-      const bool flat = uses_[std::size_t(node.storage)].flat_in(first, end);
-      if (held(node.storage) && !flat) continue;
-      bytes += rounds * map_bytes(lowering_.storages[std::size_t(node.storage)], config_);
+      if (held(node.storage)) continue;
+      for (int part : node.parts)
+        bytes += rounds * uses_[std::size_t(node.storage)].parts[std::size_t(part)].bytes;
     }
     for (std::size_t i = p; i < q; i++) {
-      const int s = lowering_.ops[order_[i]].output;
-      if (in_memory(s, held(s), end)) bytes += map_bytes(lowering_.storages[std::size_t(s)], config_);
+      const int view = lowering_.ops[order_[i]].output;
+      if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
     }
     return bytes;
   }
 
-  bool in_memory(int s, bool held, std::size_t end) const {
-    const Uses& u = uses_[std::size_t(s)];
-    if (u.fetched || !u.flat_readers.empty()) return true;
-    return !held && u.read_in(end, std::numeric_limits<std::size_t>::max());
+  int storage_of(int view) const { return lowering_.views[std::size_t(view)].storage; }
+  // The part that an operator writes.
+  const Uses::Part& part_of(int view) const {
+    return uses_[std::size_t(storage_of(view))].parts[std::size_t(lowering_.parts_of(view).front())];
+  }
+
+  bool in_memory(int view, bool held, std::size_t end) const {
+    const Uses::Part& part = part_of(view);
+    // Results that nobody reads must go somewhere too.
+    if (part.needed_in_memory || part.readers.empty()) return true;
+    return !held && Uses::any_in(part.readers, end, kNobody);
   }
 
   std::int64_t estimate(const std::vector<Task>& tasks) const {
@@ -441,7 +459,7 @@ class Planner {
   SpanPlan collect() const {
     SpanPlan plan;
     plan.held.assign(uses_.size(), false);
-    plan.spilled.assign(uses_.size(), false);
+    plan.stored.assign(lowering_.ops.size(), false);
     std::vector<const Entry*> steps;
     std::size_t q = order_.size();
     plan.bytes = best_[q][0].cost->bytes;
@@ -453,8 +471,8 @@ class Planner {
         if (held_in(crossing_[q], mask, s)) plan.held[std::size_t(s)] = true;
       }
       for (std::size_t i = e.from; i < q; i++) {
-        const int s = lowering_.ops[order_[i]].output;
-        if (in_memory(s, plan.held[std::size_t(s)], begin_of(q))) plan.spilled[std::size_t(s)] = true;
+        const int view = lowering_.ops[order_[i]].output;
+        if (in_memory(view, plan.held[std::size_t(storage_of(view))], begin_of(q))) plan.stored[order_[i]] = true;
       }
       q = e.from;
       mask = e.from_mask;
@@ -498,7 +516,7 @@ class Planner {
   }
 
   bool fits(const std::vector<Task>& tasks, const SpanPlan& plan) const {
-    const SpanRows rows = make_rows(lowering_, config_, uses_, tasks, {plan.held, plan.spilled});
+    const SpanRows rows = make_rows(lowering_, uses_, tasks, plan.held);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::array<std::int64_t, kBuffers> used{};
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
@@ -516,7 +534,7 @@ class Planner {
     while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) p--;
     const LoweredOp& op = lowering_.ops[order_[p]];
     const Op& o = graph_.ops[std::size_t(op.op)];
-    const int slot_size = slot_size_of(op, 0, config_);
+    const int slot_size = slot_size_of(lowering_.storage_of(op.inputs[0]));
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
                      "): limit: " + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
@@ -542,7 +560,7 @@ class Planner {
 }  // namespace
 
 SpanRows span_rows(const Lowering& lowering, const Config& config, const SpanPlan& plan, std::size_t span) {
-  return make_rows(lowering, config, find_uses(lowering, config), plan.spans[span].tasks, {plan.held, plan.spilled});
+  return make_rows(lowering, find_uses(lowering, config), plan.spans[span].tasks, plan.held);
 }
 
 SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options) {

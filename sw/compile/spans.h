@@ -1,11 +1,11 @@
 // Which operators share the chip (Occam's question, asked of this machine). A span is a run of consecutive
 // operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads from memory is
-// read once, rows in between live in rings just long enough. A tensor that crosses the cut between two spans is
+// read once, rows in between live in rings just long enough. A map that crosses the cut between two spans is
 // held (whole, in the buffers that read it, until its last reader) or spilled (written once, read once by every
-// span that uses it).
+// span that uses it), both with all its parts.
 //
 // plan_spans() finds the cheapest chain of feasible spans by dynamic programming over the cuts of the operators'
-// order and, for each tensor that crosses a cut, held or spilled: least bytes moved to and from memory, among equals
+// order and, for each map that crosses a cut, held or spilled: least bytes moved to and from memory, among equals
 // least time by a coarse estimate. Optimal for the given order, block size and slack; docs/occam.md has the rules.
 //
 // Units: rows of WB and VWB, words of the ZSBs, addresses of SB and VB, bytes.
@@ -51,7 +51,7 @@ struct SpanOptions {
 
 struct SpanPlan {
   std::vector<Span> spans;
-  std::vector<bool> spilled;  // storages that are written to memory
+  std::vector<bool> stored;   // operators of the lowering whose results are written to memory
   std::vector<bool> held;     // storages kept whole from their first span to their last
   std::int64_t bytes = 0;     // activations moved to and from memory
 };
@@ -62,6 +62,7 @@ struct SpanRows {
   struct Node {
     int storage = -1;       // loaded; -1: a task
     std::size_t task = 0;
+    std::vector<int> parts;  // of the storage that are loaded
   };
   struct Ring {
     int storage = -1;

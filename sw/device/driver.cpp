@@ -242,17 +242,7 @@ void Driver::soft_reset() {
 std::vector<Int8Values> Driver::read_outputs() {
   std::vector<std::uint8_t> bytes(std::size_t(program_.output_bytes));
   device_.read_memory(base_at_[std::size_t(Base::kOutputs)], bytes);
-  for (const MemoryTensor& t : program_.outputs) {
-    const Nhwc s = graph_.tensors[std::size_t(t.tensor)].nhwc();
-    Int8Values& values = tensors_[std::size_t(t.tensor)];
-    values.clear();
-    values.reserve(s.elements());
-    for (int y = 0; y < s.h; y++) {
-      for (int x = 0; x < s.w; x++) {
-        for (int c = 0; c < s.c; c++) values.push_back(std::int8_t(bytes[std::size_t(t.layout.at(y, x, c))]));
-      }
-    }
-  }
+  for (const MemoryOutput& t : program_.outputs) tensors_[std::size_t(t.tensor)] = t.gather(bytes);
   run_host();
   std::vector<Int8Values> outputs;
   for (int t : graph_.outputs) outputs.push_back(tensors_[std::size_t(t)]);

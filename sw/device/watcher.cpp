@@ -18,8 +18,8 @@ void TensorComparison::add(const Mismatch& m) {
 Watcher::Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected)
     : graph_(graph), program_(program), shapes_(graph.tensors.size()), comparisons_(graph.tensors.size()) {
   for (const LayerInfo& layer : program.layers) {
-    if (layer.on_host) continue;
     const std::size_t tensor = std::size_t(graph.ops[std::size_t(layer.op)].output);
+    if (program.results[tensor] == 0) continue;
     const Nhwc shape = graph.tensors[tensor].nhwc();
     shapes_[tensor] = {expected[tensor].data(), shape.w, shape.c};
     comparisons_[tensor].tensor = int(tensor);
@@ -39,7 +39,8 @@ void Watcher::differ(const CommandMeta& m, int row, int column, int channel, con
 std::vector<TensorComparison> Watcher::comparisons() const {
   std::vector<TensorComparison> all;
   for (const LayerInfo& layer : program_.layers) {
-    if (!layer.on_host) all.push_back(comparisons_[std::size_t(graph_.ops[std::size_t(layer.op)].output)]);
+    const std::size_t tensor = std::size_t(graph_.ops[std::size_t(layer.op)].output);
+    if (program_.results[tensor] > 0) all.push_back(comparisons_[tensor]);
   }
   return all;
 }
@@ -59,7 +60,7 @@ std::string Watcher::verdict() const {
       return to_text(c.first, graph_) + " (" + std::to_string(differences) + " elements differ)";
   }
   for (const TensorComparison& c : all) {
-    const std::uint64_t elements = graph_.tensors[std::size_t(c.tensor)].elements();
+    const std::uint64_t elements = program_.results[std::size_t(c.tensor)];
     if (c.seen != elements) {
       return "layer '" + graph_.ops[std::size_t(c.op)].name + "': " + std::to_string(c.seen) +
              " results instead of " + std::to_string(elements);

@@ -53,19 +53,25 @@ class Watcher {
   // Both must outlive the watcher. `expected` is indexed like graph.tensors.
   Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected);
 
-  // `channels` are the values of the tile in order; those beyond the tensor's last channel are ignored.
+  // `channels` are the values of the tile in order; those beyond the tensor's last channel
+  // and in gaps are ignored.
   void result(const WatchedResult& r, std::span<const std::int8_t> channels) {
     const CommandMeta& m = program_.meta[r.command];
     const int row = m.first_row + m.rows - 1 - r.rows_left;
     const int column = m.first_column + m.columns - 1 - r.columns_left;
     const int channel = m.first_channel + (m.tiles - 1 - r.tiles_left) * m.tile_channels;
-    const Shape& s = shapes_[std::size_t(m.tensor)];
-    const std::size_t n = std::size_t(std::min<int>(int(channels.size()), s.channels - channel));
-    const std::int8_t* want =
-        s.expected +
-        (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
-    comparisons_[std::size_t(m.tensor)].seen += n;
-    if (std::memcmp(want, channels.data(), n) != 0) differ(m, row, column, channel, want, channels.first(n));
+    if (m.spans < 0) {
+      const int n = std::min<int>(int(channels.size()), shapes_[std::size_t(m.tensor)].channels - channel);
+      return compare(m, row, column, channel, channels.first(std::size_t(n)));
+    }
+    for (const ChannelSpan& s : program_.channel_spans[std::size_t(m.spans)]) {
+      const int begin = std::max(s.lane, channel);
+      const int end = std::min(s.lane + s.channels, channel + int(channels.size()));
+      if (begin < end) {
+        compare(m, row, column, s.channel + begin - s.lane,
+                channels.subspan(std::size_t(begin - channel), std::size_t(end - begin)));
+      }
+    }
   }
 
   // Of the tensors that the machine computes, in the order of their layers.
@@ -80,6 +86,15 @@ class Watcher {
     int width = 0;
     int channels = 0;
   };
+  // Values of a pixel from a channel on.
+  void compare(const CommandMeta& m, int row, int column, int channel, std::span<const std::int8_t> found) {
+    const Shape& s = shapes_[std::size_t(m.tensor)];
+    const std::int8_t* want =
+        s.expected +
+        (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
+    comparisons_[std::size_t(m.tensor)].seen += found.size();
+    if (std::memcmp(want, found.data(), found.size()) != 0) differ(m, row, column, channel, want, found);
+  }
   void differ(const CommandMeta& m, int row, int column, int channel, const std::int8_t* want,
               std::span<const std::int8_t> found);
 

@@ -142,6 +142,31 @@ class GraphBuilder {
     const int out = tensor(std::move(shape), t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
+  // Along the last dimension; the inputs share the first one's scale and zero point.
+  int concat(const std::vector<int>& inputs) {
+    Op op;
+    op.kind = OpKind::Concat;
+    const Tensor& first = graph.tensors[std::size_t(inputs[0])];
+    std::vector<int> shape = first.shape;
+    op.axis = int(shape.size()) - 1;
+    shape.back() = 0;
+    for (int t : inputs) shape.back() += graph.tensors[std::size_t(t)].shape.back();
+    const int out = tensor(shape, first.quantization.scale[0], first.zero_point());
+    return finish(op, inputs, out);
+  }
+  // Rows, columns and channels from `begin` on.
+  int slice(int in, std::vector<int> begin, std::vector<int> size) {
+    Op op;
+    op.kind = OpKind::Slice;
+    op.dims = std::move(begin);
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    const int out = tensor(std::move(size), t.quantization.scale[0], t.zero_point());
+    return finish(op, {in}, out);
+  }
+  // Makes an operator's output share scale and zero point of another tensor, before anything reads it.
+  void share_scale(int t, int with) {
+    graph.tensors[std::size_t(t)].quantization = graph.tensors[std::size_t(with)].quantization;
+  }
   int softmax(int in) {
     Op op;
     op.kind = OpKind::Softmax;

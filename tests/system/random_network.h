@@ -41,6 +41,29 @@ inline int add_random_layer(GraphBuilder& g, int in) {
   }
 }
 
+// Branches behind `in`, concatenated; sometimes `in` is one of them.
+inline int add_random_branches(GraphBuilder& g, int in) {
+  std::vector<int> parts;
+  if (g.uniform(0, 2) == 0) parts.push_back(in);
+  for (int n = g.uniform(2, 3); n > 0; n--) {
+    const int kernel = g.uniform(0, 1) ? 3 : 1, pad = kernel / 2;
+    const int channels = g.uniform(0, 1) ? 8 * g.uniform(1, 2) : g.uniform(1, 14);
+    parts.push_back(g.conv(in, channels, kernel, kernel, 1, {pad, pad, pad, pad}, g.activation()));
+    g.share_scale(parts.back(), parts[0]);
+  }
+  return g.concat(parts);
+}
+
+// A range of channels, now and then of rows and columns.
+inline int add_random_slice(GraphBuilder& g, int in) {
+  const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+  const int channel = g.uniform(0, 1) ? g.uniform(0, (s.c - 1) / 8) * 8 : g.uniform(0, s.c - 1);
+  const int row = g.uniform(0, 2) ? 0 : g.uniform(0, s.h - 1), column = g.uniform(0, 2) ? 0 : g.uniform(0, s.w - 1);
+  const bool all = row == 0 && column == 0;
+  const int rows = all ? s.h : g.uniform(1, s.h - row), columns = all ? s.w : g.uniform(1, s.w - column);
+  return g.slice(in, {0, row, column, all ? channel : 0}, {1, rows, columns, all ? g.uniform(1, s.c - channel) : s.c});
+}
+
 // Two to `layers` layers; residual additions where shapes allow, sometimes a fully connected layer and a softmax at the
 // end, sometimes a tensor of the middle as a second output.
 inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, int layers) {
@@ -62,6 +85,8 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
     if (out < 0 && g.uniform(0, 2) == 0) {
       out = g.conv(in, g.uniform(0, 1) ? s.c : g.uniform(1, channels), 3, 3, 1, {1, 1, 1, 1}, g.activation());
     }
+    if (out < 0 && s.c < 4 * channels && g.uniform(0, 4) == 0) out = add_random_branches(g, in);
+    if (out < 0 && g.uniform(0, 6) == 0) out = add_random_slice(g, in);
     tensors.push_back(out < 0 ? add_random_layer(g, in) : out);
   }
   const std::size_t middle = tensors.size() / 2;

@@ -13,8 +13,7 @@ namespace {
 // Every pattern the hardware reads or writes in one cycle touches nine different banks at most once each.
 TEST(RowLayout, PatternsDoNotConflict) {
   for (int channels = 1; channels <= 200; channels += 3) {
-    const RowLayout rows(channels, 11, 8);
-    EXPECT_EQ(rows.groups, ceil_div(channels, 8));
+    const RowLayout rows(ceil_div(channels, 8), 11);
     EXPECT_NE(rows.pixel % 3, 0);
     EXPECT_GE(rows.slot_size * 9, 11 * rows.pixel);
     EXPECT_LT((rows.slot_size - 1) * 9, 11 * rows.pixel);
@@ -51,7 +50,7 @@ TEST(RowLayout, PatternsDoNotConflict) {
 TEST(RowLayout, WordsHaveTheirOwnPlace) {
   std::mt19937_64 rng(test::seed());
   for (int round = 0; round < 50; round++) {
-    const RowLayout rows(1 + int(rng() % 150), 1 + int(rng() % 40), 8);
+    const RowLayout rows(1 + int(rng() % 19), 1 + int(rng() % 40));
     const Ring ring{int(rng() % 100), 3 + int(rng() % 7), rows.slot_size};
     const int first_row = int(rng() % 50);
     std::set<std::pair<int, int>> places;  // bank, address
@@ -107,7 +106,7 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     const bool one_by_one = rows * columns == 1 && rng() % 2;
     std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
-    const KernelView view{data.data(), out, rows, columns, in, 0, 1};
+    const KernelView view{data.data(), out, rows, columns, in, 0, 1, {}, {}};
     const ArrayTiles tiles(one_by_one, rows, columns, in, out, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
@@ -172,7 +171,7 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
     for (auto& v : data) v = std::uint8_t(rng());
     const VectorTiles tiles(channels, kernel, kernel, cp);
     std::vector<std::uint8_t> packed;
-    pack_vector_weights(tiles, data.data(), 0, tiles.tiles, packed);
+    pack_vector_weights(tiles, {data.data(), channels, kernel, kernel, {}}, 0, tiles.tiles, packed);
     ASSERT_EQ(packed.size(), std::size_t(tiles.tiles * tiles.rows_of_tile() * 9 * cp));
     for (int c = 0; c < tiles.tiles * 3 * cp; c++) {
       for (int row = 0; row < 3 * tiles.pieces; row++) {
