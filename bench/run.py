@@ -122,6 +122,19 @@ def layer_table(r):
     return markdown(LAYER_HEAD, rows)
 
 
+def where_cycles_go(r):
+    """Shares of a run's cycles: the array's products, what its layers lost to what, and layers of the vector engine."""
+    shares = {"products on the array": r["array_utilization"]}
+    for layer in r["layers"]:
+        if layer["op"] in ("conv", "fc"):
+            for what, share in layer["losses"].items():
+                shares[what] = shares.get(what, 0) + share * layer["cycles"] / r["cycles"]
+        else:
+            shares["vector engine alone"] = shares.get("vector engine alone", 0) + layer["cycles"] / r["cycles"]
+    return ", ".join(f"{what} {100 * share:.1f} %" for what, share in sorted(shares.items(), key=lambda x: -x[1])
+                     if share >= 0.0005)
+
+
 def layers_page(results):
     text = """# Layer by layer
 
@@ -134,7 +147,7 @@ multipliers without an operand, everything else are waits (`sw/report/layer_cloc
         r = results.get((name, "base"))
         if r:
             text += (f"\n## {name} on base\n\n{r['cycles']:,} cycles, array {100 * r['array_utilization']:.1f} %, all multipliers "
-                     f"{100 * r['mac_utilization']:.1f} %.\n\n{layer_table(r)}")
+                     f"{100 * r['mac_utilization']:.1f} %. Of the cycles: {where_cycles_go(r)}.\n\n{layer_table(r)}")
     return text
 
 
