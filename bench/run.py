@@ -34,6 +34,8 @@ NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes
     "MobileNetV1 224, random weights": ("mobilenet_v1", ("base",)),
     "ResNet-18, random weights": ("resnet18", ("base",)),
     "ResNet-50, random weights": ("resnet50", ("base",)),
+    "SqueezeNet 1.1, random weights": ("squeezenet", ("base",)),
+    "GoogLeNet, random weights": ("googlenet", ("base",)),
     "VGG-19, random weights": ("vgg19", ("base",)),
 }
 LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md

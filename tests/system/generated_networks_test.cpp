@@ -41,10 +41,11 @@ TEST_P(GeneratedNetworks, WholeOnBase) {
 }
 
 #ifdef KAITEN_LONG
-const Case kCases[] = {
-    {"resnet18", 224, 0.70}, {"resnet34", 224, 0.70}, {"resnet50", 224, 0.70}, {"vgg19", 224, 0.60}};
+const Case kCases[] = {{"resnet18", 224, 0.75},   {"resnet34", 224, 0.80},  {"resnet50", 224, 0.75},
+                       {"squeezenet", 224, 0.65}, {"googlenet", 224, 0.65}, {"vgg19", 224, 0.65}};
 #else
-const Case kCases[] = {{"resnet18", 64, 0}, {"resnet50", 64, 0}, {"vgg19", 32, 0}, {"mobilenet_v1", 96, 0}};
+const Case kCases[] = {{"resnet18", 64, 0},  {"resnet50", 64, 0}, {"squeezenet", 96, 0},
+                       {"googlenet", 64, 0}, {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0}};
 #endif
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases),
