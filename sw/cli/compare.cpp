@@ -45,7 +45,7 @@ int compare_command(const Arguments& arguments) {
                {"elements", true, 0, false},
                {"different", true, 0, false},
                {"by at most", true, 0, false},
-               {"first difference (RTL instead of reference)", false, 0, false}});
+               {"first (row, column, channel)", false, 0, false}});
   std::uint64_t elements = 0;
   std::size_t differing = 0;
   for (const TensorComparison& c : result.comparisons) {

@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/demo.h"
@@ -18,8 +19,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-bool is_tflite(std::span<const std::uint8_t> f) {
-  return f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0;
+bool is_model(const std::string& file, std::span<const std::uint8_t> f) {
+  return std::filesystem::path(file).extension() == ".onnx" || (f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0);
 }
 
 }  // namespace
@@ -56,8 +57,8 @@ int disasm_command(const Arguments& arguments) {
   } else {
     bytes = read_file(file);
   }
-  if (is_tflite(bytes)) {
-    const Graph graph = require_graph(import_tflite(bytes, file));
+  if (is_model(file, bytes)) {
+    const Graph graph = require_graph(file == kDemoName ? import_tflite(bytes, file) : import_file(file));
     const Program program = compile(graph, preset(config));
     for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
     bytes = program.command_bytes();

@@ -1,6 +1,8 @@
 #include "cli/inputs.h"
 
+#include <algorithm>
 #include <random>
+#include <string_view>
 
 #include "cli/demo.h"
 #include "cli/files.h"
@@ -41,9 +43,25 @@ Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random)
   return bytes_of(reals);
 }
 
+// Formats that people try and that are not read.
+const char* foreign_image(std::span<const std::uint8_t> file) {
+  const auto starts = [&](std::string_view magic) {
+    return file.size() >= magic.size() &&
+           std::equal(magic.begin(), magic.end(), file.begin(),
+                      [](char a, std::uint8_t b) { return std::uint8_t(a) == b; });
+  };
+  return starts("\xff\xd8\xff") ? "JPEG"
+         : starts("BM")         ? "BMP"
+         : starts("GIF8")       ? "GIF"
+         : starts("RIFF")       ? "WebP"
+                                : nullptr;
+}
+
 }  // namespace
 
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
+  if (source.file.empty() && (source.normalisation.mean || source.normalisation.scale))
+    throw InputError("--mean and --scale need an image as --input");
   if (source.file.empty() && source.demo) return demo_input(source.seed);
   ModelInputs inputs;
   if (source.file.empty()) {
@@ -63,6 +81,15 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
                                      quantization_of(graph, input), source.normalisation));
     inputs.origin = "image " + source.file + ", " + source.normalisation.text();
     return inputs;
+  }
+  if (source.normalisation.mean || source.normalisation.scale)
+    throw InputError("--mean and --scale are for images, '" + source.file +
+                     "' is none that is read (PNG, PPM)");
+  std::size_t wanted = 0;
+  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
+  if (const char* format = foreign_image(file); format != nullptr && file.size() != wanted) {
+    throw InputError("input '" + source.file + "' is a " + format +
+                     " image: images are read as PNG or PPM of the model's size, convert it");
   }
   const std::span bytes(reinterpret_cast<const char*>(file.data()), file.size());
   inputs.values = raw_inputs(graph, bytes, "input '" + source.file + "'");

@@ -4,12 +4,12 @@
 #include <iostream>
 
 #include "cli/demo.h"
+#include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
 #include "graph/error.h"
 #include "import/import.h"
 #include "report/inspect.h"
-#include "report/table.h"
 
 namespace kaiten::cli {
 
@@ -36,19 +36,22 @@ int inspect_command(const Arguments& arguments) {
   if (model.empty()) throw InputError("inspect needs a model (see kaiten inspect --help)");
   const Config& machine = preset(config);
   const ImportResult imported = model == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(model);
-  print_inspect(std::cout, imported);
   if (!imported.graph) {
+    print_inspect(std::cout, imported);
     throw InputError(fmt::format("{} cannot run: {} {}", imported.name, imported.refusals.size(),
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
-  const std::vector<std::string> reasons = refusals(*imported.graph, machine);
+  const Graph& graph = *imported.graph;
+  const std::vector<std::string> reasons = refusals(graph, machine);
   if (!reasons.empty()) {
+    print_inspect(std::cout, imported, places(graph, reasons), output_width());
     std::cout << "on " << config << ": cannot run, " << reasons.size() << (reasons.size() == 1 ? " reason\n" : " reasons\n");
     for (const std::string& r : reasons) std::cout << "  " << r << "\n";
     throw InputError(fmt::format("{} cannot run on {}: {} {}", imported.name, config, reasons.size(),
                                  reasons.size() == 1 ? "reason" : "reasons"));
   }
-  const Program program = compile(*imported.graph, machine);
+  const Program program = compile(graph, machine);
+  print_inspect(std::cout, imported, places(graph, program), output_width());
   std::int64_t loaded = 0;
   std::int64_t stored = 0;
   for (const CommandMeta& m : program.meta) {

@@ -1,6 +1,7 @@
 #include "cli/job.h"
 
 #include <charconv>
+#include <cmath>
 #include <iostream>
 
 #include "cli/demo.h"
@@ -112,6 +113,9 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   machine_.debug = values.count("debug") != 0;
   if (values.count("mean") != 0) normalisation_.mean = values["mean"].as<double>();
   if (values.count("scale") != 0) normalisation_.scale = values["scale"].as<double>();
+  if (!std::isfinite(normalisation_.mean.value_or(0)) || !std::isfinite(normalisation_.scale.value_or(1)) ||
+      normalisation_.scale.value_or(1) == 0)
+    throw InputError("--mean and --scale are numbers, --scale is not 0");
   if (!fault_.empty()) fault_of(fault_);
   return values;
 }

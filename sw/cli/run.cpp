@@ -13,6 +13,8 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr int kMostSeconds = 86400;
+
 // The lines of a file; none without one.
 std::vector<std::string> read_labels(const std::string& file) {
   std::vector<std::string> labels;
@@ -86,6 +88,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   if (!values) return kDone;
   if (values->count("check") != 0 && values->count("no-check") != 0)
     throw InputError("--check and --no-check together");
+  if (!(options.seconds >= 0 && options.seconds <= kMostSeconds))
+    throw InputError(fmt::format("--seconds is 0 to {}, not {:g}", kMostSeconds, options.seconds));
   options.check = values->count("no-check") == 0;
   options.trace = !trace.empty();
   options.labels = read_labels(labels);

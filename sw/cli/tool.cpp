@@ -75,12 +75,15 @@ int kaiten_main(const Arguments& arguments) {
   }
   const std::string& first = arguments.front();
   const Arguments rest(arguments.begin() + 1, arguments.end());
+  if ((first == "help" || first == "--help" || first == "-h") && !rest.empty() &&
+      !rest.front().starts_with('-'))
+    return kaiten_main({rest.front(), "--help"});
   return guarded("kaiten", [&]() -> int {
     if (first == "--help" || first == "-h" || first == "help") {
       std::cout << kUsage;
       return kDone;
     }
-    if (first == "--version") {
+    if (first == "--version" || first == "-V" || first == "version") {
       std::cout << version_text() << "\n";
       return kDone;
     }

@@ -1223,7 +1223,7 @@ ImportResult import_tflite(std::span<const uint8_t> file, const std::string& nam
   constexpr size_t kHeaderBytes = 8;  // root offset and identifier
   if (file.size() < kHeaderBytes) fail("only " + std::to_string(file.size()) + " bytes");
   if (file.size() > kMaxModelBytes) fail("larger than " + std::to_string(kMaxModelBytes) + " bytes");
-  if (std::memcmp(file.data() + 4, "TFL3", 4) != 0) fail("not a TensorFlow Lite model (no TFL3 at byte 4)");
+  if (std::memcmp(file.data() + 4, "TFL3", 4) != 0) fail("not a TensorFlow Lite model (no TFL3 at byte 4), and not named .onnx");
 
   // Offsets in the file are aligned relative to its start, so the start must be aligned too.
   std::vector<uint8_t> aligned;

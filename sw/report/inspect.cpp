@@ -1,7 +1,6 @@
 #include "report/inspect.h"
 
 #include <algorithm>
-#include <array>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -9,18 +8,10 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "report/table.h"
 
 namespace kaiten {
 namespace {
-
-constexpr size_t kColumns = 9;
-using Row = std::array<std::string, kColumns>;
-constexpr size_t kNameWidth = 40;
-
-// The end of a name says more than its beginning.
-std::string shortened(const std::string& name) {
-  return name.size() <= kNameWidth ? name : "..." + name.substr(name.size() - (kNameWidth - 3));
-}
 
 std::string scale_text(const Tensor& tensor) {
   if (tensor.quantization.empty()) return "-";
@@ -51,35 +42,10 @@ std::string weights_text(const Graph& graph, const Op& op) {
          (weights.quantization.per_channel() ? " per channel" : " per tensor");
 }
 
-// Which part of the machine does it.
-std::string place(OpKind kind) {
-  switch (kind) {
-    case OpKind::Conv2D:
-    case OpKind::FullyConnected:
-      return "array";
-    case OpKind::DepthwiseConv2D:
-    case OpKind::Add:
-    case OpKind::AveragePool:
-    case OpKind::MaxPool:
-    case OpKind::Mean:
-    case OpKind::Quantize:
-      return "vector";
-    case OpKind::Reshape:
-      return "nothing to do";
-    case OpKind::Softmax:
-    case OpKind::ToInt8:
-    case OpKind::ToFloat:
-    case OpKind::HostFloat:
-      return "host";
-    default:
-      return "reference only";
-  }
-}
-
-Row row_of(const Graph& graph, const Op& op) {
+std::vector<std::string> row_of(const Graph& graph, const Op& op, const std::string& place) {
   std::string kind(name_of(op.kind));
   if (op.activation != Activation::None) kind += "+" + std::string(name_of(op.activation));
-  return {shortened(op.name),
+  return {op.name,
           kind,
           shape_text(graph.input_of(op).shape),
           shape_text(graph.output_of(op).shape),
@@ -87,24 +53,7 @@ Row row_of(const Graph& graph, const Op& op) {
           std::to_string(macs(graph, op)),
           weights_text(graph, op),
           scale_text(graph.output_of(op)),
-          place(op.kind)};
-}
-
-void print_table(std::ostream& out, const std::vector<Row>& rows) {
-  std::array<size_t, kColumns> width{};
-  for (const Row& row : rows) {
-    for (size_t c = 0; c < kColumns; c++) width[c] = std::max(width[c], row[c].size());
-  }
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t c = 0; c < kColumns; c++) {
-      const std::string fill(width[c] - row[c].size(), ' ');
-      const bool is_number = c == 5;
-      line += (c == 0 ? "" : "  ") + (is_number ? fill + row[c] : row[c] + fill);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
-  }
+          place};
 }
 
 void print_tensors(std::ostream& out, const char* role, const Graph& graph, const std::vector<int>& tensors) {
@@ -117,7 +66,36 @@ void print_tensors(std::ostream& out, const char* role, const Graph& graph, cons
 
 }  // namespace
 
-void print_inspect(std::ostream& out, const ImportResult& model) {
+std::vector<std::string> places(const Graph& graph, const Program& program) {
+  std::vector<std::string> all(graph.ops.size(), "-");
+  for (const LayerInfo& layer : program.layers) {
+    std::string& place = all[size_t(layer.op)];
+    if (layer.on_host) {
+      place = graph.ops[size_t(layer.op)].kind == OpKind::Reshape ? "nothing to do" : "host";
+    }
+  }
+  for (size_t i = 0; i < program.commands.size(); i++) {
+    const int op = program.meta[i].op;
+    const Queue queue = program.commands[i].queue();
+    if (op >= 0 && queue == Queue::kConv) all[size_t(op)] = "array";
+    if (op >= 0 && queue == Queue::kVector) all[size_t(op)] = "vector";
+  }
+  return all;
+}
+
+std::vector<std::string> places(const Graph& graph, const std::vector<std::string>& refusals) {
+  std::vector<std::string> all;
+  for (const Op& op : graph.ops) {
+    const std::string start = "layer '" + op.name + "' ";
+    const bool refused = std::any_of(refusals.begin(), refusals.end(),
+                                     [&](const std::string& r) { return r.starts_with(start); });
+    all.push_back(refused ? "refused" : "-");
+  }
+  return all;
+}
+
+void print_inspect(std::ostream& out, const ImportResult& model, const std::vector<std::string>& places,
+                   size_t width) {
   if (!model.graph) {
     out << model.name << ": cannot run, " << model.refusals.size()
         << (model.refusals.size() == 1 ? " reason\n" : " reasons\n");
@@ -125,17 +103,24 @@ void print_inspect(std::ostream& out, const ImportResult& model) {
     return;
   }
   const Graph& graph = *model.graph;
-  std::vector<Row> rows = {{"layer", "operator", "input", "output", "window", "MACs", "weight bytes",
-                            "scale/zero point", "runs on"}};
+  Table table({{"layer", false, 0, true},
+               {"operator", false, 0, false},
+               {"input", false, 3, false},
+               {"output", false, 6, false},
+               {"window", false, 4, false},
+               {"MACs", true, 2, false},
+               {"weight bytes", false, 1, false},
+               {"scale/zero point", false, 5, false},
+               {"runs on", false, 0, false}});
   size_t weight_bytes = 0;
   size_t activation_bytes = 0;
-  for (const Op& op : graph.ops) {
-    rows.push_back(row_of(graph, op));
+  for (size_t i = 0; i < graph.ops.size(); i++) {
+    const Op& op = graph.ops[i];
+    table.add(row_of(graph, op, i < places.size() ? places[i] : "-"));
     if (op.weights != kNoTensor) weight_bytes += graph.weights_of(op).bytes();
     activation_bytes = std::max(activation_bytes, graph.output_of(op).bytes());
   }
-  print_table(out, rows);
-  out << '\n';
+  out << table.text(width) << '\n';
   print_tensors(out, "input", graph, graph.inputs);
   print_tensors(out, "output", graph, graph.outputs);
   out << graph.name << ": " << graph.ops.size() << " layers, " << macs(graph) << " MACs, " << weight_bytes

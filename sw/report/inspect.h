@@ -3,16 +3,29 @@
 #ifndef KAITEN_REPORT_INSPECT_H
 #define KAITEN_REPORT_INSPECT_H
 
+#include <cstddef>
 #include <iosfwd>
+#include <string>
+#include <vector>
 
+#include "compile/program.h"
 #include "import/import.h"
 
 namespace kaiten {
 
+// Where each operator of the graph runs: "array", "vector", "host", "nothing to do", or "-" where it is part
+// of others.
+std::vector<std::string> places(const Graph& graph, const Program& program);
+// The same for a graph that does not run: "refused" for the layers that the compiler's refusals name, else
+// "-".
+std::vector<std::string> places(const Graph& graph, const std::vector<std::string>& refusals);
+
 // With a graph: a table of the layers (name, operator, shapes, window, multiply-accumulates, weight bytes,
 // quantisation, where it runs), then totals, inputs and outputs. Without: the number of refusals and each on
-// a line of its own. Columns are separated by two spaces or more; the numbers are plain decimals.
-void print_inspect(std::ostream& out, const ImportResult& model);
+// a line of its own. Columns are separated by two spaces or more; the numbers are plain decimals. width: of
+// the terminal, 0: unlimited.
+void print_inspect(std::ostream& out, const ImportResult& model, const std::vector<std::string>& places = {},
+                   std::size_t width = 0);
 
 }  // namespace kaiten
 
