@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 #include "cli/demo.h"
 #include "cli/files.h"
@@ -16,6 +17,9 @@
 #include "plan/from_graph.h"
 #include "plan/methods.h"
 #include "plan/table.h"
+#include "plan/to_graph.h"
+#include "report/machine_plan.h"
+#include "report/plan_html.h"
 #include "report/plan_report.h"
 
 namespace kaiten::cli {
@@ -77,6 +81,7 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
   add("table", po::value(&o.file)->value_name("FILE"),
       "model, layer table (JSON) or SCALE-Sim topology (CSV), also as first argument");
   add("capacity", po::value(&o.capacity)->value_name("BYTES"), "paper mode: bytes on chip, such as 3MiB");
+  add("config", po::value(&o.config)->value_name("NAME"), "hardware mode: the machine to plan for");
   add("closure", po::value(&o.closure)->value_name("rolling|paper")->default_value(o.closure),
       "paper mode: which rows a span keeps");
   add("method", po::value(&o.method)->value_name("NAME")->default_value(o.method),
@@ -101,7 +106,7 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
   po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
   if (values.count("help") != 0) {
     std::cout
-        << "usage: kaiten plan MODEL|TABLE --capacity BYTES [OPTIONS]\n"
+        << "usage: kaiten plan MODEL|TABLE --capacity BYTES|--config NAME [OPTIONS]\n"
            "Which layers share the chip so that the least traffic leaves it, and what other methods need.\n\n"
         << all;
     return false;
@@ -115,8 +120,18 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
     throw InputError(option + ": expected one of " + list + ", found '" + value + "'");
   };
   if (o.file.empty()) throw InputError("plan needs a model or a layer table (see kaiten plan --help)");
-  if (o.capacity.empty() && o.sweep.empty())
-    throw InputError("plan needs --capacity (see kaiten plan --help)");
+  if (o.capacity.empty() && o.sweep.empty() && o.config.empty()) {
+    throw InputError("plan needs --capacity or --config (see kaiten plan --help)");
+  }
+  if (!o.config.empty()) {
+    for (const char* paper : {"capacity", "sweep", "closure", "residual-penalty", "chips", "period"}) {
+      if (values.count(paper) != 0 && !values[paper].defaulted()) {
+        throw InputError(std::string("--") + paper + " and --config exclude each other");
+      }
+    }
+    if (o.batch != 1)
+      throw InputError(fmt::format("--batch: hardware mode plans one image, found {}", o.batch));
+  }
   one_of("--closure", o.closure, {"rolling", "paper"});
   one_of("--residual-penalty", o.penalty, {"on", "off"});
   one_of("--method", o.method,
@@ -132,15 +147,30 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
   return true;
 }
 
-plan::Network read_network(const std::string& file) {
-  if (file == kDemoName) return plan::network_of(require_graph(import_tflite(demo_model(), kDemoName)));
+// A table is a network; a model is a graph, too.
+struct Source {
+  plan::Network network;
+  std::optional<Graph> graph;
+};
+
+Source of_graph(Graph graph) {
+  Source s;
+  s.network = plan::network_of(graph);
+  s.graph = std::move(graph);
+  return s;
+}
+
+Source read_source(const std::string& file) {
+  if (file == kDemoName) return of_graph(require_graph(import_tflite(demo_model(), kDemoName)));
   const std::vector<std::uint8_t> bytes = read_file(file);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (plan::looks_like_table(text)) return plan::read_table(text, file);
+  if (plan::looks_like_table(text)) return {plan::read_table(text, file), std::nullopt};
   const bool csv = file.size() > 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
-  if (csv || plan::looks_like_topology(text)) return plan::read_topology(text, file);
-  if (file.size() > 5 && file.compare(file.size() - 5, 5, ".json") == 0) return plan::read_table(text, file);
-  return plan::network_of(require_graph(import_file(file)));
+  if (csv || plan::looks_like_topology(text)) return {plan::read_topology(text, file), std::nullopt};
+  if (file.size() > 5 && file.compare(file.size() - 5, 5, ".json") == 0) {
+    return {plan::read_table(text, file), std::nullopt};
+  }
+  return of_graph(require_graph(import_file(file)));
 }
 
 // The first method is the one whose spans are shown.
@@ -163,10 +193,14 @@ std::vector<Wanted> wanted(const PlanOptions& o) {
 
 void sweep(const PlanOptions& o, const plan::Dataflow& dataflow, plan::PaperOptions options,
            PlanReport& report) {
-  const std::size_t colon = o.sweep.find(':');
-  if (colon == std::string::npos) throw InputError("--sweep: expected FROM:TO, found '" + o.sweep + "'");
-  const std::int64_t from = bytes_of(o.sweep.substr(0, colon), "--sweep");
-  const std::int64_t to = bytes_of(o.sweep.substr(colon + 1), "--sweep");
+  const std::string range = !o.sweep.empty()
+                                ? o.sweep
+                                : fmt::format("{}:{}", std::max<std::int64_t>(1, options.capacity_bytes / 8),
+                                              std::min(plan::kMaxCapacity, options.capacity_bytes * 8));
+  const std::size_t colon = range.find(':');
+  if (colon == std::string::npos) throw InputError("--sweep: expected FROM:TO, found '" + range + "'");
+  const std::int64_t from = bytes_of(range.substr(0, colon), "--sweep");
+  const std::int64_t to = bytes_of(range.substr(colon + 1), "--sweep");
   if (to < from) throw InputError("--sweep: expected FROM no larger than TO, found '" + o.sweep + "'");
   bool any = false;
   std::string reason;
@@ -226,11 +260,42 @@ void plan_paper(const PlanOptions& o, PlanReport& report) {
   }
   report.planning_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  if (!o.sweep.empty()) sweep(o, dataflow, options, report);
+  // The page shows a sweep in any case.
+  if (!o.sweep.empty() || !o.html.empty()) sweep(o, dataflow, options, report);
   for (const plan::Method& m : report.methods) {
     const bool chained = m.name != "per-layer" && m.name != "bound";
     report.energies.push_back(plan::energy_of(report.network, m, o.batch, chained, report.energy));
   }
+}
+
+void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
+  const Config& config = preset(o.config);
+  report.mode = "hardware";
+  report.config = config.name;
+  report.array_macs_per_cycle = config.array_multipliers();
+  const std::int64_t row = 9LL * config.cp;
+  report.capacity_bytes = row * (config.wb_rows + config.vwb_rows + config.sb_depth + config.vb_depth);
+  const bool table = !source.graph;
+  if (table) {
+    report.network = plan::with_addition_layers(source.network);
+    for (int m = 0; m < report.network.layer_count(); m++) report.network.layers[std::size_t(m)].number = m;
+    source.graph = plan::graph_of(report.network);
+    report.notes.push_back("additions, implied projections and the classifier of the table are layers here");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  MachinePlanner planner(*source.graph, report.network, table, config);
+  for (plan::MethodKind k : plan::kMethodKinds) {
+    if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
+    check_interrupt();
+    report.methods.push_back(planner.run(k));
+    report.energies.push_back(
+        plan::energy_of(report.network, report.methods.back(), 1, false, report.energy));
+  }
+  report.planning_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.notes.push_back(
+      "optimal over the cuts of the order the layers stand in, where every map that crosses one is held or "
+      "spilled");
 }
 
 }  // namespace
@@ -239,15 +304,21 @@ int plan_command(const Arguments& arguments) {
   PlanOptions o;
   if (!parse(arguments, o)) return kDone;
   PlanReport report;
-  report.network = read_network(o.file);
+  Source source = read_source(o.file);
+  report.network = source.network;
   report.batch = o.batch;
   report.energy = plan::default_energy();
   if (!o.energy.empty()) {
     const std::vector<std::uint8_t> bytes = read_file(o.energy);
     report.energy = plan::read_energy({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.energy);
   }
-  plan_paper(o, report);
+  if (o.config.empty()) {
+    plan_paper(o, report);
+  } else {
+    plan_machine(o, std::move(source), report);
+  }
   if (o.period > 0 || o.chips > 0) replicate(o, report);
+  if (!o.html.empty()) write_file(o.html, to_html(report));
   if (o.json == "-") {
     std::cout << to_json(report);
   } else {

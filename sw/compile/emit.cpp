@@ -232,8 +232,17 @@ std::vector<SpanInfo> Emitter::span_infos() const {
     SpanInfo info;
     info.first_op = lowering_.ops[tasks.front().position].op;
     info.last_op = last.op;
-    for (const Task& t : tasks) info.streamed |= t.chunks() > 1;
-    for (const Ring& r : placed.rings) info.rows_bytes += std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
+    for (const Task& t : tasks) {
+      info.ops.push_back(lowering_.ops[t.position].op);
+      info.streamed |= t.chunks() > 1;
+    }
+    for (std::size_t i = 0; i < placed.rings.size(); i++) {
+      const Ring& r = placed.rings[i];
+      const SpanRows::Ring& of = placed.rows.rings[i];
+      const std::int64_t bytes = std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
+      info.kept.push_back({lowering_.storages[std::size_t(of.storage)].tensor, of.buffer == Buffer::kVb, r.slots, bytes});
+      info.rows_bytes += bytes;
+    }
     info.weights_bytes = weight_bytes_[k];
     info.activation_bytes = activation_bytes_[k];
     if (plan_.held[std::size_t(lowering_.views[std::size_t(last.output)].storage)]) {

@@ -82,6 +82,16 @@ struct LayerInfo {
 struct SpanInfo {
   enum class Boundary : std::uint8_t { kOutput, kHeld, kSpilled };
 
+  // Rows of a map in a buffer.
+  struct Kept {
+    int tensor = kNoTensor;
+    bool in_vb = false;  // else in SB
+    int rows = 0;        // slots of its ring
+    std::int64_t bytes = 0;
+  };
+
+  std::vector<int> ops;  // of the graph, in the order they were planned
+  std::vector<Kept> kept;
   int first_op = 0;  // of the graph, in the order they run
   int last_op = 0;
   bool streamed = false;

@@ -16,7 +16,8 @@ Map map_of(const Tensor& t) {
 
 class Converter {
  public:
-  explicit Converter(const Graph& graph) : graph_(graph), map_of_(graph.tensors.size(), -1) {}
+  explicit Converter(const Graph& graph)
+      : graph_(graph), map_of_(graph.tensors.size(), -1), host_(graph.tensors.size()) {}
 
   Network run() {
     n_.name = graph_.name;
@@ -69,8 +70,14 @@ class Converter {
     if (l.inputs.empty()) return;  // constants only
     const Tensor& out = graph_.output_of(o);
     int& result = map_of_[std::size_t(o.output)];
-    // Same bytes, or the host's work: what is read is what there was.
-    if (runs_on_host(o.kind)) {
+    // Same bytes, or the host's work: what is read is what there was. Behind the host's work nothing is the
+    // device's.
+    const bool tail = !n_.layers.empty() &&
+                      (o.kind == OpKind::Softmax || o.kind == OpKind::ToFloat || o.kind == OpKind::HostFloat);
+    if (tail || std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return host_[std::size_t(t)]; })) {
+      host_[std::size_t(o.output)] = true;
+    }
+    if (runs_on_host(o.kind) || host_[std::size_t(o.output)]) {
       result = l.inputs.front();
       // In front of the network the shape that follows is the image's.
       if (result == 0 && n_.layers.empty() && out.type == ElementType::Int8) n_.maps[0] = map_of(out);
@@ -124,6 +131,7 @@ class Converter {
   const Graph& graph_;
   Network n_;
   std::vector<int> map_of_;  // by tensor
+  std::vector<bool> host_;   // made by the host behind the device
 };
 
 }  // namespace

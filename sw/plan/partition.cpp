@@ -58,7 +58,7 @@ Span describe(const Dataflow& dataflow, const PaperOptions& options, int begin, 
     walk.next();
     const Map& map = dataflow.network().maps[std::size_t(walk.begin())];
     s.kept.push_back({walk.begin(), walk.rows_of_begin(),
-                      std::int64_t(walk.rows_of_begin()) * map.width * map.channels * options.batch});
+                      std::int64_t(walk.rows_of_begin()) * map.width * map.channels * options.batch, ""});
   }
   std::reverse(s.kept.begin(), s.kept.end());
   s.first = begin;

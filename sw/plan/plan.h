@@ -21,6 +21,28 @@ struct KeptRows {
   int map = 0;   // map 0 is the image, map m + 1 the output of layer m
   int rows = 0;  // of the map's height, kept circularly
   std::int64_t bytes = 0;
+  std::string buffer;  // hardware mode: "SB" or "VB"
+};
+
+// Payload bytes by kind, as the counters of the machine tell them (hardware mode).
+struct Bytes {
+  std::int64_t weights = 0;
+  std::int64_t parameters = 0;
+  std::int64_t commands = 0;
+  std::int64_t input = 0;
+  std::int64_t output = 0;
+  std::int64_t spilled = 0;   // boundaries, written and read
+  std::int64_t residual = 0;  // what crosses boundaries beside their own map, written and read
+
+  std::int64_t total() const { return weights + parameters + commands + input + output + spilled + residual; }
+};
+
+// Busy cycles of the engines by the compiler's model (hardware mode).
+struct Cycles {
+  std::int64_t array = 0;
+  std::int64_t vector = 0;
+  std::int64_t load = 0;
+  std::int64_t store = 0;
 };
 
 struct Span {
@@ -31,7 +53,11 @@ struct Span {
   std::int64_t traffic_bytes = 0;
   Boundary boundary = Boundary::kSpilled;
   std::vector<KeptRows> kept;
+  std::vector<int> layers;       // hardware mode, where they do not run in the network's order
   std::int64_t short_bytes = 0;  // paper mode: missing for one more layer; 0: it would fit, traffic decided
+  bool streamed = false;         // hardware mode: weights follow each other through the weight buffer
+  Bytes bytes;                   // hardware mode
+  Cycles cycles;                 // hardware mode
   int tile = 0;                  // Layer Fusion: side of the output tiles
 };
 
@@ -41,6 +67,8 @@ struct Method {
   std::vector<Span> spans;
   std::int64_t penalty_bytes = 0;  // residual edges that cuts cross
   std::int64_t traffic_bytes = 0;  // of the spans, and the penalty
+  Bytes bytes;                     // hardware mode: of all spans
+  std::int64_t cycles = 0;         // hardware mode: from start to end, modelled
   std::int64_t macs = 0;           // with what is computed more than once
 };
 

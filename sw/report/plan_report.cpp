@@ -29,6 +29,80 @@ std::string limit_of(const PlanReport& r, const plan::Span& s) {
   return "traffic";
 }
 
+nlohmann::ordered_json json_of(const plan::Bytes& b) {
+  return {{"weights", b.weights}, {"parameters", b.parameters}, {"commands", b.commands}, {"input", b.input},
+          {"output", b.output},   {"spilled", b.spilled},       {"residual", b.residual}};
+}
+
+std::int64_t busy_cycles(const plan::Span& s) {
+  return std::max({s.cycles.array, s.cycles.vector, s.cycles.load, s.cycles.store});
+}
+
+std::string limited_by(const plan::Span& s) {
+  const std::int64_t most = busy_cycles(s);
+  if (s.cycles.array == most) return "array";
+  if (s.cycles.vector == most) return "vector";
+  return s.cycles.load == most ? "load" : "store";
+}
+
+std::string machine_spans_text(const PlanReport& r, const plan::Method& m, std::size_t width) {
+  Table table({{"span", true, 0, false},
+               {"layers", false, 0, false},
+               {"from", false, 2, true},
+               {"to", false, 3, true},
+               {"weights", true, 7, false},
+               {"SB+VB", true, 8, false},
+               {"traffic", true, 0, false},
+               {"output", false, 9, false},
+               {"busy cycles", true, 4, false},
+               {"limited by", false, 6, false}});
+  int i = 0;
+  for (const plan::Span& s : m.spans) {
+    table.add({std::to_string(i++), fmt::format("{}-{}", number_of(r, s.first), number_of(r, s.last)),
+               r.network.layers[std::size_t(s.first)].name, r.network.layers[std::size_t(s.last)].name,
+               bytes_text(s.weights_bytes), bytes_text(s.rows_bytes),
+               bytes_text(s.traffic_bytes), std::string(plan::name_of(s.boundary)),
+               bytes_text(busy_cycles(s)), s.streamed ? limited_by(s) + ", streamed" : limited_by(s)});
+  }
+  return table.text(width);
+}
+
+std::string machine_methods_text(const PlanReport& r, std::size_t width) {
+  Table table({{"method", false, 0, false},
+               {"spans", true, 3, false},
+               {"traffic", true, 0, false},
+               {"of the bound", true, 8, false},
+               {"weights", true, 5, false},
+               {"parameters", true, 1, false},
+               {"input", true, 1, false},
+               {"output", true, 1, false},
+               {"spilled", true, 7, false},
+               {"residual", true, 6, false},
+               {"commands", true, 4, false},
+               {"cycles", true, 9, false},
+               {"array", true, 5, false},
+               {"energy mJ", true, 2, false}});
+  const plan::Method* bound = find(r, "bound");
+  double array_macs = 0;
+  for (int layer = 0; layer < r.network.layer_count(); layer++) {
+    const plan::Op op = r.network.layers[std::size_t(layer)].op;
+    if (op == plan::Op::kConv || op == plan::Op::kFc) array_macs += double(r.network.macs(layer));
+  }
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const plan::Method& m = r.methods[i];
+    const double share = double(m.traffic_bytes) / double(bound != nullptr ? bound->traffic_bytes : 1);
+    const double busy = array_macs / (double(m.cycles) * r.array_macs_per_cycle);
+    table.add({m.name, std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
+               bound != nullptr ? fmt::format("{:.4f}", share) : "-", bytes_text(m.bytes.weights),
+               bytes_text(m.bytes.parameters), bytes_text(m.bytes.input), bytes_text(m.bytes.output),
+               bytes_text(m.bytes.spilled), bytes_text(m.bytes.residual), bytes_text(m.bytes.commands),
+               m.cycles > 0 ? bytes_text(m.cycles) : "-",
+               m.cycles > 0 ? fmt::format("{:.1f} %", 100 * busy) : "-",
+               fmt::format("{:.3f}", r.energies[i].total())});
+  }
+  return table.text(width);
+}
+
 std::string spans_text(const PlanReport& r, const plan::Method& m, std::size_t width) {
   Table table({{"span", true, 0, false},
                {"layers", false, 0, false},
@@ -128,8 +202,11 @@ std::string to_text(const PlanReport& r, std::size_t width) {
                                 }()),
                                 r.mode, where, r.batch > 1 ? fmt::format(", batch {}", r.batch) : "");
   if (!r.methods.empty()) {
-    out += "\n" + title_of(r.methods.front()) + "\n" + spans_text(r, r.methods.front(), width);
-    out += "\n" + methods_text(r, width);
+    const bool machine = !r.config.empty();
+    out += "\n" + title_of(r.methods.front()) + "\n";
+    out +=
+        machine ? machine_spans_text(r, r.methods.front(), width) : spans_text(r, r.methods.front(), width);
+    out += "\n" + (machine ? machine_methods_text(r, width) : methods_text(r, width));
   }
   if (!r.sweep.empty()) out += "\n" + sweep_text(r, width);
   if (r.pipeline) out += "\n" + pipeline_text(r, width);
@@ -156,6 +233,10 @@ std::string to_json(const PlanReport& r) {
     o["traffic_bytes"] = m.traffic_bytes;
     o["penalty_bytes"] = m.penalty_bytes;
     o["macs"] = m.macs;
+    if (!r.config.empty()) {
+      o["bytes"] = json_of(m.bytes);
+      o["cycles"] = m.cycles;
+    }
     o["energy_millijoules"] = {
         {"compute", r.energies[i].compute}, {"dram", r.energies[i].dram}, {"link", r.energies[i].link}};
     o["spans"] = nlohmann::ordered_json::array();
@@ -165,10 +246,23 @@ std::string to_json(const PlanReport& r) {
           {"weights_bytes", s.weights_bytes}, {"rows_bytes", s.rows_bytes},
           {"traffic_bytes", s.traffic_bytes}, {"boundary", plan::name_of(s.boundary)}};
       if (s.tile > 0) span["tile"] = s.tile;
+      if (!r.config.empty()) {
+        span["bytes"] = json_of(s.bytes);
+        span["cycles"] = {{"array", s.cycles.array},
+                          {"vector", s.cycles.vector},
+                          {"load", s.cycles.load},
+                          {"store", s.cycles.store}};
+        span["limited_by"] = limited_by(s);
+        span["streamed"] = s.streamed;
+        nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+        for (int layer : s.layers) layers.push_back(number_of(r, layer));
+        span["layers"] = std::move(layers);
+      }
       nlohmann::ordered_json kept = nlohmann::ordered_json::array();
       for (const plan::KeptRows& k : s.kept) {
         const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
         kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
+        if (!k.buffer.empty()) kept.back()["buffer"] = k.buffer;
       }
       if (!kept.empty()) span["kept"] = std::move(kept);
       o["spans"].push_back(std::move(span));

@@ -33,6 +33,7 @@ struct PlanReport {
   std::optional<plan::Pipeline> pipeline;  // of the first method's spans
   std::vector<std::string> notes;
   plan::EnergyParameters energy;
+  double array_macs_per_cycle = 0;  // hardware mode
 };
 
 // Name and, where it has one, closure: "optimal (rolling)".

@@ -3,9 +3,11 @@
 KAITEN_BUILD names the build folder (default: build)."""
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
+import xml.dom.minidom
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
@@ -78,6 +80,41 @@ class Plan(unittest.TestCase):
         again.pop("planning_ms"), first.pop("planning_ms")
         self.assertEqual(again, first)
 
+    def test_hardware_mode_predicts_the_bytes_of_a_run(self):
+        j = self.plan("demo", "--config", "nano")
+        self.assertEqual((j["mode"], j["config"]), ("hardware", "nano"))
+        self.assertEqual({m["name"] for m in j["methods"]}, METHODS - {"layer-fusion"})
+        traffic = {m["name"]: m["traffic_bytes"] for m in j["methods"]}
+        for m in j["methods"]:
+            self.assertEqual(m["traffic_bytes"], sum(s["traffic_bytes"] for s in m["spans"]) + m["penalty_bytes"])
+            self.assertEqual(m["traffic_bytes"], sum(m["bytes"].values()))
+            self.assertGreaterEqual(m["traffic_bytes"], traffic["bound"])
+            self.assertLessEqual(m["traffic_bytes"], traffic["per-layer"])
+        best = j["methods"][0]
+        layers = [layer for s in best["spans"] for layer in s["layers"]]
+        self.assertEqual(sorted(layers), list(range(min(layers), max(layers) + 1)))
+        done = subprocess.run([KAITEN, "run", "demo", "--config", "nano", "--json", "-"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        counted = json.loads(done.stdout)["bytes"]
+        kinds = best["bytes"]
+        for kind in ("weights", "parameters", "commands"):
+            self.assertEqual(counted["read"][kind], kinds[kind])
+        self.assertEqual(counted["read"]["activations"] + counted["written"]["activations"],
+                         kinds["input"] + kinds["output"] + kinds["spilled"] + kinds["residual"])
+        small = self.plan(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
+        self.assertEqual(small["spans"][-1]["boundary"], "output")
+
+    def test_page_is_self_contained(self):
+        for mode, drawings in (("--capacity", 4), ("--config", 3)):
+            page = self.file("plan.html")
+            self.assertEqual(run("demo", mode, "3MiB" if mode == "--capacity" else "nano", "--html", page).returncode, 0)
+            with open(page) as f:
+                text = f.read()
+            self.assertNotRegex(text, r"(?i)https?:|src=|<link|<script|url\(|\bnan\b|\binf\b")
+            self.assertEqual(text.count("<svg"), drawings)
+            for drawing in re.findall(r"<svg.*?</svg>", text, re.S):
+                xml.dom.minidom.parseString(drawing)
+
     def test_every_table_and_the_demo(self):
         for name in sorted(os.listdir(TABLES)):
             if name.endswith(".json"):
@@ -95,6 +132,11 @@ class Plan(unittest.TestCase):
         self.assertIn("conv4_2", self.refused(table("vgg16"), "--capacity", "2MiB"))
         for capacity in ("0", "-1", "3MB", "MiB", "1e30", "", "1.0000001", "99999999999GiB", "3MiB ", "nan"):
             self.refused(table("vgg16"), "--capacity", capacity)
+        for paper in (("--capacity", "3MiB"), ("--sweep", "1MiB:2MiB"), ("--closure", "paper"), ("--batch", "2"),
+                      ("--method", "layer-fusion")):
+            self.refused("demo", "--config", "nano", *paper)
+        self.refused("demo", "--config", "huge")
+        self.refused(table("alexnet"), "--config", "nano")
         for sweep in ("1MiB", "2MiB:1MiB", "1MiB:", "0:1MiB", "1KiB:2KiB"):
             self.refused(table("vgg16"), "--capacity", "3MiB", "--sweep", sweep)
         self.refused(table("vgg16"), "--capacity", "3MiB", "--method", "best")

@@ -1,0 +1,231 @@
+#include "report/machine_plan.h"
+
+#include <algorithm>
+
+#include "compile/lower.h"
+#include "compile/spans.h"
+#include "graph/error.h"
+
+namespace kaiten {
+
+namespace {
+
+int base_of(const Command& c) {
+  if (const auto* l = std::get_if<LoadRowsCommand>(&c.body)) return int(l->base);
+  if (const auto* s = std::get_if<StoreCommand>(&c.body)) return int(s->base);
+  return -1;
+}
+
+}  // namespace
+
+MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
+                               const Config& config)
+    : graph_(graph), network_(network), config_(config), dataflow_(network), layer_of_(graph.ops.size(), -1) {
+  for (int m = 0; m < network.layer_count(); m++) {
+    op_of_.push_back(made_from_network ? m : network.layers[std::size_t(m)].number);
+    layer_of_[std::size_t(op_of_.back())] = m;
+  }
+}
+
+plan::Method MachinePlanner::run(plan::MethodKind kind) {
+  using plan::MethodKind;
+  CompileOptions options;
+  options.order = kind == MethodKind::kOptimal || kind == MethodKind::kBound ? OperatorOrder::kBest
+                                                                             : OperatorOrder::kGraph;
+  plan::Method m;
+  switch (kind) {
+    case MethodKind::kOptimal:
+    case MethodKind::kBound:
+      if (!best_) best_ = method_of(compile(graph_, config_, options));
+      m = kind == MethodKind::kOptimal ? *best_ : bound();
+      break;
+    case MethodKind::kPerLayer:
+      options.keep_on_chip = false;
+      m = method_of(compile(graph_, config_, options));
+      break;
+    case MethodKind::kGreedy:
+      options.cuts = operators(greedy_cuts());
+      m = method_of(compile(graph_, config_, options));
+      break;
+    case MethodKind::kResidual:
+      options.cuts = operators(residual_cuts());
+      m = method_of(compile(graph_, config_, options));
+      break;
+    case MethodKind::kLayerFusion:
+      throw InputError("--method: layer-fusion is compared in paper mode only, found --config " +
+                       config_.name);
+  }
+  m.name = plan::name_of(kind);
+  return m;
+}
+
+plan::Method MachinePlanner::method_of(const Program& program) const {
+  plan::Method method;
+  method.macs = network_.macs();
+  method.cycles = program.modelled_cycles;
+  std::vector<int> span_of(graph_.ops.size(), -1);
+  std::vector<int> boundary_of(graph_.tensors.size(), -1);  // span whose boundary a tensor is
+  for (const SpanInfo& info : program.spans) {
+    const int first = span_of[std::size_t(info.ops.front())];
+    // The same operator again: its input is read once for each part of its weights.
+    if (first >= 0) {
+      plan::Span& s = method.spans[std::size_t(first)];
+      s.weights_bytes += info.weights_bytes;
+      continue;
+    }
+    plan::Span s;
+    s.weights_bytes = info.weights_bytes;
+    s.streamed = info.streamed;
+    s.boundary = info.boundary == SpanInfo::Boundary::kHeld ? plan::Boundary::kHeld : plan::Boundary::kSpilled;
+    for (int op : info.ops) {
+      span_of[std::size_t(op)] = int(method.spans.size());
+      if (layer_of_[std::size_t(op)] >= 0) s.layers.push_back(layer_of_[std::size_t(op)]);
+    }
+    boundary_of[std::size_t(graph_.ops[std::size_t(info.ops.back())].output)] = int(method.spans.size());
+    if (!s.layers.empty()) {
+      s.first = *std::min_element(s.layers.begin(), s.layers.end());
+      s.last = *std::max_element(s.layers.begin(), s.layers.end());
+    }
+    for (const SpanInfo::Kept& k : info.kept) {
+      int map = 0;
+      for (std::size_t op = 0; op < graph_.ops.size(); op++) {
+        if (graph_.ops[op].output == k.tensor && layer_of_[op] >= 0) map = layer_of_[op] + 1;
+      }
+      s.kept.push_back({map, k.rows, k.bytes, k.in_vb ? "VB" : "SB"});
+      s.rows_bytes += k.bytes;
+    }
+    method.spans.push_back(std::move(s));
+  }
+  if (!method.spans.empty()) method.spans.back().boundary = plan::Boundary::kOutput;
+
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    const CommandMeta& meta = program.meta[i];
+    plan::Span& s = method.spans[std::size_t(std::max(0, span_of[std::size_t(meta.op)]))];
+    plan::Bytes& b = s.bytes;
+    b.commands += std::int64_t(kCommandBytes);
+    switch (meta.kind) {
+      case CommandMeta::Bytes::kWeights:
+        b.weights += meta.read_bytes;
+        break;
+      case CommandMeta::Bytes::kParameters:
+        b.parameters += meta.read_bytes;
+        break;
+      case CommandMeta::Bytes::kActivations: {
+        const int base = base_of(program.commands[i]);
+        const bool boundary = meta.tensor >= 0 && boundary_of[std::size_t(meta.tensor)] >= 0;
+        if (base == int(Base::kInputs)) {
+          b.input += meta.read_bytes;
+        } else if (base == int(Base::kOutputs) && meta.written_bytes > 0) {
+          b.output += meta.written_bytes;
+        } else {
+          (boundary ? b.spilled : b.residual) += meta.read_bytes + meta.written_bytes;
+        }
+        break;
+      }
+      case CommandMeta::Bytes::kNone:
+        break;
+    }
+    switch (program.commands[i].queue()) {
+      case Queue::kLoad:
+        s.cycles.load += meta.cycles;
+        break;
+      case Queue::kConv:
+        s.cycles.array += meta.cycles;
+        break;
+      case Queue::kVector:
+        s.cycles.vector += meta.cycles;
+        break;
+      case Queue::kStore:
+        s.cycles.store += meta.cycles;
+        break;
+    }
+  }
+  for (plan::Span& s : method.spans) {
+    s.traffic_bytes = s.bytes.total() - s.bytes.residual;
+    method.penalty_bytes += s.bytes.residual;
+    method.traffic_bytes += s.bytes.total();
+    method.bytes.weights += s.bytes.weights;
+    method.bytes.parameters += s.bytes.parameters;
+    method.bytes.commands += s.bytes.commands;
+    method.bytes.input += s.bytes.input;
+    method.bytes.output += s.bytes.output;
+    method.bytes.spilled += s.bytes.spilled;
+    method.bytes.residual += s.bytes.residual;
+  }
+  return method;
+}
+
+// Compact weights, parameters, image and outputs, each once.
+plan::Method MachinePlanner::bound() {
+  plan::Method m;
+  plan::Span s;
+  s.last = network_.layer_count() - 1;
+  s.boundary = plan::Boundary::kOutput;
+  s.bytes.parameters = best_->bytes.parameters;
+  for (int layer = 0; layer < network_.layer_count(); layer++)
+    s.bytes.weights += network_.weight_elements(layer);
+  s.bytes.input = network_.maps.front().elements();
+  s.bytes.output = network_.maps.back().elements();
+  for (int map : network_.outputs) s.bytes.output += network_.maps[std::size_t(map)].elements();
+  s.weights_bytes = s.bytes.weights;
+  s.traffic_bytes = s.bytes.total();
+  m.bytes = s.bytes;
+  m.traffic_bytes = s.traffic_bytes;
+  m.macs = network_.macs();
+  m.spans.push_back(std::move(s));
+  return m;
+}
+
+std::vector<int> MachinePlanner::operators(const std::vector<int>& cuts) const {
+  std::vector<int> ops;
+  for (int p : cuts) ops.push_back(op_of_[std::size_t(p) - 1]);
+  return ops;
+}
+
+bool MachinePlanner::fits(const std::vector<int>& cuts) const {
+  SpanOptions options;
+  options.cuts = operators(cuts);
+  try {
+    const Lowering lowering = lower(graph_, config_, RoundingStyle::LiteRt);
+    plan_spans(graph_, lowering, config_, options);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::vector<int> MachinePlanner::greedy_cuts() const {
+  const int n = network_.layer_count();
+  const auto with_rest = [&](std::vector<int> cuts, int from) {
+    for (int p = from; p <= n; p++) cuts.push_back(p);
+    return cuts;
+  };
+  std::vector<int> cuts;
+  int begin = 0;
+  while (begin < n) {
+    int end = begin + 1;
+    while (end < n && !dataflow_.fans_out(end) && fits(with_rest(cuts, end + 1))) end++;
+    cuts.push_back(begin = end);
+  }
+  return cuts;
+}
+
+std::vector<int> MachinePlanner::residual_cuts() const {
+  const int n = network_.layer_count();
+  const std::vector<bool> clean = plan::clean_cuts(dataflow_);
+  std::vector<int> cuts;
+  for (int begin = 0, end = 1; end <= n; end++) {
+    if (end < n && !clean[std::size_t(end)]) continue;
+    std::vector<int> attempt = cuts;
+    for (int p = end; p <= n; p++) attempt.push_back(p);
+    if (fits(attempt)) {
+      cuts.push_back(end);
+    } else {
+      for (int p = begin + 1; p <= end; p++) cuts.push_back(p);
+    }
+    begin = end;
+  }
+  return cuts;
+}
+
+}  // namespace kaiten

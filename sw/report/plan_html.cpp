@@ -1,0 +1,313 @@
+#include "report/plan_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/table.h"
+
+namespace kaiten {
+
+namespace {
+
+constexpr const char* kColours[] = {"#3b6fb6", "#d1662b", "#3f9a56", "#9a4fa0",
+                                    "#b8902a", "#4aa3a8", "#a84a5c", "#6b6b6b"};
+constexpr int kWidth = 960;  // of a drawing
+constexpr int kHeight = 320;
+constexpr int kMargin = 60;
+
+constexpr const char* kStyle =
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:1040px;margin:2em auto;padding:0 "
+    "1em;color:#222;background:#fff}"
+    "h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;font-size:13px}"
+    "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid "
+    "#ddd}td:first-child,th:first-child{text-align:left}"
+    "svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#333}.scroll{overflow-x:auto}";
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
+
+std::string bytes_text(std::int64_t n) { return grouped(static_cast<unsigned long long>(n)); }
+
+std::string short_bytes(double n) {
+  if (n >= 1 << 20) return fmt::format("{:.3g} MiB", n / (1 << 20));
+  if (n >= 1 << 10) return fmt::format("{:.3g} KiB", n / (1 << 10));
+  return fmt::format("{:.3g} B", n);
+}
+
+std::string svg(int height, const std::string& inside) {
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">{}</svg>\n", kWidth, height, inside);
+}
+
+std::string text_at(double x, double y, const std::string& text, const char* anchor = "middle") {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
+                     escaped(text));
+}
+
+std::string line(double x1, double y1, double x2, double y2, const char* stroke, double width = 1) {
+  return fmt::format(
+      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"/>", x1,
+      y1, x2, y2, stroke, width);
+}
+
+// A logarithmic scale between two values, onto pixels.
+struct Scale {
+  double low, high, from, to;
+  double operator()(double v) const {
+    return from +
+           (to - from) * (std::log(v) - std::log(low)) / std::max(1e-9, std::log(high) - std::log(low));
+  }
+};
+
+std::string axes(const Scale& x, const Scale& y, const std::string& x_title, const std::string& y_title,
+                 std::string (*x_label)(double), std::string (*y_label)(double), double base) {
+  std::string out = line(x.from, y.from, x.to, y.from, "#888") + line(x.from, y.from, x.from, y.to, "#888");
+  const auto ticks = [&](const Scale& s, auto&& put) {
+    const double first = std::ceil(std::log(s.low) / std::log(base) - 1e-9);
+    const double last = std::floor(std::log(s.high) / std::log(base) + 1e-9);
+    const double step = std::max(1.0, std::ceil((last - first) / 8));
+    for (double e = first; e <= last; e += step) put(std::pow(base, e));
+  };
+  ticks(x, [&](double v) {
+    out += line(x(v), y.from, x(v), y.from + 4, "#888") + text_at(x(v), y.from + 17, x_label(v));
+  });
+  ticks(y, [&](double v) {
+    out += line(x.from, y(v), x.to, y(v), "#e6e6e6") + text_at(x.from - 6, y(v) + 4, y_label(v), "end");
+  });
+  return out + text_at((x.from + x.to) / 2, y.from + 34, x_title) +
+         text_at(x.from, y.to - 8, y_title, "start");
+}
+
+std::string legend(const PlanReport& r) {
+  std::string out;
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{}\"/>", kWidth - 150,
+                       12 + 17 * i, colour(i)) +
+           text_at(kWidth - 135, 21 + 17 * double(i), title_of(r.methods[i]), "start");
+  }
+  return out;
+}
+
+// A bar for each map, as high as the map is large, in the colour of the span that makes it; arcs for edges
+// that pass other layers.
+std::string partition(const PlanReport& r) {
+  const plan::Method& m = r.methods.front();
+  const int n = r.network.layer_count();
+  std::vector<int> span_of(std::size_t(n), -1);
+  for (std::size_t s = 0; s < m.spans.size(); s++) {
+    const plan::Span& span = m.spans[s];
+    for (int layer = span.first; span.layers.empty() && layer <= span.last; layer++)
+      span_of[std::size_t(layer)] = int(s);
+    for (int layer : span.layers) span_of[std::size_t(layer)] = int(s);
+  }
+  double largest = 2;
+  for (const plan::Map& map : r.network.maps) largest = std::max(largest, double(map.elements()));
+  const double step = double(kWidth - 20) / (n + 1);
+  const double base = 250;
+  const auto height = [&](int map) {
+    return 8 +
+           130 * std::log2(double(r.network.maps[std::size_t(map)].elements()) + 1) / std::log2(largest + 1);
+  };
+  const auto middle = [&](int map) { return 10 + step * (map + 0.5); };
+  std::string out;
+  for (int map = 0; map <= n; map++) {
+    const plan::Map& s = r.network.maps[std::size_t(map)];
+    const std::string name = map == 0 ? "input" : r.network.layers[std::size_t(map) - 1].name;
+    const int span = map == 0 ? -1 : span_of[std::size_t(map) - 1];
+    out += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+        "fill=\"{}\"><title>{}</title></rect>",
+        10 + step * map, base - height(map), std::max(0.6, step * 0.85), height(map),
+        span < 0 ? "#bbb" : colour(std::size_t(span)),
+        escaped(fmt::format("{} {}x{}x{}, {} bytes{}", name, s.height, s.width, s.channels,
+                            bytes_text(s.elements()), span < 0 ? "" : fmt::format(", span {}", span))));
+  }
+  for (int layer = 0; layer < n; layer++) {
+    const plan::Layer& l = r.network.layers[std::size_t(layer)];
+    for (const auto* sources : {&l.inputs, &l.adds}) {
+      for (int a : *sources) {
+        if (a == layer) continue;
+        const double rise = std::min(90.0, 14 + 2.2 * (middle(layer + 1) - middle(a)) / 4);
+        out += fmt::format(
+            "<path d=\"M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"#666\" "
+            "stroke-width=\"0.8\"/>",
+            middle(a), base - height(a), (middle(a) + middle(layer + 1)) / 2,
+            base - std::max(height(a), height(layer + 1)) - rise, middle(layer + 1),
+            base - height(layer + 1));
+      }
+    }
+  }
+  for (std::size_t s = 0; s < m.spans.size(); s++) {
+    const double from = 10 + step * (m.spans[s].first + 1), to = 10 + step * (m.spans[s].last + 2);
+    if (to - from > 12) out += text_at((from + to) / 2, base + 16, std::to_string(s));
+    out +=
+        line(to, base - 150, to, base + 6, m.spans[s].boundary == plan::Boundary::kHeld ? "#9c9" : "#c33", 1);
+  }
+  return svg(280, out) +
+         "<p>Height: bytes of a map, logarithmic. Red: cuts where the map goes through memory; green: it is "
+         "held on "
+         "chip. Arcs: residual edges and branches.</p>\n";
+}
+
+std::string spans_table(const PlanReport& r) {
+  const plan::Method& m = r.methods.front();
+  std::string out =
+      "<div "
+      "class=\"scroll\"><table><tr><th>span</th><th>layers</th><th>weights</th><th>rows</th><th>traffic</th>"
+      "<th>output</th><th>rows kept</th></tr>\n";
+  for (std::size_t s = 0; s < m.spans.size(); s++) {
+    const plan::Span& span = m.spans[s];
+    std::string kept;
+    for (const plan::KeptRows& k : span.kept) kept += (kept.empty() ? "" : " ") + std::to_string(k.rows);
+    if (kept.size() > 60) kept = kept.substr(0, kept.rfind(' ', 56)) + " ...";
+    out += fmt::format(
+        "<tr><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", s,
+        escaped(r.network.layers[std::size_t(span.first)].name),
+        escaped(r.network.layers[std::size_t(span.last)].name), bytes_text(span.weights_bytes),
+        bytes_text(span.rows_bytes), bytes_text(span.traffic_bytes), plan::name_of(span.boundary), kept);
+  }
+  return out + "</table></div>\n";
+}
+
+std::string methods_table(const PlanReport& r) {
+  std::string out =
+      "<div class=\"scroll\"><table><tr><th>method</th><th>spans</th><th>traffic "
+      "bytes</th><th>residual</th><th>MACs</th>"
+      "<th>energy mJ</th></tr>\n";
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const plan::Method& m = r.methods[i];
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3f}</td></tr>\n",
+                       escaped(title_of(m)), m.spans.size(), bytes_text(m.traffic_bytes),
+                       bytes_text(m.penalty_bytes), bytes_text(m.macs), r.energies[i].total());
+  }
+  return out + "</table></div>\n";
+}
+
+std::string sweep(const PlanReport& r) {
+  double least = 1e300, most = 1;
+  for (const SweepPoint& p : r.sweep) {
+    for (const auto& t : p.traffic_bytes) {
+      if (!t) continue;
+      least = std::min(least, double(*t));
+      most = std::max(most, double(*t));
+    }
+  }
+  const Scale x{double(r.sweep.front().capacity_bytes), double(r.sweep.back().capacity_bytes), kMargin + 20,
+                kWidth - 170};
+  const Scale y{std::max(1.0, least) / 1.1, most * 1.1, kHeight - 45, 25};
+  std::string out = axes(x, y, "capacity", "traffic", short_bytes, short_bytes, 2) + legend(r);
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    std::string path;
+    bool down = false;
+    for (const SweepPoint& p : r.sweep) {
+      if (!p.traffic_bytes[i]) {
+        down = false;
+        continue;
+      }
+      path += fmt::format("{}{:.1f} {:.1f}", down ? "L" : "M", x(double(p.capacity_bytes)),
+                          y(double(std::max<std::int64_t>(1, *p.traffic_bytes[i]))));
+      down = true;
+    }
+    if (!path.empty())
+      out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", path, colour(i));
+  }
+  return svg(kHeight, out);
+}
+
+std::string plain(double v) { return fmt::format("{:.4g}", v); }
+
+std::string roofline(const PlanReport& r) {
+  const double peak = r.energy.operations_per_mac *
+                      (r.array_macs_per_cycle > 0 ? r.array_macs_per_cycle : r.energy.chip_macs_per_cycle);
+  const double ridge = peak / r.energy.memory_bytes_per_cycle;
+  std::vector<double> intensity;
+  double low = ridge / 2, high = ridge * 2;
+  for (const plan::Method& m : r.methods) {
+    const double useful = double(r.network.macs()) * r.batch * r.energy.operations_per_mac;
+    intensity.push_back(std::max(1e-3, useful / double(std::max<std::int64_t>(1, m.traffic_bytes))));
+    low = std::min(low, intensity.back() / 1.5);
+    high = std::max(high, intensity.back() * 1.5);
+  }
+  const Scale x{low, high, kMargin, kWidth - 170};
+  const Scale y{low * r.energy.memory_bytes_per_cycle / 1.2, peak * 1.6, kHeight - 45, 25};
+  std::string out =
+      axes(x, y, "operations per byte of traffic", "operations per cycle", plain, plain, 10) + legend(r);
+  out += line(x(low), y(low * r.energy.memory_bytes_per_cycle), x(ridge), y(peak), "#333", 1.5) +
+         line(x(ridge), y(peak), x(high), y(peak), "#333", 1.5);
+  for (std::size_t i = 0; i < intensity.size(); i++) {
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>", x(intensity[i]),
+                       y(std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle)), colour(i));
+  }
+  return svg(kHeight, out);
+}
+
+std::string energy(const PlanReport& r) {
+  double most = 1e-12;
+  for (const plan::Energy& e : r.energies) most = std::max(most, e.total());
+  const double row = 26, width = kWidth - 360;
+  std::string out;
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const double top = 30 + row * double(i);
+    out += text_at(190, top + 13, title_of(r.methods[i]), "end");
+    double at = 200;
+    const std::pair<double, const char*> parts[] = {{r.energies[i].compute, kColours[0]},
+                                                    {r.energies[i].dram, kColours[1]},
+                                                    {r.energies[i].link, kColours[2]}};
+    for (const auto& [value, fill] : parts) {
+      const double w = width * value / most;
+      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"18\" fill=\"{}\"/>", at,
+                         top, w, fill);
+      at += w;
+    }
+    out += text_at(at + 6, top + 13, fmt::format("{:.3f} mJ", r.energies[i].total()), "start");
+  }
+  const char* const names[] = {"compute", "DRAM", "links"};
+  for (int i = 0; i < 3; i++) {
+    out += fmt::format("<rect x=\"{}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/>", 200 + 90 * i,
+                       kColours[i]) +
+           text_at(214 + 90 * i, 17, names[i], "start");
+  }
+  return svg(40 + int(row) * int(r.methods.size()), out);
+}
+
+}  // namespace
+
+std::string to_html(const PlanReport& r) {
+  const std::string where = r.mode == "paper" ? short_bytes(double(r.capacity_bytes)) : r.config;
+  std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
+                    escaped(r.network.name) + "</title><style>" + kStyle + "</style></head><body>\n";
+  out += fmt::format("<h1>{} on {}</h1>\n<p>{} layers, {} MACs, batch {}; {} mode.</p>\n",
+                     escaped(r.network.name), escaped(where), r.network.layer_count(),
+                     bytes_text(r.network.macs()), r.batch, r.mode);
+  out += "<h2>Partition: " + escaped(title_of(r.methods.front())) + "</h2>\n" + partition(r) + spans_table(r);
+  out += "<h2>Methods</h2>\n" + methods_table(r);
+  if (!r.sweep.empty()) out += "<h2>Traffic over capacity</h2>\n" + sweep(r);
+  out += "<h2>Roofline</h2>\n" + roofline(r) + "<h2>Energy</h2>\n" + energy(r);
+  for (const std::string& note : r.notes) out += "<p>" + escaped(note) + "</p>\n";
+  return out + "</body></html>\n";
+}
+
+}  // namespace kaiten
