@@ -90,7 +90,8 @@ std::string machine_methods_text(const PlanReport& r, std::size_t width) {
   }
   for (std::size_t i = 0; i < r.methods.size(); i++) {
     const plan::Method& m = r.methods[i];
-    const double share = double(m.traffic_bytes) / double(bound != nullptr ? bound->traffic_bytes : 1);
+    const double share =
+        double(m.traffic_bytes - m.bytes.commands) / double(bound != nullptr ? bound->traffic_bytes : 1);
     const double busy = array_macs / (double(m.cycles) * r.array_macs_per_cycle);
     table.add({m.name, std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
                bound != nullptr ? fmt::format("{:.4f}", share) : "-", bytes_text(m.bytes.weights),
