@@ -240,7 +240,8 @@ std::vector<SpanInfo> Emitter::span_infos() const {
       const Ring& r = placed.rings[i];
       const SpanRows::Ring& of = placed.rows.rings[i];
       const std::int64_t bytes = std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
-      info.kept.push_back({lowering_.storages[std::size_t(of.storage)].tensor, of.buffer == Buffer::kVb, r.slots, bytes});
+      const std::vector<Part>& parts = lowering_.storages[std::size_t(of.storage)].parts;
+      info.kept.push_back({parts.empty() ? kNoTensor : parts.front().tensor, of.buffer == Buffer::kVb, r.slots, bytes});
       info.rows_bytes += bytes;
     }
     info.weights_bytes = weight_bytes_[k];

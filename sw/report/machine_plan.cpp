@@ -66,10 +66,10 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
   std::vector<int> span_of(graph_.ops.size(), -1);
   std::vector<int> boundary_of(graph_.tensors.size(), -1);  // span whose boundary a tensor is
   for (const SpanInfo& info : program.spans) {
-    const int first = span_of[std::size_t(info.ops.front())];
     // The same operator again: its input is read once for each part of its weights.
-    if (first >= 0) {
-      plan::Span& s = method.spans[std::size_t(first)];
+    const bool seen = std::all_of(info.ops.begin(), info.ops.end(), [&](int op) { return span_of[std::size_t(op)] >= 0; });
+    if (seen) {
+      plan::Span& s = method.spans[std::size_t(span_of[std::size_t(info.ops.front())])];
       s.weights_bytes += info.weights_bytes;
       continue;
     }
@@ -78,6 +78,8 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
     s.streamed = info.streamed;
     s.boundary = info.boundary == SpanInfo::Boundary::kHeld ? plan::Boundary::kHeld : plan::Boundary::kSpilled;
     for (int op : info.ops) {
+      // An operator may be several, for parts of its channels; it counts where the first of them is.
+      if (span_of[std::size_t(op)] >= 0) continue;
       span_of[std::size_t(op)] = int(method.spans.size());
       if (layer_of_[std::size_t(op)] >= 0) s.layers.push_back(layer_of_[std::size_t(op)]);
     }
