@@ -151,12 +151,8 @@ class Lowerer {
                 "concat, slice",
                 std::string(name_of(op.kind)));
     }
-    // ONNX: layers of one factor by rule float, and pairs of operands (float_pairs.h).
-    const bool float_rule = op.weights != kNoTensor || op.kind == OpKind::Mean || op.kind == OpKind::MaxPool ||
-                            op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Mul;
-    const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Concat || op.kind == OpKind::Slice;
-    require(graph_.framework == Framework::TfLite || float_rule || moves, "the arithmetic of TensorFlow Lite",
-            "a step of ONNX's in float32");
+    require(graph_.framework == Framework::TfLite || op.kind != OpKind::Quantize,
+            "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but where

@@ -55,15 +55,22 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
   const int cells = l.kernel_rows * l.kernel_columns;
   require(cells <= c.config.zsb_vector, at_most("cells of a window", c.config.zsb_vector),
           std::to_string(cells));
+  const PoolParams p = pool_params(c.graph, op);
   // One word for every number of rows and columns of the window outside the map.
   for (int rows = 0; rows < l.kernel_rows; rows++) {
     for (int columns = 0; columns < l.kernel_columns; columns++) {
-      l.params.push_back(average_word((l.kernel_rows - rows) * (l.kernel_columns - columns)));
+      const int inside = (l.kernel_rows - rows) * (l.kernel_columns - columns);
+      if (p.rounding == Rounding::Float) {
+        const Multiplier factor = pool_factor(p, p.count_pad ? cells : inside);
+        l.params.push_back({-inside * p.zp_in, factor.m, factor.shift});
+      } else {
+        l.params.push_back(average_word(inside));
+      }
     }
   }
   const Padding& pad = op.window.pad;
   if (pad == Padding{}) l.params.resize(1);
-  const PoolParams p = pool_params(c.graph, op);
+  if (p.rounding == Rounding::Float) l.zero = p.zp_out;
   l.low = p.lo;
   l.high = p.hi;
   l.rule = p.rounding;

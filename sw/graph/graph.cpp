@@ -151,11 +151,27 @@ std::string_view name_of(Function function) {
 }
 
 std::string_view name_of(HostKind kind) {
-  constexpr std::string_view kNames[] = {
-      "none",    "reshape",   "transpose",           "add",             "sub",         "mul",
-      "div",     "gemm",      "softmax",             "global_average_pool", "global_max_pool", "reduce_mean",
-      "clip",    "leaky_relu", "sigmoid",            "tanh",            "hard_sigmoid", "hard_swish",
-      "concat"};
+  constexpr std::string_view kNames[] = {"none",
+                                         "reshape",
+                                         "transpose",
+                                         "add",
+                                         "sub",
+                                         "mul",
+                                         "div",
+                                         "gemm",
+                                         "softmax",
+                                         "global_average_pool",
+                                         "global_max_pool",
+                                         "average_pool",
+                                         "max_pool",
+                                         "reduce_mean",
+                                         "clip",
+                                         "leaky_relu",
+                                         "sigmoid",
+                                         "tanh",
+                                         "hard_sigmoid",
+                                         "hard_swish",
+                                         "concat"};
   return kNames[size_t(kind)];
 }
 

@@ -137,6 +137,7 @@ enum class HostKind : uint8_t {
   Softmax,            // along `axis`
   GlobalAveragePool,
   GlobalMaxPool,
+  AveragePool, MaxPool,  // window
   ReduceMean,         // dims: the axes, ascending
   Clip,               // lo, hi; Relu is one
   LeakyRelu,          // alpha
@@ -170,7 +171,7 @@ struct Window {
   int kernel_w = 1;
   int stride_h = 1;
   int stride_w = 1;
-  int dilation_h = 1;  // 1 for pooling
+  int dilation_h = 1;
   int dilation_w = 1;
   Padding pad;
 
@@ -195,6 +196,7 @@ struct Op {
   Window window;             // Conv2D, DepthwiseConv2D, AveragePool, MaxPool
   int depth_multiplier = 1;  // DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
   int groups = 1;            // Conv2D: output channel group g reads input channel group g
+  bool count_pad = false;    // AveragePool: cells outside the map count in the divisor
   Activation activation = Activation::None;
   // Further limits of the real output, where a model clamps at other values than the activations do.
   float lo = -std::numeric_limits<float>::infinity();

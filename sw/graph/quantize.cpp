@@ -281,10 +281,24 @@ AddParams add_params(const Graph& graph, const Op& op) {
 
 PoolParams pool_params(const Graph& graph, const Op& op) {
   PoolParams params;
-  int zp_out = 0;
-  set_output_range(graph, op, zp_out, params.lo, params.hi);
-  if (op.kind == OpKind::AveragePool && graph.input_of(op).model_type == ElementType::UInt8) params.offset = 128;
+  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  if (op.kind != OpKind::AveragePool) return params;
+  const Tensor& input = graph.input_of(op);
+  if (graph.framework == Framework::TfLite) {
+    if (input.model_type == ElementType::UInt8) params.offset = 128;
+    return params;
+  }
+  params.rounding = Rounding::Float;
+  params.count_pad = op.count_pad;
+  params.zp_in = input.zero_point();
+  params.in_scale = input.quantization.scale.front();
+  params.out_scale = graph.output_of(op).quantization.scale.front();
+  multiplier_for(op, double(params.in_scale / params.out_scale));  // the largest factor, to be refused by name
   return params;
+}
+
+Multiplier pool_factor(const PoolParams& params, int count) {
+  return quantize_multiplier(double(params.in_scale / (params.out_scale * float(count))));
 }
 
 MeanParams mean_params(const Graph& graph, const Op& op) {

@@ -152,8 +152,15 @@ struct ConcatParams {
 // AveragePool (rule Average over the cells inside the map) and MaxPool (raw maximum). Input and output have
 // the same quantisation, so stored values go through unchanged but for the clamp. Averages are taken of the
 // values the model has: `offset`, 128 in uint8 models, is added before and taken off after.
+//
+// Averages of ONNX graphs (rule Float): sum(a - zp_in) over the cells inside the map through pool_factor().
 struct PoolParams {
   int offset = 0;
+  bool count_pad = false;  // these five: rule Float
+  int zp_in = 0;
+  int zp_out = 0;
+  float in_scale = 1.0F;
+  float out_scale = 1.0F;
   int lo = -128;
   int hi = 127;
   Rounding rounding = Rounding::Average;
@@ -198,6 +205,10 @@ ConcatParams concat_params(const Graph& graph, const Op& op);
 
 // Of an ONNX graph's Add, Sub or Mul: how many pairs of operands differ from the model's arithmetic; else 0.
 int differing_pairs(const Graph& graph, const Op& op);
+
+// Rule Float: the factor of a window of `count` cells, as in onnxruntime's QLinearGlobalAveragePool. Throws
+// InputError where it is not representable.
+Multiplier pool_factor(const PoolParams& params, int count);
 
 // bias[c] - zp_in * sum(w - zp_weights of channel c): with it the array multiplies stored values and padding
 // supplies zp_in; what remains is - zp_weights * sum(a) of the window. Fits int32 whenever

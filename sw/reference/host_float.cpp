@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace kaiten::reference {
 namespace {
@@ -130,6 +131,36 @@ Values global_pool(const Graph& graph, const Op& op, const Values& input, bool a
   return result;
 }
 
+// AveragePool and MaxPool of maps in NCHW.
+Values pool(const Graph& graph, const Op& op, const Values& input, bool average) {
+  const Shape& from = graph.input_of(op).shape;
+  const Shape& to = graph.output_of(op).shape;
+  const Window& w = op.window;
+  Values result(graph.output_of(op).elements());
+  for (size_t i = 0; i < result.size(); i++) {
+    const int x = int(i % size_t(to[3]));
+    const int y = int(i / size_t(to[3]) % size_t(to[2]));
+    const size_t plane = i / size_t(to[3]) / size_t(to[2]) * size_t(from[2]) * size_t(from[3]);
+    double sum = 0.0;
+    float largest = -std::numeric_limits<float>::infinity();
+    int cells = 0;
+    for (int row = 0; row < w.kernel_h; row++) {
+      for (int column = 0; column < w.kernel_w; column++) {
+        const int iy = y * w.stride_h - w.pad.top + row * w.dilation_h;
+        const int ix = x * w.stride_w - w.pad.left + column * w.dilation_w;
+        if (iy < 0 || ix < 0 || iy >= from[2] || ix >= from[3]) continue;
+        const float value = input[plane + size_t(iy) * size_t(from[3]) + size_t(ix)];
+        sum += double(value);
+        largest = std::max(largest, value);
+        cells++;
+      }
+    }
+    if (op.count_pad) cells = w.kernel_h * w.kernel_w;
+    result[i] = average ? float(sum / std::max(cells, 1)) : largest;
+  }
+  return result;
+}
+
 Values reduce_mean(const Graph& graph, const Op& op, const Values& input) {
   const Shape& shape = graph.input_of(op).shape;
   std::vector<double> sums(graph.output_of(op).elements());
@@ -195,6 +226,10 @@ std::vector<float> host_float(const Graph& graph, const Op& op,
       return global_pool(graph, op, x, true);
     case HostKind::GlobalMaxPool:
       return global_pool(graph, op, x, false);
+    case HostKind::AveragePool:
+      return pool(graph, op, x, true);
+    case HostKind::MaxPool:
+      return pool(graph, op, x, false);
     case HostKind::ReduceMean:
       return reduce_mean(graph, op, x);
     case HostKind::Clip:

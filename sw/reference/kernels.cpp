@@ -196,6 +196,15 @@ void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input
       cells++;
     });
     int8_t* result = output.data() + offset(out, n, y, x);
+    if (params.rounding == Rounding::Float) {
+      const int count = params.count_pad ? window.kernel_h * window.kernel_w : cells;
+      const Multiplier factor = pool_factor(params, count);
+      for (size_t c = 0; c < channels; c++) {
+        const int32_t mean = requantize_float(sum[c] - cells * params.zp_in, factor);
+        result[c] = finish(mean, params.zp_out, params.lo, params.hi);
+      }
+      return;
+    }
     const int32_t offset = params.offset * cells;
     for (size_t c = 0; c < channels; c++)
       result[c] = finish(average(sum[c] + offset, cells), -params.offset, params.lo, params.hi);

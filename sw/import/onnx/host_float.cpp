@@ -11,8 +11,9 @@ constexpr int kMaxDepth = 500;  // of float expressions: they are walked recursi
 
 }  // namespace
 
-Value Importer::expression(const Node& node) {
+Value Importer::expression(const Node& node, int part) {
   Value value;
+  value.part = part;
   value.form = Form::Expression;
   value.node = &node;
   for (int i = 0; i < node.input_size(); i++)
@@ -23,7 +24,7 @@ Value Importer::expression(const Node& node) {
   }
   if (value.depth > kMaxDepth)
     throw Refused{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one", ""};
-  value.shape = infer(node, value.operands);
+  value.shape = infer(node, value.operands, part);
   int64_t elements = 1;
   for (const int dim : value.shape) {
     if (dim < 1) fail(here() + "shape " + shape_text(value.shape));
@@ -94,6 +95,8 @@ int Importer::host_operator(int index) {
                                                          {"Softmax", HostKind::Softmax},
                                                          {"GlobalAveragePool", HostKind::GlobalAveragePool},
                                                          {"GlobalMaxPool", HostKind::GlobalMaxPool},
+                                                         {"AveragePool", HostKind::AveragePool},
+                                                         {"MaxPool", HostKind::MaxPool},
                                                          {"ReduceMean", HostKind::ReduceMean},
                                                          {"Relu", HostKind::Clip},
                                                          {"Clip", HostKind::Clip},
@@ -142,6 +145,10 @@ int Importer::host_operator(int index) {
         throw Refused{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis), ""};
       break;
     }
+    case HostKind::AveragePool:
+    case HostKind::MaxPool:
+      take_pool_window(node, in, op);
+      break;
     case HostKind::ReduceMean:
       op.dims = mean_axes(node, int(in.size()));
       break;

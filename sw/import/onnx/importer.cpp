@@ -239,17 +239,25 @@ void Importer::import_node(const Node& node) {
   }
   Value value;
   try {
-    if (usable) value = make(node);
+    if (usable) value = make(node, 0);
   } catch (const Refused& r) {
     refuse(r);
   }
   add_value(node.output(0), std::move(value));
   for (int i = 1; i < node.output_size(); i++) {
-    if (!node.output(i).empty()) add_value(node.output(i), {});  // masks and indices: nobody may read them
+    if (node.output(i).empty()) continue;
+    Value other;  // masks and indices: nobody may read them
+    layer_ = clean_name(node.output(i));
+    try {
+      if (usable && node.op_type() == "Split") other = make(node, i);
+    } catch (const Refused& r) {
+      refuse(r);
+    }
+    add_value(node.output(i), std::move(other));
   }
 }
 
-Value Importer::make(const Node& node) {
+Value Importer::make(const Node& node, int part) {
   const std::string& op = node.op_type();
   if (!node.domain().empty() && node.domain() != "ai.onnx" && node.domain() != "com.microsoft") {
     throw Refused{"operators of ONNX and com.microsoft", "domain " + clean_name(node.domain()), ""};
@@ -264,11 +272,13 @@ Value Importer::make(const Node& node) {
   if (op == "QLinearConv") return qlinear_conv(node);
   if (op == "QLinearAdd" || op == "QLinearMul") return qlinear_binary(node);
   if (op == "QLinearGlobalAveragePool") return qlinear_global_pool(node);
+  if (op == "QLinearAveragePool") return qlinear_average_pool(node);
+  if (op == "QLinearConcat") return qlinear_concat(node);
   if (op == "QLinearMatMul" || op == "QGemm") return qlinear_matmul(node);
   if (op == "QLinearLeakyRelu" || op == "QLinearSigmoid") return qlinear_table(node);
   if (auto folded = fold(node)) return std::move(*folded);
-  if (node.input_size() > 0 && at(input(node, 0)).form == Form::Quantised) return on_quantised(node);
-  return expression(node);
+  if (node.input_size() > 0 && at(input(node, 0)).form == Form::Quantised) return on_quantised(node, part);
+  return expression(node, part);
 }
 
 }  // namespace kaiten::onnx_import

@@ -52,7 +52,7 @@ class Importer {
   void refuse(const Refused& r);
   int input(const Node& node, int i) const;
   void import_node(const Node& node);
-  Value make(const Node& node);
+  Value make(const Node& node, int part);  // the part'th output
 
   // tensors.cpp: tensors and operators of the graph
   int new_tensor(Tensor tensor);
@@ -93,10 +93,11 @@ class Importer {
 
   // shapes.cpp: shapes of results
   int concat_axis(const Node& node, const Shape& shape) const;
+  Shape concat_shape(const Node& node, const std::vector<int>& operands);
   Shape broadcast(const Shape& a, const Shape& b) const;
   std::vector<int> axes_of(const Node& node, int input_index, int rank);
-  // The shape of a node's first output.
-  Shape infer(const Node& node, const std::vector<int>& operands);
+  // The shape of a node's output.
+  Shape infer(const Node& node, const std::vector<int>& operands, int part = 0);
   std::vector<int> mean_axes(const Node& node, int rank);
   std::vector<int> permutation(const Node& node, int rank) const;
   Shape reshape_shape(const Node& node, const Shape& in);
@@ -106,6 +107,8 @@ class Importer {
   // columns.
   Window window(const Node& node, const Shape& in, int kernel_h, int kernel_w, Shape& out) const;
   Shape conv_shape(const Node& node, const Shape& in, const Shape& kernel) const;
+  // Window and divisor of a pooling node; returns the shape of its result.
+  Shape take_pool_window(const Node& node, const Shape& in, Op& op) const;
 
   // weights.cpp: operators with weights
   Weights weights_of(int value);
@@ -135,7 +138,18 @@ class Importer {
   int reshape(int tensor, const Shape& from, const Shape& to, const Scales& scales);
   bool is_output_of_quantize() const;
   bool table_function(const Node& node, Op& op) const;
-  int max_pool(const Node& node, Op op, int in_tensor, const Shape& shape, const Scales& scales);
+  // MaxPool and AveragePool.
+  int pool(const Node& node, Op op, int in_tensor, const Shape& shape, const Scales& out);
+
+  // moves.cpp: operators that only move values
+  static bool is_move(const std::string& kind);  // Pad, Slice, Split
+  // An attribute of older operator sets, an input of newer ones.
+  std::vector<int64_t> numbers_of(const Node& node, int input_index, const char* name);
+  Box moved_box(const Node& node, const Shape& in, int part);
+  // Whether what a Pad adds stands for 0: on stored values that is the zero point.
+  bool pads_with_zero(const Node& node, const Scales& scales);
+  // The quantised tensor that output `part` of the node is.
+  int move(const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales);
 
   // qdq.cpp: QuantizeLinear and DequantizeLinear
   Value dequantize_linear(const Node& node);
@@ -147,13 +161,15 @@ class Importer {
   Value qlinear_conv(const Node& node);
   Value qlinear_binary(const Node& node);
   Value qlinear_global_pool(const Node& node);
+  Value qlinear_average_pool(const Node& node);
+  Value qlinear_concat(const Node& node);
   Value qlinear_matmul(const Node& node);
   Value qlinear_table(const Node& node);
   // Operators that work on stored values as they are.
-  Value on_quantised(const Node& node);
+  Value on_quantised(const Node& node, int part);
 
   // host_float.cpp: float expressions
-  Value expression(const Node& node);
+  Value expression(const Node& node, int part);
   // The value as a float32 tensor of the graph, with the host operators that make it.
   int as_float(int index);
   int host_operator(int index);
@@ -168,7 +184,7 @@ class Importer {
   std::map<std::string, int> by_name_;
   std::map<std::string, int> layer_names_;
   std::map<int, int> quantised_as_;  // float value to the tensor of its first QuantizeLinear
-  std::set<int> assumed_;  // quantised inputs whose scale nobody has stated yet
+  std::set<int> assumed_;            // quantised inputs whose scale nobody has stated yet
   std::map<int, std::array<int, 3>>
       flattened_;  // tensors of NHWC bytes that the model flattened from C, H, W
   int64_t activation_bytes_ = 0;

@@ -78,17 +78,15 @@ bool Importer::table_function(const Node& node, Op& op) const {
   return true;
 }
 
-int Importer::max_pool(const Node& node, Op op, int in_tensor, const Shape& shape, const Scales& scales) {
+int Importer::pool(const Node& node, Op op, int in_tensor, const Shape& shape, const Scales& out) {
   const Nhwc map = graph_.tensors[size_t(in_tensor)].nhwc();
-  const Shape in = {map.n, map.c, map.h, map.w};
-  const std::vector<int64_t> kernel = integers(node, "kernel_shape");
-  Shape out = in;
-  op.kind = OpKind::MaxPool;
-  op.window = window(node, in, int(kernel.at(0)), int(kernel.at(1)), out);
-  if (op.window.dilation_h != 1 || op.window.dilation_w != 1)
-    throw Refused{"pooling without dilation", "dilations", ""};
+  op.kind = node.op_type().ends_with("MaxPool") ? OpKind::MaxPool : OpKind::AveragePool;
+  take_pool_window(node, {map.n, map.c, map.h, map.w}, op);
+  // One window over everything is a mean.
+  const Window whole{map.h, map.w, op.window.stride_h, op.window.stride_w, 1, 1, {}};
+  if (op.kind == OpKind::AveragePool && op.window == whole) op.kind = OpKind::Mean;
   op.inputs = {in_tensor};
-  op.output = new_quantised_tensor(layer_, shape, scales);
+  op.output = new_quantised_tensor(layer_, shape, out);
   const int tensor = op.output;
   emit(std::move(op));
   return tensor;

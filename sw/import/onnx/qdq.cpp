@@ -111,6 +111,7 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
                              bias_of({x[1 - i]}, 0), shape, out);
     }
     op.kind = kind == "Add" ? OpKind::Add : kind == "Sub" ? OpKind::Sub : OpKind::Mul;
+    std::vector<std::string> notes;
     for (const int operand : x) {
       if (is_dequantised_activation(operand)) {
         op.inputs.push_back(plain(activation_of(operand)));
@@ -118,20 +119,20 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
         op.inputs.push_back(quantised_operand(operand, int(shape.size())));
       } else if (const auto found = quantised_as_.find(operand); found != quantised_as_.end()) {
         op.inputs.push_back(plain(found->second));
-        graph_.notes.push_back("layer '" + layer_ + "' reads '" + at(operand).name + "' as quantised in '" +
-                               graph_.tensors[size_t(found->second)].name +
-                               "', where the model adds in float32");
+        notes.push_back("layer '" + layer_ + "' reads '" + at(operand).name + "' as quantised in '" +
+                        graph_.tensors[size_t(found->second)].name + "', where the model adds in float32");
       } else {
         return -1;
       }
     }
+    graph_.notes.insert(graph_.notes.end(), notes.begin(), notes.end());
     op.output = new_quantised_tensor(layer_, shape, out);
     const int tensor = op.output;
     emit(std::move(op));
     return tensor;
   }
   if (x.empty() || !is_dequantised_activation(x[0])) return -1;
-  if (kind == "GlobalAveragePool" || kind == "ReduceMean" || kind == "AveragePool") {
+  if (kind == "GlobalAveragePool" || kind == "ReduceMean") {
     const Shape& in = at(x[0]).shape;
     if (in.size() != 4 || shape[1] != in[1] || elements_of(shape) != in[1]) {
       throw Refused{"averages over whole maps", kind + " of " + shape_text(in) + " to " + shape_text(shape),
@@ -144,12 +145,16 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
     emit(std::move(op));
     return tensor;
   }
+  if (kind == "AveragePool") return pool(node, op, plain(activation_of(x[0])), shape, out);
   if (kind == "MaxPool") {
     const int in = plain(activation_of(x[0]));
     const bool same = at(x[0]).scales == out;
-    Op pool = same ? op : Op{};
-    const int pooled = max_pool(node, std::move(pool), in, shape, at(x[0]).scales);
+    const int pooled = pool(node, same ? op : Op{}, in, shape, at(x[0]).scales);
     return same ? pooled : requantise(pooled, shape, op, out);
+  }
+  if (is_move(kind)) {
+    const int moved = move(node, at(x[0]).shape, v.part, activation_of(x[0]), at(x[0]).scales);
+    return requantise(moved, shape, op, out);
   }
   if (is_reshape(kind)) {
     const int in = activation_of(x[0]);

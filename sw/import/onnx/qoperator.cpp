@@ -108,20 +108,60 @@ Value Importer::qlinear_table(const Node& node) {
   return quantised_value(tensor, at(source).shape, out.type);
 }
 
-Value Importer::on_quantised(const Node& node) {
+Value Importer::qlinear_average_pool(const Node& node) {
+  const int source = input(node, 0);
+  if (at(source).form != Form::Quantised) throw Refused{"a quantised input", "a float one", ""};
+  if (integer(node, "channels_last", 0) != 0) throw Refused{"maps in NCHW order", "channels_last", ""};
+  const Scales out = scales_of(node, 3, 4, at(source).type);
+  Op ignored;
+  const Shape shape = take_pool_window(node, at(source).shape, ignored);
+  const int in = plain(read_as(source, scales_of(node, 1, 2, at(source).type)));
+  return quantised_value(pool(node, {}, in, shape, out), shape, out.type);
+}
+
+// Scale and zero point of the result, then value, scale and zero point of each operand.
+Value Importer::qlinear_concat(const Node& node) {
+  const Scales out = scales_of(node, 0, 1, kUint8);
+  if (node.input_size() < 5 || node.input_size() % 3 != 2)
+    fail(here() + "operands, scales and zero points expected");
+  Op op;
+  op.kind = OpKind::Concat;
+  std::vector<int> operands;
+  for (int i = 2; i < node.input_size(); i += 3) {
+    const int source = input(node, i);
+    if (at(source).form != Form::Quantised) throw Refused{"quantised operands", "another one", ""};
+    operands.push_back(source);
+    op.inputs.push_back(plain(read_as(source, scales_of(node, i + 1, i + 2, at(source).type))));
+  }
+  const Shape shape = concat_shape(node, operands);
+  op.axis = nhwc_axis(concat_axis(node, shape), shape.size());
+  op.output = new_quantised_tensor(layer_, shape, out);
+  const int tensor = op.output;
+  emit(std::move(op));
+  return quantised_value(tensor, shape, out.type);
+}
+
+Value Importer::on_quantised(const Node& node, int part) {
   const std::string& kind = node.op_type();
   const int source = input(node, 0);
   const Scales scales = scales_of_tensor(source);
+  const int tensor = at(source).tensor;
   if (kind == "MaxPool") {
     const Shape shape = infer(node, {source});
-    return quantised_value(max_pool(node, {}, plain(at(source).tensor), shape, scales), shape, scales.type);
+    return quantised_value(pool(node, {}, plain(tensor), shape, scales), shape, scales.type);
   }
   if (is_reshape(kind)) {
     const Shape shape = infer(node, {source});
-    return quantised_value(reshape(at(source).tensor, at(source).shape, shape, scales), shape, scales.type);
+    return quantised_value(reshape(tensor, at(source).shape, shape, scales), shape, scales.type);
   }
-  throw Refused{"MaxPool, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
-                kind + " on " + type_name(at(source).type), ""};
+  if (is_move(kind)) {
+    const Shape in = at(source).shape;
+    const int moved = move(node, in, part, tensor, scales);
+    return quantised_value(moved, model_shape(moved), scales.type);
+  }
+  throw Refused{
+      "MaxPool, Pad, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
+      kind + " on " + type_name(at(source).type), ""};
 }
 
 }  // namespace kaiten::onnx_import

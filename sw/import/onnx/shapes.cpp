@@ -36,7 +36,24 @@ std::vector<int> Importer::axes_of(const Node& node, int input_index, int rank) 
   return {axes.begin(), axes.end()};
 }
 
-Shape Importer::infer(const Node& node, const std::vector<int>& operands) {
+Shape Importer::concat_shape(const Node& node, const std::vector<int>& operands) {
+  const Shape in = at(operands[0]).shape;
+  Shape out = in;
+  const int axis = concat_axis(node, in);
+  for (size_t i = 1; i < operands.size(); i++) {
+    if (operands[i] < 0) fail(here() + "an operand is absent");
+    Shape other = at(operands[i]).shape;
+    if (other.size() != in.size()) fail(here() + "operands of different rank");
+    const int64_t sum = int64_t(out[size_t(axis)]) + other[size_t(axis)];
+    if (sum > kMaxTensorElements) fail(here() + "too large");
+    out[size_t(axis)] = int(sum);
+    other[size_t(axis)] = int(sum);
+    if (other != out) fail(here() + "operands of shapes that do not fit");
+  }
+  return out;
+}
+
+Shape Importer::infer(const Node& node, const std::vector<int>& operands, int part) {
   const std::string& kind = node.op_type();
   const Shape in = at(operands[0]).shape;
   const int rank = int(in.size());
@@ -57,15 +74,12 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands) {
     return conv_shape(node, in, at(operands[1]).shape);
   }
   if (kind == "MaxPool" || kind == "AveragePool") {
-    const std::vector<int64_t> kernel = integers(node, "kernel_shape");
-    if (kernel.size() != 2 || in.size() != 4)
-      throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
-    for (const int64_t k : kernel) {
-      if (k < 1 || k > kMaxWindow) fail(here() + "kernel side " + std::to_string(k));
-    }
-    Shape out = in;
-    window(node, in, int(kernel[0]), int(kernel[1]), out);
-    return out;
+    Op ignored;
+    return take_pool_window(node, in, ignored);
+  }
+  if (is_move(kind)) {
+    const Box box = moved_box(node, in, part);
+    return {box.size.begin(), box.size.end()};
   }
   if (kind == "GlobalAveragePool" || kind == "GlobalMaxPool") {
     if (rank < 3) fail(here() + "input of shape " + shape_text(in));
@@ -141,27 +155,12 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands) {
     for (const int d : permutation(node, rank)) out.push_back(in[size_t(d)]);
     return out;
   }
-  if (kind == "Concat") {
-    Shape out = in;
-    const int axis = concat_axis(node, in);
-    for (size_t i = 1; i < operands.size(); i++) {
-      if (operands[i] < 0) fail(here() + "an operand is absent");
-      Shape other = at(operands[i]).shape;
-      if (other.size() != in.size()) fail(here() + "operands of different rank");
-      const int64_t sum = int64_t(out[size_t(axis)]) + other[size_t(axis)];
-      if (sum > kMaxTensorElements) fail(here() + "too large");
-      out[size_t(axis)] = int(sum);
-      other[size_t(axis)] = int(sum);
-      if (other != out) fail(here() + "operands of shapes that do not fit");
-    }
-    return out;
-  }
+  if (kind == "Concat") return concat_shape(node, operands);
   throw Refused{
-      "the operators Add, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, HardSwish, "
-      "Identity, LeakyRelu, "
-      "MatMul, MaxPool, Mul, ReduceMean, Relu, Reshape, Sigmoid, Softmax, Squeeze, Sub, Tanh, Transpose, "
-      "Unsqueeze, "
-      "QLinear forms of them, QuantizeLinear and DequantizeLinear",
+      "the operators Add, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, "
+      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Sigmoid, Slice, "
+      "Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, QuantizeLinear and "
+      "DequantizeLinear",
       clean_name(kind),
       kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};
 }

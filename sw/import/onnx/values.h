@@ -100,11 +100,19 @@ struct Value {
   Scales scales;      // Dequantised
   const onnx::NodeProto* node = nullptr;  // Expression
   std::vector<int> operands;              // Expression: values, -1 for an absent one
+  int part = 0;                           // Expression: which output of the node
   int depth = 0;
 };
 
 // Throws InputError where the data does not fit the shape.
 Constant read_constant(const onnx::TensorProto& tensor);
+
+// What an output of Pad, Slice or Split takes of the input: cells [begin, begin + size) of each dimension;
+// begin is negative in front of the map.
+struct Box {
+  std::vector<int64_t> begin;
+  std::vector<int64_t> size;
+};
 
 // Of a layer: the constant and its scales.
 struct Weights {

@@ -80,4 +80,40 @@ Shape Importer::conv_shape(const Node& node, const Shape& in, const Shape& kerne
   return out;
 }
 
+Shape Importer::take_pool_window(const Node& node, const Shape& in, Op& op) const {
+  const std::vector<int64_t> kernel = integers(node, "kernel_shape");
+  if (kernel.size() != 2 || in.size() != 4)
+    throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
+  for (const int64_t k : kernel) {
+    if (k < 1 || k > kMaxWindow) fail(here() + "kernel side " + std::to_string(k));
+  }
+  Shape out = in;
+  op.window = window(node, in, int(kernel[0]), int(kernel[1]), out);
+  const Window& w = op.window;
+  const auto touches = [](int outputs, int size, int before, int side, int stride, int dilation) {
+    for (int y = 0; y < outputs; y++) {
+      bool any = false;
+      for (int i = 0; i < side && !any; i++) {
+        const int at = y * stride - before + i * dilation;
+        any = at >= 0 && at < size;
+      }
+      if (!any) return false;
+    }
+    return true;
+  };
+  if (!touches(out[2], in[2], w.pad.top, w.kernel_h, w.stride_h, w.dilation_h) ||
+      !touches(out[3], in[3], w.pad.left, w.kernel_w, w.stride_w, w.dilation_w)) {
+    throw Refused{"windows with a cell inside the map", "padding of a whole window", ""};
+  }
+  op.count_pad = integer(node, "count_include_pad", 0) != 0;
+  if (op.count_pad && integer(node, "ceil_mode", 0) != 0) {
+    // What ceil_mode adds at the end does not count, what `pads` adds does.
+    const std::vector<int64_t> pads = integers(node, "pads");
+    if (w.pad.bottom != (pads.empty() ? 0 : pads[2]) || w.pad.right != (pads.empty() ? 0 : pads[3]))
+      throw Refused{"count_include_pad where windows fit", "together with ceil_mode", ""};
+  }
+  if (w.pad == Padding{}) op.count_pad = false;
+  return out;
+}
+
 }  // namespace kaiten::onnx_import

@@ -85,7 +85,8 @@ std::string run(const fs::path& test) {
     const std::vector<float> b = floats_of(std::vector<int8_t>(expected.begin(), expected.end()));
     EXPECT_EQ(a.size(), b.size()) << test;
     for (size_t i = 0; i < a.size() && i < b.size(); i++) {
-      EXPECT_LE(std::abs(a[i] - b[i]), 1.0e-5F + 1.0e-4F * std::abs(b[i])) << test << " element " << i;
+      // The tolerance of ONNX's own runner: some expected values have four digits.
+      EXPECT_LE(std::abs(a[i] - b[i]), 1.0e-6F + 1.0e-3F * std::abs(b[i])) << test << " element " << i;
     }
   }
   return "";
@@ -103,7 +104,7 @@ std::map<std::string, std::string> inapplicable() {
   return reasons;
 }
 
-constexpr size_t kRun = 103;
+constexpr size_t kRun = 129;
 
 TEST(OnnxNodeTests, RunAndAgreeOrAreListedWithTheReason) {
   const auto shared = test::shared_dir();
