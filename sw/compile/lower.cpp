@@ -157,7 +157,8 @@ class Lowerer {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but where
       // uint8 becomes int8.
-      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || moves ||
+      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || op.kind == OpKind::Concat ||
+                         op.kind == OpKind::Slice ||
                          graph_.framework == Framework::Onnx;
       require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
