@@ -32,6 +32,8 @@ std::string_view name_of(Closure closure) { return closure == Closure::kRolling 
 
 Dataflow::Dataflow(const Network& network)
     : network_(network), readers_(plan::readers(network)), lags_(network.maps.size()) {
+  for (int m = 0; m < network.layer_count(); m++)
+    chain_ = chain_ && network.layers[std::size_t(m)].inputs == std::vector<int>{m};
   for (std::size_t a = 0; a < readers_.size(); a++) {
     lags_[a].assign(readers_[a].size(), 0);
     for (std::size_t r = 0; r < readers_[a].size(); r++) {
@@ -67,6 +69,7 @@ ClosureRows::ClosureRows(const Dataflow& dataflow, Closure closure, int end)
   kept_.assign(std::size_t(end) + 1, 0);
   dominator_.assign(std::size_t(end) + 1, end);
   kept_[std::size_t(end)] = 1;
+  first_.assign(std::size_t(end) + 1, 0);
 }
 
 int ClosureRows::rows(int map) {
@@ -75,19 +78,32 @@ int ClosureRows::rows(int map) {
              std::min(height, closure_ == Closure::kPaper ? paper_rows(map) : rolling_rows(map));
 }
 
-int ClosureRows::paper_rows(int map) const {
-  // Residual readers add nothing to what the main ones need (section III-C); alone they need one row for a
-  // row.
-  std::int64_t rows = 0;
-  std::int64_t residual = 1;
+// Rows [first, first + kept) under the row 0 of the span's output, as far from the borders as it takes.
+int ClosureRows::paper_rows(int map) {
+  const std::int64_t height = network_.maps[std::size_t(map)].height;
+  std::int64_t first = 0;
+  std::int64_t end = 1;
+  bool any = false;
+  bool several = false;
+  bool whole = false;
   for (const Reader& r : dataflow_.readers(map)) {
     if (r.layer >= end_) break;
-    const std::int64_t below = kept_[std::size_t(r.layer) + 1];
-    std::int64_t& need = r.residual ? residual : rows;
-    need =
-        std::max(need, (below - 1) * network_.stride_over(r.layer, map) + network_.extent_over(r.layer, map));
+    // In a chain residual edges add nothing to what the main inputs need (section III-C).
+    if (r.residual && any && dataflow_.is_chain()) continue;
+    const std::size_t out = std::size_t(r.layer) + 1;
+    const std::int64_t stride = network_.stride_over(r.layer, map);
+    const std::int64_t rows = std::int64_t(kept_[out] - 1) * stride + network_.extent_over(r.layer, map);
+    const std::int64_t from = first_[out] * stride - network_.pad_over(r.layer, map);
+    first = any ? std::min(first, from) : from;
+    end = any ? std::max(end, from + rows) : from + rows;
+    // A reader that keeps a whole map is at no place: beside others it needs all there is.
+    whole = whole || kept_[out] == network_.maps[out].height;
+    several = any;
+    any = true;
   }
-  return int(std::min<std::int64_t>(rows > 0 ? rows : residual, kMaxSide));
+  if (whole && several) end = first + height;
+  first_[std::size_t(map)] = std::clamp<std::int64_t>(first, -kMaxLag, kMaxLag);
+  return int(std::min<std::int64_t>(end - first, kMaxSide));
 }
 
 int ClosureRows::rolling_rows(int map) {
@@ -118,12 +134,12 @@ int ClosureRows::rolling_rows(int map) {
 
 // Several layers read the map. When the slowest of them has made what the next row of the dominator needs, a
 // faster one still needs the rows of its own next window: the difference of their lags, the window, and what
-// lies between a row of the dominator and a step of that reader.
+// lies between a row of the dominator and a step of that reader. At the beginning the faster one has made
+// nothing yet and needs every row from the first on.
 int ClosureRows::branch_rows(int map) {
   const int to = dominator_[std::size_t(map)];
   std::vector<Way> way(std::size_t(to - map) + 1);
   way.back() = {0, 1};
-  std::int64_t rows = 1;
   for (int m = to - 1; m >= map; m--) {
     Way& slowest = way[std::size_t(m - map)];
     for (const Reader& r : dataflow_.readers(m)) {
@@ -133,6 +149,7 @@ int ClosureRows::branch_rows(int map) {
     }
   }
   const std::int64_t slowest = std::max<std::int64_t>(way.front().lag, 0);
+  std::int64_t rows = slowest + 1;
   for (const Reader& r : dataflow_.readers(map)) {
     if (r.layer + 1 > to) break;
     const Way w = over(network_, r.layer, map, way[std::size_t(r.layer + 1 - map)]);

@@ -26,12 +26,15 @@ class Dataflow {
   const std::vector<Reader>& readers(int map) const { return readers_[std::size_t(map)]; }
   // Map `map` is read by layers behind the next one, or by two of them.
   bool fans_out(int map) const { return readers(map).size() > 1; }
+  // Every layer reads the map before it and no other, residual edges apart.
+  bool is_chain() const { return chain_; }
   // Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
   // one.
   int residual_lag(int map, int layer) const;
 
  private:
   const Network& network_;
+  bool chain_ = true;
   std::vector<std::vector<Reader>> readers_;
   std::vector<std::vector<int>> lags_;  // per map, per reader; 0 for readers that are not residual
 };
@@ -44,7 +47,7 @@ class ClosureRows {
   int rows(int map);
 
  private:
-  int paper_rows(int map) const;
+  int paper_rows(int map);
   int rolling_rows(int map);
   int branch_rows(int map);
 
@@ -52,8 +55,9 @@ class ClosureRows {
   const Network& network_;
   Closure closure_;
   int end_;
-  std::vector<int> kept_;       // by map, from end down
-  std::vector<int> dominator_;  // nearest map behind that every path to the end passes; by map
+  std::vector<std::int64_t> first_;  // paper: first row kept, counted from the end's row 0; by map
+  std::vector<int> kept_;            // by map, from end down
+  std::vector<int> dominator_;       // nearest map behind that every path to the end passes; by map
 };
 
 }  // namespace kaiten::plan

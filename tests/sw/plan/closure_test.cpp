@@ -203,6 +203,52 @@ TEST(RollingClosure, NoRowIsReadDeadOrUnwritten) {
   EXPECT_GT(tight, 10 * loose);
 }
 
+// Two ways from a map to an addition, of the same strides in other places.
+Network two_ways(std::mt19937_64& rng) {
+  Network n;
+  n.maps.push_back({24, 1, 1});
+  const auto push = [&](Layer l) {
+    l.number = n.layer_count();
+    n.maps.push_back(output_map(n, l, 1));
+    n.layers.push_back(std::move(l));
+    return n.layer_count();
+  };
+  const int source = rng() % 2 == 0 ? 0 : push([] {
+    Layer l;
+    l.inputs = {0};
+    return l;
+  }());
+  std::vector<int> ends;
+  for (int way = 0; way < 2; way++) {
+    int at = source;
+    const int strided = int(rng() % 3);
+    for (int i = 0; i < 3; i++) {
+      Layer l;
+      l.inputs = {at};
+      l.kernel_h = 1 + 2 * int(rng() % 3);
+      l.pad_top = l.pad_bottom = l.kernel_h / 2;
+      l.stride_h = i == strided ? 2 : 1;
+      at = push(l);
+    }
+    ends.push_back(at);
+  }
+  Layer join;
+  join.op = Op::kAdd;
+  join.inputs = ends;
+  push(join);
+  return n;
+}
+
+TEST(RollingClosure, WaysOfOtherStridesMeet) {
+  std::mt19937_64 rng(kaiten::test::seed());
+  for (int t = 0; t < 1000; t++) {
+    const Network n = two_ways(rng);
+    const Dataflow dataflow(n);
+    const std::vector<int> rings = kept(dataflow, Closure::kRolling, 0, n.layer_count());
+    ASSERT_TRUE(Replay(n, 0, n.layer_count(), rings, rng).run()) << "network " << t;
+  }
+}
+
 TEST(Closure, RollingKeepsNoMoreThanPaper) {
   std::mt19937_64 rng(kaiten::test::seed() + 2);
   for (int t = 0; t < 3000; t++) {
