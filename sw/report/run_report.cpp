@@ -123,6 +123,23 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   return r;
 }
 
+std::string bytes_difference(const RunReport& r) {
+  const struct {
+    const char* what;
+    std::uint64_t counted;
+    std::uint64_t predicted;
+  } kinds[] = {{"weights read", r.bytes.weights, r.predicted.weights},
+               {"parameters read", r.bytes.parameters, r.predicted.parameters},
+               {"activations read", r.bytes.activations, r.predicted.activations},
+               {"commands read", r.bytes.commands, r.predicted.commands},
+               {"activations written", r.bytes.written, r.predicted.written}};
+  for (const auto& k : kinds) {
+    if (k.counted != k.predicted)
+      return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted, k.predicted);
+  }
+  return {};
+}
+
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels) {
   OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type)), {}};

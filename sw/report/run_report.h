@@ -84,6 +84,10 @@ struct RunReport {
 RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
                       const std::vector<LayerTime>& times);
 
+// What the device counted otherwise than the compiler predicts, the first kind of bytes as a sentence; empty
+// where nothing.
+std::string bytes_difference(const RunReport& report);
+
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels);
 

@@ -88,19 +88,6 @@ TensorComparison compare_output(const Graph& graph, int op, const Int8Values& fo
   return c;
 }
 
-void require_predicted_bytes(const RunReport& r) {
-  const auto require = [](const char* what, std::uint64_t counted, std::uint64_t predicted) {
-    if (counted == predicted) return;
-    throw DeviceError(std::string("the device moved ") + std::to_string(counted) + " bytes of " + what +
-                      ", the compiler predicts " + std::to_string(predicted));
-  };
-  require("weights (read)", r.bytes.weights, r.predicted.weights);
-  require("parameters (read)", r.bytes.parameters, r.predicted.parameters);
-  require("activations (read)", r.bytes.activations, r.predicted.activations);
-  require("commands (read)", r.bytes.commands, r.predicted.commands);
-  require("activations (written)", r.bytes.written, r.predicted.written);
-}
-
 // The FST file under another name until the run is complete.
 class WaveFile {
  public:
@@ -247,7 +234,8 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   }
   result.report = make_report(s.graph, s.program(), s.driver->read_counters(), observer.clock().finish());
   RunReport& report = result.report;
-  require_predicted_bytes(report);
+  if (const std::string difference = bytes_difference(report); !difference.empty())
+    throw DeviceError(difference);
   report.seconds = s.device->loop_seconds() - seconds_before;
   report.loop_cycles = s.device->loop_cycles() - cycles_before;
   if (options.seconds > 0) {

@@ -274,6 +274,16 @@ class Wave(Case):
         self.assertGreater(sizes[1], sizes[0])
         self.assertEqual(sorted(os.listdir(self.folder)), ["120.fst", "600.fst"])
 
+    def test_interrupt_leaves_no_file(self):
+        proc = subprocess.Popen([KAITEN, "run", "demo", "--config", "nano", "--seconds", "30", "--wave", self.file("x.fst")],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        proc.send_signal(signal.SIGINT)
+        _, err = proc.communicate(timeout=10)
+        if "no debug simulator" not in err:
+            self.assertEqual((proc.returncode, err), (130, "kaiten: interrupted\n"))
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_refusals(self):
         self.refused("run", "demo", "--wave", self.file("x.fst"), "--wave-from", "5", "--wave-to", "5")
         self.refused("run", "demo", "--wave-from", "5")
@@ -359,7 +369,7 @@ class Interrupt(Case):
         # SIGINT at several moments: import, compilation, simulation, repetition.
         for delay in (0.01, 0.05, 0.2, 1.0):
             proc = subprocess.Popen([KAITEN, "run", "demo", "--config", "base", "--seconds", "30", "--output", self.file("out.bin"),
-                                     "--json", self.file("r.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                     "--json", self.file("r.json"), "--trace", self.file("t.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             time.sleep(delay)
             proc.send_signal(signal.SIGINT)
             out, err = proc.communicate(timeout=10)

@@ -146,6 +146,16 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   EXPECT_EQ(lines(to_text(r, 0)).back(), "FAIL test on nano: layer 'x'");
 }
 
+TEST(RunReport, TellsBytesThatWereNotPredicted) {
+  RunReport r;
+  r.bytes = r.predicted = {10, 20, 30, 40, 50};
+  EXPECT_EQ(bytes_difference(r), "");
+  r.bytes.written = 51;
+  EXPECT_EQ(bytes_difference(r), "activations written: the device counted 51 bytes, the compiler predicts 50");
+  r.predicted.weights = 9;
+  EXPECT_EQ(bytes_difference(r), "weights read: the device counted 10 bytes, the compiler predicts 9");
+}
+
 TEST(RunReport, FindsTheLargestClasses) {
   Tensor t;
   t.name = "logits";
