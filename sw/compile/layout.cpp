@@ -44,6 +44,9 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 }
 
 std::uint8_t KernelView::at(int out, int row, int column, int in) const {
+  if (row % dilation_rows != 0 || column % dilation_columns != 0) return 0;
+  row /= dilation_rows;
+  column /= dilation_columns;
   if (row >= rows || column >= columns) return 0;
   if (!channel_of.empty()) in = channel_of[std::size_t(in)];
   if (in < 0) return 0;
@@ -140,6 +143,9 @@ VectorTiles::VectorTiles(int channels, int kernel_rows, int kernel_columns, int 
       tiles(ceil_div(channels, 3 * cp)) {}
 
 std::uint8_t DepthwiseView::at(int row, int column, int lane) const {
+  if (row % dilation_rows != 0 || column % dilation_columns != 0) return 0;
+  row /= dilation_rows;
+  column /= dilation_columns;
   if (row >= rows || column >= columns) return 0;
   if (!channel_of.empty()) lane = lane < int(channel_of.size()) ? channel_of[std::size_t(lane)] : -1;
   if (lane < 0 || lane >= channels) return 0;

@@ -79,15 +79,17 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 struct KernelView {
   const std::uint8_t* data = nullptr;
   int out_channels = 0;
-  int rows = 1;
+  int rows = 1;  // taps of the model; dilated, they lie apart
   int columns = 1;
   int in_channels = 0;
   int multiplier = 0;           // depthwise as a dense convolution: output o sees input o / multiplier only
   int groups = 1;               // group g of the outputs sees group g of the inputs
   std::vector<int> channel_of;  // of every lane of the input, -1 in gaps; empty: lanes are channels
   std::vector<int> moved_from;  // no data: output o is input moved_from[o]
+  int dilation_rows = 1;
+  int dilation_columns = 1;
 
-  // Zero where an output does not see an input, in gaps and beyond the kernel; `in` is a lane.
+  // Zero where an output does not see an input, in gaps, between dilated taps and beyond the kernel; `in` is a lane.
   std::uint8_t at(int out, int row, int column, int in) const;
 };
 
@@ -156,8 +158,10 @@ struct DepthwiseView {
   int rows = 1;
   int columns = 1;
   std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
+  int dilation_rows = 1;
+  int dilation_columns = 1;
 
-  // Zero in gaps and beyond the kernel.
+  // Zero in gaps, between dilated taps and beyond the kernel.
   std::uint8_t at(int row, int column, int lane) const;
 };
 

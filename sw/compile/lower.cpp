@@ -140,25 +140,28 @@ class Lowerer {
       case OpKind::Softmax:
       case OpKind::Concat:
       case OpKind::Slice:
+      case OpKind::Pad:
         break;
       case OpKind::ToInt8:
       case OpKind::ToFloat:
       case OpKind::HostFloat:
         return;
       default:
-        require(false,
-                "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax, "
-                "concat, slice",
-                std::string(name_of(op.kind)));
+        require(
+            false,
+            "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax, "
+            "concat, slice, pad",
+            std::string(name_of(op.kind)));
     }
     require(graph_.framework == Framework::TfLite || op.kind != OpKind::Quantize,
             "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
+    const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Concat || op.kind == OpKind::Slice ||
+                       op.kind == OpKind::Pad;
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
-      // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but where
-      // uint8 becomes int8.
-      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || op.kind == OpKind::Concat ||
-                         op.kind == OpKind::Slice ||
+      // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but
+      // where uint8 becomes int8.
+      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || moves ||
                          graph_.framework == Framework::Onnx;
       require(known && t.type == ElementType::Int8, "int8 activations",
               std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
@@ -191,9 +194,20 @@ class Lowerer {
     }
     if (op.kind == OpKind::Concat) return lower_concat(op, inputs);
     if (op.kind == OpKind::Slice) return lower_slice(op, inputs[0]);
+    if (op.kind == OpKind::Pad) return lower_pad_op(op, inputs[0]);
     LoweredOp l = begin(inputs, op.output);
     if (op.kind != OpKind::FullyConnected) require_shape(context(), l.in);
-    lower_on_engine(op, l);
+    if (const auto border = border_.find(op.inputs[0]); border != border_.end()) {
+      Op bordered = op;
+      Padding& pad = bordered.window.pad;
+      pad.top += border->second.top;
+      pad.bottom += border->second.bottom;
+      pad.left += border->second.left;
+      pad.right += border->second.right;
+      lower_on_engine(bordered, l);
+    } else {
+      lower_on_engine(op, l);
+    }
     set_view(op.output, end(std::move(l)));
   }
 
@@ -249,7 +263,7 @@ class Lowerer {
     const int v = view_of(t);
     const Nhwc have = maps_.shape(v);
     const Nhwc want = nhwc(t);
-    if (have == want) return v;
+    if (have == want || border_.contains(t)) return v;
     const auto known = reshaped_.try_emplace(t, -1).first;
     if (known->second < 0) known->second = maps_.reshaped(v, want, tile_channels(v));
     return known->second;
@@ -310,8 +324,7 @@ class Lowerer {
   // Two operands must stand on the same words of equal pixels.
   void align_operands(const int (&operands)[2], std::vector<int>& inputs) {
     const bool constant = inputs[0] < 0 || inputs[1] < 0;
-    const bool same =
-        constant || maps_.view(inputs[0]).channels.same_lanes(maps_.view(inputs[1]).channels);
+    const bool same = constant || maps_.view(inputs[0]).channels.same_lanes(maps_.view(inputs[1]).channels);
     for (std::size_t i = 0; i < 2; i++) {
       int& v = inputs[i];
       if (v < 0) continue;
@@ -330,8 +343,8 @@ class Lowerer {
     }
   }
 
-  // An operand that is no activation as a map, on the lanes of the other operand: one pixel where all pixels of the
-  // output meet the same values, else as large as the output.
+  // An operand that is no activation as a map, on the lanes of the other operand: one pixel where all pixels
+  // of the output meet the same values, else as large as the output.
   int constant_map(int t, int other) {
     const ChannelMap channels = maps_.view(other).channels;
     const Nhwc out = maps_.shape(other);
@@ -406,6 +419,46 @@ class Lowerer {
     add_without_commands(op, Engine::kNone);
   }
 
+  // A border belongs to the window of a convolution that is its only reader, else it is made.
+  void lower_pad_op(const Op& op, int v) {
+    const Nhwc in = maps_.shape(v);
+    const Nhwc out = nhwc(op.output);
+    int before[4] = {0, 0, 0, 0};
+    const std::size_t rank = tensor(op.output).shape.size();
+    for (std::size_t d = 0; d < rank; d++) before[4 - rank + d] = op.dims[2 * d];
+    require(in.c == out.c && in.n == out.n, "borders of rows and columns", "of channels or batches");
+    const Padding pad{before[1], out.h - in.h - before[1], before[2], out.w - in.w - before[2]};
+    if (belongs_to_window(op.output, pad)) {
+      border_[op.output] = pad;
+      set_view(op.output, v);
+      return add_without_commands(op, maps_.storage(v).is_input ? Engine::kHost : Engine::kNone);
+    }
+    LoweredOp l = begin({v}, op.output);
+    lower_pad(context(), pad, tensor(op.output).zero_point(), l);
+    set_view(op.output, end(std::move(l)));
+  }
+
+  bool belongs_to_window(int t, const Padding& pad) const {
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), t) != graph_.outputs.end()) return false;
+    const Op* reader = nullptr;
+    for (const Op& op : graph_.ops) {
+      for (int in : op.inputs) {
+        if (in != t) continue;
+        if (reader != nullptr) return false;
+        reader = &op;
+      }
+    }
+    if (reader == nullptr) return false;
+    const Window& w = reader->window;
+    const bool array = reader->kind == OpKind::Conv2D ||
+                       (reader->kind == OpKind::DepthwiseConv2D && reader->depth_multiplier != 1);
+    if (array) return w.pad.left + pad.left <= kMaxArrayPadLeft;
+    // Windows of the vector engine must touch the map.
+    return reader->kind == OpKind::DepthwiseConv2D && w.pad.left + pad.left <= kMaxWindowPadLeft &&
+           w.pad.top + pad.top < w.extent_h() && w.pad.bottom + pad.bottom < w.extent_h() &&
+           w.pad.left + pad.left < w.extent_w() && w.pad.right + pad.right < w.extent_w();
+  }
+
   static bool is_identity(const ValueTable& table) {
     for (int i = 0; i < int(table.size()); i++) {
       if (table[std::size_t(i)] != i - 128) return false;
@@ -432,9 +485,7 @@ class Lowerer {
       return add_without_commands(op, maps_.storage(v).is_input ? Engine::kHost : Engine::kNone);
     }
     LoweredOp l = begin({channels}, op.output);
-    lower_copy(context(), l);
-    l.pad_top = -begin_of[1];
-    l.pad_left = -begin_of[2];
+    lower_pad(context(), {-begin_of[1], 0, -begin_of[2], 0}, 0, l);
     set_view(op.output, end(std::move(l)));
   }
 
@@ -443,8 +494,9 @@ class Lowerer {
   RoundingStyle style_;
   Lowering result_;
   Maps maps_;
-  int current_ = 0;              // operator of the graph
-  std::map<int, int> reshaped_;  // tensors whose map has another shape than they: their own one
+  int current_ = 0;                // operator of the graph
+  std::map<int, Padding> border_;  // tensors that are their view with a border, which their reader adds
+  std::map<int, int> reshaped_;    // tensors whose map has another shape than they: their own one
 };
 
 }  // namespace

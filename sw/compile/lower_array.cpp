@@ -15,15 +15,14 @@ void require_shape(const LowerContext& c, const Nhwc& s) {
 }
 
 void take_window(const Window& w, LoweredOp& l, int max_stride) {
-  require(w.dilation_h == 1 && w.dilation_w == 1, "dilation 1", size_text(w.dilation_h, w.dilation_w));
   const int down = l.out.h == 1 ? 0 : w.stride_h;
   const int right = l.out.w == 1 ? 0 : w.stride_w;
   require(down == 0 || right == 0 || down == right, "equal strides of rows and columns",
           size_text(down, right));
   l.stride = std::max({down, right, 1});
   require(l.stride <= max_stride, at_most("stride", max_stride), std::to_string(l.stride));
-  l.kernel_rows = w.kernel_h;
-  l.kernel_columns = w.kernel_w;
+  l.kernel_rows = w.extent_h();
+  l.kernel_columns = w.extent_w();
   l.pad_top = w.pad.top;
   l.pad_left = w.pad.left;
 }
@@ -57,8 +56,6 @@ namespace {
 void take_tiles(const LowerContext& c, LoweredOp& l, bool one_by_one) {
   l.engine = Engine::kConv;
   l.kernels.out_channels = l.out.c;
-  l.kernels.rows = l.kernel_rows;
-  l.kernels.columns = l.kernel_columns;
   l.kernels.in_channels = l.in.c;
   l.kernels.channel_of = l.channel_of;
   l.array =
@@ -78,7 +75,13 @@ void take_tiles(const LowerContext& c, LoweredOp& l, bool one_by_one) {
 
 void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by_one) {
   take_tiles(c, l, one_by_one);
+  const Window& w = op.window;
+  const bool window = op.kind != OpKind::FullyConnected;
   l.kernels.data = c.graph.weights_of(op).data.data();
+  l.kernels.rows = window ? w.kernel_h : l.kernel_rows;
+  l.kernels.columns = window ? w.kernel_w : l.kernel_columns;
+  l.kernels.dilation_rows = w.dilation_h;
+  l.kernels.dilation_columns = w.dilation_w;
   l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
   take_conv_params(c, op, l);
 }
@@ -87,8 +90,10 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by
 
 void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
   const Window& w = op.window;
-  require(w.kernel_h <= kMaxArrayKernel && w.kernel_w <= kMaxArrayKernel,
-          "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel), size_text(w.kernel_h, w.kernel_w));
+  // Dilated kernels are larger ones with zeros between the taps.
+  require(w.extent_h() <= kMaxArrayKernel && w.extent_w() <= kMaxArrayKernel,
+          "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel),
+          size_text(w.extent_h(), w.extent_w()));
   take_window(w, l, kMaxArrayStride);
   const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
                       (l.out.w - 1) * l.stride < l.in.w;

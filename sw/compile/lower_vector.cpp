@@ -8,10 +8,8 @@ namespace kaiten {
 
 namespace {
 
-void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
-  require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
-              l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
-          "windows that touch the map", "padding of a whole window");
+// Tiles, and their limits.
+void take_windows(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   l.engine = Engine::kWindow;
   l.window = kind;
   l.vector = VectorTiles(l.lanes, l.kernel_rows, l.kernel_columns, c.config.cp);
@@ -20,6 +18,13 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
           size_text(l.kernel_rows, l.kernel_columns));
   require(l.pad_left <= kMaxWindowPadLeft, at_most("left padding", kMaxWindowPadLeft),
           std::to_string(l.pad_left));
+}
+
+void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
+  require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
+              l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
+          "windows that touch the map", "padding of a whole window");
+  take_windows(c, l, kind);
 }
 
 // One word for every lane; what gaps have does not matter.
@@ -41,7 +46,14 @@ void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
   }
   take_window(op.window, l, kMaxWindowStride);
   finish_vector(c, l, WindowKind::kDepthwise);
-  l.depthwise = {c.graph.weights_of(op).data.data(), l.in.c, l.kernel_rows, l.kernel_columns, l.channel_of};
+  const Window& w = op.window;
+  l.depthwise = {c.graph.weights_of(op).data.data(),
+                 l.in.c,
+                 w.kernel_h,
+                 w.kernel_w,
+                 l.channel_of,
+                 w.dilation_h,
+                 w.dilation_w};
   require(l.vector.rows_of_tile() <= c.config.vwb_rows,
           at_most("rows of vector weights for three channel groups", c.config.vwb_rows),
           std::to_string(l.vector.rows_of_tile()));
@@ -104,6 +116,15 @@ void lower_copy(const LowerContext& c, LoweredOp& l) {
   l.params = {kIdentityWord};
 }
 
+// Windows of one cell, on the map or beside it.
+void lower_pad(const LowerContext& c, const Padding& pad, int zero_point, LoweredOp& l) {
+  l.pad_top = pad.top;
+  l.pad_left = pad.left;
+  l.pad_value = zero_point;
+  take_windows(c, l, WindowKind::kMaximum);
+  l.params = {kIdentityWord};
+}
+
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_rows = l.in.h;
   l.kernel_columns = l.in.w;
@@ -136,7 +157,8 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
   }
   const AddParams p = add_params(c.graph, op);
   if (p.subtract) l.element = swapped ? ElementKind::kFrom : ElementKind::kLess;
-  for (const Multiplier& m : p.in) require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));
+  for (const Multiplier& m : p.in)
+    require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));
   take(p, {-p.zp_in[0], p.in[0].m, p.in[0].shift}, {-p.zp_in[1], p.in[1].m, p.in[1].shift}, p.out);
 }
 

@@ -89,7 +89,7 @@ class Placer {
           continue;
         }
         const int height = p.rows.flow.ring_rows(int(r));
-        const int slots = whole ? height : std::min(height, needed[r] + slack * ring.producer_block);
+        const int slots = whole ? height : ring.slots(needed[r] + slack * ring.producer_block, height);
         const auto first = space_[std::size_t(ring.buffer)].take(slots * ring.slot_size, whole && k % 2 == 1);
         if (!first) {
           too_small = ring.buffer;

@@ -134,7 +134,7 @@ SpanRows make_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       if (!here && !held) continue;
       const int height = lowering.storages[s].shape.h;
       ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, held ? height : RowFlow::kUnlimited);
-      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1});
+      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1, u.parts.size() > 1});
     }
   }
   // Maps that are read from memory, as far as they were made before.
@@ -399,7 +399,7 @@ class Planner {
       const int height = rows.flow.ring_rows(int(r));
       if (held(ring.storage)) continue;  // below
       const int slack = options_.slack_blocks * ring.producer_block;
-      used[std::size_t(ring.buffer)] += std::int64_t(std::min(height, slots[r] + slack)) * ring.slot_size;
+      used[std::size_t(ring.buffer)] += std::int64_t(ring.slots(slots[r] + slack, height)) * ring.slot_size;
     }
     const auto whole = [&](int s) {
       const Uses& u = uses_[std::size_t(s)];
@@ -523,7 +523,7 @@ class Planner {
       const SpanRows::Ring& ring = rows.rings[r];
       const int height = rows.flow.ring_rows(int(r));
       const int wanted = slots[r] + options_.slack_blocks * ring.producer_block;
-      used[std::size_t(ring.buffer)] += std::int64_t(ring.whole ? height : std::min(height, wanted)) * ring.slot_size;
+      used[std::size_t(ring.buffer)] += std::int64_t(ring.whole ? height : ring.slots(wanted, height)) * ring.slot_size;
     }
     return used[0] <= config_.sb_depth - options_.reserve[0] && used[1] <= config_.vb_depth - options_.reserve[1];
   }

@@ -12,6 +12,7 @@
 #ifndef KAITEN_COMPILE_SPANS_H
 #define KAITEN_COMPILE_SPANS_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -70,6 +71,11 @@ struct SpanRows {
     int slot_size = 0;
     bool whole = false;  // held, or gone through more than once
     int producer_block = 1;
+    // Parts may be rows apart: rows that share a slot must share the banks of their words, which repeat every three.
+    bool parts = false;
+
+    // At least so many, of a map of `height` rows.
+    int slots(int wanted, int height) const { return std::min(height, parts ? ceil_div(wanted, 3) * 3 : wanted); }
   };
   RowFlow flow;
   std::vector<Node> nodes;

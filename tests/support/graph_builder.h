@@ -42,18 +42,20 @@ class GraphBuilder {
   }
   void output(int t) { graph.outputs.push_back(t); }
 
-  int conv(int in, int out_channels, int kh, int kw, int stride, Padding pad, Activation a) {
+  int conv(int in, int out_channels, int kh, int kw, int stride, Padding pad, Activation a,
+           int dilation = 1) {
     Op op;
     op.kind = OpKind::Conv2D;
-    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    op.window = {kh, kw, stride, stride, dilation, dilation, pad};
     const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
     return weighted(op, in, {out_channels, kh, kw, s.c}, 0, out_channels, kh * kw * s.c,
                     window_shape(s, op.window, out_channels), a);
   }
-  int depthwise(int in, int kh, int kw, int stride, Padding pad, Activation a, int multiplier = 1) {
+  int depthwise(int in, int kh, int kw, int stride, Padding pad, Activation a, int multiplier = 1,
+                int dilation = 1) {
     Op op;
     op.kind = OpKind::DepthwiseConv2D;
-    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    op.window = {kh, kw, stride, stride, dilation, dilation, pad};
     op.depth_multiplier = multiplier;
     const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
     const int out = s.c * multiplier;
@@ -161,6 +163,17 @@ class GraphBuilder {
     op.dims = std::move(begin);
     const Tensor& t = graph.tensors[std::size_t(in)];
     const int out = tensor(std::move(size), t.quantization.scale[0], t.zero_point());
+    return finish(op, {in}, out);
+  }
+  // Of rows and columns, with the zero point.
+  int pad(int in, Padding p) {
+    Op op;
+    op.kind = OpKind::Pad;
+    op.dims = {0, 0, p.top, p.bottom, p.left, p.right, 0, 0};
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    const Nhwc s = t.nhwc();
+    const int out = tensor({1, s.h + p.top + p.bottom, s.w + p.left + p.right, s.c}, t.quantization.scale[0],
+                           t.zero_point());
     return finish(op, {in}, out);
   }
   // Makes an operator's output share scale and zero point of another tensor, before anything reads it.

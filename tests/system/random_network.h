@@ -87,6 +87,14 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
     }
     if (out < 0 && s.c < 4 * channels && g.uniform(0, 4) == 0) out = add_random_branches(g, in);
     if (out < 0 && g.uniform(0, 6) == 0) out = add_random_slice(g, in);
+    if (out < 0 && s.h + s.w < 3 * side && g.uniform(0, 6) == 0) {
+      out = g.pad(in, {g.uniform(0, 3), g.uniform(0, 3), g.uniform(0, 3), g.uniform(0, 3)});
+    }
+    if (out < 0 && g.uniform(0, 6) == 0) {
+      const int d = g.uniform(2, 3);
+      out = g.uniform(0, 1) ? g.conv(in, g.uniform(1, 12), 3, 3, 1, {d, d, d, d}, g.activation(), d)
+                            : g.depthwise(in, 3, 3, 1, {d, d, d, d}, g.activation(), 1, d);
+    }
     tensors.push_back(out < 0 ? add_random_layer(g, in) : out);
   }
   const std::size_t middle = tensors.size() / 2;

@@ -379,6 +379,60 @@ TEST(Compiler, ConcatenatesAndSlices) {
   EXPECT_GE(run, 200);
 }
 
+// Borders that belong to a window and borders that are made, kernels with gaps between their taps.
+TEST(Compiler, PadsAndDilates) {
+  for (std::uint64_t i = 0; i < 120; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 11000 + i);
+    const int in = g.input(g.uniform(1, 10), g.uniform(1, 10), g.uniform(1, 20));
+    const int dilation = g.uniform(1, 4);
+    const int kernel = g.uniform(1, 3);
+    const Padding border{g.uniform(0, 4), g.uniform(0, 4), g.uniform(0, 4), g.uniform(0, 4)};
+    int map = g.uniform(0, 1) ? g.conv(in, g.uniform(1, 12), 1, 1, 1, {}, Activation::None) : in;
+    map = g.pad(map, border);
+    const Nhwc s = g.graph.tensors[std::size_t(map)].nhwc();
+    const int extent = (kernel - 1) * dilation + 1;
+    const Padding pad{extent / 2, extent / 2, extent / 2, extent / 2};
+    const bool fits = s.h + 2 * (extent / 2) >= extent && s.w + 2 * (extent / 2) >= extent;
+    int out = map;
+    if (fits) {
+      const int stride = g.uniform(1, 2);
+      out = i % 2 ? g.conv(map, g.uniform(1, 9), kernel, kernel, stride, pad, g.activation(), dilation)
+                  : g.depthwise(map, kernel, kernel, 1, pad, g.activation(), 1, dilation);
+    }
+    g.output(out);
+    if (g.uniform(0, 2) == 0) g.output(map);
+    CompileOptions options;
+    options.keep_on_chip = i % 3 != 0;
+    run_on_model(g.graph, g.random_inputs(), i % 4 < 2 ? preset("nano") : preset("unit"), options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+// Parts of a map whose rows are made at different times: a ring of fewer rows than the map has.
+TEST(Compiler, PartsMayBeRowsApart) {
+  for (std::uint64_t i = 0; i < 60; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 13000 + i);
+    const int in = g.input(g.uniform(10, 30), g.uniform(4, 12), g.uniform(1, 16));
+    std::vector<int> parts{in};
+    for (int n = g.uniform(2, 3); n > 0; n--) {
+      const int from = g.uniform(0, 1) ? in : g.conv(in, 4, 3, 3, 1, {1, 1, 1, 1}, Activation::None);
+      const int kernel = 2 * g.uniform(0, 2) + 1;
+      const int p = kernel / 2;
+      parts.push_back(g.conv(from, g.uniform(1, 10), kernel, kernel, 1, {p, p, p, p}, Activation::None));
+      g.share_scale(parts.back(), in);
+    }
+    const int both = g.concat(parts);
+    g.output(g.uniform(0, 1) ? g.pool(OpKind::AveragePool, both, 1, 1, g.uniform(1, 3), {}, Activation::None)
+                             : g.conv(both, 5, 3, 3, 2, {1, 1, 1, 1}, Activation::None));
+    CompileOptions options;
+    options.block_pixels = g.uniform(4, 24);
+    run_on_model(g.graph, g.random_inputs(), i % 2 ? preset("nano") : preset("unit"), options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 // A concatenation of what convolutions make costs no command.
 TEST(Compiler, ConcatenationIsNoWork) {
   GraphBuilder g(1);
