@@ -124,7 +124,7 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
     throw InputError("plan needs --capacity or --config (see kaiten plan --help)");
   }
   if (!o.config.empty()) {
-    for (const char* paper : {"capacity", "sweep", "closure", "residual-penalty", "chips", "period"}) {
+    for (const char* paper : {"capacity", "sweep", "closure", "residual-penalty"}) {
       if (values.count(paper) != 0 && !values[paper].defaulted()) {
         throw InputError(std::string("--") + paper + " and --config exclude each other");
       }
@@ -229,9 +229,14 @@ void sweep(const PlanOptions& o, const plan::Dataflow& dataflow, plan::PaperOpti
 void replicate(const PlanOptions& o, PlanReport& report) {
   std::vector<double> times;
   for (const plan::Span& s : report.methods.front().spans) {
-    double macs = 0;
-    for (int m = s.first; m <= s.last; m++) macs += double(report.network.macs(m)) * report.batch;
-    times.push_back(macs / report.energy.chip_macs_per_cycle);
+    // Hardware mode: the busiest engine, by the compiler's model; else what the chip's multipliers take at
+    // least.
+    double time = double(std::max({s.cycles.array, s.cycles.vector, s.cycles.load, s.cycles.store}));
+    if (o.config.empty()) {
+      for (int m = s.first; m <= s.last; m++)
+        time += double(report.network.macs(m)) * report.batch / report.energy.chip_macs_per_cycle;
+    }
+    times.push_back(time);
   }
   report.pipeline =
       o.period > 0 ? plan::replicate_for_period(times, o.period) : plan::replicate_for_chips(times, o.chips);

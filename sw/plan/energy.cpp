@@ -46,17 +46,46 @@ EnergyParameters read_energy(std::string_view text, const std::string& file) {
   return p;
 }
 
+std::int64_t link_bytes(const Network& network, const Method& method, int batch) {
+  // What a span reads comes over a link, but for the first one's; what residual edges cost is sent once, too.
+  std::int64_t bytes = method.penalty_bytes / 2;
+  if (method.bytes.total() > 0) {  // hardware mode: traffic holds more than maps, and held ones nothing
+    for (std::size_t k = 0; k + 1 < method.spans.size(); k++) {
+      bytes += network.maps[std::size_t(method.spans[k].last) + 1].elements();
+    }
+    return bytes;
+  }
+  for (std::size_t k = 1; k < method.spans.size(); k++) {
+    const Span& s = method.spans[k];
+    std::int64_t written = network.maps[std::size_t(s.last) + 1].elements();
+    for (int map : network.outputs) {
+      if (map > s.first && map <= s.last) written += network.maps[std::size_t(map)].elements();
+    }
+    bytes += s.traffic_bytes - written * batch;
+  }
+  return bytes;
+}
+
 Energy energy_of(const Network& network, const Method& method, int batch, bool chained,
                  const EnergyParameters& p) {
   Energy e;
   e.compute = double(method.macs) * p.operations_per_mac * p.compute_picojoules_per_operation *
               kMillijoulesPerPicojoule;
-  std::int64_t ends = network.maps.front().elements() + network.maps.back().elements();
-  for (int map : network.outputs) ends += network.maps[std::size_t(map)].elements();
-  ends = std::min(ends * batch, method.traffic_bytes);
-  const std::int64_t between = chained ? method.traffic_bytes - ends : 0;
-  e.dram = double(method.traffic_bytes - between) * p.dram_picojoules_per_byte * kMillijoulesPerPicojoule;
-  e.link = double(between) * p.link_picojoules_per_byte * kMillijoulesPerPicojoule;
+  std::int64_t dram = method.traffic_bytes;
+  if (chained && !method.spans.empty()) {
+    const Span& first = method.spans.front();
+    if (method.spans.size() > 1) {
+      dram = first.traffic_bytes - network.maps[std::size_t(first.last) + 1].elements() * batch;
+      std::int64_t written = network.maps.back().elements();  // the network's outputs
+      for (int map : network.outputs) {
+        if (map > first.last + 1) written += network.maps[std::size_t(map)].elements();
+      }
+      dram += written * batch;
+    }
+    e.link =
+        double(link_bytes(network, method, batch)) * p.link_picojoules_per_byte * kMillijoulesPerPicojoule;
+  }
+  e.dram = double(dram) * p.dram_picojoules_per_byte * kMillijoulesPerPicojoule;
   return e;
 }
 

@@ -33,6 +33,9 @@ struct Energy {
   double total() const { return compute + dram + link; }
 };
 
+// Bytes that pass between chips when every span has one: each map once, though it is written and read.
+std::int64_t link_bytes(const Network& network, const Method& method, int batch);
+
 // `chained`: the spans sit on chips of their own, so that what passes between them crosses a link; otherwise,
 // and for image and output, DRAM.
 Energy energy_of(const Network& network, const Method& method, int batch, bool chained,

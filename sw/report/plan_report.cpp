@@ -60,9 +60,9 @@ std::string machine_spans_text(const PlanReport& r, const plan::Method& m, std::
   for (const plan::Span& s : m.spans) {
     table.add({std::to_string(i++), fmt::format("{}-{}", number_of(r, s.first), number_of(r, s.last)),
                r.network.layers[std::size_t(s.first)].name, r.network.layers[std::size_t(s.last)].name,
-               bytes_text(s.weights_bytes), bytes_text(s.rows_bytes),
-               bytes_text(s.traffic_bytes), std::string(plan::name_of(s.boundary)),
-               bytes_text(busy_cycles(s)), s.streamed ? limited_by(s) + ", streamed" : limited_by(s)});
+               bytes_text(s.weights_bytes), bytes_text(s.rows_bytes), bytes_text(s.traffic_bytes),
+               std::string(plan::name_of(s.boundary)), bytes_text(busy_cycles(s)),
+               s.streamed ? limited_by(s) + ", streamed" : limited_by(s)});
   }
   return table.text(width);
 }
@@ -178,8 +178,7 @@ std::string pipeline_text(const PlanReport& r, std::size_t width) {
     table.add({std::to_string(i), fmt::format("{:.0f}", p.times[i]), std::to_string(p.replicas[i]),
                fmt::format("{:.0f}", p.times[i] / p.replicas[i])});
   }
-  const std::int64_t ends = r.network.maps.front().elements() + r.network.maps.back().elements();
-  const std::int64_t links = std::max<std::int64_t>(0, r.methods.front().traffic_bytes - ends * r.batch);
+  const std::int64_t links = plan::link_bytes(r.network, r.methods.front(), r.batch);
   return table.text(width) + fmt::format(
                                  "pipeline: {} chips, one image per {:.0f} cycles, latency {:.0f} cycles, {} "
                                  "bytes an image over links\n",
@@ -285,7 +284,8 @@ std::string to_json(const PlanReport& r) {
                      {"replicas", p.replicas},
                      {"chips", p.chips},
                      {"period_cycles", p.period},
-                     {"latency_cycles", p.latency}};
+                     {"latency_cycles", p.latency},
+                     {"link_bytes", plan::link_bytes(r.network, r.methods.front(), r.batch)}};
   }
   j["notes"] = r.notes;
   return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -74,6 +74,8 @@ class Plan(unittest.TestCase):
         self.assertEqual((len(sweep), sweep[0]["capacity_bytes"], sweep[-1]["capacity_bytes"]), (64, 256 << 10, 16 << 20))
         traffic = [p["traffic_bytes"][0] for p in sweep if p["traffic_bytes"][0] is not None]
         self.assertEqual(traffic, sorted(traffic, reverse=True))
+        self.assertIn("usage: kaiten plan", run("--help").stdout)
+        self.assertIn("pipeline: 17 chips", run("demo", "--config", "nano", "--method", "per-layer", "--period", 10 ** 6).stdout)
         self.assertIn("pipeline: 12 chips", run(table("vgg16"), "--capacity", "3MiB", "--chips", 12).stdout)
         again = self.plan(table("vgg16"), "--capacity", "3MiB")
         first = self.plan(table("vgg16"), "--capacity", "3MiB")

@@ -229,15 +229,22 @@ TEST(Energy, OfBytesAndOperations) {
   const EnergyParameters p = default_energy();
   EXPECT_EQ(p.dram_picojoules_per_byte, 48);
   Network n;
-  n.maps = {{1, 1, 1000}, {1, 1, 500}};
-  n.layers.resize(1);
+  n.maps = {{1, 1, 1000}, {1, 1, 800}, {1, 1, 500}};
+  n.layers.resize(2);
   Method m;
-  m.traffic_bytes = 3500;
+  m.spans.resize(2);
+  m.spans[0].traffic_bytes = 1800;
+  m.spans[1].first = m.spans[1].last = 1;
+  m.spans[1].traffic_bytes = 1300;
+  m.penalty_bytes = 200;
+  m.traffic_bytes = 3300;
   m.macs = 1000000;
+  EXPECT_EQ(link_bytes(n, m, 1), 900);  // map 1, and half of what is written and read
   const Energy e = energy_of(n, m, 1, true, p);
   EXPECT_DOUBLE_EQ(e.compute, 2e6 * 0.43e-9);
   EXPECT_DOUBLE_EQ(e.dram, 1500 * 48e-9);
-  EXPECT_DOUBLE_EQ(e.link, 2000 * 48e-9);
+  EXPECT_DOUBLE_EQ(e.link, 900 * 48e-9);
+  EXPECT_DOUBLE_EQ(energy_of(n, m, 1, false, p).dram, 3300 * 48e-9);
   EXPECT_EQ(energy_of(n, m, 1, false, p).link, 0);
   EXPECT_EQ(read_energy("{\"link_picojoules_per_byte\": 7}", "e").link_picojoules_per_byte, 7);
   EXPECT_THROW(read_energy("{\"link_picojoules_per_byte\": -7}", "e"), InputError);
