@@ -20,8 +20,7 @@ constexpr const char* kUsage =
     "first element that differs. MODEL 'demo' is the embedded demo network.\n";
 
 std::string place_text(const Mismatch& m) {
-  return fmt::format("row {}, column {}, channel {}: {:.9g} instead of {:.9g}", m.row, m.column, m.channel,
-                     m.found, m.expected);
+  return fmt::format("{}, {}, {}: {:.9g}, not {:.9g}", m.row, m.column, m.channel, m.found, m.expected);
 }
 
 }  // namespace
