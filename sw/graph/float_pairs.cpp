@@ -1,6 +1,7 @@
 #include "graph/float_pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -18,10 +19,77 @@ constexpr int kMulCandidates = 17;  // neighbours of one factor: further ones di
 // and the scaled integers have 24 bits.
 constexpr double kNearTie = 1.0 / (1 << 20);
 
-int clamped(float value, int zero_point, int lo, int hi) {
-  const auto rounded = int(std::clamp(std::nearbyint(value), -1.0e6F, 1.0e6F));
-  return std::clamp(rounded + zero_point, lo, hi);
+// Half to even, where |value| is below 2^22: the sum has no bits behind the point left.
+float to_integer(float value) {
+  constexpr float kShift = 12582912.0F;  // 1.5 * 2^23
+  return (std::clamp(value, -1.0e6F, 1.0e6F) + kShift) - kShift;
 }
+
+int finish(float value, int zero_point, int lo, int hi) {
+  return std::clamp(int(to_integer(value)) + zero_point, lo, hi);
+}
+
+// What a stored value of either operand becomes; a difference is a sum with the second one negative.
+template <typename T>
+using Operands = std::array<std::array<T, 256>, 2>;
+
+// The float chain of one operator, and the integers of the vector engine: both keep what depends on one
+// operand.
+template <typename Params>
+class FloatChain {
+ public:
+  explicit FloatChain(const Params& p) : p_(p) {
+    for (size_t k = 0; k < 2; k++) {
+      for (int q = -128; q <= 127; q++) x_[k][size_t(q + 128)] = float(q - p.zp_in[k]) * p.scale[k];
+    }
+    if constexpr (std::is_same_v<Params, AddParams>) {
+      for (float& y : x_[1]) y = p.subtract ? -y : y;
+    }
+  }
+  int operator()(int a, int b) const {
+    const float x = x_[0][size_t(a + 128)];
+    const float y = x_[1][size_t(b + 128)];
+    const float both = std::is_same_v<Params, AddParams> ? x + y : x * y;
+    return finish(both / p_.out_scale, p_.zp_out, p_.lo, p_.hi);
+  }
+
+ private:
+  const Params& p_;
+  Operands<float> x_;
+};
+
+template <typename Params>
+class Integers {
+ public:
+  explicit Integers(const Params& p) : p_(p) {
+    Multiplier out;
+    if constexpr (std::is_same_v<Params, AddParams>) {
+      out = p.out;
+      for (size_t k = 0; k < 2; k++) {
+        for (int q = -128; q <= 127; q++)
+          x_[k][size_t(q + 128)] = requantize_double((q - p.zp_in[k]) * (1 << p.left_shift), p.in[k]);
+      }
+      for (int32_t& y : x_[1]) y = p.subtract ? -y : y;
+    } else {
+      out = p.multiplier;
+      for (size_t k = 0; k < 2; k++) {
+        for (int q = -128; q <= 127; q++) x_[k][size_t(q + 128)] = q - p.zp_in[k];
+      }
+    }
+    factor_ = std::ldexp(float(out.m), out.shift - 31);
+  }
+  int operator()(int a, int b) const {
+    const int32_t x = x_[0][size_t(a + 128)];
+    const int32_t y = x_[1][size_t(b + 128)];
+    const int32_t both = std::is_same_v<Params, AddParams> ? x + y : x * y;
+    return finish(float(both) * factor_, p_.zp_out, p_.lo, p_.hi);
+  }
+
+ private:
+  const Params& p_;
+  Operands<int32_t> x_;
+  float factor_ = 0;
+};
 
 struct Pair {
   int a;
@@ -47,24 +115,6 @@ float stepped(float value, int steps) {
   return value;
 }
 
-template <typename Params>
-int chain(const Params& params, int a, int b) {
-  if constexpr (std::is_same_v<Params, AddParams>) {
-    return float_add(params, a, b);
-  } else {
-    return float_multiply(params, a, b);
-  }
-}
-
-template <typename Params>
-int integers(const Params& params, int a, int b) {
-  if constexpr (std::is_same_v<Params, AddParams>) {
-    return integer_add(params, a, b);
-  } else {
-    return integer_multiply(params, a, b);
-  }
-}
-
 // The exact result before zero point and clamp, and the size of what it was rounded from.
 struct Exact {
   double value;
@@ -83,9 +133,11 @@ Exact exact(const MulParams& p, int a, int b) {
 
 template <typename Params>
 int count_differing(const Params& params) {
+  const FloatChain chain(params);
+  const Integers integers(params);
   int differing = 0;
   for (int a = -128; a <= 127; a++) {
-    for (int b = -128; b <= 127; b++) differing += chain(params, a, b) != integers(params, a, b) ? 1 : 0;
+    for (int b = -128; b <= 127; b++) differing += chain(a, b) != integers(a, b) ? 1 : 0;
   }
   return differing;
 }
@@ -93,14 +145,17 @@ int count_differing(const Params& params) {
 // Pairs next to a tie that the clamp leaves visible.
 template <typename Params>
 std::vector<Pair> near_ties(const Params& params) {
+  const FloatChain chain(params);
   std::vector<Pair> pairs;
   for (int a = -128; a <= 127; a++) {
     for (int b = -128; b <= 127; b++) {
       const Exact y = exact(params, a, b);
-      const double below = std::floor(y.value);
-      if (std::abs(y.value - below - 0.5) > kNearTie * y.size) continue;
+      constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: to the nearest integer
+      const double nearest = (y.value + kShift) - kShift;
+      if (0.5 - std::abs(y.value - nearest) > kNearTie * y.size) continue;
+      const double below = nearest > y.value ? nearest - 1 : nearest;
       const double low = below + params.zp_out;
-      if (low >= params.lo && low + 1 <= params.hi) pairs.push_back({a, b, chain(params, a, b)});
+      if (low >= params.lo && low + 1 <= params.hi) pairs.push_back({a, b, chain(a, b)});
     }
   }
   return pairs;
@@ -116,10 +171,11 @@ void search(Params& params, int candidates, Candidate candidate) {
   int budget = kBudget;
   for (int i = 0; fewest > 0 && i < candidates && budget > 0; i++, steps.next()) {
     const Params tried = candidate(i, steps);
+    const Integers integers(tried);
     int differing = 0;
     for (const Pair& p : pairs) {
       budget--;
-      if (integers(tried, p.a, p.b) == p.result) continue;
+      if (integers(p.a, p.b) == p.result) continue;
       if (++differing >= fewest) break;
     }
     if (differing >= fewest) continue;
@@ -130,32 +186,29 @@ void search(Params& params, int candidates, Candidate candidate) {
   params.differing_pairs = count_differing(params);
 }
 
+// Runs one of the two over all elements.
+template <typename Pair>
+void run(const Pair& pair, std::span<const int8_t> a, std::span<const int8_t> b, std::span<int8_t> out) {
+  for (size_t i = 0; i < out.size(); i++) out[i] = int8_t(pair(a[i], b[i]));
+}
+
 }  // namespace
 
-int float_add(const AddParams& p, int a, int b) {
-  const float x = float(a - p.zp_in[0]) * p.scale[0];
-  const float y = float(b - p.zp_in[1]) * p.scale[1];
-  const float sum = p.subtract ? x - y : x + y;
-  return clamped(sum / p.out_scale, p.zp_out, p.lo, p.hi);
+void float_add(const AddParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
+               std::span<int8_t> out) {
+  run(FloatChain(p), a, b, out);
 }
-
-int float_multiply(const MulParams& p, int a, int b) {
-  const float x = float(a - p.zp_in[0]) * p.scale[0];
-  const float y = float(b - p.zp_in[1]) * p.scale[1];
-  const float product = x * y;
-  return clamped(product / p.out_scale, p.zp_out, p.lo, p.hi);
+void float_multiply(const MulParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
+                    std::span<int8_t> out) {
+  run(FloatChain(p), a, b, out);
 }
-
-int integer_add(const AddParams& p, int a, int b) {
-  const int32_t x = requantize_double((a - p.zp_in[0]) * (1 << p.left_shift), p.in[0]);
-  const int32_t y = requantize_double((b - p.zp_in[1]) * (1 << p.left_shift), p.in[1]);
-  const int64_t sum = requantize(p.subtract ? x - y : x + y, p.out, p.rounding);
-  return int(std::clamp<int64_t>(sum + p.zp_out, p.lo, p.hi));
+void integer_add(const AddParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
+                 std::span<int8_t> out) {
+  run(Integers(p), a, b, out);
 }
-
-int integer_multiply(const MulParams& p, int a, int b) {
-  const int64_t product = requantize((a - p.zp_in[0]) * (b - p.zp_in[1]), p.multiplier, p.rounding);
-  return int(std::clamp<int64_t>(product + p.zp_out, p.lo, p.hi));
+void integer_multiply(const MulParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
+                      std::span<int8_t> out) {
+  run(Integers(p), a, b, out);
 }
 
 void fit_integers(AddParams& params) {

@@ -6,16 +6,23 @@
 #ifndef KAITEN_GRAPH_FLOAT_PAIRS_H
 #define KAITEN_GRAPH_FLOAT_PAIRS_H
 
+#include <cstdint>
+#include <span>
+
 #include "graph/quantize.h"
 
 namespace kaiten {
 
-// The float chains: one pair of stored values to the stored result, half to even.
-int float_add(const AddParams& params, int a, int b);  // Sub too
-int float_multiply(const MulParams& params, int a, int b);
-// The same pair as the vector engine does it, by the integer fields of the parameters.
-int integer_add(const AddParams& params, int a, int b);
-int integer_multiply(const MulParams& params, int a, int b);
+// The float chains on pairs of stored values, half to even; spans of one length.
+void float_add(const AddParams& params, std::span<const int8_t> a, std::span<const int8_t> b,
+               std::span<int8_t> out);  // Sub too
+void float_multiply(const MulParams& params, std::span<const int8_t> a, std::span<const int8_t> b,
+                    std::span<int8_t> out);
+// The same as the vector engine does it, by the integer fields of the parameters (rule Float).
+void integer_add(const AddParams& params, std::span<const int8_t> a, std::span<const int8_t> b,
+                 std::span<int8_t> out);
+void integer_multiply(const MulParams& params, std::span<const int8_t> a, std::span<const int8_t> b,
+                      std::span<int8_t> out);
 
 // Fill the integer fields of parameters whose rule is Float, and differing_pairs. Deterministic; a few
 // milliseconds, at most some tens where nothing agrees.

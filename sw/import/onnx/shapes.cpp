@@ -59,6 +59,11 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
   const int rank = int(in.size());
   static const std::set<std::string> kSame = {"Relu", "Clip",        "Softmax",   "LeakyRelu", "Sigmoid",
                                               "Tanh", "HardSigmoid", "HardSwish", "Identity",  "Dropout"};
+  if (kind == "Dropout" && has_input(node, 2)) {
+    const Constant& training = constant(input(node, 2), "training mode");
+    if (training.size() != 1 || training.integer(0) != 0)
+      throw Refused{"dropout that does nothing", "training mode", "export the model for inference"};
+  }
   if (kSame.contains(kind)) return in;
   if (kind == "Add" || kind == "Sub" || kind == "Mul" || kind == "Div") {
     if (operands.size() != 2 || operands[1] < 0) fail(here() + "two operands expected");

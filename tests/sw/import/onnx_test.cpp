@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <random>
 #include <string>
@@ -206,6 +207,228 @@ TEST(Onnx, OrderOfNodesDoesNotMatter) {
   EXPECT_EQ(message_of(f), "");
 }
 
+// One quantised input of 4 channels, 5 rows, 6 columns, scale 0.5, zero point 3, and the values of output
+// `name` as stored by the model, for input 0, 1, 2 ... in the model's order.
+std::vector<int> run_stored(const OnnxFile& f, const std::string& name) {
+  const Graph graph = require_graph(import_onnx(f.file()));
+  const Tensor& in = graph.tensors[size_t(graph.inputs.at(0))];
+  std::vector<uint8_t> bytes(in.elements());
+  for (size_t i = 0; i < bytes.size(); i++) bytes[i] = uint8_t(int8_t(int(i % 250) - 120));
+  const auto tensors = run_reference(graph, std::vector<Int8Values>{from_model(in, bytes)});
+  for (const int t : graph.outputs) {
+    const Tensor& out = graph.tensors[size_t(t)];
+    if (out.name != name) continue;
+    std::vector<int> values;
+    for (const uint8_t b : to_model(out, tensors[size_t(t)])) values.push_back(int8_t(b));
+    return values;
+  }
+  ADD_FAILURE() << "no output " << name;
+  return {};
+}
+int stored_input(int c, int y, int x) { return ((c * 5 + y) * 6 + x) % 250 - 120; }
+
+OnnxFile stored_file() {
+  OnnxFile f;
+  f.input("x", {1, 4, 5, 6}, 3);
+  f.scale("s", 0.5F);
+  f.zero_point("z", 3, 3);
+  return f;
+}
+void int64s(OnnxFile& f, const std::string& name, const std::vector<int64_t>& values) {
+  auto& tensor = f.constant(name, 7, {int64_t(values.size())});
+  for (const int64_t v : values) tensor.add_int64_data(v);
+}
+
+// Operators that move values, on stored values and between DequantizeLinear and QuantizeLinear.
+TEST(Onnx, SliceTakesABox) {
+  OnnxFile f = stored_file();
+  int64s(f, "starts", {1, -4});
+  int64s(f, "ends", {3, 1000});
+  int64s(f, "axes", {1, 3});
+  f.node("Slice", {"x", "starts", "ends", "axes"}, "part");
+  f.output("part");
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  f.node("Slice", {"d", "starts", "ends", "axes"}, "float_part");
+  f.node("QuantizeLinear", {"float_part", "s", "z"}, "quantised");
+  f.output("quantised");
+  std::vector<int> want;
+  for (int c = 1; c < 3; c++) {
+    for (int y = 0; y < 5; y++) {
+      for (int x = 2; x < 6; x++) want.push_back(stored_input(c, y, x));
+    }
+  }
+  EXPECT_EQ(run_stored(f, "part"), want);
+  EXPECT_EQ(run_stored(f, "quantised"), want);
+}
+
+TEST(Onnx, SplitHasSeveralOutputs) {
+  OnnxFile f = stored_file();
+  int64s(f, "parts", {1, 3});
+  auto& split = f.node("Split", {"x", "parts"}, "first");
+  split.add_output("second");
+  auto* axis = split.add_attribute();
+  axis->set_name("axis");
+  axis->set_i(-3);
+  f.output("first");
+  f.output("second");
+  const std::vector<int> second = run_stored(f, "second");
+  ASSERT_EQ(second.size(), 90U);
+  for (int i = 0; i < 90; i++) EXPECT_EQ(second[size_t(i)], (i + 30) % 250 - 120);
+  EXPECT_EQ(run_stored(f, "first").size(), 30U);
+}
+
+TEST(Onnx, PadAddsZeros) {
+  OnnxFile f = stored_file();
+  int64s(f, "pads", {0, 0, 1, 0, 0, 2, 0, 3});
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  f.node("Pad", {"d", "pads"}, "padded");
+  f.node("QuantizeLinear", {"padded", "s", "z"}, "y");
+  f.output("y");
+  std::vector<int> want;
+  for (int c = 0; c < 6; c++) {
+    for (int y = -1; y < 5; y++) {
+      for (int x = 0; x < 9; x++) want.push_back(c < 4 && y >= 0 && x < 6 ? stored_input(c, y, x) : 3);
+    }
+  }
+  EXPECT_EQ(run_stored(f, "y"), want);
+  // On stored values the constant is a stored value, 0 unless given: not the zero point here.
+  OnnxFile plain = stored_file();
+  int64s(plain, "pads", {0, 0, 1, 0, 0, 2, 0, 3});
+  plain.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  plain.node("QuantizeLinear", {"d", "s", "z"}, "q");
+  plain.node("Pad", {"q", "pads"}, "y");
+  plain.output("y");
+  expect_message(plain, "limit: padding with 0, found: another constant");
+}
+
+TEST(Onnx, QLinearConcatRescales) {
+  OnnxFile f = stored_file();
+  f.scale("s2", 1.0F);
+  f.zero_point("z2", 3, -7);
+  f.node("Identity", {"x"}, "same");
+  auto& node = f.node("QLinearConcat", {"s2", "z2", "x", "s", "z", "same", "s", "z"}, "y", "com.microsoft");
+  auto* axis = node.add_attribute();
+  axis->set_name("axis");
+  axis->set_i(1);
+  f.output("y");
+  const std::vector<int> made = run_stored(f, "y");
+  ASSERT_EQ(made.size(), 240U);
+  for (int i = 0; i < 240; i++) {
+    const float real = 0.5F * float(i % 120 - 120 - 3);
+    EXPECT_EQ(made[size_t(i)], int(std::nearbyint(real)) - 7) << i;
+  }
+}
+
+// Every window of an average, against the same sum in double.
+TEST(Onnx, QLinearAveragePool) {
+  for (const bool count_pad : {false, true}) {
+    OnnxFile f = stored_file();
+    f.scale("s2", 0.375F);
+    f.zero_point("z2", 3, 11);
+    auto& node = f.node("QLinearAveragePool", {"x", "s", "z", "s2", "z2"}, "y", "com.microsoft");
+    OnnxFile::ints(node, "kernel_shape", {3, 2});
+    OnnxFile::ints(node, "strides", {2, 2});
+    OnnxFile::ints(node, "pads", {1, 1, 1, 1});
+    auto* flag = node.add_attribute();
+    flag->set_name("count_include_pad");
+    flag->set_i(count_pad ? 1 : 0);
+    f.output("y");
+    const std::vector<int> made = run_stored(f, "y");
+    size_t at = 0;
+    for (int c = 0; c < 4; c++) {
+      for (int y = 0; y < 3; y++) {
+        for (int x = 0; x < 4; x++) {
+          int sum = 0, cells = 0;
+          for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 2; j++) {
+              const int iy = 2 * y - 1 + i, ix = 2 * x - 1 + j;
+              if (iy < 0 || ix < 0 || iy >= 5 || ix >= 6) continue;
+              sum += stored_input(c, iy, ix) - 3;
+              cells++;
+            }
+          }
+          const double real = 0.5 * sum / (count_pad ? 6 : cells) / 0.375;
+          if (std::abs(real - std::floor(real) - 0.5) > 1e-6) {
+            const int want = std::clamp(int(std::nearbyint(real)) + 11, -128, 127);
+            EXPECT_EQ(made.at(at), want) << c << " " << y << " " << x;
+          }
+          at++;
+        }
+      }
+    }
+    EXPECT_EQ(at, made.size());
+  }
+}
+
+// A window smaller than the map with one result is no mean of the map.
+TEST(Onnx, AveragePoolWithOneResult) {
+  OnnxFile f = stored_file();
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  auto& pool = f.node("AveragePool", {"d"}, "p");
+  OnnxFile::ints(pool, "kernel_shape", {4, 4});
+  OnnxFile::ints(pool, "strides", {4, 4});
+  f.node("QuantizeLinear", {"p", "s", "z"}, "y");
+  f.output("y");
+  const Graph graph = require_graph(import_onnx(f.file()));
+  ASSERT_EQ(graph.ops.size(), 1U);
+  EXPECT_EQ(graph.ops[0].kind, OpKind::AveragePool);
+  OnnxFile whole = stored_file();
+  whole.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  OnnxFile::ints(whole.node("AveragePool", {"d"}, "p"), "kernel_shape", {5, 6});
+  whole.node("QuantizeLinear", {"p", "s", "z"}, "y");
+  whole.output("y");
+  EXPECT_EQ(require_graph(import_onnx(whole.file())).ops.at(0).kind, OpKind::Mean);
+}
+
+TEST(Onnx, FaultsOfMovesAndPoolingAreNamed) {
+  const auto with = [](const char* op, const std::function<void(OnnxFile&, onnx::NodeProto&)>& change) {
+    OnnxFile f = stored_file();
+    f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+    onnx::NodeProto& node = f.node(op, {"d"}, "p");
+    change(f, node);
+    f.node("QuantizeLinear", {"p", "s", "z"}, "y");
+    f.output("y");
+    return f;
+  };
+  const auto pads = [](const std::vector<int64_t>& values) {
+    return [values](OnnxFile& f, onnx::NodeProto& node) {
+      node.add_input("pads");
+      int64s(f, "pads", values);
+    };
+  };
+  expect_message(with("Pad", pads({0, 0, 0})), "pads has 3 values");
+  expect_message(with("Pad", pads({0, 0, -1, 0, 0, 0, 0, 0})), "limit: padding of 0 or more");
+  expect_message(with("Pad", pads({0, 0, 0, 0, 0, 0, 0, int64_t(1) << 40})), "pads too much");
+  expect_message(with("Slice",
+                      [](OnnxFile& f, onnx::NodeProto& node) {
+                        int64s(f, "starts", {4});
+                        int64s(f, "ends", {2});
+                        node.add_input("starts");
+                        node.add_input("ends");
+                      }),
+                 "makes a dimension of 0");
+  expect_message(with("Slice",
+                      [](OnnxFile& f, onnx::NodeProto& node) {
+                        for (const char* name : {"starts", "ends", "axes", "steps"}) {
+                          int64s(f, name, {2});
+                          node.add_input(name);
+                        }
+                      }),
+                 "limit: slices of step 1, found: step 2");
+  expect_message(with("Split",
+                      [](OnnxFile& f, onnx::NodeProto& node) {
+                        int64s(f, "split", {1, 1});
+                        node.add_input("split");
+                      }),
+                 "its parts add up to 2");
+  expect_message(with("AveragePool",
+                      [](OnnxFile&, onnx::NodeProto& node) {
+                        OnnxFile::ints(node, "kernel_shape", {2, 2});
+                        OnnxFile::ints(node, "pads", {2, 0, 0, 0});
+                      }),
+                 "limit: windows with a cell inside the map");
+}
+
 TEST(Onnx, FaultsAreNamed) {
   OnnxFile f = small_network(true);
   f.graph().mutable_node(1)->set_input(0, "q4");
@@ -247,14 +470,30 @@ TEST(Onnx, FaultsAreNamed) {
   f.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(11);
   expect_message(f, "found: double");
   f = small_network(true);
-  f.graph().mutable_node(2)->set_op_type("QLinearAveragePool");
-  expect_message(f, "layer 'q2' (QLinearAveragePool)");
+  f.graph().mutable_node(2)->set_op_type("QLinearReduceMean");
+  expect_message(f, "layer 'q2' (QLinearReduceMean)");
   f = small_network(true);
   f.graph().mutable_node(0)->set_op_type("DynamicQuantizeLinear");
   expect_message(f, "dynamic quantisation (quantise it first");
+  f = small_network(true);
+  f.constant("training", 9, {}).add_int32_data(1);
+  f.graph().mutable_node(3)->set_op_type("Dropout");
+  f.graph().mutable_node(3)->add_input("ws");
+  f.graph().mutable_node(3)->add_input("training");
+  expect_message(f, "limit: dropout that does nothing, found: training mode");
   f = small_network(false);
   f.graph().mutable_node(4)->set_input(1, "image");
   expect_message(f, "limit: quantised weights, found: weights that are computed");
+}
+
+TEST(Onnx, TruncatedFilesAreNamed) {
+  const File file = small_network(true).file();
+  try {
+    import_onnx(File(file.begin(), file.begin() + ptrdiff_t(file.size() / 2)));
+    ADD_FAILURE() << "half a file was imported";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "bad model file: truncated or corrupt (not a protobuf of ONNX)");
+  }
 }
 
 TEST(Onnx, FloatModelsAreRefusedWithTheWayOut) {

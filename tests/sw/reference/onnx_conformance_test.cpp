@@ -134,5 +134,22 @@ TEST(OnnxNodeTests, RunAndAgreeOrAreListedWithTheReason) {
   std::printf("%zu node tests run, %zu inapplicable\n", ran, refused.size());
 }
 
+// Debian's package of the node tests, of whatever version: what the importer takes must agree. Operators of
+// float models and types that nobody quantises are refused; how many run depends on the version.
+TEST(OnnxNodeTests, DebiansAgreeWhereTheyRun) {
+  const fs::path folder = "/usr/share/libonnx-testdata/data/node";
+  std::error_code absent;
+  if (!fs::is_directory(folder, absent))
+    GTEST_SKIP() << "libonnx-testdata is absent: Debian's ONNX node tests are not run";
+  size_t ran = 0;
+  size_t refused = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!fs::exists(entry.path() / "test_data_set_0/input_0.pb")) continue;
+    (run(entry.path()).empty() ? ran : refused)++;
+  }
+  EXPECT_GT(ran, 0U);
+  std::printf("%zu node tests run, %zu inapplicable\n", ran, refused);
+}
+
 }  // namespace
 }  // namespace kaiten
