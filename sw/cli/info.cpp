@@ -7,6 +7,7 @@
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/config.h"
+#include "compile/operators.h"
 #include "report/table.h"
 #include "tb/sim_device.h"
 
@@ -18,7 +19,8 @@ int info_command(const Arguments& arguments) {
   std::string config;
   po::options_description all("options");
   all.add_options()("help,h", "print this text")("config", po::value(&config)->value_name("NAME"),
-                                                 "only this configuration");
+                                                 "only this configuration")(
+      "operators", "which operators run where, and their limits (docs/operators.md)");
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(all).run(), values);
   if (values.count("help") != 0) {
@@ -28,6 +30,10 @@ int info_command(const Arguments& arguments) {
     return kDone;
   }
   po::notify(values);
+  if (values.count("operators") != 0) {
+    std::cout << operators_page();
+    return kDone;
+  }
   if (!config.empty()) preset(config);
   Table table({{"configuration", false, 0, false},
                {"KP x CP", false, 0, false},

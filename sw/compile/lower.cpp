@@ -7,6 +7,7 @@
 #include "compile/limits.h"
 #include "compile/lower_engines.h"
 #include "compile/maps.h"
+#include "compile/operators.h"
 #include "graph/error.h"
 
 namespace kaiten {
@@ -125,34 +126,8 @@ class Lowerer {
 
   // What importers and the reference executor know and the machine does not run yet.
   void require_supported(const Op& op) {
-    switch (op.kind) {
-      case OpKind::Conv2D:
-      case OpKind::DepthwiseConv2D:
-      case OpKind::FullyConnected:
-      case OpKind::Add:
-      case OpKind::Sub:
-      case OpKind::Mul:
-      case OpKind::AveragePool:
-      case OpKind::MaxPool:
-      case OpKind::Mean:
-      case OpKind::Quantize:
-      case OpKind::Reshape:
-      case OpKind::Softmax:
-      case OpKind::Concat:
-      case OpKind::Slice:
-      case OpKind::Pad:
-        break;
-      case OpKind::ToInt8:
-      case OpKind::ToFloat:
-      case OpKind::HostFloat:
-        return;
-      default:
-        require(
-            false,
-            "conv, depthwise, fc, add, sub, mul, average_pool, max_pool, mean, quantize, reshape, softmax, "
-            "concat, slice, pad",
-            std::string(name_of(op.kind)));
-    }
+    require(runs_on_machine(op.kind), operators_text(), std::string(name_of(op.kind)));
+    if (op.kind == OpKind::ToInt8 || op.kind == OpKind::ToFloat || op.kind == OpKind::HostFloat) return;
     require(graph_.framework == Framework::TfLite || op.kind != OpKind::Quantize,
             "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Concat || op.kind == OpKind::Slice ||

@@ -6,6 +6,20 @@
 
 namespace kaiten {
 
+std::string_view name_of(Place place) {
+  switch (place) {
+    case Place::kNothing:
+      return "nothing to do";
+    case Place::kHost:
+      return "host";
+    case Place::kArray:
+      return "array";
+    case Place::kVector:
+      return "vector";
+  }
+  return "?";
+}
+
 std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory) const {
   std::vector<std::int8_t> values;
   const MemoryLayout& map = parts.front().layout;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/channel_map.h"
@@ -68,6 +69,8 @@ struct MemoryOutput {
 
 // A layer of the report.
 enum class Place : std::uint8_t { kNothing, kHost, kArray, kVector };
+// "nothing to do", "host", "array", "vector".
+std::string_view name_of(Place place);
 
 struct LayerInfo {
   int op = -1;

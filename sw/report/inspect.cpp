@@ -68,18 +68,7 @@ void print_tensors(std::ostream& out, const char* role, const Graph& graph, cons
 
 std::vector<std::string> places(const Graph& graph, const Program& program) {
   std::vector<std::string> all(graph.ops.size(), "-");
-  for (const LayerInfo& layer : program.layers) {
-    std::string& place = all[size_t(layer.op)];
-    if (layer.on_host) {
-      place = graph.ops[size_t(layer.op)].kind == OpKind::Reshape ? "nothing to do" : "host";
-    }
-  }
-  for (size_t i = 0; i < program.commands.size(); i++) {
-    const int op = program.meta[i].op;
-    const Queue queue = program.commands[i].queue();
-    if (op >= 0 && queue == Queue::kConv) all[size_t(op)] = "array";
-    if (op >= 0 && queue == Queue::kVector) all[size_t(op)] = "vector";
-  }
+  for (const LayerInfo& layer : program.layers) all[size_t(layer.op)] = name_of(layer.place);
   return all;
 }
 

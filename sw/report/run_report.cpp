@@ -81,12 +81,13 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
     l.op = std::string(name_of(op.kind));
     l.shape_in = shape_text(graph.input_of(op).shape);
     l.shape_out = shape_text(graph.output_of(op).shape);
-    l.on_host = info.on_host;
+    l.on_host = info.place == Place::kHost;
+    l.nothing_to_do = info.place == Place::kNothing;
     l.on_array = info.array_macs > 0;
     l.macs = info.array_macs + info.vector_macs;
     r.macs += l.macs;
     r.array_macs += info.array_macs;
-    if (std::size_t(info.op) < times.size() && !info.on_host) {
+    if (std::size_t(info.op) < times.size() && !l.on_host && !l.nothing_to_do) {
       const LayerTime& t = times[std::size_t(info.op)];
       l.cycles = t.cycles;
       const int multipliers = l.on_array ? r.config.array_multipliers() : r.config.vector_multipliers();
@@ -184,8 +185,8 @@ std::string to_text(const RunReport& r, std::size_t width) {
                {"bytes written", true, 1, false}});
   for (const LayerReport& l : r.layers) {
     table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-",
-               l.on_host ? "-" : grouped(l.cycles), l.macs && l.cycles ? percent(l.utilization) : "-",
-               l.on_host ? (l.op == "reshape" ? "-" : "host") : l.limited_by, losses_text(l),
+               l.on_host || l.nothing_to_do ? "-" : grouped(l.cycles), l.macs && l.cycles ? percent(l.utilization) : "-",
+               l.on_host ? "host" : l.nothing_to_do ? "-" : l.limited_by, losses_text(l),
                l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
                l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-"});
   }

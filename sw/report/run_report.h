@@ -21,6 +21,7 @@ struct LayerReport {
   std::string shape_in;
   std::string shape_out;
   bool on_host = false;
+  bool nothing_to_do = false;  // a view of what exists: reshapes, concatenations, slices
   bool on_array = false;
   std::uint64_t macs = 0;
   std::uint64_t cycles = 0;
