@@ -68,13 +68,10 @@ class Wrapper {
     out_scale = scale_for(expected);
     onnx::GraphProto wrapped;
     *wrapped.add_input() = graph.input(0);
-    wrapped.mutable_input(0)->set_name("x_float");
-    *wrapped.add_output() = graph.output(0);
-    wrapped.mutable_output(0)->set_name("y_float");
-    wrapped.clear_output();
-    wrapped.add_output()->set_name("y_float");
-    linear(wrapped, "QuantizeLinear", "x_float", "x_stored", in_scale);
-    linear(wrapped, "DequantizeLinear", "x_stored", in, in_scale);
+    wrapped.mutable_input(0)->set_name("wrap/float_in");
+    wrapped.add_output()->set_name("wrap/float_out");
+    linear(wrapped, "QuantizeLinear", "wrap/float_in", "wrap/in", in_scale);
+    linear(wrapped, "DequantizeLinear", "wrap/in", in, in_scale);
     for (int i = 1; i < graph.input_size(); i++) {
       onnx::TensorProto tensor = data("input", i);
       const std::string name = graph.input(i).name();
@@ -87,18 +84,18 @@ class Wrapper {
       const float scale = scale_for(values);
       weight_scale = std::max(weight_scale, scale);
       onnx::TensorProto stored;
-      stored.set_name(name + "_stored");
+      stored.set_name("wrap/weights/" + name);
       stored.set_data_type(3);
       for (const auto dim : tensor.dims()) stored.add_dims(dim);
       std::string raw;
       for (const float v : values) raw += char(std::int8_t(std::nearbyint(v / scale)));
       stored.set_raw_data(raw);
       *wrapped.add_initializer() = std::move(stored);
-      linear(wrapped, "DequantizeLinear", name + "_stored", name, scale);
+      linear(wrapped, "DequantizeLinear", "wrap/weights/" + name, name, scale);
     }
     for (const auto& node : graph.node()) *wrapped.add_node() = node;
-    linear(wrapped, "QuantizeLinear", out, "y_stored", out_scale);
-    linear(wrapped, "DequantizeLinear", "y_stored", "y_float", out_scale);
+    linear(wrapped, "QuantizeLinear", out, "wrap/out", out_scale);
+    linear(wrapped, "DequantizeLinear", "wrap/out", "wrap/float_out", out_scale);
     graph = wrapped;
     return model_;
   }
@@ -168,6 +165,15 @@ INSTANTIATE_TEST_SUITE_P(
                     "test_maxpool_2d_precomputed_strides", "test_maxpool_2d_same_lower", "test_maxpool_2d_same_upper",
                     "test_maxpool_2d_strides"),
     [](const auto& info) { return std::string(info.param); });
+
+// The second operand is a constant.
+TEST(OnnxPairs, OnNano) {
+  for (const char* name : {"test_add", "test_add_bcast", "test_sub", "test_sub_bcast", "test_sub_example", "test_mul",
+                           "test_mul_bcast", "test_mul_example"}) {
+    SCOPED_TRACE(name);
+    run_node(name, 4.0F);  // no operand is larger
+  }
+}
 
 TEST(OnnxConvolutions, OnNano) {
   for (const char* name : {"test_basic_conv_with_padding", "test_basic_conv_without_padding", "test_conv_with_autopad_same",
