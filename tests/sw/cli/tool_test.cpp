@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "tests/support/seed.h"
+#include "tests/support/shared.h"
 
 namespace kaiten::cli {
 namespace {
@@ -132,6 +134,44 @@ TEST_F(Tool, WritesOutputAndReport) {
     EXPECT_EQ(nlohmann::json::parse(r.out)["exact"], true);
     EXPECT_EQ(slurp(again), slurp(out));
   }
+}
+
+// A model with float32 input and outputs: planes of reals, or the image they were made from.
+TEST_F(Tool, FeedsFloatModels) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: no ONNX model to run";
+  const std::string model =
+      (*shared / "models/onnx/derived/resnet8_cifar10_qoperator_s8_perchannel.onnx").string();
+  const std::vector<std::uint8_t> stored = read_file(*shared / "models/vectors/resnet8/quant_bird.dat");
+  std::vector<std::uint8_t> raw(stored.size() * 4);
+  std::string image = "P6 32 32 255\n";
+  for (std::size_t i = 0; i < stored.size(); i++) {
+    const std::uint8_t pixel = stored[i] ^ 0x80;
+    const float real = pixel;
+    std::memcpy(&raw[(i % 3 * (stored.size() / 3) + i / 3) * 4], &real, 4);
+    image += char(pixel);
+  }
+  write_file(dir_ / "in.f32", raw);
+  write_file(dir_ / "in.ppm", image);
+  std::string first;
+  for (const char* input : {"in.f32", "in.ppm"}) {
+    const std::string out = (dir_ / "out.f32").string();
+    const Outcome r = kaiten({"run", model, "--config", "nano", "--input", (dir_ / input).string(), "--output", out,
+                              "--json", "-"});
+    ASSERT_EQ(r.code, kDone) << r.err;
+    const auto report = nlohmann::json::parse(r.out);
+    EXPECT_EQ(report["exact"], true);
+    const auto& best = report["outputs"][0]["top5"][0];
+    EXPECT_EQ(best["index"], 2);  // a bird
+    EXPECT_GT(best["value"].get<double>(), 0.99);
+    EXPECT_EQ(slurp(out).size(), 80U);  // prob and logits
+    if (first.empty()) first = slurp(out);
+    EXPECT_EQ(slurp(out), first);
+  }
+  raw.resize(100);
+  write_file(dir_ / "short.f32", raw);
+  expect_refused(kaiten({"run", model, "--config", "nano", "--input", (dir_ / "short.f32").string()}),
+                 "has 100 bytes, the model's inputs have 12288");
 }
 
 TEST_F(Tool, MemoryTimingChangesCyclesOnly) {
