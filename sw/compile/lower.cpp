@@ -47,6 +47,8 @@ class Lowerer {
       }
     }
     for (int tensor : graph_.outputs) fetch(tensor);
+    for (std::size_t v = 0; v < result_.views.size(); v++)
+      result_.parts_of_view.push_back(result_.find_parts(int(v)));
     return std::move(result_);
   }
 
@@ -505,7 +507,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   return 0;
 }
 
-std::vector<int> Lowering::parts_of(int view) const {
+std::vector<int> Lowering::find_parts(int view) const {
   const ChannelMap& channels = views[std::size_t(view)].channels;
   const std::vector<Part>& parts = storage_of(view).parts;
   std::vector<int> found;

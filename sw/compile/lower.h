@@ -123,6 +123,7 @@ struct Lowering {
   std::vector<LoweredOp> ops;
   std::vector<Storage> storages;
   std::vector<View> views;
+  std::vector<std::vector<int>> parts_of_view;
   std::vector<int> view_of;           // graph tensor to view, -1: constant or unused
   std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
   std::vector<std::string> refusals;  // why it cannot run; empty when it can
@@ -130,8 +131,10 @@ struct Lowering {
   const Storage& storage_of(int view) const {
     return storages[std::size_t(views[std::size_t(view)].storage)];
   }
-  // The parts that a view reads or is, as positions in its storage.
-  std::vector<int> parts_of(int view) const;
+  // The parts that a view reads or is, as positions in its storage: as lowering left them.
+  const std::vector<int>& parts_of(int view) const { return parts_of_view[std::size_t(view)]; }
+  // The same, while views and storages still change.
+  std::vector<int> find_parts(int view) const;
   // The part that an operator with this output writes.
   const Part& part_of(int view) const { return storage_of(view).parts[std::size_t(parts_of(view).front())]; }
 };

@@ -64,7 +64,7 @@ int Maps::reshaped(int v, const Nhwc& to, int tile_channels) {
   if (!s.refused) {
     const bool pixel = from.h == 1 && from.w == 1;
     const bool words = from.c % config_.cp == 0 && (from.c <= tile_channels || from.w == 1);
-    require(view(v).channels.dense() && int(lowering_.parts_of(v).size()) == 1 &&
+    require(view(v).channels.dense() && int(lowering_.find_parts(v).size()) == 1 &&
                 view(v).channels.end(config_.cp) - view(v).channels.begin() == s.parts[0].groups &&
                 (pixel || words),
             "reshapes of maps of one part, of a multiple of " + std::to_string(config_.cp) +
