@@ -32,7 +32,7 @@ struct CompileOptions {
   // Addresses of SB and VB that rings do not use.
   std::array<int, kBuffers> reserve{};
   // Where not empty: operators of the graph behind which the spans end, ascending.
-  std::vector<int> cuts;
+  std::vector<int> cuts = {};
 };
 
 // Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph

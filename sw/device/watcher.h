@@ -43,7 +43,7 @@ struct TensorComparison {
   std::uint64_t seen = 0;       // elements shown
   std::uint64_t different = 0;  // of them
   double largest = 0;           // difference
-  Mismatch first;               // by row, column, channel; where different > 0
+  Mismatch first = {};          // by row, column, channel; where different > 0
 
   void add(const Mismatch& m);
 };

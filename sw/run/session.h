@@ -39,7 +39,7 @@ struct SessionOptions {
   // Debug models: assertions, random initial state, and an FST file of the first run's cycles from..to - 1.
   // The file appears when the session ends after a complete run.
   bool debug = false;
-  std::string wave;
+  std::string wave = {};
   std::uint64_t wave_from = 0;
   std::uint64_t wave_to = std::numeric_limits<std::uint64_t>::max();
 };
@@ -48,7 +48,7 @@ struct RunOptions {
   bool check = true;   // compare every tensor with the reference
   bool trace = false;  // record the queues (report/trace.h)
   double seconds = 0;  // repeat the run until it has been simulated for so long, to measure the speed
-  std::vector<std::string> labels;  // names of the classes
+  std::vector<std::string> labels = {};  // names of the classes
 };
 
 struct RunResult {

@@ -28,7 +28,7 @@ using test::cmsis_nn::Case;
 constexpr std::size_t kCases = 52;
 
 // The suite rounds like tflite-micro.
-constexpr CompileOptions kOptions{.rounding = RoundingStyle::Tflm};
+const CompileOptions kOptions{.rounding = RoundingStyle::Tflm};
 
 // TensorFlow Lite's numbers of the operators without a function in ModelBuilder.
 constexpr int kMulCode = 18;
