@@ -19,6 +19,7 @@ module kaiten_top
   parameter int unsigned ObPixels  = 128,
   parameter int unsigned ZsbArray  = 1024,  // channels
   parameter int unsigned ZsbVector = 1024,
+  parameter bit          SumRow    = 1,     // weights of the array may have a zero point
   localparam int unsigned AddrW    = 40
 ) (
   input  logic              clk_i,
@@ -96,7 +97,7 @@ module kaiten_top
 
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth), .VbDepth(VbDepth),
-    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector)
+    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -503,7 +504,7 @@ module kaiten_top
   logic            array_active, array_busy, array_no_weights, array_no_output;
 
   kt_conv #(
-    .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels)
+    .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),

@@ -12,6 +12,7 @@ module kt_conv
   parameter int unsigned WbRows   = 4096,
   parameter int unsigned ZsbDepth = 1024,
   parameter int unsigned ObPixels = 512,
+  parameter bit          SumRow   = 1,  // weights may have a zero point
   localparam int unsigned Words   = Kp / Cp
 ) (
   input  logic                clk_i,
@@ -163,7 +164,7 @@ module kt_conv
   logic [1:0]      rd_col1_q, rd_col2_q;
   logic            outside2_q[3];
   logic            wide1_q, wide2_q, wide3_q, two1_q, two2_q;
-  logic [7:0]      pad1_q, pad2_q, pad3_q;
+  logic [7:0]      pad1_q, pad2_q, pad3_q, zero1_q, zero2_q, zero3_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -202,6 +203,9 @@ module kt_conv
     pad1_q      <= cmd_q.pad_value;
     pad2_q      <= pad1_q;
     pad3_q      <= pad2_q;
+    zero1_q     <= cmd_q.weight_zero;
+    zero2_q     <= zero1_q;
+    zero3_q     <= zero2_q;
   end
 
   // ---- line buffer
@@ -288,18 +292,20 @@ module kt_conv
   kt_dpe_array #(
     .Kp     (Kp),
     .Taps   (Taps),
-    .ObDepth(ObPixels)
+    .ObDepth(ObPixels),
+    .SumRow (SumRow)
   ) u_array (
     .clk_i,
     .rst_ni,
-    .token_i   (token3_q),
-    .pixel_i   (pixel3_q),
-    .act_i     (act),
-    .load_i    (load_q),
-    .load_row_i(load_row_q),
-    .weight_i  (weight),
-    .valid_o   (total_valid),
-    .total_o   (total)
+    .token_i      (token3_q),
+    .pixel_i      (pixel3_q),
+    .act_i        (act),
+    .weight_zero_i(zero3_q),
+    .load_i       (load_q),
+    .load_row_i   (load_row_q),
+    .weight_i     (weight),
+    .valid_o      (total_valid),
+    .total_o      (total)
   );
 
   // ---- requantise and realign

@@ -1,11 +1,12 @@
 // Kp DPE rows in a chain with their output buffers. Row k works k cycles after row 0; the control token of each row is
-// one bit of four shift registers.
+// one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the activations.
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
   parameter int unsigned Kp      = 32,
   parameter int unsigned Taps    = 72,
   parameter int unsigned ObDepth = 512,
+  parameter bit          SumRow  = 1,
   localparam int unsigned ObAw   = $clog2(ObDepth),
   localparam int unsigned KpW    = $clog2(Kp)
 ) (
@@ -14,6 +15,9 @@ module kt_dpe_array
   input  token_t             token_i,
   input  logic [ObAw-1:0]    pixel_i,
   input  logic signed [7:0]  act_i [Taps],
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic signed [7:0]  weight_zero_i,  // with the activations; 0 where there is no sum row
+  /* verilator lint_on UNUSEDSIGNAL */
   // shadow weights, one row a cycle
   input  logic               load_i,
   input  logic [KpW-1:0]     load_row_i,
@@ -58,20 +62,42 @@ module kt_dpe_array
   assign acc_rd = act_valid_q & ~act_first_q;
   assign acc_wr = sum_valid_q & ~sum_last_q;
 
+  // what the sum row adds to each row's products
+  logic signed [31:0] extra_first, extra[Kp-1];
+  if (SumRow) begin : g_sum
+    kt_sum_row #(
+      .Kp  (Kp),
+      .Taps(Taps)
+    ) u_sum (
+      .clk_i,
+      .rst_ni,
+      .act_i,
+      .zero_i (weight_zero_i),
+      .first_o(extra_first),
+      .extra_o(extra)
+    );
+  end else begin : g_no_sum
+    assign extra_first = '0;
+    assign extra       = '{default: '0};
+  end
+
   // The last row's activations go nowhere.
   /* verilator lint_off UNUSEDSIGNAL */
   for (genvar k = 0; k < int'(Kp); k++) begin : g_row
     logic signed [7:0]  act_in[Taps];
     logic signed [7:0]  act_out[Taps];
     logic               swap_in;
+    logic signed [31:0] extra_in;
     logic signed [31:0] sum;
 
     if (k == 0) begin : g_head
-      assign act_in  = act_i;
-      assign swap_in = token_i.swap;
+      assign act_in   = act_i;
+      assign extra_in = extra_first;
+      assign swap_in  = token_i.swap;
     end else begin : g_chain
-      assign act_in  = g_row[k-1].act_out;
-      assign swap_in = swap_q[k-1];
+      assign act_in   = g_row[k-1].act_out;
+      assign extra_in = extra[k-1];
+      assign swap_in  = swap_q[k-1];
     end
 
     kt_dpe_row #(
@@ -83,6 +109,7 @@ module kt_dpe_array
       .swap_i  (swap_in),
       .load_i  (load_i && (load_row_i == KpW'(k))),
       .weight_i,
+      .extra_i (extra_in),
       .sum_o   (sum)
     );
 

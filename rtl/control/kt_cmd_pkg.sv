@@ -90,7 +90,7 @@ package kt_cmd_pkg;
 
   // convolution of `rows` output rows x `tiles` tiles of KP output channels; kernels larger than 3x3 are pieces of 3x3 taps, one after the other; loops: tile, piece row, piece column, pass, row, column
   typedef struct packed {
-    logic [24:0] spare;  // must be 0
+    logic [16:0] spare;  // must be 0
     logic [2:0] more_piece_columns;
     logic [2:0] more_piece_rows;
     logic [1:0] rule;
@@ -118,6 +118,7 @@ package kt_cmd_pkg;
     logic [9:0] tiles;
     logic [9:0] rows;
     logic [9:0] columns;
+    logic signed [7:0] weight_zero;
     logic signed [7:0] pad_value;
     logic [3:0] pad_left;
     logic [1:0] stride;
@@ -137,7 +138,7 @@ package kt_cmd_pkg;
 
   // depthwise convolution or pooling; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [38:0] spare;  // must be 0
+    logic [30:0] spare;  // must be 0
     logic [1:0] rule;
     logic signed [7:0] high;
     logic signed [7:0] low;
@@ -162,6 +163,7 @@ package kt_cmd_pkg;
     logic [9:0] tiles;
     logic [9:0] rows;
     logic [9:0] columns;
+    logic signed [7:0] weight_zero;
     logic signed [7:0] pad_value;
     logic [3:0] pad_left;
     logic [3:0] stride;

@@ -30,6 +30,7 @@ module kt_csr (
   input  logic [7:0]  options_conv_modes_i,
   input  logic [7:0]  options_window_kinds_i,
   input  logic [7:0]  options_rules_i,
+  input  logic [7:0]  options_features_i,
   output logic        control_start_o,
   output logic        control_soft_reset_o,
   output logic        control_irq_enable_o,
@@ -138,6 +139,7 @@ module kt_csr (
           rdata_q[7:0] <= options_conv_modes_i;
           rdata_q[15:8] <= options_window_kinds_i;
           rdata_q[23:16] <= options_rules_i;
+          rdata_q[31:24] <= options_features_i;
         end
         10'h040: rdata_q[2] <= store_q[16][2];
         10'h044: begin

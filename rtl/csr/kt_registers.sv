@@ -13,7 +13,8 @@ module kt_registers
   parameter int unsigned VbDepth   = 512,
   parameter int unsigned ObPixels  = 128,
   parameter int unsigned ZsbArray  = 1024,
-  parameter int unsigned ZsbVector = 1024
+  parameter int unsigned ZsbVector = 1024,
+  parameter bit          SumRow    = 1
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -126,6 +127,7 @@ module kt_registers
     .options_conv_modes_i  (8'b0000_0011),
     .options_window_kinds_i(8'b0000_0111),
     .options_rules_i       (8'b0000_0111),
+    .options_features_i    ({7'b0, SumRow}),
     .control_start_o       (start_o),
     .control_soft_reset_o  (soft_reset_o),
     .control_irq_enable_o  (irq_enable),

@@ -168,6 +168,7 @@ module kt_vector
   /* verilator lint_on UNUSEDSIGNAL */
   vec_push_t  push2_q;
   addr_t      weight_row1_q, weight_row2_q;
+  logic [7:0] weight_zero1_q, weight_zero2_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -193,8 +194,10 @@ module kt_vector
     end
   end
   always_ff @(posedge clk_i) begin
-    weight_row1_q <= weight_row;
-    weight_row2_q <= weight_row1_q;
+    weight_row1_q  <= weight_row;
+    weight_row2_q  <= weight_row1_q;
+    weight_zero1_q <= cmd_q.weight_zero;
+    weight_zero2_q <= weight_zero1_q;
   end
 
   // ---- VWB, read step by step or, ahead of a tile, by the loader
@@ -206,6 +209,7 @@ module kt_vector
   addr_t             loader_vwb_addr, vwb_addr;
   /* verilator lint_on UNUSEDSIGNAL */
   logic [Cp*8-1:0]   vwb_word[9];
+  logic [7:0]        loader_zero, vwb_zero_q;
   logic signed [7:0] weight[Cells];
 
   assign step_weights2 = token2_q.valid && (token2_q.kind == KindDepthwise) && !token2_q.stream;
@@ -223,7 +227,10 @@ module kt_vector
       vwb_read_q      <= vwb_rd;
     end
   end
-  always_ff @(posedge clk_i) shadow_column_q <= loader_column;
+  always_ff @(posedge clk_i) begin
+    shadow_column_q <= loader_column;
+    vwb_zero_q      <= step_weights2 ? weight_zero2_q : loader_zero;
+  end
 
   for (genvar t = 0; t < 9; t++) begin : g_vwb
     kt_ram_1r1w #(
@@ -285,6 +292,7 @@ module kt_vector
       .shadow_we_i(shadow_we_q && (shadow_column_q == 2'(c))),
       .row_we_i   (step_weights3_q && (c == 0)),
       .weight_i   (weight),
+      .zero_i     (vwb_zero_q),
       .cell_o     (cells),
       .sum_o      (partial)
     );
@@ -408,6 +416,7 @@ module kt_vector
     .vwb_rd_o    (loader_vwb_rd),
     .vwb_addr_o  (loader_vwb_addr),
     .vwb_column_o(loader_column),
+    .vwb_zero_o  (loader_zero),
     .zsb_grant_i (!average5),
     .zsb_rd_o    (loader_zsb_rd),
     .zsb_addr_o  (loader_zsb_addr),

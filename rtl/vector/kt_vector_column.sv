@@ -1,7 +1,8 @@
 // One column of the window: three cells a lane, their weights, and what they add up to (or their maximum).
 //   window   the column is taken from the line buffer, or filled where it lies outside the map
 //   product  three products a lane, one cycle later; the sum is registered
-// Weights are loaded into shadow registers; `swap` makes them current together with the cells of its step.
+// Weights are loaded into shadow registers, with their zero point; `swap` makes them current together with the cells of its
+// step. The lanes multiply the weight less the zero point, nine bits.
 module kt_vector_column
   import kt_vector_pkg::*;
 #(
@@ -26,6 +27,7 @@ module kt_vector_column
   input  logic               shadow_we_i,
   input  logic               row_we_i,       // straight into the current ones
   input  logic signed [7:0]  weight_i  [Cells],
+  input  logic [7:0]         zero_i,
   // product stage and what comes out of it
   output logic signed [7:0]  cell_o    [Cells],
   output logic signed [31:0] sum_o     [LanesP]
@@ -56,15 +58,29 @@ module kt_vector_column
   always_ff @(posedge clk_i) if (run) cell_q <= cell_d;
 
   logic signed [7:0] weight_q[Cells], shadow_q[Cells];
+  logic [7:0]        zero_q, shadow_zero_q;
   always_ff @(posedge clk_i) begin
-    if (shadow_we_i) shadow_q <= weight_i;
-    if (row_we_i) weight_q <= weight_i;
-    else if (window_i.swap && (window_i.kind == KindAverage)) weight_q <= '{default: 8'sd1};  // an average is a sum
-    else if (window_i.swap) weight_q <= shadow_q;
+    if (shadow_we_i) begin
+      shadow_q      <= weight_i;
+      shadow_zero_q <= zero_i;
+    end
+    if (row_we_i) begin
+      weight_q <= weight_i;
+      zero_q   <= zero_i;
+    end else if (window_i.swap && (window_i.kind == KindAverage)) begin
+      weight_q <= '{default: 8'sd1};  // an average is a sum
+      zero_q   <= '0;
+    end else if (window_i.swap) begin
+      weight_q <= shadow_q;
+      zero_q   <= shadow_zero_q;
+    end
   end
 
-  // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well.
+  // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well. What is
+  // subtracted contains the zero point of the weights.
+  logic [31:0]        offset;
   logic               work;
+  assign offset = 32'h80 + 32'(signed'(zero_q));
   logic signed [31:0] sum_d[LanesP], sum_q[LanesP];
   assign work = product_i.valid && product_i.columns[Column] && (product_i.kind != KindAdd);
   always_comb begin
@@ -77,11 +93,11 @@ module kt_vector_column
     end else if (work) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
         sum_d[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
-                   * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - 32'h80)
+                   * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[Lanes+l])) ^ 32'h80) - 32'h80)
-                   * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - 32'h80)
+                   * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[2*Lanes+l])) ^ 32'h80) - 32'h80)
-                   * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - 32'h80);
+                   * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - offset);
       end
     end
   end

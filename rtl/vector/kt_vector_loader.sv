@@ -32,6 +32,7 @@ module kt_vector_loader
   output logic             vwb_rd_o,
   output addr_t            vwb_addr_o,
   output logic [1:0]       vwb_column_o,  // of the shadow weights, with the request
+  output logic [7:0]       vwb_zero_o,    // zero point of those weights
   // ZSB
   input  logic             zsb_grant_i,
   output logic             zsb_rd_o,
@@ -48,6 +49,7 @@ module kt_vector_loader
   kind_e      kind_q;
   logic [9:0] tiles_q;    // left after this one
   addr_t      vwb_addr_q, zsb_addr_q;
+  logic [7:0] zero_q;
   finish_t    finish_q;
 
   // words of a load and those still to be read
@@ -100,6 +102,7 @@ module kt_vector_loader
       vwb_addr_q <= cmd_i.weights;
       zsb_addr_q <= cmd_i.params;
       finish_q   <= cmd_i.finish;
+      zero_q     <= cmd_i.weight_zero;
       columns_q  <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
       words_q    <= words;
       column_q   <= '0;
@@ -125,6 +128,7 @@ module kt_vector_loader
   assign loaded_o     = loaded_q;
   assign vwb_addr_o   = vwb_addr_q;
   assign vwb_column_o = column_q;
+  assign vwb_zero_o   = zero_q;
   assign zsb_addr_o   = zsb_addr_q;
   assign zsb_lane_o   = word_q;
   assign finish_o     = finish_q;

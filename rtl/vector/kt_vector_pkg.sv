@@ -39,6 +39,7 @@ package kt_vector_pkg;
     logic [3:0]         stride;
     logic [3:0]         pad_left;
     logic [7:0]         pad_value;
+    logic [7:0]         weight_zero;
     logic [9:0]         columns;
     logic [9:0]         rows;
     logic [9:0]         tiles;

@@ -191,6 +191,7 @@ struct ConvCommand {
   std::int64_t stride = 0;  // 1 or 2
   std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first piece
   std::int64_t pad_value = 0;  // value of cells outside the map
+  std::int64_t weight_zero = 0;  // zero point of the weights
   std::int64_t columns = 0;  // output columns
   std::int64_t rows = 0;  // output rows; rows * columns must fit OB
   std::int64_t tiles = 0;  // tiles of KP output channels
@@ -237,33 +238,34 @@ struct ConvCommand {
     visit("stride", self.stride, 224, 2, FieldKind::kUnsigned);
     visit("pad_left", self.pad_left, 226, 4, FieldKind::kUnsigned);
     visit("pad_value", self.pad_value, 230, 8, FieldKind::kSigned);
-    visit("columns", self.columns, 238, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 248, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 258, 10, FieldKind::kUnsigned);
-    visit("passes", self.passes, 268, 10, FieldKind::kUnsigned);
-    visit("weights", self.weights, 278, 16, FieldKind::kUnsigned);
-    visit("params", self.params, 294, 14, FieldKind::kUnsigned);
-    visit("out_groups", self.out_groups, 308, 10, FieldKind::kUnsigned);
-    visit("out_group", self.out_group, 318, 10, FieldKind::kUnsigned);
-    visit("out_first", self.out_first, 328, 12, FieldKind::kWord);
-    visit("out_pixel", self.out_pixel, 340, 12, FieldKind::kWord);
-    visit("out_row_mod3", self.out_row_mod3, 352, 2, FieldKind::kUnsigned);
-    visit("out_slot_size", self.out_slot_size, 354, 14, FieldKind::kUnsigned);
-    visit("sb_first", self.sb_first, 368, 14, FieldKind::kUnsigned);
-    visit("sb_last", self.sb_last, 382, 14, FieldKind::kUnsigned);
-    visit("sb_slot", self.sb_slot, 396, 14, FieldKind::kUnsigned);
-    visit("vb_first", self.vb_first, 410, 14, FieldKind::kUnsigned);
-    visit("vb_last", self.vb_last, 424, 14, FieldKind::kUnsigned);
-    visit("vb_slot", self.vb_slot, 438, 14, FieldKind::kUnsigned);
-    visit("to_sb", self.to_sb, 452, 1, FieldKind::kUnsigned);
-    visit("to_vb", self.to_vb, 453, 1, FieldKind::kUnsigned);
-    visit("to_store", self.to_store, 454, 1, FieldKind::kUnsigned);
-    visit("zero", self.zero, 455, 8, FieldKind::kSigned);
-    visit("low", self.low, 463, 8, FieldKind::kSigned);
-    visit("high", self.high, 471, 8, FieldKind::kSigned);
-    visit("rule", self.rule, 479, 2, FieldKind::kUnsigned);
-    visit("more_piece_rows", self.more_piece_rows, 481, 3, FieldKind::kUnsigned);
-    visit("more_piece_columns", self.more_piece_columns, 484, 3, FieldKind::kUnsigned);
+    visit("weight_zero", self.weight_zero, 238, 8, FieldKind::kSigned);
+    visit("columns", self.columns, 246, 10, FieldKind::kUnsigned);
+    visit("rows", self.rows, 256, 10, FieldKind::kUnsigned);
+    visit("tiles", self.tiles, 266, 10, FieldKind::kUnsigned);
+    visit("passes", self.passes, 276, 10, FieldKind::kUnsigned);
+    visit("weights", self.weights, 286, 16, FieldKind::kUnsigned);
+    visit("params", self.params, 302, 14, FieldKind::kUnsigned);
+    visit("out_groups", self.out_groups, 316, 10, FieldKind::kUnsigned);
+    visit("out_group", self.out_group, 326, 10, FieldKind::kUnsigned);
+    visit("out_first", self.out_first, 336, 12, FieldKind::kWord);
+    visit("out_pixel", self.out_pixel, 348, 12, FieldKind::kWord);
+    visit("out_row_mod3", self.out_row_mod3, 360, 2, FieldKind::kUnsigned);
+    visit("out_slot_size", self.out_slot_size, 362, 14, FieldKind::kUnsigned);
+    visit("sb_first", self.sb_first, 376, 14, FieldKind::kUnsigned);
+    visit("sb_last", self.sb_last, 390, 14, FieldKind::kUnsigned);
+    visit("sb_slot", self.sb_slot, 404, 14, FieldKind::kUnsigned);
+    visit("vb_first", self.vb_first, 418, 14, FieldKind::kUnsigned);
+    visit("vb_last", self.vb_last, 432, 14, FieldKind::kUnsigned);
+    visit("vb_slot", self.vb_slot, 446, 14, FieldKind::kUnsigned);
+    visit("to_sb", self.to_sb, 460, 1, FieldKind::kUnsigned);
+    visit("to_vb", self.to_vb, 461, 1, FieldKind::kUnsigned);
+    visit("to_store", self.to_store, 462, 1, FieldKind::kUnsigned);
+    visit("zero", self.zero, 463, 8, FieldKind::kSigned);
+    visit("low", self.low, 471, 8, FieldKind::kSigned);
+    visit("high", self.high, 479, 8, FieldKind::kSigned);
+    visit("rule", self.rule, 487, 2, FieldKind::kUnsigned);
+    visit("more_piece_rows", self.more_piece_rows, 489, 3, FieldKind::kUnsigned);
+    visit("more_piece_columns", self.more_piece_columns, 492, 3, FieldKind::kUnsigned);
   }
 };
 
@@ -288,6 +290,7 @@ struct WindowCommand {
   std::int64_t stride = 0;  // 1..15, rows and columns
   std::int64_t pad_left = 0;  // columns outside the map left of column 0
   std::int64_t pad_value = 0;  // value of cells outside the map
+  std::int64_t weight_zero = 0;  // zero point of the weights
   std::int64_t columns = 0;  // output columns
   std::int64_t rows = 0;  // output rows
   std::int64_t tiles = 0;  // tiles of three channel groups
@@ -332,30 +335,31 @@ struct WindowCommand {
     visit("stride", self.stride, 228, 4, FieldKind::kUnsigned);
     visit("pad_left", self.pad_left, 232, 4, FieldKind::kUnsigned);
     visit("pad_value", self.pad_value, 236, 8, FieldKind::kSigned);
-    visit("columns", self.columns, 244, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 254, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 264, 10, FieldKind::kUnsigned);
-    visit("weights", self.weights, 274, 12, FieldKind::kUnsigned);
-    visit("params", self.params, 286, 14, FieldKind::kUnsigned);
-    visit("out_groups", self.out_groups, 300, 10, FieldKind::kUnsigned);
-    visit("out_group", self.out_group, 310, 10, FieldKind::kUnsigned);
-    visit("out_first", self.out_first, 320, 12, FieldKind::kWord);
-    visit("out_pixel", self.out_pixel, 332, 12, FieldKind::kWord);
-    visit("out_row_mod3", self.out_row_mod3, 344, 2, FieldKind::kUnsigned);
-    visit("out_slot_size", self.out_slot_size, 346, 14, FieldKind::kUnsigned);
-    visit("sb_first", self.sb_first, 360, 14, FieldKind::kUnsigned);
-    visit("sb_last", self.sb_last, 374, 14, FieldKind::kUnsigned);
-    visit("sb_slot", self.sb_slot, 388, 14, FieldKind::kUnsigned);
-    visit("vb_first", self.vb_first, 402, 14, FieldKind::kUnsigned);
-    visit("vb_last", self.vb_last, 416, 14, FieldKind::kUnsigned);
-    visit("vb_slot", self.vb_slot, 430, 14, FieldKind::kUnsigned);
-    visit("to_sb", self.to_sb, 444, 1, FieldKind::kUnsigned);
-    visit("to_vb", self.to_vb, 445, 1, FieldKind::kUnsigned);
-    visit("to_store", self.to_store, 446, 1, FieldKind::kUnsigned);
-    visit("zero", self.zero, 447, 8, FieldKind::kSigned);
-    visit("low", self.low, 455, 8, FieldKind::kSigned);
-    visit("high", self.high, 463, 8, FieldKind::kSigned);
-    visit("rule", self.rule, 471, 2, FieldKind::kUnsigned);
+    visit("weight_zero", self.weight_zero, 244, 8, FieldKind::kSigned);
+    visit("columns", self.columns, 252, 10, FieldKind::kUnsigned);
+    visit("rows", self.rows, 262, 10, FieldKind::kUnsigned);
+    visit("tiles", self.tiles, 272, 10, FieldKind::kUnsigned);
+    visit("weights", self.weights, 282, 12, FieldKind::kUnsigned);
+    visit("params", self.params, 294, 14, FieldKind::kUnsigned);
+    visit("out_groups", self.out_groups, 308, 10, FieldKind::kUnsigned);
+    visit("out_group", self.out_group, 318, 10, FieldKind::kUnsigned);
+    visit("out_first", self.out_first, 328, 12, FieldKind::kWord);
+    visit("out_pixel", self.out_pixel, 340, 12, FieldKind::kWord);
+    visit("out_row_mod3", self.out_row_mod3, 352, 2, FieldKind::kUnsigned);
+    visit("out_slot_size", self.out_slot_size, 354, 14, FieldKind::kUnsigned);
+    visit("sb_first", self.sb_first, 368, 14, FieldKind::kUnsigned);
+    visit("sb_last", self.sb_last, 382, 14, FieldKind::kUnsigned);
+    visit("sb_slot", self.sb_slot, 396, 14, FieldKind::kUnsigned);
+    visit("vb_first", self.vb_first, 410, 14, FieldKind::kUnsigned);
+    visit("vb_last", self.vb_last, 424, 14, FieldKind::kUnsigned);
+    visit("vb_slot", self.vb_slot, 438, 14, FieldKind::kUnsigned);
+    visit("to_sb", self.to_sb, 452, 1, FieldKind::kUnsigned);
+    visit("to_vb", self.to_vb, 453, 1, FieldKind::kUnsigned);
+    visit("to_store", self.to_store, 454, 1, FieldKind::kUnsigned);
+    visit("zero", self.zero, 455, 8, FieldKind::kSigned);
+    visit("low", self.low, 463, 8, FieldKind::kSigned);
+    visit("high", self.high, 471, 8, FieldKind::kSigned);
+    visit("rule", self.rule, 479, 2, FieldKind::kUnsigned);
   }
 };
 

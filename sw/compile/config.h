@@ -23,6 +23,7 @@ struct Config {
   int ob_pixels = 0;
   int zsb_array = 0;
   int zsb_vector = 0;
+  bool sum_row = true;  // weights of the array may have a zero point
 
   int array_multipliers() const { return kp * cp * 9; }
   int vector_multipliers() const { return 27 * cp; }

@@ -71,6 +71,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.stride = op.stride;
     b.pad_left = op.pad_left;
     b.pad_value = op.pad_value;
+    b.weight_zero = op.weight_zero;
     b.passes = op.array.passes;
     b.more_piece_rows = op.array.piece_rows - 1;
     b.more_piece_columns = op.array.piece_columns - 1;
@@ -92,6 +93,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.stride = op.stride;
     b.pad_left = std::max(op.pad_left, 0);
     b.pad_value = op.pad_value;
+    b.weight_zero = op.weight_zero;
     b.weights = c.row_at;
     return b;
   }

@@ -44,19 +44,21 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 }
 
 std::uint8_t KernelView::at(int out, int row, int column, int in) const {
-  if (row % dilation_rows != 0 || column % dilation_columns != 0) return 0;
+  const auto missing = std::uint8_t(zero_point);
+  if (row % dilation_rows != 0 || column % dilation_columns != 0) return missing;
   row /= dilation_rows;
   column /= dilation_columns;
-  if (row >= rows || column >= columns) return 0;
+  if (row >= rows || column >= columns) return missing;
   if (!channel_of.empty()) in = channel_of[std::size_t(in)];
-  if (in < 0) return 0;
+  if (in < 0) return missing;
   if (!moved_from.empty()) return in == moved_from[std::size_t(out)];
   if (multiplier > 0) {
-    return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)] : 0;
+    return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)]
+                                   : missing;
   }
   const int group_channels = in_channels / groups;
   const int first = groups == 1 ? 0 : out / (out_channels / groups) * group_channels;
-  if (in < first || in >= first + group_channels) return 0;
+  if (in < first || in >= first + group_channels) return missing;
   return data[((std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) +
                std::size_t(column)) *
                   std::size_t(group_channels) +
@@ -143,12 +145,13 @@ VectorTiles::VectorTiles(int channels, int kernel_rows, int kernel_columns, int 
       tiles(ceil_div(channels, 3 * cp)) {}
 
 std::uint8_t DepthwiseView::at(int row, int column, int lane) const {
-  if (row % dilation_rows != 0 || column % dilation_columns != 0) return 0;
+  const auto missing = std::uint8_t(zero_point);
+  if (row % dilation_rows != 0 || column % dilation_columns != 0) return missing;
   row /= dilation_rows;
   column /= dilation_columns;
-  if (row >= rows || column >= columns) return 0;
+  if (row >= rows || column >= columns) return missing;
   if (!channel_of.empty()) lane = lane < int(channel_of.size()) ? channel_of[std::size_t(lane)] : -1;
-  if (lane < 0 || lane >= channels) return 0;
+  if (lane < 0 || lane >= channels) return missing;
   return data[std::size_t((row * columns + column) * channels + lane)];
 }
 
@@ -182,6 +185,14 @@ RequantWord average_word(int cells) {
   while ((1 << log) < cells) log++;
   const std::int64_t one = std::int64_t(1) << (31 + log);
   return {cells, std::int32_t((one + 2 * cells - 1) / (2 * cells)), -log};
+}
+
+RequantWord average_word_uint8(int cells) {
+  // multiplier / 2^bits is at least 1 / cells, so that ties go up, and for sums up to 255 * cells too little above
+  // it to reach the next value.
+  int bits = 30;
+  while ((std::int64_t(1) << bits) / cells < std::int64_t(1) << 30) bits++;
+  return {128 * cells, std::int32_t(((std::int64_t(1) << bits) + cells - 1) / cells), 31 - bits};
 }
 
 }  // namespace kaiten

@@ -88,8 +88,9 @@ struct KernelView {
   std::vector<int> moved_from;  // no data: output o is input moved_from[o]
   int dilation_rows = 1;
   int dilation_columns = 1;
+  int zero_point = 0;  // of the weights
 
-  // Zero where an output does not see an input, in gaps, between dilated taps and beyond the kernel; `in` is a lane.
+  // The zero point where an output does not see an input, in gaps, between dilated taps and beyond the kernel; `in` is a lane.
   std::uint8_t at(int out, int row, int column, int in) const;
 };
 
@@ -160,8 +161,9 @@ struct DepthwiseView {
   std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
   int dilation_rows = 1;
   int dilation_columns = 1;
+  int zero_point = 0;  // of the weights
 
-  // Zero in gaps, between dilated taps and beyond the kernel.
+  // The zero point in gaps, between dilated taps and beyond the kernel.
   std::uint8_t at(int row, int column, int lane) const;
 };
 
@@ -186,6 +188,9 @@ void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& 
 constexpr RequantWord kIdentityWord{0, 1 << 30, 1};
 // sum / cells through rule Average, exact for cells < 2^21.
 RequantWord average_word(int cells);
+// (sum + 128 * cells) / cells, the average of uint8 values that are stored less 128, through rule Single: half up,
+// exact for cells < 2^21. The output's 128 are its zero point.
+RequantWord average_word_uint8(int cells);
 
 }  // namespace kaiten
 

@@ -132,20 +132,9 @@ class Lowerer {
     if (op.kind == OpKind::ToInt8 || op.kind == OpKind::ToFloat || op.kind == OpKind::HostFloat) return;
     require(graph_.framework == Framework::TfLite || op.kind != OpKind::Quantize,
             "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
-    const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Concat || op.kind == OpKind::Slice ||
-                       op.kind == OpKind::Pad;
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
-      // uint8 is stored less 128. ONNX's arithmetic does not know the difference; TensorFlow Lite's does, but
-      // where uint8 becomes int8.
-      const bool known = t.model_type == ElementType::Int8 || op.kind == OpKind::Quantize || moves ||
-                         graph_.framework == Framework::Onnx;
-      require(known && t.type == ElementType::Int8, "int8 activations",
-              std::string(name_of(t.type == ElementType::Int8 ? t.model_type : t.type)));
-    }
-    if (op.weights != kNoTensor) {
-      const int zero_point = graph_.weights_of(op).zero_point();
-      require(zero_point == 0, "weights with zero point 0", "zero point " + std::to_string(zero_point));
+      require(t.type == ElementType::Int8, "int8 activations", std::string(name_of(t.type)));
     }
   }
 

@@ -52,6 +52,7 @@ struct LoweredOp {
   int pad_top = 0;
   int pad_left = 0;
   int pad_value = 0;
+  int weight_zero = 0;
 
   ArrayTiles array;                 // kConv
   VectorTiles vector;               // kWindow, kAdd

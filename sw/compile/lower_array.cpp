@@ -44,6 +44,7 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
   const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
   for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
   l.pad_value = p.zp_in;
+  l.weight_zero = p.zp_weights;
   l.zero = p.zp_out;
   l.low = p.lo;
   l.high = p.hi;
@@ -84,6 +85,9 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by
   l.kernels.dilation_columns = w.dilation_w;
   l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
   take_conv_params(c, op, l);
+  l.kernels.zero_point = l.weight_zero;
+  require(c.config.sum_row || l.weight_zero == 0, "weights with zero point 0 on an array without a sum row",
+          "zero point " + std::to_string(l.weight_zero));
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
                  w.kernel_w,
                  l.channel_of,
                  w.dilation_h,
-                 w.dilation_w};
+                 w.dilation_w,
+                 c.graph.weights_of(op).zero_point()};
   require(l.vector.rows_of_tile() <= c.config.vwb_rows,
           at_most("rows of vector weights for three channel groups", c.config.vwb_rows),
           std::to_string(l.vector.rows_of_tile()));
@@ -76,16 +77,16 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
         const Multiplier factor = pool_factor(p, p.count_pad ? cells : inside);
         l.params.push_back({-inside * p.zp_in, factor.m, factor.shift});
       } else {
-        l.params.push_back(average_word(inside));
+        l.params.push_back(p.offset == 0 ? average_word(inside) : average_word_uint8(inside));
       }
     }
   }
   const Padding& pad = op.window.pad;
   if (pad == Padding{}) l.params.resize(1);
-  if (p.rounding == Rounding::Float) l.zero = p.zp_out;
+  l.zero = p.rounding == Rounding::Float ? p.zp_out : -p.offset;
   l.low = p.lo;
   l.high = p.hi;
-  l.rule = p.rounding;
+  l.rule = p.offset == 0 ? p.rounding : Rounding::Single;
 }
 
 void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {

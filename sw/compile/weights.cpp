@@ -167,6 +167,7 @@ void WeightLoader::weights(const Chunk& c) {
       l.last_word_bytes = a.one_by_one ? 0 : a.row_bytes(a.passes - 1);
       l.tile_passes = a.passes;
       l.first_pass = w.first_pass;
+      l.fill = op.weight_zero;
       add(l, w.passes * a.kp, w.tile);
     }
     return;

@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kOptions = 0x030;  // What is built in
 inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // One bit for each mode of conv: bit 0 3x3, bit 1 1x1
 inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  // One bit for each kind of window: bit 0 depthwise, bit 1 maximum, bit 2 average
 inline constexpr Field kOptionsRules{0x030, 16, 8};  // One bit for each rounding rule: bit 0 double, bit 1 single, bit 2 average
+inline constexpr Field kOptionsFeatures{0x030, 24, 8};  // Bit 0: the sum row, without which weight_zero of conv must be 0
 inline constexpr std::uint32_t kControl = 0x040;  // Commands to the device
 inline constexpr Field kControlStart{0x040, 0, 1};  // Writing 1 starts the program; ignored while a run or a reset is in progress or an error stands
 inline constexpr Field kControlSoftReset{0x040, 1, 1};  // Writing 1 stops everything, waits for outstanding bus transactions and resets all but the registers

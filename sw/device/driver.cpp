@@ -107,6 +107,7 @@ Config read_config(Device& device) {
   c.ob_pixels = read(csr::kObPixels);
   c.zsb_array = read(csr::kZsbArray);
   c.zsb_vector = read(csr::kZsbVector);
+  c.sum_row = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) & 1;
   for (const Config& p : presets()) {
     c.name = p.name;
     if (c == p) return c;

@@ -18,6 +18,7 @@ class GraphBuilder {
  public:
   Graph graph;
   std::mt19937_64 rng;
+  bool uint8 = false;  // a legacy uint8 model: weights with a zero point, averages of uint8 values
 
   explicit GraphBuilder(std::uint64_t seed) : rng(seed) { graph.name = "test"; }
 
@@ -210,6 +211,7 @@ class GraphBuilder {
     t.shape = std::move(shape);
     t.quantization.scale = {scale};
     t.quantization.zero_point = {zero_point};
+    if (uint8) t.model_type = ElementType::UInt8;
     graph.tensors.push_back(std::move(t));
     return int(graph.tensors.size()) - 1;
   }
@@ -233,9 +235,10 @@ class GraphBuilder {
     w.name = "w" + std::to_string(graph.tensors.size());
     w.shape = std::move(shape);
     w.quantization.axis = axis;
+    const int weight_zero = !uint8 ? 0 : uniform(0, 3) ? uniform(-40, 40) : zero_point();
     for (int c = 0; c < channels; c++) {
       w.quantization.scale.push_back(0.002F + 0.00001F * float(uniform(0, 300)));
-      w.quantization.zero_point.push_back(0);
+      w.quantization.zero_point.push_back(weight_zero);
     }
     w.data.resize(w.elements());
     for (auto& v : w.data) v = std::uint8_t(rng());

@@ -392,7 +392,8 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
               std::int32_t sum = 0;
               for (int t = 0; t < 9; t++) {
                 for (int i = 0; i < cp; i++) {
-                  sum += (*taps[t])[std::size_t(i)] * weights[std::size_t(t * cp + i)];
+                  const int weight = weights[std::size_t(t * cp + i)] - int(c.weight_zero);
+                  sum += (*taps[t])[std::size_t(i)] * weight;
                 }
               }
               acc[std::size_t(k)] += sum;
@@ -443,7 +444,7 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
               if (c.kind == 0) {
                 const auto& w =
                     ring_at(vwb_, int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j);
-                s += a * w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)];
+                s += a * (w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)] - int(c.weight_zero));
               } else if (c.kind == 1) {
                 s = std::max(s, a);
               } else {

@@ -39,9 +39,9 @@ int window_side(int in, int kernel, int dilation, int stride, bool same) {
   return same ? (in + stride - 1) / stride : window_outputs(in, 0, 0, extent, stride);
 }
 
-// Biases with which some accumulators come as near to the ends of int32 as weights of up to 127 allow.
-std::vector<int32_t> biases_at_the_limits(int channels, int fan_in, std::mt19937_64& random) {
-  const int64_t reach = int64_t(fan_in) * 255 * 127;
+// Biases with which some accumulators come as near to the ends of int32 as weights of up to `largest` allow.
+std::vector<int32_t> biases_at_the_limits(int channels, int fan_in, int largest, std::mt19937_64& random) {
+  const int64_t reach = int64_t(fan_in) * 255 * largest;
   const int64_t limit = std::max<int64_t>(0, std::numeric_limits<int32_t>::max() - reach);
   std::vector<int32_t> biases;
   for (int c = 0; c < channels; c++) {
@@ -242,6 +242,15 @@ int ModelBuilder::softmax(int in, float beta) {
   return op.outputs.front();
 }
 
+void ModelBuilder::make_uint8(int weight_zero_point) {
+  for (FileTensor& tensor : tensors) {
+    if (tensor.type != FileType::Int8) continue;
+    tensor.type = FileType::UInt8;
+    for (uint8_t& value : tensor.data) value ^= 0x80;
+    for (int64_t& zero_point : tensor.zero_point) zero_point += 128 + (tensor.data.empty() ? 0 : weight_zero_point);
+  }
+}
+
 ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& limits) {
   ModelBuilder model(seed);
   std::mt19937_64& random = model.random();
@@ -274,14 +283,25 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
   spec.activation = spec.out_zero_point > 64 ? Activation::None : activation();
   spec.per_channel = draw(random, 0, 2) != 0;
   spec.has_bias = draw(random, 0, 3) != 0;
+  int weight_zero = 0;
+  if (limits.uint8) {
+    weight_zero = draw(random, 0, 2) ? draw(random, -30, 30) : zero_point();
+    spec.per_channel = false;
+  }
   const PoolSpec pool{spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w, spec.same, spec.activation};
 
   const bool depthwise = kind == OpKind::DepthwiseConv2D;
   if (depthwise) spec.depth_multiplier = draw(random, 1, limits.max_depth_multiplier);
+  const int fan_in =
+      kind == OpKind::FullyConnected ? h * w * c : spec.kernel_h * spec.kernel_w * (depthwise ? 1 : c);
+  if (limits.uint8) {  // sums are wider than without a zero point, and not around 0
+    const double spread = 73.0 * std::hypot(73.0, weight_zero) * std::sqrt(fan_in);
+    const double middle = std::abs(double(model.tensors[size_t(in)].zero_point.front()) * weight_zero) * fan_in;
+    spec.out_scale = float(0.02 * double(kTypicalScale) * (spread + middle) / 50.0);
+  }
   if (spec.has_bias && draw(random, 0, 3) == 0) {
-    const int fan_in =
-        kind == OpKind::FullyConnected ? h * w * c : spec.kernel_h * spec.kernel_w * (depthwise ? 1 : c);
-    spec.bias = biases_at_the_limits(depthwise ? c * spec.depth_multiplier : spec.channels, fan_in, random);
+    spec.bias = biases_at_the_limits(depthwise ? c * spec.depth_multiplier : spec.channels, fan_in,
+                                     limits.uint8 ? 255 : 127, random);
     // Half of them with a scale under which such sums do not saturate.
     if (draw(random, 0, 1) == 1) spec.out_scale = kTypicalScale * 0.02F * 0x1p31F / 100.0F;
   }
@@ -299,6 +319,7 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
     case OpKind::Add: {
       ConvSpec branch;
       branch.channels = c;
+      branch.per_channel = !limits.uint8;
       branch.kernel_h = branch.kernel_w = 1;
       branch.out_zero_point = zero_point();
       branch.out_scale = 0.02F * std::exp2(float(draw(random, -300, 300)) / 100.0F);
@@ -331,6 +352,7 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
     default:
       break;
   }
+  if (limits.uint8) model.make_uint8(weight_zero);
   return model;
 }
 

@@ -85,6 +85,8 @@ class ModelBuilder : public TfLiteFile {
   int reshape(int in, const std::vector<int>& shape);
   int softmax(int in, float beta = 1.0F);
   void output(int tensor) { outputs.push_back(tensor); }
+  // Turns int8 into legacy uint8, weights (one scale each) with this stored zero point less 128.
+  void make_uint8(int weight_zero_point);
 
   std::mt19937_64& random() { return random_; }
 
@@ -105,6 +107,7 @@ struct RandomLayerLimits {
   int max_stride = 3;
   int max_dilation = 1;
   int max_depth_multiplier = 1;
+  bool uint8 = false;  // a legacy uint8 model, weights with a zero point
 };
 
 // A model of one random layer of a kind (Add: one input added to itself behind a 1x1 convolution). Channel

@@ -1,4 +1,4 @@
-// Whole image networks of other people on the RTL (`base`): every tensor against the reference, the values in front of the
+// Whole image networks of other people on the RTL: every tensor against the reference, the values in front of the
 // softmax against the framework's (models/golden). One image in the short check, all of them in the long one.
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "import/import.h"
@@ -19,13 +20,23 @@ namespace {
 struct Case {
   const char* model;   // under models/tflite
   const char* golden;  // under models/golden
+  const char* config;
+  const char* name;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.golden; }
+void PrintTo(const Case& c, std::ostream* out) { *out << c.golden << " on " << c.config; }
+
+// A memory as in the measured tables.
+std::unique_ptr<tb::SimDevice> make_device(const Config& config) {
+  tb::SimOptions options;
+  options.memory.read_latency = options.memory.write_latency = 100;
+  options.memory.bytes_per_cycle = config.axi_bytes;
+  return test::make_device(config.name, test::seed(), options);
+}
 
 class ImageNet : public testing::TestWithParam<Case> {};
 
-TEST_P(ImageNet, Base) {
+TEST_P(ImageNet, Images) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: " << GetParam().model << " does not run on the RTL";
   Graph graph = require_graph(import_file(*shared / "models/tflite" / GetParam().model));
@@ -38,11 +49,9 @@ TEST_P(ImageNet, Base) {
   ASSERT_NE(logits, kNoTensor);
   graph.outputs.push_back(logits);
 
-  tb::SimOptions options;
-  options.memory.read_latency = options.memory.write_latency = 100;
-  options.memory.bytes_per_cycle = preset("base").axi_bytes;
-  const auto device = test::make_device("base", test::seed(), options);
-  test::Session session(*device, graph, preset("base"), {});
+  const Config& config = preset(GetParam().config);
+  const auto device = make_device(config);
+  test::Session session(*device, graph, config, {});
   for (const auto& entry : list["cases"]) {
     const std::string name = entry["name"];
     SCOPED_TRACE(name);
@@ -63,12 +72,46 @@ TEST_P(ImageNet, Base) {
 
 INSTANTIATE_TEST_SUITE_P(
     Networks, ImageNet,
-    testing::Values(Case{"coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq"},
+    testing::Values(Case{"coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq", "base", "MobileNetV2"},
                     Case{"coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite",
-                         "mobilenet_edgetpu_0.75_224_post_training_quant"}),
-    [](const auto& info) {
-      return std::string(info.param.golden).substr(0, 16) == "mobilenet_edgetp" ? "MobileNetEdgeTpu" : "MobileNetV2";
-    });
+                         "mobilenet_edgetpu_0.75_224_post_training_quant", "base", "MobileNetEdgeTpu"},
+                    // uint8 with asymmetric weights
+                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "nano", "MobileNetV1SmallNano"},
+                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "base", "MobileNetV1Small"},
+                    Case{"coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "base", "MobileNetV1Uint8"},
+                    Case{"coral/mobilenet_v2_1.0_224_quant.tflite", "mobilenet_v2_1.0_224_quant", "base", "MobileNetV2Uint8"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// The image of a layer file, every tensor as the framework made it.
+TEST(LayerFile, MobileNetV1Uint8) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: mobilenet_v1_0.25_128_quant is not compared layer by layer";
+  const std::string name = "mobilenet_v1_0.25_128_quant";
+  const Graph graph = require_graph(import_file(*shared / "models/tflite/coral" / (name + ".tflite")));
+  const auto values = read_model_file(*shared / "models/layers" / (name + ".bin"));
+  std::ifstream table(*shared / "models/layers" / (name + ".tsv"));
+  std::string line;
+  std::getline(table, line);  // column names
+  std::vector<Int8Values> inputs, tensors;
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string op, kind, dtype, shape, scale, zero_point;
+    std::size_t tensor = 0, offset = 0, bytes = 0;
+    fields >> op >> kind >> tensor >> dtype >> shape >> scale >> zero_point >> offset >> bytes;
+    ASSERT_TRUE(fields && offset + bytes <= values.size() && tensor < graph.tensors.size()) << line;
+    const Int8Values stored = from_model(graph.tensors[tensor], std::span(values).subspan(offset, bytes));
+    if (kind == "INPUT") {
+      inputs = {stored};
+      tensors = run_reference(graph, inputs, RoundingStyle::LiteRt);
+    } else {
+      EXPECT_EQ(tensors.at(tensor), stored) << kind << " " << graph.tensors[tensor].name;
+    }
+  }
+  // The session compares each of these tensors with the RTL's.
+  for (const char* config : {"nano", "base"}) {
+    test::run_on(*make_device(preset(config)), graph, preset(config), {}, inputs);
+  }
+}
 
 }  // namespace
 }  // namespace kaiten

@@ -80,6 +80,7 @@ ModelBuilder layer_of_ties(std::uint64_t seed, OpKind kind, const test::RandomLa
     case OpKind::DepthwiseConv2D: model.output(model.depthwise(in, spec)); break;
     default: model.output(model.fully_connected(in, spec));
   }
+  if (l.uint8) model.make_uint8(draw(random, -2, 2));
   return model;
 }
 
@@ -89,7 +90,7 @@ std::vector<std::int32_t> sums(const Graph& graph, const Op& op, const Int8Value
   const Tensor& weights = graph.weights_of(op);
   const std::vector<std::int32_t> bias = op.bias == kNoTensor ? std::vector<std::int32_t>(std::size_t(out.c))
                                                               : graph.tensors[std::size_t(op.bias)].int32_values();
-  const int zero = graph.input_of(op).zero_point();
+  const int zero = graph.input_of(op).zero_point(), weight_zero = weights.zero_point();
   std::vector<std::int32_t> result;
   for (int y = 0; y < out.h; y++) {
     for (int x = 0; x < out.w; x++) {
@@ -97,7 +98,7 @@ std::vector<std::int32_t> sums(const Graph& graph, const Op& op, const Int8Value
         std::int64_t sum = bias[std::size_t(o)];
         if (op.kind == OpKind::FullyConnected) {
           for (std::size_t i = 0; i < input.size(); i++) {
-            sum += (input[i] - zero) * weights.int8_at(std::size_t(o) * input.size() + i);
+            sum += (input[i] - zero) * (weights.int8_at(std::size_t(o) * input.size() + i) - weight_zero);
           }
         }
         const bool map = op.kind != OpKind::FullyConnected;
@@ -112,7 +113,7 @@ std::vector<std::int32_t> sums(const Graph& graph, const Op& op, const Int8Value
               const std::size_t weight = depthwise ? std::size_t(tap) * std::size_t(in.c) + std::size_t(c)
                                                    : (std::size_t(o) * std::size_t(taps) + std::size_t(tap)) * std::size_t(in.c) + std::size_t(c);
               sum += (input[(std::size_t(row) * std::size_t(in.w) + std::size_t(column)) * std::size_t(in.c) + std::size_t(c)] - zero) *
-                     weights.int8_at(weight);
+                     (weights.int8_at(weight) - weight_zero);
             }
           }
         }
@@ -318,6 +319,51 @@ TEST_P(Layers, FullyConnected) {
   test::RandomLayerLimits l = GetParam().limits;
   l.max_side = 6;
   run_kind(OpKind::FullyConnected, l);
+}
+
+// Legacy uint8 models: weights with a zero point, averages of uint8 values.
+TEST_P(Layers, Uint8Convolutions) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.max_kernel = 7;
+  l.max_stride = 2;
+  l.uint8 = true;
+  run_kind(OpKind::Conv2D, l);
+}
+
+TEST_P(Layers, Uint8Depthwise) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.max_stride = 2;
+  l.uint8 = true;
+  run_kind(OpKind::DepthwiseConv2D, l);
+}
+
+TEST_P(Layers, Uint8DepthwiseWithMultiplier) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.max_channels = 8;
+  l.max_kernel = 3;
+  l.max_stride = 2;
+  l.max_depth_multiplier = 4;
+  l.uint8 = true;
+  run_kind(OpKind::DepthwiseConv2D, l);
+}
+
+TEST_P(Layers, Uint8FullyConnected) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.max_side = 6;
+  l.uint8 = true;
+  run_kind(OpKind::FullyConnected, l);
+}
+
+TEST_P(Layers, Uint8Additions) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.uint8 = true;
+  run_kind(OpKind::Add, l);
+}
+
+TEST_P(Layers, Uint8AveragePools) {
+  test::RandomLayerLimits l = GetParam().limits;
+  l.uint8 = true;
+  run_kind(OpKind::AveragePool, l);
 }
 
 TEST_P(Layers, Additions) { run_kind(OpKind::Add, GetParam().limits); }

@@ -68,6 +68,7 @@ inline int add_random_slice(GraphBuilder& g, int in) {
 // end, sometimes a tensor of the middle as a second output.
 inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, int layers) {
   GraphBuilder g(seed);
+  g.uint8 = seed % 3 == 0;
   std::vector<int> tensors{g.input(g.uniform(3, side), g.uniform(3, side), g.uniform(1, channels))};
   const auto shape = [&](int t) { return g.graph.tensors[std::size_t(t)].shape; };
   for (int n = g.uniform(2, layers); n > 0; n--) {

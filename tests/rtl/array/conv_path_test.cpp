@@ -42,7 +42,7 @@ struct Layer {
   bool one_by_one = false;  // mode 1x1
   int height = 0, width = 0, in_channels = 0, out_channels = 0;
   int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  int zero_in = 0, zero_out = 0, low = -128, high = 127;
+  int zero_in = 0, zero_weights = 0, zero_out = 0, low = -128, high = 127;
   bool single = false;
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
@@ -50,9 +50,10 @@ struct Layer {
   int piece_rows() const { return ceil_div(kernel_h, 3); }
   int piece_columns() const { return ceil_div(kernel_w, 3); }
   int terms() const { return kernel_h * kernel_w * in_channels; }
-  // Weight at any tap of the pieces, 0 beyond the kernel.
+  // Stored weight at any tap of the pieces, the zero point beyond the kernel and its channels.
   int8_t weight(int out, int row, int column, int in) const {
-    if (row >= kernel_h || column >= kernel_w || out >= out_channels || in >= in_channels) return 0;
+    if (row >= kernel_h || column >= kernel_w || out >= out_channels || in >= in_channels)
+      return static_cast<int8_t>(zero_weights);
     return weights[((static_cast<size_t>(out) * kernel_h + row) * kernel_w + column) * in_channels + in];
   }
   int out_width() const { return (width + pad_left + pad_right - kernel_w) / stride + 1; }
@@ -87,7 +88,7 @@ std::vector<int8_t> reference(const Layer& l) {
             if (iy < 0 || iy >= l.height || ix < 0 || ix >= l.width) continue;
             const int8_t* a = &l.in[(static_cast<size_t>(iy) * l.width + ix) * l.in_channels];
             const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel_h + r) * l.kernel_w + c) * l.in_channels];
-            for (int i = 0; i < l.in_channels; i++) acc += (a[i] - l.zero_in) * w[i];
+            for (int i = 0; i < l.in_channels; i++) acc += (a[i] - l.zero_in) * (w[i] - l.zero_weights);
           }
         out.push_back(static_cast<int8_t>(std::clamp(requantise(acc, l.channels[o], l.single) + l.zero_out, l.low, l.high)));
       }
@@ -261,7 +262,7 @@ class LayerRun {
  private:
   int wb_row(int row) const { return row < kWbRows ? row : row - kWbRows + s_.wb_split; }
 
-  // WB row of output channel k of (tile, pass): nine words; lanes without a channel get zeros.
+  // WB row of output channel k of (tile, pass): nine words; lanes without a channel get the zero point.
   void load_weights() {
     core_.set_split(s_.wb_split);
     int addr = s_.wb_base;
@@ -282,7 +283,7 @@ class LayerRun {
     for (int o = 0; o < l_.out_channels; o++) {
       Channel c = l_.channels[o];
       int32_t sum = 0;
-      for (size_t i = 0; i < n; i++) sum += l_.weights[o * n + i];
+      for (size_t i = 0; i < n; i++) sum += l_.weights[o * n + i] - l_.zero_weights;
       c.bias -= l_.zero_in * sum;
       core_.write_zsb((s_.params + o) % kZsbDepth, c);
     }
@@ -338,7 +339,8 @@ class LayerRun {
     c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size, c.in_slot = in_.slot(top);
     c.in_pixel = in_.pixel, c.in_step = l_.stride * in_.pixel;
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.one_by_one, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in;
+    c.mode = l_.one_by_one, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in,
+    c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
     c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = (s_.params + tile * kKp) % kZsbDepth;
@@ -375,6 +377,7 @@ void fill(Layer& l, Random& rng) {
   const int zeros[] = {-128, 127, rng(-128, 127)};
   l.zero_in = zeros[rng(0, 2)];
   l.zero_out = zeros[rng(0, 2)];
+  if (rng(0, 1)) l.zero_weights = rng(0, 2) ? rng(-30, 30) : zeros[rng(0, 2)];
   l.low = rng(0, 1) ? l.zero_out : -128;
   l.high = rng(0, 3) ? 127 : std::max(l.low, rng(0, 127));
   l.single = rng(0, 3) == 0;
@@ -457,7 +460,8 @@ TEST(ConvPath, RandomLayers) {
                                     << l.out_channels << " pads " << l.pad_top << ' ' << l.pad_left << ' ' << l.pad_bottom << ' '
                                     << l.pad_right
                                     << " rows " << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
-                                    << s.chained << " stall " << core.stall_percent);
+                                    << s.chained << " stall " << core.stall_percent << " zero points " << l.zero_in << ' '
+                                    << l.zero_weights);
     run.run();
     if (testing::Test::HasFailure()) return;
   }

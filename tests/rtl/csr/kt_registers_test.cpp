@@ -132,6 +132,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 3u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 7u);
+  EXPECT_EQ(csr::kOptionsFeatures.get(options), 1u);
 }
 
 TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {

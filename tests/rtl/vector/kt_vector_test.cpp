@@ -95,6 +95,13 @@ Param average_param(int cells) {
   return {cells, static_cast<std::int32_t>((power + 2 * cells - 1) / (2 * cells)), -log2};
 }
 
+// (acc + 128 * cells) / cells, half up, as a product rounded once
+Param uint8_average_param(int cells) {
+  int bits = 30;
+  while ((std::int64_t{1} << bits) / cells < 1 << 30) ++bits;
+  return {128 * cells, static_cast<std::int32_t>(((std::int64_t{1} << bits) + cells - 1) / cells), 31 - bits};
+}
+
 // ---- memories
 
 struct Memories {
@@ -331,6 +338,8 @@ struct Window {
   int top_row = -1, pad_left = 1, rows = 1, columns = 1;
   int group = 0, tiles = 1;  // channel range
   int zero_in = 0;           // what padding stands for
+  int weight_zero = 0;
+  bool uint8 = false;        // average: of values less 128, by rule single
   bool count_padding = false;  // average: cells outside the map count too
   Finish finish;
   Tensor in;
@@ -418,7 +427,7 @@ class Maker {
       if (vwb_used + rows > kVwbRows) return false;
       c.weights = vwb_used;
       vwb_used += rows;
-    } else if (w.kind == 2 && w.finish.rule == 2) {
+    } else if (w.kind == 2 && (w.finish.rule == 2 || w.uint8)) {
       auto outside = [](int at, int size, int limit) { return std::max(0, -at) + std::max(0, at + size - limit); };
       for (int y = 0; y < w.rows; ++y)
         for (int x = 0; x < w.columns; ++x)
@@ -445,19 +454,19 @@ class Maker {
           for (int kx = 0; kx < w.kernel_columns; ++kx) {
             const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
             std::int8_t& weight = memories_.weight(row, 3 * (ky % 3) + g, ch);
-            weight = ky < w.kernel_rows ? rng_.byte() : std::int8_t{0};
-            sum += weight;
+            weight = ky < w.kernel_rows ? rng_.byte() : static_cast<std::int8_t>(w.weight_zero);
+            if (ky < w.kernel_rows) sum += weight - w.weight_zero;
           }
         p.bias = biases.back() - w.zero_in * sum;
         params.push_back(p);
       }
     } else if (w.kind == 1) {
       params.push_back({0, 1 << 30, 1});
-    } else if (w.finish.rule == 2) {
+    } else if (w.finish.rule == 2 || w.uint8) {
       for (int i = 0; i < words; ++i) {
         const int inside = w.count_padding ? cells
                                            : (w.kernel_rows - i / w.kernel_columns) * (w.kernel_columns - i % w.kernel_columns);
-        params.push_back(average_param(std::max(inside, 1)));
+        params.push_back(w.uint8 ? uint8_average_param(std::max(inside, 1)) : average_param(std::max(inside, 1)));
       }
     } else {
       params.push_back({rng_(-1000, 1000), rng_(1 << 30, 0x7fffffff), -rng_(0, 8)});  // MEAN
@@ -482,6 +491,7 @@ class Maker {
     c.stride = w.stride;
     c.pad_left = w.pad_left;
     c.pad_value = w.zero_in;
+    c.weight_zero = w.weight_zero;
     c.columns = w.columns;
     c.rows = w.rows;
     c.tiles = w.tiles;
@@ -511,10 +521,11 @@ class Maker {
             acc += a;
           } else if (w.kind == 0) {
             const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
-            acc += (a - w.zero_in) * memories_.weight(row, 3 * (ky % 3) + g, ch);
+            acc += (a - w.zero_in) * (memories_.weight(row, 3 * (ky % 3) + g, ch) - w.weight_zero);
           }
         }
       if (w.kind == 1) return finished(most, w.finish);
+      if (w.uint8) return finished((acc + 128 * inside + inside / 2) / inside, w.finish);  // as TensorFlow Lite does
       if (w.kind == 2 && w.finish.rule == 2) return finished(divided(acc, inside), w.finish);
       const Param& p = params[w.kind == 0 ? static_cast<std::size_t>(lane) : 0];
       acc += w.kind == 0 ? biases[static_cast<std::size_t>(lane)] : p.bias;
@@ -636,6 +647,12 @@ class Maker {
       w.finish = finish(rng_.pick(std::array{0, 0, 3}));
     } else {
       w.finish = finish(w.kind == 2 ? 2 : w.kind == 0 ? rng_.pick(std::array{0, 0, 0, 1, 3}) : 0);
+      if (w.kind == 0 && rng_.chance(40)) w.weight_zero = rng_.pick(std::array{-128, 127, rng_(-128, 127)});
+      w.uint8 = w.kind == 2 && rng_.chance(40);
+      if (w.uint8) {
+        w.finish.rule = 1;
+        w.finish.zero = -128;
+      }
     }
     // the ring holds at least the rows that are read
     const int from = std::max(0, w.top_row);

@@ -123,6 +123,7 @@ TEST(Compiler, SingleLayers) {
   for (std::uint64_t i = 0; i < 300; i++) {
     SCOPED_TRACE("layer " + std::to_string(i));
     GraphBuilder g(test::seed() * 1000 + i);
+    g.uint8 = i % 4 == 0;
     const int in = g.input(g.uniform(1, 12), g.uniform(1, 12), g.uniform(1, 30));
     int out = 0;
     switch (i % 10) {
@@ -176,6 +177,7 @@ TEST(Compiler, RandomNetworks) {
   for (std::uint64_t i = 0; i < 150; i++) {
     SCOPED_TRACE("network " + std::to_string(i));
     GraphBuilder g(test::seed() * 7000 + i);
+    g.uint8 = i % 4 == 0;
     std::vector<int> tensors{g.input(g.uniform(4, 14), g.uniform(4, 14), g.uniform(1, 20))};
     for (int n = g.uniform(2, 8); n > 0; n--) {
       const int in =
@@ -270,6 +272,7 @@ TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
 TEST(Compiler, RunsGroups) {
   for (int groups : {2, 3, 6}) {
     GraphBuilder g(std::uint64_t(groups) + 10);
+    g.uint8 = groups == 3;
     const int in = g.input(6, 7, 12);
     const int out = g.conv(in, 18, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
     // The same layer with an n-th of the weights.
@@ -458,6 +461,17 @@ TEST(Compiler, RefusesByName) {
     g.output(g.conv(g.input(30, 30, 3), 4, 25, 5, 1, {}, Activation::None));
     EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 24x24, found: 25x5");
     EXPECT_THROW(compile(g.graph, preset("nano")), InputError);
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(9, 9, 3), 4, 3, 3, 1, {}, Activation::None));
+    auto& zero_points = g.graph.tensors[std::size_t(g.graph.ops[0].weights)].quantization.zero_point;
+    std::fill(zero_points.begin(), zero_points.end(), -7);
+    EXPECT_EQ(reason(g.graph), "");
+    Config without = preset("nano");
+    without.sum_row = false;
+    EXPECT_EQ(refusals(g.graph, without).at(0),
+              "layer 'layer0' (conv): limit: weights with zero point 0 on an array without a sum row, found: zero point -7");
   }
   {
     // A layer that reads what a refused one should have made.

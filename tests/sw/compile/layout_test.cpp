@@ -106,7 +106,8 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     const bool one_by_one = rows * columns == 1 && rng() % 2;
     std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
-    const KernelView view{data.data(), out, rows, columns, in, 0, 1, {}, {}};
+    const int zero_point = rng() % 2 ? 0 : int(rng() % 256) - 128;
+    const KernelView view{data.data(), out, rows, columns, in, 0, 1, {}, {}, 1, 1, zero_point};
     const ArrayTiles tiles(one_by_one, rows, columns, in, out, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
@@ -151,7 +152,7 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
           for (int column = 0; column < 3 * tiles.piece_columns; column++) {
             const int want = row < rows && column < columns
                                  ? data[std::size_t(((o * rows + row) * columns + column) * in + i)]
-                                 : 0;
+                                 : std::uint8_t(zero_point);
             EXPECT_EQ(
                 multiplier(row / 3 * tiles.piece_columns + column / 3, i / cp, column % 3 * 3 + row % 3),
                 want);
@@ -171,7 +172,7 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
     for (auto& v : data) v = std::uint8_t(rng());
     const VectorTiles tiles(channels, kernel, kernel, cp);
     std::vector<std::uint8_t> packed;
-    pack_vector_weights(tiles, {data.data(), channels, kernel, kernel, {}}, 0, tiles.tiles, packed);
+    pack_vector_weights(tiles, {data.data(), channels, kernel, kernel, {}, 1, 1, -9 * kernel}, 0, tiles.tiles, packed);
     ASSERT_EQ(packed.size(), std::size_t(tiles.tiles * tiles.rows_of_tile() * 9 * cp));
     for (int c = 0; c < tiles.tiles * 3 * cp; c++) {
       for (int row = 0; row < 3 * tiles.pieces; row++) {
@@ -180,9 +181,28 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
           const int vwb_row = (tile * tiles.pieces + row / 3) * kernel + column;
           const int word = 3 * (row % 3) + c / cp % 3;
           const int want =
-              c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)] : 0;
+              c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)]
+                                           : std::uint8_t(-9 * kernel);
           EXPECT_EQ(packed[std::size_t((vwb_row * 9 + word) * cp + c % cp)], want);
         }
+      }
+    }
+  }
+}
+
+// Of uint8 values: every result's first and last sum, for every number of cells of a window.
+TEST(Requantisation, AverageOfUint8IsExact) {
+  for (int cells = 1; cells <= 255 * 255; cells += cells < 5000 ? 1 : 7) {
+    const RequantWord w = average_word_uint8(cells);
+    const Multiplier m{w.multiplier, w.shift};
+    ASSERT_GE(w.multiplier, 1 << 30);
+    for (std::int64_t value = 0; value <= 255; value++) {
+      // ceil((2 * value - 1) * cells / 2) is the first sum that rounds to `value`
+      for (std::int64_t sum : {((2 * value - 1) * cells + 1) / 2, ((2 * value + 1) * cells + 1) / 2 - 1}) {
+        sum = std::clamp<std::int64_t>(sum, 0, 255LL * cells);
+        ASSERT_EQ(average(std::int32_t(sum), cells), value) << sum << " / " << cells;
+        const std::int64_t stored = sum - 128LL * cells;
+        ASSERT_EQ(requantize_single(std::int32_t(stored + w.bias), m), value) << sum << " / " << cells;
       }
     }
   }
