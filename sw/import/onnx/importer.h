@@ -151,6 +151,10 @@ class Importer {
   // The quantised tensor that output `part` of the node is.
   int move(const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales);
 
+  // resize.cpp: Resize by whole factors
+  Shape resized_shape(const Node& node, const Shape& in);
+  int resize(const Node& node, const Shape& in, int in_tensor, const Scales& scales);
+
   // qdq.cpp: QuantizeLinear and DequantizeLinear
   Value dequantize_linear(const Node& node);
   Value quantize_linear(const Node& node);

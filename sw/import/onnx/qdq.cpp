@@ -152,6 +152,10 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
     const int pooled = pool(node, same ? op : Op{}, in, shape, at(x[0]).scales);
     return same ? pooled : requantise(pooled, shape, op, out);
   }
+  if (kind == "Resize") {
+    const int resized = resize(node, at(x[0]).shape, activation_of(x[0]), at(x[0]).scales);
+    return requantise(resized, shape, op, out);
+  }
   if (is_move(kind)) {
     const int moved = move(node, at(x[0]).shape, v.part, activation_of(x[0]), at(x[0]).scales);
     return requantise(moved, shape, op, out);

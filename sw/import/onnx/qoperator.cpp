@@ -154,13 +154,18 @@ Value Importer::on_quantised(const Node& node, int part) {
     const Shape shape = infer(node, {source});
     return quantised_value(reshape(tensor, at(source).shape, shape, scales), shape, scales.type);
   }
+  if (kind == "Resize") {
+    const Shape in = at(source).shape;
+    const int resized = resize(node, in, tensor, scales);
+    return quantised_value(resized, model_shape(resized), scales.type);
+  }
   if (is_move(kind)) {
     const Shape in = at(source).shape;
     const int moved = move(node, in, part, tensor, scales);
     return quantised_value(moved, model_shape(moved), scales.type);
   }
   throw Refused{
-      "MaxPool, Pad, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
+      "MaxPool, Pad, Resize, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
       kind + " on " + type_name(at(source).type), ""};
 }
 

@@ -82,6 +82,7 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
     Op ignored;
     return take_pool_window(node, in, ignored);
   }
+  if (kind == "Resize") return resized_shape(node, in);
   if (is_move(kind)) {
     const Box box = moved_box(node, in, part);
     return {box.size.begin(), box.size.end()};
@@ -163,8 +164,8 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
   if (kind == "Concat") return concat_shape(node, operands);
   throw Refused{
       "the operators Add, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, "
-      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Sigmoid, Slice, "
-      "Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, QuantizeLinear and "
+      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Resize, Sigmoid, "
+      "Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, QuantizeLinear and "
       "DequantizeLinear",
       clean_name(kind),
       kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};

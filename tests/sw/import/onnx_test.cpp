@@ -301,6 +301,26 @@ TEST(Onnx, PadAddsZeros) {
   expect_message(plain, "limit: padding with 0, found: another constant");
 }
 
+TEST(Onnx, ResizeRepeatsPixels) {
+  OnnxFile f = stored_file();
+  auto& scales = f.constant("scales", 1, {4});
+  for (const float v : {1.0F, 1.0F, 2.0F, 3.0F}) scales.add_float_data(v);
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  f.node("Resize", {"d", "", "scales"}, "r");
+  f.node("QuantizeLinear", {"r", "s", "z"}, "y");
+  f.output("y");
+  std::vector<int> want;
+  for (int c = 0; c < 4; c++) {
+    for (int y = 0; y < 10; y++) {
+      for (int x = 0; x < 18; x++) want.push_back(stored_input(c, y / 2, x / 3));
+    }
+  }
+  EXPECT_EQ(run_stored(f, "y"), want);
+  OnnxFile half = f;
+  half.graph().mutable_initializer(2)->set_float_data(2, 1.5F);
+  expect_message(half, "limit: rows and columns repeated a whole number of times");
+}
+
 TEST(Onnx, QLinearConcatRescales) {
   OnnxFile f = stored_file();
   f.scale("s2", 1.0F);
