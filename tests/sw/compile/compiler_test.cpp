@@ -27,7 +27,7 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
   for (const CommandMeta& m : program.meta) moved += m.read_bytes + m.written_bytes;
   for (const SpanInfo& s : program.spans) moved -= s.weights_bytes + s.activation_bytes;
   EXPECT_EQ(moved, 0);
-  ASSERT_FALSE(program.spans.empty());
+  ASSERT_EQ(program.spans.empty(), program.commands.empty());  // views of inputs need none
   const std::vector<Int8Values> expected = run_reference(graph, inputs, options.rounding);
   test::MachineModel machine(config, seed);
   machine.memory(int(Base::kConstants)) = program.constants;
@@ -226,6 +226,7 @@ TEST(Compiler, AnyPartitionGivesTheSameValues) {
   for (std::uint64_t i = 0; i < 120; i++) {
     SCOPED_TRACE("network " + std::to_string(i));
     GraphBuilder g(test::seed() * 9000 + i);
+    g.uint8 = i % 4 == 3;
     std::vector<int> tensors{g.input(g.uniform(6, 20), g.uniform(4, 14), g.uniform(1, 12))};
     for (int n = g.uniform(3, 9); n > 0; n--) {
       const int in = tensors.back();
@@ -300,6 +301,7 @@ TEST(Compiler, ConcatenatesAndSlices) {
   for (std::uint64_t i = 0; i < 300; i++) {
     SCOPED_TRACE("network " + std::to_string(i));
     GraphBuilder g(test::seed() * 9000 + i);
+    g.uint8 = i % 4 == 3;
     const int side = g.uniform(1, 9);
     const int in = g.input(side, g.uniform(1, 9), g.uniform(1, 20));
     std::vector<int> maps{in};  // all of one height and width
@@ -387,6 +389,7 @@ TEST(Compiler, PadsAndDilates) {
   for (std::uint64_t i = 0; i < 120; i++) {
     SCOPED_TRACE("network " + std::to_string(i));
     GraphBuilder g(test::seed() * 11000 + i);
+    g.uint8 = i % 4 == 3;
     const int in = g.input(g.uniform(1, 10), g.uniform(1, 10), g.uniform(1, 20));
     const int dilation = g.uniform(1, 4);
     const int kernel = g.uniform(1, 3);
@@ -417,6 +420,7 @@ TEST(Compiler, PartsMayBeRowsApart) {
   for (std::uint64_t i = 0; i < 60; i++) {
     SCOPED_TRACE("network " + std::to_string(i));
     GraphBuilder g(test::seed() * 13000 + i);
+    g.uint8 = i % 4 == 3;
     const int in = g.input(g.uniform(10, 30), g.uniform(4, 12), g.uniform(1, 16));
     std::vector<int> parts{in};
     for (int n = g.uniform(2, 3); n > 0; n--) {
