@@ -9,7 +9,8 @@ module fv_row_reader
   input logic  rst_ni,
   input logic  start_i,
   input conv_t cmd_i,
-  input logic  rd_i
+  input logic  rd_i,
+  input logic  masked_i
 );
   `include "fv_reset.svh"
 
@@ -22,7 +23,7 @@ module fv_row_reader
   tap_t tap[9];
   logic done, outside[3];
   kt_row_reader dut (
-    .clk_i, .start_i(start), .cmd_i(cmd), .rd_i, .done_o(done), .tap_o(tap), .outside_o(outside)
+    .clk_i, .start_i(start), .cmd_i(cmd), .rd_i, .masked_i, .done_o(done), .tap_o(tap), .outside_o(outside)
   );
 
 
@@ -54,21 +55,25 @@ module fv_row_reader
     end
   end
   // what the taps show belongs to the cycle before
-  logic valid_q, nine_q, six_q, three_q;
+  logic valid_q, nine_q, column_q, six_q, three_q;
   always_ff @(posedge clk_i) begin
     valid_q <= rst_ni && rd_i;
-    nine_q  <= cmd.mode == kt_array_pkg::Mode1x1;
-    six_q   <= cmd.mode != kt_array_pkg::Mode1x1 && cmd.stride == 2'd2;
-    three_q <= cmd.mode != kt_array_pkg::Mode1x1 && cmd.stride == 2'd1;
+    nine_q   <= cmd.mode == kt_array_pkg::Mode1x1;
+    column_q <= cmd.mode == kt_array_pkg::ModeColumn;
+    six_q    <= cmd.mode == kt_array_pkg::Mode3x3 && cmd.column_stride == 4'd2;
+    three_q  <= cmd.mode == kt_array_pkg::Mode3x3 && cmd.column_stride == 4'd1;
   end
 
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
-             dut.piece_q.mod < 4'd9 && dut.mod3_q < 2'd3))
+             dut.piece_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
+             dut.piece_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3))
   `FV_COVER(c_nine, valid_q && nine_q && tap[8].en)
+  `FV_COVER(c_column, valid_q && column_q && tap[8].en && dut.mod3_q != cmd_q.top_mod3)
   `FV_COVER(c_six, valid_q && six_q && tap[5].en && dut.rows_q == 10'd0)
   `FV_COVER(c_three, valid_q && three_q && tap[2].en)
   `FV_COVER(c_piece_row, valid_q && three_q && tap[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd3)
+  `FV_COVER(c_one_row, valid_q && nine_q && tap[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd1)
   `FV_COVER(c_piece_column, valid_q && three_q && tap[2].en && dut.piece_q != dut.first_group)
 endmodule

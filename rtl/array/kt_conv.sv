@@ -113,7 +113,7 @@ module kt_conv
   end
 
   // ---- sequencer and reader
-  logic            rd, rd_done, weights_ready, params_ready, swap, last_tile;
+  logic            rd, rd_masked, rd_done, weights_ready, params_ready, swap, last_tile;
   logic [1:0]      rd_col, win_col;
   logic            win_edge[3];
   logic            outside[3];
@@ -130,6 +130,7 @@ module kt_conv
     .busy_o        (seq_busy),
     .rd_done_i     (rd_done),
     .rd_o          (rd),
+    .rd_masked_o   (rd_masked),
     .rd_col_o      (rd_col),
     .weights_i     (weights_ready),
     .params_i      (params_ready),
@@ -150,6 +151,7 @@ module kt_conv
     .start_i  (start_q),
     .cmd_i    (cmd_q),
     .rd_i     (rd),
+    .masked_i (rd_masked),
     .done_o   (rd_done),
     .tap_o,
     .outside_o(outside)
@@ -195,10 +197,10 @@ module kt_conv
     rd_col1_q   <= rd_col;
     rd_col2_q   <= rd_col1_q;
     outside2_q  <= outside;
-    wide1_q     <= cmd_q.mode == Mode1x1;
+    wide1_q     <= cmd_q.mode != Mode3x3;
     wide2_q     <= wide1_q;
     wide3_q     <= wide2_q;
-    two1_q      <= cmd_q.stride == 2'd2;
+    two1_q      <= cmd_q.column_stride[1];
     two2_q      <= two1_q;
     pad1_q      <= cmd_q.pad_value;
     pad2_q      <= pad1_q;

@@ -1,7 +1,7 @@
-// Passes of a tile: the pieces of the kernel (piece row, piece column; 3x3 taps each) and, fastest, the input passes of
-// a piece. The reader is ahead of the windows, so reader and sequencer have one of these each.
+// Passes of a tile: the pieces of the kernel (piece row, piece column) and, fastest, the input passes of a piece. The
+// reader is ahead of the windows, so reader and sequencer have one of these each.
 //
-// A piece reads only columns of the map: windows begin at column `left` (negative: outside), reads at the first column
+// Where a read is a whole window, there is one for each. A piece of 3x3 taps reads only columns of the map: windows begin at column `left` (negative: outside), reads at the first column
 // of the map from there on and end with the last window or the map. Where no window touches the map, one column is read
 // in vain, so that every row has a read; the windows are masked whatever it brings.
 module kt_conv_pieces
@@ -24,7 +24,7 @@ module kt_conv_pieces
 );
 
   logic [9:0]        pass_q;         // left after this one
-  logic [2:0]        column_q, row_q;
+  logic [3:0]        column_q, row_q;
   logic signed [5:0] left_q, left_d;
   logic [9:0]        reads_q, reads_d;
 
@@ -32,9 +32,10 @@ module kt_conv_pieces
   assign last_row_o   = last_piece_o && (column_q == '0);
   assign last_o       = last_row_o && (row_q == '0);
 
-  logic               stride2;
+  logic               stride2, whole;
   logic signed [12:0] stop, count;  // one past the last column under the windows and in the map; columns
-  assign stride2 = cmd_i.stride == 2'd2;
+  assign stride2 = cmd_i.column_stride[1];
+  assign whole   = cmd_i.mode != kt_array_pkg::Mode3x3;
   always_comb begin
     left_d  = left_q;
     reads_d = reads_q;
@@ -42,11 +43,11 @@ module kt_conv_pieces
     count   = '0;
     if (start_i || step_i) begin  // idle otherwise, for the simulation
       if (start_i || last_row_o) left_d = -$signed({2'b0, cmd_i.pad_left});
-      else if (last_piece_o) left_d = left_q + 6'sd3;
+      else if (last_piece_o) left_d = left_q + (whole ? 6'sd1 : 6'sd3);
       stop = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
       if (stop > $signed({3'b0, cmd_i.in_width})) stop = $signed({3'b0, cmd_i.in_width});
       count = (left_d < 0) ? stop : stop - 13'(left_d);
-      if (cmd_i.mode == kt_array_pkg::Mode1x1) reads_d = cmd_i.columns;
+      if (whole) reads_d = cmd_i.columns;
       else if (count <= 0) reads_d = 10'd1;
       else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
     end
@@ -58,9 +59,9 @@ module kt_conv_pieces
       reads_q  <= reads_d;
       pass_q   <= (start_i || last_piece_o) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
       if (start_i || last_row_o) column_q <= cmd_i.more_piece_columns;
-      else if (last_piece_o) column_q <= column_q - 3'd1;
+      else if (last_piece_o) column_q <= column_q - 4'd1;
       if (start_i || last_o) row_q <= cmd_i.more_piece_rows;
-      else if (last_row_o) row_q <= row_q - 3'd1;
+      else if (last_row_o) row_q <= row_q - 4'd1;
     end
   end
 

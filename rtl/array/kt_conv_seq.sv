@@ -9,6 +9,7 @@
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next tile,
 // so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun the reader.
+// In modes 1x1 and column a read is a whole window: both go together, and the read is in vain where the window is masked.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -25,6 +26,7 @@ module kt_conv_seq
   // reader
   input  logic            rd_done_i,
   output logic            rd_o,
+  output logic            rd_masked_o, // its window lies outside the map
   output logic [1:0]      rd_col_o,    // line buffer column the read goes to
   // permission: weights of the next pass are on their way; parameters of the next tile can be read; a result slot is free
   input  logic            weights_i,
@@ -50,7 +52,7 @@ module kt_conv_seq
   logic [12:0]        pushed_q, left_q, stop_q;
   logic signed [12:0] column_q;  // input column of the window's left column
 
-  logic               one_by_one, stride2;
+  logic               whole, stride2;
   logic [12:0]        cols;
   logic signed [12:0] held;     // requested columns from the window's left column on
   logic signed [12:0] ahead;    // the same from the column on that must stay
@@ -58,9 +60,9 @@ module kt_conv_seq
   logic signed [12:0] need;
   logic               may_emit, emit, read;
 
-  assign one_by_one = cmd_i.mode == kt_array_pkg::Mode1x1;
-  assign stride2    = cmd_i.stride == 2'd2;
-  assign cols       = stride2 ? 13'd2 : 13'd1;
+  assign whole      = cmd_i.mode != kt_array_pkg::Mode3x3;
+  assign stride2    = cmd_i.column_stride[1];
+  assign cols       = 13'(cmd_i.column_stride);
   assign held       = $signed(pushed_q - left_q);
   assign ahead      = ($signed(stop_q - left_q) < 0) ? $signed(pushed_q - stop_q) : held;
   assign to_edge    = $signed({3'b0, cmd_i.in_width}) - column_q;
@@ -70,7 +72,7 @@ module kt_conv_seq
   assign weights_ok = !pass_start_q || (weights_i && (params_i || !last_pass));
   assign may_emit   = busy_q && weights_ok && (credit_i || !last_pass);
   always_comb begin
-    if (one_by_one) begin
+    if (whole) begin
       read = may_emit;
       emit = may_emit;
     end else begin
@@ -156,8 +158,11 @@ module kt_conv_seq
   assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass};
   assign pixel_o        = pixel_q;
   assign win_col_o      = left_q[1:0];
+  logic outside;
+  assign outside     = column_q < 0 || to_edge <= 0;
+  assign rd_masked_o = whole && outside;
   always_comb begin
-    for (int c = 0; c < 3; c++) edge_o[c] = !one_by_one && ((column_q + 13'(c) < 0) || (to_edge <= 13'(c)));
+    for (int c = 0; c < 3; c++) edge_o[c] = whole ? outside : ((column_q + 13'(c) < 0) || (to_edge <= 13'(c)));
   end
 
 endmodule

@@ -1,5 +1,5 @@
-// Line buffer: a ring of four columns of three words. A read writes one column (3x3), two (stride 2) or, for 1x1, the
-// nine groups as columns 0..2. The window is any three neighbouring columns. Rows outside the map are replaced by the
+// Line buffer: a ring of four columns of three words. A read writes one column (3x3), two (stride 2) or, where it is a
+// whole window (1x1, column), columns 0..2. The window is any three neighbouring columns. Rows outside the map are replaced by the
 // pad value when they enter, columns outside it when the window leaves: neither costs a read.
 module kt_line_buf #(
   parameter int unsigned Cp = 8
@@ -8,7 +8,7 @@ module kt_line_buf #(
   // arriving read
   input  logic [7:0]        push_pad_i,
   input  logic              push_i,
-  input  logic              wide_i,       // 1x1: nine groups
+  input  logic              wide_i,       // 1x1, column: a whole window
   input  logic              two_i,        // stride 2: two columns
   input  logic [1:0]        col_i,
   input  logic              outside_i [3],
@@ -18,7 +18,7 @@ module kt_line_buf #(
   input  logic              win_wide_i,
   input  logic [1:0]        win_col_i,
   input  logic              edge_i [3],
-  output logic signed [7:0] act_o  [Cp*9]  // tap 3 * column + row, then channel
+  output logic signed [7:0] act_o  [Cp*9]  // tap 3 * column + row (column: 3 * group + row), then channel
 );
 
   logic [Cp*8-1:0] push_pad, win_pad;
@@ -37,7 +37,7 @@ module kt_line_buf #(
     ring_d = ring_q;
     if (push_i) begin
       if (wide_i) begin
-        for (int unsigned t = 0; t < 9; t++) ring_d[t] = word_i[t];
+        for (int unsigned t = 0; t < 9; t++) ring_d[t] = outside_i[t%3] ? push_pad : word_i[t];
       end else begin
         for (int unsigned r = 0; r < 3; r++) begin
           ring_d[first+4'(r)] = outside_i[r] ? push_pad : word_i[r];

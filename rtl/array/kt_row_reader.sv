@@ -1,7 +1,7 @@
 // Reader half of the CONV sequencer: walks columns of rows of passes of pieces of tiles and forms the bank addresses of
 // each read.
-// Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2) or nine groups
-// of one pixel (1x1). It knows nothing of windows, weights or results.
+// Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2), nine groups of
+// one pixel (1x1) or three groups of one column of three rows (column). It knows nothing of windows, weights or results.
 module kt_row_reader
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -13,6 +13,7 @@ module kt_row_reader
   input  conv_t cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic  rd_i,
+  input  logic  masked_i,     // nobody looks at what is read
   output logic  done_o,
   // registered request and, for each of the three rows, whether it lies outside the map
   output tap_t  tap_o [9],
@@ -25,17 +26,20 @@ module kt_row_reader
   word_t              piece_q;                             // and of its piece's first pass
   addr_t              slot_q[3];                           // slots of the three rows
   addr_t              piece_slot_q[3];                     // slots under the piece's first output row
-  logic [1:0]         mod3_q;                              // top row mod 3
+  addr_t              stride_q;                            // addresses from an output row's slot to the next one's
+  logic [1:0]         stride_mod3_q;
+  logic [1:0]         mod3_q, piece_mod3_q;                // top row mod 3
   logic signed [11:0] top_q, piece_top_q;
   logic               done_q;
 
-  logic  one_by_one, stride2;
+  logic  one_by_one, column, stride2;
   ring_t ring;
   word_t first_group;
   assign one_by_one  = cmd_i.mode == kt_array_pkg::Mode1x1;
-  assign stride2     = cmd_i.stride == 2'd2;
+  assign column      = cmd_i.mode == kt_array_pkg::ModeColumn;
+  assign stride2     = cmd_i.column_stride[1];
   assign ring        = '{first: addr_t'(cmd_i.in_first), last: addr_t'(cmd_i.in_last), size: addr_t'(cmd_i.in_slot_size)};
-  assign first_group = word_of(cmd_i.in_group);
+  assign first_group = '{div: {{6{cmd_i.in_group.div[7]}}, cmd_i.in_group.div}, mod: cmd_i.in_group.mod};
 
   assign done_o = done_q;
 
@@ -61,20 +65,32 @@ module kt_row_reader
   );
 
   // slots of the rows under the next output row; at its pass's end, of the first output row in the next pass
-  addr_t slot_first[3], slot_next[3];
+  addr_t slot_first[3], slot_next[3], stepped;
+  assign stepped = slot_q[0] + stride_q;
   always_comb begin
-    slot_next[0] = stride2 ? slot_q[2] : slot_q[1];
+    slot_next[0] = (stepped > ring.last) ? stepped - (ring.last - ring.first + ring.size) : stepped;
     slot_next[1] = next_slot(ring, slot_next[0]);
     slot_next[2] = next_slot(ring, slot_next[1]);
     slot_first   = piece_slot_q;
     if (start_i || (rd_i && pass_end && last_of_row)) begin
-      slot_first[0] = (start_i || last_pass) ? addr_t'(cmd_i.in_slot) : next_slot(ring, piece_slot_q[2]);
+      if (start_i || last_pass) slot_first[0] = addr_t'(cmd_i.in_slot);
+      else slot_first[0] = one_by_one ? piece_slot_q[1] : next_slot(ring, piece_slot_q[2]);
       slot_first[1] = next_slot(ring, slot_first[0]);
       slot_first[2] = next_slot(ring, slot_first[1]);
     end
   end
 
-  // The next piece begins three columns further right, less where columns left of the map are not read.
+  // and its rows: three further down are the same mod 3
+  logic signed [11:0] piece_top;
+  logic [1:0]         piece_mod3;
+  assign piece_top  = last_pass ? cmd_i.top_row : piece_top_q + (one_by_one ? 12'sd1 : 12'sd3);
+  assign piece_mod3 = last_pass ? cmd_i.top_mod3 : one_by_one ? add3(piece_mod3_q, 2'd1) : piece_mod3_q;
+
+  function automatic logic [1:0] mod3(logic [3:0] n);
+    return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
+  endfunction
+
+  // The next piece begins one column further right, or three, less where columns left of the map are not read.
   word_t pixel, group_next, piece_next;
   assign pixel = word_of(cmd_i.in_pixel);
   always_comb begin
@@ -84,13 +100,15 @@ module kt_row_reader
       piece_next = piece_q;
     end else if (last_of_row) begin
       piece_next = first_group;
+    end else if (last_of_piece && (one_by_one || column)) begin
+      piece_next = word_add(piece_q, pixel);
     end else if (last_of_piece && columns != 2'd0) begin
       piece_next = word_add(piece_q, pixel);
       if (columns[1]) piece_next = word_add(piece_next, pixel);
       if (columns == 2'd3) piece_next = word_add(piece_next, pixel);
     end
     group_next = last_of_piece ? piece_next
-               : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: 4'd1});
+               : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: column ? 4'd3 : 4'd1});
   end
 
   always_ff @(posedge clk_i) begin
@@ -104,6 +122,10 @@ module kt_row_reader
       piece_q      <= first_group;
       slot_q       <= slot_first;
       piece_slot_q <= slot_first;
+      // 15 rows at most, the last of them in the ring: a product of four bits and the size
+      stride_q      <= addr_t'(cmd_i.in_slot_size * 14'(cmd_i.stride));
+      stride_mod3_q <= mod3(cmd_i.stride);
+      piece_mod3_q <= cmd_i.top_mod3;
       mod3_q       <= cmd_i.top_mod3;
       top_q        <= cmd_i.top_row;
       piece_top_q  <= cmd_i.top_row;
@@ -113,13 +135,15 @@ module kt_row_reader
         pos_q   <= group_next;
         rows_q  <= cmd_i.rows - 10'd1;
         slot_q  <= slot_first;
-        mod3_q  <= cmd_i.top_mod3;  // the same three rows further down
+        mod3_q  <= piece_mod3_q;
         top_q   <= piece_top_q;
         group_q <= group_next;
         if (last_of_piece) piece_q <= piece_next;
         if (last_of_row) begin
-          top_q        <= last_pass ? cmd_i.top_row : piece_top_q + 12'sd3;
-          piece_top_q  <= last_pass ? cmd_i.top_row : piece_top_q + 12'sd3;
+          top_q        <= piece_top;
+          piece_top_q  <= piece_top;
+          mod3_q       <= piece_mod3;
+          piece_mod3_q <= piece_mod3;
           piece_slot_q <= slot_first;
         end
         if (last_pass) begin
@@ -131,8 +155,8 @@ module kt_row_reader
         pos_q   <= group_q;
         rows_q  <= rows_q - 10'd1;
         slot_q  <= slot_next;
-        mod3_q  <= add3(mod3_q, stride2 ? 2'd2 : 2'd1);
-        top_q   <= top_q + (stride2 ? 12'sd2 : 12'sd1);
+        mod3_q  <= add3(mod3_q, stride_mod3_q);
+        top_q   <= top_q + $signed({8'd0, cmd_i.stride});
       end else begin
         reads_q <= reads_q - 10'd1;
         pos_q   <= word_add(pos_q, word_of(cmd_i.in_step));
@@ -151,22 +175,29 @@ module kt_row_reader
 
   tap_t tap_d[9];
   logic outside_d[3];
+  logic en;
+  assign en = rd_i && !masked_i;
   always_comb begin
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
         automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(t)});
-        tap_d[t] = '{en: rd_i, bank: add9(w.mod, rot[0]), addr: slot_q[0] + addr_t'(w.div)};
+        tap_d[t] = '{en: en, bank: add9(w.mod, rot[0]), addr: slot_q[0] + addr_t'(w.div)};
+      end
+    end else if (column) begin
+      for (int g = 0; g < 3; g++) begin
+        automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
+        for (int k = 0; k < 3; k++) tap_d[3*g+k] = '{en: en, bank: add9(w.mod, rot[k]), addr: slot_q[k] + addr_t'(w.div)};
       end
     end else begin
       for (int k = 0; k < 3; k++) begin
-        tap_d[k]   = '{en: rd_i, bank: add9(pos_q.mod, rot[k]), addr: slot_q[k] + addr_t'(pos_q.div)};
-        tap_d[k+3] = '{en: rd_i && stride2, bank: add9(second.mod, rot[k]), addr: slot_q[k] + addr_t'(second.div)};
+        tap_d[k]   = '{en: en, bank: add9(pos_q.mod, rot[k]), addr: slot_q[k] + addr_t'(pos_q.div)};
+        tap_d[k+3] = '{en: en && stride2, bank: add9(second.mod, rot[k]), addr: slot_q[k] + addr_t'(second.div)};
         tap_d[k+6] = '0;
       end
     end
     for (int k = 0; k < 3; k++) begin
-      automatic logic signed [11:0] row = top_q + 12'(k);
-      outside_d[k] = !one_by_one && ((row < 0) || (row >= $signed({2'b0, cmd_i.in_height})));
+      automatic logic signed [11:0] row = one_by_one ? top_q : top_q + 12'(k);
+      outside_d[k] = (row < 0) || (row >= $signed({2'b0, cmd_i.in_height}));
     end
   end
 

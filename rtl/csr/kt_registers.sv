@@ -124,7 +124,7 @@ module kt_registers
     .ob_pixels_i           (32'(ObPixels)),
     .zsb_array_i           (32'(ZsbArray)),
     .zsb_vector_i          (32'(ZsbVector)),
-    .options_conv_modes_i  (8'b0000_0011),
+    .options_conv_modes_i  (8'b0000_0111),
     .options_window_kinds_i(8'b0000_0111),
     .options_rules_i       (8'b0000_0111),
     .options_features_i    ({7'b0, SumRow}),

@@ -171,7 +171,7 @@ struct LoadParamsCommand {
   }
 };
 
-// convolution of `rows` output rows x `tiles` tiles of KP output channels; kernels larger than 3x3 are pieces of 3x3 taps, one after the other; loops: tile, piece row, piece column, pass, row, column
+// convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (column), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and column in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
 struct ConvCommand {
   static constexpr Opcode kOpcode = Opcode::kConv;
   static constexpr Queue kQueue = Queue::kConv;
@@ -182,13 +182,14 @@ struct ConvCommand {
   std::int64_t in_slot = 0;  // slot of the row top_row (also when that row is outside the map)
   std::int64_t in_pixel = 0;  // words from one input pixel to the next (P)
   std::int64_t in_group = 0;  // first word of the channel range that is read
-  std::int64_t in_step = 0;  // words from one window to the next: stride * P
+  std::int64_t in_step = 0;  // words from one window to the next: column_stride * P
   std::int64_t in_width = 0;  // columns of the input map
   std::int64_t in_height = 0;  // rows of the input map
   std::int64_t top_row = 0;  // input row under the first tap row of the first output row, of the first piece
   std::int64_t top_mod3 = 0;  // top_row mod 3
-  std::int64_t mode = 0;  // 0: 3x3, 1: 1x1
-  std::int64_t stride = 0;  // 1 or 2
+  std::int64_t mode = 0;  // a pass: 0: 3x3 taps of one channel group, 1: one tap (1x1) of nine groups, 2: three taps below each other (column) of three groups
+  std::int64_t stride = 0;  // rows from one output row to the next; the input ring has as many slots at least
+  std::int64_t column_stride = 0;  // columns from one window to the next; mode 3x3: 1 or 2
   std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first piece
   std::int64_t pad_value = 0;  // value of cells outside the map
   std::int64_t weight_zero = 0;  // zero point of the weights
@@ -217,8 +218,8 @@ struct ConvCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
-  std::int64_t more_piece_rows = 0;  // pieces below the first: ceil(kernel rows / 3) - 1; mode 1x1: 0
-  std::int64_t more_piece_columns = 0;  // pieces right of the first: ceil(kernel columns / 3) - 1; mode 1x1: 0
+  std::int64_t more_piece_rows = 0;  // pieces below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
+  std::int64_t more_piece_columns = 0;  // pieces right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and column: kernel columns - 1
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -235,37 +236,38 @@ struct ConvCommand {
     visit("top_row", self.top_row, 208, 12, FieldKind::kSigned);
     visit("top_mod3", self.top_mod3, 220, 2, FieldKind::kUnsigned);
     visit("mode", self.mode, 222, 2, FieldKind::kUnsigned);
-    visit("stride", self.stride, 224, 2, FieldKind::kUnsigned);
-    visit("pad_left", self.pad_left, 226, 4, FieldKind::kUnsigned);
-    visit("pad_value", self.pad_value, 230, 8, FieldKind::kSigned);
-    visit("weight_zero", self.weight_zero, 238, 8, FieldKind::kSigned);
-    visit("columns", self.columns, 246, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 256, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 266, 10, FieldKind::kUnsigned);
-    visit("passes", self.passes, 276, 10, FieldKind::kUnsigned);
-    visit("weights", self.weights, 286, 16, FieldKind::kUnsigned);
-    visit("params", self.params, 302, 14, FieldKind::kUnsigned);
-    visit("out_groups", self.out_groups, 316, 10, FieldKind::kUnsigned);
-    visit("out_group", self.out_group, 326, 10, FieldKind::kUnsigned);
-    visit("out_first", self.out_first, 336, 12, FieldKind::kWord);
-    visit("out_pixel", self.out_pixel, 348, 12, FieldKind::kWord);
-    visit("out_row_mod3", self.out_row_mod3, 360, 2, FieldKind::kUnsigned);
-    visit("out_slot_size", self.out_slot_size, 362, 14, FieldKind::kUnsigned);
-    visit("sb_first", self.sb_first, 376, 14, FieldKind::kUnsigned);
-    visit("sb_last", self.sb_last, 390, 14, FieldKind::kUnsigned);
-    visit("sb_slot", self.sb_slot, 404, 14, FieldKind::kUnsigned);
-    visit("vb_first", self.vb_first, 418, 14, FieldKind::kUnsigned);
-    visit("vb_last", self.vb_last, 432, 14, FieldKind::kUnsigned);
-    visit("vb_slot", self.vb_slot, 446, 14, FieldKind::kUnsigned);
-    visit("to_sb", self.to_sb, 460, 1, FieldKind::kUnsigned);
-    visit("to_vb", self.to_vb, 461, 1, FieldKind::kUnsigned);
-    visit("to_store", self.to_store, 462, 1, FieldKind::kUnsigned);
-    visit("zero", self.zero, 463, 8, FieldKind::kSigned);
-    visit("low", self.low, 471, 8, FieldKind::kSigned);
-    visit("high", self.high, 479, 8, FieldKind::kSigned);
-    visit("rule", self.rule, 487, 2, FieldKind::kUnsigned);
-    visit("more_piece_rows", self.more_piece_rows, 489, 3, FieldKind::kUnsigned);
-    visit("more_piece_columns", self.more_piece_columns, 492, 3, FieldKind::kUnsigned);
+    visit("stride", self.stride, 224, 4, FieldKind::kUnsigned);
+    visit("column_stride", self.column_stride, 228, 4, FieldKind::kUnsigned);
+    visit("pad_left", self.pad_left, 232, 4, FieldKind::kUnsigned);
+    visit("pad_value", self.pad_value, 236, 8, FieldKind::kSigned);
+    visit("weight_zero", self.weight_zero, 244, 8, FieldKind::kSigned);
+    visit("columns", self.columns, 252, 10, FieldKind::kUnsigned);
+    visit("rows", self.rows, 262, 10, FieldKind::kUnsigned);
+    visit("tiles", self.tiles, 272, 10, FieldKind::kUnsigned);
+    visit("passes", self.passes, 282, 10, FieldKind::kUnsigned);
+    visit("weights", self.weights, 292, 16, FieldKind::kUnsigned);
+    visit("params", self.params, 308, 14, FieldKind::kUnsigned);
+    visit("out_groups", self.out_groups, 322, 10, FieldKind::kUnsigned);
+    visit("out_group", self.out_group, 332, 10, FieldKind::kUnsigned);
+    visit("out_first", self.out_first, 342, 12, FieldKind::kWord);
+    visit("out_pixel", self.out_pixel, 354, 12, FieldKind::kWord);
+    visit("out_row_mod3", self.out_row_mod3, 366, 2, FieldKind::kUnsigned);
+    visit("out_slot_size", self.out_slot_size, 368, 14, FieldKind::kUnsigned);
+    visit("sb_first", self.sb_first, 382, 14, FieldKind::kUnsigned);
+    visit("sb_last", self.sb_last, 396, 14, FieldKind::kUnsigned);
+    visit("sb_slot", self.sb_slot, 410, 14, FieldKind::kUnsigned);
+    visit("vb_first", self.vb_first, 424, 14, FieldKind::kUnsigned);
+    visit("vb_last", self.vb_last, 438, 14, FieldKind::kUnsigned);
+    visit("vb_slot", self.vb_slot, 452, 14, FieldKind::kUnsigned);
+    visit("to_sb", self.to_sb, 466, 1, FieldKind::kUnsigned);
+    visit("to_vb", self.to_vb, 467, 1, FieldKind::kUnsigned);
+    visit("to_store", self.to_store, 468, 1, FieldKind::kUnsigned);
+    visit("zero", self.zero, 469, 8, FieldKind::kSigned);
+    visit("low", self.low, 477, 8, FieldKind::kSigned);
+    visit("high", self.high, 485, 8, FieldKind::kSigned);
+    visit("rule", self.rule, 493, 2, FieldKind::kUnsigned);
+    visit("more_piece_rows", self.more_piece_rows, 495, 4, FieldKind::kUnsigned);
+    visit("more_piece_columns", self.more_piece_columns, 499, 4, FieldKind::kUnsigned);
   }
 };
 

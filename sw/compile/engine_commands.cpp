@@ -1,10 +1,15 @@
 #include "compile/engine_commands.h"
 
 #include <algorithm>
+#include <string>
+
+#include "graph/error.h"
 
 namespace kaiten {
 
 namespace {
+
+constexpr int kPositions = 2304;  // that a field of kind position holds
 
 RowLayout rows_of(const EngineContext& x, int view) {
   const Storage& s = x.lowering.storage_of(view);
@@ -63,12 +68,22 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   if (op.engine == Engine::kConv) {
     ConvCommand b;
     fill_common(op, x.inputs[0], top, row, rows, c, x, b);
-    b.in_step = in_rows.width > 1 ? op.stride * in_rows.pixel : 0;
+    b.in_step = in_rows.width > 1 ? op.column_stride * in_rows.pixel : 0;
+    // Where a read is a whole window, positions count from the first window's column, also left of the map.
+    if (op.array.mode != ArrayMode::k3x3) {
+      const int first = int(b.in_group) - op.pad_left * int(b.in_pixel);
+      if (first < -kPositions / 2) {
+        throw DeviceError("command conv: field in_group holds " + std::to_string(-kPositions / 2) +
+                          " words and more, not " + std::to_string(first));
+      }
+      b.in_group = positive_mod(first, kPositions);
+    }
     b.in_width = op.in.w;
     b.in_height = op.in.h;
     b.top_row = top;
-    b.mode = op.array.one_by_one;
+    b.mode = int(op.array.mode);
     b.stride = op.stride;
+    b.column_stride = op.column_stride;
     b.pad_left = op.pad_left;
     b.pad_value = op.pad_value;
     b.weight_zero = op.weight_zero;

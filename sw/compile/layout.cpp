@@ -65,22 +65,17 @@ std::uint8_t KernelView::at(int out, int row, int column, int in) const {
               std::size_t(in - first)];
 }
 
-ArrayTiles::ArrayTiles(bool one_by_one, int kernel_rows, int kernel_columns, int in_channels,
-                       int out_channels, int kp, int cp)
-    : one_by_one(one_by_one),
+ArrayTiles::ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels,
+                       int kp, int cp)
+    : mode(mode),
       kp(kp),
       cp(cp),
       in_channels(in_channels),
       out_channels(out_channels),
-      piece_rows(ceil_div(kernel_rows, 3)),
-      piece_columns(ceil_div(kernel_columns, 3)),
-      passes(ceil_div(in_channels, one_by_one ? 9 * cp : cp)),
+      piece_rows(ceil_div(kernel_rows, piece_height())),
+      piece_columns(ceil_div(kernel_columns, piece_width())),
+      passes(ceil_div(in_channels, pass_groups() * cp)),
       tiles(ceil_div(out_channels, kp)) {}
-
-int ArrayTiles::row_bytes(int pass) const {
-  const int full = one_by_one ? 9 * cp : cp;
-  return std::min(full, in_channels - pass * full);
-}
 
 std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end) {
   std::vector<WeightLoad> loads;
@@ -112,22 +107,23 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
 
 void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
                   std::vector<std::uint8_t>& out) {
+  const int height = tiles.piece_height();
+  const int width = tiles.piece_width();
   for (int tile = begin; tile < end; tile++) {
     for (int piece = 0; piece < tiles.pieces(); piece++) {
-      const int top = piece / tiles.piece_columns * 3;
-      const int left = piece % tiles.piece_columns * 3;
+      const int top = piece / tiles.piece_columns * height;
+      const int left = piece % tiles.piece_columns * width;
       for (int pass = 0; pass < tiles.passes; pass++) {
-        const int bytes = tiles.row_bytes(pass);
-        const int channel = pass * (tiles.one_by_one ? 9 * tiles.cp : tiles.cp);
+        const int first = pass * tiles.pass_groups() * tiles.cp;
+        const int end_channel = first + tiles.channels(pass);
         for (int k = 0; k < tiles.kernels(tile); k++) {
           const int o = tile * tiles.kp + k;
-          if (tiles.one_by_one) {
-            for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, 0, 0, channel + i));
-            continue;
-          }
-          for (int column = left; column < left + 3; column++) {
-            for (int row = top; row < top + 3; row++) {
-              for (int i = 0; i < bytes; i++) out.push_back(kernels.at(o, row, column, channel + i));
+          for (int group = first; group < end_channel; group += tiles.cp) {
+            const int group_end = std::min(group + tiles.cp, end_channel);
+            for (int column = left; column < left + width; column++) {
+              for (int row = top; row < top + height; row++) {
+                for (int i = group; i < group_end; i++) out.push_back(kernels.at(o, row, column, i));
+              }
             }
           }
         }

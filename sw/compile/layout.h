@@ -94,10 +94,14 @@ struct KernelView {
   std::uint8_t at(int out, int row, int column, int in) const;
 };
 
-// How the array sees a convolution's kernels: tiles of kp outputs, pieces of 3x3 taps, passes of input
-// channels.
+// What the nine words of a DPE are, as in the command field `mode`: 3x3 taps of one channel group, one tap of
+// nine groups, or three taps below each other of three groups.
+enum class ArrayMode : std::uint8_t { k3x3 = 0, k1x1 = 1, kColumn = 2 };
+
+// How the array sees a convolution's kernels: tiles of kp outputs, pieces of the taps of a DPE, passes of
+// input channels.
 struct ArrayTiles {
-  bool one_by_one = false;
+  ArrayMode mode = ArrayMode::k3x3;
   int kp = 0;
   int cp = 0;
   int in_channels = 0;
@@ -108,14 +112,24 @@ struct ArrayTiles {
   int tiles = 0;
 
   ArrayTiles() = default;
-  ArrayTiles(bool one_by_one, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
+  ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
              int cp);
   int pieces() const { return piece_rows * piece_columns; }
   int rows_of_piece() const { return passes * kp; }  // WB rows
   int rows_of_tile() const { return pieces() * rows_of_piece(); }
   int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
-  int row_bytes(int pass) const;  // bytes of a word (3x3) or of a row (1x1)
-  int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass) * (one_by_one ? 1 : 9); }
+  int piece_height() const { return mode == ArrayMode::k1x1 ? 1 : 3; }            // taps
+  int piece_width() const { return mode == ArrayMode::k3x3 ? 3 : 1; }
+  int pass_groups() const { return 9 / (piece_height() * piece_width()); }
+  int channels(int pass) const {
+    return std::min(pass_groups() * cp, in_channels - pass * pass_groups() * cp);
+  }
+  // Bytes of a WB row in memory.
+  int row_bytes(int pass) const { return piece_height() * piece_width() * channels(pass); }
+  int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass); }
+  // Of a row of a piece's last pass: words of cp bytes, and bytes of those behind them.
+  int last_full_words() const { return channels(passes - 1) / cp * piece_height() * piece_width(); }
+  int last_word_bytes() const { return channels(passes - 1) % cp; }
 };
 
 // One LOAD of weights: `passes` passes from `first_pass` of `piece` of `tile` on, possibly over several whole

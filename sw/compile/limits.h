@@ -10,7 +10,11 @@ namespace kaiten {
 
 constexpr int kMaxMapSide = 1023;
 constexpr int kMaxArrayKernel = 24;  // eight pieces
-constexpr int kMaxArrayStride = 2;
+constexpr int kMaxArrayStride = 15;
+constexpr int kMaxArrayPieces = 16;    // in a direction; kernels of 3x3 pieces: 8
+constexpr int kMaxStreamedStride = 2;  // of columns, where the line buffer keeps windows (mode 3x3)
+constexpr int kMaxStep = 2303;         // words
+constexpr int kMaxPosition = 1151;     // words left of a first column
 constexpr int kMaxArrayPadLeft = 15;
 constexpr int kMaxWindowKernel = 255;
 constexpr int kMaxWindowStride = 15;

@@ -48,7 +48,8 @@ struct LoweredOp {
 
   int kernel_rows = 1;
   int kernel_columns = 1;
-  int stride = 1;  // 1 where there is one output pixel only
+  int stride = 1;  // of rows; 1 where there is one output row only
+  int column_stride = 1;
   int pad_top = 0;
   int pad_left = 0;
   int pad_value = 0;

@@ -1,5 +1,6 @@
 // Layers of the array: convolutions in passes and pieces, fully connected layers as convolutions.
 #include <algorithm>
+#include <optional>
 
 #include "compile/limits.h"
 #include "compile/lower_engines.h"
@@ -15,12 +16,10 @@ void require_shape(const LowerContext& c, const Nhwc& s) {
 }
 
 void take_window(const Window& w, LoweredOp& l, int max_stride) {
-  const int down = l.out.h == 1 ? 0 : w.stride_h;
-  const int right = l.out.w == 1 ? 0 : w.stride_w;
-  require(down == 0 || right == 0 || down == right, "equal strides of rows and columns",
-          size_text(down, right));
-  l.stride = std::max({down, right, 1});
-  require(l.stride <= max_stride, at_most("stride", max_stride), std::to_string(l.stride));
+  l.stride = l.out.h == 1 ? 1 : w.stride_h;
+  l.column_stride = l.out.w == 1 ? 1 : w.stride_w;
+  const int longest = std::max(l.stride, l.column_stride);
+  require(longest <= max_stride, at_most("stride", max_stride), std::to_string(longest));
   l.kernel_rows = w.extent_h();
   l.kernel_columns = w.extent_w();
   l.pad_top = w.pad.top;
@@ -53,16 +52,49 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 namespace {
 
+// Of the modes that can do it, the one with the fewest passes; among equals the one with the least weights in
+// memory.
+ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
+  // Words from one column to the next, if there is one.
+  const int pixel = l.in.w > 1 ? RowLayout(ceil_div(l.lanes, c.config.cp), l.in.w).pixel : 0;
+  require(l.column_stride * pixel <= kMaxStep, at_most("words from one window to the next", kMaxStep),
+          std::to_string(l.column_stride * pixel));
+  std::optional<ArrayTiles> best;
+  const auto passes = [](const ArrayTiles& t) { return t.pieces() * t.passes; };
+  const auto bytes = [](const ArrayTiles& t) { return t.pieces() * t.piece_height() * t.piece_width(); };
+  for (const ArrayMode mode : {ArrayMode::k3x3, ArrayMode::k1x1, ArrayMode::kColumn}) {
+    const ArrayTiles t(mode, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
+    if (mode == ArrayMode::k3x3) {
+      if (l.column_stride > kMaxStreamedStride) continue;
+    } else {
+      if (t.piece_rows > kMaxArrayPieces || t.piece_columns > kMaxArrayPieces) continue;
+      if (l.pad_left * pixel > kMaxPosition) continue;
+    }
+    if (best && (passes(t) > passes(*best) || (passes(t) == passes(*best) && bytes(t) >= bytes(*best))))
+      continue;
+    best = t;
+  }
+  require(best.has_value(),
+          "column strides above " + std::to_string(kMaxStreamedStride) + " with kernels up to " +
+              size_text(kMaxArrayPieces, kMaxArrayPieces) + " and left padding up to " +
+              std::to_string(kMaxPosition) + " words",
+          "kernel " + size_text(l.kernel_rows, l.kernel_columns) + ", padding of " +
+              std::to_string(l.pad_left * pixel) + " words");
+  return *best;
+}
+
 // Tiles, passes and their limits.
-void take_tiles(const LowerContext& c, LoweredOp& l, bool one_by_one) {
+void take_tiles(const LowerContext& c, LoweredOp& l) {
   l.engine = Engine::kConv;
   l.kernels.out_channels = l.out.c;
   l.kernels.in_channels = l.in.c;
   l.kernels.channel_of = l.channel_of;
-  l.array =
-      ArrayTiles(one_by_one, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
+  // The ring of input rows must not be shorter than the way to the next output row.
+  require(l.out.h == 1 || l.stride <= l.in.h, "strides of rows up to the rows of the map",
+          std::to_string(l.stride) + " of " + std::to_string(l.in.h));
+  l.array = choose_tiles(c, l);
   require(l.array.passes <= kMaxPasses,
-          at_most("input channels", kMaxPasses * c.config.cp * (one_by_one ? 9 : 1)),
+          at_most("input channels", kMaxPasses * c.config.cp * l.array.pass_groups()),
           std::to_string(l.lanes));
   require(l.array.tiles <= kMaxTiles, at_most("output channels", kMaxTiles * c.config.kp),
           std::to_string(l.out.c));
@@ -74,8 +106,8 @@ void take_tiles(const LowerContext& c, LoweredOp& l, bool one_by_one) {
           std::to_string(l.out.w));
 }
 
-void finish_array(const LowerContext& c, const Op& op, LoweredOp& l, bool one_by_one) {
-  take_tiles(c, l, one_by_one);
+void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {
+  take_tiles(c, l);
   const Window& w = op.window;
   const bool window = op.kind != OpKind::FullyConnected;
   l.kernels.data = c.graph.weights_of(op).data.data();
@@ -99,26 +131,22 @@ void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
           "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel),
           size_text(w.extent_h(), w.extent_w()));
   take_window(w, l, kMaxArrayStride);
-  const bool inside = l.pad_top == 0 && l.pad_left == 0 && (l.out.h - 1) * l.stride < l.in.h &&
-                      (l.out.w - 1) * l.stride < l.in.w;
-  const bool one_by_one = w.kernel_h == 1 && w.kernel_w == 1 && inside;
   require(l.pad_left <= kMaxArrayPadLeft, at_most("left padding", kMaxArrayPadLeft),
           std::to_string(l.pad_left));
-  finish_array(c, op, l, one_by_one);
+  finish_array(c, op, l);
 }
 
 void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {
-  const bool pixels = l.in.h == l.out.h && l.in.w == l.out.w;
-  if (!pixels) {
+  if (l.in.h != l.out.h || l.in.w != l.out.w) {
     l.kernel_rows = l.in.h;
     l.kernel_columns = l.in.w;
   }
-  finish_array(c, op, l, pixels);
+  finish_array(c, op, l);
 }
 
 void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l) {
   l.kernels.moved_from = from;
-  take_tiles(c, l, true);
+  take_tiles(c, l);
   l.params.assign(std::size_t(l.out.c), kIdentityWord);
 }
 

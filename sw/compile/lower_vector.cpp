@@ -21,6 +21,9 @@ void take_windows(const LowerContext& c, LoweredOp& l, WindowKind kind) {
 }
 
 void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
+  require(l.out.h == 1 || l.out.w == 1 || l.stride == l.column_stride, "equal strides of rows and columns",
+          size_text(l.stride, l.column_stride));
+  if (l.out.h == 1) l.stride = l.column_stride;
   require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
               l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
           "windows that touch the map", "padding of a whole window");

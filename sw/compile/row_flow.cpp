@@ -125,6 +125,12 @@ std::vector<int> RowFlow::slots_needed() const {
     }
   }
   std::vector<int> most(rings_.size(), 0);
+  for (std::size_t i = 0; i < rings_.size(); i++) {
+    for (const Reader& r : rings_[i].readers) {
+      const int stride = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)].stride;
+      most[i] = std::max(most[i], std::min(stride, rings_[i].rows));
+    }
+  }
   for (;;) {
     // The end that is furthest behind asks for its next block.
     int end = -1;

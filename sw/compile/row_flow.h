@@ -66,7 +66,8 @@ class RowFlow {
   int blocks_ahead(int n) const;
 
   // Slots that suffice for every ring when all other rings have as many: the most rows that are alive when
-  // every node runs only when the one behind it asks for rows. The flow must be at its beginning.
+  // every node runs only when the one behind it asks for rows, and no fewer than a reader's stride, which the array
+  // steps over at once. The flow must be at its beginning.
   std::vector<int> slots_needed() const;
 
  private:

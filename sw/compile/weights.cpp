@@ -162,9 +162,9 @@ void WeightLoader::weights(const Chunk& c) {
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;
-      l.last_row_bytes = a.row_bytes(a.passes - 1) * (a.one_by_one ? 1 : 9);
-      l.last_full_words = a.one_by_one ? 9 : 0;
-      l.last_word_bytes = a.one_by_one ? 0 : a.row_bytes(a.passes - 1);
+      l.last_row_bytes = a.row_bytes(a.passes - 1);
+      l.last_full_words = a.last_full_words();
+      l.last_word_bytes = a.last_word_bytes();
       l.tile_passes = a.passes;
       l.first_pass = w.first_pass;
       l.fill = op.weight_zero;

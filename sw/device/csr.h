@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kObPixels = 0x024;  // Pixels of OB
 inline constexpr std::uint32_t kZsbArray = 0x028;  // Channels of the ZSB of the array
 inline constexpr std::uint32_t kZsbVector = 0x02c;  // Channels of the ZSB of the vector engine
 inline constexpr std::uint32_t kOptions = 0x030;  // What is built in
-inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // One bit for each mode of conv: bit 0 3x3, bit 1 1x1
+inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // One bit for each mode of conv: bit 0 3x3, bit 1 1x1, bit 2 column
 inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  // One bit for each kind of window: bit 0 depthwise, bit 1 maximum, bit 2 average
 inline constexpr Field kOptionsRules{0x030, 16, 8};  // One bit for each rounding rule: bit 0 double, bit 1 single, bit 2 average
 inline constexpr Field kOptionsFeatures{0x030, 24, 8};  // Bit 0: the sum row, without which weight_zero of conv must be 0

@@ -355,6 +355,8 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
   const int kp = config_.kp;
   const int cp = config_.cp;
   if (c.rows * c.columns > config_.ob_pixels) fail("a CONV of more pixels than OB holds");
+  if ((c.in_last - c.in_first) / c.in_slot_size + 1 < c.stride && c.rows > 1)
+    fail("a stride longer than the ring");
   const int piece_columns = int(c.more_piece_columns) + 1;
   const int pieces = (int(c.more_piece_rows) + 1) * piece_columns;
   if (c.tiles * pieces * c.passes * kp > config_.wb_rows) fail("a CONV with more weights than WB holds");
@@ -365,23 +367,28 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
         std::vector<std::int32_t> acc(std::size_t(kp), 0);
         for (int piece = 0; piece < pieces; piece++) {
           // Rows below the first tap row of the command, and columns right of its first tap column.
-          const int down = int(y * c.stride) + 3 * (piece / piece_columns);
-          const int left = int(x * c.stride - c.pad_left) + 3 * (piece % piece_columns);
+          const int down = int(y * c.stride) + (c.mode == 1 ? 1 : 3) * (piece / piece_columns);
+          const int right = (c.mode == 0 ? 3 : 1) * (piece % piece_columns);
+          const int left = int(x * c.column_stride - c.pad_left) + right;
           for (int pass = 0; pass < c.passes; pass++) {
             const Word* taps[9];
             for (int t = 0; t < 9; t++) {
-              if (c.mode == 1) {
-                taps[t] = &word(false, ring.at(int(c.in_slot), down), (int(c.top_mod3) + down) % 3,
-                                int(x * c.in_step + c.in_group) + 9 * pass + t);
+              const int step = down + (c.mode == 1 ? 0 : t % 3);
+              const int row = int(c.top_row) + step;
+              const int column = left + (c.mode == 0 ? t / 3 : 0);
+              if (row < 0 || row >= c.in_height || column < 0 || column >= c.in_width) {
+                taps[t] = &pad;
                 continue;
               }
-              const int step = down + t % 3;
-              const int row = int(c.top_row) + step;
-              const int column = left + t / 3;
-              const bool outside = row < 0 || row >= c.in_height || column < 0 || column >= c.in_width;
-              taps[t] = outside ? &pad
-                                : &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3,
-                                        int(column * c.in_pixel + c.in_group) + pass);
+              int position = int(c.in_group);
+              if (c.mode == 0) {
+                position += int(column * c.in_pixel) + pass;
+              } else {
+                if (position >= 1152) position -= 2304;
+                position +=
+                    int(x * c.in_step + right * c.in_pixel) + (c.mode == 1 ? 9 * pass + t : 3 * pass + t / 3);
+              }
+              taps[t] = &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3, position);
             }
             for (int k = 0; k < kp; k++) {
               const auto& weights =

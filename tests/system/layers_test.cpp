@@ -258,9 +258,9 @@ class Layers : public testing::TestWithParam<Selection> {
 TEST_P(Layers, Convolutions) {
   test::RandomLayerLimits l = GetParam().limits;
   l.max_kernel = 3;
-  l.max_stride = 2;
+  l.max_stride = 5;
   run_kind(OpKind::Conv2D, l);
-  if (GetParam().layers >= 10) {
+  if (GetParam().layers >= 40) {
     EXPECT_GT(near_limits_, 0);
   }
 }
@@ -270,13 +270,33 @@ TEST_P(Layers, LargeKernels) {
   test::RandomLayerLimits l = GetParam().limits;
   l.max_channels = 20;
   l.max_kernel = 16;
-  l.max_stride = 2;
+  l.max_stride = 4;
   const int wanted = GetParam().layers;
   for (int attempts = 0; ran_ < wanted && attempts < 40 * wanted && !HasFailure(); attempts++) {
     const std::uint64_t seed = random_();
     run(test::random_layer(seed, OpKind::Conv2D, l), "layer of seed " + std::to_string(seed));
   }
   EXPECT_EQ(ran_, wanted);
+}
+
+// Layers on images: few channels, kernels and strides as stems have them.
+TEST_P(Layers, Stems) {
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    ModelBuilder model(random_());
+    const auto& l = GetParam().limits;
+    const int in = model.input({1, draw(random_, 8, 2 * l.max_side), draw(random_, 8, 2 * l.max_side), draw(random_, 1, 4)},
+                               {0.02F, draw(random_, -128, 127)});
+    test::ConvSpec spec;
+    spec.channels = draw(random_, 1, l.max_channels);
+    spec.kernel_h = draw(random_, 0, 2) ? 2 * draw(random_, 1, 3) + 1 : draw(random_, 1, 8);
+    spec.kernel_w = draw(random_, 0, 3) ? spec.kernel_h : draw(random_, 1, 8);
+    spec.stride_h = draw(random_, 1, 5);
+    spec.stride_w = draw(random_, 0, 3) ? spec.stride_h : draw(random_, 1, 5);
+    spec.same = draw(random_, 0, 1) == 1;
+    model.output(model.conv(in, spec));
+    EXPECT_TRUE(run(model, "stem " + std::to_string(i)));
+  }
+  EXPECT_EQ(ran_, GetParam().layers);
 }
 
 // Kernels of one pixel and of 3x3 at stride 1: what most networks consist of.
@@ -310,7 +330,7 @@ TEST_P(Layers, DepthwiseWithMultiplier) {
   test::RandomLayerLimits l = GetParam().limits;
   l.max_channels = 8;
   l.max_kernel = 3;
-  l.max_stride = 2;
+  l.max_stride = 3;
   l.max_depth_multiplier = 4;
   run_kind(OpKind::DepthwiseConv2D, l);
 }

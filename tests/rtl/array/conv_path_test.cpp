@@ -38,8 +38,8 @@ struct Channel {
 
 // A convolution. Tensors are [row][column][channel] of stored int8 values.
 struct Layer {
-  int kernel_h = 3, kernel_w = 3, stride = 1;
-  bool one_by_one = false;  // mode 1x1
+  int kernel_h = 3, kernel_w = 3, stride = 1, column_stride = 1;
+  int mode = 0;  // 3x3, 1x1, column
   int height = 0, width = 0, in_channels = 0, out_channels = 0;
   int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int zero_in = 0, zero_weights = 0, zero_out = 0, low = -128, high = 127;
@@ -47,8 +47,11 @@ struct Layer {
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
   int out_height() const { return (height + pad_top + pad_bottom - kernel_h) / stride + 1; }
-  int piece_rows() const { return ceil_div(kernel_h, 3); }
-  int piece_columns() const { return ceil_div(kernel_w, 3); }
+  int piece_height() const { return mode == 1 ? 1 : 3; }
+  int piece_width() const { return mode == 0 ? 3 : 1; }
+  int piece_groups() const { return 9 / (piece_height() * piece_width()); }  // channel groups of a pass
+  int piece_rows() const { return ceil_div(kernel_h, piece_height()); }
+  int piece_columns() const { return ceil_div(kernel_w, piece_width()); }
   int terms() const { return kernel_h * kernel_w * in_channels; }
   // Stored weight at any tap of the pieces, the zero point beyond the kernel and its channels.
   int8_t weight(int out, int row, int column, int in) const {
@@ -56,7 +59,7 @@ struct Layer {
       return static_cast<int8_t>(zero_weights);
     return weights[((static_cast<size_t>(out) * kernel_h + row) * kernel_w + column) * in_channels + in];
   }
-  int out_width() const { return (width + pad_left + pad_right - kernel_w) / stride + 1; }
+  int out_width() const { return (width + pad_left + pad_right - kernel_w) / column_stride + 1; }
 };
 
 // TensorFlow Lite's reference requantisation (two roundings), and one rounding of the exact product.
@@ -84,7 +87,7 @@ std::vector<int8_t> reference(const Layer& l) {
         int32_t acc = l.channels[o].bias;
         for (int r = 0; r < l.kernel_h; r++)
           for (int c = 0; c < l.kernel_w; c++) {
-            const int iy = y * l.stride - l.pad_top + r, ix = x * l.stride - l.pad_left + c;
+            const int iy = y * l.stride - l.pad_top + r, ix = x * l.column_stride - l.pad_left + c;
             if (iy < 0 || iy >= l.height || ix < 0 || ix >= l.width) continue;
             const int8_t* a = &l.in[(static_cast<size_t>(iy) * l.width + ix) * l.in_channels];
             const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel_h + r) * l.kernel_w + c) * l.in_channels];
@@ -231,12 +234,13 @@ class LayerRun {
   LayerRun(Core& core, const Layer& l, const Split& s, Random& rng)
       : core_(core), l_(l), s_(s), rng_(rng), in_(l.in_channels, l.width, s.slots, s.in_base),
         out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
-        channel_passes_(l.one_by_one ? ceil_div(in_.groups, 9) : in_.groups),
+        channel_passes_(ceil_div(in_.groups, l.piece_groups())),
         passes_(channel_passes_ * l.piece_rows() * l.piece_columns()), tiles_(ceil_div(l.out_channels, kKp)) {}
 
   bool fits() const {
     return in_.end() <= kSbDepth && out_.end() <= kSbDepth && tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
-           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth && in_.pixel * l_.stride < 9 * 255;
+           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth && in_.pixel * l_.column_stride < 9 * 255 &&
+           l_.pad_left * in_.pixel < 9 * 128;
   }
 
   void run() {
@@ -272,11 +276,14 @@ class LayerRun {
           int8_t bytes[9 * kCp] = {};
           const int o = tile * kKp + k;
           const int group = pass % channel_passes_, piece = pass / channel_passes_;
-          const int top = 3 * (piece / l_.piece_columns()), left = 3 * (piece % l_.piece_columns());
-          for (int t = 0; t < 9; t++)
+          const int top = l_.piece_height() * (piece / l_.piece_columns());
+          const int left = l_.piece_width() * (piece % l_.piece_columns());
+          for (int t = 0; t < 9; t++) {  // rows, then columns or channel groups
+            const int row = t % l_.piece_height(), next = t / l_.piece_height();
+            const int g = group * l_.piece_groups() + (l_.mode == 0 ? 0 : next);
             for (int c = 0; c < kCp; c++)
-              bytes[t * kCp + c] = l_.one_by_one ? l_.weight(o, 0, 0, (9 * group + t) * kCp + c)
-                                                 : l_.weight(o, top + t % 3, left + t / 3, group * kCp + c);
+              bytes[t * kCp + c] = l_.weight(o, top + row, left + (l_.mode == 0 ? next : 0), g * kCp + c);
+          }
           core_.write_wb(wb_row(addr), bytes);
         }
     const size_t n = static_cast<size_t>(l_.terms());
@@ -337,9 +344,10 @@ class LayerRun {
     const int top = y * l_.stride - l_.pad_top, ow = l_.out_width();
     ConvCommand c;
     c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size, c.in_slot = in_.slot(top);
-    c.in_pixel = in_.pixel, c.in_step = l_.stride * in_.pixel;
+    c.in_pixel = in_.pixel, c.in_step = l_.column_stride * in_.pixel;
+    if (l_.mode != 0) c.in_group = mod(-l_.pad_left * in_.pixel, 9 * 256);
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.one_by_one, c.stride = l_.stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in,
+    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in,
     c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
@@ -389,18 +397,19 @@ int same_padding(int size, int kernel, int stride) {
 
 // Kernel 1x1 in its own mode, or 3x3.
 void small_kernel(Layer& l, Random& rng) {
-  l.one_by_one = rng(0, 1) == 0;
-  l.kernel_h = l.kernel_w = l.one_by_one ? 1 : 3;
+  l.mode = rng(0, 1);
+  l.kernel_h = l.kernel_w = l.mode == 1 ? 1 : 3;
   l.width = rng(0, 3) ? rng(1, 20) : rng(21, 56);
   l.height = rng(1, l.width > 20 ? 10 : 16);
-  l.in_channels = rng(1, l.one_by_one ? 25 * kCp : 6 * kCp);
+  l.in_channels = rng(1, l.mode == 1 ? 25 * kCp : 6 * kCp);
   if (rng(0, 3) == 0) l.in_channels = rng(1, kCp);  // one pass: tiles follow each other quickly
-  if (!l.one_by_one && rng(0, 1)) l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;  // PyTorch
+  if (l.mode == 0 && rng(0, 1)) l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;  // PyTorch
 }
 
 // Any kernel, often larger than the map; pads up to 15, also such that windows, rows of windows and whole pieces lie
 // outside the map.
 void large_kernel(Layer& l, Random& rng) {
+  l.mode = rng(0, 2);
   const int most = rng(0, 2) ? 6 : 16;
   l.kernel_h = rng(1, most), l.kernel_w = rng(1, most);
   if (rng(0, 5) == 0) (rng(0, 1) ? l.kernel_h : l.kernel_w) = 1;
@@ -414,14 +423,17 @@ void large_kernel(Layer& l, Random& rng) {
 
 Layer random_layer(Random& rng) {
   Layer l;
-  l.stride = rng(1, 2);
-  if (rng(0, 1)) {
+  l.stride = l.column_stride = rng(1, 2);
+  if (rng(0, 2) == 0) {
     small_kernel(l, rng);
   } else {
     large_kernel(l, rng);
   }
-  if (!l.one_by_one && l.pad_left == 0 && rng(0, 2) == 0) {  // TensorFlow SAME
-    const int ph = same_padding(l.height, l.kernel_h, l.stride), pw = same_padding(l.width, l.kernel_w, l.stride);
+  // rows any, columns any where a read is a whole window
+  if (rng(0, 2) == 0) l.stride = rng(0, 3) ? rng(1, 5) : rng(1, 15);
+  if (rng(0, 2) == 0) l.column_stride = l.mode == 0 ? rng(1, 2) : rng(0, 3) ? rng(1, 5) : rng(1, 15);
+  if (l.pad_left == 0 && rng(0, 2) == 0) {  // TensorFlow SAME
+    const int ph = same_padding(l.height, l.kernel_h, l.stride), pw = same_padding(l.width, l.kernel_w, l.column_stride);
     l.pad_top = ph / 2, l.pad_bottom = ph - ph / 2, l.pad_left = pw / 2, l.pad_right = pw - pw / 2;
   }
   // at least one window
@@ -444,7 +456,7 @@ TEST(ConvPath, RandomLayers) {
     s.rows = rng(0, 3) ? rng(1, std::min(oh, kObPixels / ow)) : 1;  // short passes too, down to one pixel
     s.tiles = rng(1, tiles);
     s.chained = rng(0, 1) == 0;
-    s.slots = s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel_h + rng(0, 3);
+    s.slots = std::max(s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel_h + rng(0, 3), l.stride);
     s.in_base = rng(0, 100), s.out_base = rng(0, 100);
     // anywhere, or so that tiles go on at ZSB's beginning
     s.params = rng(0, 1) ? rng(0, 100) : kZsbDepth - kKp * rng(1, 3);
@@ -455,7 +467,8 @@ TEST(ConvPath, RandomLayers) {
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
     tried++;
-    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel_h << "x" << l.kernel_w << "/" << l.stride << " in "
+    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel_h << "x" << l.kernel_w << "/" << l.stride << "," << l.column_stride << " mode "
+                                    << l.mode << " in "
                                     << l.height << "x" << l.width << "x" << l.in_channels << " out " << oh << "x" << ow << "x"
                                     << l.out_channels << " pads " << l.pad_top << ' ' << l.pad_left << ' ' << l.pad_bottom << ' '
                                     << l.pad_right
@@ -469,12 +482,12 @@ TEST(ConvPath, RandomLayers) {
 
 // No window is emitted twice or in vain, and rows, passes and pieces follow each other without bubbles.
 TEST(ConvPath, EmitsEachWindowOnce) {
-  for (int kernel : {3, 5, 7}) {
-    SCOPED_TRACE(testing::Message() << "kernel " << kernel);
+  for (const auto& [kernel, mode] : {std::pair{3, 0}, {5, 0}, {7, 0}, {3, 1}, {3, 2}, {5, 2}}) {
+    SCOPED_TRACE(testing::Message() << "kernel " << kernel << " mode " << mode);
     Random rng{std::mt19937_64(7)};
     Core core(1);
     Layer l;
-    l.kernel_h = l.kernel_w = kernel;
+    l.kernel_h = l.kernel_w = kernel, l.mode = mode;
     l.height = l.width = 14, l.in_channels = 2 * kCp, l.out_channels = 2 * kKp;
     l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = kernel / 2;
     fill(l, rng);
@@ -483,8 +496,8 @@ TEST(ConvPath, EmitsEachWindowOnce) {
     LayerRun run(core, l, s, rng);
     ASSERT_TRUE(run.fits());
     run.run();
-    const int pieces = ceil_div(kernel, 3) * ceil_div(kernel, 3);
-    EXPECT_EQ(core.active, 14u * 14u * 2u * 2u * static_cast<unsigned>(pieces));  // one per pixel, pass and tile
+    const int passes = l.piece_rows() * l.piece_columns() * ceil_div(2, l.piece_groups());
+    EXPECT_EQ(core.active, 14u * 14u * 2u * static_cast<unsigned>(passes));  // one per pixel, pass and tile
     // Two commands, each with the first weights before it and the latency behind it.
     EXPECT_LE(core.running, core.active + 2 * (3 * kKp + 40));
   }

@@ -129,7 +129,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kZsbArray), PARAM_ZsbArray);
   EXPECT_EQ(get(csr::kZsbVector), PARAM_ZsbVector);
   const std::uint32_t options = get(csr::kOptions);
-  EXPECT_EQ(csr::kOptionsConvModes.get(options), 3u);
+  EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 7u);
   EXPECT_EQ(csr::kOptionsFeatures.get(options), 1u);

@@ -75,7 +75,7 @@ int random_layer(GraphBuilder& g, int in) {
       kh = g.uniform(1, 8);
       kw = g.uniform(1, 8);
     }
-    const int stride = kind <= 1 ? g.uniform(1, 2) : g.uniform(1, 3);
+    const int stride = kind <= 1 && g.uniform(0, 2) ? g.uniform(1, 2) : g.uniform(1, kind <= 1 ? 5 : 3);
     Padding pad;
     switch (g.uniform(0, 2)) {
       case 0:
@@ -93,6 +93,7 @@ int random_layer(GraphBuilder& g, int in) {
         (window_outputs(s.h, pad.top, pad.bottom, kh, stride) - 1) * stride - pad.top < s.h &&
         (window_outputs(s.w, pad.left, pad.right, kw, stride) - 1) * stride - pad.left < s.w;
     if (kind > 1 && !touches) continue;
+    if (stride > s.h && window_outputs(s.h, pad.top, pad.bottom, kh, stride) > 1) continue;
     switch (kind) {
       case 0:
       case 1:
@@ -497,8 +498,22 @@ TEST(Compiler, RefusesByName) {
   }
   {
     GraphBuilder g(1);
-    g.output(g.conv(g.input(9, 9, 3), 4, 3, 3, 3, {}, Activation::None));
-    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: stride at most 2, found: 3");
+    g.output(g.conv(g.input(40, 40, 3), 4, 3, 3, 16, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: stride at most 15, found: 16");
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(3, 9, 3), 4, 3, 3, 4, {2, 2, 0, 0}, Activation::None));
+    EXPECT_EQ(reason(g.graph),
+              "layer 'layer0' (conv): limit: strides of rows up to the rows of the map, found: 4 of 3");
+  }
+  {
+    GraphBuilder g(1);
+    g.output(g.conv(g.input(30, 30, 3), 4, 17, 17, 3, {}, Activation::None));
+    EXPECT_EQ(
+        reason(g.graph),
+        "layer 'layer0' (conv): limit: column strides above 2 with kernels up to 16x16 and left padding up "
+        "to 1151 words, found: kernel 17x17, padding of 0 words");
   }
   {
     GraphBuilder g(1);

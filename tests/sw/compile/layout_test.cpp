@@ -103,12 +103,12 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     const int out = 1 + int(rng() % 20);
     const int rows = 1 + int(rng() % 7);
     const int columns = rng() % 2 ? rows : 1 + int(rng() % 7);
-    const bool one_by_one = rows * columns == 1 && rng() % 2;
+    const ArrayMode mode = ArrayMode(rng() % 3);
     std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
     const int zero_point = rng() % 2 ? 0 : int(rng() % 256) - 128;
     const KernelView view{data.data(), out, rows, columns, in, 0, 1, {}, {}, 1, 1, zero_point};
-    const ArrayTiles tiles(one_by_one, rows, columns, in, out, kp, cp);
+    const ArrayTiles tiles(mode, rows, columns, in, out, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
 
@@ -126,15 +126,23 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
         EXPECT_EQ(tiles.kernels(tile), tiles.kernels(load.tile));
         for (int k = 0; k < tiles.kernels(tile); k++) {
           auto& row = wb[std::size_t(next * kp + k)];
-          for (int word = 0; word < (one_by_one ? 1 : 9); word++) {
-            for (int i = 0; i < tiles.row_bytes(pass); i++) row[std::size_t(word * cp + i)] = packed.at(at++);
+          const bool last = pass == tiles.passes - 1;
+          int left = tiles.row_bytes(pass);
+          EXPECT_TRUE(last || left == 9 * cp);
+          for (int word = 0; word < 9; word++) {
+            const int bytes = last && word >= tiles.last_full_words() ? tiles.last_word_bytes() : cp;
+            for (int i = 0; i < bytes && left > 0; i++, left--)
+              row[std::size_t(word * cp + i)] = packed.at(at++);
           }
+          EXPECT_EQ(left, 0);
         }
       }
       EXPECT_EQ(at - begin, std::size_t(load.bytes));
     }
     EXPECT_EQ(at, packed.size());
-    EXPECT_EQ(packed.size(), one_by_one ? data.size() : std::size_t(9 * tiles.pieces() * in * out));
+    const int height = mode == ArrayMode::k1x1 ? 1 : 3;
+    const int width = mode == ArrayMode::k3x3 ? 3 : 1;
+    EXPECT_EQ(packed.size(), std::size_t(height * width * tiles.pieces() * in * out));
     EXPECT_EQ(next, tiles.tiles * tiles.pieces() * tiles.passes);
 
     for (int o = 0; o < out; o++) {
@@ -143,19 +151,16 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
           const int row = ((o / kp * tiles.pieces() + piece) * tiles.passes + pass) * kp + o % kp;
           return wb[std::size_t(row)][std::size_t(word * cp + i % cp)];
         };
-        if (one_by_one) {  // word t: group t of the pass
-          EXPECT_EQ(multiplier(0, i / (9 * cp), i / cp % 9), view.at(o, 0, 0, i));
-          continue;
-        }
-        // Word t: tap row t % 3, column t / 3 of the piece.
-        for (int row = 0; row < 3 * tiles.piece_rows; row++) {
-          for (int column = 0; column < 3 * tiles.piece_columns; column++) {
+        // Words: tap row, then tap column or channel group of the pass.
+        const int groups = mode == ArrayMode::k3x3 ? 1 : mode == ArrayMode::k1x1 ? 9 : 3;
+        for (int row = 0; row < height * tiles.piece_rows; row++) {
+          for (int column = 0; column < width * tiles.piece_columns; column++) {
             const int want = row < rows && column < columns
                                  ? data[std::size_t(((o * rows + row) * columns + column) * in + i)]
                                  : std::uint8_t(zero_point);
-            EXPECT_EQ(
-                multiplier(row / 3 * tiles.piece_columns + column / 3, i / cp, column % 3 * 3 + row % 3),
-                want);
+            const int piece = row / height * tiles.piece_columns + column / width;
+            const int word = (column % width + i / cp % groups) * height + row % height;
+            EXPECT_EQ(multiplier(piece, i / (groups * cp), word), want);
           }
         }
       }
