@@ -37,6 +37,10 @@ NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes
     "SqueezeNet 1.1, random weights": ("squeezenet", ("base",)),
     "GoogLeNet, random weights": ("googlenet", ("base",)),
     "VGG-19, random weights": ("vgg19", ("base",)),
+    # the first-layer path: one layer on an image of three channels
+    "first layer 3x3/2, 32 channels": ("stem_3x3", ("nano", "base")),
+    "first layer 7x7/2, 64 channels": ("stem_7x7", ("nano", "base")),
+    "first layer 11x11/4, 96 channels": ("stem_11x11", ("nano", "base")),
 }
 LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md
 BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"

@@ -129,6 +129,11 @@ int mobilenet_v1(RandomNetwork& n) {
   return classify(n, x);
 }
 
+// First layers alone: a kernel of this size on an image of three channels.
+int stem(RandomNetwork& n, int channels, int kernel, int stride, bool same) {
+  return n.conv(n.image(), {.channels = channels, .kernel = kernel, .stride = stride, .same = same});
+}
+
 struct Entry {
   std::string_view name;
   std::function<int(RandomNetwork&)> build;
@@ -145,6 +150,9 @@ const std::vector<Entry>& entries() {
       {"googlenet", googlenet},
       {"vgg19", vgg19},
       {"mobilenet_v1", mobilenet_v1},
+      {"stem_3x3", [](RandomNetwork& n) { return stem(n, 32, 3, 2, true); }},
+      {"stem_7x7", [](RandomNetwork& n) { return stem(n, 64, 7, 2, true); }},
+      {"stem_11x11", [](RandomNetwork& n) { return stem(n, 96, 11, 4, false); }},
   };
   return list;
 }

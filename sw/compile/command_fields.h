@@ -188,7 +188,7 @@ struct ConvCommand {
   std::int64_t top_row = 0;  // input row under the first tap row of the first output row, of the first piece
   std::int64_t top_mod3 = 0;  // top_row mod 3
   std::int64_t mode = 0;  // a pass: 0: 3x3 taps of one channel group, 1: one tap (1x1) of nine groups, 2: three taps below each other (column) of three groups
-  std::int64_t stride = 0;  // rows from one output row to the next; the input ring has as many slots at least
+  std::int64_t stride = 0;  // rows from one output row to the next; where there are several, the input ring has as many slots at least
   std::int64_t column_stride = 0;  // columns from one window to the next; mode 3x3: 1 or 2
   std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first piece
   std::int64_t pad_value = 0;  // value of cells outside the map

@@ -131,6 +131,7 @@ Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
   }
   RowSource source;
   source.storage = node.storage;
+  source.windows = storage.windows;
   source.rows = RowLayout(storage.groups, storage.shape.w);
   if (storage.bytes_of >= 0) source.shape_of = &part_plan(storage.bytes_of).memory;
   // Counted for the first operator that reads it.

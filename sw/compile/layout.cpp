@@ -1,5 +1,7 @@
 #include "compile/layout.h"
 
+#include <array>
+
 namespace kaiten {
 
 RowLayout::RowLayout(int groups, int width)
@@ -41,6 +43,22 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
   m.row_pitch = (m.segments - 1) * m.segment_pitch + up(std::int64_t(width) * m.last_pixel_bytes);
   if (m.segments == 1) m.pixel_bytes = m.last_pixel_bytes;
   return m;
+}
+
+int pixels_together(const MemoryLayout& m, int pixel, int cp, int load_words) {
+  constexpr int kMost = 8;
+  const int words = ceil_div(m.pixel_bytes, cp);
+  if (words > 1 && (m.pixel_bytes % cp != 0 || m.last_pixel_bytes % cp != 0)) return 1;
+  std::array<bool, 9> taken{};
+  for (int n = 0; n < kMost; n++) {
+    if ((n + 1) * words > load_words) return std::max(n, 1);
+    for (int w = 0; w < words; w++) {
+      bool& bank = taken[std::size_t(bank_of(0, n * pixel + w))];
+      if (bank) return n;
+      bank = true;
+    }
+  }
+  return kMost;
 }
 
 std::uint8_t KernelView::at(int out, int row, int column, int in) const {

@@ -74,6 +74,25 @@ MemoryLayout dense_layout(int height, int width, int channels, int cp);
 // bytes.
 MemoryLayout spilled_layout(int height, int width, int channels, int segment_groups, int cp, int align);
 
+// How an image in dense memory is presented row-flattened: a pixel is what a kernel row has in front of an
+// output column, `bytes` bytes from column * step - lead of the row on; `fill` stands for what lies outside.
+struct ImageWindows {
+  int width = 0;     // of the image
+  int channels = 0;
+  int columns = 0;  // output columns
+  int bytes = 0;
+  int step = 0;
+  int lead = 0;
+  int fill = 0;
+
+  // What LOAD reads of a row.
+  int row_bytes() const { return std::min(width * channels, (columns - 1) * step - lead + bytes); }
+};
+
+// Pixels of a segment that LOAD writes in one cycle, with P = `pixel` words from one to the next: the words,
+// as many as a request has, must lie in different banks, and only pixels of one word may end inside it.
+int pixels_together(const MemoryLayout& m, int pixel, int cp, int load_words);
+
 // Kernels of a convolution in the order of the model: OHWI, or 1HWO for a depthwise convolution (multiplier >
 // 0).
 struct KernelView {

@@ -186,7 +186,9 @@ class Lowerer {
     const LowerContext c = context();
     switch (op.kind) {
       case OpKind::Conv2D:
-        return lower_conv(c, op, l);
+        lower_conv(c, op, is_image(l), l);
+        if (l.windows) l.inputs[0] = windows_of(l);
+        return;
       case OpKind::FullyConnected:
         return lower_fully_connected(c, op, l);
       case OpKind::DepthwiseConv2D:
@@ -202,6 +204,20 @@ class Lowerer {
       default:
         return;
     }
+  }
+
+  // Whether an operator reads a whole map that the host writes.
+  bool is_image(const LoweredOp& l) {
+    const Storage& s = maps_.storage(l.inputs[0]);
+    return s.is_input && s.shape == l.in && l.channel_of.empty();
+  }
+
+  // The same bytes as the windows of one operator.
+  int windows_of(const LoweredOp& l) {
+    const Storage& s = maps_.storage(l.inputs[0]);
+    const int v = maps_.add_input(s.parts[0].tensor, l.in, s.origin);
+    maps_.storage(v).windows = l.windows;
+    return v;
   }
 
   // A reshaped tensor is what it was made from; who needs its own shape asks for it.

@@ -5,6 +5,7 @@
 #define KAITEN_COMPILE_LOWER_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct LoweredOp {
   Nhwc in;        // as the engine reads it
   int lanes = 0;  // bytes of an input pixel from the view's first word on: in.c, more where there are gaps
   std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
+  // Where the input is an image that LOAD presents row-flattened: then `in` has its windows as pixels.
+  std::optional<ImageWindows> windows;
   Nhwc out;
 
   int kernel_rows = 1;
@@ -103,6 +106,7 @@ struct Storage {
   int bytes_of = -1;       // a view, dense in memory: its bytes there, read as another shape
   bool refused = false;    // nobody makes it
   std::vector<std::uint8_t> constant = {};  // values of an operand that is no activation, dense
+  std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 
   // Rows come from memory, no operator of the device writes them here.
   bool loaded() const { return is_input || bytes_of >= 0 || !constant.empty(); }

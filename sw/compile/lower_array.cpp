@@ -83,15 +83,44 @@ ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
   return *best;
 }
 
+// Cycles of the array and of LOAD for an image: the longer of the two.
+std::int64_t image_cycles(const LowerContext& c, const LoweredOp& l) {
+  const ArrayTiles t = choose_tiles(c, l);
+  const MemoryLayout m = dense_layout(l.in.h, l.in.w, l.in.c, c.config.cp);
+  const int pixel = RowLayout(ceil_div(l.in.c, c.config.cp), l.in.w).pixel;
+  const int together = l.windows ? 1 : pixels_together(m, pixel, c.config.cp, c.config.load_words());
+  const std::int64_t array = std::int64_t(l.out.h) * l.out.w * t.tiles * t.pieces() * t.passes;
+  const std::int64_t load = std::int64_t(l.in.h) * ceil_div(l.in.w, together) *
+                            ceil_div(l.in.c, c.config.load_words() * c.config.cp);
+  return std::max(array, load);
+}
+
+// With few channels most of a pass would have nothing to multiply: row-flattened, the columns of the kernel
+// are more channels and its rows one column. Taken where it costs fewer cycles.
+void flatten_rows(const LowerContext& c, const Op& op, LoweredOp& l) {
+  const int channels = l.in.c;
+  LoweredOp f = l;
+  f.lanes = l.kernel_columns * channels;
+  f.windows =
+      ImageWindows{l.in.w, channels, l.out.w, f.lanes, l.column_stride * channels, l.pad_left * channels, 0};
+  f.in = {1, l.in.h, l.out.w, f.lanes};
+  f.kernel_columns = f.column_stride = 1;
+  f.pad_left = 0;
+  const bool touches = l.pad_left < l.kernel_columns && (l.out.w - 1) * l.column_stride - l.pad_left < l.in.w;
+  if (op.groups != 1 || op.window.dilation_w != 1 || l.kernel_columns == 1 ||
+      l.column_stride > l.kernel_columns || !touches || f.lanes > 9 * c.config.cp ||
+      l.in.w * channels > kMaxFlatBytes) {
+    return;
+  }
+  if (image_cycles(c, f) < image_cycles(c, l)) l = std::move(f);
+}
+
 // Tiles, passes and their limits.
 void take_tiles(const LowerContext& c, LoweredOp& l) {
   l.engine = Engine::kConv;
   l.kernels.out_channels = l.out.c;
   l.kernels.in_channels = l.in.c;
   l.kernels.channel_of = l.channel_of;
-  // The ring of input rows must not be shorter than the way to the next output row.
-  require(l.out.h == 1 || l.stride <= l.in.h, "strides of rows up to the rows of the map",
-          std::to_string(l.stride) + " of " + std::to_string(l.in.h));
   l.array = choose_tiles(c, l);
   require(l.array.passes <= kMaxPasses,
           at_most("input channels", kMaxPasses * c.config.cp * l.array.pass_groups()),
@@ -112,7 +141,7 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {
   const bool window = op.kind != OpKind::FullyConnected;
   l.kernels.data = c.graph.weights_of(op).data.data();
   l.kernels.rows = window ? w.kernel_h : l.kernel_rows;
-  l.kernels.columns = window ? w.kernel_w : l.kernel_columns;
+  l.kernels.columns = window && !l.windows ? w.kernel_w : l.kernel_columns;
   l.kernels.dilation_rows = w.dilation_h;
   l.kernels.dilation_columns = w.dilation_w;
   l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
@@ -124,7 +153,7 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 }  // namespace
 
-void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
+void lower_conv(const LowerContext& c, const Op& op, bool image, LoweredOp& l) {
   const Window& w = op.window;
   // Dilated kernels are larger ones with zeros between the taps.
   require(w.extent_h() <= kMaxArrayKernel && w.extent_w() <= kMaxArrayKernel,
@@ -133,7 +162,9 @@ void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l) {
   take_window(w, l, kMaxArrayStride);
   require(l.pad_left <= kMaxArrayPadLeft, at_most("left padding", kMaxArrayPadLeft),
           std::to_string(l.pad_left));
+  if (image) flatten_rows(c, op, l);
   finish_array(c, op, l);
+  if (l.windows) l.windows->fill = l.pad_value;
 }
 
 void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {

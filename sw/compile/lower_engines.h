@@ -28,7 +28,8 @@ void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shif
 void require_shape(const LowerContext& c, const Nhwc& s);
 
 // lower_array.cpp
-void lower_conv(const LowerContext& c, const Op& op, LoweredOp& l);
+// `image`: its input lies in memory as dense bytes.
+void lower_conv(const LowerContext& c, const Op& op, bool image, LoweredOp& l);
 // `in` is the map: its pixels one by one, or all of it under one kernel.
 void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l);
 // Output channel o is input channel from[o].

@@ -43,7 +43,7 @@ std::vector<RequantWord> by_lane(const LoweredOp& l, const std::vector<RequantWo
 void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
   if (op.depth_multiplier != 1) {
     // Lanes cannot move channels: on the array, as a convolution with one nonzero input channel each.
-    lower_conv(c, op, l);
+    lower_conv(c, op, false, l);
     l.kernels.multiplier = op.depth_multiplier;
     return;
   }

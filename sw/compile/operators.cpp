@@ -19,7 +19,9 @@ struct Row {
 std::vector<Row> rows() {
   const std::string array_window = "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) +
                                    " (dilated: their extent), strides up to " +
-                                   std::to_string(kMaxArrayStride) + ", left padding up to " +
+                                   std::to_string(kMaxArrayStride) + " (columns: " +
+                                   std::to_string(kMaxStreamedStride) + " beyond " +
+                                   size_text(kMaxArrayPieces, kMaxArrayPieces) + "), left padding up to " +
                                    std::to_string(kMaxArrayPadLeft);
   const std::string vector_window = "windows up to " + size_text(kMaxWindowKernel, kMaxWindowKernel) +
                                     " that touch the map, strides up to " + std::to_string(kMaxWindowStride) +

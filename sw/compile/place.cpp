@@ -151,10 +151,11 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     if (!s.is_input || !used[i]) continue;
     MemoryLayout& m = placement.parts[i][0].memory;
     placement.parts[i][0].in_memory = true;
-    m = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+    m = s.windows ? dense_layout(s.shape.h, s.windows->width, s.windows->channels, config.cp)
+                  : dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
     m.base = int(Base::kInputs);
     const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
-    if (is_new) offset->second = region(placement.input_bytes, std::int64_t(s.shape.elements()));
+    if (is_new) offset->second = region(placement.input_bytes, m.bytes());
     m.offset = offset->second;
   }
   // What is read as another shape has no gaps between its rows, what the host reads has its own region.

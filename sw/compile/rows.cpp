@@ -9,34 +9,21 @@ namespace {
 // Names the parts of a storage that LOADs write, apart from those that engines write.
 constexpr std::uint32_t kLoadPart = 1U << 31;
 
-// Pixels of a segment that LOAD writes in one cycle: the words, as many as a request has, must lie in different
-// banks, and only pixels of one word may end inside it.
-int pixels_together(const MemoryLayout& m, int pixel, const Config& config) {
-  constexpr int kMost = 8;
-  const int words = ceil_div(m.pixel_bytes, config.cp);
-  if (words > 1 && (m.pixel_bytes % config.cp != 0 || m.last_pixel_bytes % config.cp != 0)) return 1;
-  std::array<bool, 9> taken{};
-  for (int n = 0; n < kMost; n++) {
-    if ((n + 1) * words > config.load_words()) return std::max(n, 1);
-    for (int w = 0; w < words; w++) {
-      bool& bank = taken[std::size_t(bank_of(0, n * pixel + w))];
-      if (bank) return n;
-      bank = true;
-    }
-  }
-  return kMost;
-}
-
 }  // namespace
 
 std::vector<Offer> load_rows(const Config& config, const CommandList& list, const RowSource& source,
                              const std::array<std::optional<Ring>, kBuffers>& rings, int begin, int end) {
-  const MemoryLayout& m = source.memory;
+  MemoryLayout m = source.memory;
   const RowLayout& rows = source.rows;
   // LOADs of the other parts write the same rows and need not wait for these.
   const std::uint32_t part_of = kLoadPart + std::uint32_t(source.storage);
-  const std::int64_t row_payload =
+  std::int64_t row_payload =
       std::int64_t(m.width) * ((m.segments - 1) * std::int64_t(m.pixel_bytes) + m.last_pixel_bytes);
+  if (const auto& w = source.windows) {
+    row_payload = w->row_bytes();
+    m.width = w->columns;
+    m.pixel_bytes = m.last_pixel_bytes = w->bytes;
+  }
   const int step = int(std::clamp<std::int64_t>(kMaxLoadBytes / row_payload, 1, end - begin));
   std::vector<Offer> offers;
   for (int row = begin; row < end; row += step) {
@@ -54,7 +41,14 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     l.columns = m.width;
     l.first = source.first_group;
     l.pixel = rows.width > 1 ? rows.pixel : 0;  // a single pixel may be longer than the field
-    l.more_pixels = pixels_together(m, rows.pixel, config) - 1;
+    if (const auto& w = source.windows) {
+      l.step_bytes = w->step;
+      l.lead_bytes = w->lead;
+      l.row_bytes = row_payload;
+      l.fill = w->fill;
+    } else {
+      l.more_pixels = pixels_together(m, rows.pixel, config.cp, config.load_words()) - 1;
+    }
     l.row_mod3 = row % 3;
     l.slot_size = rows.slot_size;
     Offer offer;

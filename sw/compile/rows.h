@@ -22,6 +22,7 @@ struct RowSource {
   RowLayout rows;                          // of the rings
   int first_group = 0;                     // word of a pixel where the part begins
   int storage = 0;
+  std::optional<ImageWindows> windows;  // the rows of an image as its windows
 };
 
 // LOADs of rows [begin, end) into the rings there are; in order, at most kMaxLoadBytes each.

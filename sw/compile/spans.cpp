@@ -25,6 +25,8 @@ int block_rows(const LoweredOp& op, const Config& config, int pixels) {
   if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.kp * 3 / 2);
   int rows = ceil_div(pixels, op.out.w);
   if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
+  // The array steps over a stride at once, so its ring must be that long; a map may be shorter.
+  if (op.engine == Engine::kConv && op.stride > op.in.h) rows = 1;
   rows = std::clamp(rows, 1, op.out.h);
   return ceil_div(op.out.h, ceil_div(op.out.h, rows));
 }
@@ -82,7 +84,10 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
     const std::int64_t pixels = std::int64_t(s.shape.h) * s.shape.w;
     for (const Part& p : s.parts) {
       // Whole words of CP channels, but what is dense has its own bytes.
-      uses[i].parts.push_back({kNobody, {}, pixels * (s.loaded() ? s.shape.c : p.groups * config.cp), false});
+      const std::int64_t bytes = s.windows    ? std::int64_t(s.shape.h) * s.windows->row_bytes()
+                                 : s.loaded() ? pixels * s.shape.c
+                                              : pixels * p.groups * config.cp;
+      uses[i].parts.push_back({kNobody, {}, bytes, false});
     }
   }
   const auto each_part = [&](int view, auto use) {

@@ -65,6 +65,7 @@ TEST_P(Generate, ActivationsAreAlive) {
 const std::map<std::string_view, int> kMacs = {
     {"resnet18", 1814},  {"resnet34", 3664},  {"resnet50", 4089}, {"resnet101", 7801},   {"resnet152", 11514},
     {"squeezenet", 387}, {"googlenet", 1583}, {"vgg19", 19632},   {"mobilenet_v1", 569},
+    {"stem_3x3", 11},    {"stem_7x7", 118},   {"stem_11x11", 102},
 };
 
 TEST_P(Generate, IsAsLargeAsThePaperSays) {

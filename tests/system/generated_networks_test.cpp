@@ -42,10 +42,12 @@ TEST_P(GeneratedNetworks, WholeOnBase) {
 
 #ifdef KAITEN_LONG
 const Case kCases[] = {{"resnet18", 224, 0.75},   {"resnet34", 224, 0.80},  {"resnet50", 224, 0.75},
-                       {"squeezenet", 224, 0.65}, {"googlenet", 224, 0.65}, {"vgg19", 224, 0.65}};
+                       {"squeezenet", 224, 0.65}, {"googlenet", 224, 0.65}, {"vgg19", 224, 0.65},
+                       {"stem_7x7", 224, 0.60},   {"stem_11x11", 224, 0.50}};
 #else
 const Case kCases[] = {{"resnet18", 64, 0},  {"resnet50", 64, 0}, {"squeezenet", 96, 0},
-                       {"googlenet", 64, 0}, {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0}};
+                       {"googlenet", 64, 0}, {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0},
+                       {"stem_7x7", 64, 0},  {"stem_11x11", 64, 0}};
 #endif
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases),
