@@ -96,6 +96,28 @@ module fv_kt_vector_seq
   `FV_ASSERT(a_idle, busy || (!take && !rd && !token.valid))
   `FV_ASSERT(a_exact, finish == (take && cmd_end))
   `FV_ASSERT(a_last, token.last == take)
+
+  // ---- results of a table are three cycles apart, those that follow them four; the two tables take turns
+  logic [2:0] since_q;  // cycles since the last such result, 4 and more
+  logic       ended_q, second_q;
+  always_ff @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) begin
+      since_q  <= 3'd4;
+      ended_q  <= 1'b0;
+      second_q <= 1'b0;
+    end else begin
+      if (take && token.look_up) begin
+        since_q <= 3'd1;
+        ended_q <= finish;
+        if (finish) second_q <= !second_q;
+      end else if (since_q < 3'd4) begin
+        since_q <= since_q + 3'd1;
+      end
+    end
+  `FV_ASSERT(a_pace, !take || since_q >= (ended_q ? 3'd4 : 3'd3))
+  `FV_ASSERT(a_table, !token.valid || token.second == second_q)
+  `FV_ASSERT(i_pace, 3'(dut.pace_q) + since_q == (ended_q ? 3'd4 : 3'd3) || (dut.pace_q == '0 && since_q >= (ended_q ? 3'd4 : 3'd3)))
+  `FV_ASSERT(i_table, dut.second_q == second_q)
   `FV_ASSERT(a_loaded, !token.swap || loaded_i)
 
   // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten
@@ -140,5 +162,6 @@ module fv_kt_vector_seq
   `FV_COVER(c_stream, commands_q == 2'd1 && finish && stream && cmd_q.stride == 4'd2 && cmd_q.pad_left == 4'd1
       && cmd_q.columns > 10'd1 && cmd_q.tiles > 10'd1)
   `FV_COVER(c_steps, commands_q == 2'd1 && finish && !plan_q.stream && cmd_q.rows > 10'd1)
+  `FV_COVER(c_table, commands_q == 2'd1 && finish && cmd_q.look_up && stream)
   `FV_COVER(c_edge, stream && token.valid && token.off_map == 3'b101)
 endmodule

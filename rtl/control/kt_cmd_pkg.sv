@@ -139,7 +139,8 @@ package kt_cmd_pkg;
 
   // depthwise convolution or pooling; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [30:0] spare;  // must be 0
+    logic [29:0] spare;  // must be 0
+    logic look_up;
     logic [1:0] rule;
     logic signed [7:0] high;
     logic signed [7:0] low;
@@ -185,7 +186,8 @@ package kt_cmd_pkg;
 
   // element-wise addition, subtraction or multiplication of two maps in VB; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [71:0] spare;  // must be 0
+    logic [70:0] spare;  // must be 0
+    logic look_up;
     logic broadcast;
     logic [1:0] kind;
     logic [1:0] rule;

@@ -6,10 +6,10 @@
 //   t+1   request to VB                             t+6   accumulator; parameters become current
 //   t+2   words into the line buffer; VWB read      t+7   requantiser, four stages
 //   t+3   window column cells; weights current      t+11  result to the writer
-//   t+4   products; Add: operand multiplier
+//   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; 2 for Add. A depthwise tile needs 3 * Cp + 7 slots, to load
+// ceil(kernel_rows / 3) * kernel_columns for other windows; 2 for Add; at least 3 with a table. A depthwise tile needs 3 * Cp + 7 slots, to load
 // its parameters; this only shows in smaller tiles and in front of the first command. Commands taken while another runs
 // follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
 module kt_vector
@@ -351,6 +351,7 @@ module kt_vector
   /* verilator lint_on UNUSEDSIGNAL */
   param_dest_e      loader_dest;
   logic [LaneW-1:0] loader_lane;
+  logic [5:0]       loader_table, table_addr_q;
   finish_t          finish;
 
   assign average0 = token0.last && (token0.kind == KindAverage);
@@ -366,7 +367,7 @@ module kt_vector
     .kernel_columns_i(cmd_q.kernel_columns),
     .height_i        (cmd_q.in_height),
     .width_i         (cmd_q.in_width),
-    .params_i        (cmd_q.params),
+    .params_i        (cmd_q.params + (cmd_q.look_up ? addr_t'(TableWords) : addr_t'(0))),
     .addr_o          (average_addr2)
   );
 
@@ -385,6 +386,7 @@ module kt_vector
     average_addr5_q <= average_addr4_q;
     dest_q          <= loader_dest;
     lane_q          <= loader_lane;
+    table_addr_q    <= loader_table;
   end
 
   kt_ram_1r1w #(
@@ -422,10 +424,13 @@ module kt_vector
     .zsb_addr_o  (loader_zsb_addr),
     .zsb_dest_o  (loader_dest),
     .zsb_lane_o  (loader_lane),
+    .zsb_table_o (loader_table),
     .finish_o    (finish)
   );
 
   // ---- accumulate, requantise
+  logic            result_valid;
+  logic [Cp*8-1:0] result_word[3];
   kt_vector_result #(
     .Cp(Cp)
   ) u_result (
@@ -439,6 +444,30 @@ module kt_vector
     .average_i(average6_q),
     .word_i   (zsb_word),
     .finish_i (finish),
+    .valid_o  (result_valid),
+    .word_o   (result_word)
+  );
+
+  // ---- table: which one, if any, follows a result through the requantiser
+  logic [4:0] look_up_q, second_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) look_up_q <= '0;
+    else look_up_q <= {look_up_q[3:0], token6_q.last && token6_q.look_up};
+  end
+  always_ff @(posedge clk_i) second_q <= {second_q[3:0], token6_q.second};
+
+  kt_vector_table #(
+    .Cp(Cp)
+  ) u_table (
+    .clk_i,
+    .rst_ni,
+    .we_i     (param_we_q && (dest_q == ToTable)),
+    .wr_addr_i(table_addr_q),
+    .wr_data_i({zsb_word.mult, zsb_word.bias}),
+    .valid_i  (result_valid),
+    .look_up_i(look_up_q[4]),
+    .second_i (second_q[4]),
+    .word_i   (result_word),
     .valid_o  (out_valid_o),
     .word_o   (out_word_o)
   );

@@ -3,6 +3,8 @@
 //   maximum    one ZSB word for all lanes, once a command
 //   average    none (its words are read result by result)
 //   Add        three ZSB words, once: first operand, second operand, sum
+// and, in front of them and once a command, the 32 words of a table into whichever of the two is not in use. Nobody uses
+// it any more then: the result writer holds two commands, so that one is taken only when the last but one has left.
 // The memories have one read port each; a step on its way through the pipeline comes first. The words arrive in the
 // cycle after the grant. `loaded_o` rises when all are on their way; the next load begins after the swap has reached
 // the last stage that uses the shadow registers.
@@ -39,6 +41,7 @@ module kt_vector_loader
   output addr_t            zsb_addr_o,
   output param_dest_e      zsb_dest_o,    // with the request
   output logic [LaneW-1:0] zsb_lane_o,    // ToOperand: bit 0 is the operand
+  output logic [5:0]       zsb_table_o,   // ToTable: word
   // of the tile in the shadow registers
   output finish_t          finish_o
 );
@@ -67,10 +70,15 @@ module kt_vector_loader
     endcase
   end
 
-  assign vwb_left = loading_q && (column_q != columns_q);
-  assign zsb_left = loading_q && (word_q != words_q);
-  assign vwb_rd_o = vwb_left && vwb_grant_i;
-  assign zsb_rd_o = zsb_left && zsb_grant_i;
+  logic [5:0] table_left_q;  // its words, with the other ones behind them
+  logic       second_q;      // table to be filled
+  logic       table_left;
+
+  assign table_left = table_left_q != '0;
+  assign vwb_left   = loading_q && (column_q != columns_q);
+  assign zsb_left   = loading_q && (table_left || (word_q != words_q));
+  assign vwb_rd_o   = vwb_left && vwb_grant_i;
+  assign zsb_rd_o   = zsb_left && zsb_grant_i;
 
   logic last_tile;
   assign last_tile = (kind_q != KindDepthwise) || (tiles_q == '0);
@@ -80,7 +88,9 @@ module kt_vector_loader
       job_q     <= 1'b0;
       loading_q <= 1'b0;
       loaded_q  <= 1'b0;
+      second_q  <= 1'b1;
     end else begin
+      if (start_i && cmd_i.look_up) second_q <= !second_q;
       if (start_i) begin
         job_q     <= 1'b1;
         loading_q <= 1'b1;
@@ -97,16 +107,17 @@ module kt_vector_loader
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      kind_q     <= cmd_i.kind;
-      tiles_q    <= cmd_i.tiles - 10'd1;
-      vwb_addr_q <= cmd_i.weights;
-      zsb_addr_q <= cmd_i.params;
-      finish_q   <= cmd_i.finish;
-      zero_q     <= cmd_i.weight_zero;
-      columns_q  <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
-      words_q    <= words;
-      column_q   <= '0;
-      word_q     <= '0;
+      kind_q       <= cmd_i.kind;
+      tiles_q      <= cmd_i.tiles - 10'd1;
+      vwb_addr_q   <= cmd_i.weights;
+      zsb_addr_q   <= cmd_i.params;
+      finish_q     <= cmd_i.finish;
+      zero_q       <= cmd_i.weight_zero;
+      columns_q    <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
+      words_q      <= words;
+      column_q     <= '0;
+      word_q       <= '0;
+      table_left_q <= cmd_i.look_up ? 6'(TableWords) : '0;
     end else begin
       if (swapped_i) begin
         tiles_q  <= tiles_q - 10'd1;
@@ -119,7 +130,8 @@ module kt_vector_loader
       end
       if (zsb_rd_o) begin
         zsb_addr_q <= zsb_addr_q + 1'b1;
-        word_q     <= word_q + 1'b1;
+        if (table_left) table_left_q <= table_left_q - 6'd1;
+        else word_q <= word_q + 1'b1;
       end
     end
   end
@@ -131,11 +143,13 @@ module kt_vector_loader
   assign vwb_zero_o   = zero_q;
   assign zsb_addr_o   = zsb_addr_q;
   assign zsb_lane_o   = word_q;
+  assign zsb_table_o  = {second_q, 5'(6'(TableWords) - table_left_q)};
   assign finish_o     = finish_q;
   always_comb begin
     zsb_dest_o = ToLane;
     if (kind_q == KindMaximum) zsb_dest_o = ToAll;
     if (kind_q == KindAdd) zsb_dest_o = (word_q == LaneW'(2)) ? ToAll : ToOperand;
+    if (table_left) zsb_dest_o = ToTable;
   end
 
 endmodule

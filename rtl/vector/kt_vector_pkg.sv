@@ -44,7 +44,8 @@ package kt_vector_pkg;
     logic [9:0]         rows;
     logic [9:0]         tiles;
     addr_t              weights;
-    addr_t              params;
+    addr_t              params;     // of the table, if there is one
+    logic               look_up;    // results go through the table
     finish_t            finish;
   } vec_cmd_t;
 
@@ -72,6 +73,8 @@ package kt_vector_pkg;
     logic       stream;
     logic       operand;   // Add: the second one
     element_e   element;
+    logic       look_up;   // results go through the table
+    logic       second;    // in the second one
     logic [1:0] left;      // line buffer column of the window's left column
     logic [2:0] off_map;   // window columns outside the map
     logic [2:0] columns;   // window columns that exist
@@ -89,12 +92,15 @@ package kt_vector_pkg;
     logic [7:0] neutral;  // value that does not change the result
   } vec_push_t;
 
-  // Where a ZSB word goes: one lane's shadow, all lanes', or an operand of Add.
+  // Where a ZSB word goes: one lane's shadow, all lanes', an operand of Add, or the table.
   typedef enum logic [1:0] {
     ToLane,
     ToAll,
-    ToOperand
+    ToOperand,
+    ToTable
   } param_dest_e;
+
+  localparam int unsigned TableWords = 32;
 
   function automatic word_t word_sub(word_t a, word_t b);
     logic borrow;

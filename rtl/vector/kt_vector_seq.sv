@@ -2,7 +2,7 @@
 // step; both decisions are made here, in order, and everything behind is a pipeline of fixed latency.
 //
 // Window by window: a slot reads a column and emits it as a step of its window. A result costs
-// ceil(kernel_rows / 3) * kernel_columns slots (Add: 2).
+// ceil(kernel_rows / 3) * kernel_columns slots (Add: 2). With a table it costs at least three.
 // Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
 // start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
 //   read when pushed - left < 4                      (the window of this slot is not overwritten)
@@ -50,6 +50,11 @@ module kt_vector_seq
   logic signed [12:0] row_q;
   addr_t              weight_q, tile_weight_q;
 
+  // A table takes three cycles a result, and one more lies between its last and the next command's first.
+  logic [1:0] pace_q;
+  logic       room;
+  assign room = credit_i && (pace_q == '0);
+
   logic needs_load, may_start, emit, rd, window_end;
   logic row_end, tile_end, finish;
 
@@ -67,9 +72,9 @@ module kt_vector_seq
   always_comb begin
     if (plan_i.stream) begin
       rd   = busy_q && rd_ready_i && (held < 4'd4);
-      emit = busy_q && may_start && credit_i && (held + {3'd0, rd} >= need);
+      emit = busy_q && may_start && room && (held + {3'd0, rd} >= need);
     end else begin
-      emit = busy_q && may_start && rd_ready_i && (credit_i || !rd_last_i);
+      emit = busy_q && may_start && rd_ready_i && (room || !rd_last_i);
       rd   = emit;
     end
   end
@@ -83,6 +88,19 @@ module kt_vector_seq
     if (!rst_ni) busy_q <= 1'b0;
     else if (start_i) busy_q <= 1'b1;
     else if (finish) busy_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) pace_q <= '0;
+    else if (window_end && cmd_i.look_up) pace_q <= finish ? 2'd3 : 2'd2;
+    else if (pace_q != '0) pace_q <= pace_q - 2'd1;
+  end
+
+  // ---- tables, the two in turn
+  logic second_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) second_q <= 1'b0;
+    else if (finish && cmd_i.look_up) second_q <= !second_q;
   end
 
   // ---- windows
@@ -155,6 +173,8 @@ module kt_vector_seq
         stream:    plan_i.stream,
         operand:   rd_operand_i,
         element:   cmd_i.element,
+        look_up:   cmd_i.look_up,
+        second:    second_q,
         left:      plan_i.stream ? left_q[1:0] : pushed_q[1:0],
         off_map:   '0,
         columns:   3'b001,

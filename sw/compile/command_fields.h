@@ -317,6 +317,7 @@ struct WindowCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words in front of the others, at params (docs/architecture.md)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -362,6 +363,7 @@ struct WindowCommand {
     visit("low", self.low, 463, 8, FieldKind::kSigned);
     visit("high", self.high, 471, 8, FieldKind::kSigned);
     visit("rule", self.rule, 479, 2, FieldKind::kUnsigned);
+    visit("look_up", self.look_up, 481, 1, FieldKind::kUnsigned);
   }
 };
 
@@ -405,6 +407,7 @@ struct AddCommand {
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
   std::int64_t kind = 0;  // 0: first + second, 1: first - second, 2: first * second, 3: second - first
   std::int64_t broadcast = 0;  // the second input is a single pixel (of row 0, in a ring of one slot) that meets every pixel of the first
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words in front of the others, at params (docs/architecture.md)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -444,6 +447,7 @@ struct AddCommand {
     visit("rule", self.rule, 435, 2, FieldKind::kUnsigned);
     visit("kind", self.kind, 437, 2, FieldKind::kUnsigned);
     visit("broadcast", self.broadcast, 439, 1, FieldKind::kUnsigned);
+    visit("look_up", self.look_up, 440, 1, FieldKind::kUnsigned);
   }
 };
 

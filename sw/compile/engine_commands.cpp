@@ -103,6 +103,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.in_height = op.in.h;
     b.top_row = top;
     b.kind = int(op.window);
+    b.look_up = op.look_up;
     b.kernel_rows = op.kernel_rows;
     b.kernel_columns = op.kernel_columns;
     b.stride = op.stride;
@@ -114,6 +115,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   }
   AddCommand b;
   b.kind = int(op.element);
+  b.look_up = op.look_up;
   b.broadcast = op.broadcast;
   fill_common(op, x.inputs[0], top, row, rows, c, x, b);
   b.in_group += 3 * c.tile_begin;

@@ -194,6 +194,16 @@ void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& 
   }
 }
 
+std::vector<RequantWord> table_words(const ValueTable& table) {
+  std::vector<RequantWord> words(table.size() / 8);
+  for (std::size_t i = 0; i < table.size(); i++) {
+    RequantWord& w = words[i / 8];
+    std::int32_t& half = i % 8 < 4 ? w.bias : w.multiplier;
+    half = std::int32_t(std::uint32_t(half) | std::uint32_t(std::uint8_t(table[i])) << (8 * (i % 4)));
+  }
+  return words;
+}
+
 RequantWord average_word(int cells) {
   int log = 0;
   while ((1 << log) < cells) log++;

@@ -217,6 +217,9 @@ constexpr int kRequantBytes = 9;
 
 void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out);
 
+// A table as ZSB words: eight entries in bias and multiplier of each, little endian.
+std::vector<RequantWord> table_words(const ValueTable& table);
+
 // y = x through rule Double.
 constexpr RequantWord kIdentityWord{0, 1 << 30, 1};
 // sum / cells through rule Average, exact for cells < 2^21.

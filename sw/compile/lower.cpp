@@ -16,6 +16,8 @@ namespace {
 
 // Cycles of a depthwise tile of the vector engine beyond one for each of its lanes.
 constexpr int kVectorTileLoad = 7;
+// Cycles of a result that goes through a table, at least.
+constexpr int kTableSlots = 3;
 
 class Lowerer {
  public:
@@ -130,8 +132,6 @@ class Lowerer {
   void require_supported(const Op& op) {
     require(runs_on_machine(op.kind), operators_text(), std::string(name_of(op.kind)));
     if (op.kind == OpKind::ToInt8 || op.kind == OpKind::ToFloat || op.kind == OpKind::HostFloat) return;
-    require(graph_.framework == Framework::TfLite || op.kind != OpKind::Quantize,
-            "the arithmetic of TensorFlow Lite", "a step of ONNX's in float32");
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       require(t.type == ElementType::Int8, "int8 activations", std::string(name_of(t.type)));
@@ -200,7 +200,10 @@ class Lowerer {
       case OpKind::Mean:
         return lower_mean(c, op, l);
       case OpKind::Quantize:
+        if (graph_.framework == Framework::Onnx) return lower_table(c, op, l);
         return lower_quantize(c, op, l);
+      case OpKind::Table:
+        return lower_table(c, op, l);
       default:
         return;
     }
@@ -497,14 +500,15 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
       // parameters.
       const bool streamed = kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2;
-      const std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
-                                         : pixels * vector.pieces * vector.kernel_columns;
+      std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
+                                   : pixels * vector.pieces * vector.kernel_columns;
+      if (look_up) tile = std::max(tile, pixels * kTableSlots);
       return tiles * (depthwise.data != nullptr
                           ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)
                           : tile);
     }
     case Engine::kAdd:
-      return tiles * pixels * 2;
+      return tiles * pixels * (look_up ? kTableSlots : 2);
     case Engine::kHost:
     case Engine::kNone:
       return 0;

@@ -62,6 +62,7 @@ struct LoweredOp {
   VectorTiles vector;               // kWindow, kAdd
   KernelView kernels;               // kConv
   DepthwiseView depthwise;          // kWindow, with data where there are weights
+  bool look_up = false;             // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantWord> params;  // of the array by channel, of the vector engine by lane
   int zero = 0;
   int low = -128;

@@ -39,6 +39,7 @@ void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& 
 void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_average(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l);
+void lower_table(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l);
 // Every value as it is.

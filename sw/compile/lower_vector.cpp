@@ -102,6 +102,15 @@ void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.high = p.hi;
 }
 
+// The maximum of one cell, looked up.
+void lower_table(const LowerContext& c, const Op& op, LoweredOp& l) {
+  l.kernel_rows = l.kernel_columns = 1;
+  finish_vector(c, l, WindowKind::kMaximum);
+  l.look_up = true;
+  l.params = table_words(table_params(c.graph, op).table);
+  l.params.push_back(kIdentityWord);
+}
+
 // The maximum of one cell, requantised.
 void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_rows = l.kernel_columns = 1;

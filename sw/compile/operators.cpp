@@ -44,6 +44,7 @@ std::vector<Row> rows() {
       {OpKind::Mean, "over rows and columns, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel), "vector"},
       {OpKind::Quantize, "other scale or zero point", "vector; behind an operator on the host: host"},
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},
+      {OpKind::Table, "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp", "vector"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
       {OpKind::Concat, "of channels, other parts (copied)", "vector"},
       {OpKind::Slice, "channels, from the first of a word on", "nothing to do"},
@@ -56,7 +57,6 @@ std::vector<Row> rows() {
       {OpKind::ToInt8, "float32 inputs", "host"},
       {OpKind::ToFloat, "float32 outputs", "host"},
       {OpKind::HostFloat, "float32 arithmetic before and behind the quantised part", "host"},
-      {OpKind::Table, "", ""},
       {OpKind::Resize, "", ""},
   };
 }
@@ -72,7 +72,7 @@ bool runs_on_machine(OpKind kind) {
 
 std::string operators_text() {
   std::string text;
-  OpKind last = OpKind::Table;
+  OpKind last = OpKind::Resize;
   for (const Row& r : rows()) {
     if (r.where.empty() || r.kind == last) continue;
     text += (text.empty() ? "" : ", ") + std::string(name_of(r.kind));

@@ -93,6 +93,21 @@ class GraphBuilder {
     const int out = tensor(graph.tensors[std::size_t(a)].shape, s * 0.6F, zero_point());
     return finish(op, {a, b}, out);
   }
+  int table(int in, Function function) {
+    Op op;
+    op.kind = OpKind::Table;
+    op.function = function;
+    op.alpha = function == Function::HardSigmoid ? 0.2F : 0.1F;
+    op.beta = 0.5F;
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    const float s = t.quantization.scale[0];
+    const bool sigmoid = function == Function::Sigmoid || function == Function::HardSigmoid;
+    const int out = sigmoid                       ? tensor(t.shape, 1.0F / 256, -128)
+                    : function == Function::Tanh ? tensor(t.shape, 1.0F / 128, 0)
+                                                 : tensor(t.shape, s * 0.8F, zero_point());
+    return finish(op, {in}, out);
+  }
+  int table(int in) { return table(in, Function(uniform(0, int(Function::Clamp)))); }
   // An int8 operand that is no activation.
   int constant(std::vector<int> shape) {
     const int t = tensor(std::move(shape), 0.001F * float(uniform(5, 60)), zero_point());

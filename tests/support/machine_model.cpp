@@ -17,6 +17,7 @@ auto& ring_at(Memory& memory, int at) {
 
 
 constexpr std::size_t kInFlight = 3;
+constexpr int kTableWords = 32;
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error("machine model: " + what); }
 
@@ -315,6 +316,13 @@ std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule,
   return std::int8_t(std::clamp<std::int64_t>(y + zero, low, high));
 }
 
+std::int8_t MachineModel::looked_up(int params, std::int8_t value) {
+  const int entry = value + 128;
+  const Param& p = ring_at(zsb_vector_, params + entry / 8);
+  const std::int32_t half = entry % 8 < 4 ? p.bias : p.mult;
+  return std::int8_t(half >> (8 * (entry % 4)));
+}
+
 template <class Body>
 void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int tile, int row, int column,
                           const std::vector<std::int8_t>& values) {
@@ -462,11 +470,12 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
         }
         std::vector<std::int8_t> values;
         for (int lane = 0; lane < lanes; lane++) {
-          int at = int(c.params);
+          int at = int(c.params) + (c.look_up ? kTableWords : 0);
           if (c.kind == 0) at += tile * lanes + lane;
           if (c.kind == 2) at += rows_outside * int(c.kernel_columns) + columns_outside;
           values.push_back(requantise(acc[std::size_t(lane)], ring_at(zsb_vector_, at), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
+          if (c.look_up) values.back() = looked_up(int(c.params), values.back());
         }
         result(index, c, lanes, tile, y, x, values);
       }
@@ -478,6 +487,7 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
   const Ring ring[2] = {{int(c.in_first), int(c.in_last), int(c.in_slot_size)},
                         {int(c.in2_first), int(c.in2_last), int(c.in_slot_size)}};
   const int first[2] = {int(c.in_slot), int(c.in2_slot)};
+  const int params = int(c.params) + (c.look_up ? kTableWords : 0);
   const int lanes = 3 * config_.cp;
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
@@ -487,7 +497,7 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
           std::int64_t operand[2];  // less their zero points
           std::int64_t scaled[2];
           for (int i = 0; i < 2; i++) {
-            const Param& p = ring_at(zsb_vector_, int(c.params) + i);
+            const Param& p = ring_at(zsb_vector_, params + i);
             const bool one = i == 1 && c.broadcast;  // one pixel of row 0
             const int a = word(true, one ? first[i] : ring[i].at(first[i], y), one ? 0 : (int(c.top_mod3) + y) % 3,
                                int((one ? 0 : x) * c.in_pixel + c.in_group) + 3 * tile +
@@ -497,8 +507,9 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
           }
           const std::int64_t both[4] = {scaled[0] + scaled[1], scaled[0] - scaled[1], operand[0] * operand[1],
                                         scaled[1] - scaled[0]};
-          values.push_back(requantise(both[c.kind], ring_at(zsb_vector_, int(c.params) + 2), int(c.rule),
+          values.push_back(requantise(both[c.kind], ring_at(zsb_vector_, params + 2), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
+          if (c.look_up) values.back() = looked_up(int(c.params), values.back());
         }
         result(index, c, lanes, tile, y, x, values);
       }

@@ -411,6 +411,19 @@ TEST_P(Layers, Elements) {
   }
 }
 
+// Functions of one value.
+TEST_P(Layers, Tables) {
+  const auto& l = GetParam().limits;
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    const std::uint64_t seed = random_();
+    test::GraphBuilder g(seed);
+    if (g.uniform(0, 2) == 0) g.graph.framework = Framework::Onnx;
+    const int map = g.input(g.uniform(1, l.max_side), g.uniform(1, l.max_side), g.uniform(1, l.max_channels));
+    g.output(g.table(map, Function(i % (int(Function::Clamp) + 1))));
+    EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
+  }
+}
+
 // Of ONNX graphs.
 TEST_P(Layers, RuleFloat) {
   for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {

@@ -13,7 +13,7 @@ namespace kaiten::test {
 inline int add_random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
-    const int kind = g.uniform(0, 7);
+    const int kind = g.uniform(0, 8);
     const int kh = g.uniform(1, 5);
     const int kw = g.uniform(0, 2) ? kh : g.uniform(1, 5);
     const int stride = g.uniform(1, kind <= 2 ? 2 : 3);
@@ -36,6 +36,7 @@ inline int add_random_layer(GraphBuilder& g, int in) {
       case 4: return g.pool(OpKind::AveragePool, in, kh, kw, stride, pad, g.activation());
       case 5: return g.pool(OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
       case 6: return g.element_with_constant(in, g.activation());
+      case 7: return g.table(in);
       default: return g.element(g.uniform(0, 1) ? OpKind::Add : OpKind::Mul, in, in, g.activation());
     }
   }

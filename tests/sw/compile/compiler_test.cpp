@@ -69,7 +69,7 @@ Config tiny() {
 int random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
-    const int kind = g.uniform(0, 6);
+    const int kind = g.uniform(0, 7);
     int kh = g.uniform(1, 3);
     int kw = g.uniform(0, 2) ? kh : g.uniform(1, 3);
     if (kind > 1 || g.uniform(0, 3) == 0) {
@@ -114,6 +114,8 @@ int random_layer(GraphBuilder& g, int in) {
       }
       case 5:
         return g.element_with_constant(in, g.activation());
+      case 6:
+        return g.table(in);
       default:
         return g.element(g.uniform(0, 1) ? OpKind::Sub : OpKind::Mul, in, in, g.activation());
     }
