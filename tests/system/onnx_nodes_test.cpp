@@ -175,6 +175,15 @@ TEST(OnnxPairs, OnNano) {
   }
 }
 
+// Functions of one value go through a table; a clamp alone is one too.
+TEST(OnnxFunctions, OnNano) {
+  for (const char* name : {"test_leakyrelu", "test_leakyrelu_default", "test_sigmoid", "test_hardsigmoid",
+                           "test_hardsigmoid_default", "test_hardswish", "test_relu", "test_clip"}) {
+    SCOPED_TRACE(name);
+    run_node(name, 2.0F);  // no slope is steeper
+  }
+}
+
 TEST(OnnxConvolutions, OnNano) {
   for (const char* name : {"test_basic_conv_with_padding", "test_basic_conv_without_padding", "test_conv_with_autopad_same",
                            "test_conv_with_strides_and_asymmetric_padding", "test_conv_with_strides_no_padding",
