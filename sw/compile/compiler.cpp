@@ -25,6 +25,7 @@ constexpr int kReserveParts = 16;
 struct Attempt {
   const Lowering* lowering;
   SpanPlan plan;
+  Placement placement;
   std::unique_ptr<Emitter> emitter;
   std::int64_t bytes = 0;
 
@@ -35,7 +36,7 @@ struct Attempt {
 };
 
 std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const Lowering& lowering,
-                                 SpanOptions options) {
+                                 SpanOptions options, Weights weights) {
   auto a = std::make_unique<Attempt>();
   a->lowering = &lowering;
   for (;;) {
@@ -43,7 +44,8 @@ std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const
     Buffer too_small = Buffer::kSb;
     auto placement = place(lowering, config, a->plan, kMaxSlack, too_small);
     if (placement) {
-      a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, std::move(*placement));
+      a->placement = std::move(*placement);
+      a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights);
       a->emitter->run();
       a->bytes = a->emitter->moved_bytes();
       if (a->bytes != a->plan.bytes) throw std::logic_error("a span plan of other bytes than were emitted");
@@ -75,42 +77,74 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
   return all;
 }
 
+// The best of all attempts, with everything it refers to.
+class Choice {
+ public:
+  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights)
+      : graph_(graph), config_(config) {
+    Lowering lowering = lower(graph, config, options.rounding);
+    if (!lowering.refusals.empty()) {
+      std::string text = lowering.refusals.front();
+      if (lowering.refusals.size() > 1) {
+        text += " (and " + std::to_string(lowering.refusals.size() - 1) + " more; inspect lists them all)";
+      }
+      throw InputError(text);
+    }
+    Lowering other = lowering;
+    other.ops = long_operands_last(lowering);
+    const bool same = std::equal(other.ops.begin(), other.ops.end(), lowering.ops.begin(), lowering.ops.end(),
+                                 [](const LoweredOp& a, const LoweredOp& b) { return a.op == b.op; });
+    if (same || options.order != OperatorOrder::kLongOperandsLast) orders_.push_back(std::move(lowering));
+    if (!same && options.order != OperatorOrder::kGraph) orders_.push_back(std::move(other));
+
+    std::optional<InputError> error;
+    for (const Lowering& order : orders_) {
+      for (const SpanOptions& o : variants(config, options)) {
+        try {
+          auto a = attempt(graph, config, order, o, weights);
+          if (!best_ || a->better_than(*best_)) best_ = std::move(a);
+        } catch (const InputError& e) {
+          // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
+          if (!error) error = e;
+        }
+      }
+    }
+    if (!best_) throw *error;
+  }
+
+  Program program() { return checked(*best_->emitter); }
+  // The same plan for later runs.
+  Program again() {
+    Emitter emitter(graph_, config_, *best_->lowering, best_->plan, best_->placement, Weights::kKept);
+    emitter.run();
+    return checked(emitter);
+  }
+
+ private:
+  static Program checked(Emitter& emitter) {
+    Program program = emitter.finish();
+    check_rules(program.commands);
+    return program;
+  }
+
+  const Graph& graph_;
+  const Config& config_;
+  std::vector<Lowering> orders_;
+  std::unique_ptr<Attempt> best_;
+};
+
 }  // namespace
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {
-  Lowering lowering = lower(graph, config, options.rounding);
-  if (!lowering.refusals.empty()) {
-    std::string text = lowering.refusals.front();
-    if (lowering.refusals.size() > 1) {
-      text += " (and " + std::to_string(lowering.refusals.size() - 1) + " more; inspect lists them all)";
-    }
-    throw InputError(text);
-  }
-  std::vector<Lowering> orders;
-  Lowering other = lowering;
-  other.ops = long_operands_last(lowering);
-  const bool same = std::equal(other.ops.begin(), other.ops.end(), lowering.ops.begin(), lowering.ops.end(),
-                               [](const LoweredOp& a, const LoweredOp& b) { return a.op == b.op; });
-  if (same || options.order != OperatorOrder::kLongOperandsLast) orders.push_back(std::move(lowering));
-  if (!same && options.order != OperatorOrder::kGraph) orders.push_back(std::move(other));
+  return Choice(graph, config, options, Weights::kLoad).program();
+}
 
-  std::unique_ptr<Attempt> best;
-  std::optional<InputError> error;
-  for (const Lowering& order : orders) {
-    for (const SpanOptions& o : variants(config, options)) {
-      try {
-        auto a = attempt(graph, config, order, o);
-        if (!best || a->better_than(*best)) best = std::move(a);
-      } catch (const InputError& e) {
-        // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
-        if (!error) error = e;
-      }
-    }
-  }
-  if (!best) throw *error;
-  Program program = best->emitter->finish();
-  check_rules(program.commands);
-  return program;
+KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options) {
+  Choice choice(graph, config, options, Weights::kKeep);
+  KeptPrograms programs;
+  programs.first = choice.program();
+  programs.again = choice.again();
+  return programs;
 }
 
 std::vector<std::string> refusals(const Graph& graph, const Config& config, const CompileOptions& options) {

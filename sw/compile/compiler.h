@@ -39,6 +39,14 @@ struct CompileOptions {
 // must be consistent (graph.h).
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options = {});
 
+// The same network for several runs in a row: `first` loads all weights, `again` finds those that fit in WB and VWB there
+// since the run before. Nothing else may run on the device in between.
+struct KeptPrograms {
+  Program first;
+  Program again;
+};
+KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options = {});
+
 // Every reason why the graph cannot run on the configuration, one line each; empty when it can.
 std::vector<std::string> refusals(const Graph& graph, const Config& config,
                                   const CompileOptions& options = {});

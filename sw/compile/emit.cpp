@@ -22,14 +22,14 @@ Queue queue_of(const Offer& o) {
 }  // namespace
 
 Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-                 Placement placement)
+                 Placement placement, Weights weights)
     : graph_(graph),
       config_(config),
       lowering_(lowering),
       plan_(plan),
       placement_(std::move(placement)),
       list_(graph, config),
-      weights_(config, lowering, plan, list_),
+      weights_(config, lowering, plan, list_, weights),
       weight_bytes_(plan.spans.size()),
       activation_bytes_(plan.spans.size()) {
   find_spans();
@@ -260,6 +260,7 @@ std::vector<SpanInfo> Emitter::span_infos() const {
 Program Emitter::finish() {
   Program program = list_.finish();
   program.notes = graph_.notes;
+  program.wb_split = weights_.wb_split();
   program.activation_bytes = placement_.activation_bytes;
   program.input_bytes = placement_.input_bytes;
   program.output_bytes = placement_.output_bytes;

@@ -20,7 +20,7 @@ class Emitter {
  public:
   // All must outlive the emitter.
   Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-          Placement placement);
+          Placement placement, Weights weights);
 
   void run();
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }

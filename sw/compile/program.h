@@ -110,6 +110,7 @@ struct Program {
   std::vector<CommandMeta> meta;        // one a command
   std::vector<std::uint8_t> constants;  // behind base register kConstants
   std::int64_t modelled_cycles = 0;     // by the schedule's simple model of the queues
+  int wb_split = 0;                     // first row of WB that does not stay from run to run, where some do
   std::int64_t activation_bytes = 0;    // memory behind the others
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;

@@ -11,10 +11,13 @@ constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
 }  // namespace
 
-WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list)
+WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list,
+                           Weights mode)
     : config_(config),
       lowering_(lowering),
       list_(list),
+      mode_(mode),
+      whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
   for (const Span& span : plan.spans) {
@@ -35,6 +38,31 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       }
     }
   }
+  if (mode != Weights::kLoad) pin(plan);
+}
+
+// WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a ring as a
+// whole: everything or nothing.
+void WeightLoader::pin(const SpanPlan& plan) {
+  int total[2] = {0, 0};
+  std::vector<int> of_span(plan.spans.size());
+  for (const Chunk& c : chunks_) {
+    total[engine(c)] += c.rows;
+    if (is_array(c)) of_span[c.span] += c.rows;
+  }
+  const bool all[2] = {total[0] <= config_.wb_rows, total[1] <= config_.vwb_rows};
+  const int ring = *std::max_element(of_span.begin(), of_span.end());
+  const int room[2] = {all[0] ? config_.wb_rows : std::max(0, config_.wb_rows - ring),
+                       all[1] ? config_.vwb_rows : 0};
+  int pinned[2] = {0, 0};
+  for (Chunk& c : chunks_) {
+    int& at = pinned[engine(c)];
+    if (c.rows == 0 || at + c.rows > room[engine(c)]) continue;
+    c.pinned = true;
+    c.row_at = at;
+    at += c.rows;
+  }
+  if (!all[0]) rows_[0] = RingMemory(config_.wb_rows, pinned[0]);
 }
 
 const Offer* WeightLoader::next() {
@@ -49,11 +77,11 @@ const Offer* WeightLoader::next() {
     }
     RingMemory& rows = rows_[engine(c)];
     RingMemory& words = words_[engine(c)];
-    if (!rows.fits(c.rows) || !words.fits(c.words)) return nullptr;
-    c.row_at = rows.take(c.rows);
+    if ((!c.pinned && !rows.fits(c.rows)) || !words.fits(c.words)) return nullptr;
+    if (!c.pinned) c.row_at = rows.take(c.rows);
     c.word_at = words.take(c.words);
     params(c);
-    weights(c);
+    if (!c.pinned || mode_ != Weights::kKept) weights(c);
     begun_ = true;
   }
   return &loads_.front();
@@ -75,27 +103,27 @@ void WeightLoader::done(std::size_t chunk) {
     const Chunk& c = chunks_[i];
     if (engine(c) != e) continue;
     if (!c.done) break;
-    rows_[e].give_back(c.rows);
+    if (!c.pinned) rows_[e].give_back(c.rows);
     words_[e].give_back(c.words);
   }
 }
 
-void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n, int size, bool write) {
-  const int straight = std::min(n, size - at);
+void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
+                              bool write) {
+  const int straight = std::min(n, ring.end() - at);
   accesses.push_back({space, at, at + straight, write, 0});
-  if (straight < n) accesses.push_back({space, 0, n - straight, write, 0});
+  if (straight < n) accesses.push_back({space, ring.base(), ring.base() + n - straight, write, 0});
 }
 
 void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
   const bool array = is_array(c);
-  const std::size_t e = engine(c);
-  add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_[e].size(), false);
-  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[e].size(), false);
+  add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);
+  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[engine(c)], false);
 }
 
 void WeightLoader::params(const Chunk& c) {
   const LoweredOp& op = lowering_.ops[c.op];
-  const int size = words_[engine(c)].size();
+  const RingMemory& ring = words_[engine(c)];
   std::span<const RequantWord> words = op.params;
   int first = 0;
   if (op.params_per_tile()) {
@@ -105,8 +133,8 @@ void WeightLoader::params(const Chunk& c) {
   for (int at = 0; at < int(words.size());) {
     LoadParamsCommand l;
     l.base = int(Base::kConstants);
-    l.index = (c.word_at + at) % size;
-    l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, size - int(l.index)});
+    l.index = ring.behind(c.word_at, at);
+    l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, ring.end() - int(l.index)});
     l.to_vector = !is_array(c);
     const auto part = words.subspan(std::size_t(at), std::size_t(l.count));
     Offer offer;
@@ -117,7 +145,7 @@ void WeightLoader::params(const Chunk& c) {
     offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
     l.offset = list_.constant(offer.meta.read_bytes,
                               [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
-    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count), size,
+    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count), ring,
                true);
     offer.latency = kLoadLatency;
     at += int(l.count);
@@ -129,7 +157,7 @@ void WeightLoader::params(const Chunk& c) {
 void WeightLoader::weights(const Chunk& c) {
   if (c.rows == 0) return;
   const LoweredOp& op = lowering_.ops[c.op];
-  const int size = rows_[engine(c)].size();
+  const RingMemory& ring = rows_of(c);
   std::int64_t offset = 0;
   const auto add = [&](LoadWeightsCommand l, int rows, int first_tile) {
     l.base = int(Base::kConstants);
@@ -141,7 +169,7 @@ void WeightLoader::weights(const Chunk& c) {
     offer.meta.kind = CommandMeta::Bytes::kWeights;
     offer.meta.read_bytes = l.bytes;
     offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
-    add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, size, true);
+    add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, ring, true);
     offer.latency = kLoadLatency;
     offer.body = l;
     loads_.push_back(std::move(offer));
@@ -158,7 +186,7 @@ void WeightLoader::weights(const Chunk& c) {
     for (const WeightLoad& w : loads) {
       LoadWeightsCommand l;
       l.bytes = w.bytes;
-      l.row = (c.row_at + (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp) % size;
+      l.row = ring.behind(c.row_at, (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp);
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;
@@ -177,8 +205,8 @@ void WeightLoader::weights(const Chunk& c) {
     pack_vector_weights(op.vector, op.depthwise, begin, end, out);
   });
   for (int at = 0; at < c.rows;) {
-    const int row = (c.row_at + at) % size;
-    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, size - row});
+    const int row = ring.behind(c.row_at, at);
+    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - row});
     LoadWeightsCommand l;
     l.bytes = rows * row_bytes;
     l.to_vwb = 1;

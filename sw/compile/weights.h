@@ -4,6 +4,7 @@
 #define KAITEN_COMPILE_WEIGHTS_H
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -18,22 +19,31 @@ namespace kaiten {
 // they were taken.
 class RingMemory {
  public:
-  explicit RingMemory(int size) : size_(size) {}
+  // Addresses [base, end) of a memory.
+  explicit RingMemory(int end, int base = 0) : base_(base), end_(end) {}
 
-  bool fits(int n) const { return head_ + n - tail_ <= size_; }
+  bool fits(int n) const { return head_ + n - tail_ <= end_ - base_; }
   int take(int n) {  // its address
-    const int at = int(head_ % size_);
+    const int at = base_ + (end_ > base_ ? int(head_ % (end_ - base_)) : 0);
     head_ += n;
     return at;
   }
   void give_back(int n) { tail_ += n; }
-  int size() const { return size_; }
+  // `n` addresses behind `at`.
+  int behind(int at, int n) const { return at + n < end_ ? at + n : at + n - (end_ - base_); }
+  int end() const { return end_; }
+  int base() const { return base_; }
 
  private:
-  int size_;
+  int base_;
+  int end_;
   std::int64_t head_ = 0;
   std::int64_t tail_ = 0;
 };
+
+// Over several runs of a program: weights are loaded in each run; they are, and stay where they fit (PB); those that
+// fit are there since an earlier run.
+enum class Weights : std::uint8_t { kLoad, kKeep, kKept };
 
 // Tiles of one operator whose weights and parameters are loaded together.
 struct Chunk {
@@ -45,13 +55,15 @@ struct Chunk {
   int words = 0;   // of the ZSB
   int row_at = 0;  // where they are
   int word_at = 0;
+  bool pinned = false;  // its rows stay from one run to the next
   bool loaded = false;  // all its LOADs are emitted
   bool done = false;    // no command uses it any more
 };
 
 class WeightLoader {
  public:
-  WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list);
+  WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list,
+               Weights mode);
 
   // Number of the chunk of a span's task.
   std::size_t chunk_of(std::size_t span, std::size_t task, int chunk) const {
@@ -65,14 +77,20 @@ class WeightLoader {
   void done(std::size_t chunk);
   // What commands that use a chunk read.
   void add_reads(std::vector<Access>& accesses, const Chunk& c) const;
+  // First WB row of the ring DB; the rows below are PB.
+  int wb_split() const { return rows_[0].base(); }
 
  private:
   bool is_array(const Chunk& c) const { return lowering_.ops[c.op].engine == Engine::kConv; }
   std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
   void params(const Chunk& c);
   void weights(const Chunk& c);
+  // Gives rows to chunks that are to stay.
+  void pin(const SpanPlan& plan);
+  const RingMemory& rows_of(const Chunk& c) const { return c.pinned ? whole_[engine(c)] : rows_[engine(c)]; }
   // Splits [at, at + n) at the end of a memory.
-  static void add_access(std::vector<Access>& accesses, Space space, int at, int n, int size, bool write);
+  static void add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
+                         bool write);
 
   const Config& config_;
   const Lowering& lowering_;
@@ -82,7 +100,9 @@ class WeightLoader {
   std::size_t next_ = 0;     // chunk whose LOADs come next
   bool begun_ = false;       // it has its place
   std::deque<Offer> loads_;  // of it, not yet emitted
-  RingMemory rows_[2];       // WB, VWB
+  Weights mode_;
+  RingMemory whole_[2];      // WB, VWB
+  RingMemory rows_[2];       // what is a ring of them
   RingMemory words_[2];      // the array's ZSB, the vector engine's
   std::size_t oldest_[2] = {0, 0};  // chunk of each engine that is not given back
 };

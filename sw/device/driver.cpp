@@ -148,7 +148,7 @@ void Driver::load() {
   for (int i = 0; i < kBases; i++) write_address(csr::kBaseLo(std::uint32_t(i)), base_at_[std::size_t(i)]);
   write_address(csr::kProgramLo, commands_at_);
   device_.write_register(csr::kCommandCount, std::uint32_t(program_.commands.size()));
-  device_.write_register(csr::kWbSplit, 0);
+  device_.write_register(csr::kWbSplit, std::uint32_t(program_.wb_split));
 }
 
 void Driver::write_inputs(std::span<const Int8Values> inputs) {

@@ -9,12 +9,12 @@ namespace kaiten::test {
 
 namespace {
 
-// Behind the end of a weight or parameter memory comes its beginning.
+// Behind the end of a weight or parameter memory comes its beginning, in WB the first row of the ring DB.
 template <class Memory>
-auto& ring_at(Memory& memory, int at) {
-  return memory[std::size_t(at) % memory.size()];
+auto& ring_at(Memory& memory, int at, int first = 0) {
+  const int size = int(memory.size());
+  return memory[std::size_t(at < size ? at : at - size + first)];
 }
-
 
 constexpr std::size_t kInFlight = 3;
 constexpr int kTableWords = 32;
@@ -242,7 +242,7 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
       const bool last = (l->first_pass + pass) % l->tile_passes == l->tile_passes - 1;
       const int n = int(last ? l->last_row_bytes : 9 * config_.cp);
       for (int k = 0; k < l->rows; k++) {
-        auto& row = ring_at(memory, int(l->row + pass * l->pass_pitch) + k);
+        auto& row = ring_at(memory, int(l->row + pass * l->pass_pitch) + k, l->to_vwb ? 0 : wb_split_);
         std::fill(row.begin(), row.end(), std::int8_t(l->fill));
         int left = n;
         for (int word = 0; word < 9; word++) {
@@ -402,8 +402,9 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
               const auto& weights =
                   early_ == index && tile == 0 && piece == 0 && pass == 0
                       ? early_rows_[std::size_t(k)]
-                      : ring_at(wb_, int(c.weights) +
-                                         ((tile * pieces + piece) * int(c.passes) + pass) * kp + k);
+                      : ring_at(wb_,
+                                int(c.weights) + ((tile * pieces + piece) * int(c.passes) + pass) * kp + k,
+                                wb_split_);
               std::int32_t sum = 0;
               for (int t = 0; t < 9; t++) {
                 for (int i = 0; i < cp; i++) {

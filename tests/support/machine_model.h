@@ -36,6 +36,8 @@ class MachineModel {
   void set_watch(Watch watch) { watch_ = std::move(watch); }
 
   // Throws std::runtime_error where the program hangs, leaves a memory or breaks a rule.
+  // Register wb_split: first WB row of the ring DB.
+  void set_wb_split(int row) { wb_split_ = row; }
   void run(std::span<const std::uint8_t> command_bytes);
 
  private:
@@ -89,6 +91,7 @@ class MachineModel {
   std::array<std::vector<std::uint8_t>, 8> memory_;
   std::vector<Word> sb_, vb_;  // [address * 9 + bank]
   std::vector<std::vector<std::int8_t>> wb_, vwb_;
+  int wb_split_ = 0;
   std::vector<Param> zsb_array_, zsb_vector_;
   std::vector<Command> commands_;
   std::array<Queued, kQueues> queues_;

@@ -20,17 +20,16 @@ namespace {
 
 using test::GraphBuilder;
 
-void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
-                  const CompileOptions& options, std::uint64_t seed) {
-  const Program program = compile(graph, config, options);
+void run_program(const Graph& graph, const Program& program, std::span<const Int8Values> inputs,
+                 RoundingStyle rounding, test::MachineModel& machine) {
   // The spans account for every byte, and for every operator of the device.
   std::int64_t moved = 0;
   for (const CommandMeta& m : program.meta) moved += m.read_bytes + m.written_bytes;
   for (const SpanInfo& s : program.spans) moved -= s.weights_bytes + s.activation_bytes;
   EXPECT_EQ(moved, 0);
   ASSERT_EQ(program.spans.empty(), program.commands.empty());  // views of inputs need none
-  const std::vector<Int8Values> expected = run_reference(graph, inputs, options.rounding);
-  test::MachineModel machine(config, seed);
+  const std::vector<Int8Values> expected = run_reference(graph, inputs, rounding);
+  machine.set_wb_split(program.wb_split);
   machine.memory(int(Base::kConstants)) = program.constants;
   machine.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
   machine.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
@@ -50,6 +49,20 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
   for (const MemoryOutput& t : program.outputs) {
     EXPECT_EQ(t.gather(machine.memory(int(Base::kOutputs))), expected[std::size_t(t.tensor)]);
   }
+}
+
+void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
+                  const CompileOptions& options, std::uint64_t seed) {
+  test::MachineModel machine(config, seed);
+  run_program(graph, compile(graph, config, options), inputs, options.rounding, machine);
+}
+
+std::int64_t weight_bytes(const Program& program) {
+  std::int64_t bytes = 0;
+  for (const CommandMeta& m : program.meta) {
+    if (m.kind == CommandMeta::Bytes::kWeights) bytes += m.read_bytes;
+  }
+  return bytes;
 }
 
 // A machine whose memories are so small that most things must be split.
@@ -291,6 +304,37 @@ TEST(Compiler, AnyPartitionGivesTheSameValues) {
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GE(run, 50);
+}
+
+// A first run loads the weights, later ones find those that fit; where all fit they load none.
+TEST(Compiler, KeepsWeightsOverRuns) {
+  int all = 0, some = 0;
+  for (std::uint64_t i = 0; i < 60; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 11000 + i);
+    int t = g.input(g.uniform(4, 12), g.uniform(4, 12), g.uniform(1, 12));
+    for (int n = g.uniform(2, 7); n > 0; n--) t = random_layer(g, t);
+    g.output(t);
+    Config config = i % 3 == 0 ? preset("nano") : tiny();
+    if (i % 3 != 0) config.wb_rows = config.kp * g.uniform(20, 60);
+    CompileOptions options;
+    options.cuts = i % 2 == 0 ? std::vector<int>{0} : std::vector<int>{};
+    if (!refusals(g.graph, config, options).empty()) continue;
+    const KeptPrograms programs = compile_kept(g.graph, config, options);
+    const std::int64_t first = weight_bytes(programs.first);
+    const std::int64_t again = weight_bytes(programs.again);
+    EXPECT_LE(again, first);
+    if (first > 0 && again == 0) all++;
+    if (again > 0 && again < first) some++;
+    test::MachineModel machine(config, i);
+    run_program(g.graph, programs.first, g.random_inputs(), options.rounding, machine);
+    for (int run = 0; run < 2; run++) {
+      run_program(g.graph, programs.again, g.random_inputs(), options.rounding, machine);
+    }
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(all, 15);
+  EXPECT_GE(some, 3);
 }
 
 TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
