@@ -25,6 +25,7 @@ class Job {
   std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
                                                              const std::string& usage);
 
+  SessionOptions& machine() { return machine_; }
   // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
   Session open(ProgressLine& progress);
   ModelInputs inputs(const Graph& graph) const;

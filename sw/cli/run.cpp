@@ -73,10 +73,13 @@ int run_command(const Arguments& arguments, bool is_tb) {
   RunOptions options;
   po::options_description all("options");
   Job job(all, is_tb);
+  bool keep_weights = false;
   auto add = all.add_options();
   add("output", po::value(&output)->value_name("FILE"), "write the output tensors, raw, to a file");
   add("check", "compare every tensor with the reference (the default)");
   add("no-check", "do not compare");
+  add("keep-weights", po::bool_switch(&keep_weights),
+      "run twice and report the second run, which finds the weights that fit on chip there");
   add("json", po::value(&json)->value_name("FILE"),
       "write the report as JSON; '-': to standard output, nothing else is");
   add("labels", po::value(&labels)->value_name("FILE"), "names of the classes, one a line");
@@ -97,14 +100,17 @@ int run_command(const Arguments& arguments, bool is_tb) {
   for (const std::string& file : {output, trace, json}) require_writable(file);
 
   ProgressLine progress;
+  job.machine().keep_weights = keep_weights;
   Session session = job.open(progress);
   options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());
   check_interrupt();
+  if (keep_weights) session.run(inputs.values, {.check = false});
   RunResult result = session.run(inputs.values, options);
   progress.clear();
   RunReport& report = result.report;
   report.notes.push_back("input: " + inputs.origin);
+  if (keep_weights) report.notes.push_back("the second run: weights that fit on chip are there since the first");
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
   if (!output.empty()) {

@@ -130,11 +130,19 @@ tb::SimOptions sim_options(const SessionOptions& o, const Program& program, cons
   return sim;
 }
 
-Program compiled(const Graph& graph, const SessionOptions& o) {
+// `again` is for the runs after the first, with kept weights only.
+struct Programs {
+  Program first;
+  std::optional<Program> again;
+};
+
+Programs compiled(const Graph& graph, const SessionOptions& o) {
   CompileOptions options;
   options.rounding = o.rounding;
   options.block_pixels = o.block_pixels;
-  return compile(graph, preset(o.config), options);
+  if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
+  KeptPrograms kept = compile_kept(graph, preset(o.config), options);
+  return {std::move(kept.first), std::move(kept.again)};
 }
 
 }  // namespace
@@ -159,10 +167,21 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 // The order matters: the device closes the wave file before that gets its name.
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
-    Program made = compiled(graph, options);
+    Programs made = compiled(graph, options);
     wave.emplace(options.wave);
-    device = tb::make_sim_device(options.config, sim_options(options, made, *wave));
-    driver.emplace(*device, graph, std::move(made), options.rounding);
+    device = tb::make_sim_device(options.config, sim_options(options, made.first, *wave));
+    driver.emplace(*device, graph, std::move(made.first), options.rounding);
+    again = std::move(made.again);
+  }
+
+  // After the first run the weights are there.
+  void next_run() {
+    if (!ran || !again) {
+      ran = true;
+      return;
+    }
+    driver.emplace(*device, graph, std::move(*again), options.rounding);
+    again.reset();
   }
 
   // The driver's: with its constants it may be the largest thing there is.
@@ -177,6 +196,8 @@ struct Session::State {
   std::optional<WaveFile> wave;
   std::unique_ptr<tb::SimDevice> device;
   std::optional<Driver> driver;
+  std::optional<Program> again;  // until the second run
+  bool ran = false;
   Progress progress;
 };
 
@@ -205,6 +226,7 @@ void Session::flip_constant_bit(std::size_t byte, int bit) {
 
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
   State& s = *state_;
+  s.next_run();
   const std::string title = s.graph.name + " on " + s.options.config + ": ";
   std::vector<Int8Values> expected;
   if (options.check)

@@ -31,6 +31,8 @@ struct SessionOptions {
   std::string config = "base";  // of rtl/configs.json, with a simulator in this build
   RoundingStyle rounding = RoundingStyle::LiteRt;
   int block_pixels = 0;  // output pixels of a command; 0: a number that suits the array
+  // Every run after the first finds the weights that fit on chip there (WB, VWB) instead of loading them.
+  bool keep_weights = false;
   // The simulated memory.
   unsigned latency = 100;       // cycles
   double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus
