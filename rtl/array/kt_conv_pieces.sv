@@ -1,9 +1,10 @@
 // Passes of a tile: the pieces of the kernel (piece row, piece column) and, fastest, the input passes of a piece. The
 // reader is ahead of the windows, so reader and sequencer have one of these each.
 //
-// Where a read is a whole window, there is one for each. A piece of 3x3 taps reads only columns of the map: windows begin at column `left` (negative: outside), reads at the first column
-// of the map from there on and end with the last window or the map. Where no window touches the map, one column is read
-// in vain, so that every row has a read; the windows are masked whatever it brings.
+// Where a read is a whole window, there is one for each. A piece of 3x3 taps reads only columns of the map: windows begin
+// at column `left` (negative: outside), reads at the first column of the map from there on and end with the last window
+// or the map. Where no window touches the map, one column is read in vain, so that every row has a read; the windows are
+// masked whatever it brings.
 module kt_conv_pieces
   import kt_cmd_pkg::*;
 (
@@ -17,15 +18,15 @@ module kt_conv_pieces
   output logic              last_o,        // it is the last of its tile ...
   output logic              last_row_o,    // ... of its piece row
   output logic              last_piece_o,  // ... of its piece
-  output logic signed [5:0] left_o,        // of the pass: column of the map under the left column of a row's first window
+  output logic signed [6:0] left_o,        // of the pass: column of the map under the left column of a row's first window
   output logic        [9:0] reads_o,       //              SB reads of a row
-  output logic signed [5:0] next_left_o,   // the same of the next pass; with start_i: of the first
+  output logic signed [6:0] next_left_o,   // the same of the next pass; with start_i: of the first
   output logic        [9:0] next_reads_o
 );
 
   logic [9:0]        pass_q;         // left after this one
   logic [3:0]        column_q, row_q;
-  logic signed [5:0] left_q, left_d;
+  logic signed [6:0] left_q, left_d;
   logic [9:0]        reads_q, reads_d;
 
   assign last_piece_o = pass_q == '0;
@@ -43,7 +44,7 @@ module kt_conv_pieces
     count   = '0;
     if (start_i || step_i) begin  // idle otherwise, for the simulation
       if (start_i || last_row_o) left_d = -$signed({2'b0, cmd_i.pad_left});
-      else if (last_piece_o) left_d = left_q + (whole ? 6'sd1 : 6'sd3);
+      else if (last_piece_o) left_d = left_q + (whole ? 7'sd1 : 7'sd3);
       stop = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
       if (stop > $signed({3'b0, cmd_i.in_width})) stop = $signed({3'b0, cmd_i.in_width});
       count = (left_d < 0) ? stop : stop - 13'(left_d);

@@ -88,7 +88,7 @@ module kt_conv_seq
   assign last        = emit && tile_end && (tile_q == '0);
 
   logic              unused_last_of_row, unused_last_of_piece;
-  logic signed [5:0] left, next_left;
+  logic signed [6:0] left, next_left;
   logic [9:0]        reads, next_reads;
   kt_conv_pieces u_pieces (
     .clk_i,
@@ -105,7 +105,7 @@ module kt_conv_seq
   );
 
   // the row that begins next: its first window and the columns it reads
-  logic signed [5:0] row_left;
+  logic signed [6:0] row_left;
   logic [9:0]        row_reads;
   logic [12:0]       row_from;
   assign row_left  = (start_i || pass_end) ? next_left : left;

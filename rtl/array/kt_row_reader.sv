@@ -48,7 +48,7 @@ module kt_row_reader
   assign pass_end = row_end && (rows_q == '0);
 
   logic              last_pass, last_of_row, last_of_piece;
-  logic signed [5:0] left, next_left;
+  logic signed [6:0] left, next_left;
   logic [9:0]        reads, next_reads;
   kt_conv_pieces u_pieces (
     .clk_i,

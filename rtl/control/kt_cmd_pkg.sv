@@ -90,7 +90,7 @@ package kt_cmd_pkg;
 
   // convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (column), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and column in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
   typedef struct packed {
-    logic [8:0] spare;  // must be 0
+    logic [7:0] spare;  // must be 0
     logic [3:0] more_piece_columns;
     logic [3:0] more_piece_rows;
     logic [1:0] rule;
@@ -120,7 +120,7 @@ package kt_cmd_pkg;
     logic [9:0] columns;
     logic signed [7:0] weight_zero;
     logic signed [7:0] pad_value;
-    logic [3:0] pad_left;
+    logic [4:0] pad_left;
     logic [3:0] column_stride;
     logic [3:0] stride;
     logic [1:0] mode;

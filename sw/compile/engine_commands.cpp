@@ -106,7 +106,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.look_up = op.look_up;
     b.kernel_rows = op.kernel_rows;
     b.kernel_columns = op.kernel_columns;
-    b.stride = op.stride;
+    b.stride = op.column_stride;
     b.pad_left = std::max(op.pad_left, 0);
     b.pad_value = op.pad_value;
     b.weight_zero = op.weight_zero;

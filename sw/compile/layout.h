@@ -104,7 +104,7 @@ struct KernelView {
   int multiplier = 0;           // depthwise as a dense convolution: output o sees input o / multiplier only
   int groups = 1;               // group g of the outputs sees group g of the inputs
   std::vector<int> channel_of;  // of every lane of the input, -1 in gaps; empty: lanes are channels
-  std::vector<int> moved_from;  // no data: output o is input moved_from[o]
+  std::vector<int> moved_from;  // no data: output o is input moved_from[o], below 0 none
   int dilation_rows = 1;
   int dilation_columns = 1;
   int zero_point = 0;  // of the weights

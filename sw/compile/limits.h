@@ -9,13 +9,14 @@
 namespace kaiten {
 
 constexpr int kMaxMapSide = 1023;
-constexpr int kMaxArrayKernel = 24;  // eight pieces
+constexpr int kMaxArrayKernel = 48;  // sixteen pieces
+constexpr int kMaxMapKernel = 24;    // fully connected layers over a map
 constexpr int kMaxArrayStride = 15;
 constexpr int kMaxArrayPieces = 16;    // in a direction; kernels of 3x3 pieces: 8
 constexpr int kMaxStreamedStride = 2;  // of columns, where the line buffer keeps windows (mode 3x3)
 constexpr int kMaxStep = 2303;         // words
 constexpr int kMaxPosition = 1151;     // words left of a first column
-constexpr int kMaxArrayPadLeft = 15;
+constexpr int kMaxArrayPadLeft = 31;
 constexpr int kMaxWindowKernel = 255;
 constexpr int kMaxWindowStride = 15;
 constexpr int kMaxWindowPadLeft = 15;

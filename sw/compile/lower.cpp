@@ -269,7 +269,7 @@ class Lowerer {
             "fully connected layers over the last dimension or a whole map",
             std::to_string(channels) + " inputs of a map of " + size_text(have.h, have.w) + "x" +
                 std::to_string(have.c));
-    const bool kernel = have.h <= kMaxArrayKernel && have.w <= kMaxArrayKernel;
+    const bool kernel = have.h <= kMaxMapKernel && have.w <= kMaxMapKernel;
     const Storage& s = maps_.storage(v);
     const bool dense = s.is_input && s.shape == have;
     if (kernel && !dense) return v;
@@ -352,11 +352,11 @@ class Lowerer {
     return v;
   }
 
-  // The same values in a map of their own, on the lanes they have.
-  int copy(int v, int t, int first_channel) {
+  // The same values, or what a table makes of them, in a map of their own, on the lanes they have.
+  int copy(int v, int t, int first_channel, const ValueTable* table = nullptr) {
     LoweredOp l = begin({v}, t, first_channel);
     l.out = l.in;
-    lower_copy(context(), l);
+    lower_copy(context(), table, l);
     return end(std::move(l));
   }
 
@@ -367,6 +367,18 @@ class Lowerer {
     l.out.w = l.in.w;
     std::vector<int> from(std::size_t(l.out.c));
     std::iota(from.begin(), from.end(), first);
+    lower_move(context(), from, l);
+    return end(std::move(l));
+  }
+
+  // A view with a border of the zero point on all sides, `first` channels of it in front.
+  int move_inside(int v, int t, const Padding& pad, int first) {
+    LoweredOp l = begin({v}, t);
+    l.pad_top = pad.top;
+    l.pad_left = pad.left;
+    l.pad_value = tensor(t).zero_point();
+    std::vector<int> from(std::size_t(l.out.c), -1);
+    std::iota(from.begin() + first, from.begin() + first + l.in.c, 0);
     lower_move(context(), from, l);
     return end(std::move(l));
   }
@@ -386,9 +398,10 @@ class Lowerer {
       int v = inputs[i];
       const int n = maps_.shape(v).c;
       const bool joined = map >= 0 && maps_.view(v).storage == maps_.view(map).storage;
-      require(is_identity(params.tables[i]), "concatenations of one scale and zero point",
-              "input '" + tensor(op.inputs[i]).name + "' has others");
-      if (joined || !maps_.may_join(v)) v = copy(v, op.output, first_channel);
+      const bool same = is_identity(params.tables[i]);
+      if (joined || !same || !maps_.may_join(v)) {
+        v = copy(v, op.output, first_channel, same ? nullptr : &params.tables[i]);
+      }
       first_channel += n;
       if (map < 0) {
         map = v;
@@ -411,8 +424,9 @@ class Lowerer {
     int before[4] = {0, 0, 0, 0};
     const std::size_t rank = tensor(op.output).shape.size();
     for (std::size_t d = 0; d < rank; d++) before[4 - rank + d] = op.dims[2 * d];
-    require(in.c == out.c && in.n == out.n, "borders of rows and columns", "of channels or batches");
+    require(in.n == out.n, "borders of rows, columns and channels", "of batches");
     const Padding pad{before[1], out.h - in.h - before[1], before[2], out.w - in.w - before[2]};
+    if (in.c != out.c) return set_view(op.output, move_inside(v, op.output, pad, before[3]));
     if (belongs_to_window(op.output, pad)) {
       border_[op.output] = pad;
       set_view(op.output, v);

@@ -178,7 +178,11 @@ void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l) {
   l.kernels.moved_from = from;
   take_tiles(c, l);
-  l.params.assign(std::size_t(l.out.c), kIdentityWord);
+  for (int channel : from) {
+    RequantWord word = kIdentityWord;
+    if (channel < 0) word.bias = l.pad_value;
+    l.params.push_back(word);
+  }
 }
 
 }  // namespace kaiten

@@ -43,7 +43,7 @@ void lower_table(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l);
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l);
 // Every value as it is.
-void lower_copy(const LowerContext& c, LoweredOp& l);
+void lower_copy(const LowerContext& c, const ValueTable* table, LoweredOp& l);
 // A border of the zero point around the map; a negative one leaves rows and columns out.
 void lower_pad(const LowerContext& c, const Padding& pad, int zero_point, LoweredOp& l);
 // Add, Sub, Mul; `swapped` where the second operand is read as the engine's first.

@@ -21,10 +21,10 @@ void take_windows(const LowerContext& c, LoweredOp& l, WindowKind kind) {
 }
 
 void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
-  require(l.out.h == 1 || l.out.w == 1 || l.stride == l.column_stride, "equal strides of rows and columns",
-          size_text(l.stride, l.column_stride));
+  // The engine has one stride; where they differ, every row is a command of its own (spans.h).
   if (l.out.h == 1) l.stride = l.column_stride;
-  require((l.out.w - 1) * l.stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
+  if (l.out.w == 1) l.column_stride = l.stride;
+  require((l.out.w - 1) * l.column_stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
               l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
           "windows that touch the map", "padding of a whole window");
   take_windows(c, l, kind);
@@ -104,11 +104,8 @@ void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 // The maximum of one cell, looked up.
 void lower_table(const LowerContext& c, const Op& op, LoweredOp& l) {
-  l.kernel_rows = l.kernel_columns = 1;
-  finish_vector(c, l, WindowKind::kMaximum);
-  l.look_up = true;
-  l.params = table_words(table_params(c.graph, op).table);
-  l.params.push_back(kIdentityWord);
+  const ValueTable table = table_params(c.graph, op).table;
+  lower_copy(c, &table, l);
 }
 
 // The maximum of one cell, requantised.
@@ -123,10 +120,14 @@ void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.rule = p.rounding;
 }
 
-void lower_copy(const LowerContext& c, LoweredOp& l) {
+void lower_copy(const LowerContext& c, const ValueTable* table, LoweredOp& l) {
   l.kernel_rows = l.kernel_columns = 1;
   finish_vector(c, l, WindowKind::kMaximum);
-  l.params = {kIdentityWord};
+  if (table != nullptr) {
+    l.look_up = true;
+    l.params = table_words(*table);
+  }
+  l.params.push_back(kIdentityWord);
 }
 
 // Windows of one cell, on the map or beside it.

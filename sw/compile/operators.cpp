@@ -26,7 +26,7 @@ std::vector<Row> rows() {
   const std::string vector_window = "windows up to " + size_text(kMaxWindowKernel, kMaxWindowKernel) +
                                     " that touch the map, strides up to " + std::to_string(kMaxWindowStride) +
                                     ", left padding up to " + std::to_string(kMaxWindowPadLeft);
-  const std::string kernel_map = size_text(kMaxArrayKernel, kMaxArrayKernel);
+  const std::string kernel_map = size_text(kMaxMapKernel, kMaxMapKernel);
   const std::string pair = "two maps of one shape; a map and one pixel or constant values";
   return {
       {OpKind::Conv2D, array_window + "; groups", "array"},
@@ -46,12 +46,13 @@ std::vector<Row> rows() {
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},
       {OpKind::Table, "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp", "vector"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
-      {OpKind::Concat, "of channels, other parts (copied)", "vector"},
+      {OpKind::Concat, "of channels, other parts (copied, through a table where scales differ)", "vector"},
       {OpKind::Slice, "channels, from the first of a word on", "nothing to do"},
       {OpKind::Slice, "channels, from any other on", "array"},
       {OpKind::Slice, "rows and columns", "vector"},
       {OpKind::Pad, "rows and columns, in front of one convolution that has room for it", "nothing to do"},
       {OpKind::Pad, "rows and columns, up to " + std::to_string(kMaxWindowPadLeft) + " at the left", "vector"},
+      {OpKind::Pad, "channels too, up to " + std::to_string(kMaxArrayPadLeft) + " at the left", "array"},
       {OpKind::Reshape, "in front of fully connected layers; of maps that are dense in memory", "nothing to do"},
       {OpKind::Softmax, "at the end", "host"},
       {OpKind::ToInt8, "float32 inputs", "host"},

@@ -22,6 +22,8 @@ constexpr std::size_t kMaxChoices = 5;
 constexpr std::int64_t kFillCycles = 100;
 
 int block_rows(const LoweredOp& op, const Config& config, int pixels) {
+  // Windows of one stride down and another one across: a command has one stride, so it has one row.
+  if (op.engine == Engine::kWindow && op.stride != op.column_stride) return 1;
   if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.kp * 3 / 2);
   int rows = ceil_div(pixels, op.out.w);
   if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);

@@ -53,10 +53,10 @@ class GraphBuilder {
                     window_shape(s, op.window, out_channels), a);
   }
   int depthwise(int in, int kh, int kw, int stride, Padding pad, Activation a, int multiplier = 1,
-                int dilation = 1) {
+                int dilation = 1, int stride_w = 0) {
     Op op;
     op.kind = OpKind::DepthwiseConv2D;
-    op.window = {kh, kw, stride, stride, dilation, dilation, pad};
+    op.window = {kh, kw, stride, stride_w == 0 ? stride : stride_w, dilation, dilation, pad};
     op.depth_multiplier = multiplier;
     const Nhwc s = graph.tensors[std::size_t(in)].nhwc();
     const int out = s.c * multiplier;
@@ -68,10 +68,10 @@ class GraphBuilder {
     const int n = int(graph.tensors[std::size_t(in)].nhwc().elements());
     return weighted(op, in, {out_channels, n}, 0, out_channels, n, {1, out_channels}, a);
   }
-  int pool(OpKind kind, int in, int kh, int kw, int stride, Padding pad, Activation a) {
+  int pool(OpKind kind, int in, int kh, int kw, int stride, Padding pad, Activation a, int stride_w = 0) {
     Op op;
     op.kind = kind;
-    op.window = {kh, kw, stride, stride, 1, 1, pad};
+    op.window = {kh, kw, stride, stride_w == 0 ? stride : stride_w, 1, 1, pad};
     op.activation = a;
     const Tensor& t = graph.tensors[std::size_t(in)];
     const int out =
@@ -182,14 +182,15 @@ class GraphBuilder {
     return finish(op, {in}, out);
   }
   // Of rows and columns, with the zero point.
-  int pad(int in, Padding p) {
+  int pad(int in, Padding p, int channels_before = 0, int channels_after = 0) {
     Op op;
     op.kind = OpKind::Pad;
-    op.dims = {0, 0, p.top, p.bottom, p.left, p.right, 0, 0};
+    op.dims = {0, 0, p.top, p.bottom, p.left, p.right, channels_before, channels_after};
     const Tensor& t = graph.tensors[std::size_t(in)];
     const Nhwc s = t.nhwc();
-    const int out = tensor({1, s.h + p.top + p.bottom, s.w + p.left + p.right, s.c}, t.quantization.scale[0],
-                           t.zero_point());
+    const int out = tensor({1, s.h + p.top + p.bottom, s.w + p.left + p.right,
+                            s.c + channels_before + channels_after},
+                           t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
   // Makes an operator's output share scale and zero point of another tensor, before anything reads it.

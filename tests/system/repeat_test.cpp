@@ -116,7 +116,7 @@ TEST_P(Debug, Trace) {
       tb::SimOptions options;
       options.wave_file = file.string();
       options.wave_from = 200;
-      options.wave_to = i == 0 ? 250 : 1000;
+      options.wave_to = i == 0 ? 250 : 600;
       const auto device = make(1, options);
       const auto result = test::run_on(*device, g.graph, config(), {}, inputs);
       EXPECT_GT(device->cycles(), options.wave_to);

@@ -419,6 +419,12 @@ void large_kernel(Layer& l, Random& rng) {
   const int pads = rng(0, 3) ? most - 1 : 15;
   l.pad_left = rng(0, std::min(pads, rng(0, 3) ? l.kernel_w - 1 : 15)), l.pad_right = rng(0, std::min(pads, l.kernel_w + 2));
   l.pad_top = rng(0, std::min(pads, l.kernel_h)), l.pad_bottom = rng(0, std::min(pads, l.kernel_h));
+  if (l.mode == 0 && rng(0, 7) == 0) {  // up to sixteen pieces beside each other
+    l.kernel_h = rng(1, 3), l.kernel_w = rng(17, 48);
+    l.in_channels = rng(1, kCp);
+    l.pad_left = rng(0, std::min(31, l.kernel_w)), l.pad_right = rng(0, 10);
+    l.pad_top = l.pad_bottom = 0;
+  }
 }
 
 Layer random_layer(Random& rng) {

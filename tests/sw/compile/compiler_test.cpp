@@ -337,6 +337,49 @@ TEST(Compiler, KeepsWeightsOverRuns) {
   EXPECT_GE(some, 3);
 }
 
+TEST(Compiler, RunsWindowsOfUnequalStrides) {
+  for (std::uint64_t i = 0; i < 40; i++) {
+    SCOPED_TRACE("layer " + std::to_string(i));
+    GraphBuilder g(test::seed() * 13000 + i);
+    const int in = g.input(g.uniform(1, 14), g.uniform(1, 14), g.uniform(1, 20));
+    const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
+    const int kh = g.uniform(1, std::min(5, s.h)), kw = g.uniform(1, std::min(5, s.w));
+    const int down = g.uniform(1, 5), across = g.uniform(1, 5);
+    if (i % 3 == 0) {
+      g.output(g.depthwise(in, kh, kw, down, {}, g.activation(), 1, 1, across));
+    } else {
+      g.output(g.pool(i % 3 == 1 ? OpKind::MaxPool : OpKind::AveragePool, in, kh, kw, down, {}, g.activation(),
+                      across));
+    }
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+TEST(Compiler, ConcatenatesOtherScalesThroughATable) {
+  for (std::uint64_t i = 0; i < 10; i++) {
+    GraphBuilder g(test::seed() * 15000 + i);
+    const int in = g.input(6, 7, g.uniform(1, 12));
+    const int a = g.conv(in, g.uniform(1, 20), 3, 3, 1, {1, 1, 1, 1}, Activation::None);
+    const int b = g.conv(in, g.uniform(1, 20), 1, 1, 1, {}, Activation::Relu);
+    g.graph.tensors[std::size_t(b)].quantization.scale[0] *= 0.7F;
+    g.output(g.conv(g.concat({a, b}), 5, 1, 1, 1, {}, Activation::None));
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+TEST(Compiler, PadsChannels) {
+  for (std::uint64_t i = 0; i < 10; i++) {
+    GraphBuilder g(test::seed() * 17000 + i);
+    const int in = g.input(5, 4, g.uniform(1, 12));
+    const int map = i % 2 == 0 ? in : g.conv(in, g.uniform(1, 12), 3, 3, 1, {1, 1, 1, 1}, Activation::None);
+    g.output(g.pad(map, {int(i % 3), int(i % 2), int(i % 4), 1}, g.uniform(0, 9), g.uniform(1, 9)));
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 TEST(Compiler, FlattensMapsBeforeFullyConnectedLayers) {
   for (int side : {2, 3, 5}) {
     GraphBuilder g{std::uint64_t(side)};
@@ -540,8 +583,8 @@ TEST(Compiler, RefusesByName) {
   };
   {
     GraphBuilder g(1);
-    g.output(g.conv(g.input(30, 30, 3), 4, 25, 5, 1, {}, Activation::None));
-    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 24x24, found: 25x5");
+    g.output(g.conv(g.input(60, 30, 3), 4, 49, 5, 1, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: kernels up to 48x48, found: 49x5");
     EXPECT_THROW(compile(g.graph, preset("nano")), InputError);
   }
   {
@@ -558,7 +601,7 @@ TEST(Compiler, RefusesByName) {
   {
     // A layer that reads what a refused one should have made.
     GraphBuilder g(1);
-    const int refused = g.conv(g.input(60, 60, 3), 4, 26, 26, 1, {}, Activation::None);
+    const int refused = g.conv(g.input(60, 60, 3), 4, 50, 50, 1, {}, Activation::None);
     g.output(g.fully_connected(refused, 4, Activation::None));
     EXPECT_EQ(refusals(g.graph, preset("nano")).size(), 1U);
   }
