@@ -42,7 +42,8 @@ int inspect_command(const Arguments& arguments) {
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
   const Graph& graph = *imported.graph;
-  const std::vector<std::string> reasons = refusals(graph, machine);
+  const Compiled compiled = try_compile(graph, machine);
+  const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     print_inspect(std::cout, imported, places(graph, reasons), output_width());
     std::cout << "on " << config << ": cannot run, " << reasons.size() << (reasons.size() == 1 ? " reason\n" : " reasons\n");
@@ -50,7 +51,7 @@ int inspect_command(const Arguments& arguments) {
     throw InputError(fmt::format("{} cannot run on {}: {} {}", imported.name, config, reasons.size(),
                                  reasons.size() == 1 ? "reason" : "reasons"));
   }
-  const Program program = compile(graph, machine);
+  const Program& program = *compiled.program;
   print_inspect(std::cout, imported, places(graph, program), output_width());
   std::int64_t loaded = 0;
   std::int64_t stored = 0;

@@ -80,16 +80,9 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
 // The best of all attempts, with everything it refers to.
 class Choice {
  public:
-  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights)
+  // The lowering has no refusals.
+  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights, Lowering lowering)
       : graph_(graph), config_(config) {
-    Lowering lowering = lower(graph, config, options.rounding);
-    if (!lowering.refusals.empty()) {
-      std::string text = lowering.refusals.front();
-      if (lowering.refusals.size() > 1) {
-        text += " (and " + std::to_string(lowering.refusals.size() - 1) + " more; inspect lists them all)";
-      }
-      throw InputError(text);
-    }
     Lowering other = lowering;
     other.ops = long_operands_last(lowering);
     const bool same = std::equal(other.ops.begin(), other.ops.end(), lowering.ops.begin(), lowering.ops.end(),
@@ -133,31 +126,44 @@ class Choice {
   std::unique_ptr<Attempt> best_;
 };
 
+Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {
+  Lowering lowering = lower(graph, config, options.rounding);
+  if (lowering.refusals.empty()) return lowering;
+  std::string text = lowering.refusals.front();
+  if (lowering.refusals.size() > 1) {
+    text += " (and " + std::to_string(lowering.refusals.size() - 1) + " more; inspect lists them all)";
+  }
+  throw InputError(text);
+}
+
 }  // namespace
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {
-  return Choice(graph, config, options, Weights::kLoad).program();
+  return Choice(graph, config, options, Weights::kLoad, lower_or_throw(graph, config, options)).program();
 }
 
 KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options) {
-  Choice choice(graph, config, options, Weights::kKeep);
+  Choice choice(graph, config, options, Weights::kKeep, lower_or_throw(graph, config, options));
   KeptPrograms programs;
   programs.first = choice.program();
   programs.again = choice.again();
   return programs;
 }
 
-std::vector<std::string> refusals(const Graph& graph, const Config& config, const CompileOptions& options) {
+Compiled try_compile(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower(graph, config, options.rounding);
-  if (!lowering.refusals.empty()) return std::move(lowering.refusals);
+  if (!lowering.refusals.empty()) return {std::nullopt, std::move(lowering.refusals)};
   try {
-    compile(graph, config, options);
+    return {Choice(graph, config, options, Weights::kLoad, std::move(lowering)).program(), {}};
   } catch (const InputError& e) {
-    return {e.what()};
+    return {std::nullopt, {e.what()}};
   } catch (const DeviceError& e) {
-    return {e.what()};
+    return {std::nullopt, {e.what()}};
   }
-  return {};
+}
+
+std::vector<std::string> refusals(const Graph& graph, const Config& config, const CompileOptions& options) {
+  return try_compile(graph, config, options).refusals;
 }
 
 }  // namespace kaiten

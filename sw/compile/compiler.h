@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct KeptPrograms {
   Program again;
 };
 KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options = {});
+
+// A program, or every reason why there is none, one line each.
+struct Compiled {
+  std::optional<Program> program;
+  std::vector<std::string> refusals;
+};
+Compiled try_compile(const Graph& graph, const Config& config, const CompileOptions& options = {});
 
 // Every reason why the graph cannot run on the configuration, one line each; empty when it can.
 std::vector<std::string> refusals(const Graph& graph, const Config& config,

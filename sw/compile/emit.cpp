@@ -78,9 +78,9 @@ void Emitter::run_span(std::size_t k) {
       if (!flow.ready(n)) continue;
       const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
       if (node.storage >= 0) {
-        offer(load(span, n));
+        offer(load(k, n));
       } else if (weights_.chunk(weights_.chunk_of(k, node.task, flow.next(n).chunk)).loaded) {
-        offer(block(k, span, n));
+        offer(block(k, n));
       } else {
         starved = true;
       }
@@ -120,7 +120,13 @@ void Emitter::run_span(std::size_t k) {
   }
 }
 
-Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
+const LoweredOp& Emitter::op_of(std::size_t k, int n) const {
+  const std::size_t task = placement_.spans[k].rows.nodes[std::size_t(n)].task;
+  return lowering_.ops[plan_.spans[k].tasks[task].position];
+}
+
+Emitter::Candidate Emitter::load(std::size_t k, int n) const {
+  const PlacedSpan& span = placement_.spans[k];
   const RowFlow& flow = span.rows.flow;
   const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
   const RowFlow::Block b = flow.next(n);
@@ -136,13 +142,11 @@ Emitter::Candidate Emitter::load(PlacedSpan& span, int n) const {
   if (storage.bytes_of >= 0) source.shape_of = &part_plan(storage.bytes_of).memory;
   // Counted for the first operator that reads it.
   for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
-    for (const RowFlow::Input& in : flow.node(reader).inputs) {
-      if (std::find(in.writers.begin(), in.writers.end(), n) == in.writers.end() || source.op >= 0) continue;
-      const LoweredOp& op = lowering_.ops[plan_.spans[std::size_t(&span - placement_.spans.data())]
-                                              .tasks[span.rows.nodes[std::size_t(reader)].task]
-                                              .position];
-      source.op = op.op;
-    }
+    const std::vector<RowFlow::Input>& inputs = flow.node(reader).inputs;
+    const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const RowFlow::Input& in) {
+      return std::find(in.writers.begin(), in.writers.end(), n) != in.writers.end();
+    });
+    if (reads) source.op = op_of(k, reader).op;
   }
   Candidate c;
   c.node = n;
@@ -163,11 +167,12 @@ const PartPlan& Emitter::part_plan(int view) const {
                          [std::size_t(lowering_.parts_of(view).front())];
 }
 
-Emitter::Candidate Emitter::block(std::size_t k, PlacedSpan& span, int n) const {
+Emitter::Candidate Emitter::block(std::size_t k, int n) const {
+  const PlacedSpan& span = placement_.spans[k];
   const RowFlow& flow = span.rows.flow;
   const RowFlow::Block b = flow.next(n);
   const std::size_t task = span.rows.nodes[std::size_t(n)].task;
-  const LoweredOp& op = lowering_.ops[plan_.spans[k].tasks[task].position];
+  const LoweredOp& op = op_of(k, n);
   const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, b.chunk));
   const bool array = op.engine == Engine::kConv;
   const int in_begin = op.first_row(b.first_row);

@@ -38,9 +38,11 @@ class Emitter {
   };
 
   void run_span(std::size_t k);
-  Candidate load(PlacedSpan& span, int node) const;
-  Candidate block(std::size_t k, PlacedSpan& span, int node) const;
+  Candidate load(std::size_t k, int node) const;
+  Candidate block(std::size_t k, int node) const;
   void time(Candidate& c);
+  // The operator of a node that is a task.
+  const LoweredOp& op_of(std::size_t k, int node) const;
   std::vector<SpanInfo> span_infos() const;
   const PartPlan& part_plan(int view) const;
   void find_spans();

@@ -47,8 +47,9 @@ class Placer {
 
   bool rings(Placement& placement, int max_slack, Buffer& too_small) {
     const std::size_t n = plan_.spans.size();
-    for (std::size_t k = 0; k < n; k++) {
-      PlacedSpan p{span_rows(lowering_, config_, plan_, k), {}};
+    const std::vector<Uses> uses = find_uses(lowering_, config_);
+    for (const Span& span : plan_.spans) {
+      PlacedSpan p{span_rows(lowering_, uses, span.tasks, plan_.held), {}};
       p.rings.resize(p.rows.rings.size());
       placement.spans.push_back(std::move(p));
     }
@@ -88,8 +89,7 @@ class Placer {
           p.rings[r] = it->second;
           continue;
         }
-        const int height = p.rows.flow.ring_rows(int(r));
-        const int slots = whole ? height : ring.slots(needed[r] + slack * ring.producer_block, height);
+        const int slots = p.rows.slots(r, needed[r], slack);
         const auto first = space_[std::size_t(ring.buffer)].take(slots * ring.slot_size, whole && k % 2 == 1);
         if (!first) {
           too_small = ring.buffer;

@@ -1,9 +1,7 @@
 #include "compile/spans.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "graph/error.h"
@@ -17,8 +15,7 @@ namespace {
 constexpr int kMinBlockPixels = 16;
 // Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
 constexpr std::size_t kMaxChoices = 5;
-// Of the time estimate, in cycles: from a task's first window to its first row in the next buffer, and a memory
-// access.
+// Of the time estimate, in cycles: from a task's first window to its first row in the next buffer.
 constexpr std::int64_t kFillCycles = 100;
 
 int block_rows(const LoweredOp& op, const Config& config, int pixels) {
@@ -38,166 +35,6 @@ int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink)
   if (shrink == 0) return rows;
   const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.kp, op.out.w)) : 1;
   return std::max(hiding, rows >> shrink);
-}
-
-int slot_size_of(const Storage& s) { return RowLayout(s.groups, s.shape.w).slot_size; }
-
-constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-
-// Who makes and who reads a storage, by position in the lowering.
-struct Uses {
-  struct Part {
-    std::size_t maker = kNobody;
-    std::vector<std::size_t> readers;  // of rows
-    std::int64_t bytes = 0;            // of all rows in memory
-    bool needed_in_memory = false;     // by the host, or to be read as another shape
-  };
-  std::vector<Part> parts;
-  std::size_t first_maker = kNobody;
-  std::vector<std::size_t> readers[kBuffers];
-  int slot_size = 0;
-
-  bool read_in(Buffer b, std::size_t first, std::size_t end) const { return any_in(readers[std::size_t(b)], first, end); }
-  bool read_in(std::size_t first, std::size_t end) const {
-    return read_in(Buffer::kSb, first, end) || read_in(Buffer::kVb, first, end);
-  }
-  // Parts that operators [first, end) read and that nobody makes there.
-  std::vector<int> loaded_in(std::size_t first, std::size_t end) const {
-    std::vector<int> loaded;
-    for (std::size_t i = 0; i < parts.size(); i++) {
-      const bool before = parts[i].maker == kNobody || parts[i].maker < first;
-      if (before && any_in(parts[i].readers, first, end)) loaded.push_back(int(i));
-    }
-    return loaded;
-  }
-  bool made_before(std::size_t at) const { return first_maker < at; }
-
-  static bool any_in(const std::vector<std::size_t>& positions, std::size_t first, std::size_t end) {
-    return std::any_of(positions.begin(), positions.end(),
-                       [&](std::size_t at) { return at >= first && at < end; });
-  }
-};
-
-std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
-  std::vector<Uses> uses(lowering.storages.size());
-  for (std::size_t i = 0; i < uses.size(); i++) {
-    const Storage& s = lowering.storages[i];
-    uses[i].slot_size = s.parts.empty() ? 0 : slot_size_of(s);
-    const std::int64_t pixels = std::int64_t(s.shape.h) * s.shape.w;
-    for (const Part& p : s.parts) {
-      // Whole words of CP channels, but what is dense has its own bytes.
-      const std::int64_t bytes = s.windows    ? std::int64_t(s.shape.h) * s.windows->row_bytes()
-                                 : s.loaded() ? pixels * s.shape.c
-                                              : pixels * p.groups * config.cp;
-      uses[i].parts.push_back({kNobody, {}, bytes, false});
-    }
-  }
-  const auto each_part = [&](int view, auto use) {
-    Uses& u = uses[std::size_t(lowering.views[std::size_t(view)].storage)];
-    for (int part : lowering.parts_of(view)) use(u, u.parts[std::size_t(part)]);
-  };
-  for (std::size_t at = 0; at < lowering.ops.size(); at++) {
-    const LoweredOp& op = lowering.ops[at];
-    if (!on_device(op.engine)) continue;
-    for (int v : op.inputs) {
-      each_part(v, [&](Uses& u, Uses::Part& p) {
-        p.readers.push_back(at);
-        auto& readers = u.readers[std::size_t(buffer_of(op.engine))];
-        if (readers.empty() || readers.back() != at) readers.push_back(at);
-      });
-      const int bytes = lowering.storage_of(v).bytes_of;
-      if (bytes >= 0) each_part(bytes, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
-    }
-    each_part(op.output, [&](Uses& u, Uses::Part& p) {
-      p.maker = at;
-      u.first_maker = std::min(u.first_maker, at);
-    });
-  }
-  for (const Lowering::Fetched& f : lowering.fetched) {
-    each_part(f.view, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
-  }
-  return uses;
-}
-
-// The storages that are held across the cuts they live over; all others are spilled.
-using Held = std::vector<bool>;
-
-SpanRows make_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
-                   const Held& is_held) {
-  SpanRows rows;
-  const std::size_t first = tasks.front().position;
-  const std::size_t end = tasks.back().position + 1;
-  const std::size_t storages = lowering.storages.size();
-  std::vector<std::array<int, kBuffers>> ring_of(storages, {-1, -1});
-  std::vector<std::vector<int>> writer(storages);  // node of every part, -1: it is there already
-
-  for (std::size_t s = 0; s < storages; s++) {
-    const Uses& u = uses[s];
-    writer[s].assign(u.parts.size(), -1);
-    for (int b = 0; b < kBuffers; b++) {
-      const bool here = u.read_in(Buffer(b), first, end);
-      // Held: from its first maker to the last reader, whether this span uses it or not.
-      const bool held = is_held[s] && u.made_before(end) && u.read_in(Buffer(b), first, kNobody);
-      if (!here && !held) continue;
-      const int height = lowering.storages[s].shape.h;
-      ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, held ? height : RowFlow::kUnlimited);
-      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1, u.parts.size() > 1});
-    }
-  }
-  // Maps that are read from memory, as far as they were made before.
-  for (std::size_t s = 0; s < storages; s++) {
-    const std::vector<int> parts = uses[s].loaded_in(first, end);
-    if (parts.empty() || is_held[s]) continue;
-    RowFlow::Node node;
-    node.rows = lowering.storages[s].shape.h;
-    node.block = node.rows;
-    for (const Task& t : tasks) {
-      const LoweredOp& op = lowering.ops[t.position];
-      const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](int v) {
-        return lowering.views[std::size_t(v)].storage == int(s);
-      });
-      if (reads) node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
-    }
-    for (int r : ring_of[s]) {
-      if (r < 0) continue;
-      node.rings.push_back(r);
-      rows.rings[std::size_t(r)].producer_block = node.block;
-    }
-    const int n = rows.flow.add_node(std::move(node));
-    for (int part : parts) writer[s][std::size_t(part)] = n;
-    rows.nodes.push_back({int(s), 0, parts});
-  }
-  for (std::size_t i = 0; i < tasks.size(); i++) {
-    const Task& t = tasks[i];
-    const LoweredOp& op = lowering.ops[t.position];
-    RowFlow::Node node;
-    node.rows = op.out.h;
-    node.block = t.block_rows;
-    node.chunks = t.chunks();
-    for (std::size_t k = 0; k < op.inputs.size(); k++) {
-      const int v = op.inputs[k];
-      const std::size_t s = std::size_t(lowering.views[std::size_t(v)].storage);
-      RowFlow::Input in;
-      in.ring = ring_of[s][std::size_t(buffer_of(op.engine))];
-      for (int part : lowering.parts_of(v)) {
-        const int n = writer[s][std::size_t(part)];
-        if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
-      }
-      in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
-      in.pad_top = op.pad_top;
-      in.kernel_rows = op.kernel_rows;
-      node.inputs.push_back(std::move(in));
-    }
-    const std::size_t s = std::size_t(lowering.views[std::size_t(op.output)].storage);
-    for (int r : ring_of[s]) {
-      if (r < 0) continue;
-      node.rings.push_back(r);
-      rows.rings[std::size_t(r)].producer_block = std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
-    }
-    writer[s][std::size_t(lowering.parts_of(op.output).front())] = rows.flow.add_node(std::move(node));
-    rows.nodes.push_back({-1, i, {}});
-  }
-  return rows;
 }
 
 class Planner {
@@ -348,7 +185,7 @@ class Planner {
     } else {
       spans.push_back({tasks});
     }
-    const SpanRows rows = make_rows(lowering_, uses_, spans.front().tasks, none);
+    const SpanRows rows = span_rows(lowering_, uses_, spans.front().tasks, none);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::int64_t cycles = estimate(tasks);
     bool all = true;
@@ -357,7 +194,6 @@ class Planner {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
         if (!agree(p, in, q, out)) continue;
-        // Rows that are read again must come from memory.
         const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()));
         if (!cost) {
           all = false;
@@ -403,10 +239,9 @@ class Planner {
     const auto held = [&](int s) { return held_in(crossing_[p], in, s) || held_in(crossing_[q], out, s); };
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
       const SpanRows::Ring& ring = rows.rings[r];
-      const int height = rows.flow.ring_rows(int(r));
       if (held(ring.storage)) continue;  // below
-      const int slack = options_.slack_blocks * ring.producer_block;
-      used[std::size_t(ring.buffer)] += std::int64_t(ring.slots(slots[r] + slack, height)) * ring.slot_size;
+      used[std::size_t(ring.buffer)] +=
+          std::int64_t(rows.slots(r, slots[r], options_.slack_blocks)) * ring.slot_size;
     }
     const auto whole = [&](int s) {
       const Uses& u = uses_[std::size_t(s)];
@@ -421,9 +256,7 @@ class Planner {
     for (int s : crossing_[q]) {
       if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
     }
-    if (used[0] > config_.sb_depth - options_.reserve[0] || used[1] > config_.vb_depth - options_.reserve[1]) {
-      return std::nullopt;
-    }
+    if (!room_for(used)) return std::nullopt;
     for (const SpanRows::Node& node : rows.nodes) {
       if (node.storage < 0) continue;
       if (held(node.storage)) continue;
@@ -435,6 +268,11 @@ class Planner {
       if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
     }
     return bytes;
+  }
+
+  // Addresses of SB and VB.
+  bool room_for(const std::array<std::int64_t, kBuffers>& used) const {
+    return used[0] <= config_.sb_depth - options_.reserve[0] && used[1] <= config_.vb_depth - options_.reserve[1];
   }
 
   int storage_of(int view) const { return lowering_.views[std::size_t(view)].storage; }
@@ -523,16 +361,15 @@ class Planner {
   }
 
   bool fits(const std::vector<Task>& tasks, const SpanPlan& plan) const {
-    const SpanRows rows = make_rows(lowering_, uses_, tasks, plan.held);
+    const SpanRows rows = span_rows(lowering_, uses_, tasks, plan.held);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::array<std::int64_t, kBuffers> used{};
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
       const SpanRows::Ring& ring = rows.rings[r];
-      const int height = rows.flow.ring_rows(int(r));
-      const int wanted = slots[r] + options_.slack_blocks * ring.producer_block;
-      used[std::size_t(ring.buffer)] += std::int64_t(ring.whole ? height : ring.slots(wanted, height)) * ring.slot_size;
+      used[std::size_t(ring.buffer)] +=
+          std::int64_t(rows.slots(r, slots[r], options_.slack_blocks)) * ring.slot_size;
     }
-    return used[0] <= config_.sb_depth - options_.reserve[0] && used[1] <= config_.vb_depth - options_.reserve[1];
+    return room_for(used);
   }
 
   // Tells which layer cannot be reached.
@@ -541,7 +378,7 @@ class Planner {
     while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) p--;
     const LoweredOp& op = lowering_.ops[order_[p]];
     const Op& o = graph_.ops[std::size_t(op.op)];
-    const int slot_size = slot_size_of(lowering_.storage_of(op.inputs[0]));
+    const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
                      "): limit: " + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
@@ -565,10 +402,6 @@ class Planner {
 };
 
 }  // namespace
-
-SpanRows span_rows(const Lowering& lowering, const Config& config, const SpanPlan& plan, std::size_t span) {
-  return make_rows(lowering, find_uses(lowering, config), plan.spans[span].tasks, plan.held);
-}
 
 SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options) {
   return Planner(graph, lowering, config, options).run();

@@ -18,23 +18,11 @@
 #include <vector>
 
 #include "compile/config.h"
-#include "compile/lower.h"
 #include "compile/layout.h"
-#include "compile/row_flow.h"
+#include "compile/lower.h"
+#include "compile/span_rows.h"
 
 namespace kaiten {
-
-// An operator in a span, or some of its tiles. More than one chunk: its weights follow each other through the
-// weight buffer, the rows in front of it and behind it stay.
-struct Task {
-  std::size_t position = 0;  // in Lowering::ops
-  int tile_begin = 0;
-  int tile_end = 0;
-  int chunk_tiles = 0;  // tiles whose weights are loaded together
-  int block_rows = 1;   // output rows of a command
-
-  int chunks() const { return ceil_div(tile_end - tile_begin, chunk_tiles); }
-};
 
 struct Span {
   std::vector<Task> tasks;
@@ -56,33 +44,6 @@ struct SpanPlan {
   std::vector<bool> held;     // storages kept whole from their first span to their last
   std::int64_t bytes = 0;     // activations moved to and from memory
 };
-
-// The rows of a span: a node for each map that is loaded (in front), one for each task (in their order), a ring for
-// each map and buffer that reads it.
-struct SpanRows {
-  struct Node {
-    int storage = -1;       // loaded; -1: a task
-    std::size_t task = 0;
-    std::vector<int> parts;  // of the storage that are loaded
-  };
-  struct Ring {
-    int storage = -1;
-    Buffer buffer = Buffer::kSb;
-    int slot_size = 0;
-    bool whole = false;  // held, or gone through more than once
-    int producer_block = 1;
-    // Parts may be rows apart: rows that share a slot must share the banks of their words, which repeat every three.
-    bool parts = false;
-
-    // At least so many, of a map of `height` rows.
-    int slots(int wanted, int height) const { return std::min(height, parts ? ceil_div(wanted, 3) * 3 : wanted); }
-  };
-  RowFlow flow;
-  std::vector<Node> nodes;
-  std::vector<Ring> rings;
-};
-
-SpanRows span_rows(const Lowering& lowering, const Config& config, const SpanPlan& plan, std::size_t span);
 
 // Throws InputError naming the layer that does not fit, and by how much.
 SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options);
