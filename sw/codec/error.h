@@ -1,0 +1,19 @@
+// What an expander throws when its input cannot have come out of the packer. The message is one line: where
+// (the row, where there are rows), and what disagrees.
+#ifndef KAITEN_CODEC_ERROR_H
+#define KAITEN_CODEC_ERROR_H
+
+#include <string>
+
+#include "graph/error.h"
+
+namespace kaiten::codec {
+
+class CorruptStream : public InputError {
+ public:
+  explicit CorruptStream(const std::string& message) : InputError(message) {}
+};
+
+}  // namespace kaiten::codec
+
+#endif  // KAITEN_CODEC_ERROR_H
