@@ -18,7 +18,7 @@ packages=(
   'clang|clang-14|clang-15|clang-16|clang-17|clang-18|clang-19' 'lld|lld-14|lld-15|lld-16|lld-17|lld-18|lld-19'
   g++ cmake ninja-build ccache git
   libgtest-dev flatbuffers-compiler libflatbuffers-dev protobuf-compiler libprotobuf-dev nlohmann-json3-dev libboost-program-options-dev libfmt-dev
-  libpng-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev
+  libpng-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev libfftw3-dev
   python3 python3-venv berkeley-abc
 )
 requirements=(scripts/requirements.txt)

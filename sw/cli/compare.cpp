@@ -57,6 +57,7 @@ int compare_command(const Arguments& arguments) {
                c.different > 0 ? place_text(c.first) : "-"});
   }
   std::cout << table.text(output_width()) << "\ninput: " << inputs.origin << "\n";
+  for (const std::string& note : result.report.notes) std::cout << note << "\n";
   const std::string title = graph.name + " on " + session.program().config.name + ": ";
   if (result.report.difference.empty()) {
     std::cout << "EQUAL " << title << grouped(elements) << " elements of " << result.comparisons.size()

@@ -61,6 +61,8 @@ Job::Job(po::options_description& all, bool is_tb)
       "seed of random inputs and stalls");
   add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),
       "whose answers to give: LiteRT's reference kernels or tflite-micro's");
+  add("oracle", po::value(&oracle_)->value_name("direct|fft")->default_value(oracle_),
+      "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms");
   add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
   add("debug", "simulator with assertions and random initial state");
@@ -93,6 +95,11 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
     machine_.rounding = RoundingStyle::Tflm;
   } else if (rounding_ != "litert") {
     throw InputError("--rounding is litert or tflm, not '" + rounding_ + "'");
+  }
+  if (oracle_ == "fft") {
+    machine_.oracle = Oracle::Fft;
+  } else if (oracle_ != "direct") {
+    throw InputError("--oracle is direct or fft, not '" + oracle_ + "'");
   }
   if (latency_ < 1 || latency_ > kMaxLatency) {
     throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +

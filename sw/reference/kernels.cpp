@@ -111,6 +111,10 @@ void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input 
   }
 }
 
+int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum) {
+  return requantize_channel(params, channel, accumulator(params.bias[channel], sum));
+}
+
 void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
             Output output, int groups) {
   const auto channels = size_t(out.c);
@@ -118,8 +122,7 @@ void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input
       params, window, in, input, weights, out, groups, [&](size_t first, std::span<const int32_t> sums) {
         int8_t* result = output.data() + first * channels;
         for (size_t i = 0; i < sums.size(); i++) {
-          result[i] =
-              requantize_channel(params, i % channels, accumulator(params.bias[i % channels], sums[i]));
+          result[i] = requantize_sum(params, i % channels, sums[i]);
         }
       });
 }
@@ -160,7 +163,7 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
     dot_products(lines.length, lines.at(0), size_t(rows), kernels.at(0), count, sums.data(), count);
     for (size_t i = 0; i < size_t(rows) * count; i++) {
       const size_t o = first + i % count;
-      output[i / count * channels + o] = requantize_channel(params, o, accumulator(params.bias[o], sums[i]));
+      output[i / count * channels + o] = requantize_sum(params, o, sums[i]);
     }
   }
 }

@@ -31,6 +31,9 @@ using SumsOfPixels = std::function<void(size_t first, std::span<const int32_t> s
 void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights,
                  Nhwc out, int groups, const SumsOfPixels& take);
 
+// The result of a channel from a sum of products, without bias, modulo 2^32.
+int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum);
+
 // weights HWO; output channel o reads input channel o / (out.c / in.c).
 void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
                Output output);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "graph/error.h"
+#include "reference/fft_oracle.h"
 #include "reference/host_float.h"
 #include "reference/kernels.h"
 
@@ -123,20 +124,25 @@ std::vector<float> floats_of(std::span<const int8_t> bytes) {
   return values;
 }
 
-void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors) {
+void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors,
+                  FftOracle* oracle) {
   const Nhwc in = graph.input_of(op).nhwc();
   const Nhwc out = graph.output_of(op).nhwc();
   const Int8Values& input = tensors[size_t(op.inputs.front())];
   Int8Values output(graph.output_of(op).bytes());
   switch (op.kind) {
     case OpKind::Conv2D:
-      reference::conv2d(conv_params(graph, op, style), op.window, in, input, weights_of(graph, op), out,
-                        output, op.groups);
+    case OpKind::DepthwiseConv2D: {
+      const ConvParams params = conv_params(graph, op, style);
+      const std::span<const int8_t> weights = weights_of(graph, op);
+      if (oracle != nullptr && oracle->run(op, params, in, input, weights, out, output)) break;
+      if (op.kind == OpKind::Conv2D) {
+        reference::conv2d(params, op.window, in, input, weights, out, output, op.groups);
+      } else {
+        reference::depthwise(params, op.window, in, input, weights, out, output);
+      }
       break;
-    case OpKind::DepthwiseConv2D:
-      reference::depthwise(conv_params(graph, op, style), op.window, in, input, weights_of(graph, op), out,
-                           output);
-      break;
+    }
     case OpKind::FullyConnected:
       reference::fully_connected(conv_params(graph, op, style), 1, input, weights_of(graph, op), output);
       break;
@@ -207,7 +213,8 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
 }
 
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
-                                      RoundingStyle style, const std::function<void()>& before_each) {
+                                      RoundingStyle style, const std::function<void()>& before_each,
+                                      FftOracle* oracle) {
   if (inputs.size() != graph.inputs.size()) {
     throw InputError("the model has " + std::to_string(graph.inputs.size()) + " inputs, given " +
                      std::to_string(inputs.size()));
@@ -223,7 +230,7 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
   }
   for (const Op& op : graph.ops) {
     if (before_each) before_each();
-    run_operator(graph, op, style, tensors);
+    run_operator(graph, op, style, tensors, oracle);
   }
   return tensors;
 }

@@ -15,6 +15,8 @@
 
 namespace kaiten {
 
+class FftOracle;
+
 // Stored values of an activation, dense NHWC; of a float32 tensor (host only) its bytes, in the model's
 // order.
 using Int8Values = std::vector<int8_t>;
@@ -25,14 +27,16 @@ std::vector<float> floats_of(std::span<const int8_t> bytes);
 
 // Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under
 // its index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the
-// inputs are wrong, and what `before_each`, called before each operator, throws.
+// inputs are wrong, and what `before_each`, called before each operator, throws. With an oracle it computes the
+// convolutions (fft_oracle.h).
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
                                       RoundingStyle style = RoundingStyle::LiteRt,
-                                      const std::function<void()>& before_each = {});
+                                      const std::function<void()>& before_each = {}, FftOracle* oracle = nullptr);
 
 // Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and
 // writes its output there. A driver uses it for the operators that run on the host.
-void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors);
+void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors,
+                  FftOracle* oracle = nullptr);
 
 }  // namespace kaiten
 

@@ -12,6 +12,7 @@
 #include "compile/compiler.h"
 #include "device/driver.h"
 #include "graph/error.h"
+#include "reference/fft_oracle.h"
 #include "report/layer_clock.h"
 #include "report/trace.h"
 #include "tb/sim_device.h"
@@ -229,9 +230,13 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   s.next_run();
   const std::string title = s.graph.name + " on " + s.options.config + ": ";
   std::vector<Int8Values> expected;
-  if (options.check)
-    expected =
-        run_reference(s.graph, inputs, s.options.rounding, [&] { s.say(title + "computing the reference"); });
+  std::optional<FftOracle> oracle;
+  if (options.check) {
+    if (s.options.oracle == Oracle::Fft) oracle.emplace();
+    expected = run_reference(
+        s.graph, inputs, s.options.rounding, [&] { s.say(title + "computing the reference"); },
+        oracle ? &*oracle : nullptr);
+  }
 
   std::optional<Watcher> watcher;
   if (options.check) watcher.emplace(s.graph, s.program(), expected);
@@ -290,6 +295,9 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
         report.difference = "output '" + s.graph.tensors[std::size_t(output)].name + "' differs";
     }
     report.exact = report.difference.empty();
+  }
+  if (oracle) {
+    for (const std::string& note : oracle->notes()) report.notes.push_back(note);
   }
   if (trace) result.trace = trace->json();
   s.wave->complete = true;

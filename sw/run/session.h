@@ -27,9 +27,13 @@
 
 namespace kaiten {
 
+// Who computes the sums of the expected convolutions: multiply-accumulates, or Fourier transforms (docs/fft.md).
+enum class Oracle { Direct, Fft };
+
 struct SessionOptions {
   std::string config = "base";  // of rtl/configs.json, with a simulator in this build
   RoundingStyle rounding = RoundingStyle::LiteRt;
+  Oracle oracle = Oracle::Direct;
   int block_pixels = 0;  // output pixels of a command; 0: a number that suits the array
   // Every run after the first finds the weights that fit on chip there (WB, VWB) instead of loading them.
   bool keep_weights = false;

@@ -136,6 +136,15 @@ TEST_F(Tool, WritesOutputAndReport) {
   }
 }
 
+TEST_F(Tool, ComputesConvolutionsByFft) {
+  for (const char* command : {"run", "compare"}) {
+    const Outcome r = kaiten({command, "demo", "--config", "nano", "--oracle", "fft"});
+    EXPECT_EQ(r.code, kDone) << r.err;
+    EXPECT_NE(r.out.find("oracle: 12 convolutions by FFT"), std::string::npos) << r.out;
+    EXPECT_EQ(r.out.find("computed directly"), std::string::npos) << r.out;
+  }
+}
+
 // A model with float32 input and outputs: planes of reals, or the image they were made from.
 TEST_F(Tool, FeedsFloatModels) {
   const auto shared = test::shared_dir();
@@ -213,6 +222,7 @@ TEST_F(Tool, RefusesBadCommandLines) {
   expect_refused(kaiten({"run", "demo", "--latency", "0"}), "latency");
   expect_refused(kaiten({"run", "demo", "--latency", "many"}), "latency");
   expect_refused(kaiten({"run", "demo", "--rounding", "up"}), "rounding");
+  expect_refused(kaiten({"run", "demo", "--oracle", "dft"}), "--oracle is direct or fft, not 'dft'");
   expect_refused(kaiten({"run", "demo", "--bytes-per-cycle", "-3"}), "bytes-per-cycle");
   expect_refused(kaiten({"run", "/nowhere/x.tflite"}), "/nowhere/x.tflite");
   expect_refused(kaiten({"run", dir_.string()}), dir_.string());

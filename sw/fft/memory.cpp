@@ -1,0 +1,74 @@
+#include "fft/memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace kaiten::fft {
+namespace {
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+std::string bytes_text(std::uint64_t bytes) {
+  return (bytes == kMost ? "2^64 or more" : std::to_string(bytes)) + " bytes";
+}
+
+}  // namespace
+
+std::uint64_t product(std::initializer_list<std::uint64_t> factors) {
+  std::uint64_t result = 1;
+  bool zero = false;
+  bool over = false;
+  for (std::uint64_t f : factors) {
+    zero = zero || f == 0;
+    over = __builtin_mul_overflow(result, f, &result) || over;
+  }
+  return zero ? 0 : over ? kMost : result;
+}
+
+std::uint64_t sum(std::initializer_list<std::uint64_t> terms) {
+  std::uint64_t result = 0;
+  bool over = false;
+  for (std::uint64_t t : terms) over = __builtin_add_overflow(result, t, &result) || over;
+  return over ? kMost : result;
+}
+
+std::uint64_t array_bytes(std::uint64_t elements, std::size_t element_bytes) {
+  const std::uint64_t bytes = sum({product({elements, element_bytes}), kAlignment - 1});
+  return bytes == kMost ? kMost : bytes / kAlignment * kAlignment;
+}
+
+OutOfMemory::OutOfMemory(const std::string& what, std::uint64_t needed, std::uint64_t limit)
+    : std::runtime_error(what + " needs " + bytes_text(needed) + ", there are " + bytes_text(limit)),
+      needed_(needed) {}
+
+Memory::Memory(std::uint64_t limit) : limit_(limit) {}
+
+std::uint64_t Memory::physical_bytes() {
+  return product({std::uint64_t(sysconf(_SC_PHYS_PAGES)), std::uint64_t(sysconf(_SC_PAGESIZE))});
+}
+
+void Memory::require(const std::string& what, std::uint64_t bytes) const {
+  const std::uint64_t used = used_;
+  if (sum({used, bytes}) > limit_) throw OutOfMemory(what, bytes, limit_ - std::min(used, limit_));
+}
+
+void* Memory::allocate(std::uint64_t bytes) {
+  require("an array", bytes);
+  void* data = ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
+  if (data == nullptr) throw OutOfMemory("an array", bytes, limit_);
+  const std::uint64_t now = used_ += bytes;
+  std::uint64_t before = peak_;
+  while (before < now && !peak_.compare_exchange_weak(before, now)) {
+  }
+  return data;
+}
+
+void Memory::release(void* data, std::uint64_t bytes) {
+  ::operator delete(data, std::align_val_t(kAlignment));
+  used_ -= bytes;
+}
+
+}  // namespace kaiten::fft

@@ -1,0 +1,50 @@
+// A fixed number of threads that share the tasks of a loop.
+#ifndef KAITEN_FFT_WORKERS_H
+#define KAITEN_FFT_WORKERS_H
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kaiten::fft {
+
+class Workers {
+ public:
+  // The calling thread is one of them.
+  explicit Workers(int threads = 1);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  int count() const { return int(threads_.size()) + 1; }
+
+  // Calls task(index, worker) once for every index below `tasks`, worker in 0 .. count() - 1, and returns
+  // when all are done; an exception of a task is thrown here. Calls from several threads wait for each other;
+  // a task must not call it.
+  using Task = std::function<void(std::int64_t index, int worker)>;
+  void each(std::int64_t tasks, const Task& task);
+
+ private:
+  void work(int worker);
+  void serve(int worker);
+
+  std::vector<std::thread> threads_;
+  std::mutex caller_;
+  // The loop under way. A round begins when `round_` changes and ends when `busy_` is 0.
+  const Task* task_ = nullptr;
+  std::int64_t tasks_ = 0;
+  std::atomic<std::int64_t> next_ = 0;
+  std::atomic<std::uint32_t> round_ = 0;
+  std::atomic<int> busy_ = 0;
+  bool stop_ = false;
+  std::mutex error_mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace kaiten::fft
+
+#endif  // KAITEN_FFT_WORKERS_H
