@@ -23,6 +23,7 @@ int run_command(const Arguments& arguments, bool is_tb);
 int compare_command(const Arguments& arguments);
 int inspect_command(const Arguments& arguments);
 int plan_command(const Arguments& arguments);
+int compress_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);
 

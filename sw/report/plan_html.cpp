@@ -5,50 +5,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/svg.h"
 #include "report/table.h"
 
 namespace kaiten {
 
 namespace {
 
-constexpr const char* kColours[] = {"#3b6fb6", "#d1662b", "#3f9a56", "#9a4fa0",
-                                    "#b8902a", "#4aa3a8", "#a84a5c", "#6b6b6b"};
-constexpr int kWidth = 960;  // of a drawing
+using svg::colour;
+using svg::drawing;
+using svg::escaped;
+using svg::kWidth;
+using svg::line;
+using svg::text_at;
+
 constexpr int kHeight = 320;
 constexpr int kMargin = 60;
-
-constexpr const char* kStyle =
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:1040px;margin:2em auto;padding:0 "
-    "1em;color:#222;background:#fff}"
-    "h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;font-size:13px}"
-    "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid "
-    "#ddd}td:first-child,th:first-child{text-align:left}"
-    "svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#333}.scroll{overflow-x:auto}";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
 
 std::string bytes_text(std::int64_t n) { return grouped(static_cast<unsigned long long>(n)); }
 
@@ -56,21 +28,6 @@ std::string short_bytes(double n) {
   if (n >= 1 << 20) return fmt::format("{:.3g} MiB", n / (1 << 20));
   if (n >= 1 << 10) return fmt::format("{:.3g} KiB", n / (1 << 10));
   return fmt::format("{:.3g} B", n);
-}
-
-std::string svg(int height, const std::string& inside) {
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">{}</svg>\n", kWidth, height, inside);
-}
-
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "middle") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                     escaped(text));
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* stroke, double width = 1) {
-  return fmt::format(
-      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"/>", x1,
-      y1, x2, y2, stroke, width);
 }
 
 // A logarithmic scale between two values, onto pixels.
@@ -166,7 +123,7 @@ std::string partition(const PlanReport& r) {
     out +=
         line(to, base - 150, to, base + 6, m.spans[s].boundary == plan::Boundary::kHeld ? "#9c9" : "#c33", 1);
   }
-  return svg(280, out) +
+  return drawing(280, out) +
          "<p>Height: bytes of a map, logarithmic. Red: cuts where the map goes through memory; green: it is "
          "held on "
          "chip. Arcs: residual edges and branches.</p>\n";
@@ -234,7 +191,7 @@ std::string sweep(const PlanReport& r) {
     if (!path.empty())
       out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", path, colour(i));
   }
-  return svg(kHeight, out);
+  return drawing(kHeight, out);
 }
 
 std::string plain(double v) { return fmt::format("{:.4g}", v); }
@@ -261,7 +218,7 @@ std::string roofline(const PlanReport& r) {
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>", x(intensity[i]),
                        y(std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle)), colour(i));
   }
-  return svg(kHeight, out);
+  return drawing(kHeight, out);
 }
 
 std::string energy(const PlanReport& r) {
@@ -273,9 +230,8 @@ std::string energy(const PlanReport& r) {
     const double top = 30 + row * double(i);
     out += text_at(190, top + 13, title_of(r.methods[i]), "end");
     double at = 200;
-    const std::pair<double, const char*> parts[] = {{r.energies[i].compute, kColours[0]},
-                                                    {r.energies[i].dram, kColours[1]},
-                                                    {r.energies[i].link, kColours[2]}};
+    const std::pair<double, const char*> parts[] = {
+        {r.energies[i].compute, colour(0)}, {r.energies[i].dram, colour(1)}, {r.energies[i].link, colour(2)}};
     for (const auto& [value, fill] : parts) {
       const double w = width * value / most;
       out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"18\" fill=\"{}\"/>", at,
@@ -287,18 +243,17 @@ std::string energy(const PlanReport& r) {
   const char* const names[] = {"compute", "DRAM", "links"};
   for (int i = 0; i < 3; i++) {
     out += fmt::format("<rect x=\"{}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/>", 200 + 90 * i,
-                       kColours[i]) +
+                       colour(std::size_t(i))) +
            text_at(214 + 90 * i, 17, names[i], "start");
   }
-  return svg(40 + int(row) * int(r.methods.size()), out);
+  return drawing(40 + int(row) * int(r.methods.size()), out);
 }
 
 }  // namespace
 
 std::string to_html(const PlanReport& r) {
   const std::string where = r.mode == "paper" ? short_bytes(double(r.capacity_bytes)) : r.config;
-  std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
-                    escaped(r.network.name) + "</title><style>" + kStyle + "</style></head><body>\n";
+  std::string out;
   out += fmt::format("<h1>{} on {}</h1>\n<p>{} layers, {} MACs, batch {}; {} mode.</p>\n",
                      escaped(r.network.name), escaped(where), r.network.layer_count(),
                      bytes_text(r.network.macs()), r.batch, r.mode);
@@ -307,7 +262,7 @@ std::string to_html(const PlanReport& r) {
   if (!r.sweep.empty()) out += "<h2>Traffic over capacity</h2>\n" + sweep(r);
   out += "<h2>Roofline</h2>\n" + roofline(r) + "<h2>Energy</h2>\n" + energy(r);
   for (const std::string& note : r.notes) out += "<p>" + escaped(note) + "</p>\n";
-  return out + "</body></html>\n";
+  return svg::page(r.network.name, out);
 }
 
 }  // namespace kaiten

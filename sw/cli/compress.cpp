@@ -1,0 +1,311 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <iostream>
+#include <optional>
+
+#include "cli/demo.h"
+#include "cli/files.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "cli/tool.h"
+#include "codec/codec.h"
+#include "codec/statistics.h"
+#include "graph/error.h"
+#include "import/import.h"
+#include "report/compress_report.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::size_t kMaxDimension = std::size_t(1) << 32;
+constexpr int kMaxBatch = 256;
+
+struct CompressOptions {
+  std::string file;
+  int bits = 8;
+  long long zero_point = 0;
+  std::string shape;
+  std::string from;
+  std::string layout = "all";
+  std::string codec = "all";
+  std::size_t window = codec::kDefaultWindow;
+  double seconds = 0;
+  int batch = 1;
+  std::uint64_t seed = 1;
+  std::string input;
+  std::string html;
+  std::string json;
+  Normalisation normalisation;
+};
+
+bool is_model(const std::string& file) {
+  return file == kDemoName || file.ends_with(".tflite") || file.ends_with(".onnx");
+}
+
+std::optional<codec::MapLayout> layout_of(const std::string& name) {
+  for (codec::MapLayout l : codec::kMapLayouts) {
+    if (name_of(l) == name) return l;
+  }
+  return std::nullopt;
+}
+
+// "N,C,H,W".
+codec::MapShape shape_of(const std::string& text) {
+  std::array<std::size_t, 4> d{};
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (std::size_t i = 0; i < 4; i++) {
+    const auto [next, error] = std::from_chars(at, end, d[i]);
+    const bool last = i == 3;
+    if (error != std::errc{} || d[i] < 1 || d[i] > kMaxDimension ||
+        (last ? next != end : next == end || *next != ','))
+      throw InputError("--shape: expected N,C,H,W, four numbers from 1, found '" + text + "'");
+    at = next + 1;
+  }
+  return {d[0], d[1], d[2], d[3]};
+}
+
+bool parse(const Arguments& arguments, CompressOptions& o) {
+  po::options_description all("options");
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("file", po::value(&o.file)->value_name("FILE"),
+      "raw elements, or a TensorFlow Lite or ONNX model (.tflite, .onnx, 'demo'); also as first argument");
+  add("codec", po::value(&o.codec)->value_name("NAME")->default_value(o.codec),
+      "zvc, rle, zlib, lz4, zstd or all");
+  add("layout", po::value(&o.layout)->value_name("NAME")->default_value(o.layout),
+      "order of the elements to compress: nchw, nhwc, chwn or all");
+  add("window", po::value(&o.window)->value_name("BYTES")->default_value(o.window),
+      "what is compressed on its own");
+  add("seconds", po::value(&o.seconds)->value_name("S")->default_value(o.seconds),
+      "repeat each measurement of speed so long");
+  add("bits", po::value(&o.bits)->value_name("8|16|32")->default_value(o.bits),
+      "of an element of a raw file");
+  add("zero-point", po::value(&o.zero_point)->value_name("Z")->default_value(o.zero_point),
+      "of a raw file: the value that ZVC and RLE leave out");
+  add("shape", po::value(&o.shape)->value_name("N,C,H,W"),
+      "of a raw file; without it one row, and layouts are all the same");
+  add("from", po::value(&o.from)->value_name("NAME"),
+      "order of the elements in a raw file: nchw, nhwc or chwn; without it that of --layout, else nchw");
+  add("input", po::value(&o.input)->value_name("FILE"),
+      "of a model: its inputs, or an image; without it random ones");
+  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
+  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
+      "of a model: so many random inputs, side by side in CHWN");
+  add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
+  add("html", po::value(&o.html)->value_name("FILE"), "write a page with the ratios as bars");
+  add("json", po::value(&o.json)->value_name("FILE"), "write JSON; '-': to standard output, nothing else is");
+  po::positional_options_description positional;
+  positional.add("file", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
+  if (values.count("help") != 0) {
+    std::cout
+        << "usage: kaiten compress FILE|MODEL [OPTIONS]\n"
+           "How much smaller lossless codecs make a file of elements, or the activations and weights of a "
+           "model.\n\n"
+        << all;
+    return false;
+  }
+  po::notify(values);
+  if (o.file.empty())
+    throw InputError("compress needs a file of elements or a model (see kaiten compress --help)");
+  const char* const raw_only[] = {"bits", "zero-point", "shape", "from"};
+  const char* const model_only[] = {"input", "mean", "scale", "batch", "seed"};
+  const bool model = is_model(o.file);
+  const auto given = [&](const char* name) { return values.count(name) != 0 && !values[name].defaulted(); };
+  for (const char* name : raw_only) {
+    if (model && given(name))
+      throw InputError(fmt::format("--{} is for raw files, '{}' is a model", name, o.file));
+  }
+  for (const char* name : model_only) {
+    if (!model && given(name))
+      throw InputError(fmt::format("--{} is for models (.tflite, .onnx), '{}' is none", name, o.file));
+  }
+  if (o.bits != 8 && o.bits != 16 && o.bits != 32)
+    throw InputError(fmt::format("--bits: expected 8, 16 or 32, found {}", o.bits));
+  const long long least = -(1LL << (o.bits - 1)), most = (1LL << o.bits) - 1;
+  if (o.zero_point < least || o.zero_point > most)
+    throw InputError(fmt::format("--zero-point: expected {} to {} for {} bits, found {}", least, most, o.bits,
+                                 o.zero_point));
+  if (o.from.empty()) o.from = o.layout == "all" ? "nchw" : o.layout;
+  if (o.layout != "all" && !layout_of(o.layout))
+    throw InputError("--layout: expected one of nchw, nhwc, chwn, all, found '" + o.layout + "'");
+  if (!layout_of(o.from))
+    throw InputError("--from: expected one of nchw, nhwc, chwn, found '" + o.from + "'");
+  // Of one row all orders are the same.
+  if (!model && o.shape.empty() && o.layout == "all") o.layout = "nchw";
+  const auto names = codec::codec_names();
+  if (o.codec != "all" && std::find(names.begin(), names.end(), o.codec) == names.end())
+    throw InputError("--codec: expected one of zvc, rle, zlib, lz4, zstd, all, found '" + o.codec + "'");
+  const std::size_t element = std::size_t(o.bits / 8);
+  if (o.window < element || o.window > codec::kMaxWindow || o.window % element != 0)
+    throw InputError(fmt::format("--window: expected {0} to {1} bytes, whole elements of {0}, found {2}",
+                                 element, codec::kMaxWindow, o.window));
+  if (!(o.seconds >= 0 && o.seconds <= 3600))
+    throw InputError(fmt::format("--seconds: expected 0 to 3600, found {}", o.seconds));
+  if (o.batch < 1 || o.batch > kMaxBatch)
+    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", kMaxBatch, o.batch));
+  if (o.batch > 1 && !o.input.empty()) throw InputError("--batch needs random inputs, --input gives one");
+  if (values.count("mean") != 0) o.normalisation.mean = values["mean"].as<double>();
+  if (values.count("scale") != 0) o.normalisation.scale = values["scale"].as<double>();
+  for (const std::string& file : {o.html, o.json}) require_writable(file);
+  return true;
+}
+
+// The codecs that were asked for; of "all" those that the build has.
+void choose_codecs(const CompressOptions& o, CompressReport& report) {
+  for (std::string_view name : codec::codec_names()) {
+    if (o.codec != "all" && o.codec != name) continue;
+    if (const std::string missing = codec::codec_missing(name); !missing.empty()) {
+      if (o.codec != "all") throw InputError(missing);
+      report.notes.push_back(missing);
+      continue;
+    }
+    report.codecs.emplace_back(name);
+  }
+}
+
+CompressItem measure_item(const CompressOptions& o, const CompressReport& report,
+                          std::span<const std::uint8_t> map, const codec::Elements& elements,
+                          const codec::MapShape& shape, codec::MapLayout from) {
+  CompressItem item;
+  item.bytes = map.size();
+  item.elements = double(map.size() / std::size_t(elements.bytes));
+  item.coded = codec::density_of(map, elements) * item.elements;
+  item.entropy_bits = codec::entropy_of(map, elements) * item.elements;
+  item.by.resize(report.codecs.size() * report.layouts.size());
+  for (std::size_t l = 0; l < report.layouts.size(); l++) {
+    const std::vector<std::uint8_t> in =
+        codec::in_layout(map, elements.bytes, shape, from, report.layouts[l]);
+    for (std::size_t c = 0; c < report.codecs.size(); c++) {
+      check_interrupt();
+      const auto codec = codec::make_codec(report.codecs[c], elements);
+      item.by[report.index(c, l)] = codec::measure(*codec, in, o.window, o.seconds);
+    }
+  }
+  return item;
+}
+
+void compress_file(const CompressOptions& o, CompressReport& report) {
+  const std::vector<std::uint8_t> bytes = read_file(o.file);
+  const std::size_t size = std::size_t(o.bits / 8);
+  codec::MapShape shape{1, 1, 1, bytes.size() / size};
+  if (!o.shape.empty()) {
+    shape = shape_of(o.shape);
+    // Dimensions below 2^32: the product of two fits, that of all perhaps not.
+    double needed = double(size);
+    for (std::size_t d : {shape.n, shape.c, shape.h, shape.w}) needed *= double(d);
+    if (needed != double(bytes.size()))
+      throw InputError(fmt::format("'{}' has {} bytes, --shape {} of {} bits needs {:.0f}", o.file,
+                                   bytes.size(), o.shape, o.bits, needed));
+  } else if (bytes.size() % size != 0) {
+    throw InputError(fmt::format("'{}' has {} bytes, elements of {} bits need a multiple of {}", o.file,
+                                 bytes.size(), o.bits, size));
+  }
+  if (bytes.empty()) throw InputError("'" + o.file + "' is empty");
+  const std::uint32_t mask = o.bits == 32 ? 0xffffffffU : (1U << o.bits) - 1;
+  const codec::Elements elements{int(size), std::uint32_t(o.zero_point) & mask};
+  CompressItem item = measure_item(o, report, bytes, elements, shape, *layout_of(o.from));
+  item.name = o.file;
+  report.element_bits = o.bits;
+  report.groups.push_back({"file", {std::move(item)}});
+}
+
+codec::MapShape map_shape(const Tensor& tensor, int batch) {
+  const Nhwc s = tensor.nhwc();
+  return {std::size_t(s.n) * std::size_t(batch), std::size_t(s.c), std::size_t(s.h), std::size_t(s.w)};
+}
+
+std::span<const std::uint8_t> as_bytes(std::span<const std::int8_t> values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size()};
+}
+
+void compress_model(const CompressOptions& o, CompressReport& report) {
+  ProgressLine progress;
+  const Graph graph =
+      require_graph(o.file == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(o.file));
+  report.title = graph.name;
+  // One run an input; the maps of a batch follow each other.
+  std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());
+  for (int i = 0; i < o.batch; i++) {
+    const ModelInputs inputs =
+        make_inputs(graph, {o.file == kDemoName, o.input, o.seed + std::uint64_t(i), o.normalisation});
+    if (i == 0) report.origin = inputs.origin + (o.batch > 1 ? fmt::format(" and {} more", o.batch - 1) : "");
+    std::size_t done = 0;
+    const std::vector<Int8Values> values = run_reference(graph, inputs.values, RoundingStyle::LiteRt, [&] {
+      check_interrupt();
+      progress.show(fmt::format("reference, layer {} of {}", ++done, graph.ops.size()));
+    });
+    for (std::size_t t = 0; t < maps.size(); t++)
+      maps[t].insert(maps[t].end(), as_bytes(values[t]).begin(), as_bytes(values[t]).end());
+  }
+  CompressGroup activations{"activations", {}}, weights{"weights", {}};
+  const auto add = [&](CompressGroup& group, const Tensor& tensor, std::span<const std::uint8_t> map,
+                       int batch, const std::string& name, std::string_view op) {
+    progress.show("measuring " + name);
+    const codec::Elements elements{1, std::uint8_t(tensor.zero_point())};
+    CompressItem item =
+        measure_item(o, report, map, elements, map_shape(tensor, batch), codec::MapLayout::kNhwc);
+    item.name = name;
+    item.op = op;
+    item.shape = shape_text(tensor.shape);
+    group.items.push_back(std::move(item));
+  };
+  for (int t : graph.inputs) {
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    if (tensor.type == ElementType::Int8)
+      add(activations, tensor, maps[std::size_t(t)], o.batch, tensor.name, "input");
+  }
+  for (const Op& op : graph.ops) {
+    const Tensor& output = graph.output_of(op);
+    if (output.type == ElementType::Int8 && op.kind != OpKind::Reshape)
+      add(activations, output, maps[std::size_t(op.output)], o.batch, op.name, name_of(op.kind));
+    if (op.weights != kNoTensor && graph.weights_of(op).type == ElementType::Int8) {
+      const Tensor& w = graph.weights_of(op);
+      add(weights, w, w.data, 1, op.name, name_of(op.kind));
+    }
+  }
+  progress.clear();
+  for (CompressGroup* group : {&activations, &weights}) {
+    if (!group->items.empty()) report.groups.push_back(std::move(*group));
+  }
+  if (report.groups.empty()) throw InputError("'" + o.file + "' has no int8 tensors");
+}
+
+}  // namespace
+
+int compress_command(const Arguments& arguments) {
+  CompressOptions o;
+  if (!parse(arguments, o)) return kDone;
+  CompressReport report;
+  report.title = o.file;
+  report.window = o.window;
+  choose_codecs(o, report);
+  for (codec::MapLayout l : codec::kMapLayouts) {
+    if (o.layout == "all" || o.layout == name_of(l)) report.layouts.push_back(l);
+  }
+  if (is_model(o.file)) {
+    compress_model(o, report);
+  } else {
+    compress_file(o, report);
+  }
+  if (!o.html.empty()) write_file(o.html, to_html(report));
+  if (o.json == "-") {
+    std::cout << to_json(report);
+  } else {
+    if (!o.json.empty()) write_file(o.json, to_json(report));
+    std::cout << to_text(report, output_width());
+  }
+  return kDone;
+}
+
+}  // namespace kaiten::cli
