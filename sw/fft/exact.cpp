@@ -132,7 +132,8 @@ ExactResult correlate_exactly(const Correlation& c, std::span<const std::int16_t
     for (std::size_t i = 0; i < channels; i++) {
       std::copy_n(kernels.data() + (std::size_t(o) * channels + i) * k, k, mine.values.data());
       of_kernel.forward(mine.values.data(), dense(c.kernel), mine.kernel.data(), mine.scratch.data());
-      multiply(bins, spectra.data() + i * bins, mine.kernel.data(), mine.sum.data(), i == 0);
+      inner_product<T>(1, std::int64_t(bins), {spectra.data() + i * bins, 0}, {mine.kernel.data(), 0},
+                       mine.sum.data(), i == 0);
     }
     of_output.inverse(mine.sum.data(), mine.values.data(), dense(out), mine.scratch.data());
     double distance = 0;

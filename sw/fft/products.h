@@ -1,4 +1,5 @@
-// Products of spectra.
+// Products of spectra: inner products over channels, bin by bin, as complex numbers image * conj(kernel),
+// which is the spectrum of the correlation. T: float or double.
 #ifndef KAITEN_FFT_PRODUCTS_H
 #define KAITEN_FFT_PRODUCTS_H
 
@@ -7,11 +8,28 @@
 
 namespace kaiten::fft {
 
-// sum[b] (+)= image[b] * conj(kernel[b]) for every bin: the spectrum of the correlation. `first` overwrites.
-void multiply(std::uint64_t bins, const std::complex<float>* image, const std::complex<float>* kernel,
-              std::complex<float>* sum, bool first);
-void multiply(std::uint64_t bins, const std::complex<double>* image, const std::complex<double>* kernel,
-              std::complex<double>* sum, bool first);
+// A run of bins in several channels, some distance apart.
+template <typename T>
+struct Channels {
+  const std::complex<T>* first;
+  std::int64_t distance;
+};
+
+// sum[b] (+)= sum over channels of image[c][b] * conj(kernel[c][b]); `first` overwrites.
+template <typename T>
+void inner_product(int channels, std::int64_t bins, Channels<T> images, Channels<T> kernels,
+                   std::complex<T>* sum, bool first);
+
+// Complex numbers in a vector register: the width of a cell.
+template <typename T>
+int cell_width();
+
+// The matrix product of a cell: sums[s * image_step + o * output_step] = sum over channels of images[s][c] *
+// conj(kernels[c][o]), every element a cell of cell_width() bins; steps in complex numbers.
+template <typename T>
+void multiply_cell(int images, int channels, int outputs, const std::complex<T>* image,
+                   const std::complex<T>* kernels, std::complex<T>* sums, std::int64_t image_step,
+                   std::int64_t output_step);
 
 }  // namespace kaiten::fft
 

@@ -52,6 +52,7 @@ class Transform {
   // The same as tasks that do not touch each other's data: forward is all planes, then all blocks; inverse
   // all blocks, then all planes.
   int planes() const { return extent_.depth; }
+  int depth() const { return size_.depth; }  // planes of the spectrum
   int blocks() const { return blocks_; }
   void forward_plane(int plane, const T* image, Pitch pitch, Complex* spectrum, T* scratch) const;
   void forward_block(int block, Complex* spectrum, T* scratch) const;

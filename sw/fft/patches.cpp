@@ -1,0 +1,346 @@
+// The layer by FFT of overlapping patches. The images are cut into patches of one transform's size that
+// overlap by the kernel's size less one; to the kernels they are images of one larger batch, so each kernel
+// is transformed at a small size and meets all patches. Work across planes is done column by column, some
+// bins at a time: the kernels' last transform, the products (a matrix product of patches x channels and
+// channels x outputs for every bin), and the results' first inverse transform, all in near caches.
+// docs/fft.md says what that saves.
+#include <complex>
+#include <limits>
+
+#include "fft/algorithm.h"
+#include "fft/products.h"
+#include "fft/transform.h"
+
+namespace kaiten::fft {
+namespace {
+
+// Outputs that one task computes: each reads all spectra of the images once.
+constexpr int kMostOutputs = 16;
+// What multiply_cell works on best: groups have a multiple of it.
+constexpr int kOutputStep = 4;
+
+// Patches along an axis.
+struct Axis {
+  int transform = 1;  // length
+  int count = 1;      // of patches
+  int extent = 1;     // of a patch, in the image
+  int result = 1;     // of a patch, in the result
+
+  // The last patch is moved to end with the image.
+  int begin(int patch, int whole_result) const { return std::min(patch * result, whole_result - result); }
+};
+
+// At most `count` patches, as small as that allows.
+Axis cut(int image, int kernel, int count) {
+  const int result = image - kernel + 1;
+  Axis a;
+  a.transform = good_length((result + count - 1) / count + kernel - 1);
+  a.extent = std::min(a.transform, image);
+  a.result = a.extent - kernel + 1;
+  a.count = (result + a.result - 1) / a.result;
+  return a;
+}
+
+struct Cut {
+  Axis depth, height, width;
+
+  Size transform() const { return {depth.transform, height.transform, width.transform}; }
+  Size extent() const { return {depth.extent, height.extent, width.extent}; }
+  Size result() const { return {depth.result, height.result, width.result}; }
+  std::int64_t count() const { return std::int64_t(depth.count) * height.count * width.count; }
+};
+
+// Measured on one processor: what a bin costs, relative to each other. A transform's unit is length_cost().
+constexpr double kTransformBin = 1.0;
+constexpr double kProductBin = 1.0;
+
+// Cuts tried along an axis.
+constexpr int kMostCuts = 16;
+
+// Time of a layer in arbitrary units.
+double cost(const Cut& cut, const LayerShape& l) {
+  const Size n = cut.transform();
+  const double half = n.width / 2 + 1, depth = n.depth, height = n.height;
+  const double bins = depth * height * half;
+  const auto line = [](int length) { return length == 1 ? 0.0 : length_cost(length) / length; };
+  // Transforms of an image of extent z and y: rows, columns of its planes, lines across planes.
+  const auto transform = [&](double z, double y) {
+    return kTransformBin * half *
+           (z * y * line(n.width) + z * height * line(n.height) + depth * height * line(n.depth));
+  };
+  const double patches = double(cut.count()) * l.batch;
+  return patches * (l.channels * transform(cut.depth.extent, cut.height.extent) +
+                    l.outputs * transform(cut.depth.result, cut.height.result)) +
+         double(l.channels) * l.outputs *
+             (transform(l.kernel.depth, l.kernel.height) + patches * bins * kProductBin);
+}
+
+Cut best_cut(const LayerShape& l) {
+  Cut best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto cuts = [](int image, int kernel) { return std::min(image - kernel + 1, kMostCuts); };
+  for (int z = 1; z <= cuts(l.image.depth, l.kernel.depth); z++) {
+    for (int y = 1; y <= cuts(l.image.height, l.kernel.height); y++) {
+      for (int x = 1; x <= cuts(l.image.width, l.kernel.width); x++) {
+        const Cut c = {cut(l.image.depth, l.kernel.depth, z), cut(l.image.height, l.kernel.height, y),
+                       cut(l.image.width, l.kernel.width, x)};
+        if (c.transform().elements() > (1U << 24)) continue;
+        if (const double t = cost(c, l); t < least) {
+          least = t;
+          best = c;
+        }
+      }
+    }
+  }
+  if (least == std::numeric_limits<double>::infinity()) {
+    best = {cut(l.image.depth, l.kernel.depth, 1), cut(l.image.height, l.kernel.height, 1),
+            cut(l.image.width, l.kernel.width, 1)};
+  }
+  return best;
+}
+
+template <typename T>
+class Patches : public Convolution<T>::Algorithm {
+  using Complex = std::complex<T>;
+
+ public:
+  explicit Patches(const Setting& s)
+      : s_(s),
+        cut_(best_cut(s.shape)),
+        of_image_(cut_.transform(), cut_.extent(), s.effort),
+        of_kernel_(cut_.transform(), s.shape.kernel, s.effort),
+        of_result_(cut_.transform(), cut_.result(), s.effort),
+        cell_(cell_width<T>()),
+        depth_(of_image_.depth()),
+        pitch_(int(of_image_.bins()) / depth_),
+        cells_(pitch_ / cell_),
+        patches_(s.shape.batch * int(cut_.count())) {
+    const LayerShape& l = s.shape;
+    scratch_ = std::max({of_image_.scratch(), of_kernel_.scratch(), of_result_.scratch()});
+    const int threads = s.workers.count();
+    const int share = (l.outputs + threads - 1) / threads;
+    group_ = std::min((share + kOutputStep - 1) / kOutputStep * kOutputStep, kMostOutputs);
+    group_ = std::min(group_, l.outputs);
+    // From plane to plane of the images' cells the distance is no multiple of 4 KiB.
+    panel_ = std::int64_t(patches_) * l.channels;
+    if (panel_ * cells_ % 16 == 0) panel_ += 1;
+    if (depth_ > 1) {
+      const auto across = [&](Direction d, std::int64_t in, std::int64_t out) {
+        return Plan<T>::of({d, s.effort, depth_, cell_, int(in), 1, int(out), 1});
+      };
+      image_across_ = across(Direction::Forward, cell_, panel_ * cells_ * cell_);
+      kernel_across_ = across(Direction::Forward, cell_, std::int64_t(l.channels) * group_ * cell_);
+      result_across_ = across(Direction::Backward, cell_, cell_);
+    }
+  }
+
+  Size transform_size() const override { return cut_.transform(); }
+
+  std::uint64_t bytes_needed() const override {
+    const LayerShape& l = s_.shape;
+    const std::uint64_t spectra = array_bytes(spectra_elements(), sizeof(Complex));
+    const std::uint64_t images = sum({array_bytes(image_elements(l), sizeof(T)),
+                                      each_bytes(s_.workers, of_image_.bins(), sizeof(Complex))});
+    const std::uint64_t results = sum({array_bytes(result_elements(l), sizeof(T)),
+                                       each_bytes(s_.workers, kernel_planes(), sizeof(Complex)),
+                                       each_bytes(s_.workers, kernel_cells(), sizeof(Complex)),
+                                       each_bytes(s_.workers, sum_cells(), sizeof(Complex)),
+                                       each_bytes(s_.workers, result_planes(), sizeof(Complex))});
+    return sum({each_bytes(s_.workers, scratch_, sizeof(T)), spectra, std::max(images, results)});
+  }
+
+  Array<T> run(Array<T> images, const Weights<T>& weights) const override {
+    const LayerShape& l = s_.shape;
+    std::vector<Array<T>> scratch = array_each<T>(s_.workers, s_.memory, scratch_);
+    Array<Complex> spectra(s_.memory, spectra_elements());
+    {
+      std::vector<Array<Complex>> planes = array_each<Complex>(s_.workers, s_.memory, of_image_.bins());
+      s_.workers.each(std::int64_t(patches_) * l.channels, [&](std::int64_t i, int worker) {
+        transform_patch(int(i / l.channels), int(i % l.channels), images.data(),
+                        planes[std::size_t(worker)].data(), spectra.data(),
+                        scratch[std::size_t(worker)].data());
+      });
+    }
+    images = {};
+    Array<T> results(s_.memory, result_elements(l));
+    std::vector<Own> own;
+    for (int w = 0; w < s_.workers.count(); w++) {
+      own.push_back({scratch[std::size_t(w)].data(), Array<Complex>(s_.memory, kernel_planes()),
+                     Array<Complex>(s_.memory, kernel_cells()), Array<Complex>(s_.memory, sum_cells()),
+                     Array<Complex>(s_.memory, result_planes())});
+    }
+    s_.workers.each((l.outputs + group_ - 1) / group_, [&](std::int64_t g, int worker) {
+      const int first = int(g) * group_;
+      compute_outputs(first, std::min(group_, l.outputs - first), weights, spectra.data(), results.data(),
+                      own[std::size_t(worker)]);
+    });
+    return results;
+  }
+
+ private:
+  // A thread's arrays while outputs are computed.
+  struct Own {
+    T* scratch;
+    Array<Complex> kernel_planes;  // [output][channel][plane][column]: before the transform across planes
+    Array<Complex> kernels;        // [plane][channel][output][cell]: one column of cells
+    Array<Complex> sums;           // [patch][output][plane][cell]
+    Array<Complex> result_planes;  // [patch][output][plane][column]: after the inverse across planes
+  };
+
+  // The spectra of all patches: [cell][patch][channel][cell_ bins].
+  std::uint64_t spectra_elements() const {
+    return product(
+        {std::uint64_t(panel_), std::uint64_t(cells_) * std::uint64_t(depth_), std::uint64_t(cell_)});
+  }
+  std::uint64_t kernel_planes() const {
+    return product({std::uint64_t(group_), std::uint64_t(s_.shape.channels),
+                    std::uint64_t(of_kernel_.planes()), std::uint64_t(pitch_)});
+  }
+  std::uint64_t kernel_cells() const {
+    return product({std::uint64_t(depth_), std::uint64_t(s_.shape.channels), std::uint64_t(group_),
+                    std::uint64_t(cell_)});
+  }
+  std::uint64_t sum_cells() const {
+    return product(
+        {std::uint64_t(patches_), std::uint64_t(group_), std::uint64_t(depth_), std::uint64_t(cell_)});
+  }
+  std::uint64_t result_planes() const {
+    return product({std::uint64_t(patches_), std::uint64_t(group_), std::uint64_t(of_result_.planes()),
+                    std::uint64_t(pitch_)});
+  }
+
+  // Where patch p of an image, or of a result, begins in the whole.
+  std::int64_t begin_of(int patch, const Size& whole) const {
+    const Size result = s_.shape.result();
+    const int p = patch % int(cut_.count());
+    const int z = cut_.depth.begin(p / (cut_.height.count * cut_.width.count), result.depth);
+    const int y = cut_.height.begin(p / cut_.width.count % cut_.height.count, result.height);
+    const int x = cut_.width.begin(p % cut_.width.count, result.width);
+    return (std::int64_t(z) * whole.height + y) * whole.width + x;
+  }
+
+  // Column `cell` of `planes` planes, side by side, zeros up to the transform's length.
+  void gather(const Complex* column, int planes, Complex* lines) const {
+    for (int z = 0; z < planes; z++)
+      std::copy_n(column + std::int64_t(z) * pitch_, cell_, lines + std::int64_t(z) * cell_);
+    std::fill(lines + std::int64_t(planes) * cell_, lines + std::int64_t(depth_) * cell_, Complex(0));
+  }
+
+  void transform_patch(int patch, int channel, const T* images, Complex* planes, Complex* spectra,
+                       T* scratch) const {
+    const LayerShape& l = s_.shape;
+    const std::int64_t image = std::int64_t(patch / int(cut_.count())) * l.channels + channel;
+    const T* from = images + image * std::int64_t(l.image.elements()) + begin_of(patch, l.image);
+    for (int z = 0; z < of_image_.planes(); z++)
+      of_image_.forward_plane(z, from, dense(l.image), planes, scratch);
+    Complex* lines = reinterpret_cast<Complex*>(scratch);
+    for (int c = 0; c < cells_; c++) {
+      Complex* to = spectra + (std::int64_t(c) * panel_ + std::int64_t(patch) * l.channels + channel) * cell_;
+      if (depth_ == 1) {
+        std::copy_n(planes + std::int64_t(c) * cell_, cell_, to);
+        continue;
+      }
+      gather(planes + std::int64_t(c) * cell_, of_image_.planes(), lines);
+      image_across_.run(const_cast<const Complex*>(lines), to);
+    }
+  }
+
+  void compute_outputs(int first, int outputs, const Weights<T>& weights, const Complex* spectra, T* results,
+                       Own& own) const {
+    const LayerShape& l = s_.shape;
+    const std::int64_t kernel_pitch = std::int64_t(of_kernel_.planes()) * pitch_;
+    const std::int64_t result_pitch = std::int64_t(of_result_.planes()) * pitch_;
+    const auto taps = std::int64_t(l.kernel.elements());
+    for (int o = 0; o < outputs; o++) {
+      for (int c = 0; c < l.channels; c++) {
+        const T* kernel = weights.kernels.data() + (std::int64_t(first + o) * l.channels + c) * taps;
+        Complex* planes = own.kernel_planes.data() + (std::int64_t(o) * l.channels + c) * kernel_pitch;
+        for (int z = 0; z < of_kernel_.planes(); z++)
+          of_kernel_.forward_plane(z, kernel, dense(l.kernel), planes, own.scratch);
+      }
+    }
+    Complex* lines = reinterpret_cast<Complex*>(own.scratch);
+    for (int column = 0; column < cells_; column++) {
+      for (int o = 0; o < outputs; o++) {
+        for (int c = 0; c < l.channels; c++) {
+          const Complex* planes = own.kernel_planes.data() +
+                                  (std::int64_t(o) * l.channels + c) * kernel_pitch +
+                                  std::int64_t(column) * cell_;
+          transform_kernel(planes, lines, own.kernels.data() + (std::int64_t(c) * outputs + o) * cell_);
+        }
+      }
+      const std::int64_t sum_step = std::int64_t(depth_) * cell_;
+      for (int z = 0; z < depth_; z++) {
+        multiply_cell<T>(patches_, l.channels, outputs,
+                         spectra + (std::int64_t(z) * cells_ + column) * panel_ * cell_,
+                         own.kernels.data() + std::int64_t(z) * l.channels * group_ * cell_,
+                         own.sums.data() + std::int64_t(z) * cell_, group_ * sum_step, sum_step);
+      }
+      for (int p = 0; p < patches_; p++) {
+        for (int o = 0; o < outputs; o++) {
+          const std::int64_t at = std::int64_t(p) * group_ + o;
+          const Complex* sums = own.sums.data() + at * sum_step;
+          Complex* to = own.result_planes.data() + at * result_pitch + std::int64_t(column) * cell_;
+          if (depth_ > 1) {
+            result_across_.run(sums, lines);
+            sums = lines;
+          }
+          for (int z = 0; z < of_result_.planes(); z++)
+            std::copy_n(sums + std::int64_t(z) * cell_, cell_, to + std::int64_t(z) * pitch_);
+        }
+      }
+    }
+    const Size whole = l.result();
+    for (int p = 0; p < patches_; p++) {
+      for (int o = 0; o < outputs; o++) {
+        Complex* planes = own.result_planes.data() + (std::int64_t(p) * group_ + o) * result_pitch;
+        const std::int64_t result = std::int64_t(p / int(cut_.count())) * l.outputs + first + o;
+        T* to = results + result * std::int64_t(whole.elements()) + begin_of(p, whole);
+        for (int z = 0; z < of_result_.planes(); z++)
+          of_result_.inverse_plane(z, planes, to, dense(whole), own.scratch);
+      }
+    }
+    for (int s = 0; s < l.batch; s++) {
+      for (int o = 0; o < outputs; o++) {
+        T* result = results + (std::int64_t(s) * l.outputs + first + o) * std::int64_t(whole.elements());
+        finish(weights, first + o, std::span<T>(result, whole.elements()));
+      }
+    }
+  }
+
+  // One column of cells of a kernel across planes; `to` is its place in plane 0.
+  void transform_kernel(const Complex* planes, Complex* lines, Complex* to) const {
+    const std::int64_t step = std::int64_t(s_.shape.channels) * group_ * cell_;
+    if (of_kernel_.planes() == 1) {
+      for (int z = 0; z < depth_; z++) std::copy_n(planes, cell_, to + z * step);
+      return;
+    }
+    gather(planes, of_kernel_.planes(), lines);
+    kernel_across_.run(const_cast<const Complex*>(lines), to);
+  }
+
+  Setting s_;
+  Cut cut_;
+  Transform<T> of_image_, of_kernel_, of_result_;
+  int cell_;            // bins
+  int depth_;           // planes of a spectrum
+  int pitch_;           // bins of a plane
+  int cells_;           // of a plane
+  int patches_;         // of all images
+  int group_ = 1;       // outputs of a task
+  std::int64_t panel_;  // cells from one cell of the spectra to the next
+  std::uint64_t scratch_ = 0;
+  Plan<T> image_across_, kernel_across_, result_across_;
+};
+
+}  // namespace
+
+template <typename T>
+AlgorithmPointer<T> make_patches(const Setting& setting) {
+  return std::make_unique<Patches<T>>(setting);
+}
+
+template AlgorithmPointer<float> make_patches<float>(const Setting&);
+template AlgorithmPointer<double> make_patches<double>(const Setting&);
+
+}  // namespace kaiten::fft

@@ -1,0 +1,150 @@
+#include "fft/pooling.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace kaiten::fft {
+namespace {
+
+std::size_t index(const Size& size, int z, int y, int x) {
+  return (std::size_t(z) * std::size_t(size.height) + std::size_t(y)) * std::size_t(size.width) +
+         std::size_t(x);
+}
+
+Size offset_of(int fragment, const Size& window) {
+  return {fragment / (window.height * window.width), fragment / window.width % window.height,
+          fragment % window.width};
+}
+
+// The maxima of windows side by side, from `offset` on.
+template <typename T>
+void pool_image(const T* image, const Size& size, const Size& window, const Size& offset, T* result,
+                const Size& pooled) {
+  for (int z = 0; z < pooled.depth; z++) {
+    for (int y = 0; y < pooled.height; y++) {
+      for (int x = 0; x < pooled.width; x++) {
+        const T* corner = image + index(size, offset.depth + z * window.depth,
+                                        offset.height + y * window.height, offset.width + x * window.width);
+        T most = *corner;
+        for (int dz = 0; dz < window.depth; dz++) {
+          for (int dy = 0; dy < window.height; dy++) {
+            const T* row = corner + index(size, dz, dy, 0);
+            most = std::max(most, *std::max_element(row, row + window.width));
+          }
+        }
+        *result++ = most;
+      }
+    }
+  }
+}
+
+[[noreturn]] void refuse(const PoolShape& shape, const char* what) {
+  throw std::invalid_argument("windows of " + shape.window.text() + " on images of " + shape.image.text() +
+                              ": " + what);
+}
+
+std::size_t images_of(const PoolShape& shape) {
+  return std::size_t(shape.batch) * std::size_t(shape.channels);
+}
+
+}  // namespace
+
+Size PoolShape::pooled() const {
+  return {image.depth / window.depth, image.height / window.height, image.width / window.width};
+}
+
+Size PoolShape::fragment() const {
+  // A window of 1 leaves an axis as it is, (n + 1) / 1 - 1 = n.
+  return {(image.depth + 1) / window.depth - 1, (image.height + 1) / window.height - 1,
+          (image.width + 1) / window.width - 1};
+}
+
+template <typename T>
+Array<T> max_pool(const PoolShape& shape, const Array<T>& images, Workers& workers, Memory& memory) {
+  const Size pooled = shape.pooled();
+  if (pooled.elements() * shape.window.elements() != shape.image.elements())
+    refuse(shape, "the image is no multiple of the window");
+  const std::size_t n = shape.image.elements(), m = pooled.elements();
+  Array<T> result(memory, images_of(shape) * m);
+  workers.each(std::int64_t(images_of(shape)), [&](std::int64_t i, int) {
+    pool_image(images.data() + std::size_t(i) * n, shape.image, shape.window, {0, 0, 0},
+               result.data() + std::size_t(i) * m, pooled);
+  });
+  return result;
+}
+
+template <typename T>
+Array<T> max_pool_fragments(const PoolShape& shape, const Array<T>& images, Workers& workers,
+                            Memory& memory) {
+  const auto fits = [](int image, int window) { return (image + 1) % window == 0 && image + 1 > window; };
+  const Size fragment = shape.fragment();
+  if (!fits(shape.image.depth, shape.window.depth) || !fits(shape.image.height, shape.window.height) ||
+      !fits(shape.image.width, shape.window.width))
+    refuse(shape, "the image plus 1 is no multiple of the window, or no larger than it");
+  const std::size_t n = shape.image.elements(), m = fragment.elements();
+  const auto channels = std::size_t(shape.channels), fragments = std::size_t(shape.fragments());
+  Array<T> result(memory, images_of(shape) * fragments * m);
+  workers.each(std::int64_t(images_of(shape)), [&](std::int64_t i, int) {
+    const std::size_t s = std::size_t(i) / channels, c = std::size_t(i) % channels;
+    for (std::size_t f = 0; f < fragments; f++) {
+      pool_image(images.data() + std::size_t(i) * n, shape.image, shape.window,
+                 offset_of(int(f), shape.window), result.data() + ((s * fragments + f) * channels + c) * m,
+                 fragment);
+    }
+  });
+  return result;
+}
+
+Size assembled(const Size& fragment, std::span<const Size> windows) {
+  Size whole = fragment;
+  for (const Size& w : windows)
+    whole = {whole.depth * w.depth, whole.height * w.height, whole.width * w.width};
+  return whole;
+}
+
+template <typename T>
+Array<T> assemble(int batch, int channels, const Size& fragment, std::span<const Size> windows,
+                  const Array<T>& fragments, Memory& memory) {
+  const Size whole = assembled(fragment, windows);
+  Array<T> result(memory, std::uint64_t(batch) * std::uint64_t(channels) * whole.elements());
+  int count = 1;
+  for (const Size& w : windows) count *= int(w.elements());
+  const T* from = fragments.data();
+  for (int s = 0; s < batch; s++) {
+    for (int f = 0; f < count; f++) {
+      // Where the fragment begins, and how far apart its elements are: the last window's offset counts most.
+      Size begin = {0, 0, 0}, step = {1, 1, 1};
+      int left = count, rest = f;
+      for (const Size& w : windows) {
+        left /= int(w.elements());
+        const Size offset = offset_of(rest / left, w);
+        rest %= left;
+        begin = {begin.depth + step.depth * offset.depth, begin.height + step.height * offset.height,
+                 begin.width + step.width * offset.width};
+        step = {step.depth * w.depth, step.height * w.height, step.width * w.width};
+      }
+      for (int c = 0; c < channels; c++) {
+        T* to = result.data() + (std::size_t(s) * std::size_t(channels) + std::size_t(c)) * whole.elements();
+        for (int z = 0; z < fragment.depth; z++) {
+          for (int y = 0; y < fragment.height; y++) {
+            for (int x = 0; x < fragment.width; x++) {
+              to[index(whole, begin.depth + z * step.depth, begin.height + y * step.height,
+                       begin.width + x * step.width)] = *from++;
+            }
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+#define KAITEN_INSTANTIATE(T)                                                                    \
+  template Array<T> max_pool<T>(const PoolShape&, const Array<T>&, Workers&, Memory&);           \
+  template Array<T> max_pool_fragments<T>(const PoolShape&, const Array<T>&, Workers&, Memory&); \
+  template Array<T> assemble<T>(int, int, const Size&, std::span<const Size>, const Array<T>&, Memory&);
+KAITEN_INSTANTIATE(float)
+KAITEN_INSTANTIATE(double)
+#undef KAITEN_INSTANTIATE
+
+}  // namespace kaiten::fft
