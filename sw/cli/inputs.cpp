@@ -13,12 +13,19 @@ namespace kaiten::cli {
 
 namespace {
 
-ModelInputs demo_input(std::uint64_t seed) {
-  const std::size_t image = seed % (demo_images().size() / kDemoImageBytes);
-  Int8Values values;
-  for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes))
-    values.push_back(std::int8_t(pixel - 128));
-  return {{values}, "image " + std::to_string(image) + " of the demo"};
+ModelInputs demo_inputs(std::uint64_t seed, int batch) {
+  const std::size_t images = demo_images().size() / kDemoImageBytes;
+  ModelInputs inputs;
+  for (std::size_t i = 0; i < std::size_t(batch); i++) {
+    const std::size_t image = (seed + i) % images;
+    Int8Values values;
+    for (std::uint8_t pixel : demo_images().subspan(image * kDemoImageBytes, kDemoImageBytes))
+      values.push_back(std::int8_t(pixel - 128));
+    inputs.values.push_back(std::move(values));
+  }
+  inputs.origin =
+      "image " + std::to_string(seed % images) + (batch > 1 ? " and following" : "") + " of the demo";
+  return inputs;
 }
 
 // The quantisation of an input; of a float32 one, that of the operator that quantises it.
@@ -62,11 +69,13 @@ const char* foreign_image(std::span<const std::uint8_t> file) {
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
   if (source.file.empty() && (source.normalisation.mean || source.normalisation.scale))
     throw InputError("--mean and --scale need an image as --input");
-  if (source.file.empty() && source.demo) return demo_input(source.seed);
+  if (source.file.empty() && source.demo) return demo_inputs(source.seed, source.batch);
   ModelInputs inputs;
   if (source.file.empty()) {
     std::mt19937_64 random(source.seed);
-    for (int t : graph.inputs) inputs.values.push_back(random_values(graph, t, random));
+    for (int image = 0; image < source.batch; image++) {
+      for (int t : graph.inputs) inputs.values.push_back(random_values(graph, t, random));
+    }
     inputs.origin = "random, seed " + std::to_string(source.seed);
     return inputs;
   }
@@ -75,6 +84,10 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
     if (graph.inputs.size() != 1) {
       throw InputError("an image feeds models with one input; this one has " +
                        std::to_string(graph.inputs.size()));
+    }
+    if (source.batch > 1) {
+      throw InputError("input '" + source.file + "' is one image, a batch of " +
+                       std::to_string(source.batch) + " needs raw tensors, one image behind the other");
     }
     const int input = graph.inputs[0];
     inputs.values.push_back(to_input(decode_image(file, source.file), graph.tensors[std::size_t(input)],
@@ -86,13 +99,13 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
     throw InputError("--mean and --scale are for images, '" + source.file +
                      "' is none that is read (PNG, PPM)");
   std::size_t wanted = 0;
-  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
+  for (int t : graph.inputs) wanted += std::size_t(source.batch) * graph.tensors[std::size_t(t)].bytes();
   if (const char* format = foreign_image(file); format != nullptr && file.size() != wanted) {
     throw InputError("input '" + source.file + "' is a " + format +
                      " image: images are read as PNG or PPM of the model's size, convert it");
   }
   const std::span bytes(reinterpret_cast<const char*>(file.data()), file.size());
-  inputs.values = raw_inputs(graph, bytes, "input '" + source.file + "'");
+  inputs.values = raw_inputs(graph, bytes, "input '" + source.file + "'", source.batch);
   inputs.origin = source.file;
   return inputs;
 }

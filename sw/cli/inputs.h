@@ -17,10 +17,11 @@ struct InputSource {
   std::string file;   // empty: random values
   std::uint64_t seed = 1;
   Normalisation normalisation;
+  int batch = 1;  // images: one behind the other in the file, random ones all different
 };
 
 struct ModelInputs {
-  std::vector<Int8Values> values;  // in the order of graph.inputs
+  std::vector<Int8Values> values;  // in the order of graph.inputs, image by image
   std::string origin;              // where they come from, for the report
 };
 

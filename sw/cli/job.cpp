@@ -143,7 +143,7 @@ Session Job::open(ProgressLine& progress) {
 }
 
 ModelInputs Job::inputs(const Graph& graph) const {
-  return make_inputs(graph, {model_.empty(), input_, machine_.seed, normalisation_});
+  return make_inputs(graph, {model_.empty(), input_, machine_.seed, normalisation_, machine_.batch});
 }
 
 }  // namespace kaiten::cli

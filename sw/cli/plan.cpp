@@ -129,8 +129,6 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
         throw InputError(std::string("--") + paper + " and --config exclude each other");
       }
     }
-    if (o.batch != 1)
-      throw InputError(fmt::format("--batch: hardware mode plans one image, found {}", o.batch));
   }
   one_of("--closure", o.closure, {"rolling", "paper"});
   one_of("--residual-penalty", o.penalty, {"on", "off"});
@@ -288,13 +286,13 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     report.notes.push_back("additions, implied projections and the classifier of the table are layers here");
   }
   const auto start = std::chrono::steady_clock::now();
-  MachinePlanner planner(*source.graph, report.network, table, config);
+  MachinePlanner planner(*source.graph, report.network, table, config, o.batch);
   for (plan::MethodKind k : plan::kMethodKinds) {
     if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
     check_interrupt();
     report.methods.push_back(planner.run(k));
     report.energies.push_back(
-        plan::energy_of(report.network, report.methods.back(), 1, false, report.energy));
+        plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));
   }
   report.planning_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

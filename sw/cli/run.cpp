@@ -14,6 +14,7 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr int kMostSeconds = 86400;
+constexpr int kMostImages = 4096;
 
 // The lines of a file; none without one.
 std::vector<std::string> read_labels(const std::string& file) {
@@ -80,6 +81,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   add("no-check", "do not compare");
   add("keep-weights", po::bool_switch(&keep_weights),
       "run twice and report the second run, which finds the weights that fit on chip there");
+  add("batch", po::value(&job.machine().batch)->value_name("N")->default_value(1),
+      "images of the run: inputs one image behind the other; weights are loaded once for all of them");
   add("json", po::value(&json)->value_name("FILE"),
       "write the report as JSON; '-': to standard output, nothing else is");
   add("labels", po::value(&labels)->value_name("FILE"), "names of the classes, one a line");
@@ -93,6 +96,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
     throw InputError("--check and --no-check together");
   if (!(options.seconds >= 0 && options.seconds <= kMostSeconds))
     throw InputError(fmt::format("--seconds is 0 to {}, not {:g}", kMostSeconds, options.seconds));
+  if (job.machine().batch < 1 || job.machine().batch > kMostImages)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.machine().batch));
   options.check = values->count("no-check") == 0;
   options.trace = !trace.empty();
   options.labels = read_labels(labels);
@@ -116,8 +121,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   if (!output.empty()) {
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i < result.outputs.size(); i++) {
-      const auto part =
-          to_model(session.graph().tensors[std::size_t(session.graph().outputs[i])], result.outputs[i]);
+      const int output = session.graph().outputs[i % session.graph().outputs.size()];
+      const auto part = to_model(session.graph().tensors[std::size_t(output)], result.outputs[i]);
       bytes.insert(bytes.end(), part.begin(), part.end());
     }
     write_file(output, bytes);

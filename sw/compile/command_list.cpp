@@ -109,7 +109,7 @@ void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, in
                         ring.first + (slot + slots) * ring.slot_size, write, part_of});
   };
   if (end - begin >= ring.slots) return add(0, ring.slots);
-  const int slot = begin % ring.slots;
+  const int slot = ring.index(begin);
   const int straight = std::min(end - begin, ring.slots - slot);
   add(slot, straight);
   if (straight < end - begin) add(0, end - begin - straight);

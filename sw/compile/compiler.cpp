@@ -27,7 +27,7 @@ struct Attempt {
   SpanPlan plan;
   Placement placement;
   std::unique_ptr<Emitter> emitter;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  // weights, parameters, activations
 
   bool better_than(const Attempt& o) const {
     if (bytes != o.bytes) return bytes < o.bytes;
@@ -35,20 +35,37 @@ struct Attempt {
   }
 };
 
+// A plan for some images again and again, until it was done for `images`.
+SpanPlan repeated(SpanPlan plan, int images) {
+  const std::vector<Span> once = plan.spans;
+  for (int first = plan.images; first < images; first += plan.images) {
+    for (Span span : once) {
+      span.first_image = first;
+      span.images = std::min(plan.images, images - first);
+      plan.spans.push_back(std::move(span));
+    }
+  }
+  plan.bytes = plan.bytes / plan.images * images;
+  plan.images = images;
+  return plan;
+}
+
 std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const Lowering& lowering,
-                                 SpanOptions options, Weights weights) {
+                                 SpanOptions options, int images, Weights weights) {
   auto a = std::make_unique<Attempt>();
   a->lowering = &lowering;
   for (;;) {
-    a->plan = plan_spans(graph, lowering, config, options);
+    a->plan = repeated(plan_spans(graph, lowering, config, options), images);
     Buffer too_small = Buffer::kSb;
     auto placement = place(lowering, config, a->plan, kMaxSlack, too_small);
     if (placement) {
       a->placement = std::move(*placement);
       a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights);
       a->emitter->run();
-      a->bytes = a->emitter->moved_bytes();
-      if (a->bytes != a->plan.bytes) throw std::logic_error("a span plan of other bytes than were emitted");
+      if (a->emitter->activation_bytes() != a->plan.bytes) {
+        throw std::logic_error("a span plan of other bytes than were emitted");
+      }
+      a->bytes = a->plan.bytes + a->emitter->weight_bytes();
       return a;
     }
     const int depth = too_small == Buffer::kSb ? config.sb_depth : config.vb_depth;
@@ -90,19 +107,13 @@ class Choice {
     if (same || options.order != OperatorOrder::kLongOperandsLast) orders_.push_back(std::move(lowering));
     if (!same && options.order != OperatorOrder::kGraph) orders_.push_back(std::move(other));
 
-    std::optional<InputError> error;
-    for (const Lowering& order : orders_) {
-      for (const SpanOptions& o : variants(config, options)) {
-        try {
-          auto a = attempt(graph, config, order, o, weights);
-          if (!best_ || a->better_than(*best_)) best_ = std::move(a);
-        } catch (const InputError& e) {
-          // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
-          if (!error) error = e;
-        }
-      }
+    // All images of a batch share each span's weights. Where maps then go through memory, fewer may be
+    // better.
+    for (int together = options.images;; together = ceil_div(together, 2)) {
+      try_all(options, together, weights);
+      if (together == 1 || (best_ && best_->placement.activation_bytes == 0)) break;
     }
-    if (!best_) throw *error;
+    if (!best_) throw *error_;
   }
 
   Program program() { return checked(*best_->emitter); }
@@ -114,6 +125,20 @@ class Choice {
   }
 
  private:
+  void try_all(const CompileOptions& options, int together, Weights weights) {
+    for (const Lowering& order : orders_) {
+      for (SpanOptions o : variants(config_, options)) {
+        o.images = together;
+        try {
+          auto a = attempt(graph_, config_, order, o, options.images, weights);
+          if (!best_ || a->better_than(*best_)) best_ = std::move(a);
+        } catch (const InputError& e) {
+          // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
+          if (!error_) error_ = e;
+        }
+      }
+    }
+  }
   static Program checked(Emitter& emitter) {
     Program program = emitter.finish();
     check_rules(program.commands);
@@ -124,6 +149,7 @@ class Choice {
   const Config& config_;
   std::vector<Lowering> orders_;
   std::unique_ptr<Attempt> best_;
+  std::optional<InputError> error_;  // of the first attempt that failed
 };
 
 Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {

@@ -34,6 +34,8 @@ struct CompileOptions {
   std::array<int, kBuffers> reserve{};
   // Where not empty: operators of the graph behind which the spans end, ascending.
   std::vector<int> cuts = {};
+  // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
+  int images = 1;
 };
 
 // Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph

@@ -133,13 +133,14 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   const Storage& storage = lowering_.storages[std::size_t(node.storage)];
   std::array<std::optional<Ring>, kBuffers> rings;
   for (int r : flow.node(n).rings) {
-    rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.rings[std::size_t(r)];
+    rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.ring(r, b.image);
   }
   RowSource source;
+  source.image = plan_.spans[k].first_image + b.image;
   source.storage = node.storage;
   source.windows = storage.windows;
   source.rows = RowLayout(storage.groups, storage.shape.w);
-  if (storage.bytes_of >= 0) source.shape_of = &part_plan(storage.bytes_of).memory;
+  if (storage.bytes_of >= 0) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
   for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
     const std::vector<RowFlow::Input>& inputs = flow.node(reader).inputs;
@@ -154,7 +155,8 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   for (int part : node.parts) {
     source.tensor = storage.parts[std::size_t(part)].tensor;
     source.first_group = storage.parts[std::size_t(part)].group;
-    source.memory = placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory;
+    source.memory =
+        placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory.of_image(source.image);
     const std::vector<Offer> loads =
         load_rows(config_, list_, source, rings, b.first_row, b.first_row + b.rows);
     c.offers.insert(c.offers.end(), loads.begin(), loads.end());
@@ -183,23 +185,27 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   Offer o;
   const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    const Ring& ring = span.rings[std::size_t(inputs[i].ring)];
+    const Ring ring = span.ring(inputs[i].ring, b.image);
     context.inputs.push_back(ring);
     add_rows(o.accesses, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
              op.end_row_of_input(i, in_end), false);
   }
   for (int r : flow.node(n).rings) {
     const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
-    context.outputs[std::size_t(buffer)] = span.rings[std::size_t(r)];
-    add_rows(o.accesses, buffer, span.rings[std::size_t(r)], b.first_row, b.first_row + b.rows, true, part_of);
+    const Ring ring = span.ring(r, b.image);
+    context.outputs[std::size_t(buffer)] = ring;
+    add_rows(o.accesses, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
   }
   weights_.add_reads(o.accesses, chunk);
+  const int image = plan_.spans[k].first_image + b.image;
   const PartPlan& out = part_plan(op.output);
-  if (out.in_memory) context.memory = &out.memory;
+  const MemoryLayout memory = out.memory.of_image(image);
+  if (out.in_memory) context.memory = &memory;
 
   CommandMeta& meta = o.meta;
   meta.op = op.op;
   meta.tensor = op.tensor;
+  meta.image = image;
   meta.first_row = b.first_row;
   meta.rows = b.rows;
   meta.columns = op.out.w;
@@ -214,7 +220,7 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
     store.meta.kind = CommandMeta::Bytes::kActivations;
     store.meta.written_bytes =
         std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
-    store.accesses = {memory_rows(out.memory, b.first_row, b.first_row + b.rows, true, part_of)};
+    store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
     store.latency = kStoreLatency;
     store.body = s;
     c.offers.push_back(std::move(store));
@@ -264,6 +270,7 @@ std::vector<SpanInfo> Emitter::span_infos() const {
 
 Program Emitter::finish() {
   Program program = list_.finish();
+  program.images = plan_.images;
   program.notes = graph_.notes;
   program.wb_split = weights_.wb_split();
   program.activation_bytes = placement_.activation_bytes;

@@ -5,6 +5,7 @@
 #define KAITEN_COMPILE_EMIT_H
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "compile/command_list.h"
@@ -24,8 +25,11 @@ class Emitter {
 
   void run();
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }
-  // Activations to and from memory.
-  std::int64_t moved_bytes() const { return list_.activation_bytes(); }
+  // Activations to and from memory, and what is loaded beside them.
+  std::int64_t activation_bytes() const { return list_.activation_bytes(); }
+  std::int64_t weight_bytes() const {
+    return std::accumulate(weight_bytes_.begin(), weight_bytes_.end(), std::int64_t(0));
+  }
   Program finish();
 
  private:

@@ -122,6 +122,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   b.in2_first = x.inputs[1].first;
   b.in2_last = x.inputs[1].last();
   b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));
+  if (op.broadcast) b.in2_first = b.in2_last = b.in2_slot;
   return b;
 }
 

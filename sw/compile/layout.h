@@ -37,9 +37,12 @@ struct Ring {
   int first = 0;  // address of slot 0
   int slots = 0;
   int slot_size = 0;
+  int row0 = 0;  // slot of row 0; counted over all images, it may lie beyond the last
 
-  // Address of the slot of a row; rows outside the map have one too.
-  int slot(int row) const { return first + positive_mod(row, slots) * slot_size; }
+  // Number of the slot of a row; rows outside the map have one too.
+  int index(int row) const { return positive_mod(row0 + row, slots); }
+  // Its address.
+  int slot(int row) const { return first + index(row) * slot_size; }
   int last() const { return first + (slots - 1) * slot_size; }
   int end() const { return first + slots * slot_size; }
 };
@@ -62,8 +65,14 @@ struct MemoryLayout {
   int last_pixel_bytes = 0;
   std::int64_t segment_pitch = 0;
   std::int64_t row_pitch = 0;
+  std::int64_t image_pitch = 0;  // from an image of a batch to the next; 0: all have the same bytes
 
-  std::int64_t bytes() const { return row_pitch * height; }
+  std::int64_t bytes() const { return row_pitch * height; }  // of an image
+  MemoryLayout of_image(int image) const {
+    MemoryLayout m = *this;
+    m.offset += image * image_pitch;
+    return m;
+  }
   // Byte of a channel, counted from the base register.
   std::int64_t at(int row, int column, int channel) const;
 };

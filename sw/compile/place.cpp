@@ -49,7 +49,7 @@ class Placer {
     const std::size_t n = plan_.spans.size();
     const std::vector<Uses> uses = find_uses(lowering_, config_);
     for (const Span& span : plan_.spans) {
-      PlacedSpan p{span_rows(lowering_, uses, span.tasks, plan_.held), {}};
+      PlacedSpan p{span_rows(lowering_, uses, span.tasks, plan_.held, span.images), {}};
       p.rings.resize(p.rows.rings.size());
       placement.spans.push_back(std::move(p));
     }
@@ -114,6 +114,7 @@ class Placer {
         return o.whole && o.storage == ring.storage && o.buffer == ring.buffer;
       };
       const bool stays = ring.whole && k + 1 < spans.size() &&
+                         plan_.spans[k + 1].first_image == plan_.spans[k].first_image &&
                          std::any_of(spans[k + 1].rows.rings.begin(), spans[k + 1].rows.rings.end(), same);
       if (stays) continue;
       space_[std::size_t(ring.buffer)].give_back(p.rings[r].first);
@@ -135,11 +136,16 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     total = at + bytes;
     return at;
   };
+  // One image behind the other.
+  const auto batch = [&](std::int64_t& total, MemoryLayout& m) {
+    if (plan.images > 1) m.image_pitch = (m.bytes() + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
+    return region(total, (plan.images - 1) * m.image_pitch + m.bytes());
+  };
   const auto part_of = [&](int view) -> PartPlan& {
     const int storage = lowering.views[std::size_t(view)].storage;
     return placement.parts[std::size_t(storage)][std::size_t(lowering.parts_of(view).front())];
   };
-  std::map<int, std::int64_t> offset_of;  // of inputs, by origin
+  std::map<int, MemoryLayout> input_of;  // by origin
   std::vector<bool> used(lowering.storages.size());
   for (const LoweredOp& op : lowering.ops) {
     if (!on_device(op.engine)) continue;
@@ -154,9 +160,10 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     m = s.windows ? dense_layout(s.shape.h, s.windows->width, s.windows->channels, config.cp)
                   : dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
     m.base = int(Base::kInputs);
-    const auto [offset, is_new] = offset_of.try_emplace(s.origin, 0);
-    if (is_new) offset->second = region(placement.input_bytes, m.bytes());
-    m.offset = offset->second;
+    const auto [input, is_new] = input_of.try_emplace(s.origin, m);
+    if (is_new) input->second.offset = batch(placement.input_bytes, input->second);
+    m.offset = input->second.offset;
+    m.image_pitch = input->second.image_pitch;
   }
   // What is read as another shape has no gaps between its rows, what the host reads has its own region.
   std::set<const PartPlan*> dense, fetched;
@@ -177,7 +184,7 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     part.memory = spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config.kp / config.cp : 3,
                                  config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
     part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
-    part.memory.offset = region(to_host ? placement.output_bytes : placement.activation_bytes, part.memory.bytes());
+    part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
   }
   for (std::size_t i = 0; i < lowering.storages.size(); i++) {
     const Storage& s = lowering.storages[i];
@@ -188,6 +195,7 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     part.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
     part.memory.base = from.base;
     part.memory.offset = from.offset;
+    part.memory.image_pitch = from.image_pitch;
   }
 }
 

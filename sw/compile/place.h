@@ -17,6 +17,13 @@ namespace kaiten {
 struct PlacedSpan {
   SpanRows rows;
   std::vector<Ring> rings;  // like rows.rings
+
+  // As it is for an image.
+  Ring ring(int r, int image) const {
+    Ring of_image = rings[std::size_t(r)];
+    of_image.row0 = image * rows.flow.pitch(r);
+    return of_image;
+  }
 };
 
 // A part of a storage in memory, where it is stored or loaded.

@@ -20,14 +20,15 @@ std::string_view name_of(Place place) {
   return "?";
 }
 
-std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory) const {
+std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory, int image) const {
   std::vector<std::int8_t> values;
   const MemoryLayout& map = parts.front().layout;
   for (int y = 0; y < map.height; y++) {
     for (int x = 0; x < map.width; x++) {
       for (const MemoryPart& p : parts) {
+        const std::int64_t first = image * p.layout.image_pitch;
         for (int c = 0; c < p.channels; c++)
-          values.push_back(std::int8_t(memory[std::size_t(p.layout.at(y, x, p.lane + c))]));
+          values.push_back(std::int8_t(memory[std::size_t(first + p.layout.at(y, x, p.lane + c))]));
       }
     }
   }

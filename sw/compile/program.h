@@ -29,6 +29,7 @@ struct CommandMeta {
 
   int op = -1;             // index in the graph
   int tensor = kNoTensor;  // loaded, stored or computed
+  int image = 0;           // of the batch
   int first_row = 0;
   int rows = 0;
   int first_column = 0;
@@ -63,8 +64,8 @@ struct MemoryOutput {
   int tensor = kNoTensor;
   std::vector<MemoryPart> parts;
 
-  // The tensor's values, dense, from the bytes behind the base register of outputs.
-  std::vector<std::int8_t> gather(std::span<const std::uint8_t> memory) const;
+  // The tensor's values of an image, dense, from the bytes behind the base register of outputs.
+  std::vector<std::int8_t> gather(std::span<const std::uint8_t> memory, int image = 0) const;
 };
 
 // A layer of the report.
@@ -76,7 +77,7 @@ struct LayerInfo {
   int op = -1;
   Place place = Place::kNothing;  // of its last command, kNothing: a view of what exists
   bool on_host = false;
-  std::uint64_t array_macs = 0;
+  std::uint64_t array_macs = 0;  // of an image
   std::uint64_t vector_macs = 0;
 };
 
@@ -106,6 +107,7 @@ struct SpanInfo {
 
 struct Program {
   Config config;
+  int images = 1;  // of the batch it runs
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;        // one a command
   std::vector<std::uint8_t> constants;  // behind base register kConstants
@@ -119,7 +121,7 @@ struct Program {
   std::vector<MemoryOutput>
       outputs;  // what the host needs: graph outputs and inputs of operators on the host
   std::vector<std::vector<ChannelSpan>> channel_spans;
-  std::vector<std::uint64_t> results;  // values of every graph tensor that the engines compute
+  std::vector<std::uint64_t> results;  // values of every graph tensor that the engines compute, of an image
   std::vector<LayerInfo> layers;       // one an operator, in the graph's order
   std::vector<SpanInfo> spans;         // in the order they run
   std::vector<std::string> notes;      // sentences for the report: what runs on the host, what was split

@@ -5,8 +5,8 @@
 
 namespace kaiten {
 
-int RowFlow::add_ring(int rows, int slots) {
-  rings_.push_back({rows, slots, {}, {}});
+int RowFlow::add_ring(int rows, int slots, int pitch) {
+  rings_.push_back({rows, slots, pitch == 0 ? rows : pitch, {}, {}});
   return int(rings_.size()) - 1;
 }
 
@@ -27,20 +27,22 @@ bool RowFlow::done(int n) const {
 
 RowFlow::Block RowFlow::next(int n) const {
   const Position& p = nodes_[std::size_t(n)];
-  return {p.chunk, p.row, std::min(p.node.block, p.node.rows - p.row)};
+  const int row = p.row % p.node.rows;
+  return {p.chunk, p.row / p.node.rows, row, std::min(p.node.block, p.node.rows - row)};
 }
 
 int RowFlow::made(int n) const {
   const Position& p = nodes_[std::size_t(n)];
-  if (p.chunk == p.node.chunks) return p.node.rows;
+  if (p.chunk == p.node.chunks) return images_ * p.node.rows;
   return p.chunk + 1 == p.node.chunks ? p.row : 0;
 }
 
 int RowFlow::end_row(const Reader& r) const {
   const Input& in = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)];
+  const int rows = rings_[std::size_t(in.ring)].rows;
   const Block b = next(r.node);
   const int last = (b.first_row + b.rows - 1) * in.stride - in.pad_top + in.kernel_rows;
-  return std::clamp(last, 0, rings_[std::size_t(in.ring)].rows);
+  return b.image * rows + std::clamp(last, 0, rows);
 }
 
 bool RowFlow::inputs_there(int n) const {
@@ -58,22 +60,28 @@ int RowFlow::dead_for(const Reader& r) const {
   const Position& p = nodes_[std::size_t(r.node)];
   const Input& in = p.node.inputs[std::size_t(r.input)];
   const int rows = rings_[std::size_t(in.ring)].rows;
-  if (p.chunk == p.node.chunks) return rows;
+  if (p.chunk == p.node.chunks) return images_ * rows;
   if (p.chunk + 1 < p.node.chunks) return 0;
-  return std::clamp(p.row * in.stride - in.pad_top, 0, rows);
+  const Block b = next(r.node);
+  return b.image * rows + std::clamp(b.first_row * in.stride - in.pad_top, 0, rows);
 }
 
 int RowFlow::dead(const Ring& ring) const {
-  int rows = ring.readers.empty() ? 0 : ring.rows;
+  int rows = ring.readers.empty() ? 0 : images_ * ring.rows;
   for (const Reader& r : ring.readers) rows = std::min(rows, dead_for(r));
   return rows;
 }
 
-bool RowFlow::room(int n) const {
+int RowFlow::alive(int n, const Ring& ring) const {
   const Block b = next(n);
+  const int last = b.image * ring.rows + b.first_row + b.rows - 1;
+  return ring.slot(last) + 1 - ring.slot(dead(ring));
+}
+
+bool RowFlow::room(int n) const {
   for (int i : nodes_[std::size_t(n)].node.rings) {
     const Ring& ring = rings_[std::size_t(i)];
-    if (ring.slots < ring.rows && b.first_row + b.rows - dead(ring) > ring.slots) return false;
+    if (ring.slots < images_ * ring.pitch && alive(n, ring) > ring.slots) return false;
   }
   return true;
 }
@@ -81,7 +89,7 @@ bool RowFlow::room(int n) const {
 void RowFlow::advance(int n) {
   Position& p = nodes_[std::size_t(n)];
   p.row += next(n).rows;
-  if (p.row == p.node.rows) {
+  if (p.row == images_ * p.node.rows) {
     p.row = 0;
     p.chunk++;
   }
@@ -105,12 +113,12 @@ void RowFlow::pull(int n, std::vector<int>& most) {
       while (made(w) < end) pull(w, most);
     }
   }
-  const Block b = next(n);
   for (int r : node.rings) {
     const Ring& ring = rings_[std::size_t(r)];
+    const int all = images_ * ring.pitch;
     // What a chunk but the last writes stays until the last one has been through.
-    const int alive = node.chunks > 1 ? ring.rows : b.first_row + b.rows - dead(ring);
-    most[std::size_t(r)] = std::max(most[std::size_t(r)], std::min(alive, ring.rows));
+    most[std::size_t(r)] =
+        std::max(most[std::size_t(r)], node.chunks > 1 ? all : std::min(alive(n, ring), all));
   }
   advance(n);
 }
@@ -118,6 +126,11 @@ void RowFlow::pull(int n, std::vector<int>& most) {
 std::vector<int> RowFlow::slots_needed() const {
   RowFlow flow = *this;
   for (Ring& r : flow.rings_) r.slots = kUnlimited;
+  // Images are alike from the second on: before each of them all ends are where the last image ends, and what
+  // stands in front of them has made what they asked for. But chunks go through all images.
+  const bool chunks =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const Position& p) { return p.node.chunks > 1; });
+  if (!chunks) flow.images_ = std::min(flow.images_, 2);
   std::vector<bool> is_read(nodes_.size());
   for (const Position& p : nodes_) {
     for (const Input& in : p.node.inputs) {
@@ -126,6 +139,7 @@ std::vector<int> RowFlow::slots_needed() const {
   }
   std::vector<int> most(rings_.size(), 0);
   for (std::size_t i = 0; i < rings_.size(); i++) {
+    if (rings_[i].readers.empty()) most[i] = all_slots(int(i));  // kept for others
     for (const Reader& r : rings_[i].readers) {
       const int stride = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)].stride;
       most[i] = std::max(most[i], std::min(stride, rings_[i].rows));
@@ -138,7 +152,7 @@ std::vector<int> RowFlow::slots_needed() const {
     for (int n = 0; n < nodes(); n++) {
       if (is_read[std::size_t(n)] || flow.done(n)) continue;
       const Position& p = flow.nodes_[std::size_t(n)];
-      const double progress = (p.chunk + double(p.row) / p.node.rows) / p.node.chunks;
+      const double progress = (p.chunk + double(p.row) / (flow.images_ * p.node.rows)) / p.node.chunks;
       if (end < 0 || progress < least) {
         end = n;
         least = progress;

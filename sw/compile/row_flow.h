@@ -2,9 +2,13 @@
 // map must be kept. Knows nothing of memories or commands.
 //
 // A node computes its output rows in order, `block` rows at a time: an operator, or a LOAD that brings a map
-// from memory (no inputs). A node with several chunks (tiles of output channels whose weights follow each other)
-// goes through all its rows once per chunk; its rows are there when the last chunk has made them, and its input
-// rows are needed until then. A ring keeps the rows of one map; several nodes may each write some of its channels.
+// from memory (no inputs). A node with several chunks (tiles of output channels whose weights follow each
+// other) goes through all its rows once per chunk; its rows are there when the last chunk has made them, and
+// its input rows are needed until then. A ring keeps the rows of one map; several nodes may each write some
+// of its channels.
+//
+// Several images follow each other through the flow: a node goes on with the next one behind its last row, in
+// each chunk anew. Blocks end where an image does. Inside, rows are numbered over all images.
 //
 // A node is ready when the input rows of its next block are there and the block's rows may take the place of
 // rows that no reader needs any more. Both only ever become true, so a ready node stays ready until it runs:
@@ -39,19 +43,26 @@ class RowFlow {
   // Output rows of a node's next block.
   struct Block {
     int chunk = 0;
-    int first_row = 0;
+    int image = 0;
+    int first_row = 0;  // of the image
     int rows = 0;
   };
 
-  // `rows` of the map, `slots` kept at a time. A ring that outlives the flow has a slot for every row.
-  int add_ring(int rows, int slots = kUnlimited);
+  explicit RowFlow(int images = 1) : images_(images) {}
+
+  // `rows` of the map, `slots` kept at a time. A ring that outlives the flow has a slot for every row. The
+  // slot of an image's row is `pitch` behind that of the image before, at least `rows`; 0: as many.
+  int add_ring(int rows, int slots = kUnlimited, int pitch = 0);
   // In topological order: inputs name earlier nodes only.
   int add_node(Node node);
 
   int nodes() const { return int(nodes_.size()); }
   int rings() const { return int(rings_.size()); }
   const Node& node(int n) const { return nodes_[std::size_t(n)].node; }
-  int ring_rows(int ring) const { return rings_[std::size_t(ring)].rows; }
+  int images() const { return images_; }
+  // Slots for all rows of all images.
+  int all_slots(int ring) const { return images_ * rings_[std::size_t(ring)].pitch; }
+  int pitch(int ring) const { return rings_[std::size_t(ring)].pitch; }
   int slots(int ring) const { return rings_[std::size_t(ring)].slots; }
   void set_slots(int ring, int slots) { rings_[std::size_t(ring)].slots = slots; }
 
@@ -74,7 +85,7 @@ class RowFlow {
   struct Position {
     Node node;
     int chunk = 0;
-    int row = 0;
+    int row = 0;  // over all images
   };
   struct Reader {
     int node;
@@ -83,17 +94,24 @@ class RowFlow {
   struct Ring {
     int rows;
     int slots;
+    int pitch;
     std::vector<int> writers;
     std::vector<Reader> readers;
+
+    // How many slots in front of a row's when no slot is used twice.
+    int slot(int row) const { return row / rows * pitch + row % rows; }
   };
 
   int made(int n) const;              // rows of node n that are there
   int end_row(const Reader& r) const;  // one past the last row its next block reads
   int dead(const Ring& ring) const;   // rows before this one are not needed any more
   int dead_for(const Reader& r) const;
+  // Slots in use while node n writes its next block.
+  int alive(int n, const Ring& ring) const;
   // Computes the node's next block and whatever it needs; `most` rows were alive in each ring.
   void pull(int n, std::vector<int>& most);
 
+  int images_;
   std::vector<Position> nodes_;
   std::vector<Ring> rings_;
 };

@@ -67,12 +67,13 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       add_rows(offer.accesses, Buffer::kVb, *ring, row, row + n, true, part_of);
     }
     if (m.base != int(Base::kInputs) && m.base != int(Base::kConstants)) {
-      const MemoryLayout* whole = source.shape_of;
-      offer.accesses.push_back(whole != nullptr ? memory_rows(*whole, 0, whole->height, false)
-                                                : memory_rows(m, row, row + n, false));
+      const auto& whole = source.shape_of;
+      offer.accesses.push_back(whole ? memory_rows(*whole, 0, whole->height, false)
+                                     : memory_rows(m, row, row + n, false));
     }
     offer.meta.op = source.op;
     offer.meta.tensor = source.tensor;
+    offer.meta.image = source.image;
     offer.meta.first_row = row;
     offer.meta.rows = n;
     offer.meta.columns = m.width;

@@ -17,8 +17,10 @@ namespace kaiten {
 struct RowSource {
   int op = -1;      // of the graph: whom the bytes are counted for
   int tensor = -1;  // of the graph
+  int image = 0;    // of the batch, whose memory it is
   MemoryLayout memory;
-  const MemoryLayout* shape_of = nullptr;  // what the bytes were stored as, where they are read as another shape
+  std::optional<MemoryLayout>
+      shape_of;  // what the bytes were stored as, where they are read as another shape
   RowLayout rows;                          // of the rings
   int first_group = 0;                     // word of a pixel where the part begins
   int storage = 0;

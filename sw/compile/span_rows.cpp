@@ -47,8 +47,9 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
 }
 
 SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
-                   const Held& is_held) {
+                   const Held& is_held, int images) {
   SpanRows rows;
+  rows.flow = RowFlow(images);
   const std::size_t first = tasks.front().position;
   const std::size_t end = tasks.back().position + 1;
   const std::size_t storages = lowering.storages.size();
@@ -64,8 +65,12 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       const bool held = is_held[s] && u.made_before(end) && u.read_in(Buffer(b), first, kNobody);
       if (!here && !held) continue;
       const int height = lowering.storages[s].shape.h;
-      ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, held ? height : RowFlow::kUnlimited);
-      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1, u.parts.size() > 1});
+      const bool parts = u.parts.size() > 1;
+      // Where rows share slots, equal rows of two images have equal banks too.
+      const int pitch = parts && !held && images > 1 ? ceil_div(height, 3) * 3 : height;
+      ring_of[s][std::size_t(b)] =
+          rows.flow.add_ring(height, held ? images * height : RowFlow::kUnlimited, pitch);
+      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1, parts});
     }
   }
   // Maps that are read from memory, as far as they were made before.

@@ -87,14 +87,14 @@ struct SpanRows {
     // Parts may be rows apart: rows that share a slot must share the banks of their words, which repeat every three.
     bool parts = false;
 
-    // At least so many, of a map of `height` rows.
-    int slots(int wanted, int height) const { return std::min(height, parts ? ceil_div(wanted, 3) * 3 : wanted); }
+    // At least so many, of `all`.
+    int slots(int wanted, int all) const { return std::min(all, parts ? ceil_div(wanted, 3) * 3 : wanted); }
   };
   // Slots of a ring that needs so many rows, with room for so many blocks more; all rows where it is whole.
   int slots(std::size_t ring, int needed, int slack_blocks) const {
     const Ring& r = rings[ring];
-    const int height = flow.ring_rows(int(ring));
-    return r.whole ? height : r.slots(needed + slack_blocks * r.producer_block, height);
+    const int all = flow.all_slots(int(ring));
+    return r.whole ? all : r.slots(needed + slack_blocks * r.producer_block, all);
   }
 
   RowFlow flow;
@@ -103,7 +103,7 @@ struct SpanRows {
 };
 
 SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
-                   const Held& is_held);
+                   const Held& is_held, int images);
 
 }  // namespace kaiten
 

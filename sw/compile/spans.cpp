@@ -180,12 +180,12 @@ class Planner {
         Task part = tasks[0];
         part.tile_begin = t;
         part.tile_end = std::min(t + part.chunk_tiles, part.tile_end);
-        spans.push_back({{part}});
+        spans.push_back({{part}, 0, options_.images});
       }
     } else {
-      spans.push_back({tasks});
+      spans.push_back({tasks, 0, options_.images});
     }
-    const SpanRows rows = span_rows(lowering_, uses_, spans.front().tasks, none);
+    const SpanRows rows = span_rows(lowering_, uses_, spans.front().tasks, none, options_.images);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::int64_t cycles = estimate(tasks);
     bool all = true;
@@ -247,7 +247,8 @@ class Planner {
       const Uses& u = uses_[std::size_t(s)];
       for (int b = 0; b < kBuffers; b++) {
         if (!u.read_in(Buffer(b), first, kNobody)) continue;
-        used[std::size_t(b)] += std::int64_t(lowering_.storages[std::size_t(s)].shape.h) * u.slot_size;
+        used[std::size_t(b)] +=
+            std::int64_t(options_.images) * lowering_.storages[std::size_t(s)].shape.h * u.slot_size;
       }
     };
     for (int s : crossing_[p]) {
@@ -267,7 +268,7 @@ class Planner {
       const int view = lowering_.ops[order_[i]].output;
       if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
     }
-    return bytes;
+    return options_.images * bytes;
   }
 
   // Addresses of SB and VB.
@@ -292,7 +293,7 @@ class Planner {
     std::int64_t engine[2] = {0, 0}, bytes = 0;
     for (const Task& t : tasks) {
       const LoweredOp& op = lowering_.ops[t.position];
-      engine[op.engine == Engine::kConv ? 0 : 1] += cycles_of(t, t.block_rows);
+      engine[op.engine == Engine::kConv ? 0 : 1] += options_.images * cycles_of(t, t.block_rows);
       bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
     }
     // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
@@ -303,6 +304,7 @@ class Planner {
 
   SpanPlan collect() const {
     SpanPlan plan;
+    plan.images = options_.images;
     plan.held.assign(uses_.size(), false);
     plan.stored.assign(lowering_.ops.size(), false);
     std::vector<const Entry*> steps;
@@ -361,7 +363,7 @@ class Planner {
   }
 
   bool fits(const std::vector<Task>& tasks, const SpanPlan& plan) const {
-    const SpanRows rows = span_rows(lowering_, uses_, tasks, plan.held);
+    const SpanRows rows = span_rows(lowering_, uses_, tasks, plan.held, options_.images);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::array<std::int64_t, kBuffers> used{};
     for (std::size_t r = 0; r < rows.rings.size(); r++) {

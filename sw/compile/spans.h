@@ -26,6 +26,9 @@ namespace kaiten {
 
 struct Span {
   std::vector<Task> tasks;
+  // Of the batch: its weights are loaded once for so many.
+  int first_image = 0;
+  int images = 1;
 };
 
 struct SpanOptions {
@@ -36,6 +39,9 @@ struct SpanOptions {
   std::array<int, kBuffers> reserve{};
   // Where not empty: the spans end behind these operators (of the graph, ascending) and nowhere else.
   std::vector<int> cuts;
+  // That go through each span one behind the other: maps count so many times, in bytes and, where held, in
+  // addresses.
+  int images = 1;
 };
 
 struct SpanPlan {
@@ -43,6 +49,7 @@ struct SpanPlan {
   std::vector<bool> stored;   // operators of the lowering whose results are written to memory
   std::vector<bool> held;     // storages kept whole from their first span to their last
   std::int64_t bytes = 0;     // activations moved to and from memory
+  int images = 1;             // of the batch
 };
 
 // Throws InputError naming the layer that does not fit, and by how much.

@@ -41,12 +41,15 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
   if (mode != Weights::kLoad) pin(plan);
 }
 
-// WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a ring as a
-// whole: everything or nothing.
+// WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a
+// ring as a whole: everything or nothing. Spans that come again for other images find what stays.
 void WeightLoader::pin(const SpanPlan& plan) {
+  std::size_t once = 0;  // chunks until the spans come again
+  while (once < chunks_.size() && plan.spans[chunks_[once].span].first_image == 0) once++;
   int total[2] = {0, 0};
   std::vector<int> of_span(plan.spans.size());
-  for (const Chunk& c : chunks_) {
+  for (std::size_t i = 0; i < once; i++) {
+    const Chunk& c = chunks_[i];
     total[engine(c)] += c.rows;
     if (is_array(c)) of_span[c.span] += c.rows;
   }
@@ -55,10 +58,18 @@ void WeightLoader::pin(const SpanPlan& plan) {
   const int room[2] = {all[0] ? config_.wb_rows : std::max(0, config_.wb_rows - ring),
                        all[1] ? config_.vwb_rows : 0};
   int pinned[2] = {0, 0};
-  for (Chunk& c : chunks_) {
+  for (std::size_t i = 0; i < chunks_.size(); i++) {
+    Chunk& c = chunks_[i];
+    if (i >= once) {
+      const Chunk& same = chunks_[i % once];
+      c.pinned = c.there = same.pinned;
+      c.row_at = same.row_at;
+      continue;
+    }
     int& at = pinned[engine(c)];
     if (c.rows == 0 || at + c.rows > room[engine(c)]) continue;
     c.pinned = true;
+    c.there = mode_ == Weights::kKept;
     c.row_at = at;
     at += c.rows;
   }
@@ -81,7 +92,7 @@ const Offer* WeightLoader::next() {
     if (!c.pinned) c.row_at = rows.take(c.rows);
     c.word_at = words.take(c.words);
     params(c);
-    if (!c.pinned || mode_ != Weights::kKept) weights(c);
+    if (!c.there) weights(c);
     begun_ = true;
   }
   return &loads_.front();
@@ -106,6 +117,13 @@ void WeightLoader::done(std::size_t chunk) {
     if (!c.pinned) rows_[e].give_back(c.rows);
     words_[e].give_back(c.words);
   }
+}
+
+std::int64_t WeightLoader::constant(std::array<std::int64_t, 4> name, std::int64_t bytes,
+                                    std::function<void(std::vector<std::uint8_t>&)> fill) {
+  const auto [at, is_new] = constants_.try_emplace(name, 0);
+  if (is_new) at->second = list_.constant(bytes, std::move(fill));
+  return at->second;
 }
 
 void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
@@ -143,8 +161,8 @@ void WeightLoader::params(const Chunk& c) {
     offer.meta.kind = CommandMeta::Bytes::kParameters;
     offer.meta.read_bytes = l.count * kRequantBytes;
     offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
-    l.offset = list_.constant(offer.meta.read_bytes,
-                              [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
+    l.offset = constant({0, std::int64_t(c.op), first + at, l.count}, offer.meta.read_bytes,
+                        [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
     add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count), ring,
                true);
     offer.latency = kLoadLatency;
@@ -175,12 +193,13 @@ void WeightLoader::weights(const Chunk& c) {
     loads_.push_back(std::move(offer));
   };
   const int begin = c.tile_begin, end = c.tile_end;
+  const std::array<std::int64_t, 4> name{1, std::int64_t(c.op), begin, end};
   if (is_array(c)) {
     const ArrayTiles& a = op.array;
     const std::vector<WeightLoad> loads = split_weights(a, begin, end);
     std::int64_t bytes = 0;
     for (const WeightLoad& w : loads) bytes += w.bytes;
-    offset = list_.constant(bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+    offset = constant(name, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
       pack_weights(op.array, op.kernels, begin, end, out);
     });
     for (const WeightLoad& w : loads) {
@@ -201,9 +220,10 @@ void WeightLoader::weights(const Chunk& c) {
     return;
   }
   const int row_bytes = 9 * config_.cp;
-  offset = list_.constant(std::int64_t(c.rows) * row_bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
-    pack_vector_weights(op.vector, op.depthwise, begin, end, out);
-  });
+  offset =
+      constant(name, std::int64_t(c.rows) * row_bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+        pack_vector_weights(op.vector, op.depthwise, begin, end, out);
+      });
   for (int at = 0; at < c.rows;) {
     const int row = ring.behind(c.row_at, at);
     const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - row});

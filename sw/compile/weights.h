@@ -3,9 +3,12 @@
 #ifndef KAITEN_COMPILE_WEIGHTS_H
 #define KAITEN_COMPILE_WEIGHTS_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "compile/command_list.h"
@@ -56,6 +59,7 @@ struct Chunk {
   int row_at = 0;  // where they are
   int word_at = 0;
   bool pinned = false;  // its rows stay from one run to the next
+  bool there = false;   // its weights lie in them already
   bool loaded = false;  // all its LOADs are emitted
   bool done = false;    // no command uses it any more
 };
@@ -87,6 +91,9 @@ class WeightLoader {
   void weights(const Chunk& c);
   // Gives rows to chunks that are to stay.
   void pin(const SpanPlan& plan);
+  // A piece of the constants, once for all chunks of the same tiles.
+  std::int64_t constant(std::array<std::int64_t, 4> name, std::int64_t bytes,
+                        std::function<void(std::vector<std::uint8_t>&)> fill);
   const RingMemory& rows_of(const Chunk& c) const { return c.pinned ? whole_[engine(c)] : rows_[engine(c)]; }
   // Splits [at, at + n) at the end of a memory.
   static void add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
@@ -101,6 +108,7 @@ class WeightLoader {
   bool begun_ = false;       // it has its place
   std::deque<Offer> loads_;  // of it, not yet emitted
   Weights mode_;
+  std::map<std::array<std::int64_t, 4>, std::int64_t> constants_;  // offsets
   RingMemory whole_[2];      // WB, VWB
   RingMemory rows_[2];       // what is a ring of them
   RingMemory words_[2];      // the array's ZSB, the vector engine's

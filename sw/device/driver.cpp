@@ -152,37 +152,45 @@ void Driver::load() {
 }
 
 void Driver::write_inputs(std::span<const Int8Values> inputs) {
-  if (inputs.size() != graph_.inputs.size()) {
-    throw InputError("the model has " + std::to_string(graph_.inputs.size()) + " inputs, not " +
-                     std::to_string(inputs.size()));
+  const std::size_t images = std::size_t(program_.images), each = graph_.inputs.size();
+  if (inputs.size() != images * each) {
+    throw InputError(
+        "the model has " + std::to_string(each) + " inputs" +
+        (images > 1 ? ", a batch of " + std::to_string(images) + " images " + std::to_string(images * each)
+                    : "") +
+        ", not " + std::to_string(inputs.size()));
   }
-  tensors_.assign(graph_.tensors.size(), {});
+  tensors_.assign(images, std::vector<Int8Values>(graph_.tensors.size()));
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    const Tensor& tensor = graph_.tensors[std::size_t(graph_.inputs[i])];
+    const std::size_t input = std::size_t(graph_.inputs[i % each]);
+    const Tensor& tensor = graph_.tensors[input];
     if (inputs[i].size() != tensor.bytes()) {
       throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) + " bytes, not " +
                        std::to_string(inputs[i].size()));
     }
-    tensors_[std::size_t(graph_.inputs[i])] = inputs[i];
+    tensors_[i / each][input] = inputs[i];
   }
-  run_host();
-  for (const MemoryTensor& t : program_.inputs) {
-    const Int8Values& values = tensors_[std::size_t(t.tensor)];
-    device_.write_memory(base_at_[std::size_t(t.layout.base)] + std::uint64_t(t.layout.offset),
-                         {reinterpret_cast<const std::uint8_t*>(values.data()), values.size()});
+  for (std::size_t image = 0; image < images; image++) {
+    run_host(tensors_[image]);
+    for (const MemoryTensor& t : program_.inputs) {
+      const MemoryLayout m = t.layout.of_image(int(image));
+      const Int8Values& values = tensors_[image][std::size_t(t.tensor)];
+      device_.write_memory(base_at_[std::size_t(m.base)] + std::uint64_t(m.offset),
+                           {reinterpret_cast<const std::uint8_t*>(values.data()), values.size()});
+    }
   }
 }
 
 // The operators on the host whose operands are known and whose result is not. Reshapes in the middle of the
 // network are the device's.
-void Driver::run_host() {
+void Driver::run_host(std::vector<Int8Values>& tensors) {
   for (const LayerInfo& layer : program_.layers) {
     const Op& op = graph_.ops[std::size_t(layer.op)];
     const bool ready = std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
-      return graph_.tensors[std::size_t(t)].is_constant() || !tensors_[std::size_t(t)].empty();
+      return graph_.tensors[std::size_t(t)].is_constant() || !tensors[std::size_t(t)].empty();
     });
-    if (layer.on_host && ready && tensors_[std::size_t(op.output)].empty())
-      run_operator(graph_, op, rounding_, tensors_);
+    if (layer.on_host && ready && tensors[std::size_t(op.output)].empty())
+      run_operator(graph_, op, rounding_, tensors);
   }
 }
 
@@ -243,10 +251,14 @@ void Driver::soft_reset() {
 std::vector<Int8Values> Driver::read_outputs() {
   std::vector<std::uint8_t> bytes(std::size_t(program_.output_bytes));
   device_.read_memory(base_at_[std::size_t(Base::kOutputs)], bytes);
-  for (const MemoryOutput& t : program_.outputs) tensors_[std::size_t(t.tensor)] = t.gather(bytes);
-  run_host();
   std::vector<Int8Values> outputs;
-  for (int t : graph_.outputs) outputs.push_back(tensors_[std::size_t(t)]);
+  for (std::size_t image = 0; image < tensors_.size(); image++) {
+    std::vector<Int8Values>& tensors = tensors_[image];
+    for (const MemoryOutput& t : program_.outputs)
+      tensors[std::size_t(t.tensor)] = t.gather(bytes, int(image));
+    run_host(tensors);
+    for (int t : graph_.outputs) outputs.push_back(tensors[std::size_t(t)]);
+  }
   return outputs;
 }
 

@@ -56,8 +56,9 @@ class Driver {
   // Stop after so many cycles without a completed command; 0: never.
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
 
-  // Inputs in the order of graph.inputs, dense. Returns the outputs in the order of graph.outputs; operators
-  // on the host are done, before and after the device's. Throws InputError for wrong sizes.
+  // Inputs in the order of graph.inputs, dense, one image behind the other. Returns the outputs in the order
+  // of graph.outputs, image by image; operators on the host are done, before and after the device's. Throws
+  // InputError for wrong sizes.
   std::vector<Int8Values> run(std::span<const Int8Values> inputs);
 
   // The same in two steps, to repeat or to time the device alone.
@@ -70,7 +71,7 @@ class Driver {
 
  private:
   void load();
-  void run_host();
+  void run_host(std::vector<Int8Values>& tensors);
   void soft_reset();
   [[noreturn]] void fail();
   void write_address(std::uint32_t low, std::uint64_t address);
@@ -83,7 +84,8 @@ class Driver {
   std::uint32_t watchdog_ = 1'000'000;
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
-  std::vector<Int8Values> tensors_;  // what the host knows of the current run, under the graph's indices
+  // What the host knows of the current run, for each image, under the graph's indices.
+  std::vector<std::vector<Int8Values>> tensors_;
 };
 
 }  // namespace kaiten

@@ -9,7 +9,7 @@
 namespace kaiten {
 
 void TensorComparison::add(const Mismatch& m) {
-  const auto place = [](const Mismatch& x) { return std::tuple(x.row, x.column, x.channel); };
+  const auto place = [](const Mismatch& x) { return std::tuple(x.image, x.row, x.column, x.channel); };
   if (different == 0 || place(m) < place(first)) first = m;
   different++;
   largest = std::max(largest, std::abs(m.found - m.expected));
@@ -21,7 +21,10 @@ Watcher::Watcher(const Graph& graph, const Program& program, std::span<const Int
     const std::size_t tensor = std::size_t(graph.ops[std::size_t(layer.op)].output);
     if (program.results[tensor] == 0) continue;
     const Nhwc shape = graph.tensors[tensor].nhwc();
-    shapes_[tensor] = {expected[tensor].data(), shape.w, shape.c};
+    shapes_[tensor] = {{}, shape.w, shape.c};
+    for (int image = 0; image < program.images; image++) {
+      shapes_[tensor].expected.push_back(expected[std::size_t(image) * graph.tensors.size() + tensor].data());
+    }
     comparisons_[tensor].tensor = int(tensor);
     comparisons_[tensor].op = layer.op;
   }
@@ -32,7 +35,7 @@ void Watcher::differ(const CommandMeta& m, int row, int column, int channel, con
   TensorComparison& c = comparisons_[std::size_t(m.tensor)];
   for (std::size_t i = 0; i < found.size(); i++) {
     if (want[i] == found[i]) continue;
-    c.add({m.tensor, m.op, row, column, channel + int(i), double(want[i]), double(found[i])});
+    c.add({m.tensor, m.op, row, column, channel + int(i), double(want[i]), double(found[i]), m.image});
   }
 }
 
@@ -60,7 +63,7 @@ std::string Watcher::verdict() const {
       return to_text(c.first, graph_) + " (" + std::to_string(differences) + " elements differ)";
   }
   for (const TensorComparison& c : all) {
-    const std::uint64_t elements = program_.results[std::size_t(c.tensor)];
+    const std::uint64_t elements = std::uint64_t(program_.images) * program_.results[std::size_t(c.tensor)];
     if (c.seen != elements) {
       return "layer '" + graph_.ops[std::size_t(c.op)].name + "': " + std::to_string(c.seen) +
              " results instead of " + std::to_string(elements);
@@ -77,9 +80,10 @@ std::string to_text(const Mismatch& m, const Graph& graph) {
   };
   const Op& op = graph.ops[std::size_t(m.op)];
   return "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "), tensor '" +
-         graph.tensors[std::size_t(m.tensor)].name + "', row " + std::to_string(m.row) + ", column " +
-         std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " + number(m.found) +
-         " instead of " + number(m.expected);
+         graph.tensors[std::size_t(m.tensor)].name + "'" +
+         (m.image > 0 ? ", image " + std::to_string(m.image) : "") + ", row " + std::to_string(m.row) +
+         ", column " + std::to_string(m.column) + ", channel " + std::to_string(m.channel) + ": " +
+         number(m.found) + " instead of " + number(m.expected);
 }
 
 }  // namespace kaiten

@@ -34,6 +34,7 @@ struct Mismatch {
   int channel = 0;
   double expected = 0;  // stored values; of float32 tensors real ones
   double found = 0;
+  int image = 0;  // of the batch
 };
 
 // How one tensor compares with what was expected.
@@ -43,14 +44,14 @@ struct TensorComparison {
   std::uint64_t seen = 0;       // elements shown
   std::uint64_t different = 0;  // of them
   double largest = 0;           // difference
-  Mismatch first = {};          // by row, column, channel; where different > 0
+  Mismatch first = {};          // by image, row, column, channel; where different > 0
 
   void add(const Mismatch& m);
 };
 
 class Watcher {
  public:
-  // Both must outlive the watcher. `expected` is indexed like graph.tensors.
+  // All must outlive the watcher. `expected` is indexed like graph.tensors, one image behind the other.
   Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected);
 
   // `channels` are the values of the tile in order; those beyond the tensor's last channel
@@ -82,7 +83,7 @@ class Watcher {
 
  private:
   struct Shape {
-    const std::int8_t* expected = nullptr;
+    std::vector<const std::int8_t*> expected;  // of each image
     int width = 0;
     int channels = 0;
   };
@@ -90,7 +91,7 @@ class Watcher {
   void compare(const CommandMeta& m, int row, int column, int channel, std::span<const std::int8_t> found) {
     const Shape& s = shapes_[std::size_t(m.tensor)];
     const std::int8_t* want =
-        s.expected +
+        s.expected[std::size_t(m.image)] +
         (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
     comparisons_[std::size_t(m.tensor)].seen += found.size();
     if (std::memcmp(want, found.data(), found.size()) != 0) differ(m, row, column, channel, want, found);
@@ -104,7 +105,8 @@ class Watcher {
   std::vector<TensorComparison> comparisons_;  // indexed like graph.tensors
 };
 
-// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18".
+// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; behind the tensor the image,
+// but the first.
 std::string to_text(const Mismatch& m, const Graph& graph);
 
 }  // namespace kaiten

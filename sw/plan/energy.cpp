@@ -51,7 +51,7 @@ std::int64_t link_bytes(const Network& network, const Method& method, int batch)
   std::int64_t bytes = method.penalty_bytes / 2;
   if (method.bytes.total() > 0) {  // hardware mode: traffic holds more than maps, and held ones nothing
     for (std::size_t k = 0; k + 1 < method.spans.size(); k++) {
-      bytes += network.maps[std::size_t(method.spans[k].last) + 1].elements();
+      bytes += network.maps[std::size_t(method.spans[k].last) + 1].elements() * batch;
     }
     return bytes;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "graph/error.h"
@@ -233,6 +234,24 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
     run_operator(graph, op, style, tensors, oracle);
   }
   return tensors;
+}
+
+std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
+                                            std::span<const Int8Values> inputs, RoundingStyle style,
+                                            const std::function<void()>& before_each, FftOracle* oracle) {
+  const size_t each = graph.inputs.size();
+  if (inputs.size() != size_t(images) * each) {
+    throw InputError("a batch of " + std::to_string(images) + " images has " +
+                     std::to_string(size_t(images) * each) + " inputs, given " +
+                     std::to_string(inputs.size()));
+  }
+  std::vector<Int8Values> all;
+  for (size_t image = 0; image < size_t(images); image++) {
+    std::vector<Int8Values> one =
+        run_reference(graph, inputs.subspan(image * each, each), style, before_each, oracle);
+    std::move(one.begin(), one.end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace kaiten

@@ -33,6 +33,13 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
                                       RoundingStyle style = RoundingStyle::LiteRt,
                                       const std::function<void()>& before_each = {}, FftOracle* oracle = nullptr);
 
+// Several images, one behind the other: their inputs, and the values of every tensor for each of them.
+std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
+                                            std::span<const Int8Values> inputs,
+                                            RoundingStyle style = RoundingStyle::LiteRt,
+                                            const std::function<void()>& before_each = {},
+                                            FftOracle* oracle = nullptr);
+
 // Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and
 // writes its output there. A driver uses it for the operators that run on the host.
 void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors,

@@ -1,6 +1,8 @@
 #include "report/machine_plan.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "compile/lower.h"
 #include "compile/spans.h"
@@ -16,11 +18,27 @@ int base_of(const Command& c) {
   return -1;
 }
 
+// Those that are loaded again for other images of a batch once.
+std::int64_t parameter_bytes(const Program& program) {
+  std::map<std::int64_t, std::int64_t> bytes;  // by their place in memory
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    const auto* l = std::get_if<LoadParamsCommand>(&program.commands[i].body);
+    if (l != nullptr) bytes[l->offset] = program.meta[i].read_bytes;
+  }
+  return std::accumulate(bytes.begin(), bytes.end(), std::int64_t(0),
+                         [](std::int64_t sum, const auto& b) { return sum + b.second; });
+}
+
 }  // namespace
 
 MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                               const Config& config)
-    : graph_(graph), network_(network), config_(config), dataflow_(network), layer_of_(graph.ops.size(), -1) {
+                               const Config& config, int batch)
+    : graph_(graph),
+      network_(network),
+      config_(config),
+      batch_(batch),
+      dataflow_(network),
+      layer_of_(graph.ops.size(), -1) {
   for (int m = 0; m < network.layer_count(); m++) {
     op_of_.push_back(made_from_network ? m : network.layers[std::size_t(m)].number);
     layer_of_[std::size_t(op_of_.back())] = m;
@@ -30,13 +48,18 @@ MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network,
 plan::Method MachinePlanner::run(plan::MethodKind kind) {
   using plan::MethodKind;
   CompileOptions options;
+  options.images = batch_;
   options.order = kind == MethodKind::kOptimal || kind == MethodKind::kBound ? OperatorOrder::kBest
                                                                              : OperatorOrder::kGraph;
   plan::Method m;
   switch (kind) {
     case MethodKind::kOptimal:
     case MethodKind::kBound:
-      if (!best_) best_ = method_of(compile(graph_, config_, options));
+      if (!best_) {
+        const Program program = compile(graph_, config_, options);
+        parameter_bytes_ = parameter_bytes(program);
+        best_ = method_of(program);
+      }
       m = kind == MethodKind::kOptimal ? *best_ : bound();
       break;
     case MethodKind::kPerLayer:
@@ -61,7 +84,7 @@ plan::Method MachinePlanner::run(plan::MethodKind kind) {
 
 plan::Method MachinePlanner::method_of(const Program& program) const {
   plan::Method method;
-  method.macs = network_.macs();
+  method.macs = batch_ * network_.macs();
   method.cycles = program.modelled_cycles;
   std::vector<int> span_of(graph_.ops.size(), -1);
   std::vector<int> boundary_of(graph_.tensors.size(), -1);  // span whose boundary a tensor is
@@ -157,23 +180,25 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
   return method;
 }
 
-// Compact weights, parameters, image and outputs, each once.
+// Compact weights and parameters once, each image and its outputs once.
 plan::Method MachinePlanner::bound() {
   plan::Method m;
   plan::Span s;
   s.last = network_.layer_count() - 1;
   s.boundary = plan::Boundary::kOutput;
-  s.bytes.parameters = best_->bytes.parameters;
+  s.bytes.parameters = parameter_bytes_;
   for (int layer = 0; layer < network_.layer_count(); layer++)
     s.bytes.weights += network_.weight_elements(layer);
   s.bytes.input = network_.maps.front().elements();
   s.bytes.output = network_.maps.back().elements();
   for (int map : network_.outputs) s.bytes.output += network_.maps[std::size_t(map)].elements();
+  s.bytes.input *= batch_;
+  s.bytes.output *= batch_;
   s.weights_bytes = s.bytes.weights;
   s.traffic_bytes = s.bytes.total();
   m.bytes = s.bytes;
   m.traffic_bytes = s.traffic_bytes;
-  m.macs = network_.macs();
+  m.macs = batch_ * network_.macs();
   m.spans.push_back(std::move(s));
   return m;
 }
@@ -186,6 +211,7 @@ std::vector<int> MachinePlanner::operators(const std::vector<int>& cuts) const {
 
 bool MachinePlanner::fits(const std::vector<int>& cuts) const {
   SpanOptions options;
+  options.images = batch_;
   options.cuts = operators(cuts);
   try {
     const Lowering lowering = lower(graph_, config_, RoundingStyle::LiteRt);

@@ -13,9 +13,10 @@ namespace kaiten {
 class MachinePlanner {
  public:
   // `network` has the graph's layers: layer m is operator network.layers[m].number, or m where the graph was
-  // made from the network (to_graph.h). All must outlive the planner.
+  // made from the network (to_graph.h). All must outlive the planner. Bytes and cycles are those of a whole
+  // batch.
   MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                 const Config& config);
+                 const Config& config, int batch = 1);
 
   // Throws InputError for what cannot run, and for Layer Fusion, which no machine of ours executes.
   plan::Method run(plan::MethodKind kind);
@@ -32,10 +33,12 @@ class MachinePlanner {
   const Graph& graph_;
   const plan::Network& network_;
   const Config& config_;
+  int batch_;
   plan::Dataflow dataflow_;
   std::vector<int> layer_of_;  // by operator, -1: none
   std::vector<int> op_of_;     // by layer
   std::optional<plan::Method> best_;
+  std::int64_t parameter_bytes_ = 0;  // of all layers
 };
 
 }  // namespace kaiten

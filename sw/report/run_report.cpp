@@ -68,6 +68,7 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   RunReport r;
   r.model = graph.name;
   r.config = program.config;
+  r.batch = program.images;
   r.counters = counters;
   r.cycles = counters["cycles"];
   r.notes = program.notes;
@@ -84,9 +85,10 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
     l.on_host = info.place == Place::kHost;
     l.nothing_to_do = info.place == Place::kNothing;
     l.on_array = info.array_macs > 0;
-    l.macs = info.array_macs + info.vector_macs;
+    const std::uint64_t images = std::uint64_t(program.images);
+    l.macs = images * (info.array_macs + info.vector_macs);
     r.macs += l.macs;
-    r.array_macs += info.array_macs;
+    r.array_macs += images * info.array_macs;
     if (std::size_t(info.op) < times.size() && !l.on_host && !l.nothing_to_do) {
       const LayerTime& t = times[std::size_t(info.op)];
       l.cycles = t.cycles;
@@ -143,7 +145,7 @@ std::string bytes_difference(const RunReport& r) {
 
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels) {
-  OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type)), {}};
+  OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type))};
   // Scores stand along one dimension.
   const auto longest = std::max_element(tensor.shape.begin(), tensor.shape.end());
   if (longest == tensor.shape.end() || std::size_t(*longest) != tensor.elements()) return o;
@@ -193,6 +195,7 @@ std::string to_text(const RunReport& r, std::size_t width) {
   std::string out = table.text(width) + "\n";
   for (const std::string& note : r.notes) out += note + "\n";
   for (const OutputReport& o : r.outputs) {
+    if (r.batch > 1) out += fmt::format("image {}: ", o.image);
     out += fmt::format("output {} ({} {})", o.name, o.type, o.shape);
     for (std::size_t i = 0; i < o.top5.size(); i++) {
       const auto& c = o.top5[i];
@@ -201,6 +204,8 @@ std::string to_text(const RunReport& r, std::size_t width) {
     }
     out += "\n";
   }
+  if (r.batch > 1)
+    out += fmt::format("{} images, {} cycles each\n", r.batch, grouped(r.cycles / std::uint64_t(r.batch)));
   out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles),
                      r.config.name, percent(r.array_utilization()), percent(r.mac_utilization()),
                      grouped(r.macs));
@@ -228,6 +233,7 @@ std::string to_json(const RunReport& r) {
   nlohmann::ordered_json j;
   j["model"] = r.model;
   j["config"] = r.config.name;
+  j["batch"] = r.batch;
   if (r.exact) {
     j["exact"] = *r.exact;
   } else {
@@ -282,8 +288,11 @@ std::string to_json(const RunReport& r) {
       if (!c.label.empty()) entry["label"] = c.label;
       top.push_back(std::move(entry));
     }
-    j["outputs"].push_back(
-        {{"name", o.name}, {"shape", o.shape}, {"type", o.type}, {"top5", std::move(top)}});
+    j["outputs"].push_back({{"name", o.name},
+                            {"image", o.image},
+                            {"shape", o.shape},
+                            {"type", o.type},
+                            {"top5", std::move(top)}});
   }
   return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

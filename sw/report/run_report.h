@@ -44,7 +44,8 @@ struct OutputReport {
   std::string name;
   std::string shape;
   std::string type;
-  std::vector<Class> top5;  // the largest values; empty for maps of several pixels
+  std::vector<Class> top5 = {};  // the largest values; empty for maps of several pixels
+  int image = 0;                 // of the batch
 };
 
 // Bytes by kind, as counted or as the compiler predicts them.
@@ -61,6 +62,7 @@ struct BytesReport {
 struct RunReport {
   std::string model;
   Config config;
+  int batch = 1;              // images of the run: all numbers are theirs together
   std::optional<bool> exact;  // nothing: not checked
   std::string difference;     // the first one, where not exact
   std::uint64_t cycles = 0;

@@ -158,6 +158,7 @@ std::string TraceRecorder::json() const {
       if (!layer.empty()) args += ",\"layer\":" + json_text(layer);
       if (m.tensor != kNoTensor)
         args += ",\"tensor\":" + json_text(graph_.tensors[std::size_t(m.tensor)].name);
+      if (program_.images > 1 && m.rows > 0) args += fmt::format(R"(,"image":{})", m.image);
       if (m.rows > 0) args += fmt::format(R"(,"rows":"{}")", range_text(m.first_row, m.rows));
       if (m.columns > 0) args += fmt::format(R"(,"columns":"{}")", range_text(m.first_column, m.columns));
       if (m.tiles > 0) args += fmt::format(R"(,"tiles":{})", m.tiles);

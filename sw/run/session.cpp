@@ -67,12 +67,14 @@ class Watching {
   tb::SimDevice& device_;
 };
 
-// An output that the host computed, element by element.
-TensorComparison compare_output(const Graph& graph, int op, const Int8Values& found,
-                                const Int8Values& expected) {
+// Adds an image's output that the host computed, element by element.
+void compare_output(const Graph& graph, int op, int image, const Int8Values& found,
+                    const Int8Values& expected, TensorComparison& c) {
   const int index = graph.ops[std::size_t(op)].output;
   const Tensor& tensor = graph.tensors[std::size_t(index)];
-  TensorComparison c{.tensor = index, .op = op, .seen = tensor.elements()};
+  c.tensor = index;
+  c.op = op;
+  c.seen += tensor.elements();
   const bool real = tensor.type == ElementType::Float32;
   const std::vector<float> a = real ? floats_of(found) : std::vector<float>(found.begin(), found.end());
   const std::vector<float> b =
@@ -84,9 +86,8 @@ TensorComparison compare_output(const Graph& graph, int op, const Int8Values& fo
     const int n = int(i), w = planes ? n % s.w : n / s.c % s.w,
               h = planes ? n / s.w % s.h : n / s.c / s.w % s.h;
     const int channel = planes ? n / (s.w * s.h) % s.c : n % s.c;
-    c.add({index, op, h, w, channel, b[i], a[i]});
+    c.add({index, op, h, w, channel, b[i], a[i], image});
   }
-  return c;
 }
 
 // The FST file under another name until the run is complete.
@@ -141,6 +142,7 @@ Programs compiled(const Graph& graph, const SessionOptions& o) {
   CompileOptions options;
   options.rounding = o.rounding;
   options.block_pixels = o.block_pixels;
+  options.images = o.batch;
   if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
   KeptPrograms kept = compile_kept(graph, preset(o.config), options);
   return {std::move(kept.first), std::move(kept.again)};
@@ -148,19 +150,23 @@ Programs compiled(const Graph& graph, const SessionOptions& o) {
 
 }  // namespace
 
-std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes, const std::string& name) {
+std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes, const std::string& name,
+                                   int batch) {
   std::size_t wanted = 0;
-  for (int t : graph.inputs) wanted += graph.tensors[std::size_t(t)].bytes();
+  for (int t : graph.inputs) wanted += std::size_t(batch) * graph.tensors[std::size_t(t)].bytes();
   if (bytes.size() != wanted) {
-    throw InputError(name + " has " + std::to_string(bytes.size()) + " bytes, the model's inputs have " +
+    throw InputError(name + " has " + std::to_string(bytes.size()) + " bytes, the model's inputs " +
+                     (batch > 1 ? "for " + std::to_string(batch) + " images " : "") + "have " +
                      std::to_string(wanted));
   }
   std::vector<Int8Values> inputs;
   const std::uint8_t* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  for (int t : graph.inputs) {
-    const Tensor& tensor = graph.tensors[std::size_t(t)];
-    inputs.push_back(from_model(tensor, {at, tensor.bytes()}));
-    at += tensor.bytes();
+  for (int image = 0; image < batch; image++) {
+    for (int t : graph.inputs) {
+      const Tensor& tensor = graph.tensors[std::size_t(t)];
+      inputs.push_back(from_model(tensor, {at, tensor.bytes()}));
+      at += tensor.bytes();
+    }
   }
   return inputs;
 }
@@ -233,9 +239,9 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   std::optional<FftOracle> oracle;
   if (options.check) {
     if (s.options.oracle == Oracle::Fft) oracle.emplace();
-    expected = run_reference(
-        s.graph, inputs, s.options.rounding, [&] { s.say(title + "computing the reference"); },
-        oracle ? &*oracle : nullptr);
+    expected = run_reference_batch(
+        s.graph, s.options.batch, inputs, s.options.rounding,
+        [&] { s.say(title + "computing the reference"); }, oracle ? &*oracle : nullptr);
   }
 
   std::optional<Watcher> watcher;
@@ -276,9 +282,11 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     report.seconds = s.device->loop_seconds() - before;
     report.loop_cycles = s.device->loop_cycles() - cycles;
   }
+  const std::size_t each = s.graph.outputs.size();
   for (std::size_t i = 0; i < result.outputs.size(); i++) {
-    const Tensor& tensor = s.graph.tensors[std::size_t(s.graph.outputs[i])];
+    const Tensor& tensor = s.graph.tensors[std::size_t(s.graph.outputs[i % each])];
     report.outputs.push_back(output_report(tensor, result.outputs[i], options.labels));
+    report.outputs.back().image = int(i / each);
   }
   if (watcher) {
     report.checked = watcher->checked();
@@ -288,11 +296,17 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
       const int output = s.graph.ops[std::size_t(layer.op)].output;
       const auto at = std::find(s.graph.outputs.begin(), s.graph.outputs.end(), output);
       if (at == s.graph.outputs.end()) continue;
-      const Int8Values& found = result.outputs[std::size_t(at - s.graph.outputs.begin())];
-      const Int8Values& wanted = expected[std::size_t(output)];
-      if (layer.on_host) result.comparisons.push_back(compare_output(s.graph, layer.op, found, wanted));
-      if (found != wanted && report.difference.empty())
-        report.difference = "output '" + s.graph.tensors[std::size_t(output)].name + "' differs";
+      TensorComparison compared;
+      for (int image = 0; image < s.options.batch; image++) {
+        const Int8Values& found =
+            result.outputs[std::size_t(image) * each + std::size_t(at - s.graph.outputs.begin())];
+        const Int8Values& wanted =
+            expected[std::size_t(image) * s.graph.tensors.size() + std::size_t(output)];
+        if (layer.on_host) compare_output(s.graph, layer.op, image, found, wanted, compared);
+        if (found != wanted && report.difference.empty())
+          report.difference = "output '" + s.graph.tensors[std::size_t(output)].name + "' differs";
+      }
+      if (layer.on_host) result.comparisons.push_back(compared);
     }
     report.exact = report.difference.empty();
   }

@@ -37,6 +37,9 @@ struct SessionOptions {
   int block_pixels = 0;  // output pixels of a command; 0: a number that suits the array
   // Every run after the first finds the weights that fit on chip there (WB, VWB) instead of loading them.
   bool keep_weights = false;
+  // Images of a run. The weights of layers that share the chip are loaded once for all of them, or for as
+  // many as move fewest bytes.
+  int batch = 1;
   // The simulated memory.
   unsigned latency = 100;       // cycles
   double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus
@@ -58,17 +61,17 @@ struct RunOptions {
 };
 
 struct RunResult {
-  std::vector<Int8Values> outputs;  // in the order of graph.outputs
+  std::vector<Int8Values> outputs;  // in the order of graph.outputs, image by image
   RunReport report;                 // exact and difference say whether all tensors are equal
   std::vector<TensorComparison>
       comparisons;    // with check: one a tensor that the device computed or that is an output
   std::string trace;  // JSON
 };
 
-// Inputs from the model's own bytes, one input after the other in the order of graph.inputs. Throws
-// InputError where there are more or fewer bytes; `name` says whose.
+// Inputs from the model's own bytes, one input after the other in the order of graph.inputs, image by image.
+// Throws InputError where there are more or fewer bytes; `name` says whose.
 std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes,
-                                   const std::string& name = "the input");
+                                   const std::string& name = "the input", int batch = 1);
 
 class Session {
  public:
@@ -83,8 +86,8 @@ class Session {
   const Program& program() const;
   void set_progress(Progress progress);
 
-  // Inputs in the order of graph.inputs, stored values (raw_inputs()). Throws DeviceError also where
-  // the bytes the device counted are not those that the compiler predicts.
+  // Inputs in the order of graph.inputs, image by image, stored values (raw_inputs()). Throws DeviceError
+  // also where the bytes the device counted are not those that the compiler predicts.
   RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
 
   // Inverts a bit of the constants (weights, parameters) in the device's memory: to see what a difference

@@ -98,6 +98,23 @@ class Front(Case):
             self.assertEqual(logits, [int(v) for v in golden[image][-10:]], f"image {image}")
 
 
+    def test_batch_of_the_demo(self):
+        pixels = read(os.path.join(DEMO, "digits.u8"))
+        raw = [bytes((p - 128) & 0xff for p in pixels[1024 * i:1024 * (i + 1)]) for i in (3, 8)]
+        outputs = []
+        for images in (raw[:1], raw[1:], raw):
+            done = run(KAITEN, "run", "demo", "--config", "nano", "--batch", len(images), "--input",
+                       self.file("in.bin", b"".join(images)), "--output", self.file("out.bin"), "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            outputs.append(read(self.file("out.bin")))
+        self.assertEqual(outputs[2], outputs[0] + outputs[1])
+        report = json.loads(done.stdout)
+        self.assertEqual(report["batch"], 2)
+        self.assertEqual([o["image"] for o in report["outputs"]], [0, 1])
+        self.refused("run", "demo", "--batch", "0")
+        self.refused("run", "demo", "--batch", "2", "--input", self.file("in.bin", raw[0]))
+
+
 class Json(Case):
     KEYS = {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz", "bytes",
             "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}

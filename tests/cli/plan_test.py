@@ -103,6 +103,14 @@ class Plan(unittest.TestCase):
             self.assertEqual(counted["read"][kind], kinds[kind])
         self.assertEqual(counted["read"]["activations"] + counted["written"]["activations"],
                          kinds["input"] + kinds["output"] + kinds["spilled"] + kinds["residual"])
+        two = self.plan("demo", "--config", "nano", "--method", "optimal", "--batch", 2)["methods"][0]["bytes"]
+        done = subprocess.run([KAITEN, "run", "demo", "--config", "nano", "--batch", "2", "--json", "-"], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=120)
+        counted = json.loads(done.stdout)["bytes"]
+        for kind in ("weights", "parameters", "commands"):
+            self.assertEqual(counted["read"][kind], two[kind])
+        self.assertEqual(two["weights"], kinds["weights"])
+        self.assertEqual((two["input"], two["output"]), (2 * kinds["input"], 2 * kinds["output"]))
         small = self.plan(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
         self.assertEqual(small["spans"][-1]["boundary"], "output")
 
@@ -134,7 +142,7 @@ class Plan(unittest.TestCase):
         self.assertIn("conv4_2", self.refused(table("vgg16"), "--capacity", "2MiB"))
         for capacity in ("0", "-1", "3MB", "MiB", "1e30", "", "1.0000001", "99999999999GiB", "3MiB ", "nan"):
             self.refused(table("vgg16"), "--capacity", capacity)
-        for paper in (("--capacity", "3MiB"), ("--sweep", "1MiB:2MiB"), ("--closure", "paper"), ("--batch", "2"),
+        for paper in (("--capacity", "3MiB"), ("--sweep", "1MiB:2MiB"), ("--closure", "paper"), ("--batch", "0"),
                       ("--method", "layer-fusion")):
             self.refused("demo", "--config", "nano", *paper)
         self.refused("demo", "--config", "huge")

@@ -92,7 +92,8 @@ std::uint64_t Session::base_address(int base) {
 }
 
 Session::Result Session::run(std::span<const Int8Values> inputs) {
-  const std::vector<Int8Values> expected = run_reference(graph_, inputs, options_.rounding);
+  const std::vector<Int8Values> expected =
+      run_reference_batch(graph_, program().images, inputs, options_.rounding);
   Watcher watcher(graph_, program(), expected);
   const Watching watching(device_, watcher);
   const auto words = [&](std::uint64_t address, std::size_t bytes) {
@@ -110,10 +111,12 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   result.counters = driver_->read_counters();
 
   EXPECT_EQ(watcher.verdict(), "");
-  for (std::size_t i = 0; i < graph_.outputs.size(); i++) {
-    const int tensor = graph_.outputs[i];
-    EXPECT_TRUE(result.outputs[i] == expected[std::size_t(tensor)])
-        << "output '" << graph_.tensors[std::size_t(tensor)].name << "' differs";
+  const std::size_t outputs = graph_.outputs.size();
+  EXPECT_EQ(result.outputs.size(), std::size_t(program().images) * outputs);
+  for (std::size_t i = 0; i < result.outputs.size(); i++) {
+    const std::size_t tensor = std::size_t(graph_.outputs[i % outputs]);
+    EXPECT_TRUE(result.outputs[i] == expected[i / outputs * graph_.tensors.size() + tensor])
+        << "output '" << graph_.tensors[tensor].name << "' of image " << i / outputs << " differs";
   }
   EXPECT_TRUE(words(command_address(0), command_bytes) == before[0]) << "commands were overwritten";
   EXPECT_TRUE(words(constants, program().constants.size()) == before[1]) << "constants were overwritten";

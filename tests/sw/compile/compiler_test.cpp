@@ -28,15 +28,21 @@ void run_program(const Graph& graph, const Program& program, std::span<const Int
   for (const SpanInfo& s : program.spans) moved -= s.weights_bytes + s.activation_bytes;
   EXPECT_EQ(moved, 0);
   ASSERT_EQ(program.spans.empty(), program.commands.empty());  // views of inputs need none
-  const std::vector<Int8Values> expected = run_reference(graph, inputs, rounding);
+  const std::vector<Int8Values> expected = run_reference_batch(graph, program.images, inputs, rounding);
+  const auto of_image = [&](int image, int tensor) -> const Int8Values& {
+    return expected[std::size_t(image) * graph.tensors.size() + std::size_t(tensor)];
+  };
   machine.set_wb_split(program.wb_split);
   machine.memory(int(Base::kConstants)) = program.constants;
   machine.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
   machine.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
   machine.memory(int(Base::kOutputs)).assign(std::size_t(program.output_bytes), 0x55);
-  for (const MemoryTensor& t : program.inputs) {
-    const Int8Values& values = expected[std::size_t(t.tensor)];  // of the graph, or of the host in front
-    std::copy(values.begin(), values.end(), machine.memory(t.layout.base).begin() + t.layout.offset);
+  for (int image = 0; image < program.images; image++) {
+    for (const MemoryTensor& t : program.inputs) {
+      const Int8Values& values = of_image(image, t.tensor);  // of the graph, or of the host in front
+      const MemoryLayout m = t.layout.of_image(image);
+      std::copy(values.begin(), values.end(), machine.memory(m.base).begin() + m.offset);
+    }
   }
   Watcher watcher(graph, program, expected);
   machine.set_watch(
@@ -46,8 +52,10 @@ void run_program(const Graph& graph, const Program& program, std::span<const Int
   const std::vector<std::uint8_t> bytes = program.command_bytes();
   machine.run(bytes);
   EXPECT_EQ(watcher.verdict(), "");
-  for (const MemoryOutput& t : program.outputs) {
-    EXPECT_EQ(t.gather(machine.memory(int(Base::kOutputs))), expected[std::size_t(t.tensor)]);
+  for (int image = 0; image < program.images; image++) {
+    for (const MemoryOutput& t : program.outputs) {
+      EXPECT_EQ(t.gather(machine.memory(int(Base::kOutputs)), image), of_image(image, t.tensor));
+    }
   }
 }
 
@@ -62,6 +70,13 @@ std::int64_t weight_bytes(const Program& program) {
   for (const CommandMeta& m : program.meta) {
     if (m.kind == CommandMeta::Bytes::kWeights) bytes += m.read_bytes;
   }
+  return bytes;
+}
+
+// All but commands.
+std::int64_t payload_bytes(const Program& program) {
+  std::int64_t bytes = 0;
+  for (const CommandMeta& m : program.meta) bytes += m.read_bytes + m.written_bytes;
   return bytes;
 }
 
@@ -335,6 +350,69 @@ TEST(Compiler, KeepsWeightsOverRuns) {
   }
   EXPECT_GE(all, 30);
   EXPECT_GE(some, 3);
+}
+
+std::vector<Int8Values> random_batch(GraphBuilder& g, int images) {
+  std::vector<Int8Values> inputs;
+  for (; images > 0; images--) {
+    for (Int8Values& one : g.random_inputs()) inputs.push_back(std::move(one));
+  }
+  return inputs;
+}
+
+// Branches that meet again, pools, additions and concatenations, on machines where some of the maps of a
+// batch can be held and some cannot: every image as if it were alone, the weights never loaded more often
+// than for single images, and never more bytes.
+TEST(Compiler, RunsBatches) {
+  int once = 0, again = 0;
+  for (std::uint64_t i = 0; i < 200; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 17000 + i);
+    std::vector<int> tensors{g.input(g.uniform(4, 14), g.uniform(4, 14), g.uniform(1, 12))};
+    for (int n = g.uniform(2, 7); n > 0; n--) {
+      const int in =
+          g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
+      const int kind = g.uniform(0, 5);
+      if (kind == 0) {
+        const int other = g.conv(in, g.uniform(1, 12), 1, 1, 1, {}, g.activation());
+        const int third = g.conv(in, g.uniform(1, 12), 3, 3, 1, {1, 1, 1, 1}, g.activation());
+        g.share_scale(third, other);
+        tensors.push_back(g.concat({other, third}));
+      } else if (kind == 1 && in == tensors.back()) {
+        const int same =
+            g.conv(in, g.graph.tensors[std::size_t(in)].nhwc().c, 3, 3, 1, {1, 1, 1, 1}, g.activation());
+        tensors.push_back(g.add(in, same, g.activation()));
+      } else {
+        tensors.push_back(random_layer(g, in));
+      }
+    }
+    g.output(tensors.back());
+    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    CompileOptions options;
+    for (int op = 0; i % 2 == 0 && op + 1 < int(g.graph.ops.size()); op++) {
+      if (g.uniform(0, 2) == 0) options.cuts.push_back(op);
+    }
+    options.keep_on_chip = i % 5 != 0;
+    options.reserve = {g.uniform(0, config.sb_depth / 2), g.uniform(0, config.vb_depth / 2)};
+    if (!refusals(g.graph, config, options).empty()) continue;
+    const Program single = compile(g.graph, config, options);
+    options.images = g.uniform(2, 4);
+    const Program batch = compile(g.graph, config, options);
+    EXPECT_LE(weight_bytes(batch), options.images * weight_bytes(single));
+    EXPECT_LE(payload_bytes(batch), options.images * payload_bytes(single));
+    if (weight_bytes(single) > 0) (weight_bytes(batch) == weight_bytes(single) ? once : again)++;
+    test::MachineModel machine(config, i);
+    run_program(g.graph, batch, random_batch(g, options.images), options.rounding, machine);
+    const KeptPrograms kept = compile_kept(g.graph, config, options);
+    run_program(g.graph, kept.first, random_batch(g, options.images), options.rounding, machine);
+    run_program(g.graph, kept.again, random_batch(g, options.images), options.rounding, machine);
+    EXPECT_LE(payload_bytes(kept.first), payload_bytes(batch));
+    EXPECT_LE(weight_bytes(kept.again), weight_bytes(kept.first));
+    if (testing::Test::HasFailure()) break;
+  }
+  std::printf("weights once %d, several times %d\n", once, again);
+  EXPECT_GE(once, 50);
+  EXPECT_GE(again, 1);
 }
 
 TEST(Compiler, RunsWindowsOfUnequalStrides) {

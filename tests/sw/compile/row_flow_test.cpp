@@ -24,7 +24,7 @@ int rows_out(int rows, const Input& in) {
 // A chain with branches that meet again (a node of two inputs of as many rows, from one ring or two) and
 // rings that two nodes write.
 RowFlow random_flow(std::mt19937& rng) {
-  RowFlow flow;
+  RowFlow flow(pick(rng, 0, 1) == 0 ? 1 : pick(rng, 2, 5));
   struct Map {
     int ring;
     int rows;
@@ -32,7 +32,10 @@ RowFlow random_flow(std::mt19937& rng) {
   };
   std::vector<Map> maps;
   const int rows = pick(rng, 1, 40);
-  const int first = flow.add_ring(rows);
+  const auto add_ring = [&](int height) {
+    return flow.add_ring(height, RowFlow::kUnlimited, height + (pick(rng, 0, 3) == 0 ? pick(rng, 1, 2) : 0));
+  };
+  const int first = add_ring(rows);
   maps.push_back({first, rows, {flow.add_node({rows, pick(rng, 1, 4), 1, {}, {first}})}});
   for (int i = pick(rng, 1, 10); i > 0; i--) {
     const Map from = maps[std::size_t(pick(rng, std::max(0, int(maps.size()) - 4), int(maps.size()) - 1))];
@@ -47,7 +50,7 @@ RowFlow random_flow(std::mt19937& rng) {
         break;
       }
     }
-    const int ring = flow.add_ring(out);
+    const int ring = add_ring(out);
     Map to{ring, out, {}};
     for (int parts = pick(rng, 1, 4) / 4 + 1; parts > 0; parts--) {
       const int chunks = pick(rng, 0, 9) == 0 ? 2 : 1;
@@ -58,13 +61,16 @@ RowFlow random_flow(std::mt19937& rng) {
   return flow;
 }
 
-// What lies in the slots of a ring: for every writer, the row it wrote last, and how often.
+// What lies in the slots of a ring: for every writer, the row it wrote last, and how often. Rows are numbered
+// over all images as their slots are.
 class Store {
  public:
-  explicit Store(const RowFlow& flow) : flow_(flow), rows_(std::size_t(flow.nodes())) {
+  explicit Store(const RowFlow& flow)
+      : flow_(flow), rows_(std::size_t(flow.nodes())), pitch_(std::size_t(flow.nodes())) {
     for (int n = 0; n < flow.nodes(); n++) {
       for (int ring : flow.node(n).rings) {
-        const int slots = std::min(flow.slots(ring), flow.node(n).rows);
+        const int slots = std::min(flow.slots(ring), flow.all_slots(ring));
+        pitch_[std::size_t(n)] = flow.pitch(ring);
         rows_[std::size_t(n)].assign(std::size_t(slots), {-1, 0});
       }
     }
@@ -73,13 +79,15 @@ class Store {
   void write(int n, const RowFlow::Block& b) {
     if (flow_.node(n).rings.empty()) return;
     auto& slots = rows_[std::size_t(n)];
-    for (int row = b.first_row; row < b.first_row + b.rows; row++) {
+    const int first = b.image * pitch_[std::size_t(n)] + b.first_row;
+    for (int row = first; row < first + b.rows; row++) {
       Slot& s = slots[std::size_t(row) % slots.size()];
       s = {row, s.row == row ? s.times + 1 : 1};
     }
   }
 
-  bool holds(int writer, int row) const {
+  bool holds(int writer, int image, int row) const {
+    row += image * pitch_[std::size_t(writer)];
     const auto& slots = rows_[std::size_t(writer)];
     const Slot& s = slots[std::size_t(row) % slots.size()];
     return s.row == row && s.times == flow_.node(writer).chunks;
@@ -92,6 +100,7 @@ class Store {
   };
   const RowFlow& flow_;
   std::vector<std::vector<Slot>> rows_;
+  std::vector<int> pitch_;  // of the ring that a node writes
 };
 
 // Runs the flow to its end, any ready node at a time.
@@ -113,7 +122,10 @@ void run(RowFlow flow, std::mt19937& rng) {
         for (int k = 0; k < in.kernel_rows; k++) {
           const int row = y * in.stride - in.pad_top + k;
           if (row < 0 || row >= height) continue;
-          for (int w : in.writers) ASSERT_TRUE(store.holds(w, row)) << "node " << n << " reads row " << row;
+          for (int w : in.writers) {
+            ASSERT_TRUE(store.holds(w, b.image, row))
+                << "node " << n << " reads row " << row << " of image " << b.image;
+          }
         }
       }
     }
@@ -162,12 +174,41 @@ TEST(RowFlow, ResidualKeepsTheLag) {
   EXPECT_EQ(slots[std::size_t(c)], 1);
 }
 
+// The next image's first rows go in while the last one's last rows are still needed, and take no more room.
+TEST(RowFlow, ImagesFollowEachOther) {
+  for (const int images : {1, 2, 7}) {
+    RowFlow flow(images);
+    const int a = flow.add_ring(9), b = flow.add_ring(9);
+    const int load = flow.add_node({9, 1, 1, {}, {a}});
+    const int first = flow.add_node({9, 1, 1, {{a, {load}, 1, 1, 3}}, {b}});
+    flow.add_node({9, 1, 1, {{b, {first}, 1, 0, 1}}, {}});
+    EXPECT_EQ(flow.slots_needed(), (std::vector<int>{3, 1})) << images;
+  }
+}
+
 TEST(RowFlow, ChunksKeepTheWholeMap) {
   RowFlow flow;
   const int a = flow.add_ring(10), b = flow.add_ring(10);
   const int load = flow.add_node({10, 2, 1, {}, {a}});
   flow.add_node({10, 2, 3, {{a, {load}, 1, 0, 1}}, {b}});
   EXPECT_EQ(flow.slots_needed(), (std::vector<int>{10, 10}));
+}
+
+// Every chunk goes through all images, whose maps are whole at the same time.
+TEST(RowFlow, ChunksKeepTheMapsOfAllImages) {
+  RowFlow flow(3);
+  const int a = flow.add_ring(10), b = flow.add_ring(10);
+  const int load = flow.add_node({10, 2, 1, {}, {a}});
+  const int node = flow.add_node({10, 5, 2, {{a, {load}, 1, 0, 1}}, {b}});
+  EXPECT_EQ(flow.slots_needed(), (std::vector<int>{30, 30}));
+  for (int i = 0; i < 15; i++) flow.advance(load);
+  for (int i = 0; i < 6; i++) {
+    EXPECT_EQ(flow.next(node).chunk, 0);
+    EXPECT_EQ(flow.next(node).image, i / 2);
+    flow.advance(node);
+  }
+  EXPECT_EQ(flow.next(node).chunk, 1);
+  EXPECT_EQ(flow.next(node).image, 0);
 }
 
 TEST(RowFlow, AheadOfTheHungriestReader) {

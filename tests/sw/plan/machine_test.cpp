@@ -83,10 +83,12 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
     const Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
     if (!lowering.refusals.empty()) continue;
     const int n = int(lowering.ops.size());
-    const auto best = planned(graph, lowering, config);
+    SpanOptions batch;
+    batch.images = t % 3 == 0 ? 1 + int(rng() % 4) : 1;
+    const auto best = planned(graph, lowering, config, batch);
     std::optional<std::int64_t> least;
     for (unsigned mask = 0; mask < 1U << (n - 1); mask++) {
-      SpanOptions options;
+      SpanOptions options = batch;
       for (int op = 0; op < n; op++) {
         if (op == n - 1 || (mask >> op & 1U) != 0) options.cuts.push_back(op);
       }
@@ -105,21 +107,21 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
     }
     for (std::size_t i = 0; i < positions.size(); i++) ASSERT_EQ(positions[i], i);
     ASSERT_EQ(int(positions.size()), n);
-    SpanOptions off;
+    SpanOptions off = batch;
     off.keep_on_chip = false;
     if (const auto per_layer = planned(graph, lowering, config, off))
       EXPECT_LE(best->bytes, per_layer->bytes) << "graph " << t;
     const Tensor& in = graph.tensors[std::size_t(graph.inputs[0])];
     const Tensor& out = graph.tensors[std::size_t(graph.outputs[0])];
-    EXPECT_GE(best->bytes, std::int64_t(in.bytes() + out.bytes()));
-    const auto again = planned(graph, lowering, config);
+    EXPECT_GE(best->bytes, batch.images * std::int64_t(in.bytes() + out.bytes()));
+    const auto again = planned(graph, lowering, config, batch);
     ASSERT_EQ(again->spans.size(), best->spans.size());
     // Larger memories never cost traffic.
     Config larger = config;
     larger.wb_rows *= 2;
     larger.sb_depth += 16;
     larger.vb_depth += 16;
-    const auto with_more = planned(graph, lower(graph, larger, RoundingStyle::LiteRt), larger);
+    const auto with_more = planned(graph, lower(graph, larger, RoundingStyle::LiteRt), larger, batch);
     ASSERT_TRUE(with_more.has_value());
     EXPECT_LE(with_more->bytes, best->bytes) << "graph " << t;
     fit++;
