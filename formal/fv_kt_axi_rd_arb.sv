@@ -81,7 +81,7 @@ module fv_kt_axi_rd_arb #(
   logic [AddrW+8:0] a_word_q;
   logic [DataW+3:0] r_word_q;
   wire [AddrW+8:0] a_in = take0 ? {c0_ar_addr_i, c0_ar_len_i, 1'b0} : {c1_ar_addr_i, c1_ar_len_i, 1'b1};
-  wire [DataW+3:0] beat_in = {r_data_i, r_resp_i, r_last_i, r_id_i};
+  wire [DataW+3:0] beat_in = {r_resp_i, r_last_i, r_id_i, r_data_i};
   wire r_out = out0 || out1;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -130,7 +130,7 @@ module fv_kt_axi_rd_arb #(
   `FV_ASSERT(a_address, !(a_live_q && !a_ahead_q && ar_out) || {ar_addr, ar_len, ar_id} == a_word_q)
   `FV_ASSERT(a_route, !(c0_r_valid && c1_r_valid))
   `FV_ASSERT(a_beat, !(r_live_q && !r_ahead_q && r_out) ||
-             ({c_r_data, c_r_resp, c_r_last, out1} == r_word_q))
+             ({c_r_resp, c_r_last, out1, c_r_data} == r_word_q))
   `FV_ASSERT(i_a, a_count_q == 2'(dut.u_ar.out_valid_q) + 2'(dut.u_ar.skid_valid_q))
   `FV_ASSERT(i_r, r_count_q == 2'(dut.u_r.out_valid_q) + 2'(dut.u_r.skid_valid_q))
   `FV_ASSERT(i_a_order, !dut.u_ar.skid_valid_q || dut.u_ar.out_valid_q)

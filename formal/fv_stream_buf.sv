@@ -120,9 +120,9 @@ module fv_stream_buf
   end
   `FV_ASSERT(i_place, !past_ok_q || bank_q <= 4'd8)
   `FV_ASSERT(i_mem, !(past_ok_q && known_q) || mem_at[bank_q] == stored_q)
-  `FV_ASSERT(i_pipe, !past_ok_q || hit1_q == (was_on_q && dut.any_q && dut.wr_en_q[bank_q] && dut.wr_addr_q[bank_q] == addr_q))
+  `FV_ASSERT(i_pipe, !past_ok_q || hit1_q == (was_on_q && dut.wr_en_q[bank_q] && dut.wr_addr_q[bank_q] == addr_q))
   `FV_ASSERT(i_data, !(past_ok_q && hit1_q) || dut.wr_data_q[bank_q] == value1_q)
-  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.bank_q[tap_q] == bank_q && tap_q < 9))
+  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.tap_q[tap_q].bank == bank_q && tap_q < 9))
   `FV_ASSERT(i_word, !(past_ok_q && read_q && known1_q) || dut.bank_data[bank_q] == expect_q)
   `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[tap_q] == expect_q)
 

@@ -493,10 +493,6 @@ module kaiten_top
   // ---- CONV engine and its results
   tap_t            sb_rd_tap[9], vb_rd_tap[9];
   logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
-  logic [Cp*8-1:0] weight_word[9];
-  for (genvar t = 0; t < 9; t++) begin : g_weight_word
-    assign weight_word[t] = weights[Cp*8*t+:Cp*8];
-  end
 
   logic            array_start, array_ready, array_take, array_credit, array_valid;
   out_cmd_t        array_cmd;
@@ -516,7 +512,7 @@ module kaiten_top
     .wb_split_i    (wb_split),
     .wb_we_i       (wb_we),
     .wb_addr_i     (weights_addr),
-    .wb_word_i     (weight_word),
+    .wb_data_i     (weights),
     .zsb_we_i      (zsb_array_we),
     .zsb_addr_i    (param_addr),
     .zsb_data_i    (param),

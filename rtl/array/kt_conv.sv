@@ -33,7 +33,7 @@ module kt_conv
   /* verilator lint_off UNUSEDSIGNAL */
   input  addr_t               wb_addr_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic [Cp*8-1:0]     wb_word_i [9],
+  input  logic [9*Cp*8-1:0]   wb_data_i,
   input  logic                zsb_we_i,
   input  addr_t               zsb_addr_i,
   input  param_t              zsb_data_i,
@@ -231,14 +231,14 @@ module kt_conv
     .act_o     (act)
   );
 
-  // ---- WB: nine memories, one per word of a DPE row, so that a row is read in one cycle
+  // ---- WB: a DPE row a word
   logic              wb_rd, load_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t             wb_addr;
   /* verilator lint_on UNUSEDSIGNAL */
   logic [KpW-1:0]    wb_row, load_row_q;
-  logic [Cp*8-1:0]   wb_word[9];
+  logic [9*Cp*8-1:0] wb_data;
   logic signed [7:0] weight[Taps];
 
   kt_weight_loader #(
@@ -259,27 +259,21 @@ module kt_conv
     .row_o    (wb_row)
   );
 
-  for (genvar t = 0; t < 9; t++) begin : g_wb
-    kt_ram_1r1w #(
-      .Width(Cp * 8),
-      .Depth(WbRows)
-    ) u_wb (
-      .clk_i,
-      .wr_en_i  (wb_we_i),
-      .wr_addr_i(wb_addr_i[WbAw-1:0]),
-      .wr_data_i(wb_word_i[t]),
-      .rd_en_i  (wb_rd),
-      .rd_addr_i(wb_addr[WbAw-1:0]),
-      .rd_data_o(wb_word[t])
-    );
-  end
-
-  kt_unpack #(
-    .Cp(Cp)
-  ) u_unpack_w (
-    .word_i(wb_word),
-    .byte_o(weight)
+  kt_ram_1r1w #(
+    .Width(9 * Cp * 8),
+    .Depth(WbRows)
+  ) u_wb (
+    .clk_i,
+    .wr_en_i  (wb_we_i),
+    .wr_addr_i(wb_addr_i[WbAw-1:0]),
+    .wr_data_i(wb_data_i),
+    .rd_en_i  (wb_rd),
+    .rd_addr_i(wb_addr[WbAw-1:0]),
+    .rd_data_o(wb_data)
   );
+  for (genvar i = 0; i < int'(Taps); i++) begin : g_weight
+    assign weight[i] = wb_data[8*i+:8];
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) load_q <= 1'b0;

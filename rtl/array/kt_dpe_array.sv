@@ -81,6 +81,11 @@ module kt_dpe_array
     assign extra       = '{default: '0};
   end
 
+  // OB: one accumulator per row and pixel of a pass. The old value is read while the row adds its products; a pixel comes
+  // back in the next pass, so passes of at least two pixels never read a value that is still on its way.
+  // First pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
+  logic signed [31:0] sum[Kp], old[Kp];
+
   // The last row's activations go nowhere.
   /* verilator lint_off UNUSEDSIGNAL */
   for (genvar k = 0; k < int'(Kp); k++) begin : g_row
@@ -88,7 +93,6 @@ module kt_dpe_array
     logic signed [7:0]  act_out[Taps];
     logic               swap_in;
     logic signed [31:0] extra_in;
-    logic signed [31:0] sum;
 
     if (k == 0) begin : g_head
       assign act_in   = act_i;
@@ -110,23 +114,27 @@ module kt_dpe_array
       .load_i  (load_i && (load_row_i == KpW'(k))),
       .weight_i,
       .extra_i (extra_in),
-      .sum_o   (sum)
+      .sum_o   (sum[k])
     );
 
-    kt_acc_row #(
+    kt_ram_1r1w #(
+      .Width(32),
       .Depth(ObDepth)
-    ) u_acc (
+    ) u_ob (
       .clk_i,
-      .rd_en_i  (acc_rd[k]),
-      .rd_addr_i(act_pixel_q[k]),
-      .first_i  (sum_first_q[k]),
       .wr_en_i  (acc_wr[k]),
       .wr_addr_i(sum_pixel_q[k]),
-      .sum_i    (sum),
-      .total_o  (total_o[k])
+      .wr_data_i(total_o[k]),
+      .rd_en_i  (acc_rd[k]),
+      .rd_addr_i(act_pixel_q[k]),
+      .rd_data_o(old[k])
     );
   end
   /* verilator lint_on UNUSEDSIGNAL */
+
+  always_comb begin
+    for (int unsigned k = 0; k < Kp; k++) total_o[k] = sum[k] + (old[k] & ~{32{sum_first_q[k]}});
+  end
 
   assign valid_o = sum_valid_q & sum_last_q;
 

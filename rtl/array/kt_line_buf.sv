@@ -28,26 +28,25 @@ module kt_line_buf #(
   assign win_pad  = {Cp{win_pad_i}};
 
   // word 3 * column + row, as in a DPE
-  logic [Cp*8-1:0] ring_d[16], ring_q[16];  // 12 words; the rest keeps an index from leaving the array
-  logic [3:0] first, second;                // words of the two columns
+  logic [Cp*8-1:0] ring_q[16];  // 12 words; the rest keeps an index from leaving the array
+  logic [3:0] first, second;    // words of the two columns
   assign first  = {2'b0, col_i} + {1'b0, col_i, 1'b0};
   assign second = (col_i == 2'd3) ? 4'd0 : first + 4'd3;
 
-  always_comb begin
-    ring_d = ring_q;
+  always_ff @(posedge clk_i) begin
     if (push_i) begin
+      automatic logic [Cp*8-1:0] ring[16] = ring_q;
       if (wide_i) begin
-        for (int unsigned t = 0; t < 9; t++) ring_d[t] = outside_i[t%3] ? push_pad : word_i[t];
+        for (int unsigned t = 0; t < 9; t++) ring[t] = outside_i[t%3] ? push_pad : word_i[t];
       end else begin
         for (int unsigned r = 0; r < 3; r++) begin
-          ring_d[first+4'(r)] = outside_i[r] ? push_pad : word_i[r];
-          if (two_i) ring_d[second+4'(r)] = outside_i[r] ? push_pad : word_i[r+3];
+          ring[first+4'(r)] = outside_i[r] ? push_pad : word_i[r];
+          if (two_i) ring[second+4'(r)] = outside_i[r] ? push_pad : word_i[r+3];
         end
       end
+      ring_q <= ring;
     end
   end
-
-  always_ff @(posedge clk_i) ring_q <= ring_d;
 
   logic [3:0] from[3];  // first word of each window column
   always_comb begin

@@ -31,16 +31,18 @@ module kt_sum_row #(
 
   // The way down; the bits of on_q are the rows that have a zero point. After a reset all move once, which clears them.
   logic [Kp-1:0]      on_q;
-  logic signed [31:0] extra_d[Kp-1], extra_q[Kp-1];
+  logic signed [31:0] extra_q[Kp-1];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) on_q <= '1;
     else on_q <= {on_q[Kp-2:0], zero_i != '0};
   end
-  always_comb begin
-    extra_d = '{default: '0};
-    if (on_q != '0) for (int k = 0; k < int'(Kp) - 1; k++) extra_d[k] = (k == 0) ? first_o : extra_q[k-1];
+  always_ff @(posedge clk_i) begin
+    if (on_q != '0) begin
+      automatic logic signed [31:0] extra[Kp-1];
+      for (int k = 0; k < int'(Kp) - 1; k++) extra[k] = (k == 0) ? first_o : extra_q[k-1];
+      extra_q <= extra;
+    end
   end
-  always_ff @(posedge clk_i) if (on_q != '0) extra_q <= extra_d;
   assign extra_o = extra_q;
 
 endmodule

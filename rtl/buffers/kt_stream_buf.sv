@@ -32,100 +32,87 @@ module kt_stream_buf
   output logic [Cp*8-1:0] word_o [9]
 );
 
-  // Arrays indexed by a four-bit bank have sixteen entries, so that simulation needs no bounds check; nine are used.
-  // Bits of addresses above the depth of the memory are not looked at.
+  // Sets of banks are masks of sixteen bits and arrays indexed by a bank have sixteen entries, so that simulation needs no
+  // bounds check; nine are used. Bits of addresses above the depth of the memory are not looked at.
   /* verilator lint_off UNUSEDSIGNAL */
 
-  // ---- which banks are taken
-  logic array_bank[16], vector_bank[16];
-  logic vector_clash, load_clash;
+  // ---- which banks are taken: where one writer's request matters
+  logic [15:0] array_banks, vector_banks, load_banks, load_writes;
 
   always_comb begin
-    array_bank = '{default: 1'b0};
-    if (array_we_i) begin
-      for (int unsigned w = 0; w < ArrayWords; w++) if (array_tap_i[w].en) array_bank[array_tap_i[w].bank] = 1'b1;
-    end
-    vector_clash = 1'b0;
-    if (array_we_i) begin
-      for (int unsigned w = 0; w < 3; w++) if (vector_tap_i[w].en && array_bank[vector_tap_i[w].bank]) vector_clash = 1'b1;
-    end
+    array_banks = '0;
+    if (array_we_i) for (int unsigned w = 0; w < ArrayWords; w++) array_banks |= 16'(array_tap_i[w].en) << array_tap_i[w].bank;
   end
-  assign vector_grant_o = !vector_clash;
-
   always_comb begin
-    vector_bank = array_bank;
-    if (vector_we_i) begin
-      for (int unsigned w = 0; w < 3; w++) if (vector_tap_i[w].en) vector_bank[vector_tap_i[w].bank] = 1'b1;
-    end
-    load_clash = 1'b0;
+    vector_banks = '0;
+    for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_tap_i[w].en) << vector_tap_i[w].bank;
+  end
+  always_comb begin
+    load_banks = '0;
     if (array_we_i || vector_we_i) begin
-      for (int unsigned w = 0; w < LoadWords; w++) begin
-        if (load_tap_i[w].en && vector_bank[load_tap_i[w].bank]) load_clash = 1'b1;
-      end
+      for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
     end
   end
-  assign load_grant_o = !load_clash;
-
-  // ---- one write a bank, registered
-  logic            wr_en_d  [16];
-  logic [Aw-1:0]   wr_addr_d[16], wr_addr_q[16];
-  logic [Cp*8-1:0] wr_data_d[16], wr_data_q[16];
-  logic            wr_en_q  [16];
-  logic            any_q;  // a bank may be enabled: idle buffers cost nothing in simulation
-
   always_comb begin
-    wr_en_d   = '{default: 1'b0};
-    wr_addr_d = wr_addr_q;
-    wr_data_d = wr_data_q;
-    if (load_we_i) begin
-      for (int unsigned w = 0; w < LoadWords; w++) begin
-        if (load_tap_i[w].en) begin
-          wr_en_d[load_tap_i[w].bank]   = 1'b1;
-          wr_addr_d[load_tap_i[w].bank] = load_tap_i[w].addr[Aw-1:0];
-          wr_data_d[load_tap_i[w].bank] = load_word_i[w];
-        end
-      end
-    end
-    if (vector_we_i) begin
-      for (int unsigned w = 0; w < 3; w++) begin
-        if (vector_tap_i[w].en) begin
-          wr_en_d[vector_tap_i[w].bank]   = 1'b1;
-          wr_addr_d[vector_tap_i[w].bank] = vector_tap_i[w].addr[Aw-1:0];
-          wr_data_d[vector_tap_i[w].bank] = vector_word_i[w];
-        end
-      end
-    end
-    if (array_we_i) begin
-      for (int unsigned w = 0; w < ArrayWords; w++) begin
-        if (array_tap_i[w].en) begin
-          wr_en_d[array_tap_i[w].bank]   = 1'b1;
-          wr_addr_d[array_tap_i[w].bank] = array_tap_i[w].addr[Aw-1:0];
-          wr_data_d[array_tap_i[w].bank] = array_word_i[w];
-        end
-      end
-    end
+    load_writes = '0;
+    if (load_we_i) for (int unsigned w = 0; w < LoadWords; w++) load_writes |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
   end
+  assign vector_grant_o = (array_banks & vector_banks) == '0;
+  assign load_grant_o   = ((array_banks | (vector_we_i ? vector_banks : '0)) & load_banks) == '0;
+
+  // ---- one write a bank, registered; written inside the clocked process, so that idle cycles cost nothing in simulation
+  logic [15:0]     wr_en_q;
+  logic [Aw-1:0]   wr_addr_q[16];
+  logic [Cp*8-1:0] wr_data_q[16];
+  logic            write;
+  assign write = array_we_i || vector_we_i || load_we_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) any_q <= 1'b0;
-    else any_q <= array_we_i || vector_we_i || load_we_i;
+    if (!rst_ni) wr_en_q <= '0;
+    else wr_en_q <= (array_we_i ? array_banks : '0) | (vector_we_i ? vector_banks : '0) | load_writes;
   end
   always_ff @(posedge clk_i) begin
-    if (array_we_i || vector_we_i || load_we_i) begin
-      wr_en_q   <= wr_en_d;
-      wr_addr_q <= wr_addr_d;
-      wr_data_q <= wr_data_d;
+    if (write) begin
+      automatic logic [Aw-1:0]   addr[16] = wr_addr_q;
+      automatic logic [Cp*8-1:0] data[16] = wr_data_q;
+      if (load_we_i) begin
+        for (int unsigned w = 0; w < LoadWords; w++) begin
+          if (load_tap_i[w].en) begin
+            addr[load_tap_i[w].bank] = load_tap_i[w].addr[Aw-1:0];
+            data[load_tap_i[w].bank] = load_word_i[w];
+          end
+        end
+      end
+      if (vector_we_i) begin
+        for (int unsigned w = 0; w < 3; w++) begin
+          if (vector_tap_i[w].en) begin
+            addr[vector_tap_i[w].bank] = vector_tap_i[w].addr[Aw-1:0];
+            data[vector_tap_i[w].bank] = vector_word_i[w];
+          end
+        end
+      end
+      if (array_we_i) begin
+        for (int unsigned w = 0; w < ArrayWords; w++) begin
+          if (array_tap_i[w].en) begin
+            addr[array_tap_i[w].bank] = array_tap_i[w].addr[Aw-1:0];
+            data[array_tap_i[w].bank] = array_word_i[w];
+          end
+        end
+      end
+      wr_addr_q <= addr;
+      wr_data_q <= data;
     end
   end
 
   // ---- reads
-  logic            bank_en  [16];
+  logic [15:0]     bank_en;
   logic [Aw-1:0]   bank_addr[16];
   logic [Cp*8-1:0] bank_data[16];
+  tap_t            tap_q[9];
   /* verilator lint_on UNUSEDSIGNAL */
 
   always_comb begin
-    bank_en   = '{default: 1'b0};
+    bank_en   = '0;
     bank_addr = '{default: '0};
     for (int unsigned t = 0; t < 9; t++) begin
       if (tap_i[t].en) begin
@@ -141,7 +128,7 @@ module kt_stream_buf
       .Depth(Depth)
     ) u_ram (
       .clk_i,
-      .wr_en_i  (any_q && wr_en_q[b]),
+      .wr_en_i  (wr_en_q[b]),
       .wr_addr_i(wr_addr_q[b]),
       .wr_data_i(wr_data_q[b]),
       .rd_en_i  (bank_en[b]),
@@ -154,17 +141,8 @@ module kt_stream_buf
     assign bank_data[b] = '0;
   end
 
-  logic       any_tap;
-  logic [3:0] bank_d[9], bank_q[9];
-  always_comb begin
-    any_tap = 1'b0;
-    for (int unsigned t = 0; t < 9; t++) begin
-      any_tap   = any_tap | tap_i[t].en;
-      bank_d[t] = tap_i[t].bank;
-    end
-  end
-  always_ff @(posedge clk_i) if (any_tap) bank_q <= bank_d;
+  always_ff @(posedge clk_i) if (bank_en != '0) tap_q <= tap_i;
 
-  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[bank_q[t]];
+  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[tap_q[t].bank];
 
 endmodule

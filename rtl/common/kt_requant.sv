@@ -104,17 +104,17 @@ module kt_requant
   end
 
   // stage 1: bias, left shift. Two loops, because one with this many arrays is not vectorised.
-  logic signed [31:0] x_d[Lanes], x_q[Lanes], mult1_q[Lanes];
-  always_comb begin
-    x_d = x_q;
+  logic signed [31:0] x_q[Lanes], mult1_q[Lanes];
+  always_ff @(posedge clk_i) begin
     if (|valid_i) begin
+      automatic logic signed [31:0] x[Lanes];
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic [4:0]  left = shift_i[l][4:0] & ~{5{shift_i[l][7]}};
         // average: twice the size, which is never shifted left
         automatic logic [31:0] mean = {32{Average && (rule_i[l] == RuleAverage)}};
         automatic logic [31:0] sign = {32{acc_i[l][31]}} & mean;
         automatic logic [31:0] size = (acc_i[l] ^ sign) - sign;
-        x_d[l] = signed'(size + (size & mean) + unsigned'(bias_i[l])) <<< left;
+        x[l] = signed'(size + (size & mean) + unsigned'(bias_i[l])) <<< left;
       end
       if (float0) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
@@ -126,50 +126,44 @@ module kt_requant
           drop |= drop >> 2;
           drop |= drop >> 4;
           sum = (sum + (drop >> 1) + {31'd0, drop[0] & ((sum & (drop + 32'd1)) != 32'd0)}) & ~drop;
-          if (rule_i[l] == RuleFloat) x_d[l] = signed'(sum) <<< left;
+          if (rule_i[l] == RuleFloat) x[l] = signed'(sum) <<< left;
         end
       end
+      x_q     <= x;
+      mult1_q <= mult_i;
     end
   end
   always_comb begin
     right_d = right1_q;
     if (|valid_i) for (int unsigned l = 0; l < Lanes; l++) right_d[l] = -shift_i[l] & {8{shift_i[l][7]}} & 8'h1f;
   end
-  always_ff @(posedge clk_i) begin
-    x_q <= x_d;
-    if (|valid_i) mult1_q <= mult_i;
-  end
 
   // stage 2: product, cut where rule `double` rounds: p = 2^31 * whole + fraction; |p| < 2^62, so 32 bits hold both
-  logic signed [31:0] whole_d[Lanes], whole_q[Lanes];
-  logic signed [31:0] fraction_d[Lanes], fraction_q[Lanes];
-  always_comb begin
-    whole_d    = whole_q;
-    fraction_d = fraction_q;
+  logic signed [31:0] whole_q[Lanes], fraction_q[Lanes];
+  always_ff @(posedge clk_i) begin
     if (|valid1_q) begin
+      automatic logic signed [31:0] whole[Lanes], fraction[Lanes];
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic signed [63:0] p = 64'(x_q[l]) * 64'(mult1_q[l]);
-        whole_d[l]    = 32'(p >>> 31);
-        fraction_d[l] = {1'b0, p[30:0]};
+        whole[l]    = 32'(p >>> 31);
+        fraction[l] = {1'b0, p[30:0]};
       end
+      whole_q    <= whole;
+      fraction_q <= fraction;
     end
-  end
-  always_ff @(posedge clk_i) begin
-    whole_q    <= whole_d;
-    fraction_q <= fraction_d;
   end
 
   // stage 3: upper half, with what carries out of the fraction
-  logic signed [31:0] upper_d[Lanes], upper_q[Lanes];
-  always_comb begin
-    upper_d = upper_q;
+  logic signed [31:0] upper_q[Lanes];
+  always_ff @(posedge clk_i) begin
     if (|valid2_q) begin
+      automatic logic signed [31:0] upper[Lanes];
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic               once  = rule2_q[l] == RuleSingle;
         automatic logic               nudge = (rule2_q[l] == RuleDouble) | (once & (right2_q[l] == 8'd0));
         automatic logic signed [31:0] rest  = fraction_q[l] - 32'(once & whole_q[l][31]);
         automatic logic signed [31:0] up    = 32'(rest >= 32'sh4000_0000);
-        upper_d[l] = whole_q[l] + (nudge ? up : (rest >>> 31));
+        upper[l] = whole_q[l] + (nudge ? up : (rest >>> 31));
       end
       // float: p / 2^(31 + r) = h + e / 2^32, e with all lower bits in its last one. In its 24 bits the half of an integer
       // stands for all e within 2^b / 2^24 of it, where b is the number of bits of h.
@@ -187,10 +181,11 @@ module kt_requant
           bits |= bits >> 8;
           bits = (bits & 32'hffff) + 32'd1;  // at most 2^16
           if (rule2_q[l] == RuleFloat) begin
-            upper_d[l] = signed'(h + {31'd0, h[0] ? (e >= 32'h8000_0000 - (bits << 7)) : (e > 32'h8000_0000 + (bits << 7))});
+            upper[l] = signed'(h + {31'd0, h[0] ? (e >= 32'h8000_0000 - (bits << 7)) : (e > 32'h8000_0000 + (bits << 7))});
           end
         end
       end
+      upper_q <= upper;
     end
   end
   always_comb begin
@@ -199,7 +194,6 @@ module kt_requant
       for (int unsigned l = 0; l < Lanes; l++) right3_d[l] = right2_q[l] & {8{rule2_q[l] != RuleFloat}};
     end
   end
-  always_ff @(posedge clk_i) upper_q <= upper_d;
 
   // sign of an average's accumulator
   logic neg3[Lanes];
@@ -222,10 +216,10 @@ module kt_requant
   end
 
   // stage 4: rounding shift, zero point, clamp
-  logic signed [7:0] data_d[Lanes], data_q[Lanes];
-  always_comb begin
-    data_d = data_q;
+  logic signed [7:0] data_q[Lanes];
+  always_ff @(posedge clk_i) begin
     if (|valid3_q) begin
+      automatic logic signed [7:0] data[Lanes];
       for (int unsigned l = 0; l < Lanes; l++) begin
         automatic logic [31:0] mask = (32'd1 << right3_q[l][4:0]) - 32'd1;
         automatic logic [31:0] rest = upper_q[l] & mask;
@@ -241,11 +235,11 @@ module kt_requant
         automatic logic signed [31:0] high  = 32'(high3_q[l]) - 32'(zero3_q[l]);
         automatic logic [31:0]        below = {32{y < low}};
         automatic logic [31:0]        above = {32{y > high}};
-        data_d[l] = 8'((y & ~below & ~above) | (low & below) | (high & above & ~below)) + zero3_q[l];
+        data[l] = 8'((y & ~below & ~above) | (low & below) | (high & above & ~below)) + zero3_q[l];
       end
+      data_q <= data;
     end
   end
-  always_ff @(posedge clk_i) data_q <= data_d;
 
   assign valid_o = valid4_q;
   assign data_o  = data_q;

@@ -81,10 +81,10 @@ module kt_axi_rd_arb #(
     .rst_ni,
     .in_valid_i (r_valid_i),
     .in_ready_o (r_ready_o),
-    .in_data_i  ({r_data_i, r_resp_i, r_last_i, r_id_i}),
+    .in_data_i  ({r_resp_i, r_last_i, r_id_i, r_data_i}),
     .out_valid_o(beat_valid),
     .out_ready_i(beat_ready),
-    .out_data_o ({c_r_data_o, c_r_resp_o, c_r_last_o, beat_id})
+    .out_data_o ({c_r_resp_o, c_r_last_o, beat_id, c_r_data_o})
   );
   assign c0_r_valid_o = beat_valid && beat_id == 1'b0;
   assign c1_r_valid_o = beat_valid && beat_id == 1'b1;

@@ -323,24 +323,26 @@ module kt_vector
   );
 
   // ---- step: columns together, or an operand
-  logic signed [31:0] step_d[LanesP], step_q[LanesP];
-  always_comb begin
-    step_d = operand;
-    if (token5_q.valid && (token5_q.kind == KindMaximum)) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic signed [31:0] m = g_column[0].partial[l];
-        if (token5_q.columns[1] && (g_column[1].partial[l] > m)) m = g_column[1].partial[l];
-        if (token5_q.columns[2] && (g_column[2].partial[l] > m)) m = g_column[2].partial[l];
-        step_d[l] = m;
+  logic signed [31:0] step_q[LanesP];
+  always_ff @(posedge clk_i) begin
+    if (token5_q.valid) begin
+      automatic logic signed [31:0] step[LanesP] = operand;
+      if (token5_q.kind == KindMaximum) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic signed [31:0] m = g_column[0].partial[l];
+          if (token5_q.columns[1] && (g_column[1].partial[l] > m)) m = g_column[1].partial[l];
+          if (token5_q.columns[2] && (g_column[2].partial[l] > m)) m = g_column[2].partial[l];
+          step[l] = m;
+        end
+      end else if (token5_q.kind != KindAdd) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          step[l] = g_column[0].partial[l] + (g_column[1].partial[l] & {32{token5_q.columns[1]}})
+                                           + (g_column[2].partial[l] & {32{token5_q.columns[2]}});
+        end
       end
-    end else if (token5_q.valid && (token5_q.kind != KindAdd)) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        step_d[l] = g_column[0].partial[l] + (g_column[1].partial[l] & {32{token5_q.columns[1]}})
-                                       + (g_column[2].partial[l] & {32{token5_q.columns[2]}});
-      end
+      step_q <= step;
     end
   end
-  always_ff @(posedge clk_i) if (token5_q.valid) step_q <= step_d;
 
   // ---- ZSB, read result by result (average) or, ahead of a tile, by the loader
   logic             average0, average5, average6_q, loader_zsb_rd;

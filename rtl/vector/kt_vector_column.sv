@@ -81,27 +81,29 @@ module kt_vector_column
   logic [31:0]        offset;
   logic               work;
   assign offset = 32'h80 + 32'(signed'(zero_q));
-  logic signed [31:0] sum_d[LanesP], sum_q[LanesP];
+  logic signed [31:0] sum_q[LanesP];
   assign work = product_i.valid && product_i.columns[Column] && (product_i.kind != KindAdd);
-  always_comb begin
-    sum_d = '{default: '0};
-    if (work && (product_i.kind == KindMaximum)) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic signed [7:0] m = (cell_q[l] > cell_q[Lanes+l]) ? cell_q[l] : cell_q[Lanes+l];
-        sum_d[l] = 32'((m > cell_q[2*Lanes+l]) ? m : cell_q[2*Lanes+l]);
-      end
-    end else if (work) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        sum_d[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
+  always_ff @(posedge clk_i) begin
+    if (work) begin
+      automatic logic signed [31:0] sum[LanesP] = '{default: '0};
+      if (product_i.kind == KindMaximum) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic signed [7:0] m = (cell_q[l] > cell_q[Lanes+l]) ? cell_q[l] : cell_q[Lanes+l];
+          sum[l] = 32'((m > cell_q[2*Lanes+l]) ? m : cell_q[2*Lanes+l]);
+        end
+      end else begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          sum[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[Lanes+l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[2*Lanes+l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - offset);
+        end
       end
+      sum_q <= sum;
     end
   end
-  always_ff @(posedge clk_i) if (work) sum_q <= sum_d;
 
   assign sum_o  = sum_q;
   assign cell_o = cell_q;

@@ -59,22 +59,20 @@ module kt_vector_operand
   end
   always_ff @(posedge clk_i) if (product) first_q <= first_d;
 
-  logic signed [31:0] half_d[LanesP], half_q[LanesP];
+  logic signed [31:0] half_q[LanesP];
   logic [4:0]         right_q;
-  always_comb begin
-    half_d = '{default: '0};
-    if (product) begin
-      for (int unsigned l = 0; l < Lanes; l++) half_d[l] = 32'(first_q[l]) * 32'(first_d[l]);
-    end else if (valid_i) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic signed [8:0] d = 9'(cell_i[l]) + param.bias;
-        half_d[l] = 32'((64'(d) * 64'(param.mult) + 64'sd1024) >>> 11);
-      end
-    end
-  end
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      half_q  <= half_d;
+      automatic logic signed [31:0] half[LanesP] = '{default: '0};
+      if (product) begin
+        for (int unsigned l = 0; l < Lanes; l++) half[l] = 32'(first_q[l]) * 32'(first_d[l]);
+      end else begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic signed [8:0] d = 9'(cell_i[l]) + param.bias;
+          half[l] = 32'((64'(d) * 64'(param.mult) + 64'sd1024) >>> 11);
+        end
+      end
+      half_q  <= half;
       right_q <= product ? '0 : param.right;
     end
   end

@@ -31,19 +31,19 @@ module kt_vector_result
 );
 
   // ---- accumulator
-  logic signed [31:0] acc_d[LanesP], acc_q[LanesP];
+  logic signed [31:0] acc_q[LanesP];
   logic               last_q;
-  always_comb begin
-    acc_d = step_i;
-    if (token_i.valid && !token_i.first) begin
-      if (token_i.kind == KindMaximum) begin
-        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = (step_i[l] > acc_q[l]) ? step_i[l] : acc_q[l];
-      end else begin
-        for (int unsigned l = 0; l < Lanes; l++) acc_d[l] = acc_q[l] + step_i[l];
+  always_ff @(posedge clk_i) begin
+    if (token_i.valid) begin
+      automatic logic signed [31:0] acc[LanesP] = step_i;
+      if (!token_i.first && (token_i.kind == KindMaximum)) begin
+        for (int unsigned l = 0; l < Lanes; l++) acc[l] = (step_i[l] > acc_q[l]) ? step_i[l] : acc_q[l];
+      end else if (!token_i.first) begin
+        for (int unsigned l = 0; l < Lanes; l++) acc[l] = acc_q[l] + step_i[l];
       end
+      acc_q <= acc;
     end
   end
-  always_ff @(posedge clk_i) if (token_i.valid) acc_q <= acc_d;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) last_q <= 1'b0;
     else last_q <= token_i.last;

@@ -78,9 +78,8 @@ module conv_path
   assign cmd_ready_o = !peek_q;
 
   tap_t            tap[9], no_tap[9], load_tap[1], no_vector_tap[3], no_array_tap[Words], out_tap[9];
-  logic [Cp*8-1:0] word[9], load_word[1], wb_word[9], no_vector_word[3], no_array_word[Words], out_word[9];
+  logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_array_word[Words], out_word[9];
   for (genvar t = 0; t < 9; t++) begin : g_tap
-    assign wb_word[t] = mem_data_q[Cp*8*t+:Cp*8];
     assign out_tap[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
   end
   assign load_tap[0]  = '{en: 1'b1, bank: mem_bank_q, addr: mem_addr_q};
@@ -107,7 +106,7 @@ module conv_path
   kt_conv #(.Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i(cmd_q), .cmd_index_i('0),
-    .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_word_i(wb_word),
+    .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_data_i(mem_data_q),
     .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
     .tap_o(tap), .word_i(word),
     .out_start_o(start), .out_cmd_o(out_cmd), .out_ready_i(ready), .out_take_o(take), .out_credit_i(credit),
