@@ -226,8 +226,59 @@ def googlenet():
     return t
 
 
+def overfeat():
+    """Sermanet et al., OverFeat: Integrated Recognition, Localization and Detection using Convolutional Networks, 2013, table 1."""
+    t = Table("OverFeat", 231)
+    t.conv("conv1", 11, 96, 4, 0)
+    t.pool("pool1", 2, 2)
+    t.conv("conv2", 5, 256, 1, 0)
+    t.pool("pool2", 2, 2)
+    t.conv("conv3", 3, 512)
+    t.conv("conv4", 3, 1024)
+    t.conv("conv5", 3, 1024)
+    t.pool("pool5", 2, 2)
+    for i, channels in enumerate((3072, 4096, 1000)):
+        t.add(f"fc{6 + i}", "fc", channels=channels)
+    return t
+
+
+def nin():
+    """Lin et al., Network in Network, 2013; the sizes for ImageNet are those of the authors' published model."""
+    t = Table("NiN", 224)
+    pools = ((0, 1, 0, 1), 0, 0)
+    for stage, (kernel, stride, pad, channels) in enumerate(((11, 4, 0, 96), (5, 1, 2, 256), (3, 1, 1, 384), (3, 1, 1, 1024)), 1):
+        t.conv(f"conv{stage}", kernel, channels, stride, pad)
+        t.conv(f"conv{stage}_a", 1, channels)
+        last = stage == 4
+        t.conv(f"conv{stage}_b", 1, 1000 if last else channels)
+        if not last:
+            t.pool(f"pool{stage}", 3, 2, pools[stage - 1])
+    t.classifier = t.add("pool4", "global_pool")
+    return t
+
+
+def squeezenet():
+    """Iandola et al., SqueezeNet, 2016, table 1."""
+    t = Table("SqueezeNet", 227)
+    t.conv("conv1", 7, 96, 2, 0)
+    last = t.pool("pool1", 3, 2)
+    modules = ((2, 16, 64), (3, 16, 64), (4, 32, 128), None, (5, 32, 128), (6, 48, 192), (7, 48, 192), (8, 64, 256), None, (9, 64, 256))
+    for module in modules:
+        if module is None:
+            last = t.pool(f"pool{last[4:]}", 3, 2)
+            continue
+        number, squeeze, expand = module
+        name = f"fire{number}"
+        narrow = t.conv(f"{name}_squeeze", 1, squeeze, **{"from": last})
+        parts = [t.conv(f"{name}_1x1", 1, expand, **{"from": narrow}), t.conv(f"{name}_3x3", 3, expand, **{"from": narrow})]
+        last = t.add(name, "concat", **{"from": parts})
+    t.conv("conv10", 1, 1000)
+    t.classifier = t.add("pool10", "global_pool")
+    return t
+
+
 TABLES = {
-    "alexnet": alexnet(), "zfnet": zfnet(),
+    "alexnet": alexnet(), "zfnet": zfnet(), "overfeat": overfeat(), "nin": nin(), "squeezenet": squeezenet(),
     "vgg16": vgg(16, (2, 2, 3, 3, 3)), "vgg19": vgg(19, (2, 2, 4, 4, 4)),
     "resnet18": resnet(18, (2, 2, 2, 2), False), "resnet34": resnet(34, (3, 4, 6, 3), False),
     "resnet50": resnet(50, (3, 4, 6, 3), True), "resnet101": resnet(101, (3, 4, 23, 3), True),

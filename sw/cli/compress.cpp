@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxDimension = std::size_t(1) << 32;
 constexpr int kMaxBatch = 256;
+constexpr std::string_view kScalar = "zvc_scalar";
 
 struct CompressOptions {
   std::string file;
@@ -79,7 +80,7 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
   add("file", po::value(&o.file)->value_name("FILE"),
       "raw elements, or a TensorFlow Lite or ONNX model (.tflite, .onnx, 'demo'); also as first argument");
   add("codec", po::value(&o.codec)->value_name("NAME")->default_value(o.codec),
-      "zvc, rle, zlib, lz4, zstd or all");
+      "zvc, rle, zlib, lz4, zstd or all; zvc_scalar: ZVC without vectors");
   add("layout", po::value(&o.layout)->value_name("NAME")->default_value(o.layout),
       "order of the elements to compress: nchw, nhwc, chwn or all");
   add("window", po::value(&o.window)->value_name("BYTES")->default_value(o.window),
@@ -144,8 +145,9 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
   // Of one row all orders are the same.
   if (!model && o.shape.empty() && o.layout == "all") o.layout = "nchw";
   const auto names = codec::codec_names();
-  if (o.codec != "all" && std::find(names.begin(), names.end(), o.codec) == names.end())
-    throw InputError("--codec: expected one of zvc, rle, zlib, lz4, zstd, all, found '" + o.codec + "'");
+  if (o.codec != "all" && o.codec != kScalar && std::find(names.begin(), names.end(), o.codec) == names.end())
+    throw InputError("--codec: expected one of zvc, zvc_scalar, rle, zlib, lz4, zstd, all, found '" +
+                     o.codec + "'");
   const std::size_t element = std::size_t(o.bits / 8);
   if (o.window < element || o.window > codec::kMaxWindow || o.window % element != 0)
     throw InputError(fmt::format("--window: expected {0} to {1} bytes, whole elements of {0}, found {2}",
@@ -163,6 +165,7 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
 
 // The codecs that were asked for; of "all" those that the build has.
 void choose_codecs(const CompressOptions& o, CompressReport& report) {
+  if (o.codec == kScalar) report.codecs.emplace_back(kScalar);
   for (std::string_view name : codec::codec_names()) {
     if (o.codec != "all" && o.codec != name) continue;
     if (const std::string missing = codec::codec_missing(name); !missing.empty()) {

@@ -17,7 +17,7 @@ class ZvcCodec : public Codec {
  public:
   ZvcCodec(const ZvcFormat& format, bool fast) : format_(format), fast_(fast) {}
 
-  std::string_view name() const override { return "zvc"; }
+  std::string_view name() const override { return fast_ ? "zvc" : "zvc_scalar"; }
   std::size_t max_packed_bytes(std::size_t raw_bytes) const override {
     return zvc_max_packed_bytes(format_, raw_bytes) + kZvcSlack;
   }
@@ -80,7 +80,8 @@ std::unique_ptr<Codec> make_zvc(const Elements& elements, int group, bool fast) 
 std::unique_ptr<Codec> make_codec(std::string_view name, const Elements& elements) {
   require_valid(ZvcFormat{elements.bytes, 64, elements.bytes, elements.zero});
   if (const std::string missing = codec_missing(name); !missing.empty()) throw InputError(missing);
-  if (name == "zvc") return make_zvc(elements, elements.bytes == 4 ? 32 : 64);
+  if (name == "zvc" || name == "zvc_scalar")
+    return make_zvc(elements, elements.bytes == 4 ? 32 : 64, name == "zvc");
   if (name == "rle") return std::make_unique<RleCodec>(elements);
   if (name == "zlib") return make_zlib();
 #ifdef KAITEN_HAVE_LZ4

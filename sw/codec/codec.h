@@ -41,7 +41,8 @@ class Codec {
 std::span<const std::string_view> codec_names();
 // Empty when this build has the codec, else what to install.
 std::string codec_missing(std::string_view name);
-// Throws InputError for other names, codecs that this build lacks, and elements that are none.
+// Also "zvc_scalar", ZVC one element at a time. Throws InputError for other names, codecs that this build
+// lacks, and elements that are none.
 std::unique_ptr<Codec> make_codec(std::string_view name, const Elements& elements);
 // ZVC with groups of a given size instead of 32 words or 64 shorter elements; `fast` false: one element at a
 // time.

@@ -13,10 +13,12 @@ struct Measurement {
   std::size_t packed_bytes = 0;  // of memcpy_compressed, the table of windows included
   double compress_seconds = 0;
   double expand_seconds = 0;
+  double memcpy_seconds = 0;  // of the same bytes
 
   double ratio() const { return packed_bytes == 0 ? 1 : double(raw_bytes) / double(packed_bytes); }
   double compress_gbps() const { return rate(compress_seconds); }  // 1e9 raw bytes a second
   double expand_gbps() const { return rate(expand_seconds); }
+  double memcpy_gbps() const { return rate(memcpy_seconds); }
   Measurement& operator+=(const Measurement& other);
 
  private:
@@ -28,7 +30,7 @@ struct Measurement {
 Measurement measure(const Codec& codec, std::span<const std::uint8_t> map,
                     std::size_t window = kDefaultWindow, double seconds = 0);
 
-// Seconds of the fastest call, over at least `seconds`.
+// Processor time of the fastest call, in seconds, out of at least `seconds` of them.
 double fastest(const std::function<void()>& call, double seconds);
 
 }  // namespace kaiten::codec

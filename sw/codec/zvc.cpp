@@ -10,19 +10,89 @@ namespace {
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// The zero value as bytes in memory order.
-struct Zero {
-  explicit Zero(const ZvcFormat& format) : size(std::size_t(format.element_bytes)) {
-    for (std::size_t i = 0; i < size; i++) bytes[i] = std::uint8_t(format.zero >> (8 * i));
-  }
-  bool at(const std::uint8_t* element) const { return std::memcmp(element, bytes, size) == 0; }
+template <typename T>
+T load(const std::uint8_t* from) {
+  T v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
 
-  std::size_t size;
-  std::uint8_t bytes[4] = {};
-};
+template <typename T>
+void store(T v, std::uint8_t* to) {
+  std::memcpy(to, &v, sizeof v);
+}
+
+// Calls function(T{}) with the unsigned type of the format's elements.
+template <typename Function>
+auto with_element_type(const ZvcFormat& format, const Function& function) {
+  switch (format.element_bytes) {
+    case 1:
+      return function(std::uint8_t{});
+    case 2:
+      return function(std::uint16_t{});
+    default:
+      return function(std::uint32_t{});
+  }
+}
+
+// What fills the byte at an offset behind the last element: elements keep their places.
+std::uint8_t filling(const ZvcFormat& format, std::size_t offset) {
+  return std::uint8_t(format.zero >> (8 * (offset % std::size_t(format.element_bytes))));
+}
 
 [[noreturn]] void out_of_range(const std::string& what, long long value, const std::string& range) {
   throw InputError("ZVC: " + what + " is " + std::to_string(value) + ", expected " + range);
+}
+
+template <typename T>
+std::size_t pack(const ZvcFormat& format, std::span<const std::uint8_t> raw, std::span<std::uint8_t> packed) {
+  const std::size_t elements = raw.size() / sizeof(T);
+  std::size_t out = 0;
+  for (std::size_t first = 0; first < elements; first += std::size_t(format.group)) {
+    const std::size_t count = std::min(std::size_t(format.group), elements - first);
+    const std::size_t mask = out;
+    out += ceil_div(count, 8);
+    std::fill(packed.begin() + std::ptrdiff_t(mask), packed.begin() + std::ptrdiff_t(out), std::uint8_t(0));
+    for (std::size_t i = 0; i < count; i++) {
+      const T element = load<T>(&raw[(first + i) * sizeof(T)]);
+      if (element == T(format.zero)) continue;
+      packed[mask + i / 8] |= std::uint8_t(1 << (i % 8));
+      store(element, &packed[out]);
+      out += sizeof(T);
+    }
+  }
+  return out;
+}
+
+template <typename T>
+std::size_t expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
+                   std::span<std::uint8_t> raw) {
+  const std::size_t elements = raw.size() / sizeof(T);
+  std::size_t in = 0;
+  const auto fail = [](std::size_t group, const std::string& what) {
+    throw CorruptStream("group " + std::to_string(group) + ": " + what);
+  };
+  for (std::size_t first = 0, group = 0; first < elements; first += std::size_t(format.group), group++) {
+    const std::size_t count = std::min(std::size_t(format.group), elements - first);
+    if (packed.size() - in < ceil_div(count, 8)) fail(group, "the stream ends in the mask");
+    const std::uint8_t* mask = &packed[in];
+    in += ceil_div(count, 8);
+    if (count % 8 != 0 && mask[count / 8] >> (count % 8) != 0)
+      fail(group, "the mask has a bit beyond its " + std::to_string(count) + " elements");
+    for (std::size_t i = 0; i < count; i++) {
+      T element = T(format.zero);
+      if ((mask[i / 8] >> (i % 8) & 1) != 0) {
+        if (packed.size() - in < sizeof(T))
+          fail(group, "the stream ends before element " + std::to_string(i));
+        element = load<T>(&packed[in]);
+        if (element == T(format.zero))
+          fail(group, "element " + std::to_string(i) + " is coded but is the zero value");
+        in += sizeof(T);
+      }
+      store(element, &raw[(first + i) * sizeof(T)]);
+    }
+  }
+  return in;
 }
 
 }  // namespace
@@ -49,62 +119,22 @@ std::size_t zvc_max_packed_bytes(const ZvcFormat& format, std::size_t raw_bytes)
 }
 
 std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8_t> raw) {
-  const Zero zero(format);
-  std::size_t bytes = zvc_max_packed_bytes(format, raw.size());
-  for (std::size_t i = 0; i < raw.size(); i += zero.size) bytes -= zero.at(&raw[i]) ? zero.size : 0;
-  return bytes;
+  const std::size_t zeros = with_element_type(format, [&]<typename T>(T) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < raw.size(); i += sizeof(T)) count += load<T>(&raw[i]) == T(format.zero);
+    return count;
+  });
+  return zvc_max_packed_bytes(format, raw.size()) - zeros * std::size_t(format.element_bytes);
 }
 
 std::size_t zvc_pack(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                      std::span<std::uint8_t> packed) {
-  const Zero zero(format);
-  const std::size_t elements = raw.size() / zero.size;
-  std::size_t out = 0;
-  for (std::size_t first = 0; first < elements; first += std::size_t(format.group)) {
-    const std::size_t count = std::min(std::size_t(format.group), elements - first);
-    const std::size_t mask = out;
-    out += ceil_div(count, 8);
-    std::fill(packed.begin() + std::ptrdiff_t(mask), packed.begin() + std::ptrdiff_t(out), std::uint8_t(0));
-    for (std::size_t i = 0; i < count; i++) {
-      const std::uint8_t* element = &raw[(first + i) * zero.size];
-      if (zero.at(element)) continue;
-      packed[mask + i / 8] |= std::uint8_t(1 << (i % 8));
-      std::memcpy(&packed[out], element, zero.size);
-      out += zero.size;
-    }
-  }
-  return out;
+  return with_element_type(format, [&]<typename T>(T) { return pack<T>(format, raw, packed); });
 }
 
 std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
                        std::span<std::uint8_t> raw) {
-  const Zero zero(format);
-  const std::size_t elements = raw.size() / zero.size;
-  std::size_t in = 0;
-  const auto fail = [](std::size_t group, const std::string& what) {
-    throw CorruptStream("group " + std::to_string(group) + ": " + what);
-  };
-  for (std::size_t first = 0, group = 0; first < elements; first += std::size_t(format.group), group++) {
-    const std::size_t count = std::min(std::size_t(format.group), elements - first);
-    if (packed.size() - in < ceil_div(count, 8)) fail(group, "the stream ends in the mask");
-    const std::uint8_t* mask = &packed[in];
-    in += ceil_div(count, 8);
-    if (count % 8 != 0 && mask[count / 8] >> (count % 8) != 0)
-      fail(group, "the mask has a bit beyond its " + std::to_string(count) + " elements");
-    for (std::size_t i = 0; i < count; i++) {
-      std::uint8_t* element = &raw[(first + i) * zero.size];
-      if ((mask[i / 8] >> (i % 8) & 1) == 0) {
-        std::memcpy(element, zero.bytes, zero.size);
-        continue;
-      }
-      if (packed.size() - in < zero.size) fail(group, "the stream ends before element " + std::to_string(i));
-      if (zero.at(&packed[in]))
-        fail(group, "element " + std::to_string(i) + " is coded but is the zero value");
-      std::memcpy(element, &packed[in], zero.size);
-      in += zero.size;
-    }
-  }
-  return in;
+  return with_element_type(format, [&]<typename T>(T) { return expand<T>(format, packed, raw); });
 }
 
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,
@@ -115,9 +145,7 @@ std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> ra
     std::copy(raw.begin(), raw.end(), memory.begin());
     return 0;
   }
-  const Zero zero(format);
-  for (std::size_t i = zvc_pack(format, raw, memory); i < units * unit; i++)
-    memory[i] = zero.bytes[i % zero.size];
+  for (std::size_t i = zvc_pack(format, raw, memory); i < units * unit; i++) memory[i] = filling(format, i);
   return std::uint8_t(units);
 }
 
@@ -139,9 +167,8 @@ void zvc_load(const ZvcFormat& format, std::span<const std::uint8_t> memory, std
     throw CorruptStream("ends in unit " + std::to_string(ceil_div(used, unit)) + " of " +
                         std::to_string(units));
   }
-  const Zero zero(format);
   for (std::size_t i = used; i < packed.size(); i++) {
-    if (packed[i] != zero.bytes[i % zero.size])
+    if (packed[i] != filling(format, i))
       throw CorruptStream("byte " + std::to_string(i) + " behind the last element is not the zero value");
   }
 }

@@ -47,7 +47,8 @@ std::string totals_text(const CompressReport& r, const CompressGroup& g, std::si
   }
   return fmt::format("{}: density {:.3f}, ZVC limit {:.3f}, entropy bound {}\n", g.name, total.density(),
                      r.zvc_limit(total), ratio_text(entropy)) +
-         table.text(width);
+         table.text(width) +
+         (total.by.empty() ? "" : fmt::format("memcpy: {:.3g} GB/s\n", total.by.front().memcpy_gbps()));
 }
 
 std::string items_text(const CompressReport& r, const CompressGroup& g, std::size_t width) {
@@ -195,6 +196,7 @@ std::string to_json(const CompressReport& r) {
         }
         entry["compress_gbps"] = m.compress_gbps();
         entry["expand_gbps"] = m.expand_gbps();
+        entry["memcpy_gbps"] = m.memcpy_gbps();
         list.push_back(std::move(entry));
       }
     }

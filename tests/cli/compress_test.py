@@ -16,7 +16,7 @@ KAITEN = os.path.join(BUILD, "kaiten")
 CODECS = ["zvc", "rle", "zlib", "lz4", "zstd"]
 LAYOUTS = ["nchw", "nhwc", "chwn"]
 KEYS = {"codec", "layout", "raw_bytes", "packed_bytes", "ratio", "density", "zvc_limit", "entropy_ratio", "compress_gbps",
-        "expand_gbps"}
+        "expand_gbps", "memcpy_gbps"}
 
 
 def run(*arguments):
@@ -77,6 +77,8 @@ class Compress(unittest.TestCase):
         self.assertAlmostEqual(e["zvc_limit"], 32 / 13.8)
         self.assertGreater(e["ratio"], 0.99 * e["zvc_limit"])
         self.assertLess(e["ratio"], e["zvc_limit"])
+        (scalar,) = self.compress(self.file("map.bin"), "--bits", 32, "--codec", "zvc_scalar")
+        self.assertEqual((scalar["codec"], scalar["packed_bytes"]), ("zvc_scalar", e["packed_bytes"]))
         (e,) = self.compress(self.file("map.bin"), "--bits", 16, "--codec", "rle", "--window", 65536)
         self.assertEqual((e["codec"], e["layout"]), ("rle", "nchw"))
 
