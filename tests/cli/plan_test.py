@@ -128,7 +128,7 @@ class Plan(unittest.TestCase):
     def test_every_table_and_the_demo(self):
         for name in sorted(os.listdir(TABLES)):
             if name.endswith(".json"):
-                done = run(os.path.join(TABLES, name), "--capacity", "8MiB")
+                done = run(os.path.join(TABLES, name), "--capacity", "16MiB")
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(run("demo", "--capacity", "1MiB").returncode, 0)
         check = subprocess.run(["python3", "-B", os.path.join(TABLES, "make_tables.py"), "--check"], capture_output=True, text=True)
