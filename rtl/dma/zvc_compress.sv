@@ -240,9 +240,9 @@ module zvc_compress #(
       automatic logic [EndW-1:0] elem_end = join_group ? stop3_q : '0;
       automatic elem_t           zero = join_group ? zero3_q : zero_q;
       for (int unsigned p = 0; p < BeatB; p++) begin
-        out_d[p] = (EndW'(p) < rest_end) ? rest_q[p]
-                 : (EndW'(p) < mask_end) ? mask3_q[p%MaskB]
-                 : (EndW'(p) < elem_end) ? elem3_q[p] : zero[(p%ElemB)*8+:8];
+        automatic logic [1:0] from = (EndW'(p) < rest_end) ? 2'd0 : (EndW'(p) < mask_end) ? 2'd1
+                                   : (EndW'(p) < elem_end) ? 2'd2 : 2'd3;
+        out_d[p] = from[1] ? (from[0] ? zero[(p%ElemB)*8+:8] : elem3_q[p]) : (from[0] ? mask3_q[p%MaskB] : rest_q[p]);
       end
     end
   end

@@ -160,8 +160,10 @@ module zvc_expand #(
     mask_bytes = 'x;
     if (level_q != '0) begin
       for (int unsigned p = 0; p < BeatB; p++) begin
-        near[p] = beat_q[head_q+2'(p<32'(pos))][p];
-        elem[p] = beat_q[head_q+2'(start[EndW-1:PosW])+2'(p<32'(start[PosW-1:0]))][p];
+        automatic logic [1:0] mask_slot = head_q + 2'(p < 32'(pos));
+        automatic logic [1:0] elem_slot = head_q + 2'(start[EndW-1:PosW]) + 2'(p < 32'(start[PosW-1:0]));
+        near[p] = mask_slot[1] ? (mask_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (mask_slot[0] ? beat_q[1][p] : beat_q[0][p]);
+        elem[p] = elem_slot[1] ? (elem_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (elem_slot[0] ? beat_q[1][p] : beat_q[0][p]);
       end
       for (int unsigned j = 0; j < MaskB; j++) begin
         turned[j] = near[PosW'((32'(pos)+MaskB-1-j)/MaskB*MaskB+j)];

@@ -13,6 +13,13 @@ module zvc_switches #(
   output logic [ElemW-1:0]              elem_o[Lanes]
 );
 
+  // Number of the switch of a lane in a stage.
+  function automatic logic [LaneW-2:0] switch_of(int unsigned lane, int unsigned stage);
+    return (LaneW - 1)'(((lane >> (stage + 1)) << stage) + (lane & ((1 << stage) - 1)));
+  endfunction
+
+  // Two stages at a time: one four-to-one multiplexer a bit, which is what a six-input LUT holds. `last` is the later of
+  // the two stages, `other` the earlier one; where their number is odd, the last step has only `last`.
   always_comb begin
     automatic logic [ElemW-1:0] now [Lanes];
     automatic logic [ElemW-1:0] next[Lanes];
@@ -20,11 +27,15 @@ module zvc_switches #(
     next = '{default: 'x};
     if (en_i) begin
       now = elem_i;
-      for (int unsigned step = 0; step < LaneW; step++) begin
-        automatic int unsigned s = Scatter ? LaneW - 1 - step : step;
+      for (int unsigned step = 0; step < LaneW; step += 2) begin
+        automatic bit          single = step + 1 == LaneW;
+        automatic int unsigned other  = Scatter ? LaneW - 1 - step : step;
+        automatic int unsigned last   = single ? other : Scatter ? other - 1 : other + 1;
         for (int unsigned i = 0; i < Lanes; i++) begin
-          automatic logic [LaneW-2:0] at = (LaneW - 1)'(((i >> (s + 1)) << s) + (i & ((1 << s) - 1)));  // its switch
-          next[i] = route_i[s][at] ? now[i^(1<<s)] : now[i];
+          automatic int unsigned far   = i ^ (1 << last);
+          automatic logic        swap  = route_i[last][switch_of(i, last)];
+          automatic logic        early = !single && route_i[other][swap ? switch_of(far, other) : switch_of(i, other)];
+          next[i] = early ? (swap ? now[far^(1<<other)] : now[i^(1<<other)]) : (swap ? now[far] : now[i]);
         end
         now = next;
       end
