@@ -56,6 +56,8 @@ class SimDevice : public Device {
   // Called for every result from now on; null: nobody looks.
   virtual void watch(ResultWatcher* watcher) = 0;
   virtual void watch_queues(QueueWatcher* watcher) = 0;
+  // Changes every byte of SB (or VB) at addresses [first, end) of all banks.
+  virtual void spoil(bool vb, int first, int end) = 0;
   // Lets a number of cycles pass.
   virtual void step(std::uint64_t cycles) = 0;
   virtual std::uint64_t cycles() const = 0;        // since construction

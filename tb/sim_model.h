@@ -138,6 +138,19 @@ class SimModel final : public SimDevice {
   AxiMemory& memory() override { return memory_; }
   void watch(ResultWatcher* watcher) override { watcher_ = watcher; }
   void watch_queues(QueueWatcher* watcher) override { queue_watcher_ = watcher; }
+  void spoil(bool vb, int first, int end) override {
+    auto& root = *top_->rootp;
+#define KAITEN_BANK(buffer, bank)                                                                         \
+  spoil_bank(root.kaiten_top__DOT__u_##buffer##__DOT__g_bank__BRA__##bank##__KET____DOT__u_ram__DOT__mem, \
+             first, end)
+#define KAITEN_BANKS(buffer)                                                                          \
+  KAITEN_BANK(buffer, 0), KAITEN_BANK(buffer, 1), KAITEN_BANK(buffer, 2), KAITEN_BANK(buffer, 3),     \
+      KAITEN_BANK(buffer, 4), KAITEN_BANK(buffer, 5), KAITEN_BANK(buffer, 6), KAITEN_BANK(buffer, 7), \
+      KAITEN_BANK(buffer, 8)
+    vb ? (KAITEN_BANKS(vb)) : (KAITEN_BANKS(sb));
+#undef KAITEN_BANKS
+#undef KAITEN_BANK
+  }
   void step(std::uint64_t cycles) override {
     for (std::uint64_t i = 0; i < cycles; i++) edge();
   }
@@ -161,6 +174,16 @@ class SimModel final : public SimDevice {
   static void set_address(Port& port, std::uint32_t address) {
     if (address >> (8 * sizeof(Port))) throw DeviceError("there is no register at " + std::to_string(address));
     port = static_cast<Port>(address);
+  }
+
+  // Never back to what it was, however often.
+  template <class Bank>
+  static void spoil_bank(Bank& bank, int first, int end) {
+    for (int a = first; a < end; a++) {
+      auto& word = bank[static_cast<std::size_t>(a)];
+      auto* bytes = reinterpret_cast<std::uint8_t*>(&word);
+      for (std::size_t i = 0; i < sizeof(word); i++) bytes[i] = static_cast<std::uint8_t>(bytes[i] + 53);
+    }
   }
 
   AxiLitePort lite_port() const {

@@ -65,7 +65,7 @@ Job::Job(po::options_description& all, bool is_tb)
       "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms");
   add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
-  add("debug", "simulator with assertions and random initial state");
+  add("debug", "simulator with assertions, random initial state and dead rows destroyed");
   add("wave", po::value(&machine_.wave)->value_name("FILE"),
       "write an FST trace of the signals (implies --debug)");
   add("wave-from", po::value(&machine_.wave_from)->value_name("CYCLE")->default_value(0),

@@ -34,6 +34,7 @@ void CommandList::emit(const Offer& offer) {
   const std::size_t q = std::size_t(queue);
   const std::int64_t start = start_of(queue, offer.accesses);
   c.wait = hazards_.add(queue, offer.accesses);
+  for (const RowUse& use : offer.rows) lives_.use(queue, hazards_.counts()[q], use);
   commands_.push_back(std::move(c));
   meta_.push_back(offer.meta);
   if (offer.meta.kind == CommandMeta::Bytes::kActivations) {
@@ -89,6 +90,7 @@ Program CommandList::finish() {
   program.modelled_cycles = modelled_cycles_;
   program.commands = std::move(commands_);
   program.meta = std::move(meta_);
+  program.deaths = lives_.deaths();
   program.constants.reserve(std::size_t(constant_bytes_));
   for (const Piece& p : constants_) {
     program.constants.resize(std::size_t(p.offset));
@@ -100,13 +102,14 @@ Program CommandList::finish() {
   return program;
 }
 
-void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, int begin, int end,
-                     bool write, std::uint32_t part_of) {
+void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
+              std::uint32_t part_of) {
   if (begin >= end) return;
+  offer.rows.push_back({buffer, ring, begin, end, write});
   const Space space = buffer == Buffer::kSb ? Space::kSb : Space::kVb;
   const auto add = [&](int slot, int slots) {
-    accesses.push_back({space, ring.first + slot * ring.slot_size,
-                        ring.first + (slot + slots) * ring.slot_size, write, part_of});
+    offer.accesses.push_back({space, ring.first + slot * ring.slot_size,
+                              ring.first + (slot + slots) * ring.slot_size, write, part_of});
   };
   if (end - begin >= ring.slots) return add(0, ring.slots);
   const int slot = ring.index(begin);

@@ -14,6 +14,7 @@
 #include "compile/hazard.h"
 #include "compile/layout.h"
 #include "compile/program.h"
+#include "compile/row_lives.h"
 #include "compile/schedule.h"
 #include "graph/graph.h"
 
@@ -30,6 +31,7 @@ struct Offer {
   CommandBody body;
   CommandMeta meta;
   std::vector<Access> accesses;
+  std::vector<RowUse> rows;  // of SB and VB, as far as they are in `accesses`
   std::int64_t latency = 0;  // from the end of its busy time to completion
 };
 
@@ -66,6 +68,7 @@ class CommandList {
   std::vector<CommandMeta> meta_;
   std::vector<ScheduledCost> costs_;
   HazardTracker hazards_;
+  RowLives lives_;
   std::array<std::int64_t, kQueues> busy_until_{};
   std::array<std::vector<std::int64_t>, kQueues> done_;  // completion times
   bool store_pending_ = false;
@@ -76,7 +79,7 @@ class CommandList {
 };
 
 // Rows [begin, end) of a ring, and of a tensor in memory, as accesses.
-void add_rows(std::vector<Access>& accesses, Buffer buffer, const Ring& ring, int begin, int end, bool write,
+void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
               std::uint32_t part_of = 0);
 Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0);
 

@@ -187,14 +187,14 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const Ring ring = span.ring(inputs[i].ring, b.image);
     context.inputs.push_back(ring);
-    add_rows(o.accesses, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
+    add_rows(o, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
              op.end_row_of_input(i, in_end), false);
   }
   for (int r : flow.node(n).rings) {
     const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
     const Ring ring = span.ring(r, b.image);
     context.outputs[std::size_t(buffer)] = ring;
-    add_rows(o.accesses, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
+    add_rows(o, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
   }
   weights_.add_reads(o.accesses, chunk);
   const int image = plan_.spans[k].first_image + b.image;

@@ -38,6 +38,7 @@ struct Ring {
   int slots = 0;
   int slot_size = 0;
   int row0 = 0;  // slot of row 0; counted over all images, it may lie beyond the last
+  int map = 0;   // whose rows these are, apart from those of other times
 
   // Number of the slot of a row; rows outside the map have one too.
   int index(int row) const { return positive_mod(row0 + row, slots); }

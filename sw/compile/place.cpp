@@ -96,7 +96,7 @@ class Placer {
           return undo();
         }
         taken.emplace_back(ring.buffer, *first);
-        p.rings[r] = {*first, slots, ring.slot_size};
+        p.rings[r] = {*first, slots, ring.slot_size, 0, ++maps_};
         if (whole) {
           held_[key] = p.rings[r];
           new_held.push_back(key);
@@ -127,6 +127,7 @@ class Placer {
   const SpanPlan& plan_;
   std::array<Addresses, kBuffers> space_;
   std::map<Key, Ring> held_;
+  int maps_ = 0;  // rings so far
 };
 
 void assign_memory(const Lowering& lowering, const Config& config, const SpanPlan& plan,

@@ -12,6 +12,7 @@
 #include "compile/command.h"
 #include "compile/config.h"
 #include "compile/layout.h"
+#include "compile/row_lives.h"
 #include "graph/graph.h"
 
 namespace kaiten {
@@ -110,6 +111,7 @@ struct Program {
   int images = 1;  // of the batch it runs
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;        // one a command
+  std::vector<RowDeath> deaths;         // of the rows of SB and VB, for test benches
   std::vector<std::uint8_t> constants;  // behind base register kConstants
   std::int64_t modelled_cycles = 0;     // by the schedule's simple model of the queues
   int wb_split = 0;                     // first row of WB that does not stay from run to run, where some do

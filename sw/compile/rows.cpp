@@ -57,14 +57,14 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       l.sb_first = ring->first;
       l.sb_last = ring->last();
       l.sb_slot = ring->slot(row);
-      add_rows(offer.accesses, Buffer::kSb, *ring, row, row + n, true, part_of);
+      add_rows(offer, Buffer::kSb, *ring, row, row + n, true, part_of);
     }
     if (const auto& ring = rings[std::size_t(Buffer::kVb)]) {
       l.to_vb = 1;
       l.vb_first = ring->first;
       l.vb_last = ring->last();
       l.vb_slot = ring->slot(row);
-      add_rows(offer.accesses, Buffer::kVb, *ring, row, row + n, true, part_of);
+      add_rows(offer, Buffer::kVb, *ring, row, row + n, true, part_of);
     }
     if (m.base != int(Base::kInputs) && m.base != int(Base::kConstants)) {
       const auto& whole = source.shape_of;

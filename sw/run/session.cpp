@@ -11,6 +11,7 @@
 
 #include "compile/compiler.h"
 #include "device/driver.h"
+#include "device/row_poison.h"
 #include "graph/error.h"
 #include "reference/fft_oracle.h"
 #include "report/layer_clock.h"
@@ -27,8 +28,8 @@ constexpr std::uint64_t kLeastMemory = 1 << 16;
 // the trace.
 class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
  public:
-  Observer(const Program& program, Watcher* watcher, TraceRecorder* trace)
-      : clock_(program), watcher_(watcher), trace_(trace) {}
+  Observer(const Program& program, Watcher* watcher, TraceRecorder* trace, RowPoison* poison)
+      : clock_(program), watcher_(watcher), trace_(trace), poison_(poison) {}
 
   void result(const tb::ResultWord& r) override {
     if (watcher_ != nullptr) watcher_->result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
@@ -39,7 +40,8 @@ class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
     if (trace_ != nullptr) trace_->events(flags);
   }
   void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed) override {
-    trace_->queues(heads, completed);
+    if (trace_ != nullptr) trace_->queues(heads, completed);
+    if (poison_ != nullptr) poison_->completed(completed);
   }
   LayerClock& clock() { return clock_; }
 
@@ -47,6 +49,7 @@ class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
   LayerClock clock_;
   Watcher* watcher_;
   TraceRecorder* trace_;
+  RowPoison* poison_;
 };
 
 // Looks at a device for as long as it lives.
@@ -116,6 +119,8 @@ class WaveFile {
   std::string partial_;
 };
 
+bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
+
 tb::SimOptions sim_options(const SessionOptions& o, const Program& program, const WaveFile& wave) {
   tb::SimOptions sim;
   sim.memory.bytes = std::max<std::uint64_t>(memory_needed(program), kLeastMemory);
@@ -125,7 +130,7 @@ tb::SimOptions sim_options(const SessionOptions& o, const Program& program, cons
   for (unsigned* s : {&sim.memory.stall_ar, &sim.memory.stall_r, &sim.memory.stall_aw, &sim.memory.stall_w,
                       &sim.memory.stall_b})
     *s = o.stall;
-  sim.debug = o.debug || !o.wave.empty();
+  sim.debug = is_debug(o);
   sim.wave_file = wave.partial();
   sim.wave_from = o.wave_from;
   sim.wave_to = o.wave_to;
@@ -248,7 +253,14 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   if (options.check) watcher.emplace(s.graph, s.program(), expected);
   std::optional<TraceRecorder> trace;
   if (options.trace) trace.emplace(s.graph, s.program());
-  Observer observer(s.program(), watcher ? &*watcher : nullptr, trace ? &*trace : nullptr);
+  std::optional<RowPoison> poison;
+  if (is_debug(s.options)) {
+    poison.emplace(s.program(), [&](Buffer buffer, int begin, int end) {
+      s.device->spoil(buffer == Buffer::kVb, begin, end);
+    });
+  }
+  Observer observer(s.program(), watcher ? &*watcher : nullptr, trace ? &*trace : nullptr,
+                    poison ? &*poison : nullptr);
   std::uint64_t modelled = 1;
   for (const CommandMeta& m : s.program().meta) {
     if (m.kind == CommandMeta::Bytes::kNone) modelled += std::uint64_t(m.cycles);
@@ -262,7 +274,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   const double seconds_before = s.device->loop_seconds();
   const std::uint64_t cycles_before = s.device->loop_cycles();
   {
-    const Watching watching(*s.device, observer, options.trace);
+    const Watching watching(*s.device, observer, options.trace || poison.has_value());
     result.outputs = s.driver->run(inputs);
   }
   result.report = make_report(s.graph, s.program(), s.driver->read_counters(), observer.clock().finish());

@@ -45,8 +45,9 @@ struct SessionOptions {
   double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus
   unsigned stall = 0;           // percent of the cycles, on every channel of the bus
   std::uint64_t seed = 1;       // of the stalls, and of the initial state of debug models
-  // Debug models: assertions, random initial state, and an FST file of the first run's cycles from..to - 1.
-  // The file appears when the session ends after a complete run.
+  // Debug models: assertions, random initial state, rows of SB and VB destroyed when they are dead, and an
+  // FST file of the first run's cycles from..to - 1. The file appears when the session ends after a complete
+  // run.
   bool debug = false;
   std::string wave = {};
   std::uint64_t wave_from = 0;

@@ -72,6 +72,7 @@ void MachineModel::run(std::span<const std::uint8_t> bytes) {
   }
   store_data_.assign(commands_.size(), {});
   stored_.assign(commands_.size(), false);
+  tell_completed();
   std::size_t left = commands_.size();
   std::vector<std::function<void()>> steps;
   while (left > 0) {
@@ -170,6 +171,21 @@ void MachineModel::complete(Queue queue) {
     write_store(std::get<StoreCommand>(commands_[index].body));
   q.in_flight.pop_front();
   q.completed++;
+  tell_completed();
+}
+
+void MachineModel::tell_completed() const {
+  if (!completed_) return;
+  std::array<std::uint32_t, kQueues> counts;
+  for (std::size_t q = 0; q < kQueues; q++) counts[q] = queues_[q].completed;
+  completed_(counts);
+}
+
+void MachineModel::spoil(bool vb, int first, int end) {
+  auto& buffer = vb ? vb_ : sb_;
+  for (std::size_t w = std::size_t(first) * 9; w < std::size_t(end) * 9; w++) {
+    for (auto& byte : buffer[w]) byte = std::int8_t(byte + 53);
+  }
 }
 
 // --- LOAD and STORE

@@ -34,6 +34,11 @@ class MachineModel {
 
   std::vector<std::uint8_t>& memory(int base) { return memory_[std::size_t(base)]; }
   void set_watch(Watch watch) { watch_ = std::move(watch); }
+  // Called at the start of a run and behind every completion, with the completed commands of each queue.
+  using Completed = std::function<void(std::span<const std::uint32_t, kQueues> counts)>;
+  void set_completed(Completed completed) { completed_ = std::move(completed); }
+  // Changes every byte of SB (or VB) at addresses [first, end).
+  void spoil(bool vb, int first, int end);
 
   // Throws std::runtime_error where the program hangs, leaves a memory or breaks a rule.
   // Register wb_split: first WB row of the ring DB.
@@ -68,6 +73,7 @@ class MachineModel {
   bool may_execute(const InFlight& f) const;
   void execute(InFlight& f);
   void complete(Queue queue);
+  void tell_completed() const;
 
   std::vector<std::uint8_t> fetch(const CommandBody& body) const;
   void execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes);
@@ -102,6 +108,7 @@ class MachineModel {
   std::vector<std::vector<std::int8_t>> store_data_;
   std::vector<bool> stored_;
   Watch watch_;
+  Completed completed_;
 };
 
 }  // namespace kaiten::test

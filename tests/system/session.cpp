@@ -6,6 +6,7 @@
 #include <array>
 
 #include "device/csr.h"
+#include "device/row_poison.h"
 #include "device/watcher.h"
 #include "tests/support/model_builder.h"
 
@@ -20,20 +21,33 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint8_t kFill = 0x55;
 constexpr std::size_t kGuardBytes = 4096;
 
-// Shows the watcher what leaves the engines, as long as it lives.
-class Watching : public tb::ResultWatcher {
+// Shows the watcher what leaves the engines and destroys rows that are dead, as long as it lives.
+class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
  public:
-  Watching(tb::SimDevice& device, Watcher& watcher) : device_(device), watcher_(watcher) { device_.watch(this); }
-  ~Watching() override { device_.watch(nullptr); }
+  Watching(tb::SimDevice& device, Watcher& watcher, const Program& program)
+      : device_(device), watcher_(watcher), poison_(program, [&](Buffer buffer, int begin, int end) {
+          device.spoil(buffer == Buffer::kVb, begin, end);
+        }) {
+    device_.watch(this);
+    device_.watch_queues(this);
+  }
+  ~Watching() override {
+    device_.watch(nullptr);
+    device_.watch_queues(nullptr);
+  }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
   void result(const tb::ResultWord& r) override {
     watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
   }
+  void queues(std::uint32_t, std::span<const std::uint32_t, 4> completed) override {
+    poison_.completed(completed);
+  }
 
  private:
   tb::SimDevice& device_;
   Watcher& watcher_;
+  RowPoison poison_;
 };
 
 }  // namespace
@@ -95,7 +109,7 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   const std::vector<Int8Values> expected =
       run_reference_batch(graph_, program().images, inputs, options_.rounding);
   Watcher watcher(graph_, program(), expected);
-  const Watching watching(device_, watcher);
+  const Watching watching(device_, watcher, program());
   const auto words = [&](std::uint64_t address, std::size_t bytes) {
     const auto view = device_.memory().at(address, bytes);
     return std::vector<std::uint8_t>(view.begin(), view.end());

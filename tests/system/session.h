@@ -1,6 +1,7 @@
-// A program on the simulated device, run and checked in everything a run can tell: each result of each layer (watcher),
-// the outputs, the counters against what the program says of itself, and memory the program has no business with. Any
-// difference is a GoogleTest failure; errors of the hardware come out as exceptions.
+// A program on the simulated device, run and checked in everything a run can tell: each result of each layer
+// (watcher), with dead rows of SB and VB destroyed (device/row_poison.h), the outputs, the counters against
+// what the program says of itself, and memory the program has no business with. Any difference is a
+// GoogleTest failure; errors of the hardware come out as exceptions.
 #ifndef KAITEN_TESTS_SYSTEM_SESSION_H
 #define KAITEN_TESTS_SYSTEM_SESSION_H
 

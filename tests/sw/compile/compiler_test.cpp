@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "device/row_poison.h"
 #include "device/watcher.h"
 #include "graph/error.h"
 #include "import/import.h"
@@ -50,7 +51,11 @@ void run_program(const Graph& graph, const Program& program, std::span<const Int
         watcher.result({command, tiles, rows, columns}, channels);
       });
   const std::vector<std::uint8_t> bytes = program.command_bytes();
+  RowPoison poison(
+      program, [&](Buffer buffer, int begin, int end) { machine.spoil(buffer == Buffer::kVb, begin, end); });
+  machine.set_completed([&](std::span<const std::uint32_t, kQueues> counts) { poison.completed(counts); });
   machine.run(bytes);
+  machine.set_completed({});
   EXPECT_EQ(watcher.verdict(), "");
   for (int image = 0; image < program.images; image++) {
     for (const MemoryOutput& t : program.outputs) {
