@@ -51,12 +51,13 @@ lint: setup ## Verilator -Wall, Verible, elaboration in yosys
 formal: setup ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
 
-bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the Occam paper's plans, codecs
-	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate
+bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the Occam paper's plans, codecs, convolutions by FFT
+	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
 	@python3 bench/plan.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD)
 	@python3 bench/offload.py --build $(BUILD)
+	@python3 bench/fft.py --build $(BUILD)
 
 generate: setup ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done

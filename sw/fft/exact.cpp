@@ -39,7 +39,8 @@ double transform_error(int length) {
 }
 
 double transform_error(const Size& size) {
-  return transform_error(size.depth) + transform_error(size.height) + transform_error(size.width);
+  constexpr double kPairs = 2;  // rows are taken out of pairs, or put together
+  return kPairs + transform_error(size.depth) + transform_error(size.height) + transform_error(size.width);
 }
 
 }  // namespace

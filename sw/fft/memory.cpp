@@ -1,5 +1,6 @@
 #include "fft/memory.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,13 @@ namespace kaiten::fft {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+// Large arrays begin at a large page and ask for such: touching them first costs a fault for each page.
+constexpr std::uint64_t kLargePage = std::uint64_t(1) << 21;
+
+std::align_val_t alignment_of(std::uint64_t bytes) {
+  return std::align_val_t(bytes >= kLargePage ? kLargePage : kAlignment);
+}
 
 std::string bytes_text(std::uint64_t bytes) {
   return (bytes == kMost ? "2^64 or more" : std::to_string(bytes)) + " bytes";
@@ -55,10 +63,35 @@ void Memory::require(const std::string& what, std::uint64_t bytes) const {
   if (sum({used, bytes}) > limit_) throw OutOfMemory(what, bytes, limit_ - std::min(used, limit_));
 }
 
+// One that is kept; null where there is none. Those of other sizes make room.
+void* Memory::take_kept(std::uint64_t bytes) {
+  const std::lock_guard lock(kept_mutex_);
+  if (const auto found = kept_.find(bytes); found != kept_.end()) {
+    void* data = found->second;
+    kept_.erase(found);
+    kept_bytes_ -= bytes;
+    return data;
+  }
+  if (used_ + kept_bytes_ + bytes > limit_) free_kept();
+  return nullptr;
+}
+
+void Memory::free_kept() {
+  for (const auto& [bytes, data] : kept_) ::operator delete(data, alignment_of(bytes));
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+Memory::~Memory() { free_kept(); }
+
 void* Memory::allocate(std::uint64_t bytes) {
   require("an array", bytes);
-  void* data = ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
-  if (data == nullptr) throw OutOfMemory("an array", bytes, limit_);
+  void* data = bytes >= kLargePage ? take_kept(bytes) : nullptr;
+  if (data == nullptr) {
+    data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
+    if (data == nullptr) throw OutOfMemory("an array", bytes, limit_);
+    if (bytes >= kLargePage) madvise(data, bytes, MADV_HUGEPAGE);
+  }
   const std::uint64_t now = used_ += bytes;
   std::uint64_t before = peak_;
   while (before < now && !peak_.compare_exchange_weak(before, now)) {
@@ -67,8 +100,14 @@ void* Memory::allocate(std::uint64_t bytes) {
 }
 
 void Memory::release(void* data, std::uint64_t bytes) {
-  ::operator delete(data, std::align_val_t(kAlignment));
   used_ -= bytes;
+  if (bytes < kLargePage) {
+    ::operator delete(data, alignment_of(bytes));
+    return;
+  }
+  const std::lock_guard lock(kept_mutex_);
+  kept_.emplace(bytes, data);
+  kept_bytes_ += bytes;
 }
 
 }  // namespace kaiten::fft

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,11 +34,13 @@ class OutOfMemory : public std::runtime_error {
   std::uint64_t needed_;
 };
 
-// Counts bytes; any number of threads may use one.
+// Counts bytes; any number of threads may use one. Large arrays that are released are kept for the next of
+// the same size, within the limit: new pages cost more than many a transform.
 class Memory {
  public:
   // Without a limit of its own: the machine's physical memory.
   explicit Memory(std::uint64_t limit = physical_bytes());
+  ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
@@ -55,9 +59,15 @@ class Memory {
   void release(void* data, std::uint64_t bytes);
 
  private:
+  void* take_kept(std::uint64_t bytes);
+  void free_kept();
+
   std::uint64_t limit_;
   std::atomic<std::uint64_t> used_ = 0;
   std::atomic<std::uint64_t> peak_ = 0;
+  std::mutex kept_mutex_;
+  std::uint64_t kept_bytes_ = 0;
+  std::multimap<std::uint64_t, void*> kept_;  // by size
 };
 
 // An array of plain numbers, uninitialised when made.

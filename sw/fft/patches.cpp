@@ -50,9 +50,10 @@ struct Cut {
   std::int64_t count() const { return std::int64_t(depth.count) * height.count * width.count; }
 };
 
-// Measured on one processor: what a bin costs, relative to each other. A transform's unit is length_cost().
-constexpr double kTransformBin = 1.0;
-constexpr double kProductBin = 1.0;
+// Measured on one processor, in passes of a transform over a bin (element_cost()): rows, which are taken
+// apart after it, and a product.
+constexpr double kRows = 1.5;
+constexpr double kProduct = 0.2;
 
 // Cuts tried along an axis.
 constexpr int kMostCuts = 16;
@@ -62,17 +63,16 @@ double cost(const Cut& cut, const LayerShape& l) {
   const Size n = cut.transform();
   const double half = n.width / 2 + 1, depth = n.depth, height = n.height;
   const double bins = depth * height * half;
-  const auto line = [](int length) { return length == 1 ? 0.0 : length_cost(length) / length; };
   // Transforms of an image of extent z and y: rows, columns of its planes, lines across planes.
   const auto transform = [&](double z, double y) {
-    return kTransformBin * half *
-           (z * y * line(n.width) + z * height * line(n.height) + depth * height * line(n.depth));
+    return half * (kRows * z * y * element_cost(n.width) + z * height * element_cost(n.height) +
+                   depth * height * element_cost(n.depth));
   };
   const double patches = double(cut.count()) * l.batch;
   return patches * (l.channels * transform(cut.depth.extent, cut.height.extent) +
                     l.outputs * transform(cut.depth.result, cut.height.result)) +
          double(l.channels) * l.outputs *
-             (transform(l.kernel.depth, l.kernel.height) + patches * bins * kProductBin);
+             (transform(l.kernel.depth, l.kernel.height) + patches * bins * kProduct);
 }
 
 Cut best_cut(const LayerShape& l) {
@@ -110,10 +110,9 @@ class Patches : public Convolution<T>::Algorithm {
         of_image_(cut_.transform(), cut_.extent(), s.effort),
         of_kernel_(cut_.transform(), s.shape.kernel, s.effort),
         of_result_(cut_.transform(), cut_.result(), s.effort),
-        cell_(cell_width<T>()),
         depth_(of_image_.depth()),
         pitch_(int(of_image_.bins()) / depth_),
-        cells_(pitch_ / cell_),
+        cells_(pitch_ / kCell<T>),
         patches_(s.shape.batch * int(cut_.count())) {
     const LayerShape& l = s.shape;
     scratch_ = std::max({of_image_.scratch(), of_kernel_.scratch(), of_result_.scratch()});
@@ -126,11 +125,11 @@ class Patches : public Convolution<T>::Algorithm {
     if (panel_ * cells_ % 16 == 0) panel_ += 1;
     if (depth_ > 1) {
       const auto across = [&](Direction d, std::int64_t in, std::int64_t out) {
-        return Plan<T>::of({d, s.effort, depth_, cell_, int(in), 1, int(out), 1});
+        return Plan<T>::of({d, s.effort, depth_, kCell<T>, int(in), 1, int(out), 1});
       };
-      image_across_ = across(Direction::Forward, cell_, panel_ * cells_ * cell_);
-      kernel_across_ = across(Direction::Forward, cell_, std::int64_t(l.channels) * group_ * cell_);
-      result_across_ = across(Direction::Backward, cell_, cell_);
+      image_across_ = across(Direction::Forward, kCell<T>, panel_ * cells_ * kCell<T>);
+      kernel_across_ = across(Direction::Forward, kCell<T>, std::int64_t(l.channels) * group_ * kCell<T>);
+      result_across_ = across(Direction::Backward, kCell<T>, kCell<T>);
     }
   }
 
@@ -187,10 +186,10 @@ class Patches : public Convolution<T>::Algorithm {
     Array<Complex> result_planes;  // [patch][output][plane][column]: after the inverse across planes
   };
 
-  // The spectra of all patches: [cell][patch][channel][cell_ bins].
+  // The spectra of all patches: [cell][patch][channel][bin].
   std::uint64_t spectra_elements() const {
     return product(
-        {std::uint64_t(panel_), std::uint64_t(cells_) * std::uint64_t(depth_), std::uint64_t(cell_)});
+        {std::uint64_t(panel_), std::uint64_t(cells_) * std::uint64_t(depth_), std::uint64_t(kCell<T>)});
   }
   std::uint64_t kernel_planes() const {
     return product({std::uint64_t(group_), std::uint64_t(s_.shape.channels),
@@ -198,11 +197,11 @@ class Patches : public Convolution<T>::Algorithm {
   }
   std::uint64_t kernel_cells() const {
     return product({std::uint64_t(depth_), std::uint64_t(s_.shape.channels), std::uint64_t(group_),
-                    std::uint64_t(cell_)});
+                    std::uint64_t(kCell<T>)});
   }
   std::uint64_t sum_cells() const {
     return product(
-        {std::uint64_t(patches_), std::uint64_t(group_), std::uint64_t(depth_), std::uint64_t(cell_)});
+        {std::uint64_t(patches_), std::uint64_t(group_), std::uint64_t(depth_), std::uint64_t(kCell<T>)});
   }
   std::uint64_t result_planes() const {
     return product({std::uint64_t(patches_), std::uint64_t(group_), std::uint64_t(of_result_.planes()),
@@ -222,8 +221,8 @@ class Patches : public Convolution<T>::Algorithm {
   // Column `cell` of `planes` planes, side by side, zeros up to the transform's length.
   void gather(const Complex* column, int planes, Complex* lines) const {
     for (int z = 0; z < planes; z++)
-      std::copy_n(column + std::int64_t(z) * pitch_, cell_, lines + std::int64_t(z) * cell_);
-    std::fill(lines + std::int64_t(planes) * cell_, lines + std::int64_t(depth_) * cell_, Complex(0));
+      std::copy_n(column + std::int64_t(z) * pitch_, kCell<T>, lines + std::int64_t(z) * kCell<T>);
+    std::fill(lines + std::int64_t(planes) * kCell<T>, lines + std::int64_t(depth_) * kCell<T>, Complex(0));
   }
 
   void transform_patch(int patch, int channel, const T* images, Complex* planes, Complex* spectra,
@@ -235,12 +234,13 @@ class Patches : public Convolution<T>::Algorithm {
       of_image_.forward_plane(z, from, dense(l.image), planes, scratch);
     Complex* lines = reinterpret_cast<Complex*>(scratch);
     for (int c = 0; c < cells_; c++) {
-      Complex* to = spectra + (std::int64_t(c) * panel_ + std::int64_t(patch) * l.channels + channel) * cell_;
+      Complex* to =
+          spectra + (std::int64_t(c) * panel_ + std::int64_t(patch) * l.channels + channel) * kCell<T>;
       if (depth_ == 1) {
-        std::copy_n(planes + std::int64_t(c) * cell_, cell_, to);
+        std::copy_n(planes + std::int64_t(c) * kCell<T>, kCell<T>, to);
         continue;
       }
-      gather(planes + std::int64_t(c) * cell_, of_image_.planes(), lines);
+      gather(planes + std::int64_t(c) * kCell<T>, of_image_.planes(), lines);
       image_across_.run(const_cast<const Complex*>(lines), to);
     }
   }
@@ -265,28 +265,28 @@ class Patches : public Convolution<T>::Algorithm {
         for (int c = 0; c < l.channels; c++) {
           const Complex* planes = own.kernel_planes.data() +
                                   (std::int64_t(o) * l.channels + c) * kernel_pitch +
-                                  std::int64_t(column) * cell_;
-          transform_kernel(planes, lines, own.kernels.data() + (std::int64_t(c) * outputs + o) * cell_);
+                                  std::int64_t(column) * kCell<T>;
+          transform_kernel(planes, lines, own.kernels.data() + (std::int64_t(c) * outputs + o) * kCell<T>);
         }
       }
-      const std::int64_t sum_step = std::int64_t(depth_) * cell_;
+      const std::int64_t sum_step = std::int64_t(depth_) * kCell<T>;
       for (int z = 0; z < depth_; z++) {
         multiply_cell<T>(patches_, l.channels, outputs,
-                         spectra + (std::int64_t(z) * cells_ + column) * panel_ * cell_,
-                         own.kernels.data() + std::int64_t(z) * l.channels * group_ * cell_,
-                         own.sums.data() + std::int64_t(z) * cell_, group_ * sum_step, sum_step);
+                         spectra + (std::int64_t(z) * cells_ + column) * panel_ * kCell<T>,
+                         own.kernels.data() + std::int64_t(z) * l.channels * group_ * kCell<T>,
+                         own.sums.data() + std::int64_t(z) * kCell<T>, group_ * sum_step, sum_step);
       }
       for (int p = 0; p < patches_; p++) {
         for (int o = 0; o < outputs; o++) {
           const std::int64_t at = std::int64_t(p) * group_ + o;
           const Complex* sums = own.sums.data() + at * sum_step;
-          Complex* to = own.result_planes.data() + at * result_pitch + std::int64_t(column) * cell_;
+          Complex* to = own.result_planes.data() + at * result_pitch + std::int64_t(column) * kCell<T>;
           if (depth_ > 1) {
             result_across_.run(sums, lines);
             sums = lines;
           }
           for (int z = 0; z < of_result_.planes(); z++)
-            std::copy_n(sums + std::int64_t(z) * cell_, cell_, to + std::int64_t(z) * pitch_);
+            std::copy_n(sums + std::int64_t(z) * kCell<T>, kCell<T>, to + std::int64_t(z) * pitch_);
         }
       }
     }
@@ -310,9 +310,9 @@ class Patches : public Convolution<T>::Algorithm {
 
   // One column of cells of a kernel across planes; `to` is its place in plane 0.
   void transform_kernel(const Complex* planes, Complex* lines, Complex* to) const {
-    const std::int64_t step = std::int64_t(s_.shape.channels) * group_ * cell_;
+    const std::int64_t step = std::int64_t(s_.shape.channels) * group_ * kCell<T>;
     if (of_kernel_.planes() == 1) {
-      for (int z = 0; z < depth_; z++) std::copy_n(planes, cell_, to + z * step);
+      for (int z = 0; z < depth_; z++) std::copy_n(planes, kCell<T>, to + z * step);
       return;
     }
     gather(planes, of_kernel_.planes(), lines);
@@ -322,7 +322,6 @@ class Patches : public Convolution<T>::Algorithm {
   Setting s_;
   Cut cut_;
   Transform<T> of_image_, of_kernel_, of_result_;
-  int cell_;            // bins
   int depth_;           // planes of a spectrum
   int pitch_;           // bins of a plane
   int cells_;           // of a plane

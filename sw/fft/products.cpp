@@ -39,13 +39,13 @@ void inner_product_of(int channels, const T* image, std::int64_t image_distance,
 template <int Images, int Outputs, typename T>
 void multiply_block(int channels, int outputs, const T* image, const T* kernels, T* sums,
                     std::int64_t image_step, std::int64_t output_step) {
-  constexpr int kCell = kLanes<T>;
+  constexpr std::int64_t kParts = 2 * kCell<T>;  // real and imaginary
   ConjugateSum<T> sum[Images][Outputs];
   for (int c = 0; c < channels; c++) {
     Vector<T> kernel[Outputs];
-    for (int o = 0; o < Outputs; o++) kernel[o] = load(kernels + (std::int64_t(c) * outputs + o) * kCell);
+    for (int o = 0; o < Outputs; o++) kernel[o] = load(kernels + (std::int64_t(c) * outputs + o) * kParts);
     for (int s = 0; s < Images; s++) {
-      const Vector<T> a = load(image + (std::int64_t(s) * channels + c) * kCell);
+      const Vector<T> a = load(image + (std::int64_t(s) * channels + c) * kParts);
       const Vector<T> swapped = swap_parts<T>(a);
       for (int o = 0; o < Outputs; o++) sum[s][o].add(a, swapped, kernel[o]);
     }
@@ -63,7 +63,7 @@ void multiply_column(int images, int channels, int outputs, const T* image, cons
                      std::int64_t image_step, std::int64_t output_step) {
   int s = 0;
   const auto block = [&]<int Images>(std::integral_constant<int, Images>) {
-    multiply_block<Images, Outputs>(channels, outputs, image + std::int64_t(s) * channels * kLanes<T>,
+    multiply_block<Images, Outputs>(channels, outputs, image + std::int64_t(s) * channels * 2 * kCell<T>,
                                     kernels, sums + s * image_step, image_step, output_step);
     s += Images;
   };
@@ -100,18 +100,17 @@ void inner_product(int channels, std::int64_t bins, Channels<T> images, Channels
 }
 
 template <typename T>
-int cell_width() {
-  return kLanes<T> / 2;
-}
-
-template <typename T>
 void multiply_cell(int images, int channels, int outputs, const std::complex<T>* image,
                    const std::complex<T>* kernels, std::complex<T>* sums, std::int64_t image_step,
                    std::int64_t output_step) {
   int o = 0;
   const auto column = [&]<int Outputs>(std::integral_constant<int, Outputs>) {
-    multiply_column<Outputs>(images, channels, outputs, parts(image), parts(kernels) + o * kLanes<T>,
-                             parts(sums) + 2 * o * output_step, 2 * image_step, 2 * output_step);
+    // A cell is one register or several.
+    for (int part = 0; part < 2 * kCell<T>; part += kLanes<T>) {
+      multiply_column<Outputs>(images, channels, outputs, parts(image) + part,
+                               parts(kernels) + o * 2 * kCell<T> + part,
+                               parts(sums) + 2 * o * output_step + part, 2 * image_step, 2 * output_step);
+    }
     o += Outputs;
   };
   while (outputs - o >= 4) column(std::integral_constant<int, 4>());
@@ -122,7 +121,6 @@ void multiply_cell(int images, int channels, int outputs, const std::complex<T>*
 
 #define KAITEN_INSTANTIATE(T)                                                                          \
   template void inner_product<T>(int, std::int64_t, Channels<T>, Channels<T>, std::complex<T>*, bool); \
-  template int cell_width<T>();                                                                        \
   template void multiply_cell<T>(int, int, int, const std::complex<T>*, const std::complex<T>*,        \
                                  std::complex<T>*, std::int64_t, std::int64_t);
 KAITEN_INSTANTIATE(float)

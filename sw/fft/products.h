@@ -20,12 +20,12 @@ template <typename T>
 void inner_product(int channels, std::int64_t bins, Channels<T> images, Channels<T> kernels,
                    std::complex<T>* sum, bool first);
 
-// Complex numbers in a vector register: the width of a cell.
+// Bins of a cell: 64 bytes.
 template <typename T>
-int cell_width();
+constexpr int kCell = 64 / int(sizeof(std::complex<T>));
 
 // The matrix product of a cell: sums[s * image_step + o * output_step] = sum over channels of images[s][c] *
-// conj(kernels[c][o]), every element a cell of cell_width() bins; steps in complex numbers.
+// conj(kernels[c][o]), every element a cell; steps in complex numbers.
 template <typename T>
 void multiply_cell(int images, int channels, int outputs, const std::complex<T>* image,
                    const std::complex<T>* kernels, std::complex<T>* sums, std::int64_t image_step,

@@ -10,11 +10,21 @@ namespace {
 
 struct Factor {
   int prime;
-  double cost;  // a pass over the data with this radix; radix 2: 1
+  double cost;  // operations for each element; radix 2: 1
 };
 constexpr std::array<Factor, 6> kFactors = {{{2, 1.0}, {3, 1.8}, {5, 2.9}, {7, 4.1}, {11, 6.5}, {13, 7.5}}};
-// What every element of a longer transform costs elsewhere (other axes, products), in the same unit.
-constexpr double kPerElement = 6.0;
+constexpr double kOperation = 0.15;  // relative to a pass over the data
+
+// Passes over the data, measured (bench/fft). FFTW does some lengths in one; others in two or more, whose
+// vector instructions want factors of two.
+double passes(int n) {
+  if (n <= 16 || n == 20 || n == 32 || n == 64 || n == 128) return 1.0;
+  if (n == 25) return 2.0;
+  return n % 8 == 0 ? 2.5 : n % 4 == 0 ? 3.0 : n % 2 == 0 ? 3.5 : 4.5;
+}
+
+// What every element of a longer transform costs elsewhere (other axes, products), in passes.
+constexpr double kElsewhere = 6.0;
 
 // Divides the good factors out of n; their summed cost in `cost`, the number of 11 and 13 in `large`.
 int remainder(int n, double& cost, int& large) {
@@ -54,12 +64,14 @@ bool is_good_length(int n) {
   return n >= 1 && remainder(n, cost, large) == 1 && large <= 1;
 }
 
-double length_cost(int n) {
+double element_cost(int n) {
   double cost = 0;
   int large = 0;
   remainder(n, cost, large);
-  return double(n) * (kPerElement + cost);
+  return n == 1 ? 0.0 : passes(n) + kOperation * cost;
 }
+
+double length_cost(int n) { return double(n) * (kElsewhere + element_cost(n)); }
 
 int good_length(int n) {
   int best = 0;
@@ -67,7 +79,7 @@ int good_length(int n) {
   for (int m = std::max(n, 1);; m++) {
     if (!is_good_length(m)) continue;
     if (best == 0 || length_cost(m) < length_cost(best)) best = m;
-    if ((m & (m - 1)) == 0 || double(m) * kPerElement > length_cost(best)) return best;
+    if ((m & (m - 1)) == 0 || double(m) * kElsewhere > length_cost(best)) return best;
   }
 }
 

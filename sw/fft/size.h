@@ -25,7 +25,9 @@ Size valid(const Size& image, const Size& kernel);
 
 // 2^a 3^b 5^c 7^d 11^e 13^f with e + f <= 1: FFTW has straight-line code for all of these factors.
 bool is_good_length(int n);
-// Work of a transform of such a length relative to others, from the factors' operation counts.
+// Time of a transform of such a length by element, relative to others; and of the length in all, with what
+// longer images cost elsewhere.
+double element_cost(int n);
 double length_cost(int n);
 // The cheapest of these lengths that is at least n.
 int good_length(int n);

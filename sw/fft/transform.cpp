@@ -68,23 +68,110 @@ Transform<T>::Transform(const Size& size, const Size& extent, Effort effort)
   const int last = pitch_ - (blocks_ - 1) * kBlock;
 
   constexpr int kValues = 2 * kAlignedComplex<T>;
-  row_values_ = round_up(size_.width, kValues);
-  row_scratch_ = std::uint64_t(row_values_) * std::uint64_t(extent_.height);
+  pairs_ = extent_.height > 1 ? (extent_.height + 1) / 2 : 0;
+  row_scratch_ =
+      pairs_ == 0 ? std::uint64_t(round_up(size_.width, kValues)) : 4 * std::uint64_t(pair_values());
   const std::uint64_t complex = std::max(std::uint64_t(round_up(columns_, kAlignedComplex<T>)),
                                          std::uint64_t(size_.depth) * std::uint64_t(kBlock));
   plane_scratch_ = 2 * complex;
 
-  rows_[kForward] =
-      Plan<T>::of({Direction::RealToComplex, effort, size_.width, extent_.height, 1, row_values_, 1, half_});
-  rows_[kInverse] =
-      Plan<T>::of({Direction::ComplexToReal, effort, size_.width, extent_.height, 1, half_, 1, row_values_});
   const auto columns = [&](int length, int count, int in_step, int out_step, Plan<T>(&plans)[2]) {
     plans[kForward] = Plan<T>::of({Direction::Forward, effort, length, count, in_step, 1, out_step, 1});
     plans[kInverse] = Plan<T>::of({Direction::Backward, effort, length, count, out_step, 1, in_step, 1});
   };
+  if (pairs_ == 0) {
+    rows_[kForward] = Plan<T>::of({Direction::RealToComplex, effort, size_.width});
+    rows_[kInverse] = Plan<T>::of({Direction::ComplexToReal, effort, size_.width});
+  } else {
+    columns(size_.width, pairs_, pairs_, pairs_, rows_);
+  }
   if (size_.height > 1) columns(size_.height, half_, half_, half_, in_plane_);
   if (blocks_ > 1) columns(size_.depth, kBlock, kBlock, pitch_, across_);
   if (blocks_ > 0) columns(size_.depth, last, kBlock, pitch_, across_last_);
+}
+
+template <typename T>
+int Transform<T>::pair_values() const {
+  return round_up(pairs_ * size_.width, kAlignedComplex<T>);
+}
+
+// FFTW's transforms of real numbers use no vector instructions, so two rows are transformed as one of complex
+// numbers, one row in each part. Pairs lie beside each other; coefficient x of both is in x and in -x.
+template <typename T>
+void Transform<T>::forward_rows(const T* image, std::int64_t row_pitch, Complex* transformed,
+                                T* scratch) const {
+  const int height = extent_.height, width = extent_.width;
+  if (pairs_ == 0) {
+    std::copy_n(image, width, scratch);
+    std::fill(scratch + width, scratch + size_.width, T(0));
+    rows_[kForward].run(scratch, transformed);
+    return;
+  }
+  Complex* in = reinterpret_cast<Complex*>(scratch);
+  Complex* out = in + pair_values();
+  for (int p = 0; p < pairs_; p++) {
+    const T* a = image + 2 * p * row_pitch;
+    if (2 * p + 1 < height) {
+      const T* b = a + row_pitch;
+      for (int x = 0; x < width; x++) in[x * pairs_ + p] = Complex(a[x], b[x]);
+    } else {
+      for (int x = 0; x < width; x++) in[x * pairs_ + p] = Complex(a[x], T(0));
+    }
+  }
+  std::fill(in + width * pairs_, in + size_.width * pairs_, Complex(0));
+  rows_[kForward].run(const_cast<const Complex*>(in), out);
+  for (int p = 0; p < pairs_; p++) {
+    Complex* a = transformed + 2 * p * std::int64_t(half_);
+    Complex* b = 2 * p + 1 < height ? a + half_ : in;  // a last row alone: nobody reads what is zero
+    const Complex* up = out + p;
+    a[0] = up->real();
+    b[0] = up->imag();
+    const Complex* down = out + p + size_.width * pairs_;
+    for (int x = 1; x < half_; x++) {
+      up += pairs_;
+      down -= pairs_;
+      a[x] = Complex(up->real() + down->real(), up->imag() - down->imag()) * T(0.5);
+      b[x] = Complex(up->imag() + down->imag(), down->real() - up->real()) * T(0.5);
+    }
+  }
+}
+
+template <typename T>
+void Transform<T>::inverse_rows(Complex* transformed, T* image, std::int64_t row_pitch, T* scratch) const {
+  const int height = extent_.height, width = extent_.width;
+  if (pairs_ == 0) {
+    rows_[kInverse].run(transformed, scratch);
+    for (int x = 0; x < width; x++) image[x] = scratch[x] * scale_;
+    return;
+  }
+  Complex* in = reinterpret_cast<Complex*>(scratch);
+  Complex* out = in + pair_values();
+  for (int p = 0; p < pairs_; p++) {
+    const Complex* a = transformed + 2 * p * std::int64_t(half_);
+    const bool two = 2 * p + 1 < height;
+    const Complex* b = two ? a + half_ : a;
+    const T has = T(two);
+    Complex* up = in + p;
+    Complex* down = in + p + size_.width * pairs_;
+    *up = Complex(a[0].real(), has * b[0].real());
+    for (int x = 1; x < half_; x++) {
+      up += pairs_;
+      down -= pairs_;
+      const Complex other = has * b[x];
+      // Where both are the same, in the middle of an even length, the coefficient is real.
+      *down = Complex(a[x].real() + other.imag(), other.real() - a[x].imag());
+      *up = up == down ? Complex(a[x].real(), other.real())
+                       : Complex(a[x].real() - other.imag(), a[x].imag() + other.real());
+    }
+  }
+  rows_[kInverse].run(const_cast<const Complex*>(in), out);
+  for (int p = 0; p < pairs_; p++) {
+    T* a = image + 2 * p * row_pitch;
+    for (int x = 0; x < width; x++) a[x] = out[x * pairs_ + p].real() * scale_;
+    if (2 * p + 1 == height) break;
+    T* b = a + row_pitch;
+    for (int x = 0; x < width; x++) b[x] = out[x * pairs_ + p].imag() * scale_;
+  }
 }
 
 template <typename T>
@@ -101,13 +188,7 @@ void Transform<T>::forward_plane(int plane, const T* image, Pitch pitch, Complex
     for (int y = 0; y < extent_.height; y++)
       std::fill_n(transformed + std::int64_t(y) * half_, half_, Complex(source[y * pitch.row]));
   } else {
-    T* rows = scratch + plane_scratch_;
-    for (int y = 0; y < extent_.height; y++) {
-      T* row = rows + std::int64_t(y) * row_values_;
-      std::copy_n(source + y * pitch.row, extent_.width, row);
-      std::fill(row + extent_.width, row + size_.width, T(0));
-    }
-    rows_[kForward].run(rows, transformed);
+    forward_rows(source, pitch.row, transformed, scratch + plane_scratch_);
   }
   if (straight) {
     for (int y = 1; y < size_.height; y++) std::copy_n(result, half_, result + std::int64_t(y) * half_);
@@ -152,17 +233,12 @@ template <typename T>
 void Transform<T>::inverse_plane(int plane, Complex* spectrum, T* image, Pitch pitch, T* scratch) const {
   Complex* source = spectrum + std::int64_t(plane) * pitch_;
   Complex* lines = reinterpret_cast<Complex*>(scratch);
-  T* rows = scratch + plane_scratch_;
   if (size_.height > 1) {
     in_plane_[kInverse].run(const_cast<const Complex*>(source), lines);
     source = lines;
   }
-  rows_[kInverse].run(source, rows);
-  T* result = image + plane * (flat_ ? pitch.row : pitch.plane);
-  for (int y = 0; y < extent_.height; y++) {
-    const T* row = rows + std::int64_t(y) * row_values_;
-    for (int x = 0; x < extent_.width; x++) result[y * pitch.row + x] = row[x] * scale_;
-  }
+  inverse_rows(source, image + plane * (flat_ ? pitch.row : pitch.plane), pitch.row,
+               scratch + plane_scratch_);
 }
 
 template <typename T>

@@ -60,6 +60,11 @@ class Transform {
   void inverse_plane(int plane, Complex* spectrum, T* image, Pitch pitch, T* scratch) const;
 
  private:
+  void forward_rows(const T* image, std::int64_t row_pitch, Complex* transformed, T* scratch) const;
+  void inverse_rows(Complex* transformed, T* image, std::int64_t row_pitch, T* scratch) const;
+  // Complex numbers of all pairs of rows, a multiple of 64 bytes.
+  int pair_values() const;
+
   Size size_;  // of a 2-D transform: one row a plane
   Size extent_;
   bool flat_ = false;  // 2-D: the user's rows are planes here
@@ -67,7 +72,7 @@ class Transform {
   int columns_ = 1;    // of a plane
   int pitch_ = 1;      // from plane to plane
   int blocks_ = 0;
-  int row_values_ = 1;  // from row to row in scratch memory
+  int pairs_ = 0;  // of rows of a plane; 0: a single row
   std::uint64_t bins_ = 0;
   std::uint64_t plane_scratch_ = 0;
   std::uint64_t row_scratch_ = 0;
