@@ -50,6 +50,13 @@ namespace kaiten::codec {
 namespace HWY_NAMESPACE {
 namespace {
 
+// Whole groups from the start of a segment; what is left is the caller's.
+struct Progress {
+  std::size_t raw = 0;
+  std::size_t packed = 0;
+};
+
+#if HWY_TARGET != HWY_SCALAR  // the target of compilers that cannot do better: all is left to the loops
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Bytes16 = hn::Full128<std::uint8_t>;
@@ -168,12 +175,6 @@ struct Block64 {
 };
 #endif
 
-// Whole groups from the start of a segment; what is left is the caller's.
-struct Progress {
-  std::size_t raw = 0;
-  std::size_t packed = 0;
-};
-
 // The masks of a block are a whole number of bytes, or (words in blocks of 16 bytes) half a byte: then two
 // blocks make one.
 template <typename T, template <typename> class BlockOf>
@@ -276,6 +277,18 @@ Progress expand_as(const ZvcFormat& f, std::span<const std::uint8_t> packed, std
   if (std::size_t(f.group) % block_elements<T>() == 0) return expand_groups<T, Block16>(f, packed, raw);
   return {};
 }
+
+#else
+template <typename T>
+Progress pack_as(const ZvcFormat&, std::span<const std::uint8_t>, std::span<std::uint8_t>) {
+  return {};
+}
+
+template <typename T>
+Progress expand_as(const ZvcFormat&, std::span<const std::uint8_t>, std::span<std::uint8_t>) {
+  return {};
+}
+#endif
 
 }  // namespace
 

@@ -241,7 +241,9 @@ TEST(ZvcMap, RoundTripsAndNamesTheRow) {
     for (std::size_t s = 0, at = 1000 * row; s < 3; s++, at += 304) {
       const std::size_t bytes = geometry.segment_bytes[s];
       EXPECT_TRUE(std::equal(&raw[at], &raw[at] + bytes, &back[at]));
-      if (at + bytes < memory.size()) EXPECT_EQ(memory[at + bytes], 0x33);
+      if (at + bytes < memory.size()) {
+        EXPECT_EQ(memory[at + bytes], 0x33);
+      }
     }
   }
   surface[5 * 3 + 1]++;
