@@ -83,6 +83,15 @@ std::uint8_t KernelView::at(int out, int row, int column, int in) const {
               std::size_t(in - first)];
 }
 
+const std::uint8_t* KernelView::run(int out, int row, int column, int in) const {
+  const bool plain = channel_of.empty() && moved_from.empty() && multiplier == 0 && groups == 1;
+  if (!plain || dilation_rows != 1 || dilation_columns != 1 || row >= rows || column >= columns)
+    return nullptr;
+  const std::size_t tap =
+      (std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) + std::size_t(column);
+  return data + tap * std::size_t(in_channels) + in;
+}
+
 ArrayTiles::ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels,
                        int kp, int cp)
     : mode(mode),
@@ -140,6 +149,10 @@ void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin,
             const int group_end = std::min(group + tiles.cp, end_channel);
             for (int column = left; column < left + width; column++) {
               for (int row = top; row < top + height; row++) {
+                if (const std::uint8_t* bytes = kernels.run(o, row, column, group)) {
+                  out.insert(out.end(), bytes, bytes + group_end - group);
+                  continue;
+                }
                 for (int i = group; i < group_end; i++) out.push_back(kernels.at(o, row, column, i));
               }
             }

@@ -121,6 +121,8 @@ struct KernelView {
 
   // The zero point where an output does not see an input, in gaps, between dilated taps and beyond the kernel; `in` is a lane.
   std::uint8_t at(int out, int row, int column, int in) const;
+  // Where the channels from `in` on follow each other in the model, nullptr where they do not.
+  const std::uint8_t* run(int out, int row, int column, int in) const;
 };
 
 // What the nine words of a DPE are, as in the command field `mode`: 3x3 taps of one channel group, one tap of

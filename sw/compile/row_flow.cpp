@@ -16,7 +16,7 @@ int RowFlow::add_node(Node node) {
     rings_[std::size_t(node.inputs[i].ring)].readers.push_back({n, int(i)});
   }
   for (int ring : node.rings) rings_[std::size_t(ring)].writers.push_back(n);
-  nodes_.push_back({std::move(node), 0, 0});
+  nodes_.push_back({std::move(node), 0, 0, 0});
   return n;
 }
 
@@ -27,14 +27,13 @@ bool RowFlow::done(int n) const {
 
 RowFlow::Block RowFlow::next(int n) const {
   const Position& p = nodes_[std::size_t(n)];
-  const int row = p.row % p.node.rows;
-  return {p.chunk, p.row / p.node.rows, row, std::min(p.node.block, p.node.rows - row)};
+  return {p.chunk, p.image, p.row, std::min(p.node.block, p.node.rows - p.row)};
 }
 
 int RowFlow::made(int n) const {
   const Position& p = nodes_[std::size_t(n)];
   if (p.chunk == p.node.chunks) return images_ * p.node.rows;
-  return p.chunk + 1 == p.node.chunks ? p.row : 0;
+  return p.chunk + 1 == p.node.chunks ? p.image * p.node.rows + p.row : 0;
 }
 
 int RowFlow::end_row(const Reader& r) const {
@@ -89,10 +88,11 @@ bool RowFlow::room(int n) const {
 void RowFlow::advance(int n) {
   Position& p = nodes_[std::size_t(n)];
   p.row += next(n).rows;
-  if (p.row == images_ * p.node.rows) {
-    p.row = 0;
-    p.chunk++;
-  }
+  if (p.row < p.node.rows) return;
+  p.row = 0;
+  if (++p.image < images_) return;
+  p.image = 0;
+  p.chunk++;
 }
 
 int RowFlow::blocks_ahead(int n) const {
@@ -152,7 +152,8 @@ std::vector<int> RowFlow::slots_needed() const {
     for (int n = 0; n < nodes(); n++) {
       if (is_read[std::size_t(n)] || flow.done(n)) continue;
       const Position& p = flow.nodes_[std::size_t(n)];
-      const double progress = (p.chunk + double(p.row) / (flow.images_ * p.node.rows)) / p.node.chunks;
+      const int row = p.image * p.node.rows + p.row;
+      const double progress = (p.chunk + double(row) / (flow.images_ * p.node.rows)) / p.node.chunks;
       if (end < 0 || progress < least) {
         end = n;
         least = progress;

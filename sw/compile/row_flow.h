@@ -85,7 +85,8 @@ class RowFlow {
   struct Position {
     Node node;
     int chunk = 0;
-    int row = 0;  // over all images
+    int image = 0;
+    int row = 0;  // of the image
   };
   struct Reader {
     int node;
@@ -99,7 +100,7 @@ class RowFlow {
     std::vector<Reader> readers;
 
     // How many slots in front of a row's when no slot is used twice.
-    int slot(int row) const { return row / rows * pitch + row % rows; }
+    int slot(int row) const { return pitch == rows ? row : row / rows * pitch + row % rows; }
   };
 
   int made(int n) const;              // rows of node n that are there

@@ -54,11 +54,19 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
   const std::size_t end = tasks.back().position + 1;
   const std::size_t storages = lowering.storages.size();
   std::vector<std::array<int, kBuffers>> ring_of(storages, {-1, -1});
-  std::vector<std::vector<int>> writer(storages);  // node of every part, -1: it is there already
+  std::vector<std::size_t> first_part(storages);
+  std::size_t parts_in_all = 0;
+  for (std::size_t s = 0; s < storages; s++) {
+    first_part[s] = parts_in_all;
+    parts_in_all += uses[s].parts.size();
+  }
+  std::vector<int> writers(parts_in_all, -1);  // node of every part, -1: it is there already
+  const auto writer = [&](std::size_t s, int part) -> int& {
+    return writers[first_part[s] + std::size_t(part)];
+  };
 
   for (std::size_t s = 0; s < storages; s++) {
     const Uses& u = uses[s];
-    writer[s].assign(u.parts.size(), -1);
     for (int b = 0; b < kBuffers; b++) {
       const bool here = u.read_in(Buffer(b), first, end);
       // Held: from its first maker to the last reader, whether this span uses it or not.
@@ -93,7 +101,7 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       rows.rings[std::size_t(r)].producer_block = node.block;
     }
     const int n = rows.flow.add_node(std::move(node));
-    for (int part : parts) writer[s][std::size_t(part)] = n;
+    for (int part : parts) writer(s, part) = n;
     rows.nodes.push_back({int(s), 0, parts});
   }
   for (std::size_t i = 0; i < tasks.size(); i++) {
@@ -109,7 +117,7 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       RowFlow::Input in;
       in.ring = ring_of[s][std::size_t(buffer_of(op.engine))];
       for (int part : lowering.parts_of(v)) {
-        const int n = writer[s][std::size_t(part)];
+        const int n = writer(s, part);
         if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
       }
       in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
@@ -123,7 +131,7 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       node.rings.push_back(r);
       rows.rings[std::size_t(r)].producer_block = std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
     }
-    writer[s][std::size_t(lowering.parts_of(op.output).front())] = rows.flow.add_node(std::move(node));
+    writer(s, lowering.parts_of(op.output).front()) = rows.flow.add_node(std::move(node));
     rows.nodes.push_back({-1, i, {}});
   }
   return rows;

@@ -102,6 +102,12 @@ struct SpanRows {
   std::vector<Ring> rings;
 };
 
+// And how many rows each ring needs, with everything around the span spilled.
+struct SpanShape {
+  SpanRows rows;
+  std::vector<int> slots;
+};
+
 SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
                    const Held& is_held, int images);
 

@@ -39,8 +39,14 @@ int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink)
 
 class Planner {
  public:
-  Planner(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options)
-      : graph_(graph), lowering_(lowering), config_(config), options_(options), uses_(find_uses(lowering, config)) {
+  Planner(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options,
+          SpanMemo& memo)
+      : graph_(graph),
+        lowering_(lowering),
+        config_(config),
+        options_(options),
+        memo_(memo),
+        uses_(find_uses(lowering, config)) {
     for (std::size_t at = 0; at < lowering.ops.size(); at++) {
       if (on_device(lowering.ops[at].engine)) order_.push_back(at);
     }
@@ -173,7 +179,6 @@ class Planner {
   // One span, or with `again` one for each chunk of its only task. True when every choice fits.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again) {
     const std::size_t first = order_[p], end = begin_of(q);
-    const Held none(uses_.size());
     std::vector<Span> spans;
     if (again) {
       for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
@@ -185,8 +190,7 @@ class Planner {
     } else {
       spans.push_back({tasks, 0, options_.images});
     }
-    const SpanRows rows = span_rows(lowering_, uses_, spans.front().tasks, none, options_.images);
-    const std::vector<int> slots = rows.flow.slots_needed();
+    const auto& [rows, slots] = shape_of(spans.front().tasks);
     std::int64_t cycles = estimate(tasks);
     bool all = true;
     least_fits_ = check(p, 0, q, 0, first, end, rows, slots, 1).has_value();
@@ -205,6 +209,20 @@ class Planner {
       }
     }
     return all;
+  }
+
+  const SpanShape& shape_of(const std::vector<Task>& tasks) {
+    std::vector<int> key;
+    key.reserve(tasks.size() * 5);
+    for (const Task& t : tasks) {
+      key.insert(key.end(), {int(t.position), t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
+    }
+    const auto [it, is_new] = memo_.try_emplace(std::move(key));
+    if (is_new) {
+      it->second.rows = span_rows(lowering_, uses_, tasks, Held(uses_.size()), options_.images);
+      it->second.slots = it->second.rows.flow.slots_needed();
+    }
+    return it->second;
   }
 
   std::vector<std::uint32_t> choices(std::size_t q) const {
@@ -233,10 +251,15 @@ class Planner {
   // Bytes moved, or nothing where the rows do not fit.
   std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
                                     std::size_t first, std::size_t end, const SpanRows& rows,
-                                    const std::vector<int>& slots, int rounds) const {
+                                    const std::vector<int>& slots, int rounds) {
     std::array<std::int64_t, kBuffers> used{};
     std::int64_t bytes = 0;
-    const auto held = [&](int s) { return held_in(crossing_[p], in, s) || held_in(crossing_[q], out, s); };
+    held_.assign(uses_.size(), 0);
+    for (std::size_t i = 0; i < crossing_[p].size(); i++)
+      held_[std::size_t(crossing_[p][i])] = (in >> i) & 1U;
+    for (std::size_t i = 0; i < crossing_[q].size(); i++)
+      held_[std::size_t(crossing_[q][i])] |= (out >> i) & 1U;
+    const auto held = [&](int s) { return held_[std::size_t(s)] != 0; };
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
       const SpanRows::Ring& ring = rows.rings[r];
       if (held(ring.storage)) continue;  // below
@@ -396,17 +419,20 @@ class Planner {
   const Lowering& lowering_;
   const Config& config_;
   const SpanOptions& options_;
+  SpanMemo& memo_;
   std::vector<Uses> uses_;
   std::vector<std::size_t> order_;          // operators of the device, positions in the lowering
   std::vector<std::vector<int>> crossing_;  // storages that live across the cut in front of order_[p]
   std::vector<std::vector<Entry>> best_;    // cut, what is held
+  std::vector<char> held_;                  // storages, around the span that is checked
   bool least_fits_ = false;                 // the last span tried, with all around it spilled
 };
 
 }  // namespace
 
-SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options) {
-  return Planner(graph, lowering, config, options).run();
+SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config,
+                    const SpanOptions& options, SpanMemo& memo) {
+  return Planner(graph, lowering, config, options, memo).run();
 }
 
 }  // namespace kaiten

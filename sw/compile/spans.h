@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "compile/config.h"
@@ -44,6 +45,9 @@ struct SpanOptions {
   int images = 1;
 };
 
+// Spans whose rows were looked at for one lowering and number of images: plans of other slack see them again.
+using SpanMemo = std::map<std::vector<int>, SpanShape>;
+
 struct SpanPlan {
   std::vector<Span> spans;
   std::vector<bool> stored;   // operators of the lowering whose results are written to memory
@@ -53,7 +57,8 @@ struct SpanPlan {
 };
 
 // Throws InputError naming the layer that does not fit, and by how much.
-SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options);
+SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config,
+                    const SpanOptions& options, SpanMemo& memo);
 
 }  // namespace kaiten
 

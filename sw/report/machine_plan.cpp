@@ -215,7 +215,8 @@ bool MachinePlanner::fits(const std::vector<int>& cuts) const {
   options.cuts = operators(cuts);
   try {
     const Lowering lowering = lower(graph_, config_, RoundingStyle::LiteRt);
-    plan_spans(graph_, lowering, config_, options);
+    SpanMemo memo;
+    plan_spans(graph_, lowering, config_, options, memo);
     return true;
   } catch (const InputError&) {
     return false;

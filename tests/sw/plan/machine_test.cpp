@@ -66,7 +66,8 @@ Config small_machine(std::mt19937_64& rng) {
 std::optional<SpanPlan> planned(const Graph& graph, const Lowering& lowering, const Config& config,
                                 const SpanOptions& options = {}) {
   try {
-    return plan_spans(graph, lowering, config, options);
+    SpanMemo memo;
+    return plan_spans(graph, lowering, config, options, memo);
   } catch (const InputError&) {
     return std::nullopt;
   }
