@@ -52,10 +52,11 @@ formal: setup ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
 
 bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the Occam paper's plans, codecs, convolutions by FFT
-	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft
+	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
 	@python3 bench/plan.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD)
+	@python3 bench/codec.py --build $(BUILD) --second-stage
 	@python3 bench/offload.py --build $(BUILD)
 	@python3 bench/fft.py --build $(BUILD)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures the codecs of sw/codec on the same data: ratio, ratio as a share of ZVC's limit w / (w d + 1), GB/s beside memcpy's.
 
-usage: bench/codec.py [--build DIR] [--seconds S] [--docs]
+usage: bench/codec.py [--build DIR] [--seconds S] [--docs] [--second-stage]
 Data: 4 MiB of random elements at three densities, the paper's words at its mean density (62 % zeros), the activations of the demo
 network and, where the shared models are, of MobileNetV2 on an image. Ratios are the same on every machine. --docs writes the tables into
-docs/zvc.md, between its two markers. Exit code 1 when ZVC stays below 97 % of its limit."""
+docs/zvc.md, between its two markers. --second-stage only counts what a second stage behind ZVC would save on MobileNetV2's maps
+(bench/codec/second_stage.cpp, target kaiten-bench-second-stage), on four images. Exit code 1 when ZVC stays below 97 % of its limit."""
 import argparse
 import json
 import os
@@ -19,12 +20,39 @@ import tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 MOBILENET = os.path.join(SHARED, "models", "tflite", "coral", "tf2_mobilenet_v2_1.0_224_ptq.tflite")
-IMAGE = os.path.join(SHARED, "models", "images", "raw", "cat_224.rgb")
-SIDE = 224
+IMAGES = [os.path.join(SHARED, "models", "images", "raw", name + "_224.rgb") for name in ("bird", "cat", "grace_hopper", "parrot")]
+IMAGE = IMAGES[1]
 BYTES = 4 << 20
 CODECS = ("zvc", "zvc_scalar", "rle", "lz4", "zstd", "zlib")
 GOAL = 0.97
-BEGIN, END = "<!-- bench/codec.py: begin -->", "<!-- bench/codec.py: end -->"
+
+
+def write_docs(name, table):
+    """Into docs/zvc.md, between the markers of that name."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    docs = os.path.join(ROOT, "docs", "zvc.md")
+    with open(docs) as f:
+        text = f.read()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"bench: docs/zvc.md lacks the markers {begin} and {end}")
+    head, rest = text.split(begin)
+    tools.write(docs, f"{head}{begin}\n{table}{end}{rest.split(end)[1]}")
+
+
+def second_stage(build, docs):
+    if not all(os.path.exists(p) for p in (MOBILENET, *IMAGES)):
+        print(f"bench: second stage left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/models.md)", file=sys.stderr)
+        return 0
+    program = os.path.join(ROOT, build, "kaiten-bench-second-stage")
+    if not os.path.exists(program):
+        sys.exit(f"bench: {os.path.relpath(program)} is missing (cmake --build {build} --target kaiten-bench-second-stage)")
+    done = subprocess.run([program, MOBILENET, *IMAGES], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit("bench: " + done.stderr.strip())
+    print(done.stdout, end="")
+    if docs:
+        write_docs("bench/codec.py --second-stage", done.stdout)
+    return 0
 
 
 def elements(size, density):
@@ -57,7 +85,10 @@ def main():
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--seconds", type=float, default=0.3, help="least duration of a measurement of a file (default: 0.3)")
     parser.add_argument("--docs", action="store_true", help="write the tables into docs/zvc.md")
+    parser.add_argument("--second-stage", action="store_true", help="count what a second stage would save, nothing else")
     args = parser.parse_args()
+    if args.second_stage:
+        return second_stage(args.build, args.docs)
     kaiten = os.path.join(ROOT, args.build, "kaiten")
     if not os.path.exists(kaiten):
         sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
@@ -69,10 +100,7 @@ def main():
         data.append(("32-bit words, density 0.38", path, "nchw", ("--bits", "32"), 4, 0.38))
         data.append(("demo, activations", "demo", "nhwc", (), 0, 0))
         if os.path.exists(MOBILENET) and os.path.exists(IMAGE):
-            image = os.path.join(folder, "image.ppm")
-            with open(IMAGE, "rb") as f, open(image, "wb") as g:
-                g.write(f"P6\n{SIDE} {SIDE}\n255\n".encode() + f.read())
-            data.append(("MobileNetV2, activations", MOBILENET, "nhwc", ("--input", image), 0, 0))
+            data.append(("MobileNetV2, activations", MOBILENET, "nhwc", ("--input", IMAGE), 0, 0))
         else:
             print(f"bench: MobileNetV2 left out, {os.path.normpath(MOBILENET)} is absent (docs/models.md)", file=sys.stderr)
         for name, source, layout, options, size, density in data:
@@ -92,13 +120,7 @@ def main():
     table = "\n".join(lines) + "\n"
     print(table, end="")
     if args.docs:
-        docs = os.path.join(ROOT, "docs", "zvc.md")
-        with open(docs) as f:
-            text = f.read()
-        if text.count(BEGIN) != 1 or text.count(END) != 1:
-            sys.exit(f"bench: docs/zvc.md lacks the markers {BEGIN} and {END}")
-        head, rest = text.split(BEGIN)
-        tools.write(docs, f"{head}{BEGIN}\n{table}{END}{rest.split(END)[1]}")
+        write_docs("bench/codec.py", table)
     if low:
         print("ZVC below 97 % of its limit: " + ", ".join(low), file=sys.stderr)
     return int(bool(low))
