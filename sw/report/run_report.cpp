@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "compile/bus_beats.h"
 #include "report/table.h"
 
 namespace kaiten {
@@ -51,6 +52,8 @@ nlohmann::ordered_json json_of(const BytesReport& b) {
           {"written", {{"activations", b.written}}}};
 }
 
+nlohmann::ordered_json json_of(const BusReport& b) { return {{"read", b.read}, {"written", b.written}}; }
+
 }  // namespace
 
 double RunReport::array_utilization() const {
@@ -75,6 +78,10 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   r.bytes = {counters["read_weights"], counters["read_parameters"], counters["read_activations"],
              counters["read_commands"], counters["written_activations"]};
   r.predicted.commands = program.commands.size() * kCommandBytes;
+  const std::uint64_t width = std::uint64_t(program.config.axi_bytes);
+  r.bus = {counters["beats_read"] * width, counters["beats_written"] * width};
+  const BusBeats beats = bus_beats(program);
+  r.predicted_bus = {std::uint64_t(beats.read) * width, std::uint64_t(beats.written) * width};
   for (const LayerInfo& info : program.layers) {
     const Op& op = graph.ops[std::size_t(info.op)];
     LayerReport l;
@@ -135,7 +142,9 @@ std::string bytes_difference(const RunReport& r) {
                {"parameters read", r.bytes.parameters, r.predicted.parameters},
                {"activations read", r.bytes.activations, r.predicted.activations},
                {"commands read", r.bytes.commands, r.predicted.commands},
-               {"activations written", r.bytes.written, r.predicted.written}};
+               {"activations written", r.bytes.written, r.predicted.written},
+               {"whole words of the bus read", r.bus.read, r.predicted_bus.read},
+               {"whole words of the bus written", r.bus.written, r.predicted_bus.written}};
   for (const auto& k : kinds) {
     if (k.counted != k.predicted)
       return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted, k.predicted);
@@ -246,10 +255,9 @@ std::string to_json(const RunReport& r) {
   j["seconds"] = r.seconds;
   j["khz"] = r.khz();
   j["bytes"] = json_of(r.bytes);
-  const std::uint64_t beat = std::uint64_t(r.config.axi_bytes);
-  j["bus_bytes"] = {{"read", r.counters["beats_read"] * beat},
-                    {"written", r.counters["beats_written"] * beat}};
+  j["bus_bytes"] = json_of(r.bus);
   j["predicted_bytes"] = json_of(r.predicted);
+  j["predicted_bus_bytes"] = json_of(r.predicted_bus);
   nlohmann::ordered_json stalls;
   for (std::size_t i = 0; i < Counters::kCount; i++) {
     const std::string name = csr::kCounters[i].name;

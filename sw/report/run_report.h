@@ -59,6 +59,12 @@ struct BytesReport {
   std::uint64_t read() const { return weights + parameters + activations + commands; }
 };
 
+// Beats of the bus times its width.
+struct BusReport {
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+};
+
 struct RunReport {
   std::string model;
   Config config;
@@ -74,6 +80,8 @@ struct RunReport {
   Counters counters;
   BytesReport bytes;
   BytesReport predicted;
+  BusReport bus;
+  BusReport predicted_bus;
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;
   std::vector<std::string> notes;

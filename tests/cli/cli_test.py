@@ -117,7 +117,7 @@ class Front(Case):
 
 class Json(Case):
     KEYS = {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz", "bytes",
-            "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}
+            "bus_bytes", "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}
     LAYER = {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization", "limited_by", "bytes_read", "bytes_written"}
 
     def test_standard_output_holds_nothing_else(self):
@@ -131,6 +131,7 @@ class Json(Case):
         self.assertEqual(set(report["predicted_bytes"]), {"read", "written"})
         self.assertEqual(report["predicted_bytes"], report["bytes"])
         self.assertEqual(set(report["bus_bytes"]), {"read", "written"})
+        self.assertEqual(report["predicted_bus_bytes"], report["bus_bytes"])
         self.assertEqual(set(report["zvc"]), {"raw_bytes", "packed_bytes"})
         for layer in report["layers"]:
             self.assertEqual(self.LAYER - set(layer), set())

@@ -121,7 +121,7 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   const auto j = nlohmann::json::parse(to_json(r));
   for (const char* key :
        {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds",
-        "khz", "bytes", "bus_bytes", "predicted_bytes", "stalls", "zvc", "layers", "outputs"}) {
+        "khz", "bytes", "bus_bytes", "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
   EXPECT_EQ(j["khz"], 2.0);
@@ -154,6 +154,10 @@ TEST(RunReport, TellsBytesThatWereNotPredicted) {
   EXPECT_EQ(bytes_difference(r), "activations written: the device counted 51 bytes, the compiler predicts 50");
   r.predicted.weights = 9;
   EXPECT_EQ(bytes_difference(r), "weights read: the device counted 10 bytes, the compiler predicts 9");
+  r.bytes = r.predicted;
+  r.bus.read = 128;
+  r.predicted_bus.read = 64;
+  EXPECT_EQ(bytes_difference(r), "whole words of the bus read: the device counted 128 bytes, the compiler predicts 64");
 }
 
 TEST(RunReport, FindsTheLargestClasses) {
