@@ -133,6 +133,12 @@ class Compress(unittest.TestCase):
         self.assertNotIn("http", text)
         self.assertEqual(sorted(os.listdir(self.folder)), ["page.html", "report.json"])
 
+    def test_help(self):
+        for command in ("compress", "offload"):
+            done = subprocess.run([KAITEN, command, "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("usage: kaiten " + command, done.stdout)
+
     def test_bad_input(self):
         path = self.file("map.bin", bytes(100))
         self.assertIn("has 100 bytes, --shape 1,4,5,6 of 8 bits needs 120", self.refused(path, "--shape", "1,4,5,6"))

@@ -253,5 +253,64 @@ TEST(ZvcMap, RoundTripsAndNamesTheRow) {
   EXPECT_THROW(zvc_load_map(format, geometry, memory, surface, back), InputError);
 }
 
+TEST(ZvcMap, GrowsByItsSurfaceAtMost) {
+  std::mt19937_64 random(test::seed());
+  const ZvcFormat format = machine_format(64, 0);
+  for (const std::size_t bytes :
+       {std::size_t(256), std::size_t(1000), std::size_t(7168), std::size_t(40000)}) {
+    const ZvcGeometry geometry{3, {bytes, bytes}, bytes, 2 * bytes};
+    for (const int density : {0, 1, 50, 87, 90, 99, 100}) {
+      Bytes raw(geometry.memory_bytes()), memory(raw.size()), surface(geometry.surface_bytes());
+      for (auto& b : raw)
+        b = int(random() % 100) < density ? std::uint8_t(1 + random() % 255) : std::uint8_t(0);
+      const ZvcCount count = zvc_store_map(format, geometry, raw, memory, surface);
+      EXPECT_LE(count.packed_bytes, count.raw_bytes + geometry.surface_bytes());
+      EXPECT_LE(count.packed_bytes, count.raw_bytes + count.raw_bytes / 256);
+      if (density >= 90) {
+        EXPECT_EQ(count.raw_segments, 6U);
+      }
+      // 97 % of the limit where segments are long and shrink; what is missing is the filling of the last
+      // unit.
+      if (density == 50 && bytes >= 7168 && count.raw_segments == 0) {
+        EXPECT_GT(double(count.raw_bytes) / double(count.packed_bytes), 0.97 * 1.6);
+        EXPECT_GT(double(count.raw_bytes) / double(count.bus_bytes), 0.97 * 1.6);
+      }
+    }
+  }
+}
+
+TEST(ZvcMap, DamageIsFoundInItsRowOrIsAnotherMap) {
+  std::mt19937_64 random(test::seed());
+  const ZvcFormat format = machine_format(16, 5);
+  const ZvcGeometry geometry{6, {200, 90}, 208, 304};
+  int refused = 0;
+  for (int i = 0; i < 2000; i++) {
+    const Bytes raw = random_raw(format, geometry.memory_bytes(), random);
+    Bytes memory(raw.size(), 5), surface(geometry.surface_bytes()), back(raw.size(), 5), again(raw.size(), 5);
+    zvc_store_map(format, geometry, raw, memory, surface);
+    const std::size_t row = random() % 6, segment = random() % 2;
+    const std::size_t index = 2 * row + segment, at = 304 * row + 208 * segment;
+    if (surface[index] == 0) continue;
+    if (random() % 4 == 0) {
+      surface[index] = std::uint8_t(surface[index] + 1 + random() % 254);
+    } else {
+      memory[at + random() % (16U * surface[index])] ^= std::uint8_t(1 + random() % 255);
+    }
+    if (surface[index] == 0) continue;  // packed bytes taken for raw ones
+    const std::string told = refusal([&] { zvc_load_map(format, geometry, memory, surface, back); });
+    const std::string place = "row " + std::to_string(row) + ", segment " + std::to_string(segment) + ": ";
+    if (!told.empty()) {
+      EXPECT_EQ(told.substr(0, place.size()), place);
+      refused++;
+      continue;
+    }
+    Bytes sizes(surface.size());
+    zvc_store_map(format, geometry, back, again, sizes);
+    ASSERT_EQ(sizes, surface);
+    ASSERT_TRUE(std::equal(&memory[at], &memory[at] + 16U * surface[index], &again[at]));
+  }
+  EXPECT_GT(refused, 100);
+}
+
 }  // namespace
 }  // namespace kaiten::codec
