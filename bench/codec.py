@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures the codecs of sw/codec on the same data: ratio, ratio as a share of ZVC's limit w / (w d + 1), GB/s beside memcpy's.
 
-usage: bench/codec.py [--build DIR] [--seconds S] [--docs] [--second-stage]
+usage: bench/codec.py [--build DIR] [--seconds S] [--docs] [--second-stage | --layouts]
 Data: 4 MiB of random elements at three densities, the paper's words at its mean density (62 % zeros), the activations of the demo
 network and, where the shared models are, of MobileNetV2 on an image. Ratios are the same on every machine. --docs writes the tables into
 docs/zvc.md, between its two markers. --second-stage only counts what a second stage behind ZVC would save on MobileNetV2's maps
-(bench/codec/second_stage.cpp, target kaiten-bench-second-stage), on four images. Exit code 1 when ZVC stays below 97 % of its limit."""
+(bench/codec/second_stage.cpp, target kaiten-bench-second-stage), on four images; --layouts only compares its ratios in NCHW and NHWC. Exit code 1 when ZVC
+stays below 97 % of its limit."""
 import argparse
 import json
 import os
@@ -80,11 +81,30 @@ def measure(kaiten, source, codec, layout, seconds, *options):
     return json.loads(done.stdout)[0]
 
 
+def layouts(kaiten, docs):
+    if not all(os.path.exists(p) for p in (MOBILENET, IMAGE)):
+        print(f"bench: layouts left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/models.md)", file=sys.stderr)
+        return 0
+    lines = ["| codec | NCHW | NHWC |", "|---|---|---|"]
+    for codec in CODECS:
+        if codec == "zvc_scalar":
+            continue
+        ratios = [measure(kaiten, MOBILENET, codec, layout, 0, "--input", IMAGE) for layout in ("nchw", "nhwc")]
+        if None not in ratios:
+            lines.append(f"| {codec} | {ratios[0]['ratio']:.3f} | {ratios[1]['ratio']:.3f} |")
+    table = "\n".join(lines) + "\n"
+    print(table, end="")
+    if docs:
+        write_docs("bench/codec.py --layouts", table)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measures the codecs on the same data.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--seconds", type=float, default=0.3, help="least duration of a measurement of a file (default: 0.3)")
     parser.add_argument("--docs", action="store_true", help="write the tables into docs/zvc.md")
+    parser.add_argument("--layouts", action="store_true", help="compare layouts, nothing else")
     parser.add_argument("--second-stage", action="store_true", help="count what a second stage would save, nothing else")
     args = parser.parse_args()
     if args.second_stage:
@@ -92,6 +112,8 @@ def main():
     kaiten = os.path.join(ROOT, args.build, "kaiten")
     if not os.path.exists(kaiten):
         sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
+    if args.layouts:
+        return layouts(kaiten, args.docs)
     lines = ["| data | density | codec | ratio | of the ZVC limit | compress GB/s | expand GB/s | memcpy GB/s |", "|" + "---|" * 8]
     low = []
     with tempfile.TemporaryDirectory() as folder:
