@@ -20,6 +20,7 @@ module kaiten_top
   parameter int unsigned ZsbArray  = 1024,  // channels
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
+  parameter int unsigned Zvc       = 128,   // beats of the longest row segment that is compressed, 0: no codec
   localparam int unsigned AddrW    = 40
 ) (
   input  logic              clk_i,
@@ -97,7 +98,7 @@ module kaiten_top
 
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth), .VbDepth(VbDepth),
-    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow)
+    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -138,6 +139,8 @@ module kaiten_top
   logic [3:0]          load_op, vector_op;
   logic [BodyBits-1:0] load_cmd, conv_cmd, vector_cmd, store_cmd;
   index_t              load_index, conv_index, vector_index, store_index, load_error_index, store_error_index;
+  logic                load_corrupt;
+  logic [9:0]          load_corrupt_row;
   logic                conv_valid, conv_ready, conv_peek, conv_done;
   logic                vector_valid, vector_ready, vector_done;
   logic                store_valid, store_ready, store_done, store_error;
@@ -177,6 +180,8 @@ module kaiten_top
     .load_done_i        (load_done),
     .load_error_i       (load_error),
     .load_error_index_i (load_error_index),
+    .load_corrupt_i     (load_corrupt),
+    .load_corrupt_row_i (load_corrupt_row),
     .conv_valid_o       (conv_valid),
     .conv_ready_i       (conv_ready),
     .conv_peek_o        (conv_peek),
@@ -257,11 +262,13 @@ module kaiten_top
   logic [AxiW-1:0]   r_data;
   logic [1:0]        r_resp;
   logic              r_last;
-  // the fetch asks for whole commands, LOAD counts bytes: neither looks at the end of a request
+  logic [LaneW:0]    load_rsp_bytes;
+  logic              load_rsp_last;
+  // the fetch asks for whole commands and looks neither at the beginning nor at the end of a request
   /* verilator lint_off UNUSEDSIGNAL */
   logic [LaneW-1:0]  fetch_rsp_offset;
-  logic [LaneW:0]    fetch_rsp_bytes, load_rsp_bytes;
-  logic              fetch_rsp_last, load_rsp_last;
+  logic [LaneW:0]    fetch_rsp_bytes;
+  logic              fetch_rsp_last;
   // the gate sees what is outstanding on the bus itself
   logic              load_busy, wr_busy;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -438,14 +445,15 @@ module kaiten_top
   logic [9*Cp*8-1:0] weights;
   param_t            param;
   logic              read_rows, read_weights, read_params;
-  logic [BytesW-1:0] read_bytes;
+  logic [BytesW-1:0] read_bytes, zvc_read_raw;
+  logic              zvc_read;
   // the scoreboard knows which engines work
   /* verilator lint_off UNUSEDSIGNAL */
   logic              load_engine_busy, store_engine_busy;
   /* verilator lint_on UNUSEDSIGNAL */
 
   kt_load #(
-    .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .AddrW(AddrW), .BytesW(BytesW)
+    .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .AddrW(AddrW), .BytesW(BytesW), .Zvc(Zvc)
   ) u_load (
     .clk_i          (load_clk),
     .rst_ni         (rst_n),
@@ -466,6 +474,8 @@ module kaiten_top
     .rsp_ready_o    (load_rsp_ready),
     .rsp_data_i     (load_rsp_data),
     .rsp_offset_i   (load_rsp_offset),
+    .rsp_bytes_i    (load_rsp_bytes),
+    .rsp_last_i     (load_rsp_last),
     .rsp_error_i    (load_rsp_error),
     .sb_valid_o     (load_sb_valid),
     .sb_grant_i     (load_sb_grant),
@@ -484,10 +494,14 @@ module kaiten_top
     .param_o        (param),
     .error_o        (load_error),
     .error_index_o  (load_error_index),
+    .corrupt_o      (load_corrupt),
+    .corrupt_row_o  (load_corrupt_row),
     .read_rows_o    (read_rows),
     .read_weights_o (read_weights),
     .read_params_o  (read_params),
-    .read_bytes_o   (read_bytes)
+    .read_bytes_o   (read_bytes),
+    .zvc_read_o     (zvc_read),
+    .zvc_raw_bytes_o(zvc_read_raw)
   );
 
   // ---- CONV engine and its results
@@ -674,10 +688,11 @@ module kaiten_top
 
   // ---- STORE
   logic              written;
-  logic [BytesW-1:0] written_bytes;
+  logic [BytesW-1:0] written_bytes, zvc_written_raw;
+  logic              zvc_written;
 
   kt_store #(
-    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .AddrW(AddrW), .BytesW(BytesW)
+    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .AddrW(AddrW), .BytesW(BytesW), .Zvc(Zvc)
   ) u_store (
     .clk_i          (store_clk),
     .rst_ni         (rst_n),
@@ -706,7 +721,9 @@ module kaiten_top
     .error_o        (store_error),
     .error_index_o  (store_error_index),
     .written_o      (written),
-    .written_bytes_o(written_bytes)
+    .written_bytes_o(written_bytes),
+    .zvc_written_o  (zvc_written),
+    .zvc_raw_bytes_o(zvc_written_raw)
   );
 
   // ---- what is counted
@@ -727,7 +744,11 @@ module kaiten_top
       read_params:      read_params,
       read_bytes:       read_bytes,
       written:          written,
-      written_bytes:    written_bytes
+      written_bytes:    written_bytes,
+      zvc_read:         zvc_read,
+      zvc_read_raw:     zvc_read_raw,
+      zvc_written:      zvc_written,
+      zvc_written_raw:  zvc_written_raw
     };
   end
 

@@ -88,6 +88,7 @@ def main():
     if top:
         for name in CHECKED:
             step_verilator(f"verilator {TOP} {name}", top[0], configs[name])
+        step_verilator(f"verilator {TOP} without options", top[0], {**configs[CHECKED[0]], "SumRow": 0, "Zvc": 0})
     for module in uninstantiated(modules):
         if module not in top:
             step_verilator(f"verilator {module_of(module)}", module, {})

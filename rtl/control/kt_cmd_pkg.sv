@@ -29,7 +29,9 @@ package kt_cmd_pkg;
 
   // rows of a tensor from memory into SB and/or VB: for each row, for each segment, for each column: pixel_bytes bytes, spread over words of CP channels; what is missing of a last word is `fill`. With step_bytes the rows are those of a row-flattened image: the pixels are windows of a row, pixel_bytes long and step_bytes apart, and `fill` also stands for what lies outside the row
   typedef struct packed {
-    logic [97:0] spare;  // must be 0
+    logic [64:0] spare;  // must be 0
+    logic [31:0] surface;
+    logic zvc;
     logic [13:0] row_bytes;
     logic [7:0] lead_bytes;
     logic [7:0] step_bytes;
@@ -61,7 +63,8 @@ package kt_cmd_pkg;
 
   // compact weights from memory into rows of WB or VWB, `fill` where channels are missing
   typedef struct packed {
-    logic [271:0] spare;  // must be 0
+    logic [260:0] spare;  // must be 0
+    logic [10:0] zvc_beats;
     logic signed [7:0] fill;
     logic [11:0] first_pass;
     logic [11:0] tile_passes;
@@ -227,7 +230,11 @@ package kt_cmd_pkg;
 
   // results of the command that follows it, to memory: for each tile of that command (a segment), row, column: pixel_bytes bytes
   typedef struct packed {
-    logic [277:0] spare;  // must be 0
+    logic [226:0] spare;  // must be 0
+    logic signed [7:0] zero_value;
+    logic [9:0] surface_pitch;
+    logic [31:0] surface;
+    logic zvc;
     logic from_vector;
     logic [11:0] last_pixel_bytes;
     logic [11:0] pixel_bytes;

@@ -45,7 +45,8 @@ module kt_control
   output logic                fetch_rsp_ready_o,
   input  logic [AxiW-1:0]     fetch_rsp_data_i,
   input  logic                fetch_rsp_error_i,
-  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error
+  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error; load_corrupt_i (pulse): its
+  // compressed row load_corrupt_row_i is corrupt
   output logic                load_valid_o,
   input  logic                load_ready_i,
   output logic [3:0]          load_op_o,
@@ -54,6 +55,8 @@ module kt_control
   input  logic                load_done_i,
   input  logic                load_error_i,
   input  index_t              load_error_index_i,
+  input  logic                load_corrupt_i,
+  input  logic [9:0]          load_corrupt_row_i,
   // CONV
   output logic                conv_valid_o,
   input  logic                conv_ready_i,
@@ -275,6 +278,10 @@ module kt_control
       cause       = ErrorLoad;
       error_index = load_error_index_i;
       error_info  = {6'b0, load_resp};
+    end else if (load_corrupt_i) begin
+      cause       = ErrorCorrupt;
+      error_index = load_error_index_i;
+      error_info  = '0;
     end else if (store_error_i) begin
       cause       = ErrorStore;
       error_index = store_error_index_i;
@@ -328,6 +335,7 @@ module kt_control
   error_e     cause_q;
   index_t     index_q;
   logic [7:0] info_q;
+  logic [9:0] row_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -338,6 +346,7 @@ module kt_control
       cause_q         <= ErrorNone;
       index_q         <= '0;
       info_q          <= '0;
+      row_q           <= '0;
     end else begin
       run_completed_q <= run && state_d == Idle;
       run_stopped_q   <= run && state_d == Stopped;
@@ -351,11 +360,13 @@ module kt_control
         cause_q <= ErrorNone;
         index_q <= '0;
         info_q  <= '0;
+        row_q   <= '0;
       end else if (run && state_d == Stopped) begin
         error_q <= 1'b1;
         cause_q <= cause;
         index_q <= error_index;
         info_q  <= error_info;
+        row_q   <= (cause == ErrorCorrupt) ? load_corrupt_row_i : '0;
       end
     end
   end
@@ -370,6 +381,7 @@ module kt_control
     cause:         cause_q,
     index:         index_q,
     info:          info_q,
+    row:           row_q,
     completed:     {completed[QStore], completed[QVector], completed[QConv], completed[QLoad]}
   };
 

@@ -32,7 +32,8 @@ package kt_control_pkg;
     ErrorLoad     = 4'd3,  // bus error of LOAD
     ErrorStore    = 4'd4,  // bus error of STORE
     ErrorDeadlock = 4'd5,
-    ErrorTimeout  = 4'd6
+    ErrorTimeout  = 4'd6,
+    ErrorCorrupt  = 4'd7   // LOAD read what no compressor writes
   } error_e;
 
   // Bits of error_info of an illegal command
@@ -51,6 +52,7 @@ package kt_control_pkg;
 
   // To the registers
   typedef struct packed {
+    logic [9:0]  row;            // of a corrupt one
     logic        busy;
     logic        done;
     logic        error;
@@ -75,6 +77,10 @@ package kt_control_pkg;
   } control_events_t;
 
   typedef struct packed {
+    logic        zvc_read;          // with a request of LOAD, of STORE: it belongs to compression ...
+    logic [19:0] zvc_read_raw;      // ... and stands for so many bytes
+    logic        zvc_written;
+    logic [19:0] zvc_written_raw;
     logic        read_rows;         // LOAD asks the read master for read_bytes, for this operation
     logic        read_weights;
     logic        read_params;

@@ -21,13 +21,15 @@ module kt_counters
   output logic [31:0]     rd_data_o
 );
 
-  localparam int unsigned Events   = 31;  // counters of events, then of bytes
-  localparam int unsigned Weights  = 0;
-  localparam int unsigned Params   = 1;
-  localparam int unsigned Rows     = 2;
-  localparam int unsigned Commands = 3;
-  localparam int unsigned Written  = 4;
-  localparam int unsigned Sums     = 5;
+  localparam int unsigned Events     = 31;  // counters of events, then of bytes
+  localparam int unsigned Weights    = 0;
+  localparam int unsigned Params     = 1;
+  localparam int unsigned Rows       = 2;
+  localparam int unsigned Commands   = 3;
+  localparam int unsigned Written    = 4;
+  localparam int unsigned ZvcRead    = 5;  // raw, then packed
+  localparam int unsigned ZvcWritten = 7;
+  localparam int unsigned Sums       = 9;
 
   // Events come from all over the design: registered first.
   control_events_t control_q;
@@ -112,6 +114,14 @@ module kt_counters
     if (engine_q.read_rows) sum_d[Rows] = sum_q[Rows] + 64'(engine_q.read_bytes);
     if (control_q.fetch) sum_d[Commands] = sum_q[Commands] + 64'(control_q.fetch_bytes);
     if (engine_q.written) sum_d[Written] = sum_q[Written] + 64'(engine_q.written_bytes);
+    if (engine_q.zvc_read) begin
+      sum_d[ZvcRead]   = sum_q[ZvcRead] + 64'(engine_q.zvc_read_raw);
+      sum_d[ZvcRead+1] = sum_q[ZvcRead+1] + 64'(engine_q.read_bytes);
+    end
+    if (engine_q.zvc_written) begin
+      sum_d[ZvcWritten]   = sum_q[ZvcWritten] + 64'(engine_q.zvc_written_raw);
+      sum_d[ZvcWritten+1] = sum_q[ZvcWritten+1] + 64'(engine_q.written_bytes);
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -31,6 +31,7 @@ module kt_csr (
   input  logic [7:0]  options_window_kinds_i,
   input  logic [7:0]  options_rules_i,
   input  logic [7:0]  options_features_i,
+  input  logic [31:0] zvc_beats_i,
   output logic        control_start_o,
   output logic        control_soft_reset_o,
   output logic        control_irq_enable_o,
@@ -49,7 +50,8 @@ module kt_csr (
   output logic [15:0] wb_split_o,
   input  logic [3:0]  error_cause_i,
   input  logic [23:0] error_index_i,
-  input  logic [7:0]  error_info_i,
+  input  logic [7:0]  error_info_info_i,
+  input  logic [9:0]  error_info_row_i,
   input  logic [19:0] completed_load_i,
   input  logic [19:0] completed_conv_i,
   input  logic [19:0] completed_vector_i,
@@ -109,7 +111,7 @@ module kt_csr (
 
   // counters: answered by the design in the next cycle
   logic counters_hit, counters_hit_q;
-  assign counters_hit = {addr_i, 2'b00} >= 10'h200 && {addr_i, 2'b00} < 10'h320;
+  assign counters_hit = {addr_i, 2'b00} >= 10'h200 && {addr_i, 2'b00} < 10'h340;
   assign counters_read_o = req_i && !write_i && counters_hit;
   assign counters_addr_o = addr_i[8:2];
 
@@ -141,6 +143,7 @@ module kt_csr (
           rdata_q[23:16] <= options_rules_i;
           rdata_q[31:24] <= options_features_i;
         end
+        10'h034: rdata_q[31:0] <= zvc_beats_i;
         10'h040: rdata_q[2] <= store_q[16][2];
         10'h044: begin
           rdata_q[0] <= status_busy_i;
@@ -159,7 +162,10 @@ module kt_csr (
         10'h05c: rdata_q[15:0] <= store_q[23][15:0];
         10'h060: rdata_q[3:0] <= error_cause_i;
         10'h064: rdata_q[23:0] <= error_index_i;
-        10'h068: rdata_q[7:0] <= error_info_i;
+        10'h068: begin
+          rdata_q[7:0] <= error_info_info_i;
+          rdata_q[17:8] <= error_info_row_i;
+        end
         10'h070: rdata_q[19:0] <= completed_load_i;
         10'h074: rdata_q[19:0] <= completed_conv_i;
         10'h078: rdata_q[19:0] <= completed_vector_i;

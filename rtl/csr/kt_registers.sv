@@ -14,7 +14,8 @@ module kt_registers
   parameter int unsigned ObPixels  = 128,
   parameter int unsigned ZsbArray  = 1024,
   parameter int unsigned ZsbVector = 1024,
-  parameter bit          SumRow    = 1
+  parameter bit          SumRow    = 1,
+  parameter int unsigned Zvc       = 0
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -124,6 +125,7 @@ module kt_registers
     .ob_pixels_i           (32'(ObPixels)),
     .zsb_array_i           (32'(ZsbArray)),
     .zsb_vector_i          (32'(ZsbVector)),
+    .zvc_beats_i           (32'(Zvc)),
     .options_conv_modes_i  (8'b0000_0111),
     .options_window_kinds_i(8'b0000_0111),
     .options_rules_i       (8'b0000_0111),
@@ -146,7 +148,8 @@ module kt_registers
     .wb_split_o,
     .error_cause_i         (status_i.cause),
     .error_index_i         (status_i.index),
-    .error_info_i          (status_i.info),
+    .error_info_info_i     (status_i.info),
+    .error_info_row_i      (status_i.row),
     .completed_load_i      (status_i.completed[QLoad]),
     .completed_conv_i      (status_i.completed[QConv]),
     .completed_vector_i    (status_i.completed[QVector]),

@@ -9,6 +9,8 @@
 //
 // SB and VB accept each on its own: *_valid_o stays until *_grant_i, and with the grant all words of the request are
 // written. Both buffers get the same words. Data of a request stay while either is waiting.
+//
+// With compression (parameter Zvc) commands, requests and beats pass through kt_load_zvc.
 module kt_load
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -19,6 +21,7 @@ module kt_load
   parameter int unsigned AddrW    = 40,
   parameter int unsigned BytesW   = 20,  // of the read master's byte count
   parameter int unsigned Commands = 4,   // commands asked for and not yet begun to be written
+  parameter int unsigned Zvc      = 0,   // 0: no codec
   localparam int unsigned LaneW = $clog2(AxiW / 8),
   localparam int unsigned Lw    = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9  // words of a request to SB and VB
 ) (
@@ -44,6 +47,8 @@ module kt_load
   output logic                rsp_ready_o,
   input  logic [AxiW-1:0]     rsp_data_i,
   input  logic [LaneW-1:0]    rsp_offset_i,
+  input  logic [LaneW:0]      rsp_bytes_i,
+  input  logic                rsp_last_i,
   input  logic                rsp_error_i,
   // SB and VB
   output logic                sb_valid_o,
@@ -63,14 +68,19 @@ module kt_load
   output logic                zsb_vector_en_o,
   output addr_t               param_addr_o,
   output param_t              param_o,
-  // a read error belongs to this command
+  // a read error belongs to this command; compressed bytes of it are corrupt, in this row
   output logic                error_o,
   output index_t              error_index_o,
+  output logic                corrupt_o,
+  output logic [9:0]          corrupt_row_o,
   // bytes asked for, once a request
   output logic                read_rows_o,
   output logic                read_weights_o,
   output logic                read_params_o,
-  output logic [BytesW-1:0]   read_bytes_o
+  output logic [BytesW-1:0]   read_bytes_o,
+  // with it: the request belongs to compression, and stands for so many bytes
+  output logic                zvc_read_o,
+  output logic [BytesW-1:0]   zvc_raw_bytes_o
 );
 
   localparam int unsigned RowBytes = 9 * Cp;
@@ -89,7 +99,91 @@ module kt_load
   assign item_in     = '{index: cmd_index_i, op: op_i, body: cmd_i};
   assign cmd_ready_o = req_take && item_free;
 
-  logic       req_busy;
+  // ---- requests, beats for the gearbox
+  logic                ask_cmd_valid, ask_cmd_ready, ask_valid, ask_ready, beat_valid, beat_ready, beat_error, surface;
+  logic [3:0]          ask_op;
+  logic [BodyBits-1:0] ask_cmd;
+  logic [AddrW-1:0]    ask_addr;
+  logic [BytesW-1:0]   ask_bytes;
+  logic [AxiW-1:0]     beat;
+  logic [LaneW-1:0]    beat_offset;
+  logic                zvc, zvc_error, zvc_corrupt;
+  index_t              zvc_index;
+  logic [9:0]          zvc_row;
+
+  if (Zvc != 0) begin : gen_zvc
+    kt_load_zvc #(
+      .AxiW  (AxiW),
+      .AddrW (AddrW),
+      .BytesW(BytesW)
+    ) u_zvc (
+      .clk_i,
+      .rst_ni,
+      .base_i,
+      .cmd_valid_i  (cmd_valid_i && item_free),
+      .cmd_ready_o  (req_take),
+      .op_i,
+      .cmd_i,
+      .index_i      (cmd_index_i),
+      .cmd_valid_o  (ask_cmd_valid),
+      .cmd_ready_i  (ask_cmd_ready),
+      .op_o         (ask_op),
+      .cmd_o        (ask_cmd),
+      .req_valid_i  (ask_valid),
+      .req_ready_o  (ask_ready),
+      .req_addr_i   (ask_addr),
+      .req_bytes_i  (ask_bytes),
+      .req_valid_o,
+      .req_ready_i,
+      .req_addr_o,
+      .req_bytes_o,
+      .surface_o    (surface),
+      .rsp_valid_i,
+      .rsp_ready_o,
+      .rsp_data_i,
+      .rsp_offset_i,
+      .rsp_bytes_i,
+      .rsp_last_i,
+      .rsp_error_i,
+      .rsp_valid_o  (beat_valid),
+      .rsp_ready_i  (beat_ready),
+      .rsp_data_o   (beat),
+      .rsp_offset_o (beat_offset),
+      .rsp_error_o  (beat_error),
+      .bus_error_o  (zvc_error),
+      .corrupt_o    (zvc_corrupt),
+      .error_index_o(zvc_index),
+      .error_row_o  (zvc_row),
+      .zvc_o        (zvc),
+      .raw_bytes_o  (zvc_raw_bytes_o)
+    );
+  end else begin : gen_raw
+    assign ask_cmd_valid   = cmd_valid_i && item_free;
+    assign req_take        = ask_cmd_ready;
+    assign ask_op          = op_i;
+    assign ask_cmd         = cmd_i;
+    assign req_valid_o     = ask_valid;
+    assign ask_ready       = req_ready_i;
+    assign req_addr_o      = ask_addr;
+    assign req_bytes_o     = ask_bytes;
+    assign surface         = 1'b0;
+    assign beat_valid      = rsp_valid_i;
+    assign rsp_ready_o     = beat_ready;
+    assign beat            = rsp_data_i;
+    assign beat_offset     = rsp_offset_i;
+    assign beat_error      = rsp_error_i;
+    assign zvc_error       = 1'b0;
+    assign zvc_corrupt     = 1'b0;
+    assign zvc_index       = '0;
+    assign zvc_row         = '0;
+    assign zvc             = 1'b0;
+    assign zvc_raw_bytes_o = '0;
+
+    logic unused_rsp;
+    assign unused_rsp = ^{rsp_bytes_i, rsp_last_i};
+  end
+
+  logic       req_busy, read;
   logic [3:0] req_op;
   kt_load_request #(
     .AddrW (AddrW),
@@ -98,20 +192,22 @@ module kt_load
     .clk_i,
     .rst_ni,
     .base_i,
-    .cmd_valid_i(cmd_valid_i && item_free),
-    .cmd_ready_o(req_take),
-    .op_i,
-    .cmd_i,
-    .req_valid_o,
-    .req_ready_i,
-    .req_addr_o,
-    .req_bytes_o,
+    .cmd_valid_i(ask_cmd_valid),
+    .cmd_ready_o(ask_cmd_ready),
+    .op_i       (ask_op),
+    .cmd_i      (ask_cmd),
+    .req_valid_o(ask_valid),
+    .req_ready_i(ask_ready),
+    .req_addr_o (ask_addr),
+    .req_bytes_o(ask_bytes),
     .req_op_o   (req_op)
   );
   assign req_busy       = !req_take;
-  assign read_rows_o    = req_valid_o && req_ready_i && req_op == OpLoadRows;
-  assign read_weights_o = req_valid_o && req_ready_i && req_op == OpLoadWeights;
-  assign read_params_o  = req_valid_o && req_ready_i && req_op == OpLoadParams;
+  assign read           = req_valid_o && req_ready_i;
+  assign read_rows_o    = read && (surface || req_op == OpLoadRows);
+  assign read_weights_o = read && !surface && req_op == OpLoadWeights;
+  assign read_params_o  = read && !surface && req_op == OpLoadParams;
+  assign zvc_read_o     = read && zvc;
   assign read_bytes_o   = req_bytes_o;
 
   logic [$clog2(Commands+1)-1:0] unused_level;
@@ -217,7 +313,7 @@ module kt_load
   piece_t           piece, piece_q;
   logic [NeedW-1:0] advance;
   logic             enough, out_free, take, request_end, cmd_end;
-  logic             beat_error;
+  logic             piece_error;
 
   always_comb begin
     piece       = '{need: NeedW'(9), plain: 1'b1, default: '0};
@@ -249,11 +345,11 @@ module kt_load
   ) u_gearbox (
     .clk_i,
     .rst_ni,
-    .in_valid_i (rsp_valid_i),
-    .in_ready_o (rsp_ready_o),
-    .in_data_i  (rsp_data_i),
-    .in_offset_i(rsp_offset_i),
-    .in_error_i (rsp_error_i),
+    .in_valid_i (beat_valid),
+    .in_ready_o (beat_ready),
+    .in_data_i  (beat),
+    .in_offset_i(beat_offset),
+    .in_error_i (beat_error),
     .need_i     (piece.need),
     .advance_i  (advance),
     .first_i    (piece.first),
@@ -261,7 +357,7 @@ module kt_load
     .take_i     (take),
     .last_i     (request_end),
     .piece_o    (bytes),
-    .error_o    (beat_error)
+    .error_o    (piece_error)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -301,6 +397,7 @@ module kt_load
       last_q          <= 1'b0;
       done_o          <= 1'b0;
       error_o         <= 1'b0;
+      corrupt_o       <= 1'b0;
     end else begin
       sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
       vb_valid_q      <= (take_rows && to_vb_q) || (vb_valid_q && !vb_grant_i);
@@ -310,13 +407,16 @@ module kt_load
       zsb_vector_en_o <= take_params && to_second_q;
       last_q          <= finish || (last_q && !out_free);
       done_o          <= last_q && out_free;
-      error_o         <= take && beat_error;
+      error_o         <= (take && piece_error) || zvc_error;
+      corrupt_o       <= zvc_corrupt;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (take) piece_q <= piece;
-    if (take) error_index_o <= index_q;
+    if (zvc_error || zvc_corrupt) error_index_o <= zvc_index;
+    else if (take) error_index_o <= index_q;
+    if (zvc_corrupt) corrupt_row_o <= zvc_row;
     if (take_weights) weights_addr_o <= weights_addr;
     if (take_params) param_addr_o <= params_addr_q;
   end

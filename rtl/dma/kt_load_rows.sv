@@ -216,7 +216,7 @@ module kt_load_rows
   end
 
   logic unused_cmd;
-  assign unused_cmd = ^{cmd_i.spare, cmd_i.to_sb, cmd_i.to_vb, cmd_i.row_pitch, cmd_i.segment_pitch, cmd_i.offset,
-                        cmd_i.base};
+  assign unused_cmd = ^{cmd_i.spare, cmd_i.zvc, cmd_i.surface, cmd_i.to_sb, cmd_i.to_vb, cmd_i.row_pitch,
+                        cmd_i.segment_pitch, cmd_i.offset, cmd_i.base};
 
 endmodule

@@ -93,6 +93,6 @@ module kt_load_weights
   end
 
   logic unused_cmd;
-  assign unused_cmd = ^{cmd_i.spare, cmd_i.bytes, cmd_i.offset, cmd_i.base};
+  assign unused_cmd = ^{cmd_i.spare, cmd_i.zvc_beats, cmd_i.bytes, cmd_i.offset, cmd_i.base};
 
 endmodule

@@ -9,6 +9,9 @@
 //
 // A command is done with the last response of its requests; the next one starts packing long before. Responses come in
 // the order of requests, so the head of the queue of open requests says whose response an error is.
+//
+// With compression (parameter Zvc, field `zvc`) requests and beats go through kt_store_zvc, which asks for what is left
+// of them. The next command without waits until they have left.
 module kt_store
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -19,6 +22,7 @@ module kt_store
   parameter int unsigned AddrW  = 40,
   parameter int unsigned BytesW = 20,  // of the write master's byte count
   parameter int unsigned Open   = 16,  // requests without response
+  parameter int unsigned Zvc    = 0,   // beats of the longest segment that is compressed, 0: no codec
   localparam int unsigned Words = Kp / Cp
 ) (
   input  logic                clk_i,
@@ -55,7 +59,10 @@ module kt_store
   output index_t              error_index_o,
   // bytes of a request, once a request
   output logic                written_o,
-  output logic [BytesW-1:0]   written_bytes_o
+  output logic [BytesW-1:0]   written_bytes_o,
+  // of commands with compression: bytes that the request stands for
+  output logic                zvc_written_o,
+  output logic [BytesW-1:0]   zvc_raw_bytes_o
 );
 
   localparam int unsigned Lanes  = AxiW / 8;
@@ -92,9 +99,15 @@ module kt_store
   logic              row_first_q;               // the next pixel is the first of its row
   logic              take_cmd, room, take, row_end, segment_end, finish, last_segment;
   logic [AddrW-1:0]  next_segment;
+  logic              packed_cmd, zvc_cmd_free, zvc_busy, zvc_req_free, zvc_data_free;
+  logic              zvc_q;                     // the command is compressed
+  logic [7:0]        zero_q;
+  logic [9:0]        surface_pitch_q;
+  logic [AddrW-1:0]  surface_q;
 
-  assign cmd_ready_o  = state_q == StIdle;
-  assign take_cmd     = cmd_valid_i && state_q == StIdle;
+  assign packed_cmd   = Zvc != 0 && cmd.zvc;
+  assign cmd_ready_o  = state_q == StIdle && (packed_cmd ? zvc_cmd_free : !zvc_busy);
+  assign take_cmd     = cmd_valid_i && cmd_ready_o;
   assign last_segment = segment_q == '0;
   assign row_end      = column_q == '0;
   assign segment_end  = row_end && row_q == '0;
@@ -129,6 +142,10 @@ module kt_store
       segment_addr_q  <= base_i[cmd.base] + AddrW'(cmd.offset);
       addr_q          <= base_i[cmd.base] + AddrW'(cmd.offset);
       row_first_q     <= 1'b1;
+      zvc_q           <= packed_cmd;
+      zero_q          <= cmd.zero_value;
+      surface_pitch_q <= cmd.surface_pitch;
+      surface_q       <= base_i[cmd.base] + AddrW'(cmd.surface);
     end else if (take) begin
       row_first_q <= row_end;
       if (!row_end) begin
@@ -167,9 +184,10 @@ module kt_store
   logic [LaneW-1:0] pos_q;        // lane of the next byte inside a row
   logic             tail_q;
   logic             out_valid_q;
+  logic             part_zvc_q, out_zvc_q;  // of a compressed command
   logic [AxiW-1:0]  out_data_q;
 
-  logic             in_valid, out_free, request_free, open_free;
+  logic             in_valid, out_free, request_free, open_free, ask_free;
   logic [LaneW-1:0] lane;         // where the pixel goes
   logic [LaneW:0]   stop;         // and the lane behind it, from Lanes on in the next beat
   logic             full, beat_end;
@@ -177,13 +195,14 @@ module kt_store
   logic [3*Cp*8-1:0]     vector_pixel;
 
   assign in_valid = from_vector_q ? vector_valid_i : array_valid_i;
-  assign out_free = !out_valid_q || data_ready_i;
+  assign out_free = !out_valid_q || (Zvc != 0 && out_zvc_q ? zvc_data_free : data_ready_i);
+  assign ask_free = (Zvc != 0 && zvc_q) ? zvc_req_free : request_free && open_free;
   assign lane     = row_first_q ? addr_q[LaneW-1:0] : pos_q;
   assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(pixel_bytes);
   assign full     = stop[LaneW];
   assign beat_end = full || row_end;
   // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
-  assign room     = state_q == StRun && request_free && open_free && (out_free || !(beat_end || tail_q)) &&
+  assign room     = state_q == StRun && ask_free && (out_free || !(beat_end || tail_q)) &&
                     !(tail_q && beat_end);
   assign take     = room && in_valid;
 
@@ -225,37 +244,113 @@ module kt_store
 
   always_ff @(posedge clk_i) begin
     if (take) begin
-      pos_q  <= stop[LaneW-1:0];
+      pos_q      <= stop[LaneW-1:0];
+      part_zvc_q <= zvc_q;
       part_q <= full ? AxiW'(joined >> AxiW) : joined[AxiW-1:0];
     end
     if (out_free && tail_q) out_data_q <= part_q;
     else if (take && beat_end) out_data_q <= joined[AxiW-1:0];
+    if (out_free) out_zvc_q <= tail_q ? part_zvc_q : zvc_q;
   end
 
-  assign data_valid_o = out_valid_q;
-  assign data_o       = out_data_q;
-
-  // ---- requests
-  logic request;
+  // ---- requests; compressed ones come changed and later, when no others do
+  logic              request, ask;
+  logic [AddrW-1:0]  ask_addr;
+  logic [BytesW-1:0] bytes, ask_bytes;
+  index_t            ask_index;
+  logic              ask_last, ask_zvc, req_zvc;
+  logic [BytesW-1:0] ask_raw;
   logic [$clog2(5)-1:0] unused_request_level;
+  assign bytes   = last_segment ? last_bytes_q : bytes_q;
   assign request = take && row_first_q;
+
+  if (Zvc != 0) begin : gen_zvc
+    logic              zip_valid, zip_last, zip_data_valid;
+    logic [AddrW-1:0]  zip_addr;
+    logic [BytesW-1:0] zip_bytes;
+    index_t            zip_index;
+    logic [AxiW-1:0]   zip_data;
+
+    kt_store_zvc #(
+      .AxiW  (AxiW),
+      .AddrW (AddrW),
+      .BytesW(BytesW),
+      .Beats (Zvc)
+    ) u_zvc (
+      .clk_i,
+      .rst_ni,
+      .cmd_valid_i   (state_q == StSetup && zvc_q),
+      .cmd_ready_o   (zvc_cmd_free),
+      .cmd_index_i   (index_q),
+      .cmd_surface_i (surface_q),
+      .cmd_pitch_i   (surface_pitch_q),
+      .cmd_rows_i    (rows_q + 10'd1),
+      .cmd_segments_i(segment_q + 10'd1),
+      .req_valid_i   (request && zvc_q),
+      .req_ready_o   (zvc_req_free),
+      .req_addr_i    (addr_q),
+      .req_bytes_i   (bytes),
+      .req_zero_i    (zero_q),
+      .data_valid_i  (out_valid_q && out_zvc_q),
+      .data_ready_o  (zvc_data_free),
+      .data_i        (out_data_q),
+      .req_valid_o   (zip_valid),
+      .req_ready_i   (request_free && open_free),
+      .req_addr_o    (zip_addr),
+      .req_bytes_o   (zip_bytes),
+      .req_index_o   (zip_index),
+      .req_last_o    (zip_last),
+      .data_valid_o  (zip_data_valid),
+      .data_ready_i,
+      .data_o        (zip_data),
+      .busy_o        (zvc_busy),
+      .raw_bytes_o   (ask_raw)
+    );
+    assign ask_zvc       = zip_valid;
+    assign data_valid_o  = (out_valid_q && !out_zvc_q) || zip_data_valid;
+    assign data_o        = zip_data_valid ? zip_data : out_data_q;
+    assign ask           = zip_valid || (request && !zvc_q);
+    assign ask_addr      = zip_valid ? zip_addr : addr_q;
+    assign ask_bytes     = zip_valid ? zip_bytes : bytes;
+    assign ask_index     = zip_valid ? zip_index : index_q;
+    assign ask_last      = zip_valid ? zip_last : last_segment && row_q == '0;
+  end else begin : gen_raw
+    assign zvc_cmd_free    = 1'b1;
+    assign zvc_req_free    = 1'b1;
+    assign zvc_data_free   = 1'b1;
+    assign zvc_busy        = 1'b0;
+    assign ask_zvc         = 1'b0;
+    assign ask_raw         = '0;
+    assign data_valid_o    = out_valid_q;
+    assign data_o          = out_data_q;
+    assign ask             = request;
+    assign ask_addr        = addr_q;
+    assign ask_bytes       = bytes;
+    assign ask_index       = index_q;
+    assign ask_last        = last_segment && row_q == '0;
+
+    logic unused_zvc;
+    assign unused_zvc = ^{zero_q, surface_pitch_q, surface_q};
+  end
+
   kt_fifo #(
-    .Width(AddrW + BytesW),
+    .Width(AddrW + BytesW + 1 + BytesW),
     .Depth(4)
   ) u_requests (
     .clk_i,
     .rst_ni,
-    .in_valid_i (request),
+    .in_valid_i (ask && open_free),
     .in_ready_o (request_free),
-    .in_data_i  ({addr_q, last_segment ? last_bytes_q : bytes_q}),
+    .in_data_i  ({ask_zvc, ask_raw, ask_addr, ask_bytes}),
     .out_valid_o(req_valid_o),
     .out_ready_i(req_ready_i),
-    .out_data_o ({req_addr_o, req_bytes_o}),
+    .out_data_o ({req_zvc, zvc_raw_bytes_o, req_addr_o, req_bytes_o}),
     .level_o    (unused_request_level)
   );
 
   assign written_o       = req_valid_o && req_ready_i;
   assign written_bytes_o = req_bytes_o;
+  assign zvc_written_o   = written_o && req_zvc;
 
   // ---- open requests
   logic   open_valid, open_last;
@@ -267,9 +362,9 @@ module kt_store
   ) u_open (
     .clk_i,
     .rst_ni,
-    .in_valid_i (request),
+    .in_valid_i (ask && request_free),
     .in_ready_o (open_free),
-    .in_data_i  ({index_q, last_segment && row_q == '0}),
+    .in_data_i  ({ask_index, ask_last}),
     .out_valid_o(open_valid),
     .out_ready_i(wr_done_i),
     .out_data_o ({open_index, open_last}),
@@ -290,6 +385,6 @@ module kt_store
     if (wr_error_i) error_index_o <= open_index;
   end
 
-  assign busy_o = state_q != StIdle || open_valid || done_o;
+  assign busy_o = state_q != StIdle || open_valid || zvc_busy || done_o;
 
 endmodule

@@ -65,6 +65,10 @@ Job::Job(po::options_description& all, bool is_tb)
       "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms");
   add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
+  add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
+      "compress maps on their way through memory: all that can be, or (auto) those that become smaller by a reference "
+      "run with the same input; predicted bytes are then expected ones");
+  add("spill", po::bool_switch(&machine_.spill), "every map goes through memory, to measure what that costs");
   add("debug", "simulator with assertions, random initial state and dead rows destroyed");
   add("wave", po::value(&machine_.wave)->value_name("FILE"),
       "write an FST trace of the signals (implies --debug)");
@@ -101,6 +105,13 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   } else if (oracle_ != "direct") {
     throw InputError("--oracle is direct or fft, not '" + oracle_ + "'");
   }
+  if (compress_ == "on") {
+    machine_.compress = Compress::kOn;
+  } else if (compress_ == "auto") {
+    machine_.compress = Compress::kAuto;
+  } else if (compress_ != "off") {
+    throw InputError("--compress is auto, on or off, not '" + compress_ + "'");
+  }
   if (latency_ < 1 || latency_ > kMaxLatency) {
     throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +
                      std::to_string(latency_));
@@ -130,6 +141,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 Session Job::open(ProgressLine& progress) {
   Graph graph = require_graph(model_.empty() ? import_tflite(demo_model(), kDemoName) : import_file(model_));
   check_interrupt();
+  if (machine_.compress == Compress::kAuto) machine_.calibration = inputs(graph).values;
   Session session(std::move(graph), machine_);
   session.set_progress([&progress](const std::string& what) {
     check_interrupt();

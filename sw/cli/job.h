@@ -37,6 +37,7 @@ class Job {
   std::string input_;
   std::string fault_;
   std::string rounding_ = "litert";
+  std::string compress_ = "off";
   std::string oracle_ = "direct";
   std::uint64_t latency_;
   int stall_ = 0;

@@ -75,6 +75,8 @@ struct LoadRowsCommand {
   std::int64_t step_bytes = 0;  // row-flattened image (one segment): bytes from one pixel's first byte to the next one's, at most last_pixel_bytes, which is at most 9 * CP; 0: pixels follow each other
   std::int64_t lead_bytes = 0;  // with step_bytes: bytes of the first pixel left of the row, less than last_pixel_bytes
   std::int64_t row_bytes = 0;  // with step_bytes: bytes of a row up to the end of the last pixel or of the map; every pixel has some of them
+  std::int64_t zvc = 0;  // segments may be compressed (docs/zvc.md): they begin at multiples of the bus width, each has a byte in the size surface; `fill` is the zero value; without step_bytes
+  std::int64_t surface = 0;  // with zvc: byte offset to the base of the first row's surface; rows * segments bytes, at most 1024
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -106,6 +108,8 @@ struct LoadRowsCommand {
     visit("step_bytes", self.step_bytes, 384, 8, FieldKind::kUnsigned);
     visit("lead_bytes", self.lead_bytes, 392, 8, FieldKind::kUnsigned);
     visit("row_bytes", self.row_bytes, 400, 14, FieldKind::kUnsigned);
+    visit("zvc", self.zvc, 414, 1, FieldKind::kUnsigned);
+    visit("surface", self.surface, 415, 32, FieldKind::kUnsigned);
   }
 };
 
@@ -128,6 +132,7 @@ struct LoadWeightsCommand {
   std::int64_t tile_passes = 0;  // passes of a tile (of a piece)
   std::int64_t first_pass = 0;  // number of this load's first pass inside its tile (its piece)
   std::int64_t fill = 0;  // bytes of a row that memory does not hold: the zero point of the weights
+  std::int64_t zvc_beats = 0;  // bus beats of the compressed bytes, fewer than those of `bytes`, from a multiple of the bus width on, with `fill` as zero value (docs/zvc.md); 0: not compressed
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -146,6 +151,7 @@ struct LoadWeightsCommand {
     visit("tile_passes", self.tile_passes, 208, 12, FieldKind::kUnsigned);
     visit("first_pass", self.first_pass, 220, 12, FieldKind::kUnsigned);
     visit("fill", self.fill, 232, 8, FieldKind::kSigned);
+    visit("zvc_beats", self.zvc_beats, 240, 11, FieldKind::kUnsigned);
   }
 };
 
@@ -466,6 +472,10 @@ struct StoreCommand {
   std::int64_t pixel_bytes = 0;  // bytes of a column in every segment but the last
   std::int64_t last_pixel_bytes = 0;  // bytes of a column in the last segment
   std::int64_t from_vector = 0;  // 0: fed by a CONV, 1: by a VECTOR command
+  std::int64_t zvc = 0;  // segments are compressed where that is shorter (docs/zvc.md): they begin at multiples of the bus width and are at most as long as the capability `zvc_beats` says
+  std::int64_t surface = 0;  // with zvc: byte offset to the base of the size surface of the first row's first segment
+  std::int64_t surface_pitch = 0;  // with zvc: bytes of the size surface from one row to the next; (rows - 1) * surface_pitch + segments is at most 1024
+  std::int64_t zero_value = 0;  // with zvc: the value that is left out
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -480,6 +490,10 @@ struct StoreCommand {
     visit("pixel_bytes", self.pixel_bytes, 209, 12, FieldKind::kUnsigned);
     visit("last_pixel_bytes", self.last_pixel_bytes, 221, 12, FieldKind::kUnsigned);
     visit("from_vector", self.from_vector, 233, 1, FieldKind::kUnsigned);
+    visit("zvc", self.zvc, 234, 1, FieldKind::kUnsigned);
+    visit("surface", self.surface, 235, 32, FieldKind::kUnsigned);
+    visit("surface_pitch", self.surface_pitch, 267, 10, FieldKind::kUnsigned);
+    visit("zero_value", self.zero_value, 277, 8, FieldKind::kSigned);
   }
 };
 

@@ -124,4 +124,8 @@ Access memory_rows(const MemoryLayout& m, int begin, int end, bool write,
           part_of};
 }
 
+Access surface_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {
+  return {memory_space(m.base), m.surface(begin), m.surface(end), write, part_of};
+}
+
 }  // namespace kaiten

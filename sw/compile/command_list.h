@@ -82,6 +82,8 @@ class CommandList {
 void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
               std::uint32_t part_of = 0);
 Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0);
+// The size surface of rows.
+Access surface_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0);
 
 }  // namespace kaiten
 

@@ -51,13 +51,14 @@ SpanPlan repeated(SpanPlan plan, int images) {
 }
 
 std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const Lowering& lowering,
-                                 SpanOptions options, int images, Weights weights, SpanMemo& memo) {
+                                 const Compression& compression, SpanOptions options, int images,
+                                 Weights weights, SpanMemo& memo) {
   auto a = std::make_unique<Attempt>();
   a->lowering = &lowering;
   for (;;) {
     a->plan = repeated(plan_spans(graph, lowering, config, options, memo), images);
     Buffer too_small = Buffer::kSb;
-    auto placement = place(lowering, config, a->plan, kMaxSlack, too_small);
+    auto placement = place(lowering, config, a->plan, compression, kMaxSlack, too_small);
     if (placement) {
       a->placement = std::move(*placement);
       a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights);
@@ -126,12 +127,13 @@ class Choice {
 
  private:
   void try_all(const CompileOptions& options, int together, Weights weights) {
+    const Compression compression = compression_of(graph_, options.compress, options.densities);
     for (const Lowering& order : orders_) {
       SpanMemo memo;
       for (SpanOptions o : variants(config_, options)) {
         o.images = together;
         try {
-          auto a = attempt(graph_, config_, order, o, options.images, weights, memo);
+          auto a = attempt(graph_, config_, order, compression, o, options.images, weights, memo);
           if (!best_ || a->better_than(*best_)) best_ = std::move(a);
         } catch (const InputError& e) {
           // Rows that wait longer, or larger blocks, may not fit: another attempt stands.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compress.h"
 #include "compile/config.h"
 #include "compile/layout.h"
 #include "compile/program.h"
@@ -36,6 +37,10 @@ struct CompileOptions {
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
   int images = 1;
+  // Maps that cross the memory bus compressed, by the share of their values that differ from the zero point (of every
+  // tensor of the graph; none: unknown). Predicted bytes are then expected ones.
+  Compress compress = Compress::kOff;
+  std::vector<double> densities = {};
 };
 
 // Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph

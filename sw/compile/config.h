@@ -24,6 +24,7 @@ struct Config {
   int zsb_array = 0;
   int zsb_vector = 0;
   bool sum_row = true;  // weights of the array may have a zero point
+  int zvc_beats = 0;    // of the longest row segment that STORE compresses, 0: no codec
 
   int array_multipliers() const { return kp * cp * 9; }
   int vector_multipliers() const { return 27 * cp; }

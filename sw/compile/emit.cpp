@@ -220,7 +220,11 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
     store.meta.kind = CommandMeta::Bytes::kActivations;
     store.meta.written_bytes =
         std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
+    store.meta.zvc = memory.packing.has_value();
+    store.meta.moved_bytes = memory.moved(store.meta.written_bytes);
     store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
+    if (memory.packing)
+      store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));
     store.latency = kStoreLatency;
     store.body = s;
     c.offers.push_back(std::move(store));
@@ -289,6 +293,14 @@ Program Emitter::finish() {
   program.layers.resize(graph_.ops.size());
   for (std::size_t i = 0; i < graph_.ops.size(); i++) program.layers[i].op = int(i);
   for (const LoweredOp& op : lowering_.ops) note_layer(op, program);
+  for (std::size_t at = 0; at < lowering_.ops.size(); at++) {
+    const LoweredOp& op = lowering_.ops[at];
+    if (!on_device(op.engine) || !plan_.stored[at]) continue;
+    const MemoryLayout& map = part_plan(op.output).memory;
+    if (!map.packing) continue;
+    for (int image = 0; image < plan_.images; image++)
+      program.compressed.push_back({op.tensor, op.op, map.of_image(image)});
+  }
   program.spans = span_infos();
   return program;
 }

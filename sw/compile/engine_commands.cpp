@@ -139,6 +139,12 @@ StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Ch
   s.pixel_bytes = m.pixel_bytes;
   s.last_pixel_bytes = c.tile_end == op.tiles() ? m.last_pixel_bytes : m.pixel_bytes;
   s.from_vector = op.engine != Engine::kConv;
+  if (m.packing) {
+    s.zvc = 1;
+    s.surface = m.surface(row) + c.tile_begin;
+    s.surface_pitch = m.segments;
+    s.zero_value = m.packing->zero;
+  }
   return s;
 }
 

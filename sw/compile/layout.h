@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,13 @@ struct Ring {
 constexpr int bank_of(int row, int word) { return positive_mod(word + 3 * row, 9); }
 constexpr int address_of(int word) { return word / 9; }
 
+// A map in memory whose segments are compressed where that is shorter (docs/zvc.md).
+struct Packing {
+  std::int64_t surface = 0;  // of row 0, from the same base register: a byte a segment, [row][segment]
+  int zero = 0;              // the value that is left out
+  double share = 1;          // bytes expected on the bus for one of the map
+};
+
 // A tensor in memory: [row][segment][column][bytes of the segment's channels]. Offsets count from a base
 // register.
 struct MemoryLayout {
@@ -67,12 +75,21 @@ struct MemoryLayout {
   std::int64_t segment_pitch = 0;
   std::int64_t row_pitch = 0;
   std::int64_t image_pitch = 0;  // from an image of a batch to the next; 0: all have the same bytes
+  std::optional<Packing> packing = {};
 
   std::int64_t bytes() const { return row_pitch * height; }  // of an image
+  std::int64_t surface_bytes() const { return std::int64_t(height) * segments; }
   MemoryLayout of_image(int image) const {
     MemoryLayout m = *this;
     m.offset += image * image_pitch;
+    if (packing && image_pitch != 0) m.packing->surface += image * surface_bytes();
     return m;
+  }
+  // Place of a row's size surface.
+  std::int64_t surface(int row) const { return packing->surface + std::int64_t(row) * segments; }
+  // Of `bytes` of the map, those that are expected to move.
+  std::int64_t moved(std::int64_t bytes) const {
+    return packing ? std::int64_t(double(bytes) * packing->share + 0.5) : bytes;
   }
   // Byte of a channel, counted from the base register.
   std::int64_t at(int row, int column, int channel) const;

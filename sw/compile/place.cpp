@@ -130,8 +130,31 @@ class Placer {
   int maps_ = 0;  // rings so far
 };
 
+// Output rows of a command of each operator, by position in the lowering.
+std::vector<int> block_rows(const Lowering& lowering, const SpanPlan& plan) {
+  std::vector<int> rows(lowering.ops.size(), 1);
+  for (const Span& span : plan.spans) {
+    for (const Task& t : span.tasks) rows[t.position] = std::max(rows[t.position], t.block_rows);
+  }
+  return rows;
+}
+
+// How a spilled map is compressed, its surface not yet placed.
+std::optional<Packing> packing_of(const Config& config, const Compression& compression, int tensor,
+                                  const MemoryLayout& map, int rows) {
+  constexpr double kUnknownDensity = 0.5;
+  constexpr double kWorthwhile = 0.97;  // the size surface, and reading it first
+  if (compression.mode == Compress::kOff || tensor == kNoTensor || !can_compress(config, map, rows)) return {};
+  const ZeroStatistics& t = compression.tensors[std::size_t(tensor)];
+  if (compression.mode == Compress::kAuto && t.density < 0) return {};
+  const double share = expected_share(config, map, t.density < 0 ? kUnknownDensity : t.density);
+  if (compression.mode == Compress::kAuto && share > kWorthwhile) return {};
+  return Packing{0, t.zero_point, share};
+}
+
 void assign_memory(const Lowering& lowering, const Config& config, const SpanPlan& plan,
-                   Placement& placement) {
+                   const Compression& compression, Placement& placement) {
+  const std::vector<int> rows_of = block_rows(lowering, plan);
   const auto region = [](std::int64_t& total, std::int64_t bytes) {
     const std::int64_t at = (total + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
     total = at + bytes;
@@ -186,6 +209,10 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
                                  config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
     part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
     part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
+    if (to_host || dense.contains(&part)) continue;
+    part.memory.packing = packing_of(config, compression, op.tensor, part.memory, rows_of[at]);
+    if (part.memory.packing)
+      part.memory.packing->surface = region(placement.activation_bytes, plan.images * part.memory.surface_bytes());
   }
   for (std::size_t i = 0; i < lowering.storages.size(); i++) {
     const Storage& s = lowering.storages[i];
@@ -203,11 +230,12 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
 }  // namespace
 
 std::optional<Placement> place(const Lowering& lowering, const Config& config,
-                               const SpanPlan& plan, int max_slack, Buffer& too_small) {
+                               const SpanPlan& plan, const Compression& compression, int max_slack,
+                               Buffer& too_small) {
   Placement placement;
   placement.parts.resize(lowering.storages.size());
   if (!Placer(lowering, config, plan).rings(placement, max_slack, too_small)) return std::nullopt;
-  assign_memory(lowering, config, plan, placement);
+  assign_memory(lowering, config, plan, compression, placement);
   return placement;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compile/compress.h"
 #include "compile/config.h"
 #include "compile/layout.h"
 #include "compile/lower.h"
@@ -42,7 +43,8 @@ struct Placement {
 
 // Rings as large as there is room for, up to `max_slack` blocks more than their rows need. Nothing when the gaps
 // between rings keep the plan from fitting; then `too_small` tells where.
-std::optional<Placement> place(const Lowering& lowering, const Config& config, const SpanPlan& plan, int max_slack, Buffer& too_small);
+std::optional<Placement> place(const Lowering& lowering, const Config& config, const SpanPlan& plan,
+                               const Compression& compression, int max_slack, Buffer& too_small);
 
 }  // namespace kaiten
 

@@ -42,8 +42,10 @@ struct CommandMeta {
   // lanes.
   int spans = -1;
   Bytes kind = Bytes::kNone;
-  std::int64_t read_bytes = 0;     // payload moved from memory
+  std::int64_t read_bytes = 0;     // payload moved from memory; with compression: that it stands for
   std::int64_t written_bytes = 0;  // and to it
+  bool zvc = false;                // with compression
+  std::int64_t moved_bytes = 0;    // with it: bytes expected to move
   std::int64_t cycles = 0;         // modelled time in its engine, start-up left out
 };
 
@@ -58,6 +60,13 @@ struct MemoryPart {
   MemoryLayout layout;
   int lane = 0;
   int channels = 0;
+};
+
+// A map that the device compresses.
+struct CompressedMap {
+  int tensor = kNoTensor;
+  int op = -1;  // of the graph, makes it
+  MemoryLayout layout;
 };
 
 // A tensor the host reads; parts in the order of its channels.
@@ -122,6 +131,7 @@ struct Program {
   std::vector<MemoryTensor> inputs;
   std::vector<MemoryOutput>
       outputs;  // what the host needs: graph outputs and inputs of operators on the host
+  std::vector<CompressedMap> compressed;
   std::vector<std::vector<ChannelSpan>> channel_spans;
   std::vector<std::uint64_t> results;  // values of every graph tensor that the engines compute, of an image
   std::vector<LayerInfo> layers;       // one an operator, in the graph's order

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compile/compress.h"
+
 namespace kaiten {
 
 namespace {
@@ -24,7 +26,8 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     m.width = w->columns;
     m.pixel_bytes = m.last_pixel_bytes = w->bytes;
   }
-  const int step = int(std::clamp<std::int64_t>(kMaxLoadBytes / row_payload, 1, end - begin));
+  int step = int(std::clamp<std::int64_t>(kMaxLoadBytes / row_payload, 1, end - begin));
+  if (m.packing) step = std::min(step, kMaxSurfaceBytes / m.segments);
   std::vector<Offer> offers;
   for (int row = begin; row < end; row += step) {
     const int n = std::min(step, end - row);
@@ -49,6 +52,11 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     } else {
       l.more_pixels = pixels_together(m, rows.pixel, config.cp, config.load_words()) - 1;
     }
+    if (m.packing) {
+      l.zvc = 1;
+      l.surface = m.surface(row);
+      l.fill = m.packing->zero;
+    }
     l.row_mod3 = row % 3;
     l.slot_size = rows.slot_size;
     Offer offer;
@@ -70,6 +78,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       const auto& whole = source.shape_of;
       offer.accesses.push_back(whole ? memory_rows(*whole, 0, whole->height, false)
                                      : memory_rows(m, row, row + n, false));
+      if (m.packing) offer.accesses.push_back(surface_rows(m, row, row + n, false));
     }
     offer.meta.op = source.op;
     offer.meta.tensor = source.tensor;
@@ -79,10 +88,12 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     offer.meta.columns = m.width;
     offer.meta.kind = CommandMeta::Bytes::kActivations;
     offer.meta.read_bytes = row_payload * n;
+    offer.meta.zvc = m.packing.has_value();
+    offer.meta.moved_bytes = m.moved(offer.meta.read_bytes);
     // Pixels, or what fits of one, take a cycle, whatever their length.
     const std::int64_t pieces = std::int64_t(ceil_div(m.width, int(l.more_pixels) + 1)) *
                                 ceil_div(m.pixel_bytes, config.load_words() * config.cp);
-    offer.meta.cycles = std::max(list.bus_cycles(offer.meta.read_bytes), n * m.segments * pieces);
+    offer.meta.cycles = std::max(list.bus_cycles(offer.meta.moved_bytes), n * m.segments * pieces);
     offer.latency = kLoadLatency;
     offer.body = l;
     offers.push_back(std::move(offer));

@@ -38,6 +38,7 @@ inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // One bit for each mode
 inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  // One bit for each kind of window: bit 0 depthwise, bit 1 maximum, bit 2 average
 inline constexpr Field kOptionsRules{0x030, 16, 8};  // One bit for each rounding rule: bit 0 double, bit 1 single, bit 2 average
 inline constexpr Field kOptionsFeatures{0x030, 24, 8};  // Bit 0: the sum row, without which weight_zero of conv must be 0
+inline constexpr std::uint32_t kZvcBeats = 0x034;  // Bus beats of the longest segment that STORE compresses; 0: the machine has no codec
 inline constexpr std::uint32_t kControl = 0x040;  // Commands to the device
 inline constexpr Field kControlStart{0x040, 0, 1};  // Writing 1 starts the program; ignored while a run or a reset is in progress or an error stands
 inline constexpr Field kControlSoftReset{0x040, 1, 1};  // Writing 1 stops everything, waits for outstanding bus transactions and resets all but the registers
@@ -58,6 +59,8 @@ inline constexpr std::uint32_t kWbSplit = 0x05c;  // First WB row of the ring DB
 inline constexpr std::uint32_t kErrorCause = 0x060;  // Why the run was stopped
 inline constexpr std::uint32_t kErrorIndex = 0x064;  // Command at fault, counted from 0
 inline constexpr std::uint32_t kErrorInfo = 0x068;  // Details
+inline constexpr Field kErrorInfoInfo{0x068, 0, 8};  // 
+inline constexpr Field kErrorInfoRow{0x068, 8, 10};  // Corrupt: row of the command, counted from 0
 inline constexpr std::uint32_t kCompletedLoad = 0x070;  // LOAD commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedConv = 0x074;  // CONV commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedVector = 0x078;  // VECTOR commands complete since the start of the run
@@ -109,6 +112,10 @@ inline constexpr Counter kCounters[] = {
     {"read_activations", 0x308},
     {"read_commands", 0x310},
     {"written_activations", 0x318},
+    {"zvc_read_raw", 0x320},
+    {"zvc_read_packed", 0x328},
+    {"zvc_written_raw", 0x330},
+    {"zvc_written_packed", 0x338},
 };
 
 // error_cause: Why the run was stopped
@@ -120,6 +127,7 @@ enum class ErrorCause : std::uint32_t {
   kStoreWrite = 4,  // bus error of STORE
   kDeadlock = 5,  // commands wait for what cannot happen
   kTimeout = 6,  // no command was completed for too long
+  kCorrupt = 7,  // LOAD read compressed bytes that no compressor writes
 };
 
 }  // namespace kaiten::csr

@@ -46,6 +46,8 @@ const char* text_of(csr::ErrorCause cause) {
       return "deadlock: commands wait for what cannot happen";
     case csr::ErrorCause::kTimeout:
       return "timeout: no command was completed for too long";
+    case csr::ErrorCause::kCorrupt:
+      return "corrupt compressed bytes";
   }
   return "unknown cause";
 }
@@ -108,6 +110,7 @@ Config read_config(Device& device) {
   c.zsb_array = read(csr::kZsbArray);
   c.zsb_vector = read(csr::kZsbVector);
   c.sum_row = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) & 1;
+  c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {
     c.name = p.name;
     if (c == p) return c;
@@ -223,14 +226,18 @@ void Driver::execute() {
 void Driver::fail() {
   const auto cause = csr::ErrorCause(device_.read_register(csr::kErrorCause) & 15U);
   const std::uint32_t index = device_.read_register(csr::kErrorIndex) & 0xffffffU;
-  const std::uint32_t info = device_.read_register(csr::kErrorInfo) & 0xffU;
+  const std::uint32_t word = device_.read_register(csr::kErrorInfo);
+  const std::uint32_t info = csr::kErrorInfoInfo.get(word);
   std::string text = std::string("the hardware stopped: ") + text_of(cause);
   const std::string more = details(cause, info);
   if (!more.empty()) text += " (" + more + ")";
   text += ", command " + std::to_string(index);
   if (index < program_.commands.size()) {
     text += " (" + std::string(program_.commands[index].name()) + ")";
-    const int op = program_.meta[index].op;
+    const CommandMeta& meta = program_.meta[index];
+    if (cause == csr::ErrorCause::kCorrupt && meta.kind == CommandMeta::Bytes::kActivations)
+      text += ", row " + std::to_string(std::uint32_t(meta.first_row) + csr::kErrorInfoRow.get(word)) + " of '" + graph_.tensors[std::size_t(meta.tensor)].name + "',";
+    const int op = meta.op;
     if (op >= 0) text += " of layer '" + graph_.ops[std::size_t(op)].name + "'";
   }
   soft_reset();
@@ -275,6 +282,19 @@ Counters Driver::read_counters() {
     c.values[i] = low | std::uint64_t(device_.read_register(csr::kCounters[i].offset + 4)) << 32;
   }
   return c;
+}
+
+std::uint64_t Driver::packed_bytes(const CompressedMap& map) {
+  const MemoryLayout& m = map.layout;
+  std::vector<std::uint8_t> units(std::size_t(m.height) * std::size_t(m.segments));
+  device_.read_memory(base_at_[std::size_t(m.base)] + std::uint64_t(m.surface(0)), units);
+  std::uint64_t bytes = units.size();
+  for (std::size_t i = 0; i < units.size(); i++) {
+    const bool last = int(i) % m.segments + 1 == m.segments;
+    const int raw = m.width * (last ? m.last_pixel_bytes : m.pixel_bytes);
+    bytes += std::uint64_t(units[i] == 0 ? raw : units[i] * program_.config.axi_bytes);
+  }
+  return bytes;
 }
 
 }  // namespace kaiten

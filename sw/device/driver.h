@@ -68,6 +68,8 @@ class Driver {
 
   // Of the last run.
   Counters read_counters();
+  // What a map that the device compressed takes in memory, with its size surface.
+  std::uint64_t packed_bytes(const CompressedMap& map);
 
  private:
   void load();

@@ -43,6 +43,28 @@ std::string losses_text(const LayerReport& l) {
   return text.empty() ? "-" : text;
 }
 
+void add_bytes(BytesReport& b, CommandMeta::Bytes kind, std::int64_t read, std::int64_t written) {
+  switch (kind) {
+    case CommandMeta::Bytes::kWeights:
+      b.weights += std::uint64_t(read);
+      break;
+    case CommandMeta::Bytes::kParameters:
+      b.parameters += std::uint64_t(read);
+      break;
+    case CommandMeta::Bytes::kActivations:
+      b.activations += std::uint64_t(read);
+      b.written += std::uint64_t(written);
+      break;
+    case CommandMeta::Bytes::kNone:
+      break;
+  }
+}
+
+// "1.43": before compression over behind it.
+std::string ratio_text(std::uint64_t raw, std::uint64_t packed) {
+  return packed == 0 ? "-" : fmt::format("{:.2f}", double(raw) / double(packed));
+}
+
 nlohmann::ordered_json json_of(const BytesReport& b) {
   return {{"read",
            {{"weights", b.weights},
@@ -77,7 +99,9 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   r.notes = program.notes;
   r.bytes = {counters["read_weights"], counters["read_parameters"], counters["read_activations"],
              counters["read_commands"], counters["written_activations"]};
-  r.predicted.commands = program.commands.size() * kCommandBytes;
+  r.zvc = {counters["zvc_read_raw"], counters["zvc_read_packed"], counters["zvc_written_raw"],
+           counters["zvc_written_packed"]};
+  r.predicted.commands = r.uncompressed.commands = program.commands.size() * kCommandBytes;
   const std::uint64_t width = std::uint64_t(program.config.axi_bytes);
   r.bus = {counters["beats_read"] * width, counters["beats_written"] * width};
   const BusBeats beats = bus_beats(program);
@@ -113,39 +137,45 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   }
   for (const CommandMeta& m : program.meta) {
     LayerReport& l = r.layers[std::size_t(m.op)];
-    l.bytes_read += m.read_bytes;
-    l.bytes_written += m.written_bytes;
-    switch (m.kind) {
-      case CommandMeta::Bytes::kWeights:
-        r.predicted.weights += std::uint64_t(m.read_bytes);
-        break;
-      case CommandMeta::Bytes::kParameters:
-        r.predicted.parameters += std::uint64_t(m.read_bytes);
-        break;
-      case CommandMeta::Bytes::kActivations:
-        r.predicted.activations += std::uint64_t(m.read_bytes);
-        r.predicted.written += std::uint64_t(m.written_bytes);
-        break;
-      case CommandMeta::Bytes::kNone:
-        break;
-    }
+    const std::int64_t read = m.zvc && m.read_bytes > 0 ? m.moved_bytes : m.read_bytes;
+    const std::int64_t written = m.zvc && m.written_bytes > 0 ? m.moved_bytes : m.written_bytes;
+    l.bytes_read += read;
+    l.bytes_written += written;
+    add_bytes(r.predicted, m.kind, read, written);
+    add_bytes(r.uncompressed, m.kind, m.read_bytes, m.written_bytes);
+    if (!m.zvc) continue;
+    r.zvc_read_raw += std::uint64_t(m.read_bytes);
+    r.zvc_written_raw += std::uint64_t(m.written_bytes);
   }
+  r.predicted_bus.read -= r.uncompressed.read() - r.predicted.read();
+  r.predicted_bus.written -= r.uncompressed.written - r.predicted.written;
   return r;
 }
 
 std::string bytes_difference(const RunReport& r) {
-  const struct {
+  struct Kind {
     const char* what;
     std::uint64_t counted;
     std::uint64_t predicted;
-  } kinds[] = {{"weights read", r.bytes.weights, r.predicted.weights},
-               {"parameters read", r.bytes.parameters, r.predicted.parameters},
-               {"activations read", r.bytes.activations, r.predicted.activations},
-               {"commands read", r.bytes.commands, r.predicted.commands},
-               {"activations written", r.bytes.written, r.predicted.written},
-               {"whole words of the bus read", r.bus.read, r.predicted_bus.read},
-               {"whole words of the bus written", r.bus.written, r.predicted_bus.written}};
-  for (const auto& k : kinds) {
+  };
+  std::vector<Kind> kinds;
+  if (r.zvc.read_raw == 0) {
+    kinds = {{"weights read", r.bytes.weights, r.uncompressed.weights},
+             {"activations read", r.bytes.activations, r.uncompressed.activations}};
+  } else {  // the counters of compression do not tell them apart
+    kinds = {{"weights and activations read",
+              r.bytes.weights + r.bytes.activations - r.zvc.read_packed + r.zvc.read_raw,
+              r.uncompressed.weights + r.uncompressed.activations}};
+  }
+  kinds.push_back({"compressed bytes read", r.zvc.read_raw, r.zvc_read_raw});
+  kinds.push_back({"compressed bytes written", r.zvc.written_raw, r.zvc_written_raw});
+  kinds.push_back({"parameters read", r.bytes.parameters, r.uncompressed.parameters});
+  kinds.push_back({"commands read", r.bytes.commands, r.uncompressed.commands});
+  kinds.push_back({"activations written", r.bytes.written - r.zvc.written_packed + r.zvc.written_raw,
+                   r.uncompressed.written});
+  if (r.zvc.read_raw == 0) kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
+  if (r.zvc.written_raw == 0) kinds.push_back({"whole words of the bus written", r.bus.written, r.predicted_bus.written});
+  for (const Kind& k : kinds) {
     if (k.counted != k.predicted)
       return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted, k.predicted);
   }
@@ -183,7 +213,7 @@ OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>&
 }
 
 std::string to_text(const RunReport& r, std::size_t width) {
-  Table table({{"layer", false, 0, true},
+  std::vector<Column> columns{{"layer", false, 0, true},
                {"operator", false, 0, false},
                {"input", false, 4, false},
                {"output", false, 5, false},
@@ -193,13 +223,15 @@ std::string to_text(const RunReport& r, std::size_t width) {
                {"limited by", false, 7, false},
                {"lost to", false, 2, false},
                {"bytes read", true, 3, false},
-               {"bytes written", true, 1, false}});
+               {"bytes written", true, 1, false}};
+  if (r.zvc.written_raw > 0) columns.push_back({"ratio", true, 8, false});
+  Table table(std::move(columns));
   for (const LayerReport& l : r.layers) {
     table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-",
                l.on_host || l.nothing_to_do ? "-" : grouped(l.cycles), l.macs && l.cycles ? percent(l.utilization) : "-",
                l.on_host ? "host" : l.nothing_to_do ? "-" : l.limited_by, losses_text(l),
                l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
-               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-"});
+               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-", ratio_text(l.zvc_raw, l.zvc_packed)});
   }
   std::string out = table.text(width) + "\n";
   for (const std::string& note : r.notes) out += note + "\n";
@@ -221,6 +253,11 @@ std::string to_text(const RunReport& r, std::size_t width) {
   out += fmt::format("bytes read {} (weights {}, parameters {}, activations {}, commands {}), written {}\n",
                      grouped(r.bytes.read()), grouped(r.bytes.weights), grouped(r.bytes.parameters),
                      grouped(r.bytes.activations), grouped(r.bytes.commands), grouped(r.bytes.written));
+  if (r.zvc.raw() > 0) {
+    out += fmt::format("compressed: {} bytes moved as {}, ratio {} (read {}, written {})\n", grouped(r.zvc.raw()),
+                       grouped(r.zvc.packed()), ratio_text(r.zvc.raw(), r.zvc.packed()),
+                       ratio_text(r.zvc.read_raw, r.zvc.read_packed), ratio_text(r.zvc.written_raw, r.zvc.written_packed));
+  }
   if (r.seconds > 0) {
     out +=
         fmt::format("simulated at {:.0f} kHz, {:.2f} GMAC/s\n", r.khz(),
@@ -266,7 +303,7 @@ std::string to_json(const RunReport& r) {
     if (stall) stalls[name] = r.counters.values[i];
   }
   j["stalls"] = stalls;
-  j["zvc"] = {{"raw_bytes", 0}, {"packed_bytes", 0}};
+  j["zvc"] = {{"raw_bytes", r.zvc.raw()}, {"packed_bytes", r.zvc.packed()}};
   j["layers"] = nlohmann::ordered_json::array();
   for (const LayerReport& l : r.layers) {
     nlohmann::ordered_json losses = nlohmann::ordered_json::object();
@@ -281,7 +318,8 @@ std::string to_json(const RunReport& r) {
                            {"limited_by", l.limited_by},
                            {"losses", losses},
                            {"bytes_read", l.bytes_read},
-                           {"bytes_written", l.bytes_written}});
+                           {"bytes_written", l.bytes_written},
+                           {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}}}});
   }
   j["outputs"] = nlohmann::ordered_json::array();
   for (const OutputReport& o : r.outputs) {

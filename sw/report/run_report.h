@@ -31,8 +31,11 @@ struct LayerReport {
   // exist, the array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they
   // add up to 1.
   std::vector<std::pair<std::string, double>> losses;
-  std::int64_t bytes_read = 0;
+  std::int64_t bytes_read = 0;  // expected ones, with compression
   std::int64_t bytes_written = 0;
+  // What it stores compressed: before, and in memory with its size surface.
+  std::uint64_t zvc_raw = 0;
+  std::uint64_t zvc_packed = 0;
 };
 
 struct OutputReport {
@@ -65,6 +68,17 @@ struct BusReport {
   std::uint64_t written = 0;
 };
 
+// Bytes of compressed maps and weights: what they stand for, and what crossed the bus.
+struct ZvcReport {
+  std::uint64_t read_raw = 0;
+  std::uint64_t read_packed = 0;
+  std::uint64_t written_raw = 0;
+  std::uint64_t written_packed = 0;
+
+  std::uint64_t raw() const { return read_raw + written_raw; }
+  std::uint64_t packed() const { return read_packed + written_packed; }
+};
+
 struct RunReport {
   std::string model;
   Config config;
@@ -79,9 +93,14 @@ struct RunReport {
   std::uint64_t checked = 0;  // elements compared
   Counters counters;
   BytesReport bytes;
-  BytesReport predicted;
+  BytesReport predicted;  // with compression: expected
   BusReport bus;
   BusReport predicted_bus;
+  ZvcReport zvc;
+  // What the counters must agree with: bytes without compression, and how many of them are compressed.
+  BytesReport uncompressed;
+  std::uint64_t zvc_read_raw = 0;
+  std::uint64_t zvc_written_raw = 0;
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;
   std::vector<std::string> notes;

@@ -143,11 +143,27 @@ struct Programs {
   std::optional<Program> again;
 };
 
+// The share of values that differ from their tensor's zero point, of every tensor.
+std::vector<double> densities(const Graph& graph, const SessionOptions& o) {
+  const std::vector<Int8Values> values = 
+      run_reference(graph, std::span(o.calibration).first(graph.inputs.size()), o.rounding);
+  std::vector<double> density(values.size(), -1);
+  for (std::size_t t = 0; t < values.size(); t++) {
+    if (values[t].empty()) continue;
+    const auto zero = std::int8_t(graph.tensors[t].zero_point());
+    density[t] = 1 - double(std::count(values[t].begin(), values[t].end(), zero)) / double(values[t].size());
+  }
+  return density;
+}
+
 Programs compiled(const Graph& graph, const SessionOptions& o) {
   CompileOptions options;
   options.rounding = o.rounding;
   options.block_pixels = o.block_pixels;
   options.images = o.batch;
+  options.keep_on_chip = !o.spill;
+  options.compress = o.compress;
+  if (o.compress == Compress::kAuto && !o.calibration.empty()) options.densities = densities(graph, o);
   if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
   KeptPrograms kept = compile_kept(graph, preset(o.config), options);
   return {std::move(kept.first), std::move(kept.again)};
@@ -279,6 +295,13 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   }
   result.report = make_report(s.graph, s.program(), s.driver->read_counters(), observer.clock().finish());
   RunReport& report = result.report;
+  for (const CompressedMap& map : s.program().compressed) {
+    const MemoryLayout& m = map.layout;
+    LayerReport& layer = report.layers[std::size_t(map.op)];
+    layer.zvc_raw += std::uint64_t(m.height) * std::uint64_t(m.width) *
+                     std::uint64_t((m.segments - 1) * m.pixel_bytes + m.last_pixel_bytes);
+    layer.zvc_packed += s.driver->packed_bytes(map);
+  }
   if (const std::string difference = bytes_difference(report); !difference.empty())
     throw DeviceError(difference);
   report.seconds = s.device->loop_seconds() - seconds_before;

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compress.h"
 #include "compile/program.h"
 #include "device/watcher.h"
 #include "graph/graph.h"
@@ -40,6 +41,12 @@ struct SessionOptions {
   // Images of a run. The weights of layers that share the chip are loaded once for all of them, or for as
   // many as move fewest bytes.
   int batch = 1;
+  // Every map goes through memory, to measure what that costs.
+  bool spill = false;
+  // Maps that are spilled cross the memory bus compressed: none, all that can, or those that become smaller with the
+  // densities of a reference run with these inputs.
+  Compress compress = Compress::kOff;
+  std::vector<Int8Values> calibration = {};
   // The simulated memory.
   unsigned latency = 100;       // cycles
   double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "codec/zvc.h"
+
 namespace kaiten::test {
 
 namespace {
@@ -202,17 +204,48 @@ std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
     for (std::int64_t row = 0; row < l->rows; row++) {
       for (std::int64_t s = 0; s < l->segments; s++) {
         const std::int64_t pixel = s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes;
-        read(l->base, l->offset + row * l->row_pitch + s * l->segment_pitch,
-             l->step_bytes ? l->row_bytes : pixel * l->columns);
+        const std::int64_t at = l->offset + row * l->row_pitch + s * l->segment_pitch;
+        if (l->zvc) {
+          if (l->step_bytes || at % config_.axi_bytes != 0) fail("a compressed segment where there cannot be one");
+          const std::int64_t surface = l->surface + row * l->segments + s;
+          const auto& m = memory_[std::size_t(l->base)];
+          if (surface >= std::int64_t(m.size())) fail("a size surface beyond the end of memory");
+          expand(l->base, at, pixel * l->columns, m[std::size_t(surface)], int(l->fill), bytes);
+        } else {
+          read(l->base, at, l->step_bytes ? l->row_bytes : pixel * l->columns);
+        }
       }
     }
+    if (l->zvc && l->rows * l->segments > 1024) fail("a LOAD with too long a size surface");
   } else if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
     if (l->bytes > 16384) fail("LOAD of more than 16 KiB of weights");
-    read(l->base, l->offset, l->bytes);
+    if (l->zvc_beats == 0) {
+      read(l->base, l->offset, l->bytes);
+    } else {
+      if (l->offset % config_.axi_bytes != 0) fail("compressed weights off the bus");
+      expand(l->base, l->offset, l->bytes, l->zvc_beats, int(l->fill), bytes);
+    }
   } else if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
     read(l->base, l->offset, l->count * 9);
   }
   return bytes;
+}
+
+void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units, int zero,
+                          std::vector<std::uint8_t>& out) const {
+  const auto& m = memory_[std::size_t(base)];
+  const std::int64_t read = units == 0 ? n : units * config_.axi_bytes;
+  if (offset + read > std::int64_t(m.size())) fail("LOAD beyond the end of memory " + std::to_string(base));
+  const auto memory = std::span(m).subspan(std::size_t(offset), std::size_t(read));
+  const codec::ZvcFormat format = codec::machine_format(config_.axi_bytes, zero);
+  std::vector<std::uint8_t> raw(static_cast<std::size_t>(n));
+  if (units > 255) {  // weights: their size is no byte
+    if (units >= (n + config_.axi_bytes - 1) / config_.axi_bytes) fail("packed weights that are longer than raw ones");
+    codec::zvc_expand(format, memory, raw);
+  } else {
+    codec::zvc_load(format, memory, std::uint8_t(units), raw);
+  }
+  out.insert(out.end(), raw.begin(), raw.end());
 }
 
 void MachineModel::execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes) {
@@ -294,6 +327,20 @@ void MachineModel::write_store(const StoreCommand& s) {
   for (std::int64_t segment = 0; segment < s.segments; segment++) {
     const std::int64_t pixel = segment + 1 == s.segments ? s.last_pixel_bytes : s.pixel_bytes;
     for (std::int64_t row = 0; row < s.rows; row++) {
+      if (s.zvc) {
+        const std::int64_t to = s.offset + row * s.row_pitch + segment * s.segment_pitch;
+        const std::int64_t surface = s.surface + row * s.surface_pitch + segment;
+        const std::int64_t n = s.columns * pixel;
+        if (to % config_.axi_bytes != 0 || n > std::int64_t(config_.zvc_beats) * config_.axi_bytes)
+          fail("a compressed segment where there cannot be one");
+        if (std::max(to + n, surface + 1) > std::int64_t(m.size()))
+          fail("STORE beyond the end of memory " + std::to_string(s.base));
+        const std::span<const std::uint8_t> raw(reinterpret_cast<const std::uint8_t*>(&data.at(at)), std::size_t(n));
+        m[std::size_t(surface)] = codec::zvc_store(codec::machine_format(config_.axi_bytes, int(s.zero_value)), raw,
+                                                   std::span(m).subspan(std::size_t(to), std::size_t(n)));
+        at += std::size_t(n);
+        continue;
+      }
       for (std::int64_t i = 0; i < s.columns * pixel; i++) {
         const std::int64_t to = s.offset + row * s.row_pitch + segment * s.segment_pitch + i;
         if (to >= std::int64_t(m.size())) fail("STORE beyond the end of memory " + std::to_string(s.base));
@@ -301,6 +348,7 @@ void MachineModel::write_store(const StoreCommand& s) {
       }
     }
   }
+  if (s.zvc && (s.rows - 1) * s.surface_pitch + s.segments > 1024) fail("a STORE with too long a size surface");
   if (at != data.size()) fail("STORE of a wrong number of bytes");
 }
 

@@ -76,6 +76,9 @@ class MachineModel {
   void tell_completed() const;
 
   std::vector<std::uint8_t> fetch(const CommandBody& body) const;
+  // n bytes that stand packed in `units` bus beats, raw where 0.
+  void expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units, int zero,
+              std::vector<std::uint8_t>& out) const;
   void execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes);
   void conv(std::uint32_t index, const ConvCommand& c);
   void window(std::uint32_t index, const WindowCommand& c);

@@ -15,7 +15,17 @@ namespace kaiten::test {
 namespace {
 
 using Random = std::mt19937_64;
-constexpr int kEvents = 31;
+constexpr int kEvents = 31, kSums = 9;
+
+// Bits of a value of 96, from `at` (not 0 or 64) on.
+void set_bits(std::uint64_t& low, std::uint64_t& high, int at, std::uint64_t value) {
+  if (at > 64) {
+    high |= value << (at - 64);
+  } else {
+    low |= value << at;
+    high |= value >> (64 - at);
+  }
+}
 
 class Registers : public testing::Test {
  protected:
@@ -23,7 +33,7 @@ class Registers : public testing::Test {
     Vkt_registers& t = top();
     t.aw_valid_i = t.w_valid_i = t.ar_valid_i = t.b_ready_i = t.r_ready_i = 0;
     t.control_events_i = 0;
-    t.engine_events_i = 0;
+    set_engine({});
     for (auto& word : t.status_i.m_storage) word = 0;
     t.rst_ni = 0;
     model_.tick();
@@ -33,6 +43,9 @@ class Registers : public testing::Test {
   Vkt_registers& top() { return model_.top(); }
   int pick(int below) { return static_cast<int>(random_() % below); }
 
+  void set_engine(std::array<std::uint32_t, 3> words) {
+    for (int i = 0; i < 3; ++i) top().engine_events_i[i] = words[i];
+  }
   void cycle() {
     starts_ += top().start_o;
     resets_ += top().soft_reset_o;
@@ -133,6 +146,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 7u);
   EXPECT_EQ(csr::kOptionsFeatures.get(options), 1u);
+  EXPECT_EQ(get(csr::kZvcBeats), PARAM_Zvc);
 }
 
 TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
@@ -147,8 +161,8 @@ TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   std::map<std::uint32_t, std::uint32_t> value;
   for (int i = 0; i < 3000; ++i) {
     const std::uint32_t address = 4 * pick(0x400 / 4);
-    const bool counters = address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * 36;
-    const bool hole = (address > csr::kOptions && address < csr::kControl) || address == csr::kErrorInfo + 4 ||
+    const bool counters = address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * 40;
+    const bool hole = (address > csr::kZvcBeats && address < csr::kControl) || address == csr::kErrorInfo + 4 ||
                       (address > csr::kBaseHi(7) && !counters);
     if (pick(2)) {
       if (address == csr::kControl) continue;
@@ -246,13 +260,13 @@ TEST_F(Registers, EventsAndInterrupt) {
 TEST_F(Registers, StatusAndErrors) {
   for (int i = 0; i < 50; ++i) {
     for (auto& word : top().status_i.m_storage) word = static_cast<std::uint32_t>(random_());
-    top().status_i[3] &= (1u << 26) - 1;
+    top().status_i[4] &= 15;
     top().status_i[3] &= ~(3u << 20);
     const auto& s = top().status_i;
     EXPECT_EQ(get(csr::kStatus), (s[3] >> 25 & 1) | (s[3] >> 24 & 1) << 1 | (s[3] >> 23 & 1) << 2 | (s[3] >> 22 & 1) << 3);
     EXPECT_EQ(get(csr::kErrorCause), s[3] >> 16 & 15);
     EXPECT_EQ(get(csr::kErrorIndex), s[2] >> 24 | (s[3] & 0xffff) << 8);
-    EXPECT_EQ(get(csr::kErrorInfo), s[2] >> 16 & 0xff);
+    EXPECT_EQ(get(csr::kErrorInfo), (s[2] >> 16 & 0xff) | (s[3] >> 26 | s[4] << 6) << 8);
     EXPECT_EQ(get(csr::kCompletedLoad), s[0] & 0xfffff);
     EXPECT_EQ(get(csr::kCompletedConv), s[0] >> 20 | (s[1] & 0xff) << 12);
     EXPECT_EQ(get(csr::kCompletedVector), s[1] >> 8 & 0xfffff);
@@ -265,8 +279,9 @@ TEST_F(Registers, Counters) {
   // control_events_t, engine_events_t from the lowest bit
   constexpr int kWaits = 20, kFetchBytes = 20, kFetch = 40, kRunning = 41, kStart = 42;
   constexpr int kWrittenBytes = 10, kWritten = 30, kReadBytes = 31, kRead = 51;
+  constexpr int kZvcWritten = 54, kZvcRead = 75;
   for (int round = 0; round < 12; ++round) {
-    std::array<std::uint64_t, kEvents + 5> expected{};
+    std::array<std::uint64_t, kEvents + kSums> expected{};
     std::array<int, kEvents> rate{};
     for (int& r : rate) r = pick(3) == 0 ? 0 : 1 + pick(100);
     const std::uint32_t most = round % 2 ? 0xfffff : 64;
@@ -295,13 +310,24 @@ TEST_F(Registers, Counters) {
         engine |= 1ull << kWritten;
         if (running) expected[kEvents + 4] += written;
       }
+      std::uint64_t high = 0;
+      if (pick(2)) {
+        const std::uint32_t raw = pick(most + 1);
+        set_bits(engine, high, kZvcWritten, raw | 1u << 20);
+        if (running) expected[kEvents + 7] += raw, expected[kEvents + 8] += written;
+      }
+      if (pick(2)) {
+        const std::uint32_t raw = pick(most + 1);
+        set_bits(engine, high, kZvcRead, raw | 1u << 20);
+        if (running) expected[kEvents + 5] += raw, expected[kEvents + 6] += read;
+      }
       if (const int what = pick(4); what < 3) {  // read_params, read_weights, read_rows
         engine |= 1ull << (kRead + what);
         constexpr int kCounter[] = {1, 0, 2};
         if (running) expected[kEvents + kCounter[what]] += read;
       }
       top().control_events_i = control;
-      top().engine_events_i = engine;
+      set_engine({std::uint32_t(engine), std::uint32_t(engine >> 32), std::uint32_t(high)});
     };
     const int cycles = round < 4 ? pick(40) : 3000 + pick(20000);
     for (int i = 0; i < cycles; ++i) {
@@ -311,8 +337,8 @@ TEST_F(Registers, Counters) {
     random_events(false);
     cycle();
     top().control_events_i = 0;
-    top().engine_events_i = 0;
-    for (int i = 0; i < kEvents + 5; ++i) {
+    set_engine({});
+    for (int i = 0; i < kEvents + kSums; ++i) {
       ASSERT_EQ(counter(i), expected[i]) << csr::kCounters[i].name << " after " << cycles << " cycles";
     }
   }
@@ -334,13 +360,13 @@ TEST_F(Registers, RunningCounterIsReadAsOneValue) {
     last = value;
   }
   // bytes cross 32 bits
-  top().engine_events_i = std::uint64_t{0xfffff} << 31 | 1ull << 53;
+  set_engine({0x80000000u, 0xfffff >> 1 | 1u << 21, 0});
   std::uint64_t expected = 0;
   for (int i = 0; i < 5000; ++i) {
     cycle();
     expected += 0xfffff;
   }
-  top().engine_events_i = 0;
+  set_engine({});
   cycle();
   EXPECT_EQ(counter(33), expected);
   EXPECT_GT(expected >> 32, 0u);

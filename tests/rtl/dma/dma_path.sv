@@ -8,6 +8,7 @@ module dma_path
   parameter int unsigned AxiW        = 128,
   parameter int unsigned WbRows      = 2048,
   parameter int unsigned Outstanding = 8,
+  parameter int unsigned Zvc         = 0,
   localparam int unsigned AddrW = 40,
   localparam int unsigned LaneW = $clog2(AxiW / 8),
   localparam int unsigned Lw    = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9
@@ -20,16 +21,31 @@ module dma_path
   output logic                load_ready_o,
   input  logic [3:0]          load_op_i,
   input  logic [BodyBits-1:0] load_cmd_i,
+  input  index_t              load_index_i,
   output logic                load_done_o,
   output logic                sb_valid_o,
   input  logic                sb_grant_i,
   output tap_t                sb_tap_o[Lw],
   output logic [Cp*8-1:0]     word_o[Lw],
+  output logic                wb_en_o,
+  output addr_t               weights_addr_o,
+  output logic [9*Cp*8-1:0]   weights_o,
+  output logic                load_error_o,
+  output logic                load_corrupt_o,
+  output index_t              load_error_index_o,
+  output logic [9:0]          load_corrupt_row_o,
+  output logic                zvc_read_o,
+  output logic [19:0]         zvc_read_raw_o,
+  output logic [19:0]         read_bytes_o,
   // STORE
   input  logic                store_valid_i,
   output logic                store_ready_o,
   input  logic [BodyBits-1:0] store_cmd_i,
   output logic                store_done_o,
+  output logic                written_o,
+  output logic [19:0]         written_bytes_o,
+  output logic                zvc_written_o,
+  output logic [19:0]         zvc_written_raw_o,
   input  logic                array_valid_i,
   output logic                array_ready_o,
   input  logic [Cp*8-1:0]     array_word_i[Kp/Cp],
@@ -72,9 +88,11 @@ module dma_path
   logic [19:0]      req_bytes;
   logic [AxiW-1:0]  rsp_data;
   logic [LaneW-1:0] rsp_offset;
+  logic [LaneW:0]   rsp_size;
+  logic             rsp_last;
 
   kt_load #(
-    .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows)
+    .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .Zvc(Zvc)
   ) u_load (
     .clk_i, .rst_ni, .base_i,
     .wb_split_i     ('0),
@@ -82,7 +100,7 @@ module dma_path
     .cmd_ready_o    (load_ready_o),
     .op_i           (load_op_i),
     .cmd_i          (load_cmd_i),
-    .cmd_index_i    ('0),
+    .cmd_index_i    (load_index_i),
     .done_o         (load_done_o),
     .busy_o         (),
     .req_valid_o    (req_valid),
@@ -93,26 +111,32 @@ module dma_path
     .rsp_ready_o    (rsp_ready),
     .rsp_data_i     (rsp_data),
     .rsp_offset_i   (rsp_offset),
+    .rsp_bytes_i    (rsp_size),
+    .rsp_last_i     (rsp_last),
     .rsp_error_i    (rsp_error),
     .sb_valid_o, .sb_grant_i, .sb_tap_o,
     .vb_valid_o     (),
     .vb_grant_i     (1'b1),
     .vb_tap_o       (),
     .word_o,
-    .wb_en_o        (),
+    .wb_en_o,
     .vwb_en_o       (),
-    .weights_addr_o (),
-    .weights_o      (),
+    .weights_addr_o,
+    .weights_o,
     .zsb_array_en_o (),
     .zsb_vector_en_o(),
     .param_addr_o   (),
     .param_o        (),
-    .error_o        (),
-    .error_index_o  (),
+    .error_o        (load_error_o),
+    .error_index_o  (load_error_index_o),
+    .corrupt_o      (load_corrupt_o),
+    .corrupt_row_o  (load_corrupt_row_o),
     .read_rows_o    (),
     .read_weights_o (),
     .read_params_o  (),
-    .read_bytes_o   ()
+    .read_bytes_o,
+    .zvc_read_o,
+    .zvc_raw_bytes_o(zvc_read_raw_o)
   );
 
   logic             m_ar_valid, m_ar_ready, m_r_valid, m_r_ready, m_r_last;
@@ -132,8 +156,8 @@ module dma_path
     .rsp_ready_i (rsp_ready),
     .rsp_data_o  (rsp_data),
     .rsp_offset_o(rsp_offset),
-    .rsp_bytes_o (),
-    .rsp_last_o  (),
+    .rsp_bytes_o (rsp_size),
+    .rsp_last_o  (rsp_last),
     .rsp_error_o (rsp_error),
     .busy_o      (),
     .error_o     (),
@@ -176,7 +200,7 @@ module dma_path
   logic [19:0]      wreq_bytes;
   logic [AxiW-1:0]  data;
   kt_store #(
-    .Kp(Kp), .Cp(Cp), .AxiW(AxiW)
+    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .Zvc(Zvc)
   ) u_store (
     .clk_i, .rst_ni, .base_i,
     .cmd_valid_i    (store_valid_i),
@@ -198,8 +222,10 @@ module dma_path
     .wr_error_i     (wr_error),
     .error_o        (),
     .error_index_o  (),
-    .written_o      (),
-    .written_bytes_o()
+    .written_o,
+    .written_bytes_o,
+    .zvc_written_o,
+    .zvc_raw_bytes_o(zvc_written_raw_o)
   );
   kt_axi_wr #(
     .DataW(AxiW), .Outstanding(8)

@@ -275,6 +275,7 @@ TEST(Compiler, RandomNetworks) {
     const auto inputs = g.random_inputs();
     CompileOptions options;
     options.keep_on_chip = i % 5 != 0;
+    options.compress = i % 2 == 0 || i % 5 == 0 ? Compress::kOn : Compress::kOff;
     options.order = OperatorOrder(i % 7 % 3);
     options.block_pixels = i % 3 == 0 ? g.uniform(1, 40) : 0;
     options.rounding = i % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
@@ -398,6 +399,7 @@ TEST(Compiler, RunsBatches) {
       if (g.uniform(0, 2) == 0) options.cuts.push_back(op);
     }
     options.keep_on_chip = i % 5 != 0;
+    options.compress = i % 3 == 0 || i % 5 == 0 ? Compress::kOn : Compress::kOff;
     options.reserve = {g.uniform(0, config.sb_depth / 2), g.uniform(0, config.vb_depth / 2)};
     if (!refusals(g.graph, config, options).empty()) continue;
     const Program single = compile(g.graph, config, options);

@@ -1,0 +1,155 @@
+// Size surfaces of compressed LoadRows commands: reads them ahead of the segments, and gives one byte after the other.
+//
+// Commands pass through. One with `zvc` is kept until its surface has been asked for; the surface of the next such
+// command is asked for while the segments of this one still are. Only what fits the FIFO is asked for, so beats are taken
+// whenever they come.
+module kt_load_surface
+  import kt_pkg::*;
+  import kt_cmd_pkg::*;
+#(
+  parameter int unsigned AxiW    = 128,
+  parameter int unsigned AddrW   = 40,
+  parameter int unsigned BytesW  = 20,
+  parameter int unsigned Surface = 1024,  // bytes of a command, at most
+  localparam int unsigned Lanes = AxiW / 8,
+  localparam int unsigned LaneW = $clog2(Lanes)
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic [AddrW-1:0]    base_i[8],
+  // commands
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  logic [3:0]          op_i,
+  input  logic [BodyBits-1:0] cmd_i,
+  input  index_t              index_i,
+  output logic                cmd_valid_o,
+  input  logic                cmd_ready_i,
+  output logic [3:0]          op_o,
+  output logic [BodyBits-1:0] cmd_o,
+  output index_t              index_o,
+  // request for a surface, its beats
+  output logic                req_valid_o,
+  input  logic                req_ready_i,
+  output logic [AddrW-1:0]    req_addr_o,
+  output logic [BytesW-1:0]   req_bytes_o,
+  input  logic                rsp_valid_i,
+  input  logic [AxiW-1:0]     rsp_data_i,
+  input  logic [LaneW-1:0]    rsp_offset_i,
+  input  logic [LaneW:0]      rsp_bytes_i,
+  // sizes of segments
+  output logic                size_valid_o,
+  input  logic                size_take_i,
+  output logic [7:0]          size_o
+);
+
+  localparam int unsigned Depth = Surface / Lanes + 1;  // beats that the longest surface touches
+  localparam int unsigned RoomW = $clog2(Depth + 1);
+
+  // ---- commands
+  typedef enum logic [1:0] {
+    StPass,   // nothing is kept
+    StSetup,  // the length is on its way to bytes_q
+    StAsk,
+    StGive
+  } state_e;
+
+  typedef struct packed {
+    index_t              index;
+    logic [3:0]          op;
+    logic [BodyBits-1:0] body;
+  } item_t;
+
+  state_e            state_q;
+  item_t             item_q;
+  logic [BytesW-1:0] bytes_q;
+  logic [AddrW-1:0]  addr_q;
+  logic [RoomW-1:0]  room_q, beats;
+  logic              keep, ask, pop;
+  logic [BytesW-1:0] span;
+
+  /* verilator lint_off UNUSEDSIGNAL */
+  load_rows_t rows, kept;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign rows = load_rows_t'(cmd_i);
+  assign kept = load_rows_t'(item_q.body);
+  assign keep = op_i == OpLoadRows && rows.zvc;
+
+  assign cmd_ready_o = state_q == StPass && (keep || cmd_ready_i);
+  assign cmd_valid_o = (state_q == StPass) ? cmd_valid_i && !keep : state_q == StGive;
+  assign op_o        = (state_q == StPass) ? op_i : item_q.op;
+  assign cmd_o       = (state_q == StPass) ? cmd_i : item_q.body;
+  assign index_o     = (state_q == StPass) ? index_i : item_q.index;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= StPass;
+    end else begin
+      unique case (state_q)
+        StPass:  if (cmd_valid_i && keep) state_q <= StSetup;
+        StSetup: state_q <= StAsk;
+        StAsk:   if (ask) state_q <= StGive;
+        default: if (cmd_ready_i) state_q <= StPass;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StPass && cmd_valid_i && keep) begin
+      item_q <= '{index: index_i, op: op_i, body: cmd_i};
+      addr_q <= base_i[rows.base] + AddrW'(rows.surface);
+    end
+    if (state_q == StSetup) bytes_q <= BytesW'(kept.rows) * BytesW'(kept.segments);
+  end
+
+  // ---- request, as soon as there is room for all its beats
+  assign span        = bytes_q + BytesW'(addr_q[LaneW-1:0]);
+  assign beats       = RoomW'(span >> LaneW) + RoomW'(span[LaneW-1:0] != '0);
+  assign req_valid_o = state_q == StAsk && room_q >= beats;
+  assign req_addr_o  = addr_q;
+  assign req_bytes_o = bytes_q;
+  assign ask         = req_valid_o && req_ready_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) room_q <= RoomW'(Depth);
+    else if (ask || pop) room_q <= room_q - (ask ? beats : '0) + RoomW'(pop);
+  end
+
+  // ---- bytes
+  logic [AxiW-1:0]  data;
+  logic [LaneW-1:0] offset, lane_q, lane;
+  logic [LaneW:0]   bytes, left_q, left;
+  logic             first_q, unused_free;
+  logic [RoomW-1:0] unused_level;
+  kt_fifo #(
+    .Width(AxiW + LaneW + LaneW + 1),
+    .Depth(Depth)
+  ) u_beats (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (rsp_valid_i),
+    .in_ready_o (unused_free),  // room_q counts
+    .in_data_i  ({rsp_data_i, rsp_offset_i, rsp_bytes_i}),
+    .out_valid_o(size_valid_o),
+    .out_ready_i(pop),
+    .out_data_o ({data, offset, bytes}),
+    .level_o    (unused_level)
+  );
+
+  assign lane    = first_q ? offset : lane_q;
+  assign left    = first_q ? bytes : left_q;
+  assign pop     = size_take_i && left == (LaneW + 1)'(1);
+  assign size_o  = data[{lane, 3'b000}+:8];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) first_q <= 1'b1;
+    else if (size_take_i) first_q <= pop;
+  end
+  always_ff @(posedge clk_i) begin
+    if (size_take_i) begin
+      lane_q <= lane + 1'b1;
+      left_q <= left - 1'b1;
+    end
+  end
+
+endmodule

@@ -1,0 +1,181 @@
+// Compression on the RTL: every tensor is that of the run without it, fewer bytes move, and memory that no compressor
+// writes stops the machine with cause, command and row.
+
+#include <gtest/gtest.h>
+
+#include "codec/zvc.h"
+#include "graph/error.h"
+#include "import/import.h"
+#include "run/session.h"
+#include "tests/support/seed.h"
+#include "tests/support/shared.h"
+#include "tests/system/random_network.h"
+#include "tests/system/session.h"
+
+namespace kaiten {
+namespace {
+
+Graph demo() { return require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")); }
+
+RunResult run_spilled(const Graph& graph, const std::string& config, Compress compress,
+                      const std::vector<Int8Values>& inputs) {
+  SessionOptions options{.config = config};
+  options.spill = true;
+  options.compress = compress;
+  options.calibration = inputs;
+  Session session(graph, options);
+  return session.run(inputs);
+}
+
+class CompressedMaps : public testing::TestWithParam<std::string> {
+ protected:
+  static void compare(const Graph& graph) {
+    std::mt19937_64 random(test::seed());
+    const auto inputs = test::draw_inputs(graph, random);
+    const RunResult off = run_spilled(graph, GetParam(), Compress::kOff, inputs);
+    EXPECT_EQ(off.report.zvc.raw(), 0U);
+    EXPECT_EQ(off.report.bytes.activations, off.report.predicted.activations);
+    for (const Compress compress : {Compress::kOn, Compress::kAuto}) {
+      const RunResult on = run_spilled(graph, GetParam(), compress, inputs);
+      EXPECT_TRUE(on.report.exact.value_or(false)) << on.report.difference;
+      EXPECT_EQ(on.outputs, off.outputs);
+      EXPECT_GT(on.report.zvc.raw(), 0U);
+      EXPECT_LT(on.report.zvc.packed(), on.report.zvc.raw());
+      EXPECT_LT(on.report.bytes.written, off.report.bytes.written);
+      std::uint64_t raw = 0, packed = 0;
+      for (const LayerReport& l : on.report.layers) raw += l.zvc_raw, packed += l.zvc_packed;
+      EXPECT_EQ(raw, on.report.zvc.written_raw);
+      EXPECT_EQ(packed, on.report.zvc.written_packed);
+    }
+  }
+};
+
+TEST_P(CompressedMaps, Demo) { compare(demo()); }
+
+TEST_P(CompressedMaps, ResNet8) {
+  const auto shared = test::shared_dir();
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: ResNet-8 does not run compressed";
+  compare(require_graph(import_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite")));
+}
+
+// Any cuts, sizes of commands and timing; images of a batch have surfaces of their own.
+TEST_P(CompressedMaps, RandomNetworks) {
+  const Config& config = preset(GetParam());
+  std::mt19937_64 random(test::seed() * 7013 + std::uint64_t(config.kp));
+  const auto device = test::make_device(config.name, random());
+  const int networks = config.name == "nano" ? 40 : 10;
+  int ran = 0;
+  std::size_t compressed = 0;
+  for (int attempt = 0; ran < networks && attempt < 4 * networks && !HasFailure(); attempt++) {
+    const std::uint64_t seed = random();
+    const test::GraphBuilder g = test::random_network(seed, 14, 30, 9);
+    CompileOptions options;
+    options.keep_on_chip = random() % 3 == 0;
+    options.block_pixels = random() % 3 == 0 ? int(1 + random() % 40) : 0;
+    for (int op = 0; random() % 2 == 0 && op + 1 < int(g.graph.ops.size()); op++) options.cuts.push_back(op);
+    options.images = int(1 + random() % 2);
+    options.compress = Compress::kOn;
+    if (!refusals(g.graph, config, options).empty()) continue;
+    test::draw_timing(*device, random);
+    SCOPED_TRACE("network of seed " + std::to_string(seed) + ", memory " +
+                 test::timing_text(device->memory().options()));
+    std::vector<Int8Values> inputs;
+    for (int i = 0; i < options.images; i++) {
+      for (Int8Values& one : test::draw_inputs(g.graph, random)) inputs.push_back(std::move(one));
+    }
+    test::Session session(*device, g.graph, config, options);
+    compressed += session.program().compressed.size();
+    session.run(inputs);
+    ran++;
+  }
+  EXPECT_EQ(ran, networks);
+  EXPECT_GT(compressed, std::size_t(networks));
+}
+
+// Whether the codec refuses a segment.
+bool is_corrupt(const Config& config, std::int64_t zero, std::span<const std::uint8_t> memory, std::uint8_t units,
+                std::int64_t bytes) {
+  std::vector<std::uint8_t> raw(static_cast<std::size_t>(bytes));
+  try {
+    codec::zvc_load(codec::machine_format(config.axi_bytes, int(zero)), memory, units, raw);
+    return false;
+  } catch (const codec::CorruptStream&) {
+    return true;
+  }
+}
+
+// The LOADs of a run again, alone, after a byte of what they read has changed.
+TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
+  const Graph graph = demo();
+  const Config& config = preset(GetParam());
+  std::mt19937_64 random(test::seed() + 5);
+  const auto device = test::make_device(config.name, random());
+  CompileOptions options;
+  options.keep_on_chip = false;
+  options.compress = Compress::kOn;
+  const auto inputs = test::draw_inputs(graph, random);
+  test::Session session(*device, graph, config, options);
+  session.run(inputs);
+
+  Program loads = session.program();
+  std::vector<std::size_t> from;
+  for (std::size_t i = 0; i < loads.commands.size(); i++) {
+    const auto* l = std::get_if<LoadRowsCommand>(&loads.commands[i].body);
+    if (l != nullptr && l->zvc != 0) from.push_back(i);
+  }
+  ASSERT_FALSE(from.empty());
+  for (std::size_t i = 0; i < loads.commands.size(); i++) {  // as many, so that memory stays where it is
+    loads.commands[i] = session.program().commands[from[i % from.size()]];
+    loads.commands[i].wait = {};
+    loads.meta[i] = session.program().meta[from[i % from.size()]];
+  }
+  Driver driver(*device, graph, loads, options.rounding);
+  driver.execute();  // nothing is wrong yet
+  int found = 0;
+  for (int round = 0; round < 20; round++) {
+    const std::size_t hit = std::size_t(random() % from.size());
+    const auto& l = std::get<LoadRowsCommand>(loads.commands[hit].body);
+    const std::int64_t row = std::int64_t(random() % std::uint64_t(l.rows));
+    const std::int64_t segment = std::int64_t(random() % std::uint64_t(l.segments));
+    const std::uint64_t base = session.base_address(int(l.base));
+    const std::uint64_t size_at = base + std::uint64_t(l.surface + row * l.segments + segment);
+    const std::uint64_t data_at = base + std::uint64_t(l.offset + row * l.row_pitch + segment * l.segment_pitch);
+    std::uint8_t size = 0;
+    device->read_memory(size_at, {&size, 1});
+    const std::int64_t pixel = segment + 1 == l.segments ? l.last_pixel_bytes : l.pixel_bytes;
+    const std::int64_t beats = (l.columns * pixel + config.axi_bytes - 1) / config.axi_bytes;
+    std::uint64_t at = size_at;
+    std::uint8_t was = size, now = std::uint8_t(beats + std::int64_t(random() % 10));  // not fewer than raw
+    if (size != 0 && round % 2 == 0) {  // any bit of the segment, mostly of a mask
+      std::vector<std::uint8_t> memory(std::size_t(size) * std::size_t(config.axi_bytes));
+      device->read_memory(data_at, memory);
+      const std::size_t byte = round % 4 == 0 ? 0 : random() % memory.size();
+      was = memory[byte];
+      now = memory[byte] ^= std::uint8_t(1U << random() % 8);
+      if (!is_corrupt(config, l.fill, memory, size, l.columns * pixel)) continue;  // of other elements, but valid
+      at = data_at + byte;
+    }
+    found++;
+    device->write_memory(at, {&now, 1});
+    const CommandMeta& meta = loads.meta[hit];
+    const std::string place = ", row " + std::to_string(meta.first_row + row) + " of '" +
+                              graph.tensors[std::size_t(meta.tensor)].name + "'";
+    try {
+      driver.execute();
+      ADD_FAILURE() << "nothing noticed" << place;
+    } catch (const DeviceError& e) {
+      const std::string text = e.what();
+      EXPECT_NE(text.find("corrupt compressed bytes, command"), std::string::npos) << text;
+      EXPECT_NE(text.find(place), std::string::npos) << text << ", expected" << place;
+    }
+    device->write_memory(at, {&was, 1});
+    driver.execute();
+  }
+  EXPECT_GE(found, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Configurations, CompressedMaps, testing::Values("nano", "base"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace kaiten
