@@ -16,7 +16,7 @@ module fv_zvc_core #(
   input logic [LaneW-1:0]       base_i
 );
   logic [Lanes-1:0]              mask;
-  logic [LaneW-1:0][Lanes/2-1:0] route;
+  logic [LaneW-1:0][Lanes-1:0] route;
   logic [CountW-1:0]             kept;
   logic [ElemW-1:0]              raw[Lanes], packed_elem[Lanes], back[Lanes];
   for (genvar i = 0; i < int'(Lanes); i++) begin : gen_raw

@@ -63,7 +63,8 @@ def make_mutants(task, count, seed):
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(task.stem + ".src", folder)
     select = " ".join(f"a:src={name}:* a:src=*|{name}:*" for name in sources_of_block(task))
-    base = config["script"].strip().replace("; ", "\n") + "\ndesign -save base\n"
+    # What is constant or unused goes first: a change there would be none.
+    base = config["script"].strip().replace("; ", "\n") + "\nopt -full\nwreduce\nopt_clean\ndesign -save base\n"
     tools.write(os.path.join(folder, "list.ys"),
                 base + f"select -set block {select}\nmutate -list {count} -seed {seed} -o list.txt @block\n")
     yosys("list.ys", folder)

@@ -57,6 +57,7 @@ module zvc_compress #(
 
   // ---- mask
   logic              valid1_q, last1_q, ready1, ready2, ready3;
+  elem_t             elem1_d[Lanes];
   elem_t             elem1_q[Lanes];
   elem_t             zero1_q;
   logic [Lanes-1:0]  mask, mask1_q;
@@ -75,9 +76,14 @@ module zvc_compress #(
     .mask_o (mask)
   );
 
+  always_comb begin
+    elem1_d = '{default: 'x};
+    if (in_valid_i) for (int unsigned i = 0; i < Lanes; i++) elem1_d[i] = in_data_i[i*ElemW+:ElemW];
+  end
+
   always_ff @(posedge clk_i) begin
     if (in_valid_i && ready1) begin
-      for (int unsigned i = 0; i < Lanes; i++) elem1_q[i] <= in_data_i[i*ElemW+:ElemW];
+      elem1_q       <= elem1_d;
       mask1_q       <= mask;
       mask_bytes1_q <= in_last_i ? MaskBW'((32'(in_count_i) + 7) / 8) : MaskBW'(MaskB);
       last1_q       <= in_last_i;
@@ -89,13 +95,14 @@ module zvc_compress #(
   logic                          valid2_q, last2_q, take2;
   elem_t                         elem2_q[Lanes];
   elem_t                         zero2_q;
-  logic [LaneW-1:0][Lanes/2-1:0] route, route2_q;
+  logic [LaneW-1:0][Lanes-1:0] route, route2_q;
   logic [CountW-1:0]             kept;
   logic [PosW-1:0]               pos_q;           // where the next group begins
   logic [EndW-1:0]               start, stop;     // of its elements
   logic [PosW-1:0]               pos2_q;
   logic [EndW-1:0]               start2_q, stop2_q;
-  byte_t                         mask2_q[MaskB];  // rotated: byte j of the mask in lane (pos + j) mod MaskB
+  byte_t                         mask2_d[MaskB];  // rotated: byte j of the mask in lane (pos + j) mod MaskB
+  byte_t                         mask2_q[MaskB];
 
   assign take2 = valid1_q && ready2;
   zvc_routes #(
@@ -115,9 +122,16 @@ module zvc_compress #(
     else if (take2) pos_q <= last1_q ? '0 : stop[PosW-1:0];
   end
 
-  always_ff @(posedge clk_i) begin
+  always_comb begin
+    mask2_d = '{default: 'x};
     if (take2) begin
       automatic logic [MaskB*8-1:0] mask_bytes = (MaskB * 8)'(mask1_q);
+      for (int unsigned j = 0; j < MaskB; j++) mask2_d[j] = mask_bytes[((j-32'(pos_q))%MaskB)*8+:8];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take2) begin
       elem2_q  <= elem1_q;
       zero2_q  <= zero1_q;
       route2_q <= route;
@@ -125,7 +139,7 @@ module zvc_compress #(
       start2_q <= start;
       stop2_q  <= stop;
       last2_q  <= last1_q;
-      for (int unsigned j = 0; j < MaskB; j++) mask2_q[j] <= mask_bytes[((j-32'(pos_q))%MaskB)*8+:8];
+      mask2_q  <= mask2_d;
     end
   end
 
@@ -273,7 +287,7 @@ module zvc_compress #(
   always_ff @(posedge clk_i) begin
     if (take || emit) rest_q <= rest_d;
     if (take) begin
-      for (int unsigned p = 0; p < MaskB; p++) over_q[p] <= elem3_q[p];
+      over_q <= elem3_q[0:MaskB-1];
       zero_q <= zero3_q;
     end
   end

@@ -256,7 +256,7 @@ module zvc_expand #(
     end
   end
 
-  logic [LaneW-1:0][Lanes/2-1:0] route;
+  logic [LaneW-1:0][Lanes-1:0] route;
   elem_t                         placed[Lanes];
   logic [$clog2(Lanes+1)-1:0]    unused_kept;
   zvc_routes #(

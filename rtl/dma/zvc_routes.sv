@@ -1,7 +1,7 @@
 // Settings of the switches that move the marked lanes of a beat side by side (zvc_switches), and how many there are.
 //
 // Marked lane i goes to lane (base_i + marked lanes below i) mod Lanes. Stage s has Lanes / 2 switches; the one of lanes l
-// and l + 2^s of a block of 2^(s+1) lanes crosses them where route_o[s] has a one at its place. Packing goes through the
+// and l + 2^s of a block of 2^(s+1) lanes crosses them where route_o[s] has ones at both. Packing goes through the
 // stages upwards, so before stage s the marked lanes of each half block already stand in the order of their destinations
 // mod 2^s. With q the destination of the first marked lane of the upper half, those of the lower half have the numbers
 // below q: the lane l they meet on is crossed when bit s of the number that ends in l is set, and that is bit s of q,
@@ -15,7 +15,7 @@ module zvc_routes #(
   input  logic                          en_i,    // low: the outputs are anything (idle, for the simulation)
   input  logic [Lanes-1:0]              mask_i,
   input  logic [LaneW-1:0]              base_i,
-  output logic [LaneW-1:0][Lanes/2-1:0] route_o,
+  output logic [LaneW-1:0][Lanes-1:0] route_o,
   output logic [CountW-1:0]             kept_o
 );
 
@@ -47,15 +47,18 @@ module zvc_routes #(
       kept_o = below[Bytes-1];
 
       for (int unsigned s = 0; s < LaneW; s++) begin
-        route_o[s] = '0;
+        automatic logic [Lanes-1:0] ones = ~(~Lanes'(0) << (1 << s));  // the switches of a block
+        automatic logic [LaneW-1:0] low  = LaneW'((1 << s) - 1);
+        automatic logic [Lanes-1:0] all  = '0;
         for (int unsigned block = 0; block < (Lanes >> (s + 1)); block++) begin
-          automatic int unsigned      middle = (2 * block + 1) << s;
-          automatic logic [Byte-1:0]  lower  = mask_i[(middle/Byte)*Byte+:Byte] & Byte'((1 << (middle % Byte)) - 1);
-          automatic logic [LaneW-1:0] q      = first[middle/Byte] + LaneW'($countones(lower));
-          automatic logic [Lanes/2-1:0] ones = (Lanes / 2)'((64'd1 << (1 << s)) - 64'd1);  // the block's switches
-          automatic logic [Lanes/2-1:0] from = ones & (ones << (q & LaneW'((1 << s) - 1)));
-          route_o[s] = route_o[s] | ((q[s] ? from ^ ones : from) << (block << s));
+          automatic int unsigned        middle = (2 * block + 1) << s;
+          automatic logic [Byte-1:0]    lower  = mask_i[(middle/Byte)*Byte+:Byte] & Byte'((1 << (middle % Byte)) - 1);
+          automatic logic [LaneW-1:0]   q      = first[middle/Byte] + LaneW'($countones(lower));
+          automatic logic [Lanes-1:0]   from   = ones & (ones << (q & low));
+          automatic logic [Lanes-1:0]   route  = q[s] ? from ^ ones : from;
+          all = all | ((route | route << (1 << s)) << (block << (s + 1)));
         end
+        route_o[s] = all;
       end
     end
   end

@@ -8,15 +8,10 @@ module zvc_switches #(
   localparam int unsigned LaneW  = $clog2(Lanes)
 ) (
   input  logic                          en_i,  // low: the output is anything (idle, for the simulation)
-  input  logic [LaneW-1:0][Lanes/2-1:0] route_i,
+  input  logic [LaneW-1:0][Lanes-1:0] route_i,
   input  logic [ElemW-1:0]              elem_i[Lanes],
   output logic [ElemW-1:0]              elem_o[Lanes]
 );
-
-  // Number of the switch of a lane in a stage.
-  function automatic logic [LaneW-2:0] switch_of(int unsigned lane, int unsigned stage);
-    return (LaneW - 1)'(((lane >> (stage + 1)) << stage) + (lane & ((1 << stage) - 1)));
-  endfunction
 
   // Two stages at a time: one four-to-one multiplexer a bit, which is what a six-input LUT holds. `last` is the later of
   // the two stages, `other` the earlier one; where their number is odd, the last step has only `last`.
@@ -31,10 +26,12 @@ module zvc_switches #(
         automatic bit          single = step + 1 == LaneW;
         automatic int unsigned other  = Scatter ? LaneW - 1 - step : step;
         automatic int unsigned last   = single ? other : Scatter ? other - 1 : other + 1;
+        automatic logic [Lanes-1:0] last_route  = route_i[last];
+        automatic logic [Lanes-1:0] other_route = single ? '0 : route_i[other];
         for (int unsigned i = 0; i < Lanes; i++) begin
           automatic int unsigned far   = i ^ (1 << last);
-          automatic logic        swap  = route_i[last][switch_of(i, last)];
-          automatic logic        early = !single && route_i[other][swap ? switch_of(far, other) : switch_of(i, other)];
+          automatic logic        swap  = last_route[i];
+          automatic logic        early = other_route[swap?far:i];
           next[i] = early ? (swap ? now[far^(1<<other)] : now[i^(1<<other)]) : (swap ? now[far] : now[i]);
         end
         now = next;
