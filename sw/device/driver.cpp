@@ -1,6 +1,7 @@
 #include "device/driver.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -284,17 +285,39 @@ Counters Driver::read_counters() {
   return c;
 }
 
-std::uint64_t Driver::packed_bytes(const CompressedMap& map) {
+Driver::PackedMap Driver::read_packed(const CompressedMap& map) {
   const MemoryLayout& m = map.layout;
-  std::vector<std::uint8_t> units(std::size_t(m.height) * std::size_t(m.segments));
-  device_.read_memory(base_at_[std::size_t(m.base)] + std::uint64_t(m.surface(0)), units);
-  std::uint64_t bytes = units.size();
+  const std::size_t beat = std::size_t(program_.config.axi_bytes);
+  const auto read = [&](std::int64_t offset, std::size_t bytes) {
+    std::vector<std::uint8_t> data(bytes);
+    device_.read_memory(base_at_[std::size_t(m.base)] + std::uint64_t(offset), data);
+    return data;
+  };
+  const std::vector<std::uint8_t> units = read(m.surface(0), std::size_t(m.surface_bytes()));
+  const auto zero = std::uint8_t(m.packing->zero);
+  PackedMap p;
+  p.bytes = units.size();
   for (std::size_t i = 0; i < units.size(); i++) {
-    const bool last = int(i) % m.segments + 1 == m.segments;
-    const int raw = m.width * (last ? m.last_pixel_bytes : m.pixel_bytes);
-    bytes += std::uint64_t(units[i] == 0 ? raw : units[i] * program_.config.axi_bytes);
+    const int row = int(i) / m.segments;
+    const int segment = int(i) % m.segments;
+    const std::size_t raw = std::size_t(m.width) *
+                            std::size_t(segment + 1 == m.segments ? m.last_pixel_bytes : m.pixel_bytes);
+    const std::vector<std::uint8_t> data = read(m.offset + row * m.row_pitch + segment * m.segment_pitch,
+                                                units[i] == 0 ? raw : units[i] * beat);
+    p.bytes += data.size();
+    if (units[i] == 0) {
+      p.nonzeros += raw - std::size_t(std::count(data.begin(), data.end(), zero));
+      continue;
+    }
+    std::size_t at = 0;  // docs/zvc.md: a mask, then what it counts
+    for (std::size_t left = raw; left > 0; left -= std::min(left, beat)) {
+      int marked = 0;
+      for (std::size_t mask = (std::min(left, beat) + 7) / 8; mask > 0 && at < data.size(); mask--) marked += std::popcount(data[at++]);
+      at += std::size_t(marked);
+      p.nonzeros += std::uint64_t(marked);
+    }
   }
-  return bytes;
+  return p;
 }
 
 }  // namespace kaiten

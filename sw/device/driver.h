@@ -68,8 +68,13 @@ class Driver {
 
   // Of the last run.
   Counters read_counters();
-  // What a map that the device compressed takes in memory, with its size surface.
-  std::uint64_t packed_bytes(const CompressedMap& map);
+  // What a map that the device compressed takes in memory: bytes that move, its size surface among them, and values that
+  // differ from the zero point.
+  struct PackedMap {
+    std::uint64_t bytes = 0;
+    std::uint64_t nonzeros = 0;
+  };
+  PackedMap read_packed(const CompressedMap& map);
 
  private:
   void load();

@@ -319,7 +319,7 @@ std::string to_json(const RunReport& r) {
                            {"losses", losses},
                            {"bytes_read", l.bytes_read},
                            {"bytes_written", l.bytes_written},
-                           {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}}}});
+                           {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}, {"limit_bytes", l.zvc_limit}}}});
   }
   j["outputs"] = nlohmann::ordered_json::array();
   for (const OutputReport& o : r.outputs) {

@@ -36,6 +36,7 @@ struct LayerReport {
   // What it stores compressed: before, and in memory with its size surface.
   std::uint64_t zvc_raw = 0;
   std::uint64_t zvc_packed = 0;
+  std::uint64_t zvc_limit = 0;  // a bit an element, and the elements that are not the zero point
 };
 
 struct OutputReport {

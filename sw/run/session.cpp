@@ -298,9 +298,12 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   for (const CompressedMap& map : s.program().compressed) {
     const MemoryLayout& m = map.layout;
     LayerReport& layer = report.layers[std::size_t(map.op)];
-    layer.zvc_raw += std::uint64_t(m.height) * std::uint64_t(m.width) *
-                     std::uint64_t((m.segments - 1) * m.pixel_bytes + m.last_pixel_bytes);
-    layer.zvc_packed += s.driver->packed_bytes(map);
+    const std::uint64_t raw = std::uint64_t(m.height) * std::uint64_t(m.width) *
+                              std::uint64_t((m.segments - 1) * m.pixel_bytes + m.last_pixel_bytes);
+    const Driver::PackedMap packed = s.driver->read_packed(map);
+    layer.zvc_raw += raw;
+    layer.zvc_packed += packed.bytes;
+    layer.zvc_limit += raw / 8 + packed.nonzeros;
   }
   if (const std::string difference = bytes_difference(report); !difference.empty())
     throw DeviceError(difference);

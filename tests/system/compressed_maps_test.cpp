@@ -43,7 +43,12 @@ class CompressedMaps : public testing::TestWithParam<std::string> {
       EXPECT_LT(on.report.zvc.packed(), on.report.zvc.raw());
       EXPECT_LT(on.report.bytes.written, off.report.bytes.written);
       std::uint64_t raw = 0, packed = 0;
-      for (const LayerReport& l : on.report.layers) raw += l.zvc_raw, packed += l.zvc_packed;
+      for (const LayerReport& l : on.report.layers) {
+        raw += l.zvc_raw;
+        packed += l.zvc_packed;
+        EXPECT_LE(l.zvc_limit, l.zvc_packed == 0 ? 0 : std::max(l.zvc_packed, l.zvc_raw * 9 / 8));
+        EXPECT_GE(l.zvc_limit, l.zvc_raw / 8);
+      }
       EXPECT_EQ(raw, on.report.zvc.written_raw);
       EXPECT_EQ(packed, on.report.zvc.written_packed);
     }
