@@ -129,6 +129,37 @@ int mobilenet_v1(RandomNetwork& n) {
   return classify(n, x);
 }
 
+// Zhang et al., "ShuffleNet", four groups and the channels of ONNX's topology of that name: the first unit of
+// a stage halves the map and concatenates its result with the map's average.
+int shufflenet(RandomNetwork& n) {
+  constexpr int kGroups = 4;
+  struct Stage {
+    int first;  // channels between the convolutions of the first unit
+    int channels;
+    int units;
+  };
+  int x = n.conv(n.image(), {.channels = 24, .kernel = 3, .stride = 2});
+  x = n.max_pool(x, 3, 2);
+  int channels = 24;
+  for (const Stage& stage : {Stage{112, 136, 4}, Stage{136, 272, 8}, Stage{272, 544, 4}}) {
+    for (int unit = 0; unit < stage.units; unit++) {
+      const int between = unit == 0 ? stage.first : stage.channels;
+      int y = n.conv(x, {.channels = between, .groups = kGroups});
+      y = n.depthwise(n.channel_shuffle(y, kGroups), unit == 0 ? 2 : 1, false);
+      if (unit == 0) {
+        const int made = stage.channels - channels;
+        y = n.conv(y, {.channels = made, .groups = kGroups, .out_scale = n.scale_of(x)});
+        x = n.concat({y, n.average_pool(x, 3, 2)});
+      } else {
+        y = n.conv(y, {.channels = stage.channels, .groups = kGroups, .relu = false, .add_to = x});
+        x = n.add(y, x);
+      }
+    }
+    channels = stage.channels;
+  }
+  return classify(n, x);
+}
+
 // First layers alone: a kernel of this size on an image of three channels.
 int stem(RandomNetwork& n, int channels, int kernel, int stride, bool same) {
   return n.conv(n.image(), {.channels = channels, .kernel = kernel, .stride = stride, .same = same});
@@ -141,15 +172,31 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> list = {
-      {"resnet18", [](RandomNetwork& n) { return resnet(n, {2, 2, 2, 2}, false); }},
-      {"resnet34", [](RandomNetwork& n) { return resnet(n, {3, 4, 6, 3}, false); }},
-      {"resnet50", [](RandomNetwork& n) { return resnet(n, {3, 4, 6, 3}, true); }},
-      {"resnet101", [](RandomNetwork& n) { return resnet(n, {3, 4, 23, 3}, true); }},
-      {"resnet152", [](RandomNetwork& n) { return resnet(n, {3, 8, 36, 3}, true); }},
+      {"resnet18",
+       [](RandomNetwork& n) {
+         return resnet(n, {2, 2, 2, 2}, false);
+       }},
+      {"resnet34",
+       [](RandomNetwork& n) {
+         return resnet(n, {3, 4, 6, 3}, false);
+       }},
+      {"resnet50",
+       [](RandomNetwork& n) {
+         return resnet(n, {3, 4, 6, 3}, true);
+       }},
+      {"resnet101",
+       [](RandomNetwork& n) {
+         return resnet(n, {3, 4, 23, 3}, true);
+       }},
+      {"resnet152",
+       [](RandomNetwork& n) {
+         return resnet(n, {3, 8, 36, 3}, true);
+       }},
       {"squeezenet", squeezenet},
       {"googlenet", googlenet},
       {"vgg19", vgg19},
       {"mobilenet_v1", mobilenet_v1},
+      {"shufflenet", shufflenet},
       {"stem_3x3", [](RandomNetwork& n) { return stem(n, 32, 3, 2, true); }},
       {"stem_7x7", [](RandomNetwork& n) { return stem(n, 64, 7, 2, true); }},
       {"stem_11x11", [](RandomNetwork& n) { return stem(n, 96, 11, 4, false); }},

@@ -11,12 +11,15 @@ namespace {
 
 // Values of BuiltinOperator.
 constexpr int kAdd = 0;
+constexpr int kAveragePool = 1;
 constexpr int kConcat = 2;
 constexpr int kConv = 3;
 constexpr int kDepthwise = 4;
 constexpr int kFullyConnected = 9;
 constexpr int kMaxPool = 17;
+constexpr int kReshape = 22;
 constexpr int kSoftmax = 25;
+constexpr int kTranspose = 39;
 constexpr int kMean = 40;
 
 constexpr int kRelu = 1;
@@ -138,15 +141,16 @@ int RandomNetwork::conv(int in, const ConvShape& shape) {
   Weighted l;
   l.code = kConv;
   l.in = shape_of(in);
+  l.groups = shape.groups;
   l.window = window_of(l.in, shape.kernel, shape.stride, shape.same);
   l.out = output_of(l.window, l.in, shape.channels);
-  l.weights_shape = {shape.channels, shape.kernel, shape.kernel, l.in.c};
+  l.weights_shape = {shape.channels, shape.kernel, shape.kernel, l.in.c / shape.groups};
   l.out_shape = dims(l.out);
   l.shape = shape;
   return weighted(in, l);
 }
 
-int RandomNetwork::depthwise(int in, int stride) {
+int RandomNetwork::depthwise(int in, int stride, bool relu) {
   Weighted l;
   l.code = kDepthwise;
   l.in = shape_of(in);
@@ -156,6 +160,7 @@ int RandomNetwork::depthwise(int in, int stride) {
   l.weights_shape = {1, 3, 3, l.in.c};
   l.out_shape = dims(l.out);
   l.shape.stride = stride;
+  l.shape.relu = relu;
   return weighted(in, l);
 }
 
@@ -292,20 +297,48 @@ int RandomNetwork::add(int a, int b) {
   return out;
 }
 
-int RandomNetwork::max_pool(int in, int kernel, int stride, bool same) {
-  const Nhwc from = shape_of(in);
-  const Window w = window_of(from, kernel, stride, same);
-  const Nhwc to = output_of(w, from, from.c);
-  const int out = activation("max_pool", dims(to), scale_of(in), zero_point_of(in));
+FileOp& RandomNetwork::pool(int code, int in, const Window& w, Nhwc to, bool same) {
+  const std::string kind = code == kMaxPool ? "max_pool" : "average_pool";
+  const int out = activation(kind, dims(to), scale_of(in), zero_point_of(in));
   values_[size_t(out)].resize(to.elements());
   PoolParams params;
-  params.lo = -128;
-  params.hi = 127;
-  reference::max_pool(params, w, from, values_[size_t(in)], to, values_[size_t(out)]);
-  FileOp& op = operation(kMaxPool, {in}, out);
+  (code == kMaxPool ? reference::max_pool : reference::average_pool)(
+      params, w, shape_of(in), values_[size_t(in)], to, values_[size_t(out)]);
+  FileOp& op = operation(code, {in}, out);
   op.padding = same ? 0 : 1;
-  op.stride_h = op.stride_w = stride;
-  op.filter_h = op.filter_w = kernel;
+  op.stride_h = op.stride_w = w.stride_h;
+  op.filter_h = op.filter_w = w.kernel_h;
+  return op;
+}
+
+int RandomNetwork::max_pool(int in, int kernel, int stride, bool same) {
+  const Window w = window_of(shape_of(in), kernel, stride, same);
+  return pool(kMaxPool, in, w, output_of(w, shape_of(in), shape_of(in).c), same).outputs.front();
+}
+
+int RandomNetwork::average_pool(int in, int kernel, int stride) {
+  const Window w = window_of(shape_of(in), kernel, stride, true);
+  return pool(kAveragePool, in, w, output_of(w, shape_of(in), shape_of(in).c), true).outputs.front();
+}
+
+int RandomNetwork::channel_shuffle(int in, int groups) {
+  const Nhwc s = shape_of(in);
+  const auto reshaped = [&](int from, const std::vector<int>& shape) {
+    const int out = activation("reshape", shape, scale_of(in), zero_point_of(in));
+    operation(kReshape, {from, constant("shape", FileType::Int32, {int(shape.size())}, bytes_of(shape))},
+              out);
+    return out;
+  };
+  const int split = reshaped(in, {1, s.h, s.w, groups, s.c / groups});
+  const int swapped =
+      activation("transpose", {1, s.h, s.w, s.c / groups, groups}, scale_of(in), zero_point_of(in));
+  operation(kTranspose, {split, constant("order", FileType::Int32, {5}, bytes_of({0, 1, 2, 4, 3}))}, swapped);
+  const int out = reshaped(swapped, dims(s));
+  for (size_t i = 0; i < values_[size_t(in)].size(); i++) {
+    const int c = int(i) % s.c;
+    const size_t from = i - size_t(c) + size_t(c % groups * (s.c / groups) + c / groups);
+    values_[size_t(out)].push_back(values_[size_t(in)][from]);
+  }
   return out;
 }
 

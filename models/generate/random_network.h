@@ -24,6 +24,7 @@ struct ConvShape {
   int channels = 0;
   int kernel = 1;
   int stride = 1;
+  int groups = 1;
   bool relu = true;
   bool same = true;     // else no padding
   int add_to = -1;      // tensor that add() adds to the result
@@ -38,14 +39,18 @@ class RandomNetwork {
   // Layers take and return tensors of the file.
   int image() const { return 0; }
   int conv(int in, const ConvShape& shape);
-  int depthwise(int in, int stride);
+  int depthwise(int in, int stride, bool relu = true);
   int fully_connected(int in, int channels, bool relu);
   int add(int a, int b);  // with ReLU
   int max_pool(int in, int kernel, int stride, bool same = true);
+  int average_pool(int in, int kernel, int stride);  // "same" padding
   int mean(int in);
   int concat(const std::vector<int>& operands);  // of one scale, see shared_scale()
+  // Groups of channels become the fast dimension: reshaped, transposed, reshaped.
+  int channel_shuffle(int in, int groups);
   int softmax(int in);
 
+  float scale_of(int tensor) const { return file_.tensors[size_t(tensor)].scale.front(); }
   float shared_scale();
   int side(int tensor) const { return shape_of(tensor).h; }
 
@@ -73,7 +78,6 @@ class RandomNetwork {
   };
 
   Nhwc shape_of(int tensor) const;
-  float scale_of(int tensor) const { return file_.tensors[size_t(tensor)].scale.front(); }
   int zero_point_of(int tensor) const { return int(file_.tensors[size_t(tensor)].zero_point.front()); }
   double real(int tensor, size_t i) const;
   double uniform(double low, double high);
@@ -83,6 +87,7 @@ class RandomNetwork {
                std::vector<uint8_t> data);
   FileOp& operation(int code, const std::vector<int>& inputs, int output);
   int weighted(int in, const Weighted& layer);
+  FileOp& pool(int code, int in, const Window& window, Nhwc to, bool same);
   Calibration with_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
   Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
 

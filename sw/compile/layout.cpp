@@ -70,6 +70,7 @@ std::uint8_t KernelView::at(int out, int row, int column, int in) const {
   if (!channel_of.empty()) in = channel_of[std::size_t(in)];
   if (in < 0) return missing;
   if (!moved_from.empty()) return in == moved_from[std::size_t(out)];
+  if (!kernel_of.empty()) out = kernel_of[std::size_t(out)];
   if (multiplier > 0) {
     return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)]
                                    : missing;
@@ -87,6 +88,7 @@ const std::uint8_t* KernelView::run(int out, int row, int column, int in) const 
   const bool plain = channel_of.empty() && moved_from.empty() && multiplier == 0 && groups == 1;
   if (!plain || dilation_rows != 1 || dilation_columns != 1 || row >= rows || column >= columns)
     return nullptr;
+  if (!kernel_of.empty()) out = kernel_of[std::size_t(out)];
   const std::size_t tap =
       (std::size_t(out) * std::size_t(rows) + std::size_t(row)) * std::size_t(columns) + std::size_t(column);
   return data + tap * std::size_t(in_channels) + in;

@@ -132,6 +132,7 @@ struct KernelView {
   int groups = 1;               // group g of the outputs sees group g of the inputs
   std::vector<int> channel_of;  // of every lane of the input, -1 in gaps; empty: lanes are channels
   std::vector<int> moved_from;  // no data: output o is input moved_from[o], below 0 none
+  std::vector<int> kernel_of;   // of every output; empty: kernels stand in the order of the outputs
   int dilation_rows = 1;
   int dilation_columns = 1;
   int zero_point = 0;  // of the weights

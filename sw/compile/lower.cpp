@@ -131,7 +131,7 @@ class Lowerer {
   // What importers and the reference executor know and the machine does not run yet.
   void require_supported(const Op& op) {
     require(runs_on_machine(op.kind), operators_text(), std::string(name_of(op.kind)));
-    if (op.kind == OpKind::ToInt8 || op.kind == OpKind::ToFloat || op.kind == OpKind::HostFloat) return;
+    if (runs_on_host(op.kind)) return;
     for (int tensor : op.inputs) {
       const Tensor& t = graph_.tensors[std::size_t(tensor)];
       require(t.type == ElementType::Int8, "int8 activations", std::string(name_of(t.type)));
@@ -160,8 +160,10 @@ class Lowerer {
     }
     if (op.kind == OpKind::Concat) return lower_concat(op, inputs);
     if (op.kind == OpKind::Slice) return lower_slice(op, inputs[0]);
+    if (op.kind == OpKind::Shuffle) return lower_shuffle(op, inputs[0]);
     if (op.kind == OpKind::Pad) return lower_pad_op(op, inputs[0]);
-    LoweredOp l = begin(inputs, op.output);
+    const Op* shuffle = op.kind == OpKind::Conv2D ? shuffle_behind(op) : nullptr;
+    LoweredOp l = begin(inputs, shuffle != nullptr ? shuffle->output : op.output);
     if (op.kind != OpKind::FullyConnected) require_shape(context(), l.in);
     if (const auto border = border_.find(op.inputs[0]); border != border_.end()) {
       Op bordered = op;
@@ -174,7 +176,27 @@ class Lowerer {
     } else {
       lower_on_engine(op, l);
     }
-    set_view(op.output, end(std::move(l)));
+    if (shuffle != nullptr) shuffle_outputs(shuffle->dims, l);
+    const int output = l.tensor;
+    set_view(output, end(std::move(l)));
+    if (output != op.output) set_view(op.output, view_of(output));
+  }
+
+  // The shuffle of channels that alone reads a convolution's result: the convolution makes its order.
+  const Op* shuffle_behind(const Op& op) const {
+    const Op* reader = only_reader(op.output);
+    return reader != nullptr && reader->kind == OpKind::Shuffle ? reader : nullptr;
+  }
+
+  static void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
+    const std::vector<RequantWord> params = l.params;
+    for (std::size_t o = 0; o < from.size(); o++) l.params[o] = params[std::size_t(from[o])];
+    l.kernels.kernel_of = from;
+  }
+
+  void lower_shuffle(const Op& op, int v) {
+    if (view_of(op.output) >= 0) return add_without_commands(op, Engine::kNone);  // made in this order
+    set_view(op.output, move(v, op.output, op.dims));
   }
 
   void require_on_device(int t) {
@@ -360,15 +382,20 @@ class Lowerer {
     return end(std::move(l));
   }
 
-  // Channels of a view from `first` on, put together.
-  int move(int v, int t, int first) {
+  // Channel o of the result is channel from[o] of a view.
+  int move(int v, int t, const std::vector<int>& from) {
     LoweredOp l = begin({v}, t);
     l.out.h = l.in.h;
     l.out.w = l.in.w;
-    std::vector<int> from(std::size_t(l.out.c));
-    std::iota(from.begin(), from.end(), first);
     lower_move(context(), from, l);
     return end(std::move(l));
+  }
+
+  // Channels of a view from `first` on, put together.
+  int move(int v, int t, int first) {
+    std::vector<int> from(std::size_t(nhwc(t).c));
+    std::iota(from.begin(), from.end(), first);
+    return move(v, t, from);
   }
 
   // A view with a border of the zero point on all sides, `first` channels of it in front.
@@ -437,16 +464,22 @@ class Lowerer {
     set_view(op.output, end(std::move(l)));
   }
 
-  bool belongs_to_window(int t, const Padding& pad) const {
-    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), t) != graph_.outputs.end()) return false;
+  // The only operator that reads a tensor, once; none for outputs of the graph.
+  const Op* only_reader(int t) const {
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), t) != graph_.outputs.end()) return nullptr;
     const Op* reader = nullptr;
     for (const Op& op : graph_.ops) {
       for (int in : op.inputs) {
         if (in != t) continue;
-        if (reader != nullptr) return false;
+        if (reader != nullptr) return nullptr;
         reader = &op;
       }
     }
+    return reader;
+  }
+
+  bool belongs_to_window(int t, const Padding& pad) const {
+    const Op* reader = only_reader(t);
     if (reader == nullptr) return false;
     const Window& w = reader->window;
     const bool array = reader->kind == OpKind::Conv2D ||

@@ -5,7 +5,17 @@
 namespace kaiten {
 
 int element_bytes(ElementType type) {
-  return type == ElementType::Int8 || type == ElementType::UInt8 ? 1 : 4;
+  switch (type) {
+    case ElementType::Int8:
+    case ElementType::UInt8:
+      return 1;
+    case ElementType::Int64:
+      return 8;
+    case ElementType::Int32:
+    case ElementType::Float32:
+      return 4;
+  }
+  return 0;
 }
 
 std::string_view name_of(ElementType type) {
@@ -16,6 +26,8 @@ std::string_view name_of(ElementType type) {
       return "uint8";
     case ElementType::Int32:
       return "int32";
+    case ElementType::Int64:
+      return "int64";
     case ElementType::Float32:
       return "float32";
   }
@@ -32,10 +44,15 @@ Nhwc Tensor::nhwc() const {
   int dims[4] = {1, 1, 1, 1};
   const size_t rank = shape.size();
   for (size_t i = 0; i < rank && i < 4; i++) dims[3 - i] = shape[rank - 1 - i];
-  if (type == ElementType::Float32 && model_layout == Layout::Nchw && rank == 4) {
+  if (type != ElementType::Int8 && model_layout == Layout::Nchw && rank == 4) {
     return {dims[0], dims[2], dims[3], dims[1]};
   }
   return {dims[0], dims[1], dims[2], dims[3]};
+}
+
+std::vector<int> Tensor::model_shape() const {
+  if (type != ElementType::Int8 || model_layout != Layout::Nchw || shape.size() != 4) return shape;
+  return {shape[0], shape[3], shape[1], shape[2]};
 }
 
 std::vector<int32_t> Tensor::int32_values() const {
@@ -122,6 +139,10 @@ std::string_view name_of(OpKind kind) {
       return "table";
     case OpKind::Resize:
       return "resize";
+    case OpKind::Shuffle:
+      return "channel_shuffle";
+    case OpKind::ArgMax:
+      return "argmax";
     case OpKind::ToInt8:
       return "to_int8";
     case OpKind::ToFloat:
@@ -190,8 +211,8 @@ std::string_view name_of(Activation activation) {
 }
 
 bool runs_on_host(OpKind kind) {
-  return kind == OpKind::Softmax || kind == OpKind::Reshape || kind == OpKind::ToInt8 ||
-         kind == OpKind::ToFloat || kind == OpKind::HostFloat;
+  return kind == OpKind::Softmax || kind == OpKind::ArgMax || kind == OpKind::Reshape ||
+         kind == OpKind::ToInt8 || kind == OpKind::ToFloat || kind == OpKind::HostFloat;
 }
 
 uint64_t macs(const Graph& graph, const Op& op) {

@@ -11,8 +11,9 @@
 // - Quantised activations and weights are int8 here whatever the model has: uint8 values and zero points are
 //   stored less 128. Tensor::model_type remembers what the model calls them, Tensor::model_layout in which
 //   order its user sees rank 4 (ONNX: NCHW); from_model() and to_model() convert.
-// - Float32 activations exist on the host only, around the quantised part (ONNX). Their shape and order are the
-//   model's own; quantize and dequantize are where the order changes.
+// - Float32 activations exist on the host only, around the quantised part (ONNX). Their shape and order are
+//   the model's own; quantize and dequantize are where the order changes. The same goes for the integers that
+//   ArgMax gives.
 // - Ops stand in execution order; every activation is a graph input or the output of an earlier op.
 // - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing,
 //   every quantisation usable by op_params() in quantize.h. Consumers need not check again.
@@ -30,11 +31,11 @@
 
 namespace kaiten {
 
-enum class ElementType : uint8_t { Int8, UInt8, Int32, Float32 };
+enum class ElementType : uint8_t { Int8, UInt8, Int32, Int64, Float32 };
 
 // Bytes per element.
 int element_bytes(ElementType type);
-// "int8", "uint8", "int32", "float32".
+// "int8", "uint8", "int32", "int64", "float32".
 std::string_view name_of(ElementType type);
 
 // One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for
@@ -65,7 +66,7 @@ enum class Layout : uint8_t { Nhwc, Nchw };
 struct Tensor {
   std::string name;
   ElementType type = ElementType::Int8;
-  std::vector<int> shape;  // rank 0 to 4, every dimension at least 1; NHWC unless float32 with NCHW below
+  std::vector<int> shape;  // rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
   ElementType model_type = ElementType::Int8;  // activations: UInt8 where the model's bytes are these plus 128
   Layout model_layout = Layout::Nhwc;          // activations of rank 4: as the model's user sees them
   Quantization quantization;
@@ -75,9 +76,11 @@ struct Tensor {
   bool is_constant() const { return !data.empty(); }
   size_t elements() const;
   size_t bytes() const { return elements() * size_t(element_bytes(type)); }
-  // The last dimension is c, the one before w, and so on; missing ones are 1. Float32 tensors of rank 4 are
-  // read by their layout.
+  // The last dimension is c, the one before w, and so on; missing ones are 1. Tensors of rank 4 that are not
+  // int8 are read by their layout.
   Nhwc nhwc() const;
+  // The shape as the model's user sees it.
+  std::vector<int> model_shape() const;
   // Zero point of a per-tensor quantisation; 0 where there is none.
   int zero_point() const {
     return quantization.zero_point.empty() ? 0 : int(quantization.zero_point.front());
@@ -92,7 +95,7 @@ struct Tensor {
 std::string shape_text(const std::vector<int>& shape);
 
 // The bytes a model's user gives or gets for a graph input or output, in the model's own type and order, to
-// and from stored values (int8, NHWC; float32 tensors keep their bytes). bytes.size() == tensor.bytes().
+// and from stored values (int8, NHWC; other tensors keep their bytes). bytes.size() == tensor.bytes().
 std::vector<int8_t> from_model(const Tensor& tensor, std::span<const uint8_t> bytes);
 std::vector<uint8_t> to_model(const Tensor& tensor, std::span<const int8_t> values);
 
@@ -103,24 +106,27 @@ enum class OpKind : uint8_t {
   Add,
   AveragePool,
   MaxPool,
-  Mean,        // global: over all rows and columns
-  Reshape,     // same bytes, other shape: nothing is computed
-  Softmax,     // over the last dimension; on the host
-  Sub,         // first less second
+  Mean,     // global: over all rows and columns
+  Reshape,  // same bytes, other shape: nothing is computed
+  Softmax,  // over the last dimension; on the host
+  Sub,      // first less second
   Mul,
-  Quantize,    // from one scale and zero point to another
-  Concat,      // along `axis`
-  Pad,         // with the zero point
-  Slice,       // a box of the input; split is several of them
-  Table,       // one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
-  Resize,      // rows and columns
-  ToInt8,      // float32 to quantised, on the host (QuantizeLinear on a model's input)
-  ToFloat,     // quantised to float32, on the host (DequantizeLinear before a float tail)
-  HostFloat,   // float32 arithmetic on the host: host_kind says which
+  Quantize,   // from one scale and zero point to another
+  Concat,     // along `axis`
+  Pad,        // with the zero point
+  Slice,      // a box of the input; split is several of them
+  Table,      // one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
+  Resize,     // rows and columns
+  Shuffle,    // channel o of the output is channel dims[o] of the input
+  ArgMax,     // where the largest value along `axis` stands, the first of equals; on the host
+  ToInt8,     // float32 to quantised, on the host (QuantizeLinear on a model's input)
+  ToFloat,    // quantised to float32, on the host (DequantizeLinear before a float tail)
+  HostFloat,  // float32 arithmetic on the host: host_kind says which
 };
 
 // "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
-// "quantize", "concat", "pad", "slice", "table", "resize", "to_int8", "to_float", "host_float".
+// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
+// "to_float", "host_float".
 std::string_view name_of(OpKind kind);
 
 // Functions of a Table.
@@ -205,8 +211,9 @@ struct Op {
   float alpha = 1.0F;          // LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
   bool transpose_a = false;    // Gemm
   bool transpose_b = false;
-  int axis = 0;                // Concat, HostFloat
-  std::vector<int> dims;       // Pad: before and after of each dimension; Slice: begin of each; HostFloat
+  int axis = 0;                 // Concat, HostFloat; ArgMax: in the model's order
+  bool last_of_equals = false;  // ArgMax: not the first
+  std::vector<int> dims;  // Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat
   Function function = Function::LeakyRelu;    // Table
   HostKind host_kind = HostKind::None;        // HostFloat
   bool bilinear = false;                      // Resize; otherwise nearest
@@ -228,8 +235,8 @@ struct Graph {
   const Tensor& weights_of(const Op& op) const { return tensors[size_t(op.weights)]; }
 };
 
-// True for the kinds that run on the host processor (Softmax, ToInt8, ToFloat, HostFloat) or are nothing but a
-// change of shape (Reshape).
+// True for the kinds that run on the host processor (Softmax, ArgMax, ToInt8, ToFloat, HostFloat) or are
+// nothing but a change of shape (Reshape).
 bool runs_on_host(OpKind kind);
 
 // Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map

@@ -467,6 +467,8 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
     case OpKind::Pad:
     case OpKind::Slice:
     case OpKind::Resize:
+    case OpKind::Shuffle:
+    case OpKind::ArgMax:
     case OpKind::ToInt8:
     case OpKind::ToFloat:
     case OpKind::HostFloat:

@@ -16,7 +16,9 @@
 
 #include "graph/error.h"
 #include "graph/quantize.h"
+#include "import/channel_shuffle.h"
 #include "import/import.h"
+#include "import/layer_names.h"
 #include "tflite_generated.h"
 
 namespace kaiten {
@@ -26,6 +28,9 @@ namespace fb = flatbuffers;
 
 constexpr size_t kMaxNameBytes = 120;
 constexpr int kMaxRank = 4;
+constexpr fb::uoffset_t kMaxGroupedRank = 8;  // between the reshapes of a channel shuffle
+const char* const kShuffle =
+    "channel shuffles: a map reshaped, transposed and reshaped to its own shape again";
 constexpr int64_t kMaxSharing = 16;  // converters store equal constants once, so some of this is honest
 
 [[noreturn]] void fail(const std::string& what) { throw InputError("bad model file: " + what); }
@@ -91,8 +96,16 @@ class Importer {
   // What is known about a tensor of the file.
   enum class State : uint8_t {
     Untouched,
-    Ready,    // activation, converted and checked
-    Refused,  // activation, produced but not usable; why stands in the refusals
+    Ready,      // activation, converted and checked
+    Refused,    // activation, produced but not usable; why stands in the refusals
+    Regrouped,  // between the reshapes of a channel shuffle: see regrouped_
+  };
+
+  // A map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
+  struct Regrouping {
+    int map = kNoTensor;
+    std::vector<int> dims;   // that it was reshaped to
+    std::vector<int> order;  // of the transposition; empty: not transposed yet
   };
 
   // --- refusals --------------------------------------------------------------------------------------------
@@ -146,12 +159,15 @@ class Importer {
       check_index(index, "output");
       layer_ = graph_.tensors[size_t(index)].name;
       if (state_[size_t(index)] == State::Untouched) fail("output '" + layer_ + "' is never computed");
+      if (state_[size_t(index)] == State::Regrouped)
+        refuse(kShuffle, "'" + layer_ + "' in between as an output");
       graph_.outputs.push_back(index);
     }
     for (const Op& op : graph_.ops) {
       for (const int input : op.inputs) {
         const auto producer = softmax_outputs_.find(input);
         if (producer == softmax_outputs_.end()) continue;
+        if (op.kind == OpKind::ArgMax) continue;
         if (op.kind == OpKind::Reshape || op.kind == OpKind::Quantize) {
           softmax_outputs_[op.output] = producer->second;
         } else {
@@ -525,21 +541,6 @@ class Importer {
     return clean_name(model_.operator_codes()->Get(node.opcode_index())->custom_name());
   }
 
-  // A name no other layer has: output tensors may share theirs. The last number tried is kept per name, so
-  // that many equal names cost no more than different ones.
-  std::string unique_layer_name(const std::string& wanted) {
-    int& last = layer_names_[wanted];
-    if (last == 0) {
-      last = 1;
-      return wanted;
-    }
-    std::string name;
-    do {
-      name = wanted + "#" + std::to_string(++last);
-    } while (!layer_names_.try_emplace(name, 1).second);
-    return name;
-  }
-
   void import_operator(const tflite::OperatorNode& node) {
     const tflite::Operator code = code_of(node);
     layer_op_ = operator_name(code);
@@ -550,17 +551,18 @@ class Importer {
       fail("an operator " + layer_op_ + " has no input");
     for (const int index : *node.outputs()) check_index(index, "output");
     const int output = node.outputs()->Get(0);
-    layer_ = unique_layer_name(tensor_name(output));
+    layer_ = layer_names_.unique(tensor_name(output));
     for (const int index : *node.inputs()) check_operand(index);
 
     const size_t refusals_before = result_.refusals.size();
     const auto kind = kind_of(code);
     if (!kind) {
       refuse(
-          "the operators ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, "
+          "the operators ADD, ARG_MAX, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, "
+          "FULLY_CONNECTED, "
           "HARD_SWISH, LEAKY_RELU, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, QUANTIZE, RELU, RELU6, RESHAPE, "
           "RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, SLICE, SOFTMAX, SPLIT, SQUEEZE, STRIDED_SLICE, SUB, "
-          "TANH",
+          "TANH, TRANSPOSE",
           layer_op_,
           code == tflite::Operator::DEQUANTIZE
               ? "convert with int8 input and output (inference_input_type, inference_output_type)"
@@ -574,10 +576,15 @@ class Importer {
     }
     if (code == tflite::Operator::SPLIT) return import_split(node);
     if (node.outputs()->size() != 1) fail(here() + "one output expected");
+    if (regroups(node, code)) return;
     uses_int8_weights_ = has_int8_weights(*kind, node);
     for (const int index : *node.outputs()) {
       if (has_data(index)) fail(here() + "output '" + tensor_name(index) + "' is a constant");
-      produce(index);
+      if (*kind == OpKind::ArgMax) {
+        produce_positions(index);
+      } else {
+        produce(index);
+      }
     }
     Op op;
     op.name = layer_;
@@ -591,7 +598,7 @@ class Importer {
 
   // int8 and uint8 meet in QUANTIZE only.
   void check_types(const Op& op) const {
-    if (op.kind == OpKind::Quantize) return;
+    if (op.kind == OpKind::Quantize || op.kind == OpKind::ArgMax) return;
     const ElementType type = graph_.output_of(op).model_type;
     bool same = op.weights == kNoTensor || graph_.weights_of(op).model_type == type;
     for (size_t i = 0; i < op.inputs.size(); i++) same = same && graph_.input_of(op, i).model_type == type;
@@ -649,6 +656,10 @@ class Importer {
         return OpKind::Slice;
       case tflite::Operator::SQUEEZE:
         return OpKind::Reshape;
+      case tflite::Operator::TRANSPOSE:
+        return OpKind::Shuffle;
+      case tflite::Operator::ARG_MAX:
+        return OpKind::ArgMax;
       case tflite::Operator::RESIZE_BILINEAR:
       case tflite::Operator::RESIZE_NEAREST_NEIGHBOR:
         return OpKind::Resize;
@@ -722,7 +733,15 @@ class Importer {
         return use_input(op, node, 0) && import_mean(op, node);
       case OpKind::Reshape:
         expect_operands(1, 2);
+        if (const auto r = regrouped_.find(node.inputs()->Get(0)); r != regrouped_.end())
+          return state_[size_t(op.output)] == State::Ready && import_shuffle(op, r->second);
         return use_input(op, node, 0) && import_reshape(op);
+      case OpKind::Shuffle:
+        refuse(kShuffle, "a transposition of something else");
+        return false;
+      case OpKind::ArgMax:
+        expect_operands(2, 2);
+        return use_input(op, node, 0) && import_arg_max(op, node);
       case OpKind::Softmax:
         expect_operands(1, 1);
         return use_input(op, node, 0) && import_softmax(op, node);
@@ -751,6 +770,14 @@ class Importer {
       return false;
     }
     op.inputs.push_back(index);
+    if (state_[size_t(index)] == State::Regrouped) {
+      refuse(kShuffle, "'" + tensor_name(index) + "' for another operator");
+      return false;
+    }
+    if (const ElementType type = graph_.tensors[size_t(index)].type; type != ElementType::Int8) {
+      refuse("argmax at the end of the network", "its result '" + tensor_name(index) + "' as an operand");
+      return false;
+    }
     return state_[size_t(index)] == State::Ready && state_[size_t(op.output)] == State::Ready;
   }
 
@@ -1033,7 +1060,7 @@ class Importer {
       if (has_data(index)) fail(here() + "output '" + tensor_name(index) + "' is a constant");
       produce(index);
       Op op;
-      op.name = begin == 0 ? layer_ : unique_layer_name(tensor_name(index));
+      op.name = begin == 0 ? layer_ : layer_names_.unique(tensor_name(index));
       op.kind = OpKind::Slice;
       op.output = index;
       if (!use_input(op, node, 1) || axes.empty()) continue;
@@ -1152,6 +1179,121 @@ class Importer {
     return check_arithmetic(op);
   }
 
+  // Steps of a channel shuffle, all but the last: nothing is computed, and the tensors, perhaps of rank 5,
+  // are none of the graph.
+  bool regroups(const tflite::OperatorNode& node, tflite::Operator code) {
+    const int in = node.inputs()->Get(0);
+    const int out = node.outputs()->Get(0);
+    const bool reshape = code == tflite::Operator::RESHAPE && feeds_transpose(out);
+    const bool transpose = code == tflite::Operator::TRANSPOSE && in != kNoTensor &&
+                           state_[size_t(in)] == State::Regrouped && regrouped_[in].order.empty();
+    if ((!reshape && !transpose) || in == kNoTensor || state_[size_t(in)] == State::Untouched) return false;
+    if (reshape && state_[size_t(in)] == State::Regrouped) return false;
+    if (reshape && graph_.tensors[size_t(in)].type != ElementType::Int8) return false;
+    if (state_[size_t(out)] != State::Untouched || has_data(out)) fail(here() + "an output is written twice");
+    state_[size_t(out)] = State::Refused;
+    if (state_[size_t(in)] == State::Refused) return true;
+    if (file_tensor(in).type() != file_tensor(out).type()) fail(here() + "changes the type");
+    const auto* dims = file_tensor(out).shape();
+    if (dims == nullptr || dims->size() > kMaxGroupedRank) fail(here() + "output has no sound shape");
+    const std::vector<int> shape(dims->begin(), dims->end());
+    Regrouping next;
+    if (reshape) {
+      next = {in, shape, {}};
+      if (check_shape(out, shape) != int64_t(graph_.tensors[size_t(in)].elements()))
+        fail(here() + "cannot turn shape " + shape_text(graph_.tensors[size_t(in)].shape) + " into " +
+             shape_text(shape));
+    } else {
+      next = regrouped_[in];
+      if (node.inputs()->size() != 2) fail(here() + "has " + number(node.inputs()->size()) + " inputs");
+      next.order = import_numbers(node.inputs()->Get(1), "order");
+      if (next.order.empty()) return true;  // refused
+      std::vector<int> sorted = next.order;
+      std::sort(sorted.begin(), sorted.end());
+      for (size_t d = 0; d < sorted.size(); d++) {
+        if (sorted.size() != next.dims.size() || sorted[d] != int(d))
+          fail(here() + "its order is no permutation");
+      }
+      for (size_t d = 0; d < shape.size() || d < sorted.size(); d++) {
+        if (shape.size() != sorted.size() || shape[d] != next.dims[size_t(next.order[d])])
+          fail(here() + "output has shape " + shape_text(shape));
+      }
+    }
+    regrouped_[out] = std::move(next);
+    state_[size_t(out)] = State::Regrouped;
+    return true;
+  }
+
+  // Whether an operator TRANSPOSE reads the tensor, and nothing else.
+  bool feeds_transpose(int tensor) {
+    if (!readers_known_) {
+      readers_known_ = true;
+      for (fb::uoffset_t i = 0; i < operators_->size(); i++) {
+        const auto* inputs = operators_->Get(i)->inputs();
+        if (inputs == nullptr) continue;
+        const bool transpose = code_of(*operators_->Get(i)) == tflite::Operator::TRANSPOSE;
+        for (const int in : *inputs) {
+          const auto known = transposed_.try_emplace(in, transpose).first;
+          known->second = known->second && transpose;
+        }
+      }
+    }
+    const auto found = transposed_.find(tensor);
+    return found != transposed_.end() && found->second;
+  }
+
+  // The last reshape of a channel shuffle.
+  bool import_shuffle(Op& op, const Regrouping& regrouping) {
+    op.kind = OpKind::Shuffle;
+    op.inputs = {regrouping.map};
+    const Tensor& in = graph_.input_of(op);
+    const Tensor& out = graph_.output_of(op);
+    const auto from = regrouping.order.empty()
+                          ? std::nullopt
+                          : shuffled_channels(regrouping.dims, regrouping.order, in.nhwc().c, true);
+    if (!from || in.shape != out.shape) {
+      refuse(kShuffle, shape_text(in.shape) + " to " + shape_text(regrouping.dims) + ", transposed, to " +
+                           shape_text(out.shape));
+      return false;
+    }
+    op.dims = *from;
+    return expect_same_quantization(op);
+  }
+
+  // int32 or int64.
+  void produce_positions(int index) {
+    State& state = state_[size_t(index)];
+    if (state != State::Untouched) fail(here() + "tensor '" + tensor_name(index) + "' is written twice");
+    state = State::Refused;
+    const tflite::TensorType type = file_tensor(index).type();
+    if (type != tflite::TensorType::INT32 && type != tflite::TensorType::INT64) {
+      refuse("positions of int32 or int64", "'" + tensor_name(index) + "' of " + type_name(type));
+      return;
+    }
+    const std::optional<std::vector<int>> shape = read_shape(index);
+    if (!shape) return;
+    Tensor& tensor = graph_.tensors[size_t(index)];
+    tensor.type = tensor.model_type =
+        type == tflite::TensorType::INT32 ? ElementType::Int32 : ElementType::Int64;
+    tensor.shape = *shape;
+    activation_bytes_ += int64_t(tensor.bytes());
+    if (activation_bytes_ > kMaxActivationBytes)
+      fail("its activations exceed the limit of " + std::to_string(kMaxActivationBytes) + " bytes");
+    state = State::Ready;
+  }
+
+  bool import_arg_max(Op& op, const tflite::OperatorNode& node) {
+    const std::vector<int32_t> axes = import_numbers(node.inputs()->Get(1), "axis");
+    if (axes.empty()) return false;
+    std::vector<int> expected = graph_.input_of(op).shape;
+    const int rank = int(expected.size());
+    op.axis = axes.front() < 0 ? axes.front() + rank : axes.front();
+    if (axes.size() != 1 || op.axis < 0 || op.axis >= rank)
+      fail(here() + "axis " + std::to_string(axes.front()) + " out of range");
+    expected.erase(expected.begin() + op.axis);
+    return expect_output(op, expected);
+  }
+
   bool import_reshape(Op& op) {
     const Tensor& in = graph_.input_of(op);
     const Tensor& out = graph_.output_of(op);
@@ -1206,7 +1348,10 @@ class Importer {
   ImportResult result_;
   Graph graph_;
   std::vector<State> state_;
-  std::map<std::string, int> layer_names_;
+  LayerNames layer_names_;
+  std::map<int, Regrouping> regrouped_;
+  std::map<int, bool> transposed_;  // tensors that are read: by TRANSPOSE alone
+  bool readers_known_ = false;
   std::map<int, std::string> softmax_outputs_;  // tensor -> layer
   int64_t constant_budget_;
   int64_t activation_bytes_ = 0;

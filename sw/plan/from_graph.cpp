@@ -72,8 +72,8 @@ class Converter {
     int& result = map_of_[std::size_t(o.output)];
     // Same bytes, or the host's work: what is read is what there was. Behind the host's work nothing is the
     // device's.
-    const bool tail = !n_.layers.empty() &&
-                      (o.kind == OpKind::Softmax || o.kind == OpKind::ToFloat || o.kind == OpKind::HostFloat);
+    const bool tail = !n_.layers.empty() && (o.kind == OpKind::Softmax || o.kind == OpKind::ArgMax ||
+                                             o.kind == OpKind::ToFloat || o.kind == OpKind::HostFloat);
     if (tail || std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return host_[std::size_t(t)]; })) {
       host_[std::size_t(o.output)] = true;
     }

@@ -184,6 +184,27 @@ void add(const AddParams& params, Input a, Input b, Output output) {
   }
 }
 
+void shuffle_channels(std::span<const int> from, Input input, Output output) {
+  for (size_t i = 0; i < output.size(); i++) {
+    const size_t o = i % from.size();
+    output[i] = input[i - o + size_t(from[o])];
+  }
+}
+
+std::vector<int64_t> arg_max(std::span<const float> values, size_t depth, size_t inner, bool last_of_equals) {
+  std::vector<int64_t> positions;
+  for (size_t line = 0; line < values.size() / depth; line++) {
+    const float* first = values.data() + line / inner * inner * depth + line % inner;
+    size_t best = 0;
+    for (size_t k = 1; k < depth; k++) {
+      const float value = first[k * inner];
+      if (value > first[best * inner] || (last_of_equals && value == first[best * inner])) best = k;
+    }
+    positions.push_back(int64_t(best));
+  }
+  return positions;
+}
+
 void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
                   Output output) {
   const auto channels = size_t(in.c);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/quantize.h"
@@ -50,6 +51,13 @@ void look_up(const ValueTable& table, Input input, Output output);
 // Rows and columns by TensorFlow Lite's rules; bilinear in its integer arithmetic of 1/1024 steps.
 void resize_nearest(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
 void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
+
+// Channel o of a pixel of the output is channel from[o] of the same pixel of the input.
+void shuffle_channels(std::span<const int> from, Input input, Output output);
+
+// Lines of `depth` values that lie `inner` apart: where in the line the largest one stands, of equals the
+// first or the last, line by line.
+std::vector<int64_t> arg_max(std::span<const float> values, size_t depth, size_t inner, bool last_of_equals);
 
 // Cells outside the map count neither in the sum nor in the divisor. Every window holds at least one cell.
 void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,

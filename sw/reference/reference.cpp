@@ -111,6 +111,31 @@ void to_float(const Graph& graph, const Op& op, const Int8Values& input, Int8Val
   output = bytes_of(values);
 }
 
+// A quantised tensor's values as its user sees them, in the model's order.
+std::vector<float> model_values(const Tensor& tensor, const Int8Values& values) {
+  std::vector<float> numbers;
+  for (const uint8_t byte : to_model(tensor, values))
+    numbers.push_back(tensor.model_type == ElementType::UInt8 ? float(byte) : float(int8_t(byte)));
+  return numbers;
+}
+
+// The positions as int32 or int64.
+Int8Values arg_max(const Graph& graph, const Op& op, const Int8Values& input) {
+  const Tensor& in = graph.input_of(op);
+  const std::vector<int> shape = in.model_shape();
+  size_t inner = 1;
+  for (size_t d = size_t(op.axis) + 1; d < shape.size(); d++) inner *= size_t(shape[d]);
+  const std::vector<float> values =
+      in.type == ElementType::Float32 ? floats_of(input) : model_values(in, input);
+  const std::vector<int64_t> positions =
+      reference::arg_max(values, size_t(shape[size_t(op.axis)]), inner, op.last_of_equals);
+  const Tensor& out = graph.output_of(op);
+  const auto width = size_t(element_bytes(out.type));
+  Int8Values bytes(out.bytes());
+  for (size_t i = 0; i < positions.size(); i++) std::memcpy(bytes.data() + i * width, &positions[i], width);
+  return bytes;
+}
+
 }  // namespace
 
 Int8Values bytes_of(std::span<const float> values) {
@@ -177,6 +202,12 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       break;
     case OpKind::Resize:
       (op.bilinear ? reference::resize_bilinear : reference::resize_nearest)(op, in, input, out, output);
+      break;
+    case OpKind::Shuffle:
+      reference::shuffle_channels(op.dims, input, output);
+      break;
+    case OpKind::ArgMax:
+      output = arg_max(graph, op, input);
       break;
     case OpKind::ToInt8:
       to_int8(graph, op, input, output);

@@ -17,8 +17,8 @@ namespace kaiten {
 
 class FftOracle;
 
-// Stored values of an activation, dense NHWC; of a float32 tensor (host only) its bytes, in the model's
-// order.
+// Stored values of an activation, dense NHWC; of a float32, int32 or int64 tensor (host only) its bytes, in
+// the model's order.
 using Int8Values = std::vector<int8_t>;
 
 // Float32 values as bytes and back.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -185,6 +186,15 @@ std::string bytes_difference(const RunReport& r) {
 OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
                            const std::vector<std::string>& labels) {
   OutputReport o{tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.model_type))};
+  if (tensor.type == ElementType::Int32 || tensor.type == ElementType::Int64) {
+    // Positions of an argmax: a single one is a class.
+    if (tensor.elements() != 1) return o;
+    std::int64_t position = 0;
+    std::memcpy(&position, values.data(), tensor.bytes());
+    const auto c = std::size_t(position);
+    o.top5.push_back({int(position), double(position), c < labels.size() ? labels[c] : ""});
+    return o;
+  }
   // Scores stand along one dimension.
   const auto longest = std::max_element(tensor.shape.begin(), tensor.shape.end());
   if (longest == tensor.shape.end() || std::size_t(*longest) != tensor.elements()) return o;

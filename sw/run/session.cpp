@@ -70,6 +70,19 @@ class Watching {
   tb::SimDevice& device_;
 };
 
+std::vector<float> numbers_of(ElementType type, const Int8Values& values) {
+  if (type == ElementType::Float32) return floats_of(values);
+  if (type == ElementType::Int8) return {values.begin(), values.end()};
+  const auto width = std::size_t(element_bytes(type));
+  std::vector<float> numbers;
+  for (std::size_t i = 0; i < values.size(); i += width) {
+    std::int64_t position = 0;  // never negative
+    std::memcpy(&position, values.data() + i, width);
+    numbers.push_back(float(position));
+  }
+  return numbers;
+}
+
 // Adds an image's output that the host computed, element by element.
 void compare_output(const Graph& graph, int op, int image, const Int8Values& found,
                     const Int8Values& expected, TensorComparison& c) {
@@ -78,12 +91,10 @@ void compare_output(const Graph& graph, int op, int image, const Int8Values& fou
   c.tensor = index;
   c.op = op;
   c.seen += tensor.elements();
-  const bool real = tensor.type == ElementType::Float32;
-  const std::vector<float> a = real ? floats_of(found) : std::vector<float>(found.begin(), found.end());
-  const std::vector<float> b =
-      real ? floats_of(expected) : std::vector<float>(expected.begin(), expected.end());
+  const std::vector<float> a = numbers_of(tensor.type, found);
+  const std::vector<float> b = numbers_of(tensor.type, expected);
   const Nhwc s = tensor.nhwc();
-  const bool planes = real && tensor.model_layout == Layout::Nchw;
+  const bool planes = tensor.type != ElementType::Int8 && tensor.model_layout == Layout::Nchw;
   for (std::size_t i = 0; i < a.size(); i++) {
     if (std::memcmp(&a[i], &b[i], sizeof a[i]) == 0) continue;
     const int n = int(i), w = planes ? n % s.w : n / s.c % s.w,

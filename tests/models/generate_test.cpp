@@ -63,9 +63,10 @@ TEST_P(Generate, ActivationsAreAlive) {
 // million for the ResNets (without projections; the 3x3 convolutions of stride 2 make 50 and above
 // larger), 1.5 for GoogLeNet, 19.6 for VGG-19, 0.569 for MobileNet.
 const std::map<std::string_view, int> kMacs = {
-    {"resnet18", 1814},  {"resnet34", 3664},  {"resnet50", 4089}, {"resnet101", 7801},   {"resnet152", 11514},
-    {"squeezenet", 387}, {"googlenet", 1583}, {"vgg19", 19632},   {"mobilenet_v1", 569},
-    {"stem_3x3", 11},    {"stem_7x7", 118},   {"stem_11x11", 102},
+    {"resnet18", 1814},    {"resnet34", 3664},  {"resnet50", 4089},  {"resnet101", 7801},
+    {"resnet152", 11514},  {"squeezenet", 387}, {"googlenet", 1583}, {"vgg19", 19632},
+    {"mobilenet_v1", 569}, {"shufflenet", 125}, {"stem_3x3", 11},    {"stem_7x7", 118},
+    {"stem_11x11", 102},
 };
 
 TEST_P(Generate, IsAsLargeAsThePaperSays) {

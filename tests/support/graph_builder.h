@@ -181,6 +181,27 @@ class GraphBuilder {
     const int out = tensor(std::move(size), t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
+  // Channels in random order.
+  int shuffle(int in) {
+    Op op;
+    op.kind = OpKind::Shuffle;
+    const Tensor t = graph.tensors[std::size_t(in)];
+    for (int c = 0; c < t.nhwc().c; c++) op.dims.insert(op.dims.begin() + uniform(0, c), c);
+    return finish(op, {in}, tensor(t.shape, t.quantization.scale[0], t.zero_point()));
+  }
+  // Over the last dimension.
+  int arg_max(int in) {
+    Op op;
+    op.kind = OpKind::ArgMax;
+    std::vector<int> shape = graph.tensors[std::size_t(in)].shape;
+    op.axis = int(shape.size()) - 1;
+    shape.pop_back();
+    const int out = tensor(shape, 1.0F, 0);
+    Tensor& t = graph.tensors[std::size_t(out)];
+    t.type = t.model_type = ElementType::Int64;
+    t.quantization = {};
+    return finish(op, {in}, out);
+  }
   // Of rows and columns, with the zero point.
   int pad(int in, Padding p, int channels_before = 0, int channels_after = 0) {
     Op op;

@@ -214,19 +214,57 @@ int ModelBuilder::mean(int in, ActivationScale quantization, bool keep_dims) {
   return op.outputs.front();
 }
 
+int ModelBuilder::numbers(const std::string& kind, const std::vector<int>& values) {
+  FileTensor tensor;
+  tensor.name = kind + "_" + std::to_string(tensors.size());
+  tensor.type = FileType::Int32;
+  tensor.shape = {int(values.size())};
+  tensor.data = bytes_of({values.begin(), values.end()});
+  tensors.push_back(tensor);
+  return int(tensors.size()) - 1;
+}
+
 int ModelBuilder::reshape(int in, const std::vector<int>& shape) {
   const ActivationScale quantization{tensors[size_t(in)].scale.front(),
                                      int(tensors[size_t(in)].zero_point.front())};
-  FileTensor target;
-  target.name = "shape_" + std::to_string(tensors.size());
-  target.type = FileType::Int32;
-  target.shape = {int(shape.size())};
-  target.data = bytes_of({shape.begin(), shape.end()});
-  tensors.push_back(target);
   FileOp op;
   op.code = 22;
-  op.inputs = {in, int(tensors.size()) - 1};
+  op.inputs = {in, numbers("shape", shape)};
   op.outputs = {activation_tensor("reshape", shape, quantization)};
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::transpose(int in, const std::vector<int>& order) {
+  const FileTensor from = tensors[size_t(in)];
+  std::vector<int> shape;
+  for (const int d : order) shape.push_back(from.shape[size_t(d)]);
+  FileOp op;
+  op.code = 39;
+  op.inputs = {in, numbers("order", order)};
+  op.outputs = {activation_tensor("transpose", shape, {from.scale.front(), int(from.zero_point.front())})};
+  ops.push_back(op);
+  return op.outputs.front();
+}
+
+int ModelBuilder::channel_shuffle(int in, int groups) {
+  const std::vector<int> s = tensors[size_t(in)].shape;
+  const int grouped = reshape(in, {s[0], s[1], s[2], groups, s[3] / groups});
+  return reshape(transpose(grouped, {0, 1, 2, 4, 3}), s);
+}
+
+int ModelBuilder::arg_max(int in, int axis, FileType type) {
+  std::vector<int> shape = tensors[size_t(in)].shape;
+  shape.erase(shape.begin() + (axis < 0 ? axis + int(shape.size()) : axis));
+  FileOp op;
+  op.code = 56;
+  op.inputs = {in, numbers("axis", {axis})};
+  op.outputs = {int(tensors.size())};
+  FileTensor out;
+  out.name = "arg_max_" + std::to_string(tensors.size());
+  out.type = type;
+  out.shape = shape;
+  tensors.push_back(out);
   ops.push_back(op);
   return op.outputs.front();
 }

@@ -83,6 +83,10 @@ class ModelBuilder : public TfLiteFile {
   int max_pool(int in, const PoolSpec& spec);
   int mean(int in, ActivationScale quantization, bool keep_dims = true);
   int reshape(int in, const std::vector<int>& shape);
+  int transpose(int in, const std::vector<int>& order);
+  // A map's channels reshaped to groups, transposed, reshaped back.
+  int channel_shuffle(int in, int groups);
+  int arg_max(int in, int axis, FileType type = FileType::Int64);
   int softmax(int in, float beta = 1.0F);
   void output(int tensor) { outputs.push_back(tensor); }
   // Turns int8 into legacy uint8, weights (one scale each) with this stored zero point less 128.
@@ -94,6 +98,7 @@ class ModelBuilder : public TfLiteFile {
   int weighted_layer(int code, int in, ConvSpec spec, const std::vector<int>& kernel, int fan_in,
                      int channels, int axis, const std::vector<int>& out_shape);
   int pool(int code, int in, const PoolSpec& spec);
+  int numbers(const std::string& kind, const std::vector<int>& values);
   int activation_tensor(const std::string& kind, const std::vector<int>& shape, ActivationScale quantization);
 
   std::mt19937_64 random_;

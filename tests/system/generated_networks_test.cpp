@@ -15,22 +15,23 @@ struct Case {
   std::string network;
   int size = 0;
   double utilisation = 0;  // the array's, at least
+  std::string config = "base";
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.network << " " << c.size; }
 
 class GeneratedNetworks : public testing::TestWithParam<Case> {};
 
-TEST_P(GeneratedNetworks, WholeOnBase) {
-  const auto& [name, size, utilisation] = GetParam();
+TEST_P(GeneratedNetworks, Whole) {
+  const auto& [name, size, utilisation, on] = GetParam();
   const Graph graph = require_graph(import_tflite(generate::make_network(name, size, 1), name));
-  const Config& config = preset("base");
+  const Config& config = preset(on);
   // A memory as in the measured tables.
   tb::SimOptions options;
   options.memory.read_latency = options.memory.write_latency = 100;
   options.memory.bytes = std::uint64_t(1) << 29;
   options.memory.bytes_per_cycle = config.axi_bytes;
-  const auto device = tb::make_sim_device("base", options);
+  const auto device = tb::make_sim_device(on, options);
   std::mt19937_64 random(test::seed());
   const auto result = test::run_on(*device, graph, config, {}, test::draw_inputs(graph, random));
   const double reached = double(macs(graph)) / double(result.cycles()) / config.array_multipliers();
@@ -43,15 +44,16 @@ TEST_P(GeneratedNetworks, WholeOnBase) {
 #ifdef KAITEN_LONG
 const Case kCases[] = {{"resnet18", 224, 0.75},   {"resnet34", 224, 0.80},  {"resnet50", 224, 0.80},
                        {"squeezenet", 224, 0.65}, {"googlenet", 224, 0.65}, {"vgg19", 224, 0.65},
-                       {"stem_7x7", 224, 0.60},   {"stem_11x11", 224, 0.50}};
+                       {"shufflenet", 224, 0},    {"stem_7x7", 224, 0.60},  {"stem_11x11", 224, 0.50}};
 #else
-const Case kCases[] = {{"resnet18", 64, 0},  {"resnet50", 64, 0}, {"squeezenet", 96, 0},
-                       {"googlenet", 64, 0}, {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0},
-                       {"stem_7x7", 64, 0},  {"stem_11x11", 64, 0}};
+const Case kCases[] = {
+    {"resnet18", 64, 0}, {"resnet50", 64, 0},     {"squeezenet", 96, 0}, {"googlenet", 64, 0},
+    {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0}, {"shufflenet", 64, 0}, {"shufflenet", 32, 0, "nano"},
+    {"stem_7x7", 64, 0}, {"stem_11x11", 64, 0}};
 #endif
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases),
-                         [](const auto& info) { return info.param.network; });
+                         [](const auto& info) { return info.param.network + "_" + info.param.config; });
 
 }  // namespace
 }  // namespace kaiten

@@ -14,7 +14,7 @@
 #include "compile/compiler.h"
 #include "graph/error.h"
 #include "import/import.h"
-#include "onnx.pb.h"
+#include "tests/support/onnx_messages.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
 #include "tests/system/session.h"
@@ -23,14 +23,6 @@ namespace kaiten {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Message>
-Message parse(const fs::path& path) {
-  const std::vector<uint8_t> bytes = read_model_file(path);
-  Message message;
-  EXPECT_TRUE(message.ParseFromArray(bytes.data(), int(bytes.size()))) << path;
-  return message;
-}
 
 std::vector<float> floats(const onnx::TensorProto& tensor) {
   if (!tensor.has_raw_data()) return {tensor.float_data().begin(), tensor.float_data().end()};
@@ -51,11 +43,10 @@ float scale_for(const std::vector<float>& values) {
 
 class Wrapper {
  public:
-  explicit Wrapper(const fs::path& test) : test_(test), model_(parse<onnx::ModelProto>(test / "model.onnx")) {}
+  explicit Wrapper(const fs::path& test)
+      : test_(test), model_(test::parse<onnx::ModelProto>(test / "model.onnx")) {}
 
-  onnx::TensorProto data(const std::string& kind, int i) const {
-    return parse<onnx::TensorProto>(test_ / "test_data_set_0" / (kind + "_" + std::to_string(i) + ".pb"));
-  }
+  onnx::TensorProto data(const std::string& kind, int i) const { return test::node_data(test_, kind, i); }
 
   // The model between DequantizeLinear and QuantizeLinear. Float constants of several elements are weights.
   onnx::ModelProto wrapped() {

@@ -89,6 +89,9 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
     }
     if (out < 0 && s.c < 4 * channels && g.uniform(0, 4) == 0) out = add_random_branches(g, in);
     if (out < 0 && g.uniform(0, 6) == 0) out = add_random_slice(g, in);
+    if (out < 0 && g.uniform(0, 6) == 0) {
+      out = g.shuffle(g.uniform(0, 1) ? in : g.conv(in, g.uniform(2, 24), 1, 1, 1, {}, g.activation()));
+    }
     if (out < 0 && s.h + s.w < 3 * side && g.uniform(0, 6) == 0) {
       out = g.pad(in, {g.uniform(0, 3), g.uniform(0, 3), g.uniform(0, 3), g.uniform(0, 3)});
     }
@@ -106,7 +109,7 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
   } else if (g.uniform(0, 1)) {
     tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
   }
-  g.output(tensors.back());
+  g.output(g.uniform(0, 5) ? tensors.back() : g.arg_max(tensors.back()));
   if (g.uniform(0, 3) == 0 && middle > 0) g.output(tensors[middle]);
   return g;
 }

@@ -35,13 +35,35 @@ Value Importer::expression(const Node& node, int part) {
 }
 
 int Importer::as_float(int index) {
+  const int tensor = on_host(index);
+  if (graph_.tensors[size_t(tensor)].type != ElementType::Float32) {
+    throw Refused{"argmax at the end of the network", "'" + at(index).name + "' feeds '" + layer_ + "'", ""};
+  }
+  return tensor;
+}
+
+int Importer::arg_max(const Node& node, const Shape& in, int tensor, const std::string& name,
+                      const Shape& shape) {
+  Op op;
+  op.kind = OpKind::ArgMax;
+  op.axis = axis_of(node, 0, int(in.size()));
+  op.last_of_equals = integer(node, "select_last_index", 0) != 0;
+  op.inputs = {tensor};
+  const int output = op.output = new_host_tensor(name, ElementType::Int64, shape);
+  emit(std::move(op));
+  return output;
+}
+
+int Importer::on_host(int index) {
   if (at(index).tensor >= 0 && at(index).form != Form::Quantised) return at(index).tensor;
   const std::string name = at(index).name;
+  require_not_regrouped(index);
   int tensor = -1;
   switch (at(index).form) {
     case Form::Refused:
     case Form::FloatInput:
     case Form::Quantised:
+    case Form::Regrouped:
       throw Refused{"float values", "'" + name + "' is quantised", ""};
     case Form::Constant: {
       const Constant& c = constant(index, "operand");
@@ -83,6 +105,12 @@ int Importer::host_operator(int index) {
   // Messages name the operator itself, not who asked for it.
   const std::string asked = std::exchange(layer_, at(index).name);
   const std::string asked_op = std::exchange(layer_op_, clean_name(kind));
+  if (kind == "ArgMax") {
+    const int tensor = arg_max(node, in, as_float(operands[0]), at(index).name, shape);
+    layer_ = asked;
+    layer_op_ = asked_op;
+    return tensor;
+  }
   Op op;
   op.kind = OpKind::HostFloat;
   size_t used = 1;

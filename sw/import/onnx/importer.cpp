@@ -208,7 +208,7 @@ void Importer::import_outputs() {
         plain(at(value).tensor);
         graph_.outputs.push_back(at(value).tensor);
       } else {
-        graph_.outputs.push_back(as_float(value));
+        graph_.outputs.push_back(on_host(value));
       }
     } catch (const Refused& r) {
       refuse(r);
@@ -266,6 +266,11 @@ Value Importer::make(const Node& node, int part) {
       op.starts_with("DynamicQuantize")) {
     throw Refused{"static quantisation", op + ": dynamic quantisation", kStaticQuantisation};
   }
+  if (op != "DequantizeLinear" && op != "Shape" && op != "Transpose" && !is_reshape(op)) {
+    for (int i = 0; i < node.input_size(); i++) {
+      if (has_input(node, i)) require_not_regrouped(input(node, i));
+    }
+  }
   if (op == "Constant") return constant_node(node);
   if (op == "QuantizeLinear") return quantize_linear(node);
   if (op == "DequantizeLinear") return dequantize_linear(node);
@@ -277,7 +282,10 @@ Value Importer::make(const Node& node, int part) {
   if (op == "QLinearMatMul" || op == "QGemm") return qlinear_matmul(node);
   if (op == "QLinearLeakyRelu" || op == "QLinearSigmoid") return qlinear_table(node);
   if (auto folded = fold(node)) return std::move(*folded);
-  if (node.input_size() > 0 && at(input(node, 0)).form == Form::Quantised) return on_quantised(node, part);
+  if (node.input_size() > 0) {
+    const Form form = at(input(node, 0)).form;
+    if (form == Form::Quantised || form == Form::Regrouped) return on_quantised(node, part);
+  }
   return expression(node, part);
 }
 

@@ -18,6 +18,7 @@
 
 #include "graph/graph.h"
 #include "import/import.h"
+#include "import/layer_names.h"
 #include "import/onnx/attributes.h"
 #include "import/onnx/values.h"
 #include "onnx.pb.h"
@@ -56,10 +57,10 @@ class Importer {
 
   // tensors.cpp: tensors and operators of the graph
   int new_tensor(Tensor tensor);
+  int new_host_tensor(const std::string& name, ElementType type, const Shape& shape);
   int new_float_tensor(const std::string& name, const Shape& shape);
   int new_quantised_tensor(const std::string& name, const Shape& shape, const Scales& scales);
   static Quantization stored(const Scales& scales);
-  std::string unique_layer_name(const std::string& wanted);
   // Appends an operator; its output tensor names it.
   void emit(Op op);
   void check_arithmetic(const Op& op) const;
@@ -92,6 +93,7 @@ class Importer {
   std::optional<Value> fold(const Node& node);
 
   // shapes.cpp: shapes of results
+  int axis_of(const Node& node, int otherwise, int rank) const;
   int concat_axis(const Node& node, const Shape& shape) const;
   Shape concat_shape(const Node& node, const std::vector<int>& operands);
   Shape broadcast(const Shape& a, const Shape& b) const;
@@ -133,6 +135,9 @@ class Importer {
   int requantise(int tensor, const Shape& shape, Op& op, const Scales& out);
   // The same bytes under the name of this layer's output.
   int alias(int tensor, const Shape& shape, const Scales& scales);
+  // Whether a reshape leaves NHWC bytes in order, or flattens a map of channels and pixels.
+  static bool keeps_order(const Shape& from, const Shape& to);
+  static bool flattens(const Shape& from, const Shape& to);
   // Reads the bytes of `tensor` under another shape. Between NCHW shapes the order of NHWC bytes stays only
   // where one side of channels and pixels is 1; a flattened map is remembered, for the weights behind it.
   int reshape(int tensor, const Shape& from, const Shape& to, const Scales& scales);
@@ -150,6 +155,15 @@ class Importer {
   bool pads_with_zero(const Node& node, const Scales& scales);
   // The quantised tensor that output `part` of the node is.
   int move(const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales);
+
+  // shuffle.cpp: channel shuffles
+  // What a Reshape or Transpose of an operand is, as a step of a channel shuffle; nothing where it is none.
+  std::optional<Regrouping> regroup(const Node& node, int operand, const Shape& shape);
+  std::optional<Regrouping> regrouping_of(int value);
+  // Only the rest of the shuffle may read such a value.
+  void require_not_regrouped(int value);
+  // The quantised value, of this shape, that a regrouped map is; `op`: further limits of its values.
+  Value regrouped(const Regrouping& regrouping, const Shape& shape, Op& op, const Scales& out);
 
   // resize.cpp: Resize by whole factors
   Shape resized_shape(const Node& node, const Shape& in);
@@ -174,9 +188,12 @@ class Importer {
 
   // host_float.cpp: float expressions
   Value expression(const Node& node, int part);
-  // The value as a float32 tensor of the graph, with the host operators that make it.
+  // The value as a tensor of the graph, with the host operators that make it; as_float: a float32 one.
+  int on_host(int index);
   int as_float(int index);
   int host_operator(int index);
+  // Positions of the largest values of a tensor, whose shape is `in` in the model's order.
+  int arg_max(const Node& node, const Shape& in, int tensor, const std::string& name, const Shape& shape);
 
   const onnx::ModelProto& model_;
   const onnx::GraphProto& file_;
@@ -186,7 +203,7 @@ class Importer {
   Graph graph_;
   std::vector<Value> values_;
   std::map<std::string, int> by_name_;
-  std::map<std::string, int> layer_names_;
+  LayerNames layer_names_;
   std::map<int, int> quantised_as_;  // float value to the tensor of its first QuantizeLinear
   std::set<int> assumed_;            // quantised inputs whose scale nobody has stated yet
   std::map<int, std::array<int, 3>>

@@ -33,18 +33,26 @@ int Importer::alias(int tensor, const Shape& shape, const Scales& scales) {
   return output;
 }
 
+bool Importer::keeps_order(const Shape& from, const Shape& to) {
+  const auto ordered = [](const Shape& s) { return s.size() != 4 || s[1] == 1 || s[2] * s[3] == 1; };
+  return from == to || (ordered(from) && ordered(to));
+}
+
+bool Importer::flattens(const Shape& from, const Shape& to) {
+  return from.size() == 4 && to.size() == 2 && to[0] == 1;
+}
+
 int Importer::reshape(int tensor, const Shape& from, const Shape& to, const Scales& scales) {
   Op op;
   op.kind = OpKind::Reshape;
   op.inputs = {tensor};
-  const auto ordered = [](const Shape& s) { return s.size() != 4 || s[1] == 1 || s[2] * s[3] == 1; };
   op.output = new_quantised_tensor(layer_ + (is_output_of_quantize() ? "/reshaped" : ""), to, scales);
   const int output = op.output;
   if (flattened_.contains(tensor)) {
     if (to.size() > 2) plain(tensor);
     flattened_[output] = flattened_[tensor];
-  } else if (from != to && !(ordered(from) && ordered(to))) {
-    if (from.size() != 4 || to.size() != 2 || to[0] != 1) {
+  } else if (!keeps_order(from, to)) {
+    if (!flattens(from, to)) {
       throw Refused{"reshapes that keep channels last or flatten a map",
                     shape_text(from) + " to " + shape_text(to), ""};
     }

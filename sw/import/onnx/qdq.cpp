@@ -13,7 +13,7 @@ Value Importer::dequantize_linear(const Node& node) {
   value.source = source;
   value.shape = at(source).shape;
   const bool is_constant = at(source).form == Form::Constant;
-  if (!is_constant && at(source).form != Form::Quantised)
+  if (!is_constant && at(source).form != Form::Quantised && at(source).form != Form::Regrouped)
     throw Refused{"int8, uint8 or int32 values", "a float value dequantised", ""};
   const int type = is_constant ? at(source).constant.type : at(source).type;
   value.scales = scales_of(node, 1, 2, type);
@@ -61,6 +61,10 @@ Value Importer::quantize_linear(const Node& node) {
     op.activation = Activation::Relu6;
   } else if (lo == 0.0F && std::isinf(hi)) {
     op.activation = Activation::Relu;
+  }
+  if (at(base).form == Form::Expression) {
+    if (const auto regrouping = regroup(*at(base).node, at(base).operands[0], at(base).shape))
+      return regrouped(*regrouping, at(base).shape, op, out);
   }
   int tensor = fuse(base, op, out);
   if (tensor < 0) {

@@ -144,6 +144,12 @@ Value Importer::qlinear_concat(const Node& node) {
 Value Importer::on_quantised(const Node& node, int part) {
   const std::string& kind = node.op_type();
   const int source = input(node, 0);
+  if (is_reshape(kind) || kind == "Transpose") {
+    const Shape shape = infer(node, {source});
+    Op none;
+    if (const auto regrouping = regroup(node, source, shape))
+      return regrouped(*regrouping, shape, none, regrouping->scales);
+  }
   const Scales scales = scales_of_tensor(source);
   const int tensor = at(source).tensor;
   if (kind == "MaxPool") {
@@ -153,6 +159,14 @@ Value Importer::on_quantised(const Node& node, int part) {
   if (is_reshape(kind)) {
     const Shape shape = infer(node, {source});
     return quantised_value(reshape(tensor, at(source).shape, shape, scales), shape, scales.type);
+  }
+  if (kind == "ArgMax") {
+    const Shape shape = infer(node, {source});
+    Value value;
+    value.form = Form::FloatInput;  // a tensor of the host
+    value.shape = shape;
+    value.tensor = arg_max(node, at(source).shape, plain(tensor), layer_, shape);
+    return value;
   }
   if (kind == "Resize") {
     const Shape in = at(source).shape;
@@ -165,7 +179,8 @@ Value Importer::on_quantised(const Node& node, int part) {
     return quantised_value(moved, model_shape(moved), scales.type);
   }
   throw Refused{
-      "MaxPool, Pad, Resize, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on quantised values",
+      "ArgMax, MaxPool, Pad, Resize, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on "
+      "quantised values",
       kind + " on " + type_name(at(source).type), ""};
 }
 

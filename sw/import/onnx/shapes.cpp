@@ -4,12 +4,15 @@
 
 namespace kaiten::onnx_import {
 
-int Importer::concat_axis(const Node& node, const Shape& shape) const {
-  const int64_t axis = integer(node, "axis", 1);
-  const int64_t positive = axis < 0 ? axis + int64_t(shape.size()) : axis;
-  if (positive < 0 || positive >= int64_t(shape.size()))
-    fail(here() + "axis " + std::to_string(axis) + " out of range");
+int Importer::axis_of(const Node& node, int otherwise, int rank) const {
+  const int64_t axis = integer(node, "axis", otherwise);
+  const int64_t positive = axis < 0 ? axis + rank : axis;
+  if (positive < 0 || positive >= rank) fail(here() + "axis " + std::to_string(axis) + " out of range");
   return int(positive);
+}
+
+int Importer::concat_axis(const Node& node, const Shape& shape) const {
+  return axis_of(node, 1, int(shape.size()));
 }
 
 Shape Importer::broadcast(const Shape& a, const Shape& b) const {
@@ -103,6 +106,16 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
     }
     return out;
   }
+  if (kind == "ArgMax") {
+    const int axis = axis_of(node, 0, rank);
+    Shape out = in;
+    if (integer(node, "keepdims", 1) != 0) {
+      out[size_t(axis)] = 1;
+    } else {
+      out.erase(out.begin() + axis);
+    }
+    return out;
+  }
   if (kind == "Gemm") {
     if (operands.size() < 2 || operands[1] < 0) fail(here() + "two operands expected");
     const Shape& b = at(operands[1]).shape;
@@ -163,9 +176,12 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
   }
   if (kind == "Concat") return concat_shape(node, operands);
   throw Refused{
-      "the operators Add, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, HardSigmoid, "
-      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Resize, Sigmoid, "
-      "Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, QuantizeLinear and "
+      "the operators Add, ArgMax, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, "
+      "HardSigmoid, "
+      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Resize, "
+      "Sigmoid, "
+      "Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, "
+      "QuantizeLinear and "
       "DequantizeLinear",
       clean_name(kind),
       kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};

@@ -29,13 +29,17 @@ int Importer::new_tensor(Tensor tensor) {
   return int(graph_.tensors.size()) - 1;
 }
 
-int Importer::new_float_tensor(const std::string& name, const Shape& shape) {
+int Importer::new_host_tensor(const std::string& name, ElementType type, const Shape& shape) {
   Tensor tensor;
   tensor.name = name;
-  tensor.type = ElementType::Float32;
-  tensor.model_type = ElementType::Float32;
+  tensor.type = type;
+  tensor.model_type = type;
   tensor.shape = shape;
   return new_tensor(std::move(tensor));
+}
+
+int Importer::new_float_tensor(const std::string& name, const Shape& shape) {
+  return new_host_tensor(name, ElementType::Float32, shape);
 }
 
 int Importer::new_quantised_tensor(const std::string& name, const Shape& shape, const Scales& scales) {
@@ -66,21 +70,8 @@ Quantization Importer::stored(const Scales& scales) {
   return q;
 }
 
-std::string Importer::unique_layer_name(const std::string& wanted) {
-  int& last = layer_names_[wanted];
-  if (last == 0) {
-    last = 1;
-    return wanted;
-  }
-  std::string name;
-  do {
-    name = wanted + "#" + std::to_string(++last);
-  } while (!layer_names_.try_emplace(name, 1).second);
-  return name;
-}
-
 void Importer::emit(Op op) {
-  op.name = unique_layer_name(graph_.tensors[size_t(op.output)].name);
+  op.name = layer_names_.unique(graph_.tensors[size_t(op.output)].name);
   check_arithmetic(op);
   graph_.ops.push_back(std::move(op));
 }
@@ -109,6 +100,7 @@ int Importer::plain(int tensor) const {
 }
 
 int Importer::read_as(int value, const Scales& scales) {
+  require_not_regrouped(value);
   const int tensor = at(value).tensor;
   if (scales.scale.size() != 1) {
     throw Refused{"one scale per activation tensor", std::to_string(scales.scale.size()) + " scales",
@@ -148,10 +140,7 @@ void Importer::charge(int64_t bytes) {
     fail("its constants add up to more than " + std::to_string(kMaxFloatBytes) + " times the file");
 }
 
-Shape Importer::model_shape(int tensor) const {
-  const Shape& s = graph_.tensors[size_t(tensor)].shape;
-  return s.size() == 4 ? Shape{s[0], s[3], s[1], s[2]} : s;
-}
+Shape Importer::model_shape(int tensor) const { return graph_.tensors[size_t(tensor)].model_shape(); }
 
 Scales Importer::scales_of_tensor(int value) {
   const Tensor& t = graph_.tensors[size_t(at(value).tensor)];

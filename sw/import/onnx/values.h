@@ -85,19 +85,31 @@ struct Scales {
   }
 };
 
-// Every value is one of: a constant; a quantised tensor of the graph; or a float value that is not computed
-// yet (a model input, a dequantised tensor, or an operator on such).
+// A quantised map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
+struct Regrouping {
+  int tensor = -1;         // the map
+  Scales scales;           // of it
+  Shape map;               // its shape
+  Shape dims;              // that it was reshaped to
+  std::vector<int> order;  // of the transposition; empty: not transposed yet
+  bool finished = false;   // reshaped again
+};
+
+// Every value is one of: a constant; a quantised tensor of the graph; a quantised map between the reshapes of
+// a channel shuffle; or a float value that is not computed yet (a model input, a dequantised value, or an
+// operator on such).
 struct Value {
-  enum class Form : uint8_t { Refused, Constant, Quantised, FloatInput, Dequantised, Expression };
+  enum class Form : uint8_t { Refused, Constant, Quantised, Regrouped, FloatInput, Dequantised, Expression };
 
   Form form = Form::Refused;
   std::string name;
   Shape shape;        // model order
   Constant constant;  // Constant
   int tensor = -1;    // Quantised: in the graph; others: once they are float tensors of the graph
-  int type = kInt8;   // Quantised
-  int source = -1;    // Dequantised: the Quantised or Constant value
-  Scales scales;      // Dequantised
+  int type = kInt8;   // Quantised, Regrouped
+  int source = -1;    // Dequantised: the Quantised, Regrouped or Constant value
+  Scales scales;      // Dequantised, Regrouped
+  Regrouping regrouping;                  // Regrouped
   const onnx::NodeProto* node = nullptr;  // Expression
   std::vector<int> operands;              // Expression: values, -1 for an absent one
   int part = 0;                           // Expression: which output of the node

@@ -40,7 +40,8 @@ File every_operator() {
   return model.file();
 }
 
-// The operators that need no options, on uint8: quantise, pad, slice, split and tables.
+// The operators that need no options, on uint8: quantise, pad, slice, split, tables, channel shuffle and
+// argmax.
 File operators_without_options() {
   test::ModelBuilder model(5);
   const auto tensor = [&](const std::string& name, std::vector<int> shape, test::FileType type,
@@ -80,7 +81,8 @@ File operators_without_options() {
   op(117, {first}, {swish});
   const int sigmoid = tensor("sigmoid", {1, 3, 4, 2}, kInt8, -128);
   op(14, {second}, {sigmoid});
-  model.outputs = {swish, sigmoid};
+  const int shuffled = model.channel_shuffle(swish, 2);
+  model.outputs = {shuffled, sigmoid, model.arg_max(shuffled, 3)};
   return model.file();
 }
 
@@ -130,7 +132,7 @@ void run(const File& file, std::mt19937_64& random) {
   }
   const auto tensors = run_reference(graph, inputs);
   for (const int index : graph.outputs) {
-    EXPECT_EQ(tensors[size_t(index)].size(), graph.tensors[size_t(index)].elements());
+    EXPECT_EQ(tensors[size_t(index)].size(), graph.tensors[size_t(index)].bytes());
   }
 }
 
@@ -196,7 +198,7 @@ TEST(BadInput, ManyByteFlipsOfOperatorsWithoutOptions) {
 TEST(BadInput, OperatorsWithoutOptionsAreSound) {
   const ImportResult result = import_tflite(operators_without_options());
   ASSERT_TRUE(result.graph) << result.refusals.front().text();
-  EXPECT_EQ(result.graph->ops.size(), 7U);  // the split is two
+  EXPECT_EQ(result.graph->ops.size(), 9U);  // the split is two
 }
 
 TEST(BadInput, NotAModel) {

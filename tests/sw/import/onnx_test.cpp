@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <string>
@@ -275,6 +276,116 @@ TEST(Onnx, SplitHasSeveralOutputs) {
   ASSERT_EQ(second.size(), 90U);
   for (int i = 0; i < 90; i++) EXPECT_EQ(second[size_t(i)], (i + 30) % 250 - 120);
   EXPECT_EQ(run_stored(f, "first").size(), 30U);
+}
+
+// On stored values, with every step quantised, and as one float expression.
+TEST(Onnx, ChannelShuffle) {
+  OnnxFile f = stored_file();
+  int64s(f, "groups", {1, 2, 2, 5, 6});
+  int64s(f, "map", {0, 4, 5, -1});
+  const auto transpose = [&](const std::string& from, const std::string& to) {
+    OnnxFile::ints(f.node("Transpose", {from}, to), "perm", {0, 2, 1, 3, 4});
+  };
+  f.node("Reshape", {"x", "groups"}, "a1");
+  transpose("a1", "a2");
+  f.node("Reshape", {"a2", "map"}, "stored");
+  f.output("stored");
+  f.node("DequantizeLinear", {"x", "s", "z"}, "b0");
+  f.node("Reshape", {"b0", "groups"}, "b1");
+  f.node("QuantizeLinear", {"b1", "s", "z"}, "b2");
+  f.node("DequantizeLinear", {"b2", "s", "z"}, "b3");
+  transpose("b3", "b4");
+  f.node("QuantizeLinear", {"b4", "s", "z"}, "b5");
+  f.node("DequantizeLinear", {"b5", "s", "z"}, "b6");
+  f.node("Reshape", {"b6", "map"}, "b7");
+  f.node("QuantizeLinear", {"b7", "s", "z"}, "quantised");
+  f.output("quantised");
+  f.node("Reshape", {"b0", "groups"}, "c1");
+  transpose("c1", "c2");
+  f.node("Reshape", {"c2", "map"}, "c3");
+  f.node("QuantizeLinear", {"c3", "s", "z"}, "whole");
+  f.output("whole");
+  std::vector<int> want;
+  for (const int c : {0, 2, 1, 3}) {
+    for (int y = 0; y < 5; y++) {
+      for (int x = 0; x < 6; x++) want.push_back(stored_input(c, y, x));
+    }
+  }
+  for (const char* name : {"stored", "quantised", "whole"}) EXPECT_EQ(run_stored(f, name), want) << name;
+  const Graph graph = require_graph(import_onnx(f.file()));
+  EXPECT_EQ(graph.ops.size(), 3U);
+
+  // Halves of a shuffle are none, and only its own steps may read them.
+  const std::string limit =
+      "limit: channel shuffles: a map reshaped, transposed and reshaped to its own shape again, found: ";
+  OnnxFile half = stored_file();
+  int64s(half, "groups", {1, 2, 2, 5, 6});
+  half.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  half.node("Reshape", {"d", "groups"}, "r");
+  half.node("QuantizeLinear", {"r", "s", "z"}, "y");
+  half.output("y");
+  expect_message(half, limit + "'y' of shape 1x2x2x5x6 for another operator");
+  OnnxFile pixels = f;
+  for (int i = 0; i < 2; i++) pixels.graph().mutable_node(1)->mutable_attribute(0)->set_ints(3 + i, 4 - i);
+  expect_message(pixels, limit + "1x4x5x6 to 1x2x2x5x6, transposed, to 1x4x5x6");
+  OnnxFile scale = f;
+  scale.scale("other", 0.25F);
+  scale.graph().mutable_node(5)->set_input(1, "other");
+  expect_message(scale, limit + "another scale");
+}
+
+TEST(Onnx, ArgMax) {
+  OnnxFile f = stored_file();
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  const auto arg_max = [&](const std::string& in, const std::string& out, int64_t axis, int64_t keep,
+                           int64_t last) {
+    auto& node = f.node("ArgMax", {in}, out);
+    for (const auto& [name, value] :
+         {std::pair{"axis", axis}, {"keepdims", keep}, {"select_last_index", last}}) {
+      auto* a = node.add_attribute();
+      a->set_name(name);
+      a->set_i(value);
+    }
+    f.output(out);
+  };
+  arg_max("x", "stored", 1, 0, 0);
+  arg_max("d", "float", 1, 1, 0);
+  arg_max("x", "rows", 2, 1, 1);
+  const Graph graph = require_graph(import_onnx(f.file()));
+  const Tensor& in = graph.tensors[size_t(graph.inputs.at(0))];
+  std::vector<uint8_t> bytes(in.elements());
+  std::mt19937_64 random(test::seed());
+  for (uint8_t& b : bytes) b = uint8_t(random() % 4);
+  const auto tensors = run_reference(graph, std::vector<Int8Values>{from_model(in, bytes)});
+  const auto value = [&](int c, int y, int x) { return bytes[size_t((c * 5 + y) * 6 + x)]; };
+  const auto found = [&](size_t output, size_t i) {
+    const int t = graph.outputs[output];
+    EXPECT_EQ(graph.tensors[size_t(t)].type, ElementType::Int64);
+    int64_t position = 0;
+    std::memcpy(&position, tensors[size_t(t)].data() + i * 8, 8);
+    return int(position);
+  };
+  EXPECT_EQ(graph.tensors[size_t(graph.outputs[0])].shape, (std::vector<int>{1, 5, 6}));
+  EXPECT_EQ(graph.tensors[size_t(graph.outputs[1])].shape, (std::vector<int>{1, 1, 5, 6}));
+  EXPECT_EQ(graph.tensors[size_t(graph.outputs[2])].shape, (std::vector<int>{1, 4, 1, 6}));
+  for (int y = 0; y < 5; y++) {
+    for (int x = 0; x < 6; x++) {
+      int best = 0;
+      for (int c = 1; c < 4; c++) best = value(c, y, x) > value(best, y, x) ? c : best;
+      EXPECT_EQ(found(0, size_t(y * 6 + x)), best);
+      EXPECT_EQ(found(1, size_t(y * 6 + x)), best);
+    }
+  }
+  for (int c = 0; c < 4; c++) {
+    for (int x = 0; x < 6; x++) {
+      int best = 0;
+      for (int y = 1; y < 5; y++) best = value(c, y, x) >= value(c, best, x) ? y : best;
+      EXPECT_EQ(found(2, size_t(c * 6 + x)), best);
+    }
+  }
+  f.node("QuantizeLinear", {"float", "s", "z"}, "q");
+  f.output("q");
+  expect_message(f, "limit: argmax at the end of the network, found: 'float' feeds 'q'");
 }
 
 TEST(Onnx, PadAddsZeros) {

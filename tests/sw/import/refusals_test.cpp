@@ -73,6 +73,54 @@ TEST(Refusals, UnsupportedOperators) {
             std::string::npos);
 }
 
+TEST(Refusals, TranspositionsThatShuffleNoChannels) {
+  const auto with = [](const std::vector<int>& grouped, const std::vector<int>& order,
+                       const std::vector<int>& last) {
+    ModelBuilder model(1);
+    const int a = model.conv(model.input({1, 8, 8, 6}), {.channels = 4});
+    model.output(model.reshape(model.transpose(model.reshape(a, grouped), order), last));
+    return model;
+  };
+  EXPECT_TRUE(import_tflite(with({1, 8, 8, 2, 2}, {0, 1, 2, 4, 3}, {1, 8, 8, 4}).file()).graph);
+  EXPECT_TRUE(import_tflite(with({64, 2, 2}, {0, 2, 1}, {1, 8, 8, 4}).file()).graph);
+  const std::string limit =
+      "channel shuffles: a map reshaped, transposed and reshaped to its own shape again";
+  expect_refusal(with({1, 8, 8, 2, 2}, {0, 2, 1, 4, 3}, {1, 8, 8, 4}), "reshape_9", "RESHAPE", limit,
+                 "1x8x8x4 to 1x8x8x2x2");
+  expect_refusal(with({1, 16, 8, 2}, {0, 1, 3, 2}, {1, 8, 8, 4}), "reshape_9", "RESHAPE", limit,
+                 "1x8x8x4 to 1x16x8x2");
+  expect_refusal(with({1, 8, 8, 2, 2}, {0, 1, 2, 4, 3}, {1, 64, 4}), "reshape_9", "RESHAPE", limit,
+                 "to 1x64x4");
+  ModelBuilder model(1);
+  const int map = model.conv(model.input({1, 8, 8, 6}), {.channels = 4});
+  model.output(model.transpose(map, {0, 3, 1, 2}));
+  expect_refusal(model, "transpose_5", "TRANSPOSE", limit, "a transposition of something else");
+}
+
+TEST(Refusals, ArgmaxStandsAtTheEnd) {
+  ModelBuilder model(1);
+  const int a = model.conv(model.input({1, 8, 8, 6}), {.channels = 4});
+  const int positions = model.arg_max(a, 3);
+  model.output(positions);
+  EXPECT_TRUE(import_tflite(model.file()).graph);
+  ModelBuilder other = model;
+  other.tensors[size_t(positions)].type = FileType::UInt8;
+  expect_refusal(other, "arg_max_5", "ARG_MAX", "positions of int32 or int64", "UINT8");
+  other = model;
+  other.ops.back().inputs[1] = 2;  // the bias
+  expect_damage(other, "axis");
+  other = model;
+  other.tensors.push_back(other.tensors[size_t(a)]);
+  other.tensors.back().name = "behind";
+  FileOp reshape;
+  reshape.code = 22;
+  reshape.inputs = {positions};
+  reshape.outputs = {int(other.tensors.size()) - 1};
+  other.ops.push_back(reshape);
+  other.outputs = reshape.outputs;
+  expect_refusal(other, "behind", "RESHAPE", "argmax at the end of the network", "arg_max_5");
+}
+
 TEST(Refusals, ElementTypes) {
   ModelBuilder floating = base();
   for (const size_t i : {kInput, kOutput}) {

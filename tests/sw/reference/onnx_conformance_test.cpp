@@ -15,26 +15,14 @@
 
 #include "graph/error.h"
 #include "import/import.h"
-#include "onnx.pb.h"
 #include "reference/reference.h"
+#include "tests/support/onnx_messages.h"
 #include "tests/support/shared.h"
 
 namespace kaiten {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Message>
-Message parse(const fs::path& path) {
-  const std::vector<uint8_t> bytes = read_model_file(path);
-  Message message;
-  EXPECT_TRUE(message.ParseFromArray(bytes.data(), int(bytes.size()))) << path;
-  return message;
-}
-
-onnx::TensorProto data_file(const fs::path& test, const std::string& kind, int i) {
-  return parse<onnx::TensorProto>(test / "test_data_set_0" / (kind + "_" + std::to_string(i) + ".pb"));
-}
 
 std::vector<uint8_t> bytes_of_tensor(const onnx::TensorProto& tensor) {
   if (tensor.has_raw_data()) return {tensor.raw_data().begin(), tensor.raw_data().end()};
@@ -48,11 +36,11 @@ std::vector<uint8_t> bytes_of_tensor(const onnx::TensorProto& tensor) {
 }
 
 // Runs the test; the reason if it cannot run.
-std::string run(const fs::path& test) {
-  auto model = parse<onnx::ModelProto>(test / "model.onnx");
+std::string run(const fs::path& folder) {
+  auto model = test::parse<onnx::ModelProto>(folder / "model.onnx");
   onnx::GraphProto& graph_file = *model.mutable_graph();
   for (int i = 1; i < graph_file.input_size(); i++) {
-    onnx::TensorProto tensor = data_file(test, "input", i);
+    onnx::TensorProto tensor = test::node_data(folder, "input", i);
     tensor.set_name(graph_file.input(i).name());
     *graph_file.add_initializer() = std::move(tensor);
   }
@@ -60,7 +48,7 @@ std::string run(const fs::path& test) {
   ImportResult result;
   try {
     result = import_onnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                         test.filename().string(), {.float_models = true});
+                         folder.filename().string(), {.float_models = true});
   } catch (const InputError& error) {
     return error.what();
   }
@@ -71,22 +59,22 @@ std::string run(const fs::path& test) {
   }
   const Graph& graph = *result.graph;
   const Tensor& in = graph.tensors[size_t(graph.inputs.at(0))];
-  const Int8Values input = from_model(in, bytes_of_tensor(data_file(test, "input", 0)));
+  const Int8Values input = from_model(in, bytes_of_tensor(test::node_data(folder, "input", 0)));
   const auto tensors = run_reference(graph, std::vector<Int8Values>{input});
   for (size_t o = 0; o < graph.outputs.size(); o++) {
     const Tensor& out = graph.tensors[size_t(graph.outputs[o])];
     const std::vector<uint8_t> made = to_model(out, tensors[size_t(graph.outputs[o])]);
-    const std::vector<uint8_t> expected = bytes_of_tensor(data_file(test, "output", int(o)));
+    const std::vector<uint8_t> expected = bytes_of_tensor(test::node_data(folder, "output", int(o)));
     if (out.type != ElementType::Float32) {
-      EXPECT_EQ(made, expected) << test;
+      EXPECT_EQ(made, expected) << folder;
       continue;
     }
     const std::vector<float> a = floats_of(std::vector<int8_t>(made.begin(), made.end()));
     const std::vector<float> b = floats_of(std::vector<int8_t>(expected.begin(), expected.end()));
-    EXPECT_EQ(a.size(), b.size()) << test;
+    EXPECT_EQ(a.size(), b.size()) << folder;
     for (size_t i = 0; i < a.size() && i < b.size(); i++) {
       // The tolerance of ONNX's own runner: some expected values have four digits.
-      EXPECT_LE(std::abs(a[i] - b[i]), 1.0e-6F + 1.0e-3F * std::abs(b[i])) << test << " element " << i;
+      EXPECT_LE(std::abs(a[i] - b[i]), 1.0e-6F + 1.0e-3F * std::abs(b[i])) << folder << " element " << i;
     }
   }
   return "";

@@ -1,0 +1,50 @@
+#include "import/channel_shuffle.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace kaiten {
+
+std::optional<std::vector<int>> shuffled_channels(const std::vector<int>& dims, const std::vector<int>& order,
+                                                  int channels, bool channels_last) {
+  // Dimensions of 1 may stand anywhere.
+  std::vector<int> moved;
+  for (const int d : order) {
+    if (dims[size_t(d)] != 1) moved.push_back(d);
+  }
+  std::vector<int> kept = moved;
+  std::sort(kept.begin(), kept.end());
+
+  // Those of the channels: the last ones, or the first.
+  const size_t n = kept.size();
+  size_t count = 0;
+  int64_t product = 1;
+  while (count < n && product < channels)
+    product *= dims[size_t(kept[channels_last ? n - 1 - count++ : count++])];
+  if (product != channels) return std::nullopt;
+  const size_t first = channels_last ? n - count : 0;
+  for (size_t i = 0; i < n; i++) {
+    if ((i < first || i >= first + count) && moved[i] != kept[i]) return std::nullopt;
+  }
+
+  // Step of every dimension in the source, then counting in the order of the result.
+  std::vector<int> step(dims.size(), 0);
+  int next = 1;
+  for (size_t i = first + count; i-- > first;) {
+    step[size_t(kept[i])] = next;
+    next *= dims[size_t(kept[i])];
+  }
+  std::vector<int> from(size_t(channels), 0);
+  for (int o = 0; o < channels; o++) {
+    int rest = o;
+    for (size_t i = first + count; i-- > first;) {
+      const auto d = size_t(moved[i]);
+      from[size_t(o)] += rest % dims[d] * step[d];
+      rest /= dims[d];
+    }
+  }
+  return from;
+}
+
+}  // namespace kaiten
