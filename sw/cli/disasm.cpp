@@ -59,7 +59,7 @@ int disasm_command(const Arguments& arguments) {
   }
   if (is_model(file, bytes)) {
     const Graph graph = require_graph(file == kDemoName ? import_tflite(bytes, file) : import_file(file));
-    const Program program = compile(graph, preset(config));
+    const Program program = compile(graph, preset(config), {.before_each = check_interrupt});
     for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
     bytes = program.command_bytes();
   }

@@ -1,15 +1,17 @@
+#include "report/inspect.h"
+
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
 #include <iostream>
 
 #include "cli/demo.h"
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
 #include "graph/error.h"
 #include "import/import.h"
-#include "report/inspect.h"
 
 namespace kaiten::cli {
 
@@ -42,7 +44,7 @@ int inspect_command(const Arguments& arguments) {
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
   const Graph& graph = *imported.graph;
-  const Compiled compiled = try_compile(graph, machine);
+  const Compiled compiled = try_compile(graph, machine, {.before_each = check_interrupt});
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     print_inspect(std::cout, imported, places(graph, reasons), output_width());

@@ -141,8 +141,10 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 Session Job::open(ProgressLine& progress) {
   Graph graph = require_graph(model_.empty() ? import_tflite(demo_model(), kDemoName) : import_file(model_));
   check_interrupt();
-  if (machine_.compress == Compress::kAuto) machine_.calibration = inputs(graph).values;
-  Session session(std::move(graph), machine_);
+  SessionOptions options = machine_;
+  options.before_each = check_interrupt;
+  if (options.compress == Compress::kAuto) options.calibration = inputs(graph).values;
+  Session session(std::move(graph), options);
   session.set_progress([&progress](const std::string& what) {
     check_interrupt();
     progress.show(what);

@@ -286,10 +286,9 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     report.notes.push_back("additions, implied projections and the classifier of the table are layers here");
   }
   const auto start = std::chrono::steady_clock::now();
-  MachinePlanner planner(*source.graph, report.network, table, config, o.batch);
+  MachinePlanner planner(*source.graph, report.network, table, config, o.batch, check_interrupt);
   for (plan::MethodKind k : plan::kMethodKinds) {
     if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
-    check_interrupt();
     report.methods.push_back(planner.run(k));
     report.energies.push_back(
         plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));

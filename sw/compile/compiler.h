@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct CompileOptions {
   int block_pixels = 0;  // output pixels of a command, 0: a default that suits the array
   // Addresses of SB and VB that rings do not use.
   std::array<int, kBuffers> reserve{};
+  // Called before each plan that is tried; what it throws ends the compilation.
+  std::function<void()> before_each = {};
   // Where not empty: operators of the graph behind which the spans end, ascending.
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.

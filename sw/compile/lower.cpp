@@ -162,6 +162,9 @@ class Lowerer {
     if (op.kind == OpKind::Slice) return lower_slice(op, inputs[0]);
     if (op.kind == OpKind::Shuffle) return lower_shuffle(op, inputs[0]);
     if (op.kind == OpKind::Pad) return lower_pad_op(op, inputs[0]);
+    if (const int ranges = channel_ranges(op, inputs[0]); ranges > 1) {
+      return lower_by_ranges(op, inputs[0], ranges);
+    }
     const Op* shuffle = op.kind == OpKind::Conv2D ? shuffle_behind(op) : nullptr;
     LoweredOp l = begin(inputs, shuffle != nullptr ? shuffle->output : op.output);
     if (op.kind != OpKind::FullyConnected) require_shape(context(), l.in);
@@ -180,6 +183,88 @@ class Lowerer {
     const int output = l.tensor;
     set_view(output, end(std::move(l)));
     if (output != op.output) set_view(op.output, view_of(output));
+  }
+
+  static bool is_window(const Op& op) {
+    return op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool || op.kind == OpKind::Mean ||
+           (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier == 1);
+  }
+
+  // The convolution that makes a view, nobody's position if another operator does.
+  std::size_t maker_of(int v) const {
+    std::size_t at = 0;
+    while (at < result_.ops.size() && (!on_device(result_.ops[at].engine) || result_.ops[at].output != v))
+      at++;
+    const bool conv = at < result_.ops.size() && result_.ops[at].kernels.data != nullptr;
+    return conv ? at : result_.ops.size();
+  }
+
+  // A window of more rows than VB has room for: where one convolution makes them, for the window alone, both
+  // work one range of channels after the other; so many ranges that VB has room for two.
+  int channel_ranges(const Op& op, int v) const {
+    if (!is_window(op) || only_reader(op.inputs[0]) != &op || border_.contains(op.inputs[0])) return 1;
+    const std::size_t maker = maker_of(v);
+    if (maker == result_.ops.size()) return 1;
+    const LoweredOp& made = result_.ops[maker];
+    const int rows = op.kind == OpKind::Mean ? made.out.h : std::min(op.window.extent_h(), made.out.h);
+    const auto addresses = [&](int channels) {
+      return rows * RowLayout(ceil_div(channels, config_.cp), made.out.w).slot_size;
+    };
+    // Results and rows ahead need some room too.
+    if (addresses(made.out.c) <= config_.vb_depth / 4 * 3) return 1;
+    int ranges = 2;
+    while (ranges < made.array.tiles && addresses(channels_of_range(made, ranges)) > config_.vb_depth / 2)
+      ranges++;
+    return ranges;
+  }
+
+  // Whole tiles of the array.
+  int channels_of_range(const LoweredOp& made, int ranges) const {
+    return ceil_div(made.array.tiles, ranges) * config_.kp;
+  }
+
+  // The results of the ranges are parts of one map.
+  void lower_by_ranges(const Op& op, int v, int ranges) {
+    const std::size_t at = maker_of(v);
+    const LoweredOp whole = result_.ops[at];
+    result_.ops.erase(result_.ops.begin() + std::ptrdiff_t(at));
+    const int step = channels_of_range(whole, ranges);
+    int map = -1;
+    ChannelMap channels;
+    for (int first = 0; first < whole.out.c; first += step) {
+      LoweredOp conv = range_of(whole, first, std::min(step, whole.out.c - first));
+      conv.output = maps_.add(conv.tensor, conv.out, ChannelMap(conv.out.c));
+      result_.ops.push_back(conv);
+      LoweredOp l = begin({conv.output}, op.output, first);
+      l.out.c = conv.out.c;
+      l.channel_of.resize(std::size_t(conv.out.c));
+      std::iota(l.channel_of.begin(), l.channel_of.end(), first);
+      require_shape(context(), l.in);
+      lower_on_engine(op, l);
+      const int part = end(std::move(l));
+      if (map < 0) {
+        map = part;
+      } else {
+        maps_.join(map, part);
+      }
+      channels.append(maps_.view(part).channels, 0, config_.cp);
+    }
+    set_view(op.output, maps_.add_view({maps_.view(map).storage, channels}));
+  }
+
+  LoweredOp range_of(const LoweredOp& whole, int first, int channels) const {
+    LoweredOp l = whole;
+    l.first_channel = first;
+    l.out.c = channels;
+    l.array = ArrayTiles(whole.array.mode, l.kernel_rows, l.kernel_columns, l.lanes, channels, config_.kp,
+                         config_.cp);
+    l.params = {whole.params.begin() + first, whole.params.begin() + first + channels};
+    l.kernels.kernel_of.resize(std::size_t(channels));
+    for (int o = 0; o < channels; o++) {
+      const std::vector<int>& of = whole.kernels.kernel_of;
+      l.kernels.kernel_of[std::size_t(o)] = of.empty() ? first + o : of[std::size_t(first + o)];
+    }
+    return l;
   }
 
   // The shuffle of channels that alone reads a convolution's result: the convolution makes its order.

@@ -51,7 +51,7 @@ void lower_depthwise(const LowerContext& c, const Op& op, LoweredOp& l) {
   finish_vector(c, l, WindowKind::kDepthwise);
   const Window& w = op.window;
   l.depthwise = {c.graph.weights_of(op).data.data(),
-                 l.in.c,
+                 c.graph.weights_of(op).nhwc().c,
                  w.kernel_h,
                  w.kernel_w,
                  l.channel_of,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "compile/lower.h"
 #include "compile/spans.h"
@@ -32,11 +33,12 @@ std::int64_t parameter_bytes(const Program& program) {
 }  // namespace
 
 MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                               const Config& config, int batch)
+                               const Config& config, int batch, std::function<void()> before_each)
     : graph_(graph),
       network_(network),
       config_(config),
       batch_(batch),
+      before_each_(std::move(before_each)),
       dataflow_(network),
       layer_of_(graph.ops.size(), -1) {
   for (int m = 0; m < network.layer_count(); m++) {
@@ -49,6 +51,7 @@ plan::Method MachinePlanner::run(plan::MethodKind kind) {
   using plan::MethodKind;
   CompileOptions options;
   options.images = batch_;
+  options.before_each = before_each_;
   options.order = kind == MethodKind::kOptimal || kind == MethodKind::kBound ? OperatorOrder::kBest
                                                                              : OperatorOrder::kGraph;
   plan::Method m;
@@ -213,6 +216,7 @@ bool MachinePlanner::fits(const std::vector<int>& cuts) const {
   SpanOptions options;
   options.images = batch_;
   options.cuts = operators(cuts);
+  if (before_each_) before_each_();
   try {
     const Lowering lowering = lower(graph_, config_, RoundingStyle::LiteRt);
     SpanMemo memo;

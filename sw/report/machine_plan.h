@@ -3,6 +3,7 @@
 #ifndef KAITEN_REPORT_MACHINE_PLAN_H
 #define KAITEN_REPORT_MACHINE_PLAN_H
 
+#include <functional>
 #include <optional>
 
 #include "compile/compiler.h"
@@ -16,7 +17,7 @@ class MachinePlanner {
   // made from the network (to_graph.h). All must outlive the planner. Bytes and cycles are those of a whole
   // batch.
   MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                 const Config& config, int batch = 1);
+                 const Config& config, int batch = 1, std::function<void()> before_each = {});
 
   // Throws InputError for what cannot run, and for Layer Fusion, which no machine of ours executes.
   plan::Method run(plan::MethodKind kind);
@@ -34,6 +35,7 @@ class MachinePlanner {
   const plan::Network& network_;
   const Config& config_;
   int batch_;
+  std::function<void()> before_each_;  // called before each plan that is tried
   plan::Dataflow dataflow_;
   std::vector<int> layer_of_;  // by operator, -1: none
   std::vector<int> op_of_;     // by layer

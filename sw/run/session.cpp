@@ -175,6 +175,7 @@ Programs compiled(const Graph& graph, const SessionOptions& o) {
   options.keep_on_chip = !o.spill;
   options.compress = o.compress;
   if (o.compress == Compress::kAuto && !o.calibration.empty()) options.densities = densities(graph, o);
+  options.before_each = o.before_each;
   if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
   KeptPrograms kept = compile_kept(graph, preset(o.config), options);
   return {std::move(kept.first), std::move(kept.again)};

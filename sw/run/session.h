@@ -47,6 +47,8 @@ struct SessionOptions {
   // densities of a reference run with these inputs.
   Compress compress = Compress::kOff;
   std::vector<Int8Values> calibration = {};
+  // Called now and then while the model is compiled; what it throws ends that.
+  std::function<void()> before_each = {};
   // The simulated memory.
   unsigned latency = 100;       // cycles
   double bytes_per_cycle = -1;  // both directions together; 0: no limit, below 0: the width of the bus

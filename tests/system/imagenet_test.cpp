@@ -72,14 +72,23 @@ TEST_P(ImageNet, Images) {
 
 INSTANTIATE_TEST_SUITE_P(
     Networks, ImageNet,
-    testing::Values(Case{"coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq", "base", "MobileNetV2"},
+    testing::Values(Case{"coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq", "base",
+                         "MobileNetV2"},
                     Case{"coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite",
                          "mobilenet_edgetpu_0.75_224_post_training_quant", "base", "MobileNetEdgeTpu"},
                     // uint8 with asymmetric weights
-                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "nano", "MobileNetV1SmallNano"},
-                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "base", "MobileNetV1Small"},
-                    Case{"coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "base", "MobileNetV1Uint8"},
-                    Case{"coral/mobilenet_v2_1.0_224_quant.tflite", "mobilenet_v2_1.0_224_quant", "base", "MobileNetV2Uint8"}),
+                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "nano",
+                         "MobileNetV1SmallNano"},
+                    Case{"coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "nano",
+                         "MobileNetV1Uint8Nano"},
+                    Case{"coral/tf2_mobilenet_v2_1.0_224_ptq.tflite", "tf2_mobilenet_v2_1.0_224_ptq", "nano",
+                         "MobileNetV2Nano"},
+                    Case{"coral/mobilenet_v1_0.25_128_quant.tflite", "mobilenet_v1_0.25_128_quant", "base",
+                         "MobileNetV1Small"},
+                    Case{"coral/mobilenet_v1_0.75_192_quant.tflite", "mobilenet_v1_0.75_192_quant", "base",
+                         "MobileNetV1Uint8"},
+                    Case{"coral/mobilenet_v2_1.0_224_quant.tflite", "mobilenet_v2_1.0_224_quant", "base",
+                         "MobileNetV2Uint8"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // The image of a layer file, every tensor as the framework made it.

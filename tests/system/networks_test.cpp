@@ -161,9 +161,9 @@ TEST_P(Networks, ResNet8) { run_vectors("ResNet-8", "mlperf-tiny/pretrainedResne
 // Its first kernel has 10x4 taps.
 TEST_P(Networks, KeywordSpotting) { run_vectors("Keyword spotting", "mlperf-tiny/kws_ref_model.tflite", "kws"); }
 
-// Scales its input by multiplication and subtraction of constants.
+// Scales its input by multiplication and subtraction of constants. The five rows of its last average do not
+// fit VB of the small configurations: it goes by ranges of channels there.
 TEST_P(Networks, MobileNetV2For160) {
-  if (std::string(GetParam()) != "base") GTEST_SKIP() << "the five rows of its last average do not fit VB";
   run_vectors("MobileNetV2 0.35-160", "cfu-playground/model_mobilenetv2_160_035.tflite", "mobilenetv2_160_035");
 }
 

@@ -661,6 +661,43 @@ TEST(Compiler, ConcatenationIsNoWork) {
   run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, 1);
 }
 
+// Ctrl-C: what the caller throws comes out.
+TEST(Compiler, MayBeEndedBetweenPlans) {
+  struct Ended {};
+  GraphBuilder g(1);
+  const int in = g.input(12, 12, 8);
+  g.output(g.conv(g.conv(in, 16, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu), 8, 3, 3, 1, {1, 1, 1, 1},
+                  Activation::None));
+  int calls = 0;
+  CompileOptions options;
+  options.before_each = [&] {
+    if (++calls == 3) throw Ended{};
+  };
+  EXPECT_THROW(compile(g.graph, preset("nano"), options), Ended);
+  EXPECT_EQ(calls, 3);
+  calls = 3;
+  EXPECT_TRUE(try_compile(g.graph, preset("nano"), options).program);
+  EXPECT_GT(calls, 5);
+}
+
+// A mean over more rows than VB has room for: of ranges of channels, which the convolution in front makes one
+// after the other.
+TEST(Compiler, WindowsOfLargeMapsGoByRangesOfChannels) {
+  for (const bool shuffled : {false, true}) {
+    GraphBuilder g(7);
+    const int in = g.input(6, 5, 24);
+    int a = g.conv(in, 1150, 1, 1, 1, {}, Activation::Relu);
+    if (shuffled) a = g.shuffle(a);
+    g.output(g.fully_connected(g.mean(a), 9, Activation::None));
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, test::seed());
+    GraphBuilder d(8);
+    const int wide = d.conv(d.input(9, 30, 8), 130, 1, 1, 1, {}, Activation::Relu);
+    d.output(d.conv(d.depthwise(shuffled ? d.shuffle(wide) : wide, 3, 3, 2, {1, 1, 1, 1}, Activation::None),
+                    10, 1, 1, 1, {}, Activation::None));
+    run_on_model(d.graph, d.random_inputs(), preset("nano"), {}, test::seed());
+  }
+}
+
 TEST(Compiler, RefusesByName) {
   const auto reason = [](const Graph& g) {
     const auto all = refusals(g, preset("nano"));

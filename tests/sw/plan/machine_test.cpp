@@ -82,7 +82,9 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
     const Graph graph = random_graph(rng, 2 + int(rng() % 4));
     const Config config = small_machine(rng);
     const Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
-    if (!lowering.refusals.empty()) continue;
+    // Layers that go by ranges of channels are several operators each: cuts cannot name all the places
+    // between them.
+    if (!lowering.refusals.empty() || lowering.ops.size() != graph.ops.size()) continue;
     const int n = int(lowering.ops.size());
     SpanOptions batch;
     batch.images = t % 3 == 0 ? 1 + int(rng() % 4) : 1;
