@@ -2,10 +2,11 @@
 """Times convolutions by FFT: pruned transforms of kernels against padded ones, and layers against oneDNN's direct convolution, the
 library's own and SciPy's oaconvolve.
 
-usage: bench/fft.py [--build DIR] [--quick]
+usage: bench/fft.py [--build DIR] [--quick] [--docs]
 Ratios are of times taken in turns in one run, the shortest of each. With one thread the processor's time counts, with two the clock's.
-oneDNN (Debian: libdnnl-dev, when the bench was built) and SciPy (for `python3` or /usr/bin/python3) are optional. Needs
-kaiten-bench-fft (`cmake --build build --target kaiten-bench-fft`). Exit code 1 when FFT layers lose to oneDNN where they must not."""
+oneDNN (Debian: libdnnl-dev, when the bench was built) and SciPy (for `python3` or /usr/bin/python3) are optional. --docs
+writes the tables into docs/fft.md, between its two markers. Needs kaiten-bench-fft (`cmake --build build --target kaiten-bench-fft`). Exit
+code 1 when FFT layers lose to oneDNN where they must not."""
 import argparse
 import json
 import math
@@ -15,6 +16,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import tools
+
 METHODS = ["blocked", "data-parallel", "task-parallel", "patches"]
 # From here on the best FFT layer must be faster than oneDNN.
 LEAST_KERNEL, LEAST_CHANNELS = 5, 16
@@ -49,8 +53,27 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+said = []
+
+
+def say(text):
+    said.append(text + "\n")
+    print(text, flush=True)
+
+
 def row(*cells):
-    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
+    say("| " + " | ".join(str(c) for c in cells) + " |")
+
+
+def write_docs():
+    begin, end = "<!-- bench/fft.py: begin -->", "<!-- bench/fft.py: end -->"
+    docs = os.path.join(ROOT, "docs", "fft.md")
+    with open(docs) as f:
+        text = f.read()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"bench: docs/fft.md lacks the markers {begin} and {end}")
+    head, rest = text.split(begin)
+    tools.write(docs, head + begin + "\n" + "".join(said).rstrip() + "\n" + end + rest.split(end)[1])
 
 
 def head(*cells):
@@ -59,7 +82,7 @@ def head(*cells):
 
 
 def transforms(program):
-    print("Transforms of kernels, float32, one thread, plans measured. Padded: FFTW's own transform of the whole size.\n")
+    say("Transforms of kernels, float32, one thread, plans measured. Padded: FFTW's own transform of the whole size.\n")
     head("size", "kernel", "pruned us", "padded us", "ratio", "own passes, padded us", "ratio")
     points = []
     for p in measured(program, "transforms"):
@@ -67,13 +90,13 @@ def transforms(program):
         d = p["dimensions"]
         row(f"{p['n']}^{d}", f"{p['k']}^{d}", f"{p['pruned_us']:.1f}", f"{p['padded_us']:.1f}", f"{p['padded_us'] / p['pruned_us']:.2f}",
             f"{p['own_padded_us']:.1f}", f"{p['own_padded_us'] / p['pruned_us']:.2f}")
-    print()
+    say("")
     for d in (2, 3):
         ratios = [p["padded_us"] / p["pruned_us"] for p in points if p["dimensions"] == d]
         own = [p["own_padded_us"] / p["pruned_us"] for p in points if p["dimensions"] == d]
-        print(f"{d}-D: geometric mean {geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), of the library's own passes "
+        say(f"- {d}-D: geometric mean {geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), of the library's own passes "
               f"{geometric_mean(own):.2f}")
-    print(f"all: geometric mean {geometric_mean(p['padded_us'] / p['pruned_us'] for p in points):.2f}\n")
+    say(f"- all: geometric mean {geometric_mean(p['padded_us'] / p['pruned_us'] for p in points):.2f}\n")
 
 
 def scipy_seconds(channels, kernel):
@@ -91,7 +114,7 @@ def scipy_seconds(channels, kernel):
 
 def layers(program, threads, channels, kernels):
     """How many points are lost to oneDNN that must not be."""
-    print(f"Layers on 64^3, batch 1, float32, {threads} thread{'s' if threads > 1 else ''}: milliseconds. Last columns: how much faster the best "
+    say(f"Layers on 64^3, batch 1, float32, {threads} thread{'s' if threads > 1 else ''}: milliseconds. Last columns: how much faster the best "
           "FFT layer is.\n")
     head("channels", "kernel", *METHODS, "patches' transform", "oneDNN", "oneDNN / best", "blocked / best")
     lost, versions, shortest = 0, set(), {}
@@ -107,22 +130,23 @@ def layers(program, threads, channels, kernels):
             sys.exit(f"bench: results differ by {p['largest_difference']}")
         if other and other < best and p["k"] >= LEAST_KERNEL and p["channels"] >= LEAST_CHANNELS:
             lost += 1
-    print("\noneDNN: " + (", ".join(sorted(versions)) if versions != {""} else "not found when the bench was built (Debian: libdnnl-dev)"))
+    say("\noneDNN: " + (", ".join(sorted(versions)) if versions != {""} else "not found when the bench was built (Debian: libdnnl-dev)"))
     if threads == 1:
         for k in kernels:
             seconds, version = scipy_seconds(channels[0], k)
             if seconds is None:
-                print("oaconvolve: no python3 with SciPy (Debian: python3-scipy)")
+                say("oaconvolve: no python3 with SciPy (Debian: python3-scipy)")
                 break
-            print(f"oaconvolve ({version}), {channels[0]} to {channels[0]} channels, {k}^3: {1e3 * seconds:.0f} ms, "
+            say(f"oaconvolve ({version}), {channels[0]} to {channels[0]} channels, {k}^3: {1e3 * seconds:.0f} ms, "
                   f"{1e3 * seconds / shortest[channels[0], k]:.1f} times the best FFT layer's")
-    print()
+    say("")
     return lost
 
 
 def main():
     parser = argparse.ArgumentParser(description="Times convolutions by FFT.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/fft.md")
     parser.add_argument("--quick", action="store_true", help="layers of 8 and 16 channels only")
     args = parser.parse_args()
     program = os.path.join(ROOT, args.build, "kaiten-bench-fft")
@@ -131,6 +155,8 @@ def main():
     transforms(program)
     channels = [8, 16] if args.quick else [8, 16, 32, 64]
     lost = sum(layers(program, threads, channels, [3, 5, 7, 9]) for threads in (1, 2))
+    if args.docs:
+        write_docs()
     if lost:
         print(f"bench: oneDNN is faster at {lost} points of {LEAST_CHANNELS} channels and kernels of {LEAST_KERNEL} and more", file=sys.stderr)
     return int(lost > 0)

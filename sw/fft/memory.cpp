@@ -76,6 +76,11 @@ void* Memory::take_kept(std::uint64_t bytes) {
   return nullptr;
 }
 
+std::uint64_t Memory::kept() {
+  const std::lock_guard lock(kept_mutex_);
+  return kept_bytes_;
+}
+
 void Memory::free_kept() {
   for (const auto& [bytes, data] : kept_) ::operator delete(data, alignment_of(bytes));
   kept_.clear();
@@ -108,6 +113,12 @@ void Memory::release(void* data, std::uint64_t bytes) {
   const std::lock_guard lock(kept_mutex_);
   kept_.emplace(bytes, data);
   kept_bytes_ += bytes;
+  while (used_ + kept_bytes_ > peak_) {
+    const auto [size, smallest] = *kept_.begin();
+    ::operator delete(smallest, alignment_of(size));
+    kept_.erase(kept_.begin());
+    kept_bytes_ -= size;
+  }
 }
 
 }  // namespace kaiten::fft

@@ -35,7 +35,8 @@ class OutOfMemory : public std::runtime_error {
 };
 
 // Counts bytes; any number of threads may use one. Large arrays that are released are kept for the next of
-// the same size, within the limit: new pages cost more than many a transform.
+// the same size, because new pages cost more than many a transform: never more in all than the peak, or the
+// limit.
 class Memory {
  public:
   // Without a limit of its own: the machine's physical memory.
@@ -49,6 +50,7 @@ class Memory {
   std::uint64_t limit() const { return limit_; }
   std::uint64_t used() const { return used_; }
   std::uint64_t peak() const { return peak_; }
+  std::uint64_t kept();
   void reset_peak() { peak_ = used_.load(); }
 
   // Throws OutOfMemory unless `bytes` more are to be had; `what` begins the message.

@@ -284,6 +284,33 @@ TEST(FftConvolution, LayersRunAtTheSameTime) {
   EXPECT_EQ(memory.used(), 0U);
 }
 
+TEST(FftMemory, CountsAndKeepsWithinPeakAndLimit) {
+  Memory memory(20 << 20);
+  const auto mebibytes = [&](std::uint64_t n) { return Array<char>(memory, n << 20); };
+  {
+    const Array<char> a = mebibytes(4);
+    EXPECT_EQ(memory.used(), 4U << 20);
+  }
+  EXPECT_EQ(memory.used(), 0U);
+  EXPECT_EQ(memory.kept(), 4U << 20);
+  {
+    const Array<char> again = mebibytes(4);
+    EXPECT_EQ(memory.kept(), 0U);
+    const Array<char> other = mebibytes(10);
+    EXPECT_EQ(memory.peak(), 14U << 20);
+  }
+  EXPECT_EQ(memory.kept(), 14U << 20);
+  { const Array<char> third = mebibytes(3); }  // with what is kept beyond the peak: the smallest goes
+  EXPECT_LE(memory.kept(), memory.peak());
+  { const Array<char> all = mebibytes(20); }  // what is kept makes room
+  EXPECT_EQ(memory.kept(), 20U << 20);
+  EXPECT_THROW(mebibytes(21), OutOfMemory);
+  {
+    const Array<char> small(memory, 1000);
+    EXPECT_EQ(memory.used(), 1024U);
+  }
+}
+
 TEST(FftWorkers, EveryTaskOnceAndErrorsComeBack) {
   Workers workers(4);
   for (int tasks : {0, 1, 3, 1000}) {
