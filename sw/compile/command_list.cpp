@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compile/machine_clock.h"
 #include "graph/error.h"
 
 namespace kaiten {
@@ -70,8 +71,7 @@ std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
 }
 
 void CommandList::schedule() {
-  const auto [order, cycles] = kaiten::schedule(commands_, costs_);
-  modelled_cycles_ = cycles;
+  const std::vector<std::size_t> order = kaiten::schedule(commands_, costs_);
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;
   commands.reserve(order.size());
@@ -82,6 +82,16 @@ void CommandList::schedule() {
   }
   commands_ = std::move(commands);
   meta_ = std::move(meta);
+  std::vector<ScheduledCost> costs;
+  costs.reserve(order.size());
+  for (std::size_t i : order) costs.push_back(costs_[i]);
+  const std::vector<CommandTime> times = command_times(commands_, costs, config_.kp);
+  modelled_cycles_ = 0;
+  for (std::size_t i = 0; i < times.size(); i++) {
+    meta_[i].start = times[i].start;
+    meta_[i].complete = times[i].complete;
+    modelled_cycles_ = std::max(modelled_cycles_, times[i].complete);
+  }
 }
 
 Program CommandList::finish() {

@@ -47,6 +47,9 @@ struct CommandMeta {
   bool zvc = false;                // with compression
   std::int64_t moved_bytes = 0;    // with it: bytes expected to move
   std::int64_t cycles = 0;         // modelled time in its engine, start-up left out
+  // Modelled, from the start of the run (machine_clock.h).
+  std::int64_t start = 0;
+  std::int64_t complete = 0;
 };
 
 // A tensor the driver exchanges with the device.
@@ -122,7 +125,7 @@ struct Program {
   std::vector<CommandMeta> meta;        // one a command
   std::vector<RowDeath> deaths;         // of the rows of SB and VB, for test benches
   std::vector<std::uint8_t> constants;  // behind base register kConstants
-  std::int64_t modelled_cycles = 0;     // by the schedule's simple model of the queues
+  std::int64_t modelled_cycles = 0;     // machine_clock.h
   int wb_split = 0;                     // first row of WB that does not stay from run to run, where some do
   std::int64_t activation_bytes = 0;    // memory behind the others
   std::int64_t input_bytes = 0;

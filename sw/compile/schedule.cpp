@@ -16,7 +16,7 @@ struct Unit {
 
 }  // namespace
 
-Schedule schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs) {
+std::vector<std::size_t> schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs) {
   // One list of units per queue of the producer; STOREs ride with them.
   std::array<std::vector<Unit>, kQueues> lists;
   std::vector<std::size_t> store_order;  // first command of every unit with a STORE
@@ -31,8 +31,7 @@ Schedule schedule(const std::vector<Command>& commands, const std::vector<Schedu
   std::size_t next_store = 0;
   std::array<std::vector<std::int64_t>, kQueues> done;  // completion times of what has been placed
   std::array<std::int64_t, kQueues> busy_until{};
-  Schedule result;
-  std::vector<std::size_t>& order = result.order;
+  std::vector<std::size_t> order;
   order.reserve(commands.size());
 
   // When the command could start; nothing while it waits for one that has no place yet.
@@ -70,7 +69,6 @@ Schedule schedule(const std::vector<Command>& commands, const std::vector<Schedu
       auto& d = done[std::size_t(commands[i].queue())];
       d.push_back(d.empty() ? at : std::max(d.back(), at));  // completions are in order
       order.push_back(i);
-      result.cycles = std::max(result.cycles, d.back());
     };
     busy_until[best] = end;
     if (u.commands == 2) {
@@ -79,7 +77,7 @@ Schedule schedule(const std::vector<Command>& commands, const std::vector<Schedu
     }
     finish(producer, complete);
   }
-  return result;
+  return order;
 }
 
 }  // namespace kaiten

@@ -18,13 +18,8 @@ struct ScheduledCost {
   std::int64_t latency = 0;  // from the end of that time to completion
 };
 
-struct Schedule {
-  std::vector<std::size_t> order;  // positions in the commands given
-  std::int64_t cycles = 0;         // when the last command is complete
-};
-
-// A STORE stays immediately before the command behind it.
-Schedule schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs);
+// The order of the list, as positions in the commands given. A STORE stays immediately before the command behind it.
+std::vector<std::size_t> schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs);
 
 }  // namespace kaiten
 
