@@ -138,6 +138,17 @@ class Lowerer {
     }
   }
 
+  // Whatever follows the operator runs on the host too.
+  void require_at_end(const Op& op) const {
+    for (const Op& reader : graph_.ops) {
+      if (std::find(reader.inputs.begin(), reader.inputs.end(), op.output) == reader.inputs.end()) continue;
+      const bool follows =
+          reader.kind == OpKind::Quantize || reader.kind == OpKind::Resize || runs_on_host(reader.kind);
+      require(follows, "resizing at the end of the network", "its result feeds layer '" + reader.name + "'");
+      require_at_end(reader);
+    }
+  }
+
   // A Quantize between uint8 and int8 of one scale: stored values, less 128, are the same.
   bool keeps_values(const Op& op) const {
     if (op.kind != OpKind::Quantize) return false;
@@ -151,7 +162,8 @@ class Lowerer {
     if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op);
     // Behind an operator on the host the few values stay there.
     const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
-    if (runs_on_host(op.kind) || tail) return lower_host(op);
+    if (op.kind == OpKind::Resize) require_at_end(op);
+    if (runs_on_host(op.kind) || tail || op.kind == OpKind::Resize) return lower_host(op);
     if (op.inputs.size() == 2 && op.kind != OpKind::Concat) return lower_two(op);
     std::vector<int> inputs;
     for (int t : op.inputs) {

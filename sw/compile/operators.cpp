@@ -64,7 +64,7 @@ std::vector<Row> rows() {
       {OpKind::ToInt8, "float32 inputs", "host"},
       {OpKind::ToFloat, "float32 outputs", "host"},
       {OpKind::HostFloat, "float32 arithmetic before and behind the quantised part", "host"},
-      {OpKind::Resize, "", ""},
+      {OpKind::Resize, "at the end, nearest and bilinear", "host"},
   };
 }
 
@@ -79,7 +79,7 @@ bool runs_on_machine(OpKind kind) {
 
 std::string operators_text() {
   std::string text;
-  OpKind last = OpKind::Resize;
+  OpKind last = OpKind::ToInt8;
   for (const Row& r : rows()) {
     if (r.where.empty() || r.kind == last) continue;
     text += (text.empty() ? "" : ", ") + std::string(name_of(r.kind));
@@ -108,8 +108,14 @@ std::string operators_page() {
     page += "| `" + c.name + "` | " + std::to_string(kMaxGroups * c.cp) + " | " + std::to_string(c.ob_pixels) + " | " +
             std::to_string(c.wb_rows * 9 * c.cp / 1024) + " KiB |\n";
   }
-  page += "\nA part of a map is dense in memory when it is one pixel or one column, or has a multiple of CP channels in one\n"
-          "segment: KP channels where the array wrote it, 3 CP where the vector engine did.\n";
+  page +=
+      "\nA part of a map is dense in memory when it is one pixel or one column, or has a multiple of CP "
+      "channels in one\n"
+      "segment: KP channels where the array wrote it, 3 CP where the vector engine did.\n\n"
+      "Not on the device: resizing between layers, transposed convolutions, concatenations of rows or "
+      "columns. Results of\n"
+      "one command lie side by side in a row, in SB, VB and memory; these would have to leave columns free "
+      "for others.\n";
   return page;
 }
 

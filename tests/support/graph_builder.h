@@ -189,6 +189,14 @@ class GraphBuilder {
     for (int c = 0; c < t.nhwc().c; c++) op.dims.insert(op.dims.begin() + uniform(0, c), c);
     return finish(op, {in}, tensor(t.shape, t.quantization.scale[0], t.zero_point()));
   }
+  // To these rows and columns.
+  int resize(int in, int h, int w, bool bilinear) {
+    Op op;
+    op.kind = OpKind::Resize;
+    op.bilinear = bilinear;
+    const Tensor t = graph.tensors[std::size_t(in)];
+    return finish(op, {in}, tensor({1, h, w, t.nhwc().c}, t.quantization.scale[0], t.zero_point()));
+  }
   // Over the last dimension.
   int arg_max(int in) {
     Op op;

@@ -109,7 +109,9 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
   } else if (g.uniform(0, 1)) {
     tensors.push_back(g.fully_connected(tensors.back(), g.uniform(1, 12), Activation::None));
   }
-  g.output(g.uniform(0, 5) ? tensors.back() : g.arg_max(tensors.back()));
+  int last = tensors.back();
+  if (g.uniform(0, 5) == 0) last = g.resize(last, g.uniform(1, 20), g.uniform(1, 20), g.uniform(0, 1) == 1);
+  g.output(g.uniform(0, 5) ? last : g.arg_max(last));
   if (g.uniform(0, 3) == 0 && middle > 0) g.output(tensors[middle]);
   return g;
 }

@@ -698,6 +698,20 @@ TEST(Compiler, WindowsOfLargeMapsGoByRangesOfChannels) {
   }
 }
 
+TEST(Compiler, ResizesAtTheEnd) {
+  GraphBuilder g(1);
+  const int map = g.conv(g.input(6, 5, 8), 12, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+  const int large = g.resize(map, 12, 15, true);
+  GraphBuilder middle = g;
+  g.output(g.arg_max(large));
+  run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, test::seed());
+  middle.output(middle.conv(large, 4, 1, 1, 1, {}, Activation::None));
+  EXPECT_EQ(refusals(middle.graph, preset("nano")),
+            (std::vector<std::string>{
+                "layer 'layer1' (resize): limit: resizing at the end of the network, found: its result "
+                "feeds layer 'layer2'"}));
+}
+
 TEST(Compiler, RefusesByName) {
   const auto reason = [](const Graph& g) {
     const auto all = refusals(g, preset("nano"));
