@@ -81,7 +81,15 @@ module kt_load_surface
   assign cmd_o       = (state_q == StPass) ? cmd_i : item_q.body;
   assign index_o     = (state_q == StPass) ? index_i : item_q.index;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  // The clock runs while a command is kept, and while beats of a surface are under way or here.
+  logic clk;
+  kt_clk_gate u_clk (
+    .clk_i,
+    .en_i (state_q != StPass || (cmd_valid_i && keep) || room_q != RoomW'(Depth) || !rst_ni),
+    .clk_o(clk)
+  );
+
+  always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= StPass;
     end else begin
@@ -94,7 +102,7 @@ module kt_load_surface
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (state_q == StPass && cmd_valid_i && keep) begin
       item_q <= '{index: index_i, op: op_i, body: cmd_i};
       addr_q <= base_i[rows.base] + AddrW'(rows.surface);
@@ -110,7 +118,7 @@ module kt_load_surface
   assign req_bytes_o = bytes_q;
   assign ask         = req_valid_o && req_ready_i;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) room_q <= RoomW'(Depth);
     else if (ask || pop) room_q <= room_q - (ask ? beats : '0) + RoomW'(pop);
   end
@@ -125,7 +133,7 @@ module kt_load_surface
     .Width(AxiW + LaneW + LaneW + 1),
     .Depth(Depth)
   ) u_beats (
-    .clk_i,
+    .clk_i      (clk),
     .rst_ni,
     .in_valid_i (rsp_valid_i),
     .in_ready_o (unused_free),  // room_q counts
@@ -141,11 +149,11 @@ module kt_load_surface
   assign pop     = size_take_i && left == (LaneW + 1)'(1);
   assign size_o  = data[{lane, 3'b000}+:8];
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) first_q <= 1'b1;
     else if (size_take_i) first_q <= pop;
   end
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (size_take_i) begin
       lane_q <= lane + 1'b1;
       left_q <= left - 1'b1;

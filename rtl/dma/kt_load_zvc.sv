@@ -243,13 +243,27 @@ module kt_load_zvc
     .level_o    (unused_place_level)
   );
 
+  // The expander's clock runs while it has a segment, and until the rest of one that is too long is gone.
+  logic       zip_clk;
+  logic [2:0] linger_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) linger_q <= '0;
+    else if (is_packed || place_valid) linger_q <= '1;
+    else if (linger_q != '0) linger_q <= linger_q - 3'd1;
+  end
+  kt_clk_gate u_zip_clk (
+    .clk_i,
+    .en_i (is_packed || place_valid || linger_q != '0 || !rst_ni),
+    .clk_o(zip_clk)
+  );
+
   assign zip_in    = rsp_valid_i && is_packed && (place_free || !first_q);
   assign place_end = zip_valid && rsp_ready_i && zip_last;
   zvc_expand #(
     .Lanes    (Lanes),
     .ElementsW(15)
   ) u_expand (
-    .clk_i,
+    .clk_i          (zip_clk),
     .rst_ni,
     .in_valid_i     (zip_in),
     .in_ready_o     (zip_ready),
