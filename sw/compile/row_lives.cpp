@@ -17,20 +17,21 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
       at = lives.lower_bound(begin);
       if (at != lives.begin() && std::prev(at)->second.end > begin) --at;
       while (at != lives.end() && at->first < end) {
-        dead_.push_back({use.buffer, at->first, at->second.end, at->second.after});
+        if (at->second.read()) dead_.push_back({use.buffer, at->first, at->second.end, at->second.readers});
         at = lives.erase(at);
       }
       at = lives.emplace_hint(at, begin, Life{end, use.ring.map, use.ring.row0 + row, {}});
     }
-    at->second.after[std::size_t(queue)] = number;
+    if (!use.write) at->second.readers[std::size_t(queue)] = number;
   }
 }
 
 std::vector<RowDeath> RowLives::deaths() const {
   std::vector<RowDeath> all = dead_;
   for (const Buffer buffer : {Buffer::kSb, Buffer::kVb}) {
-    for (const auto& [begin, life] : lives_[std::size_t(buffer)])
-      all.push_back({buffer, begin, life.end, life.after});
+    for (const auto& [begin, life] : lives_[std::size_t(buffer)]) {
+      if (life.read()) all.push_back({buffer, begin, life.end, life.readers});
+    }
   }
   return all;
 }

@@ -36,7 +36,7 @@ class RowLives {
   // By the command with this number in its queue, the first has 1. Throws std::logic_error where a row is
   // read that is not there.
   void use(Queue queue, std::uint32_t number, const RowUse& use);
-  // Of all rows so far.
+  // Of all rows so far that somebody reads: what is written over others need not wait for its writers to be complete.
   std::vector<RowDeath> deaths() const;
 
  private:
@@ -44,7 +44,9 @@ class RowLives {
     int end = 0;  // of its addresses
     int map = 0;
     int row = 0;  // over all images
-    Counts after{};
+    Counts readers{};
+
+    bool read() const { return readers != Counts{}; }
   };
 
   std::map<int, Life> lives_[kBuffers];  // by their first address
