@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compile/stripes.h"
+
 namespace kaiten {
 
 namespace {
@@ -125,6 +127,10 @@ const LoweredOp& Emitter::op_of(std::size_t k, int n) const {
   return lowering_.ops[plan_.spans[k].tasks[task].position];
 }
 
+const LoweredOp& Emitter::only_op(std::size_t k) const {
+  return lowering_.ops[plan_.spans[k].tasks.front().position];
+}
+
 Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   const PlacedSpan& span = placement_.spans[k];
   const RowFlow& flow = span.rows.flow;
@@ -136,10 +142,11 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
     rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.ring(r, b.image);
   }
   RowSource source;
-  source.image = plan_.spans[k].first_image + b.image;
+  source.image = plan_.spans[k].image(b.image);
   source.storage = node.storage;
   source.windows = storage.windows;
-  source.rows = RowLayout(storage.groups, storage.shape.w);
+  const int stripes = plan_.spans[k].stripes;
+  source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
   if (storage.bytes_of >= 0) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
   for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
@@ -157,9 +164,15 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
     source.first_group = storage.parts[std::size_t(part)].group;
     source.memory =
         placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory.of_image(source.image);
-    const std::vector<Offer> loads =
-        load_rows(config_, list_, source, rings, b.first_row, b.first_row + b.rows);
-    c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+    std::vector<RowSource> sources{source};
+    if (stripes > 1) {
+      const Stripe stripe = stripe_of(only_op(k), b.image % stripes, stripes);
+      sources = source.columns(stripe.in_begin, stripe.in_end);
+    }
+    for (const RowSource& s : sources) {
+      const std::vector<Offer> loads = load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
+      c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+    }
   }
   return c;
 }
@@ -174,7 +187,14 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   const RowFlow& flow = span.rows.flow;
   const RowFlow::Block b = flow.next(n);
   const std::size_t task = span.rows.nodes[std::size_t(n)].task;
-  const LoweredOp& op = op_of(k, n);
+  const Span& planned = plan_.spans[k];
+  Stripe stripe{0, op_of(k, n).out.w, 0, op_of(k, n).in.w};
+  std::optional<LoweredOp> narrow;
+  if (planned.stripes > 1) {
+    stripe = stripe_of(op_of(k, n), b.image % planned.stripes, planned.stripes);
+    narrow = narrowed(op_of(k, n), stripe);
+  }
+  const LoweredOp& op = narrow ? *narrow : op_of(k, n);
   const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, b.chunk));
   const bool array = op.engine == Engine::kConv;
   const int in_begin = op.first_row(b.first_row);
@@ -197,10 +217,9 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
     add_rows(o, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
   }
   weights_.add_reads(o.accesses, chunk);
-  const int image = plan_.spans[k].first_image + b.image;
+  const int image = planned.image(b.image);
   const PartPlan& out = part_plan(op.output);
   const MemoryLayout memory = out.memory.of_image(image);
-  if (out.in_memory) context.memory = &memory;
 
   CommandMeta& meta = o.meta;
   meta.op = op.op;
@@ -208,34 +227,49 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   meta.image = image;
   meta.first_row = b.first_row;
   meta.rows = b.rows;
+  meta.first_column = stripe.out_begin;
   meta.columns = op.out.w;
-  meta.first_channel = chunk.tile_begin * op.tile_channels();
+  meta.tile_channels = op.tile_channels();
+  meta.spans = spans_[planned.tasks[task].position];
+  o.latency = kEngineLatency + (array ? config_.kp : 0);
   Candidate c;
   c.node = n;
   c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
-  if (out.in_memory) {
-    const StoreCommand s = store_command(context, op, chunk, b.first_row, b.rows);
-    Offer store;
-    store.meta = meta;
-    store.meta.kind = CommandMeta::Bytes::kActivations;
-    store.meta.written_bytes =
-        std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
-    store.meta.zvc = memory.packing.has_value();
-    store.meta.moved_bytes = memory.moved(store.meta.written_bytes);
-    store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
-    if (memory.packing)
-      store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));
-    store.latency = kStoreLatency;
-    store.body = s;
-    c.offers.push_back(std::move(store));
+  // The columns of a shorter last segment begin elsewhere: a command of its own.
+  std::vector<Chunk> parts{chunk};
+  const bool shorter = out.in_memory && memory.last_pixel_bytes != memory.pixel_bytes;
+  if (narrow && shorter && chunk.tile_end == op.tiles() && chunk.tile_end - chunk.tile_begin > 1) {
+    parts = {weights_.part(chunk, chunk.tile_begin, op.tiles() - 1),
+             weights_.part(chunk, op.tiles() - 1, op.tiles())};
   }
-  meta.tiles = chunk.tile_end - chunk.tile_begin;
-  meta.tile_channels = op.tile_channels();
-  meta.spans = spans_[plan_.spans[k].tasks[task].position];
-  meta.cycles = op.cycles(meta.tiles, b.rows);
-  o.latency = kEngineLatency + (array ? config_.kp : 0);
-  o.body = engine_command(context, op, chunk, b.first_row, b.rows);
-  c.offers.push_back(std::move(o));
+  for (const Chunk& part : parts) {
+    meta.first_channel = part.tile_begin * op.tile_channels();
+    MemoryLayout columns = memory;
+    if (out.in_memory) {
+      columns.offset += std::int64_t(stripe.out_begin) *
+                        (part.tile_begin == op.tiles() - 1 ? memory.last_pixel_bytes : memory.pixel_bytes);
+      context.memory = &columns;
+      const StoreCommand s = store_command(context, op, part, b.first_row, b.rows);
+      Offer store;
+      store.meta = meta;
+      store.meta.kind = CommandMeta::Bytes::kActivations;
+      store.meta.written_bytes =
+          std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
+      store.meta.zvc = memory.packing.has_value();
+      store.meta.moved_bytes = memory.moved(store.meta.written_bytes);
+      store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
+      if (memory.packing)
+        store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));
+      store.latency = kStoreLatency;
+      store.body = s;
+      c.offers.push_back(std::move(store));
+    }
+    Offer engine = o;
+    engine.meta.tiles = part.tile_end - part.tile_begin;
+    engine.meta.cycles = op.cycles(engine.meta.tiles, b.rows);
+    engine.body = engine_command(context, op, part, b.first_row, b.rows);
+    c.offers.push_back(std::move(engine));
+  }
   return c;
 }
 

@@ -47,6 +47,8 @@ class Emitter {
   void time(Candidate& c);
   // The operator of a node that is a task.
   const LoweredOp& op_of(std::size_t k, int node) const;
+  // Of a span in stripes.
+  const LoweredOp& only_op(std::size_t k) const;
   std::vector<SpanInfo> span_infos() const;
   const PartPlan& part_plan(int view) const;
   void find_spans();

@@ -111,9 +111,10 @@ struct ImageWindows {
   int step = 0;
   int lead = 0;
   int fill = 0;
+  int skip = 0;  // bytes of a row in front of the first window
 
   // What LOAD reads of a row.
-  int row_bytes() const { return std::min(width * channels, (columns - 1) * step - lead + bytes); }
+  int row_bytes() const { return std::min(width * channels - skip, (columns - 1) * step - lead + bytes); }
 };
 
 // Pixels of a segment that LOAD writes in one cycle, with P = `pixel` words from one to the next: the words,

@@ -9,6 +9,8 @@
 namespace kaiten {
 
 constexpr int kMaxMapSide = 1023;
+constexpr int kMaxColumns = 1023;  // of a command; wider maps run in stripes
+constexpr int kMaxMapColumns = 16383;
 constexpr int kMaxArrayKernel = 48;  // sixteen pieces
 constexpr int kMaxMapKernel = 24;    // fully connected layers over a map
 constexpr int kMaxArrayStride = 15;

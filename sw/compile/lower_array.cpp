@@ -9,8 +9,8 @@ namespace kaiten {
 
 void require_shape(const LowerContext& c, const Nhwc& s) {
   require(s.n == 1, "batch of 1", std::to_string(s.n));
-  require(s.h <= kMaxMapSide && s.w <= kMaxMapSide, at_most("maps of rows and columns", kMaxMapSide),
-          size_text(s.h, s.w));
+  require(s.h <= kMaxMapSide, at_most("rows of a map", kMaxMapSide), std::to_string(s.h));
+  require(s.w <= kMaxMapColumns, at_most("columns of a map", kMaxMapColumns), std::to_string(s.w));
   require(ceil_div(s.c, c.config.cp) <= kMaxGroups, at_most("channels", kMaxGroups * c.config.cp),
           std::to_string(s.c));
 }
@@ -131,8 +131,6 @@ void take_tiles(const LowerContext& c, LoweredOp& l) {
           "weights of " + std::to_string(c.config.kp) + " output channels in " +
               std::to_string(c.config.wb_rows) + " rows of the weight buffer",
           std::to_string(l.array.rows_of_tile()) + " rows");
-  require(l.out.w <= c.config.ob_pixels, at_most("output columns", c.config.ob_pixels),
-          std::to_string(l.out.w));
 }
 
 void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {

@@ -99,10 +99,13 @@ std::string operators_page() {
     page += "| `" + std::string(name_of(r.kind)) + "` | " + (r.where.empty() ? "refused" : r.parameters) + " | " +
             (r.where.empty() ? "reference executor only" : r.where) + " |\n";
   }
-  page += "\nAll: batch 1; maps of up to " + std::to_string(kMaxMapSide) + " rows and columns; input channels in up to " +
+  page += "\nAll: batch 1; maps of up to " + std::to_string(kMaxMapSide) + " rows and " +
+          std::to_string(kMaxMapColumns) +
+          " columns, in stripes where they are too wide; input channels in up to " +
           std::to_string(kMaxPasses) + " passes, output channels in up to " + std::to_string(kMaxTiles) +
           " tiles.\n\n"
-          "| configuration | channels of a map | columns of a convolution's output | weights of KP output channels |\n"
+          "| configuration | channels of a map | columns of a convolution's output in a stripe | weights of "
+          "KP output channels |\n"
           "|---|---|---|---|\n";
   for (const Config& c : presets()) {
     page += "| `" + c.name + "` | " + std::to_string(kMaxGroups * c.cp) + " | " + std::to_string(c.ob_pixels) + " | " +

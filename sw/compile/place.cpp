@@ -49,7 +49,7 @@ class Placer {
     const std::size_t n = plan_.spans.size();
     const std::vector<Uses> uses = find_uses(lowering_, config_);
     for (const Span& span : plan_.spans) {
-      PlacedSpan p{span_rows(lowering_, uses, span.tasks, plan_.held, span.images), {}};
+      PlacedSpan p{span_rows(lowering_, uses, span, plan_.held), {}};
       p.rings.resize(p.rows.rings.size());
       placement.spans.push_back(std::move(p));
     }
@@ -198,6 +198,18 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     auto& parts = placement.parts[std::size_t(lowering.views[std::size_t(f.view)].storage)];
     for (int part : lowering.parts_of(f.view)) fetched.insert(&parts[std::size_t(part)]);
   }
+  // A compressed row is read and written as a whole.
+  std::set<const PartPlan*> striped;
+  for (const Span& span : plan.spans) {
+    if (span.stripes == 1) continue;
+    const LoweredOp& op = lowering.ops[span.tasks.front().position];
+    std::vector<int> views = op.inputs;
+    views.push_back(op.output);
+    for (int v : views) {
+      for (const PartPlan& part : placement.parts[std::size_t(lowering.views[std::size_t(v)].storage)])
+        striped.insert(&part);
+    }
+  }
   for (std::size_t at = 0; at < lowering.ops.size(); at++) {
     const LoweredOp& op = lowering.ops[at];
     if (!on_device(op.engine) || !plan.stored[at]) continue;
@@ -209,7 +221,7 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
                                  config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
     part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
     part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
-    if (to_host || dense.contains(&part)) continue;
+    if (to_host || dense.contains(&part) || striped.contains(&part)) continue;
     part.memory.packing = packing_of(config, compression, op.tensor, part.memory, rows_of[at]);
     if (part.memory.packing)
       part.memory.packing->surface = region(placement.activation_bytes, plan.images * part.memory.surface_bytes());

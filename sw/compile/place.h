@@ -19,11 +19,11 @@ struct PlacedSpan {
   SpanRows rows;
   std::vector<Ring> rings;  // like rows.rings
 
-  // As it is for an image.
-  Ring ring(int r, int image) const {
-    Ring of_image = rings[std::size_t(r)];
-    of_image.row0 = image * rows.flow.pitch(r);
-    return of_image;
+  // As it is for an image, or a stripe of it.
+  Ring ring(int r, int pass) const {
+    Ring ring = rings[std::size_t(r)];
+    ring.row0 = pass * rows.flow.pitch(r);
+    return ring;
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compile/compress.h"
+#include "compile/stripes.h"
 
 namespace kaiten {
 
@@ -12,6 +13,27 @@ namespace {
 constexpr std::uint32_t kLoadPart = 1U << 31;
 
 }  // namespace
+
+std::vector<RowSource> RowSource::columns(int begin, int end) const {
+  RowSource some = *this;
+  some.memory.width = end - begin;
+  some.first_column = begin;
+  if (windows) {
+    some.windows = some_windows(*windows, begin, end);
+    return {some};
+  }
+  some.memory.offset += std::int64_t(begin) * memory.pixel_bytes;
+  if (memory.segments == 1 || memory.pixel_bytes == memory.last_pixel_bytes) return {some};
+  RowSource last = some;
+  some.memory.segments--;
+  some.memory.last_pixel_bytes = memory.pixel_bytes;
+  last.memory.segments = 1;
+  last.memory.pixel_bytes = memory.last_pixel_bytes;
+  last.memory.offset = memory.offset + some.memory.segments * memory.segment_pitch +
+                       std::int64_t(begin) * memory.last_pixel_bytes;
+  last.first_group += some.memory.segments * memory.segment_groups;
+  return {some, last};
+}
 
 std::vector<Offer> load_rows(const Config& config, const CommandList& list, const RowSource& source,
                              const std::array<std::optional<Ring>, kBuffers>& rings, int begin, int end) {
@@ -23,6 +45,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
       std::int64_t(m.width) * ((m.segments - 1) * std::int64_t(m.pixel_bytes) + m.last_pixel_bytes);
   if (const auto& w = source.windows) {
     row_payload = w->row_bytes();
+    m.offset += w->skip;
     m.width = w->columns;
     m.pixel_bytes = m.last_pixel_bytes = w->bytes;
   }
@@ -85,6 +108,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     offer.meta.image = source.image;
     offer.meta.first_row = row;
     offer.meta.rows = n;
+    offer.meta.first_column = source.first_column;
     offer.meta.columns = m.width;
     offer.meta.kind = CommandMeta::Bytes::kActivations;
     offer.meta.read_bytes = row_payload * n;

@@ -22,9 +22,13 @@ struct RowSource {
   std::optional<MemoryLayout>
       shape_of;  // what the bytes were stored as, where they are read as another shape
   RowLayout rows;                          // of the rings
+  int first_column = 0;                    // of the map, in the rings column 0
   int first_group = 0;                     // word of a pixel where the part begins
   int storage = 0;
   std::optional<ImageWindows> windows;  // the rows of an image as its windows
+
+  // Columns [begin, end) of it, in rings that keep no others; where the last segment is shorter, that apart.
+  std::vector<RowSource> columns(int begin, int end) const;
 };
 
 // LOADs of rows [begin, end) into the rings there are; in order, at most kMaxLoadBytes each.

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "compile/stripes.h"
+
 namespace kaiten {
 
 std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
@@ -46,10 +48,12 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
   return uses;
 }
 
-SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
-                   const Held& is_held, int images) {
+SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const Span& span,
+                   const Held& is_held) {
+  const std::vector<Task>& tasks = span.tasks;
+  const int passes = span.passes();
   SpanRows rows;
-  rows.flow = RowFlow(images);
+  rows.flow = RowFlow(passes);
   const std::size_t first = tasks.front().position;
   const std::size_t end = tasks.back().position + 1;
   const std::size_t storages = lowering.storages.size();
@@ -75,10 +79,15 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
       const int height = lowering.storages[s].shape.h;
       const bool parts = u.parts.size() > 1;
       // Where rows share slots, equal rows of two images have equal banks too.
-      const int pitch = parts && !held && images > 1 ? ceil_div(height, 3) * 3 : height;
-      ring_of[s][std::size_t(b)] =
-          rows.flow.add_ring(height, held ? images * height : RowFlow::kUnlimited, pitch);
-      rows.rings.push_back({int(s), Buffer(b), u.slot_size, held, 1, parts});
+      const int pitch = parts && !held && passes > 1 ? ceil_div(height, 3) * 3 : height;
+      const int slots = held ? passes * height : RowFlow::kUnlimited;
+      int slot_size = u.slot_size;
+      if (span.stripes > 1 && !held) {
+        const int width = widest_input(lowering.ops[first], span.stripes);
+        slot_size = RowLayout(lowering.storages[s].groups, width).slot_size;
+      }
+      ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, slots, pitch);
+      rows.rings.push_back({int(s), Buffer(b), slot_size, held, 1, parts});
     }
   }
   // Maps that are read from memory, as far as they were made before.

@@ -28,6 +28,18 @@ struct Task {
   int chunks() const { return ceil_div(tile_end - tile_begin, chunk_tiles); }
 };
 
+struct Span {
+  std::vector<Task> tasks;
+  // Of the batch: its weights are loaded once for so many.
+  int first_image = 0;
+  int images = 1;
+  int stripes = 1;  // of columns, where its only task has rows that are too long
+
+  // Images, stripe by stripe.
+  int passes() const { return images * stripes; }
+  int image(int pass) const { return first_image + pass / stripes; }
+};
+
 // A position that no operator has.
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
@@ -108,8 +120,8 @@ struct SpanShape {
   std::vector<int> slots;
 };
 
-SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const std::vector<Task>& tasks,
-                   const Held& is_held, int images);
+SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const Span& span,
+                   const Held& is_held);
 
 }  // namespace kaiten
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "compile/limits.h"
+#include "compile/stripes.h"
 #include "graph/error.h"
 
 namespace kaiten {
@@ -150,20 +152,11 @@ class Planner {
       }
     }
     if (q == p + 1) {
-      const LoweredOp& op = lowering_.ops[first];
-      const int chunk = part_of_tiles(op, 4);
-      const int preferred = block_rows(op, config_, options_.block_pixels);
-      // Weights that follow each other need both maps whole; else all at once; else rows are read again.
-      bool all = false;
-      if (chunk < op.tiles()) all = step(p, q, {{first, 0, op.tiles(), chunk, preferred}}, 0, false);
-      for (int shrink = 0; !all && preferred >> shrink > 0; shrink++) {
-        if (const auto tasks = resident(p, q, shrink)) all = step(p, q, *tasks, 1, false);
-        const int part = part_of_tiles(op, 2);
-        if (!all && part < op.tiles()) {
-          all = step(p, q, {{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
-        }
-      }
+      if (too_wide(lowering_.ops[first], 1) || !extend_whole(p)) extend_in_stripes(p);
       return true;
+    }
+    for (std::size_t i = p; i < q; i++) {
+      if (too_wide(lowering_.ops[order_[i]], 1)) return false;
     }
     // Smaller blocks need fewer rows: where some choice does not fit with the preferred ones.
     for (int shrink = 0; shrink <= kMostShrink; shrink++) {
@@ -176,8 +169,59 @@ class Planner {
     return end - first < kLongestSpan;
   }
 
+  // A span of one operator. False where it does not fit, whatever is around it.
+  bool extend_whole(std::size_t p) {
+    const std::size_t q = p + 1, first = order_[p];
+    const LoweredOp& op = lowering_.ops[first];
+    const int chunk = part_of_tiles(op, 4);
+    const int preferred = block_rows(op, config_, options_.block_pixels);
+    // Weights that follow each other need both maps whole; else all at once; else rows are read again.
+    bool all = false, fits = false;
+    const auto attempt = [&](const std::vector<Task>& tasks, int extra, bool again) {
+      all = step(p, q, tasks, extra, again);
+      fits |= least_fits_;
+    };
+    if (chunk < op.tiles()) attempt({{first, 0, op.tiles(), chunk, preferred}}, 0, false);
+    for (int shrink = 0; !all && preferred >> shrink > 0; shrink++) {
+      if (const auto tasks = resident(p, q, shrink)) attempt(*tasks, 1, false);
+      const int part = part_of_tiles(op, 2);
+      if (!all && part < op.tiles()) attempt({{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
+    }
+    return fits;
+  }
+
+  // The same in as few column stripes as fit; its maps go through memory.
+  void extend_in_stripes(std::size_t p) {
+    const std::size_t first = order_[p];
+    const LoweredOp& op = lowering_.ops[first];
+    // Reads and writes the same rows: they are concatenated.
+    for (int v : op.inputs) {
+      if (storage_of(v) == storage_of(op.output)) return;
+    }
+    const bool resident_weights = resident(p, p + 1, 0).has_value();
+    const int tiles = resident_weights ? op.tiles() : part_of_tiles(op, 2);
+    for (int stripes = 2; can_stripe(op, stripes); stripes++) {
+      if (too_wide(op, stripes)) continue;
+      LoweredOp narrow = narrowed(op, stripe_of(op, stripes - 1, stripes));
+      narrow.out.w = widest_output(op, stripes);
+      const int preferred = block_rows(narrow, config_, options_.block_pixels);
+      for (int rows = preferred; rows > 0; rows /= 2) {
+        step(p, p + 1, {{first, 0, op.tiles(), tiles, rows}}, 1, !resident_weights, stripes);
+        if (least_fits_) return;
+      }
+    }
+  }
+
+  // Columns beyond what commands and OB hold.
+  bool too_wide(const LoweredOp& op, int stripes) const {
+    const int in = stripes == 1 ? op.in.w : widest_input(op, stripes);
+    const int out = widest_output(op, stripes);
+    return in > kMaxColumns || out > kMaxColumns || (op.engine == Engine::kConv && out > config_.ob_pixels);
+  }
+
   // One span, or with `again` one for each chunk of its only task. True when every choice fits.
-  bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again) {
+  bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again,
+            int stripes = 1) {
     const std::size_t first = order_[p], end = begin_of(q);
     std::vector<Span> spans;
     if (again) {
@@ -185,20 +229,20 @@ class Planner {
         Task part = tasks[0];
         part.tile_begin = t;
         part.tile_end = std::min(t + part.chunk_tiles, part.tile_end);
-        spans.push_back({{part}, 0, options_.images});
+        spans.push_back({{part}, 0, options_.images, stripes});
       }
     } else {
-      spans.push_back({tasks, 0, options_.images});
+      spans.push_back({tasks, 0, options_.images, stripes});
     }
-    const auto& [rows, slots] = shape_of(spans.front().tasks);
+    const auto& [rows, slots] = shape_of(spans.front());
     std::int64_t cycles = estimate(tasks);
     bool all = true;
-    least_fits_ = check(p, 0, q, 0, first, end, rows, slots, 1).has_value();
+    least_fits_ = check(p, 0, q, 0, first, end, rows, slots, 1, stripes).has_value();
     for (std::uint32_t in = 0; in < best_[p].size(); in++) {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
         if (!agree(p, in, q, out)) continue;
-        const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()));
+        const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()), stripes);
         if (!cost) {
           all = false;
           continue;
@@ -211,15 +255,15 @@ class Planner {
     return all;
   }
 
-  const SpanShape& shape_of(const std::vector<Task>& tasks) {
-    std::vector<int> key;
-    key.reserve(tasks.size() * 5);
-    for (const Task& t : tasks) {
+  const SpanShape& shape_of(const Span& span) {
+    std::vector<int> key{span.images, span.stripes};
+    key.reserve(2 + span.tasks.size() * 5);
+    for (const Task& t : span.tasks) {
       key.insert(key.end(), {int(t.position), t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
     }
     const auto [it, is_new] = memo_.try_emplace(std::move(key));
     if (is_new) {
-      it->second.rows = span_rows(lowering_, uses_, tasks, Held(uses_.size()), options_.images);
+      it->second.rows = span_rows(lowering_, uses_, span, Held(uses_.size()));
       it->second.slots = it->second.rows.flow.slots_needed();
     }
     return it->second;
@@ -251,7 +295,7 @@ class Planner {
   // Bytes moved, or nothing where the rows do not fit.
   std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
                                     std::size_t first, std::size_t end, const SpanRows& rows,
-                                    const std::vector<int>& slots, int rounds) {
+                                    const std::vector<int>& slots, int rounds, int stripes) {
     std::array<std::int64_t, kBuffers> used{};
     std::int64_t bytes = 0;
     held_.assign(uses_.size(), 0);
@@ -260,6 +304,12 @@ class Planner {
     for (std::size_t i = 0; i < crossing_[q].size(); i++)
       held_[std::size_t(crossing_[q][i])] |= (out >> i) & 1U;
     const auto held = [&](int s) { return held_[std::size_t(s)] != 0; };
+    if (stripes > 1) {
+      const LoweredOp& op = lowering_.ops[first];
+      bool any = held(storage_of(op.output));
+      for (int v : op.inputs) any |= held(storage_of(v));
+      if (any) return std::nullopt;
+    }
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
       const SpanRows::Ring& ring = rows.rings[r];
       if (held(ring.storage)) continue;  // below
@@ -284,8 +334,11 @@ class Planner {
     for (const SpanRows::Node& node : rows.nodes) {
       if (node.storage < 0) continue;
       if (held(node.storage)) continue;
-      for (int part : node.parts)
-        bytes += rounds * uses_[std::size_t(node.storage)].parts[std::size_t(part)].bytes;
+      for (int part : node.parts) {
+        bytes +=
+            rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[std::size_t(node.storage)],
+                                  uses_[std::size_t(node.storage)].parts[std::size_t(part)].bytes, stripes);
+      }
     }
     for (std::size_t i = p; i < q; i++) {
       const int view = lowering_.ops[order_[i]].output;
@@ -350,7 +403,9 @@ class Planner {
     for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
       plan.spans.insert(plan.spans.end(), (*it)->spans.begin(), (*it)->spans.end());
     }
-    for (Span& span : plan.spans) grow_blocks(span, plan);
+    for (Span& span : plan.spans) {
+      if (span.stripes == 1) grow_blocks(span, plan);
+    }
     return plan;
   }
 
@@ -376,7 +431,7 @@ class Planner {
       int& rows = span.tasks[g.task].block_rows;
       if (rows >= g.rows) continue;
       const int before = std::exchange(rows, g.rows);
-      if (!fits(span.tasks, plan)) rows = before;
+      if (!fits(span, plan)) rows = before;
     }
   }
 
@@ -385,8 +440,8 @@ class Planner {
     return op.cycles(t.tile_end - t.tile_begin, rows) * ceil_div(op.out.h, rows);
   }
 
-  bool fits(const std::vector<Task>& tasks, const SpanPlan& plan) const {
-    const SpanRows rows = span_rows(lowering_, uses_, tasks, plan.held, options_.images);
+  bool fits(const Span& span, const SpanPlan& plan) const {
+    const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
     const std::vector<int> slots = rows.flow.slots_needed();
     std::array<std::int64_t, kBuffers> used{};
     for (std::size_t r = 0; r < rows.rings.size(); r++) {
@@ -405,11 +460,15 @@ class Planner {
     const Op& o = graph_.ops[std::size_t(op.op)];
     const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
-    throw InputError("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
-                     "): limit: " + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
-                     (sb ? "SB" : "VB") + ", found: " +
-                     std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) + " rows of " +
-                     std::to_string(slot_size) + " addresses");
+    const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
+    if (op.engine == Engine::kConv && op.out.w > config_.ob_pixels && !can_stripe(op, 2)) {
+      throw InputError(layer + "output columns at most " + std::to_string(config_.ob_pixels) +
+                       ", found: " + std::to_string(op.out.w));
+    }
+    throw InputError(layer + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
+                     (sb ? "SB" : "VB") +
+                     ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
+                     " rows of " + std::to_string(slot_size) + " addresses");
   }
 
   static constexpr std::size_t kLongestSpan = 64;

@@ -25,13 +25,6 @@
 
 namespace kaiten {
 
-struct Span {
-  std::vector<Task> tasks;
-  // Of the batch: its weights are loaded once for so many.
-  int first_image = 0;
-  int images = 1;
-};
-
 struct SpanOptions {
   int block_pixels = 0;     // output pixels of a command, 0: as many as suit the array
   int slack_blocks = 1;     // blocks a producer may be ahead of the rows that are needed

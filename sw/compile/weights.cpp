@@ -133,6 +133,18 @@ void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at
   if (straight < n) accesses.push_back({space, ring.base(), ring.base() + n - straight, write, 0});
 }
 
+Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
+  const LoweredOp& op = lowering_.ops[c.op];
+  Chunk some = c;
+  some.tile_begin = tile_begin;
+  some.tile_end = tile_end;
+  some.row_at = rows_of(c).behind(c.row_at, (tile_begin - c.tile_begin) * op.weight_rows_of_tile());
+  if (op.params_per_tile()) {
+    some.word_at = words_[engine(c)].behind(c.word_at, (tile_begin - c.tile_begin) * op.tile_channels());
+  }
+  return some;
+}
+
 void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
   const bool array = is_array(c);
   add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);

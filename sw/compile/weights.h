@@ -79,6 +79,8 @@ class WeightLoader {
   std::size_t span() const { return chunks_[next_].span; }  // it is for
   void emitted();                                          // it was emitted
   void done(std::size_t chunk);
+  // Some tiles of a chunk.
+  Chunk part(const Chunk& c, int tile_begin, int tile_end) const;
   // What commands that use a chunk read.
   void add_reads(std::vector<Access>& accesses, const Chunk& c) const;
   // First WB row of the ring DB; the rows below are PB.

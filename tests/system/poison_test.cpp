@@ -62,10 +62,11 @@ struct Planted {
     lowering.ops.back().kernel_rows = kernel_rows;
     SpanOptions options;
     options.block_pixels = 12;  // one row a command
-    const SpanPlan plan = plan_spans(g.graph, lowering, config, options);
+    SpanMemo memo;
+    const SpanPlan plan = plan_spans(g.graph, lowering, config, options, memo);
     Buffer too_small;
     // Rings with room for all rows.
-    const std::optional<Placement> placement = place(lowering, config, plan, 12, too_small);
+    const std::optional<Placement> placement = place(lowering, config, plan, {}, 12, too_small);
     Emitter emitter(g.graph, config, lowering, plan, *placement, Weights::kLoad);
     emitter.run();
     program = emitter.finish();

@@ -422,6 +422,45 @@ TEST(Compiler, RunsBatches) {
   EXPECT_GE(again, 1);
 }
 
+// Rows longer than SB, VB or OB: layers run in column stripes, through memory; strides, pads, pools and
+// additions, several channel groups, batches, weights that do not fit.
+TEST(Compiler, RunsColumnStripes) {
+  int run = 0, striped = 0;
+  for (std::uint64_t i = 0; i < 150; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 19000 + i);
+    int t = g.input(g.uniform(1, 8), g.uniform(20, 90), g.uniform(1, 20));
+    for (int n = g.uniform(1, 4); n > 0; n--) {
+      if (g.uniform(0, 4) == 0) {
+        const int same =
+            g.conv(t, g.graph.tensors[std::size_t(t)].nhwc().c, 3, 3, 1, {1, 1, 1, 1}, g.activation());
+        t = g.add(t, same, g.activation());
+      } else {
+        t = random_layer(g, t);
+      }
+    }
+    g.output(t);
+    Config config = tiny();
+    config.wb_rows = i % 2 == 0 ? 400 : 160;
+    config.ob_pixels = g.uniform(8, 32);
+    config.sb_depth = g.uniform(12, 60);
+    config.vb_depth = g.uniform(12, 60);
+    CompileOptions options;
+    options.images = g.uniform(1, 2);
+    if (!refusals(g.graph, config, options).empty()) continue;
+    const Program program = compile(g.graph, config, options);
+    run++;
+    striped += std::any_of(program.meta.begin(), program.meta.end(),
+                           [](const CommandMeta& m) { return m.first_column > 0; });
+    test::MachineModel machine(config, i);
+    run_program(g.graph, program, random_batch(g, options.images), options.rounding, machine);
+    if (testing::Test::HasFailure()) break;
+  }
+  std::printf("%d run, %d in stripes\n", run, striped);
+  EXPECT_GE(run, 80);
+  EXPECT_GE(striped, 60);
+}
+
 TEST(Compiler, RunsWindowsOfUnequalStrides) {
   for (std::uint64_t i = 0; i < 40; i++) {
     SCOPED_TRACE("layer " + std::to_string(i));
@@ -773,8 +812,8 @@ TEST(Compiler, RefusesByName) {
   }
   {
     GraphBuilder g(1);
-    g.output(g.conv(g.input(4, 300, 3), 4, 3, 3, 1, {}, Activation::None));
-    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: output columns at most 128, found: 298");
+    g.output(g.conv(g.input(4, 16384, 3), 4, 3, 3, 1, {}, Activation::None));
+    EXPECT_EQ(reason(g.graph), "layer 'layer0' (conv): limit: columns of a map at most 16383, found: 16384");
   }
   {
     GraphBuilder g(1);
@@ -784,7 +823,7 @@ TEST(Compiler, RefusesByName) {
   }
   {
     GraphBuilder g(1);
-    g.output(g.depthwise(g.input(20, 100, 200), 5, 5, 1, {}, Activation::None));
+    g.output(g.depthwise(g.input(6, 6, 1000), 5, 5, 1, {}, Activation::None));  // even a single column
     EXPECT_NE(reason(g.graph).find("512 addresses of VB"), std::string::npos) << reason(g.graph);
   }
 }
