@@ -107,7 +107,13 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
     const int zero_point = rng() % 2 ? 0 : int(rng() % 256) - 128;
-    const KernelView view{data.data(), out, rows, columns, in, 0, 1, {}, {}, 1, 1, zero_point};
+    KernelView view;
+    view.data = data.data();
+    view.out_channels = out;
+    view.rows = rows;
+    view.columns = columns;
+    view.in_channels = in;
+    view.zero_point = zero_point;
     const ArrayTiles tiles(mode, rows, columns, in, out, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
