@@ -9,7 +9,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup configure build demo check check-long verilate lint formal synth dropin bench generate clean distclean
+.PHONY: help setup configure build demo check check-long verilate lint formal synth dropin fuzz bench generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,11 @@ synth: setup ## FPGA resources of every block against fpga/budget.json (TARGET=x
 
 dropin: setup ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|base|large)
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))
+
+fuzz: ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
+	@$(MAKE) --no-print-directory configure PRESET=sanitize
+	@cmake --build build-sanitize -j $(JOBS) --target fuzz_targets
+	@python3 scripts/fuzz.py $(FUZZ_ARGS)
 
 bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the Occam paper's plans, codecs, convolutions by FFT
 	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage

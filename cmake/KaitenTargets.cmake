@@ -4,7 +4,8 @@
 #   kaiten_rtl_test(<name> TOP kt_x [PARAMS Kp=4 Cp=4] [RTL extra.sv ...] SOURCES x_test.cpp ...
 #                   [DEPS ...] [KIND check|fast|debug] [LABELS ...])        the same around a verilated module (V<top>)
 # Headers are included from sw/ ("graph/graph.h"); tests also see tb/ and the source root ("tests/support/seed.h").
-# A test labelled `long` runs in `make check-long` only.
+# A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone: the
+# target software_tests builds them.
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
@@ -31,6 +32,13 @@ function(kaiten_test name)
     KAITEN_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
+  if(NOT A_LABELS)
+    if(NOT TARGET software_tests)
+      add_custom_target(software_tests)
+    endif()
+    add_dependencies(software_tests ${name})
+    set(A_LABELS software)
+  endif()
   # The program's name is the first part of the test's name; discovered when testing, so that building stays quick.
   gtest_discover_tests(${name} TEST_PREFIX ${name}: DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600 LABELS "${A_LABELS}")

@@ -1,0 +1,23 @@
+// Command words: what decodes is printed, and encodes to the same bytes again.
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "compile/command.h"
+#include "graph/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kaiten;
+  const std::span bytes(data, size);
+  for (std::size_t at = 0; at + kCommandBytes <= size; at += kCommandBytes) {
+    const auto word = bytes.subspan(at).first<kCommandBytes>();
+    try {
+      const Command command = decode(word);
+      if (to_text(command).empty()) __builtin_trap();
+      const auto again = encode(command);
+      if (!std::equal(word.begin(), word.end(), again.begin())) __builtin_trap();
+    } catch (const InputError&) {
+    }
+  }
+  return 0;
+}

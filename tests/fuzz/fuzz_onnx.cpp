@@ -1,0 +1,7 @@
+// ONNX files: a graph, refusals, or InputError; never anything else.
+#include "tests/fuzz/models.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  kaiten::fuzz::use_model([&] { return kaiten::import_onnx({data, size}); });
+  return 0;
+}
