@@ -1,13 +1,14 @@
 `include "fv.svh"
-// Streaming buffer: a word written by any writer with its grant is what a later read of its place returns, and writers that
-// share a cycle never share a bank. One place (bank, address), picked at an arbitrary moment, is watched.
+// Streaming buffer: a word of array or vector engine, written with its grant, is what a later read of its place returns, and so
+// is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle
+// never share a bank. One place (bank, address), picked at an arbitrary moment, is watched.
 // With FV_BUG the vector engine writes without its grant and the proof must fail.
 module fv_stream_buf
   import kt_pkg::*;
 (
   input logic       clk_i,
   input logic       rst_ni,
-  input logic       array_we_i, vector_req_i, load_req_i,
+  input logic       array_we_i, vector_req_i, load_valid_i,
   input tap_t       array_tap_i [2],
   input tap_t       vector_tap_i[3],
   input tap_t       load_tap_i  [2],
@@ -21,20 +22,19 @@ module fv_stream_buf
 );
   `include "fv_reset.svh"
 
-  logic       vector_grant, load_grant, vector_we, load_we;
+  logic       vector_grant, load_grant, vector_we;
   logic [7:0] word[9];
 `ifdef FV_BUG
   assign vector_we = vector_req_i;
 `else
   assign vector_we = vector_req_i && vector_grant;
 `endif
-  assign load_we = load_req_i && load_grant;
 
   kt_stream_buf #(.Cp(1), .Depth(2), .ArrayWords(2), .LoadWords(2)) dut (
     .clk_i, .rst_ni,
     .array_we_i(array_we_i && rst_ni), .array_tap_i, .array_word_i,
     .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_tap_i, .vector_word_i,
-    .load_grant_o(load_grant), .load_we_i(load_we && rst_ni), .load_tap_i, .load_word_i,
+    .load_grant_o(load_grant), .load_valid_i(load_valid_i && rst_ni), .load_tap_i, .load_word_i,
     .tap_i, .word_o(word)
   );
 
@@ -46,6 +46,41 @@ module fv_stream_buf
   `FV_ASSUME(m_load, two(load_tap_i[0], load_tap_i[1]) && load_tap_i[0].bank < 9 && load_tap_i[1].bank < 9)
   `FV_ASSUME(m_vector, two(vector_tap_i[0], vector_tap_i[1]) && two(vector_tap_i[0], vector_tap_i[2]) && two(vector_tap_i[1], vector_tap_i[2])
              && vector_tap_i[0].bank < 9 && vector_tap_i[1].bank < 9 && vector_tap_i[2].bank < 9)
+  // A request of LOAD stays until its grant.
+  logic       waits_q;
+  tap_t       load_tap_q [2];
+  logic [7:0] load_word_q[2];
+  always_ff @(posedge clk_i) begin
+    waits_q     <= rst_ni && load_valid_i && !load_grant;
+    load_tap_q  <= load_tap_i;
+    load_word_q <= load_word_i;
+  end
+  `FV_ASSUME(m_stay, !(past_ok_q && rst_ni && waits_q) ||
+             (load_valid_i && load_tap_i[0] == load_tap_q[0] && load_tap_i[1] == load_tap_q[1] &&
+              load_word_i[0] == load_word_q[0] && load_word_i[1] == load_word_q[1]))
+
+  // Which of LOAD's words are written now: what is not yet and finds its bank free.
+  function automatic logic taken(tap_t t);
+    taken = 1'b0;
+    for (int unsigned a = 0; a < 2; a++) if (array_we_i && !two(array_tap_i[a], t)) taken = 1'b1;
+    for (int unsigned v = 0; v < 3; v++) if (vector_we && !two(vector_tap_i[v], t)) taken = 1'b1;
+  endfunction
+  logic [1:0] done_q, load_we;
+  for (genvar w = 0; w < 2; w++) begin : g_load
+    assign load_we[w] = load_valid_i && load_tap_i[w].en && !done_q[w] && !taken(load_tap_i[w]);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || !load_valid_i || load_grant) done_q <= '0;
+    else done_q <= done_q | load_we;
+  end
+  // the grant comes with the last of them
+  `FV_ASSERT(a_load, !(past_ok_q && rst_ni && load_valid_i) ||
+             load_grant == ((load_we | done_q) == {load_tap_i[1].en, load_tap_i[0].en}))
+  logic [15:0] done_banks;
+  assign done_banks = 16'(done_q[0]) << load_tap_q[0].bank | 16'(done_q[1]) << load_tap_q[1].bank;
+  `FV_ASSERT(i_done, !past_ok_q || dut.load_done_q == done_banks)
+  `FV_ASSERT(i_waits, !past_ok_q || (done_q & ~({2{waits_q}} & {load_tap_q[1].en, load_tap_q[0].en})) == '0)
+
   logic reads_ok;
   always_comb begin
     reads_ok = 1'b1;
@@ -77,7 +112,7 @@ module fv_stream_buf
   always_comb begin
     hit   = 1'b0;
     value = '0;
-    if (load_we) for (int unsigned w = 0; w < 2; w++) if (here(load_tap_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
+    for (int unsigned w = 0; w < 2; w++) if (load_we[w] && here(load_tap_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
     if (vector_we) for (int unsigned w = 0; w < 3; w++) if (here(vector_tap_i[w])) begin hit = 1'b1; value = vector_word_i[w]; end
     if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_tap_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
   end
@@ -126,22 +161,23 @@ module fv_stream_buf
   `FV_ASSERT(i_word, !(past_ok_q && read_q && known1_q) || dut.bank_data[bank_q] == expect_q)
   `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[tap_q] == expect_q)
 
-  // No bank is named twice among the words written in one cycle.
+  // No bank is named twice among the words written in one cycle (LOAD's: those the buffer says it writes).
   logic clash;
   always_comb begin
     clash = 1'b0;
     for (int unsigned v = 0; v < 3; v++) begin
       for (int unsigned w = 0; w < 2; w++) begin
         if (vector_we && array_we_i && vector_tap_i[v].en && !two(vector_tap_i[v], array_tap_i[w])) clash = 1'b1;
-        if (load_we && vector_we && load_tap_i[w].en && !two(vector_tap_i[v], load_tap_i[w])) clash = 1'b1;
+        if (vector_we && vector_tap_i[v].en && dut.load_writes[vector_tap_i[v].bank]) clash = 1'b1;
       end
     end
     for (int unsigned a = 0; a < 2; a++) begin
-      for (int unsigned l = 0; l < 2; l++) if (load_we && array_we_i && !two(array_tap_i[a], load_tap_i[l])) clash = 1'b1;
+      if (array_we_i && array_tap_i[a].en && dut.load_writes[array_tap_i[a].bank]) clash = 1'b1;
     end
   end
   `FV_ASSERT(a_clash, !on || !clash)
 
-  `FV_COVER(c_three, on && array_we_i && vector_we && load_we && array_tap_i[0].en && vector_tap_i[0].en && load_tap_i[0].en)
+  `FV_COVER(c_three, on && array_we_i && vector_we && load_we[0] && array_tap_i[0].en && vector_tap_i[0].en)
+  `FV_COVER(c_parts, on && load_valid_i && load_grant && done_q[0] && load_we[1])
   `FV_COVER(c_read, on && read_q && known1_q && expect_q == 8'h5a)
 endmodule

@@ -32,27 +32,32 @@ module kt_result_writer_checks #(
   end
 endmodule
 
-// Enabled taps of one request lie in different banks, of those that exist.
+// Enabled taps of one request lie in different banks, of those that exist; a request of LOAD stays until its grant.
 module kt_stream_buf_checks
   import kt_pkg::*;
 #(
+  parameter int unsigned Cp         = 8,
   parameter int unsigned ArrayWords = 4,
   parameter int unsigned LoadWords  = 8
 ) (
-  input logic clk_i,
-  input logic rst_ni,
-  input logic array_we_i,
-  input tap_t array_tap_i [ArrayWords],
-  input logic vector_grant_o,
-  input logic vector_we_i,
-  input tap_t vector_tap_i[3],
-  input logic load_grant_o,
-  input logic load_we_i,
-  input tap_t load_tap_i  [LoadWords],
-  input tap_t tap_i       [9]
+  input logic            clk_i,
+  input logic            rst_ni,
+  input logic            array_we_i,
+  input tap_t            array_tap_i [ArrayWords],
+  input logic            vector_grant_o,
+  input logic            vector_we_i,
+  input tap_t            vector_tap_i[3],
+  input logic            load_grant_o,
+  input logic            load_valid_i,
+  input tap_t            load_tap_i  [LoadWords],
+  input logic [Cp*8-1:0] load_word_i [LoadWords],
+  input logic [15:0]     load_writes,
+  input tap_t            tap_i       [9]
 );
-  logic [15:0] read, array, vector, load;
-  logic        clash;
+  logic [15:0]     read, array, vector, load, written_q;
+  logic            clash, waits_q;
+  tap_t            tap_q [LoadWords];
+  logic [Cp*8-1:0] word_q[LoadWords];
 
   always_comb begin
     {read, array, vector, load} = '0;
@@ -76,7 +81,7 @@ module kt_stream_buf_checks
       end
     end
     for (int w = 0; w < int'(LoadWords); w++) begin
-      if (load_we_i && load_tap_i[w].en) begin
+      if (load_valid_i && load_tap_i[w].en) begin
         clash = clash || load[load_tap_i[w].bank] || load_tap_i[w].bank > 4'd8;
         load[load_tap_i[w].bank] = 1'b1;
       end
@@ -84,13 +89,23 @@ module kt_stream_buf_checks
   end
 
   always_ff @(posedge clk_i) begin
+    waits_q   <= rst_ni && load_valid_i && !load_grant_o;
+    written_q <= (rst_ni && load_valid_i && !load_grant_o) ? written_q | load_writes : '0;
+    if (load_valid_i) begin
+      tap_q  <= load_tap_i;
+      word_q <= load_word_i;
+    end
     if (rst_ni) begin
       a_banks : assert (!clash)
       else $error("two words of one request meet in a bank");
-      a_writers : assert ((array & vector) == '0 && ((array | vector) & load) == '0)
+      a_writers : assert ((array & vector) == '0 && ((array | vector) & load_writes) == '0)
       else $error("two writers meet in a bank");
-      a_grants : assert ((!vector_we_i || vector_grant_o) && (!load_we_i || load_grant_o))
+      a_grant : assert (!vector_we_i || vector_grant_o)
       else $error("a write without its grant");
+      a_load : assert (!load_valid_i || ((written_q & load_writes) == '0 && load_grant_o == ((written_q | load_writes) == load)))
+      else $error("LOAD's words are not written once each, the last with the grant");
+      a_stable : assert (!waits_q || (load_valid_i && load_tap_i == tap_q && load_word_i == word_q))
+      else $error("a request of LOAD changes before its grant");
     end
   end
 endmodule
@@ -157,7 +172,7 @@ module kt_scoreboard_checks
 endmodule
 
 bind kt_result_writer kt_result_writer_checks #(.Depth(Depth)) u_checks (.*);
-bind kt_stream_buf kt_stream_buf_checks #(.ArrayWords(ArrayWords), .LoadWords(LoadWords)) u_checks (.*);
+bind kt_stream_buf kt_stream_buf_checks #(.Cp(Cp), .ArrayWords(ArrayWords), .LoadWords(LoadWords)) u_checks (.*);
 bind kt_fifo kt_fifo_checks #(.Width(Width), .Depth(Depth)) u_checks (.*);
 bind kt_cmd_fetch kt_cmd_fetch_checks u_checks (.*);
 bind kt_scoreboard kt_scoreboard_checks u_checks (.*);

@@ -1,9 +1,10 @@
 // Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each.
 // Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. Enabled taps of one request name different banks.
 // Reading: the words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar).
-// Writing: three writers meet at the banks, fixed priority array > vector > LOAD. A grant says that no bank of the request
-// is written by a writer of higher priority in this cycle; *_we_i then writes it. The words are in the banks two cycles
-// later.
+// Writing: three writers meet at the banks, fixed priority array > vector > LOAD. The vector engine's grant says that no bank
+// of its request is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays, unchanged, until
+// its grant: its words are written as their banks become free, the last of them with the grant. Words are in the banks two
+// cycles after their write.
 module kt_stream_buf
   import kt_pkg::*;
 #(
@@ -24,7 +25,7 @@ module kt_stream_buf
   input  tap_t            vector_tap_i  [3],
   input  logic [Cp*8-1:0] vector_word_i [3],
   output logic            load_grant_o,
-  input  logic            load_we_i,
+  input  logic            load_valid_i,
   input  tap_t            load_tap_i  [LoadWords],
   input  logic [Cp*8-1:0] load_word_i [LoadWords],
   // reader
@@ -49,23 +50,24 @@ module kt_stream_buf
   end
   always_comb begin
     load_banks = '0;
-    if (array_we_i || vector_we_i) begin
-      for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
-    end
+    if (load_valid_i) for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
   end
-  always_comb begin
-    load_writes = '0;
-    if (load_we_i) for (int unsigned w = 0; w < LoadWords; w++) load_writes |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
+  // LOAD's words whose banks are free go first; `load_done_q` are the banks of those already written.
+  logic [15:0] load_done_q;
+  assign load_writes = load_banks & ~load_done_q & ~array_banks & ~(vector_we_i ? vector_banks : '0);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) load_done_q <= '0;
+    else if (load_valid_i) load_done_q <= load_grant_o ? '0 : load_done_q | load_writes;
   end
   assign vector_grant_o = (array_banks & vector_banks) == '0;
-  assign load_grant_o   = ((array_banks | (vector_we_i ? vector_banks : '0)) & load_banks) == '0;
+  assign load_grant_o   = (load_writes | load_done_q) == load_banks;
 
   // ---- one write a bank, registered; written inside the clocked process, so that idle cycles cost nothing in simulation
   logic [15:0]     wr_en_q;
   logic [Aw-1:0]   wr_addr_q[16];
   logic [Cp*8-1:0] wr_data_q[16];
   logic            write;
-  assign write = array_we_i || vector_we_i || load_we_i;
+  assign write = array_we_i || vector_we_i || load_valid_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wr_en_q <= '0;
@@ -75,9 +77,9 @@ module kt_stream_buf
     if (write) begin
       automatic logic [Aw-1:0]   addr[16] = wr_addr_q;
       automatic logic [Cp*8-1:0] data[16] = wr_data_q;
-      if (load_we_i) begin
+      if (load_valid_i) begin
         for (int unsigned w = 0; w < LoadWords; w++) begin
-          if (load_tap_i[w].en) begin
+          if (load_writes[load_tap_i[w].bank] && load_tap_i[w].en) begin
             addr[load_tap_i[w].bank] = load_tap_i[w].addr[Aw-1:0];
             data[load_tap_i[w].bank] = load_word_i[w];
           end

@@ -7,7 +7,7 @@
 // piece after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
 // from one register; done_o follows when what it holds is accepted.
 //
-// SB and VB accept each on its own: *_valid_o stays until *_grant_i, and with the grant all words of the request are
+// SB and VB accept each on its own: *_valid_o and the taps stay until *_grant_i, with which the last words of the request are
 // written. Both buffers get the same words. Data of a request stay while either is waiting.
 //
 // With compression (parameter Zvc) commands, requests and beats pass through kt_load_zvc.

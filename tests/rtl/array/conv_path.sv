@@ -95,7 +95,7 @@ module conv_path
     .clk_i, .rst_ni,
     .array_we_i(1'b0), .array_tap_i(no_array_tap), .array_word_i(no_array_word),
     .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
-    .load_grant_o(unused_grant[1]), .load_we_i(sb_we_q), .load_tap_i(load_tap), .load_word_i(load_word),
+    .load_grant_o(unused_grant[1]), .load_valid_i(sb_we_q), .load_tap_i(load_tap), .load_word_i(load_word),
     .tap_i(tap), .word_o(word)
   );
 
@@ -132,7 +132,7 @@ module conv_path
     .clk_i, .rst_ni,
     .array_we_i(vb_we), .array_tap_i(vb_tap), .array_word_i(written),
     .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
-    .load_grant_o(unused_grant[3]), .load_we_i(1'b0), .load_tap_i(load_tap), .load_word_i(load_word),
+    .load_grant_o(unused_grant[3]), .load_valid_i(1'b0), .load_tap_i(load_tap), .load_word_i(load_word),
     .tap_i(out_tap), .word_o(out_word)
   );
   assign out_data_o = out_word[0];
