@@ -35,11 +35,12 @@ struct RowLayout {
 
 // Consecutive rows of a map, kept circularly in `slots` slots of a buffer.
 struct Ring {
+  static constexpr int kRowsApart = -1;
   int first = 0;  // address of slot 0
   int slots = 0;
   int slot_size = 0;
   int row0 = 0;  // slot of row 0; counted over all images, it may lie beyond the last
-  int map = 0;   // whose rows these are, apart from those of other times
+  int map = 0;   // whose rows these are, apart from those of other times; kRowsApart: parts of several rows share a slot
 
   // Number of the slot of a row; rows outside the map have one too.
   int index(int row) const { return positive_mod(row0 + row, slots); }

@@ -96,7 +96,7 @@ class Placer {
           return undo();
         }
         taken.emplace_back(ring.buffer, *first);
-        p.rings[r] = {*first, slots, ring.slot_size, 0, ++maps_};
+        p.rings[r] = {*first, slots, ring.slot_size, 0, ring.parts && !whole ? Ring::kRowsApart : ++maps_};
         if (whole) {
           held_[key] = p.rings[r];
           new_held.push_back(key);

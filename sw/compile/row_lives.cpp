@@ -9,8 +9,10 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
   for (int row = use.begin; row < use.end; row++) {
     const int begin = use.ring.slot(row), end = begin + use.ring.slot_size;
     auto at = lives.find(begin);
+    const bool apart = use.ring.map == Ring::kRowsApart;
+    if (apart && !use.write) continue;
     const bool there =
-        at != lives.end() && at->second.map == use.ring.map && at->second.row == use.ring.row0 + row;
+        !apart && at != lives.end() && at->second.map == use.ring.map && at->second.row == use.ring.row0 + row;
     if (!there) {
       if (!use.write) throw std::logic_error("a command reads a row that is not there");
       // Whatever it overlaps has died.
@@ -20,6 +22,7 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
         if (at->second.read()) dead_.push_back({use.buffer, at->first, at->second.end, at->second.readers});
         at = lives.erase(at);
       }
+      if (apart) continue;
       at = lives.emplace_hint(at, begin, Life{end, use.ring.map, use.ring.row0 + row, {}});
     }
     if (!use.write) at->second.readers[std::size_t(queue)] = number;

@@ -1,6 +1,7 @@
 // How long the rows in SB and VB live, as the commands are planned: from the first command that writes a row
 // to the last one that reads it. The test bench destroys what is dead (device/row_poison.h), so that a
-// command that reads a row too early or too late computes something else.
+// command that reads a row too early or too late computes something else. Slots that hold parts of several rows
+// (Ring::kRowsApart) are not followed: they only end what was there before.
 #ifndef KAITEN_COMPILE_ROW_LIVES_H
 #define KAITEN_COMPILE_ROW_LIVES_H
 
