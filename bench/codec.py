@@ -15,9 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools
+import report
+from report import ROOT, tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 MOBILENET = os.path.join(SHARED, "models", "tflite", "coral", "tf2_mobilenet_v2_1.0_224_ptq.tflite")
@@ -26,33 +25,20 @@ IMAGE = IMAGES[1]
 BYTES = 4 << 20
 CODECS = ("zvc", "zvc_scalar", "rle", "lz4", "zstd", "zlib")
 GOAL = 0.97
-
-
-def write_docs(name, table):
-    """Into docs/zvc.md, between the markers of that name."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    docs = os.path.join(ROOT, "docs", "zvc.md")
-    with open(docs) as f:
-        text = f.read()
-    if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"bench: docs/zvc.md lacks the markers {begin} and {end}")
-    head, rest = text.split(begin)
-    tools.write(docs, f"{head}{begin}\n{table}{end}{rest.split(end)[1]}")
+DOCS = "docs/zvc.md"
 
 
 def second_stage(build, docs):
     if not all(os.path.exists(p) for p in (MOBILENET, *IMAGES)):
         print(f"bench: second stage left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/models.md)", file=sys.stderr)
         return 0
-    program = os.path.join(ROOT, build, "kaiten-bench-second-stage")
-    if not os.path.exists(program):
-        sys.exit(f"bench: {os.path.relpath(program)} is missing (cmake --build {build} --target kaiten-bench-second-stage)")
+    program = report.program(build, "kaiten-bench-second-stage", "kaiten-bench-second-stage")
     done = subprocess.run([program, MOBILENET, *IMAGES], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         sys.exit("bench: " + done.stderr.strip())
     print(done.stdout, end="")
     if docs:
-        write_docs("bench/codec.py --second-stage", done.stdout)
+        report.write_between(DOCS, "bench/codec.py --second-stage", done.stdout)
     return 0
 
 
@@ -95,7 +81,7 @@ def layouts(kaiten, docs):
     table = "\n".join(lines) + "\n"
     print(table, end="")
     if docs:
-        write_docs("bench/codec.py --layouts", table)
+        report.write_between(DOCS, "bench/codec.py --layouts", table)
     return 0
 
 
@@ -109,9 +95,7 @@ def main():
     args = parser.parse_args()
     if args.second_stage:
         return second_stage(args.build, args.docs)
-    kaiten = os.path.join(ROOT, args.build, "kaiten")
-    if not os.path.exists(kaiten):
-        sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
+    kaiten = report.program(args.build, "kaiten")
     if args.layouts:
         return layouts(kaiten, args.docs)
     lines = ["| data | density | codec | ratio | of the ZVC limit | compress GB/s | expand GB/s | memcpy GB/s |", "|" + "---|" * 8]
@@ -142,7 +126,7 @@ def main():
     table = "\n".join(lines) + "\n"
     print(table, end="")
     if args.docs:
-        write_docs("bench/codec.py", table)
+        report.write_between(DOCS, "bench/codec.py", table)
     if low:
         print("ZVC below 97 % of its limit: " + ", ".join(low), file=sys.stderr)
     return int(bool(low))

@@ -15,9 +15,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools
+import report
+from report import tools
 
 METHODS = ["blocked", "data-parallel", "task-parallel", "patches"]
 # From here on the best FFT layer must be faster than oneDNN.
@@ -63,17 +62,6 @@ def say(text):
 
 def row(*cells):
     say("| " + " | ".join(str(c) for c in cells) + " |")
-
-
-def write_docs():
-    begin, end = "<!-- bench/fft.py: begin -->", "<!-- bench/fft.py: end -->"
-    docs = os.path.join(ROOT, "docs", "fft.md")
-    with open(docs) as f:
-        text = f.read()
-    if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"bench: docs/fft.md lacks the markers {begin} and {end}")
-    head, rest = text.split(begin)
-    tools.write(docs, head + begin + "\n" + "".join(said).rstrip() + "\n" + end + rest.split(end)[1])
 
 
 def head(*cells):
@@ -149,18 +137,16 @@ def main():
     parser.add_argument("--docs", action="store_true", help="write the tables into docs/fft.md")
     parser.add_argument("--quick", action="store_true", help="layers of 8 and 16 channels only")
     args = parser.parse_args()
-    program = os.path.join(ROOT, args.build, "kaiten-bench-fft")
-    if not os.path.exists(program):
-        sys.exit(f"bench: {os.path.relpath(program)} is missing (cmake --build {args.build} --target kaiten-bench-fft)")
+    program = report.program(args.build, "kaiten-bench-fft", "kaiten-bench-fft")
     transforms(program)
     channels = [8, 16] if args.quick else [8, 16, 32, 64]
     lost = sum(layers(program, threads, channels, [3, 5, 7, 9]) for threads in (1, 2))
     if args.docs:
-        write_docs()
+        report.write_between("docs/fft.md", "bench/fft.py", "".join(said).rstrip() + "\n")
     if lost:
         print(f"bench: oneDNN is faster at {lost} points of {LEAST_CHANNELS} channels and kernels of {LEAST_KERNEL} and more", file=sys.stderr)
     return int(lost > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.guarded(main))

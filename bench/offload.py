@@ -9,12 +9,10 @@ import os
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools
+import report
+from report import ROOT, markdown, tools
 
 NETWORKS = ("alexnet", "overfeat", "nin", "vgg16", "squeezenet", "googlenet")
-BEGIN, END = "<!-- bench/offload.py: begin -->", "<!-- bench/offload.py: end -->"
 
 
 def offload(kaiten, network, device):
@@ -30,9 +28,7 @@ def main():
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--docs", action="store_true", help="write the table into docs/zvc.md")
     args = parser.parse_args()
-    kaiten = os.path.join(ROOT, args.build, "kaiten")
-    if not os.path.exists(kaiten):
-        sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
+    kaiten = report.program(args.build, "kaiten")
     head = ["network", "batch", "MiB of maps", "density", "ratio", "best layer"]
     for device in ("Titan Xp", "Titan X"):
         head += [f"{device}: stall, vDNN", "with cDMA", "speed of the oracle's, vDNN", "with cDMA", "bandwidth-aware", "gain"]
@@ -55,16 +51,10 @@ def main():
     # Section I and IV: 51 % less speed; 62 % zeros; 2.6 times smaller, a layer 13.8 times; 53 % faster on a Titan Xp. The energy
     # section's 32 % is taken for the other device.
     rows.append(["paper's mean", "", "", "0.38", "2.6", "13.8", "", "", "49 %", "75 %", "", "53 %", "", "", "", "", "", "32 %"])
-    table = "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]) + "\n"
+    table = markdown(head, rows)
     print(table, end="")
     if args.docs:
-        docs = os.path.join(ROOT, "docs", "zvc.md")
-        with open(docs) as f:
-            text = f.read()
-        if text.count(BEGIN) != 1 or text.count(END) != 1:
-            sys.exit(f"bench: docs/zvc.md lacks the markers {BEGIN} and {END}")
-        before, rest = text.split(BEGIN)
-        tools.write(docs, f"{before}{BEGIN}\n{table}{END}{rest.split(END)[1]}")
+        report.write_between("docs/zvc.md", "bench/offload.py", table)
     return 0
 
 

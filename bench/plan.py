@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import report
+from report import ROOT, markdown
+
 TABLES = os.path.join(ROOT, "models", "tables")
 CAPACITY = "3MiB"
 # Network, boundaries (table II), misses of Occam and Layer Fusion by the paper's model and instructions of Layer Fusion, each of
@@ -38,17 +40,12 @@ def plan(kaiten, table, *options):
     return json.loads(done.stdout)
 
 
-def method(report, name, closure=None):
-    return next(m for m in report["methods"] if m["name"] == name and closure in (None, m["closure"]))
+def method(result, name, closure=None):
+    return next(m for m in result["methods"] if m["name"] == name and closure in (None, m["closure"]))
 
 
 def cuts(m):
     return [s["first"] for s in m["spans"]] + [m["spans"][-1]["last"] + 1]
-
-
-def table_of(rows, head):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows]) + "\n"
 
 
 def random_table(layers):
@@ -66,9 +63,7 @@ def random_table(layers):
 def main():
     parser = argparse.ArgumentParser(description="Plans the networks of the Occam paper and compares with its figures.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
-    kaiten = os.path.join(ROOT, parser.parse_args().build, "kaiten")
-    if not os.path.exists(kaiten):
-        sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
+    kaiten = report.program(parser.parse_args().build, "kaiten")
     rows, partitions, worse = [], [], []
     for name, (published, miss, fusion_miss, instructions) in PAPER.items():
         path = os.path.join(TABLES, name + ".json")
@@ -92,9 +87,9 @@ def main():
         row += [f"{free['traffic_bytes'] / both:.3f}", f"{paper_on['traffic_bytes'] / both:.3f}", f"{miss:.2f}",
                 f"{fusion['traffic_bytes'] / both:.3f}", f"{fusion_miss:.2f}", f"{fusion['macs'] / base['macs']:.2f}", f"{instructions:.2f}"]
         rows.append(row)
-    print(table_of(rows, ["network", "spans", "published boundaries", "traffic without penalty", "paper closure", "reduction", "rolling",
-                          "reduction", "of base with weights, without penalty", "with", "in the paper", "Layer Fusion of base",
-                          "in the paper", "Layer Fusion MACs", "instructions in the paper"]))
+    print(markdown(["network", "spans", "published boundaries", "traffic without penalty", "paper closure", "reduction", "rolling",
+                    "reduction", "of base with weights, without penalty", "with", "in the paper", "Layer Fusion of base",
+                    "in the paper", "Layer Fusion MACs", "instructions in the paper"], rows))
     print("Boundaries at " + CAPACITY)
     print("\n".join("  " + p for p in partitions) + "\n")
 

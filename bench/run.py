@@ -17,9 +17,8 @@ import sys
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools
+import report
+from report import ROOT, markdown, tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 ALL = ("nano", "unit", "small", "base")
@@ -43,7 +42,6 @@ NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes
     "first layer 11x11/4, 96 channels": ("stem_11x11", ("nano", "base")),
 }
 LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md
-BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 
 
 def find(name, build):
@@ -107,11 +105,6 @@ LAYER_HEAD = ["layer", "operator", "input", "output", "MACs", "cycles", "utilisa
               "bytes written"]
 
 
-def markdown(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
-    return "\n".join(lines) + "\n"
-
-
 def layer_table(r):
     def number(n):
         return f"{n:,}" if n else "-"
@@ -168,9 +161,7 @@ def main():
     parser.add_argument("--layers", action="store_true", help="write docs/layers.md")
     args = parser.parse_args()
     build = os.path.join(ROOT, args.build)
-    kaiten = os.path.join(build, "kaiten")
-    if not os.path.exists(kaiten):
-        sys.exit(f"bench: {os.path.relpath(kaiten)} is missing (run `make verilate`)")
+    kaiten = report.program(args.build, "kaiten")
     results = {}
     wanted = args.configs.split(",")
     for name, (_, configs) in NETWORKS.items():
@@ -192,13 +183,7 @@ def main():
             sys.exit("bench: docs/layers.md needs " + " and ".join(missing) + " on base")
         tools.write(os.path.join(ROOT, "docs", "layers.md"), layers_page(results))
     if args.readme:
-        path = os.path.join(ROOT, "README.md")
-        with open(path) as f:
-            text = f.read()
-        if text.count(BEGIN) != 1 or text.count(END) != 1:
-            sys.exit(f"bench: README.md lacks the markers {BEGIN} and {END}")
-        head, rest = text.split(BEGIN)
-        tools.write(path, f"{head}{BEGIN}\n{table}{END}{rest.split(END)[1]}")
+        report.write_between("README.md", "make bench", table)
     return int(any(not r["exact"] for r in results.values()))
 
 

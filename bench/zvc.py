@@ -13,9 +13,8 @@ import os
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools
+import report
+from report import ROOT, tools
 
 SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 TFLITE = os.path.join(SHARED, "models", "tflite")
@@ -36,8 +35,8 @@ def run(kaiten, model, config, compress, width, image):
     return json.loads(done.stdout)
 
 
-def moved(report):
-    read, written = report["bytes"]["read"], report["bytes"]["written"]
+def moved(result):
+    read, written = result["bytes"]["read"], result["bytes"]["written"]
     return read["activations"] + written["activations"]
 
 
@@ -46,7 +45,7 @@ def main():
     parser.add_argument("--build", default="build", help="folder with the tools")
     parser.add_argument("--docs", action="store_true", help="write the table into docs/zvc.md")
     args = parser.parse_args()
-    kaiten = os.path.join(ROOT, args.build, "kaiten")
+    kaiten = report.program(args.build, "kaiten")
     rows = []
     for network, model, config, bus, image in RUNS:
         if model != "demo" and not os.path.exists(model):
@@ -63,16 +62,9 @@ def main():
     table += "".join("| " + " | ".join(row) + " |\n" for row in rows)
     print(table, end="")
     if args.docs:
-        begin, end = "<!-- bench/zvc.py: begin -->", "<!-- bench/zvc.py: end -->"
-        path = os.path.join(ROOT, "docs", "zvc.md")
-        with open(path) as f:
-            text = f.read()
-        if text.count(begin) != 1 or text.count(end) != 1:
-            sys.exit(f"bench: docs/zvc.md lacks the markers {begin} and {end}")
-        head, rest = text.split(begin)
-        tools.write(path, f"{head}{begin}\n{table}{end}{rest.split(end)[1]}")
+        report.write_between("docs/zvc.md", "bench/zvc.py", table)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.guarded(main))
