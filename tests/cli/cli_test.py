@@ -1,6 +1,4 @@
-"""`kaiten` and `tb` from outside: exit codes of docs and --help, errors of one line, whole files or none, Ctrl-C.
-
-KAITEN_BUILD names the build folder (default: build)."""
+"""`kaiten` and `tb` from outside: exit codes of docs and --help, errors of one line, whole files or none, Ctrl-C."""
 import json
 import os
 import pty
@@ -8,21 +6,15 @@ import random
 import select
 import signal
 import subprocess
-import tempfile
 import termios
 import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
-KAITEN, TB, GENERATE = (os.path.join(BUILD, name) for name in ("kaiten", "tb", "kaiten-generate"))
+from tool_case import BUILD, KAITEN, ROOT, ToolCase, run
+
+TB, GENERATE = (os.path.join(BUILD, name) for name in ("tb", "kaiten-generate"))
 DEMO = os.path.join(ROOT, "models", "demo")
 SKIPPED = 77  # exit code that ctest takes for a skipped test
-
-
-def run(program, *arguments, limit=120):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=limit)
 
 
 def read(path):
@@ -30,28 +22,7 @@ def read(path):
         return f.read()
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name, data=None):
-        path = os.path.join(self.folder, name)
-        if data is not None:
-            with open(path, "wb") as f:
-                f.write(data)
-        return path
-
-    def refused(self, *arguments, program=KAITEN):
-        """Exit code 2 and one line on standard error; returns it."""
-        done = run(program, *arguments)
-        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stderr}")
-        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
-        return done.stderr
-
-
-class Front(Case):
+class Front(ToolCase):
     def test_tb_without_arguments_runs_the_demo(self):
         done = run(TB)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -115,7 +86,7 @@ class Front(Case):
         self.refused("run", "demo", "--batch", "2", "--input", self.file("in.bin", raw[0]))
 
 
-class Json(Case):
+class Json(ToolCase):
     KEYS = {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz", "bytes",
             "bus_bytes", "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}
     LAYER = {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization", "limited_by", "bytes_read", "bytes_written"}
@@ -153,7 +124,7 @@ class Json(Case):
         self.assertEqual(reports[0]["outputs"], reports[1]["outputs"])
 
 
-class Labels(Case):
+class Labels(ToolCase):
     NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
     def run_with(self, names):
@@ -182,7 +153,7 @@ class Labels(Case):
         self.refused("run", "demo", "--labels", self.file("none.txt"))
 
 
-class Compare(Case):
+class Compare(ToolCase):
     def test_equal(self):
         done = run(KAITEN, "compare", "demo", "--config", "nano")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -209,7 +180,7 @@ class Compare(Case):
         self.refused("compare", "demo", "--config", "nano", "--fault", "0:9")
 
 
-class Trace(Case):
+class Trace(ToolCase):
     QUEUES = {1: "LOAD", 3: "CONV", 5: "VECTOR", 7: "STORE"}
 
     def trace(self, *more):
@@ -274,7 +245,7 @@ class Trace(Case):
             self.assertEqual(traced[key], plain[key], key)
 
 
-class Wave(Case):
+class Wave(ToolCase):
     def test_window(self):
         sizes = []
         for last in (120, 600):
@@ -314,7 +285,7 @@ class Wave(Case):
             self.assertEqual(os.listdir(self.folder), [])
 
 
-class BadInput(Case):
+class BadInput(ToolCase):
     def test_command_line(self):
         self.refused("fly")
         self.refused("run")
@@ -368,7 +339,7 @@ class BadInput(Case):
                 self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-300:])
 
 
-class Generate(Case):
+class Generate(ToolCase):
     def test_a_generated_network_is_a_model(self):
         model = self.file("small.tflite")
         done = run(GENERATE, "mobilenet_v1", "--size", 32, "--output", model)
@@ -382,7 +353,7 @@ class Generate(Case):
             self.refused(*arguments, program=GENERATE)
 
 
-class Interrupt(Case):
+class Interrupt(ToolCase):
     def test_run_ends_with_130_and_without_files(self):
         # SIGINT at several moments: import, compilation, simulation, repetition.
         for delay in (0.01, 0.05, 0.2, 1.0):
@@ -397,7 +368,7 @@ class Interrupt(Case):
             self.assertEqual(os.listdir(self.folder), [])
 
 
-class Terminal(Case):
+class Terminal(ToolCase):
     def test_terminal_is_left_as_it_was(self):
         try:
             pid, terminal = pty.fork()

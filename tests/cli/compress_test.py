@@ -1,57 +1,26 @@
-"""`kaiten compress` from outside: the keys of the interface, ratios known beforehand, the page, errors of one line.
-
-KAITEN_BUILD names the build folder (default: build)."""
+"""`kaiten compress` from outside: the keys of the interface, ratios known beforehand, the page, errors of one line."""
 import json
 import math
 import os
 import random
-import subprocess
-import tempfile
 import unittest
 import xml.dom.minidom
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
-KAITEN = os.path.join(BUILD, "kaiten")
+from tool_case import KAITEN, CommandCase, run
+
 CODECS = ["zvc", "rle", "zlib", "lz4", "zstd"]
 LAYOUTS = ["nchw", "nhwc", "chwn"]
 KEYS = {"codec", "layout", "raw_bytes", "packed_bytes", "ratio", "density", "zvc_limit", "entropy_ratio", "compress_gbps",
         "expand_gbps", "memcpy_gbps"}
 
 
-def run(*arguments):
-    return subprocess.run([KAITEN, "compress", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=120)
-
-
-class Compress(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name, data=None):
-        path = os.path.join(self.folder, name)
-        if data is not None:
-            with open(path, "wb") as f:
-                f.write(data)
-        return path
-
-    def compress(self, *arguments):
-        done = run(*arguments, "--json", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
-        return json.loads(done.stdout)
-
-    def refused(self, *arguments):
-        done = run(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
-        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
-        return done.stderr
+class Compress(CommandCase):
+    COMMAND = "compress"
 
     def test_a_file_has_the_keys_of_the_interface(self):
         rng = random.Random(1)
         data = bytes(rng.randrange(256) if rng.random() < 0.4 else 7 for _ in range(2 * 8 * 12 * 10))
-        entries = self.compress(self.file("map.bin", data), "--shape", "2,8,12,10", "--zero-point", 7)
+        entries = self.report(self.file("map.bin", data), "--shape", "2,8,12,10", "--zero-point", 7)
         self.assertEqual([(e["codec"], e["layout"]) for e in entries], [(c, lay) for c in CODECS for lay in LAYOUTS])
         density = sum(b != 7 for b in data) / len(data)
         entropy = -sum(n / len(data) * math.log2(n / len(data)) for n in map(data.count, set(data)))
@@ -73,37 +42,37 @@ class Compress(unittest.TestCase):
         rng = random.Random(2)
         words = [rng.randrange(1, 1 << 32) if i % 5 < 2 else 0 for i in range(40960)]
         data = b"".join(w.to_bytes(4, "little") for w in words)
-        (e,) = self.compress(self.file("map.bin", data), "--bits", 32, "--codec", "zvc")
+        (e,) = self.report(self.file("map.bin", data), "--bits", 32, "--codec", "zvc")
         self.assertAlmostEqual(e["zvc_limit"], 32 / 13.8)
         self.assertGreater(e["ratio"], 0.99 * e["zvc_limit"])
         self.assertLess(e["ratio"], e["zvc_limit"])
-        (scalar,) = self.compress(self.file("map.bin"), "--bits", 32, "--codec", "zvc_scalar")
+        (scalar,) = self.report(self.file("map.bin"), "--bits", 32, "--codec", "zvc_scalar")
         self.assertEqual((scalar["codec"], scalar["packed_bytes"]), ("zvc_scalar", e["packed_bytes"]))
-        (e,) = self.compress(self.file("map.bin"), "--bits", 16, "--codec", "rle", "--window", 65536)
+        (e,) = self.report(self.file("map.bin"), "--bits", 16, "--codec", "rle", "--window", 65536)
         self.assertEqual((e["codec"], e["layout"]), ("rle", "nchw"))
 
     def test_layouts(self):
         # Two images, one of zeros: runs are long in NCHW, and a byte in CHWN.
         data = bytes(256) + bytes(range(1, 129)) * 2
         path = self.file("map.bin", data)
-        ratio = {e["layout"]: e["ratio"] for e in self.compress(path, "--shape", "2,4,8,8", "--codec", "rle")}
+        ratio = {e["layout"]: e["ratio"] for e in self.report(path, "--shape", "2,4,8,8", "--codec", "rle")}
         self.assertEqual(ratio["nchw"], ratio["nhwc"])
         self.assertGreater(ratio["nchw"], 1.9)
         self.assertLess(ratio["chwn"], 1)
         # Taken to be in the order it is compressed in, or brought there.
-        (e,) = self.compress(path, "--shape", "2,4,8,8", "--codec", "rle", "--layout", "chwn")
+        (e,) = self.report(path, "--shape", "2,4,8,8", "--codec", "rle", "--layout", "chwn")
         self.assertEqual((e["layout"], e["ratio"]), ("chwn", ratio["nchw"]))
-        (e,) = self.compress(path, "--shape", "2,4,8,8", "--codec", "rle", "--layout", "chwn", "--from", "nchw")
+        (e,) = self.report(path, "--shape", "2,4,8,8", "--codec", "rle", "--layout", "chwn", "--from", "nchw")
         self.assertEqual(e["ratio"], ratio["chwn"])
 
     def test_constant_file(self):
-        for e in self.compress(self.file("zeros.bin", bytes(100000))):
+        for e in self.report(self.file("zeros.bin", bytes(100000))):
             self.assertEqual((e["density"], e["entropy_ratio"], e["zvc_limit"]), (0, None, 8))
             self.assertGreater(e["ratio"], 7.9)
-        self.assertEqual(run(self.file("zeros.bin")).returncode, 0)
+        self.assertEqual(self.run_command(self.file("zeros.bin")).returncode, 0)
 
     def test_the_demo_layer_by_layer(self):
-        entries = self.compress("demo", "--codec", "zvc", "--batch", 3)
+        entries = self.report("demo", "--codec", "zvc", "--batch", 3)
         for e in entries:
             self.assertEqual(set(e), KEYS | {"of", "layer"})
         for of in ("activations", "weights"):
@@ -114,14 +83,14 @@ class Compress(unittest.TestCase):
                 self.assertNotIn(None, [e["layer"] for e in layers])
                 for key in ("raw_bytes", "packed_bytes"):
                     self.assertEqual(total[key], sum(e[key] for e in layers))
-        one = self.compress("demo", "--codec", "zvc", "--layout", "nhwc")
+        one = self.report("demo", "--codec", "zvc", "--layout", "nhwc")
         self.assertEqual(3 * one[0]["raw_bytes"], entries[0]["raw_bytes"])
         self.assertEqual(one[0]["packed_bytes"],
-                         self.compress("demo", "--codec", "zvc", "--layout", "nhwc", "--seed", 1)[0]["packed_bytes"])
+                         self.report("demo", "--codec", "zvc", "--layout", "nhwc", "--seed", 1)[0]["packed_bytes"])
 
     def test_text_and_page(self):
         page = self.file("page.html")
-        done = run("demo", "--html", page, "--json", self.file("report.json"))
+        done = self.run_command("demo", "--html", page, "--json", self.file("report.json"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("of the ZVC limit", "weights: density", "nchw nhwc chwn", "image 1 of the demo"):
             self.assertIn(word, done.stdout)
@@ -135,7 +104,7 @@ class Compress(unittest.TestCase):
 
     def test_help(self):
         for command in ("compress", "offload"):
-            done = subprocess.run([KAITEN, command, "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            done = run(KAITEN, command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("usage: kaiten " + command, done.stdout)
 

@@ -1,55 +1,20 @@
-"""`kaiten offload` from outside: keys, the shape of the paper's results, files, errors of one line.
-
-KAITEN_BUILD names the build folder (default: build)."""
+"""`kaiten offload` from outside: keys, the shape of the paper's results, files, errors of one line."""
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
-KAITEN = os.path.join(BUILD, "kaiten")
-TABLES = os.path.join(ROOT, "models", "tables")
+from tool_case import TABLES, CommandCase, table
+
 NETWORKS = ("alexnet", "overfeat", "nin", "vgg16", "squeezenet", "googlenet")
 POLICIES = ["vdnn", "cdma", "cdma-aware", "oracle"]
 
 
-def run(*arguments):
-    return subprocess.run([KAITEN, "offload", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=120)
-
-
-def table(name):
-    return os.path.join(TABLES, name + ".json")
-
-
-class Offload(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name, text=None):
-        path = os.path.join(self.folder, name)
-        if text is not None:
-            with open(path, "w") as f:
-                f.write(text)
-        return path
-
-    def offload(self, *arguments):
-        done = run(*arguments, "--json", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
-        return json.loads(done.stdout)
-
-    def refused(self, *arguments):
-        done = run(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
-        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
-        return done.stderr
+class Offload(CommandCase):
+    COMMAND = "offload"
 
     def test_shape_of_the_papers_results(self):
-        reports = [self.offload(table(n)) for n in NETWORKS]
+        reports = [self.report(table(n)) for n in NETWORKS]
         for j in reports:
             self.assertEqual([p["name"] for p in j["policies"]], POLICIES)
             speed = {p["name"]: p["performance"] for p in j["policies"]}
@@ -75,20 +40,20 @@ class Offload(unittest.TestCase):
         self.assertGreater(aware, 0.94)
 
     def test_link_and_device(self):
-        slow, fast = self.offload(table("vgg16"), "--link", 4), self.offload(table("vgg16"), "--link", 1000)
+        slow, fast = self.report(table("vgg16"), "--link", 4), self.report(table("vgg16"), "--link", 1000)
         self.assertGreater(slow["policies"][0]["step_ms"], fast["policies"][0]["step_ms"])
         self.assertAlmostEqual(fast["policies"][0]["performance"], 1, 1)
-        half = self.offload(table("vgg16"), "--batch", 64)
+        half = self.report(table("vgg16"), "--batch", 64)
         self.assertEqual(2 * half["raw_bytes"], slow["raw_bytes"])
-        self.assertGreater(self.offload(table("vgg16"), "--device", "titan-x")["policies"][3]["step_ms"],
+        self.assertGreater(self.report(table("vgg16"), "--device", "titan-x")["policies"][3]["step_ms"],
                            half["policies"][3]["step_ms"])
 
     def test_densities(self):
-        j = self.offload(table("resnet50"), "--density", 0.25, "--element-bits", 8)
+        j = self.report(table("resnet50"), "--density", 0.25, "--element-bits", 8)
         self.assertAlmostEqual(j["ratio"], 8 / 3)
         layers = {layer["name"]: 1 for layer in j["layers"]}
         path = self.file("d.json", json.dumps({"batch": 3, "layers": layers}))
-        j = self.offload(table("resnet50"), "--densities", path)
+        j = self.report(table("resnet50"), "--densities", path)
         self.assertEqual((j["ratio"], j["batch"]), (1, 3))
         layers.pop("conv1")
         self.assertIn("'conv1'", self.refused(table("resnet50"), "--densities", self.file("d.json", json.dumps({"layers": layers}))))
@@ -101,14 +66,14 @@ class Offload(unittest.TestCase):
         self.assertEqual((check.returncode, check.stderr), (0, ""))
 
     def test_a_model_is_measured(self):
-        j = self.offload("demo")
+        j = self.report("demo")
         self.assertEqual((j["element_bits"], j["batch"]), (8, 1))
         self.assertTrue(0.3 < j["density"] < 0.9)
         self.assertIn("image 1 of the demo", j["densities"])
-        self.assertNotEqual(j["density"], self.offload("demo", "--seed", 2)["density"])
+        self.assertNotEqual(j["density"], self.report("demo", "--seed", 2)["density"])
 
     def test_text_and_page(self):
-        done = run(table("vgg16"), "--html", self.file("page.html"), "--json", self.file("report.json"))
+        done = self.run_command(table("vgg16"), "--html", self.file("page.html"), "--json", self.file("report.json"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("conv4_3", "cdma-aware", "of the oracle's speed", "batch 128", "titan-xp"):
             self.assertIn(word, done.stdout)

@@ -1,55 +1,21 @@
-"""`kaiten plan` from outside: the keys of the interface, the checkpoints, files, errors of one line.
-
-KAITEN_BUILD names the build folder (default: build)."""
+"""`kaiten plan` from outside: the keys of the interface, the checkpoints, files, errors of one line."""
 import json
 import os
 import re
 import subprocess
-import tempfile
 import unittest
 import xml.dom.minidom
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
-KAITEN = os.path.join(BUILD, "kaiten")
-TABLES = os.path.join(ROOT, "models", "tables")
+from tool_case import KAITEN, TABLES, CommandCase, run, table
+
 METHODS = {"optimal", "per-layer", "greedy", "residual", "layer-fusion", "bound"}
 
 
-def run(*arguments):
-    return subprocess.run([KAITEN, "plan", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
-
-
-def table(name):
-    return os.path.join(TABLES, name + ".json")
-
-
-class Plan(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def file(self, name, text=None):
-        path = os.path.join(self.folder, name)
-        if text is not None:
-            with open(path, "w") as f:
-                f.write(text)
-        return path
-
-    def plan(self, *arguments):
-        done = run(*arguments, "--json", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
-        return json.loads(done.stdout)
-
-    def refused(self, *arguments):
-        done = run(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
-        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
-        return done.stderr
+class Plan(CommandCase):
+    COMMAND = "plan"
 
     def test_json_has_the_keys_of_the_interface(self):
-        j = self.plan(table("resnet34"), "--capacity", "3MiB")
+        j = self.report(table("resnet34"), "--capacity", "3MiB")
         self.assertEqual((j["network"], j["mode"], j["capacity_bytes"]), ("ResNet-34", "paper", 3 << 20))
         self.assertGreater(j["planning_ms"], 0)
         self.assertEqual({m["name"] for m in j["methods"]}, METHODS)
@@ -63,27 +29,27 @@ class Plan(unittest.TestCase):
         self.assertEqual(optimal, {"paper": 1128960, "rolling": 928256})
 
     def test_options(self):
-        j = self.plan(table("vgg16"), "--capacity", 3 << 20, "--method", "optimal", "--closure", "paper")
+        j = self.report(table("vgg16"), "--capacity", 3 << 20, "--method", "optimal", "--closure", "paper")
         self.assertEqual([m["traffic_bytes"] for m in j["methods"]], [3186176])
-        off = self.plan(table("resnet34"), "--capacity", "3MiB", "--method", "optimal", "--residual-penalty", "off")["methods"][0]
+        off = self.report(table("resnet34"), "--capacity", "3MiB", "--method", "optimal", "--residual-penalty", "off")["methods"][0]
         self.assertEqual(off["penalty_bytes"], 0)
-        two = self.plan(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer", "--batch", 2)["methods"][0]
-        one = self.plan(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer")["methods"][0]
+        two = self.report(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer", "--batch", 2)["methods"][0]
+        one = self.report(table("vgg16"), "--capacity", "6MiB", "--method", "per-layer")["methods"][0]
         self.assertEqual(two["traffic_bytes"], 2 * one["traffic_bytes"])
-        sweep = self.plan(table("resnet18"), "--sweep", "256KiB:16MiB", "--method", "optimal")["sweep"]
+        sweep = self.report(table("resnet18"), "--sweep", "256KiB:16MiB", "--method", "optimal")["sweep"]
         self.assertEqual((len(sweep), sweep[0]["capacity_bytes"], sweep[-1]["capacity_bytes"]), (64, 256 << 10, 16 << 20))
         traffic = [p["traffic_bytes"][0] for p in sweep if p["traffic_bytes"][0] is not None]
         self.assertEqual(traffic, sorted(traffic, reverse=True))
-        self.assertIn("usage: kaiten plan", run("--help").stdout)
-        self.assertIn("pipeline: 17 chips", run("demo", "--config", "nano", "--method", "per-layer", "--period", 10 ** 6).stdout)
-        self.assertIn("pipeline: 12 chips", run(table("vgg16"), "--capacity", "3MiB", "--chips", 12).stdout)
-        again = self.plan(table("vgg16"), "--capacity", "3MiB")
-        first = self.plan(table("vgg16"), "--capacity", "3MiB")
+        self.assertIn("usage: kaiten plan", self.run_command("--help").stdout)
+        self.assertIn("pipeline: 17 chips", self.run_command("demo", "--config", "nano", "--method", "per-layer", "--period", 10 ** 6).stdout)
+        self.assertIn("pipeline: 12 chips", self.run_command(table("vgg16"), "--capacity", "3MiB", "--chips", 12).stdout)
+        again = self.report(table("vgg16"), "--capacity", "3MiB")
+        first = self.report(table("vgg16"), "--capacity", "3MiB")
         again.pop("planning_ms"), first.pop("planning_ms")
         self.assertEqual(again, first)
 
     def test_hardware_mode_predicts_the_bytes_of_a_run(self):
-        j = self.plan("demo", "--config", "nano")
+        j = self.report("demo", "--config", "nano")
         self.assertEqual((j["mode"], j["config"]), ("hardware", "nano"))
         self.assertEqual({m["name"] for m in j["methods"]}, METHODS - {"layer-fusion"})
         traffic = {m["name"]: m["traffic_bytes"] for m in j["methods"]}
@@ -95,29 +61,27 @@ class Plan(unittest.TestCase):
         best = j["methods"][0]
         layers = [layer for s in best["spans"] for layer in s["layers"]]
         self.assertEqual(sorted(layers), list(range(min(layers), max(layers) + 1)))
-        done = subprocess.run([KAITEN, "run", "demo", "--config", "nano", "--json", "-"], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+        done = run(KAITEN, "run", "demo", "--config", "nano", "--json", "-")
         counted = json.loads(done.stdout)["bytes"]
         kinds = best["bytes"]
         for kind in ("weights", "parameters", "commands"):
             self.assertEqual(counted["read"][kind], kinds[kind])
         self.assertEqual(counted["read"]["activations"] + counted["written"]["activations"],
                          kinds["input"] + kinds["output"] + kinds["spilled"] + kinds["residual"])
-        two = self.plan("demo", "--config", "nano", "--method", "optimal", "--batch", 2)["methods"][0]["bytes"]
-        done = subprocess.run([KAITEN, "run", "demo", "--config", "nano", "--batch", "2", "--json", "-"], capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=120)
+        two = self.report("demo", "--config", "nano", "--method", "optimal", "--batch", 2)["methods"][0]["bytes"]
+        done = run(KAITEN, "run", "demo", "--config", "nano", "--batch", "2", "--json", "-")
         counted = json.loads(done.stdout)["bytes"]
         for kind in ("weights", "parameters", "commands"):
             self.assertEqual(counted["read"][kind], two[kind])
         self.assertEqual(two["weights"], kinds["weights"])
         self.assertEqual((two["input"], two["output"]), (2 * kinds["input"], 2 * kinds["output"]))
-        small = self.plan(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
+        small = self.report(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
         self.assertEqual(small["spans"][-1]["boundary"], "output")
 
     def test_page_is_self_contained(self):
         for mode, drawings in (("--capacity", 4), ("--config", 3)):
             page = self.file("plan.html")
-            self.assertEqual(run("demo", mode, "3MiB" if mode == "--capacity" else "nano", "--html", page).returncode, 0)
+            self.assertEqual(self.run_command("demo", mode, "3MiB" if mode == "--capacity" else "nano", "--html", page).returncode, 0)
             with open(page) as f:
                 text = f.read()
             self.assertNotRegex(text, r"(?i)https?:|src=|<link|<script|url\(|\bnan\b|\binf\b")
@@ -128,9 +92,9 @@ class Plan(unittest.TestCase):
     def test_every_table_and_the_demo(self):
         for name in sorted(os.listdir(TABLES)):
             if name.endswith(".json"):
-                done = run(os.path.join(TABLES, name), "--capacity", "16MiB")
+                done = self.run_command(os.path.join(TABLES, name), "--capacity", "16MiB")
                 self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(run("demo", "--capacity", "1MiB").returncode, 0)
+        self.assertEqual(self.run_command("demo", "--capacity", "1MiB").returncode, 0)
         check = subprocess.run(["python3", "-B", os.path.join(TABLES, "make_tables.py"), "--check"], capture_output=True, text=True)
         self.assertEqual((check.returncode, check.stderr), (0, ""))
 

@@ -1,0 +1,65 @@
+"""What the tests of the programs share: where they are, how they are run, files of a test, what a refusal looks like.
+
+KAITEN_BUILD names the build folder (default: build)."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
+KAITEN = os.path.join(BUILD, "kaiten")
+TABLES = os.path.join(ROOT, "models", "tables")
+
+
+def run(program, *arguments, limit=120):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=limit)
+
+
+def table(name):
+    return os.path.join(TABLES, name + ".json")
+
+
+class ToolCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, data=None):
+        """Path of a file of this test; with bytes or a text, it is written."""
+        path = os.path.join(self.folder, name)
+        if data is not None:
+            with open(path, "wb") as f:
+                f.write(data.encode() if isinstance(data, str) else data)
+        return path
+
+    def refused(self, *arguments, program=KAITEN):
+        """Exit code 2 and one line on standard error; returns it."""
+        done = run(program, *arguments)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stderr}")
+        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
+        return done.stderr
+
+
+class CommandCase(ToolCase):
+    """Tests of one command of kaiten, which the class names."""
+    COMMAND = ""
+
+    def run_command(self, *arguments):
+        return run(KAITEN, self.COMMAND, *arguments)
+
+    def report(self, *arguments):
+        """What the command writes as JSON."""
+        done = self.run_command(*arguments, "--json", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return json.loads(done.stdout)
+
+    def refused(self, *arguments):
+        """Exit code 2, one line on standard error, nothing on standard output; returns the line."""
+        done = self.run_command(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
+        self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
+        return done.stderr
