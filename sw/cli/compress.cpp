@@ -10,12 +10,13 @@
 #include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/report_output.h"
+#include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "codec/codec.h"
 #include "codec/statistics.h"
 #include "graph/error.h"
-#include "import/import.h"
 #include "report/compress_report.h"
 
 namespace kaiten::cli {
@@ -97,8 +98,7 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
       "order of the elements in a raw file: nchw, nhwc or chwn; without it that of --layout, else nchw");
   add("input", po::value(&o.input)->value_name("FILE"),
       "of a model: its inputs, or an image; without it random ones");
-  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
-  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add_normalisation(all);
   add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
       "of a model: so many random inputs, side by side in CHWN");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
@@ -157,8 +157,7 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
   if (o.batch < 1 || o.batch > kMaxBatch)
     throw InputError(fmt::format("--batch: expected 1 to {}, found {}", kMaxBatch, o.batch));
   if (o.batch > 1 && !o.input.empty()) throw InputError("--batch needs random inputs, --input gives one");
-  if (values.count("mean") != 0) o.normalisation.mean = values["mean"].as<double>();
-  if (values.count("scale") != 0) o.normalisation.scale = values["scale"].as<double>();
+  o.normalisation = normalisation_of(values);
   for (const std::string& file : {o.html, o.json}) require_writable(file);
   return true;
 }
@@ -234,8 +233,7 @@ std::span<const std::uint8_t> as_bytes(std::span<const std::int8_t> values) {
 
 void compress_model(const CompressOptions& o, CompressReport& report) {
   ProgressLine progress;
-  const Graph graph =
-      require_graph(o.file == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(o.file));
+  const Graph graph = require_graph(import_model(o.file));
   report.title = graph.name;
   // One run an input; the maps of a batch follow each other.
   std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());
@@ -301,13 +299,7 @@ int compress_command(const Arguments& arguments) {
   } else {
     compress_file(o, report);
   }
-  if (!o.html.empty()) write_file(o.html, to_html(report));
-  if (o.json == "-") {
-    std::cout << to_json(report);
-  } else {
-    if (!o.json.empty()) write_file(o.json, to_json(report));
-    std::cout << to_text(report, output_width());
-  }
+  write_report(report, o.html, o.json);
   return kDone;
 }
 

@@ -8,10 +8,10 @@
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
+#include "cli/source.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
 #include "graph/error.h"
-#include "import/import.h"
 
 namespace kaiten::cli {
 
@@ -58,7 +58,7 @@ int disasm_command(const Arguments& arguments) {
     bytes = read_file(file);
   }
   if (is_model(file, bytes)) {
-    const Graph graph = require_graph(file == kDemoName ? import_tflite(bytes, file) : import_file(file));
+    const Graph graph = require_graph(import_model(file));
     const Program program = compile(graph, preset(config), {.before_each = check_interrupt});
     for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
     bytes = program.command_bytes();

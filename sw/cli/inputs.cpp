@@ -1,6 +1,7 @@
 #include "cli/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 #include "run/session.h"
 
 namespace kaiten::cli {
+
+namespace po = boost::program_options;
 
 namespace {
 
@@ -65,6 +68,21 @@ const char* foreign_image(std::span<const std::uint8_t> file) {
 }
 
 }  // namespace
+
+void add_normalisation(po::options_description& all) {
+  auto add = all.add_options();
+  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
+  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+}
+
+Normalisation normalisation_of(const po::variables_map& values) {
+  Normalisation n;
+  if (values.count("mean") != 0) n.mean = values["mean"].as<double>();
+  if (values.count("scale") != 0) n.scale = values["scale"].as<double>();
+  if (!std::isfinite(n.mean.value_or(0)) || !std::isfinite(n.scale.value_or(1)) || n.scale.value_or(1) == 0)
+    throw InputError("--mean and --scale are numbers, --scale is not 0");
+  return n;
+}
 
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
   if (source.file.empty() && (source.normalisation.mean || source.normalisation.scale))

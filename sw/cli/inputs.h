@@ -2,6 +2,7 @@
 #ifndef KAITEN_CLI_INPUTS_H
 #define KAITEN_CLI_INPUTS_H
 
+#include <boost/program_options.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct ModelInputs {
   std::vector<Int8Values> values;  // in the order of graph.inputs, image by image
   std::string origin;              // where they come from, for the report
 };
+
+// The options --mean and --scale, and what they say. Throws InputError for numbers that are none.
+void add_normalisation(boost::program_options::options_description& all);
+Normalisation normalisation_of(const boost::program_options::variables_map& values);
 
 // Throws InputError where the file does not fit the model.
 ModelInputs make_inputs(const Graph& graph, const InputSource& source);

@@ -5,13 +5,12 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 
-#include "cli/demo.h"
 #include "cli/interrupt.h"
+#include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
 #include "graph/error.h"
-#include "import/import.h"
 
 namespace kaiten::cli {
 
@@ -37,7 +36,7 @@ int inspect_command(const Arguments& arguments) {
   po::notify(values);
   if (model.empty()) throw InputError("inspect needs a model (see kaiten inspect --help)");
   const Config& machine = preset(config);
-  const ImportResult imported = model == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(model);
+  const ImportResult imported = import_model(model);
   if (!imported.graph) {
     print_inspect(std::cout, imported);
     throw InputError(fmt::format("{} cannot run: {} {}", imported.name, imported.refusals.size(),

@@ -6,8 +6,8 @@
 
 #include "cli/demo.h"
 #include "cli/interrupt.h"
+#include "cli/source.h"
 #include "graph/error.h"
-#include "import/import.h"
 #include "tb/sim_device.h"
 
 namespace kaiten::cli {
@@ -47,8 +47,7 @@ Job::Job(po::options_description& all, bool is_tb)
   add("input", po::value(&input_)->value_name("FILE"),
       "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
       "random values");
-  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
-  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add_normalisation(all);
   add("config", po::value(&machine_.config)->value_name("NAME")->default_value(machine_.config),
       ("machine: " + configs).c_str());
   add("latency", po::value(&latency_)->value_name("CYCLES")->default_value(latency_),
@@ -129,17 +128,13 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   if (machine_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
   machine_.debug = values.count("debug") != 0;
-  if (values.count("mean") != 0) normalisation_.mean = values["mean"].as<double>();
-  if (values.count("scale") != 0) normalisation_.scale = values["scale"].as<double>();
-  if (!std::isfinite(normalisation_.mean.value_or(0)) || !std::isfinite(normalisation_.scale.value_or(1)) ||
-      normalisation_.scale.value_or(1) == 0)
-    throw InputError("--mean and --scale are numbers, --scale is not 0");
+  normalisation_ = normalisation_of(values);
   if (!fault_.empty()) fault_of(fault_);
   return values;
 }
 
 Session Job::open(ProgressLine& progress) {
-  Graph graph = require_graph(model_.empty() ? import_tflite(demo_model(), kDemoName) : import_file(model_));
+  Graph graph = require_graph(import_model(model_.empty() ? kDemoName : model_));
   check_interrupt();
   SessionOptions options = machine_;
   options.before_each = check_interrupt;

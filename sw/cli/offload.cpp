@@ -9,14 +9,12 @@
 #include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
-#include "cli/terminal.h"
+#include "cli/report_output.h"
+#include "cli/source.h"
 #include "cli/tool.h"
 #include "codec/statistics.h"
 #include "graph/error.h"
-#include "import/import.h"
 #include "offload/densities.h"
-#include "plan/from_graph.h"
-#include "plan/table.h"
 #include "report/offload_report.h"
 
 namespace kaiten::cli {
@@ -68,8 +66,7 @@ bool parse(const Arguments& arguments, OffloadOptions& o) {
   add("density", po::value(&o.density)->value_name("D"), "one density for all layers");
   add("input", po::value(&o.input)->value_name("FILE"),
       "of a model: its inputs, or an image, to measure densities with; without it random ones");
-  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
-  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
+  add_normalisation(all);
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
   add("html", po::value(&o.html)->value_name("FILE"), "write a page with the layers as bars");
   add("json", po::value(&o.json)->value_name("FILE"), "write JSON; '-': to standard output, nothing else is");
@@ -108,8 +105,7 @@ bool parse(const Arguments& arguments, OffloadOptions& o) {
       throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
     if (!o.densities.empty()) throw InputError("--density and --densities exclude each other");
   }
-  if (values.count("mean") != 0) o.normalisation.mean = values["mean"].as<double>();
-  if (values.count("scale") != 0) o.normalisation.scale = values["scale"].as<double>();
+  o.normalisation = normalisation_of(values);
   for (const std::string& file : {o.html, o.json}) require_writable(file);
   return true;
 }
@@ -154,18 +150,8 @@ std::vector<double> by_name(const plan::Network& network, const offload::Densiti
 int offload_command(const Arguments& arguments) {
   OffloadOptions o;
   if (!parse(arguments, o)) return kDone;
-  plan::Network network;
-  std::optional<Graph> graph;
-  if (o.file == kDemoName || o.file.ends_with(".tflite") || o.file.ends_with(".onnx")) {
-    graph = require_graph(o.file == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(o.file));
-    network = plan::network_of(*graph);
-  } else {
-    const std::vector<std::uint8_t> bytes = read_file(o.file);
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    network = o.file.ends_with(".csv") || plan::looks_like_topology(text) ? plan::read_topology(text, o.file)
-                                                                          : plan::read_table(text, o.file);
-    if (!o.input.empty()) throw InputError("--input is for models, '" + o.file + "' is a layer table");
-  }
+  const auto [network, graph] = read_source(o.file);
+  if (!graph && !o.input.empty()) throw InputError("--input is for models, '" + o.file + "' is a layer table");
 
   OffloadReport report;
   report.network = network.name;
@@ -207,13 +193,7 @@ int offload_command(const Arguments& arguments) {
   if (o.batch > 0) options.batch = o.batch;
   report.result = offload::simulate(network, density, options);
 
-  if (!o.html.empty()) write_file(o.html, to_html(report));
-  if (o.json == "-") {
-    std::cout << to_json(report);
-  } else {
-    if (!o.json.empty()) write_file(o.json, to_json(report));
-    std::cout << to_text(report, output_width());
-  }
+  write_report(report, o.html, o.json);
   return kDone;
 }
 

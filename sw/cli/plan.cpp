@@ -7,13 +7,12 @@
 #include <iostream>
 #include <optional>
 
-#include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
-#include "cli/terminal.h"
+#include "cli/report_output.h"
+#include "cli/source.h"
 #include "cli/tool.h"
 #include "graph/error.h"
-#include "import/import.h"
 #include "plan/from_graph.h"
 #include "plan/methods.h"
 #include "plan/table.h"
@@ -143,32 +142,6 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
     throw InputError(fmt::format("--chips: expected at least 1, found {}", o.chips));
   if (o.period > 0 && o.chips > 0) throw InputError("--period and --chips exclude each other");
   return true;
-}
-
-// A table is a network; a model is a graph, too.
-struct Source {
-  plan::Network network;
-  std::optional<Graph> graph;
-};
-
-Source of_graph(Graph graph) {
-  Source s;
-  s.network = plan::network_of(graph);
-  s.graph = std::move(graph);
-  return s;
-}
-
-Source read_source(const std::string& file) {
-  if (file == kDemoName) return of_graph(require_graph(import_tflite(demo_model(), kDemoName)));
-  const std::vector<std::uint8_t> bytes = read_file(file);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (plan::looks_like_table(text)) return {plan::read_table(text, file), std::nullopt};
-  const bool csv = file.size() > 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
-  if (csv || plan::looks_like_topology(text)) return {plan::read_topology(text, file), std::nullopt};
-  if (file.size() > 5 && file.compare(file.size() - 5, 5, ".json") == 0) {
-    return {plan::read_table(text, file), std::nullopt};
-  }
-  return of_graph(require_graph(import_file(file)));
 }
 
 // The first method is the one whose spans are shown.
@@ -320,13 +293,7 @@ int plan_command(const Arguments& arguments) {
     plan_machine(o, std::move(source), report);
   }
   if (o.period > 0 || o.chips > 0) replicate(o, report);
-  if (!o.html.empty()) write_file(o.html, to_html(report));
-  if (o.json == "-") {
-    std::cout << to_json(report);
-  } else {
-    if (!o.json.empty()) write_file(o.json, to_json(report));
-    std::cout << to_text(report, output_width());
-  }
+  write_report(report, o.html, o.json);
   return kDone;
 }
 
