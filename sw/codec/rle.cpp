@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/element.h"
+
 namespace kaiten::codec {
 
 namespace {
 
 constexpr std::uint8_t kZeros = 0x80;
-
-template <typename T>
-T load(const std::uint8_t* from) {
-  T v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
 
 // Elements from `i` on that are (or are not) the zero value.
 template <typename T>
@@ -82,25 +77,12 @@ std::size_t rle_max_packed_bytes(const Elements& elements, std::size_t raw_bytes
 
 std::size_t rle_pack(const Elements& elements, std::span<const std::uint8_t> raw,
                      std::span<std::uint8_t> packed) {
-  switch (elements.bytes) {
-    case 1:
-      return pack(raw, std::uint8_t(elements.zero), packed);
-    case 2:
-      return pack(raw, std::uint16_t(elements.zero), packed);
-    default:
-      return pack(raw, elements.zero, packed);
-  }
+  return with_element_type(elements.bytes,
+                           [&]<typename T>(T) { return pack(raw, T(elements.zero), packed); });
 }
 
 void rle_expand(const Elements& elements, std::span<const std::uint8_t> packed, std::span<std::uint8_t> raw) {
-  switch (elements.bytes) {
-    case 1:
-      return expand(packed, std::uint8_t(elements.zero), raw);
-    case 2:
-      return expand(packed, std::uint16_t(elements.zero), raw);
-    default:
-      return expand(packed, elements.zero, raw);
-  }
+  with_element_type(elements.bytes, [&]<typename T>(T) { expand(packed, T(elements.zero), raw); });
 }
 
 }  // namespace kaiten::codec

@@ -1,39 +1,15 @@
 #include "codec/zvc.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
+
+#include "codec/element.h"
 
 namespace kaiten::codec {
 
 namespace {
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
-template <typename T>
-T load(const std::uint8_t* from) {
-  T v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-template <typename T>
-void store(T v, std::uint8_t* to) {
-  std::memcpy(to, &v, sizeof v);
-}
-
-// Calls function(T{}) with the unsigned type of the format's elements.
-template <typename Function>
-auto with_element_type(const ZvcFormat& format, const Function& function) {
-  switch (format.element_bytes) {
-    case 1:
-      return function(std::uint8_t{});
-    case 2:
-      return function(std::uint16_t{});
-    default:
-      return function(std::uint32_t{});
-  }
-}
 
 // What fills the byte at an offset behind the last element: elements keep their places.
 std::uint8_t filling(const ZvcFormat& format, std::size_t offset) {
@@ -119,7 +95,7 @@ std::size_t zvc_max_packed_bytes(const ZvcFormat& format, std::size_t raw_bytes)
 }
 
 std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8_t> raw) {
-  const std::size_t zeros = with_element_type(format, [&]<typename T>(T) {
+  const std::size_t zeros = with_element_type(format.element_bytes, [&]<typename T>(T) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < raw.size(); i += sizeof(T)) count += load<T>(&raw[i]) == T(format.zero);
     return count;
@@ -129,12 +105,12 @@ std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8
 
 std::size_t zvc_pack(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                      std::span<std::uint8_t> packed) {
-  return with_element_type(format, [&]<typename T>(T) { return pack<T>(format, raw, packed); });
+  return with_element_type(format.element_bytes, [&]<typename T>(T) { return pack<T>(format, raw, packed); });
 }
 
 std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
                        std::span<std::uint8_t> raw) {
-  return with_element_type(format, [&]<typename T>(T) { return expand<T>(format, packed, raw); });
+  return with_element_type(format.element_bytes, [&]<typename T>(T) { return expand<T>(format, packed, raw); });
 }
 
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,
