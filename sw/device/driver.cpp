@@ -1,10 +1,10 @@
 #include "device/driver.h"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 #include <string>
 
+#include "codec/zvc.h"
 #include "graph/error.h"
 
 namespace kaiten {
@@ -294,28 +294,22 @@ Driver::PackedMap Driver::read_packed(const CompressedMap& map) {
     return data;
   };
   const std::vector<std::uint8_t> units = read(m.surface(0), std::size_t(m.surface_bytes()));
-  const auto zero = std::uint8_t(m.packing->zero);
+  const codec::ZvcFormat format = codec::machine_format(program_.config.axi_bytes, m.packing->zero);
   PackedMap p;
   p.bytes = units.size();
   for (std::size_t i = 0; i < units.size(); i++) {
     const int row = int(i) / m.segments;
     const int segment = int(i) % m.segments;
-    const std::size_t raw = std::size_t(m.width) *
-                            std::size_t(segment + 1 == m.segments ? m.last_pixel_bytes : m.pixel_bytes);
+    std::vector<std::uint8_t> raw(std::size_t(m.width) * std::size_t(segment + 1 == m.segments ? m.last_pixel_bytes : m.pixel_bytes));
     const std::vector<std::uint8_t> data = read(m.offset + row * m.row_pitch + segment * m.segment_pitch,
-                                                units[i] == 0 ? raw : units[i] * beat);
+                                                units[i] == 0 ? raw.size() : units[i] * beat);
     p.bytes += data.size();
-    if (units[i] == 0) {
-      p.nonzeros += raw - std::size_t(std::count(data.begin(), data.end(), zero));
-      continue;
+    try {
+      codec::zvc_load(format, data, units[i], raw);
+    } catch (const codec::CorruptStream& e) {
+      throw DeviceError("row " + std::to_string(row) + ", segment " + std::to_string(segment) + " was stored wrong: " + e.what());
     }
-    std::size_t at = 0;  // docs/zvc.md: a mask, then what it counts
-    for (std::size_t left = raw; left > 0; left -= std::min(left, beat)) {
-      int marked = 0;
-      for (std::size_t mask = (std::min(left, beat) + 7) / 8; mask > 0 && at < data.size(); mask--) marked += std::popcount(data[at++]);
-      at += std::size_t(marked);
-      p.nonzeros += std::uint64_t(marked);
-    }
+    p.nonzeros += raw.size() - std::size_t(std::count(raw.begin(), raw.end(), std::uint8_t(format.zero)));
   }
   return p;
 }

@@ -29,8 +29,6 @@ namespace fb = flatbuffers;
 constexpr size_t kMaxNameBytes = 120;
 constexpr int kMaxRank = 4;
 constexpr fb::uoffset_t kMaxGroupedRank = 8;  // between the reshapes of a channel shuffle
-const char* const kShuffle =
-    "channel shuffles: a map reshaped, transposed and reshaped to its own shape again";
 constexpr int64_t kMaxSharing = 16;  // converters store equal constants once, so some of this is honest
 
 [[noreturn]] void fail(const std::string& what) { throw InputError("bad model file: " + what); }
@@ -160,7 +158,7 @@ class Importer {
       layer_ = graph_.tensors[size_t(index)].name;
       if (state_[size_t(index)] == State::Untouched) fail("output '" + layer_ + "' is never computed");
       if (state_[size_t(index)] == State::Regrouped)
-        refuse(kShuffle, "'" + layer_ + "' in between as an output");
+        refuse(kShuffleLimit, "'" + layer_ + "' in between as an output");
       graph_.outputs.push_back(index);
     }
     for (const Op& op : graph_.ops) {
@@ -737,7 +735,7 @@ class Importer {
           return state_[size_t(op.output)] == State::Ready && import_shuffle(op, r->second);
         return use_input(op, node, 0) && import_reshape(op);
       case OpKind::Shuffle:
-        refuse(kShuffle, "a transposition of something else");
+        refuse(kShuffleLimit, "a transposition of something else");
         return false;
       case OpKind::ArgMax:
         expect_operands(2, 2);
@@ -771,7 +769,7 @@ class Importer {
     }
     op.inputs.push_back(index);
     if (state_[size_t(index)] == State::Regrouped) {
-      refuse(kShuffle, "'" + tensor_name(index) + "' for another operator");
+      refuse(kShuffleLimit, "'" + tensor_name(index) + "' for another operator");
       return false;
     }
     if (const ElementType type = graph_.tensors[size_t(index)].type; type != ElementType::Int8) {
@@ -1252,7 +1250,7 @@ class Importer {
                           ? std::nullopt
                           : shuffled_channels(regrouping.dims, regrouping.order, in.nhwc().c, true);
     if (!from || in.shape != out.shape) {
-      refuse(kShuffle, shape_text(in.shape) + " to " + shape_text(regrouping.dims) + ", transposed, to " +
+      refuse(kShuffleLimit, shape_text(in.shape) + " to " + shape_text(regrouping.dims) + ", transposed, to " +
                            shape_text(out.shape));
       return false;
     }

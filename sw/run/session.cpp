@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "codec/statistics.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
 #include "device/row_poison.h"
@@ -156,13 +157,13 @@ struct Programs {
 
 // The share of values that differ from their tensor's zero point, of every tensor.
 std::vector<double> densities(const Graph& graph, const SessionOptions& o) {
-  const std::vector<Int8Values> values = 
+  const std::vector<Int8Values> values =
       run_reference(graph, std::span(o.calibration).first(graph.inputs.size()), o.rounding);
   std::vector<double> density(values.size(), -1);
   for (std::size_t t = 0; t < values.size(); t++) {
     if (values[t].empty()) continue;
-    const auto zero = std::int8_t(graph.tensors[t].zero_point());
-    density[t] = 1 - double(std::count(values[t].begin(), values[t].end(), zero)) / double(values[t].size());
+    density[t] = codec::density_of({reinterpret_cast<const std::uint8_t*>(values[t].data()), values[t].size()},
+                                   {1, std::uint8_t(graph.tensors[t].zero_point())});
   }
   return density;
 }

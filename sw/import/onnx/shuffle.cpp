@@ -5,13 +5,6 @@
 
 namespace kaiten::onnx_import {
 
-namespace {
-
-const char* const kShuffle =
-    "channel shuffles: a map reshaped, transposed and reshaped to its own shape again";
-
-}  // namespace
-
 std::optional<Regrouping> Importer::regroup(const Node& node, int operand, const Shape& shape) {
   const bool transpose = node.op_type() == "Transpose";
   if (operand < 0 || (!transpose && !is_reshape(node.op_type()))) return std::nullopt;
@@ -27,7 +20,7 @@ std::optional<Regrouping> Importer::regroup(const Node& node, int operand, const
     return Regrouping{tensor, quantised ? scales_of_tensor(operand) : v.scales, at(operand).shape, shape, {},
                       false};
   }
-  if (g->finished || (transpose && !g->order.empty())) throw Refused{kShuffle, "a longer chain", ""};
+  if (g->finished || (transpose && !g->order.empty())) throw Refused{kShuffleLimit, "a longer chain", ""};
   if (transpose) {
     g->order = permutation(node, int(g->dims.size()));
   } else if (g->order.empty()) {
@@ -42,7 +35,7 @@ std::optional<Regrouping> Importer::regrouping_of(int value) {
   const Value& v = at(value);
   if (v.form == Form::Regrouped) return v.regrouping;
   if (v.form == Form::Dequantised && at(v.source).form == Form::Regrouped) {
-    if (!(v.scales == at(v.source).scales)) throw Refused{kShuffle, "another scale in between", ""};
+    if (!(v.scales == at(v.source).scales)) throw Refused{kShuffleLimit, "another scale in between", ""};
     return at(v.source).regrouping;
   }
   if (v.form == Form::Expression) return regroup(*v.node, v.operands[0], v.shape);
@@ -52,14 +45,14 @@ std::optional<Regrouping> Importer::regrouping_of(int value) {
 void Importer::require_not_regrouped(int value) {
   const Value& v = at(value);
   if (v.form == Form::Regrouped)
-    throw Refused{kShuffle, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator", ""};
+    throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator", ""};
 }
 
 Value Importer::regrouped(const Regrouping& regrouping, const Shape& shape, Op& op, const Scales& out) {
   const auto& [tensor, scales, map, dims, order, finished] = regrouping;
   if (!finished) {
     if (!(out == scales) || !std::isinf(op.lo) || !std::isinf(op.hi))
-      throw Refused{kShuffle, "another scale or limits in between", ""};
+      throw Refused{kShuffleLimit, "another scale or limits in between", ""};
     Value value;
     value.form = Form::Regrouped;
     value.shape = shape;
@@ -70,7 +63,7 @@ Value Importer::regrouped(const Regrouping& regrouping, const Shape& shape, Op& 
   }
   const auto from = shuffled_channels(dims, order, map[1], false);
   if (shape != map || !from) {
-    throw Refused{kShuffle,
+    throw Refused{kShuffleLimit,
                   shape_text(map) + " to " + shape_text(dims) + ", transposed, to " + shape_text(shape), ""};
   }
   const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
