@@ -18,6 +18,12 @@ class Install(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{command}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
+    def build_example(self, name, prefix, build):
+        folder = os.path.join(build, name)
+        self.run_checked(CMAKE, "-S", os.path.join(ROOT, "examples", name), "-B", folder,
+                         f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+        self.run_checked(CMAKE, "--build", folder)
+
     def test_examples(self):
         with tempfile.TemporaryDirectory() as folder:
             prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
@@ -31,10 +37,10 @@ class Install(unittest.TestCase):
                             text = f.read()
                         for place in (ROOT, BUILD):
                             self.assertNotIn(place + os.sep, text, name)
-            self.run_checked(CMAKE, "-S", os.path.join(ROOT, "examples", "classify"), "-B", build,
-                             f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
-            self.run_checked(CMAKE, "--build", build)
+            self.build_example("convolve", prefix, build)
+            self.assertRegex(self.run_checked(os.path.join(build, "convolve", "convolve")), r"\nrelative difference \S+\n$")
 
+            self.build_example("classify", prefix, build)
             with open(os.path.join(DEMO, "golden.tsv")) as f:
                 golden = [line.rstrip("\n").split("\t") for line in f][-100:]
             with open(os.path.join(DEMO, "digits.u8"), "rb") as f:
@@ -43,7 +49,7 @@ class Install(unittest.TestCase):
             image = os.path.join(folder, "image.bin")
             with open(image, "wb") as f:
                 f.write(bytes((p - 128) & 0xff for p in pixels[1024 * 42:1024 * 43]))
-            classify = os.path.join(build, "classify")
+            classify = os.path.join(build, "classify", "classify")
             lines = self.run_checked(classify, os.path.join(DEMO, "demo.tflite"), image).splitlines()
             self.assertEqual(lines[0], f"class {logits.index(max(logits))}: {max(logits)}")
             self.assertRegex(lines[-1], r"^\d+ cycles, every tensor exact$")
