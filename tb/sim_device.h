@@ -16,9 +16,9 @@
 namespace kaiten::tb {
 
 struct SimOptions {
-  AxiMemoryOptions memory;       // base, size, latency, bandwidth, stalls, seed
-  bool debug = false;            // assertions and random initial state; slower
-  std::string wave_file;         // FST, debug only; empty: none
+  AxiMemoryOptions memory;  // base, size, latency, bandwidth, stalls, seed
+  bool debug = false;       // assertions and random initial state; slower
+  std::string wave_file;    // FST, debug only; empty: none
   // Cycles of the first run, the one in which it starts being 0; a cycle takes two units of the file's time. Nothing else is
   // in the file.
   std::uint64_t wave_from = 0;
@@ -27,9 +27,9 @@ struct SimOptions {
 
 // One result pixel of a tile as it leaves an engine for its sinks. The counters run down to 0 inside the command.
 struct ResultWord {
-  std::uint32_t command;             // its number in the program
-  unsigned columns, rows, tiles;     // left after this one
-  std::span<const std::int8_t> data; // channels of the tile, lane 0 first
+  std::uint32_t command;              // its number in the program
+  unsigned columns, rows, tiles;      // left after this one
+  std::span<const std::int8_t> data;  // channels of the tile, lane 0 first
   std::uint64_t cycle;
 };
 
@@ -60,7 +60,7 @@ class SimDevice : public Device {
   virtual void spoil(bool vb, int first, int end) = 0;
   // Lets a number of cycles pass.
   virtual void step(std::uint64_t cycles) = 0;
-  virtual std::uint64_t cycles() const = 0;        // since construction
+  virtual std::uint64_t cycles() const = 0;  // since construction
   // Time spent in wait_interrupt() and the cycles it simulated: the simulation speed.
   virtual std::uint64_t loop_cycles() const = 0;
   virtual double loop_seconds() const = 0;

@@ -26,7 +26,10 @@ template <class Model, class Trace, void (*evaluate)(Model&)>
 class SimModel final : public SimDevice {
  public:
   explicit SimModel(const SimOptions& options)
-      : options_(options), context_(std::make_unique<VerilatedContext>()), memory_(options.memory), log_(true) {
+      : options_(options),
+        context_(std::make_unique<VerilatedContext>()),
+        memory_(options.memory),
+        log_(true) {
     context_->randReset(options.debug ? 2 : 0);
     context_->randSeed(static_cast<int>(options.memory.seed % 0x7fffffff) + 1);
     context_->traceEverOn(!options.wave_file.empty());
@@ -173,14 +176,16 @@ class SimModel final : public SimDevice {
 
   static std::uint32_t checked(unsigned response, std::uint32_t address, std::uint32_t data) {
     if (response != kRespOkay)
-      throw DeviceError("register access at " + std::to_string(address) + " answered with error " + std::to_string(response));
+      throw DeviceError("register access at " + std::to_string(address) + " answered with error " +
+                        std::to_string(response));
     return data;
   }
 
   // Addresses beyond the registers would alias: refuse them as the bus would.
   template <class Port>
   static void set_address(Port& port, std::uint32_t address) {
-    if (address >> (8 * sizeof(Port))) throw DeviceError("there is no register at " + std::to_string(address));
+    if (address >> (8 * sizeof(Port)))
+      throw DeviceError("there is no register at " + std::to_string(address));
     port = static_cast<Port>(address);
   }
 
@@ -210,12 +215,13 @@ class SimModel final : public SimDevice {
   template <class Words>
   void show(std::uint64_t watch, const Words& words) {
     const auto data = std::span(reinterpret_cast<const std::int8_t*>(&words[0]), sizeof(words));
-    watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff), static_cast<unsigned>(watch >> 20 & 1023),
-                      static_cast<unsigned>(watch >> 10 & 1023), static_cast<unsigned>(watch & 1023), data, cycle_});
+    watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff),
+                      static_cast<unsigned>(watch >> 20 & 1023), static_cast<unsigned>(watch >> 10 & 1023),
+                      static_cast<unsigned>(watch & 1023), data, cycle_});
   }
 
   // The Verilog-2005 file of the design has lost the names of what is inside.
-  static constexpr bool kWatchable = requires(Model& model) { model.rootp->kaiten_top__DOT__watch_array; };
+  static constexpr bool kWatchable = requires(Model & model) { model.rootp->kaiten_top__DOT__watch_array; };
 
   static void require_watchable(const void* watcher) {
     if (!kWatchable && watcher) throw DeviceError("this model shows its ports only: it cannot be watched");
@@ -270,7 +276,8 @@ class SimModel final : public SimDevice {
 
   void dump() {
     if constexpr (kTraced) {
-      if (trace_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from && run_cycle_ < options_.wave_to)
+      if (trace_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from &&
+          run_cycle_ < options_.wave_to)
         trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1));
     }
   }

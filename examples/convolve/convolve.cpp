@@ -16,7 +16,8 @@ int main() {
   std::uniform_real_distribution<float> value(-1, 1);
   std::vector<float> images(std::size_t(shape.channels) * shape.image.elements());
   std::vector<float> kernels(std::size_t(shape.channels * shape.outputs) * shape.kernel.elements());
-  for (auto* data : {&images, &kernels}) std::generate(data->begin(), data->end(), [&] { return value(random); });
+  for (auto* data : {&images, &kernels})
+    std::generate(data->begin(), data->end(), [&] { return value(random); });
 
   fft::Workers workers(2);
   fft::Memory memory;
@@ -28,7 +29,8 @@ int main() {
     const auto start = std::chrono::steady_clock::now();
     results.push_back(layer.run(std::move(input), {.kernels = kernels}));
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-    std::cout << fft::name_of(method) << ": " << taken.count() << " ms, " << layer.bytes_needed() << " bytes\n";
+    std::cout << fft::name_of(method) << ": " << taken.count() << " ms, " << layer.bytes_needed()
+              << " bytes\n";
   }
   float largest = 0, apart = 0;
   for (std::size_t i = 0; i < results[0].size(); i++) {

@@ -20,7 +20,8 @@ namespace po = boost::program_options;
 namespace {
 
 bool is_model(const std::string& file, std::span<const std::uint8_t> f) {
-  return std::filesystem::path(file).extension() == ".onnx" || (f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0);
+  return std::filesystem::path(file).extension() == ".onnx" ||
+         (f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ int inspect_command(const Arguments& arguments) {
   po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
   if (values.count("help") != 0) {
     std::cout << "usage: kaiten inspect MODEL [OPTIONS]\n"
-                 "Lists the layers of a model and what they become, or every reason why it cannot run (exit code 2).\n\n"
+                 "Lists the layers of a model and what they become, or every reason why it cannot run (exit "
+                 "code 2).\n\n"
               << all;
     return kDone;
   }
@@ -47,7 +48,8 @@ int inspect_command(const Arguments& arguments) {
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     print_inspect(std::cout, imported, places(graph, reasons), output_width());
-    std::cout << "on " << config << ": cannot run, " << reasons.size() << (reasons.size() == 1 ? " reason\n" : " reasons\n");
+    std::cout << "on " << config << ": cannot run, " << reasons.size()
+              << (reasons.size() == 1 ? " reason\n" : " reasons\n");
     for (const std::string& r : reasons) std::cout << "  " << r << "\n";
     throw InputError(fmt::format("{} cannot run on {}: {} {}", imported.name, config, reasons.size(),
                                  reasons.size() == 1 ? "reason" : "reasons"));
@@ -60,8 +62,9 @@ int inspect_command(const Arguments& arguments) {
     if (m.kind == CommandMeta::Bytes::kActivations) loaded += m.read_bytes;
     stored += m.written_bytes;
   }
-  std::cout << fmt::format("on {}: {} commands, {} bytes of weights and parameters, activations read {} bytes, written {}\n", config,
-                           program.commands.size(), program.constants.size(), loaded, stored);
+  std::cout << fmt::format(
+      "on {}: {} commands, {} bytes of weights and parameters, activations read {} bytes, written {}\n",
+      config, program.commands.size(), program.constants.size(), loaded, stored);
   for (const std::string& note : program.notes) std::cout << note << "\n";
   return kDone;
 }

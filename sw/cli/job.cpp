@@ -65,7 +65,8 @@ Job::Job(po::options_description& all, bool is_tb)
   add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
   add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
-      "compress maps on their way through memory: all that can be, or (auto) those that become smaller by a reference "
+      "compress maps on their way through memory: all that can be, or (auto) those that become smaller by a "
+      "reference "
       "run with the same input; predicted bytes are then expected ones");
   add("spill", po::bool_switch(&machine_.spill), "every map goes through memory, to measure what that costs");
   add("debug", "simulator with assertions, random initial state and dead rows destroyed");

@@ -151,7 +151,8 @@ int offload_command(const Arguments& arguments) {
   OffloadOptions o;
   if (!parse(arguments, o)) return kDone;
   const auto [network, graph] = read_source(o.file);
-  if (!graph && !o.input.empty()) throw InputError("--input is for models, '" + o.file + "' is a layer table");
+  if (!graph && !o.input.empty())
+    throw InputError("--input is for models, '" + o.file + "' is a layer table");
 
   OffloadReport report;
   report.network = network.name;

@@ -115,7 +115,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   progress.clear();
   RunReport& report = result.report;
   report.notes.push_back("input: " + inputs.origin);
-  if (keep_weights) report.notes.push_back("the second run: weights that fit on chip are there since the first");
+  if (keep_weights)
+    report.notes.push_back("the second run: weights that fit on chip are there since the first");
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
   if (!output.empty()) {

@@ -110,7 +110,8 @@ std::size_t zvc_pack(const ZvcFormat& format, std::span<const std::uint8_t> raw,
 
 std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
                        std::span<std::uint8_t> raw) {
-  return with_element_type(format.element_bytes, [&]<typename T>(T) { return expand<T>(format, packed, raw); });
+  return with_element_type(format.element_bytes,
+                           [&]<typename T>(T) { return expand<T>(format, packed, raw); });
 }
 
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,

@@ -27,7 +27,8 @@ std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses
 void CommandList::emit(const Offer& offer) {
   if (commands_.size() == kMaxCommands) {
     throw InputError("limit: programs of " + std::to_string(kMaxCommands) +
-                     " commands, found: more, in layer '" + graph_.ops[std::size_t(offer.meta.op)].name + "'");
+                     " commands, found: more, in layer '" + graph_.ops[std::size_t(offer.meta.op)].name +
+                     "'");
   }
   Command c;
   c.body = offer.body;
@@ -128,10 +129,8 @@ void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end,
   if (straight < end - begin) add(0, end - begin - straight);
 }
 
-Access memory_rows(const MemoryLayout& m, int begin, int end, bool write,
-                          std::uint32_t part_of) {
-  return {memory_space(m.base), m.offset + begin * m.row_pitch, m.offset + end * m.row_pitch, write,
-          part_of};
+Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {
+  return {memory_space(m.base), m.offset + begin * m.row_pitch, m.offset + end * m.row_pitch, write, part_of};
 }
 
 Access surface_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {

@@ -99,7 +99,8 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
 class Choice {
  public:
   // The lowering has no refusals.
-  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights, Lowering lowering)
+  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights,
+         Lowering lowering)
       : graph_(graph), config_(config) {
     Lowering other = lowering;
     other.ops = long_operands_last(lowering);

@@ -18,8 +18,8 @@ bool can_compress(const Config& config, const MemoryLayout& map, int rows) {
   const int bytes = map.width * std::max(map.pixel_bytes, map.last_pixel_bytes);
   const int beats = ceil_div(bytes, config.axi_bytes);
   const auto aligned = [&](std::int64_t n) { return n % config.axi_bytes == 0; };
-  return beats >= 2 && beats <= config.zvc_beats && rows * map.segments <= kMaxSurfaceBytes && aligned(map.offset) &&
-         aligned(map.row_pitch) && aligned(map.segment_pitch);
+  return beats >= 2 && beats <= config.zvc_beats && rows * map.segments <= kMaxSurfaceBytes &&
+         aligned(map.offset) && aligned(map.row_pitch) && aligned(map.segment_pitch);
 }
 
 double expected_share(const Config& config, const MemoryLayout& map, double density) {
@@ -27,7 +27,8 @@ double expected_share(const Config& config, const MemoryLayout& map, double dens
   const auto moved = [&](int pixel_bytes) {
     const double raw = double(map.width) * pixel_bytes;
     const double packed = raw / 8 + raw * density;
-    const double units = density == 0 ? std::ceil(packed / config.axi_bytes) : packed / config.axi_bytes + 0.5;
+    const double units =
+        density == 0 ? std::ceil(packed / config.axi_bytes) : packed / config.axi_bytes + 0.5;
     return std::min(raw, units * config.axi_bytes) + 1;
   };
   const double raw = double(map.width) * ((map.segments - 1) * map.pixel_bytes + map.last_pixel_bytes);

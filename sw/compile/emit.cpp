@@ -43,9 +43,9 @@ Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lower
     part.in_memory = true;
     part.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);
     part.memory.base = int(Base::kConstants);
-    part.memory.offset = list_.constant(std::int64_t(values.size()), [&values](std::vector<std::uint8_t>& out) {
-      out.insert(out.end(), values.begin(), values.end());
-    });
+    part.memory.offset = list_.constant(
+        std::int64_t(values.size()),
+        [&values](std::vector<std::uint8_t>& out) { out.insert(out.end(), values.begin(), values.end()); });
   }
 }
 
@@ -60,7 +60,9 @@ bool Emitter::better(const Candidate& a, const Candidate& b) {
   return a.node > b.node;
 }
 
-void Emitter::time(Candidate& c) { c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses); }
+void Emitter::time(Candidate& c) {
+  c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses);
+}
 
 void Emitter::run_span(std::size_t k) {
   PlacedSpan& span = placement_.spans[k];
@@ -291,7 +293,8 @@ std::vector<SpanInfo> Emitter::span_infos() const {
       const SpanRows::Ring& of = placed.rows.rings[i];
       const std::int64_t bytes = std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
       const std::vector<Part>& parts = lowering_.storages[std::size_t(of.storage)].parts;
-      info.kept.push_back({parts.empty() ? kNoTensor : parts.front().tensor, of.buffer == Buffer::kVb, r.slots, bytes});
+      info.kept.push_back(
+          {parts.empty() ? kNoTensor : parts.front().tensor, of.buffer == Buffer::kVb, r.slots, bytes});
       info.rows_bytes += bytes;
     }
     info.weights_bytes = weight_bytes_[k];
@@ -378,8 +381,9 @@ void Emitter::note_layer(const LoweredOp& op, Program& program) const {
   LayerInfo& info = program.layers[std::size_t(op.op)];
   const int pairs = op.engine == Engine::kAdd ? differing_pairs(graph_, o) : 0;
   if (pairs > 0) {
-    program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): " + std::to_string(pairs) +
-                            " of the 65536 pairs of operands differ by 1 from the model's float32 arithmetic");
+    program.notes.push_back(
+        "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): " + std::to_string(pairs) +
+        " of the 65536 pairs of operands differ by 1 from the model's float32 arithmetic");
   }
   switch (op.engine) {
     case Engine::kNone:
@@ -390,7 +394,8 @@ void Emitter::note_layer(const LoweredOp& op, Program& program) const {
       const Storage& made = lowering_.storage_of(op.output);
       if (o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
         info.place = Place::kHost;
-        program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) + ") runs on the host");
+        program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                                ") runs on the host");
       }
       return;
     }

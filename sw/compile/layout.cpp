@@ -73,7 +73,7 @@ std::uint8_t KernelView::at(int out, int row, int column, int in) const {
   if (!kernel_of.empty()) out = kernel_of[std::size_t(out)];
   if (multiplier > 0) {
     return in == out / multiplier ? data[std::size_t((row * columns + column) * out_channels + out)]
-                                   : missing;
+                                  : missing;
   }
   const int group_channels = in_channels / groups;
   const int first = groups == 1 ? 0 : out / (out_channels / groups) * group_channels;

@@ -40,7 +40,8 @@ struct Ring {
   int slots = 0;
   int slot_size = 0;
   int row0 = 0;  // slot of row 0; counted over all images, it may lie beyond the last
-  int map = 0;   // whose rows these are, apart from those of other times; kRowsApart: parts of several rows share a slot
+  int map =
+      0;  // whose rows these are, apart from those of other times; kRowsApart: parts of several rows share a slot
 
   // Number of the slot of a row; rows outside the map have one too.
   int index(int row) const { return positive_mod(row0 + row, slots); }
@@ -105,7 +106,7 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
 // How an image in dense memory is presented row-flattened: a pixel is what a kernel row has in front of an
 // output column, `bytes` bytes from column * step - lead of the row on; `fill` stands for what lies outside.
 struct ImageWindows {
-  int width = 0;     // of the image
+  int width = 0;  // of the image
   int channels = 0;
   int columns = 0;  // output columns
   int bytes = 0;

@@ -106,7 +106,7 @@ struct Storage {
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
   int bytes_of = -1;       // a view, dense in memory: its bytes there, read as another shape
   bool refused = false;    // nobody makes it
-  std::vector<std::uint8_t> constant = {};  // values of an operand that is no activation, dense
+  std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
   std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 
   // Rows come from memory, no operator of the device writes them here.

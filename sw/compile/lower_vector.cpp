@@ -24,8 +24,9 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   // The engine has one stride; where they differ, every row is a command of its own (spans.h).
   if (l.out.h == 1) l.stride = l.column_stride;
   if (l.out.w == 1) l.column_stride = l.stride;
-  require((l.out.w - 1) * l.column_stride - l.pad_left < l.in.w && (l.out.h - 1) * l.stride - l.pad_top < l.in.h &&
-              l.pad_left < l.kernel_columns && l.pad_top < l.kernel_rows,
+  require((l.out.w - 1) * l.column_stride - l.pad_left < l.in.w &&
+              (l.out.h - 1) * l.stride - l.pad_top < l.in.h && l.pad_left < l.kernel_columns &&
+              l.pad_top < l.kernel_rows,
           "windows that touch the map", "padding of a whole window");
   take_windows(c, l, kind);
 }

@@ -43,7 +43,10 @@ class Addresses {
 class Placer {
  public:
   Placer(const Lowering& lowering, const Config& config, const SpanPlan& plan)
-      : lowering_(lowering), config_(config), plan_(plan), space_{Addresses(config.sb_depth), Addresses(config.vb_depth)} {}
+      : lowering_(lowering),
+        config_(config),
+        plan_(plan),
+        space_{Addresses(config.sb_depth), Addresses(config.vb_depth)} {}
 
   bool rings(Placement& placement, int max_slack, Buffer& too_small) {
     const std::size_t n = plan_.spans.size();
@@ -144,7 +147,8 @@ std::optional<Packing> packing_of(const Config& config, const Compression& compr
                                   const MemoryLayout& map, int rows) {
   constexpr double kUnknownDensity = 0.5;
   constexpr double kWorthwhile = 0.97;  // the size surface, and reading it first
-  if (compression.mode == Compress::kOff || tensor == kNoTensor || !can_compress(config, map, rows)) return {};
+  if (compression.mode == Compress::kOff || tensor == kNoTensor || !can_compress(config, map, rows))
+    return {};
   const ZeroStatistics& t = compression.tensors[std::size_t(tensor)];
   if (compression.mode == Compress::kAuto && t.density < 0) return {};
   const double share = expected_share(config, map, t.density < 0 ? kUnknownDensity : t.density);
@@ -217,14 +221,16 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     const bool array = op.engine == Engine::kConv;
     const bool to_host = fetched.contains(&part);
     part.in_memory = true;
-    part.memory = spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config.kp / config.cp : 3,
-                                 config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
+    part.memory =
+        spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config.kp / config.cp : 3,
+                       config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
     part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
     part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
     if (to_host || dense.contains(&part) || striped.contains(&part)) continue;
     part.memory.packing = packing_of(config, compression, op.tensor, part.memory, rows_of[at]);
     if (part.memory.packing)
-      part.memory.packing->surface = region(placement.activation_bytes, plan.images * part.memory.surface_bytes());
+      part.memory.packing->surface =
+          region(placement.activation_bytes, plan.images * part.memory.surface_bytes());
   }
   for (std::size_t i = 0; i < lowering.storages.size(); i++) {
     const Storage& s = lowering.storages[i];
@@ -241,9 +247,8 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
 
 }  // namespace
 
-std::optional<Placement> place(const Lowering& lowering, const Config& config,
-                               const SpanPlan& plan, const Compression& compression, int max_slack,
-                               Buffer& too_small) {
+std::optional<Placement> place(const Lowering& lowering, const Config& config, const SpanPlan& plan,
+                               const Compression& compression, int max_slack, Buffer& too_small) {
   Placement placement;
   placement.parts.resize(lowering.storages.size());
   if (!Placer(lowering, config, plan).rings(placement, max_slack, too_small)) return std::nullopt;

@@ -112,9 +112,9 @@ struct SpanInfo {
   int first_op = 0;  // of the graph, in the order they run
   int last_op = 0;
   bool streamed = false;
-  std::int64_t weights_bytes = 0;     // weights and parameters it loads
-  std::int64_t rows_bytes = 0;        // of SB and VB that its rows take
-  std::int64_t activation_bytes = 0;  // loaded and stored
+  std::int64_t weights_bytes = 0;         // weights and parameters it loads
+  std::int64_t rows_bytes = 0;            // of SB and VB that its rows take
+  std::int64_t activation_bytes = 0;      // loaded and stored
   Boundary boundary = Boundary::kOutput;  // of what its last operator makes
 };
 

@@ -103,9 +103,9 @@ class RowFlow {
     int slot(int row) const { return pitch == rows ? row : row / rows * pitch + row % rows; }
   };
 
-  int made(int n) const;              // rows of node n that are there
+  int made(int n) const;               // rows of node n that are there
   int end_row(const Reader& r) const;  // one past the last row its next block reads
-  int dead(const Ring& ring) const;   // rows before this one are not needed any more
+  int dead(const Ring& ring) const;    // rows before this one are not needed any more
   int dead_for(const Reader& r) const;
   // Slots in use while node n writes its next block.
   int alive(int n, const Ring& ring) const;

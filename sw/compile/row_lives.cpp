@@ -11,8 +11,8 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
     auto at = lives.find(begin);
     const bool apart = use.ring.map == Ring::kRowsApart;
     if (apart && !use.write) continue;
-    const bool there =
-        !apart && at != lives.end() && at->second.map == use.ring.map && at->second.row == use.ring.row0 + row;
+    const bool there = !apart && at != lives.end() && at->second.map == use.ring.map &&
+                       at->second.row == use.ring.row0 + row;
     if (!there) {
       if (!use.write) throw std::logic_error("a command reads a row that is not there");
       // Whatever it overlaps has died.

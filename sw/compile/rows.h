@@ -20,10 +20,10 @@ struct RowSource {
   int image = 0;    // of the batch, whose memory it is
   MemoryLayout memory;
   std::optional<MemoryLayout>
-      shape_of;  // what the bytes were stored as, where they are read as another shape
-  RowLayout rows;                          // of the rings
-  int first_column = 0;                    // of the map, in the rings column 0
-  int first_group = 0;                     // word of a pixel where the part begins
+      shape_of;          // what the bytes were stored as, where they are read as another shape
+  RowLayout rows;        // of the rings
+  int first_column = 0;  // of the map, in the rings column 0
+  int first_group = 0;   // word of a pixel where the part begins
   int storage = 0;
   std::optional<ImageWindows> windows;  // the rows of an image as its windows
 

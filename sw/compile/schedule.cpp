@@ -16,7 +16,8 @@ struct Unit {
 
 }  // namespace
 
-std::vector<std::size_t> schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs) {
+std::vector<std::size_t> schedule(const std::vector<Command>& commands,
+                                  const std::vector<ScheduledCost>& costs) {
   // One list of units per queue of the producer; STOREs ride with them.
   std::array<std::vector<Unit>, kQueues> lists;
   std::vector<std::size_t> store_order;  // first command of every unit with a STORE

@@ -19,7 +19,8 @@ struct ScheduledCost {
 };
 
 // The order of the list, as positions in the commands given. A STORE stays immediately before the command behind it.
-std::vector<std::size_t> schedule(const std::vector<Command>& commands, const std::vector<ScheduledCost>& costs);
+std::vector<std::size_t> schedule(const std::vector<Command>& commands,
+                                  const std::vector<ScheduledCost>& costs);
 
 }  // namespace kaiten
 

@@ -99,9 +99,8 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
     node.block = node.rows;
     for (const Task& t : tasks) {
       const LoweredOp& op = lowering.ops[t.position];
-      const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](int v) {
-        return lowering.views[std::size_t(v)].storage == int(s);
-      });
+      const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                     [&](int v) { return lowering.views[std::size_t(v)].storage == int(s); });
       if (reads) node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
     }
     for (int r : ring_of[s]) {
@@ -138,7 +137,8 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
     for (int r : ring_of[s]) {
       if (r < 0) continue;
       node.rings.push_back(r);
-      rows.rings[std::size_t(r)].producer_block = std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
+      rows.rings[std::size_t(r)].producer_block =
+          std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
     }
     writer(s, lowering.parts_of(op.output).front()) = rows.flow.add_node(std::move(node));
     rows.nodes.push_back({-1, i, {}});

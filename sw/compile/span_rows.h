@@ -56,7 +56,9 @@ struct Uses {
   std::vector<std::size_t> readers[kBuffers];
   int slot_size = 0;
 
-  bool read_in(Buffer b, std::size_t first, std::size_t end) const { return any_in(readers[std::size_t(b)], first, end); }
+  bool read_in(Buffer b, std::size_t first, std::size_t end) const {
+    return any_in(readers[std::size_t(b)], first, end);
+  }
   bool read_in(std::size_t first, std::size_t end) const {
     return read_in(Buffer::kSb, first, end) || read_in(Buffer::kVb, first, end);
   }
@@ -86,7 +88,7 @@ using Held = std::vector<bool>;
 // each map and buffer that reads it.
 struct SpanRows {
   struct Node {
-    int storage = -1;       // loaded; -1: a task
+    int storage = -1;  // loaded; -1: a task
     std::size_t task = 0;
     std::vector<int> parts;  // of the storage that are loaded
   };

@@ -61,7 +61,8 @@ class Planner {
     for (std::size_t p = 0; p <= n; p++) best_[p].assign(std::size_t(1) << crossing_[p].size(), {});
     best_[0][0].cost = Cost{0, 0};
     for (std::size_t p = 0; p < n; p++) {
-      if (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) continue;
+      if (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
+        continue;
       for (std::size_t q = p + 1; q <= n; q++) {
         const bool cut = forced_cut(q);
         if (options_.cuts.empty() || cut) {
@@ -104,8 +105,8 @@ class Planner {
 
   bool forced_cut(std::size_t q) const {
     if (options_.cuts.empty()) return false;
-    return q == order_.size() || std::binary_search(options_.cuts.begin(), options_.cuts.end(),
-                                                    lowering_.ops[order_[q - 1]].op);
+    return q == order_.size() ||
+           std::binary_search(options_.cuts.begin(), options_.cuts.end(), lowering_.ops[order_[q - 1]].op);
   }
 
   std::size_t begin_of(std::size_t p) const { return p < order_.size() ? order_[p] : lowering_.ops.size(); }
@@ -135,8 +136,10 @@ class Planner {
     const int rows = op.weight_rows_of_tile();
     const int words = op.params_per_tile() ? op.tile_channels() : 0;
     int tiles = op.tiles();
-    if (rows > 0) tiles = std::min(tiles, std::max(1, (array ? config_.wb_rows : config_.vwb_rows) / part / rows));
-    if (words > 0) tiles = std::min(tiles, std::max(1, (array ? config_.zsb_array : config_.zsb_vector) / part / words));
+    if (rows > 0)
+      tiles = std::min(tiles, std::max(1, (array ? config_.wb_rows : config_.vwb_rows) / part / rows));
+    if (words > 0)
+      tiles = std::min(tiles, std::max(1, (array ? config_.zsb_array : config_.zsb_vector) / part / words));
     return tiles;
   }
 
@@ -349,7 +352,8 @@ class Planner {
 
   // Addresses of SB and VB.
   bool room_for(const std::array<std::int64_t, kBuffers>& used) const {
-    return used[0] <= config_.sb_depth - options_.reserve[0] && used[1] <= config_.vb_depth - options_.reserve[1];
+    return used[0] <= config_.sb_depth - options_.reserve[0] &&
+           used[1] <= config_.vb_depth - options_.reserve[1];
   }
 
   int storage_of(int view) const { return lowering_.views[std::size_t(view)].storage; }
@@ -373,9 +377,10 @@ class Planner {
       bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
     }
     // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
-    const std::int64_t beyond = std::max<std::int64_t>(0, bytes - std::int64_t(config_.wb_rows) * 9 * config_.cp / 2);
-    return std::max({engine[0], engine[1], bytes / config_.axi_bytes}) + kFillCycles * std::int64_t(tasks.size()) +
-           (tasks.size() > 1 ? beyond / config_.axi_bytes : 0);
+    const std::int64_t beyond =
+        std::max<std::int64_t>(0, bytes - std::int64_t(config_.wb_rows) * 9 * config_.cp / 2);
+    return std::max({engine[0], engine[1], bytes / config_.axi_bytes}) +
+           kFillCycles * std::int64_t(tasks.size()) + (tasks.size() > 1 ? beyond / config_.axi_bytes : 0);
   }
 
   SpanPlan collect() const {
@@ -395,7 +400,8 @@ class Planner {
       }
       for (std::size_t i = e.from; i < q; i++) {
         const int view = lowering_.ops[order_[i]].output;
-        if (in_memory(view, plan.held[std::size_t(storage_of(view))], begin_of(q))) plan.stored[order_[i]] = true;
+        if (in_memory(view, plan.held[std::size_t(storage_of(view))], begin_of(q)))
+          plan.stored[order_[i]] = true;
       }
       q = e.from;
       mask = e.from_mask;
@@ -426,7 +432,8 @@ class Planner {
         gains.push_back({cycles_of(t, t.block_rows) - cycles_of(t, rows), i, rows});
       }
     }
-    std::stable_sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) { return a.cycles > b.cycles; });
+    std::stable_sort(gains.begin(), gains.end(),
+                     [](const Gain& a, const Gain& b) { return a.cycles > b.cycles; });
     for (const Gain& g : gains) {
       int& rows = span.tasks[g.task].block_rows;
       if (rows >= g.rows) continue;
@@ -455,7 +462,8 @@ class Planner {
   // Tells which layer cannot be reached.
   [[noreturn]] void refuse() const {
     std::size_t p = order_.size();
-    while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); })) p--;
+    while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
+      p--;
     const LoweredOp& op = lowering_.ops[order_[p]];
     const Op& o = graph_.ops[std::size_t(op.op)];
     const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;

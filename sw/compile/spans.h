@@ -26,8 +26,8 @@
 namespace kaiten {
 
 struct SpanOptions {
-  int block_pixels = 0;     // output pixels of a command, 0: as many as suit the array
-  int slack_blocks = 1;     // blocks a producer may be ahead of the rows that are needed
+  int block_pixels = 0;      // output pixels of a command, 0: as many as suit the array
+  int slack_blocks = 1;      // blocks a producer may be ahead of the rows that are needed
   bool keep_on_chip = true;  // false: every operator a span of its own, every tensor spilled
   // Addresses of SB and VB left unused, for gaps between rings.
   std::array<int, kBuffers> reserve{};
@@ -43,10 +43,10 @@ using SpanMemo = std::map<std::vector<int>, SpanShape>;
 
 struct SpanPlan {
   std::vector<Span> spans;
-  std::vector<bool> stored;   // operators of the lowering whose results are written to memory
-  std::vector<bool> held;     // storages kept whole from their first span to their last
-  std::int64_t bytes = 0;     // activations moved to and from memory
-  int images = 1;             // of the batch
+  std::vector<bool> stored;  // operators of the lowering whose results are written to memory
+  std::vector<bool> held;    // storages kept whole from their first span to their last
+  std::int64_t bytes = 0;    // activations moved to and from memory
+  int images = 1;            // of the batch
 };
 
 // Throws InputError naming the layer that does not fit, and by how much.

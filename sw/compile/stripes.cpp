@@ -54,9 +54,9 @@ std::int64_t loaded_bytes(const LoweredOp& op, const Storage& storage, std::int6
   std::int64_t all = 0;
   for (int i = 0; i < stripes; i++) {
     const Stripe s = stripe_of(op, i, stripes);
-    all += storage.windows
-               ? std::int64_t(storage.shape.h) * some_windows(*storage.windows, s.in_begin, s.in_end).row_bytes()
-               : bytes / storage.shape.w * (s.in_end - s.in_begin);
+    all += storage.windows ? std::int64_t(storage.shape.h) *
+                                 some_windows(*storage.windows, s.in_begin, s.in_end).row_bytes()
+                           : bytes / storage.shape.w * (s.in_end - s.in_begin);
   }
   return all;
 }

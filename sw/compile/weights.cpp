@@ -11,8 +11,8 @@ constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
 }  // namespace
 
-WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list,
-                           Weights mode)
+WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan,
+                           CommandList& list, Weights mode)
     : config_(config),
       lowering_(lowering),
       list_(list),
@@ -126,8 +126,8 @@ std::int64_t WeightLoader::constant(std::array<std::int64_t, 4> name, std::int64
   return at->second;
 }
 
-void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
-                              bool write) {
+void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n,
+                              const RingMemory& ring, bool write) {
   const int straight = std::min(n, ring.end() - at);
   accesses.push_back({space, at, at + straight, write, 0});
   if (straight < n) accesses.push_back({space, ring.base(), ring.base() + n - straight, write, 0});
@@ -148,7 +148,8 @@ Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
 void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
   const bool array = is_array(c);
   add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);
-  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[engine(c)], false);
+  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[engine(c)],
+             false);
 }
 
 void WeightLoader::params(const Chunk& c) {
@@ -175,8 +176,8 @@ void WeightLoader::params(const Chunk& c) {
     offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
     l.offset = constant({0, std::int64_t(c.op), first + at, l.count}, offer.meta.read_bytes,
                         [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
-    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count), ring,
-               true);
+    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count),
+               ring, true);
     offer.latency = kLoadLatency;
     at += int(l.count);
     offer.body = l;
@@ -217,7 +218,8 @@ void WeightLoader::weights(const Chunk& c) {
     for (const WeightLoad& w : loads) {
       LoadWeightsCommand l;
       l.bytes = w.bytes;
-      l.row = ring.behind(c.row_at, (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp);
+      l.row =
+          ring.behind(c.row_at, (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp);
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;

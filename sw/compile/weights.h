@@ -77,7 +77,7 @@ class WeightLoader {
   // The next LOAD, nullptr when there is no room or nothing left.
   const Offer* next();
   std::size_t span() const { return chunks_[next_].span; }  // it is for
-  void emitted();                                          // it was emitted
+  void emitted();                                           // it was emitted
   void done(std::size_t chunk);
   // Some tiles of a chunk.
   Chunk part(const Chunk& c, int tile_begin, int tile_end) const;
@@ -111,9 +111,9 @@ class WeightLoader {
   std::deque<Offer> loads_;  // of it, not yet emitted
   Weights mode_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> constants_;  // offsets
-  RingMemory whole_[2];      // WB, VWB
-  RingMemory rows_[2];       // what is a ring of them
-  RingMemory words_[2];      // the array's ZSB, the vector engine's
+  RingMemory whole_[2];                                            // WB, VWB
+  RingMemory rows_[2];                                             // what is a ring of them
+  RingMemory words_[2];                                            // the array's ZSB, the vector engine's
   std::size_t oldest_[2] = {0, 0};  // chunk of each engine that is not given back
 };
 

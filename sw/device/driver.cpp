@@ -237,7 +237,8 @@ void Driver::fail() {
     text += " (" + std::string(program_.commands[index].name()) + ")";
     const CommandMeta& meta = program_.meta[index];
     if (cause == csr::ErrorCause::kCorrupt && meta.kind == CommandMeta::Bytes::kActivations)
-      text += ", row " + std::to_string(std::uint32_t(meta.first_row) + csr::kErrorInfoRow.get(word)) + " of '" + graph_.tensors[std::size_t(meta.tensor)].name + "',";
+      text += ", row " + std::to_string(std::uint32_t(meta.first_row) + csr::kErrorInfoRow.get(word)) +
+              " of '" + graph_.tensors[std::size_t(meta.tensor)].name + "',";
     const int op = meta.op;
     if (op >= 0) text += " of layer '" + graph_.ops[std::size_t(op)].name + "'";
   }
@@ -300,14 +301,16 @@ Driver::PackedMap Driver::read_packed(const CompressedMap& map) {
   for (std::size_t i = 0; i < units.size(); i++) {
     const int row = int(i) / m.segments;
     const int segment = int(i) % m.segments;
-    std::vector<std::uint8_t> raw(std::size_t(m.width) * std::size_t(segment + 1 == m.segments ? m.last_pixel_bytes : m.pixel_bytes));
+    std::vector<std::uint8_t> raw(
+        std::size_t(m.width) * std::size_t(segment + 1 == m.segments ? m.last_pixel_bytes : m.pixel_bytes));
     const std::vector<std::uint8_t> data = read(m.offset + row * m.row_pitch + segment * m.segment_pitch,
                                                 units[i] == 0 ? raw.size() : units[i] * beat);
     p.bytes += data.size();
     try {
       codec::zvc_load(format, data, units[i], raw);
     } catch (const codec::CorruptStream& e) {
-      throw DeviceError("row " + std::to_string(row) + ", segment " + std::to_string(segment) + " was stored wrong: " + e.what());
+      throw DeviceError("row " + std::to_string(row) + ", segment " + std::to_string(segment) +
+                        " was stored wrong: " + e.what());
     }
     p.nonzeros += raw.size() - std::size_t(std::count(raw.begin(), raw.end(), std::uint8_t(format.zero)));
   }

@@ -67,7 +67,7 @@ struct Tensor {
   std::string name;
   ElementType type = ElementType::Int8;
   std::vector<int> shape;  // rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
-  ElementType model_type = ElementType::Int8;  // activations: UInt8 where the model's bytes are these plus 128
+  ElementType model_type = ElementType::Int8;  // activations: UInt8 if the model's bytes are these plus 128
   Layout model_layout = Layout::Nhwc;          // activations of rank 4: as the model's user sees them
   Quantization quantization;
   // Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
@@ -134,6 +134,8 @@ enum class Function : uint8_t { LeakyRelu, HardSwish, Sigmoid, Tanh, HardSigmoid
 std::string_view name_of(Function function);  // "leaky_relu", "hard_swish", ...
 
 // Float arithmetic of ONNX's operators of these names, on tensors in the model's own order.
+// Kinds that share their fields stand in one line:
+// clang-format off
 enum class HostKind : uint8_t {
   None,
   Reshape,            // Flatten, Squeeze, Unsqueeze, Identity too
@@ -150,6 +152,7 @@ enum class HostKind : uint8_t {
   Sigmoid, Tanh, HardSigmoid, HardSwish,
   Concat,             // along `axis`
 };
+// clang-format on
 std::string_view name_of(HostKind kind);  // "reshape", "transpose", ...
 
 // Whose arithmetic a graph follows.
@@ -207,18 +210,18 @@ struct Op {
   // Further limits of the real output, where a model clamps at other values than the activations do.
   float lo = -std::numeric_limits<float>::infinity();
   float hi = std::numeric_limits<float>::infinity();
-  float beta = 1.0F;           // Softmax; HardSigmoid: offset; Gemm: factor of c
-  float alpha = 1.0F;          // LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
-  bool transpose_a = false;    // Gemm
+  float beta = 1.0F;         // Softmax; HardSigmoid: offset; Gemm: factor of c
+  float alpha = 1.0F;        // LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
+  bool transpose_a = false;  // Gemm
   bool transpose_b = false;
   int axis = 0;                 // Concat, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  // ArgMax: not the first
   std::vector<int> dims;  // Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat
-  Function function = Function::LeakyRelu;    // Table
-  HostKind host_kind = HostKind::None;        // HostFloat
-  bool bilinear = false;                      // Resize; otherwise nearest
-  bool align_corners = false;                 // Resize
-  bool half_pixel = false;                    // Resize
+  Function function = Function::LeakyRelu;  // Table
+  HostKind host_kind = HostKind::None;      // HostFloat
+  bool bilinear = false;                    // Resize; otherwise nearest
+  bool align_corners = false;               // Resize
+  bool half_pixel = false;                  // Resize
 };
 
 struct Graph {

@@ -293,7 +293,8 @@ PoolParams pool_params(const Graph& graph, const Op& op) {
   params.zp_in = input.zero_point();
   params.in_scale = input.quantization.scale.front();
   params.out_scale = graph.output_of(op).quantization.scale.front();
-  multiplier_for(op, double(params.in_scale / params.out_scale));  // the largest factor, to be refused by name
+  multiplier_for(op,
+                 double(params.in_scale / params.out_scale));  // the largest factor, to be refused by name
   return params;
 }
 
@@ -312,7 +313,8 @@ MeanParams mean_params(const Graph& graph, const Op& op) {
   params.rounding = rule_of(graph);
   if (params.rounding == Rounding::Float) {
     // As in onnxruntime's QLinearGlobalAveragePool: one float32 factor for scale and count.
-    const float factor = input.quantization.scale.front() / (output.quantization.scale.front() * float(params.count));
+    const float factor =
+        input.quantization.scale.front() / (output.quantization.scale.front() * float(params.count));
     params.multiplier = multiplier_for(op, double(factor));
     return params;
   }
@@ -409,8 +411,8 @@ TableParams table_params(const Graph& graph, const Op& op) {
       if (graph.framework == Framework::TfLite) return {leaky_relu_table(graph, op)};
       return {real_table(graph, op, input, [&](float x) { return x < 0 ? op.alpha * x : x; })};
     case Function::HardSwish:
-      return {real_table(graph, op, input,
-                         [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; })};
+      return {
+          real_table(graph, op, input, [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; })};
     case Function::Sigmoid:
       return {real_table(graph, op, input, [](float x) { return 1.0F / (1.0F + std::exp(-x)); })};
     case Function::Tanh:

@@ -1250,8 +1250,8 @@ class Importer {
                           ? std::nullopt
                           : shuffled_channels(regrouping.dims, regrouping.order, in.nhwc().c, true);
     if (!from || in.shape != out.shape) {
-      refuse(kShuffleLimit, shape_text(in.shape) + " to " + shape_text(regrouping.dims) + ", transposed, to " +
-                           shape_text(out.shape));
+      refuse(kShuffleLimit, shape_text(in.shape) + " to " + shape_text(regrouping.dims) +
+                                ", transposed, to " + shape_text(out.shape));
       return false;
     }
     op.dims = *from;
@@ -1366,7 +1366,8 @@ ImportResult import_tflite(std::span<const uint8_t> file, const std::string& nam
   constexpr size_t kHeaderBytes = 8;  // root offset and identifier
   if (file.size() < kHeaderBytes) fail("only " + std::to_string(file.size()) + " bytes");
   if (file.size() > kMaxModelBytes) fail("larger than " + std::to_string(kMaxModelBytes) + " bytes");
-  if (std::memcmp(file.data() + 4, "TFL3", 4) != 0) fail("not a TensorFlow Lite model (no TFL3 at byte 4), and not named .onnx");
+  if (std::memcmp(file.data() + 4, "TFL3", 4) != 0)
+    fail("not a TensorFlow Lite model (no TFL3 at byte 4), and not named .onnx");
 
   // Offsets in the file are aligned relative to its start, so the start must be aligned too.
   std::vector<uint8_t> aligned;

@@ -118,13 +118,13 @@ int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum) {
 void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
             Output output, int groups) {
   const auto channels = size_t(out.c);
-  conv2d_sums(
-      params, window, in, input, weights, out, groups, [&](size_t first, std::span<const int32_t> sums) {
-        int8_t* result = output.data() + first * channels;
-        for (size_t i = 0; i < sums.size(); i++) {
-          result[i] = requantize_sum(params, i % channels, sums[i]);
-        }
-      });
+  conv2d_sums(params, window, in, input, weights, out, groups,
+              [&](size_t first, std::span<const int32_t> sums) {
+                int8_t* result = output.data() + first * channels;
+                for (size_t i = 0; i < sums.size(); i++) {
+                  result[i] = requantize_sum(params, i % channels, sums[i]);
+                }
+              });
 }
 
 void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,

@@ -46,8 +46,8 @@ using Box = std::array<int, 4>;
 
 Box box_of(const Nhwc& s) { return {s.n, s.h, s.w, s.c}; }
 
-void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, const Box& from_begin, Int8Values& to,
-              const Box& to_shape, const Box& to_begin) {
+void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, const Box& from_begin,
+              Int8Values& to, const Box& to_shape, const Box& to_begin) {
   const auto index = [](const Box& shape, const Box& begin, int n, int y, int x) {
     return size_t((((begin[0] + n) * int64_t(shape[1]) + begin[1] + y) * shape[2] + begin[2] + x) * shape[3] +
                   begin[3]);
@@ -65,7 +65,8 @@ void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, co
 // Dimension `axis` of a tensor of this rank in the four-dimensional view.
 size_t view_axis(const Tensor& tensor, int axis) { return size_t(4 - int(tensor.shape.size()) + axis); }
 
-void run_concat(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors, Int8Values& output) {
+void run_concat(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors,
+                Int8Values& output) {
   const ConcatParams params = concat_params(graph, op);
   const Tensor& out = graph.output_of(op);
   Box begin{};
@@ -174,11 +175,12 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       break;
     case OpKind::Add:
     case OpKind::Sub:
-      reference::add(add_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors), output);
+      reference::add(add_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors),
+                     output);
       break;
     case OpKind::Mul:
-      reference::multiply(mul_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors),
-                          output);
+      reference::multiply(mul_params(graph, op), operand(graph, op, 0, tensors),
+                          operand(graph, op, 1, tensors), output);
       break;
     case OpKind::Quantize:
       if (graph.framework == Framework::Onnx) {
@@ -219,8 +221,9 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       std::vector<std::vector<float>> operands;
       for (size_t i = 0; i < op.inputs.size(); i++) {
         const std::vector<uint8_t>& data = graph.input_of(op, i).data;
-        operands.push_back(data.empty() ? floats_of(tensors[size_t(op.inputs[i])])
-                                        : floats_of({reinterpret_cast<const int8_t*>(data.data()), data.size()}));
+        operands.push_back(data.empty()
+                               ? floats_of(tensors[size_t(op.inputs[i])])
+                               : floats_of({reinterpret_cast<const int8_t*>(data.data()), data.size()}));
       }
       output = bytes_of(reference::host_float(graph, op, operands));
       break;

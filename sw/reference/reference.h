@@ -31,7 +31,8 @@ std::vector<float> floats_of(std::span<const int8_t> bytes);
 // convolutions (fft_oracle.h).
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
                                       RoundingStyle style = RoundingStyle::LiteRt,
-                                      const std::function<void()>& before_each = {}, FftOracle* oracle = nullptr);
+                                      const std::function<void()>& before_each = {},
+                                      FftOracle* oracle = nullptr);
 
 // Several images, one behind the other: their inputs, and the values of every tensor for each of them.
 std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,

@@ -93,7 +93,8 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
   std::vector<int> boundary_of(graph_.tensors.size(), -1);  // span whose boundary a tensor is
   for (const SpanInfo& info : program.spans) {
     // The same operator again: its input is read once for each part of its weights.
-    const bool seen = std::all_of(info.ops.begin(), info.ops.end(), [&](int op) { return span_of[std::size_t(op)] >= 0; });
+    const bool seen =
+        std::all_of(info.ops.begin(), info.ops.end(), [&](int op) { return span_of[std::size_t(op)] >= 0; });
     if (seen) {
       plan::Span& s = method.spans[std::size_t(span_of[std::size_t(info.ops.front())])];
       s.weights_bytes += info.weights_bytes;
@@ -102,7 +103,8 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
     plan::Span s;
     s.weights_bytes = info.weights_bytes;
     s.streamed = info.streamed;
-    s.boundary = info.boundary == SpanInfo::Boundary::kHeld ? plan::Boundary::kHeld : plan::Boundary::kSpilled;
+    s.boundary =
+        info.boundary == SpanInfo::Boundary::kHeld ? plan::Boundary::kHeld : plan::Boundary::kSpilled;
     for (int op : info.ops) {
       // An operator may be several, for parts of its channels; it counts where the first of them is.
       if (span_of[std::size_t(op)] >= 0) continue;

@@ -175,10 +175,12 @@ std::string bytes_difference(const RunReport& r) {
   kinds.push_back({"activations written", r.bytes.written - r.zvc.written_packed + r.zvc.written_raw,
                    r.uncompressed.written});
   if (r.zvc.read_raw == 0) kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
-  if (r.zvc.written_raw == 0) kinds.push_back({"whole words of the bus written", r.bus.written, r.predicted_bus.written});
+  if (r.zvc.written_raw == 0)
+    kinds.push_back({"whole words of the bus written", r.bus.written, r.predicted_bus.written});
   for (const Kind& k : kinds) {
     if (k.counted != k.predicted)
-      return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted, k.predicted);
+      return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted,
+                         k.predicted);
   }
   return {};
 }
@@ -223,25 +225,23 @@ OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>&
 }
 
 std::string to_text(const RunReport& r, std::size_t width) {
-  std::vector<Column> columns{{"layer", false, 0, true},
-               {"operator", false, 0, false},
-               {"input", false, 4, false},
-               {"output", false, 5, false},
-               {"MACs", true, 6, false},
-               {"cycles", true, 0, false},
-               {"utilisation", true, 0, false},
-               {"limited by", false, 7, false},
-               {"lost to", false, 2, false},
-               {"bytes read", true, 3, false},
-               {"bytes written", true, 1, false}};
+  std::vector<Column> columns{
+      {"layer", false, 0, true},       {"operator", false, 0, false},    {"input", false, 4, false},
+      {"output", false, 5, false},     {"MACs", true, 6, false},         {"cycles", true, 0, false},
+      {"utilisation", true, 0, false}, {"limited by", false, 7, false},  {"lost to", false, 2, false},
+      {"bytes read", true, 3, false},  {"bytes written", true, 1, false}};
   if (r.zvc.written_raw > 0) columns.push_back({"ratio", true, 8, false});
   Table table(std::move(columns));
   for (const LayerReport& l : r.layers) {
     table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-",
-               l.on_host || l.nothing_to_do ? "-" : grouped(l.cycles), l.macs && l.cycles ? percent(l.utilization) : "-",
-               l.on_host ? "host" : l.nothing_to_do ? "-" : l.limited_by, losses_text(l),
-               l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
-               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-", ratio_text(l.zvc_raw, l.zvc_packed)});
+               l.on_host || l.nothing_to_do ? "-" : grouped(l.cycles),
+               l.macs && l.cycles ? percent(l.utilization) : "-",
+               l.on_host         ? "host"
+               : l.nothing_to_do ? "-"
+                                 : l.limited_by,
+               losses_text(l), l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
+               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-",
+               ratio_text(l.zvc_raw, l.zvc_packed)});
   }
   std::string out = table.text(width) + "\n";
   for (const std::string& note : r.notes) out += note + "\n";
@@ -264,9 +264,10 @@ std::string to_text(const RunReport& r, std::size_t width) {
                      grouped(r.bytes.read()), grouped(r.bytes.weights), grouped(r.bytes.parameters),
                      grouped(r.bytes.activations), grouped(r.bytes.commands), grouped(r.bytes.written));
   if (r.zvc.raw() > 0) {
-    out += fmt::format("compressed: {} bytes moved as {}, ratio {} (read {}, written {})\n", grouped(r.zvc.raw()),
-                       grouped(r.zvc.packed()), ratio_text(r.zvc.raw(), r.zvc.packed()),
-                       ratio_text(r.zvc.read_raw, r.zvc.read_packed), ratio_text(r.zvc.written_raw, r.zvc.written_packed));
+    out += fmt::format("compressed: {} bytes moved as {}, ratio {} (read {}, written {})\n",
+                       grouped(r.zvc.raw()), grouped(r.zvc.packed()), ratio_text(r.zvc.raw(), r.zvc.packed()),
+                       ratio_text(r.zvc.read_raw, r.zvc.read_packed),
+                       ratio_text(r.zvc.written_raw, r.zvc.written_packed));
   }
   if (r.seconds > 0) {
     out +=
@@ -318,18 +319,19 @@ std::string to_json(const RunReport& r) {
   for (const LayerReport& l : r.layers) {
     nlohmann::ordered_json losses = nlohmann::ordered_json::object();
     for (const auto& [name, share] : l.losses) losses[name] = share;
-    j["layers"].push_back({{"name", l.name},
-                           {"op", l.op},
-                           {"shape_in", l.shape_in},
-                           {"shape_out", l.shape_out},
-                           {"macs", l.macs},
-                           {"cycles", l.cycles},
-                           {"utilization", l.utilization},
-                           {"limited_by", l.limited_by},
-                           {"losses", losses},
-                           {"bytes_read", l.bytes_read},
-                           {"bytes_written", l.bytes_written},
-                           {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}, {"limit_bytes", l.zvc_limit}}}});
+    j["layers"].push_back(
+        {{"name", l.name},
+         {"op", l.op},
+         {"shape_in", l.shape_in},
+         {"shape_out", l.shape_out},
+         {"macs", l.macs},
+         {"cycles", l.cycles},
+         {"utilization", l.utilization},
+         {"limited_by", l.limited_by},
+         {"losses", losses},
+         {"bytes_read", l.bytes_read},
+         {"bytes_written", l.bytes_written},
+         {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}, {"limit_bytes", l.zvc_limit}}}});
   }
   j["outputs"] = nlohmann::ordered_json::array();
   for (const OutputReport& o : r.outputs) {

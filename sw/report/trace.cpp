@@ -163,7 +163,8 @@ std::string TraceRecorder::json() const {
       if (m.columns > 0) args += fmt::format(R"(,"columns":"{}")", range_text(m.first_column, m.columns));
       if (m.tiles > 0) args += fmt::format(R"(,"tiles":{})", m.tiles);
       args += fmt::format(R"(,"bytes_read":{},"bytes_written":{})", m.read_bytes, m.written_bytes);
-      args += fmt::format(R"(,"modelled_started":{},"modelled_completed":{},"modelled_cycles":{})", m.start, m.complete, m.cycles);
+      args += fmt::format(R"(,"modelled_started":{},"modelled_completed":{},"modelled_cycles":{})", m.start,
+                          m.complete, m.cycles);
       const std::string name = layer.empty() ? std::string(command.name()) : layer;
       events.push_back(
           fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}","args":{{{}}}}})",

@@ -162,8 +162,9 @@ std::vector<double> densities(const Graph& graph, const SessionOptions& o) {
   std::vector<double> density(values.size(), -1);
   for (std::size_t t = 0; t < values.size(); t++) {
     if (values[t].empty()) continue;
-    density[t] = codec::density_of({reinterpret_cast<const std::uint8_t*>(values[t].data()), values[t].size()},
-                                   {1, std::uint8_t(graph.tensors[t].zero_point())});
+    density[t] =
+        codec::density_of({reinterpret_cast<const std::uint8_t*>(values[t].data()), values[t].size()},
+                          {1, std::uint8_t(graph.tensors[t].zero_point())});
   }
   return density;
 }

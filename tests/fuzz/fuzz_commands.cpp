@@ -44,7 +44,8 @@ struct Bench {
     options.memory.bytes = std::size_t(1) << 16;
     options.memory.base = 0x40000000;
     device = tb::make_sim_device("nano", options);
-    for (int i : graph.inputs) inputs.emplace_back(std::size_t(graph.tensors[std::size_t(i)].elements()), std::int8_t(3));
+    for (int i : graph.inputs)
+      inputs.emplace_back(std::size_t(graph.tensors[std::size_t(i)].elements()), std::int8_t(3));
     outputs = driver().run(inputs);
   }
 

@@ -8,7 +8,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (!kaiten::cli::is_image({data, size})) return 0;
     const kaiten::cli::Image image = kaiten::cli::decode_image({data, size}, "image");
-    if (image.data.size() != std::size_t(image.height) * std::size_t(image.width) * std::size_t(image.channels)) __builtin_trap();
+    if (image.data.size() !=
+        std::size_t(image.height) * std::size_t(image.width) * std::size_t(image.channels))
+      __builtin_trap();
   } catch (const kaiten::InputError&) {
   }
   return 0;

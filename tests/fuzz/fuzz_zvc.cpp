@@ -46,10 +46,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (used) {
     require(plain == fast);
     Bytes packed(zvc_packed_bytes(format, plain));
-    require(zvc_pack(format, plain, packed) == *used && std::equal(packed.begin(), packed.end(), rest.begin()));
+    require(zvc_pack(format, plain, packed) == *used &&
+            std::equal(packed.begin(), packed.end(), rest.begin()));
   }
 
-  const std::span<const std::uint8_t> raw = rest.first(rest.size() - rest.size() % std::size_t(format.element_bytes));
+  const std::span<const std::uint8_t> raw =
+      rest.first(rest.size() - rest.size() % std::size_t(format.element_bytes));
   Bytes memory(raw.size()), back(raw.size());
   const std::uint8_t units = zvc_store(format, raw, memory);
   zvc_load(format, memory, units, back);

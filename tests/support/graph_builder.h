@@ -102,7 +102,7 @@ class GraphBuilder {
     const Tensor& t = graph.tensors[std::size_t(in)];
     const float s = t.quantization.scale[0];
     const bool sigmoid = function == Function::Sigmoid || function == Function::HardSigmoid;
-    const int out = sigmoid                       ? tensor(t.shape, 1.0F / 256, -128)
+    const int out = sigmoid                      ? tensor(t.shape, 1.0F / 256, -128)
                     : function == Function::Tanh ? tensor(t.shape, 1.0F / 128, 0)
                                                  : tensor(t.shape, s * 0.8F, zero_point());
     return finish(op, {in}, out);
@@ -217,9 +217,9 @@ class GraphBuilder {
     op.dims = {0, 0, p.top, p.bottom, p.left, p.right, channels_before, channels_after};
     const Tensor& t = graph.tensors[std::size_t(in)];
     const Nhwc s = t.nhwc();
-    const int out = tensor({1, s.h + p.top + p.bottom, s.w + p.left + p.right,
-                            s.c + channels_before + channels_after},
-                           t.quantization.scale[0], t.zero_point());
+    const int out =
+        tensor({1, s.h + p.top + p.bottom, s.w + p.left + p.right, s.c + channels_before + channels_after},
+               t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
   // Makes an operator's output share scale and zero point of another tensor, before anything reads it.

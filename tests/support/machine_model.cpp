@@ -206,7 +206,8 @@ std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
         const std::int64_t pixel = s + 1 == l->segments ? l->last_pixel_bytes : l->pixel_bytes;
         const std::int64_t at = l->offset + row * l->row_pitch + s * l->segment_pitch;
         if (l->zvc) {
-          if (l->step_bytes || at % config_.axi_bytes != 0) fail("a compressed segment where there cannot be one");
+          if (l->step_bytes || at % config_.axi_bytes != 0)
+            fail("a compressed segment where there cannot be one");
           const std::int64_t surface = l->surface + row * l->segments + s;
           const auto& m = memory_[std::size_t(l->base)];
           if (surface >= std::int64_t(m.size())) fail("a size surface beyond the end of memory");
@@ -231,8 +232,8 @@ std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
   return bytes;
 }
 
-void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units, int zero,
-                          std::vector<std::uint8_t>& out) const {
+void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units,
+                          int zero, std::vector<std::uint8_t>& out) const {
   const auto& m = memory_[std::size_t(base)];
   const std::int64_t read = units == 0 ? n : units * config_.axi_bytes;
   if (offset + read > std::int64_t(m.size())) fail("LOAD beyond the end of memory " + std::to_string(base));
@@ -240,7 +241,8 @@ void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n
   const codec::ZvcFormat format = codec::machine_format(config_.axi_bytes, zero);
   std::vector<std::uint8_t> raw(static_cast<std::size_t>(n));
   if (units > 255) {  // weights: their size is no byte
-    if (units >= (n + config_.axi_bytes - 1) / config_.axi_bytes) fail("packed weights that are longer than raw ones");
+    if (units >= (n + config_.axi_bytes - 1) / config_.axi_bytes)
+      fail("packed weights that are longer than raw ones");
     codec::zvc_expand(format, memory, raw);
   } else {
     codec::zvc_load(format, memory, std::uint8_t(units), raw);
@@ -335,9 +337,11 @@ void MachineModel::write_store(const StoreCommand& s) {
           fail("a compressed segment where there cannot be one");
         if (std::max(to + n, surface + 1) > std::int64_t(m.size()))
           fail("STORE beyond the end of memory " + std::to_string(s.base));
-        const std::span<const std::uint8_t> raw(reinterpret_cast<const std::uint8_t*>(&data.at(at)), std::size_t(n));
-        m[std::size_t(surface)] = codec::zvc_store(codec::machine_format(config_.axi_bytes, int(s.zero_value)), raw,
-                                                   std::span(m).subspan(std::size_t(to), std::size_t(n)));
+        const std::span<const std::uint8_t> raw(reinterpret_cast<const std::uint8_t*>(&data.at(at)),
+                                                std::size_t(n));
+        m[std::size_t(surface)] =
+            codec::zvc_store(codec::machine_format(config_.axi_bytes, int(s.zero_value)), raw,
+                             std::span(m).subspan(std::size_t(to), std::size_t(n)));
         at += std::size_t(n);
         continue;
       }
@@ -348,7 +352,8 @@ void MachineModel::write_store(const StoreCommand& s) {
       }
     }
   }
-  if (s.zvc && (s.rows - 1) * s.surface_pitch + s.segments > 1024) fail("a STORE with too long a size surface");
+  if (s.zvc && (s.rows - 1) * s.surface_pitch + s.segments > 1024)
+    fail("a STORE with too long a size surface");
   if (at != data.size()) fail("STORE of a wrong number of bytes");
 }
 
@@ -482,9 +487,8 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
         }
         std::vector<std::int8_t> values;
         for (int k = 0; k < kp; k++) {
-          values.push_back(requantise(acc[std::size_t(k)],
-                                      ring_at(zsb_array_, int(c.params) + tile * kp + k), int(c.rule),
-                                      int(c.zero), int(c.low), int(c.high)));
+          values.push_back(requantise(acc[std::size_t(k)], ring_at(zsb_array_, int(c.params) + tile * kp + k),
+                                      int(c.rule), int(c.zero), int(c.low), int(c.high)));
         }
         result(index, c, kp, tile, y, x, values);
       }
@@ -564,9 +568,10 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
           for (int i = 0; i < 2; i++) {
             const Param& p = ring_at(zsb_vector_, params + i);
             const bool one = i == 1 && c.broadcast;  // one pixel of row 0
-            const int a = word(true, one ? first[i] : ring[i].at(first[i], y), one ? 0 : (int(c.top_mod3) + y) % 3,
-                               int((one ? 0 : x) * c.in_pixel + c.in_group) + 3 * tile +
-                                   lane / config_.cp)[std::size_t(lane % config_.cp)];
+            const int a =
+                word(true, one ? first[i] : ring[i].at(first[i], y), one ? 0 : (int(c.top_mod3) + y) % 3,
+                     int((one ? 0 : x) * c.in_pixel + c.in_group) + 3 * tile +
+                         lane / config_.cp)[std::size_t(lane % config_.cp)];
             operand[i] = a + p.bias;
             scaled[i] = round(operand[i] << 20, {0, p.mult, p.shift}, 0);
           }

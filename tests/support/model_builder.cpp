@@ -285,7 +285,8 @@ void ModelBuilder::make_uint8(int weight_zero_point) {
     if (tensor.type != FileType::Int8) continue;
     tensor.type = FileType::UInt8;
     for (uint8_t& value : tensor.data) value ^= 0x80;
-    for (int64_t& zero_point : tensor.zero_point) zero_point += 128 + (tensor.data.empty() ? 0 : weight_zero_point);
+    for (int64_t& zero_point : tensor.zero_point)
+      zero_point += 128 + (tensor.data.empty() ? 0 : weight_zero_point);
   }
 }
 
@@ -334,7 +335,8 @@ ModelBuilder random_layer(uint64_t seed, OpKind kind, const RandomLayerLimits& l
       kind == OpKind::FullyConnected ? h * w * c : spec.kernel_h * spec.kernel_w * (depthwise ? 1 : c);
   if (limits.uint8) {  // sums are wider than without a zero point, and not around 0
     const double spread = 73.0 * std::hypot(73.0, weight_zero) * std::sqrt(fan_in);
-    const double middle = std::abs(double(model.tensors[size_t(in)].zero_point.front()) * weight_zero) * fan_in;
+    const double middle =
+        std::abs(double(model.tensors[size_t(in)].zero_point.front()) * weight_zero) * fan_in;
     spec.out_scale = float(0.02 * double(kTypicalScale) * (spread + middle) / 50.0);
   }
   if (spec.has_bias && draw(random, 0, 3) == 0) {

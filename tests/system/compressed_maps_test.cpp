@@ -98,8 +98,8 @@ TEST_P(CompressedMaps, RandomNetworks) {
 }
 
 // Whether the codec refuses a segment.
-bool is_corrupt(const Config& config, std::int64_t zero, std::span<const std::uint8_t> memory, std::uint8_t units,
-                std::int64_t bytes) {
+bool is_corrupt(const Config& config, std::int64_t zero, std::span<const std::uint8_t> memory,
+                std::uint8_t units, std::int64_t bytes) {
   std::vector<std::uint8_t> raw(static_cast<std::size_t>(bytes));
   try {
     codec::zvc_load(codec::machine_format(config.axi_bytes, int(zero)), memory, units, raw);
@@ -144,7 +144,8 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
     const std::int64_t segment = std::int64_t(random() % std::uint64_t(l.segments));
     const std::uint64_t base = session.base_address(int(l.base));
     const std::uint64_t size_at = base + std::uint64_t(l.surface + row * l.segments + segment);
-    const std::uint64_t data_at = base + std::uint64_t(l.offset + row * l.row_pitch + segment * l.segment_pitch);
+    const std::uint64_t data_at =
+        base + std::uint64_t(l.offset + row * l.row_pitch + segment * l.segment_pitch);
     std::uint8_t size = 0;
     device->read_memory(size_at, {&size, 1});
     const std::int64_t pixel = segment + 1 == l.segments ? l.last_pixel_bytes : l.pixel_bytes;
@@ -157,7 +158,8 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
       const std::size_t byte = round % 4 == 0 ? 0 : random() % memory.size();
       was = memory[byte];
       now = memory[byte] ^= std::uint8_t(1U << random() % 8);
-      if (!is_corrupt(config, l.fill, memory, size, l.columns * pixel)) continue;  // of other elements, but valid
+      if (!is_corrupt(config, l.fill, memory, size, l.columns * pixel))
+        continue;  // of other elements, but valid
       at = data_at + byte;
     }
     found++;

@@ -41,7 +41,8 @@ TEST(Dropin, RunsTheDemoNetwork) {
   for (int i = 0; i < 3; i++) {
     const auto inputs = test::draw_inputs(graph, random);
     const auto original = test::make_device(kConfig, test::seed());
-    tb::SimModel<Vkaiten_dropin, tb::NoTrace, evaluate> dropin({original->memory().options(), false, "", 0, UINT64_MAX});
+    tb::SimModel<Vkaiten_dropin, tb::NoTrace, evaluate> dropin(
+        {original->memory().options(), false, "", 0, UINT64_MAX});
     EXPECT_EQ(read_config(dropin).name, kConfig);
     std::mt19937_64 timing(test::seed() + unsigned(i)), same = timing;
     test::draw_timing(*original, timing);

@@ -43,7 +43,8 @@ class Errors : public testing::TestWithParam<std::string> {
     options.memory.read_latency = 20;
     options.memory.write_latency = 10;
     device_ = test::make_device(GetParam(), test::seed(), options);
-    session_ = std::make_unique<test::Session>(*device_, graph_, preset(GetParam()), CompileOptions{.keep_on_chip = false});
+    session_ = std::make_unique<test::Session>(*device_, graph_, preset(GetParam()),
+                                               CompileOptions{.keep_on_chip = false});
     session_->driver().set_watchdog(20'000);
     inputs_ = test::draw_inputs(graph_, random_);
     first_ = session_->run(inputs_);
@@ -53,7 +54,8 @@ class Errors : public testing::TestWithParam<std::string> {
 
   // First command for which the predicate holds, from `start` on.
   template <class Body>
-  std::size_t find(std::size_t start, const std::function<bool(const Body&)>& wanted = [](const Body&) { return true; }) {
+  std::size_t find(
+      std::size_t start, const std::function<bool(const Body&)>& wanted = [](const Body&) { return true; }) {
     for (std::size_t i = start; i < program().commands.size(); i++) {
       const auto* body = std::get_if<Body>(&program().commands[i].body);
       if (body && wanted(*body)) return i;
@@ -65,8 +67,8 @@ class Errors : public testing::TestWithParam<std::string> {
   // " command 7 (conv) of layer 'layer2'"
   std::string place(std::size_t command) {
     const int op = program().meta[command].op;
-    return "command " + std::to_string(command) + " (" + std::string(program().commands[command].name()) + ") of layer '" +
-           graph_.ops.at(std::size_t(op)).name + "'";
+    return "command " + std::to_string(command) + " (" + std::string(program().commands[command].name()) +
+           ") of layer '" + graph_.ops.at(std::size_t(op)).name + "'";
   }
 
   std::string error_of_run() {
@@ -97,11 +99,14 @@ class Errors : public testing::TestWithParam<std::string> {
   std::size_t first_reader(std::uint64_t at) {
     const std::uint64_t beat = std::uint64_t(program().config.axi_bytes);
     const std::uint64_t low = at / beat * beat, high = low + beat;
-    const auto hit = [&](std::uint64_t first, std::int64_t bytes) { return first < high && first + std::uint64_t(bytes) > low; };
+    const auto hit = [&](std::uint64_t first, std::int64_t bytes) {
+      return first < high && first + std::uint64_t(bytes) > low;
+    };
     for (std::size_t i = 0; i < program().commands.size(); i++) {
       const CommandBody& body = program().commands[i].body;
       if (const auto* w = std::get_if<LoadWeightsCommand>(&body); w && hit(address(*w), w->bytes)) return i;
-      if (const auto* p = std::get_if<LoadParamsCommand>(&body); p && hit(address(*p), 9 * p->count)) return i;
+      if (const auto* p = std::get_if<LoadParamsCommand>(&body); p && hit(address(*p), 9 * p->count))
+        return i;
       if (const auto* r = std::get_if<LoadRowsCommand>(&body)) {
         for (std::int64_t row = 0; row < r->rows; row++) {
           for (std::int64_t s = 0; s < r->segments; s++) {
@@ -133,7 +138,9 @@ class Errors : public testing::TestWithParam<std::string> {
   }
 
   // Puts another command in place of one in the device's memory; the driver keeps the sound program.
-  void patch(std::size_t index, const CommandBytes& bytes) { device_->write_memory(session_->command_address(index), bytes); }
+  void patch(std::size_t index, const CommandBytes& bytes) {
+    device_->write_memory(session_->command_address(index), bytes);
+  }
   void restore(std::size_t index) { patch(index, encode(program().commands[index])); }
 
   std::mt19937_64 random_;
@@ -166,7 +173,8 @@ TEST_P(Errors, ReadErrors) {
       const std::size_t reader = first_reader(at);
       device_->memory().fail_range(at, at, response, true, false);
       const std::string expected = std::string("the hardware stopped: bus error of LOAD (") +
-                                   (response == kSlaveError ? "slave" : "decode") + " error), " + place(reader);
+                                   (response == kSlaveError ? "slave" : "decode") + " error), " +
+                                   place(reader);
       EXPECT_EQ(error_of_run(), expected);
       // The fault is still there after the reset.
       EXPECT_EQ(error_of_run(), expected);
@@ -187,7 +195,8 @@ TEST_P(Errors, WriteErrors) {
       const std::uint64_t at = address(*store, (store->rows - 1) * store->row_pitch);
       device_->memory().fail_range(at, at, response, false, true);
       const std::string expected = std::string("the hardware stopped: bus error of STORE (") +
-                                   (response == kSlaveError ? "slave" : "decode") + " error), " + place(first_writer(at));
+                                   (response == kSlaveError ? "slave" : "decode") + " error), " +
+                                   place(first_writer(at));
       EXPECT_EQ(error_of_run(), expected);
       device_->memory().clear_failures();
       expect_exact_run();
@@ -204,7 +213,8 @@ TEST_P(Errors, FetchErrors) {
     const std::uint64_t at =
         session_->command_address(command) + random_() % beats * std::uint64_t(program().config.axi_bytes);
     device_->memory().fail_range(at, at, kSlaveError, true, false);
-    EXPECT_EQ(error_of_run(), "the hardware stopped: bus error while fetching commands (slave error), " + place(command));
+    EXPECT_EQ(error_of_run(),
+              "the hardware stopped: bus error while fetching commands (slave error), " + place(command));
     device_->memory().clear_failures();
     expect_exact_run();
   }
@@ -240,7 +250,8 @@ TEST_P(Errors, IllegalCommands) {
       CommandBytes bytes = encode(program().commands[command]);
       kind.spoil(bytes, program().commands[command]);
       patch(command, bytes);
-      EXPECT_EQ(error_of_run(), std::string("the hardware stopped: illegal command (") + kind.text + "), " + place(command));
+      EXPECT_EQ(error_of_run(),
+                std::string("the hardware stopped: illegal command (") + kind.text + "), " + place(command));
       restore(command);
       expect_exact_run();
     }
@@ -250,8 +261,9 @@ TEST_P(Errors, IllegalCommands) {
   bytes.fill(0xff);
   patch(0, bytes);
   EXPECT_EQ(error_of_run(),
-            "the hardware stopped: illegal command (unknown operation, reserved bits set, waits for a later LOAD, waits for a later "
-            "CONV, waits for a later VECTOR, waits for a later STORE), " + place(0));
+            "the hardware stopped: illegal command (unknown operation, reserved bits set, waits for a later "
+            "LOAD, waits for a later CONV, waits for a later VECTOR, waits for a later STORE), " +
+                place(0));
   restore(0);
   expect_exact_run();
 }
@@ -266,14 +278,17 @@ TEST_P(Errors, Deadlock) {
   for (std::size_t command : commands) {
     Command c = program().commands[command];
     c.wait[std::size_t(Queue::kStore)] = 0;
-    for (std::size_t i = 0; i < command; i++) c.wait[std::size_t(Queue::kStore)] += program().commands[i].queue() == Queue::kStore;
+    for (std::size_t i = 0; i < command; i++)
+      c.wait[std::size_t(Queue::kStore)] += program().commands[i].queue() == Queue::kStore;
     // The driver would refuse such a program.
     std::vector<Command> all = program().commands;
     all[command] = c;
     EXPECT_THROW(check_rules(all), DeviceError);
     patch(command, encode(c));
     const std::string error = error_of_run();
-    EXPECT_EQ(error.rfind("the hardware stopped: deadlock: commands wait for what cannot happen (queues ", 0), 0U) << error;
+    EXPECT_EQ(error.rfind("the hardware stopped: deadlock: commands wait for what cannot happen (queues ", 0),
+              0U)
+        << error;
     EXPECT_NE(error.find(name_of(c.queue())), std::string::npos) << error;
     EXPECT_NE(error.find("), " + place(command)), std::string::npos) << error;
     restore(command);
@@ -288,7 +303,9 @@ TEST_P(Errors, Timeout) {
   std::get<ConvCommand>(c.body).to_store = 0;
   patch(last, encode(c));
   session_->driver().set_watchdog(5'000);
-  EXPECT_EQ(error_of_run(), "the hardware stopped: timeout: no command was completed for too long (queues STORE), " + place(last - 1));
+  EXPECT_EQ(error_of_run(),
+            "the hardware stopped: timeout: no command was completed for too long (queues STORE), " +
+                place(last - 1));
   restore(last);
   expect_exact_run();
 
@@ -297,7 +314,8 @@ TEST_P(Errors, Timeout) {
   options.read_latency = 9'000;
   device_->memory().set_options(options);
   const std::string error = error_of_run();
-  EXPECT_EQ(error.rfind("the hardware stopped: timeout: no command was completed for too long", 0), 0U) << error;
+  EXPECT_EQ(error.rfind("the hardware stopped: timeout: no command was completed for too long", 0), 0U)
+      << error;
   EXPECT_NE(error.find(", " + place(0)), std::string::npos) << error;
   device_->memory().set_options(usual);
   expect_exact_run();
@@ -323,7 +341,8 @@ TEST_P(Errors, RegistersTellCauseAndCommand) {
   EXPECT_EQ(device_->read_register(csr::kStatus), csr::kStatusError.mask());
   // ... but a reset.
   device_->write_register(csr::kControl, csr::kControlSoftReset.mask() | csr::kControlIrqEnable.mask());
-  for (int i = 0; i < 1000 && csr::kStatusResetting.get(device_->read_register(csr::kStatus)); i++) device_->step(1);
+  for (int i = 0; i < 1000 && csr::kStatusResetting.get(device_->read_register(csr::kStatus)); i++)
+    device_->step(1);
   EXPECT_EQ(device_->read_register(csr::kStatus), 0U);
   EXPECT_EQ(device_->read_register(csr::kErrorCause), 0U);
   EXPECT_EQ(device_->read_register(csr::kIrqStatus), csr::kIrqStatusError.mask());  // kept over the reset
@@ -346,7 +365,8 @@ TEST_P(Errors, AnotherProgramAfterAnError) {
     test::draw_timing(*device_, random_);
     test::run_on(*device_, g.graph, preset(GetParam()), {}, other_inputs);
     // The first program again: loading the second overwrote its memory.
-    session_ = std::make_unique<test::Session>(*device_, graph_, preset(GetParam()), CompileOptions{.keep_on_chip = false});
+    session_ = std::make_unique<test::Session>(*device_, graph_, preset(GetParam()),
+                                               CompileOptions{.keep_on_chip = false});
     EXPECT_EQ(session_->run(inputs_).outputs, first_.outputs);
   }
 }

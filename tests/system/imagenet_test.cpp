@@ -56,14 +56,15 @@ TEST_P(ImageNet, Images) {
     const std::string name = entry["name"];
     SCOPED_TRACE(name);
     const Tensor& input = graph.tensors[std::size_t(graph.inputs.at(0))];
-    const auto pixels =
-        read_model_file(*shared / "models/images/raw" / (name + "_" + std::to_string(input.nhwc().h) + ".rgb"));
+    const auto pixels = read_model_file(*shared / "models/images/raw" /
+                                        (name + "_" + std::to_string(input.nhwc().h) + ".rgb"));
     ASSERT_EQ(pixels.size(), input.elements());
     const auto result = session.run(std::vector<Int8Values>{from_model(input, pixels)});
     const auto want = read_model_file(folder / entry["logits_file"].get<std::string>());
     EXPECT_EQ(result.outputs.back(), from_model(graph.tensors[std::size_t(logits)], want));
     std::printf("%s, %s: %llu cycles, simulated at %.0f kHz\n", GetParam().golden, name.c_str(),
-                static_cast<unsigned long long>(result.cycles()), double(device->loop_cycles()) / device->loop_seconds() / 1e3);
+                static_cast<unsigned long long>(result.cycles()),
+                double(device->loop_cycles()) / device->loop_seconds() / 1e3);
 #ifndef KAITEN_LONG
     break;
 #endif
@@ -94,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
 // The image of a layer file, every tensor as the framework made it.
 TEST(LayerFile, MobileNetV1Uint8) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: mobilenet_v1_0.25_128_quant is not compared layer by layer";
+  if (!shared)
+    GTEST_SKIP() << "KAITEN_SHARED is absent: mobilenet_v1_0.25_128_quant is not compared layer by layer";
   const std::string name = "mobilenet_v1_0.25_128_quant";
   const Graph graph = require_graph(import_file(*shared / "models/tflite/coral" / (name + ".tflite")));
   const auto values = read_model_file(*shared / "models/layers" / (name + ".bin"));

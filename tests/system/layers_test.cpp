@@ -46,11 +46,15 @@ const Selection kSelections[] = {{"nano", 600, limits(24, 60)},
                                  {"small", 150, limits(40, 100)},
                                  {"base", 150, limits(48, 150)}};
 #else
-const Selection kSelections[] = {
-    {"nano", 60, limits(16, 30)}, {"unit", 40, limits(16, 30)}, {"small", 10, limits(24, 60)}, {"base", 10, limits(24, 80)}};
+const Selection kSelections[] = {{"nano", 60, limits(16, 30)},
+                                 {"unit", 40, limits(16, 30)},
+                                 {"small", 10, limits(24, 60)},
+                                 {"base", 10, limits(24, 80)}};
 #endif
 
-int draw(std::mt19937_64& random, int low, int high) { return low + int(random() % std::uint64_t(high - low + 1)); }
+int draw(std::mt19937_64& random, int low, int high) {
+  return low + int(random() % std::uint64_t(high - low + 1));
+}
 
 // A layer all of whose scales are powers of two, with small weights: requantisation drops few bits, so that many sums
 // stand exactly between two values, negative ones too.
@@ -76,9 +80,14 @@ ModelBuilder layer_of_ties(std::uint64_t seed, OpKind kind, const test::RandomLa
   const int shift = std::max(1, int(std::lround(std::log2(2 * std::sqrt(2.0 * fan_in)))));
   spec.out_scale = std::ldexp(1.0F, -12 + shift);
   switch (kind) {
-    case OpKind::Conv2D: model.output(model.conv(in, spec)); break;
-    case OpKind::DepthwiseConv2D: model.output(model.depthwise(in, spec)); break;
-    default: model.output(model.fully_connected(in, spec));
+    case OpKind::Conv2D:
+      model.output(model.conv(in, spec));
+      break;
+    case OpKind::DepthwiseConv2D:
+      model.output(model.depthwise(in, spec));
+      break;
+    default:
+      model.output(model.fully_connected(in, spec));
   }
   if (l.uint8) model.make_uint8(draw(random, -2, 2));
   return model;
@@ -88,8 +97,9 @@ ModelBuilder layer_of_ties(std::uint64_t seed, OpKind kind, const test::RandomLa
 std::vector<std::int32_t> sums(const Graph& graph, const Op& op, const Int8Values& input) {
   const Nhwc in = graph.input_of(op).nhwc(), out = graph.output_of(op).nhwc();
   const Tensor& weights = graph.weights_of(op);
-  const std::vector<std::int32_t> bias = op.bias == kNoTensor ? std::vector<std::int32_t>(std::size_t(out.c))
-                                                              : graph.tensors[std::size_t(op.bias)].int32_values();
+  const std::vector<std::int32_t> bias = op.bias == kNoTensor
+                                             ? std::vector<std::int32_t>(std::size_t(out.c))
+                                             : graph.tensors[std::size_t(op.bias)].int32_values();
   const int zero = graph.input_of(op).zero_point(), weight_zero = weights.zero_point();
   std::vector<std::int32_t> result;
   for (int y = 0; y < out.h; y++) {
@@ -110,9 +120,13 @@ std::vector<std::int32_t> sums(const Graph& graph, const Op& op, const Int8Value
             if (row < 0 || row >= in.h || column < 0 || column >= in.w) continue;
             const int tap = i * op.window.kernel_w + j, taps = op.window.kernel_h * op.window.kernel_w;
             for (int c = depthwise ? o : 0; c < (depthwise ? o + 1 : in.c); c++) {
-              const std::size_t weight = depthwise ? std::size_t(tap) * std::size_t(in.c) + std::size_t(c)
-                                                   : (std::size_t(o) * std::size_t(taps) + std::size_t(tap)) * std::size_t(in.c) + std::size_t(c);
-              sum += (input[(std::size_t(row) * std::size_t(in.w) + std::size_t(column)) * std::size_t(in.c) + std::size_t(c)] - zero) *
+              const std::size_t weight =
+                  depthwise ? std::size_t(tap) * std::size_t(in.c) + std::size_t(c)
+                            : (std::size_t(o) * std::size_t(taps) + std::size_t(tap)) * std::size_t(in.c) +
+                                  std::size_t(c);
+              sum += (input[(std::size_t(row) * std::size_t(in.w) + std::size_t(column)) * std::size_t(in.c) +
+                            std::size_t(c)] -
+                      zero) *
                      (weights.int8_at(weight) - weight_zero);
             }
           }
@@ -169,12 +183,13 @@ class Layers : public testing::TestWithParam<Selection> {
     test::draw_timing(*device_, random_);
     const Op& op = graph.ops.back();
     const Window& w = op.window;
-    SCOPED_TRACE(what + ": " + std::string(name_of(op.kind)) + " " + shape_text(graph.input_of(op).shape) + " to " +
-                 shape_text(graph.output_of(op).shape) + ", window " + std::to_string(w.kernel_h) + "x" +
-                 std::to_string(w.kernel_w) + ", stride " + std::to_string(w.stride_h) + "x" + std::to_string(w.stride_w) +
-                 (options.keep_on_chip ? ", on chip" : ", in memory") +
+    SCOPED_TRACE(what + ": " + std::string(name_of(op.kind)) + " " + shape_text(graph.input_of(op).shape) +
+                 " to " + shape_text(graph.output_of(op).shape) + ", window " + std::to_string(w.kernel_h) +
+                 "x" + std::to_string(w.kernel_w) + ", stride " + std::to_string(w.stride_h) + "x" +
+                 std::to_string(w.stride_w) + (options.keep_on_chip ? ", on chip" : ", in memory") +
                  (options.rounding == RoundingStyle::Tflm ? ", tflm" : ", litert") + ", blocks of " +
-                 std::to_string(options.block_pixels) + ", memory " + test::timing_text(device_->memory().options()));
+                 std::to_string(options.block_pixels) + ", memory " +
+                 test::timing_text(device_->memory().options()));
     try {
       const auto result = test::run_on(*device_, graph, config_, options, inputs);
       ran_++;
@@ -236,16 +251,19 @@ class Layers : public testing::TestWithParam<Selection> {
       const Op& op = graph.ops.back();
       const std::size_t word_bytes = std::size_t(9 * config_.cp);
       const bool map = graph.input_of(op).elements() > word_bytes * std::size_t(config_.sb_depth);
-      const bool weights = op.weights != kNoTensor && graph.weights_of(op).bytes() > word_bytes * std::size_t(config_.wb_rows);
-      if ((map || weights) && macs(graph) < kMostMacs) run(model, "large layer of seed " + std::to_string(seed));
+      const bool weights =
+          op.weights != kNoTensor && graph.weights_of(op).bytes() > word_bytes * std::size_t(config_.wb_rows);
+      if ((map || weights) && macs(graph) < kMostMacs)
+        run(model, "large layer of seed " + std::to_string(seed));
     }
     EXPECT_EQ(ran_, wanted);
   }
 
   void TearDown() override {
-    std::printf("%d layers, %llu cycles at %.0f kHz; %d with sums next to the ends of int32, %d negative ties\n", ran_,
-                static_cast<unsigned long long>(cycles_),
-                double(device_->loop_cycles()) / std::max(device_->loop_seconds(), 1e-9) / 1e3, near_limits_, ties_);
+    std::printf(
+        "%d layers, %llu cycles at %.0f kHz; %d with sums next to the ends of int32, %d negative ties\n",
+        ran_, static_cast<unsigned long long>(cycles_),
+        double(device_->loop_cycles()) / std::max(device_->loop_seconds(), 1e-9) / 1e3, near_limits_, ties_);
   }
 
   Config config_;
@@ -284,8 +302,9 @@ TEST_P(Layers, Stems) {
   for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
     ModelBuilder model(random_());
     const auto& l = GetParam().limits;
-    const int in = model.input({1, draw(random_, 8, 2 * l.max_side), draw(random_, 8, 2 * l.max_side), draw(random_, 1, 4)},
-                               {0.02F, draw(random_, -128, 127)});
+    const int in = model.input(
+        {1, draw(random_, 8, 2 * l.max_side), draw(random_, 8, 2 * l.max_side), draw(random_, 1, 4)},
+        {0.02F, draw(random_, -128, 127)});
     test::ConvSpec spec;
     spec.channels = draw(random_, 1, l.max_channels);
     spec.kernel_h = draw(random_, 0, 2) ? 2 * draw(random_, 1, 3) + 1 : draw(random_, 1, 8);
@@ -305,8 +324,9 @@ TEST_P(Layers, PlainConvolutions) {
     for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
       ModelBuilder model(random_());
       const auto& l = GetParam().limits;
-      const int in = model.input({1, draw(random_, 1, l.max_side), draw(random_, 1, l.max_side), draw(random_, 1, l.max_channels)},
-                                 {0.02F, draw(random_, 0, 1) ? -128 : 127});
+      const int in = model.input(
+          {1, draw(random_, 1, l.max_side), draw(random_, 1, l.max_side), draw(random_, 1, l.max_channels)},
+          {0.02F, draw(random_, 0, 1) ? -128 : 127});
       test::ConvSpec spec;
       spec.channels = draw(random_, 1, l.max_channels);
       spec.kernel_h = spec.kernel_w = kernel;

@@ -60,7 +60,9 @@ std::vector<Int8Values> read_images() {
   return images;
 }
 
-int answer(const Int8Values& logits) { return int(std::max_element(logits.begin(), logits.end()) - logits.begin()); }
+int answer(const Int8Values& logits) {
+  return int(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
 
 // A memory as in the measured tables: 100 cycles, every cycle a beat.
 std::unique_ptr<tb::SimDevice> make_device(const std::string& config) {
@@ -71,7 +73,8 @@ std::unique_ptr<tb::SimDevice> make_device(const std::string& config) {
 }
 
 void print_speed(const std::string& what, std::uint64_t cycles, tb::SimDevice& device) {
-  std::printf("%s: %llu cycles each, simulated at %.0f kHz\n", what.c_str(), static_cast<unsigned long long>(cycles),
+  std::printf("%s: %llu cycles each, simulated at %.0f kHz\n", what.c_str(),
+              static_cast<unsigned long long>(cycles),
               double(device.loop_cycles()) / std::max(device.loop_seconds(), 1e-9) / 1e3);
 }
 
@@ -117,7 +120,8 @@ TEST_P(Networks, Demo) {
 // A network that ends in a softmax, its vectors and the answers that came with them.
 void Networks::run_vectors(const std::string& name, const std::string& model, const std::string& folder) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: " << name << " (" << model << ") does not run on the RTL";
+  if (!shared)
+    GTEST_SKIP() << "KAITEN_SHARED is absent: " << name << " (" << model << ") does not run on the RTL";
   const Graph graph = require_graph(import_file(*shared / "models/tflite" / model));
   const fs::path vectors = *shared / "models/vectors" / folder;
   const nlohmann::json list = nlohmann::json::parse(std::ifstream(vectors / "expected.json"));
@@ -159,12 +163,15 @@ void Networks::run_vectors(const std::string& name, const std::string& model, co
 TEST_P(Networks, ResNet8) { run_vectors("ResNet-8", "mlperf-tiny/pretrainedResnet_quant.tflite", "resnet8"); }
 
 // Its first kernel has 10x4 taps.
-TEST_P(Networks, KeywordSpotting) { run_vectors("Keyword spotting", "mlperf-tiny/kws_ref_model.tflite", "kws"); }
+TEST_P(Networks, KeywordSpotting) {
+  run_vectors("Keyword spotting", "mlperf-tiny/kws_ref_model.tflite", "kws");
+}
 
 // Scales its input by multiplication and subtraction of constants. The five rows of its last average do not
 // fit VB of the small configurations: it goes by ranges of channels there.
 TEST_P(Networks, MobileNetV2For160) {
-  run_vectors("MobileNetV2 0.35-160", "cfu-playground/model_mobilenetv2_160_035.tflite", "mobilenetv2_160_035");
+  run_vectors("MobileNetV2 0.35-160", "cfu-playground/model_mobilenetv2_160_035.tflite",
+              "mobilenetv2_160_035");
 }
 
 // Kernels of 5x5, stride 2.
@@ -174,7 +181,8 @@ TEST_P(Networks, TinyMaixCifar10) {
   const Graph graph = require_graph(import_file(*shared / "models/tflite/tinymaix/cifar10_q.tflite"));
   const auto device = make_device(GetParam());
   std::mt19937_64 random(test::seed());
-  print_speed("cifar10_q", test::run_on(*device, graph, preset(GetParam()), {}, test::draw_inputs(graph, random)).cycles(),
+  print_speed("cifar10_q",
+              test::run_on(*device, graph, preset(GetParam()), {}, test::draw_inputs(graph, random)).cycles(),
               *device);
 }
 

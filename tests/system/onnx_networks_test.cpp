@@ -42,7 +42,9 @@ TEST(OnnxNetworks, ResNet8QdqOnBase) { run_network("resnet8_cifar10_qdq_s8_perch
 TEST(OnnxNetworks, ResNet8QdqOnNano) { run_network("resnet8_cifar10_qdq_s8_perchannel", "nano"); }
 TEST(OnnxNetworks, VisualWakeWordsOnBase) { run_network("vww_mobilenetv1_025_96_qdq_s8_perchannel", "base"); }
 TEST(OnnxNetworks, VisualWakeWordsOnNano) { run_network("vww_mobilenetv1_025_96_qdq_s8_perchannel", "nano"); }
-TEST(OnnxNetworks, MobileNetV1Uint8OnBase) { run_network("mobilenet_v1_0.25_128_qdq_u8_pertensor_asym", "base"); }
+TEST(OnnxNetworks, MobileNetV1Uint8OnBase) {
+  run_network("mobilenet_v1_0.25_128_qdq_u8_pertensor_asym", "base");
+}
 TEST(OnnxNetworks, MobileNetV2OnBase) { run_network("mobilenetv2-12-qdq", "base"); }
 
 }  // namespace

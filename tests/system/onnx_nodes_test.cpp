@@ -98,7 +98,8 @@ class Wrapper {
   float weight_scale = 0;
 
  private:
-  static void linear(onnx::GraphProto& graph, const char* op, const std::string& from, const std::string& to, float scale) {
+  static void linear(onnx::GraphProto& graph, const char* op, const std::string& from, const std::string& to,
+                     float scale) {
     onnx::TensorProto* s = graph.add_initializer();
     s->set_name(to + "_scale");
     s->set_data_type(1);
@@ -127,14 +128,16 @@ void run_node(const std::string& name, float gain = 1.0F) {
       require_graph(import_onnx({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name));
   for (const Op& op : graph.ops) EXPECT_NE(op.kind, OpKind::HostFloat) << op.name;
   const auto device = test::make_device("nano", test::seed());
-  const auto result = test::run_on(*device, graph, preset("nano"), {}, std::vector<Int8Values>{bytes_of(wrapper.input)});
+  const auto result =
+      test::run_on(*device, graph, preset("nano"), {}, std::vector<Int8Values>{bytes_of(wrapper.input)});
   const std::vector<float> made = floats_of(result.outputs.at(0));
   ASSERT_EQ(made.size(), wrapper.expected.size());
   float largest = 0;
   for (const float x : wrapper.input) largest = std::max(largest, std::abs(x));
   const float in_error = wrapper.in_scale == 1.0F ? 0.0F : wrapper.in_scale / 2;
   const float weight_error = wrapper.weight_scale == 1.0F ? 0.0F : wrapper.weight_scale / 2 * largest;
-  const float tolerance = (wrapper.out_scale == 1.0F ? 0.5F : wrapper.out_scale / 2) * 1.01F + gain * (in_error + weight_error);
+  const float tolerance =
+      (wrapper.out_scale == 1.0F ? 0.5F : wrapper.out_scale / 2) * 1.01F + gain * (in_error + weight_error);
   for (std::size_t i = 0; i < made.size(); i++)
     ASSERT_LE(std::abs(made[i] - wrapper.expected[i]), tolerance) << "element " << i;
 }
@@ -148,19 +151,20 @@ INSTANTIATE_TEST_SUITE_P(
     Pooling, OnnxNodes,
     testing::Values("test_averagepool_2d_ceil", "test_averagepool_2d_default", "test_averagepool_2d_pads",
                     "test_averagepool_2d_pads_count_include_pad", "test_averagepool_2d_precomputed_pads",
-                    "test_averagepool_2d_precomputed_pads_count_include_pad", "test_averagepool_2d_precomputed_same_upper",
-                    "test_averagepool_2d_precomputed_strides", "test_averagepool_2d_same_lower",
-                    "test_averagepool_2d_same_upper", "test_averagepool_2d_strides", "test_globalaveragepool",
+                    "test_averagepool_2d_precomputed_pads_count_include_pad",
+                    "test_averagepool_2d_precomputed_same_upper", "test_averagepool_2d_precomputed_strides",
+                    "test_averagepool_2d_same_lower", "test_averagepool_2d_same_upper",
+                    "test_averagepool_2d_strides", "test_globalaveragepool",
                     "test_globalaveragepool_precomputed", "test_maxpool_2d_ceil", "test_maxpool_2d_default",
-                    "test_maxpool_2d_pads", "test_maxpool_2d_precomputed_pads", "test_maxpool_2d_precomputed_same_upper",
-                    "test_maxpool_2d_precomputed_strides", "test_maxpool_2d_same_lower", "test_maxpool_2d_same_upper",
-                    "test_maxpool_2d_strides"),
+                    "test_maxpool_2d_pads", "test_maxpool_2d_precomputed_pads",
+                    "test_maxpool_2d_precomputed_same_upper", "test_maxpool_2d_precomputed_strides",
+                    "test_maxpool_2d_same_lower", "test_maxpool_2d_same_upper", "test_maxpool_2d_strides"),
     [](const auto& info) { return std::string(info.param); });
 
 // The second operand is a constant.
 TEST(OnnxPairs, OnNano) {
-  for (const char* name : {"test_add", "test_add_bcast", "test_sub", "test_sub_bcast", "test_sub_example", "test_mul",
-                           "test_mul_bcast", "test_mul_example"}) {
+  for (const char* name : {"test_add", "test_add_bcast", "test_sub", "test_sub_bcast", "test_sub_example",
+                           "test_mul", "test_mul_bcast", "test_mul_example"}) {
     SCOPED_TRACE(name);
     run_node(name, 4.0F);  // no operand is larger
   }
@@ -176,9 +180,9 @@ TEST(OnnxFunctions, OnNano) {
 }
 
 TEST(OnnxConvolutions, OnNano) {
-  for (const char* name : {"test_basic_conv_with_padding", "test_basic_conv_without_padding", "test_conv_with_autopad_same",
-                           "test_conv_with_strides_and_asymmetric_padding", "test_conv_with_strides_no_padding",
-                           "test_conv_with_strides_padding"}) {
+  for (const char* name : {"test_basic_conv_with_padding", "test_basic_conv_without_padding",
+                           "test_conv_with_autopad_same", "test_conv_with_strides_and_asymmetric_padding",
+                           "test_conv_with_strides_no_padding", "test_conv_with_strides_padding"}) {
     SCOPED_TRACE(name);
     run_node(name, 9.0F);  // kernels of 3x3 ones
   }

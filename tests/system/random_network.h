@@ -19,25 +19,38 @@ inline int add_random_layer(GraphBuilder& g, int in) {
     const int stride = g.uniform(1, kind <= 2 ? 2 : 3);
     Padding pad;
     switch (g.uniform(0, 2)) {
-      case 0: break;
-      case 1: pad = GraphBuilder::same(s.h, s.w, kh, kw, stride); break;
-      default: pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
+      case 0:
+        break;
+      case 1:
+        pad = GraphBuilder::same(s.h, s.w, kh, kw, stride);
+        break;
+      default:
+        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
     }
     const int rows = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
     const int columns = window_outputs(s.w, pad.left, pad.right, kw, stride);
     // Every window must touch the map.
     if (rows < 1 || columns < 1) continue;
-    if (pad.top >= s.h || pad.left >= s.w || (rows - 1) * stride - pad.top >= s.h || (columns - 1) * stride - pad.left >= s.w) continue;
+    if (pad.top >= s.h || pad.left >= s.w || (rows - 1) * stride - pad.top >= s.h ||
+        (columns - 1) * stride - pad.left >= s.w)
+      continue;
     switch (kind) {
       case 0:
       case 1:
-      case 2: return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
-      case 3: return g.depthwise(in, kh, kw, stride, pad, g.activation());
-      case 4: return g.pool(OpKind::AveragePool, in, kh, kw, stride, pad, g.activation());
-      case 5: return g.pool(OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
-      case 6: return g.element_with_constant(in, g.activation());
-      case 7: return g.table(in);
-      default: return g.element(g.uniform(0, 1) ? OpKind::Add : OpKind::Mul, in, in, g.activation());
+      case 2:
+        return g.conv(in, g.uniform(1, 40), kh, kw, stride, pad, g.activation());
+      case 3:
+        return g.depthwise(in, kh, kw, stride, pad, g.activation());
+      case 4:
+        return g.pool(OpKind::AveragePool, in, kh, kw, stride, pad, g.activation());
+      case 5:
+        return g.pool(OpKind::MaxPool, in, kh, kw, stride, pad, g.activation());
+      case 6:
+        return g.element_with_constant(in, g.activation());
+      case 7:
+        return g.table(in);
+      default:
+        return g.element(g.uniform(0, 1) ? OpKind::Add : OpKind::Mul, in, in, g.activation());
     }
   }
 }
@@ -59,10 +72,12 @@ inline int add_random_branches(GraphBuilder& g, int in) {
 inline int add_random_slice(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   const int channel = g.uniform(0, 1) ? g.uniform(0, (s.c - 1) / 8) * 8 : g.uniform(0, s.c - 1);
-  const int row = g.uniform(0, 2) ? 0 : g.uniform(0, s.h - 1), column = g.uniform(0, 2) ? 0 : g.uniform(0, s.w - 1);
+  const int row = g.uniform(0, 2) ? 0 : g.uniform(0, s.h - 1),
+            column = g.uniform(0, 2) ? 0 : g.uniform(0, s.w - 1);
   const bool all = row == 0 && column == 0;
   const int rows = all ? s.h : g.uniform(1, s.h - row), columns = all ? s.w : g.uniform(1, s.w - column);
-  return g.slice(in, {0, row, column, all ? channel : 0}, {1, rows, columns, all ? g.uniform(1, s.c - channel) : s.c});
+  return g.slice(in, {0, row, column, all ? channel : 0},
+                 {1, rows, columns, all ? g.uniform(1, s.c - channel) : s.c});
 }
 
 // Two to `layers` layers; residual additions where shapes allow, sometimes a fully connected layer and a softmax at the
@@ -73,7 +88,8 @@ inline GraphBuilder random_network(std::uint64_t seed, int side, int channels, i
   std::vector<int> tensors{g.input(g.uniform(3, side), g.uniform(3, side), g.uniform(1, channels))};
   const auto shape = [&](int t) { return g.graph.tensors[std::size_t(t)].shape; };
   for (int n = g.uniform(2, layers); n > 0; n--) {
-    const int in = g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
+    const int in =
+        g.uniform(0, 3) ? tensors.back() : tensors[std::size_t(g.uniform(0, int(tensors.size()) - 1))];
     int out = -1;
     if (g.uniform(0, 1) == 0) {
       for (int other : tensors) {

@@ -22,9 +22,13 @@ struct Selection {
 void PrintTo(const Selection& s, std::ostream* out) { *out << s.config; }
 
 #ifdef KAITEN_LONG
-const Selection kSelections[] = {{"nano", 1500, 16, 30, 12}, {"unit", 1500, 16, 30, 12}, {"small", 300, 30, 60, 12}, {"base", 300, 30, 80, 12}};
+const Selection kSelections[] = {{"nano", 1500, 16, 30, 12},
+                                 {"unit", 1500, 16, 30, 12},
+                                 {"small", 300, 30, 60, 12},
+                                 {"base", 300, 30, 80, 12}};
 #else
-const Selection kSelections[] = {{"nano", 100, 14, 24, 9}, {"unit", 80, 14, 24, 9}, {"small", 15, 20, 40, 9}, {"base", 15, 20, 50, 9}};
+const Selection kSelections[] = {
+    {"nano", 100, 14, 24, 9}, {"unit", 80, 14, 24, 9}, {"small", 15, 20, 40, 9}, {"base", 15, 20, 50, 9}};
 #endif
 
 class RandomNetworks : public testing::TestWithParam<Selection> {};
@@ -45,10 +49,11 @@ TEST_P(RandomNetworks, EveryTensor) {
     options.rounding = random() % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
     if (!refusals(g.graph, config, options).empty()) continue;
     test::draw_timing(*device, random);
-    SCOPED_TRACE("network of seed " + std::to_string(seed) + ", " + std::to_string(g.graph.ops.size()) + " layers" +
-                 (options.keep_on_chip ? ", on chip" : ", in memory") +
+    SCOPED_TRACE("network of seed " + std::to_string(seed) + ", " + std::to_string(g.graph.ops.size()) +
+                 " layers" + (options.keep_on_chip ? ", on chip" : ", in memory") +
                  (options.rounding == RoundingStyle::Tflm ? ", tflm" : ", litert") + ", blocks of " +
-                 std::to_string(options.block_pixels) + ", memory " + test::timing_text(device->memory().options()));
+                 std::to_string(options.block_pixels) + ", memory " +
+                 test::timing_text(device->memory().options()));
     try {
       cycles += test::run_on(*device, g.graph, config, options, test::draw_inputs(g.graph, random)).cycles();
       ran++;

@@ -38,7 +38,8 @@ TEST_P(Repeat, OnOneDevice) {
   session.run(test::draw_inputs(graph, random_));
   const test::GraphBuilder other = test::random_network(test::seed(), 8, 8, 3);
   test::run_on(*device, other.graph, config(), {}, test::draw_inputs(other.graph, random_));
-  EXPECT_TRUE(test::run_on(*device, graph, config(), {}, inputs) == first) << "the run after another program differs";
+  EXPECT_TRUE(test::run_on(*device, graph, config(), {}, inputs) == first)
+      << "the run after another program differs";
 }
 
 // Random stalls and order, too, are those of the seed.
@@ -110,7 +111,8 @@ TEST_P(Debug, Trace) {
   const auto inputs = test::draw_inputs(g.graph, random_);
   std::array<std::uintmax_t, 2> sizes{};
   for (std::size_t i = 0; i < 2; i++) {
-    const fs::path file = fs::temp_directory_path() / ("kaiten_" + GetParam() + "_" + std::to_string(i) + ".fst");
+    const fs::path file =
+        fs::temp_directory_path() / ("kaiten_" + GetParam() + "_" + std::to_string(i) + ".fst");
     fs::remove(file);
     {
       tb::SimOptions options;

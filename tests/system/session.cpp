@@ -52,7 +52,8 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
 
 }  // namespace
 
-std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed, tb::SimOptions options) {
+std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed,
+                                           tb::SimOptions options) {
   std::mt19937_64 random(seed);
   options.memory.bytes = kMemoryBytes;
   options.memory.base = random() % (((std::uint64_t(1) << kAddressBits) - kMemoryBytes) / kPage) * kPage;
@@ -80,14 +81,16 @@ void draw_timing(tb::SimDevice& device, std::mt19937_64& random) {
 }
 
 std::string timing_text(const tb::AxiMemoryOptions& o) {
-  std::string text = "latency " + std::to_string(o.read_latency) + "/" + std::to_string(o.write_latency) + ", " +
-                     std::to_string(o.bytes_per_cycle) + " bytes/cycle, outstanding " + std::to_string(o.max_reads) + "/" +
-                     std::to_string(o.max_writes) + ", stalls";
-  for (unsigned s : {o.stall_ar, o.stall_r, o.stall_aw, o.stall_w, o.stall_b}) text += " " + std::to_string(s);
+  std::string text = "latency " + std::to_string(o.read_latency) + "/" + std::to_string(o.write_latency) +
+                     ", " + std::to_string(o.bytes_per_cycle) + " bytes/cycle, outstanding " +
+                     std::to_string(o.max_reads) + "/" + std::to_string(o.max_writes) + ", stalls";
+  for (unsigned s : {o.stall_ar, o.stall_r, o.stall_aw, o.stall_w, o.stall_b})
+    text += " " + std::to_string(s);
   return text + " %" + (o.separate_directions ? ", separate" : "") + (o.shuffle_ids ? ", shuffled" : "");
 }
 
-Session::Session(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options)
+Session::Session(tb::SimDevice& device, const Graph& graph, const Config& config,
+                 const CompileOptions& options)
     : device_(device), graph_(graph), options_(options) {
   Program program = compile(graph, config, options);
   const std::size_t used = std::min<std::size_t>(memory_needed(program) + kGuardBytes, device.memory_bytes());
@@ -117,8 +120,8 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   const std::size_t command_bytes = program().commands.size() * std::size_t(kCommandBytes);
   const std::uint64_t constants = base_address(int(Base::kConstants));
   const std::uint64_t guard = device_.memory_base() + memory_needed(program());
-  const auto before = std::array{words(command_address(0), command_bytes), words(constants, program().constants.size()),
-                                 words(guard, kGuardBytes)};
+  const auto before = std::array{words(command_address(0), command_bytes),
+                                 words(constants, program().constants.size()), words(guard, kGuardBytes)};
 
   Result result;
   result.outputs = driver_->run(inputs);
@@ -155,10 +158,18 @@ void Session::check_counters(const Counters& c) {
       zvc_written += std::uint64_t(m.written_bytes);
     }
     switch (m.kind) {
-      case CommandMeta::Bytes::kWeights: weights += std::uint64_t(m.read_bytes); break;
-      case CommandMeta::Bytes::kParameters: parameters += std::uint64_t(m.read_bytes); break;
-      case CommandMeta::Bytes::kActivations: activations += std::uint64_t(m.read_bytes); break;
-      case CommandMeta::Bytes::kNone: EXPECT_EQ(m.read_bytes, 0); break;
+      case CommandMeta::Bytes::kWeights:
+        weights += std::uint64_t(m.read_bytes);
+        break;
+      case CommandMeta::Bytes::kParameters:
+        parameters += std::uint64_t(m.read_bytes);
+        break;
+      case CommandMeta::Bytes::kActivations:
+        activations += std::uint64_t(m.read_bytes);
+        break;
+      case CommandMeta::Bytes::kNone:
+        EXPECT_EQ(m.read_bytes, 0);
+        break;
     }
     if (const auto* conv = std::get_if<ConvCommand>(&program().commands[i].body)) {
       const std::int64_t pieces = (conv->more_piece_rows + 1) * (conv->more_piece_columns + 1);
@@ -179,20 +190,22 @@ void Session::check_counters(const Counters& c) {
   const std::uint64_t beat = std::uint64_t(program().config.axi_bytes);
   EXPECT_GE(c["beats_read"] * beat, read + parameters + read_commands);
   EXPECT_GE(c["beats_written"] * beat, c["written_activations"]);
-  const std::uint32_t completed[] = {csr::kCompletedLoad, csr::kCompletedConv, csr::kCompletedVector, csr::kCompletedStore};
+  const std::uint32_t completed[] = {csr::kCompletedLoad, csr::kCompletedConv, csr::kCompletedVector,
+                                     csr::kCompletedStore};
   for (int q = 0; q < kQueues; q++) {
     EXPECT_EQ(device_.read_register(completed[q]), commands[std::size_t(q)]) << name_of(Queue(q));
   }
 }
 
-Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options,
-                       std::span<const Int8Values> inputs) {
+Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config,
+                       const CompileOptions& options, std::span<const Int8Values> inputs) {
   return Session(device, graph, config, options).run(inputs);
 }
 
 std::vector<Int8Values> draw_inputs(const Graph& graph, std::mt19937_64& random) {
   std::vector<Int8Values> inputs;
-  for (int t : graph.inputs) inputs.push_back(random_values(graph.tensors[std::size_t(t)].elements(), random));
+  for (int t : graph.inputs)
+    inputs.push_back(random_values(graph.tensors[std::size_t(t)].elements(), random));
   return inputs;
 }
 

@@ -24,7 +24,8 @@ namespace kaiten::test {
 
 // A device with so much memory that any program of these tests fits; the address of the memory is drawn from the seed,
 // anywhere in the 40 bits of an address.
-std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed, tb::SimOptions options = {});
+std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed,
+                                           tb::SimOptions options = {});
 
 // Latencies, bandwidth, stalls and the order of answers, drawn at random and set on an idle device.
 void draw_timing(tb::SimDevice& device, std::mt19937_64& random);
@@ -65,8 +66,8 @@ class Session {
 };
 
 // Compiles, loads and runs one set of inputs.
-Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options,
-                       std::span<const Int8Values> inputs);
+Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config,
+                       const CompileOptions& options, std::span<const Int8Values> inputs);
 
 // Random values for all inputs of a graph.
 std::vector<Int8Values> draw_inputs(const Graph& graph, std::mt19937_64& random);

@@ -45,7 +45,8 @@ std::optional<Regrouping> Importer::regrouping_of(int value) {
 void Importer::require_not_regrouped(int value) {
   const Value& v = at(value);
   if (v.form == Form::Regrouped)
-    throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator", ""};
+    throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator",
+                  ""};
 }
 
 Value Importer::regrouped(const Regrouping& regrouping, const Shape& shape, Op& op, const Scales& out) {

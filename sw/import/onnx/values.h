@@ -103,13 +103,13 @@ struct Value {
 
   Form form = Form::Refused;
   std::string name;
-  Shape shape;        // model order
-  Constant constant;  // Constant
-  int tensor = -1;    // Quantised: in the graph; others: once they are float tensors of the graph
-  int type = kInt8;   // Quantised, Regrouped
-  int source = -1;    // Dequantised: the Quantised, Regrouped or Constant value
-  Scales scales;      // Dequantised, Regrouped
-  Regrouping regrouping;                  // Regrouped
+  Shape shape;            // model order
+  Constant constant;      // Constant
+  int tensor = -1;        // Quantised: in the graph; others: once they are float tensors of the graph
+  int type = kInt8;       // Quantised, Regrouped
+  int source = -1;        // Dequantised: the Quantised, Regrouped or Constant value
+  Scales scales;          // Dequantised, Regrouped
+  Regrouping regrouping;  // Regrouped
   const onnx::NodeProto* node = nullptr;  // Expression
   std::vector<int> operands;              // Expression: values, -1 for an absent one
   int part = 0;                           // Expression: which output of the node

@@ -18,7 +18,8 @@
 namespace kaiten {
 namespace {
 
-constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows = PARAM_WbRows, kObPixels = PARAM_ObPixels;
+constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows = PARAM_WbRows,
+              kObPixels = PARAM_ObPixels;
 constexpr int kZsbDepth = PARAM_ZsbDepth;
 constexpr int kWords = kKp / kCp;
 
@@ -27,7 +28,9 @@ int mod(int a, int b) { return ((a % b) + b) % b; }
 
 struct Random {
   std::mt19937_64 engine;
-  int operator()(int lo, int hi) { return lo + static_cast<int>(engine() % static_cast<uint64_t>(hi - lo + 1)); }
+  int operator()(int lo, int hi) {
+    return lo + static_cast<int>(engine() % static_cast<uint64_t>(hi - lo + 1));
+  }
   int8_t byte() { return static_cast<int8_t>(engine()); }
 };
 
@@ -66,7 +69,8 @@ struct Layer {
 int32_t requantise(int32_t x, const Channel& c, bool single) {
   const int left = std::max(c.shift, 0), right = std::max(-c.shift, 0);
   if (single) {
-    const __int128 p = static_cast<__int128>(int64_t{x} << left) * c.mult, half = static_cast<__int128>(1) << (30 + right);
+    const __int128 p = static_cast<__int128>(int64_t{x} << left) * c.mult, half = static_cast<__int128>(1)
+                                                                                  << (30 + right);
     const __int128 a = p < 0 ? -p : p, q = (a + half) >> (31 + right);
     return static_cast<int32_t>(p < 0 ? -q : q);
   }
@@ -90,10 +94,12 @@ std::vector<int8_t> reference(const Layer& l) {
             const int iy = y * l.stride - l.pad_top + r, ix = x * l.column_stride - l.pad_left + c;
             if (iy < 0 || iy >= l.height || ix < 0 || ix >= l.width) continue;
             const int8_t* a = &l.in[(static_cast<size_t>(iy) * l.width + ix) * l.in_channels];
-            const int8_t* w = &l.weights[((static_cast<size_t>(o) * l.kernel_h + r) * l.kernel_w + c) * l.in_channels];
+            const int8_t* w =
+                &l.weights[((static_cast<size_t>(o) * l.kernel_h + r) * l.kernel_w + c) * l.in_channels];
             for (int i = 0; i < l.in_channels; i++) acc += (a[i] - l.zero_in) * (w[i] - l.zero_weights);
           }
-        out.push_back(static_cast<int8_t>(std::clamp(requantise(acc, l.channels[o], l.single) + l.zero_out, l.low, l.high)));
+        out.push_back(static_cast<int8_t>(
+            std::clamp(requantise(acc, l.channels[o], l.single) + l.zero_out, l.low, l.high)));
       }
   return out;
 }
@@ -102,8 +108,11 @@ std::vector<int8_t> reference(const Layer& l) {
 struct Rows {
   int groups, pixel, slots, slot_size, first;
   Rows(int channels, int width, int slots_, int first_)
-      : groups(ceil_div(channels, kCp)), pixel(groups % 3 == 0 ? groups + 1 : groups), slots(slots_),
-        slot_size(ceil_div(width * pixel, 9)), first(first_) {}
+      : groups(ceil_div(channels, kCp)),
+        pixel(groups % 3 == 0 ? groups + 1 : groups),
+        slots(slots_),
+        slot_size(ceil_div(width * pixel, 9)),
+        first(first_) {}
   int slot(int row) const { return first + mod(row, slots) * slot_size; }
   int bank(int row, int word) const { return mod(word + 3 * row, 9); }
   int addr(int row, int word) const { return slot(row) + word / 9; }
@@ -181,7 +190,8 @@ class Core {
       if (kind == FieldKind::kWord) value = value / 9 * 16 + value % 9;
       EXPECT_TRUE(kind == FieldKind::kSigned || (value >> bits) == 0) << name << " = " << value;
       for (int b = 0; b < bits; b++)
-        if (value >> b & 1) bytes[(first - kHeaderBits + b) / 8] |= static_cast<uint8_t>(1 << (first + b) % 8);
+        if (value >> b & 1)
+          bytes[(first - kHeaderBits + b) / 8] |= static_cast<uint8_t>(1 << (first + b) % 8);
     });
     while (!top_->cmd_ready_o) tick();
     std::memcpy(&top_->cmd_i, bytes, (512 - kHeaderBits) / 8);
@@ -225,22 +235,28 @@ struct Split {
   int rows, tiles;  // per command
   int slots;        // input ring
   int in_base, out_base, wb_base, wb_split, params;
-  bool chained;     // issue all commands before reading results (everything must fit)
+  bool chained;  // issue all commands before reading results (everything must fit)
   bool to_vb, to_store;
 };
 
 class LayerRun {
  public:
   LayerRun(Core& core, const Layer& l, const Split& s, Random& rng)
-      : core_(core), l_(l), s_(s), rng_(rng), in_(l.in_channels, l.width, s.slots, s.in_base),
+      : core_(core),
+        l_(l),
+        s_(s),
+        rng_(rng),
+        in_(l.in_channels, l.width, s.slots, s.in_base),
         out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
         channel_passes_(ceil_div(in_.groups, l.piece_groups())),
-        passes_(channel_passes_ * l.piece_rows() * l.piece_columns()), tiles_(ceil_div(l.out_channels, kKp)) {}
+        passes_(channel_passes_ * l.piece_rows() * l.piece_columns()),
+        tiles_(ceil_div(l.out_channels, kKp)) {}
 
   bool fits() const {
-    return in_.end() <= kSbDepth && out_.end() <= kSbDepth && tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
-           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth && in_.pixel * l_.column_stride < 9 * 255 &&
-           l_.pad_left * in_.pixel < 9 * 128;
+    return in_.end() <= kSbDepth && out_.end() <= kSbDepth &&
+           tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
+           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth &&
+           in_.pixel * l_.column_stride < 9 * 255 && l_.pad_left * in_.pixel < 9 * 128;
   }
 
   void run() {
@@ -304,7 +320,8 @@ class LayerRun {
         for (int c = 0; c < kCp; c++) {
           const int channel = i % in_.pixel * kCp + c;
           word[c] = channel < l_.in_channels
-                        ? l_.in[(static_cast<size_t>(next_row_) * l_.width + i / in_.pixel) * l_.in_channels + channel]
+                        ? l_.in[(static_cast<size_t>(next_row_) * l_.width + i / in_.pixel) * l_.in_channels +
+                                channel]
                         : rng_.byte();
         }
         core_.write_sb(in_.bank(next_row_, i), in_.addr(next_row_, i), word);
@@ -323,7 +340,8 @@ class LayerRun {
           const int i = x * out_.pixel + g;
           core_.read_out(out_.bank(r, i), out_.addr(r, i), word);
           for (int c = 0; c < kCp && g * kCp + c < l_.out_channels; c++)
-            ASSERT_EQ(word[c], want(r, x, g * kCp + c)) << "buffer, row " << r << " column " << x << " channel " << g * kCp + c;
+            ASSERT_EQ(word[c], want(r, x, g * kCp + c))
+                << "buffer, row " << r << " column " << x << " channel " << g * kCp + c;
         }
   }
 
@@ -343,12 +361,13 @@ class LayerRun {
   ConvCommand command(int y, int rows, int tile) {
     const int top = y * l_.stride - l_.pad_top, ow = l_.out_width();
     ConvCommand c;
-    c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size, c.in_slot = in_.slot(top);
+    c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size,
+    c.in_slot = in_.slot(top);
     c.in_pixel = in_.pixel, c.in_step = l_.column_stride * in_.pixel;
     if (l_.mode != 0) c.in_group = mod(-l_.pad_left * in_.pixel, 9 * 256);
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left, c.pad_value = l_.zero_in,
-    c.weight_zero = l_.zero_weights;
+    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left,
+    c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
     c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = (s_.params + tile * kKp) % kZsbDepth;
@@ -378,7 +397,8 @@ void fill(Layer& l, Random& rng) {
   const int right = std::max(0, 11 - __builtin_clz(l.terms()));
   for (auto& c : l.channels) {
     c.bias = rng(-20000, 20000);
-    c.mult = rng(0, 3) == 0 ? 1 << 30 : rng(1 << 30, 2147483647);  // powers of two give ties of the second rounding
+    c.mult = rng(0, 3) == 0 ? 1 << 30
+                            : rng(1 << 30, 2147483647);  // powers of two give ties of the second rounding
     c.shift = rng(0, 7) == 0 ? rng(1, 2) : -std::clamp(rng(6, 11) + right, 0, 31);
     if (rng(0, 63) == 0) c.mult = 0;
   }
@@ -417,7 +437,8 @@ void large_kernel(Layer& l, Random& rng) {
   l.height = rng(1, l.width > 20 ? 6 : 12);
   l.in_channels = rng(0, 1) ? rng(1, kCp) : rng(1, most == 6 ? 4 * kCp : 2 * kCp);
   const int pads = rng(0, 3) ? most - 1 : 15;
-  l.pad_left = rng(0, std::min(pads, rng(0, 3) ? l.kernel_w - 1 : 15)), l.pad_right = rng(0, std::min(pads, l.kernel_w + 2));
+  l.pad_left = rng(0, std::min(pads, rng(0, 3) ? l.kernel_w - 1 : 15)),
+  l.pad_right = rng(0, std::min(pads, l.kernel_w + 2));
   l.pad_top = rng(0, std::min(pads, l.kernel_h)), l.pad_bottom = rng(0, std::min(pads, l.kernel_h));
   if (l.mode == 0 && rng(0, 7) == 0) {  // up to sixteen pieces beside each other
     l.kernel_h = rng(1, 3), l.kernel_w = rng(17, 48);
@@ -439,7 +460,8 @@ Layer random_layer(Random& rng) {
   if (rng(0, 2) == 0) l.stride = rng(0, 3) ? rng(1, 5) : rng(1, 15);
   if (rng(0, 2) == 0) l.column_stride = l.mode == 0 ? rng(1, 2) : rng(0, 3) ? rng(1, 5) : rng(1, 15);
   if (l.pad_left == 0 && rng(0, 2) == 0) {  // TensorFlow SAME
-    const int ph = same_padding(l.height, l.kernel_h, l.stride), pw = same_padding(l.width, l.kernel_w, l.column_stride);
+    const int ph = same_padding(l.height, l.kernel_h, l.stride),
+              pw = same_padding(l.width, l.kernel_w, l.column_stride);
     l.pad_top = ph / 2, l.pad_bottom = ph - ph / 2, l.pad_left = pw / 2, l.pad_right = pw - pw / 2;
   }
   // at least one window
@@ -473,14 +495,14 @@ TEST(ConvPath, RandomLayers) {
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
     tried++;
-    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel_h << "x" << l.kernel_w << "/" << l.stride << "," << l.column_stride << " mode "
-                                    << l.mode << " in "
-                                    << l.height << "x" << l.width << "x" << l.in_channels << " out " << oh << "x" << ow << "x"
-                                    << l.out_channels << " pads " << l.pad_top << ' ' << l.pad_left << ' ' << l.pad_bottom << ' '
-                                    << l.pad_right
-                                    << " rows " << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
-                                    << s.chained << " stall " << core.stall_percent << " zero points " << l.zero_in << ' '
-                                    << l.zero_weights);
+    SCOPED_TRACE(testing::Message() << "layer " << number << ": " << l.kernel_h << "x" << l.kernel_w << "/"
+                                    << l.stride << "," << l.column_stride << " mode " << l.mode << " in "
+                                    << l.height << "x" << l.width << "x" << l.in_channels << " out " << oh
+                                    << "x" << ow << "x" << l.out_channels << " pads " << l.pad_top << ' '
+                                    << l.pad_left << ' ' << l.pad_bottom << ' ' << l.pad_right << " rows "
+                                    << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
+                                    << s.chained << " stall " << core.stall_percent << " zero points "
+                                    << l.zero_in << ' ' << l.zero_weights);
     run.run();
     if (testing::Test::HasFailure()) return;
   }

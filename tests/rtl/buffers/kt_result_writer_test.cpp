@@ -36,7 +36,9 @@ void pack(const Command& c, WData* out) {
       out[at / 32] = (value >> b & 1) ? out[at / 32] | mask : out[at / 32] & ~mask;
     }
   };
-  const auto word = [&](int i) { put(static_cast<uint64_t>(i % 9), 4), put(static_cast<uint64_t>(i / 9), 14); };
+  const auto word = [&](int i) {
+    put(static_cast<uint64_t>(i % 9), 4), put(static_cast<uint64_t>(i / 9), 14);
+  };
   const auto ring = [&](const Ring& r) { put(r.size, 16), put(r.last(), 16), put(r.first, 16); };
   put(c.index, 24), put(c.to_store, 1), put(c.to_vb, 1), put(c.to_sb, 1);
   put(c.vb.slot(c.first_row), 16), ring(c.vb);
@@ -53,7 +55,9 @@ struct Expected {
 
 TEST(ResultWriter, RandomCommandsAndSinks) {
   std::mt19937 random(kaiten::test::seed());
-  const auto pick = [&](int lo, int hi) { return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1)); };
+  const auto pick = [&](int lo, int hi) {
+    return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
+  };
   auto top = std::make_unique<Vkt_result_writer>();
   const auto edge = [&] {
     top->clk_i = 1;
@@ -66,20 +70,22 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
   edge();
   top->rst_ni = 1;
 
-  std::deque<Command> commands;          // started, not done (stable addresses)
-  std::deque<Expected> results;          // to come out
+  std::deque<Command> commands;  // started, not done (stable addresses)
+  std::deque<Expected> results;  // to come out
   struct Pending {
     const Command* command;
     int x, y, tile;
   };
-  std::deque<Pending> to_compute;        // pixels of started commands without a credit
-  std::deque<int> in_flight;             // cycles until the result of a credit arrives
+  std::deque<Pending> to_compute;  // pixels of started commands without a credit
+  std::deque<int> in_flight;       // cycles until the result of a credit arrives
   std::deque<Pending> flying;
   int done = 0, started = 0, stall = 0;
   const int kCommands = 300;
 
   for (int cycle = 0; done < kCommands; cycle++) {
-    ASSERT_LT(cycle, 400000) << "hangs after " << done << " commands, started " << started << " results " << results.size() << " to compute " << to_compute.size() << " credit " << int(top->credit_o) << " ready " << int(top->ready_o);
+    ASSERT_LT(cycle, 400000) << "hangs after " << done << " commands, started " << started << " results "
+                             << results.size() << " to compute " << to_compute.size() << " credit "
+                             << int(top->credit_o) << " ready " << int(top->ready_o);
     if (cycle % 500 == 0) stall = pick(0, 1) ? pick(0, 90) : 0;
     const auto allow = [&] { return pick(0, 99) >= stall; };
 

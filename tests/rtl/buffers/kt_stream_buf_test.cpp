@@ -20,7 +20,9 @@ constexpr int kDepth = 32, kArrayWords = 2, kVectorWords = 3, kLoadWords = 4;
 struct Tap {
   bool enabled;
   int bank, address;
-  uint32_t packed() const { return static_cast<uint32_t>(enabled << 20 | bank << 16 | address); }  // kt_pkg::tap_t
+  uint32_t packed() const {
+    return static_cast<uint32_t>(enabled << 20 | bank << 16 | address);
+  }  // kt_pkg::tap_t
 };
 
 class StreamBuf : public testing::Test {

@@ -67,7 +67,8 @@ class Fetch : public testing::Test {
       if (top().req_valid_o && top().req_ready_i && cycle > 0) {
         EXPECT_EQ(top().req_addr_o, address + 64 * asked);
         EXPECT_EQ(top().req_bytes_o % 64, 0u);
-        for (std::uint32_t b = 0; b < top().req_bytes_o / 64 * kBeats; ++b) beats.push_back(asked * kBeats + b);
+        for (std::uint32_t b = 0; b < top().req_bytes_o / 64 * kBeats; ++b)
+          beats.push_back(asked * kBeats + b);
         asked += top().req_bytes_o / 64;
         EXPECT_LE(asked, program.size());
         EXPECT_LE(asked - out.size(), kAhead + 1) << "more asked for than there is room for";
@@ -82,7 +83,8 @@ class Fetch : public testing::Test {
       if (cycle > 0) EXPECT_EQ(top().done_o, out.size() == program.size());
       if (top().illegal_o || top().bus_error_o) {
         EXPECT_FALSE(error_) << "reported twice";
-        if (!error_) error_ = Error{static_cast<bool>(top().bus_error_o), top().error_index_o, top().error_info_o};
+        if (!error_)
+          error_ = Error{static_cast<bool>(top().bus_error_o), top().error_index_o, top().error_info_o};
         after = cycle + 200;
       }
       if (!error_ && cycle > 0 && top().done_o && after < 0) after = cycle + 20;

@@ -73,15 +73,15 @@ class Control : public testing::Test {
   }
 
   struct Faults {
-    int fetch_beat = -1;      // beat of the program that comes with an error
-    int load_at = -1;         // LOAD, STORE command that reports an error while it runs
+    int fetch_beat = -1;  // beat of the program that comes with an error
+    int load_at = -1;     // LOAD, STORE command that reports an error while it runs
     int store_at = -1;
     std::uint32_t response = 2;
   };
 
   // Starts and runs until the run ends or `limit` cycles have passed.
-  Status run(const std::vector<Command>& program, Engines& engines, std::uint32_t watchdog, const Faults& faults,
-             int limit = 200000) {
+  Status run(const std::vector<Command>& program, Engines& engines, std::uint32_t watchdog,
+             const Faults& faults, int limit = 200000) {
     const std::uint64_t address = (random_() & 0x3ffffffffull) << 6;
     settings(address, program.size(), watchdog);
     EXPECT_FALSE(status().busy);
@@ -139,15 +139,18 @@ class Control : public testing::Test {
           beats.emplace_back(asked * kBeats + b, latency);
         asked += top().fetch_req_bytes_o / 64;
       }
-      const bool valid[] = {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o, !!top().store_valid_o};
-      const std::uint32_t index[] = {top().load_index_o, top().conv_index_o, top().vector_index_o, top().store_index_o};
+      const bool valid[] = {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o,
+                            !!top().store_valid_o};
+      const std::uint32_t index[] = {top().load_index_o, top().conv_index_o, top().vector_index_o,
+                                     top().store_index_o};
       for (int q = 0; q < kQueues; ++q) {
         if (!valid[q] || !engines.ready[q]) continue;
         if (ended >= 0 && cycle > ended + 2) ++wrong;
         for (int c = 0; c < kQueues; ++c)
           if (program[index[q]].wait(c) > engines.completed[c]) ++wrong;
         engines.take(q, index[q]);
-        if (static_cast<int>(index[q]) == (q == 0 ? faults.load_at : faults.store_at)) load_store_error.push_back(index[q]);
+        if (static_cast<int>(index[q]) == (q == 0 ? faults.load_at : faults.store_at))
+          load_store_error.push_back(index[q]);
       }
       model_.tick();
       const Status s = status();

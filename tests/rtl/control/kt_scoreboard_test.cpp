@@ -40,10 +40,16 @@ class Scoreboard : public testing::Test {
     return {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o, !!top().store_valid_o};
   }
   std::uint32_t index(int q) {
-    return q == 0 ? top().load_index_o : q == 1 ? top().conv_index_o : q == 2 ? top().vector_index_o : top().store_index_o;
+    return q == 0   ? top().load_index_o
+           : q == 1 ? top().conv_index_o
+           : q == 2 ? top().vector_index_o
+                    : top().store_index_o;
   }
   std::uint32_t body_word(int q, int w) {
-    return q == 0 ? top().load_cmd_o[w] : q == 1 ? top().conv_cmd_o[w] : q == 2 ? top().vector_cmd_o[w] : top().store_cmd_o[w];
+    return q == 0   ? top().load_cmd_o[w]
+           : q == 1 ? top().conv_cmd_o[w]
+           : q == 2 ? top().vector_cmd_o[w]
+                    : top().store_cmd_o[w];
   }
   void offer(const Command& c, std::size_t index) {
     for (int i = 0; i < 16; ++i) top().cmd_i[i] = c.words[i];

@@ -19,7 +19,9 @@ inline constexpr int kStoreQueue = 3;
 
 using Random = std::mt19937_64;
 
-inline int pick(Random& random, int below) { return static_cast<int>(random() % static_cast<std::uint64_t>(below)); }
+inline int pick(Random& random, int below) {
+  return static_cast<int>(random() % static_cast<std::uint64_t>(below));
+}
 inline bool chance(Random& random, int percent) { return pick(random, 100) < percent; }
 
 struct Command {
@@ -117,7 +119,10 @@ inline std::vector<Command> random_program(Random& random, int length) {
 class Engines {
  public:
   Engines(const std::vector<Command>& program, Random& random, int slowness)
-      : program_(program), random_(random), slowness_(slowness), done_(program.size(), false),
+      : program_(program),
+        random_(random),
+        slowness_(slowness),
+        done_(program.size(), false),
         taken_(program.size(), false) {}
 
   bool stuck[kQueues] = {};  // an engine that never completes anything

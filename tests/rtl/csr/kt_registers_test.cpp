@@ -117,7 +117,9 @@ class Registers : public testing::Test {
     EXPECT_EQ(r.resp, 0u) << std::hex << address;
     return r.data;
   }
-  void put(std::uint32_t address, std::uint32_t data) { EXPECT_EQ(write(address, data), 0u) << std::hex << address; }
+  void put(std::uint32_t address, std::uint32_t data) {
+    EXPECT_EQ(write(address, data), 0u) << std::hex << address;
+  }
   std::uint64_t counter(int i) {
     const std::uint32_t low = get(csr::kCounters[i].offset);
     return low | std::uint64_t{get(csr::kCounters[i].offset + 4)} << 32;
@@ -151,8 +153,10 @@ TEST_F(Registers, IdentityAndCapabilities) {
 
 TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   // what a register can hold; written at random, with random strobes, also where there is nothing
-  std::map<std::uint32_t, std::uint32_t> mask{{csr::kWatchdog, ~0u}, {csr::kProgramLo, 0xffffffc0},
-                                              {csr::kProgramHi, 0xff}, {csr::kCommandCount, 0xffffff},
+  std::map<std::uint32_t, std::uint32_t> mask{{csr::kWatchdog, ~0u},
+                                              {csr::kProgramLo, 0xffffffc0},
+                                              {csr::kProgramHi, 0xff},
+                                              {csr::kCommandCount, 0xffffff},
                                               {csr::kWbSplit, 0xffff}};
   for (int i = 0; i < 8; ++i) {
     mask[csr::kBaseLo(i)] = ~0u;
@@ -162,8 +166,8 @@ TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   for (int i = 0; i < 3000; ++i) {
     const std::uint32_t address = 4 * pick(0x400 / 4);
     const bool counters = address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * 40;
-    const bool hole = (address > csr::kZvcBeats && address < csr::kControl) || address == csr::kErrorInfo + 4 ||
-                      (address > csr::kBaseHi(7) && !counters);
+    const bool hole = (address > csr::kZvcBeats && address < csr::kControl) ||
+                      address == csr::kErrorInfo + 4 || (address > csr::kBaseHi(7) && !counters);
     if (pick(2)) {
       if (address == csr::kControl) continue;
       const std::uint32_t data = static_cast<std::uint32_t>(random_()), strobes = pick(16);
@@ -263,7 +267,8 @@ TEST_F(Registers, StatusAndErrors) {
     top().status_i[4] &= 15;
     top().status_i[3] &= ~(3u << 20);
     const auto& s = top().status_i;
-    EXPECT_EQ(get(csr::kStatus), (s[3] >> 25 & 1) | (s[3] >> 24 & 1) << 1 | (s[3] >> 23 & 1) << 2 | (s[3] >> 22 & 1) << 3);
+    EXPECT_EQ(get(csr::kStatus),
+              (s[3] >> 25 & 1) | (s[3] >> 24 & 1) << 1 | (s[3] >> 23 & 1) << 2 | (s[3] >> 22 & 1) << 3);
     EXPECT_EQ(get(csr::kErrorCause), s[3] >> 16 & 15);
     EXPECT_EQ(get(csr::kErrorIndex), s[2] >> 24 | (s[3] & 0xffff) << 8);
     EXPECT_EQ(get(csr::kErrorInfo), (s[2] >> 16 & 0xff) | (s[3] >> 26 | s[4] << 6) << 8);

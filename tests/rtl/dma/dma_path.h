@@ -20,7 +20,8 @@ inline constexpr int kLw = std::min(9, kBus / kCp);
 
 struct Path {
   Path(const tb::AxiMemoryOptions& options, std::uint64_t seed)
-      : rng(seed), memory(options),
+      : rng(seed),
+        memory(options),
         reads(read_port(), {.name = "rd", .outstanding = PARAM_Outstanding, .ids = 2}, log),
         writes(write_port(), {.name = "wr", .outstanding = 8}, log) {
     memory.connect(read_port());
@@ -61,11 +62,14 @@ struct Path {
     reads.sample(m.cycles());
     writes.sample(m.cycles());
     memory.pre_edge();
-    const bool store_taken = top.store_valid_i && top.store_ready_o, load_taken = top.load_valid_i && top.load_ready_o;
-    const bool array_taken = top.array_valid_i && top.array_ready_o, vector_taken = top.vector_valid_i && top.vector_ready_o;
+    const bool store_taken = top.store_valid_i && top.store_ready_o,
+               load_taken = top.load_valid_i && top.load_ready_o;
+    const bool array_taken = top.array_valid_i && top.array_ready_o,
+               vector_taken = top.vector_valid_i && top.vector_ready_o;
     stored += top.store_done_o;
     loaded += top.load_done_o;
-    if (top.load_corrupt_o) corrupt.push_back({static_cast<int>(top.load_error_index_o), top.load_corrupt_row_o});
+    if (top.load_corrupt_o)
+      corrupt.push_back({static_cast<int>(top.load_error_index_o), top.load_corrupt_row_o});
     bus_errors += top.load_error_o;
     if (top.zvc_read_o) {
       read_raw += top.zvc_read_raw_o;
@@ -141,7 +145,7 @@ struct Path {
   std::deque<Body> stores;
   std::deque<std::pair<Opcode, Body>> loads;
   Pixels array, vector;
-  std::map<int, std::vector<std::uint8_t>> buffer;  // SB: 9 * address + bank
+  std::map<int, std::vector<std::uint8_t>> buffer;   // SB: 9 * address + bank
   std::map<int, std::vector<std::uint8_t>> weights;  // WB
   std::vector<std::pair<int, int>> corrupt;          // command, row
   std::int64_t bus_errors = 0;

@@ -1,12 +1,12 @@
 // STORE and LOAD through their AXI masters and a memory with random timing: tensors written by STORE come back through
 // LOAD, word for word, while the next ones are written. Ports are monitored. Then bandwidth with a latency of 100 cycles.
+#include "tests/rtl/dma/dma_path.h"
+
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <map>
 #include <vector>
-
-#include "tests/rtl/dma/dma_path.h"
 
 namespace kaiten::test {
 namespace {
@@ -76,7 +76,8 @@ TEST(DmaPath, TensorsComeBack) {
       path.load(trips.back().load);
       if (i > 0) {
         for (const auto& [where, word] : trips[trips.size() - 2].words) {
-          ASSERT_EQ(path.buffer[where], word) << "device " << device << " tensor " << i - 1 << " at " << where;
+          ASSERT_EQ(path.buffer[where], word)
+              << "device " << device << " tensor " << i - 1 << " at " << where;
         }
       }
     }
@@ -124,8 +125,8 @@ TEST(DmaPath, BandwidthAtLatency100) {
     for (int i = 0; i < 40; i++) path.load(c);
     const double use = use_of(path, 40 * 28 * c.segment_pitch, 40);
     // one pixel of a segment a cycle is all that LOAD takes
-    std::printf("rows of %d columns, segments of %d bytes a pixel: %.1f %% of the bus, %.1f %% of LOAD\n", width, kKp,
-                100 * use, 100 * use * kBus / kKp);
+    std::printf("rows of %d columns, segments of %d bytes a pixel: %.1f %% of the bus, %.1f %% of LOAD\n",
+                width, kKp, 100 * use, 100 * use * kBus / kKp);
     EXPECT_GT(use * kBus / kKp, 0.95);
   }
 }

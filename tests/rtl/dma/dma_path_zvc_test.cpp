@@ -21,8 +21,8 @@ struct Trip {
   std::uint64_t at = 0, surface = 0;  // bus addresses
   codec::ZvcGeometry geometry;
   codec::ZvcFormat format;
-  std::vector<std::uint8_t> raw;                     // as the geometry lays it out
-  std::map<int, std::vector<std::uint8_t>> words;    // SB in the end
+  std::vector<std::uint8_t> raw;                   // as the geometry lays it out
+  std::map<int, std::vector<std::uint8_t>> words;  // SB in the end
   bool compressed = false;
 };
 
@@ -39,7 +39,8 @@ void spread(Trip& t) {
         for (std::int64_t w = 0; w * kCp < bytes; w++) {
           std::vector<std::uint8_t> word(kCp, static_cast<std::uint8_t>(t.load.fill));
           for (std::int64_t b = 0; b < kCp && w * kCp + b < bytes; b++)
-            word[b] = t.raw[r * t.geometry.row_pitch + s * t.geometry.segment_pitch + x * bytes + w * kCp + b];
+            word[b] =
+                t.raw[r * t.geometry.row_pitch + s * t.geometry.segment_pitch + x * bytes + w * kCp + b];
           const std::int64_t i = s * group + w + x * t.load.pixel;
           t.words[static_cast<int>((t.load.sb_first + r * t.load.slot_size + i / 9) * 9 +
                                    (i + 3 * (t.load.row_mod3 + r)) % 9)] = word;
@@ -60,8 +61,10 @@ Trip random_trip(Path& path, int slot, bool compressed) {
   t.store.rows = t.load.rows = pick(rng, 1, 6);
   t.store.columns = t.load.columns = pick(rng, 1, 20);
   t.store.pixel_bytes = t.load.pixel_bytes = group * kCp;
-  t.store.last_pixel_bytes = t.load.last_pixel_bytes = percent(rng, 70) ? group * kCp : pick(rng, 1, group * kCp);
-  t.store.segment_pitch = t.load.segment_pitch = up(t.store.columns * t.store.pixel_bytes) + kBus * pick(rng, 0, 2);
+  t.store.last_pixel_bytes = t.load.last_pixel_bytes =
+      percent(rng, 70) ? group * kCp : pick(rng, 1, group * kCp);
+  t.store.segment_pitch = t.load.segment_pitch =
+      up(t.store.columns * t.store.pixel_bytes) + kBus * pick(rng, 0, 2);
   t.store.row_pitch = t.load.row_pitch = t.store.segments * t.store.segment_pitch + kBus * pick(rng, 0, 2);
   t.store.base = t.load.base = 2 * pick(rng, 0, 3);  // the aligned ones
   t.store.offset = t.load.offset = slot * kRegion + kBus * pick(rng, 0, 20);
@@ -86,8 +89,8 @@ Trip random_trip(Path& path, int slot, bool compressed) {
   t.format = codec::machine_format(kBus, static_cast<int>(t.load.fill));
   t.geometry.rows = t.store.rows;
   for (std::int64_t s = 0; s < t.store.segments; s++)
-    t.geometry.segment_bytes.push_back(t.store.columns *
-                                       (s + 1 < t.store.segments ? t.store.pixel_bytes : t.store.last_pixel_bytes));
+    t.geometry.segment_bytes.push_back(
+        t.store.columns * (s + 1 < t.store.segments ? t.store.pixel_bytes : t.store.last_pixel_bytes));
   t.geometry.segment_pitch = t.store.segment_pitch;
   t.geometry.row_pitch = t.store.row_pitch;
 
@@ -100,8 +103,10 @@ Trip random_trip(Path& path, int slot, bool compressed) {
       for (std::int64_t x = 0; x < t.store.columns; x++) {
         std::vector<std::uint8_t> pixel(group * kCp);
         for (std::int64_t b = 0; b < group * kCp; b++)
-          pixel[b] = static_cast<std::uint8_t>(b >= bytes || percent(rng, density) ? static_cast<std::int64_t>(rng()) : t.load.fill);
-        std::copy_n(pixel.begin(), bytes, t.raw.begin() + r * t.store.row_pitch + s * t.store.segment_pitch + x * bytes);
+          pixel[b] = static_cast<std::uint8_t>(
+              b >= bytes || percent(rng, density) ? static_cast<std::int64_t>(rng()) : t.load.fill);
+        std::copy_n(pixel.begin(), bytes,
+                    t.raw.begin() + r * t.store.row_pitch + s * t.store.segment_pitch + x * bytes);
         (vector ? path.vector : path.array).push_back(std::move(pixel));
       }
     }
@@ -119,7 +124,8 @@ void expect_in_memory(Path& path, const Trip& t, const std::string& what) {
   for (std::size_t r = 0, i = 0; r < t.geometry.rows; r++) {
     for (std::size_t s = 0; s < t.geometry.segment_bytes.size(); s++, i++) {
       if (t.compressed) ASSERT_EQ(int(sizes[i]), int(surface[i])) << what << " row " << r << " segment " << s;
-      const std::size_t n = t.compressed && surface[i] != 0 ? surface[i] * std::size_t(kBus) : t.geometry.segment_bytes[s];
+      const std::size_t n =
+          t.compressed && surface[i] != 0 ? surface[i] * std::size_t(kBus) : t.geometry.segment_bytes[s];
       const std::size_t at = r * t.geometry.row_pitch + s * t.geometry.segment_pitch;
       const auto& expected = t.compressed ? memory : t.raw;
       ASSERT_TRUE(std::equal(found.begin() + at, found.begin() + at + n, expected.begin() + at))
@@ -134,7 +140,8 @@ std::int64_t packed_bytes(const Trip& t) {
   codec::zvc_store_map(t.format, t.geometry, t.raw, memory, surface);
   std::size_t bytes = surface.size();
   for (std::size_t i = 0; i < surface.size(); i++)
-    bytes += surface[i] != 0 ? surface[i] * std::size_t(kBus) : t.geometry.segment_bytes[i % t.geometry.segment_bytes.size()];
+    bytes += surface[i] != 0 ? surface[i] * std::size_t(kBus)
+                             : t.geometry.segment_bytes[i % t.geometry.segment_bytes.size()];
   return static_cast<std::int64_t>(bytes);
 }
 
@@ -166,7 +173,8 @@ TEST(DmaPathZvc, MapsComeBackPacked) {
         }
       }
       if (i > 1) {
-        for (const auto& [where, word] : trips[i - 2].words) ASSERT_EQ(path.buffer[where], word) << what << " at " << where;
+        for (const auto& [where, word] : trips[i - 2].words)
+          ASSERT_EQ(path.buffer[where], word) << what << " at " << where;
       }
       if (HasFatalFailure()) return;
     }
@@ -263,7 +271,8 @@ TEST(DmaPathZvc, CorruptRowsAreNamed) {
       path.load(t.load);
       ASSERT_TRUE(path.run(path.stored, path.loaded + 1)) << "map " << i;
       for (int k = 0; k < 40; k++) path.cycle();
-      for (const auto& [where, word] : path.buffer) ASSERT_TRUE(t.words.contains(where)) << "outside the destination";
+      for (const auto& [where, word] : path.buffer)
+        ASSERT_TRUE(t.words.contains(where)) << "outside the destination";
       if (row >= 0) {
         ASSERT_FALSE(path.corrupt.empty()) << "map " << i << " row " << row;
         EXPECT_EQ(path.corrupt.front(), std::pair(index, row)) << "map " << i;
@@ -299,7 +308,9 @@ TEST(DmaPathZvc, Weights) {
       c.row = i * 256;
       const int density = static_cast<int>(pick(path.rng, 0, 70));
       std::vector<std::uint8_t> raw(c.bytes), packed(c.bytes + c.bytes / 8 + 2);
-      for (auto& b : raw) b = static_cast<std::uint8_t>(percent(path.rng, density) ? static_cast<std::int64_t>(path.rng()) : c.fill);
+      for (auto& b : raw)
+        b = static_cast<std::uint8_t>(percent(path.rng, density) ? static_cast<std::int64_t>(path.rng())
+                                                                 : c.fill);
       const codec::ZvcFormat format = codec::machine_format(kBus, static_cast<int>(c.fill));
       const std::int64_t bytes = codec::zvc_pack(format, raw, packed);
       packed.resize(up(bytes), static_cast<std::uint8_t>(c.fill));

@@ -162,7 +162,8 @@ class Load {
         set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
       }
       top.req_ready_i = pending_.size() < 8 && !percent(rng_, stalls.request);
-      if (!top.rsp_valid_i && !pending_.empty() && pending_.front().ready <= cycles_ && !percent(rng_, stalls.beat)) {
+      if (!top.rsp_valid_i && !pending_.empty() && pending_.front().ready <= cycles_ &&
+          !percent(rng_, stalls.beat)) {
         put_beat();
       }
       top.sb_grant_i = !percent(rng_, stalls.grant);
@@ -190,7 +191,8 @@ class Load {
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
-        for (int s = 0; s < kSinks; s++) EXPECT_GE(got_.count[s], commands_[done_].count_after[s]) << "sink " << s;
+        for (int s = 0; s < kSinks; s++)
+          EXPECT_GE(got_.count[s], commands_[done_].count_after[s]) << "sink " << s;
         done_++;
       }
       const bool progress = command || beat || top.done_o;
@@ -232,9 +234,9 @@ class Load {
   struct Pending {
     Request request;
     std::int64_t number;
-    std::uint64_t at;     // next byte
-    std::int64_t ready;   // cycle of its first beat
-    std::int64_t bad;     // this many bytes from the end lies the byte whose beat fails; -1: none
+    std::uint64_t at;    // next byte
+    std::int64_t ready;  // cycle of its first beat
+    std::int64_t bad;    // this many bytes from the end lies the byte whose beat fails; -1: none
   };
 
   template <class C>
@@ -309,7 +311,7 @@ class Load {
 
   std::deque<Command> commands_;
   std::vector<Request> requests_;
-  std::vector<int> owner_;                // command of a request
+  std::vector<int> owner_;  // command of a request
   std::map<std::int64_t, bool> failing_;
   std::int64_t issued_ = 0, done_ = 0, taken_requests_ = 0, cycles_ = 0;
   std::deque<Pending> pending_;
@@ -319,7 +321,9 @@ class Load {
 };
 
 // ---- random commands
-std::int64_t random_offset(Rng& rng) { return percent(rng, 50) ? pick(rng, 0, 1 << 20) : pick(rng, 0, 1 << 10) * kBus; }
+std::int64_t random_offset(Rng& rng) {
+  return percent(rng, 50) ? pick(rng, 0, 1 << 20) : pick(rng, 0, 1 << 10) * kBus;
+}
 
 // As many pixels together as their words lie in different banks, or fewer.
 std::int64_t random_more_pixels(Rng& rng, std::int64_t words, std::int64_t pixel) {
@@ -432,10 +436,14 @@ LoadWeightsCommand random_weights(Rng& rng, int split) {
     c.bytes += c.rows * (last ? c.last_row_bytes : kRowBytes);
   }
   const std::int64_t span = c.passes * c.pass_pitch;
-  if (c.to_vwb) c.row = pick(rng, 0, kAddresses - 1);
-  else if (percent(rng, 30)) c.row = pick(rng, 0, split - span);
-  else if (percent(rng, 50)) c.row = pick(rng, kWbRows - span, kWbRows - 1);  // over the end
-  else c.row = pick(rng, split, kWbRows - 1);
+  if (c.to_vwb)
+    c.row = pick(rng, 0, kAddresses - 1);
+  else if (percent(rng, 30))
+    c.row = pick(rng, 0, split - span);
+  else if (percent(rng, 50))
+    c.row = pick(rng, kWbRows - span, kWbRows - 1);  // over the end
+  else
+    c.row = pick(rng, split, kWbRows - 1);
   c.base = pick(rng, 0, 7);
   c.offset = random_offset(rng);
   return c;
@@ -459,9 +467,15 @@ Stalls random_stalls(Rng& rng) {
 void add_random(Load& load, int commands) {
   for (int i = 0; i < commands; i++) {
     switch (pick(load.rng(), 0, 2)) {
-      case 0: load.add(random_rows(load.rng())); break;
-      case 1: load.add(random_weights(load.rng(), load.split())); break;
-      default: load.add(random_params(load.rng())); break;
+      case 0:
+        load.add(random_rows(load.rng()));
+        break;
+      case 1:
+        load.add(random_weights(load.rng(), load.split()));
+        break;
+      default:
+        load.add(random_params(load.rng()));
+        break;
     }
   }
 }
@@ -544,15 +558,16 @@ std::int64_t cycles_of_rows(int columns, int channels, int segment_bytes, int mo
   }
   const std::int64_t cycles = load.run({});
   load.compare();
-  std::printf("%d x 7 rows of %d columns, %d bytes a pixel, %d a segment, %d pixels together: %lld cycles\n", 8, columns,
-              channels, segment_bytes, more_pixels + 1, static_cast<long long>(cycles));
+  std::printf("%d x 7 rows of %d columns, %d bytes a pixel, %d a segment, %d pixels together: %lld cycles\n",
+              8, columns, channels, segment_bytes, more_pixels + 1, static_cast<long long>(cycles));
   return cycles;
 }
 
 TEST(KtLoad, OnePieceACycle) {
   for (const int segment_bytes : {kLw * kCp, kCp}) {
     // bases are random: a request whose start is not aligned touches one beat more
-    EXPECT_LE(cycles_of_rows(28, 4 * segment_bytes, segment_bytes, 0), 8 * 7 * 4 * 28 * 1.02 + 8 * 7 * 4 + 30);
+    EXPECT_LE(cycles_of_rows(28, 4 * segment_bytes, segment_bytes, 0),
+              8 * 7 * 4 * 28 * 1.02 + 8 * 7 * 4 + 30);
   }
 }
 

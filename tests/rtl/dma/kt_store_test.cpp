@@ -24,7 +24,8 @@ class Store {
  public:
   explicit Store(std::uint64_t seed) : rng_(seed), model_(seed) {
     auto& top = model_.top();
-    for (int i = 0; i < 8; i++) top.base_i[i] = base_[i] = (std::uint64_t{1} << 36) * i + pick(rng_, 0, 1 << 20);
+    for (int i = 0; i < 8; i++)
+      top.base_i[i] = base_[i] = (std::uint64_t{1} << 36) * i + pick(rng_, 0, 1 << 20);
     top.rst_ni = 0;
     top.cmd_valid_i = 0;
     top.array_valid_i = 0;
@@ -92,7 +93,8 @@ class Store {
       model_.eval();
 
       const bool command = top.cmd_valid_i && top.cmd_ready_o;
-      const bool array = top.array_valid_i && top.array_ready_o, vector = top.vector_valid_i && top.vector_ready_o;
+      const bool array = top.array_valid_i && top.array_ready_o,
+                 vector = top.vector_valid_i && top.vector_ready_o;
       EXPECT_FALSE(array && vector);
       if (top.req_valid_o && top.req_ready_i) {
         EXPECT_LT(asked_, requests());
@@ -201,10 +203,10 @@ class Store {
   Pixels array_, vector_;
   std::map<std::int64_t, bool> failing_;
   std::vector<int> errors_;
-  std::int64_t pixels_ = 0, taken_ = 0;                             // results added, taken by the device
-  std::int64_t issued_ = 0, done_ = 0;                              // commands
-  std::int64_t asked_ = 0, written_ = 0, answered_ = 0;             // requests
-  std::uint64_t beat_at_ = 0;                                       // next beat of the request being written, 0: none
+  std::int64_t pixels_ = 0, taken_ = 0;                  // results added, taken by the device
+  std::int64_t issued_ = 0, done_ = 0;                   // commands
+  std::int64_t asked_ = 0, written_ = 0, answered_ = 0;  // requests
+  std::uint64_t beat_at_ = 0;                            // next beat of the request being written, 0: none
   std::deque<std::array<std::uint8_t, kBus>> beats_;
   std::int64_t written_bytes_ = 0, expected_bytes_ = 0;
   std::map<std::uint64_t, std::uint8_t> memory_, expected_;
@@ -223,7 +225,7 @@ StoreCommand random_store(Rng& rng) {
   if (percent(rng, 50)) {  // [row][segment]
     c.segment_pitch = row + (percent(rng, 50) ? pick(rng, 0, 70) : 0);
     c.row_pitch = c.segments * c.segment_pitch + pick(rng, 0, 70);
-  } else {                 // [segment][row]
+  } else {  // [segment][row]
     c.row_pitch = row + (percent(rng, 50) ? pick(rng, 0, 70) : 0);
     c.segment_pitch = c.rows * c.row_pitch + pick(rng, 0, 70);
   }
@@ -285,8 +287,8 @@ TEST(KtStore, OnePixelACycle) {
     }
     const std::int64_t cycles = store.run({});
     store.compare();
-    std::printf("%s: %lld pixels in %lld cycles\n", from_vector ? "vector" : "array", static_cast<long long>(pixels),
-                static_cast<long long>(cycles));
+    std::printf("%s: %lld pixels in %lld cycles\n", from_vector ? "vector" : "array",
+                static_cast<long long>(pixels), static_cast<long long>(cycles));
     // unaligned rows may straddle at both ends
     EXPECT_LE(cycles, pixels * 1.02 + 10 * 3 + 10 * 12 + 20);
   }

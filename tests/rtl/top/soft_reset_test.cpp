@@ -11,7 +11,8 @@ namespace kaiten::test {
 namespace {
 
 constexpr std::uint64_t kInput = 0x10000, kOutput = 0x20000, kParams = 0x30000, kProgram = 0x40000;
-constexpr int kColumns = 300, kChannels = 12, kPixelWords = 4;  // three words of four channels, four words apart
+constexpr int kColumns = 300, kChannels = 12,
+              kPixelWords = 4;  // three words of four channels, four words apart
 
 template <class Kind>
 Command encode(Kind kind, std::array<std::uint32_t, kQueues> waits) {
@@ -144,8 +145,10 @@ TEST_P(SoftReset, AfterAStoreThatNeverEnds) {
     start(copy_program(5, row));
     ASSERT_TRUE(device_->wait_interrupt(500000));
     EXPECT_EQ(status(), csr::kStatusError.mask());
-    EXPECT_EQ(device_->read_register(csr::kErrorCause), static_cast<std::uint32_t>(csr::ErrorCause::kTimeout));
-    EXPECT_EQ(device_->read_register(csr::kErrorIndex), 14u);  // its missing pixel comes from the next row, and so on
+    EXPECT_EQ(device_->read_register(csr::kErrorCause),
+              static_cast<std::uint32_t>(csr::ErrorCause::kTimeout));
+    EXPECT_EQ(device_->read_register(csr::kErrorIndex),
+              14u);  // its missing pixel comes from the next row, and so on
     soft_reset();
     EXPECT_EQ(status(), 0u);
     expect_copies(3);

@@ -83,7 +83,9 @@ std::int32_t by_rule(int rule, std::int32_t x, const Param& p) {
   return rule == 1 ? rounded_once(x, p.mult, p.shift) : rounded_twice(x, p.mult, p.shift);
 }
 
-std::int32_t divided(std::int32_t acc, std::int32_t n) { return acc >= 0 ? (acc + n / 2) / n : -((-acc + n / 2) / n); }
+std::int32_t divided(std::int32_t acc, std::int32_t n) {
+  return acc >= 0 ? (acc + n / 2) / n : -((-acc + n / 2) / n);
+}
 
 std::int8_t finished(std::int32_t y, const Finish& f) {
   return static_cast<std::int8_t>(std::clamp(y + f.zero, f.low, f.high));
@@ -110,8 +112,12 @@ struct Memories {
   std::vector<std::int8_t> vwb = std::vector<std::int8_t>(kVwbRows * 9 * kCp);
   std::vector<Param> zsb = std::vector<Param>(kZsbDepth);
 
-  const std::int8_t* word(int bank, int addr) const { return &vb[(static_cast<std::size_t>(bank) * kVbDepth + addr) * kCp]; }
-  std::int8_t& weight(int row, int word, int channel) { return vwb[(static_cast<std::size_t>(row) * 9 + word) * kCp + channel]; }
+  const std::int8_t* word(int bank, int addr) const {
+    return &vb[(static_cast<std::size_t>(bank) * kVbDepth + addr) * kCp];
+  }
+  std::int8_t& weight(int row, int word, int channel) {
+    return vwb[(static_cast<std::size_t>(row) * 9 + word) * kCp + channel];
+  }
 };
 
 // A tensor in VB: G groups of CP channels, P words a pixel, a ring of slots.
@@ -163,10 +169,13 @@ struct OutField {
 template <class Command>
 std::vector<OutField> out_fields(const Command& c, int index) {
   auto word = [](std::int64_t w) { return w / 9 * 16 + w % 9; };
-  return {{24, index},         {1, c.to_store},     {1, c.to_vb},      {1, c.to_sb},       {16, c.vb_slot},
-          {16, c.out_slot_size}, {16, c.vb_last},   {16, c.vb_first},  {16, c.sb_slot},    {16, c.out_slot_size},
-          {16, c.sb_last},     {16, c.sb_first},    {2, c.out_row_mod3}, {18, word(c.out_pixel)}, {18, word(c.out_first)},
-          {10, c.out_group},   {10, c.out_groups},  {10, c.tiles},     {10, c.rows},       {10, c.columns}};
+  return {{24, index},           {1, c.to_store},         {1, c.to_vb},
+          {1, c.to_sb},          {16, c.vb_slot},         {16, c.out_slot_size},
+          {16, c.vb_last},       {16, c.vb_first},        {16, c.sb_slot},
+          {16, c.out_slot_size}, {16, c.sb_last},         {16, c.sb_first},
+          {2, c.out_row_mod3},   {18, word(c.out_pixel)}, {18, word(c.out_first)},
+          {10, c.out_group},     {10, c.out_groups},      {10, c.tiles},
+          {10, c.rows},          {10, c.columns}};
 }
 
 // ---- the engine with VB, result writer and queue around it
@@ -327,7 +336,8 @@ class Bench {
     }
   }
 
-  static constexpr std::array<int, 20> out_bits_{24, 1, 1, 1, 16, 16, 16, 16, 16, 16, 16, 16, 2, 18, 18, 10, 10, 10, 10, 10};
+  static constexpr std::array<int, 20> out_bits_{24, 1,  1, 1,  16, 16, 16, 16, 16, 16,
+                                                 16, 16, 2, 18, 18, 10, 10, 10, 10, 10};
   Random& rng_;
   const Memories& memories_;
   test::Model<Vkt_vector> m_;
@@ -343,7 +353,7 @@ struct Window {
   int group = 0, tiles = 1;  // channel range
   int zero_in = 0;           // what padding stands for
   int weight_zero = 0;
-  bool uint8 = false;        // average: of values less 128, by rule single
+  bool uint8 = false;          // average: of values less 128, by rule single
   bool count_padding = false;  // average: cells outside the map count too
   bool look_up = false;        // through a table
   Finish finish;
@@ -360,7 +370,8 @@ class Maker {
   template <class Command>
   Table table(bool look_up, Command& c, Job& job) {
     Table t;
-    for (int i = 0; i < 256; ++i) t[static_cast<std::size_t>(i)] = look_up ? rng_.byte() : static_cast<std::int8_t>(i - 128);
+    for (int i = 0; i < 256; ++i)
+      t[static_cast<std::size_t>(i)] = look_up ? rng_.byte() : static_cast<std::int8_t>(i - 128);
     if (!look_up) return t;
     c.look_up = 1;
     job.latency = kTableLatency;
@@ -372,7 +383,9 @@ class Maker {
     }
     return t;
   }
-  static std::int8_t through(const Table& t, std::int8_t value) { return t[static_cast<std::size_t>(value + 128)]; }
+  static std::int8_t through(const Table& t, std::int8_t value) {
+    return t[static_cast<std::size_t>(value + 128)];
+  }
   bool look_up_ = false;  // of the next addition
   void reset() {
     vwb_used = rng_(0, 3);
@@ -409,7 +422,8 @@ class Maker {
     c.out_pixel = groups % 3 == 0 ? groups + 1 : groups;
     c.out_row_mod3 = rng_(0, 2);
     c.out_slot_size = rng_(0, 16383);
-    for (auto* p : {&c.sb_first, &c.sb_last, &c.sb_slot, &c.vb_first, &c.vb_last, &c.vb_slot}) *p = rng_(0, 16383);
+    for (auto* p : {&c.sb_first, &c.sb_last, &c.sb_slot, &c.vb_first, &c.vb_last, &c.vb_slot})
+      *p = rng_(0, 16383);
     c.to_sb = rng_(0, 1);
     c.to_vb = rng_(0, 1);
     c.to_store = rng_(0, 1);
@@ -418,7 +432,8 @@ class Maker {
     c.high = f.high;
     c.rule = f.rule;
     job.index = rng_(0, (1 << 24) - 1);
-    for (const auto& field : out_fields(c, job.index)) job.out.push_back(static_cast<std::uint32_t>(field.value));
+    for (const auto& field : out_fields(c, job.index))
+      job.out.push_back(static_cast<std::uint32_t>(field.value));
     job.body = pack(c);
   }
 
@@ -452,11 +467,14 @@ class Maker {
       c.weights = vwb_used;
       vwb_used += rows;
     } else if (w.kind == 2 && (w.finish.rule == 2 || w.uint8)) {
-      auto outside = [](int at, int size, int limit) { return std::max(0, -at) + std::max(0, at + size - limit); };
+      auto outside = [](int at, int size, int limit) {
+        return std::max(0, -at) + std::max(0, at + size - limit);
+      };
       for (int y = 0; y < w.rows; ++y)
         for (int x = 0; x < w.columns; ++x)
-          max_outside = std::max(max_outside, outside(w.top_row + y * w.stride, w.kernel_rows, w.in.height) * w.kernel_columns +
-                                                  outside(x * w.stride - w.pad_left, w.kernel_columns, w.in.width));
+          max_outside = std::max(
+              max_outside, outside(w.top_row + y * w.stride, w.kernel_rows, w.in.height) * w.kernel_columns +
+                               outside(x * w.stride - w.pad_left, w.kernel_columns, w.in.width));
     }
     const int words = w.kind == 0 ? w.tiles * kLanes : max_outside + 1;
     if (zsb_used + words + (w.look_up ? kTableWords : 0) > kZsbDepth) return false;
@@ -491,8 +509,10 @@ class Maker {
     } else if (w.finish.rule == 2 || w.uint8) {
       for (int i = 0; i < words; ++i) {
         const int inside = w.count_padding ? cells
-                                           : (w.kernel_rows - i / w.kernel_columns) * (w.kernel_columns - i % w.kernel_columns);
-        params.push_back(w.uint8 ? uint8_average_param(std::max(inside, 1)) : average_param(std::max(inside, 1)));
+                                           : (w.kernel_rows - i / w.kernel_columns) *
+                                                 (w.kernel_columns - i % w.kernel_columns);
+        params.push_back(w.uint8 ? uint8_average_param(std::max(inside, 1))
+                                 : average_param(std::max(inside, 1)));
       }
     } else {
       params.push_back({rng_(-1000, 1000), rng_(1 << 30, 0x7fffffff), -rng_(0, 8)});  // MEAN
@@ -524,55 +544,62 @@ class Maker {
     output_side(c, job, w.in.groups, w.group, w.finish);
     job.what = "kind " + std::to_string(w.kind) + " kernel " + std::to_string(w.kernel_rows) + "x" +
                std::to_string(w.kernel_columns) + " stride " + std::to_string(w.stride) + " map " +
-               std::to_string(w.in.height) + "x" + std::to_string(w.in.width) + "x" + std::to_string(w.in.groups) + " top " +
-               std::to_string(w.top_row) + " left " + std::to_string(-w.pad_left) + " results " + std::to_string(w.rows) + "x" +
-               std::to_string(w.columns) + " tiles " + std::to_string(w.tiles) + " group " + std::to_string(w.group);
+               std::to_string(w.in.height) + "x" + std::to_string(w.in.width) + "x" +
+               std::to_string(w.in.groups) + " top " + std::to_string(w.top_row) + " left " +
+               std::to_string(-w.pad_left) + " results " + std::to_string(w.rows) + "x" +
+               std::to_string(w.columns) + " tiles " + std::to_string(w.tiles) + " group " +
+               std::to_string(w.group);
 
     results(job, w.tiles, w.rows, w.columns, w.group, w.in.groups, [&](int channel, int y, int x) {
       return through(table, [&] {
-      const int top = w.top_row + y * w.stride, left = x * w.stride - w.pad_left;
-      std::int32_t acc = 0, most = -128, inside = 0;
-      const int lane = channel - first_channel, tile = lane / kLanes, g = lane % kLanes / kCp, ch = lane % kCp;
-      for (int ky = 0; ky < w.kernel_rows; ++ky)
-        for (int kx = 0; kx < w.kernel_columns; ++kx) {
-          const int iy = top + ky, ix = left + kx;
-          if (iy < 0 || iy >= w.in.height || ix < 0 || ix >= w.in.width) {
-            most = std::max(most, w.zero_in);
-            if (w.count_padding) acc += w.zero_in, ++inside;
-            continue;
+        const int top = w.top_row + y * w.stride, left = x * w.stride - w.pad_left;
+        std::int32_t acc = 0, most = -128, inside = 0;
+        const int lane = channel - first_channel, tile = lane / kLanes, g = lane % kLanes / kCp,
+                  ch = lane % kCp;
+        for (int ky = 0; ky < w.kernel_rows; ++ky)
+          for (int kx = 0; kx < w.kernel_columns; ++kx) {
+            const int iy = top + ky, ix = left + kx;
+            if (iy < 0 || iy >= w.in.height || ix < 0 || ix >= w.in.width) {
+              most = std::max(most, w.zero_in);
+              if (w.count_padding) acc += w.zero_in, ++inside;
+              continue;
+            }
+            const std::int32_t a = w.in.at(memories_, iy, ix, channel);
+            ++inside;
+            most = std::max(most, a);
+            if (w.kind == 2) {
+              acc += a;
+            } else if (w.kind == 0) {
+              const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
+              acc += (a - w.zero_in) * (memories_.weight(row, 3 * (ky % 3) + g, ch) - w.weight_zero);
+            }
           }
-          const std::int32_t a = w.in.at(memories_, iy, ix, channel);
-          ++inside;
-          most = std::max(most, a);
-          if (w.kind == 2) {
-            acc += a;
-          } else if (w.kind == 0) {
-            const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
-            acc += (a - w.zero_in) * (memories_.weight(row, 3 * (ky % 3) + g, ch) - w.weight_zero);
-          }
-        }
-      if (w.kind == 1) return finished(most, w.finish);
-      if (w.uint8) return finished((acc + 128 * inside + inside / 2) / inside, w.finish);  // as TensorFlow Lite does
-      if (w.kind == 2 && w.finish.rule == 2) return finished(divided(acc, inside), w.finish);
-      const Param& p = params[w.kind == 0 ? static_cast<std::size_t>(lane) : 0];
-      acc += w.kind == 0 ? biases[static_cast<std::size_t>(lane)] : p.bias;
-      return finished(by_rule(w.finish.rule, acc, p), w.finish);
+        if (w.kind == 1) return finished(most, w.finish);
+        if (w.uint8)
+          return finished((acc + 128 * inside + inside / 2) / inside, w.finish);  // as TensorFlow Lite does
+        if (w.kind == 2 && w.finish.rule == 2) return finished(divided(acc, inside), w.finish);
+        const Param& p = params[w.kind == 0 ? static_cast<std::size_t>(lane) : 0];
+        acc += w.kind == 0 ? biases[static_cast<std::size_t>(lane)] : p.bias;
+        return finished(by_rule(w.finish.rule, acc, p), w.finish);
       }());
     });
     return true;
   }
 
   // kind as in the command: 0 a + b, 1 a - b, 2 a * b, 3 b - a. broadcast: b is one pixel of row 0.
-  bool add(int kind, bool broadcast, const Tensor& a, const Tensor& b, int top, int rows, int group, int tiles,
-           const Finish& f, Job& job) {
+  bool add(int kind, bool broadcast, const Tensor& a, const Tensor& b, int top, int rows, int group,
+           int tiles, const Finish& f, Job& job) {
     if (zsb_used + 3 + kTableWords > kZsbDepth) return false;
     const int zero_a = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
     const int zero_b = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
     // scales s1, s2 against 2 * max(s1, s2): one multiplier is exactly a half
-    std::array<Param, 3> p{Param{-zero_a, 1 << 30, 0}, Param{-zero_b, rng_(1 << 30, 0x7fffffff), -rng_(0, 6) - 1},
+    std::array<Param, 3> p{Param{-zero_a, 1 << 30, 0},
+                           Param{-zero_b, rng_(1 << 30, 0x7fffffff), -rng_(0, 6) - 1},
                            Param{0, rng_(1 << 30, 0x7fffffff), -rng_(17, 20)}};
-    if (rng_.chance(30)) {  // the roundings of the operands themselves: coarse operands, a sum that is passed on
-      for (int i = 0; i < 2; ++i) p[i].mult = rng_.chance(50) ? 1 << 30 : rng_(1 << 30, 0x7fffffff), p[i].shift = -rng_(18, 24);
+    if (rng_.chance(
+            30)) {  // the roundings of the operands themselves: coarse operands, a sum that is passed on
+      for (int i = 0; i < 2; ++i)
+        p[i].mult = rng_.chance(50) ? 1 << 30 : rng_(1 << 30, 0x7fffffff), p[i].shift = -rng_(18, 24);
       p[2] = {0, 1 << 30, 1};
     }
     if (kind == 2) {  // any product, spread over the output
@@ -605,14 +632,16 @@ class Maker {
     c.rows = rows;
     c.tiles = tiles;
     output_side(c, job, a.groups, group, f);
-    job.what = "add of kind " + std::to_string(kind) + (broadcast ? ", broadcast, " : ", ") + std::to_string(rows) + "x" + std::to_string(a.width) + "x" + std::to_string(a.groups) + " tiles " +
-               std::to_string(tiles);
+    job.what = "add of kind " + std::to_string(kind) + (broadcast ? ", broadcast, " : ", ") +
+               std::to_string(rows) + "x" + std::to_string(a.width) + "x" + std::to_string(a.groups) +
+               " tiles " + std::to_string(tiles);
     results(job, tiles, rows, a.width, group, a.groups, [&](int channel, int y, int x) {
       const std::int32_t va = (a.at(memories_, top + y, x, channel) - zero_a) * (1 << 20);
       const int second = broadcast ? b.at(memories_, 0, 0, channel) : b.at(memories_, top + y, x, channel);
       const std::int32_t vb = (second - zero_b) * (1 << 20);
       if (kind == 2) return through(table, finished(by_rule(f.rule, (va >> 20) * (vb >> 20), p[2]), f));
-      const std::int32_t sa = rounded_twice(va, p[0].mult, p[0].shift), sb = rounded_twice(vb, p[1].mult, p[1].shift);
+      const std::int32_t sa = rounded_twice(va, p[0].mult, p[0].shift),
+                         sb = rounded_twice(vb, p[1].mult, p[1].shift);
       const std::int32_t sum = kind == 0 ? sa + sb : kind == 1 ? sa - sb : sb - sa;
       return through(table, finished(by_rule(f.rule, sum, p[2]), f));
     });
@@ -647,8 +676,10 @@ class Maker {
     const int reach_columns = free && w.kind != 2 ? w.kernel_columns + 2 : w.kernel_columns - 1;
     w.pad_left = std::min({rng_(0, reach_columns), 15, w.kind == 2 ? w.in.width + w.kernel_columns - 1 : 15});
     const int pad_top = rng_(0, reach_rows);
-    auto results_in = [&](int pad, int size, int reach) {  // the last window starts at most `reach - kernel` columns behind
-      return std::max(1, (size + pad - (w.kind == 2 ? 1 : 0) + (free && w.kind != 2 ? reach : 0)) / w.stride + 1);
+    auto results_in = [&](int pad, int size,
+                          int reach) {  // the last window starts at most `reach - kernel` columns behind
+      return std::max(
+          1, (size + pad - (w.kind == 2 ? 1 : 0) + (free && w.kind != 2 ? reach : 0)) / w.stride + 1);
     };
     w.columns = std::min(40, rng_(1, results_in(w.pad_left, w.in.width, 3)));
     const int all_rows = results_in(pad_top, w.in.height, 3);
@@ -658,7 +689,8 @@ class Maker {
     if (w.kind == 2) {  // every window must hold a cell
       while (w.columns > 1 && (w.columns - 1) * w.stride - w.pad_left >= w.in.width) --w.columns;
       while (w.rows > 1 && w.top_row + (w.rows - 1) * w.stride >= w.in.height) --w.rows;
-      if (w.top_row >= w.in.height || w.top_row + w.kernel_rows <= 0 || w.kernel_columns <= w.pad_left) return false;
+      if (w.top_row >= w.in.height || w.top_row + w.kernel_rows <= 0 || w.kernel_columns <= w.pad_left)
+        return false;
     }
     const int groups = rng_(1, 9);
     w.group = rng_(0, groups - 1);
@@ -699,9 +731,11 @@ class Maker {
     const int kind = rng_(0, 3);
     const bool broadcast = rng_.chance(40);
     if (broadcast) b.width = 1;
-    if (!place(a, groups, rows + rng_(0, 2)) || !place(b, groups, broadcast ? 1 : rows + rng_(0, 2))) return false;
+    if (!place(a, groups, rows + rng_(0, 2)) || !place(b, groups, broadcast ? 1 : rows + rng_(0, 2)))
+      return false;
     const int rule = kind == 2 ? rng_.pick(std::array{0, 0, 1, 3}) : 0;
-    return add(kind, broadcast, a, b, top, rows, group, rng_(1, ceil_div(groups - group, 3)), finish(rule), job);
+    return add(kind, broadcast, a, b, top, rows, group, rng_(1, ceil_div(groups - group, 3)), finish(rule),
+               job);
   }
 
   bool random(Job& job) { return rng_.chance(25) ? random_add(job) : random_window(job); }
@@ -786,7 +820,8 @@ TEST_F(VectorEngine, KeepsItsPace) {
       if (add) {
         make.add(0, false, w.in, other, y, w.rows, 0, tiles, {}, job);
         for (auto& pixel : job.pixels)
-          for (auto& word : pixel) word.exists = false;  // commands share parameters here: only the pace counts
+          for (auto& word : pixel)
+            word.exists = false;  // commands share parameters here: only the pace counts
       } else {
         make.window(w, job);
         for (auto& pixel : job.pixels)
@@ -796,8 +831,9 @@ TEST_F(VectorEngine, KeepsItsPace) {
       jobs.push_back(std::move(job));
     }
     const std::uint64_t cycles = bench.run(jobs);
-    std::printf("%s %dx%dx%d stride %d, %zu commands: %zu results, %llu cycles, active %.1f %%\n", add ? "add" : "depthwise 3x3",
-                height, width, channels, stride, jobs.size(), results, static_cast<unsigned long long>(cycles),
+    std::printf("%s %dx%dx%d stride %d, %zu commands: %zu results, %llu cycles, active %.1f %%\n",
+                add ? "add" : "depthwise 3x3", height, width, channels, stride, jobs.size(), results,
+                static_cast<unsigned long long>(cycles),
                 100.0 * static_cast<double>(bench.active()) / static_cast<double>(cycles));
     return cycles;
   };
@@ -828,7 +864,8 @@ TEST_F(VectorEngine, KeepsThePaceOfTables) {
   for (Job& job : jobs) ASSERT_TRUE(make.window(w, job));
   bench.load_memories();
   const std::uint64_t cycles = bench.run(jobs);
-  std::printf("%zu commands of 40 results: %llu cycles\n", jobs.size(), static_cast<unsigned long long>(cycles));
+  std::printf("%zu commands of 40 results: %llu cycles\n", jobs.size(),
+              static_cast<unsigned long long>(cycles));
   EXPECT_LE(cycles, 10u * (40 * 3 + 1) + kTableWords + 30);
 }
 

@@ -165,8 +165,8 @@ TEST_F(Tool, FeedsFloatModels) {
   std::string first;
   for (const char* input : {"in.f32", "in.ppm"}) {
     const std::string out = (dir_ / "out.f32").string();
-    const Outcome r = kaiten({"run", model, "--config", "nano", "--input", (dir_ / input).string(), "--output", out,
-                              "--json", "-"});
+    const Outcome r = kaiten({"run", model, "--config", "nano", "--input", (dir_ / input).string(),
+                              "--output", out, "--json", "-"});
     ASSERT_EQ(r.code, kDone) << r.err;
     const auto report = nlohmann::json::parse(r.out);
     EXPECT_EQ(report["exact"], true);

@@ -210,7 +210,8 @@ TEST(Compiler, Stems) {
     Padding pad;
     if (i % 3 == 1) pad = GraphBuilder::same(h, w, kernel, kernel, stride);
     if (i % 3 == 2)
-      pad = {g.uniform(0, kernel - 1), g.uniform(0, kernel - 1), g.uniform(0, kernel - 1), g.uniform(0, kernel - 1)};
+      pad = {g.uniform(0, kernel - 1), g.uniform(0, kernel - 1), g.uniform(0, kernel - 1),
+             g.uniform(0, kernel - 1)};
     int out = g.conv(in, g.uniform(1, 12), kernel, kernel, stride, pad, g.activation());
     if (i % 4 == 0) out = g.add(out, out, g.activation());
     g.output(out);
@@ -302,7 +303,8 @@ TEST(Compiler, AnyPartitionGivesTheSameValues) {
       int out = -1;
       if (g.uniform(0, 2) == 0) {
         for (int other : tensors) {
-          if (other != in && g.graph.tensors[std::size_t(other)].nhwc() == s) out = g.add(in, other, Activation::Relu);
+          if (other != in && g.graph.tensors[std::size_t(other)].nhwc() == s)
+            out = g.add(in, other, Activation::Relu);
         }
       }
       if (out < 0 && g.uniform(0, 1)) out = g.conv(in, s.c, 3, 3, 1, {1, 1, 1, 1}, g.activation());
@@ -472,8 +474,8 @@ TEST(Compiler, RunsWindowsOfUnequalStrides) {
     if (i % 3 == 0) {
       g.output(g.depthwise(in, kh, kw, down, {}, g.activation(), 1, 1, across));
     } else {
-      g.output(g.pool(i % 3 == 1 ? OpKind::MaxPool : OpKind::AveragePool, in, kh, kw, down, {}, g.activation(),
-                      across));
+      g.output(g.pool(i % 3 == 1 ? OpKind::MaxPool : OpKind::AveragePool, in, kh, kw, down, {},
+                      g.activation(), across));
     }
     run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, i);
     if (testing::Test::HasFailure()) break;
@@ -557,8 +559,8 @@ TEST(Compiler, ConcatenatesAndSlices) {
       const int from = g.uniform(0, 2) ? maps.back() : any();
       switch (g.uniform(0, 6)) {
         case 0:
-          maps.push_back(g.conv(from, g.uniform(0, 1) ? whole_words() : g.uniform(1, 15), 3, 3, 1, {1, 1, 1, 1},
-                                g.activation()));
+          maps.push_back(g.conv(from, g.uniform(0, 1) ? whole_words() : g.uniform(1, 15), 3, 3, 1,
+                                {1, 1, 1, 1}, g.activation()));
           break;
         case 1:
           maps.push_back(g.depthwise(from, 3, 3, 1, {1, 1, 1, 1}, g.activation()));
@@ -596,8 +598,8 @@ TEST(Compiler, ConcatenatesAndSlices) {
               }
               continue;
             }
-            const int made =
-                g.conv(any(), g.uniform(0, 1) ? whole_words() : g.uniform(1, 15), 1, 1, 1, {}, Activation::None);
+            const int made = g.conv(any(), g.uniform(0, 1) ? whole_words() : g.uniform(1, 15), 1, 1, 1, {},
+                                    Activation::None);
             g.share_scale(made, parts.empty() ? maps[0] : parts[0]);
             parts.push_back(made);
             if (g.uniform(0, 2) == 0) maps.push_back(made);
@@ -618,7 +620,8 @@ TEST(Compiler, ConcatenatesAndSlices) {
     const auto reasons = refusals(g.graph, config, options);
     if (!reasons.empty()) {
       // Too large for the small machine: nothing else is refused.
-      const bool large = reasons[0].find("addresses of") != std::string::npos || reasons[0].find("rows of the weight buffer") != std::string::npos;
+      const bool large = reasons[0].find("addresses of") != std::string::npos ||
+                         reasons[0].find("rows of the weight buffer") != std::string::npos;
       EXPECT_TRUE(large) << reasons[0];
       continue;
     }
@@ -771,7 +774,8 @@ TEST(Compiler, RefusesByName) {
     Config without = preset("nano");
     without.sum_row = false;
     EXPECT_EQ(refusals(g.graph, without).at(0),
-              "layer 'layer0' (conv): limit: weights with zero point 0 on an array without a sum row, found: zero point -7");
+              "layer 'layer0' (conv): limit: weights with zero point 0 on an array without a sum row, found: "
+              "zero point -7");
   }
   {
     // A layer that reads what a refused one should have made.
@@ -807,8 +811,9 @@ TEST(Compiler, RefusesByName) {
   {
     GraphBuilder g(1);
     g.output(g.element(OpKind::Mul, g.input(4, 5, 6), g.input(4, 1, 6), Activation::None));
-    EXPECT_EQ(reason(g.graph), "layer 'layer0' (mul): limit: two maps of one shape, or a map and one pixel of as many "
-                               "channels, found: 1x4x5x6 and 1x4x1x6");
+    EXPECT_EQ(reason(g.graph),
+              "layer 'layer0' (mul): limit: two maps of one shape, or a map and one pixel of as many "
+              "channels, found: 1x4x5x6 and 1x4x1x6");
   }
   {
     GraphBuilder g(1);

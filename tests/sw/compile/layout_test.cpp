@@ -183,7 +183,8 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
     for (auto& v : data) v = std::uint8_t(rng());
     const VectorTiles tiles(channels, kernel, kernel, cp);
     std::vector<std::uint8_t> packed;
-    pack_vector_weights(tiles, {data.data(), channels, kernel, kernel, {}, 1, 1, -9 * kernel}, 0, tiles.tiles, packed);
+    pack_vector_weights(tiles, {data.data(), channels, kernel, kernel, {}, 1, 1, -9 * kernel}, 0, tiles.tiles,
+                        packed);
     ASSERT_EQ(packed.size(), std::size_t(tiles.tiles * tiles.rows_of_tile() * 9 * cp));
     for (int c = 0; c < tiles.tiles * 3 * cp; c++) {
       for (int row = 0; row < 3 * tiles.pieces; row++) {
@@ -191,9 +192,9 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
           const int tile = c / (3 * cp);
           const int vwb_row = (tile * tiles.pieces + row / 3) * kernel + column;
           const int word = 3 * (row % 3) + c / cp % 3;
-          const int want =
-              c < channels && row < kernel ? data[std::size_t((row * kernel + column) * channels + c)]
-                                           : std::uint8_t(-9 * kernel);
+          const int want = c < channels && row < kernel
+                               ? data[std::size_t((row * kernel + column) * channels + c)]
+                               : std::uint8_t(-9 * kernel);
           EXPECT_EQ(packed[std::size_t((vwb_row * 9 + word) * cp + c % cp)], want);
         }
       }

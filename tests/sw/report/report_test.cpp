@@ -119,9 +119,9 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   r.loop_cycles = 1000;
   r.outputs.push_back({"logits", "1x10", "int8", {{3, 7, "three"}}});
   const auto j = nlohmann::json::parse(to_json(r));
-  for (const char* key :
-       {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds",
-        "khz", "bytes", "bus_bytes", "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
+  for (const char* key : {"model", "config", "exact", "cycles", "macs", "array_utilization",
+                          "mac_utilization", "seconds", "khz", "bytes", "bus_bytes", "predicted_bytes",
+                          "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
   EXPECT_EQ(j["khz"], 2.0);
@@ -158,18 +158,21 @@ TEST(RunReport, TellsBytesThatWereNotPredicted) {
   r.bytes.written = 32;
   EXPECT_EQ(bytes_difference(r), "");
   r.zvc.read_packed = 8;
-  EXPECT_EQ(bytes_difference(r), "weights and activations read: the device counted 39 bytes, the compiler predicts 40");
+  EXPECT_EQ(bytes_difference(r),
+            "weights and activations read: the device counted 39 bytes, the compiler predicts 40");
   r.zvc = {};
   r.zvc_read_raw = r.zvc_written_raw = 0;
   r.bytes = r.uncompressed;
   r.bytes.written = 51;
-  EXPECT_EQ(bytes_difference(r), "activations written: the device counted 51 bytes, the compiler predicts 50");
+  EXPECT_EQ(bytes_difference(r),
+            "activations written: the device counted 51 bytes, the compiler predicts 50");
   r.uncompressed.weights = 9;
   EXPECT_EQ(bytes_difference(r), "weights read: the device counted 10 bytes, the compiler predicts 9");
   r.bytes = r.uncompressed;
   r.bus.read = 128;
   r.predicted_bus.read = 64;
-  EXPECT_EQ(bytes_difference(r), "whole words of the bus read: the device counted 128 bytes, the compiler predicts 64");
+  EXPECT_EQ(bytes_difference(r),
+            "whole words of the bus read: the device counted 128 bytes, the compiler predicts 64");
 }
 
 TEST(RunReport, FindsTheLargestClasses) {

@@ -60,7 +60,8 @@ std::int64_t in_float(std::int32_t x, std::int32_t mult, int shift) {
 }
 
 int expected(const Input& in) {
-  const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(in.acc) + static_cast<std::uint32_t>(in.bias));
+  const auto sum =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(in.acc) + static_cast<std::uint32_t>(in.bias));
   const auto x = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) << std::max(in.shift, 0));
   const int right = std::max(-in.shift, 0);
   std::int64_t y = 0;
@@ -96,7 +97,8 @@ class Bench {
     }
     model_->valid_i = static_cast<std::uint8_t>(valid);
     // High for no reason, too.
-    const bool some = std::any_of(in.begin(), in.end(), [](const Input& lane) { return lane.rule == kFloat; });
+    const bool some =
+        std::any_of(in.begin(), in.end(), [](const Input& lane) { return lane.rule == kFloat; });
     model_->float_i = some || model_.cycles() % 4 == 0;
     model_.tick();
     flight_.push_back(in);
@@ -108,8 +110,8 @@ class Bench {
       if (!out[l].valid) continue;
       ++checked_;
       ASSERT_EQ(static_cast<std::int8_t>(model_->data_o[l]), expected(out[l]))
-          << "rule " << out[l].rule << " acc " << out[l].acc << " bias " << out[l].bias << " mult " << out[l].mult
-          << " shift " << out[l].shift << " zero " << out[l].zero << " cells " << out[l].cells;
+          << "rule " << out[l].rule << " acc " << out[l].acc << " bias " << out[l].bias << " mult "
+          << out[l].mult << " shift " << out[l].shift << " zero " << out[l].zero << " cells " << out[l].cells;
     }
   }
 
@@ -161,20 +163,18 @@ class Generator {
     in.rule = rule;
     in.mult = (1 << 30) + uniform(0, 1);
     in.shift = -uniform(1, 20);
-    const std::int32_t h = (2 * uniform(-140, 140) + 1) * (1 << (-in.shift - 1));  // half-integers times 2^right
+    const std::int32_t h =
+        (2 * uniform(-140, 140) + 1) * (1 << (-in.shift - 1));  // half-integers times 2^right
     in.acc = 2 * h + uniform(-1, 1);
     return in;
   }
 
   Input extreme(Rule rule) {
-    constexpr std::array<std::int32_t, 7> kAcc{std::numeric_limits<std::int32_t>::min(),
-                                               std::numeric_limits<std::int32_t>::min() + 1,
-                                               -1,
-                                               0,
-                                               1,
-                                               std::numeric_limits<std::int32_t>::max() - 1,
-                                               std::numeric_limits<std::int32_t>::max()};
-    constexpr std::array<std::int32_t, 4> kMult{0, 1 << 30, std::numeric_limits<std::int32_t>::max(), 1 << 30 | 1};
+    constexpr std::array<std::int32_t, 7> kAcc{
+        std::numeric_limits<std::int32_t>::min(),     std::numeric_limits<std::int32_t>::min() + 1, -1, 0, 1,
+        std::numeric_limits<std::int32_t>::max() - 1, std::numeric_limits<std::int32_t>::max()};
+    constexpr std::array<std::int32_t, 4> kMult{0, 1 << 30, std::numeric_limits<std::int32_t>::max(),
+                                                1 << 30 | 1};
     Input in;
     finish(in);
     in.rule = rule;
@@ -226,11 +226,13 @@ class Generator {
         sum = uniform(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
         break;
       case 1:  // any length, the last bits around a tie of the first rounding
-        sum = (std::int64_t{1} << uniform(0, 31)) + uniform(-1, 1) * (std::int64_t{1} << uniform(0, 9)) + uniform(-1, 1);
+        sum = (std::int64_t{1} << uniform(0, 31)) + uniform(-1, 1) * (std::int64_t{1} << uniform(0, 9)) +
+              uniform(-1, 1);
         break;
       default:  // y + 1/2 = sum * factor
         const double half = uniform(-300, 300) + 0.5;
-        const double exact = half * std::ldexp(static_cast<double>(std::int64_t{1} << 31), -in.shift) / in.mult;
+        const double exact =
+            half * std::ldexp(static_cast<double>(std::int64_t{1} << 31), -in.shift) / in.mult;
         sum = static_cast<std::int64_t>(std::clamp(exact, -2.2e9, 2.2e9)) + uniform(-2, 2);
     }
     set_sum(in, uniform(0, 1) ? sum : -sum);
@@ -267,10 +269,14 @@ class Generator {
     if (PARAM_Float && !uniform(0, 2)) return uniform(0, 2) ? in_float() : float_tie();
     const Rule rule = uniform(0, 1) ? kDouble : kSingle;
     switch (uniform(0, PARAM_Average ? 3 : 2)) {
-      case 0: return scaled(rule);
-      case 1: return tie(rule);
-      case 2: return extreme(rule);
-      default: return average();
+      case 0:
+        return scaled(rule);
+      case 1:
+        return tie(rule);
+      case 2:
+        return extreme(rule);
+      default:
+        return average();
     }
   }
 
