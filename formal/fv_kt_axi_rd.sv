@@ -145,7 +145,7 @@ module fv_kt_axi_rd #(
     last  = first + AddrW'(32'(b[7:0]) * Lanes);
     return b[7:0] < 8'(MaxBeats) && first[AddrW-1:12] == last[AddrW-1:12] && last >= first;
   endfunction
-  wire [1:0] ar_held = 2'(dut.u_ar.out_valid_q) + 2'(dut.u_ar.skid_valid_q);
+  wire [1:0] ar_held = 2'(dut.u_split.u_addr.out_valid_q) + 2'(dut.u_split.u_addr.skid_valid_q);
 
   `FV_ASSERT(a_ar_hold, !ar_stall_q || (ar_valid && {ar_addr, ar_len} == ar_h))
   `FV_ASSERT(a_burst, !ar_valid || burst_ok({ar_addr[AddrW-1:LaneW], ar_len}))
@@ -157,12 +157,12 @@ module fv_kt_axi_rd #(
   `FV_ASSERT(a_error, error == error_h)
   `FV_ASSERT(i_open, 32'(dut.u_meta.level_q) == 32'(open_q) + 32'(ar_held))
   `FV_ASSERT(i_level, 32'(dut.u_meta.level_q) <= Outstanding && dut.meta_valid == (dut.u_meta.level_q != '0))
-  `FV_ASSERT(i_skid, !dut.u_ar.skid_valid_q || dut.u_ar.out_valid_q)
-  `FV_ASSERT(i_bursts, (!dut.u_ar.out_valid_q || burst_ok(dut.u_ar.out_data_q)) &&
-             (!dut.u_ar.skid_valid_q || burst_ok(dut.u_ar.skid_data_q)))
-  `FV_ASSERT(i_todo, !dut.active_q || dut.todo_q != '0)
+  `FV_ASSERT(i_skid, !dut.u_split.u_addr.skid_valid_q || dut.u_split.u_addr.out_valid_q)
+  `FV_ASSERT(i_bursts, (!dut.u_split.u_addr.out_valid_q || burst_ok(dut.u_split.u_addr.out_data_q)) &&
+             (!dut.u_split.u_addr.skid_valid_q || burst_ok(dut.u_split.u_addr.skid_data_q)))
+  `FV_ASSERT(i_todo, !dut.u_split.active_q || dut.u_split.todo_q != '0)
   `FV_COVER(c_full, 32'(open_q) == Outstanding && r_fire && r_last_i)
-  `FV_COVER(c_page, ar_valid && ar_addr[11:0] == 12'(4096 - Lanes) && ar_len == 8'd0 && dut.active_q && !dut.first_q)
+  `FV_COVER(c_page, ar_valid && ar_addr[11:0] == 12'(4096 - Lanes) && ar_len == 8'd0 && dut.u_split.active_q && !dut.first)
   logic long_q, busy_h;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -160,7 +160,7 @@ module fv_kt_axi_wr #(
     end
     owed = owed - dut.sent_q;
   end
-  wire [1:0] aw_held   = 2'(dut.u_aw.out_valid_q) + 2'(dut.u_aw.skid_valid_q);
+  wire [1:0] aw_held   = 2'(dut.u_split.u_addr.out_valid_q) + 2'(dut.u_split.u_addr.skid_valid_q);
   wire       last_held = dut.w_valid_q && dut.w_last_q;
 
   `FV_ASSERT(a_aw_hold, !aw_stall_q || (aw_valid && {aw_addr, aw_len} == aw_h))
@@ -178,10 +178,10 @@ module fv_kt_axi_wr #(
   `FV_ASSERT(i_staged, 32'(dut.u_stage.level_q) == 32'(dut.staged_q) + 32'(owed))
   `FV_ASSERT(i_sent, dut.info_valid ? dut.sent_q <= len_of(info_word[0]) : dut.sent_q == '0)
   `FV_ASSERT(i_lens, lens_ok)
-  `FV_ASSERT(i_skid, !dut.u_aw.skid_valid_q || dut.u_aw.out_valid_q)
-  `FV_ASSERT(i_bursts, (!dut.u_aw.out_valid_q || burst_ok(dut.u_aw.out_data_q)) &&
-             (!dut.u_aw.skid_valid_q || burst_ok(dut.u_aw.skid_data_q)))
-  `FV_ASSERT(i_todo, !dut.active_q || dut.todo_q != '0)
+  `FV_ASSERT(i_skid, !dut.u_split.u_addr.skid_valid_q || dut.u_split.u_addr.out_valid_q)
+  `FV_ASSERT(i_bursts, (!dut.u_split.u_addr.out_valid_q || burst_ok(dut.u_split.u_addr.out_data_q)) &&
+             (!dut.u_split.u_addr.skid_valid_q || burst_ok(dut.u_split.u_addr.skid_data_q)))
+  `FV_ASSERT(i_todo, !dut.u_split.active_q || dut.u_split.todo_q != '0)
 
   // ---- an arbitrary burst, followed from its issue through AW and W; beats_q: beats of the current burst taken on W
   logic       aw_live_q, aw_ahead_q, w_live_q;
@@ -216,14 +216,14 @@ module fv_kt_axi_wr #(
   `FV_ASSERT(a_aw_len, !(aw_live_q && !aw_ahead_q && aw_fire) || aw_len == len_q)
   `FV_ASSERT(a_w_len, !(w_live_q && w_ahead_q == '0 && w_fire) || w_last == (beats_q == len_q))
   `FV_ASSERT(i_aw_len, !aw_live_q || (aw_held > 2'(aw_ahead_q) &&
-             (aw_ahead_q ? dut.u_aw.skid_data_q[7:0] : dut.u_aw.out_data_q[7:0]) == len_q))
+             (aw_ahead_q ? dut.u_split.u_addr.skid_data_q[7:0] : dut.u_split.u_addr.out_data_q[7:0]) == len_q))
   `FV_ASSERT(i_w_at, !w_live_q || at_register || (w_at < info_level && len_of(info_word[2'(w_at)]) == len_q))
   `FV_ASSERT(i_w_register, !(w_live_q && at_register) || beats_q == len_q)
   `FV_ASSERT(i_w_middle, !(w_live_q && w_ahead_q == '0 && dut.w_valid_q && !dut.w_last_q) || beats_q < len_q)
   `FV_ASSERT(i_beats, last_held ? dut.sent_q == '0 : 32'(dut.sent_q) == 32'(beats_q) + 32'(dut.w_valid_q))
 
   `FV_COVER(c_full, 32'(aw_open_q) == Outstanding && b_fire)
-  `FV_COVER(c_page, aw_valid && aw_addr[11:0] == 12'(4096 - Lanes) && aw_len == 8'd0 && dut.active_q && !dut.first_q)
+  `FV_COVER(c_page, aw_valid && aw_addr[11:0] == 12'(4096 - Lanes) && aw_len == 8'd0 && dut.u_split.active_q && !dut.first)
   `FV_COVER(c_followed, w_live_q && w_ahead_q == '0 && last_out && len_q == 8'(MaxBeats - 1) && !aw_live_q)
   logic long_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin

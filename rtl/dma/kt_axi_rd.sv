@@ -57,80 +57,41 @@ module kt_axi_rd #(
   input  logic              r_last_i
 );
 
-  if (MaxBeats * Lanes > 4096 || MaxBeats > 256 || MaxBeats < 1) begin : gen_check_beats
-    $error("kt_axi_rd: a burst has 1 to 256 beats and fits in 4 KiB");
-  end
   if (Outstanding < 2) begin : gen_check_outstanding
     $error("kt_axi_rd: Outstanding must be at least 2");
   end
 
-  localparam int unsigned PageW = 12 - LaneW;           // beats of a page: 2**PageW
-  localparam int unsigned BeatW = AddrW - LaneW;        // beat address
-  localparam int unsigned TodoW = BytesW - LaneW + 1;   // beats of a request
-  localparam int unsigned LenW  = $clog2(MaxBeats + 1);
-
-  // ---- splitter: the request being issued
-  logic             active_q;
-  logic [BeatW-1:0] beat_q;        // next beat to ask for
-  logic [TodoW-1:0] todo_q;        // beats not yet asked for
-  logic             first_q;       // nothing of it was asked for yet
-  logic [LaneW-1:0] offset_q;      // lane of its first byte
-  logic [LaneW:0]   end_q;         // lanes used in its last beat, counted from lane 0
-
-  logic [BytesW:0]  span;          // lane of the first byte + bytes
-  logic [TodoW-1:0] beats;
-  logic [PageW:0]   to_page;
-  logic [LenW-1:0]  len;
-  logic             final_burst, issue, take, ar_free, meta_free;
-
-  assign span  = (BytesW + 1)'(req_bytes_i) + (BytesW + 1)'(req_addr_i[LaneW-1:0]);
-  assign beats = TodoW'(span[BytesW:LaneW]) + TodoW'(span[LaneW-1:0] != '0);
-
-  assign to_page = (PageW + 1)'(1 << PageW) - {1'b0, beat_q[PageW-1:0]};
-  always_comb begin
-    len = LenW'(MaxBeats);
-    if (32'(to_page) < 32'(MaxBeats)) len = LenW'(to_page);
-    if (32'(todo_q) < 32'(len)) len = LenW'(todo_q);
-  end
-  assign final_burst = todo_q == TodoW'(len);
-  assign issue       = active_q && ar_free && meta_free;
-  assign req_ready_o = !active_q || (issue && final_burst);
-  assign take        = req_valid_i && req_ready_o;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) active_q <= 1'b0;
-    else if (take) active_q <= 1'b1;
-    else if (issue && final_burst) active_q <= 1'b0;
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (take) begin
-      beat_q   <= req_addr_i[AddrW-1:LaneW];
-      todo_q   <= beats;
-      first_q  <= 1'b1;
-      offset_q <= req_addr_i[LaneW-1:0];
-      end_q    <= {span[LaneW-1:0] == '0, span[LaneW-1:0]};
-    end else if (issue) begin
-      beat_q  <= beat_q + BeatW'(len);
-      todo_q  <= todo_q - TodoW'(len);
-      first_q <= 1'b0;
-    end
-  end
-
-  logic [BeatW-1:0] ar_beat;
-  kt_skid #(
-    .Width(BeatW + 8)
-  ) u_ar (
+  // ---- bursts
+  localparam int unsigned LenW = $clog2(MaxBeats + 1);
+  logic             splitting, issue, meta_free, first, final_burst;
+  logic [LaneW-1:0] req_offset;
+  logic [LaneW:0]   req_stop;
+  logic [LenW-1:0]  unused_beats;
+  kt_axi_split #(
+    .AddrW   (AddrW),
+    .DataW   (DataW),
+    .BytesW  (BytesW),
+    .MaxBeats(MaxBeats)
+  ) u_split (
     .clk_i,
     .rst_ni,
-    .in_valid_i (issue),
-    .in_ready_o (ar_free),
-    .in_data_i  ({beat_q, 8'(len - 1'b1)}),
-    .out_valid_o(ar_valid_o),
-    .out_ready_i(ar_ready_i),
-    .out_data_o ({ar_beat, ar_len_o})
+    .req_valid_i,
+    .req_ready_o,
+    .req_addr_i,
+    .req_bytes_i,
+    .busy_o      (splitting),
+    .room_i      (meta_free),
+    .issue_o     (issue),
+    .beats_o     (unused_beats),
+    .first_o     (first),
+    .last_o      (final_burst),
+    .offset_o    (req_offset),
+    .stop_o      (req_stop),
+    .addr_valid_o(ar_valid_o),
+    .addr_ready_i(ar_ready_i),
+    .addr_o      (ar_addr_o),
+    .len_o       (ar_len_o)
   );
-  assign ar_addr_o = {ar_beat, {LaneW{1'b0}}};
 
   // ---- what is needed of each outstanding burst when its beats return; its depth is the bound on outstanding bursts
   typedef struct packed {
@@ -144,7 +105,7 @@ module kt_axi_rd #(
   logic  meta_valid, burst_done;
   logic [$clog2(Outstanding+1)-1:0] unused_level;
 
-  assign meta_in = '{first: first_q, last: final_burst, offset: offset_q, stop: end_q};
+  assign meta_in = '{first: first, last: final_burst, offset: req_offset, stop: req_stop};
   kt_fifo #(
     .Width($bits(meta_t)),
     .Depth(Outstanding)
@@ -223,6 +184,6 @@ module kt_axi_rd #(
     if (r_fire && r_resp_i != 2'b00) error_resp_o <= r_resp_i;
   end
 
-  assign busy_o = active_q || meta_valid;
+  assign busy_o = splitting || meta_valid;
 
 endmodule

@@ -62,92 +62,54 @@ module kt_axi_wr #(
   input  logic [1:0]        b_resp_i
 );
 
-  if (MaxBeats * Lanes > 4096 || MaxBeats > 256 || MaxBeats < 1) begin : gen_check_beats
-    $error("kt_axi_wr: a burst has 1 to 256 beats and fits in 4 KiB");
-  end
   if (Outstanding < 2 || StageBeats < MaxBeats || StageBeats < 2) begin : gen_check_room
     $error("kt_axi_wr: Outstanding must be at least 2 and the staging FIFO must hold a burst");
   end
 
-  localparam int unsigned PageW  = 12 - LaneW;          // beats of a page: 2**PageW
-  localparam int unsigned BeatW  = AddrW - LaneW;       // beat address
-  localparam int unsigned TodoW  = BytesW - LaneW + 1;  // beats of a request
   localparam int unsigned LenW   = $clog2(MaxBeats + 1);
   localparam int unsigned StageW = $clog2(StageBeats + 1);
 
-  // ---- splitter: the request being issued
-  logic             active_q;
-  logic [BeatW-1:0] beat_q;        // next beat to write
-  logic [TodoW-1:0] todo_q;        // beats without an address so far
-  logic             first_q;       // none of its bursts was issued yet
-  logic [LaneW-1:0] offset_q;      // lane of its first byte
-  logic [LaneW:0]   end_q;         // lanes used in its last beat, counted from lane 0
+  // ---- bursts
+  logic              splitting, issue, info_free, wait_free, at_hand, first, final_burst, stage_push;
+  logic [LaneW-1:0]  req_offset;
+  logic [LaneW:0]    req_stop;
+  logic [LenW-1:0]   len;
   logic [StageW-1:0] staged_q;     // beats in the staging FIFO that belong to no issued burst
-
-  logic [BytesW:0]  span;          // lane of the first byte + bytes
-  logic [TodoW-1:0] beats;
-  logic [PageW:0]   to_page;
-  logic [LenW-1:0]  len;
-  logic             final_burst, issue, take, aw_free, info_free, wait_free, at_hand, stage_push;
-
-  assign span  = (BytesW + 1)'(req_bytes_i) + (BytesW + 1)'(req_addr_i[LaneW-1:0]);
-  assign beats = TodoW'(span[BytesW:LaneW]) + TodoW'(span[LaneW-1:0] != '0);
-
-  assign to_page = (PageW + 1)'(1 << PageW) - {1'b0, beat_q[PageW-1:0]};
-  always_comb begin
-    len = LenW'(MaxBeats);
-    if (32'(to_page) < 32'(MaxBeats)) len = LenW'(to_page);
-    if (32'(todo_q) < 32'(len)) len = LenW'(todo_q);
-  end
-  assign final_burst = todo_q == TodoW'(len);
-  assign at_hand     = staged_q >= StageW'(len);
-  assign issue       = active_q && at_hand && aw_free && info_free && wait_free;
-  assign req_ready_o = !active_q || (issue && final_burst);
-  assign take        = req_valid_i && req_ready_o;
-  assign stage_push  = data_valid_i && data_ready_o;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      active_q <= 1'b0;
-      staged_q <= '0;
-    end else begin
-      if (take) active_q <= 1'b1;
-      else if (issue && final_burst) active_q <= 1'b0;
-      staged_q <= staged_q + StageW'(stage_push) - (issue ? StageW'(len) : '0);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (take) begin
-      beat_q   <= req_addr_i[AddrW-1:LaneW];
-      todo_q   <= beats;
-      first_q  <= 1'b1;
-      offset_q <= req_addr_i[LaneW-1:0];
-      end_q    <= {span[LaneW-1:0] == '0, span[LaneW-1:0]};
-    end else if (issue) begin
-      beat_q  <= beat_q + BeatW'(len);
-      todo_q  <= todo_q - TodoW'(len);
-      first_q <= 1'b0;
-    end
-  end
-
-  logic [BeatW-1:0] aw_beat;
-  kt_skid #(
-    .Width(BeatW + 8)
-  ) u_aw (
+  kt_axi_split #(
+    .AddrW   (AddrW),
+    .DataW   (DataW),
+    .BytesW  (BytesW),
+    .MaxBeats(MaxBeats)
+  ) u_split (
     .clk_i,
     .rst_ni,
-    .in_valid_i (issue),
-    .in_ready_o (aw_free),
-    .in_data_i  ({beat_q, 8'(len - 1'b1)}),
-    .out_valid_o(aw_valid_o),
-    .out_ready_i(aw_ready_i),
-    .out_data_o ({aw_beat, aw_len_o})
+    .req_valid_i,
+    .req_ready_o,
+    .req_addr_i,
+    .req_bytes_i,
+    .busy_o      (splitting),
+    .room_i      (at_hand && info_free && wait_free),
+    .issue_o     (issue),
+    .beats_o     (len),
+    .first_o     (first),
+    .last_o      (final_burst),
+    .offset_o    (req_offset),
+    .stop_o      (req_stop),
+    .addr_valid_o(aw_valid_o),
+    .addr_ready_i(aw_ready_i),
+    .addr_o      (aw_addr_o),
+    .len_o       (aw_len_o)
   );
+  assign at_hand    = staged_q >= StageW'(len);
+  assign stage_push = data_valid_i && data_ready_o;
   assign aw_id_o    = Id;
-  assign aw_addr_o  = {aw_beat, {LaneW{1'b0}}};
   assign aw_size_o  = 3'(LaneW);
   assign aw_burst_o = 2'b01;  // INCR
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) staged_q <= '0;
+    else staged_q <= staged_q + StageW'(stage_push) - (issue ? StageW'(len) : '0);
+  end
 
   // ---- staging FIFO
   logic             stage_valid, w_load;
@@ -181,7 +143,7 @@ module kt_axi_wr #(
   logic  info_valid, w_last;
   logic [$clog2(Outstanding+1)-1:0] unused_info_level;
 
-  assign info_in = '{len: 8'(len - 1'b1), first: first_q, last: final_burst, offset: offset_q, stop: end_q};
+  assign info_in = '{len: 8'(len - 1'b1), first: first, last: final_burst, offset: req_offset, stop: req_stop};
   kt_fifo #(
     .Width($bits(info_t)),
     .Depth(Outstanding)
@@ -269,6 +231,6 @@ module kt_axi_wr #(
     if (b_valid_i && b_resp_i != 2'b00) error_resp_o <= b_resp_i;
   end
 
-  assign busy_o = active_q || wait_valid;
+  assign busy_o = splitting || wait_valid;
 
 endmodule
