@@ -5,26 +5,15 @@
 #include <algorithm>
 #include <deque>
 
-#include "Vzvc_blocks.h"
 #include "codec/zvc.h"
-#include "tests/rtl/dma/zvc_model.h"
-#include "tests/support/model.h"
+#include "tests/rtl/dma/zvc_bench.h"
 
 namespace kaiten::test {
 namespace {
 
 class Compressor {
  public:
-  explicit Compressor(std::uint64_t seed) : rng_(seed), model_(seed) {
-    auto& top = model_.top();
-    top.rst_ni = 0;
-    top.raw_valid_i = 0;
-    top.packed_ready_i = 0;
-    top.unit_valid_i = 0;
-    top.beat_ready_i = 0;
-    for (int i = 0; i < 3; i++) model_.tick();
-    top.rst_ni = 1;
-  }
+  explicit Compressor(std::uint64_t seed) : rng_(seed), model_(seed) { reset(model_); }
 
   Rng& rng() { return rng_; }
 
@@ -150,25 +139,9 @@ class Compressor {
   std::deque<std::size_t> lengths_;
 };
 
-TEST(Compress, GivesTheModelsBytesUnderAnyStalls) {
-  for (const auto& [in_stall, out_stall] :
-       {std::pair{0, 0}, {50, 0}, {0, 50}, {30, 30}, {90, 10}, {10, 90}}) {
-    SCOPED_TRACE(testing::Message() << in_stall << " % " << out_stall << " %");
-    Compressor c(seed() + static_cast<unsigned>(in_stall * 100 + out_stall));
-    for (int i = 0; i < 150; i++) c.add(random_segment(c.rng()));
-    c.run(in_stall, out_stall);
-  }
-}
+TEST(Compress, GivesTheModelsBytesUnderAnyStalls) { random_segments_under_any_stalls<Compressor>(); }
 
-// Every length up to a few groups, all zero and all kept.
-TEST(Compress, EveryLength) {
-  Compressor c(seed());
-  for (int elements = 1; elements <= 4 * kLanes; elements++) {
-    for (const int density : {0, 100, 50})
-      c.add(random_segment(c.rng(), static_cast<std::size_t>(elements), density));
-  }
-  c.run(0, 0);
-}
+TEST(Compress, EveryLength) { segments_of_every_length<Compressor>(); }
 
 // A beat in every cycle, but for groups that complete two.
 TEST(Compress, TakesABeatACycle) {

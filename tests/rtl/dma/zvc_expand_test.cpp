@@ -6,26 +6,15 @@
 #include <algorithm>
 #include <deque>
 
-#include "Vzvc_blocks.h"
 #include "codec/zvc.h"
-#include "tests/rtl/dma/zvc_model.h"
-#include "tests/support/model.h"
+#include "tests/rtl/dma/zvc_bench.h"
 
 namespace kaiten::test {
 namespace {
 
 class Expander {
  public:
-  explicit Expander(std::uint64_t seed) : rng_(seed), model_(seed) {
-    auto& top = model_.top();
-    top.rst_ni = 0;
-    top.raw_valid_i = 0;
-    top.packed_ready_i = 0;
-    top.unit_valid_i = 0;
-    top.beat_ready_i = 0;
-    for (int i = 0; i < 3; i++) model_.tick();
-    top.rst_ni = 1;
-  }
+  explicit Expander(std::uint64_t seed) : rng_(seed), model_(seed) { reset(model_); }
 
   Rng& rng() { return rng_; }
 
@@ -157,32 +146,14 @@ class Expander {
   std::deque<Out> out_;
 };
 
-constexpr std::pair<int, int> kStalls[] = {{0, 0}, {50, 0}, {0, 50}, {30, 30}, {90, 10}, {10, 90}};
+TEST(Expand, GivesTheElementsUnderAnyStalls) { random_segments_under_any_stalls<Expander>(); }
 
-TEST(Expand, GivesTheElementsUnderAnyStalls) {
-  for (const auto& [in_stall, out_stall] : kStalls) {
-    SCOPED_TRACE(testing::Message() << in_stall << " % " << out_stall << " %");
-    Expander e(seed() + static_cast<unsigned>(in_stall * 100 + out_stall));
-    for (int i = 0; i < 150; i++) e.add(random_segment(e.rng()));
-    e.run(in_stall, out_stall);
-  }
-}
-
-TEST(Expand, EveryLength) {
-  Expander e(seed());
-  for (int elements = 1; elements <= 4 * kLanes; elements++) {
-    for (const int density : {0, 100, 50})
-      e.add(random_segment(e.rng(), static_cast<std::size_t>(elements), density));
-  }
-  e.run(0, 0);
-}
+TEST(Expand, EveryLength) { segments_of_every_length<Expander>(); }
 
 // A bit inverted, bytes changed, units missing or too many, another number of elements: right segments stand
 // between.
 TEST(Expand, FindsEveryCorruption) {
-  for (const auto& [in_stall, out_stall] : kStalls) {
-    SCOPED_TRACE(testing::Message() << in_stall << " % " << out_stall << " %");
-    Expander e(seed() + static_cast<unsigned>(in_stall * 100 + out_stall));
+  under_any_stalls<Expander>([](Expander& e, int in_stall, int out_stall) {
     auto& rng = e.rng();
     int corrupt = 0;
     for (int i = 0; i < 300; i++) {
@@ -221,13 +192,11 @@ TEST(Expand, FindsEveryCorruption) {
     }
     EXPECT_GT(corrupt, 100);
     e.run(in_stall, out_stall);
-  }
+  });
 }
 
 TEST(Expand, IsSafeOnArbitraryBytes) {
-  for (const auto& [in_stall, out_stall] : kStalls) {
-    SCOPED_TRACE(testing::Message() << in_stall << " % " << out_stall << " %");
-    Expander e(seed() + static_cast<unsigned>(in_stall * 100 + out_stall));
+  under_any_stalls<Expander>([](Expander& e, int in_stall, int out_stall) {
     auto& rng = e.rng();
     for (int i = 0; i < 200; i++) {
       Bytes units(static_cast<std::size_t>(pick(rng, 1, 10) * kBeatBytes));
@@ -242,7 +211,7 @@ TEST(Expand, IsSafeOnArbitraryBytes) {
             static_cast<std::uint32_t>(pick(rng, 0, 3)), 5);
     }
     e.run(in_stall, out_stall);
-  }
+  });
 }
 
 TEST(Expand, GivesABeatACycle) {
