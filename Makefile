@@ -45,8 +45,9 @@ check-long: ## the same with the long tests and proofs
 	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
 
-lint: setup ## Verilator -Wall, Verible, elaboration in yosys
+lint: setup ## Verilator -Wall, Verible, elaboration in yosys; clang-format, shellcheck
 	@python3 scripts/lint.py
+	@python3 scripts/lint_software.py
 
 formal: setup ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py

@@ -193,6 +193,8 @@ class Check:
         else:
             print("   tests not run: the build failed", flush=True)
         self.script("lint", [python, "scripts/lint.py", *long], os.path.join(tools.ROOT, "build/lint/junit.xml"))
+        self.script("lint_software", [python, "scripts/lint_software.py"],
+                    os.path.join(tools.ROOT, "build/lint/software.xml"))
         self.script("formal", [python, "scripts/formal.py", "-j", str(self.args.j), *long],
                     os.path.join(tools.ROOT, "build/formal/junit.xml"))
         self.script("synth", [python, "scripts/synth.py", *(["--target", "xc7"] if not self.args.long else [])],

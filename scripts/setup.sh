@@ -19,7 +19,7 @@ packages=(
   g++ cmake ninja-build ccache git
   libgtest-dev flatbuffers-compiler libflatbuffers-dev protobuf-compiler libprotobuf-dev nlohmann-json3-dev libboost-program-options-dev libfmt-dev
   libpng-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev libfftw3-dev
-  python3 python3-venv berkeley-abc
+  python3 python3-venv berkeley-abc shellcheck
 )
 requirements=(scripts/requirements.txt)
 if [[ $(uname -m) == x86_64 ]]; then
