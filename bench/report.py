@@ -23,11 +23,7 @@ def markdown(head, rows):
 
 def write_between(path, name, text):
     """Puts text into a file of the repository, between its two markers of that name."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     full = os.path.join(ROOT, path)
     with open(full) as f:
         old = f.read()
-    if old.count(begin) != 1 or old.count(end) != 1:
-        sys.exit(f"bench: {path} lacks the markers {begin} and {end}")
-    head, rest = old.split(begin)
-    tools.write(full, f"{head}{begin}\n{text}{end}{rest.split(end)[1]}")
+    tools.write(full, tools.between(old, name, text))

@@ -167,6 +167,15 @@ def write(path, text):
     os.replace(path + ".tmp", path)
 
 
+def between(document, name, text):
+    """The document with this text between its two markers of that name."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    if document.count(begin) != 1 or document.count(end) != 1:
+        sys.exit(f"the document lacks the markers {begin} and {end}")
+    head, rest = document.split(begin)
+    return f"{head}{begin}\n{text}{end}{rest.split(end)[1]}"
+
+
 class Results:
     """Counts and prints the outcome of steps, and writes them as JUnit."""
 

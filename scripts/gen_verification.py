@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Writes the table of docs/verification.md: for every module of the RTL the tests that simulate it, the proofs that read it
+and the kill rate of its mutants (docs/mutation.md, docs/zvc_hardware.md).
+
+usage: gen_verification.py [--check] [--summary build/check/summary.json]
+  --check    write nothing; exit code 1 if the committed table differs
+  --summary  also write what the last `make check-long` said"""
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+
+import tools
+
+DOCS = os.path.join(tools.ROOT, "docs", "verification.md")
+# Read by every job, or inside everything: they would only fill the table.
+EVERYWHERE = {"kt_fifo", "kt_skid", "kt_ram_1r1w", "kt_clk_gate"}
+
+
+def read(path):
+    with open(os.path.join(tools.ROOT, path)) as f:
+        return f.read()
+
+
+def found(*patterns):
+    return sorted(os.path.relpath(f, tools.ROOT) for p in patterns for f in glob.glob(os.path.join(tools.ROOT, p), recursive=True))
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def modules():
+    """{module: its block}"""
+    return {stem(f): os.path.basename(os.path.dirname(f)) for f in found("rtl/*/*.sv", "rtl/*.sv") if not f.endswith("_pkg.sv")}
+
+
+def instances(names):
+    """{module of rtl/ or of a test: modules of rtl/ inside it, at any depth}"""
+    direct = {}
+    for path in found("rtl/**/*.sv", "tests/rtl/**/*.sv"):
+        text = re.sub(r"//.*", "", read(path))
+        direct[stem(path)] = {m for m in re.findall(r"^\s*(\w+)\s+(?:#\s*\(|u_\w+\s*\()", text, re.M) if m in names and m != stem(path)}
+
+    def inside(module, seen):
+        for m in direct.get(module, ()):
+            if m not in seen:
+                seen.add(m)
+                inside(m, seen)
+        return seen
+
+    return {module: inside(module, set()) for module in direct}
+
+
+def tests(names, inside):
+    """{module: block tests around it alone, then those around something that contains it}"""
+    own, within = {}, {}
+    for path in found("tests/rtl/**/CMakeLists.txt"):
+        for top, sources in re.findall(r"kaiten_rtl_test\([^)]*?TOP (\w+)[^)]*?SOURCES\s+(\w+)\.cpp", read(path), re.S):
+            if top in names:
+                own.setdefault(top, set()).add(sources)
+            for module in inside.get(top, ()):
+                # A wrapper in tests/ of the module itself is its own test, too.
+                own_test = top not in names and sources.removesuffix("_test") == module
+                (own if own_test else within).setdefault(module, set()).add(sources)
+    return own, within
+
+
+def proofs():
+    """{module: proofs of that name, then other proofs that read it}"""
+    own, other = {}, {}
+    for path in found("formal/*.sby"):
+        for module in re.findall(r"rtl/\w+/(\w+)\.sv", read(path).split("[files]")[-1]):
+            (own if stem(path) == module else other).setdefault(module, set()).add(stem(path))
+    return own, other
+
+
+def table_rows(path):
+    try:
+        text = read(path)
+    except OSError:
+        return []
+    return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+
+
+def kills():
+    """{proof: "38 of 40"}, from tables whose first cell is a proof and one of whose others says how many were killed."""
+    rates = {}
+    for path in ("docs/mutation.md", "docs/zvc_hardware.md"):
+        for row in table_rows(path):
+            name = re.match(r"`?(\w+)(?::\w+)?`?$", row[0])
+            killed = next((m for m in (re.match(r"(\d+) of (\d+)", cell) for cell in row[1:]) if m), None)
+            if name and killed:
+                old = rates.get(name[1], (0, 0))
+                rates[name[1]] = (old[0] + int(killed[1]), old[1] + int(killed[2]))
+    return rates
+
+
+def listed(own, other, module):
+    first = ", ".join(f"`{t}`" for t in sorted(own.get(module, ())))
+    rest = sorted(other.get(module, ())) if module not in EVERYWHERE else []
+    inner = "in " + ", ".join(f"`{t}`" for t in rest) if rest else ""
+    return "; ".join(filter(None, [first, inner])) or "-"
+
+
+def table():
+    names = modules()
+    own_tests, within = tests(names, instances(names))
+    own_proofs, other_proofs = proofs()
+    killed = kills()
+    lines = ["| block | module | block test | proof | mutants killed |", "|---|---|---|---|---|"]
+    for module, block in sorted(names.items(), key=lambda item: (item[1] == "rtl", item[1], item[0])):
+        rate = killed.get(module)
+        lines.append(f"| {'top' if block == 'rtl' else block} | `{module}` | {listed(own_tests, within, module)} | "
+                     f"{listed(own_proofs, other_proofs, module)} | {f'{rate[0]} of {rate[1]}' if rate else '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def summary(path):
+    with open(path) as f:
+        found_ = json.load(f)
+    lines = ["| step | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
+    lines += [f"| {s['step']} | {s['passed']} | {s['failed']} | {len(s['skipped'])} | {s['seconds']:.0f} |" for s in found_["steps"]]
+    lines.append(f"| all | {found_['passed']} | {found_['failed']} | {len(found_['skipped'])} | "
+                 f"{sum(s['seconds'] for s in found_['steps']):.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The table of docs/verification.md.")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--summary", metavar="FILE")
+    args = parser.parse_args()
+    old = read(DOCS)
+    new = tools.between(old, "table", table())
+    if args.summary:
+        new = tools.between(new, "check-long", summary(args.summary))
+    if args.check:
+        return int(new != old)
+    if new != old:
+        tools.write(DOCS, new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))
