@@ -41,6 +41,7 @@ struct PlanOptions {
   std::string html;
   std::string json;
   std::string energy;
+  bool commands = false;
   double period = 0;
   int chips = 0;
 };
@@ -91,6 +92,8 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
       "paper mode: count what crosses a cut beside its map");
   add("sweep", po::value(&o.sweep)->value_name("FROM:TO"),
       "paper mode: traffic at 64 capacities, such as 256KiB:16MiB");
+  add("commands", po::bool_switch(&o.commands),
+      "hardware mode: show the modelled cycles and bytes of each command too");
   add("period", po::value(&o.period)->value_name("CYCLES"),
       "replicate spans on chips of their own until an image takes so long");
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
@@ -129,6 +132,7 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
       }
     }
   }
+  if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
   one_of("--closure", o.closure, {"rolling", "paper"});
   one_of("--residual-penalty", o.penalty, {"on", "off"});
   one_of("--method", o.method,
@@ -248,6 +252,7 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
   const Config& config = preset(o.config);
   report.mode = "hardware";
   report.config = config.name;
+  report.show_commands = o.commands;
   report.array_macs_per_cycle = config.array_multipliers();
   const std::int64_t row = 9LL * config.cp;
   report.capacity_bytes = row * (config.wb_rows + config.vwb_rows + config.sb_depth + config.vb_depth);

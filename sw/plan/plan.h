@@ -24,7 +24,8 @@ struct KeptRows {
   std::string buffer;  // hardware mode: "SB" or "VB"
 };
 
-// Payload bytes by kind, as the counters of the machine tell them (hardware mode).
+// Bytes by kind, as the counters of the machine tell them: payload, or whole words of the bus (hardware
+// mode).
 struct Bytes {
   std::int64_t weights = 0;
   std::int64_t parameters = 0;
@@ -35,6 +36,43 @@ struct Bytes {
   std::int64_t residual = 0;  // what crosses boundaries beside their own map, written and read
 
   std::int64_t total() const { return weights + parameters + commands + input + output + spilled + residual; }
+  Bytes& operator+=(const Bytes& b) {
+    weights += b.weights;
+    parameters += b.parameters;
+    commands += b.commands;
+    input += b.input;
+    output += b.output;
+    spilled += b.spilled;
+    residual += b.residual;
+    return *this;
+  }
+  bool operator==(const Bytes&) const = default;
+};
+
+// What an operator of the model takes (hardware mode): cycles that are its own by the rule of
+// report/layer_clock.h, so that those of all layers add up to the method's.
+struct LayerWork {
+  int number = 0;  // of the operator
+  std::string name;
+  std::string op;
+  int commands = 0;
+  std::int64_t cycles = 0;
+  Bytes bytes;
+  Bytes bus_bytes;
+};
+
+// A command of the program (hardware mode).
+struct CommandWork {
+  std::string_view op;
+  int layer = 0;  // operator
+  int image = 0;
+  int first_row = 0;
+  int rows = 0;
+  std::int64_t start = 0;  // modelled, from the start of the run
+  std::int64_t complete = 0;
+  std::int64_t cycles = 0;  // in its engine
+  Bytes bytes;              // its own 64 included
+  Bytes bus_bytes;
 };
 
 // Busy cycles of the engines by the compiler's model (hardware mode).
@@ -57,6 +95,7 @@ struct Span {
   std::int64_t short_bytes = 0;  // paper mode: missing for one more layer; 0: it would fit, traffic decided
   bool streamed = false;         // hardware mode: weights follow each other through the weight buffer
   Bytes bytes;                   // hardware mode
+  Bytes bus_bytes;               // hardware mode
   Cycles cycles;                 // hardware mode
   int tile = 0;                  // Layer Fusion: side of the output tiles
 };
@@ -68,6 +107,9 @@ struct Method {
   std::int64_t penalty_bytes = 0;  // residual edges that cuts cross
   std::int64_t traffic_bytes = 0;  // of the spans, and the penalty
   Bytes bytes;                     // hardware mode: of all spans
+  Bytes bus_bytes;
+  std::vector<LayerWork> layers;      // hardware mode: that have commands
+  std::vector<CommandWork> commands;  // hardware mode: of the program, in its order
   std::int64_t cycles = 0;         // hardware mode: from start to end, modelled
   std::int64_t macs = 0;           // with what is computed more than once
 };

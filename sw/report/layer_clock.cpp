@@ -22,6 +22,12 @@ consteval std::uint32_t flag(std::string_view name) {
 constexpr std::uint32_t kArrayBusy = flag("array_busy");
 constexpr std::uint32_t kVectorBusy = flag("vector_busy");
 
+std::size_t operators(const Program& program) {
+  int ops = 0;
+  for (const LayerInfo& l : program.layers) ops = std::max(ops, l.op + 1);
+  return std::size_t(ops);
+}
+
 }  // namespace
 
 std::string_view name_of(Wait wait) {
@@ -31,10 +37,8 @@ std::string_view name_of(Wait wait) {
 
 LayerClock::LayerClock(const Program& program)
     : program_(program), array_(std::size_t(program.config.kp + kArrayLatency)), vector_(kVectorLatency) {
-  int ops = 0;
-  for (const LayerInfo& l : program.layers) ops = std::max(ops, l.op + 1);
-  times_.resize(std::size_t(ops));
-  std::vector<std::int64_t> more_rows(std::size_t(ops), 0);
+  times_.resize(operators(program));
+  std::vector<std::int64_t> more_rows(times_.size(), 0);
   for (const CommandMeta& m : program.meta) {
     more_rows[std::size_t(m.op)] += m.kind == CommandMeta::Bytes::kActivations ? m.read_bytes : -m.read_bytes;
   }
@@ -106,6 +110,42 @@ const std::vector<LayerTime>& LayerClock::finish() {
     close(last_op_, engines_[1]);
   }
   return times_;
+}
+
+std::vector<std::uint64_t> modelled_layer_cycles(const Program& program) {
+  // Results leave until the command is complete: the engine's cycles stand in front of that moment.
+  struct Work {
+    std::int64_t from, to;
+    int op;
+  };
+  std::vector<Work> array, vector;
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    const Queue queue = program.commands[i].queue();
+    const CommandMeta& m = program.meta[i];
+    if (queue == Queue::kConv) array.push_back({m.complete - m.cycles, m.complete, m.op});
+    if (queue == Queue::kVector) vector.push_back({m.complete - m.cycles, m.complete, m.op});
+  }
+  const Work never{program.modelled_cycles, program.modelled_cycles, -1};
+  std::vector<std::uint64_t> cycles(operators(program));
+  std::int64_t at = 0;
+  int op = -1;
+  for (std::size_t a = 0, v = 0; a < array.size() || v < vector.size();) {
+    const Work& left = a < array.size() ? array[a] : never;
+    const Work& right = v < vector.size() ? vector[v] : never;
+    std::int64_t until = left.to;
+    op = left.op;
+    if (left.from > at) {  // the array waits
+      const bool works = right.from <= at;
+      if (works || op < 0 || (right.op >= 0 && right.to < left.to)) op = right.op;
+      until = std::min(left.from, works ? right.to : right.from);
+    }
+    cycles[std::size_t(op)] += std::uint64_t(until - at);
+    at = until;
+    while (a < array.size() && array[a].to <= at) a++;
+    while (v < vector.size() && vector[v].to <= at) v++;
+  }
+  if (op >= 0) cycles[std::size_t(op)] += std::uint64_t(program.modelled_cycles - at);
+  return cycles;
 }
 
 std::string limited_by(bool on_array, const LayerTime& time) {

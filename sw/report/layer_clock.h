@@ -82,6 +82,10 @@ class LayerClock {
   int last_op_ = -1;
 };
 
+// The cycles of each layer by the same rule, where every command takes the time the compiler's model gives
+// it. Indexed like graph.ops; they add up to Program::modelled_cycles.
+std::vector<std::uint64_t> modelled_layer_cycles(const Program& program);
+
 // What kept the layer from being faster, or its engine if that worked most of the time: array, vector,
 // weights, rows, output or commands; empty for a layer without cycles.
 std::string limited_by(bool on_array, const LayerTime& time);

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "compile/bus_beats.h"
 #include "compile/lower.h"
 #include "compile/spans.h"
 #include "graph/error.h"
+#include "report/layer_clock.h"
 
 namespace kaiten {
 
@@ -17,6 +19,23 @@ int base_of(const Command& c) {
   if (const auto* l = std::get_if<LoadRowsCommand>(&c.body)) return int(l->base);
   if (const auto* s = std::get_if<StoreCommand>(&c.body)) return int(s->base);
   return -1;
+}
+
+// The kind of a command's bytes; of a map that goes through memory whether it is a boundary between spans or
+// crosses one beside it.
+std::int64_t plan::Bytes::*kind_of(const Command& command, const CommandMeta& meta, bool boundary) {
+  switch (meta.kind) {
+    case CommandMeta::Bytes::kWeights:
+      return &plan::Bytes::weights;
+    case CommandMeta::Bytes::kParameters:
+      return &plan::Bytes::parameters;
+    default:
+      break;
+  }
+  const int base = base_of(command);
+  if (base == int(Base::kInputs)) return &plan::Bytes::input;
+  if (base == int(Base::kOutputs) && meta.written_bytes > 0) return &plan::Bytes::output;
+  return boundary ? &plan::Bytes::spilled : &plan::Bytes::residual;
 }
 
 // Those that are loaded again for other images of a batch once.
@@ -128,34 +147,33 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
   }
   if (!method.spans.empty()) method.spans.back().boundary = plan::Boundary::kOutput;
 
+  std::vector<plan::LayerWork> layers(graph_.ops.size());
   for (std::size_t i = 0; i < program.commands.size(); i++) {
     const CommandMeta& meta = program.meta[i];
+    const Command& command = program.commands[i];
     plan::Span& s = method.spans[std::size_t(std::max(0, span_of[std::size_t(meta.op)]))];
-    plan::Bytes& b = s.bytes;
-    b.commands += std::int64_t(kCommandBytes);
-    switch (meta.kind) {
-      case CommandMeta::Bytes::kWeights:
-        b.weights += meta.read_bytes;
-        break;
-      case CommandMeta::Bytes::kParameters:
-        b.parameters += meta.read_bytes;
-        break;
-      case CommandMeta::Bytes::kActivations: {
-        const int base = base_of(program.commands[i]);
-        const bool boundary = meta.tensor >= 0 && boundary_of[std::size_t(meta.tensor)] >= 0;
-        if (base == int(Base::kInputs)) {
-          b.input += meta.read_bytes;
-        } else if (base == int(Base::kOutputs) && meta.written_bytes > 0) {
-          b.output += meta.written_bytes;
-        } else {
-          (boundary ? b.spilled : b.residual) += meta.read_bytes + meta.written_bytes;
-        }
-        break;
-      }
-      case CommandMeta::Bytes::kNone:
-        break;
-    }
-    switch (program.commands[i].queue()) {
+    plan::CommandWork work{.op = command.name(),
+                           .layer = meta.op,
+                           .image = meta.image,
+                           .first_row = meta.first_row,
+                           .rows = meta.rows,
+                           .start = meta.start,
+                           .complete = meta.complete,
+                           .cycles = meta.cycles};
+    work.bytes.commands = work.bus_bytes.commands = std::int64_t(kCommandBytes);
+    const bool boundary = meta.tensor >= 0 && boundary_of[std::size_t(meta.tensor)] >= 0;
+    const auto kind = kind_of(command, meta, boundary);
+    work.bytes.*kind += meta.read_bytes + meta.written_bytes;
+    const BusBeats beats = bus_beats(command.body, config_);
+    work.bus_bytes.*kind += (beats.read + beats.written) * config_.axi_bytes;
+    s.bytes += work.bytes;
+    s.bus_bytes += work.bus_bytes;
+    plan::LayerWork& layer = layers[std::size_t(meta.op)];
+    layer.commands++;
+    layer.bytes += work.bytes;
+    layer.bus_bytes += work.bus_bytes;
+    method.commands.push_back(work);
+    switch (command.queue()) {
       case Queue::kLoad:
         s.cycles.load += meta.cycles;
         break;
@@ -174,13 +192,18 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
     s.traffic_bytes = s.bytes.total() - s.bytes.residual;
     method.penalty_bytes += s.bytes.residual;
     method.traffic_bytes += s.bytes.total();
-    method.bytes.weights += s.bytes.weights;
-    method.bytes.parameters += s.bytes.parameters;
-    method.bytes.commands += s.bytes.commands;
-    method.bytes.input += s.bytes.input;
-    method.bytes.output += s.bytes.output;
-    method.bytes.spilled += s.bytes.spilled;
-    method.bytes.residual += s.bytes.residual;
+    method.bytes += s.bytes;
+    method.bus_bytes += s.bus_bytes;
+  }
+  const std::vector<std::uint64_t> cycles = modelled_layer_cycles(program);
+  for (std::size_t op = 0; op < layers.size(); op++) {
+    plan::LayerWork& layer = layers[op];
+    if (layer.commands == 0) continue;
+    layer.number = int(op);
+    layer.name = graph_.ops[op].name;
+    layer.op = name_of(graph_.ops[op].kind);
+    layer.cycles = std::int64_t(cycles[op]);
+    method.layers.push_back(std::move(layer));
   }
   return method;
 }

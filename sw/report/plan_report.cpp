@@ -34,6 +34,37 @@ nlohmann::ordered_json json_of(const plan::Bytes& b) {
           {"output", b.output},   {"spilled", b.spilled},       {"residual", b.residual}};
 }
 
+nlohmann::ordered_json json_of(const std::vector<plan::LayerWork>& layers) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const plan::LayerWork& l : layers) {
+    all.push_back({{"layer", l.number},
+                   {"name", l.name},
+                   {"op", l.op},
+                   {"commands", l.commands},
+                   {"cycles", l.cycles},
+                   {"bytes", json_of(l.bytes)},
+                   {"bus_bytes", json_of(l.bus_bytes)}});
+  }
+  return all;
+}
+
+nlohmann::ordered_json json_of(const std::vector<plan::CommandWork>& commands) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const plan::CommandWork& c : commands) {
+    all.push_back({{"op", c.op},
+                   {"layer", c.layer},
+                   {"image", c.image},
+                   {"first_row", c.first_row},
+                   {"rows", c.rows},
+                   {"start", c.start},
+                   {"complete", c.complete},
+                   {"cycles", c.cycles},
+                   {"bytes", json_of(c.bytes)},
+                   {"bus_bytes", json_of(c.bus_bytes)}});
+  }
+  return all;
+}
+
 std::int64_t busy_cycles(const plan::Span& s) {
   return std::max({s.cycles.array, s.cycles.vector, s.cycles.load, s.cycles.store});
 }
@@ -67,6 +98,50 @@ std::string machine_spans_text(const PlanReport& r, const plan::Method& m, std::
   return table.text(width);
 }
 
+// What the compiler's model of the machine says of each layer.
+std::string layers_text(const plan::Method& m, std::size_t width) {
+  Table table({{"layer", true, 0, false},
+               {"name", false, 0, true},
+               {"operator", false, 8, false},
+               {"commands", true, 3, false},
+               {"cycles", true, 0, false},
+               {"of all", true, 7, false},
+               {"weights", true, 5, false},
+               {"parameters", true, 1, false},
+               {"input, output", true, 4, false},
+               {"spilled, residual", true, 2, false},
+               {"bus bytes", true, 6, false}});
+  for (const plan::LayerWork& l : m.layers) {
+    table.add({std::to_string(l.number), l.name, l.op, std::to_string(l.commands), bytes_text(l.cycles),
+               fmt::format("{:.1f} %", 100 * double(l.cycles) / double(m.cycles)),
+               bytes_text(l.bytes.weights), bytes_text(l.bytes.parameters),
+               bytes_text(l.bytes.input + l.bytes.output), bytes_text(l.bytes.spilled + l.bytes.residual),
+               bytes_text(l.bus_bytes.total())});
+  }
+  return table.text(width);
+}
+
+std::string commands_text(const plan::Method& m, std::size_t width) {
+  Table table({{"command", true, 0, false},
+               {"operation", false, 0, false},
+               {"layer", true, 0, false},
+               {"image", true, 1, false},
+               {"rows", false, 3, false},
+               {"start", true, 0, false},
+               {"complete", true, 0, false},
+               {"cycles", true, 0, false},
+               {"bytes", true, 5, false},
+               {"bus bytes", true, 4, false}});
+  for (std::size_t i = 0; i < m.commands.size(); i++) {
+    const plan::CommandWork& c = m.commands[i];
+    table.add({std::to_string(i), std::string(c.op), std::to_string(c.layer), std::to_string(c.image),
+               c.rows > 0 ? fmt::format("{}-{}", c.first_row, c.first_row + c.rows - 1) : "-",
+               bytes_text(c.start), bytes_text(c.complete), bytes_text(c.cycles), bytes_text(c.bytes.total()),
+               bytes_text(c.bus_bytes.total())});
+  }
+  return table.text(width);
+}
+
 std::string machine_methods_text(const PlanReport& r, std::size_t width) {
   Table table({{"method", false, 0, false},
                {"spans", true, 3, false},
@@ -79,6 +154,7 @@ std::string machine_methods_text(const PlanReport& r, std::size_t width) {
                {"spilled", true, 7, false},
                {"residual", true, 6, false},
                {"commands", true, 4, false},
+               {"bus bytes", true, 2, false},
                {"cycles", true, 9, false},
                {"array", true, 5, false},
                {"energy mJ", true, 2, false}});
@@ -97,6 +173,7 @@ std::string machine_methods_text(const PlanReport& r, std::size_t width) {
                bound != nullptr ? fmt::format("{:.4f}", share) : "-", bytes_text(m.bytes.weights),
                bytes_text(m.bytes.parameters), bytes_text(m.bytes.input), bytes_text(m.bytes.output),
                bytes_text(m.bytes.spilled), bytes_text(m.bytes.residual), bytes_text(m.bytes.commands),
+               m.cycles > 0 ? bytes_text(m.bus_bytes.total()) : "-",
                m.cycles > 0 ? bytes_text(m.cycles) : "-",
                m.cycles > 0 ? fmt::format("{:.1f} %", 100 * busy) : "-",
                fmt::format("{:.3f}", r.energies[i].total())});
@@ -203,9 +280,11 @@ std::string to_text(const PlanReport& r, std::size_t width) {
                                 r.mode, where, r.batch > 1 ? fmt::format(", batch {}", r.batch) : "");
   if (!r.methods.empty()) {
     const bool machine = !r.config.empty();
-    out += "\n" + title_of(r.methods.front()) + "\n";
-    out +=
-        machine ? machine_spans_text(r, r.methods.front(), width) : spans_text(r, r.methods.front(), width);
+    const plan::Method& first = r.methods.front();
+    out += "\n" + title_of(first) + "\n";
+    if (r.show_commands) out += commands_text(first, width) + "\n";
+    if (!first.layers.empty()) out += layers_text(first, width) + "\n";
+    out += machine ? machine_spans_text(r, first, width) : spans_text(r, first, width);
     out += "\n" + (machine ? machine_methods_text(r, width) : methods_text(r, width));
   }
   if (!r.sweep.empty()) out += "\n" + sweep_text(r, width);
@@ -235,6 +314,11 @@ std::string to_json(const PlanReport& r) {
     o["macs"] = m.macs;
     if (!r.config.empty()) {
       o["bytes"] = json_of(m.bytes);
+      if (m.cycles > 0) {
+        o["bus_bytes"] = json_of(m.bus_bytes);
+        o["layers"] = json_of(m.layers);
+        if (r.show_commands && i == 0) o["commands"] = json_of(m.commands);
+      }
       o["cycles"] = m.cycles;
     }
     o["energy_millijoules"] = {
@@ -248,6 +332,7 @@ std::string to_json(const PlanReport& r) {
       if (s.tile > 0) span["tile"] = s.tile;
       if (!r.config.empty()) {
         span["bytes"] = json_of(s.bytes);
+        if (m.cycles > 0) span["bus_bytes"] = json_of(s.bus_bytes);
         span["cycles"] = {{"array", s.cycles.array},
                           {"vector", s.cycles.vector},
                           {"load", s.cycles.load},

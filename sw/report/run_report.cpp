@@ -107,10 +107,13 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   r.bus = {counters["beats_read"] * width, counters["beats_written"] * width};
   const BusBeats beats = bus_beats(program);
   r.predicted_bus = {std::uint64_t(beats.read) * width, std::uint64_t(beats.written) * width};
+  r.predicted_cycles = std::uint64_t(program.modelled_cycles);
+  const std::vector<std::uint64_t> predicted_cycles = modelled_layer_cycles(program);
   for (const LayerInfo& info : program.layers) {
     const Op& op = graph.ops[std::size_t(info.op)];
     LayerReport l;
     l.name = op.name;
+    l.predicted_cycles = predicted_cycles[std::size_t(info.op)];
     l.op = std::string(name_of(op.kind));
     l.shape_in = shape_text(graph.input_of(op).shape);
     l.shape_out = shape_text(graph.output_of(op).shape);
@@ -297,6 +300,7 @@ std::string to_json(const RunReport& r) {
     j["exact"] = nullptr;
   }
   j["cycles"] = r.cycles;
+  j["predicted_cycles"] = r.predicted_cycles;
   j["macs"] = r.macs;
   j["array_utilization"] = r.array_utilization();
   j["mac_utilization"] = r.mac_utilization();
@@ -326,6 +330,7 @@ std::string to_json(const RunReport& r) {
          {"shape_out", l.shape_out},
          {"macs", l.macs},
          {"cycles", l.cycles},
+         {"predicted_cycles", l.predicted_cycles},
          {"utilization", l.utilization},
          {"limited_by", l.limited_by},
          {"losses", losses},

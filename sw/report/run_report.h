@@ -25,6 +25,7 @@ struct LayerReport {
   bool on_array = false;
   std::uint64_t macs = 0;
   std::uint64_t cycles = 0;
+  std::uint64_t predicted_cycles = 0;
   double utilization = 0;  // of the multipliers of its engine
   std::string limited_by;
   // Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not
@@ -87,6 +88,7 @@ struct RunReport {
   std::optional<bool> exact;  // nothing: not checked
   std::string difference;     // the first one, where not exact
   std::uint64_t cycles = 0;
+  std::uint64_t predicted_cycles = 0;
   std::uint64_t macs = 0;
   std::uint64_t array_macs = 0;
   double seconds = 0;  // in the evaluation loop

@@ -63,6 +63,8 @@ class Plan(CommandCase):
         self.assertEqual(sorted(layers), list(range(min(layers), max(layers) + 1)))
         done = run(KAITEN, "run", "demo", "--config", "nano", "--json", "-")
         counted = json.loads(done.stdout)["bytes"]
+        self.assertEqual(sum(best["bus_bytes"].values()), sum(json.loads(done.stdout)["bus_bytes"].values()))
+        self.assertEqual(best["cycles"], json.loads(done.stdout)["predicted_cycles"])
         kinds = best["bytes"]
         for kind in ("weights", "parameters", "commands"):
             self.assertEqual(counted["read"][kind], kinds[kind])
@@ -77,6 +79,22 @@ class Plan(CommandCase):
         self.assertEqual((two["input"], two["output"]), (2 * kinds["input"], 2 * kinds["output"]))
         small = self.report(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
         self.assertEqual(small["spans"][-1]["boundary"], "output")
+
+    def test_layers_and_commands_add_up(self):
+        m = self.report("demo", "--config", "nano", "--commands")["methods"][0]
+        for kind in ("bytes", "bus_bytes"):
+            for part in ("spans", "layers", "commands"):
+                self.assertEqual({k: sum(x[kind][k] for x in m[part]) for k in m[kind]}, m[kind], (part, kind))
+        self.assertEqual(sum(layer["cycles"] for layer in m["layers"]), m["cycles"])
+        self.assertEqual(max(c["complete"] for c in m["commands"]), m["cycles"])
+        self.assertEqual(sum(layer["commands"] for layer in m["layers"]), len(m["commands"]))
+        self.assertEqual(m["bytes"]["commands"], 64 * len(m["commands"]))
+        text = self.run_command("demo", "--config", "nano", "--method", "optimal").stdout
+        self.assertRegex(text, r"(?m)^layer +name +operator +commands +cycles .* bus bytes$")
+        self.assertNotIn("load_weights", text)
+        text = self.run_command("demo", "--config", "nano", "--method", "optimal", "--commands").stdout
+        self.assertEqual(text.count("load_weights"), sum(c["op"] == "load_weights" for c in m["commands"]))
+        self.refused("demo", "--capacity", "1MiB", "--commands")
 
     def test_page_is_self_contained(self):
         for mode, drawings in (("--capacity", 4), ("--config", 3)):

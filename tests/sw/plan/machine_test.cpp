@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "compile/bus_beats.h"
 #include "compile/compiler.h"
 #include "compile/lower.h"
 #include "compile/spans.h"
@@ -157,6 +158,28 @@ TEST(MachinePlan, TellsTheBytesOfTheCommands) {
     std::int64_t sum = best.penalty_bytes;
     for (const plan::Span& s : best.spans) sum += s.traffic_bytes;
     EXPECT_EQ(sum, best.traffic_bytes);
+    // Of layers and of commands, too.
+    plan::Bytes of_layers, of_commands, bus_of_layers, bus_of_commands;
+    std::int64_t cycles = 0, last = 0;
+    for (const plan::LayerWork& l : best.layers) {
+      of_layers += l.bytes;
+      bus_of_layers += l.bus_bytes;
+      cycles += l.cycles;
+    }
+    for (const plan::CommandWork& c : best.commands) {
+      of_commands += c.bytes;
+      bus_of_commands += c.bus_bytes;
+      last = std::max(last, c.complete);
+    }
+    EXPECT_EQ(of_layers, best.bytes);
+    EXPECT_EQ(of_commands, best.bytes);
+    EXPECT_EQ(bus_of_layers, best.bus_bytes);
+    EXPECT_EQ(bus_of_commands, best.bus_bytes);
+    EXPECT_EQ(cycles, best.cycles);
+    EXPECT_EQ(last, best.cycles);
+    EXPECT_EQ(best.commands.size(), program.commands.size());
+    const BusBeats beats = bus_beats(program);
+    EXPECT_EQ(best.bus_bytes.total(), (beats.read + beats.written) * config.axi_bytes);
     // Every map on chip, so nothing but both ends moves.
     EXPECT_EQ(best.bytes.spilled + best.bytes.residual, 0);
     EXPECT_EQ(best.bytes.input, network.maps.front().elements());

@@ -105,6 +105,33 @@ TEST(LayerClock, EveryCycleHasALayer) {
   EXPECT_EQ(limited_by(true, waiting), "commands");
 }
 
+// The array works in cycles 60 to 99, the vector engine from 90 on; the last results reach memory in cycle
+// 159.
+TEST(LayerClock, ModelledCyclesHaveALayerToo) {
+  Graph graph;
+  Program p = two_layers(graph);
+  p.commands.clear();
+  p.meta.clear();
+  const auto add = [&](CommandBody body, int op, std::int64_t cycles, std::int64_t complete) {
+    p.commands.push_back({{}, std::move(body)});
+    p.meta.push_back({});
+    p.meta.back().op = op;
+    p.meta.back().cycles = cycles;
+    p.meta.back().complete = complete;
+  };
+  add(LoadRowsCommand{}, 0, 10, 30);
+  add(ConvCommand{}, 0, 40, 100);
+  add(StoreCommand{}, 1, 0, 160);
+  add(WindowCommand{}, 1, 60, 150);
+  p.modelled_cycles = 160;
+  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{100, 60}));
+  add(ConvCommand{}, 0, 5, 158);  // begins behind the vector engine's end
+  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{110, 50}));
+  p.commands.clear();
+  p.meta.clear();
+  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{0, 0}));
+}
+
 TEST(RunReport, HasTheKeysOfTheInterface) {
   Graph graph;
   const Program p = two_layers(graph);
@@ -119,9 +146,9 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   r.loop_cycles = 1000;
   r.outputs.push_back({"logits", "1x10", "int8", {{3, 7, "three"}}});
   const auto j = nlohmann::json::parse(to_json(r));
-  for (const char* key : {"model", "config", "exact", "cycles", "macs", "array_utilization",
-                          "mac_utilization", "seconds", "khz", "bytes", "bus_bytes", "predicted_bytes",
-                          "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
+  for (const char* key : {"model", "config", "exact", "cycles", "predicted_cycles", "macs",
+                          "array_utilization", "mac_utilization", "seconds", "khz", "bytes", "bus_bytes",
+                          "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
   EXPECT_EQ(j["khz"], 2.0);
@@ -134,8 +161,11 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   EXPECT_EQ(j["predicted_bytes"]["read"]["activations"], 64);
   EXPECT_EQ(j["predicted_bytes"]["read"]["weights"], 32);
   EXPECT_EQ(j["layers"].size(), 2U);
-  for (const char* key : {"name", "op", "shape_in", "shape_out", "macs", "cycles", "utilization",
-                          "limited_by", "bytes_read", "bytes_written"}) {
+  EXPECT_EQ(j["predicted_cycles"], p.modelled_cycles);
+  EXPECT_EQ(j["layers"][0]["predicted_cycles"].get<int>() + j["layers"][1]["predicted_cycles"].get<int>(),
+            p.modelled_cycles);
+  for (const char* key : {"name", "op", "shape_in", "shape_out", "macs", "cycles", "predicted_cycles",
+                          "utilization", "limited_by", "bytes_read", "bytes_written"}) {
     EXPECT_TRUE(j["layers"][0].contains(key)) << key;
   }
   EXPECT_EQ(j["outputs"][0]["top5"][0]["label"], "three");
