@@ -63,9 +63,10 @@ fuzz: ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
 	@cmake --build build-sanitize -j $(JOBS) --target fuzz_targets
 	@python3 scripts/fuzz.py $(FUZZ_ARGS)
 
-bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the Occam paper's plans, codecs, convolutions by FFT
+bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the cycle model, the Occam paper's plans, codecs, convolutions by FFT
 	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
+	@python3 bench/cycle_model.py --build $(BUILD)
 	@python3 bench/plan.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD) --layouts

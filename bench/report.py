@@ -1,10 +1,13 @@
 """What the benches share: the program they measure, Markdown tables, and the places in the documents that hold them."""
 import os
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
+
+SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 
 
 def program(build, name, target=None):
@@ -13,6 +16,26 @@ def program(build, name, target=None):
     if not os.path.exists(path):
         how = f"cmake --build {build} --target {target}" if target else "run `make verilate`"
         sys.exit(f"bench: {os.path.relpath(path)} is missing ({how})")
+    return path
+
+
+def model(source, name, build):
+    """Path of a network: 'demo', a file of the shared folder, or what kaiten-generate makes in `build`/bench. None, and a line that
+    calls it `name`, where the file is absent."""
+    if source == "demo":
+        return source
+    if "/" in source:
+        path = os.path.join(SHARED, source)
+        if os.path.exists(path):
+            return path
+        print(f"bench: {name} left out, {os.path.normpath(path)} is absent (docs/models.md)", file=sys.stderr)
+        return None
+    path = os.path.join(ROOT, build, "bench", source + ".tflite")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        done = subprocess.run([os.path.join(ROOT, build, "kaiten-generate"), source, "--output", path], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"bench: {done.stderr.strip()}")
     return path
 
 

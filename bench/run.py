@@ -20,7 +20,6 @@ import time
 import report
 from report import ROOT, markdown, tools
 
-SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 ALL = ("nano", "unit", "small", "base")
 TFLITE = "models/tflite/"  # in the shared folder
 NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes, configurations
@@ -42,26 +41,6 @@ NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes
     "first layer 11x11/4, 96 channels": ("stem_11x11", ("nano", "base")),
 }
 LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md
-
-
-def find(name, build):
-    """The model of a network: a path, 'demo', or None where its file is absent."""
-    source = NETWORKS[name][0]
-    if source == "demo":
-        return source
-    if source.startswith(TFLITE):
-        path = os.path.join(SHARED, source)
-        if os.path.exists(path):
-            return path
-        print(f"bench: {name} left out, {os.path.normpath(path)} is absent (docs/models.md)", file=sys.stderr)
-        return None
-    path = os.path.join(build, "bench", source + ".tflite")
-    if not os.path.exists(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        done = subprocess.run([os.path.join(build, "kaiten-generate"), source, "--output", path], capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"bench: {done.stderr.strip()}")
-    return path
 
 
 def run(kaiten, model, config, *options):
@@ -168,7 +147,7 @@ def main():
         configs = [c for c in configs if c in wanted]
         if not configs or not re.search(args.networks, name):
             continue
-        model = find(name, build)
+        model = report.model(NETWORKS[name][0], name, args.build)
         for config in configs if model else ():
             result = results[name, config] = measure(kaiten, model, config, args.seconds)
             print(f"bench: {name} on {config}: {result['cycles']:,} cycles, {result['khz']:,.0f} kHz, "

@@ -110,8 +110,8 @@ struct Method {
   Bytes bus_bytes;
   std::vector<LayerWork> layers;      // hardware mode: that have commands
   std::vector<CommandWork> commands;  // hardware mode: of the program, in its order
-  std::int64_t cycles = 0;         // hardware mode: from start to end, modelled
-  std::int64_t macs = 0;           // with what is computed more than once
+  std::int64_t cycles = 0;            // hardware mode: from start to end, modelled
+  std::int64_t macs = 0;              // with what is computed more than once
 };
 
 }  // namespace kaiten::plan
