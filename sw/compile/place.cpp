@@ -92,7 +92,7 @@ class Placer {
           p.rings[r] = it->second;
           continue;
         }
-        const int slots = p.rows.slots(r, needed[r], slack);
+        const int slots = ring.slots(needed[r], slack);
         const auto first = space_[std::size_t(ring.buffer)].take(slots * ring.slot_size, whole && k % 2 == 1);
         if (!first) {
           too_small = ring.buffer;

@@ -87,7 +87,7 @@ SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, cons
         slot_size = RowLayout(lowering.storages[s].groups, width).slot_size;
       }
       ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, slots, pitch);
-      rows.rings.push_back({int(s), Buffer(b), slot_size, held, 1, parts});
+      rows.rings.push_back({int(s), Buffer(b), slot_size, held, 1, parts, passes * pitch});
     }
   }
   // Maps that are read from memory, as far as they were made before.

@@ -100,26 +100,27 @@ struct SpanRows {
     int producer_block = 1;
     // Parts may be rows apart: rows that share a slot must share the banks of their words, which repeat every three.
     bool parts = false;
+    int all = 0;  // slots for all rows of all images
 
-    // At least so many, of `all`.
-    int slots(int wanted, int all) const { return std::min(all, parts ? ceil_div(wanted, 3) * 3 : wanted); }
+    // Slots where so many rows are needed, with room for so many blocks more.
+    int slots(int needed, int slack_blocks) const {
+      if (whole) return all;
+      const int wanted = needed + slack_blocks * producer_block;
+      return std::min(all, parts ? ceil_div(wanted, 3) * 3 : wanted);
+    }
   };
-  // Slots of a ring that needs so many rows, with room for so many blocks more; all rows where it is whole.
-  int slots(std::size_t ring, int needed, int slack_blocks) const {
-    const Ring& r = rings[ring];
-    const int all = flow.all_slots(int(ring));
-    return r.whole ? all : r.slots(needed + slack_blocks * r.producer_block, all);
-  }
 
   RowFlow flow;
   std::vector<Node> nodes;
   std::vector<Ring> rings;
 };
 
-// And how many rows each ring needs, with everything around the span spilled.
+// What a span needs with everything around it spilled: its rings with their slots, and the nodes that load. A plan
+// looks at thousands of spans and remembers them, so their flows are not kept.
 struct SpanShape {
-  SpanRows rows;
+  std::vector<SpanRows::Ring> rings;
   std::vector<int> slots;
+  std::vector<SpanRows::Node> loads;
 };
 
 SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const Span& span,

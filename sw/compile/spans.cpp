@@ -237,15 +237,15 @@ class Planner {
     } else {
       spans.push_back({tasks, 0, options_.images, stripes});
     }
-    const auto& [rows, slots] = shape_of(spans.front());
+    const SpanShape& shape = shape_of(spans.front());
     std::int64_t cycles = estimate(tasks);
     bool all = true;
-    least_fits_ = check(p, 0, q, 0, first, end, rows, slots, 1, stripes).has_value();
+    least_fits_ = check(p, 0, q, 0, first, end, shape, 1, stripes).has_value();
     for (std::uint32_t in = 0; in < best_[p].size(); in++) {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
         if (!agree(p, in, q, out)) continue;
-        const auto cost = check(p, in, q, out, first, end, rows, slots, int(spans.size()), stripes);
+        const auto cost = check(p, in, q, out, first, end, shape, int(spans.size()), stripes);
         if (!cost) {
           all = false;
           continue;
@@ -266,8 +266,12 @@ class Planner {
     }
     const auto [it, is_new] = memo_.try_emplace(std::move(key));
     if (is_new) {
-      it->second.rows = span_rows(lowering_, uses_, span, Held(uses_.size()));
-      it->second.slots = it->second.rows.flow.slots_needed();
+      SpanRows rows = span_rows(lowering_, uses_, span, Held(uses_.size()));
+      it->second.slots = rows.flow.slots_needed();
+      it->second.rings = std::move(rows.rings);
+      for (SpanRows::Node& node : rows.nodes) {
+        if (node.storage >= 0) it->second.loads.push_back(std::move(node));
+      }
     }
     return it->second;
   }
@@ -297,9 +301,8 @@ class Planner {
 
   // Bytes moved, or nothing where the rows do not fit.
   std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
-                                    std::size_t first, std::size_t end, const SpanRows& rows,
-                                    const std::vector<int>& slots, int rounds, int stripes) {
-    std::array<std::int64_t, kBuffers> used{};
+                                    std::size_t first, std::size_t end, const SpanShape& shape, int rounds,
+                                    int stripes) {
     std::int64_t bytes = 0;
     held_.assign(uses_.size(), 0);
     for (std::size_t i = 0; i < crossing_[p].size(); i++)
@@ -313,12 +316,9 @@ class Planner {
       for (int v : op.inputs) any |= held(storage_of(v));
       if (any) return std::nullopt;
     }
-    for (std::size_t r = 0; r < rows.rings.size(); r++) {
-      const SpanRows::Ring& ring = rows.rings[r];
-      if (held(ring.storage)) continue;  // below
-      used[std::size_t(ring.buffer)] +=
-          std::int64_t(rows.slots(r, slots[r], options_.slack_blocks)) * ring.slot_size;
-    }
+    // Held ones: below.
+    std::array<std::int64_t, kBuffers> used =
+        addresses(shape.rings, shape.slots, options_.slack_blocks, held);
     const auto whole = [&](int s) {
       const Uses& u = uses_[std::size_t(s)];
       for (int b = 0; b < kBuffers; b++) {
@@ -334,8 +334,7 @@ class Planner {
       if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
     }
     if (!room_for(used)) return std::nullopt;
-    for (const SpanRows::Node& node : rows.nodes) {
-      if (node.storage < 0) continue;
+    for (const SpanRows::Node& node : shape.loads) {
       if (held(node.storage)) continue;
       for (int part : node.parts) {
         bytes +=
@@ -350,7 +349,20 @@ class Planner {
     return options_.images * bytes;
   }
 
-  // Addresses of SB and VB.
+  // Addresses of SB and VB that rings take, but for some storages.
+  template <class Without>
+  static std::array<std::int64_t, kBuffers> addresses(const std::vector<SpanRows::Ring>& rings,
+                                                      const std::vector<int>& slots, int slack_blocks,
+                                                      Without without) {
+    std::array<std::int64_t, kBuffers> used{};
+    for (std::size_t r = 0; r < rings.size(); r++) {
+      if (without(rings[r].storage)) continue;
+      used[std::size_t(rings[r].buffer)] +=
+          std::int64_t(rings[r].slots(slots[r], slack_blocks)) * rings[r].slot_size;
+    }
+    return used;
+  }
+
   bool room_for(const std::array<std::int64_t, kBuffers>& used) const {
     return used[0] <= config_.sb_depth - options_.reserve[0] &&
            used[1] <= config_.vb_depth - options_.reserve[1];
@@ -449,18 +461,12 @@ class Planner {
 
   bool fits(const Span& span, const SpanPlan& plan) const {
     const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
-    const std::vector<int> slots = rows.flow.slots_needed();
-    std::array<std::int64_t, kBuffers> used{};
-    for (std::size_t r = 0; r < rows.rings.size(); r++) {
-      const SpanRows::Ring& ring = rows.rings[r];
-      used[std::size_t(ring.buffer)] +=
-          std::int64_t(rows.slots(r, slots[r], options_.slack_blocks)) * ring.slot_size;
-    }
-    return room_for(used);
+    return room_for(
+        addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks, [](int) { return false; }));
   }
 
-  // Tells which layer cannot be reached.
-  [[noreturn]] void refuse() const {
+  // Tells which layer cannot be reached, and how many bytes are missing for a row of it at a time.
+  [[noreturn]] void refuse() {
     std::size_t p = order_.size();
     while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
       p--;
@@ -468,15 +474,19 @@ class Planner {
     const Op& o = graph_.ops[std::size_t(op.op)];
     const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
+    const int depth = sb ? config_.sb_depth : config_.vb_depth;
+    const SpanShape& least = shape_of({{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images});
+    const auto used = addresses(least.rings, least.slots, 0, [](int) { return false; });
+    const std::int64_t missing = used[sb ? 0 : 1] - depth;
     const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
     if (op.engine == Engine::kConv && op.out.w > config_.ob_pixels && !can_stripe(op, 2)) {
       throw InputError(layer + "output columns at most " + std::to_string(config_.ob_pixels) +
                        ", found: " + std::to_string(op.out.w));
     }
-    throw InputError(layer + std::to_string(sb ? config_.sb_depth : config_.vb_depth) + " addresses of " +
-                     (sb ? "SB" : "VB") +
+    throw InputError(layer + std::to_string(depth) + " addresses of " + (sb ? "SB" : "VB") +
                      ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
-                     " rows of " + std::to_string(slot_size) + " addresses");
+                     " rows of " + std::to_string(slot_size) + " addresses" +
+                     (missing > 0 ? ", " + std::to_string(missing * 9 * config_.cp) + " bytes short" : ""));
   }
 
   static constexpr std::size_t kLongestSpan = 64;

@@ -129,6 +129,9 @@ class Plan(CommandCase):
             self.refused("demo", "--config", "nano", *paper)
         self.refused("demo", "--config", "huge")
         self.refused(table("alexnet"), "--config", "nano")
+        # seven rows of 100 addresses of nine words of four bytes
+        self.assertIn("'pool' (mean): limit: 512 addresses of VB, found: 7 rows of 100 addresses, 6768 bytes short",
+                      self.refused(table("resnet18"), "--config", "nano"))
         for sweep in ("1MiB", "2MiB:1MiB", "1MiB:", "0:1MiB", "1KiB:2KiB"):
             self.refused(table("vgg16"), "--capacity", "3MiB", "--sweep", sweep)
         self.refused(table("vgg16"), "--capacity", "3MiB", "--method", "best")
