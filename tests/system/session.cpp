@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compile/bus_beats.h"
 #include "device/csr.h"
 #include "device/row_poison.h"
 #include "device/watcher.h"
@@ -190,6 +191,9 @@ void Session::check_counters(const Counters& c) {
   const std::uint64_t beat = std::uint64_t(program().config.axi_bytes);
   EXPECT_GE(c["beats_read"] * beat, read + parameters + read_commands);
   EXPECT_GE(c["beats_written"] * beat, c["written_activations"]);
+  const BusBeats beats = bus_beats(program());
+  EXPECT_TRUE(zvc_read > 0 || c["beats_read"] == std::uint64_t(beats.read));
+  EXPECT_TRUE(zvc_written > 0 || c["beats_written"] == std::uint64_t(beats.written));
   const std::uint32_t completed[] = {csr::kCompletedLoad, csr::kCompletedConv, csr::kCompletedVector,
                                      csr::kCompletedStore};
   for (int q = 0; q < kQueues; q++) {

@@ -23,6 +23,12 @@ namespace {
 
 using test::GraphBuilder;
 
+#ifdef KAITEN_LONG
+constexpr int kGraphs = 20000;
+#else
+constexpr int kGraphs = 3000;
+#endif
+
 // Convolutions, depthwise layers and pools in a chain, additions over some of them.
 Graph random_graph(std::mt19937_64& rng, int layers) {
   GraphBuilder g(rng());
@@ -79,7 +85,7 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
   int cut = 0;
   int fit = 0;
   int moved = 0;
-  for (int t = 0; t < 3000; t++) {
+  for (int t = 0; t < kGraphs; t++) {
     const Graph graph = random_graph(rng, 2 + int(rng() % 4));
     const Config config = small_machine(rng);
     const Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
@@ -133,8 +139,8 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
     moved += best->bytes > std::int64_t(in.bytes()) + std::int64_t(out.bytes()) * 4;
   }
   std::printf("%d fit, %d of them in several spans, %d spill\n", fit, cut, moved);
-  EXPECT_GT(fit, 600);
-  EXPECT_GT(cut, 100);
+  EXPECT_GT(fit, kGraphs / 5);
+  EXPECT_GT(cut, kGraphs / 30);
 }
 
 TEST(MachinePlan, TellsTheBytesOfTheCommands) {
