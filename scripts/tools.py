@@ -13,6 +13,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.abspath(os.environ.get("KAITEN_VENV") or os.path.join(ROOT, ".venv"))
+# Models and vectors that are not part of the repository; may not be there.
+SHARED = os.path.abspath(os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared"))
 
 
 _running = set()
