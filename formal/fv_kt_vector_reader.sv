@@ -15,7 +15,8 @@ module fv_kt_vector_reader
   vec_cmd_t   cmd_q;
   vec_plan_t  plan_q;
   logic       start_q, started_q;
-  logic       ready, first, last, operand;
+  logic       ready, first, last;
+  logic [1:0] operand;
   tap_t       tap[9];
   logic [2:0] off_map, missing;
 
@@ -48,7 +49,7 @@ module fv_kt_vector_reader
   );
   `include "fv_reset.svh"
 
-  `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && plan_i.origin.mod < 4'd9 && plan_i.window_step.mod < 4'd9)
+  `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.operand_step.mod < 4'd9 && plan_i.origin.mod < 4'd9 && plan_i.window_step.mod < 4'd9)
   `FV_ASSUME(m_mod3, cmd_i.top_mod3 < 2'd3 && plan_i.stride_mod3 < 2'd3)
 
   logic rd_q;
@@ -64,11 +65,12 @@ module fv_kt_vector_reader
     end
   end
 
-  `FV_ASSERT(i_words, !(start_q || started_q) || (cmd_q.pixel.mod < 4'd9 && plan_q.origin.mod < 4'd9
+  `FV_ASSERT(i_words, !(start_q || started_q) || (cmd_q.pixel.mod < 4'd9 && cmd_q.operand_step.mod < 4'd9 && plan_q.origin.mod < 4'd9
       && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && plan_q.stride_mod3 < 2'd3))
   `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9
       && dut.mod3_q < 2'd3))
 
   `FV_COVER(c_all, rd_q && off_map == 3'b000 && missing == 3'b000)
+  `FV_COVER(c_operand, rd_q && operand == 2'd3)
   `FV_COVER(c_piece, rd_q && missing == 3'b110 && off_map == 3'b000 && cmd_q.kernel_rows == 8'd4)
 endmodule

@@ -15,7 +15,7 @@ module fv_kt_vector_seq
   input logic     rd_ready_i,
   input logic     rd_first_i,
   input logic     rd_last_i,
-  input logic     rd_operand_i,
+  input logic [1:0] rd_operand_i,
   input logic     loaded_i,
   input logic     credit_i
 );

@@ -187,10 +187,12 @@ package kt_cmd_pkg;
     logic [13:0] in_first;
   } window_t;
 
-  // element-wise addition, subtraction or multiplication of two maps in VB; loops: tile of three channel groups, row, column
+  // element-wise addition (of two to four maps), subtraction or multiplication (of two) in VB; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [70:0] spare;  // must be 0
+    logic [56:0] spare;  // must be 0
     logic look_up;
+    cmd_word_t operand_step;
+    logic [1:0] more_operands;
     logic broadcast;
     logic [1:0] kind;
     logic [1:0] rule;

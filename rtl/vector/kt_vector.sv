@@ -9,7 +9,7 @@
 //   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; 2 for Add; at least 3 with a table. A depthwise tile needs 3 * Cp + 7 slots, to load
+// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise tile needs 3 * Cp + 7 slots, to load
 // its parameters; this only shows in smaller tiles and in front of the first command. Commands taken while another runs
 // follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
 module kt_vector
@@ -114,8 +114,8 @@ module kt_vector
   end
 
   // ---- sequencer and reader
-  logic               rd, rd_ready, rd_first, rd_last, rd_operand, loaded;
-  logic [1:0]         rd_column;
+  logic               rd, rd_ready, rd_first, rd_last, loaded;
+  logic [1:0]         rd_column, rd_operand;
   logic [2:0]         rd_off_map, rd_missing;
   vec_token_t         token0;
   addr_t              weight_row;
@@ -310,15 +310,15 @@ module kt_vector
   ) u_operand (
     .clk_i,
     .we_i       (param_we_q && (dest_q == ToOperand)),
-    .we_second_i(lane_q[0]),
+    .we_operand_i(lane_q[1:0]),
     .word_i     (zsb_word),
     .swap_i     (token3_q.swap),
     .valid_i    (token4_q.valid && (token4_q.kind == KindAdd)),
-    .second_i   (token4_q.operand),
+    .operand_i  (token4_q.operand),
     .element_i  (token4_q.element),
     .cell_i     (g_column[0].cells),
     .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
-    .negate1_i  (token5_q.operand ? (token5_q.element == ElementLess) : (token5_q.element == ElementFrom)),
+    .negate1_i  ((token5_q.operand != '0) ? (token5_q.element == ElementLess) : (token5_q.element == ElementFrom)),
     .sum_o      (operand)
   );
 

@@ -2,7 +2,7 @@
 //   depthwise  3 * Cp ZSB words, one a lane, for every tile; kernel_columns VWB rows too if its windows are streamed
 //   maximum    one ZSB word for all lanes, once a command
 //   average    none (its words are read result by result)
-//   Add        three ZSB words, once: first operand, second operand, sum
+//   Add        a ZSB word for each operand and one for the sum, once
 // and, in front of them and once a command, the 32 words of a table into whichever of the two is not in use. Nobody uses
 // it any more then: the result writer holds two commands, so that one is taken only when the last but one has left.
 // The memories have one read port each; a step on its way through the pipeline comes first. The words arrive in the
@@ -40,7 +40,7 @@ module kt_vector_loader
   output logic             zsb_rd_o,
   output addr_t            zsb_addr_o,
   output param_dest_e      zsb_dest_o,    // with the request
-  output logic [LaneW-1:0] zsb_lane_o,    // ToOperand: bit 0 is the operand
+  output logic [LaneW-1:0] zsb_lane_o,    // ToOperand: bits 1:0 are the operand
   output logic [5:0]       zsb_table_o,   // ToTable: word
   // of the tile in the shadow registers
   output finish_t          finish_o
@@ -65,7 +65,7 @@ module kt_vector_loader
     unique case (cmd_i.kind)
       KindDepthwise: words = LaneW'(3 * Cp);
       KindMaximum:   words = LaneW'(1);
-      KindAdd:       words = LaneW'(3);
+      KindAdd:       words = LaneW'(3) + LaneW'(cmd_i.more_operands);
       default:       words = '0;
     endcase
   end
@@ -148,7 +148,7 @@ module kt_vector_loader
   always_comb begin
     zsb_dest_o = ToLane;
     if (kind_q == KindMaximum) zsb_dest_o = ToAll;
-    if (kind_q == KindAdd) zsb_dest_o = (word_q == LaneW'(2)) ? ToAll : ToOperand;
+    if (kind_q == KindAdd) zsb_dest_o = (word_q == words_q - 1'b1) ? ToAll : ToOperand;
     if (table_left) zsb_dest_o = ToTable;
   end
 

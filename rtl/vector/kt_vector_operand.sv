@@ -1,8 +1,8 @@
-// Operands of an addition, a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d << 20) through
+// Operands of an addition (two to four), a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d << 20) through
 // rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then
 // h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d is kept and
 // the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is combinational
-// behind it. The two ZSB words have shadow registers too.
+// behind it. The operands' ZSB words have shadow registers too.
 module kt_vector_operand
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -15,14 +15,14 @@ module kt_vector_operand
   input  logic               clk_i,
   // parameters; nine bits of the bias and five of the shift matter
   input  logic               we_i,
-  input  logic               we_second_i,
+  input  logic [1:0]         we_operand_i,
   /* verilator lint_off UNUSEDSIGNAL */
   input  param_t             word_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic               swap_i,     // a cycle before the first cell
   // operand
   input  logic               valid_i,
-  input  logic               second_i,
+  input  logic [1:0]         operand_i,
   input  element_e           element_i,
   // of a column the first row
   /* verilator lint_off UNUSEDSIGNAL */
@@ -34,19 +34,18 @@ module kt_vector_operand
   output logic signed [31:0] sum_o  [LanesP]
 );
 
-  // first operand, second operand
   typedef struct packed {
     logic signed [8:0]  bias;
     logic signed [31:0] mult;
     logic [4:0]         right;
   } operand_t;
-  operand_t shadow_q[2], param_q[2], param;
+  operand_t shadow_q[4], param_q[4], param;
 
   always_ff @(posedge clk_i) begin
-    if (we_i) shadow_q[we_second_i] <= '{bias: word_i.bias[8:0], mult: word_i.mult, right: 5'(-word_i.shift)};
+    if (we_i) shadow_q[we_operand_i] <= '{bias: word_i.bias[8:0], mult: word_i.mult, right: 5'(-word_i.shift)};
     if (swap_i) param_q <= shadow_q;
   end
-  assign param = param_q[second_i];
+  assign param = param_q[operand_i];
 
   logic               product;
   logic signed [15:0] first_d[LanesP], first_q[LanesP];  // nine bits

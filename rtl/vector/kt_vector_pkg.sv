@@ -19,13 +19,15 @@ package kt_vector_pkg;
     ElementFrom    = 2'd3   // second - first
   } element_e;
 
-  // A Window or Add command without its output side. Add is a window of one cell and two operands.
+  // A Window or Add command without its output side. Add is a window of one cell and two operands or more.
   typedef struct packed {
     kind_e              kind;
     ring_t              ring;
     addr_t              slot;       // of the row top_row
-    ring_t              ring2;      // Add: second operand
+    ring_t              ring2;      // Add: second operand and further ones
     addr_t              slot2;
+    logic [1:0]         more_operands;
+    word_t              operand_step;  // words from one operand to the next
     element_e           element;
     logic               broadcast;  // Add: the second operand is one pixel
     word_t              pixel;      // words from one pixel to the next
@@ -71,7 +73,7 @@ package kt_vector_pkg;
     logic       swap;      // weights and parameters in the shadow registers become current
     kind_e      kind;
     logic       stream;
-    logic       operand;   // Add: the second one
+    logic [1:0] operand;   // Add: which one
     element_e   element;
     logic       look_up;   // results go through the table
     logic       second;    // in the second one

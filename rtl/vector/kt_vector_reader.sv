@@ -16,7 +16,7 @@ module kt_vector_reader
   output logic       ready_o,   // a read is left and possible in this slot
   output logic       first_o,   // the next read is a window's first,
   output logic       last_o,    // its last
-  output logic       operand_o, // Add: belongs to the second operand
+  output logic [1:0] operand_o, // Add: the operand it belongs to
   // registered request, and which of its cells are not to be taken from the words (bit r: row r)
   output tap_t       tap_o [9],
   output logic [2:0] off_map_o,
@@ -25,7 +25,8 @@ module kt_vector_reader
 
   logic [9:0]         step_q, window_q, row_q, tile_q;  // left after this one
   logic [6:0]         piece_q;
-  logic               first_q, operand_q, done_q;
+  logic               first_q, done_q;
+  logic [1:0]         operand_q;
   word_t              pos_q;                            // word of this column
   word_t              window_pos_q, origin_q;           // of the window's, of the row's first column
   logic signed [11:0] column_q, window_column_q;
@@ -36,7 +37,7 @@ module kt_vector_reader
   // Slots of the rows under this piece, this window, and the next row of windows. The last ones are found by one step a
   // cycle while the row is read.
   addr_t      slot_q[3], top_slot_q[3], next_slot_q[3];
-  addr_t      operand_slot_q;  // Add: row of the second operand
+  addr_t      operand_slot_q;  // Add: row of the second operand and further ones
   logic [3:0] walk_q;          // steps still missing
 
   logic step_end, window_end, row_end, tile_end;
@@ -52,6 +53,10 @@ module kt_vector_reader
 
   word_t next_origin;
   assign next_origin = word_add(origin_q, '{div: 14'd0, mod: 4'd3});
+
+  // of the operand behind this one
+  word_t next_operand;
+  assign next_operand = word_add(cmd_i.broadcast ? origin_q : pos_q, cmd_i.operand_step);
 
   logic signed [11:0] first_column;
   assign first_column = plan_i.stream ? 12'sd0 : -$signed({8'd0, cmd_i.pad_left});
@@ -86,7 +91,7 @@ module kt_vector_reader
     if (start_i) begin
       done_q          <= 1'b0;
       first_q         <= 1'b1;
-      operand_q       <= 1'b0;
+      operand_q       <= '0;
       step_q          <= plan_i.steps - 10'd1;
       piece_q         <= plan_i.pieces - 7'd1;
       window_q        <= plan_i.windows - 10'd1;
@@ -99,7 +104,8 @@ module kt_vector_reader
       window_column_q <= first_column;
     end else if (rd_i) begin
       first_q   <= window_end;
-      operand_q <= (cmd_i.kind == KindAdd) && step_end && !window_end;
+      if (window_end || (cmd_i.kind != KindAdd)) operand_q <= '0;
+      else if (step_end) operand_q <= operand_q + 2'd1;
       step_q    <= step_end ? plan_i.steps - 10'd1 : step_q - 10'd1;
       if (step_end) piece_q <= window_end ? plan_i.pieces - 7'd1 : piece_q - 7'd1;
       if (window_end) window_q <= row_end ? plan_i.windows - 10'd1 : window_q - 10'd1;
@@ -119,7 +125,7 @@ module kt_vector_reader
         pos_q        <= word_add(window_pos_q, plan_i.window_step);
         window_pos_q <= word_add(window_pos_q, plan_i.window_step);
       end else begin
-        pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : cmd_i.broadcast ? origin_q : window_pos_q;
+        pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : (cmd_i.kind == KindAdd) ? next_operand : window_pos_q;
       end
       if (row_end) begin
         column_q        <= first_column;
@@ -186,7 +192,7 @@ module kt_vector_reader
     if (rd_i) begin
       for (int unsigned r = 0; r < 3; r++) begin
         automatic logic signed [12:0] row = top_q + 13'(r);
-        automatic logic [3:0]         rot = row_bank(add3((operand_q && cmd_i.broadcast) ? 2'd0 : mod3_q, 2'(r)));
+        automatic logic [3:0]         rot = row_bank(add3(((operand_q != '0) && cmd_i.broadcast) ? 2'd0 : mod3_q, 2'(r)));
         off_map_d[r] = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}))
                     || (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
         missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};

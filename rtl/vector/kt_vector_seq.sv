@@ -2,7 +2,7 @@
 // step; both decisions are made here, in order, and everything behind is a pipeline of fixed latency.
 //
 // Window by window: a slot reads a column and emits it as a step of its window. A result costs
-// ceil(kernel_rows / 3) * kernel_columns slots (Add: 2). With a table it costs at least three.
+// ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands). With a table it costs at least three.
 // Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
 // start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
 //   read when pushed - left < 4                      (the window of this slot is not overwritten)
@@ -28,7 +28,7 @@ module kt_vector_seq
   input  logic       rd_ready_i,
   input  logic       rd_first_i,
   input  logic       rd_last_i,
-  input  logic       rd_operand_i,
+  input  logic [1:0] rd_operand_i,
   output logic       rd_o,
   output logic [1:0] rd_column_o,    // line buffer column the read goes to
   // permission: weights and parameters are in the shadow registers; there is room for a result

@@ -373,7 +373,7 @@ struct WindowCommand {
   }
 };
 
-// element-wise addition, subtraction or multiplication of two maps in VB; loops: tile of three channel groups, row, column
+// element-wise addition (of two to four maps), subtraction or multiplication (of two) in VB; loops: tile of three channel groups, row, column
 struct AddCommand {
   static constexpr Opcode kOpcode = Opcode::kAdd;
   static constexpr Queue kQueue = Queue::kVector;
@@ -384,14 +384,14 @@ struct AddCommand {
   std::int64_t in_slot = 0;  // slot of the row top_row (also when that row is outside the map)
   std::int64_t in_pixel = 0;  // words from one input pixel to the next (P)
   std::int64_t in_group = 0;  // first word of the channel range that is read
-  std::int64_t top_mod3 = 0;  // first row mod 3 (of both inputs)
+  std::int64_t top_mod3 = 0;  // first row mod 3 (of all inputs)
   std::int64_t in2_first = 0;  // second input's ring: address of its first slot
   std::int64_t in2_last = 0;  // second input's ring: address of its last slot
   std::int64_t in2_slot = 0;  // second input's ring: slot of the first row
   std::int64_t columns = 0;  // columns
   std::int64_t rows = 0;  // rows
   std::int64_t tiles = 0;  // tiles of three channel groups
-  std::int64_t params = 0;  // three ZSB words: first input, second input (bias = -zero point), sum or product
+  std::int64_t params = 0;  // a ZSB word for each input (bias = -zero point), then one for the sum or product
   std::int64_t out_groups = 0;  // words that exist in an output pixel (G); words beyond them are dropped
   std::int64_t out_group = 0;  // first word of the first tile
   std::int64_t out_first = 0;  // the same number as a position
@@ -413,6 +413,8 @@ struct AddCommand {
   std::int64_t rule = 0;  // rounding rule: 0 double, 1 single, 2 average (VECTOR only), 3 float
   std::int64_t kind = 0;  // 0: first + second, 1: first - second, 2: first * second, 3: second - first
   std::int64_t broadcast = 0;  // the second input is a single pixel (of row 0, in a ring of one slot) that meets every pixel of the first
+  std::int64_t more_operands = 0;  // inputs of a sum beyond the second, at most 2; they lie in the second one's ring
+  std::int64_t operand_step = 0;  // words from one input to the next, inside a pixel
   std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words in front of the others, at params (docs/architecture.md)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
@@ -453,7 +455,9 @@ struct AddCommand {
     visit("rule", self.rule, 435, 2, FieldKind::kUnsigned);
     visit("kind", self.kind, 437, 2, FieldKind::kUnsigned);
     visit("broadcast", self.broadcast, 439, 1, FieldKind::kUnsigned);
-    visit("look_up", self.look_up, 440, 1, FieldKind::kUnsigned);
+    visit("more_operands", self.more_operands, 440, 2, FieldKind::kUnsigned);
+    visit("operand_step", self.operand_step, 442, 12, FieldKind::kWord);
+    visit("look_up", self.look_up, 454, 1, FieldKind::kUnsigned);
   }
 };
 

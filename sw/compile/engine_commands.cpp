@@ -123,6 +123,9 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   b.in2_last = x.inputs[1].last();
   b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));
   if (op.broadcast) b.in2_first = b.in2_last = b.in2_slot;
+  b.more_operands = int(op.inputs.size()) - 2;
+  b.operand_step = x.lowering.views[std::size_t(op.inputs[1])].channels.begin() -
+                   x.lowering.views[std::size_t(op.inputs[0])].channels.begin();
   return b;
 }
 

@@ -164,6 +164,7 @@ class Lowerer {
     const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
     if (op.kind == OpKind::Resize) require_at_end(op);
     if (runs_on_host(op.kind) || tail || op.kind == OpKind::Resize) return lower_host(op);
+    if (op.kind == OpKind::Add && (op.inputs.size() > 2 || begins_longer_sum(op))) return lower_sum(op);
     if (op.inputs.size() == 2 && op.kind != OpKind::Concat) return lower_two(op);
     std::vector<int> inputs;
     for (int t : op.inputs) {
@@ -396,6 +397,61 @@ class Lowerer {
     return maps_.reshaped(v, {1, 1, 1, channels}, tile_channels(v));
   }
 
+  // Whether a sum of more maps begins with these.
+  bool begins_longer_sum(const Op& op) const {
+    return std::any_of(graph_.ops.begin(), graph_.ops.end(), [&](const Op& o) {
+      return o.kind == OpKind::Add && o.inputs.size() > 2 &&
+             std::equal(op.inputs.begin(), op.inputs.end(), o.inputs.begin());
+    });
+  }
+
+  // An addition of maps that stand side by side in one.
+  void lower_sum(const Op& op) {
+    std::vector<int> inputs;
+    for (int t : op.inputs) {
+      require_on_device(t);
+      inputs.push_back(map_of(t));
+    }
+    stand_side_by_side(op, inputs);
+    LoweredOp l = begin(inputs, op.output);
+    require_shape(context(), l.in);
+    lower_elements(context(), op, false, l);
+    set_view(op.output, end(std::move(l)));
+  }
+
+  // Operands become parts of one map, each as many words behind the one before.
+  void stand_side_by_side(const Op& op, std::vector<int>& inputs) {
+    const auto channels = [&](std::size_t i) -> const ChannelMap& { return maps_.view(inputs[i]).channels; };
+    const auto storage = [&](std::size_t i) { return maps_.view(inputs[i]).storage; };
+    bool alike = true;
+    for (std::size_t i = 1; i < inputs.size(); i++) alike = alike && channels(i).same_lanes(channels(0));
+    for (std::size_t i = 0; i < inputs.size(); i++) {
+      if (!alike && !channels(i).dense()) inputs[i] = move(inputs[i], op.inputs[i], 0);
+    }
+    const int groups = channels(0).end(config_.cp) - channels(0).begin();
+    const auto place = [&](std::size_t i) { return channels(0).begin() + int(i) * groups; };
+    // The first ones of a shorter sum stand there already.
+    std::size_t placed = 1;
+    while (placed < inputs.size() && storage(placed) == storage(0) &&
+           channels(placed).begin() == place(placed))
+      placed++;
+    if (placed == inputs.size()) return;
+    if (!maps_.may_grow(inputs[0]) || maps_.storage(inputs[0]).groups != place(placed)) {
+      inputs[0] = copy(inputs[0], op.inputs[0], 0);
+      placed = 1;
+    }
+    for (; placed < inputs.size(); placed++) {
+      int& v = inputs[placed];
+      if (storage(placed) == storage(0) || !maps_.may_join(v)) v = copy(v, op.inputs[placed], 0);
+      require_groups("words of channels added up", place(placed + 1));
+      maps_.join(inputs[0], v);
+    }
+  }
+
+  static void require_groups(const char* what, int groups) {
+    require(groups <= kMaxGroups, at_most(what, kMaxGroups), std::to_string(groups));
+  }
+
   // Add, Sub and Mul of two maps, the one that has the shape of the output first.
   void lower_two(const Op& op) {
     const Nhwc out = nhwc(op.output);
@@ -530,9 +586,7 @@ class Lowerer {
       if (map < 0) {
         map = v;
       } else {
-        const int groups = maps_.storage(map).groups + maps_.storage(v).groups;
-        require(groups <= kMaxGroups, at_most("concatenated words of channels", kMaxGroups),
-                std::to_string(groups));
+        require_groups("concatenated words of channels", maps_.storage(map).groups + maps_.storage(v).groups);
         maps_.join(map, v);
       }
       channels.append(maps_.view(v).channels, 0, config_.cp);
@@ -652,7 +706,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
                           : tile);
     }
     case Engine::kAdd:
-      return tiles * pixels * (look_up ? kTableSlots : 2);
+      return tiles * pixels * std::max(int(inputs.size()), look_up ? kTableSlots : 0);
     case Engine::kHost:
     case Engine::kNone:
       return 0;

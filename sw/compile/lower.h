@@ -68,6 +68,9 @@ struct LoweredOp {
   int low = -128;
   int high = 127;
   Rounding rule = Rounding::Double;
+  // kAdd in ONNX models: values of operands whose result differs from the model's arithmetic, or a bound.
+  std::int64_t differing = 0;
+  bool differs_at_most = false;
 
   int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
   // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,

@@ -3,6 +3,7 @@
 
 #include "compile/limits.h"
 #include "compile/lower_engines.h"
+#include "graph/float_pairs.h"
 
 namespace kaiten {
 
@@ -156,9 +157,9 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l) {
   l.engine = Engine::kAdd;
   l.vector = VectorTiles(l.lanes, 1, 1, c.config.cp);
-  const auto take = [&](const auto& p, const RequantWord& first, const RequantWord& second, Multiplier out) {
-    l.params = {first, second, {0, out.m, out.shift}};
+  const auto take = [&](const auto& p, Multiplier out) {
     if (swapped) std::swap(l.params[0], l.params[1]);
+    l.params.push_back({0, out.m, out.shift});
     l.zero = p.zp_out;
     l.low = p.lo;
     l.high = p.hi;
@@ -167,14 +168,24 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
   if (op.kind == OpKind::Mul) {
     const MulParams p = mul_params(c.graph, op);
     l.element = ElementKind::kProduct;
-    take(p, {-p.zp_in[0], 0, 0}, {-p.zp_in[1], 0, 0}, p.multiplier);
-    return;
+    for (int zero : p.zp_in) l.params.push_back({-zero, 0, 0});
+    l.differing = p.differing_pairs;
+    return take(p, p.multiplier);
   }
   const AddParams p = add_params(c.graph, op);
   if (p.subtract) l.element = swapped ? ElementKind::kFrom : ElementKind::kLess;
-  for (const Multiplier& m : p.in)
+  for (std::size_t i = 0; i < p.operands; i++) {
+    const Multiplier& m = p.in[i];
     require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));
-  take(p, {-p.zp_in[0], p.in[0].m, p.in[0].shift}, {-p.zp_in[1], p.in[1].m, p.in[1].shift}, p.out);
+    l.params.push_back({-p.zp_in[i], m.m, m.shift});
+  }
+  l.differing = p.differing_pairs;
+  if (p.rounding == Rounding::Float && p.operands > 2) {
+    const DifferingSums sums = differing_sums(p);
+    l.differing = sums.count;
+    l.differs_at_most = sums.at_most;
+  }
+  take(p, p.out);
 }
 
 }  // namespace kaiten

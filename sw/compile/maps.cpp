@@ -80,11 +80,15 @@ int Maps::reshaped(int v, const Nhwc& to, int tile_channels) {
   return alias;
 }
 
-bool Maps::may_join(int v) {
+bool Maps::may_grow(int v) {
   const Storage& s = storage(v);
   const std::size_t n = std::size_t(view(v).storage);
-  return !s.loaded() && !s.on_host && (n >= pinned_.size() || !pinned_[n]) && view(v).channels.begin() == 0 &&
-         view(v).channels.end(config_.cp) == s.groups;
+  return !s.loaded() && !s.on_host && (n >= pinned_.size() || !pinned_[n]);
+}
+
+bool Maps::may_join(int v) {
+  return may_grow(v) && view(v).channels.begin() == 0 &&
+         view(v).channels.end(config_.cp) == storage(v).groups;
 }
 
 void Maps::pin(int v) {

@@ -32,7 +32,9 @@ class Maps {
   // `tile_channels`: of the operator that makes them.
   int reshaped(int v, const Nhwc& shape, int tile_channels);
 
-  // Whether the view is a whole map that an operator of the device writes and nothing keeps where it is.
+  // Whether operators of the device write the view's map and nothing keeps it as it is.
+  bool may_grow(int v);
+  // The same, of a view that is a whole map.
   bool may_join(int v);
   // Operands of one command read the same words of equal pixels: such maps stay on their own.
   void pin(int v);

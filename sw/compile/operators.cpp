@@ -37,6 +37,7 @@ std::vector<Row> rows() {
            "; over larger maps that are dense in memory, up to " + std::to_string(kMaxFlatBytes) + " inputs",
        "array"},
       {OpKind::Add, pair, "vector"},
+      {OpKind::Add, "sums of three and four maps of one shape (ONNX: sums of float sums)", "vector"},
       {OpKind::Sub, pair, "vector"},
       {OpKind::Mul, pair, "vector"},
       {OpKind::AveragePool, vector_window, "vector"},

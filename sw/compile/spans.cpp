@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compile/limits.h"
@@ -12,8 +13,8 @@ namespace kaiten {
 
 namespace {
 
-// Passes of fewer pixels than the array has rows cannot hide the loading of weights, and every command costs a few
-// cycles; smaller ones let the engines work on neighbouring layers at the same time.
+// Passes of fewer pixels than the array has rows cannot hide the loading of weights, and every command costs
+// a few cycles; smaller ones let the engines work on neighbouring layers at the same time.
 constexpr int kMinBlockPixels = 16;
 // Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
 constexpr std::size_t kMaxChoices = 5;
@@ -32,7 +33,8 @@ int block_rows(const LoweredOp& op, const Config& config, int pixels) {
   return ceil_div(op.out.h, ceil_div(op.out.h, rows));
 }
 
-// Fewer rows: half as many while the pixels still hide the loading of weights (shrink 1), a quarter (2), and so on.
+// Fewer rows: half as many while the pixels still hide the loading of weights (shrink 1), a quarter (2), and
+// so on.
 int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink) {
   if (shrink == 0) return rows;
   const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.kp, op.out.w)) : 1;
@@ -427,8 +429,8 @@ class Planner {
     return plan;
   }
 
-  // Blocks that were made smaller so that a span fits get their size back where there is room, those that gain most
-  // first.
+  // Blocks that were made smaller so that a span fits get their size back where there is room, those that
+  // gain most first.
   void grow_blocks(Span& span, const SpanPlan& plan) const {
     struct Gain {
       std::int64_t cycles;
@@ -465,6 +467,12 @@ class Planner {
         addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks, [](int) { return false; }));
   }
 
+  int maps_read(const LoweredOp& op) const {
+    std::set<int> maps;
+    for (int v : op.inputs) maps.insert(storage_of(v));
+    return int(maps.size());
+  }
+
   // Tells which layer cannot be reached, and how many bytes are missing for a row of it at a time.
   [[noreturn]] void refuse() {
     std::size_t p = order_.size();
@@ -484,7 +492,7 @@ class Planner {
                        ", found: " + std::to_string(op.out.w));
     }
     throw InputError(layer + std::to_string(depth) + " addresses of " + (sb ? "SB" : "VB") +
-                     ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * int(op.inputs.size())) +
+                     ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * maps_read(op)) +
                      " rows of " + std::to_string(slot_size) + " addresses" +
                      (missing > 0 ? ", " + std::to_string(missing * 9 * config_.cp) + " bytes short" : ""));
   }

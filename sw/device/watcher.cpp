@@ -16,18 +16,31 @@ void TensorComparison::add(const Mismatch& m) {
 }
 
 Watcher::Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected)
-    : graph_(graph), program_(program), shapes_(graph.tensors.size()), comparisons_(graph.tensors.size()) {
-  for (const LayerInfo& layer : program.layers) {
-    const std::size_t tensor = std::size_t(graph.ops[std::size_t(layer.op)].output);
-    if (program.results[tensor] == 0) continue;
-    const Nhwc shape = graph.tensors[tensor].nhwc();
-    shapes_[tensor] = {{}, shape.w, shape.c};
-    for (int image = 0; image < program.images; image++) {
-      shapes_[tensor].expected.push_back(expected[std::size_t(image) * graph.tensors.size() + tensor].data());
-    }
-    comparisons_[tensor].tensor = int(tensor);
-    comparisons_[tensor].op = layer.op;
+    : graph_(graph),
+      program_(program),
+      shapes_(graph.tensors.size()),
+      comparisons_(graph.tensors.size()),
+      expected_(expected) {
+  for (int input : graph.inputs) {
+    const auto reads = [&](const Op& op) {
+      return std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end();
+    };
+    watch(input, int(std::find_if(graph.ops.begin(), graph.ops.end(), reads) - graph.ops.begin()));
   }
+  for (const LayerInfo& layer : program.layers) watch(graph.ops[std::size_t(layer.op)].output, layer.op);
+}
+
+void Watcher::watch(int t, int op) {
+  const std::size_t tensor = std::size_t(t);
+  if (program_.results[tensor] == 0) return;
+  const Nhwc shape = graph_.tensors[tensor].nhwc();
+  shapes_[tensor] = {{}, shape.w, shape.c};
+  for (int image = 0; image < program_.images; image++) {
+    shapes_[tensor].expected.push_back(expected_[std::size_t(image) * graph_.tensors.size() + tensor].data());
+  }
+  comparisons_[tensor].tensor = t;
+  comparisons_[tensor].op = op;
+  watched_.push_back(tensor);
 }
 
 void Watcher::differ(const CommandMeta& m, int row, int column, int channel, const std::int8_t* want,
@@ -41,10 +54,7 @@ void Watcher::differ(const CommandMeta& m, int row, int column, int channel, con
 
 std::vector<TensorComparison> Watcher::comparisons() const {
   std::vector<TensorComparison> all;
-  for (const LayerInfo& layer : program_.layers) {
-    const std::size_t tensor = std::size_t(graph_.ops[std::size_t(layer.op)].output);
-    if (program_.results[tensor] > 0) all.push_back(comparisons_[tensor]);
-  }
+  for (std::size_t tensor : watched_) all.push_back(comparisons_[tensor]);
   return all;
 }
 

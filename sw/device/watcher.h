@@ -75,7 +75,7 @@ class Watcher {
     }
   }
 
-  // Of the tensors that the machine computes, in the order of their layers.
+  // Of the tensors that the machine computes, copies of inputs first, then in the order of their layers.
   std::vector<TensorComparison> comparisons() const;
   std::uint64_t checked() const;
   // Empty when all results of every layer were shown and equal; else one line.
@@ -87,6 +87,7 @@ class Watcher {
     int width = 0;
     int channels = 0;
   };
+  void watch(int tensor, int op);
   // Values of a pixel from a channel on.
   void compare(const CommandMeta& m, int row, int column, int channel, std::span<const std::int8_t> found) {
     const Shape& s = shapes_[std::size_t(m.tensor)];
@@ -103,6 +104,8 @@ class Watcher {
   const Program& program_;
   std::vector<Shape> shapes_;
   std::vector<TensorComparison> comparisons_;  // indexed like graph.tensors
+  std::span<const Int8Values> expected_;
+  std::vector<std::size_t> watched_;  // tensors
 };
 
 // "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; behind the tensor the image,

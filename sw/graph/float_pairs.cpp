@@ -15,6 +15,8 @@ namespace {
 constexpr int kBudget = 1'000'000;
 constexpr int kAddCandidates = 20'000;
 constexpr int kMulCandidates = 17;  // neighbours of one factor: further ones differ more
+// Of sums of three and more operands: ties that are compared, one by one.
+constexpr int64_t kMostTies = 20'000'000;
 // Pairs further from a tie than this share of their operands, in steps of the output, cannot differ: float32
 // and the scaled integers have 24 bits.
 constexpr double kNearTie = 1.0 / (1 << 20);
@@ -29,33 +31,56 @@ int finish(float value, int zero_point, int lo, int hi) {
   return std::clamp(int(to_integer(value)) + zero_point, lo, hi);
 }
 
-// What a stored value of either operand becomes; a difference is a sum with the second one negative.
+// What a stored value of each operand becomes; in a difference the second one is negative.
 template <typename T>
-using Operands = std::array<std::array<T, 256>, 2>;
+using Values = std::array<std::array<T, 256>, kMaxAddends>;
+
+// Stored values of the operands, plus 128.
+using Tuple = std::array<uint8_t, kMaxAddends>;
+
+template <typename Params>
+constexpr bool kIsAdd = std::is_same_v<Params, AddParams>;
+
+size_t operands_of(const AddParams& p) { return p.operands; }
+size_t operands_of(const MulParams&) { return 2; }
+
+template <typename T, typename Params, typename F>
+Values<T> values_of(const Params& p, F value) {
+  Values<T> values;
+  for (size_t k = 0; k < operands_of(p); k++) {
+    for (int q = -128; q <= 127; q++) values[k][size_t(q + 128)] = value(k, q - p.zp_in[k]);
+  }
+  if constexpr (kIsAdd<Params>) {
+    for (T& y : values[1]) y = p.subtract ? -y : y;
+  }
+  return values;
+}
+
+// Operands together, in their order.
+template <typename Params, typename T>
+T combined(const Params& p, const Values<T>& values, const Tuple& t) {
+  T all = values[0][t[0]];
+  for (size_t k = 1; k < operands_of(p); k++) {
+    const T next = values[k][t[k]];
+    all = kIsAdd<Params> ? all + next : all * next;
+  }
+  return all;
+}
 
 // The float chain of one operator, and the integers of the vector engine: both keep what depends on one
 // operand.
 template <typename Params>
 class FloatChain {
  public:
-  explicit FloatChain(const Params& p) : p_(p) {
-    for (size_t k = 0; k < 2; k++) {
-      for (int q = -128; q <= 127; q++) x_[k][size_t(q + 128)] = float(q - p.zp_in[k]) * p.scale[k];
-    }
-    if constexpr (std::is_same_v<Params, AddParams>) {
-      for (float& y : x_[1]) y = p.subtract ? -y : y;
-    }
-  }
-  int operator()(int a, int b) const {
-    const float x = x_[0][size_t(a + 128)];
-    const float y = x_[1][size_t(b + 128)];
-    const float both = std::is_same_v<Params, AddParams> ? x + y : x * y;
-    return finish(both / p_.out_scale, p_.zp_out, p_.lo, p_.hi);
+  explicit FloatChain(const Params& p)
+      : p_(p), x_(values_of<float>(p, [&](size_t k, int d) { return float(d) * p.scale[k]; })) {}
+  int operator()(const Tuple& t) const {
+    return finish(combined(p_, x_, t) / p_.out_scale, p_.zp_out, p_.lo, p_.hi);
   }
 
  private:
   const Params& p_;
-  Operands<float> x_;
+  Values<float> x_;
 };
 
 template <typename Params>
@@ -63,37 +88,28 @@ class Integers {
  public:
   explicit Integers(const Params& p) : p_(p) {
     Multiplier out;
-    if constexpr (std::is_same_v<Params, AddParams>) {
+    if constexpr (kIsAdd<Params>) {
       out = p.out;
-      for (size_t k = 0; k < 2; k++) {
-        for (int q = -128; q <= 127; q++)
-          x_[k][size_t(q + 128)] = requantize_double((q - p.zp_in[k]) * (1 << p.left_shift), p.in[k]);
-      }
-      for (int32_t& y : x_[1]) y = p.subtract ? -y : y;
+      x_ = values_of<int32_t>(
+          p, [&](size_t k, int d) { return requantize_double(d * (1 << p.left_shift), p.in[k]); });
     } else {
       out = p.multiplier;
-      for (size_t k = 0; k < 2; k++) {
-        for (int q = -128; q <= 127; q++) x_[k][size_t(q + 128)] = q - p.zp_in[k];
-      }
+      x_ = values_of<int32_t>(p, [](size_t, int d) { return d; });
     }
     factor_ = std::ldexp(float(out.m), out.shift - 31);
   }
-  int operator()(int a, int b) const {
-    const int32_t x = x_[0][size_t(a + 128)];
-    const int32_t y = x_[1][size_t(b + 128)];
-    const int32_t both = std::is_same_v<Params, AddParams> ? x + y : x * y;
-    return finish(float(both) * factor_, p_.zp_out, p_.lo, p_.hi);
+  int operator()(const Tuple& t) const {
+    return finish(float(combined(p_, x_, t)) * factor_, p_.zp_out, p_.lo, p_.hi);
   }
 
  private:
   const Params& p_;
-  Operands<int32_t> x_;
+  Values<int32_t> x_;
   float factor_ = 0;
 };
 
-struct Pair {
-  int a;
-  int b;
+struct NearTie {
+  Tuple operands;
   int result;  // of the float chain
 };
 
@@ -115,20 +131,26 @@ float stepped(float value, int steps) {
   return value;
 }
 
-// The exact result before zero point and clamp, and the size of what it was rounded from.
-struct Exact {
-  double value;
-  double size;
-};
-Exact exact(const AddParams& p, int a, int b) {
-  const double x = double(a - p.zp_in[0]) * double(p.scale[0]) / double(p.out_scale);
-  const double y = double(b - p.zp_in[1]) * double(p.scale[1]) / double(p.out_scale);
-  return {p.subtract ? x - y : x + y, std::abs(x) + std::abs(y)};
+// What operands are in steps of the output, before zero point and clamp.
+template <typename Params>
+Values<double> exact_values(const Params& p) {
+  return values_of<double>(p, [&](size_t k, int d) {
+    const double x = double(d) * double(p.scale[k]);
+    return kIsAdd<Params> || k == 0 ? x / double(p.out_scale) : x;
+  });
 }
-Exact exact(const MulParams& p, int a, int b) {
-  const double y = double(a - p.zp_in[0]) * double(b - p.zp_in[1]) * double(p.scale[0]) * double(p.scale[1]) /
-                   double(p.out_scale);
-  return {y, std::abs(y)};
+
+// Whether the clamp lets through what a tie between this integer and the next becomes.
+template <typename Params>
+bool visible(const Params& p, double below) {
+  return below + p.zp_out >= p.lo && below + 1 + p.zp_out <= p.hi;
+}
+
+template <typename Visit>
+void for_each_pair(Visit visit) {
+  for (int a = 0; a < 256; a++) {
+    for (int b = 0; b < 256; b++) visit(Tuple{uint8_t(a), uint8_t(b)});
+  }
 }
 
 template <typename Params>
@@ -136,46 +158,41 @@ int count_differing(const Params& params) {
   const FloatChain chain(params);
   const Integers integers(params);
   int differing = 0;
-  for (int a = -128; a <= 127; a++) {
-    for (int b = -128; b <= 127; b++) differing += chain(a, b) != integers(a, b) ? 1 : 0;
-  }
+  for_each_pair([&](const Tuple& t) { differing += chain(t) != integers(t) ? 1 : 0; });
   return differing;
 }
 
 // Pairs next to a tie that the clamp leaves visible.
 template <typename Params>
-std::vector<Pair> near_ties(const Params& params) {
+std::vector<NearTie> near_ties(const Params& params) {
   const FloatChain chain(params);
-  std::vector<Pair> pairs;
-  for (int a = -128; a <= 127; a++) {
-    for (int b = -128; b <= 127; b++) {
-      const Exact y = exact(params, a, b);
-      constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: to the nearest integer
-      const double nearest = (y.value + kShift) - kShift;
-      if (0.5 - std::abs(y.value - nearest) > kNearTie * y.size) continue;
-      const double below = nearest > y.value ? nearest - 1 : nearest;
-      const double low = below + params.zp_out;
-      if (low >= params.lo && low + 1 <= params.hi) pairs.push_back({a, b, chain(a, b)});
-    }
-  }
+  const Values<double> values = exact_values(params);
+  std::vector<NearTie> pairs;
+  for_each_pair([&](const Tuple& t) {
+    const double y = combined(params, values, t);
+    const double size = kIsAdd<Params> ? std::abs(values[0][t[0]]) + std::abs(values[1][t[1]]) : std::abs(y);
+    const double below = std::floor(y);
+    if (std::abs(y - below - 0.5) <= kNearTie * size && visible(params, below))
+      pairs.push_back({t, chain(t)});
+  });
   return pairs;
 }
 
 // Takes the candidate that agrees on most pairs, the first one that agrees on all.
 template <typename Params, typename Candidate>
 void search(Params& params, int candidates, Candidate candidate) {
-  const std::vector<Pair> pairs = near_ties(params);
+  const std::vector<NearTie> ties = near_ties(params);
   Params best;
-  int fewest = int(pairs.size()) + 1;
+  int fewest = int(ties.size()) + 1;
   Steps steps;
   int budget = kBudget;
   for (int i = 0; fewest > 0 && i < candidates && budget > 0; i++, steps.next()) {
     const Params tried = candidate(i, steps);
     const Integers integers(tried);
     int differing = 0;
-    for (const Pair& p : pairs) {
+    for (const NearTie& t : ties) {
       budget--;
-      if (integers(p.a, p.b) == p.result) continue;
+      if (integers(t.operands) == t.result) continue;
       if (++differing >= fewest) break;
     }
     if (differing >= fewest) continue;
@@ -186,47 +203,147 @@ void search(Params& params, int candidates, Candidate candidate) {
   params.differing_pairs = count_differing(params);
 }
 
+// Sums of three and more operands: too many to try them all. Those next to a tie are found by the fraction of
+// their two halves' sums: for each sum of the operands from the third on, the sums of the first two that
+// complete it to a half lie side by side when these are sorted by their fractions.
+class SumTies {
+ public:
+  explicit SumTies(const AddParams& p) : p_(p), values_(exact_values(p)) {
+    for_each_pair([&](const Tuple& t) {
+      const double value = values_[0][t[0]] + values_[1][t[1]];
+      first_.push_back({value - std::floor(value), value, {t[0], t[1]}});
+      if (p.operands == 3 && t[1] != 0) return;
+      const double rest = values_[2][t[0]] + (p.operands == 4 ? values_[3][t[1]] : 0.0);
+      rest_.push_back({rest - std::floor(rest), rest, {t[0], t[1]}});
+    });
+    std::sort(first_.begin(), first_.end(),
+              [](const Half& a, const Half& b) { return a.fraction < b.fraction; });
+  }
+
+  // How many there are, beside the clamp too.
+  int64_t count(double margin) const {
+    int64_t n = 0;
+    each_range(margin, [&](const Half&, auto begin, auto end) { n += end - begin; });
+    return n;
+  }
+  // Visible ones.
+  template <typename Visit>
+  void each(double margin, Visit visit) const {
+    each_range(margin, [&](const Half& rest, auto begin, auto end) {
+      for (auto half = begin; half != end; ++half) {
+        if (visible(p_, std::floor(half->value + rest.value)))
+          visit(Tuple{half->operands[0], half->operands[1], rest.operands[0], rest.operands[1]});
+      }
+    });
+  }
+
+ private:
+  struct Half {
+    double fraction;  // of the value, which is in steps of the output
+    double value;
+    std::array<uint8_t, 2> operands;
+  };
+
+  template <typename Take>
+  void each_range(double margin, Take take) const {
+    const auto at = [&](double fraction) {
+      return std::lower_bound(first_.begin(), first_.end(), fraction,
+                              [](const Half& h, double f) { return h.fraction < f; });
+    };
+    for (const Half& rest : rest_) {
+      // Fractions within the margin of the one that completes a half; they go round at 1.
+      double middle = 0.5 - rest.fraction;
+      if (middle < 0) middle += 1;
+      take(rest, at(middle - margin), at(middle + margin));
+      if (middle - margin < 0) take(rest, at(middle - margin + 1), first_.end());
+      if (middle + margin > 1) take(rest, first_.begin(), at(middle + margin - 1));
+    }
+  }
+
+  const AddParams& p_;
+  Values<double> values_;
+  std::vector<Half> first_, rest_;
+};
+
+// How far apart, in steps of the output, the float chain, the integers and the exact sum can be at most: each
+// rounding of the chain is 2^-24 of what the operands are together, each operand's two are a unit of the
+// integers, whose factors may stand a little beside the exact ones.
+double sum_margin(const AddParams& p) {
+  constexpr double kUlp = 1.0 / (1 << 24);
+  const double unit = std::ldexp(double(p.out.m), p.out.shift - 31);
+  double size = 0;
+  double integers = 0;
+  for (size_t k = 0; k < p.operands; k++) {
+    const double exact = double(p.scale[k]) / double(p.out_scale);
+    const double made = std::ldexp(double(p.in[k].m), p.in[k].shift - 31 + p.left_shift) * unit;
+    size += 255 * std::max(exact, made);
+    integers += unit + 255 * std::abs(made - exact);
+  }
+  return std::min(0.5, double(p.operands + 4) * kUlp * size + integers);
+}
+
 // Runs one of the two over all elements.
-template <typename Pair>
-void run(const Pair& pair, std::span<const int8_t> a, std::span<const int8_t> b, std::span<int8_t> out) {
-  for (size_t i = 0; i < out.size(); i++) out[i] = int8_t(pair(a[i], b[i]));
+template <typename Function>
+void run(const Function& function, std::span<const std::span<const int8_t>> operands, std::span<int8_t> out) {
+  for (size_t i = 0; i < out.size(); i++) {
+    Tuple t{};
+    for (size_t k = 0; k < operands.size(); k++) t[k] = uint8_t(operands[k][i] + 128);
+    out[i] = int8_t(function(t));
+  }
 }
 
 }  // namespace
 
-void float_add(const AddParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
-               std::span<int8_t> out) {
-  run(FloatChain(p), a, b, out);
+void float_add(const AddParams& p, std::span<const std::span<const int8_t>> operands, std::span<int8_t> out) {
+  run(FloatChain(p), operands, out);
 }
 void float_multiply(const MulParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
                     std::span<int8_t> out) {
-  run(FloatChain(p), a, b, out);
+  run(FloatChain(p), std::array{a, b}, out);
 }
-void integer_add(const AddParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
+void integer_add(const AddParams& p, std::span<const std::span<const int8_t>> operands,
                  std::span<int8_t> out) {
-  run(Integers(p), a, b, out);
+  run(Integers(p), operands, out);
 }
 void integer_multiply(const MulParams& p, std::span<const int8_t> a, std::span<const int8_t> b,
                       std::span<int8_t> out) {
-  run(Integers(p), a, b, out);
+  run(Integers(p), std::array{a, b}, out);
 }
 
 void fit_integers(AddParams& params) {
-  const double twice_max = 2.0 * double(std::max(params.scale[0], params.scale[1]));
-  search(params, kAddCandidates, [&](int i, const Steps& steps) {
+  const size_t n = params.operands;
+  const double twice_max = 2.0 * double(*std::max_element(params.scale, params.scale + n));
+  const auto candidate = [&](int i, const Steps& steps) {
     AddParams p = params;
     // Operands scaled down leave the sum fewer bits than float32 has: another rounding to choose from.
     const double down = i == 0 ? 1.0 : std::ldexp(1.0, -steps.below(20, 5));
-    for (int k = 0; k < 2; k++) {
+    for (size_t k = 0; k < n; k++) {
       p.in[k] = quantize_multiplier(double(p.scale[k]) / twice_max * down);
       if (i == 0) continue;
-      const int64_t step = int64_t(steps.pick(30 + 8 * k, 6)) << (3 + steps.below(25, 5));
+      const int64_t step = int64_t(steps.pick(int(30 + 8 * k), 6)) << (3 + steps.below(25, 5));
       p.in[k].m = int32_t(std::clamp<int64_t>(p.in[k].m + step, 0, INT32_MAX));
     }
-    const double out = twice_max / (double(1 << p.left_shift) * down * double(p.out_scale));
+    const double out = twice_max / (double(1 << params.left_shift) * down * double(p.out_scale));
     p.out = quantize_multiplier(double(stepped(float(out), i == 0 ? 0 : steps.pick(46, 2))));
     return p;
-  });
+  };
+  if (n == 2) {
+    search(params, kAddCandidates, candidate);
+  } else {
+    params = candidate(0, Steps());
+  }
+}
+
+DifferingSums differing_sums(const AddParams& params) {
+  const SumTies ties(params);
+  const double margin = sum_margin(params);
+  const int64_t all = ties.count(margin);
+  if (all > kMostTies) return {all, true};
+  const FloatChain chain(params);
+  const Integers integers(params);
+  int64_t differing = 0;
+  ties.each(margin, [&](const Tuple& t) { differing += chain(t) != integers(t) ? 1 : 0; });
+  return {differing, false};
 }
 
 void fit_integers(MulParams& params) {

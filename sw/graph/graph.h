@@ -191,13 +191,15 @@ struct Window {
 };
 
 constexpr int kNoTensor = -1;
+constexpr std::size_t kMaxAddends = 4;
 
 // One operator. Fields that a kind does not use keep their defaults.
 struct Op {
   std::string name;  // of the layer: the name of its output tensor, made unique
   OpKind kind = OpKind::Conv2D;
   // Activations, in the operator's order: two for Add, Sub and Mul (each perhaps an int8 constant, broadcast
-  // like numpy), any number for Concat, float32 ones and constants for HostFloat, one for all others.
+  // like numpy) or, for Add, up to kMaxAddends activations of one shape; any number for Concat, float32 ones
+  // and constants for HostFloat, one for all others.
   std::vector<int> inputs;
   int output = kNoTensor;    // activation
   int weights = kNoTensor;   // Conv2D, DepthwiseConv2D, FullyConnected: int8 constant

@@ -260,21 +260,21 @@ AddParams add_params(const Graph& graph, const Op& op) {
   AddParams params;
   params.subtract = op.kind == OpKind::Sub;
   params.rounding = rule_of(graph);
+  params.operands = op.inputs.size();
   set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  double twice_max = 0;
+  for (size_t i = 0; i < params.operands; i++) {
+    params.zp_in[i] = graph.input_of(op, i).zero_point();
+    params.scale[i] = graph.input_of(op, i).quantization.scale.front();
+    twice_max = std::max(twice_max, 2.0 * scale_of(graph.input_of(op, i)));
+  }
   if (params.rounding == Rounding::Float) {
-    for (size_t i = 0; i < 2; i++) {
-      params.zp_in[i] = graph.input_of(op, i).zero_point();
-      params.scale[i] = graph.input_of(op, i).quantization.scale.front();
-    }
     params.out_scale = output.quantization.scale.front();
     fit_named(op, params);
     return params;
   }
-  const double twice_max = 2.0 * std::max(scale_of(graph.input_of(op, 0)), scale_of(graph.input_of(op, 1)));
-  for (size_t i = 0; i < 2; i++) {
-    params.zp_in[i] = graph.input_of(op, i).zero_point();
+  for (size_t i = 0; i < params.operands; i++)
     params.in[i] = multiplier_for(op, scale_of(graph.input_of(op, i)) / twice_max);
-  }
   params.out = multiplier_for(op, twice_max / (double(1 << params.left_shift) * scale_of(output)));
   return params;
 }
@@ -477,12 +477,6 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
       break;
   }
   return ReshapeParams{};
-}
-
-int differing_pairs(const Graph& graph, const Op& op) {
-  if (graph.framework != Framework::Onnx) return 0;
-  if (op.kind == OpKind::Add || op.kind == OpKind::Sub) return add_params(graph, op).differing_pairs;
-  return op.kind == OpKind::Mul ? mul_params(graph, op).differing_pairs : 0;
 }
 
 std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvParams& params) {

@@ -95,18 +95,19 @@ struct ConvParams {
 };
 
 // Add and Sub: each operand (a - zp_in) << left_shift through its multiplier by rule Double, the sum or
-// difference through the output multiplier by `rounding`. ONNX graphs mean rint(((a - zp_in[0]) * scale[0] +
-// (b - zp_in[1]) * scale[1]) / out_scale), every step in float32; the multipliers are chosen to agree with
-// that (float_pairs.h).
+// difference through the output multiplier by `rounding`. ONNX graphs mean rint((((a - zp_in[0]) * scale[0] +
+// (b - zp_in[1]) * scale[1]) + ...) / out_scale), every step in float32; the multipliers are chosen to agree
+// with that (float_pairs.h).
 struct AddParams {
-  bool subtract = false;
+  size_t operands = 2;
+  bool subtract = false;  // of two
   int left_shift = 20;
-  int zp_in[2] = {0, 0};
-  Multiplier in[2];
+  int zp_in[kMaxAddends] = {};
+  Multiplier in[kMaxAddends];
   Multiplier out;
-  float scale[2] = {1.0F, 1.0F};  // ONNX
+  float scale[kMaxAddends] = {1.0F, 1.0F, 1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
-  int differing_pairs = 0;  // of the 65,536 pairs of operands: for which the integers differ from float32
+  int differing_pairs = 0;  // of the 65,536 pairs of two operands: for which the integers differ from float32
   int zp_out = 0;
   int lo = -128;
   int hi = 127;
@@ -202,9 +203,6 @@ MulParams mul_params(const Graph& graph, const Op& op);
 QuantizeParams quantize_params(const Graph& graph, const Op& op);
 TableParams table_params(const Graph& graph, const Op& op);  // Table, and Quantize of an ONNX graph
 ConcatParams concat_params(const Graph& graph, const Op& op);
-
-// Of an ONNX graph's Add, Sub or Mul: how many pairs of operands differ from the model's arithmetic; else 0.
-int differing_pairs(const Graph& graph, const Op& op);
 
 // Rule Float: the factor of a window of `count` cells, as in onnxruntime's QLinearGlobalAveragePool. Throws
 // InputError where it is not representable.

@@ -168,18 +168,22 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
   }
 }
 
-void add(const AddParams& params, Input a, Input b, Output output) {
+void add(const AddParams& params, std::span<const Input> operands, Output output) {
   if (params.rounding == Rounding::Float) {
     // The integers only where they are known to differ from the framework's arithmetic: the report says so.
-    return (params.differing_pairs == 0 ? float_add : integer_add)(params, a, b, output);
+    return (operands.size() == 2 && params.differing_pairs == 0 ? float_add : integer_add)(params, operands,
+                                                                                           output);
   }
   const auto scaled = [&](int8_t value, size_t operand) {
     const int32_t shifted = (value - params.zp_in[operand]) * (1 << params.left_shift);
     return requantize_double(shifted, params.in[operand]);
   };
   for (size_t i = 0; i < output.size(); i++) {
-    const int32_t second = scaled(b[i], 1);
-    const int32_t sum = scaled(a[i], 0) + (params.subtract ? -second : second);
+    int32_t sum = scaled(operands[0][i], 0);
+    for (size_t k = 1; k < operands.size(); k++) {
+      const int32_t next = scaled(operands[k][i], k);
+      sum += params.subtract ? -next : next;
+    }
     output[i] = finish(requantize_double(sum, params.out), params.zp_out, params.lo, params.hi);
   }
 }

@@ -43,7 +43,7 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
 void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output);
 
 // Element by element; operands have the output's size.
-void add(const AddParams& params, Input a, Input b, Output output);  // Sub too
+void add(const AddParams& params, std::span<const Input> operands, Output output);  // Sub too
 void multiply(const MulParams& params, Input a, Input b, Output output);
 void quantize(const QuantizeParams& params, Input input, Output output);
 void look_up(const ValueTable& table, Input input, Output output);

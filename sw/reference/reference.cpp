@@ -62,6 +62,13 @@ void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, co
   }
 }
 
+void run_add(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors, Int8Values& output) {
+  std::vector<Int8Values> operands;
+  for (size_t i = 0; i < op.inputs.size(); i++) operands.push_back(operand(graph, op, i, tensors));
+  reference::add(add_params(graph, op),
+                 std::vector<std::span<const int8_t>>(operands.begin(), operands.end()), output);
+}
+
 // Dimension `axis` of a tensor of this rank in the four-dimensional view.
 size_t view_axis(const Tensor& tensor, int axis) { return size_t(4 - int(tensor.shape.size()) + axis); }
 
@@ -175,8 +182,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       break;
     case OpKind::Add:
     case OpKind::Sub:
-      reference::add(add_params(graph, op), operand(graph, op, 0, tensors), operand(graph, op, 1, tensors),
-                     output);
+      run_add(graph, op, tensors, output);
       break;
     case OpKind::Mul:
       reference::multiply(mul_params(graph, op), operand(graph, op, 0, tensors),

@@ -93,6 +93,16 @@ class GraphBuilder {
     const int out = tensor(graph.tensors[std::size_t(a)].shape, s * 0.6F, zero_point());
     return finish(op, {a, b}, out);
   }
+  // Of two and more maps of one shape.
+  int sum(const std::vector<int>& terms, Activation activation) {
+    Op op;
+    op.kind = OpKind::Add;
+    op.activation = activation;
+    float s = 0;
+    for (int t : terms) s += graph.tensors[std::size_t(t)].quantization.scale[0];
+    const int out = tensor(graph.tensors[std::size_t(terms[0])].shape, s * 0.5F, zero_point());
+    return finish(op, terms, out);
+  }
   int table(int in, Function function) {
     Op op;
     op.kind = OpKind::Table;
@@ -327,6 +337,31 @@ inline int float_layer(GraphBuilder& g) {
     default:
       return g.mean(in);
   }
+}
+
+// Sums of two, three, perhaps four maps, each of which begins with the one before, as chains of residual
+// blocks make them; some of the maps are read elsewhere too, occur twice or come from the host.
+inline int sums(GraphBuilder& g) {
+  const int channels = g.uniform(1, 30);
+  const int in = g.input(g.uniform(1, 10), g.uniform(1, 10), channels);
+  const auto term = [&](int from) {
+    const int kernel = g.uniform(0, 1) ? 3 : 1;
+    const Padding pad{kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+    if (g.uniform(0, 3) == 0) return g.depthwise(from, kernel, kernel, 1, pad, g.activation());
+    return g.conv(from, channels, kernel, kernel, 1, pad, g.activation());
+  };
+  std::vector<int> terms{g.uniform(0, 4) ? term(in) : in, term(in)};
+  int out = g.sum(terms, g.activation());
+  const bool chain = g.uniform(0, 3) != 0;
+  for (int n = g.uniform(1, 2); n > 0; n--) {
+    terms.push_back(g.uniform(0, 5) ? term(out) : terms[0]);
+    if (!chain && n > 1) continue;
+    out = g.sum(terms, g.activation());
+  }
+  if (g.uniform(0, 3) == 0) out = g.add(out, terms[1], g.activation());
+  if (g.uniform(0, 3) == 0) g.output(terms[std::size_t(g.uniform(1, int(terms.size()) - 1))]);
+  if (g.uniform(0, 3) == 0) g.output(g.conv(terms[1], 5, 3, 3, 1, {1, 1, 1, 1}, g.activation()));
+  return out;
 }
 
 }  // namespace kaiten::test

@@ -556,6 +556,7 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
   const Ring ring[2] = {{int(c.in_first), int(c.in_last), int(c.in_slot_size)},
                         {int(c.in2_first), int(c.in2_last), int(c.in_slot_size)}};
   const int first[2] = {int(c.in_slot), int(c.in2_slot)};
+  const int operands = 2 + int(c.more_operands);
   const int params = int(c.params) + (c.look_up ? kTableWords : 0);
   const int lanes = 3 * config_.cp;
   for (int tile = 0; tile < c.tiles; tile++) {
@@ -563,22 +564,27 @@ void MachineModel::add(std::uint32_t index, const AddCommand& c) {
       for (int x = 0; x < c.columns; x++) {
         std::vector<std::int8_t> values;
         for (int lane = 0; lane < lanes; lane++) {
-          std::int64_t operand[2];  // less their zero points
-          std::int64_t scaled[2];
-          for (int i = 0; i < 2; i++) {
+          std::int64_t first_operand = 0;  // less its zero point
+          std::int64_t all = 0;
+          for (int i = 0; i < operands; i++) {
             const Param& p = ring_at(zsb_vector_, params + i);
+            const Ring& in = ring[std::min(i, 1)];
+            const int slot = first[std::min(i, 1)];
             const bool one = i == 1 && c.broadcast;  // one pixel of row 0
-            const int a =
-                word(true, one ? first[i] : ring[i].at(first[i], y), one ? 0 : (int(c.top_mod3) + y) % 3,
-                     int((one ? 0 : x) * c.in_pixel + c.in_group) + 3 * tile +
-                         lane / config_.cp)[std::size_t(lane % config_.cp)];
-            operand[i] = a + p.bias;
-            scaled[i] = round(operand[i] << 20, {0, p.mult, p.shift}, 0);
+            const int a = word(true, one ? slot : in.at(slot, y), one ? 0 : (int(c.top_mod3) + y) % 3,
+                               int((one ? 0 : x) * c.in_pixel + c.in_group + i * c.operand_step) + 3 * tile +
+                                   lane / config_.cp)[std::size_t(lane % config_.cp)];
+            const std::int64_t operand = a + p.bias;
+            const std::int64_t scaled = round(operand << 20, {0, p.mult, p.shift}, 0);
+            if (c.kind == 2) {
+              all = first_operand * operand;
+            } else {
+              all += (c.kind == 1 && i > 0) || (c.kind == 3 && i == 0) ? -scaled : scaled;
+            }
+            if (i == 0) first_operand = operand;
           }
-          const std::int64_t both[4] = {scaled[0] + scaled[1], scaled[0] - scaled[1], operand[0] * operand[1],
-                                        scaled[1] - scaled[0]};
-          values.push_back(requantise(both[c.kind], ring_at(zsb_vector_, params + 2), int(c.rule),
-                                      int(c.zero), int(c.low), int(c.high)));
+          values.push_back(requantise(all, ring_at(zsb_vector_, params + operands), int(c.rule), int(c.zero),
+                                      int(c.low), int(c.high)));
           if (c.look_up) values.back() = looked_up(int(c.params), values.back());
         }
         result(index, c, lanes, tile, y, x, values);

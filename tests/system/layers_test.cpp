@@ -1,6 +1,7 @@
-// Random single layers on the RTL, compared in every element: shapes and channel counts that are multiples of nothing,
-// zero points at the ends, sums next to the ends of int32, sums that end on a rounding tie; tensors kept on chip or in
-// memory, both rounding styles, and a memory with random timing. A layer that the compiler refuses is drawn again.
+// Random single layers on the RTL, compared in every element: shapes and channel counts that are multiples of
+// nothing, zero points at the ends, sums next to the ends of int32, sums that end on a rounding tie; tensors
+// kept on chip or in memory, both rounding styles, and a memory with random timing. A layer that the compiler
+// refuses is drawn again.
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -56,8 +57,8 @@ int draw(std::mt19937_64& random, int low, int high) {
   return low + int(random() % std::uint64_t(high - low + 1));
 }
 
-// A layer all of whose scales are powers of two, with small weights: requantisation drops few bits, so that many sums
-// stand exactly between two values, negative ones too.
+// A layer all of whose scales are powers of two, with small weights: requantisation drops few bits, so that
+// many sums stand exactly between two values, negative ones too.
 ModelBuilder layer_of_ties(std::uint64_t seed, OpKind kind, const test::RandomLayerLimits& l) {
   ModelBuilder model(seed);
   std::mt19937_64& random = model.random();
@@ -427,6 +428,16 @@ TEST_P(Layers, Elements) {
       const bool first = g.uniform(0, 1) == 1;
       g.output(g.element(kKinds[g.uniform(0, 2)], first ? other : map, first ? map : other, g.activation()));
     }
+    EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
+  }
+}
+
+TEST_P(Layers, SumsOfSeveralMaps) {
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    const std::uint64_t seed = random_();
+    test::GraphBuilder g(seed);
+    if (i % 10 == 0) g.graph.framework = Framework::Onnx;
+    g.output(test::sums(g));
     EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
   }
 }

@@ -172,6 +172,8 @@ class Importer {
   // qdq.cpp: QuantizeLinear and DequantizeLinear
   Value dequantize_linear(const Node& node);
   Value quantize_linear(const Node& node);
+  // The dequantised activations that a sum of sums adds, first to last; nothing where it is no such sum.
+  std::vector<int> addends_of(int value);
   // The quantised operator that a float expression stands for: its output tensor, or -1 if there is none.
   int fuse(int base, Op& op, const Scales& out);
 

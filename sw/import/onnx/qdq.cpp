@@ -78,6 +78,21 @@ Value Importer::quantize_linear(const Node& node) {
   return quantised_value(tensor, at(source).shape, out.type);
 }
 
+std::vector<int> Importer::addends_of(int value) {
+  const Value& v = at(value);
+  if (v.form != Form::Expression || v.node->op_type() != "Add") return {};
+  for (size_t i = 0; i < 2; i++) {
+    const int sum = v.operands[i];
+    const int last = v.operands[1 - i];
+    if (!is_dequantised_activation(last) || at(last).shape != v.shape) continue;
+    std::vector<int> addends = is_dequantised_activation(sum) ? std::vector<int>{sum} : addends_of(sum);
+    if (addends.empty() || at(sum).shape != v.shape) continue;
+    addends.push_back(last);
+    return addends;
+  }
+  return {};
+}
+
 int Importer::fuse(int base, Op& op, const Scales& out) {
   const Value& v = at(base);
   if (v.form == Form::Dequantised)
@@ -115,8 +130,10 @@ int Importer::fuse(int base, Op& op, const Scales& out) {
                              bias_of({x[1 - i]}, 0), shape, out);
     }
     op.kind = kind == "Add" ? OpKind::Add : kind == "Sub" ? OpKind::Sub : OpKind::Mul;
+    std::vector<int> addends = addends_of(base);
+    if (addends.size() < 2 || addends.size() > kMaxAddends) addends = x;
     std::vector<std::string> notes;
-    for (const int operand : x) {
+    for (const int operand : addends) {
       if (is_dequantised_activation(operand)) {
         op.inputs.push_back(plain(activation_of(operand)));
       } else if (at(operand).form == Form::Dequantised && is_constant_value(operand)) {

@@ -1,8 +1,9 @@
-// kt_vector against plain loops. VB holds random bytes throughout: a command reads a tensor wherever its ring happens to
-// lie, so that every channel, padding group and neighbour is different data. The test stands in for VB (words two cycles
-// after the tap is decided), for the result writer (credits, starts) and for the queue, each with random stalls.
-// Arithmetic follows TensorFlow Lite's kernels: zero points are subtracted there, cells outside the map are skipped; the
-// command's bias and padding value are derived from that as the compiler does.
+// kt_vector against plain loops. VB holds random bytes throughout: a command reads a tensor wherever its ring
+// happens to lie, so that every channel, padding group and neighbour is different data. The test stands in
+// for VB (words two cycles after the tap is decided), for the result writer (credits, starts) and for the
+// queue, each with random stalls. Arithmetic follows TensorFlow Lite's kernels: zero points are subtracted
+// there, cells outside the map are skipped; the command's bias and padding value are derived from that as the
+// compiler does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,7 +132,8 @@ struct Tensor {
   }
 };
 
-// A command and what must come out: words of the result pixels in the order tile, row, column; absent groups are free.
+// A command and what must come out: words of the result pixels in the order tile, row, column; absent groups
+// are free.
 struct Job {
   int op = 0;
   int latency = kLatency;
@@ -586,6 +588,60 @@ class Maker {
     return true;
   }
 
+  // a[0] + a[1] + ..., each `step` words behind the one before in a pixel, the first in a ring of its own.
+  bool add_many(std::size_t operands, int step, const Tensor& first, const Tensor& others, int top, int rows,
+                int group, int tiles, int groups, const Finish& f, Job& job) {
+    if (zsb_used + 5 + kTableWords > kZsbDepth) return false;
+    std::vector<int> zeros;
+    std::vector<Param> p;
+    for (std::size_t k = 0; k < operands; ++k) {
+      zeros.push_back(rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127));
+      p.push_back({-zeros.back(), rng_(1 << 30, 0x7fffffff), -rng_(0, 6) - 1});
+    }
+    if (rng_.chance(30)) {  // coarse operands, as in add()
+      for (Param& q : p) q.shift = -rng_(18, 24);
+      p.push_back({0, 1 << 30, 1});
+    } else {
+      p.push_back({0, rng_(1 << 30, 0x7fffffff), -rng_(17, 20)});
+    }
+    if (f.rule == 3) p.back().mult &= ~127;  // 24 bits
+    AddCommand c;
+    c.params = zsb_used;
+    const Table table = this->table(look_up_, c, job);
+    std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
+    zsb_used += static_cast<int>(p.size());
+    job.op = static_cast<int>(Opcode::kAdd);
+    c.in_first = first.first;
+    c.in_last = first.last();
+    c.in_slot_size = first.slot_size;
+    c.in_slot = first.slot(top);
+    c.in_pixel = first.pixel;
+    c.in_group = group;
+    c.top_mod3 = mod(top, 3);
+    c.in2_first = others.first;
+    c.in2_last = others.last();
+    c.in2_slot = others.slot(top);
+    c.more_operands = static_cast<int>(operands) - 2;
+    c.operand_step = step;
+    c.columns = first.width;
+    c.rows = rows;
+    c.tiles = tiles;
+    output_side(c, job, groups, group, f);
+    job.what = "sum of " + std::to_string(operands) + ", step " + std::to_string(step) + ", " +
+               std::to_string(rows) + "x" + std::to_string(first.width) + "x" + std::to_string(groups) +
+               " tiles " + std::to_string(tiles);
+    results(job, tiles, rows, first.width, group, groups, [&](int channel, int y, int x) {
+      std::int32_t sum = 0;
+      for (std::size_t k = 0; k < operands; ++k) {
+        const Tensor& from = k == 0 ? first : others;
+        const int value = from.at(memories_, top + y, x, channel + static_cast<int>(k) * step * kCp);
+        sum += rounded_twice((value - zeros[k]) * (1 << 20), p[k].mult, p[k].shift);
+      }
+      return through(table, finished(by_rule(f.rule, sum, p.back()), f));
+    });
+    return true;
+  }
+
   // kind as in the command: 0 a + b, 1 a - b, 2 a * b, 3 b - a. broadcast: b is one pixel of row 0.
   bool add(int kind, bool broadcast, const Tensor& a, const Tensor& b, int top, int rows, int group,
            int tiles, const Finish& f, Job& job) {
@@ -738,7 +794,23 @@ class Maker {
                job);
   }
 
-  bool random(Job& job) { return rng_.chance(25) ? random_add(job) : random_window(job); }
+  // Operands side by side in one map, or the first in a map of its own.
+  bool random_sum(Job& job) {
+    Tensor all, first;
+    all.width = rng_(1, 16);
+    const int operands = rng_(2, 4), groups = rng_(1, 7), step = groups + rng_(0, 2);
+    const int top = rng_(0, 20), rows = rng_(1, 6), group = rng_(0, groups - 1);
+    look_up_ = rng_.chance(30);
+    if (!place(all, operands * step, rows + rng_(0, 2))) return false;
+    first = all;
+    if (rng_.chance(30)) first.first = rng_(0, kVbDepth - all.slots * all.slot_size);
+    return add_many(static_cast<std::size_t>(operands), step, first, all, top, rows, group,
+                    rng_(1, ceil_div(groups - group, 3)), groups, finish(rng_.pick(std::array{0, 3})), job);
+  }
+
+  bool random(Job& job) {
+    return rng_.chance(15) ? random_sum(job) : rng_.chance(25) ? random_add(job) : random_window(job);
+  }
 
  private:
   Random& rng_;

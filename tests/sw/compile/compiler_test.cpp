@@ -196,6 +196,25 @@ TEST(Compiler, BroadcastsAPixel) {
   }
 }
 
+TEST(Compiler, SumsOfSeveralMaps) {
+  int run = 0;
+  for (std::uint64_t i = 0; i < 120; i++) {
+    SCOPED_TRACE("sums " + std::to_string(i));
+    GraphBuilder g(test::seed() * 600 + i);
+    if (i % 20 == 0) g.graph.framework = Framework::Onnx;
+    g.output(test::sums(g));
+    CompileOptions options;
+    options.keep_on_chip = i % 4 != 0;
+    options.compress = i % 3 == 0 ? Compress::kOn : Compress::kOff;
+    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    if (!refusals(g.graph, config, options).empty()) continue;  // maps beyond the tiny machine
+    run++;
+    run_on_model(g.graph, g.random_inputs(), config, options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(run, 100);
+}
+
 // Convolutions on images: row-flattened where that costs fewer cycles.
 TEST(Compiler, Stems) {
   int flattened = 0;
@@ -289,7 +308,8 @@ TEST(Compiler, RandomNetworks) {
   EXPECT_GE(run, 60);
 }
 
-// Whatever the partition and the capacity, the same values come out; what the planner counted is what is moved.
+// Whatever the partition and the capacity, the same values come out; what the planner counted is what is
+// moved.
 TEST(Compiler, AnyPartitionGivesTheSameValues) {
   int run = 0;
   for (std::uint64_t i = 0; i < 120; i++) {
@@ -541,8 +561,8 @@ TEST(Compiler, RunsDepthwiseWithMultiplierOnTheArray) {
   run_on_model(g.graph, g.random_inputs(), preset("unit"), {}, 1);
 }
 
-// Networks of concatenations and slices, nested, with parts that are used on their own, with channel counts that are
-// multiples of nothing: kept on chip or through memory.
+// Networks of concatenations and slices, nested, with parts that are used on their own, with channel counts
+// that are multiples of nothing: kept on chip or through memory.
 TEST(Compiler, ConcatenatesAndSlices) {
   int run = 0;
   for (std::uint64_t i = 0; i < 300; i++) {

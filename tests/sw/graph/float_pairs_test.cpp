@@ -36,7 +36,7 @@ std::vector<int8_t> sums(const AddParams& p) {
     x.push_back(int8_t(i / 256 - 128));
     y.push_back(int8_t(i % 256 - 128));
   }
-  kaiten::integer_add(p, x, y, out);
+  kaiten::integer_add(p, std::vector<std::span<const int8_t>>{x, y}, out);
   return out;
 }
 
@@ -119,6 +119,75 @@ TEST(FloatPairs, CountsWhatCannotAgree) {
   }
   EXPECT_GT(differing, 0);
   EXPECT_EQ(differing, p.differing_pairs);
+}
+
+AddParams draw_sum(std::mt19937_64& random, size_t operands) {
+  AddParams p;
+  p.rounding = Rounding::Float;
+  p.operands = operands;
+  p.out_scale = 0;
+  for (size_t k = 0; k < operands; k++) {
+    p.scale[k] = draw(random, 0.01, 0.1);
+    p.zp_in[k] = int(random() % 256) - 128;
+    p.out_scale += p.scale[k] * draw(random, 0.2, 1.0);
+  }
+  p.zp_out = int(random() % 256) - 128;
+  fit_integers(p);
+  return p;
+}
+
+// Of three operands all combinations are tried, against what differing_sums() finds by looking near the ties.
+TEST(FloatPairs, CountsSumsOfThree) {
+  std::mt19937_64 random(test::seed());
+  for (int trial = 0; trial < 3; trial++) {
+    const AddParams p = draw_sum(random, 3);
+    std::vector<int8_t> x(65536), y(65536), z(65536), made(65536);
+    int64_t differing = 0;
+    for (int i = 0; i < 65536; i++) {
+      x[size_t(i)] = int8_t(i / 256 - 128);
+      y[size_t(i)] = int8_t(i % 256 - 128);
+    }
+    for (int c = -128; c <= 127; c++) {
+      z.assign(z.size(), int8_t(c));
+      integer_add(p, std::vector<std::span<const int8_t>>{x, y, z}, made);
+      for (size_t i = 0; i < made.size(); i++) {
+        const float sum = float(x[i] - p.zp_in[0]) * p.scale[0] + float(y[i] - p.zp_in[1]) * p.scale[1];
+        const int want = chain(sum, float(c - p.zp_in[2]) * p.scale[2], p.out_scale, p.zp_out);
+        differing += made[i] != want ? 1 : 0;
+        ASSERT_LE(std::abs(made[i] - want), 1);
+      }
+    }
+    const DifferingSums found = differing_sums(p);
+    EXPECT_FALSE(found.at_most);
+    EXPECT_EQ(found.count, differing);
+    EXPECT_LT(differing, 500);
+  }
+}
+
+// A fourth operand too small to count leaves 256 times as many combinations.
+TEST(FloatPairs, CountsSumsOfFour) {
+  std::mt19937_64 random(test::seed());
+  AddParams p = draw_sum(random, 3);
+  const DifferingSums three = differing_sums(p);
+  p.operands = 4;
+  p.scale[3] = 1.0e-30F;
+  fit_integers(p);
+  const DifferingSums four = differing_sums(p);
+  EXPECT_FALSE(four.at_most);
+  EXPECT_EQ(four.count, 256 * three.count);
+}
+
+// Half of all sums are ties here: their number is a bound.
+TEST(FloatPairs, BoundsSumsThatAreTies) {
+  AddParams p;
+  p.rounding = Rounding::Float;
+  p.operands = 4;
+  for (float& s : p.scale) s = 0.0269081183F;
+  p.out_scale = 2 * p.scale[0];
+  fit_integers(p);
+  const DifferingSums sums = differing_sums(p);
+  EXPECT_TRUE(sums.at_most);
+  EXPECT_EQ(sums.count, int64_t(1) << 31);
 }
 
 TEST(FloatPairs, SearchIsDeterministic) {

@@ -388,6 +388,65 @@ TEST(Onnx, ArgMax) {
   expect_message(f, "limit: argmax at the end of the network, found: 'float' feeds 'q'");
 }
 
+// x + x / 3 + x + ..., of `operands` terms, whose partial sums are quantised too.
+OnnxFile sums_file(int operands) {
+  OnnxFile f = stored_file();
+  f.scale("third", 0.5F / 3);
+  f.scale("wide", 1.7F);
+  f.node("DequantizeLinear", {"x", "s", "z"}, "a");
+  f.node("DequantizeLinear", {"x", "third", "z"}, "b");
+  std::string sum = "a";
+  for (int i = 1; i < operands; i++) {
+    const std::string next = "sum" + std::to_string(i);
+    const std::string term = i % 2 ? "b" : "a";
+    f.node("Add", i % 3 ? std::vector<std::string>{sum, term} : std::vector<std::string>{term, sum}, next);
+    f.node("QuantizeLinear", {next, "wide", "z"}, "q" + next);
+    sum = next;
+  }
+  f.output("q" + sum);
+  return f;
+}
+
+// Float sums of float sums are one addition of up to four operands; with more the quantised sum is read, and
+// the report says so.
+TEST(Onnx, SumsOfSums) {
+  for (int operands = 2; operands <= 5; operands++) {
+    const OnnxFile f = sums_file(operands);
+    const Graph graph = require_graph(import_onnx(f.file()));
+    const Op& last = graph.ops.back();
+    EXPECT_EQ(last.kind, OpKind::Add);
+    EXPECT_EQ(last.inputs.size(), operands <= 4 ? size_t(operands) : 2U);
+    EXPECT_EQ(graph.notes.size(), operands <= 4 ? 0U : 1U);
+    if (operands > 4) {
+      EXPECT_NE(graph.notes[0].find("reads 'sum3' as quantised"), std::string::npos) << graph.notes[0];
+      break;
+    }
+    std::vector<int> want;
+    for (int i = 0; i < 120; i++) {
+      const float a = float(i - 120 - 3) * 0.5F;
+      const float b = float(i - 120 - 3) * (0.5F / 3);
+      float sum = a;
+      for (int k = 1; k < operands; k++) sum += k % 2 ? b : a;
+      want.push_back(std::clamp(int(std::nearbyint(sum / 1.7F)) + 3, -128, 127));
+    }
+    EXPECT_EQ(run_stored(f, "qsum" + std::to_string(operands - 1)), want);
+  }
+}
+
+// The order of a sum of two sums is no chain.
+TEST(Onnx, SumsOfTwoSums) {
+  OnnxFile f = stored_file();
+  f.node("DequantizeLinear", {"x", "s", "z"}, "a");
+  f.node("Add", {"a", "a"}, "two");
+  f.node("QuantizeLinear", {"two", "s", "z"}, "q_two");
+  f.node("Add", {"two", "two"}, "four");
+  f.node("QuantizeLinear", {"four", "s", "z"}, "y");
+  f.output("y");
+  const Graph graph = require_graph(import_onnx(f.file()));
+  EXPECT_EQ(graph.ops.back().inputs.size(), 2U);
+  EXPECT_EQ(graph.notes.size(), 2U);
+}
+
 TEST(Onnx, PadAddsZeros) {
   OnnxFile f = stored_file();
   int64s(f, "pads", {0, 0, 1, 0, 0, 2, 0, 3});

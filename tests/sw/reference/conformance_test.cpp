@@ -69,7 +69,7 @@ std::vector<int8_t> run_add(const Case& c) {
   params.lo = c.value("OUT_ACTIVATION_MIN");
   params.hi = c.value("OUT_ACTIVATION_MAX");
   std::vector<int8_t> output(a.size());
-  reference::add(params, a, b, output);
+  reference::add(params, std::vector<std::span<const int8_t>>{a, b}, output);
   return output;
 }
 
