@@ -1,17 +1,15 @@
-// Random networks of several layers with residuals on the RTL, every tensor compared: kept on chip or through memory,
-// in commands of any size, in both rounding styles, behind a memory with random timing. And plans: any partition, on
-// buffers of any size, gives the same outputs.
+// Random networks of several layers with residuals on the RTL, every tensor compared: kept on chip or through memory, there
+// compressed or not, in commands of any size, in both rounding styles, behind a memory with random timing. And plans: any
+// partition, on buffers of any size, gives the same outputs.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "tests/support/seed.h"
-#include "tests/system/random_network.h"
-#include "tests/system/session.h"
+#include "tests/system/random_runs.h"
 
 namespace kaiten {
 namespace {
@@ -45,32 +43,10 @@ TEST_P(RandomNetworks, EveryTensor) {
   const Config& config = preset(s.config);
   std::mt19937_64 random(test::seed() * 7919 + std::uint64_t(config.kp) * 131 + std::uint64_t(config.cp));
   const auto device = test::make_device(config.name, random());
-  int ran = 0;
-  std::uint64_t cycles = 0;
-  for (int attempt = 0; ran < s.networks && attempt < 4 * s.networks && !HasFailure(); attempt++) {
-    const std::uint64_t seed = random();
-    const test::GraphBuilder g = test::random_network(seed, s.side, s.channels, s.layers);
-    CompileOptions options;
-    options.keep_on_chip = random() % 3 != 0;
-    options.block_pixels = random() % 3 == 0 ? int(1 + random() % 40) : 0;
-    options.rounding = random() % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
-    if (!refusals(g.graph, config, options).empty()) continue;
-    test::draw_timing(*device, random);
-    SCOPED_TRACE("network of seed " + std::to_string(seed) + ", " + std::to_string(g.graph.ops.size()) +
-                 " layers" + (options.keep_on_chip ? ", on chip" : ", in memory") +
-                 (options.rounding == RoundingStyle::Tflm ? ", tflm" : ", litert") + ", blocks of " +
-                 std::to_string(options.block_pixels) + ", memory " +
-                 test::timing_text(device->memory().options()));
-    try {
-      cycles += test::run_on(*device, g.graph, config, options, test::draw_inputs(g.graph, random)).cycles();
-      ran++;
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << e.what();
-    }
-  }
-  EXPECT_EQ(ran, s.networks);
-  std::printf("%d networks, %llu cycles at %.0f kHz\n", ran, static_cast<unsigned long long>(cycles),
-              double(device->loop_cycles()) / std::max(device->loop_seconds(), 1e-9) / 1e3);
+  const auto done =
+      test::run_random_networks(*device, config, {s.side, s.channels, s.layers}, random,
+                                [&](const auto& so_far) { return so_far.networks == s.networks; });
+  EXPECT_EQ(done.networks, s.networks);
 }
 
 // A partition forced behind any operators, any part of SB and VB taken away.
