@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::uint64_t kMaxLatency = 1'000'000;
+constexpr std::int64_t kMaxLatency = 1'000'000;
 
 // "BYTE" or "BYTE:BIT".
 std::pair<std::size_t, int> fault_of(const std::string& text) {

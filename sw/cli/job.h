@@ -39,7 +39,7 @@ class Job {
   std::string rounding_ = "litert";
   std::string compress_ = "off";
   std::string oracle_ = "direct";
-  std::uint64_t latency_;
+  std::int64_t latency_;
   int stall_ = 0;
   Normalisation normalisation_;
   SessionOptions machine_;

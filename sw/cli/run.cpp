@@ -39,7 +39,7 @@ std::vector<std::string> read_labels(const std::string& file) {
 // as many classes.
 std::vector<std::string> labels_for(const Graph& graph, std::vector<std::string> labels,
                                     const std::string& file, std::string& note) {
-  if (labels.empty()) return labels;
+  if (file.empty()) return labels;
   std::string found;
   for (int output : graph.outputs) {
     const std::size_t classes = graph.tensors[std::size_t(output)].elements();

@@ -150,6 +150,7 @@ class Labels(ToolCase):
         self.assertEqual(self.run_with(self.NAMES * 2).returncode, 2)
         self.assertIn("20 names, the model 10 classes", self.run_with(self.NAMES * 2).stderr)
         self.assertEqual(self.run_with(["ten"] + self.NAMES).returncode, 2)
+        self.assertIn("0 names, the model 10 classes", self.run_with([]).stderr)
         self.refused("run", "demo", "--labels", self.file("none.txt"))
 
 
@@ -293,6 +294,7 @@ class BadInput(ToolCase):
         self.refused("run", "demo", "--config", "huge")
         self.refused("run", "demo", "--latency", "many")
         self.refused("run", "demo", "--latency", "0")
+        self.assertIn("not -1", self.refused("run", "demo", "--latency", "-1"))
         self.refused("run", "demo", "--rounding", "up")
         self.refused("run", "demo", "--seconds", "-1")
         self.refused("run", "demo", "--stall", "100")
