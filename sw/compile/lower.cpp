@@ -138,14 +138,24 @@ class Lowerer {
     }
   }
 
+  // Dimension of a Concat: 0 batches, 1 rows, 2 columns, 3 channels.
+  int concat_axis(const Op& op) const { return 4 - int(tensor(op.output).shape.size()) + op.axis; }
+
+  // What of an operator the host does, for want of an engine.
+  std::string work_of_host(const Op& op) const {
+    if (op.kind == OpKind::Resize) return "resizing";
+    const bool rows = op.kind == OpKind::Concat && (concat_axis(op) == 1 || concat_axis(op) == 2);
+    return rows ? "concatenation of rows or columns" : "";
+  }
+
   // Whatever follows the operator runs on the host too.
-  void require_at_end(const Op& op) const {
+  void require_at_end(const std::string& work, const Op& op) const {
     for (const Op& reader : graph_.ops) {
       if (std::find(reader.inputs.begin(), reader.inputs.end(), op.output) == reader.inputs.end()) continue;
-      const bool follows =
-          reader.kind == OpKind::Quantize || reader.kind == OpKind::Resize || runs_on_host(reader.kind);
-      require(follows, "resizing at the end of the network", "its result feeds layer '" + reader.name + "'");
-      require_at_end(reader);
+      const bool follows = reader.kind == OpKind::Quantize || reader.kind == OpKind::Table ||
+                           !work_of_host(reader).empty() || runs_on_host(reader.kind);
+      require(follows, work + " at the end of the network", "its result feeds layer '" + reader.name + "'");
+      require_at_end(work, reader);
     }
   }
 
@@ -161,9 +171,11 @@ class Lowerer {
     require_supported(op);
     if (op.kind == OpKind::Reshape || keeps_values(op)) return lower_reshape(op);
     // Behind an operator on the host the few values stay there.
-    const bool tail = op.kind == OpKind::Quantize && storage_of(op.inputs[0]).on_host;
-    if (op.kind == OpKind::Resize) require_at_end(op);
-    if (runs_on_host(op.kind) || tail || op.kind == OpKind::Resize) return lower_host(op);
+    const bool tail =
+        (op.kind == OpKind::Quantize || op.kind == OpKind::Table) && storage_of(op.inputs[0]).on_host;
+    const std::string work = work_of_host(op);
+    if (!work.empty()) require_at_end(work, op);
+    if (runs_on_host(op.kind) || tail || !work.empty()) return lower_host(op);
     if (op.kind == OpKind::Add && (op.inputs.size() > 2 || begins_longer_sum(op))) return lower_sum(op);
     if (op.inputs.size() == 2 && op.kind != OpKind::Concat) return lower_two(op);
     std::vector<int> inputs;
@@ -203,16 +215,18 @@ class Lowerer {
            (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier == 1);
   }
 
-  // The convolution that makes a view, nobody's position if another operator does.
+  // The convolution or the operator of elements that makes a view, nobody's position if another one does.
   std::size_t maker_of(int v) const {
     std::size_t at = 0;
     while (at < result_.ops.size() && (!on_device(result_.ops[at].engine) || result_.ops[at].output != v))
       at++;
-    const bool conv = at < result_.ops.size() && result_.ops[at].kernels.data != nullptr;
-    return conv ? at : result_.ops.size();
+    if (at == result_.ops.size()) return at;
+    const LoweredOp& l = result_.ops[at];
+    const bool by_ranges = l.kernels.data != nullptr || (l.engine == Engine::kAdd && l.channel_of.empty());
+    return by_ranges ? at : result_.ops.size();
   }
 
-  // A window of more rows than VB has room for: where one convolution makes them, for the window alone, both
+  // A window of more rows than VB has room for: where one operator makes them, for the window alone, both
   // work one range of channels after the other; so many ranges that VB has room for two.
   int channel_ranges(const Op& op, int v) const {
     if (!is_window(op) || only_reader(op.inputs[0]) != &op || border_.contains(op.inputs[0])) return 1;
@@ -226,14 +240,14 @@ class Lowerer {
     // Results and rows ahead need some room too.
     if (addresses(made.out.c) <= config_.vb_depth / 4 * 3) return 1;
     int ranges = 2;
-    while (ranges < made.array.tiles && addresses(channels_of_range(made, ranges)) > config_.vb_depth / 2)
+    while (ranges < made.tiles() && addresses(channels_of_range(made, ranges)) > config_.vb_depth / 2)
       ranges++;
     return ranges;
   }
 
-  // Whole tiles of the array.
-  int channels_of_range(const LoweredOp& made, int ranges) const {
-    return ceil_div(made.array.tiles, ranges) * config_.kp;
+  // Whole tiles.
+  static int channels_of_range(const LoweredOp& made, int ranges) {
+    return ceil_div(made.tiles(), ranges) * made.tile_channels();
   }
 
   // The results of the ranges are parts of one map.
@@ -245,12 +259,12 @@ class Lowerer {
     int map = -1;
     ChannelMap channels;
     for (int first = 0; first < whole.out.c; first += step) {
-      LoweredOp conv = range_of(whole, first, std::min(step, whole.out.c - first));
-      conv.output = maps_.add(conv.tensor, conv.out, ChannelMap(conv.out.c));
-      result_.ops.push_back(conv);
-      LoweredOp l = begin({conv.output}, op.output, first);
-      l.out.c = conv.out.c;
-      l.channel_of.resize(std::size_t(conv.out.c));
+      LoweredOp range = range_of(whole, first, std::min(step, whole.out.c - first));
+      range.output = maps_.add(range.tensor, range.out, ChannelMap(range.out.c));
+      result_.ops.push_back(range);
+      LoweredOp l = begin({range.output}, op.output, first);
+      l.out.c = range.out.c;
+      l.channel_of.resize(std::size_t(range.out.c));
       std::iota(l.channel_of.begin(), l.channel_of.end(), first);
       require_shape(context(), l.in);
       lower_on_engine(op, l);
@@ -265,10 +279,16 @@ class Lowerer {
     set_view(op.output, maps_.add_view({maps_.view(map).storage, channels}));
   }
 
-  LoweredOp range_of(const LoweredOp& whole, int first, int channels) const {
+  LoweredOp range_of(const LoweredOp& whole, int first, int channels) {
     LoweredOp l = whole;
     l.first_channel = first;
     l.out.c = channels;
+    if (whole.engine == Engine::kAdd) {
+      for (int& v : l.inputs) v = maps_.slice(v, first, first + channels);
+      l.in.c = l.lanes = channels;
+      l.vector = VectorTiles(channels, 1, 1, config_.cp);
+      return l;
+    }
     l.array = ArrayTiles(whole.array.mode, l.kernel_rows, l.kernel_columns, l.lanes, channels, config_.kp,
                          config_.cp);
     l.params = {whole.params.begin() + first, whole.params.begin() + first + channels};
@@ -565,11 +585,7 @@ class Lowerer {
 
   // Inputs that an operator of the device writes, and nothing else has joined, become parts of one map.
   void lower_concat(const Op& op, const std::vector<int>& inputs) {
-    const int axis = 4 - int(tensor(op.output).shape.size()) + op.axis;
-    require(axis == 3, "concatenation of channels",
-            axis == 0   ? "of batches"
-            : axis == 1 ? "of rows"
-                        : "of columns");
+    require(concat_axis(op) == 3, "concatenation of rows, columns or channels", "of batches");
     const ConcatParams params = concat_params(graph_, op);
     int map = -1;
     int first_channel = 0;

@@ -46,9 +46,11 @@ std::vector<Row> rows() {
        "vector"},
       {OpKind::Quantize, "other scale or zero point", "vector; behind an operator on the host: host"},
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},
-      {OpKind::Table, "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp", "vector"},
+      {OpKind::Table, "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp",
+       "vector; behind an operator on the host: host"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
       {OpKind::Concat, "of channels, other parts (copied, through a table where scales differ)", "vector"},
+      {OpKind::Concat, "of rows or columns, at the end", "host"},
       {OpKind::Slice, "channels, from the first of a word on", "nothing to do"},
       {OpKind::Slice, "channels, from any other on", "array"},
       {OpKind::Slice, "rows and columns", "vector"},
@@ -118,10 +120,11 @@ std::string operators_page() {
       "\nA part of a map is dense in memory when it is one pixel or one column, or has a multiple of CP "
       "channels in one\n"
       "segment: KP channels where the array wrote it, 3 CP where the vector engine did.\n\n"
-      "Not on the device: resizing between layers, transposed convolutions, concatenations of rows or "
-      "columns. Results of\n"
+      "Not on the device: resizing and concatenations of rows or columns between layers, transposed "
+      "convolutions. Results of\n"
       "one command lie side by side in a row, in SB, VB and memory; these would have to leave columns free "
-      "for others.\n";
+      "for others, or rows\n"
+      "to several commands that each begin elsewhere in the map.\n";
   return page;
 }
 

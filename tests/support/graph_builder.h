@@ -170,15 +170,16 @@ class GraphBuilder {
     const int out = tensor(std::move(shape), t.quantization.scale[0], t.zero_point());
     return finish(op, {in}, out);
   }
-  // Along the last dimension; the inputs share the first one's scale and zero point.
-  int concat(const std::vector<int>& inputs) {
+  // Along the last dimension, or one `before` it; the inputs share the first one's scale and zero point.
+  int concat(const std::vector<int>& inputs, int before = 0) {
     Op op;
     op.kind = OpKind::Concat;
     const Tensor& first = graph.tensors[std::size_t(inputs[0])];
     std::vector<int> shape = first.shape;
-    op.axis = int(shape.size()) - 1;
-    shape.back() = 0;
-    for (int t : inputs) shape.back() += graph.tensors[std::size_t(t)].shape.back();
+    op.axis = int(shape.size()) - 1 - before;
+    int& length = shape[std::size_t(op.axis)];
+    length = 0;
+    for (int t : inputs) length += graph.tensors[std::size_t(t)].shape[std::size_t(op.axis)];
     const int out = tensor(shape, first.quantization.scale[0], first.zero_point());
     return finish(op, inputs, out);
   }

@@ -774,6 +774,45 @@ TEST(Compiler, ResizesAtTheEnd) {
                 "feeds layer 'layer2'"}));
 }
 
+// The window's map comes from an addition, as in ShuffleNet.
+TEST(Compiler, SumsOfManyRowsGoByRangesOfChannels) {
+  for (const bool broadcast : {false, true}) {
+    GraphBuilder g(test::seed() * 40);
+    const int in = g.input(7, 7, 20);
+    const int a = g.conv(in, 544, 1, 1, 1, {}, Activation::Relu);
+    const int b = broadcast ? g.constant({544}) : g.conv(in, 544, 1, 1, 1, {}, Activation::None);
+    g.output(g.mean(g.element(OpKind::Add, a, b, Activation::Relu)));
+    EXPECT_TRUE(refusals(g.graph, preset("nano")).empty());
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, test::seed());
+  }
+}
+
+// The heads of a detector: reshaped, concatenated, through a function, all behind the device.
+TEST(Compiler, ConcatenatesRowsAndColumnsAtTheEnd) {
+  for (const int before : {1, 2}) {
+    GraphBuilder g(test::seed() * 30 + std::uint64_t(before));
+    const int map = g.conv(g.input(8, 6, 8), 12, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+    const int small = g.conv(map, 12, 3, 3, 2, {1, 1, 1, 1}, Activation::None);
+    g.share_scale(small, map);
+    std::vector<int> heads{map, small};
+    if (before == 1) heads = {g.reshape(map, {1, 48, 12}), g.reshape(small, {1, 12, 12})};
+    if (before == 2) heads = {map, g.pad(small, {0, 0, 0, 3})};
+    if (before == 2) g.share_scale(heads[1], map);
+    const int all = g.concat(heads, before);
+    GraphBuilder middle = g;
+    g.output(g.table(all, Function::Sigmoid));
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, test::seed());
+    if (before == 1) continue;
+    middle.output(middle.conv(all, 4, 1, 1, 1, {}, Activation::None));
+    const std::vector<std::string> reasons = refusals(middle.graph, preset("nano"));
+    ASSERT_EQ(reasons.size(), 1U);
+    EXPECT_NE(reasons[0].find("limit: concatenation of rows or columns at the end of the network, found: its "
+                              "result feeds layer"),
+              std::string::npos)
+        << reasons[0];
+  }
+}
+
 TEST(Compiler, RefusesByName) {
   const auto reason = [](const Graph& g) {
     const auto all = refusals(g, preset("nano"));
