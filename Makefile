@@ -29,7 +29,7 @@ configure: setup
 	fi
 
 build: configure ## build everything: simulator, tool, tests
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 
 verilate: configure ## build the simulator (build/tb) and the tool (build/kaiten)
 	@cmake --build $(BUILD) -j $(JOBS) --target verilate

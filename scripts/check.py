@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Everything `make check` runs after setup: build, tests, lint, proofs, generated files. Each step is counted.
+"""Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, generated files. Each step is counted.
 
 usage: check.py [--preset P] [-j N] [--long]
 Results go under build/check/: one JUnit file a step and summary.json. Skipped tests are listed by name; the last line is
@@ -100,8 +100,9 @@ class Check:
                 passed += 1
         self.count(step, passed, failed, skipped, seconds)
 
-    def build(self):
-        heading("build")
+    def build(self, step, preset, *targets):
+        """Everything, or some targets. True if it was built."""
+        heading(step)
         start = time.time()
         progress = Progress()
         tail = []
@@ -114,18 +115,19 @@ class Check:
                 return False
             return False
 
-        code = stream(["make", "--no-print-directory", "build", f"PRESET={self.args.preset}", f"JOBS={self.args.j}"],
-                      os.path.join(OUT, "build.log"), show)
+        code = stream(["make", "--no-print-directory", "build", f"PRESET={preset}", f"JOBS={self.args.j}",
+                       f"TARGETS={' '.join(targets)}"], os.path.join(OUT, f"{step}.log"), show)
         progress.clear()
         if code:
             print("".join("     " + line for line in tail), end="")
-        self.count("build", int(code == 0), int(code != 0), [], time.time() - start)
+        self.count(step, int(code == 0), int(code != 0), [], time.time() - start)
         return code == 0
 
-    def tests(self):
-        heading("tests")
+    def tests(self, step, preset, *select):
+        """ctest with what `select` picks of the tests."""
+        heading(step)
         start = time.time()
-        junit = os.path.join(OUT, "tests.xml")
+        junit = os.path.join(OUT, f"{step}.xml")
         progress = Progress()
         if os.path.exists(junit):
             os.remove(junit)
@@ -144,19 +146,19 @@ class Check:
                 failing = False
             return failing
 
-        command = ["ctest", "--preset", self.args.preset, "--no-tests=ignore", "-j", str(self.args.j),
-                   "--timeout", "1200", "--output-junit", junit]
-        if not self.args.long:
-            command += ["-LE", "^long$"]
-        code = stream(command, os.path.join(OUT, "tests.log"), show)
+        code = stream(["ctest", "--preset", preset, "--no-tests=ignore", "-j", str(self.args.j), "--timeout", "1200",
+                       "--output-junit", junit, *select], os.path.join(OUT, f"{step}.log"), show)
         progress.clear()
-        self.junit("tests", junit, time.time() - start)
+        self.junit(step, junit, time.time() - start)
         if code and not self.steps[-1]["failed"]:
-            print("     ctest failed without naming a test, see build/check/tests.log")
-            self.count("ctest", 0, 1, [], 0)
+            print(f"     ctest failed without naming a test, see build/check/{step}.log")
+            self.count(step, 0, 1, [], 0)
 
-    def script(self, step, command, junit):
+    def script(self, step, script, *arguments, junit):
+        """One of scripts/, which says in a JUnit file under build/ or build-*/ what it found."""
         heading(step)
+        command = [sys.executable, f"scripts/{script}", *arguments]
+        junit = os.path.join(tools.ROOT, junit)
         start = time.time()
         if os.path.exists(junit):
             os.remove(junit)
@@ -186,19 +188,18 @@ class Check:
     def run(self):
         start = time.time()
         os.makedirs(OUT, exist_ok=True)
-        python = sys.executable
-        long = ["--long"] if self.args.long else []
-        if self.build():
-            self.tests()
+        preset, long, jobs = self.args.preset, self.args.long, ["-j", str(self.args.j)]
+        longer = ["--long"] if long else []
+        if self.build("build", preset):
+            self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
         else:
             print("   tests not run: the build failed", flush=True)
-        self.script("lint", [python, "scripts/lint.py", *long], os.path.join(tools.ROOT, "build/lint/junit.xml"))
-        self.script("lint_software", [python, "scripts/lint_software.py"],
-                    os.path.join(tools.ROOT, "build/lint/software.xml"))
-        self.script("formal", [python, "scripts/formal.py", "-j", str(self.args.j), *long],
-                    os.path.join(tools.ROOT, "build/formal/junit.xml"))
-        self.script("synth", [python, "scripts/synth.py", *(["--target", "xc7"] if not self.args.long else [])],
-                    os.path.join(tools.ROOT, "build/synth/junit.xml"))
+        self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
+        self.script("lint_software", "lint_software.py", junit="build/lint/software.xml")
+        self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
+        self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
+        if long:
+            self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
         self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)
         if self.skipped:
