@@ -67,6 +67,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
 	@python3 bench/cycle_model.py --build $(BUILD)
+	@python3 bench/traffic.py --build $(BUILD)
 	@python3 bench/plan.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD) --layouts

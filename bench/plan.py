@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,10 +33,7 @@ PAPER = {
 
 
 def plan(kaiten, table, *options):
-    done = subprocess.run([kaiten, "plan", table, *options, "--json", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit("bench: " + done.stderr.strip())
-    return json.loads(done.stdout)
+    return report.result(kaiten, "plan", table, *options)
 
 
 def method(result, name, closure=None):

@@ -1,4 +1,5 @@
 """What the benches share: the program they measure, Markdown tables, and the places in the documents that hold them."""
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,14 @@ def model(source, name, build):
         if done.returncode:
             sys.exit(f"bench: {done.stderr.strip()}")
     return path
+
+
+def result(kaiten, *arguments):
+    """What a command of kaiten reports as JSON. Ends the bench where it fails."""
+    done = subprocess.run([kaiten, *arguments, "--json", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(arguments)}: " + (done.stderr.strip().splitlines() or [str(done.returncode)])[-1])
+    return json.loads(done.stdout)
 
 
 def markdown(head, rows):

@@ -57,6 +57,7 @@ struct LayerWork {
   std::string op;
   int commands = 0;
   std::int64_t cycles = 0;
+  std::string limited_by;  // array, vector, weights, rows, output or commands
   Bytes bytes;
   Bytes bus_bytes;
 };

@@ -28,6 +28,16 @@ std::size_t operators(const Program& program) {
   return std::size_t(ops);
 }
 
+// Layers that load more bytes of rows than of weights and parameters.
+std::vector<bool> loads_more_rows(const Program& program) {
+  std::vector<std::int64_t> more(operators(program), 0);
+  for (const CommandMeta& m : program.meta)
+    more[std::size_t(m.op)] += m.kind == CommandMeta::Bytes::kActivations ? m.read_bytes : -m.read_bytes;
+  std::vector<bool> rows;
+  for (std::int64_t n : more) rows.push_back(n > 0);
+  return rows;
+}
+
 }  // namespace
 
 std::string_view name_of(Wait wait) {
@@ -36,18 +46,16 @@ std::string_view name_of(Wait wait) {
 }
 
 LayerClock::LayerClock(const Program& program)
-    : program_(program), array_(std::size_t(program.config.kp + kArrayLatency)), vector_(kVectorLatency) {
+    : program_(program),
+      loads_rows_(loads_more_rows(program)),
+      array_(std::size_t(program.config.kp + kArrayLatency)),
+      vector_(kVectorLatency) {
   times_.resize(operators(program));
-  std::vector<std::int64_t> more_rows(times_.size(), 0);
-  for (const CommandMeta& m : program.meta) {
-    more_rows[std::size_t(m.op)] += m.kind == CommandMeta::Bytes::kActivations ? m.read_bytes : -m.read_bytes;
-  }
   for (const Command& c : program.commands) {
     // An empty queue is a loss only while there are commands to come.
     if (c.queue() == Queue::kConv) engines_[0].left++;
     if (c.queue() == Queue::kVector) engines_[1].left++;
   }
-  for (std::int64_t n : more_rows) loads_rows_.push_back(n > 0);
 }
 
 void LayerClock::events(std::uint32_t flags) {
@@ -112,40 +120,107 @@ const std::vector<LayerTime>& LayerClock::finish() {
   return times_;
 }
 
-std::vector<std::uint64_t> modelled_layer_cycles(const Program& program) {
+namespace {
+
+// What a command of an engine waited for before its modelled start.
+class ModelledWaits {
+ public:
+  explicit ModelledWaits(const Program& program) : program_(program), loads_rows_(loads_more_rows(program)) {
+    for (std::size_t i = 0; i < program.commands.size(); i++)
+      done_[std::size_t(program.commands[i].queue())].push_back(program.meta[i].complete);
+  }
+
+  Wait of(std::size_t command) const {
+    const Command& c = program_.commands[command];
+    const CommandMeta& meta = program_.meta[command];
+    std::int64_t latest = 0;
+    Queue last = c.queue();
+    for (std::size_t q = 0; q < kQueues; q++) {
+      if (c.wait[q] == 0 || done_[q][c.wait[q] - 1] <= latest) continue;
+      latest = done_[q][c.wait[q] - 1];
+      last = Queue(q);
+    }
+    if (meta.start > latest + kStart) return Wait::kCommands;
+    switch (last) {
+      case Queue::kLoad:
+        return loads_rows_[std::size_t(meta.op)] ? Wait::kRows : Wait::kWeights;
+      case Queue::kStore:
+        return Wait::kOutput;
+      case Queue::kVector:
+        return c.queue() == Queue::kConv ? Wait::kVector : Wait::kRows;
+      case Queue::kConv:
+        break;
+    }
+    return Wait::kRows;
+  }
+
+ private:
+  static constexpr std::int64_t kStart = 4;  // at most from the last completion to the start
+
+  const Program& program_;
+  std::vector<bool> loads_rows_;
+  std::array<std::vector<std::int64_t>, kQueues> done_;  // completions of each queue, in order
+};
+
+}  // namespace
+
+std::vector<LayerTime> modelled_layer_times(const Program& program) {
   // Results leave until the command is complete: the engine's cycles stand in front of that moment.
   struct Work {
     std::int64_t from, to;
-    int op;
+    std::size_t command;
   };
   std::vector<Work> array, vector;
+  std::vector<LayerTime> times(operators(program));
+  const auto time_of = [&](const Work& w) -> LayerTime& {
+    return times[std::size_t(program.meta[w.command].op)];
+  };
   for (std::size_t i = 0; i < program.commands.size(); i++) {
     const Queue queue = program.commands[i].queue();
+    if (queue != Queue::kConv && queue != Queue::kVector) continue;
     const CommandMeta& m = program.meta[i];
-    if (queue == Queue::kConv) array.push_back({m.complete - m.cycles, m.complete, m.op});
-    if (queue == Queue::kVector) vector.push_back({m.complete - m.cycles, m.complete, m.op});
+    (queue == Queue::kConv ? array : vector).push_back({m.complete - m.cycles, m.complete, i});
+    times[std::size_t(m.op)].engine_cycles += std::uint64_t(m.cycles);
   }
-  const Work never{program.modelled_cycles, program.modelled_cycles, -1};
-  std::vector<std::uint64_t> cycles(operators(program));
+  const ModelledWaits waits(program);
   std::int64_t at = 0;
-  int op = -1;
+  const Work* next = nullptr;  // whose cycles they are
   for (std::size_t a = 0, v = 0; a < array.size() || v < vector.size();) {
-    const Work& left = a < array.size() ? array[a] : never;
-    const Work& right = v < vector.size() ? vector[v] : never;
-    std::int64_t until = left.to;
-    op = left.op;
-    if (left.from > at) {  // the array waits
-      const bool works = right.from <= at;
-      if (works || op < 0 || (right.op >= 0 && right.to < left.to)) op = right.op;
-      until = std::min(left.from, works ? right.to : right.from);
+    const Work* left = a < array.size() ? &array[a] : nullptr;
+    const Work* right = v < vector.size() ? &vector[v] : nullptr;
+    std::int64_t until = program.modelled_cycles;
+    if (left != nullptr && left->from <= at) {
+      next = left;
+      until = left->to;
+    } else if (right != nullptr && right->from <= at) {
+      next = right;
+      until = left != nullptr ? std::min(left->from, right->to) : right->to;
+    } else {
+      for (const Work* w : {left, right}) {
+        if (w != nullptr) until = std::min(until, w->from);
+      }
+      next = left == nullptr || (right != nullptr && right->to < left->to) ? right : left;
     }
-    cycles[std::size_t(op)] += std::uint64_t(until - at);
+    LayerTime& time = time_of(*next);
+    const std::uint64_t cycles = std::uint64_t(until - at);
+    time.cycles += cycles;
+    if (next->from <= at) {
+      time.busy_cycles += cycles;
+    } else {
+      const std::int64_t start = std::clamp(program.meta[next->command].start, at, until);
+      time.waits[std::size_t(waits.of(next->command))] += std::uint64_t(start - at);
+      time.waits[std::size_t(Wait::kLatency)] += std::uint64_t(until - start);
+    }
     at = until;
     while (a < array.size() && array[a].to <= at) a++;
     while (v < vector.size() && vector[v].to <= at) v++;
   }
-  if (op >= 0) cycles[std::size_t(op)] += std::uint64_t(program.modelled_cycles - at);
-  return cycles;
+  if (next != nullptr) {
+    const std::uint64_t rest = std::uint64_t(program.modelled_cycles - at);
+    time_of(*next).cycles += rest;
+    time_of(*next).waits[std::size_t(Wait::kLatency)] += rest;
+  }
+  return times;
 }
 
 std::string limited_by(bool on_array, const LayerTime& time) {

@@ -82,9 +82,9 @@ class LayerClock {
   int last_op_ = -1;
 };
 
-// The cycles of each layer by the same rule, where every command takes the time the compiler's model gives
-// it. Indexed like graph.ops; they add up to Program::modelled_cycles.
-std::vector<std::uint64_t> modelled_layer_cycles(const Program& program);
+// The same of the compiler's model: every command takes the time that its CommandMeta tells. The cycles of all layers add up
+// to Program::modelled_cycles.
+std::vector<LayerTime> modelled_layer_times(const Program& program);
 
 // What kept the layer from being faster, or its engine if that worked most of the time: array, vector,
 // weights, rows, output or commands; empty for a layer without cycles.

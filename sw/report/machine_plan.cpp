@@ -195,14 +195,16 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
     method.bytes += s.bytes;
     method.bus_bytes += s.bus_bytes;
   }
-  const std::vector<std::uint64_t> cycles = modelled_layer_cycles(program);
-  for (std::size_t op = 0; op < layers.size(); op++) {
+  const std::vector<LayerTime> times = modelled_layer_times(program);
+  for (const LayerInfo& info : program.layers) {
+    const std::size_t op = std::size_t(info.op);
     plan::LayerWork& layer = layers[op];
     if (layer.commands == 0) continue;
-    layer.number = int(op);
+    layer.number = info.op;
     layer.name = graph_.ops[op].name;
     layer.op = name_of(graph_.ops[op].kind);
-    layer.cycles = std::int64_t(cycles[op]);
+    layer.cycles = std::int64_t(times[op].cycles);
+    layer.limited_by = limited_by(info.array_macs > 0, times[op]);
     method.layers.push_back(std::move(layer));
   }
   return method;

@@ -42,6 +42,7 @@ nlohmann::ordered_json json_of(const std::vector<plan::LayerWork>& layers) {
                    {"op", l.op},
                    {"commands", l.commands},
                    {"cycles", l.cycles},
+                   {"limited_by", l.limited_by},
                    {"bytes", json_of(l.bytes)},
                    {"bus_bytes", json_of(l.bus_bytes)}});
   }
@@ -106,6 +107,7 @@ std::string layers_text(const plan::Method& m, std::size_t width) {
                {"commands", true, 3, false},
                {"cycles", true, 0, false},
                {"of all", true, 7, false},
+               {"limited by", false, 9, false},
                {"weights", true, 5, false},
                {"parameters", true, 1, false},
                {"input, output", true, 4, false},
@@ -113,7 +115,7 @@ std::string layers_text(const plan::Method& m, std::size_t width) {
                {"bus bytes", true, 6, false}});
   for (const plan::LayerWork& l : m.layers) {
     table.add({std::to_string(l.number), l.name, l.op, std::to_string(l.commands), bytes_text(l.cycles),
-               fmt::format("{:.1f} %", 100 * double(l.cycles) / double(m.cycles)),
+               fmt::format("{:.1f} %", 100 * double(l.cycles) / double(m.cycles)), l.limited_by,
                bytes_text(l.bytes.weights), bytes_text(l.bytes.parameters),
                bytes_text(l.bytes.input + l.bytes.output), bytes_text(l.bytes.spilled + l.bytes.residual),
                bytes_text(l.bus_bytes.total())});

@@ -108,12 +108,12 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   const BusBeats beats = bus_beats(program);
   r.predicted_bus = {std::uint64_t(beats.read) * width, std::uint64_t(beats.written) * width};
   r.predicted_cycles = std::uint64_t(program.modelled_cycles);
-  const std::vector<std::uint64_t> predicted_cycles = modelled_layer_cycles(program);
+  const std::vector<LayerTime> predicted = modelled_layer_times(program);
   for (const LayerInfo& info : program.layers) {
     const Op& op = graph.ops[std::size_t(info.op)];
     LayerReport l;
     l.name = op.name;
-    l.predicted_cycles = predicted_cycles[std::size_t(info.op)];
+    l.predicted_cycles = predicted[std::size_t(info.op)].cycles;
     l.op = std::string(name_of(op.kind));
     l.shape_in = shape_text(graph.input_of(op).shape);
     l.shape_out = shape_text(graph.output_of(op).shape);

@@ -89,6 +89,10 @@ class Plan(CommandCase):
         self.assertEqual(max(c["complete"] for c in m["commands"]), m["cycles"])
         self.assertEqual(sum(layer["commands"] for layer in m["layers"]), len(m["commands"]))
         self.assertEqual(m["bytes"]["commands"], 64 * len(m["commands"]))
+        # A run says the same of most layers.
+        run_layers = json.loads(run(KAITEN, "run", "demo", "--config", "nano", "--json", "-").stdout)["layers"]
+        agreed = sum(layer["cycles"] for layer in m["layers"] if layer["limited_by"] == run_layers[layer["layer"]]["limited_by"])
+        self.assertGreater(agreed, 0.9 * m["cycles"])
         text = self.run_command("demo", "--config", "nano", "--method", "optimal").stdout
         self.assertRegex(text, r"(?m)^layer +name +operator +commands +cycles .* bus bytes$")
         self.assertNotIn("load_weights", text)

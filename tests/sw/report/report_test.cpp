@@ -119,17 +119,34 @@ TEST(LayerClock, ModelledCyclesHaveALayerToo) {
     p.meta.back().cycles = cycles;
     p.meta.back().complete = complete;
   };
+  const auto cycles = [](const std::vector<LayerTime>& all) {
+    std::vector<std::uint64_t> each;
+    for (const LayerTime& t : all) each.push_back(t.cycles);
+    return each;
+  };
   add(LoadRowsCommand{}, 0, 10, 30);
   add(ConvCommand{}, 0, 40, 100);
   add(StoreCommand{}, 1, 0, 160);
   add(WindowCommand{}, 1, 60, 150);
   p.modelled_cycles = 160;
-  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{100, 60}));
+  p.meta[1].start = 33;  // three cycles behind the LOAD it waits for
+  p.commands[1].wait = {1, 0, 0, 0};
+  auto times = modelled_layer_times(p);
+  EXPECT_EQ(cycles(times), (std::vector<std::uint64_t>{100, 60}));
+  EXPECT_EQ(times[0].busy_cycles, 40U);
+  EXPECT_EQ(times[0].waits[std::size_t(Wait::kWeights)], 33U);  // it loads as many bytes of rows: none
+  EXPECT_EQ(times[0].waits[std::size_t(Wait::kLatency)], 27U);
+  EXPECT_EQ(times[1].busy_cycles, 50U);
+  EXPECT_EQ(times[1].engine_cycles, 60U);
+  EXPECT_EQ(times[1].waits[std::size_t(Wait::kLatency)], 10U);
+  EXPECT_EQ(limited_by(true, times[0]), "array");
+  p.commands[1].wait = {};  // it came late
+  EXPECT_EQ(modelled_layer_times(p)[0].waits[std::size_t(Wait::kCommands)], 33U);
   add(ConvCommand{}, 0, 5, 158);  // begins behind the vector engine's end
-  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{110, 50}));
+  EXPECT_EQ(cycles(modelled_layer_times(p)), (std::vector<std::uint64_t>{110, 50}));
   p.commands.clear();
   p.meta.clear();
-  EXPECT_EQ(modelled_layer_cycles(p), (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_EQ(cycles(modelled_layer_times(p)), (std::vector<std::uint64_t>{0, 0}));
 }
 
 TEST(RunReport, HasTheKeysOfTheInterface) {
