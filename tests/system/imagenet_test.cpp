@@ -92,6 +92,16 @@ INSTANTIATE_TEST_SUITE_P(
                          "MobileNetV2Uint8"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+#ifdef KAITEN_LONG
+INSTANTIATE_TEST_SUITE_P(
+    OnNano, ImageNet,
+    testing::Values(Case{"coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite",
+                         "mobilenet_edgetpu_0.75_224_post_training_quant", "nano", "MobileNetEdgeTpu"},
+                    Case{"coral/mobilenet_v2_1.0_224_quant.tflite", "mobilenet_v2_1.0_224_quant", "nano",
+                         "MobileNetV2Uint8"}),
+    [](const auto& info) { return std::string(info.param.name); });
+#endif
+
 // The image of a layer file, every tensor as the framework made it.
 TEST(LayerFile, MobileNetV1Uint8) {
   const auto shared = test::shared_dir();

@@ -174,16 +174,24 @@ TEST_P(Networks, MobileNetV2For160) {
               "mobilenetv2_160_035");
 }
 
-// Kernels of 5x5, stride 2.
-TEST_P(Networks, TinyMaixCifar10) {
+// Without answers of their own: kernels of 5x5 with stride 2, and what the smaller configurations run too.
+TEST_P(Networks, OthersWithRandomInputs) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: tinymaix/cifar10_q.tflite does not run on the RTL";
-  const Graph graph = require_graph(import_file(*shared / "models/tflite/tinymaix/cifar10_q.tflite"));
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: five networks do not run on the RTL";
+  std::vector<std::string> files{"tinymaix/cifar10_q.tflite"};
+  if (important()) {
+    for (const char* file : {"tinymaix/mnist_valid_q.tflite", "tinymaix/mnist_resnet_q.tflite",
+                             "mlperf-tiny/vww_96_int8.tflite", "mlperf-tiny/ad01_int8.tflite"})
+      files.emplace_back(file);
+  }
   const auto device = make_device(GetParam());
   std::mt19937_64 random(test::seed());
-  print_speed("cifar10_q",
-              test::run_on(*device, graph, preset(GetParam()), {}, test::draw_inputs(graph, random)).cycles(),
-              *device);
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const Graph graph = require_graph(import_file(*shared / "models/tflite" / file));
+    const auto inputs = test::draw_inputs(graph, random);
+    print_speed(file, test::run_on(*device, graph, preset(GetParam()), {}, inputs).cycles(), *device);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("nano", "unit", "small", "base"),
