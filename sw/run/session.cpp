@@ -291,10 +291,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   }
   Observer observer(s.program(), watcher ? &*watcher : nullptr, trace ? &*trace : nullptr,
                     poison ? &*poison : nullptr);
-  std::uint64_t modelled = 1;
-  for (const CommandMeta& m : s.program().meta) {
-    if (m.kind == CommandMeta::Bytes::kNone) modelled += std::uint64_t(m.cycles);
-  }
+  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(s.program().modelled_cycles));
   s.driver->set_progress([&](std::uint64_t cycles) {
     s.say(title + std::to_string(cycles) + " cycles, about " +
           std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
