@@ -133,9 +133,11 @@ class Plan(CommandCase):
             self.refused("demo", "--config", "nano", *paper)
         self.refused("demo", "--config", "huge")
         self.refused(table("alexnet"), "--config", "nano")
-        # seven rows of 100 addresses of nine words of four bytes
-        self.assertIn("'pool' (mean): limit: 512 addresses of VB, found: 7 rows of 100 addresses, 6768 bytes short",
-                      self.refused(table("resnet18"), "--config", "nano"))
+        # a row is 6 x 250 words; an address holds nine words of four bytes
+        wide = self.file("wide.json", '{"name": "wide", "input": {"height": 6, "width": 6, "channels": 1000}, "layers": '
+                         '[{"name": "a", "op": "depthwise", "kernel": [5, 5]}]}')
+        self.assertIn("'a' (depthwise): limit: 512 addresses of VB, found: 5 rows of 167 addresses, 11628 bytes short",
+                      self.refused(wide, "--config", "nano"))
         for sweep in ("1MiB", "2MiB:1MiB", "1MiB:", "0:1MiB", "1KiB:2KiB"):
             self.refused(table("vgg16"), "--capacity", "3MiB", "--sweep", sweep)
         self.refused(table("vgg16"), "--capacity", "3MiB", "--method", "best")
