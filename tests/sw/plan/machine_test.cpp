@@ -85,6 +85,7 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
   int cut = 0;
   int fit = 0;
   int moved = 0;
+  int skipped = 0;
   for (int t = 0; t < kGraphs; t++) {
     const Graph graph = random_graph(rng, 2 + int(rng() % 4));
     const Config config = small_machine(rng);
@@ -123,7 +124,13 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
       EXPECT_LE(best->bytes, per_layer->bytes) << "graph " << t;
     const Tensor& in = graph.tensors[std::size_t(graph.inputs[0])];
     const Tensor& out = graph.tensors[std::size_t(graph.outputs[0])];
-    EXPECT_GE(best->bytes, batch.images * std::int64_t(in.bytes() + out.bytes()));
+    // But for columns between the windows of two stripes, which nobody needs and no other span leaves out.
+    const bool skips = std::any_of(best->spans.begin(), best->spans.end(), [&](const Span& s) {
+      const LoweredOp& op = lowering.ops[s.tasks.front().position];
+      return s.stripes > 1 && op.column_stride > op.kernel_columns;
+    });
+    skipped += skips;
+    if (!skips) EXPECT_GE(best->bytes, batch.images * std::int64_t(in.bytes() + out.bytes()));
     const auto again = planned(graph, lowering, config, batch);
     ASSERT_EQ(again->spans.size(), best->spans.size());
     // Larger memories never cost traffic.
@@ -133,7 +140,7 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
     larger.vb_depth += 16;
     const auto with_more = planned(graph, lower(graph, larger, RoundingStyle::LiteRt), larger, batch);
     ASSERT_TRUE(with_more.has_value());
-    EXPECT_LE(with_more->bytes, best->bytes) << "graph " << t;
+    if (!skips) EXPECT_LE(with_more->bytes, best->bytes) << "graph " << t;
     fit++;
     cut += best->spans.size() > 1;
     moved += best->bytes > std::int64_t(in.bytes()) + std::int64_t(out.bytes()) * 4;
@@ -141,6 +148,7 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
   std::printf("%d fit, %d of them in several spans, %d spill\n", fit, cut, moved);
   EXPECT_GT(fit, kGraphs / 5);
   EXPECT_GT(cut, kGraphs / 30);
+  EXPECT_LT(skipped, kGraphs / 30);
 }
 
 TEST(MachinePlan, TellsTheBytesOfTheCommands) {
