@@ -59,8 +59,7 @@ dropin: setup ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|bas
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))
 
 fuzz: ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
-	@$(MAKE) --no-print-directory configure PRESET=sanitize
-	@cmake --build build-sanitize -j $(JOBS) --target fuzz_targets
+	@$(MAKE) --no-print-directory build PRESET=sanitize TARGETS=fuzz_targets
 	@python3 scripts/fuzz.py $(FUZZ_ARGS)
 
 bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the cycle model, the Occam paper's plans, codecs, convolutions by FFT

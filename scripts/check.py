@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, generated files. Each step is counted.
+"""Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, generated files. Each
+step is counted.
 
 usage: check.py [--preset P] [-j N] [--long]
 Results go under build/check/: one JUnit file a step and summary.json. Skipped tests are listed by name; the last line is
@@ -198,6 +199,10 @@ class Check:
         self.script("lint_software", "lint_software.py", junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
+        if self.build("fuzz_build", "sanitize", "fuzz_targets"):
+            # `commands` waits for the machine to refuse counts of zero.
+            self.script("fuzz", "fuzz.py", "--without", "commands", *jobs, *(longer or ["--seconds", "5"]),
+                        junit="build-sanitize/fuzz/junit.xml")
         if long:
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
         self.generated()
