@@ -43,11 +43,11 @@ TEST_P(GeneratedNetworks, Whole) {
 
 #ifdef KAITEN_LONG
 const Case kCases[] = {
-    {"resnet18", 224, 0.75},          {"resnet34", 224, 0.80},       {"resnet50", 224, 0.80},
-    {"squeezenet", 224, 0.65},        {"googlenet", 224, 0.65},      {"vgg19", 224, 0.65},
-    {"shufflenet", 224, 0},           {"stem_7x7", 224, 0.60},       {"stem_11x11", 224, 0.50},
-    {"resnet101", 224, 0.85},         {"resnet152", 224, 0.85},      {"mobilenet_v1", 224, 0.70},
-    {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}};
+    {"resnet18", 224, 0.75},          {"resnet34", 224, 0.80},        {"resnet50", 224, 0.80},
+    {"squeezenet", 224, 0.65},        {"googlenet", 224, 0.65},       {"vgg19", 224, 0.65},
+    {"shufflenet", 224, 0},           {"stem_7x7", 224, 0.60},        {"stem_11x11", 224, 0.50},
+    {"resnet101", 224, 0.85},         {"resnet152", 224, 0.85},       {"mobilenet_v1", 224, 0.70},
+    {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}, {"shufflenet", 224, 0, "nano"}};
 #else
 const Case kCases[] = {
     {"resnet18", 64, 0}, {"resnet50", 64, 0},     {"squeezenet", 96, 0}, {"googlenet", 64, 0},
