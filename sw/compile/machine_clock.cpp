@@ -20,7 +20,7 @@ constexpr std::size_t kQueueDepth = 8;
 constexpr std::int64_t kToHead = 4;      // from the fetch to the engine
 constexpr std::int64_t kBetween = 3;     // starts of commands of one queue
 constexpr std::int64_t kAfterWait = 2;   // from a completion to a start
-constexpr std::size_t kLoadsAhead = 4;   // LOADs asked for and not begun to be written
+constexpr std::size_t kLoadsAhead = 4;   // LOADs asked for and not complete
 constexpr std::int64_t kLoadDone = 6;    // from the last beat to completion
 constexpr std::int64_t kStoreDone = 60;  // from the last result to the last response
 constexpr std::int64_t kIdle = 2;        // an engine's slots between two commands
@@ -66,8 +66,7 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
     std::int64_t begin = start, complete = 0;
     switch (c.queue()) {
       case Queue::kLoad:
-        if (begun[q].size() >= kLoadsAhead)
-          start = std::max(start, begun[q][begun[q].size() - kLoadsAhead] + 1);
+        if (done[q].size() >= kLoadsAhead) start = std::max(start, done[q][done[q].size() - kLoadsAhead] + 1);
         begin = std::max(start + kMemory, busy_until[q]);
         busy_until[q] = begin + costs[i].cycles;
         complete = busy_until[q] + kLoadDone;
