@@ -941,6 +941,24 @@ TEST_F(VectorEngine, KeepsThePaceOfTables) {
   EXPECT_LE(cycles, 10u * (40 * 3 + 1) + kTableWords + 30);
 }
 
+// A cycle for each operand of a sum, and parameters that load behind the command before.
+TEST_F(VectorEngine, KeepsThePaceOfSums) {
+  Bench bench(rng_, memories_);
+  for (int operands = 2; operands <= 4; ++operands) {
+    Maker make(rng_, memories_);
+    make.vwb_used = make.zsb_used = 0;
+    Tensor all;
+    all.width = 20;
+    ASSERT_TRUE(make.place(all, 6 * operands, 1));
+    std::vector<Job> jobs(6);
+    for (Job& job : jobs)
+      ASSERT_TRUE(make.add_many(static_cast<std::size_t>(operands), 6, all, all, 0, 1, 0, 2, 6, {}, job));
+    bench.load_memories();
+    const std::uint64_t cycles = bench.run(jobs);
+    EXPECT_LE(cycles, 6u * (40 * static_cast<unsigned>(operands) + 3) + 30) << operands;
+  }
+}
+
 // Commands of one or two results: a table is filled as soon as the command before the one in use has left it.
 TEST_F(VectorEngine, ChangesTablesAtTheLastMoment) {
   Bench bench(rng_, memories_);
