@@ -2,7 +2,8 @@
 // A byte, picked when its beat comes, is in every piece that reaches it, at its distance from the piece's first byte and
 // unchanged, and the next piece is that much nearer to it as was asked for; it leaves in a piece that held it. So pieces
 // are the requests' bytes in order, nothing missing.
-// The ring never holds more than its slots and takes a beat whenever it has one free.
+// The ring never holds more than its slots and takes a beat whenever it has one free. No piece is called wrong. With FV_FREE
+// pieces may be any, and those that miss the end of their request are called wrong.
 //
 // The environment is the contract of the read master and of the caller: a request's first beat may start in any lane,
 // its others start in lane 0; only its last may end early; a piece lies inside one request.
@@ -29,7 +30,7 @@ module fv_kt_gearbox #(
   input logic             pick_i,
   input logic [LaneW-1:0] pick_lane_i
 );
-  logic in_ready, enough, error;
+  logic in_ready, enough, error, wrong;
   logic [Window*8-1:0] piece;
   kt_gearbox #(
     .DataW (DataW),
@@ -41,6 +42,7 @@ module fv_kt_gearbox #(
     .in_ready_o(in_ready),
     .in_data_i,
     .in_offset_i,
+    .in_last_i,
     .in_error_i,
     .need_i,
     .enough_o  (enough),
@@ -49,7 +51,8 @@ module fv_kt_gearbox #(
     .advance_i,
     .first_i,
     .piece_o   (piece),
-    .error_o   (error)
+    .error_o   (error),
+    .wrong_o   (wrong)
   );
   `include "fv_reset.svh"
 
@@ -99,7 +102,20 @@ module fv_kt_gearbox #(
   end
   `FV_ASSUME(m_need, need_i != '0 && 32'(need_i) <= Window && advance_i <= need_i)
   `FV_ASSUME(m_first, 32'(first_i) + Window <= 2 * Window)
+`ifdef FV_FREE
+  `FV_ASSUME(m_take, !take_i || enough)
+  logic missed;
+  always_comb begin
+    missed = 1'b0;
+    for (int unsigned b = 0; b < Touched; b++) begin
+      if (32'(dut.drop) > b && last_q[head+SlotW'(b)] != (last_i && b + 1 == 32'(beats))) missed = 1'b1;
+    end
+  end
+  `FV_ASSERT(a_wrong, wrong == (take_i && missed))
+`else
   `FV_ASSUME(m_take, !take_i || (enough && fits && last_i == ends))
+  `FV_ASSERT(a_right, !wrong)
+`endif
 
   // ---- the picked byte
   logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 behind the piece's first byte and its beat still in the ring
@@ -153,10 +169,12 @@ module fv_kt_gearbox #(
     expect_q <= value_q;
   end
 
+`ifndef FV_FREE
   `FV_ASSERT(a_value, !given_q || 8'(piece >> {at_q, 3'b000}) == expect_q)
   `FV_ASSERT(a_nearer, !stays_q || (st_q == 2'd1 && from == from_q))
   `FV_ASSERT(a_not_lost, !(st_q == 2'd1 && gone) || given)
   `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= 32'(need_i))
+`endif
   `FV_ASSERT(a_room, in_ready == (32'(level) != Slots) && 32'(level) <= Slots)
   // with a full ring any piece can be taken: it cannot stand still
   `FV_ASSERT(a_flows, in_ready || enough)
@@ -167,21 +185,26 @@ module fv_kt_gearbox #(
     for (int unsigned k = 0; k < Slots; k++) begin
       if (k < 32'(level)) begin
         if (32'(stop_q[head+SlotW'(k)]) > Lanes) ring_ok = 1'b0;
+        if (dut.last_q[head+SlotW'(k)] != last_q[head+SlotW'(k)]) ring_ok = 1'b0;
         if (32'(dut.offset_q[head+SlotW'(k)]) >= 32'(stop_q[head+SlotW'(k)])) ring_ok = 1'b0;
         if (!last_q[head+SlotW'(k)] && 32'(stop_q[head+SlotW'(k)]) != Lanes) ring_ok = 1'b0;
         if (k + 1 < 32'(level) && !last_q[head+SlotW'(k)] && dut.offset_q[head+SlotW'(k)+1'b1] != '0) ring_ok = 1'b0;
         if (k + 1 == 32'(level) && last_q[head+SlotW'(k)] == middle_q) ring_ok = 1'b0;
       end
     end
+`ifndef FV_FREE
     if (level != '0 && (pos < dut.offset_q[head] || 32'(pos) >= 32'(stop_q[head]))) ring_ok = 1'b0;
+`endif
   end
   `FV_ASSERT(i_ring, ring_ok)
+`ifndef FV_FREE
   wire [DataW-1:0] beat = dut.beat_q[slot_q];
   `FV_ASSERT(i_in, st_q == 2'd0 || (32'(ahead) < 32'(level) && lane_q >= dut.offset_q[slot_q] &&
                                     32'(lane_q) < 32'(stop_q[slot_q])))
   `FV_ASSERT(i_value, st_q != 2'd1 || (8'(beat >> {lane_q, 3'b000}) == value_q && (ahead != '0 || lane_q >= pos)))
   `FV_ASSERT(i_behind, st_q != 2'd2 || (ahead == '0 && lane_q < pos))
   `FV_ASSERT(i_state, st_q != 2'd3)
+`endif
 
   `FV_COVER(c_across, given_q && wrapped_q && 32'(at_q) == Window - 1)
   `FV_COVER(c_lead, given_q && wrapped_q && lead_q)

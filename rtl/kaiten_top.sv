@@ -139,7 +139,7 @@ module kaiten_top
   logic [3:0]          load_op, vector_op;
   logic [BodyBits-1:0] load_cmd, conv_cmd, vector_cmd, store_cmd;
   index_t              load_index, conv_index, vector_index, store_index, load_error_index, store_error_index;
-  logic                load_corrupt;
+  logic                load_illegal, load_corrupt;
   logic [9:0]          load_corrupt_row;
   logic                conv_valid, conv_ready, conv_peek, conv_done;
   logic                vector_valid, vector_ready, vector_done;
@@ -180,6 +180,7 @@ module kaiten_top
     .load_done_i        (load_done),
     .load_error_i       (load_error),
     .load_error_index_i (load_error_index),
+    .load_illegal_i     (load_illegal),
     .load_corrupt_i     (load_corrupt),
     .load_corrupt_row_i (load_corrupt_row),
     .conv_valid_o       (conv_valid),
@@ -493,6 +494,7 @@ module kaiten_top
     .param_addr_o   (param_addr),
     .param_o        (param),
     .error_o        (load_error),
+    .illegal_o      (load_illegal),
     .error_index_o  (load_error_index),
     .corrupt_o      (load_corrupt),
     .corrupt_row_o  (load_corrupt_row),

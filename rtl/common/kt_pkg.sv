@@ -59,6 +59,12 @@ package kt_pkg;
     return (slot == ring.last) ? ring.first : slot + ring.size;
   endfunction
 
+  // A product of counts for a request whose byte count has `bits` bits: rows that long do not exist, but what is left of one
+  // that a wrong command names must not be a request of no bytes.
+  function automatic logic [24:0] some_bytes(logic [24:0] product, int unsigned bits);
+    return product | 25'((product >> bits) != '0);
+  endfunction
+
   // One access to a bank of a streaming buffer. Enabled accesses of one request name different banks.
   typedef struct packed {
     logic       en;

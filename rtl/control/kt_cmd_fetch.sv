@@ -3,8 +3,8 @@
 // Invariants
 //   - Only commands that have room in the FIFO are asked for, so every beat is taken in the cycle in which it comes
 //     (kt_axi_rd_arb relies on it), and no byte beyond the program is read.
-//   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count that names itself or
-//     a later command. `seen_q` counts the commands of each queue that came before it.
+//   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count of 0 where there must
+//     be something, no wait that names itself or a later command. `seen_q` counts the commands of each queue before it.
 //   - The first illegal command or the first beat with an error is reported once and nothing is handed over after it;
 //     beats on their way are swallowed. Only a reset leads out of this state.
 module kt_cmd_fetch
@@ -47,7 +47,7 @@ module kt_cmd_fetch
   output logic              illegal_o,
   output logic              bus_error_o,
   output index_t            error_index_o,
-  output logic [7:0]        error_info_o,
+  output info_t             error_info_o,
   output index_t            next_index_o
 );
 
@@ -155,38 +155,11 @@ module kt_cmd_fetch
   index_t              index_q;         // of the command in cmd_q or, if there is none, of the next one
   header_t             header;
   logic [1:0]          queue;
-  logic [7:0]          wrong;
-
-  function automatic logic spare_used(logic [3:0] op, logic [BodyBits-1:0] body);
-    /* verilator lint_off UNUSEDSIGNAL */  // only their spare bits matter
-    load_rows_t    load_rows;
-    load_weights_t load_weights;
-    load_params_t  load_params;
-    conv_t         conv;
-    window_t       window;
-    add_t          add;
-    store_t        store;
-    /* verilator lint_on UNUSEDSIGNAL */
-    load_rows    = body;
-    load_weights = body;
-    load_params  = body;
-    conv         = body;
-    window       = body;
-    add          = body;
-    store        = body;
-    case (op)
-      OpLoadRows:    return load_rows.spare != '0;
-      OpLoadWeights: return load_weights.spare != '0;
-      OpLoadParams:  return load_params.spare != '0;
-      OpConv:        return conv.spare != '0;
-      OpWindow:      return window.spare != '0;
-      OpAdd:         return add.spare != '0;
-      OpStore:       return store.spare != '0;
-      default:       return 1'b0;
-    endcase
-  endfunction
+  logic [BodyBits-1:0] body;
+  info_t               wrong;
 
   assign header = header_t'(ahead[$bits(header_t)-1:0]);
+  assign body   = ahead[511:$bits(header_t)];
   assign queue  = queue_of(header.op);
   assign pop    = ahead_valid && !halted_q && !stop_i && (!valid_q || cmd_ready_i);
   assign legal  = wrong == '0;
@@ -196,7 +169,8 @@ module kt_cmd_fetch
     if (pop) begin
       wrong[IllegalOp]             = header.op < OpLoadRows || header.op > OpStore;
       wrong[IllegalReserved]       = header.reserved != '0;
-      wrong[IllegalSpare]          = spare_used(header.op, ahead[511:$bits(header_t)]);
+      wrong[IllegalSpare]          = spare_used(header.op, body);
+      wrong[IllegalZero]           = count_is_zero(header.op, body);
       wrong[IllegalWait + QLoad]   = header.wait_load > seen_q[QLoad];
       wrong[IllegalWait + QConv]   = header.wait_conv > seen_q[QConv];
       wrong[IllegalWait + QVector] = header.wait_vector > seen_q[QVector];

@@ -249,4 +249,38 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } store_t;
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the other bits of a body
+  // A spare bit is set
+  function automatic logic spare_used(logic [3:0] op, logic [BodyBits-1:0] body);
+    case (op)
+      OpLoadRows: return body[415:351] != '0;
+      OpLoadWeights: return body[415:155] != '0;
+      OpLoadParams: return body[415:61] != '0;
+      OpConv: return body[415:408] != '0;
+      OpWindow: return body[415:386] != '0;
+      OpAdd: return body[415:359] != '0;
+      OpStore: return body[415:189] != '0;
+      default: return 1'b0;
+    endcase
+  endfunction
+
+  // A field that must not be 0 is 0
+  function automatic logic count_is_zero(logic [3:0] op, logic [BodyBits-1:0] body);
+    case (op)
+      OpLoadRows: return body[92:83] == '0 || body[100:93] == '0 || body[126:113] == '0 || body[140:127] == '0 ||
+          body[150:141] == '0 || (body[317:304] == '0 && body[295:288] != '0);
+      OpLoadWeights: return body[49:35] == '0 || body[78:67] == '0 || body[86:79] == '0 || body[102:95] == '0 ||
+          body[123:112] == '0;
+      OpLoadParams: return body[45:35] == '0;
+      OpConv: return body[166:157] == '0 || body[176:167] == '0 || body[186:177] == '0 || body[196:187] == '0;
+      OpWindow: return body[123:116] == '0 || body[131:124] == '0 || body[135:132] == '0 || body[165:156] == '0 ||
+          body[175:166] == '0 || body[185:176] == '0;
+      OpAdd: return body[133:124] == '0 || body[143:134] == '0 || body[153:144] == '0;
+      OpStore: return body[92:83] == '0 || body[102:93] == '0 || body[112:103] == '0 || body[124:113] == '0 ||
+          body[136:125] == '0;
+      default: return 1'b0;
+    endcase
+  endfunction
+  /* verilator lint_on UNUSEDSIGNAL */
+
 endpackage

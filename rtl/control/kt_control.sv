@@ -45,8 +45,9 @@ module kt_control
   output logic                fetch_rsp_ready_o,
   input  logic [AxiW-1:0]     fetch_rsp_data_i,
   input  logic                fetch_rsp_error_i,
-  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error; load_corrupt_i (pulse): its
-  // compressed row load_corrupt_row_i is corrupt
+  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error; load_illegal_i
+  // (pulse): it takes more or fewer bytes than it asks for; load_corrupt_i (pulse): its compressed row load_corrupt_row_i is
+  // corrupt
   output logic                load_valid_o,
   input  logic                load_ready_i,
   output logic [3:0]          load_op_o,
@@ -55,6 +56,7 @@ module kt_control
   input  logic                load_done_i,
   input  logic                load_error_i,
   input  index_t              load_error_index_i,
+  input  logic                load_illegal_i,
   input  logic                load_corrupt_i,
   input  logic [9:0]          load_corrupt_row_i,
   // CONV
@@ -107,7 +109,7 @@ module kt_control
   logic              complete, error;
   error_e            cause;
   index_t            error_index;
-  logic [7:0]        error_info;
+  info_t             error_info;
 
   assign run   = state_q == Run;
   assign start = state_q == Idle && start_i && !soft_reset_i;
@@ -117,7 +119,7 @@ module kt_control
   logic                cmd_valid, cmd_ready;
   logic [511:0]        cmd;
   index_t              cmd_index, next_index, fetch_error_index, watchdog_index;
-  logic [7:0]          fetch_error_info;
+  info_t               fetch_error_info;
   logic [Queues-1:0]   queued, offered, running, watchdog_mask;
   count_t              completed[Queues];
   index_t              head[Queues], oldest[Queues];
@@ -271,25 +273,29 @@ module kt_control
     error_info  = fetch_error_info;
     if (fetch_error) begin
       cause      = ErrorFetch;
-      error_info = {6'b0, fetch_resp};
+      error_info = info_t'(fetch_resp);
     end else if (illegal) begin
       cause = ErrorIllegal;
     end else if (load_error_i) begin
       cause       = ErrorLoad;
       error_index = load_error_index_i;
-      error_info  = {6'b0, load_resp};
+      error_info  = info_t'(load_resp);
     end else if (load_corrupt_i) begin
       cause       = ErrorCorrupt;
       error_index = load_error_index_i;
       error_info  = '0;
+    end else if (load_illegal_i) begin
+      cause       = ErrorIllegal;
+      error_index = load_error_index_i;
+      error_info  = info_t'(1) << IllegalBytes;
     end else if (store_error_i) begin
       cause       = ErrorStore;
       error_index = store_error_index_i;
-      error_info  = {6'b0, store_resp};
+      error_info  = info_t'(store_resp);
     end else if (deadlock || timeout) begin
       cause       = deadlock ? ErrorDeadlock : ErrorTimeout;
       error_index = watchdog_index;
-      error_info  = {4'b0, watchdog_mask};
+      error_info  = info_t'(watchdog_mask);
     end else begin
       error = 1'b0;
     end
@@ -334,7 +340,7 @@ module kt_control
   logic       done_q, error_q, run_completed_q, run_stopped_q;
   error_e     cause_q;
   index_t     index_q;
-  logic [7:0] info_q;
+  info_t      info_q;
   logic [9:0] row_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

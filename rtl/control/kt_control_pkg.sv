@@ -36,12 +36,17 @@ package kt_control_pkg;
     ErrorCorrupt  = 4'd7   // LOAD read what no compressor writes
   } error_e;
 
-  // Bits of error_info of an illegal command
+  // Details of an error, register error_info
+  typedef logic [9:0] info_t;
+
+  // Bits of it for an illegal command
   localparam int unsigned IllegalOp       = 0;
   localparam int unsigned IllegalReserved = 1;
   localparam int unsigned IllegalSpare    = 2;
   localparam int unsigned IllegalWait     = 3;  // 3 + queue
   localparam int unsigned IllegalCount    = 7;  // more commands of one queue than its counter counts
+  localparam int unsigned IllegalZero     = 8;  // a field that must not be 0
+  localparam int unsigned IllegalBytes    = 9;  // LOAD takes more or fewer bytes than it asks for
 
   // From the registers, constant during a run
   typedef struct packed {
@@ -61,7 +66,7 @@ package kt_control_pkg;
     logic        run_stopped;
     error_e      cause;
     index_t      index;
-    logic [7:0]  info;
+    info_t       info;
     logic [Queues-1:0][CountW-1:0] completed;
   } status_t;
 

@@ -50,7 +50,7 @@ module kt_csr (
   output logic [15:0] wb_split_o,
   input  logic [3:0]  error_cause_i,
   input  logic [23:0] error_index_i,
-  input  logic [7:0]  error_info_info_i,
+  input  logic [9:0]  error_info_info_i,
   input  logic [9:0]  error_info_row_i,
   input  logic [19:0] completed_load_i,
   input  logic [19:0] completed_conv_i,
@@ -163,8 +163,8 @@ module kt_csr (
         10'h060: rdata_q[3:0] <= error_cause_i;
         10'h064: rdata_q[23:0] <= error_index_i;
         10'h068: begin
-          rdata_q[7:0] <= error_info_info_i;
-          rdata_q[17:8] <= error_info_row_i;
+          rdata_q[9:0] <= error_info_info_i;
+          rdata_q[19:10] <= error_info_row_i;
         end
         10'h070: rdata_q[19:0] <= completed_load_i;
         10'h074: rdata_q[19:0] <= completed_conv_i;

@@ -8,6 +8,8 @@
 //   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
 //   - piece_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
 //   - error_o, valid with take_i: a beat that goes with this piece came with an error. Each beat is counted once.
+//   - wrong_o, valid with take_i: the request's last beat goes with this piece and last_i is low, or the other way round: what
+//     was asked for is not what is taken.
 // One beat in and one piece out a cycle, both from flip-flops: the ring holds one beat more than a piece can touch.
 module kt_gearbox #(
   parameter int unsigned DataW  = 128,  // power of two
@@ -23,6 +25,7 @@ module kt_gearbox #(
   output logic                in_ready_o,
   input  logic [DataW-1:0]    in_data_i,
   input  logic [LaneW-1:0]    in_offset_i,
+  input  logic                in_last_i,
   input  logic                in_error_i,
   // pieces
   input  logic [NeedW-1:0]    need_i,
@@ -32,7 +35,8 @@ module kt_gearbox #(
   input  logic                take_i,
   input  logic                last_i,
   output logic [Window*8-1:0] piece_o,
-  output logic                error_o
+  output logic                error_o,
+  output logic                wrong_o
 );
 
   localparam int unsigned Touched = (Window + Lanes - 2) / Lanes + 1;  // beats of a piece at the worst offset
@@ -42,7 +46,7 @@ module kt_gearbox #(
 
   logic [DataW-1:0] beat_q  [Slots];
   logic [LaneW-1:0] offset_q[Slots];
-  logic [Slots-1:0] error_q;
+  logic [Slots-1:0] last_q, error_q;
   logic [SlotW-1:0] head_q, tail_q;
   logic [SlotW:0]   level_q;
   logic [LaneW-1:0] pos_q;    // lane of the next byte in the beat at head_q
@@ -79,6 +83,7 @@ module kt_gearbox #(
     if (push) begin
       beat_q[tail_q]   <= in_data_i;
       offset_q[tail_q] <= in_offset_i;
+      last_q[tail_q]   <= in_last_i;
       error_q[tail_q]  <= in_error_i;
     end
   end
@@ -111,6 +116,15 @@ module kt_gearbox #(
     if (take_i && error_q != '0) begin
       for (int unsigned b = 0; b < Touched; b++) begin
         if ((SlotW + 1)'(b) < drop && error_q[head_q+SlotW'(b)]) error_o = 1'b1;
+      end
+    end
+  end
+
+  always_comb begin
+    wrong_o = 1'b0;
+    if (take_i) begin
+      for (int unsigned b = 0; b < Touched; b++) begin
+        if ((SlotW + 1)'(b) < drop && last_q[head_q+SlotW'(b)] != (last_i && (SlotW + 1)'(b + 1) == drop)) wrong_o = 1'b1;
       end
     end
   end

@@ -68,8 +68,10 @@ module kt_load
   output logic                zsb_vector_en_o,
   output addr_t               param_addr_o,
   output param_t              param_o,
-  // a read error belongs to this command; compressed bytes of it are corrupt, in this row
+  // a read error belongs to this command; it takes more or fewer bytes than it asks for; compressed bytes of it are
+  // corrupt, in this row
   output logic                error_o,
+  output logic                illegal_o,
   output index_t              error_index_o,
   output logic                corrupt_o,
   output logic [9:0]          corrupt_row_o,
@@ -107,6 +109,7 @@ module kt_load
   logic [BytesW-1:0]   ask_bytes;
   logic [AxiW-1:0]     beat;
   logic [LaneW-1:0]    beat_offset;
+  logic                beat_last;
   logic                zvc, zvc_error, zvc_corrupt;
   index_t              zvc_index;
   logic [9:0]          zvc_row;
@@ -149,6 +152,7 @@ module kt_load
       .rsp_ready_i  (beat_ready),
       .rsp_data_o   (beat),
       .rsp_offset_o (beat_offset),
+      .rsp_last_o   (beat_last),
       .rsp_error_o  (beat_error),
       .bus_error_o  (zvc_error),
       .corrupt_o    (zvc_corrupt),
@@ -171,6 +175,7 @@ module kt_load
     assign rsp_ready_o     = beat_ready;
     assign beat            = rsp_data_i;
     assign beat_offset     = rsp_offset_i;
+    assign beat_last       = rsp_last_i;
     assign beat_error      = rsp_error_i;
     assign zvc_error       = 1'b0;
     assign zvc_corrupt     = 1'b0;
@@ -180,7 +185,7 @@ module kt_load
     assign zvc_raw_bytes_o = '0;
 
     logic unused_rsp;
-    assign unused_rsp = ^{rsp_bytes_i, rsp_last_i};
+    assign unused_rsp = ^rsp_bytes_i;
   end
 
   logic       req_busy, read;
@@ -313,7 +318,7 @@ module kt_load
   piece_t           piece, piece_q;
   logic [NeedW-1:0] advance;
   logic             enough, out_free, take, request_end, cmd_end;
-  logic             piece_error;
+  logic             piece_error, piece_wrong;
 
   always_comb begin
     piece       = '{need: NeedW'(9), plain: 1'b1, default: '0};
@@ -349,6 +354,7 @@ module kt_load
     .in_ready_o (beat_ready),
     .in_data_i  (beat),
     .in_offset_i(beat_offset),
+    .in_last_i  (beat_last),
     .in_error_i (beat_error),
     .need_i     (piece.need),
     .advance_i  (advance),
@@ -357,7 +363,8 @@ module kt_load
     .take_i     (take),
     .last_i     (request_end),
     .piece_o    (bytes),
-    .error_o    (piece_error)
+    .error_o    (piece_error),
+    .wrong_o    (piece_wrong)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -397,6 +404,7 @@ module kt_load
       last_q          <= 1'b0;
       done_o          <= 1'b0;
       error_o         <= 1'b0;
+      illegal_o       <= 1'b0;
       corrupt_o       <= 1'b0;
     end else begin
       sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
@@ -408,6 +416,7 @@ module kt_load
       last_q          <= finish || (last_q && !out_free);
       done_o          <= last_q && out_free;
       error_o         <= (take && piece_error) || zvc_error;
+      illegal_o       <= take && piece_wrong;
       corrupt_o       <= zvc_corrupt;
     end
   end

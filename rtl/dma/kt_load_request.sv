@@ -118,8 +118,8 @@ module kt_load_request
 
   always_ff @(posedge clk_i) begin
     if (state_q == StSetup) begin
-      bytes_q      <= BytesW'(25'(columns_q) * 25'(pixel_q));
-      last_bytes_q <= BytesW'(25'(columns_q) * 25'(last_pixel_q));
+      bytes_q      <= BytesW'(some_bytes(25'(columns_q) * 25'(pixel_q), BytesW));
+      last_bytes_q <= BytesW'(some_bytes(25'(columns_q) * 25'(last_pixel_q), BytesW));
     end
   end
 

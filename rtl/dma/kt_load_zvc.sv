@@ -58,6 +58,7 @@ module kt_load_zvc
   input  logic                rsp_ready_i,
   output logic [AxiW-1:0]     rsp_data_o,
   output logic [LaneW-1:0]    rsp_offset_o,
+  output logic                rsp_last_o,
   output logic                rsp_error_o,
   // a beat of a surface or of a packed segment came with an error; a segment is corrupt. They belong to this command, row
   output logic                bus_error_o,
@@ -283,6 +284,7 @@ module kt_load_zvc
   assign rsp_valid_o  = zip_valid || (rsp_valid_i && is_raw);
   assign rsp_data_o   = zip_valid ? zip_data : rsp_data_i;
   assign rsp_offset_o = zip_valid ? '0 : rsp_offset_i;
+  assign rsp_last_o   = zip_valid ? zip_last : rsp_last_i;
   assign rsp_error_o  = !zip_valid && rsp_error_i;
 
   // ---- errors; of several in a cycle the earliest in the program

@@ -172,8 +172,8 @@ module kt_store
 
   always_ff @(posedge clk_i) begin
     if (state_q == StSetup) begin
-      bytes_q      <= BytesW'(22'(columns_q) * 22'(pixel_q));
-      last_bytes_q <= BytesW'(22'(columns_q) * 22'(last_pixel_q));
+      bytes_q      <= BytesW'(some_bytes(25'(columns_q) * 25'(pixel_q), BytesW));
+      last_bytes_q <= BytesW'(some_bytes(25'(columns_q) * 25'(last_pixel_q), BytesW));
       mask_q       <= {(PixelB * 8) {1'b1}} >> {PixelW'(PixelB) - PixelW'(pixel_q), 3'b000};
       last_mask_q  <= {(PixelB * 8) {1'b1}} >> {PixelW'(PixelB) - PixelW'(last_pixel_q), 3'b000};
     end

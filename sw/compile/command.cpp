@@ -22,6 +22,8 @@ FieldLimits limits(int bits, FieldKind kind) {
   switch (kind) {
     case FieldKind::kUnsigned:
       return {0, (one << bits) - 1};
+    case FieldKind::kCount:
+      return {1, (one << bits) - 1};
     case FieldKind::kSigned:
       return {-(one << (bits - 1)), (one << (bits - 1)) - 1};
     case FieldKind::kWord:
@@ -80,6 +82,10 @@ struct Reader {
     end = first + bits;
     switch (kind) {
       case FieldKind::kUnsigned:
+        value = std::int64_t(raw);
+        break;
+      case FieldKind::kCount:
+        if (raw == 0) throw InputError(std::string("field ") + name + " must not be 0");
         value = std::int64_t(raw);
         break;
       case FieldKind::kSigned: {

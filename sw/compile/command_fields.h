@@ -5,8 +5,8 @@
 
 namespace kaiten {
 
-// Kind of a field: unsigned, signed, or a position in words (stored as word / 9 and word % 9).
-enum class FieldKind { kUnsigned, kSigned, kWord };
+// Kind of a field: unsigned, count (unsigned, not 0), signed, or a position in words (stored as word / 9 and word % 9).
+enum class FieldKind { kUnsigned, kCount, kSigned, kWord };
 
 enum class Queue { kLoad, kConv, kVector, kStore };
 
@@ -85,12 +85,12 @@ struct LoadRowsCommand {
     visit("offset", self.offset, 99, 32, FieldKind::kUnsigned);
     visit("row_pitch", self.row_pitch, 131, 24, FieldKind::kUnsigned);
     visit("segment_pitch", self.segment_pitch, 155, 24, FieldKind::kUnsigned);
-    visit("rows", self.rows, 179, 10, FieldKind::kUnsigned);
-    visit("segments", self.segments, 189, 8, FieldKind::kUnsigned);
+    visit("rows", self.rows, 179, 10, FieldKind::kCount);
+    visit("segments", self.segments, 189, 8, FieldKind::kCount);
     visit("segment_groups", self.segment_groups, 197, 12, FieldKind::kWord);
-    visit("pixel_bytes", self.pixel_bytes, 209, 14, FieldKind::kUnsigned);
-    visit("last_pixel_bytes", self.last_pixel_bytes, 223, 14, FieldKind::kUnsigned);
-    visit("columns", self.columns, 237, 10, FieldKind::kUnsigned);
+    visit("pixel_bytes", self.pixel_bytes, 209, 14, FieldKind::kCount);
+    visit("last_pixel_bytes", self.last_pixel_bytes, 223, 14, FieldKind::kCount);
+    visit("columns", self.columns, 237, 10, FieldKind::kCount);
     visit("first", self.first, 247, 12, FieldKind::kWord);
     visit("pixel", self.pixel, 259, 12, FieldKind::kWord);
     visit("row_mod3", self.row_mod3, 271, 2, FieldKind::kUnsigned);
@@ -139,16 +139,16 @@ struct LoadWeightsCommand {
   static void fields(Self& self, Visit&& visit) {
     visit("base", self.base, 96, 3, FieldKind::kUnsigned);
     visit("offset", self.offset, 99, 32, FieldKind::kUnsigned);
-    visit("bytes", self.bytes, 131, 15, FieldKind::kUnsigned);
+    visit("bytes", self.bytes, 131, 15, FieldKind::kCount);
     visit("to_vwb", self.to_vwb, 146, 1, FieldKind::kUnsigned);
     visit("row", self.row, 147, 16, FieldKind::kUnsigned);
-    visit("passes", self.passes, 163, 12, FieldKind::kUnsigned);
-    visit("rows", self.rows, 175, 8, FieldKind::kUnsigned);
+    visit("passes", self.passes, 163, 12, FieldKind::kCount);
+    visit("rows", self.rows, 175, 8, FieldKind::kCount);
     visit("pass_pitch", self.pass_pitch, 183, 8, FieldKind::kUnsigned);
-    visit("last_row_bytes", self.last_row_bytes, 191, 8, FieldKind::kUnsigned);
+    visit("last_row_bytes", self.last_row_bytes, 191, 8, FieldKind::kCount);
     visit("last_full_words", self.last_full_words, 199, 4, FieldKind::kUnsigned);
     visit("last_word_bytes", self.last_word_bytes, 203, 5, FieldKind::kUnsigned);
-    visit("tile_passes", self.tile_passes, 208, 12, FieldKind::kUnsigned);
+    visit("tile_passes", self.tile_passes, 208, 12, FieldKind::kCount);
     visit("first_pass", self.first_pass, 220, 12, FieldKind::kUnsigned);
     visit("fill", self.fill, 232, 8, FieldKind::kSigned);
     visit("zvc_beats", self.zvc_beats, 240, 11, FieldKind::kUnsigned);
@@ -171,7 +171,7 @@ struct LoadParamsCommand {
   static void fields(Self& self, Visit&& visit) {
     visit("base", self.base, 96, 3, FieldKind::kUnsigned);
     visit("offset", self.offset, 99, 32, FieldKind::kUnsigned);
-    visit("count", self.count, 131, 11, FieldKind::kUnsigned);
+    visit("count", self.count, 131, 11, FieldKind::kCount);
     visit("to_vector", self.to_vector, 142, 1, FieldKind::kUnsigned);
     visit("index", self.index, 143, 14, FieldKind::kUnsigned);
   }
@@ -247,10 +247,10 @@ struct ConvCommand {
     visit("pad_left", self.pad_left, 232, 5, FieldKind::kUnsigned);
     visit("pad_value", self.pad_value, 237, 8, FieldKind::kSigned);
     visit("weight_zero", self.weight_zero, 245, 8, FieldKind::kSigned);
-    visit("columns", self.columns, 253, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 263, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 273, 10, FieldKind::kUnsigned);
-    visit("passes", self.passes, 283, 10, FieldKind::kUnsigned);
+    visit("columns", self.columns, 253, 10, FieldKind::kCount);
+    visit("rows", self.rows, 263, 10, FieldKind::kCount);
+    visit("tiles", self.tiles, 273, 10, FieldKind::kCount);
+    visit("passes", self.passes, 283, 10, FieldKind::kCount);
     visit("weights", self.weights, 293, 16, FieldKind::kUnsigned);
     visit("params", self.params, 309, 14, FieldKind::kUnsigned);
     visit("out_groups", self.out_groups, 323, 10, FieldKind::kUnsigned);
@@ -339,15 +339,15 @@ struct WindowCommand {
     visit("top_row", self.top_row, 196, 12, FieldKind::kSigned);
     visit("top_mod3", self.top_mod3, 208, 2, FieldKind::kUnsigned);
     visit("kind", self.kind, 210, 2, FieldKind::kUnsigned);
-    visit("kernel_rows", self.kernel_rows, 212, 8, FieldKind::kUnsigned);
-    visit("kernel_columns", self.kernel_columns, 220, 8, FieldKind::kUnsigned);
-    visit("stride", self.stride, 228, 4, FieldKind::kUnsigned);
+    visit("kernel_rows", self.kernel_rows, 212, 8, FieldKind::kCount);
+    visit("kernel_columns", self.kernel_columns, 220, 8, FieldKind::kCount);
+    visit("stride", self.stride, 228, 4, FieldKind::kCount);
     visit("pad_left", self.pad_left, 232, 4, FieldKind::kUnsigned);
     visit("pad_value", self.pad_value, 236, 8, FieldKind::kSigned);
     visit("weight_zero", self.weight_zero, 244, 8, FieldKind::kSigned);
-    visit("columns", self.columns, 252, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 262, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 272, 10, FieldKind::kUnsigned);
+    visit("columns", self.columns, 252, 10, FieldKind::kCount);
+    visit("rows", self.rows, 262, 10, FieldKind::kCount);
+    visit("tiles", self.tiles, 272, 10, FieldKind::kCount);
     visit("weights", self.weights, 282, 12, FieldKind::kUnsigned);
     visit("params", self.params, 294, 14, FieldKind::kUnsigned);
     visit("out_groups", self.out_groups, 308, 10, FieldKind::kUnsigned);
@@ -430,9 +430,9 @@ struct AddCommand {
     visit("in2_first", self.in2_first, 178, 14, FieldKind::kUnsigned);
     visit("in2_last", self.in2_last, 192, 14, FieldKind::kUnsigned);
     visit("in2_slot", self.in2_slot, 206, 14, FieldKind::kUnsigned);
-    visit("columns", self.columns, 220, 10, FieldKind::kUnsigned);
-    visit("rows", self.rows, 230, 10, FieldKind::kUnsigned);
-    visit("tiles", self.tiles, 240, 10, FieldKind::kUnsigned);
+    visit("columns", self.columns, 220, 10, FieldKind::kCount);
+    visit("rows", self.rows, 230, 10, FieldKind::kCount);
+    visit("tiles", self.tiles, 240, 10, FieldKind::kCount);
     visit("params", self.params, 250, 14, FieldKind::kUnsigned);
     visit("out_groups", self.out_groups, 264, 10, FieldKind::kUnsigned);
     visit("out_group", self.out_group, 274, 10, FieldKind::kUnsigned);
@@ -488,11 +488,11 @@ struct StoreCommand {
     visit("offset", self.offset, 99, 32, FieldKind::kUnsigned);
     visit("row_pitch", self.row_pitch, 131, 24, FieldKind::kUnsigned);
     visit("segment_pitch", self.segment_pitch, 155, 24, FieldKind::kUnsigned);
-    visit("rows", self.rows, 179, 10, FieldKind::kUnsigned);
-    visit("segments", self.segments, 189, 10, FieldKind::kUnsigned);
-    visit("columns", self.columns, 199, 10, FieldKind::kUnsigned);
-    visit("pixel_bytes", self.pixel_bytes, 209, 12, FieldKind::kUnsigned);
-    visit("last_pixel_bytes", self.last_pixel_bytes, 221, 12, FieldKind::kUnsigned);
+    visit("rows", self.rows, 179, 10, FieldKind::kCount);
+    visit("segments", self.segments, 189, 10, FieldKind::kCount);
+    visit("columns", self.columns, 199, 10, FieldKind::kCount);
+    visit("pixel_bytes", self.pixel_bytes, 209, 12, FieldKind::kCount);
+    visit("last_pixel_bytes", self.last_pixel_bytes, 221, 12, FieldKind::kCount);
     visit("from_vector", self.from_vector, 233, 1, FieldKind::kUnsigned);
     visit("zvc", self.zvc, 234, 1, FieldKind::kUnsigned);
     visit("surface", self.surface, 235, 32, FieldKind::kUnsigned);

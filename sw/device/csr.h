@@ -59,8 +59,8 @@ inline constexpr std::uint32_t kWbSplit = 0x05c;  // First WB row of the ring DB
 inline constexpr std::uint32_t kErrorCause = 0x060;  // Why the run was stopped
 inline constexpr std::uint32_t kErrorIndex = 0x064;  // Command at fault, counted from 0
 inline constexpr std::uint32_t kErrorInfo = 0x068;  // Details
-inline constexpr Field kErrorInfoInfo{0x068, 0, 8};  // 
-inline constexpr Field kErrorInfoRow{0x068, 8, 10};  // Corrupt: row of the command, counted from 0
+inline constexpr Field kErrorInfoInfo{0x068, 0, 10};  // 
+inline constexpr Field kErrorInfoRow{0x068, 10, 10};  // Corrupt: row of the command, counted from 0
 inline constexpr std::uint32_t kCompletedLoad = 0x070;  // LOAD commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedConv = 0x074;  // CONV commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedVector = 0x078;  // VECTOR commands complete since the start of the run

@@ -68,7 +68,7 @@ std::string details(csr::ErrorCause cause, std::uint32_t info) {
     case csr::ErrorCause::kIllegal:
       return listed({"unknown operation", "reserved bits set", "spare bits set", "waits for a later LOAD",
                      "waits for a later CONV", "waits for a later VECTOR", "waits for a later STORE",
-                     "too many commands of one queue"});
+                     "too many commands of one queue", "a count of 0", "its counts and its bytes disagree"});
     case csr::ErrorCause::kFetchRead:
     case csr::ErrorCause::kLoadRead:
     case csr::ErrorCause::kStoreWrite:

@@ -232,7 +232,21 @@ TEST_P(Errors, IllegalCommands) {
       bytes = encode(c);
     };
   };
+  // Clears all counts of the command.
+  const auto zero = [](CommandBytes& bytes, const Command& command) {
+    std::visit(
+        [&](const auto& body) {
+          std::decay_t<decltype(body)>::fields(
+              body, [&](const char*, std::int64_t, int first, int bits, FieldKind kind) {
+                if (kind != FieldKind::kCount) return;
+                for (int bit = first; bit < first + bits; bit++)
+                  bytes[std::size_t(bit / 8)] &= std::uint8_t(~(1 << bit % 8));
+              });
+        },
+        command.body);
+  };
   const Kind kinds[] = {
+      {"a count of 0", zero},
       {"unknown operation", [](CommandBytes& b, const Command&) { b[0] = std::uint8_t(b[0] & 0xf0); }},
       {"unknown operation", [](CommandBytes& b, const Command&) { b[0] = std::uint8_t((b[0] & 0xf0) | 15); }},
       {"reserved bits set", [](CommandBytes& b, const Command&) { b[0] |= 0x10; }},
@@ -266,6 +280,46 @@ TEST_P(Errors, IllegalCommands) {
                 place(0));
   restore(0);
   expect_exact_run();
+}
+
+// A LOAD whose loops leave bytes of its own request, or take some of the next one's. The bytes would reach the next run.
+TEST_P(Errors, BytesAndCountsDisagree) {
+  const std::int64_t beat = program().config.axi_bytes;
+  const std::size_t commands[] = {find<LoadWeightsCommand>(0, [](const auto& c) { return !c.to_vwb; }),
+                                  find<LoadWeightsCommand>(0, [](const auto& c) { return c.to_vwb != 0; })};
+  for (std::size_t command : commands) {
+    for (std::int64_t more : {beat, -beat}) {
+      SCOPED_TRACE("command " + std::to_string(command) + ", " + std::to_string(more) + " bytes");
+      Command c = program().commands[command];
+      std::get<LoadWeightsCommand>(c.body).bytes += more;
+      patch(command, encode(c));
+      EXPECT_EQ(
+          error_of_run(),
+          "the hardware stopped: illegal command (its counts and its bytes disagree), " + place(command));
+      restore(command);
+      expect_exact_run();
+    }
+  }
+}
+
+// Rows of 2^20 bytes, more than a request can name: no request of no bytes, and nobody waits for ever.
+TEST_P(Errors, EndlessRows) {
+  const auto long_row = [](auto& body) {
+    body.columns = 512;
+    body.pixel_bytes = body.last_pixel_bytes = 2048;
+  };
+  const std::size_t commands[] = {find<LoadRowsCommand>(0, [](const auto& c) { return !c.step_bytes; }),
+                                  find<StoreCommand>(0)};
+  for (std::size_t command : commands) {
+    Command c = program().commands[command];
+    if (auto* load = std::get_if<LoadRowsCommand>(&c.body)) long_row(*load);
+    if (auto* store = std::get_if<StoreCommand>(&c.body)) long_row(*store);
+    patch(command, encode(c));
+    const std::string error = error_of_run();
+    EXPECT_EQ(error.rfind("the hardware stopped: ", 0), 0U) << error;
+    restore(command);
+    expect_exact_run();
+  }
 }
 
 // A command that waits for the STORE it feeds itself: every count names an earlier command, and yet it cannot end.

@@ -136,7 +136,7 @@ TEST_F(Fetch, StopsAtAnIllegalCommand) {
     for (int i = 0; i < at; ++i) ++seen[program[i].queue()];
     Command& c = program[at];
     std::uint32_t info = 0;
-    switch (pick(random_, 4)) {
+    switch (pick(random_, 5)) {
       case 0:
         c.set(0, 4, chance(random_, 50) ? 0 : 8 + pick(random_, 8));
         info = 1;
@@ -149,6 +149,14 @@ TEST_F(Fetch, StopsAtAnIllegalCommand) {
         const int used = used_bits(c.op());
         c.set(used + pick(random_, 512 - used), 1, 1);
         info = 4;
+        break;
+      }
+      case 3: {
+        const auto fields = counts(c.op());
+        const Count& zero = fields[static_cast<std::size_t>(pick(random_, static_cast<int>(fields.size())))];
+        c.set(zero.first, zero.bits, 0);
+        if (zero.where_bits > 0) c.set(zero.where_first + pick(random_, zero.where_bits), 1, 1);
+        info = 256;
         break;
       }
       default: {

@@ -29,7 +29,7 @@ struct Status {
       return value;
     };
     for (auto& c : completed) c = take(20);
-    info = take(8);
+    info = take(10);
     index = take(24);
     cause = take(4);
     stopped = take(1);
@@ -61,7 +61,7 @@ class Control : public testing::Test {
     top().fetch_req_ready_i = top().fetch_rsp_valid_i = top().fetch_rsp_error_i = 0;
     top().load_ready_i = top().conv_ready_i = top().vector_ready_i = top().store_ready_i = 0;
     top().load_done_i = top().conv_done_i = top().vector_done_i = top().store_done_i = 0;
-    top().load_error_i = top().store_error_i = 0;
+    top().load_error_i = top().load_illegal_i = top().load_corrupt_i = top().store_error_i = 0;
     top().fetch_axi_error_i = top().load_axi_error_i = top().store_axi_error_i = 0;
     top().fetch_busy_i = 0;
   }

@@ -60,6 +60,28 @@ inline int used_bits(int op) {
   return used;
 }
 
+// A field that must not be 0; `where`: only if this one is not 0, no bits otherwise
+struct Count {
+  int first, bits, where_first, where_bits;
+};
+
+// All such fields of an operation.
+inline std::vector<Count> counts(int op) {
+  std::vector<Count> found;
+  for_each_command_kind([&](auto command) {
+    using Kind = decltype(command);
+    if (static_cast<int>(Kind::kOpcode) != op) return;
+    Count row{};
+    Kind::fields(command, [&](const char* name, auto, int first, int bits, FieldKind kind) {
+      if (kind == FieldKind::kCount) found.push_back({first, bits, 0, 0});
+      if (std::string_view(name) == "step_bytes") row.where_first = first, row.where_bits = bits;
+      if (std::string_view(name) == "row_bytes")
+        found.push_back({first, bits, row.where_first, row.where_bits});
+    });
+  });
+  return found;
+}
+
 inline int to_store_bit(int op) {
   int bit = -1;
   for_each_command_kind([&](auto command) {
@@ -77,6 +99,10 @@ inline Command random_command(Random& random, int op) {
   const int used = used_bits(op);
   for (int bit = 96; bit < used; bit += 32) c.set(bit, std::min(32, used - bit), random());
   c.set(0, 4, static_cast<std::uint64_t>(op));
+  for (const Count& count : counts(op)) {
+    if (chance(random, 30)) c.set(count.first, count.bits, 0);
+    if (c.get(count.first, count.bits) == 0) c.set(count.first + pick(random, count.bits), 1, 1);
+  }
   if (to_store_bit(op) >= 0) c.set(to_store_bit(op), 1, 0);
   return c;
 }

@@ -237,7 +237,7 @@ TEST_F(Registers, StartAndSoftResetArePulses) {
 TEST_F(Registers, EventsAndInterrupt) {
   constexpr std::uint32_t kDone = 1, kError = 2;
   const auto event = [&](bool done, bool error) {  // run_completed, run_stopped of status_t
-    top().status_i[3] = (done ? 1u << 21 : 0) | (error ? 1u << 20 : 0);
+    top().status_i[3] = (done ? 1u << 23 : 0) | (error ? 1u << 22 : 0);
     cycle();
     top().status_i[3] = 0;
     cycle();
@@ -264,14 +264,14 @@ TEST_F(Registers, EventsAndInterrupt) {
 TEST_F(Registers, StatusAndErrors) {
   for (int i = 0; i < 50; ++i) {
     for (auto& word : top().status_i.m_storage) word = static_cast<std::uint32_t>(random_());
-    top().status_i[4] &= 15;
-    top().status_i[3] &= ~(3u << 20);
+    top().status_i[4] &= 63;
+    top().status_i[3] &= ~(3u << 22);
     const auto& s = top().status_i;
     EXPECT_EQ(get(csr::kStatus),
-              (s[3] >> 25 & 1) | (s[3] >> 24 & 1) << 1 | (s[3] >> 23 & 1) << 2 | (s[3] >> 22 & 1) << 3);
-    EXPECT_EQ(get(csr::kErrorCause), s[3] >> 16 & 15);
-    EXPECT_EQ(get(csr::kErrorIndex), s[2] >> 24 | (s[3] & 0xffff) << 8);
-    EXPECT_EQ(get(csr::kErrorInfo), (s[2] >> 16 & 0xff) | (s[3] >> 26 | s[4] << 6) << 8);
+              (s[3] >> 27 & 1) | (s[3] >> 26 & 1) << 1 | (s[3] >> 25 & 1) << 2 | (s[3] >> 24 & 1) << 3);
+    EXPECT_EQ(get(csr::kErrorCause), s[3] >> 18 & 15);
+    EXPECT_EQ(get(csr::kErrorIndex), s[2] >> 26 | (s[3] & 0x3ffff) << 6);
+    EXPECT_EQ(get(csr::kErrorInfo), (s[2] >> 16 & 0x3ff) | (s[3] >> 28 | s[4] << 4) << 10);
     EXPECT_EQ(get(csr::kCompletedLoad), s[0] & 0xfffff);
     EXPECT_EQ(get(csr::kCompletedConv), s[0] >> 20 | (s[1] & 0xff) << 12);
     EXPECT_EQ(get(csr::kCompletedVector), s[1] >> 8 & 0xfffff);

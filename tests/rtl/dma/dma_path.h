@@ -2,6 +2,8 @@
 // words that reach SB and WB out.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <map>
 #include <utility>
@@ -71,6 +73,7 @@ struct Path {
     if (top.load_corrupt_o)
       corrupt.push_back({static_cast<int>(top.load_error_index_o), top.load_corrupt_row_o});
     bus_errors += top.load_error_o;
+    EXPECT_FALSE(top.load_illegal_o);
     if (top.zvc_read_o) {
       read_raw += top.zvc_read_raw_o;
       read_packed += top.read_bytes_o;

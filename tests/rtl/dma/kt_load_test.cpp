@@ -187,6 +187,7 @@ class Load {
         get_bytes(top.param_o, word.data(), 9);
         got_.write(top.zsb_array_en_o ? kZsbArray : kZsbVector, top.param_addr_o, word);
       }
+      EXPECT_FALSE(top.illegal_o);
       if (top.error_o) errors_.push_back(static_cast<int>(top.error_index_o) - kFirstIndex);
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
@@ -280,6 +281,7 @@ class Load {
     top.rsp_offset_i = offset;
     const std::uint64_t bad = end - p.bad;
     top.rsp_error_i = p.bad >= 0 && bad >= p.at && bad < beat_end;
+    top.rsp_last_i = beat_end == end;
     top.rsp_valid_i = 1;
     p.at = beat_end;
     if (beat_end == end) pending_.pop_front();

@@ -15,7 +15,7 @@ namespace {
 
 // Smallest or largest value, or one between.
 std::int64_t some_value(std::mt19937_64& rng, int bits, FieldKind kind) {
-  std::int64_t low = 0;
+  std::int64_t low = kind == FieldKind::kCount;
   std::int64_t high = (std::int64_t(1) << bits) - 1;
   if (kind == FieldKind::kSigned) {
     low = -(std::int64_t(1) << (bits - 1));
@@ -39,6 +39,16 @@ void fill(Body& body, std::mt19937_64& rng) {
   });
 }
 
+// The smallest command of a kind that can be encoded: every count 1, all else 0.
+template <class Body>
+Body smallest() {
+  Body body;
+  Body::fields(body, [](const char*, std::int64_t& value, int, int, FieldKind kind) {
+    value = kind == FieldKind::kCount;
+  });
+  return body;
+}
+
 TEST(Command, DecodesWhatItEncodes) {
   std::mt19937_64 rng(test::seed());
   for (int round = 0; round < 200; round++) {
@@ -60,11 +70,15 @@ TEST(Command, DecodesWhatItEncodes) {
 TEST(Command, RefusesValuesThatDoNotFit) {
   for_each_command_kind([](auto body) {
     using Body = decltype(body);
+    body = smallest<Body>();
     Body::fields(body, [&](const char* name, std::int64_t& value, int, int bits, FieldKind kind) {
       const std::int64_t high = kind == FieldKind::kSigned ? (std::int64_t(1) << (bits - 1)) - 1
                                 : kind == FieldKind::kWord ? (std::int64_t(1) << (bits - 4)) * 9 - 1
                                                            : (std::int64_t(1) << bits) - 1;
-      for (std::int64_t bad : {high + 1, kind == FieldKind::kSigned ? -high - 2 : std::int64_t(-1)}) {
+      const std::int64_t good = value;
+      for (std::int64_t bad : {high + 1, kind == FieldKind::kSigned  ? -high - 2
+                                         : kind == FieldKind::kCount ? std::int64_t(0)
+                                                                     : std::int64_t(-1)}) {
         value = bad;
         try {
           encode({{}, body});
@@ -73,7 +87,7 @@ TEST(Command, RefusesValuesThatDoNotFit) {
           EXPECT_NE(std::string(e.what()).find(name), std::string::npos);
         }
       }
-      value = 0;
+      value = good;
     });
   });
 }
@@ -83,11 +97,14 @@ TEST(Command, RefusesBytesThatAreNoCommand) {
   EXPECT_THROW(decode(bytes), InputError);  // operation 0
   bytes[0] = 8;
   EXPECT_THROW(decode(bytes), InputError);
-  bytes = encode({{}, StoreCommand{}});
+  bytes = encode({{}, smallest<StoreCommand>()});
   bytes[63] = 0x80;
   EXPECT_THROW(decode(bytes), InputError);
-  bytes = encode({{}, StoreCommand{}});
+  bytes = encode({{}, smallest<StoreCommand>()});
   bytes[1] = 1;
+  EXPECT_THROW(decode(bytes), InputError);
+  bytes = encode({{}, smallest<LoadParamsCommand>()});
+  bytes[131 / 8] &= std::uint8_t(~(1 << 131 % 8));  // count 1 becomes 0
   EXPECT_THROW(decode(bytes), InputError);
 }
 
@@ -108,7 +125,10 @@ TEST(Command, AgreesWithTheDocument) {
   std::size_t checked = 0;
   const auto check = [&](const std::string& kind, const std::string& name, std::int64_t, int first, int bits,
                          FieldKind k) {
-    const char letter = k == FieldKind::kUnsigned ? 'u' : k == FieldKind::kSigned ? 's' : 'w';
+    const char letter = k == FieldKind::kUnsigned ? 'u'
+                        : k == FieldKind::kCount  ? 'c'
+                        : k == FieldKind::kSigned ? 's'
+                                                  : 'w';
     const std::tuple expected{kind, name, first + bits - 1, first, letter};
     EXPECT_NE(std::find(rows.begin(), rows.end(), expected), rows.end()) << kind << "." << name;
     checked++;
