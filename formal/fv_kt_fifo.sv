@@ -1,6 +1,7 @@
 `include "fv.svh"
 // Two consecutive words, picked at an arbitrary moment, leave consecutively and unchanged, in both forms of the FIFO;
-// it holds exactly Depth words, and a word inside is at the output after at most one more cycle.
+// it holds exactly Depth words, and a word inside is at the output after at most one more cycle. The block RAM never
+// reads a word in the cycle that writes it.
 module fv_kt_fifo #(
   parameter int unsigned Width    = 4,
   parameter int unsigned Depth    = 5,
@@ -100,6 +101,7 @@ module fv_kt_fifo #(
     assign first  = (ahead_q == '0 && out_valid) ? out_data : dut.gen_ram.u_ram.mem[slot(rp, k1)];
     assign second = dut.gen_ram.u_ram.mem[slot(rp, k2)];
     assign head   = out_valid ? out_data : dut.gen_ram.u_ram.mem[rp];
+    `FV_ASSERT(a_collision, !(dut.gen_ram.u_ram.wr_en_i && dut.gen_ram.rd && wp == rp))
     assign pointers_ok = 32'(rp) < Depth && 32'(wp) < Depth && wp == slot(rp, stored) &&
                          level == stored + LevelW'(out_valid);
   end else begin : gen_lut

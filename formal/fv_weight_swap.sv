@@ -1,0 +1,271 @@
+`include "fv.svh"
+// Weights of the array, from WB to the rows: every pass is computed with its own weights in every row, whenever its slot comes
+// and whenever commands follow each other. kt_weight_loader and kt_dpe_array together, with the registers of kt_conv between
+// them: WB is read in one cycle, a slot reaches the array after three. A word of WB is its own address, so that what a row
+// holds tells where it came from; words of a pass are numbered on from the end of the pass before, behind WB's last word
+// comes `split`.
+//
+// One row, picked at power-up, and one pass, picked when its load begins, are followed.
+//
+// OB besides: no row ever reads an accumulator in the cycle that writes it, though passes may be one pixel long and follow
+// each other as closely as the loader lets them. (Every pass here reads and writes.)
+module fv_weight_swap
+  import kt_pkg::*;
+  import kt_array_pkg::*;
+#(
+  parameter int unsigned Kp     = 4,
+  parameter int unsigned WbRows = 11,
+  localparam int unsigned KpW   = $clog2(Kp),
+  localparam int unsigned ObDepth = 4
+) (
+  input logic           clk_i,
+  input logic           rst_ni,
+  input addr_t          split_i,
+  input logic           start_i,
+  input addr_t          base_i,
+  input logic           swap_i,
+  input logic           valid_i,  // a slot inside a pass, behind its first
+  input logic           last_i,
+  input logic           pick_i,
+  input logic [KpW-1:0] pick_row_i
+);
+  `include "fv_reset.svh"
+
+  typedef logic [3:0] word_no_t;
+  logic           active, ready, rd_en;
+  addr_t          rd_addr, split;
+  logic [KpW-1:0] rd_row;
+  kt_weight_loader #(
+    .Kp    (Kp),
+    .WbRows(WbRows)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .split_i  (split),
+    .start_i,
+    .base_i,
+    .active_o (active),
+    .swap_i,
+    .last_i,
+    .ready_o  (ready),
+    .rd_en_o  (rd_en),
+    .rd_addr_o(rd_addr),
+    .row_o    (rd_row)
+  );
+
+  // ---- the registers of kt_conv
+  logic           load_q;
+  logic [KpW-1:0] load_row_q;
+  logic [7:0]     word_q;
+  token_t         token1_q, token2_q, token3_q;
+  logic [1:0]     pixel, pixel1_q, pixel2_q, pixel3_q, last_pixel_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      load_q   <= 1'b0;
+      token1_q <= '0;
+      token2_q <= '0;
+      token3_q <= '0;
+    end else begin
+      load_q   <= rd_en;
+      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: 1'b0, last: 1'b0};
+      token2_q <= token1_q;
+      token3_q <= token2_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    load_row_q <= rd_row;
+    if (rd_en) word_q <= 8'(rd_addr);
+    if (valid_i || swap_i) last_pixel_q <= pixel;
+    pixel1_q <= pixel;
+    pixel2_q <= pixel1_q;
+    pixel3_q <= pixel2_q;
+  end
+
+  assign pixel = swap_i ? '0 : last_pixel_q + 1'b1;
+
+  logic signed [7:0]  act[1], weight[1];
+  logic [Kp-1:0]      valid;
+  logic signed [31:0] total[Kp];
+  assign act[0]    = '0;
+  assign weight[0] = word_q;
+  kt_dpe_array #(
+    .Kp     (Kp),
+    .Taps   (1),
+    .ObDepth(ObDepth),
+    .SumRow (0)
+  ) u_array (
+    .clk_i,
+    .rst_ni,
+    .token_i      (token3_q),
+    .pixel_i      (pixel3_q),
+    .act_i        (act),
+    .weight_zero_i('0),
+    .load_i       (load_q),
+    .load_row_i   (load_row_q),
+    .weight_i     (weight),
+    .valid_o      (valid),
+    .total_o      (total)
+  );
+
+  // ---- environment: a command begins when the passes of the one before were issued, a pass when its load has begun
+  addr_t split_picked_q;
+  always_ff @(posedge clk_i) if (!past_ok_q) split_picked_q <= split_i;
+  assign split = (32'(split_picked_q) < WbRows) ? split_picked_q : '0;
+  `FV_ASSUME(m_base, 32'(base_i) < WbRows)
+  `FV_ASSUME(m_start, !start_i || !active)
+  `FV_ASSUME(m_swap, !swap_i || ready)
+  `FV_ASSUME(m_pixels, !valid_i || 32'(last_pixel_q) + 1 < ObDepth)
+
+  function automatic word_no_t after(word_no_t from, int unsigned n);
+    after = from;
+    for (int unsigned i = 0; i < Kp; i++) begin
+      if (i < n) after = (32'(after) == WbRows - 1) ? word_no_t'(split) : after + 1'b1;
+    end
+  endfunction
+
+  // ---- the next pass: its first word
+  word_no_t next_q, begun_q;  // of the next pass to be issued; of the load that began last
+  always_ff @(posedge clk_i) begin
+    if (start_i) next_q <= word_no_t'(base_i);
+    else if (swap_i) next_q <= after(next_q, Kp);
+    if (dut.begin_tile) begun_q <= next_q;
+  end
+
+  // ---- the followed row and pass: 0 none, 1 its load has begun, 2 its slot was issued, 3 it has reached the row and is current
+  localparam int unsigned AgeW = $clog2(Kp + 5);
+  typedef logic [AgeW-1:0] age_t;
+  logic [KpW-1:0] row_q;
+  logic [1:0]     follow_q;
+  age_t           load_age_q, swap_age_q;  // cycles since then, up to Kp + 4
+  word_no_t       want_q;
+  logic           over_q;                  // the next load has begun
+  logic           arrives, next_arrives;
+  assign arrives      = follow_q == 2'd2 && swap_age_q == age_t'(3) + age_t'(row_q);
+  assign next_arrives = (row_q == '0) ? token3_q.swap : u_array.swap_q[row_q-1'b1];
+  always_ff @(posedge clk_i) if (!past_ok_q) row_q <= pick_row_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      follow_q <= 2'd0;
+    end else begin
+      case (follow_q)
+        2'd0:    if (dut.begin_tile && pick_i) follow_q <= 2'd1;
+        2'd1:    if (swap_i) follow_q <= 2'd2;
+        2'd2:    if (arrives) follow_q <= 2'd3;
+        default: if (next_arrives) follow_q <= 2'd0;
+      endcase
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (follow_q == 2'd0) begin
+      want_q     <= after(next_q, 32'(row_q));
+      load_age_q <= age_t'(1);
+      over_q     <= 1'b0;
+    end else begin
+      if (load_age_q != age_t'(Kp + 4)) load_age_q <= load_age_q + 1'b1;
+      if (dut.begin_tile) over_q <= 1'b1;
+    end
+    if (follow_q != 2'd2) swap_age_q <= age_t'(1);
+    else swap_age_q <= swap_age_q + 1'b1;
+  end
+
+  // what the row holds
+  word_no_t current[Kp], shadow[Kp];
+  for (genvar k = 0; k < int'(Kp); k++) begin : g_held
+    assign current[k] = word_no_t'(u_array.g_row[k].u_row.weight_q[0]);
+    assign shadow[k]  = word_no_t'(u_array.g_row[k].u_row.shadow_q[0]);
+  end
+
+  `FV_ASSERT(a_arrives, !arrives || (next_arrives && shadow[row_q] == want_q))
+  `FV_ASSERT(a_own, follow_q != 2'd3 || current[row_q] == want_q)
+
+  // ---- a command is active from its start to its last pass, and the next load begins as soon as the one before has ended
+  logic              active_h_q;
+  logic [KpW:0]      lacking_q;  // cycles without a load that could be swapped in
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_h_q <= 1'b0;
+      lacking_q  <= '0;
+    end else begin
+      if (start_i) active_h_q <= 1'b1;
+      else if (swap_i && last_i) active_h_q <= 1'b0;
+      lacking_q <= (active && !ready) ? lacking_q + 1'b1 : '0;
+    end
+  end
+  `FV_ASSERT(a_active, active == active_h_q)
+  `FV_ASSERT(a_prompt, 32'(lacking_q) <= Kp)
+  `FV_ASSERT(i_lacking, lacking_q == '0 || ready || !dut.loading_q || 32'(lacking_q) <= 32'(dut.row_q))
+
+  // ---- invariants: numbers
+  `FV_ASSERT(i_row, !past_ok_q || 32'(row_q) < Kp)
+  `FV_ASSERT(i_loading, !dut.loading_q || 32'(dut.row_q) < Kp)
+  `FV_ASSERT(i_new, !active || 32'(next_q) < WbRows)
+  `FV_ASSERT(i_ready, !ready || active)
+  `FV_ASSERT(i_next, !active || (dut.new_q ? !ready && dut.next_q == addr_t'(next_q) :
+                                             next_q == (ready ? begun_q : after(begun_q, Kp))))
+  // addresses are used while they are of a command that is active, or of one whose last pass was issued
+  logic chain_q;  // a load has begun since reset
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) chain_q <= 1'b0;
+    else chain_q <= chain_q || dut.begin_tile;
+  end
+  `FV_ASSERT(i_chain, chain_q || (!dut.loading_q && !ready && (!active || dut.new_q)))
+  `FV_ASSERT(i_address, !chain_q || (32'(begun_q) < WbRows && dut.addr_q ==
+             addr_t'(after(begun_q, dut.loading_q ? 32'(dut.row_q) : Kp))))
+  // the shadow register's neighbour in time: the word on its way
+  wire onway = follow_q == 2'd1 || follow_q == 2'd2;
+  wire lands = load_q && load_row_q == row_q;  // in the followed row, with the coming edge
+  `FV_ASSERT(i_word, !(onway && lands) || 32'(load_age_q) != 32'(row_q) + 2 || word_no_t'(word_q) == want_q)
+
+  // ---- invariants: time
+  `FV_ASSERT(i_ages, !onway || (load_age_q != '0 && 32'(load_age_q) <= Kp + 4 &&
+             (follow_q != 2'd2 || (swap_age_q != '0 && 32'(swap_age_q) <= 3 + 32'(row_q) && swap_age_q < load_age_q + age_t'(32'(load_age_q) == Kp + 4)))))
+  `FV_ASSERT(i_own_load, !(onway && !over_q) || (after(begun_q, 32'(row_q)) == want_q &&
+             dut.loading_q == (32'(load_age_q) <= Kp) && (!dut.loading_q || 32'(dut.row_q) + 1 == 32'(load_age_q))))
+  `FV_ASSERT(i_waiting, follow_q != 2'd1 || (ready && !over_q))
+  // the load after it began after its slot was issued: its row is that many cycles behind
+  `FV_ASSERT(i_over, !(follow_q == 2'd2 && over_q) || !dut.loading_q || 32'(dut.row_q) + 2 <= 32'(swap_age_q))
+  `FV_ASSERT(i_over_last, !(follow_q == 2'd2 && over_q) || 32'(load_age_q) > Kp + 1 ||
+             (32'(load_age_q) == Kp + 1 && load_q && 32'(load_row_q) == Kp - 1))
+  `FV_ASSERT(i_over_load, !(follow_q == 2'd2 && over_q && lands) || 32'(row_q) + 3 <= 32'(swap_age_q) ||
+             32'(load_age_q) == 32'(row_q) + 2)
+  `FV_ASSERT(i_load, !(onway && !over_q) || load_q == (load_age_q >= age_t'(2) && 32'(load_age_q) <= Kp + 1) ||
+             load_age_q == age_t'(1))
+  `FV_ASSERT(i_load_row, !(onway && !over_q && load_q && load_age_q >= age_t'(2)) || 32'(load_row_q) + 2 == 32'(load_age_q))
+  `FV_ASSERT(i_shadow, !onway || 32'(load_age_q) < 32'(row_q) + 3 || shadow[row_q] == want_q)
+
+  // slots on their way are the history of swap_i
+  logic [Kp+1:0] issued_q;  // newest in bit 0
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) issued_q <= '0;
+    else issued_q <= {issued_q[Kp:0], swap_i};
+  end
+  `FV_ASSERT(i_slots, issued_q == {u_array.swap_q, token3_q.swap, token2_q.swap, token1_q.swap})
+  `FV_ASSERT(i_issued, follow_q != 2'd2 || issued_q[swap_age_q-1'b1])
+
+  // ---- OB: slots that follow each other at once are of different pixels, all the way down
+  wire [Kp+3:0] valids = {u_array.sum_valid_q[Kp-1], u_array.act_valid_q, token3_q.valid, token2_q.valid, token1_q.valid};
+  logic [1:0]   pixels[Kp+4];
+  always_comb begin
+    pixels[0] = pixel1_q;
+    pixels[1] = pixel2_q;
+    pixels[2] = pixel3_q;
+    for (int unsigned k = 0; k < Kp; k++) pixels[k+3] = u_array.act_pixel_q[k];
+    pixels[Kp+3] = u_array.sum_pixel_q[Kp-1];
+  end
+  for (genvar k = 0; k < int'(Kp); k++) begin : g_ob
+    `FV_ASSERT(a_collision, !(u_array.acc_rd[k] && u_array.acc_wr[k]) || u_array.act_pixel_q[k] != u_array.sum_pixel_q[k])
+    `FV_ASSERT(i_sum, !u_array.sum_valid_q[k] || (valids[k+4] && u_array.sum_pixel_q[k] == pixels[k+4]))
+  end
+  for (genvar s = 0; s < int'(Kp) + 3; s++) begin : g_slot
+    `FV_ASSERT(i_differ, !(valids[s] && valids[s+1]) || pixels[s] != pixels[s+1])
+  end
+  `FV_ASSERT(i_first, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
+  `FV_ASSERT(i_last, !token1_q.valid || last_pixel_q == pixel1_q)
+
+  logic busy_q;
+  always_ff @(posedge clk_i) busy_q <= follow_q == 2'd3 && over_q;
+  `FV_COVER(c_close, follow_q == 2'd2 && issued_q[2:0] == 3'b101 && row_q == KpW'(Kp - 1))
+  `FV_COVER(c_late, follow_q == 2'd1 && 32'(load_age_q) == Kp + 4 && u_array.sum_valid_q[1])
+  `FV_COVER(c_wrapped, follow_q == 2'd3 && want_q == word_no_t'(split) && row_q == KpW'(2) && split != '0)
+  `FV_COVER(c_next_command, busy_q && start_i)
+endmodule
