@@ -72,9 +72,9 @@ Job::Job(po::options_description& all, bool is_tb)
   add("debug", "simulator with assertions, random initial state and dead rows destroyed");
   add("wave", po::value(&machine_.wave)->value_name("FILE"),
       "write an FST trace of the signals (implies --debug)");
-  add("wave-from", po::value(&machine_.wave_from)->value_name("CYCLE")->default_value(0),
+  add("wave-from", po::value(&wave_from_)->value_name("CYCLE")->default_value(wave_from_),
       "first cycle of the run in it");
-  add("wave-to", po::value(&machine_.wave_to)->value_name("CYCLE"), "cycle after the last in it");
+  add("wave-to", po::value(&wave_to_)->value_name("CYCLE"), "cycle after the last in it");
   add("fault", po::value(&fault_)->value_name("BYTE[:BIT]"),
       "invert a bit of the weights and parameters in the device's memory, to see what a difference looks "
       "like");
@@ -122,10 +122,13 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   if (machine_.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
   if (stall_ < 0 || stall_ > 99) throw InputError("--stall is 0 to 99, not " + std::to_string(stall_));
   machine_.stall = unsigned(stall_);
-  if (machine_.wave_from >= machine_.wave_to) {
-    throw InputError("--wave-from " + std::to_string(machine_.wave_from) + " is not before --wave-to " +
-                     std::to_string(machine_.wave_to));
+  if (wave_from_ < 0) throw InputError("--wave-from is 0 or more, not " + std::to_string(wave_from_));
+  if (wave_from_ >= wave_to_) {
+    throw InputError("--wave-from " + std::to_string(wave_from_) + " is not before --wave-to " +
+                     std::to_string(wave_to_));
   }
+  machine_.wave_from = std::uint64_t(wave_from_);
+  machine_.wave_to = std::uint64_t(wave_to_);
   if (machine_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
   machine_.debug = values.count("debug") != 0;

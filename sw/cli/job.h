@@ -4,6 +4,8 @@
 #define KAITEN_CLI_JOB_H
 
 #include <boost/program_options.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +42,8 @@ class Job {
   std::string compress_ = "off";
   std::string oracle_ = "direct";
   std::int64_t latency_;
+  std::int64_t wave_from_ = 0;
+  std::int64_t wave_to_ = std::numeric_limits<std::int64_t>::max();
   int stall_ = 0;
   Normalisation normalisation_;
   SessionOptions machine_;

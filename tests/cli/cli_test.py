@@ -277,6 +277,7 @@ class Wave(ToolCase):
     def test_refusals(self):
         self.refused("run", "demo", "--wave", self.file("x.fst"), "--wave-from", "5", "--wave-to", "5")
         self.refused("run", "demo", "--wave-from", "5")
+        self.assertIn("not -5", self.refused("run", "demo", "--wave", self.file("x.fst"), "--wave-from", "-5"))
         self.refused("run", "demo", "--config", "nano", "--wave", os.path.join(self.folder, "no", "x.fst"))
         # Debug models of the large configurations are not built by default: the message says what to do.
         told = run(KAITEN, "run", "demo", "--config", "base", "--wave", self.file("x.fst"), "--wave-to", "10")
