@@ -16,10 +16,11 @@ module kt_load_zvc
   import kt_pkg::*;
   import kt_cmd_pkg::*;
 #(
-  parameter int unsigned AxiW   = 128,
-  parameter int unsigned AddrW  = 40,
-  parameter int unsigned BytesW = 20,
-  parameter int unsigned Tags   = 40,  // requests without response; the master's bursts and a few more
+  parameter int unsigned AxiW    = 128,
+  parameter int unsigned AddrW   = 40,
+  parameter int unsigned BytesW  = 20,
+  parameter int unsigned Tags    = 40,    // requests without response; the master's bursts and a few more
+  parameter int unsigned Surface = 1024,  // bytes of a command's size surface, at most
   localparam int unsigned Lanes = AxiW / 8,
   localparam int unsigned LaneW = $clog2(Lanes)
 ) (
@@ -91,9 +92,10 @@ module kt_load_zvc
   index_t            index;
 
   kt_load_surface #(
-    .AxiW  (AxiW),
-    .AddrW (AddrW),
-    .BytesW(BytesW)
+    .AxiW   (AxiW),
+    .AddrW  (AddrW),
+    .BytesW (BytesW),
+    .Surface(Surface)
   ) u_surface (
     .clk_i,
     .rst_ni,

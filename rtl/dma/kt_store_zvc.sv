@@ -16,7 +16,8 @@ module kt_store_zvc
   parameter int unsigned AddrW   = 40,
   parameter int unsigned BytesW  = 20,
   parameter int unsigned Beats   = 128,  // of the longest request, at most 256
-  parameter int unsigned Surface = 1024
+  parameter int unsigned Surface = 1024,
+  parameter int unsigned Jobs    = 8     // requests counted and not sent, at most 8
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -55,7 +56,6 @@ module kt_store_zvc
 
   localparam int unsigned Lanes  = AxiW / 8;
   localparam int unsigned LaneW  = $clog2(Lanes);
-  localparam int unsigned Jobs   = 8;    // requests counted and not sent
   localparam int unsigned Slots  = Surface / Lanes;
   localparam int unsigned SlotW  = $clog2(Slots);
   localparam int unsigned BeatsW = BytesW - LaneW;
