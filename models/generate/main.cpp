@@ -22,6 +22,7 @@ int generate_file(int argc, char** argv) {
   std::string network;
   std::string output;
   int size = 0;
+  int zeros = 0;
   uint64_t seed = 0;
   po::options_description all("options");
   auto add = all.add_options();
@@ -30,6 +31,8 @@ int generate_file(int argc, char** argv) {
   add("output", po::value(&output)->value_name("FILE"), "the model file; without it NETWORK.tflite");
   add("size", po::value(&size)->value_name("PIXELS")->default_value(kUsualSize),
       "rows and columns of the image");
+  add("zeros", po::value(&zeros)->value_name("PERCENT")->default_value(zeros),
+      "of the weights are zero, as in a pruned network");
   add("seed", po::value(&seed)->value_name("N")->default_value(1), "of weights, scales and image");
   po::positional_options_description positional;
   positional.add("network", 1);
@@ -46,7 +49,7 @@ int generate_file(int argc, char** argv) {
   if (network.empty()) throw InputError("which network? (see --help)");
   if (output.empty()) output = network + ".tflite";
 
-  const std::vector<uint8_t> file = generate::make_network(network, size, seed);
+  const std::vector<uint8_t> file = generate::make_network(network, size, seed, zeros);
   const Graph graph = require_graph(import_tflite(file, network));
   const std::vector<Int8Values> inputs = {generate::random_image(size, seed)};
   std::cout << generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));

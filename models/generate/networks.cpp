@@ -212,16 +212,20 @@ std::vector<std::string_view> network_names() {
   return names;
 }
 
-std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed) {
+std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed, int zeros) {
   if (size < kSmallestSize || size > kLargestSize) {
     throw InputError("size: limit: " + std::to_string(kSmallestSize) + " to " + std::to_string(kLargestSize) +
                      ", found: " + std::to_string(size));
   }
+  if (zeros < 0 || zeros > kMostZeros)
+    throw InputError("zeros: limit: 0 to " + std::to_string(kMostZeros) +
+                     " %, found: " + std::to_string(zeros));
   for (const Entry& e : entries()) {
     if (e.name != name) continue;
-    RandomNetwork n(size, seed);
+    RandomNetwork n(size, seed, zeros);
     const int out = e.build(n);
-    return n.file(out, std::string(name) + ", random weights of seed " + std::to_string(seed));
+    return n.file(out, std::string(name) + ", random weights of seed " + std::to_string(seed) +
+                           (zeros > 0 ? ", " + std::to_string(zeros) + " % zero" : ""));
   }
   std::string known;
   for (const Entry& e : entries()) known += (known.empty() ? "" : ", ") + std::string(e.name);

@@ -16,9 +16,11 @@ std::vector<std::string_view> network_names();
 
 constexpr int kSmallestSize = 32;
 constexpr int kLargestSize = 512;
+constexpr int kMostZeros = 95;  // percent
 
-// The bytes of a TensorFlow Lite file. Throws InputError for a name or a size that is none.
-std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed);
+// The bytes of a TensorFlow Lite file; `zeros` percent of the weights are zero. Throws InputError for a name,
+// a size or a share that is none.
+std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed, int zeros = 0);
 
 }  // namespace kaiten::generate
 

@@ -77,7 +77,7 @@ std::vector<int8_t> random_image(int size, uint64_t seed) {
   return image;
 }
 
-RandomNetwork::RandomNetwork(int size, uint64_t seed) : random_(seed) {
+RandomNetwork::RandomNetwork(int size, uint64_t seed, int zeros) : random_(seed), zeros_(unsigned(zeros)) {
   // An image of mean 0 and deviation about 1, as networks are given it.
   const int in = activation("image", {1, size, size, 3}, 1.0F / 64.0F, 0);
   file_.inputs = {in};
@@ -184,6 +184,11 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
     bits = i % 2 == 0 ? random_() : bits >> 32;
     const auto die = [&](int n) { return int(bits >> (8 * n) & 0xff); };
     weights[i] = int8_t((die(0) + die(1) + die(2) + die(3) - 510) / 4);
+  }
+  if (zeros_ > 0) {
+    for (int8_t& w : weights) {
+      if (random_() % 100 < zeros_) w = 0;
+    }
   }
 
   ConvParams params;

@@ -33,8 +33,9 @@ struct ConvShape {
 
 class RandomNetwork {
  public:
-  // A network that reads an image of size x size x 3.
-  RandomNetwork(int size, uint64_t seed);
+  // A network that reads an image of size x size x 3. Of the weights, `zeros` percent are zero, as in a
+  // pruned network.
+  RandomNetwork(int size, uint64_t seed, int zeros = 0);
 
   // Layers take and return tensors of the file.
   int image() const { return 0; }
@@ -92,6 +93,7 @@ class RandomNetwork {
   Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
 
   std::mt19937_64 random_;
+  unsigned zeros_;
   TfLiteFile file_;
   std::vector<std::vector<int8_t>> values_;  // of activations, under the image of the calibration
 };

@@ -8,6 +8,7 @@
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/source.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
@@ -30,13 +31,16 @@ int disasm_command(const Arguments& arguments) {
   std::string file;
   std::string config = "base";
   std::string output;
+  std::string compress = "off";
   po::options_description all("options");
   all.add_options()("help,h", "print this text")(
       "program", po::value(&file)->value_name("FILE"),
       "program of 64-byte commands, or a model (also as first argument)")(
       "config", po::value(&config)->value_name("NAME")->default_value(config),
-      "machine a model is compiled for")("output", po::value(&output)->value_name("FILE"),
-                                         "write the program, raw, to a file");
+      "machine a model is compiled for")(
+      "compress", po::value(&compress)->value_name("auto|on|off")->default_value(compress),
+      "of a model, as kaiten run does; auto, which knows nothing of its maps here, weights only")(
+      "output", po::value(&output)->value_name("FILE"), "write the program, raw, to a file");
   po::positional_options_description positional;
   positional.add("program", 1);
   po::variables_map values;
@@ -60,7 +64,9 @@ int disasm_command(const Arguments& arguments) {
   }
   if (is_model(file, bytes)) {
     const Graph graph = require_graph(import_model(file));
-    const Program program = compile(graph, preset(config), {.before_each = check_interrupt});
+    CompileOptions options{.before_each = check_interrupt};
+    options.compress = compress_of(compress);
+    const Program program = compile(graph, preset(config), options);
     for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
     bytes = program.command_bytes();
   }

@@ -30,7 +30,8 @@ class Job {
   SessionOptions& machine() { return machine_; }
   // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
   Session open(ProgressLine& progress);
-  ModelInputs inputs(const Graph& graph) const;
+  // Once.
+  ModelInputs inputs(const Graph& graph);
 
  private:
   boost::program_options::options_description& all_;
@@ -47,7 +48,11 @@ class Job {
   int stall_ = 0;
   Normalisation normalisation_;
   SessionOptions machine_;
+  std::optional<ModelInputs> inputs_;  // where they were needed before the session
 };
+
+// What --compress says.
+Compress compress_of(const std::string& text);
 
 }  // namespace kaiten::cli
 

@@ -36,7 +36,9 @@ BusBeats bus_beats(const CommandBody& body, const Config& config) {
         windows ? std::int64_t(l->row_bytes) : std::int64_t(l->columns) * l->last_pixel_bytes;
     return {beats_of_rows(*l, std::int64_t(l->columns) * l->pixel_bytes, last, width), 0};
   }
-  if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) return {beats(l->offset, l->bytes, width), 0};
+  if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
+    return {l->zvc_beats > 0 ? std::int64_t(l->zvc_beats) : beats(l->offset, l->bytes, width), 0};
+  }
   if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
     return {beats(l->offset, std::int64_t(l->count) * kRequantBytes, width), 0};
   }

@@ -18,7 +18,8 @@ namespace {
 
 // Blocks that rings may have beyond what their rows need.
 constexpr int kMaxSlack = 3;
-// When gaps between rings keep a plan from fitting, the next plan leaves so many more of a buffer's addresses free.
+// When gaps between rings keep a plan from fitting, the next plan leaves so many more of a buffer's addresses
+// free.
 constexpr int kReserveParts = 16;
 
 // A plan and the order of its commands.
@@ -61,7 +62,8 @@ std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const
     auto placement = place(lowering, config, a->plan, compression, kMaxSlack, too_small);
     if (placement) {
       a->placement = std::move(*placement);
-      a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights);
+      a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights,
+                                             compression.mode);
       a->emitter->run();
       if (a->emitter->activation_bytes() != a->plan.bytes) {
         throw std::logic_error("a span plan of other bytes than were emitted");
@@ -101,7 +103,7 @@ class Choice {
   // The lowering has no refusals.
   Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights,
          Lowering lowering)
-      : graph_(graph), config_(config) {
+      : graph_(graph), config_(config), compress_(options.compress) {
     Lowering other = lowering;
     other.ops = long_operands_last(lowering);
     const bool same = std::equal(other.ops.begin(), other.ops.end(), lowering.ops.begin(), lowering.ops.end(),
@@ -121,7 +123,8 @@ class Choice {
   Program program() { return checked(*best_->emitter); }
   // The same plan for later runs.
   Program again() {
-    Emitter emitter(graph_, config_, *best_->lowering, best_->plan, best_->placement, Weights::kKept);
+    Emitter emitter(graph_, config_, *best_->lowering, best_->plan, best_->placement, Weights::kKept,
+                    compress_);
     emitter.run();
     return checked(emitter);
   }
@@ -152,6 +155,7 @@ class Choice {
 
   const Graph& graph_;
   const Config& config_;
+  Compress compress_;
   std::vector<Lowering> orders_;
   std::unique_ptr<Attempt> best_;
   std::optional<InputError> error_;  // of the first attempt that failed

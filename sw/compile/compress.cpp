@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/zvc_simd.h"
+
 namespace kaiten {
 
 Compression compression_of(const Graph& graph, Compress mode, const std::vector<double>& densities) {
@@ -33,6 +35,21 @@ double expected_share(const Config& config, const MemoryLayout& map, double dens
   };
   const double raw = double(map.width) * ((map.segments - 1) * map.pixel_bytes + map.last_pixel_bytes);
   return ((map.segments - 1) * moved(map.pixel_bytes) + moved(map.last_pixel_bytes)) / raw;
+}
+
+std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, int zero,
+                                         std::span<const std::uint8_t> raw) {
+  const codec::ZvcFormat format = codec::machine_format(config.axi_bytes, zero);
+  const std::size_t width = std::size_t(config.axi_bytes);
+  std::vector<std::uint8_t> packed(codec::zvc_max_packed_bytes(format, raw.size()) + codec::kZvcSlack);
+  const std::size_t bytes = codec::zvc_pack_fast(format, raw, packed);
+  const std::size_t beats = (bytes + width - 1) / width;
+  const std::size_t raw_beats = (raw.size() + width - 1) / width;
+  if (beats >= raw_beats || (mode == Compress::kAuto && double(beats) > kWorthwhile * double(raw_beats)))
+    return {};
+  packed.resize(beats * width);
+  std::fill(packed.begin() + std::ptrdiff_t(bytes), packed.end(), std::uint8_t(zero));
+  return packed;
 }
 
 }  // namespace kaiten

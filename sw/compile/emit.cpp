@@ -24,14 +24,14 @@ Queue queue_of(const Offer& o) {
 }  // namespace
 
 Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-                 Placement placement, Weights weights)
+                 Placement placement, Weights weights, Compress compress)
     : graph_(graph),
       config_(config),
       lowering_(lowering),
       plan_(plan),
       placement_(std::move(placement)),
       list_(graph, config),
-      weights_(config, lowering, plan, list_, weights),
+      weights_(config, lowering, plan, list_, weights, compress),
       weight_bytes_(plan.spans.size()),
       activation_bytes_(plan.spans.size()) {
   find_spans();

@@ -1,6 +1,6 @@
-// The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators of a
-// span whose rows and weights are there, the one whose command can start first is next, the deepest among equals;
-// LOADs of rows and weights go beside them.
+// The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators
+// of a span whose rows and weights are there, the one whose command can start first is next, the deepest
+// among equals; LOADs of rows and weights go beside them.
 #ifndef KAITEN_COMPILE_EMIT_H
 #define KAITEN_COMPILE_EMIT_H
 
@@ -21,7 +21,7 @@ class Emitter {
  public:
   // All must outlive the emitter.
   Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-          Placement placement, Weights weights);
+          Placement placement, Weights weights, Compress compress);
 
   void run();
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }

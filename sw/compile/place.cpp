@@ -146,7 +146,6 @@ std::vector<int> block_rows(const Lowering& lowering, const SpanPlan& plan) {
 std::optional<Packing> packing_of(const Config& config, const Compression& compression, int tensor,
                                   const MemoryLayout& map, int rows) {
   constexpr double kUnknownDensity = 0.5;
-  constexpr double kWorthwhile = 0.97;  // the size surface, and reading it first
   if (compression.mode == Compress::kOff || tensor == kNoTensor || !can_compress(config, map, rows))
     return {};
   const ZeroStatistics& t = compression.tensors[std::size_t(tensor)];

@@ -38,18 +38,22 @@ struct CommandMeta {
   int first_channel = 0;
   int tiles = 0;
   int tile_channels = 0;  // channels from one tile to the next
-  // Where results are not the tensor's channels one by one: position in Program::channel_spans; first_channel counts
-  // lanes.
+  // Where results are not the tensor's channels one by one: position in Program::channel_spans; first_channel
+  // counts lanes.
   int spans = -1;
   Bytes kind = Bytes::kNone;
   std::int64_t read_bytes = 0;     // payload moved from memory; with compression: that it stands for
   std::int64_t written_bytes = 0;  // and to it
   bool zvc = false;                // with compression
-  std::int64_t moved_bytes = 0;    // with it: bytes expected to move
+  std::int64_t moved_bytes = 0;    // with it: bytes expected to move; exact for weights
   std::int64_t cycles = 0;         // modelled time in its engine, start-up left out
   // Modelled, from the start of the run (machine_clock.h).
   std::int64_t start = 0;
   std::int64_t complete = 0;
+
+  // What crosses the bus.
+  std::int64_t bytes_read() const { return zvc && read_bytes > 0 ? moved_bytes : read_bytes; }
+  std::int64_t bytes_written() const { return zvc && written_bytes > 0 ? moved_bytes : written_bytes; }
 };
 
 // A tensor the driver exchanges with the device.
@@ -94,8 +98,8 @@ struct LayerInfo {
   std::uint64_t vector_macs = 0;
 };
 
-// Operators whose rows share the chip (spans.h). Bytes are payload; a layer whose weights follow each other through
-// the weight buffer may be several spans or one, `streamed`.
+// Operators whose rows share the chip (spans.h). Bytes are payload; a layer whose weights follow each other
+// through the weight buffer may be several spans or one, `streamed`.
 struct SpanInfo {
   enum class Boundary : std::uint8_t { kOutput, kHeld, kSpilled };
 

@@ -1,6 +1,7 @@
 #include "compile/weights.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 namespace kaiten {
@@ -12,11 +13,12 @@ constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 }  // namespace
 
 WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan,
-                           CommandList& list, Weights mode)
+                           CommandList& list, Weights mode, Compress compress)
     : config_(config),
       lowering_(lowering),
       list_(list),
       mode_(mode),
+      compress_(config.zvc_beats > 0 ? compress : Compress::kOff),
       whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
@@ -126,6 +128,50 @@ std::int64_t WeightLoader::constant(std::array<std::int64_t, 4> name, std::int64
   return at->second;
 }
 
+std::vector<WeightLoader::Source> WeightLoader::sources(
+    const Chunk& c, const std::vector<std::int64_t>& bytes,
+    std::function<void(std::vector<std::uint8_t>&)> fill) {
+  std::vector<Source> all;
+  if (compress_ == Compress::kOff) {
+    std::int64_t offset =
+        constant({1, std::int64_t(c.op), c.tile_begin, c.tile_end},
+                 std::accumulate(bytes.begin(), bytes.end(), std::int64_t(0)), std::move(fill));
+    for (const std::int64_t n : bytes) {
+      all.push_back({offset, 0});
+      offset += n;
+    }
+    return all;
+  }
+  // Where a ring ends says what the LOADs of vector weights are.
+  const std::array<std::int64_t, 4> name{is_array(c) ? -1 : c.row_at, std::int64_t(c.op), c.tile_begin,
+                                         c.tile_end};
+  if (const auto known = packed_.find(name); known != packed_.end()) return known->second;
+  std::vector<std::uint8_t> raw;
+  fill(raw);
+  // Raw ones stand side by side, compressed ones begin at beats.
+  const std::size_t width = std::size_t(config_.axi_bytes);
+  std::vector<std::uint8_t> memory;
+  std::span<const std::uint8_t> rest = raw;
+  for (const std::int64_t n : bytes) {
+    const auto segment = rest.first(std::size_t(n));
+    rest = rest.subspan(std::size_t(n));
+    const std::vector<std::uint8_t> packed =
+        packed_weights(config_, compress_, lowering_.ops[c.op].weight_zero, segment);
+    if (!packed.empty()) memory.resize((memory.size() + width - 1) / width * width);
+    all.push_back({std::int64_t(memory.size()), std::int64_t(packed.size() / width)});
+    const auto added = packed.empty() ? segment : std::span<const std::uint8_t>(packed);
+    memory.insert(memory.end(), added.begin(), added.end());
+  }
+  const std::int64_t size = std::int64_t(memory.size());
+  const std::int64_t base =
+      list_.constant(size, [memory = std::move(memory)](std::vector<std::uint8_t>& out) {
+        out.insert(out.end(), memory.begin(), memory.end());
+      });
+  for (Source& s : all) s.offset += base;
+  packed_.emplace(name, all);
+  return all;
+}
+
 void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n,
                               const RingMemory& ring, bool write) {
   const int straight = std::min(n, ring.end() - at);
@@ -189,16 +235,19 @@ void WeightLoader::weights(const Chunk& c) {
   if (c.rows == 0) return;
   const LoweredOp& op = lowering_.ops[c.op];
   const RingMemory& ring = rows_of(c);
-  std::int64_t offset = 0;
-  const auto add = [&](LoadWeightsCommand l, int rows, int first_tile) {
+  const auto add = [&](LoadWeightsCommand l, const Source& source, int rows, int first_tile) {
     l.base = int(Base::kConstants);
-    l.offset = offset;
-    offset += l.bytes;
+    l.offset = source.offset;
+    l.zvc_beats = source.beats;
+    if (source.beats > 0) l.fill = op.weight_zero;
     Offer offer;
     offer.meta.op = op.op;
     offer.meta.first_channel = first_tile * op.tile_channels();
     offer.meta.kind = CommandMeta::Bytes::kWeights;
     offer.meta.read_bytes = l.bytes;
+    offer.meta.zvc = source.beats > 0;
+    offer.meta.moved_bytes = source.beats * config_.axi_bytes;
+    // Compressed ones give a beat of raw bytes a cycle.
     offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
     add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, ring, true);
     offer.latency = kLoadLatency;
@@ -206,16 +255,16 @@ void WeightLoader::weights(const Chunk& c) {
     loads_.push_back(std::move(offer));
   };
   const int begin = c.tile_begin, end = c.tile_end;
-  const std::array<std::int64_t, 4> name{1, std::int64_t(c.op), begin, end};
+  std::vector<std::int64_t> bytes;
   if (is_array(c)) {
     const ArrayTiles& a = op.array;
     const std::vector<WeightLoad> loads = split_weights(a, begin, end);
-    std::int64_t bytes = 0;
-    for (const WeightLoad& w : loads) bytes += w.bytes;
-    offset = constant(name, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+    for (const WeightLoad& w : loads) bytes.push_back(w.bytes);
+    const std::vector<Source> from = sources(c, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
       pack_weights(op.array, op.kernels, begin, end, out);
     });
-    for (const WeightLoad& w : loads) {
+    for (std::size_t i = 0; i < loads.size(); i++) {
+      const WeightLoad& w = loads[i];
       LoadWeightsCommand l;
       l.bytes = w.bytes;
       l.row =
@@ -229,29 +278,35 @@ void WeightLoader::weights(const Chunk& c) {
       l.tile_passes = a.passes;
       l.first_pass = w.first_pass;
       l.fill = op.weight_zero;
-      add(l, w.passes * a.kp, w.tile);
+      add(l, from[i], w.passes * a.kp, w.tile);
     }
     return;
   }
   const int row_bytes = 9 * config_.cp;
-  offset =
-      constant(name, std::int64_t(c.rows) * row_bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
-        pack_vector_weights(op.vector, op.depthwise, begin, end, out);
-      });
+  std::vector<LoadWeightsCommand> loads;
   for (int at = 0; at < c.rows;) {
-    const int row = ring.behind(c.row_at, at);
-    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - row});
     LoadWeightsCommand l;
+    l.row = ring.behind(c.row_at, at);
+    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - int(l.row)});
     l.bytes = rows * row_bytes;
     l.to_vwb = 1;
-    l.row = row;
     l.passes = rows;
     l.rows = 1;
     l.pass_pitch = 1;
     l.last_row_bytes = row_bytes;
     l.last_full_words = 9;
     l.tile_passes = rows;
-    add(l, rows, begin + at / op.vector.rows_of_tile());
+    bytes.push_back(l.bytes);
+    loads.push_back(l);
+    at += rows;
+  }
+  const std::vector<Source> from = sources(c, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+    pack_vector_weights(op.vector, op.depthwise, begin, end, out);
+  });
+  int at = 0;
+  for (std::size_t i = 0; i < loads.size(); i++) {
+    const int rows = int(loads[i].passes);
+    add(loads[i], from[i], rows, begin + at / op.vector.rows_of_tile());
     at += rows;
   }
 }

@@ -1,5 +1,5 @@
-// Weights and requantisation parameters on their way into the machine: cut into chunks in the order of their use,
-// loaded as early as their memories have room.
+// Weights and requantisation parameters on their way into the machine: cut into chunks in the order of their
+// use, loaded as early as their memories have room.
 #ifndef KAITEN_COMPILE_WEIGHTS_H
 #define KAITEN_COMPILE_WEIGHTS_H
 
@@ -12,14 +12,15 @@
 #include <vector>
 
 #include "compile/command_list.h"
+#include "compile/compress.h"
 #include "compile/config.h"
 #include "compile/lower.h"
 #include "compile/spans.h"
 
 namespace kaiten {
 
-// A memory used as a ring: pieces are taken one behind the other, over its end too, and become free in the order
-// they were taken.
+// A memory used as a ring: pieces are taken one behind the other, over its end too, and become free in the
+// order they were taken.
 class RingMemory {
  public:
   // Addresses [base, end) of a memory.
@@ -44,8 +45,8 @@ class RingMemory {
   std::int64_t tail_ = 0;
 };
 
-// Over several runs of a program: weights are loaded in each run; they are, and stay where they fit (PB); those that
-// fit are there since an earlier run.
+// Over several runs of a program: weights are loaded in each run; they are, and stay where they fit (PB);
+// those that fit are there since an earlier run.
 enum class Weights : std::uint8_t { kLoad, kKeep, kKept };
 
 // Tiles of one operator whose weights and parameters are loaded together.
@@ -66,8 +67,9 @@ struct Chunk {
 
 class WeightLoader {
  public:
+  // `compress`: which LOADs read compressed bytes.
   WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list,
-               Weights mode);
+               Weights mode, Compress compress);
 
   // Number of the chunk of a span's task.
   std::size_t chunk_of(std::size_t span, std::size_t task, int chunk) const {
@@ -96,6 +98,14 @@ class WeightLoader {
   // A piece of the constants, once for all chunks of the same tiles.
   std::int64_t constant(std::array<std::int64_t, 4> name, std::int64_t bytes,
                         std::function<void(std::vector<std::uint8_t>&)> fill);
+  // What a LOAD reads: where it is in the constants, and its beats if it is compressed, else 0.
+  struct Source {
+    std::int64_t offset = 0;
+    std::int64_t beats = 0;
+  };
+  // The weights of a chunk for one LOAD behind the other, of so many bytes each.
+  std::vector<Source> sources(const Chunk& c, const std::vector<std::int64_t>& bytes,
+                              std::function<void(std::vector<std::uint8_t>&)> fill);
   const RingMemory& rows_of(const Chunk& c) const { return c.pinned ? whole_[engine(c)] : rows_[engine(c)]; }
   // Splits [at, at + n) at the end of a memory.
   static void add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
@@ -110,10 +120,12 @@ class WeightLoader {
   bool begun_ = false;       // it has its place
   std::deque<Offer> loads_;  // of it, not yet emitted
   Weights mode_;
+  Compress compress_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> constants_;  // offsets
-  RingMemory whole_[2];                                            // WB, VWB
-  RingMemory rows_[2];                                             // what is a ring of them
-  RingMemory words_[2];                                            // the array's ZSB, the vector engine's
+  std::map<std::array<std::int64_t, 4>, std::vector<Source>> packed_;
+  RingMemory whole_[2];             // WB, VWB
+  RingMemory rows_[2];              // what is a ring of them
+  RingMemory words_[2];             // the array's ZSB, the vector engine's
   std::size_t oldest_[2] = {0, 0};  // chunk of each engine that is not given back
 };
 

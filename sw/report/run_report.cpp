@@ -128,7 +128,8 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
       const LayerTime& t = times[std::size_t(info.op)];
       l.cycles = t.cycles;
       const int multipliers = l.on_array ? r.config.array_multipliers() : r.config.vector_multipliers();
-      // Results that wait for a bank blur by a few cycles whose an engine's cycles were; it needed this many at least.
+      // Results that wait for a bank blur by a few cycles whose an engine's cycles were; it needed this many
+      // at least.
       const std::uint64_t least = (l.macs + std::uint64_t(multipliers) - 1) / std::uint64_t(multipliers);
       const std::uint64_t time = std::max({t.cycles, t.engine_cycles, least});
       if (time > 0 && l.macs > 0) {
@@ -141,17 +142,19 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   }
   for (const CommandMeta& m : program.meta) {
     LayerReport& l = r.layers[std::size_t(m.op)];
-    const std::int64_t read = m.zvc && m.read_bytes > 0 ? m.moved_bytes : m.read_bytes;
-    const std::int64_t written = m.zvc && m.written_bytes > 0 ? m.moved_bytes : m.written_bytes;
-    l.bytes_read += read;
-    l.bytes_written += written;
-    add_bytes(r.predicted, m.kind, read, written);
+    l.bytes_read += m.bytes_read();
+    l.bytes_written += m.bytes_written();
+    add_bytes(r.predicted, m.kind, m.bytes_read(), m.bytes_written());
     add_bytes(r.uncompressed, m.kind, m.read_bytes, m.written_bytes);
     if (!m.zvc) continue;
     r.zvc_read_raw += std::uint64_t(m.read_bytes);
     r.zvc_written_raw += std::uint64_t(m.written_bytes);
+    if (m.kind != CommandMeta::Bytes::kWeights) continue;
+    r.zvc_weights_raw += std::uint64_t(m.read_bytes);
+    r.zvc_weights_packed += std::uint64_t(m.moved_bytes);
   }
-  r.predicted_bus.read -= r.uncompressed.read() - r.predicted.read();
+  // bus_beats() knows what compressed weights move, of maps what they stand for.
+  r.predicted_bus.read -= r.uncompressed.activations - r.predicted.activations;
   r.predicted_bus.written -= r.uncompressed.written - r.predicted.written;
   return r;
 }
@@ -162,22 +165,19 @@ std::string bytes_difference(const RunReport& r) {
     std::uint64_t counted;
     std::uint64_t predicted;
   };
-  std::vector<Kind> kinds;
-  if (r.zvc.read_raw == 0) {
-    kinds = {{"weights read", r.bytes.weights, r.uncompressed.weights},
-             {"activations read", r.bytes.activations, r.uncompressed.activations}};
-  } else {  // the counters of compression do not tell them apart
-    kinds = {{"weights and activations read",
-              r.bytes.weights + r.bytes.activations - r.zvc.read_packed + r.zvc.read_raw,
-              r.uncompressed.weights + r.uncompressed.activations}};
-  }
-  kinds.push_back({"compressed bytes read", r.zvc.read_raw, r.zvc_read_raw});
-  kinds.push_back({"compressed bytes written", r.zvc.written_raw, r.zvc_written_raw});
-  kinds.push_back({"parameters read", r.bytes.parameters, r.uncompressed.parameters});
-  kinds.push_back({"commands read", r.bytes.commands, r.uncompressed.commands});
-  kinds.push_back({"activations written", r.bytes.written - r.zvc.written_packed + r.zvc.written_raw,
-                   r.uncompressed.written});
-  if (r.zvc.read_raw == 0) kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
+  // The counters of compression do not tell weights and maps apart.
+  const std::uint64_t maps_raw = r.zvc.read_raw - r.zvc_weights_raw;
+  const std::uint64_t maps_packed = r.zvc.read_packed - r.zvc_weights_packed;
+  std::vector<Kind> kinds{
+      {"weights read", r.bytes.weights, r.predicted.weights},
+      {"activations read", r.bytes.activations - maps_packed + maps_raw, r.uncompressed.activations},
+      {"compressed bytes read", r.zvc.read_raw, r.zvc_read_raw},
+      {"compressed bytes written", r.zvc.written_raw, r.zvc_written_raw},
+      {"parameters read", r.bytes.parameters, r.uncompressed.parameters},
+      {"commands read", r.bytes.commands, r.uncompressed.commands},
+      {"activations written", r.bytes.written - r.zvc.written_packed + r.zvc.written_raw,
+       r.uncompressed.written}};
+  if (maps_raw == 0) kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
   if (r.zvc.written_raw == 0)
     kinds.push_back({"whole words of the bus written", r.bus.written, r.predicted_bus.written});
   for (const Kind& k : kinds) {

@@ -104,6 +104,8 @@ struct RunReport {
   BytesReport uncompressed;
   std::uint64_t zvc_read_raw = 0;
   std::uint64_t zvc_written_raw = 0;
+  std::uint64_t zvc_weights_raw = 0;  // of weights, among the former; what moves for them is known exactly
+  std::uint64_t zvc_weights_packed = 0;
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;
   std::vector<std::string> notes;

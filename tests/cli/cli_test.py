@@ -311,6 +311,7 @@ class BadInput(ToolCase):
         self.assertIn("none.tflite", self.refused("run", none))
         self.refused("inspect", none)
         self.refused("disasm", none)
+        self.refused("disasm", "demo", "--compress", "yes")
         self.refused("inspect", self.folder)
         self.refused("inspect", self.file("empty", b""))
         self.refused("inspect", os.path.join(DEMO, "README.md"))
@@ -350,8 +351,24 @@ class Generate(ToolCase):
         self.assertIn("zeros", done.stdout)
         self.assertEqual(run(KAITEN, "inspect", model).returncode, 0)
 
+    def test_weights_of_zero_do_not_cross_the_bus(self):
+        model = self.file("sparse.tflite")
+        done = run(GENERATE, "stem_7x7", "--size", 32, "--zeros", 50, "--output", model)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        weights = {}
+        for compress in ("off", "on", "auto"):
+            done = run(KAITEN, "run", model, "--config", "nano", "--compress", compress, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            j = json.loads(done.stdout)
+            weights[compress] = j["bytes"]["read"]["weights"]
+            self.assertEqual(j["predicted_bytes"]["read"]["weights"], weights[compress])
+            listed = run(KAITEN, "disasm", model, "--config", "nano", "--compress", compress).stdout
+            self.assertEqual("zvc_beats=" in listed, compress != "off")
+        self.assertLess(weights["on"], 0.7 * weights["off"])
+        self.assertEqual(weights["auto"], weights["on"])
+
     def test_bad_input(self):
-        for arguments in ([], ["resnet19"], ["resnet18", "--size", 5], ["resnet18", "--size", "many"], ["resnet18", "--no-such"],
+        for arguments in ([], ["resnet19"], ["resnet18", "--size", 5], ["resnet18", "--size", "many"], ["resnet18", "--zeros", 96], ["resnet18", "--no-such"],
                           ["resnet18", "--size", 32, "--output", "/no/such/folder/file"]):
             self.refused(*arguments, program=GENERATE)
 

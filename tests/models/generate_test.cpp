@@ -87,6 +87,8 @@ TEST(GenerateBadInput, IsNamed) {
   EXPECT_THROW(generate::make_network("resnet19", 224, 1), InputError);
   EXPECT_THROW(generate::make_network("resnet18", generate::kSmallestSize - 1, 1), InputError);
   EXPECT_THROW(generate::make_network("resnet18", generate::kLargestSize + 1, 1), InputError);
+  EXPECT_THROW(generate::make_network("resnet18", 32, 1, -1), InputError);
+  EXPECT_THROW(generate::make_network("resnet18", 32, 1, generate::kMostZeros + 1), InputError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Compression on the RTL: every tensor is that of the run without it, fewer bytes move, and memory that no compressor
-// writes stops the machine with cause, command and row.
+// Compression on the RTL: every tensor is that of the run without it, fewer bytes move, and memory that no
+// compressor writes stops the machine with cause, command and row.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include "graph/error.h"
 #include "import/import.h"
 #include "run/session.h"
+#include "tests/support/prune.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
 #include "tests/system/random_network.h"
@@ -61,6 +62,40 @@ TEST_P(CompressedMaps, ResNet8) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: ResNet-8 does not run compressed";
   compare(require_graph(import_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite")));
+}
+
+// The demo network with half of its weights zero: in a batch, and with weights that stay.
+TEST_P(CompressedMaps, SparseWeights) {
+  const Graph graph = test::pruned(demo(), 50, test::seed());
+  std::mt19937_64 random(test::seed());
+  std::uint64_t raw = 0;
+  for (const Compress compress : {Compress::kOff, Compress::kOn, Compress::kAuto}) {
+    SessionOptions options{.config = GetParam()};
+    options.compress = compress;
+    options.keep_weights = true;
+    options.batch = 2;
+    Session session(graph, options);
+    std::uint64_t again = 0;
+    for (int run = 0; run < 2; run++) {
+      std::vector<Int8Values> inputs;
+      for (int image = 0; image < options.batch; image++) {
+        for (Int8Values& one : test::draw_inputs(graph, random)) inputs.push_back(std::move(one));
+      }
+      const RunReport report = session.run(inputs).report;
+      EXPECT_TRUE(report.exact.value_or(false)) << report.difference;
+      EXPECT_EQ(report.bytes.weights, report.predicted.weights);
+      EXPECT_EQ(report.bus.read, report.predicted_bus.read);
+      if (run == 1) {
+        EXPECT_LT(report.bytes.weights, again);
+      } else if (compress == Compress::kOff) {
+        raw = report.bytes.weights;
+      } else {
+        EXPECT_LT(report.bytes.weights, raw * 3 / 4);
+        EXPECT_EQ(raw - report.bytes.weights, report.zvc.raw() - report.zvc.packed());
+      }
+      again = report.bytes.weights;
+    }
+  }
 }
 
 // Any cuts, sizes of commands and timing; images of a batch have surfaces of their own.
@@ -179,6 +214,45 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
     driver.execute();
   }
   EXPECT_GE(found, 10);
+}
+
+// Weights that no compressor writes stop the machine, with the command; others are other weights.
+TEST_P(CompressedMaps, CorruptWeightsStopTheMachine) {
+  const Graph graph = test::pruned(demo(), 50, test::seed());
+  const Config& config = preset(GetParam());
+  std::mt19937_64 random(test::seed() + 9);
+  SessionOptions options{.config = config.name};
+  options.compress = Compress::kOn;
+  Session session(graph, options);
+  const auto inputs = test::draw_inputs(graph, random);
+  const Program& program = session.program();
+  int found = 0;
+  for (std::size_t i = 0; i < program.commands.size() && found < 5; i++) {
+    const auto* l = std::get_if<LoadWeightsCommand>(&program.commands[i].body);
+    if (l == nullptr || l->zvc_beats == 0 || l->zvc_beats > std::int64_t(codec::kMaxZvcUnits)) continue;
+    for (int round = 0; round < 4; round++) {
+      std::vector<std::uint8_t> memory(std::size_t(l->zvc_beats * config.axi_bytes));
+      std::copy_n(program.constants.begin() + l->offset, memory.size(), memory.begin());
+      const std::size_t byte = round == 0 ? memory.size() - 1 : random() % memory.size();
+      const int bit = int(random() % 8);
+      memory[byte] ^= std::uint8_t(1U << bit);
+      const bool corrupt = is_corrupt(config, l->fill, memory, std::uint8_t(l->zvc_beats), l->bytes);
+      session.flip_constant_bit(std::size_t(l->offset) + byte, bit);
+      try {
+        session.run(inputs);
+        EXPECT_FALSE(corrupt) << "nothing noticed, command " << i << ", byte " << byte;
+      } catch (const DeviceError& e) {
+        EXPECT_TRUE(corrupt) << e.what();
+        EXPECT_NE(std::string(e.what()).find("corrupt compressed bytes, command " + std::to_string(i)),
+                  std::string::npos)
+            << e.what();
+        found++;
+      }
+      session.flip_constant_bit(std::size_t(l->offset) + byte, bit);
+    }
+  }
+  EXPECT_GE(found, 1);
+  EXPECT_TRUE(session.run(inputs).report.exact.value_or(false));
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, CompressedMaps, testing::Values("nano", "base"),

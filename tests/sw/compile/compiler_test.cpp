@@ -13,6 +13,7 @@
 #include "import/import.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/machine_model.h"
+#include "tests/support/prune.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
 
@@ -306,6 +307,73 @@ TEST(Compiler, RandomNetworks) {
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GE(run, 60);
+}
+
+std::int64_t moved_weight_bytes(const Program& program) {
+  std::int64_t bytes = 0;
+  for (const CommandMeta& m : program.meta) {
+    if (m.kind == CommandMeta::Bytes::kWeights) bytes += m.bytes_read();
+  }
+  return bytes;
+}
+
+// Weights of zero do not cross the bus, in rings that end anywhere, batches and kept weights too; other
+// weights are as they were without compression.
+TEST(Compiler, CompressesSparseWeights) {
+  int smaller = 0, kept = 0;
+  for (std::uint64_t i = 0; i < 60; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 9100 + i);
+    g.uint8 = i % 4 == 0;
+    int t = g.input(g.uniform(4, 10), g.uniform(4, 10), g.uniform(4, 40));
+    for (int n = g.uniform(2, 4); n > 0; n--) t = random_layer(g, t);
+    g.output(g.fully_connected(t, g.uniform(1, 40), Activation::None));
+    const unsigned zeros = i % 3 == 0 ? 90 : i % 3 == 1 ? 50 : 0;
+    const Graph graph = test::pruned(g.graph, zeros, i);
+    CompileOptions options;
+    options.images = int(1 + i % 2);
+    const Config config = i % 4 < 2 ? tiny() : preset("nano");
+    if (!refusals(graph, config, options).empty()) continue;
+    std::vector<Int8Values> inputs;
+    for (int image = 0; image < options.images; image++) {
+      for (Int8Values& one : g.random_inputs()) inputs.push_back(std::move(one));
+    }
+    const Program raw = compile(graph, config, options);
+    for (const Compress compress : {Compress::kOn, Compress::kAuto}) {
+      options.compress = compress;
+      const Program program = compile(graph, config, options);
+      EXPECT_EQ(weight_bytes(program), weight_bytes(raw));
+      EXPECT_LE(moved_weight_bytes(program), weight_bytes(raw));
+      smaller += zeros > 0 && moved_weight_bytes(program) < weight_bytes(raw) * 3 / 4;
+      test::MachineModel machine(config, i);
+      run_program(graph, program, inputs, options.rounding, machine);
+    }
+    const KeptPrograms both = compile_kept(graph, config, options);
+    test::MachineModel machine(config, i);
+    run_program(graph, both.first, inputs, options.rounding, machine);
+    run_program(graph, both.again, inputs, options.rounding, machine);
+    kept += moved_weight_bytes(both.again) < moved_weight_bytes(both.first);
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(smaller, 20);
+  EXPECT_GE(kept, 20);
+}
+
+// Where every weight is something, nothing changes.
+TEST(Compiler, LeavesDenseWeightsAlone) {
+  GraphBuilder g(test::seed() * 9200);
+  int t = g.input(8, 8, 16);
+  for (int i = 0; i < 3; i++) t = g.conv(t, 32, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+  g.output(g.fully_connected(t, 40, Activation::None));
+  for (const Op& op : g.graph.ops) {
+    for (std::uint8_t& w : g.graph.tensors[std::size_t(op.weights)].data) w |= 1;
+  }
+  CompileOptions options;
+  const Program off = compile(g.graph, preset("nano"), options);
+  options.compress = Compress::kAuto;
+  const Program on = compile(g.graph, preset("nano"), options);
+  EXPECT_EQ(on.command_bytes(), off.command_bytes());
+  EXPECT_EQ(on.constants, off.constants);
 }
 
 // Whatever the partition and the capacity, the same values come out; what the planner counted is what is
