@@ -1,0 +1,212 @@
+`include "fv.svh"
+// Result writer: results leave in order and unchanged, each once, to all sinks of its command in the same cycle; word g of
+// column c of absolute row r goes to word i = first + c * P + tile * Words + g of the row, that is bank (i + 3 r) mod 9, address
+// i div 9 of the row's slot, and no two words of a pixel to the same bank; words beyond the groups of the map go nowhere. A
+// command is done with its last result. Credits and results on their way never exceed the FIFO.
+// Commands, results and grants are free; counts and positions are small, rings and groups any.
+module fv_kt_result_writer
+  import kt_pkg::*;
+#(
+  parameter int unsigned Words = 2,
+  parameter int unsigned Depth = 4,
+  parameter int unsigned Most  = 3   // of every count
+) (
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       start_i,
+  input out_cmd_t   cmd_i,
+  input logic       take_i,
+  input logic       valid_i,
+  input logic [7:0] word_i[Words],
+  input logic       sb_grant_i,
+  input logic       vb_grant_i,
+  input logic       st_ready_i,
+  input logic       pick_i
+);
+  logic       ready, done, credit, sb_we, vb_we, st_valid, blocked;
+  tap_t       sb_tap[Words], vb_tap[Words];
+  logic [7:0] word[Words];
+  watch_t     watch;
+  kt_result_writer #(
+    .Cp   (1),
+    .Words(Words),
+    .Depth(Depth)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .cmd_i,
+    .ready_o   (ready),
+    .done_o    (done),
+    .take_i,
+    .credit_o  (credit),
+    .valid_i,
+    .word_i,
+    .sb_tap_o  (sb_tap),
+    .sb_grant_i,
+    .sb_we_o   (sb_we),
+    .vb_tap_o  (vb_tap),
+    .vb_grant_i,
+    .vb_we_o   (vb_we),
+    .st_valid_o(st_valid),
+    .st_ready_i,
+    .word_o    (word),
+    .blocked_o (blocked),
+    .watch_o   (watch)
+  );
+  `include "fv_reset.svh"
+
+  localparam int unsigned LevelW = $clog2(Depth + 1);
+  typedef logic [LevelW-1:0] level_t;
+
+  // ---- environment: a result for each credit taken; commands while there is room for them
+  level_t on_way_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) on_way_q <= '0;
+    else on_way_q <= on_way_q + level_t'(take_i) - level_t'(valid_i);
+  end
+  function automatic logic legal(out_cmd_t c);
+    return c.columns != '0 && 32'(c.columns) <= Most && c.rows != '0 && 32'(c.rows) <= Most && c.tiles != '0 &&
+           32'(c.tiles) <= Most && c.first.mod < 4'd9 && c.pixel.mod < 4'd9 && c.first.div < 14'd4 && c.pixel.div < 14'd4 &&
+           c.row_mod3 != 2'd3;
+  endfunction
+  `FV_ASSUME(m_take, !take_i || credit)
+  `FV_ASSUME(m_valid, !valid_i || on_way_q != '0)
+  `FV_ASSUME(m_start, !start_i || (ready && legal(cmd_i)))
+
+  // ---- the command whose results leave, the one behind it, and the place in its loops
+  logic       have_q, behind_q;
+  out_cmd_t   cmd_q, next_q;
+  logic [1:0] tile_q, row_q, column_q;
+  logic [7:0] tile_word_q, word_q;       // word of the tile's, of the pixel's first group
+  addr_t      sb_slot_q, vb_slot_q;
+  logic [1:0] mod3_q;
+  logic       pop, row_end, tile_end, cmd_end;
+  out_cmd_t   fresh;
+  logic       begins;
+  assign pop      = dut.pop;
+  assign row_end  = 32'(column_q) + 1 == 32'(cmd_q.columns);
+  assign tile_end = row_end && 32'(row_q) + 1 == 32'(cmd_q.rows);
+  assign cmd_end  = tile_end && 32'(tile_q) + 1 == 32'(cmd_q.tiles);
+  assign begins   = (!have_q || (pop && cmd_end)) && (behind_q || start_i);
+  assign fresh    = behind_q ? next_q : cmd_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      have_q   <= 1'b0;
+      behind_q <= 1'b0;
+    end else begin
+      have_q   <= begins || (have_q && !(pop && cmd_end));
+      behind_q <= begins ? behind_q && start_i : behind_q || start_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (start_i) next_q <= cmd_i;
+    if (begins) begin
+      cmd_q       <= fresh;
+      tile_q      <= '0;
+      row_q       <= '0;
+      column_q    <= '0;
+      tile_word_q <= 8'(9 * 32'(fresh.first.div) + 32'(fresh.first.mod));
+      word_q      <= 8'(9 * 32'(fresh.first.div) + 32'(fresh.first.mod));
+      sb_slot_q   <= fresh.sb_slot;
+      vb_slot_q   <= fresh.vb_slot;
+      mod3_q      <= fresh.row_mod3;
+    end else if (pop) begin
+      column_q <= row_end ? '0 : column_q + 1'b1;
+      word_q   <= row_end ? tile_word_q : word_q + 8'(9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod));
+      if (row_end) begin
+        row_q     <= row_q + 1'b1;
+        sb_slot_q <= next_slot(cmd_q.sb_ring, sb_slot_q);
+        vb_slot_q <= next_slot(cmd_q.vb_ring, vb_slot_q);
+        mod3_q    <= (mod3_q == 2'd2) ? 2'd0 : mod3_q + 1'b1;
+      end
+      if (tile_end) begin
+        tile_q      <= tile_q + 1'b1;
+        row_q       <= '0;
+        tile_word_q <= tile_word_q + 8'(Words);
+        word_q      <= tile_word_q + 8'(Words);
+        sb_slot_q   <= cmd_q.sb_slot;
+        vb_slot_q   <= cmd_q.vb_slot;
+        mod3_q      <= cmd_q.row_mod3;
+      end
+    end
+  end
+
+  // ---- sinks
+  wire stored = st_valid && st_ready_i;
+  `FV_ASSERT(a_all, !(sb_we || vb_we || stored || done || pop) || (have_q && pop && sb_we == cmd_q.to_sb &&
+             vb_we == cmd_q.to_vb && stored == cmd_q.to_store))
+  `FV_ASSERT(a_granted, (!sb_we || sb_grant_i) && (!vb_we || vb_grant_i))
+  `FV_ASSERT(a_done, done == (pop && cmd_end))
+  for (genvar w = 0; w < int'(Words); w++) begin : g_word
+    logic [7:0] i;
+    logic       exists;
+    assign i      = word_q + 8'(w);
+    assign exists = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w) < cmd_q.groups;
+    `FV_ASSERT(a_exists, !pop || (sb_tap[w].en == exists && vb_tap[w].en == exists))
+    `FV_ASSERT(a_bank, !pop || (32'(sb_tap[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_tap[w].bank == sb_tap[w].bank))
+    `FV_ASSERT(a_address, !pop || (sb_tap[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_tap[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
+    for (genvar v = 0; v < w; v++) begin : g_other
+      `FV_ASSERT(a_distinct, !pop || sb_tap[w].bank != sb_tap[v].bank)
+    end
+  end
+
+  // ---- results: one of them, from its arrival on
+  logic       follow_q;
+  level_t     ahead_q;  // results that leave before it
+  logic [7:0] value_q[Words];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) follow_q <= 1'b0;
+    else if (!follow_q) follow_q <= valid_i && pick_i;
+    else if (pop && ahead_q == '0) follow_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!follow_q) begin
+      ahead_q <= level_t'(dut.fill_q) - level_t'(pop);
+      value_q <= word_i;
+    end else if (pop) begin
+      ahead_q <= ahead_q - 1'b1;
+    end
+  end
+  localparam int unsigned PointerW = $clog2(Depth);
+  wire [PointerW-1:0] place = dut.head_q + PointerW'(ahead_q);
+  for (genvar w = 0; w < int'(Words); w++) begin : g_value
+    `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0) || word[w] == value_q[w])
+    `FV_ASSERT(i_value, !follow_q || dut.g_fifo[w].mem[place] == value_q[w])
+  end
+  `FV_ASSERT(i_ahead, !follow_q || 32'(ahead_q) < 32'(dut.fill_q))
+
+  // ---- credits
+  `FV_ASSERT(a_credits, 32'(dut.credit_q) + 32'(on_way_q) + 32'(dut.fill_q) == Depth)
+  `FV_ASSERT(a_credit, credit == (dut.credit_q != '0))
+  `FV_ASSERT(i_pointers, PointerW'(dut.tail_q - dut.head_q) == PointerW'(dut.fill_q))
+
+  // ---- it moves: with a result, its command and all grants, it leaves
+  `FV_ASSERT(a_moves, !(have_q && !dut.begin_q && dut.fill_q != '0 && sb_grant_i && vb_grant_i && st_ready_i) || pop)
+  `FV_ASSERT(a_ready, ready == !behind_q)
+
+  // ---- the engine's registers say the same
+  wire running = have_q && !dut.begin_q;
+  `FV_ASSERT(i_commands, dut.cur_valid_q == have_q && dut.next_valid_q == behind_q && (have_q || !behind_q) &&
+             (!have_q || dut.cur_q == cmd_q) && (!behind_q || dut.next_q == next_q) && (!dut.begin_q || have_q))
+  `FV_ASSERT(i_legal, (!have_q || legal(cmd_q)) && (!behind_q || legal(next_q)))
+  `FV_ASSERT(i_begin, !dut.begin_q || (tile_q == '0 && row_q == '0 && column_q == '0 && sb_slot_q == cmd_q.sb_slot &&
+             vb_slot_q == cmd_q.vb_slot && mod3_q == cmd_q.row_mod3 && word_q == tile_word_q &&
+             32'(word_q) == 9 * 32'(cmd_q.first.div) + 32'(cmd_q.first.mod)))
+  `FV_ASSERT(i_counts, !have_q || (32'(tile_q) < 32'(cmd_q.tiles) && 32'(row_q) < 32'(cmd_q.rows) &&
+             32'(column_q) < 32'(cmd_q.columns)))
+  `FV_ASSERT(i_left, !running || (32'(dut.x_q) + 32'(column_q) + 1 == 32'(cmd_q.columns) &&
+             32'(dut.y_q) + 32'(row_q) + 1 == 32'(cmd_q.rows) && 32'(dut.tile_q) + 32'(tile_q) + 1 == 32'(cmd_q.tiles)))
+  `FV_ASSERT(i_group, !running || dut.group_q == 10'(cmd_q.group + 10'(tile_q) * 10'(Words)))
+  `FV_ASSERT(i_slots, !running || (dut.sb_slot_q == sb_slot_q && dut.vb_slot_q == vb_slot_q && dut.mod3_q == mod3_q &&
+             mod3_q != 2'd3))
+  `FV_ASSERT(i_word, !running || (dut.pos_q.mod < 4'd9 && dut.first_q.mod < 4'd9 &&
+             9 * 32'(dut.pos_q.div) + 32'(dut.pos_q.mod) == 32'(word_q) &&
+             9 * 32'(dut.first_q.div) + 32'(dut.first_q.mod) == 32'(tile_word_q)))
+  `FV_ASSERT(i_bounds, !have_q || (32'(tile_word_q) <= 35 + Words * 32'(tile_q) &&
+             32'(word_q) <= 32'(tile_word_q) + 35 * 32'(column_q)))
+
+  `FV_COVER(c_loops, pop && tile_q == 2'd1 && row_q == 2'd1 && cmd_q.to_sb && cmd_q.to_store)
+  `FV_COVER(c_behind, done && behind_q && dut.fill_q != '0)
+  `FV_COVER(c_full, 32'(dut.fill_q) == Depth && blocked)
+endmodule
