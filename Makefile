@@ -45,9 +45,10 @@ check-long: ## the same with the long tests and proofs
 	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
 
-lint: setup ## Verilator -Wall, Verible, elaboration in yosys; clang-format, shellcheck
+lint: ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck
+	@$(MAKE) --no-print-directory build TARGETS=generated_headers
 	@python3 scripts/lint.py
-	@python3 scripts/lint_software.py
+	@python3 scripts/lint_software.py --preset $(PRESET) -j $(JOBS)
 
 formal: setup ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py

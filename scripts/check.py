@@ -196,7 +196,7 @@ class Check:
         else:
             print("   tests not run: the build failed", flush=True)
         self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
-        self.script("lint_software", "lint_software.py", junit="build/lint/software.xml")
+        self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
         if self.build("fuzz_build", "sanitize", "fuzz_targets"):

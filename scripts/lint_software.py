@@ -1,15 +1,27 @@
 #!/usr/bin/env python3
-"""Lints what is not RTL: shellcheck on every shell script, clang-format on every C++ source that is not generated.
+"""Lints what is not RTL: shellcheck on every shell script, clang-format on every C++ source that is not generated, clang-tidy
+with .clang-tidy on the folders below.
 
-usage: lint_software.py
+usage: lint_software.py [--preset P] [--force] [-j N] [FILE ...]      with files: clang-tidy on these only
+clang-tidy compiles as the preset's build does (it must be configured, its generated headers made: `make lint` does both). A
+source is looked at again only when it, a header of the project behind it, its flags or .clang-tidy have changed.
 Writes build/lint/software.xml."""
+import argparse
+import json
 import os
 import re
+import shlex
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import lint
 import tools
+
+OUT = os.path.join(tools.ROOT, "build", "lint", "tidy")
+# Other versions of clang-tidy know other checks: what is clean for one is not for the next.
+TIDY_VERSION = "14."
+TIDIED = ("tb/", "sw/codec/", "sw/device/")
 
 
 def sources():
@@ -27,6 +39,88 @@ def is_shell(path):
         return re.match(r"#!.*\b(ba)?sh\b", f.readline()) is not None
 
 
+def clang_tidy():
+    """The program, or None where only another version is installed."""
+    for name in ("clang-tidy-14", "clang-tidy"):
+        path = tools.find(name)
+        if path and f"version {TIDY_VERSION}" in tools.run([path, "--version"])[1]:
+            return path
+    return None
+
+
+class Headers:
+    """What a source includes of the project itself, directly or not."""
+
+    def __init__(self):
+        self.direct = {}
+
+    def of(self, path):
+        found, left = set(), [path]
+        while left:
+            for header in self.included(left.pop()) - found:
+                found.add(header)
+                left.append(header)
+        return sorted(found)
+
+    def included(self, path):
+        if path not in self.direct:
+            with open(os.path.join(tools.ROOT, path), errors="replace") as f:
+                names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', f.read(), re.M)
+            places = [os.path.join(folder, name) for name in names for folder in (os.path.dirname(path), "sw", "tb", "")]
+            self.direct[path] = {p for p in places if os.path.isfile(os.path.join(tools.ROOT, p))}
+        return self.direct[path]
+
+
+def compilations(build):
+    """{source relative to the root: its compile command} of sw/ and tb/."""
+    try:
+        with open(os.path.join(build, "compile_commands.json")) as f:
+            entries = json.load(f)
+    except OSError:
+        sys.exit(f"missing: {os.path.relpath(build, tools.ROOT)}/compile_commands.json (run `make configure`)")
+    commands = {os.path.relpath(e["file"], tools.ROOT): e["command"] for e in entries}
+    return {path: command for path, command in sorted(commands.items()) if path.startswith(TIDIED)}
+
+
+def tidy(program, build, args, results):
+    commands = compilations(build)
+    wanted = [os.path.relpath(os.path.abspath(f), tools.ROOT) for f in args.files]
+    for path in wanted:
+        if path not in commands:
+            sys.exit(f"{path} is not compiled by this build, or not in {' or '.join(TIDIED)}")
+    os.makedirs(OUT, exist_ok=True)
+    headers = Headers()
+    checks = tools.digest_files([".clang-tidy"])
+
+    def one(path):
+        flags = [a for a in shlex.split(commands[path]) if a.startswith(("-D", "-std", "-f", "-W", "-O"))]
+        stamp = tools.Stamp(os.path.join(OUT, re.sub(r"\W+", "_", path)),
+                            [program, checks, tools.digest_files([path, *headers.of(path)]), *flags])
+        if not args.force and stamp.holds():
+            return path, stamp.seconds, ""
+        start = time.time()
+        code, log = tools.run([program, "-p", build, "--quiet", "--warnings-as-errors=*",
+                               "--extra-arg=-Wno-unknown-warning-option", path], limit=600, cwd=tools.ROOT)
+        seconds = time.time() - start
+        if code == 0:
+            stamp.record(seconds)
+            return path, seconds, ""
+        said = "\n".join(line for line in log.splitlines() if re.search(r": (error|warning): ", line))
+        return path, seconds, said.replace(tools.ROOT + "/", "") or log[-2000:] or "time limit"
+
+    folders = {}
+    with ThreadPoolExecutor(max(1, args.j)) as pool:
+        for path, seconds, said in pool.map(one, wanted or commands):
+            time_of, told = folders.setdefault(os.path.dirname(path), ([], []))
+            time_of.append(seconds)
+            told += said.splitlines()
+    for folder, (seconds, told) in folders.items():
+        if told:
+            results.failed(f"clang-tidy {folder}", sum(seconds), f"{len(set(told))} findings", "\n".join(sorted(set(told))))
+        else:
+            results.passed(f"clang-tidy {folder}", sum(seconds), f"{sum(seconds):6.1f} s, {len(seconds)} files")
+
+
 def simple(results, name, program, command):
     """A tool that takes all files at once."""
     if not program:
@@ -42,14 +136,25 @@ def simple(results, name, program, command):
 
 
 def main():
-    files = sources()
-    cpp = [f for f in files if f.endswith((".cpp", ".h")) and not lint.generated(f)]
+    parser = argparse.ArgumentParser(description="shellcheck, clang-format, clang-tidy.")
+    parser.add_argument("--preset", default="default")
+    parser.add_argument("--force", action="store_true", help="look at unchanged sources too")
+    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N")
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    args = parser.parse_args()
+    build = os.path.join(tools.ROOT, "build" if args.preset == "default" else f"build-{args.preset}")
     results = tools.Results("lint_software")
-    simple(results, "shellcheck", tools.find("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
-    simple(results, "clang-format", tools.find_or_skip("clang-format"), ["--dry-run", "-Werror", *cpp])
-    junit = os.path.join(tools.ROOT, "build", "lint", "software.xml")
-    os.makedirs(os.path.dirname(junit), exist_ok=True)
-    return results.finish(junit)
+    if not args.files:
+        files = sources()
+        cpp = [f for f in files if f.endswith((".cpp", ".h")) and not lint.generated(f)]
+        simple(results, "shellcheck", tools.find("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
+        simple(results, "clang-format", tools.find_or_skip("clang-format"), ["--dry-run", "-Werror", *cpp])
+    program = clang_tidy()
+    if program:
+        tidy(program, build, args, results)
+    else:
+        results.skip("clang-tidy", f"no version {TIDY_VERSION}x installed")
+    return results.finish(os.path.join(tools.ROOT, "build", "lint", "software.xml"))
 
 
 if __name__ == "__main__":

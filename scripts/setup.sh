@@ -19,7 +19,8 @@ packages=(
   g++ cmake ninja-build ccache git
   libgtest-dev flatbuffers-compiler libflatbuffers-dev protobuf-compiler libprotobuf-dev nlohmann-json3-dev libboost-program-options-dev libfmt-dev
   libpng-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev libfftw3-dev
-  python3 python3-venv berkeley-abc shellcheck
+  python3 python3-venv berkeley-abc
+  shellcheck 'clang-tidy|clang-tidy-14|clang-tidy-15|clang-tidy-16|clang-tidy-17|clang-tidy-18|clang-tidy-19'
 )
 requirements=(scripts/requirements.txt)
 if [[ $(uname -m) == x86_64 ]]; then

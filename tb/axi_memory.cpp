@@ -80,9 +80,9 @@ std::span<const uint8_t> AxiMemory::at(uint64_t address, size_t bytes) const {
 void AxiMemory::fail_range(uint64_t first, uint64_t last, uint8_t resp, bool reads, bool writes) {
   failures_.push_back({first, last, resp, reads, writes});
 }
-void AxiMemory::fail_read_beat(uint64_t n, uint8_t resp) { fail_reads_.push_back({read_number_ + n, resp}); }
+void AxiMemory::fail_read_beat(uint64_t n, uint8_t resp) { fail_reads_.emplace_back(read_number_ + n, resp); }
 void AxiMemory::fail_write_burst(uint64_t n, uint8_t resp) {
-  fail_writes_.push_back({write_number_ + n, resp});
+  fail_writes_.emplace_back(write_number_ + n, resp);
 }
 void AxiMemory::clear_failures() {
   failures_.clear();

@@ -48,7 +48,7 @@ std::string ProtocolError::text() const {
   return s.str();
 }
 
-void ProtocolLog::add(ProtocolError error) {
+void ProtocolLog::add(const ProtocolError& error) {
   count_++;
   if (errors_.size() < 1000) errors_.push_back(error);
   if (throw_) throw ProtocolViolation(error);
@@ -105,7 +105,7 @@ void AxiReadMonitor::busy_sample(uint64_t cycle) {
       if (r_.id != id) fail(cycle, "R", AxiRule::kPayloadChanged, 0);
       if (r_.resp != *p_.r_resp) fail(cycle, "R", AxiRule::kPayloadChanged, 1);
       if (r_.last != *p_.r_last) fail(cycle, "R", AxiRule::kPayloadChanged, 2);
-      if (std::memcmp(r_.data.data(), p_.r_data, p_.data_bytes))
+      if (std::memcmp(r_.data.data(), p_.r_data, p_.data_bytes) != 0)
         fail(cycle, "R", AxiRule::kPayloadChanged, 3);
     } else {
       if (beats_[id].empty()) {
@@ -245,7 +245,7 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
     if (w_waits_) {
       if (w_.strobes != strobes) fail(cycle, "W", AxiRule::kPayloadChanged, 0);
       if (w_.last != last) fail(cycle, "W", AxiRule::kPayloadChanged, 1);
-      if (std::memcmp(w_.data.data(), p_.w_data, p_.data_bytes))
+      if (std::memcmp(w_.data.data(), p_.w_data, p_.data_bytes) != 0)
         fail(cycle, "W", AxiRule::kPayloadChanged, 2);
     } else if (strobes == 0) {
       fail(cycle, "W", AxiRule::kStrobe, 0);

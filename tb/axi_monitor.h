@@ -58,7 +58,7 @@ class ProtocolViolation : public DeviceError {
 class ProtocolLog {
  public:
   explicit ProtocolLog(bool throw_at_first = false) : throw_(throw_at_first) {}
-  void add(ProtocolError error);
+  void add(const ProtocolError& error);
   const std::vector<ProtocolError>& errors() const { return errors_; }
   uint64_t count() const { return count_; }
   bool clean() const { return count_ == 0; }

@@ -113,7 +113,7 @@ void CopyQueue::copy(std::span<std::uint8_t> to, std::span<const std::uint8_t> f
                      Done done) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back([this, to, from, direction, done = std::move(done)] {
+    waiting_.emplace_back([this, to, from, direction, done = std::move(done)] {
       std::size_t bytes = 0;
       std::exception_ptr error;
       try {
