@@ -2,7 +2,7 @@
 """Runs the libFuzzer targets of tests/fuzz, built by the preset `sanitize`, from the project's own models and tables and from
 every input that once found something (tests/fuzz/corpus/<target>/).
 
-usage: fuzz.py [--build DIR] [--long] [--seconds N] [--without TARGET] [TARGET ...]
+usage: fuzz.py [--build DIR] [--long] [--seconds N] [TARGET ...]
   --seconds  for each target (default 10)
   --long     a million executions for each target instead, or ten minutes
 What is found lies in <build>/fuzz/found; put it into tests/fuzz/corpus, where every later run tries it first. Writes
@@ -97,23 +97,20 @@ def main():
     parser.add_argument("--build", default=os.path.join(tools.ROOT, "build-sanitize"))
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--without", action="append", default=[], metavar="TARGET", help="report it as skipped")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("targets", nargs="*")
     args = parser.parse_args()
     build = os.path.abspath(args.build)
     binaries = sorted(f for f in glob.glob(os.path.join(build, "fuzz", "fuzz_*")) if os.access(f, os.X_OK))
     known = [os.path.basename(b)[len("fuzz_"):] for b in binaries]
-    for target in args.targets + (args.without if binaries else []):
+    for target in args.targets:
         if target not in known:
             parser.error(f"no target '{target}'; there are: {', '.join(known) or 'none (cmake --build build-sanitize --target fuzz_targets)'}")
     results = tools.Results("fuzz")
     os.makedirs(os.path.join(build, "fuzz"), exist_ok=True)
     if not binaries:
         results.skip("fuzz", "built with clang only")
-    for target in args.without:
-        results.skip(target, "left out")
-    chosen = [b for b, name in zip(binaries, known) if (not args.targets or name in args.targets) and name not in args.without]
+    chosen = [b for b, name in zip(binaries, known) if not args.targets or name in args.targets]
     with ThreadPoolExecutor(args.j) as pool:
         for target, seconds, failure, log, message in pool.map(lambda b: run(b, build, args), chosen):
             if failure:
