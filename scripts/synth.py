@@ -4,7 +4,7 @@
 usage: synth.py [--target T ...] [--config C] [--force] [--update]
   --target  xc7 (Xilinx 7 series), cyclonev (Intel), ecp5 (Lattice); default: all
   --config  a configuration of rtl/configs.json; only nano has a budget, others are printed
-  --update  write what was found, and a little more, as the new budget
+  --update  write what was found, and a little more, as the new budget; of all three families into fpga/README.md too
 Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram) and junit.xml; unchanged inputs are not mapped again.
 
 Units: LUTs of the family's width (6, 6, 4 inputs; carry cells counted where they take a LUT's place), flip-flops, DSP
@@ -24,6 +24,11 @@ import tools
 
 OUT = os.path.join(tools.ROOT, "build", "synth")
 BUDGET = os.path.join(tools.ROOT, "fpga", "budget.json")
+TABLE = os.path.join(tools.ROOT, "fpga", "README.md")
+# Its lines.
+BLOCKS = {"whole design": "", "array engine": "u_conv", "vector engine": "u_vector", "LOAD, with the ZVC expander": "u_load",
+          "STORE, with the ZVC compressor": "u_store", "SB": "u_sb", "VB": "u_vb", "fetch, scoreboard, watchdog": "u_control",
+          "registers and counters": "u_registers"}
 RESOURCES = ("lut", "ff", "dsp", "ram")
 SLACK = 1.03  # of a new budget above what was measured
 DEPTH = 2     # blocks are instances of the top and instances in those
@@ -113,6 +118,15 @@ def over(budget, blocks):
     return found
 
 
+def readme_table(found):
+    """Markdown of {target: blocks}."""
+    lines = ["| block | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
+    for name, path in BLOCKS.items():
+        cells = (" / ".join(f"{blocks[path][r]:g}" for r in RESOURCES) for blocks in found.values())
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def map_design(yosys, target, config, parameters):
     """(blocks or None, seconds, log)"""
     stem = os.path.join("build", "synth", f"{config}_{target}")
@@ -163,6 +177,7 @@ def main():
             results.skip(f"{args.config} {target}", "tool not installed")
         return results.finish(os.path.join(OUT, "junit.xml"))
     tools.warm_yosys()
+    found = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for target, (blocks, seconds, log) in zip(targets, pool.map(run, targets)):
             name = f"{args.config} {target}"
@@ -170,6 +185,7 @@ def main():
                 results.failed(name, seconds, "yosys failed", log)
                 continue
             print(table(target, blocks))
+            found[target] = blocks
             if args.update and args.config == "nano":
                 budget[target] = {path: {r: math.ceil(b[r] * SLACK) for r in RESOURCES} for path, b in listed(blocks).items()}
             exceeded = over(budget.get(target, {}), blocks) if args.config == "nano" else []
@@ -181,6 +197,10 @@ def main():
         body = ",\n".join(f' {json.dumps(t)}: {{\n' + ",\n".join(f"  {json.dumps(p)}: {json.dumps(b)}" for p, b in blocks.items()) + "\n }"
                           for t, blocks in budget.items())
         tools.write(BUDGET, "{\n" + body + "\n}\n")
+        if args.config == "nano" and list(found) == list(TARGETS):
+            with open(TABLE) as f:
+                text = f.read()
+            tools.write(TABLE, tools.between(text, "resources", readme_table(found)))
     return results.finish(os.path.join(OUT, "junit.xml"))
 
 
