@@ -67,7 +67,7 @@ struct Planted {
     Buffer too_small;
     // Rings with room for all rows.
     const std::optional<Placement> placement = place(lowering, config, plan, {}, 12, too_small);
-    Emitter emitter(g.graph, config, lowering, plan, *placement, Weights::kLoad);
+    Emitter emitter(g.graph, config, lowering, plan, *placement, Weights::kLoad, Compress::kOff);
     emitter.run();
     program = emitter.finish();
   }
