@@ -181,7 +181,8 @@ CompressItem measure_item(const CompressOptions& o, const CompressReport& report
                           const codec::MapShape& shape, codec::MapLayout from) {
   CompressItem item;
   item.bytes = map.size();
-  item.elements = double(map.size() / std::size_t(elements.bytes));
+  const std::size_t count = map.size() / std::size_t(elements.bytes);
+  item.elements = double(count);
   item.coded = codec::density_of(map, elements) * item.elements;
   item.entropy_bits = codec::entropy_of(map, elements) * item.elements;
   item.by.resize(report.codecs.size() * report.layouts.size());

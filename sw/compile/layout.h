@@ -4,6 +4,7 @@
 #define KAITEN_COMPILE_LAYOUT_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -91,7 +92,7 @@ struct MemoryLayout {
   std::int64_t surface(int row) const { return packing->surface + std::int64_t(row) * segments; }
   // Of `bytes` of the map, those that are expected to move.
   std::int64_t moved(std::int64_t bytes) const {
-    return packing ? std::int64_t(double(bytes) * packing->share + 0.5) : bytes;
+    return packing ? std::llround(double(bytes) * packing->share) : bytes;
   }
   // Byte of a channel, counted from the base register.
   std::int64_t at(int row, int column, int channel) const;

@@ -47,6 +47,7 @@ inline std::uint64_t each_bytes(const Workers& workers, std::uint64_t elements, 
 template <typename T>
 std::vector<Array<T>> array_each(const Workers& workers, Memory& memory, std::uint64_t elements) {
   std::vector<Array<T>> arrays;
+  arrays.reserve(std::size_t(workers.count()));
   for (int w = 0; w < workers.count(); w++) arrays.emplace_back(memory, elements);
   return arrays;
 }

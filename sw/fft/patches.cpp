@@ -61,7 +61,8 @@ constexpr int kMostCuts = 16;
 // Time of a layer in arbitrary units.
 double cost(const Cut& cut, const LayerShape& l) {
   const Size n = cut.transform();
-  const double half = n.width / 2 + 1, depth = n.depth, height = n.height;
+  const int columns = n.width / 2 + 1;  // of the transform of real values
+  const double half = columns, depth = n.depth, height = n.height;
   const double bins = depth * height * half;
   // Transforms of an image of extent z and y: rows, columns of its planes, lines across planes.
   const auto transform = [&](double z, double y) {
@@ -163,6 +164,7 @@ class Patches : public Convolution<T>::Algorithm {
     images = {};
     Array<T> results(s_.memory, result_elements(l));
     std::vector<Own> own;
+    own.reserve(std::size_t(s_.workers.count()));
     for (int w = 0; w < s_.workers.count(); w++) {
       own.push_back({scratch[std::size_t(w)].data(), Array<Complex>(s_.memory, kernel_planes()),
                      Array<Complex>(s_.memory, kernel_cells()), Array<Complex>(s_.memory, sum_cells()),

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -98,7 +99,8 @@ void compare_output(const Graph& graph, int op, int image, const Int8Values& fou
   const Nhwc s = tensor.nhwc();
   const bool planes = tensor.type != ElementType::Int8 && tensor.model_layout == Layout::Nchw;
   for (std::size_t i = 0; i < a.size(); i++) {
-    if (std::memcmp(&a[i], &b[i], sizeof a[i]) == 0) continue;
+    // Bit for bit: NaN is equal to itself, -0 differs from 0.
+    if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
     const int n = int(i), w = planes ? n % s.w : n / s.c % s.w,
               h = planes ? n / s.w % s.h : n / s.c / s.w % s.h;
     const int channel = planes ? n / (s.w * s.h) % s.c : n % s.c;
@@ -243,7 +245,7 @@ struct Session::State {
   // The driver's: with its constants it may be the largest thing there is.
   const Program& program() const { return driver->program(); }
 
-  void say(const std::string& what) {
+  void say(const std::string& what) const {
     if (progress) progress(what);
   }
 
