@@ -199,7 +199,8 @@ class Check:
         self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
-        if self.build("fuzz_build", "sanitize", "fuzz_targets"):
+        if self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
+            self.tests("sanitized_tests", "sanitize", "-L", "^software$")
             self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
                         junit="build-sanitize/fuzz/junit.xml")
         if long:
