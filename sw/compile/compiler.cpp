@@ -161,8 +161,14 @@ class Choice {
   std::optional<InputError> error_;  // of the first attempt that failed
 };
 
-Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {
+Lowering lower_for(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower(graph, config, options.rounding);
+  if (options.compress != Compress::kOff) finish_last_words(lowering);
+  return lowering;
+}
+
+Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {
+  Lowering lowering = lower_for(graph, config, options);
   if (lowering.refusals.empty()) return lowering;
   std::string text = lowering.refusals.front();
   if (lowering.refusals.size() > 1) {
@@ -186,7 +192,7 @@ KeptPrograms compile_kept(const Graph& graph, const Config& config, const Compil
 }
 
 Compiled try_compile(const Graph& graph, const Config& config, const CompileOptions& options) {
-  Lowering lowering = lower(graph, config, options.rounding);
+  Lowering lowering = lower_for(graph, config, options);
   if (!lowering.refusals.empty()) return {std::nullopt, std::move(lowering.refusals)};
   try {
     return {Choice(graph, config, options, Weights::kLoad, std::move(lowering)).program(), {}};

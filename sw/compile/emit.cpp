@@ -163,6 +163,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
   for (int part : node.parts) {
     source.tensor = storage.parts[std::size_t(part)].tensor;
+    source.zero = graph_.tensors[std::size_t(source.tensor)].zero_point();
     source.first_group = storage.parts[std::size_t(part)].group;
     source.memory =
         placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory.of_image(source.image);

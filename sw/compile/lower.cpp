@@ -540,7 +540,8 @@ class Lowerer {
         const std::size_t cell = at(y, have.h) * std::size_t(have.w) + at(x, have.w);
         for (int lane = 0; lane < channels.lanes(config_.cp); lane++) {
           const int c = channel_of.empty() ? lane : channel_of[std::size_t(lane)];
-          values.push_back(c < 0 ? 0 : tensor(t).data[cell * std::size_t(have.c) + at(c, have.c)]);
+          values.push_back(c < 0 ? std::uint8_t(tensor(t).zero_point())
+                                 : tensor(t).data[cell * std::size_t(have.c) + at(c, have.c)]);
         }
       }
     }
@@ -743,6 +744,13 @@ std::vector<int> Lowering::find_parts(int view) const {
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style) {
   return Lowerer(graph, config, style).run();
+}
+
+void finish_last_words(Lowering& lowering) {
+  const std::size_t cp = std::size_t(lowering.cp);
+  for (LoweredOp& op : lowering.ops) {
+    if (on_device(op.engine) && op.params_per_tile()) op.params.resize((op.params.size() + cp - 1) / cp * cp);
+  }
 }
 
 }  // namespace kaiten

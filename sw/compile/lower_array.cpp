@@ -176,9 +176,10 @@ void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l) {
   l.kernels.moved_from = from;
   take_tiles(c, l);
+  l.zero = c.graph.tensors[std::size_t(l.tensor)].zero_point();
   for (int channel : from) {
     RequantWord word = kIdentityWord;
-    if (channel < 0) word.bias = l.pad_value;
+    word.bias = channel < 0 ? l.pad_value - l.zero : -l.zero;
     l.params.push_back(word);
   }
 }

@@ -32,7 +32,7 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   take_windows(c, l, kind);
 }
 
-// One word for every lane; what gaps have does not matter.
+// One word for every lane; gaps, which have no weights, become the zero point.
 std::vector<RequantWord> by_lane(const LoweredOp& l, const std::vector<RequantWord>& words) {
   if (l.channel_of.empty()) return words;
   std::vector<RequantWord> lanes;

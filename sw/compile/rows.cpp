@@ -67,6 +67,7 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     l.columns = m.width;
     l.first = source.first_group;
     l.pixel = rows.width > 1 ? rows.pixel : 0;  // a single pixel may be longer than the field
+    l.fill = source.zero;
     if (const auto& w = source.windows) {
       l.step_bytes = w->step;
       l.lead_bytes = w->lead;
@@ -78,7 +79,6 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     if (m.packing) {
       l.zvc = 1;
       l.surface = m.surface(row);
-      l.fill = m.packing->zero;
     }
     l.row_mod3 = row % 3;
     l.slot_size = rows.slot_size;

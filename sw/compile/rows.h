@@ -17,6 +17,7 @@ namespace kaiten {
 struct RowSource {
   int op = -1;      // of the graph: whom the bytes are counted for
   int tensor = -1;  // of the graph
+  int zero = 0;     // its zero point, for the lanes of a last word that memory does not hold
   int image = 0;    // of the batch, whose memory it is
   MemoryLayout memory;
   std::optional<MemoryLayout>
