@@ -16,9 +16,8 @@ import sys
 import tempfile
 
 import report
-from report import ROOT, tools
+from report import SHARED, tools
 
-SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 MOBILENET = os.path.join(SHARED, "models", "tflite", "coral", "tf2_mobilenet_v2_1.0_224_ptq.tflite")
 IMAGES = [os.path.join(SHARED, "models", "images", "raw", name + "_224.rgb") for name in ("bird", "cat", "grace_hopper", "parrot")]
 IMAGE = IMAGES[1]

@@ -2,14 +2,13 @@
 """Compares the compiler's model of the machine with the RTL: cycles of networks, layers and commands on `base`.
 
 usage: bench/cycle_model.py [--build DIR] [--networks REGEX] [--docs]
-A network is run once, `kaiten run NETWORK --config base --no-check --json J --trace T`: J has counted and predicted cycles of the run
+A network is run once, `kaiten run NETWORK --config base --no-check --json - --trace T`: the report has counted and predicted cycles of the run
 and of each layer, T start and completion of each command, modelled and real. An error is modelled / RTL - 1. --docs writes both tables
 into docs/performance.md. Exit code 1 when a network is further away than 5 %."""
 import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -56,13 +55,8 @@ ENGINE_OF = {"conv": "CONV", "window": "VECTOR", "add": "VECTOR", "load_rows": "
 def measure(kaiten, model):
     """Modelled and real cycles: of the run, of layers, of commands by engine."""
     with tempfile.TemporaryDirectory() as folder:
-        result, trace = os.path.join(folder, "run.json"), os.path.join(folder, "trace.json")
-        done = subprocess.run([kaiten, "run", model, "--config", CONFIG, "--no-check", "--json", result, "--trace", trace],
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode:
-            sys.exit(f"bench: {model}: " + (done.stderr.strip().splitlines() or [str(done.returncode)])[-1])
-        with open(result) as f:
-            run = json.load(f)
+        trace = os.path.join(folder, "trace.json")
+        run = report.result(kaiten, "run", model, "--config", CONFIG, "--no-check", "--trace", trace)
         with open(trace) as f:
             events = json.load(f)["traceEvents"]
     commands = {engine: [] for engine in ENGINES}

@@ -1,4 +1,4 @@
-"""What the benches share: the program they measure, Markdown tables, and the places in the documents that hold them."""
+"""What the benches share: the programs and networks they measure, and what scripts/ has for tables in documents."""
 import json
 import os
 import subprocess
@@ -7,8 +7,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
-
-SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
+from tools import SHARED, markdown, write_between
 
 
 def program(build, name, target=None):
@@ -46,16 +45,3 @@ def result(kaiten, *arguments):
     if done.returncode:
         sys.exit(f"bench: {' '.join(arguments)}: " + (done.stderr.strip().splitlines() or [str(done.returncode)])[-1])
     return json.loads(done.stdout)
-
-
-def markdown(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
-    return "\n".join(lines) + "\n"
-
-
-def write_between(path, name, text):
-    """Puts text into a file of the repository, between its two markers of that name."""
-    full = os.path.join(ROOT, path)
-    with open(full) as f:
-        old = f.read()
-    tools.write(full, tools.between(old, name, text))

@@ -9,15 +9,13 @@ with them: whole bus beats and size surfaces. Another table is of weights, with 
 keeps them: a trained network that has many of zero, and ResNet-18 of `kaiten-generate` with 0, 50 and 80 % of them zero. A difference from the reference ends the bench with exit code 1. --docs writes the
 tables into docs/zvc.md, between their markers. --only maps|weights measures one of them."""
 import argparse
-import json
 import os
 import subprocess
 import sys
 
 import report
-from report import ROOT, tools
+from report import SHARED, tools
 
-SHARED = os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared")
 TFLITE = os.path.join(SHARED, "models", "tflite")
 IMAGE = os.path.join(SHARED, "models", "images", "raw", "cat_224.rgb")
 RUNS = (  # network, model, configuration, its bus in bytes, input
@@ -36,7 +34,7 @@ def call(*command):
 
 
 def run(kaiten, model, config, compress, width, *more):
-    return json.loads(call(kaiten, "run", model, "--config", config, "--compress", compress, "--bytes-per-cycle", str(width), "--json", "-", *more))
+    return report.result(kaiten, "run", model, "--config", config, "--compress", compress, "--bytes-per-cycle", str(width), *more)
 
 
 def moved(result):
@@ -94,7 +92,7 @@ def weights(kaiten, build):
         networks.append((f"ResNet-18, {zeros} % zero", model, "base", 64))
     rows = []
     for network, model, config, bus in networks:
-        listed = json.loads(call(kaiten, "compress", model, "--codec", "zvc", "--json", "-"))
+        listed = report.result(kaiten, "compress", model, "--codec", "zvc")
         limit, density = next((l["zvc_limit"], l["density"]) for l in listed if l["of"] == "weights" and l["layer"] is None)
         for width in (bus, bus // 4, bus // 8):
             off, on = (run(kaiten, model, config, c, width) for c in ("off", "auto"))

@@ -42,13 +42,12 @@ def small(pattern):
 
 def seeds(target, build):
     """Files a target starts from, as (name, bytes)."""
-    shared = os.environ.get("KAITEN_SHARED") or os.path.join(tools.ROOT, "..", "shared")
     files = glob.glob(os.path.join(tools.ROOT, "tests/fuzz/corpus", target, "*"))
     made = []
     if target == "tflite":
-        files += small(os.path.join(tools.ROOT, "models/**/*.tflite")) + small(os.path.join(shared, "models/**/*.tflite"))
+        files += small(os.path.join(tools.ROOT, "models/**/*.tflite")) + small(os.path.join(tools.SHARED, "models/**/*.tflite"))
     elif target == "onnx":
-        files += small(os.path.join(shared, "models/**/*.onnx"))
+        files += small(os.path.join(tools.SHARED, "models/**/*.onnx"))
     elif target == "table":
         files += small(os.path.join(tools.ROOT, "models/tables/*"))
         made.append(("topology", b"Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Strides,\n"

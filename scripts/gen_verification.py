@@ -110,22 +110,20 @@ def table():
     own_tests, within = tests(names, instances(names))
     own_proofs, other_proofs = proofs()
     killed = kills()
-    lines = ["| block | module | block test | proof | mutants killed |", "|---|---|---|---|---|"]
+    rows = []
     for module, block in sorted(names.items(), key=lambda item: (item[1] == "rtl", item[1], item[0])):
         rate = killed.get(module)
-        lines.append(f"| {'top' if block == 'rtl' else block} | `{module}` | {listed(own_tests, within, module)} | "
-                     f"{listed(own_proofs, other_proofs, module)} | {f'{rate[0]} of {rate[1]}' if rate else '-'} |")
-    return "\n".join(lines) + "\n"
+        rows.append(["top" if block == "rtl" else block, f"`{module}`", listed(own_tests, within, module),
+                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-"])
+    return tools.markdown(["block", "module", "block test", "proof", "mutants killed"], rows)
 
 
 def summary(path):
     with open(path) as f:
         found_ = json.load(f)
-    lines = ["| step | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
-    lines += [f"| {s['step']} | {s['passed']} | {s['failed']} | {len(s['skipped'])} | {s['seconds']:.0f} |" for s in found_["steps"]]
-    lines.append(f"| all | {found_['passed']} | {found_['failed']} | {len(found_['skipped'])} | "
-                 f"{sum(s['seconds'] for s in found_['steps']):.0f} |")
-    return "\n".join(lines) + "\n"
+    steps = [*found_["steps"], {**found_, "step": "all", "seconds": sum(s["seconds"] for s in found_["steps"])}]
+    return tools.markdown(["step", "passed", "failed", "skipped", "seconds"],
+                          [[s["step"], str(s["passed"]), str(s["failed"]), str(len(s["skipped"])), f"{s['seconds']:.0f}"] for s in steps])
 
 
 def main():

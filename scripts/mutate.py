@@ -134,9 +134,8 @@ def record(rows):
         old = kept.get(row[0])
         # what was said of other survivors says nothing of these
         kept[row[0]] = row + [old[3] if old and old[2] == row[2] else "-"]
-    lines = ["| proof | killed | survivors | what they are |", "|---|---|---|---|"]
-    lines += [f"| {' | '.join(kept[name])} |" for name in sorted(kept)]
-    tools.write(DOCS, tools.between(text, "table", "\n".join(lines) + "\n"))
+    rows = [kept[name] for name in sorted(kept)]
+    tools.write(DOCS, tools.between(text, "table", tools.markdown(["proof", "killed", "survivors", "what they are"], rows)))
 
 
 def main():

@@ -24,8 +24,7 @@ import tools
 
 OUT = os.path.join(tools.ROOT, "build", "synth")
 BUDGET = os.path.join(tools.ROOT, "fpga", "budget.json")
-TABLE = os.path.join(tools.ROOT, "fpga", "README.md")
-# Its lines.
+# Lines of the table in fpga/README.md.
 BLOCKS = {"whole design": "", "array engine": "u_conv", "vector engine": "u_vector", "LOAD, with the ZVC expander": "u_load",
           "STORE, with the ZVC compressor": "u_store", "SB": "u_sb", "VB": "u_vb", "fetch, scoreboard, watchdog": "u_control",
           "registers and counters": "u_registers"}
@@ -120,11 +119,8 @@ def over(budget, blocks):
 
 def readme_table(found):
     """Markdown of {target: blocks}."""
-    lines = ["| block | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
-    for name, path in BLOCKS.items():
-        cells = (" / ".join(f"{blocks[path][r]:g}" for r in RESOURCES) for blocks in found.values())
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    return tools.markdown(["block", *found], [[name, *(" / ".join(f"{blocks[path][r]:g}" for r in RESOURCES) for blocks in found.values())]
+                                              for name, path in BLOCKS.items()])
 
 
 def map_design(yosys, target, config, parameters):
@@ -198,9 +194,7 @@ def main():
                           for t, blocks in budget.items())
         tools.write(BUDGET, "{\n" + body + "\n}\n")
         if args.config == "nano" and list(found) == list(TARGETS):
-            with open(TABLE) as f:
-                text = f.read()
-            tools.write(TABLE, tools.between(text, "resources", readme_table(found)))
+            tools.write_between("fpga/README.md", "resources", readme_table(found))
     return results.finish(os.path.join(OUT, "junit.xml"))
 
 

@@ -178,6 +178,20 @@ def between(document, name, text):
     return f"{head}{begin}\n{text}{end}{rest.split(end)[1]}"
 
 
+def write_between(path, name, text):
+    """Puts text into a file of the repository, between its two markers of that name."""
+    full = os.path.join(ROOT, path)
+    with open(full) as f:
+        old = f.read()
+    write(full, between(old, name, text))
+
+
+def markdown(head, rows):
+    """A table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
+    return "\n".join(lines) + "\n"
+
+
 class Results:
     """Counts and prints the outcome of steps, and writes them as JUnit."""
 
