@@ -259,6 +259,17 @@ class GraphBuilder {
     const auto x = same_padding(w, kw, stride);
     return {v[0], v[1], x[0], x[1]};
   }
+  // None, `same` or any.
+  Padding padding(int h, int w, int kh, int kw, int stride) {
+    switch (uniform(0, 2)) {
+      case 0:
+        return {};
+      case 1:
+        return same(h, w, kh, kw, stride);
+      default:
+        return {uniform(0, kh - 1), uniform(0, kh - 1), uniform(0, kw - 1), uniform(0, kw - 1)};
+    }
+  }
 
  private:
   int tensor(std::vector<int> shape, float scale, int zero_point) {

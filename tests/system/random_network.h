@@ -17,16 +17,7 @@ inline int add_random_layer(GraphBuilder& g, int in) {
     const int kh = g.uniform(1, 5);
     const int kw = g.uniform(0, 2) ? kh : g.uniform(1, 5);
     const int stride = g.uniform(1, kind <= 2 ? 2 : 3);
-    Padding pad;
-    switch (g.uniform(0, 2)) {
-      case 0:
-        break;
-      case 1:
-        pad = GraphBuilder::same(s.h, s.w, kh, kw, stride);
-        break;
-      default:
-        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
-    }
+    const Padding pad = g.padding(s.h, s.w, kh, kw, stride);
     const int rows = window_outputs(s.h, pad.top, pad.bottom, kh, stride);
     const int columns = window_outputs(s.w, pad.left, pad.right, kw, stride);
     // Every window must touch the map.

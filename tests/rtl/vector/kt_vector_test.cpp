@@ -588,6 +588,24 @@ class Maker {
     return true;
   }
 
+  // Rows of the operands from `top` on.
+  static void input_side(AddCommand& c, const Tensor& first, const Tensor& second, int top, int rows,
+                         int group, int tiles) {
+    c.in_first = first.first;
+    c.in_last = first.last();
+    c.in_slot_size = first.slot_size;
+    c.in_slot = first.slot(top);
+    c.in_pixel = first.pixel;
+    c.in_group = group;
+    c.top_mod3 = mod(top, 3);
+    c.in2_first = second.first;
+    c.in2_last = second.last();
+    c.in2_slot = second.slot(top);
+    c.columns = first.width;
+    c.rows = rows;
+    c.tiles = tiles;
+  }
+
   // a[0] + a[1] + ..., each `step` words behind the one before in a pixel, the first in a ring of its own.
   bool add_many(std::size_t operands, int step, const Tensor& first, const Tensor& others, int top, int rows,
                 int group, int tiles, int groups, const Finish& f, Job& job) {
@@ -611,21 +629,9 @@ class Maker {
     std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
     zsb_used += static_cast<int>(p.size());
     job.op = static_cast<int>(Opcode::kAdd);
-    c.in_first = first.first;
-    c.in_last = first.last();
-    c.in_slot_size = first.slot_size;
-    c.in_slot = first.slot(top);
-    c.in_pixel = first.pixel;
-    c.in_group = group;
-    c.top_mod3 = mod(top, 3);
-    c.in2_first = others.first;
-    c.in2_last = others.last();
-    c.in2_slot = others.slot(top);
+    input_side(c, first, others, top, rows, group, tiles);
     c.more_operands = static_cast<int>(operands) - 2;
     c.operand_step = step;
-    c.columns = first.width;
-    c.rows = rows;
-    c.tiles = tiles;
     output_side(c, job, groups, group, f);
     job.what = "sum of " + std::to_string(operands) + ", step " + std::to_string(step) + ", " +
                std::to_string(rows) + "x" + std::to_string(first.width) + "x" + std::to_string(groups) +
@@ -672,21 +678,10 @@ class Maker {
     std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
     zsb_used += 3;
     job.op = static_cast<int>(Opcode::kAdd);
-    c.in_first = a.first;
-    c.in_last = a.last();
-    c.in_slot_size = a.slot_size;
-    c.in_slot = a.slot(top);
-    c.in_pixel = a.pixel;
-    c.in_group = group;
-    c.top_mod3 = mod(top, 3);
-    c.in2_first = b.first;
-    c.in2_last = b.last();
-    c.in2_slot = broadcast ? b.first : b.slot(top);
+    input_side(c, a, b, top, rows, group, tiles);
+    if (broadcast) c.in2_slot = b.first;
     c.kind = kind;
     c.broadcast = broadcast;
-    c.columns = a.width;
-    c.rows = rows;
-    c.tiles = tiles;
     output_side(c, job, a.groups, group, f);
     job.what = "add of kind " + std::to_string(kind) + (broadcast ? ", broadcast, " : ", ") +
                std::to_string(rows) + "x" + std::to_string(a.width) + "x" + std::to_string(a.groups) +

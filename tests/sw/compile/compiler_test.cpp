@@ -111,16 +111,7 @@ int random_layer(GraphBuilder& g, int in) {
       kw = g.uniform(1, 8);
     }
     const int stride = kind <= 1 && g.uniform(0, 2) ? g.uniform(1, 2) : g.uniform(1, kind <= 1 ? 5 : 3);
-    Padding pad;
-    switch (g.uniform(0, 2)) {
-      case 0:
-        break;
-      case 1:
-        pad = GraphBuilder::same(s.h, s.w, kh, kw, stride);
-        break;
-      default:
-        pad = {g.uniform(0, kh - 1), g.uniform(0, kh - 1), g.uniform(0, kw - 1), g.uniform(0, kw - 1)};
-    }
+    Padding pad = g.padding(s.h, s.w, kh, kw, stride);
     if (window_outputs(s.h, pad.top, pad.bottom, kh, stride) < 1 ||
         window_outputs(s.w, pad.left, pad.right, kw, stride) < 1)
       continue;
