@@ -267,9 +267,10 @@ class Wave(ToolCase):
     def test_interrupt_leaves_no_file(self):
         proc = subprocess.Popen([KAITEN, "run", "demo", "--config", "nano", "--seconds", "30", "--wave", self.file("x.fst")],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.5)
+        while proc.poll() is None and not os.listdir(self.folder):
+            time.sleep(0.01)
         proc.send_signal(signal.SIGINT)
-        _, err = proc.communicate(timeout=10)
+        _, err = proc.communicate(timeout=60)
         if "no debug simulator" not in err:
             self.assertEqual((proc.returncode, err), (130, "kaiten: interrupted\n"))
         self.assertEqual(os.listdir(self.folder), [])
@@ -381,7 +382,7 @@ class Interrupt(ToolCase):
                                      "--json", self.file("r.json"), "--trace", self.file("t.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             time.sleep(delay)
             proc.send_signal(signal.SIGINT)
-            out, err = proc.communicate(timeout=10)
+            out, err = proc.communicate(timeout=60)
             if proc.returncode == -signal.SIGINT:
                 continue  # before main had set its handler
             self.assertEqual((proc.returncode, out, err), (130, "", "kaiten: interrupted\n"), f"after {delay} s")
