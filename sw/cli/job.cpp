@@ -67,10 +67,7 @@ Job::Job(po::options_description& all, bool is_tb)
       "output pixels of a command; 0: a number that suits the array");
   add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
       "compress maps and weights on their way through memory: on, all maps that can be, and weights where "
-      "that is shorter; "
-      "auto, what becomes 3 % smaller, of maps by a reference run with the same input; predicted bytes of "
-      "maps are then "
-      "expected ones");
+      "that is shorter; auto, what becomes 3 % smaller, of maps in a reference run with the same input");
   add("spill", po::bool_switch(&machine_.spill), "every map goes through memory, to measure what that costs");
   add("debug", "simulator with assertions, random initial state and dead rows destroyed");
   add("wave", po::value(&machine_.wave)->value_name("FILE"),
@@ -139,7 +136,7 @@ Session Job::open(ProgressLine& progress) {
   check_interrupt();
   SessionOptions options = machine_;
   options.before_each = check_interrupt;
-  if (options.compress == Compress::kAuto) {
+  if (options.compress != Compress::kOff) {
     inputs_ = inputs(graph);
     options.calibration = inputs_->values;
   }

@@ -7,8 +7,11 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/demo.h"
 #include "cli/files.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/tool.h"
@@ -17,6 +20,7 @@
 #include "plan/methods.h"
 #include "plan/table.h"
 #include "plan/to_graph.h"
+#include "reference/reference.h"
 #include "report/machine_plan.h"
 #include "report/plan_html.h"
 #include "report/plan_report.h"
@@ -42,6 +46,10 @@ struct PlanOptions {
   std::string json;
   std::string energy;
   bool commands = false;
+  std::string compress = "off";
+  std::string input;
+  std::uint64_t seed = 1;
+  Normalisation normalisation;
   double period = 0;
   int chips = 0;
 };
@@ -94,6 +102,12 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
       "paper mode: traffic at 64 capacities, such as 256KiB:16MiB");
   add("commands", po::bool_switch(&o.commands),
       "hardware mode: show the modelled cycles and bytes of each command too");
+  add("compress", po::value(&o.compress)->value_name("auto|on|off")->default_value(o.compress),
+      "hardware mode: compress maps and weights of a model as kaiten run does with the same input");
+  add("input", po::value(&o.input)->value_name("FILE"),
+      "with --compress: input tensors or an image, as of kaiten run; without it random values");
+  add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random input");
+  add_normalisation(all);
   add("period", po::value(&o.period)->value_name("CYCLES"),
       "replicate spans on chips of their own until an image takes so long");
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
@@ -133,6 +147,15 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
     }
   }
   if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
+  o.normalisation = normalisation_of(values);
+  if (compress_of(o.compress) == Compress::kOff) {
+    for (const char* of_values : {"input", "seed", "mean", "scale"}) {
+      if (values.count(of_values) != 0 && !values[of_values].defaulted())
+        throw InputError(std::string("--") + of_values + " needs --compress on or auto");
+    }
+  } else if (o.config.empty()) {
+    throw InputError("--compress needs --config");
+  }
   one_of("--closure", o.closure, {"rolling", "paper"});
   one_of("--residual-penalty", o.penalty, {"on", "off"});
   one_of("--method", o.method,
@@ -263,8 +286,22 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     source.graph = plan::graph_of(report.network);
     report.notes.push_back("additions, implied projections and the classifier of the table are layers here");
   }
+  CompileOptions options;
+  options.images = o.batch;
+  options.before_each = check_interrupt;
+  options.compress = compress_of(o.compress);
+  report.compress = o.compress;
+  std::vector<Int8Values> values;
+  if (options.compress != Compress::kOff) {
+    if (table) throw InputError("--compress needs a model, '" + o.file + "' has no values");
+    const ModelInputs inputs =
+        make_inputs(*source.graph, {o.file == kDemoName, o.input, o.seed, o.normalisation, o.batch});
+    values = run_reference_batch(*source.graph, o.batch, inputs.values, options.rounding, check_interrupt);
+    options.known_values = values;
+    report.notes.push_back("bytes of compressed maps are those of the input: " + inputs.origin);
+  }
   const auto start = std::chrono::steady_clock::now();
-  MachinePlanner planner(*source.graph, report.network, table, config, o.batch, check_interrupt);
+  MachinePlanner planner(*source.graph, report.network, table, config, options);
   for (plan::MethodKind k : plan::kMethodKinds) {
     if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
     report.methods.push_back(planner.run(k));
@@ -273,6 +310,11 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
   }
   report.planning_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (options.compress != Compress::kOff && !report.methods.empty()) {
+    const plan::Method& m = report.methods.front();
+    report.notes.push_back(fmt::format("{}: {} bytes cross the bus as {}, {}", m.name, m.zvc_raw_bytes,
+                                       m.zvc_packed_bytes, m.exactly_predicted ? "exactly" : "expected"));
+  }
   report.notes.push_back(
       "optimal over the cuts of the order the layers stand in, where every map that crosses one is held or "
       "spilled");

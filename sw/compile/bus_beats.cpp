@@ -49,11 +49,28 @@ BusBeats bus_beats(const CommandBody& body, const Config& config) {
   return {};
 }
 
+BusBeats bus_beats(const CommandBody& body, const CommandMeta& meta, const Config& config) {
+  const int width = config.axi_bytes;
+  if (const auto* l = std::get_if<LoadRowsCommand>(&body); l != nullptr && l->zvc != 0)
+    return {meta.packed->beats + beats(l->surface, std::int64_t(l->rows) * l->segments, width), 0};
+  if (const auto* s = std::get_if<StoreCommand>(&body); s != nullptr && s->zvc != 0) {
+    // The surfaces of rows that follow each other are one request.
+    std::int64_t all = meta.packed->beats;
+    const bool whole = s->surface_pitch == s->segments;
+    for (int row = 0; row < (whole ? 1 : int(s->rows)); row++) {
+      all += beats(s->surface + row * s->surface_pitch,
+                   std::int64_t(s->segments) * (whole ? std::int64_t(s->rows) : 1), width);
+    }
+    return {0, all};
+  }
+  return bus_beats(body, config);
+}
+
 BusBeats bus_beats(const Program& program) {
   BusBeats all;
   all.read = beats(0, std::int64_t(program.commands.size() * kCommandBytes), program.config.axi_bytes);
-  for (const Command& c : program.commands) {
-    const BusBeats b = bus_beats(c.body, program.config);
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    const BusBeats b = bus_beats(program.commands[i].body, program.meta[i], program.config);
     all.read += b.read;
     all.written += b.written;
   }

@@ -16,8 +16,11 @@ struct BusBeats {
   std::int64_t written = 0;
 };
 
-// What a command moves; base registers point to words of the bus, as the driver lays them out.
+// What a command moves, without compression of maps; base registers point to words of the bus, as the driver
+// lays them out.
 BusBeats bus_beats(const CommandBody& body, const Config& config);
+// The same, with it: as many beats as are expected (CommandMeta::packed), and the size surface.
+BusBeats bus_beats(const CommandBody& body, const CommandMeta& meta, const Config& config);
 // Of a run, the commands' own beats included.
 BusBeats bus_beats(const Program& program);
 

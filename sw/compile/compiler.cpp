@@ -131,7 +131,7 @@ class Choice {
 
  private:
   void try_all(const CompileOptions& options, int together, Weights weights) {
-    const Compression compression = compression_of(graph_, options.compress, options.densities);
+    const Compression compression = compression_of(graph_, options.compress, options.known_values);
     for (const Lowering& order : orders_) {
       SpanMemo memo;
       for (SpanOptions o : variants(config_, options)) {

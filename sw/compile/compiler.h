@@ -40,10 +40,10 @@ struct CompileOptions {
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
   int images = 1;
-  // Maps that cross the memory bus compressed, by the share of their values that differ from the zero point (of every
-  // tensor of the graph; none: unknown). Predicted bytes are then expected ones.
+  // Maps and weights that cross the memory bus compressed. Which maps, and how many bytes that moves, follows from
+  // values they have, of as many images; without them auto compresses weights only.
   Compress compress = Compress::kOff;
-  std::vector<double> densities = {};
+  KnownValues known_values = {};  // must outlive the compilation
 };
 
 // Throws InputError naming layer, operator, limit and value for the first operator that cannot run. The graph

@@ -7,12 +7,73 @@
 
 namespace kaiten {
 
-Compression compression_of(const Graph& graph, Compress mode, const std::vector<double>& densities) {
-  Compression c;
-  c.mode = mode;
-  for (std::size_t t = 0; t < graph.tensors.size(); t++) {
-    c.tensors.push_back({graph.tensors[t].zero_point(), t < densities.size() ? densities[t] : -1});
+namespace {
+
+// Of values nobody knows: half of them are the zero point.
+constexpr double kUnknownDensity = 0.5;
+
+// The channels of a pixel's lanes, -1 where a lane has none.
+std::vector<int> channels_of_lanes(const Lowering& lowering, const LoweredOp& op, int lanes) {
+  const ChannelMap& map = lowering.views[std::size_t(op.output)].channels;
+  std::vector<int> channels(std::size_t(lanes), -1);
+  for (const ChannelSpan& s : map.spans(lowering.cp, op.first_channel)) {
+    for (int i = 0; i < s.channels; i++) channels[std::size_t(s.lane + i)] = s.channel + i;
   }
+  return channels;
+}
+
+// Packed bytes of `raw` ones, so many of which differ from the zero value.
+std::int64_t packed_bytes(const Config& config, std::int64_t raw, std::int64_t nonzeros) {
+  const codec::ZvcFormat format = codec::machine_format(config.axi_bytes, 0);
+  return std::int64_t(codec::zvc_max_packed_bytes(format, std::size_t(raw))) - raw + nonzeros;
+}
+
+// Units of a segment, 0: raw.
+std::uint8_t units_of(const Config& config, std::int64_t raw, std::int64_t nonzeros) {
+  const auto units = [&](std::int64_t bytes) { return (bytes + config.axi_bytes - 1) / config.axi_bytes; };
+  const std::int64_t packed = units(packed_bytes(config, raw, nonzeros));
+  return packed < units(raw) && packed <= std::int64_t(codec::kMaxZvcUnits) ? std::uint8_t(packed) : 0;
+}
+
+std::shared_ptr<const SegmentSizes> known_sizes(const Config& config, const Compression& compression,
+                                                const Lowering& lowering, const LoweredOp& op,
+                                                const MemoryLayout& map, int images) {
+  const std::size_t tensors = compression.zero_points.size();
+  const std::size_t pixels = std::size_t(map.height) * std::size_t(map.width);
+  if (compression.values.size() != tensors * std::size_t(images)) return {};
+  const auto zero = std::int8_t(compression.zero_points[std::size_t(op.tensor)]);
+  const int lanes = (map.segments - 1) * map.pixel_bytes + map.last_pixel_bytes;
+  const std::vector<int> channels = channels_of_lanes(lowering, op, lanes);
+  SegmentSizes sizes;
+  // Where there are no weights, gaps have what the input's gaps make of them.
+  const bool gaps = std::ranges::count(channels, -1) > 0;
+  sizes.exact = !gaps || op.engine == Engine::kConv || op.depthwise.data != nullptr;
+  for (int image = 0; image < images; image++) {
+    const std::vector<std::int8_t>& values =
+        compression.values[std::size_t(image) * tensors + std::size_t(op.tensor)];
+    const std::size_t depth = values.size() / pixels;
+    if (values.empty() || depth * pixels != values.size()) return {};
+    std::vector<int> nonzeros(std::size_t(map.segments));
+    for (std::size_t pixel = 0; pixel < pixels; pixel++) {
+      const std::int8_t* at = &values[pixel * depth];
+      for (int lane = 0; lane < lanes; lane++) {
+        const int channel = channels[std::size_t(lane)];
+        if (channel >= 0) nonzeros[std::size_t(lane / map.pixel_bytes)] += at[channel] != zero;
+      }
+      if ((pixel + 1) % std::size_t(map.width) != 0) continue;
+      for (int s = 0; s < map.segments; s++)
+        sizes.units.push_back(units_of(config, map.segment_bytes(s), nonzeros[std::size_t(s)]));
+      std::ranges::fill(nonzeros, 0);
+    }
+  }
+  return std::make_shared<const SegmentSizes>(std::move(sizes));
+}
+
+}  // namespace
+
+Compression compression_of(const Graph& graph, Compress mode, KnownValues values) {
+  Compression c{mode, {}, values};
+  for (const Tensor& t : graph.tensors) c.zero_points.push_back(t.zero_point());
   return c;
 }
 
@@ -24,17 +85,43 @@ bool can_compress(const Config& config, const MemoryLayout& map, int rows) {
          aligned(map.offset) && aligned(map.row_pitch) && aligned(map.segment_pitch);
 }
 
-double expected_share(const Config& config, const MemoryLayout& map, double density) {
-  // A packed segment ends anywhere in its last unit: half a unit more on average.
-  const auto moved = [&](int pixel_bytes) {
-    const double raw = double(map.width) * pixel_bytes;
-    const double packed = raw / 8 + raw * density;
-    const double units =
-        density == 0 ? std::ceil(packed / config.axi_bytes) : packed / config.axi_bytes + 0.5;
-    return std::min(raw, units * config.axi_bytes) + 1;
-  };
-  const double raw = double(map.width) * ((map.segments - 1) * map.pixel_bytes + map.last_pixel_bytes);
-  return ((map.segments - 1) * moved(map.pixel_bytes) + moved(map.last_pixel_bytes)) / raw;
+std::optional<Packing> packing_of(const Config& config, const Compression& compression,
+                                  const Lowering& lowering, const LoweredOp& op, const MemoryLayout& map,
+                                  int rows, int images) {
+  if (compression.mode == Compress::kOff || op.tensor == kNoTensor || !can_compress(config, map, rows))
+    return {};
+  Packing packing;
+  packing.zero = compression.zero_points[std::size_t(op.tensor)];
+  packing.sizes = known_sizes(config, compression, lowering, op, map, images);
+  if (compression.mode == Compress::kOn) return packing;
+  if (!packing.sizes) return {};
+  MemoryLayout packed = map;
+  packed.packing = packing;
+  std::int64_t bytes = 0, raw = 0;
+  for (int image = 0; image < images; image++) {
+    bytes += moved(config, packed.of_image(image), 0, map.height, 0, map.segments).bytes;
+    for (int s = 0; s < map.segments; s++) raw += map.height * map.segment_bytes(s);
+  }
+  if (double(bytes) > kWorthwhile * double(raw)) return {};
+  return packing;
+}
+
+Moved moved(const Config& config, const MemoryLayout& map, int row_begin, int row_end, int segment_begin,
+            int segment_end) {
+  Moved all;
+  const SegmentSizes* sizes = map.packing->sizes.get();
+  for (int row = row_begin; row < row_end; row++) {
+    for (int s = segment_begin; s < segment_end; s++) {
+      const std::int64_t raw = map.segment_bytes(s);
+      const int at = (map.packing->image * map.height + row) * map.segments + s;
+      const std::int64_t units = sizes != nullptr
+                                     ? sizes->units[std::size_t(at)]
+                                     : units_of(config, raw, std::llround(double(raw) * kUnknownDensity));
+      all.bytes += 1 + (units > 0 ? units * config.axi_bytes : raw);
+      all.beats += units > 0 ? units : (raw + config.axi_bytes - 1) / config.axi_bytes;
+    }
+  }
+  return all;
 }
 
 std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, int zero,

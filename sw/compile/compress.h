@@ -1,14 +1,17 @@
 // Which maps and weights cross the memory bus compressed (docs/zvc.md), and how many bytes that moves: of
-// maps expected, of weights exactly.
+// weights exactly, of maps exactly for the values they are known to have.
 #ifndef KAITEN_COMPILE_COMPRESS_H
 #define KAITEN_COMPILE_COMPRESS_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "compile/config.h"
 #include "compile/layout.h"
+#include "compile/lower.h"
+#include "compile/program.h"
 #include "graph/graph.h"
 
 namespace kaiten {
@@ -17,19 +20,16 @@ namespace kaiten {
 // expectation.
 enum class Compress : std::uint8_t { kOff, kOn, kAuto };
 
-// What is known of a tensor of the graph.
-struct ZeroStatistics {
-  int zero_point = 0;
-  double density = -1;  // share of its values that differ from the zero point; below 0: unknown
-};
+// Values of every tensor of a graph, image by image; none where nothing is known.
+using KnownValues = std::span<const std::vector<std::int8_t>>;
 
 struct Compression {
   Compress mode = Compress::kOff;
-  std::vector<ZeroStatistics> tensors;
+  std::vector<int> zero_points;  // of every tensor of the graph
+  KnownValues values;
 };
 
-// `densities` of all tensors of the graph, or none.
-Compression compression_of(const Graph& graph, Compress mode, const std::vector<double>& densities);
+Compression compression_of(const Graph& graph, Compress mode, KnownValues values);
 
 // auto takes what moves at most this share of the bytes.
 constexpr double kWorthwhile = 0.97;
@@ -38,8 +38,14 @@ constexpr int kMaxSurfaceBytes = 1024;
 
 // Whether LOAD and STORE can move the map compressed, `rows` rows a STORE.
 bool can_compress(const Config& config, const MemoryLayout& map, int rows);
-// Bytes on the bus for one of the map, its size surface included.
-double expected_share(const Config& config, const MemoryLayout& map, double density);
+// How the map that an operator makes is packed; nothing where it stays raw. Its surface has no place yet.
+std::optional<Packing> packing_of(const Config& config, const Compression& compression,
+                                  const Lowering& lowering, const LoweredOp& op, const MemoryLayout& map,
+                                  int rows, int images);
+
+// What crosses the bus for segments of rows of a packed map.
+Moved moved(const Config& config, const MemoryLayout& map, int row_begin, int row_end, int segment_begin,
+            int segment_end);
 
 // The weights of a LOAD, packed and filled up to whole beats; empty where that is not worthwhile: on, where
 // it takes no fewer beats than raw.

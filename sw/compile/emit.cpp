@@ -258,8 +258,10 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
       store.meta.kind = CommandMeta::Bytes::kActivations;
       store.meta.written_bytes =
           std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
-      store.meta.zvc = memory.packing.has_value();
-      store.meta.moved_bytes = memory.moved(store.meta.written_bytes);
+      if (memory.packing) {
+        store.meta.packed =
+            moved(config_, memory, b.first_row, b.first_row + b.rows, part.tile_begin, part.tile_end);
+      }
       store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
       if (memory.packing)
         store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));

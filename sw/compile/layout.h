@@ -4,9 +4,9 @@
 #define KAITEN_COMPILE_LAYOUT_H
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -56,11 +56,18 @@ struct Ring {
 constexpr int bank_of(int row, int word) { return positive_mod(word + 3 * row, 9); }
 constexpr int address_of(int word) { return word / 9; }
 
+// What the segments of a map take, as values it is known to have pack.
+struct SegmentSizes {
+  std::vector<std::uint8_t> units;  // [image][row][segment]: what its size surface will be
+  bool exact = true;  // false: lanes behind the channels may hold something else than was counted
+};
+
 // A map in memory whose segments are compressed where that is shorter (docs/zvc.md).
 struct Packing {
   std::int64_t surface = 0;  // of row 0, from the same base register: a byte a segment, [row][segment]
   int zero = 0;              // the value that is left out
-  double share = 1;          // bytes expected on the bus for one of the map
+  int image = 0;
+  std::shared_ptr<const SegmentSizes> sizes = {};  // none: nothing is known
 };
 
 // A tensor in memory: [row][segment][column][bytes of the segment's channels]. Offsets count from a base
@@ -85,14 +92,16 @@ struct MemoryLayout {
   MemoryLayout of_image(int image) const {
     MemoryLayout m = *this;
     m.offset += image * image_pitch;
-    if (packing && image_pitch != 0) m.packing->surface += image * surface_bytes();
+    if (!packing) return m;
+    m.packing->image = image;
+    if (image_pitch != 0) m.packing->surface += image * surface_bytes();
     return m;
   }
   // Place of a row's size surface.
   std::int64_t surface(int row) const { return packing->surface + std::int64_t(row) * segments; }
-  // Of `bytes` of the map, those that are expected to move.
-  std::int64_t moved(std::int64_t bytes) const {
-    return packing ? std::llround(double(bytes) * packing->share) : bytes;
+  // Bytes of a segment of a row.
+  std::int64_t segment_bytes(int segment) const {
+    return std::int64_t(width) * (segment + 1 == segments ? last_pixel_bytes : pixel_bytes);
   }
   // Byte of a channel, counted from the base register.
   std::int64_t at(int row, int column, int channel) const;

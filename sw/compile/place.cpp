@@ -142,19 +142,6 @@ std::vector<int> block_rows(const Lowering& lowering, const SpanPlan& plan) {
   return rows;
 }
 
-// How a spilled map is compressed, its surface not yet placed.
-std::optional<Packing> packing_of(const Config& config, const Compression& compression, int tensor,
-                                  const MemoryLayout& map, int rows) {
-  constexpr double kUnknownDensity = 0.5;
-  if (compression.mode == Compress::kOff || tensor == kNoTensor || !can_compress(config, map, rows))
-    return {};
-  const ZeroStatistics& t = compression.tensors[std::size_t(tensor)];
-  if (compression.mode == Compress::kAuto && t.density < 0) return {};
-  const double share = expected_share(config, map, t.density < 0 ? kUnknownDensity : t.density);
-  if (compression.mode == Compress::kAuto && share > kWorthwhile) return {};
-  return Packing{0, t.zero_point, share};
-}
-
 void assign_memory(const Lowering& lowering, const Config& config, const SpanPlan& plan,
                    const Compression& compression, Placement& placement) {
   const std::vector<int> rows_of = block_rows(lowering, plan);
@@ -226,7 +213,8 @@ void assign_memory(const Lowering& lowering, const Config& config, const SpanPla
     part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
     part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
     if (to_host || dense.contains(&part) || striped.contains(&part)) continue;
-    part.memory.packing = packing_of(config, compression, op.tensor, part.memory, rows_of[at]);
+    part.memory.packing =
+        packing_of(config, compression, lowering, op, part.memory, rows_of[at], plan.images);
     if (part.memory.packing)
       part.memory.packing->surface =
           region(placement.activation_bytes, plan.images * part.memory.surface_bytes());

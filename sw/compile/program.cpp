@@ -35,6 +35,13 @@ std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memo
   return values;
 }
 
+bool Program::sizes_known() const {
+  return std::ranges::all_of(compressed, [](const CompressedMap& map) {
+    const auto& sizes = map.layout.packing->sizes;
+    return sizes != nullptr && sizes->exact;
+  });
+}
+
 std::vector<std::uint8_t> Program::command_bytes() const {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(commands.size() * kCommandBytes);

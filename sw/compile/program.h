@@ -3,6 +3,7 @@
 #define KAITEN_COMPILE_PROGRAM_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,12 @@ namespace kaiten {
 // What the base registers point to.
 enum class Base : std::uint8_t { kConstants = 0, kActivations = 1, kInputs = 2, kOutputs = 3 };
 constexpr int kBases = 4;
+
+// What crosses the bus for compressed bytes.
+struct Moved {
+  std::int64_t bytes = 0;  // with the size surface
+  std::int64_t beats = 0;  // without it
+};
 
 // What a command does for whom. For CONV and VECTOR commands the result word that leaves with `tiles`, `rows`
 // and `columns` counted down from the command's own numbers belongs to `tensor` at
@@ -44,16 +51,15 @@ struct CommandMeta {
   Bytes kind = Bytes::kNone;
   std::int64_t read_bytes = 0;     // payload moved from memory; with compression: that it stands for
   std::int64_t written_bytes = 0;  // and to it
-  bool zvc = false;                // with compression
-  std::int64_t moved_bytes = 0;    // with it: bytes expected to move; exact for weights
+  std::optional<Moved> packed;     // with compression: what is expected to move; exact for weights
   std::int64_t cycles = 0;         // modelled time in its engine, start-up left out
   // Modelled, from the start of the run (machine_clock.h).
   std::int64_t start = 0;
   std::int64_t complete = 0;
 
   // What crosses the bus.
-  std::int64_t bytes_read() const { return zvc && read_bytes > 0 ? moved_bytes : read_bytes; }
-  std::int64_t bytes_written() const { return zvc && written_bytes > 0 ? moved_bytes : written_bytes; }
+  std::int64_t bytes_read() const { return packed && read_bytes > 0 ? packed->bytes : read_bytes; }
+  std::int64_t bytes_written() const { return packed && written_bytes > 0 ? packed->bytes : written_bytes; }
 };
 
 // A tensor the driver exchanges with the device.
@@ -146,6 +152,8 @@ struct Program {
   std::vector<std::string> notes;      // sentences for the report: what runs on the host, what was split
 
   std::vector<std::uint8_t> command_bytes() const;
+  // Whether predicted bytes are exact for the values the compiler was given.
+  bool sizes_known() const;
 };
 
 // Checks the rules a program must keep (docs/architecture.md, "Queues and completion"): waits name earlier

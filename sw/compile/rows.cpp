@@ -112,12 +112,11 @@ std::vector<Offer> load_rows(const Config& config, const CommandList& list, cons
     offer.meta.columns = m.width;
     offer.meta.kind = CommandMeta::Bytes::kActivations;
     offer.meta.read_bytes = row_payload * n;
-    offer.meta.zvc = m.packing.has_value();
-    offer.meta.moved_bytes = m.moved(offer.meta.read_bytes);
+    if (m.packing) offer.meta.packed = moved(config, m, row, row + n, 0, m.segments);
     // Pixels, or what fits of one, take a cycle, whatever their length.
     const std::int64_t pieces = std::int64_t(ceil_div(m.width, int(l.more_pixels) + 1)) *
                                 ceil_div(m.pixel_bytes, config.load_words() * config.cp);
-    offer.meta.cycles = std::max(list.bus_cycles(offer.meta.moved_bytes), n * m.segments * pieces);
+    offer.meta.cycles = std::max(list.bus_cycles(offer.meta.bytes_read()), n * m.segments * pieces);
     offer.latency = kLoadLatency;
     offer.body = l;
     offers.push_back(std::move(offer));

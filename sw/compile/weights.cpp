@@ -245,8 +245,7 @@ void WeightLoader::weights(const Chunk& c) {
     offer.meta.first_channel = first_tile * op.tile_channels();
     offer.meta.kind = CommandMeta::Bytes::kWeights;
     offer.meta.read_bytes = l.bytes;
-    offer.meta.zvc = source.beats > 0;
-    offer.meta.moved_bytes = source.beats * config_.axi_bytes;
+    if (source.beats > 0) offer.meta.packed = {source.beats * config_.axi_bytes, source.beats};
     // Compressed ones give a beat of raw bytes a cycle.
     offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
     add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, ring, true);

@@ -113,6 +113,11 @@ struct Method {
   std::vector<CommandWork> commands;  // hardware mode: of the program, in its order
   std::int64_t cycles = 0;            // hardware mode: from start to end, modelled
   std::int64_t macs = 0;              // with what is computed more than once
+  // Hardware mode with compression: what compressed bytes stand for and take, and whether the latter is known
+  // or, of some map, expected.
+  std::int64_t zvc_raw_bytes = 0;
+  std::int64_t zvc_packed_bytes = 0;
+  bool exactly_predicted = true;
 };
 
 }  // namespace kaiten::plan

@@ -52,12 +52,11 @@ std::int64_t parameter_bytes(const Program& program) {
 }  // namespace
 
 MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                               const Config& config, int batch, std::function<void()> before_each)
+                               const Config& config, CompileOptions options)
     : graph_(graph),
       network_(network),
       config_(config),
-      batch_(batch),
-      before_each_(std::move(before_each)),
+      options_(std::move(options)),
       dataflow_(network),
       layer_of_(graph.ops.size(), -1) {
   for (int m = 0; m < network.layer_count(); m++) {
@@ -68,9 +67,7 @@ MachinePlanner::MachinePlanner(const Graph& graph, const plan::Network& network,
 
 plan::Method MachinePlanner::run(plan::MethodKind kind) {
   using plan::MethodKind;
-  CompileOptions options;
-  options.images = batch_;
-  options.before_each = before_each_;
+  CompileOptions options = options_;
   options.order = kind == MethodKind::kOptimal || kind == MethodKind::kBound ? OperatorOrder::kBest
                                                                              : OperatorOrder::kGraph;
   plan::Method m;
@@ -106,8 +103,9 @@ plan::Method MachinePlanner::run(plan::MethodKind kind) {
 
 plan::Method MachinePlanner::method_of(const Program& program) const {
   plan::Method method;
-  method.macs = batch_ * network_.macs();
+  method.macs = options_.images * network_.macs();
   method.cycles = program.modelled_cycles;
+  method.exactly_predicted = program.sizes_known();
   std::vector<int> span_of(graph_.ops.size(), -1);
   std::vector<int> boundary_of(graph_.tensors.size(), -1);  // span whose boundary a tensor is
   for (const SpanInfo& info : program.spans) {
@@ -163,9 +161,13 @@ plan::Method MachinePlanner::method_of(const Program& program) const {
     work.bytes.commands = work.bus_bytes.commands = std::int64_t(kCommandBytes);
     const bool boundary = meta.tensor >= 0 && boundary_of[std::size_t(meta.tensor)] >= 0;
     const auto kind = kind_of(command, meta, boundary);
-    work.bytes.*kind += meta.read_bytes + meta.written_bytes;
-    const BusBeats beats = bus_beats(command.body, config_);
+    work.bytes.*kind += meta.bytes_read() + meta.bytes_written();
+    const BusBeats beats = bus_beats(command.body, meta, config_);
     work.bus_bytes.*kind += (beats.read + beats.written) * config_.axi_bytes;
+    if (meta.packed) {
+      method.zvc_raw_bytes += meta.read_bytes + meta.written_bytes;
+      method.zvc_packed_bytes += meta.packed->bytes;
+    }
     s.bytes += work.bytes;
     s.bus_bytes += work.bus_bytes;
     plan::LayerWork& layer = layers[std::size_t(meta.op)];
@@ -222,13 +224,13 @@ plan::Method MachinePlanner::bound() {
   s.bytes.input = network_.maps.front().elements();
   s.bytes.output = network_.maps.back().elements();
   for (int map : network_.outputs) s.bytes.output += network_.maps[std::size_t(map)].elements();
-  s.bytes.input *= batch_;
-  s.bytes.output *= batch_;
+  s.bytes.input *= options_.images;
+  s.bytes.output *= options_.images;
   s.weights_bytes = s.bytes.weights;
   s.traffic_bytes = s.bytes.total();
   m.bytes = s.bytes;
   m.traffic_bytes = s.traffic_bytes;
-  m.macs = batch_ * network_.macs();
+  m.macs = options_.images * network_.macs();
   m.spans.push_back(std::move(s));
   return m;
 }
@@ -241,9 +243,9 @@ std::vector<int> MachinePlanner::operators(const std::vector<int>& cuts) const {
 
 bool MachinePlanner::fits(const std::vector<int>& cuts) const {
   SpanOptions options;
-  options.images = batch_;
+  options.images = options_.images;
   options.cuts = operators(cuts);
-  if (before_each_) before_each_();
+  if (options_.before_each) options_.before_each();
   try {
     const Lowering lowering = lower(graph_, config_, RoundingStyle::LiteRt);
     SpanMemo memo;

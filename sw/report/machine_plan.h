@@ -3,7 +3,6 @@
 #ifndef KAITEN_REPORT_MACHINE_PLAN_H
 #define KAITEN_REPORT_MACHINE_PLAN_H
 
-#include <functional>
 #include <optional>
 
 #include "compile/compiler.h"
@@ -15,9 +14,9 @@ class MachinePlanner {
  public:
   // `network` has the graph's layers: layer m is operator network.layers[m].number, or m where the graph was
   // made from the network (to_graph.h). All must outlive the planner. Bytes and cycles are those of a whole
-  // batch.
+  // batch, `options.images`; a method says what stays on chip, where spans end and the order of operators.
   MachinePlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                 const Config& config, int batch = 1, std::function<void()> before_each = {});
+                 const Config& config, CompileOptions options = {});
 
   // Throws InputError for what cannot run, and for Layer Fusion, which no machine of ours executes.
   plan::Method run(plan::MethodKind kind);
@@ -34,8 +33,7 @@ class MachinePlanner {
   const Graph& graph_;
   const plan::Network& network_;
   const Config& config_;
-  int batch_;
-  std::function<void()> before_each_;  // called before each plan that is tried
+  CompileOptions options_;
   plan::Dataflow dataflow_;
   std::vector<int> layer_of_;  // by operator, -1: none
   std::vector<int> op_of_;     // by layer

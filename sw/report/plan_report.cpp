@@ -301,7 +301,10 @@ std::string to_json(const PlanReport& r) {
   nlohmann::ordered_json j;
   j["network"] = r.network.name;
   j["mode"] = r.mode;
-  if (!r.config.empty()) j["config"] = r.config;
+  if (!r.config.empty()) {
+    j["config"] = r.config;
+    j["compress"] = r.compress;
+  }
   j["capacity_bytes"] = r.capacity_bytes;
   j["batch"] = r.batch;
   j["planning_ms"] = r.planning_ms;
@@ -318,6 +321,9 @@ std::string to_json(const PlanReport& r) {
       o["bytes"] = json_of(m.bytes);
       if (m.cycles > 0) {
         o["bus_bytes"] = json_of(m.bus_bytes);
+        o["zvc"] = {{"raw_bytes", m.zvc_raw_bytes},
+                    {"packed_bytes", m.zvc_packed_bytes},
+                    {"predicted", m.exactly_predicted ? "exactly" : "expected"}};
         o["layers"] = json_of(m.layers);
         if (r.show_commands && i == 0) o["commands"] = json_of(m.commands);
       }

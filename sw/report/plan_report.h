@@ -24,6 +24,7 @@ struct PlanReport {
   plan::Network network;  // as planned
   std::string mode;       // "paper" or "hardware"
   std::string config;     // hardware mode
+  std::string compress;   // hardware mode: "off", "on" or "auto"
   std::int64_t capacity_bytes = 0;
   int batch = 1;
   double planning_ms = 0;

@@ -146,16 +146,14 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
     l.bytes_written += m.bytes_written();
     add_bytes(r.predicted, m.kind, m.bytes_read(), m.bytes_written());
     add_bytes(r.uncompressed, m.kind, m.read_bytes, m.written_bytes);
-    if (!m.zvc) continue;
+    if (!m.packed) continue;
     r.zvc_read_raw += std::uint64_t(m.read_bytes);
     r.zvc_written_raw += std::uint64_t(m.written_bytes);
     if (m.kind != CommandMeta::Bytes::kWeights) continue;
     r.zvc_weights_raw += std::uint64_t(m.read_bytes);
-    r.zvc_weights_packed += std::uint64_t(m.moved_bytes);
+    r.zvc_weights_packed += std::uint64_t(m.packed->bytes);
   }
-  // bus_beats() knows what compressed weights move, of maps what they stand for.
-  r.predicted_bus.read -= r.uncompressed.activations - r.predicted.activations;
-  r.predicted_bus.written -= r.uncompressed.written - r.predicted.written;
+  r.exactly_predicted = program.compressed.empty();
   return r;
 }
 
@@ -177,9 +175,12 @@ std::string bytes_difference(const RunReport& r) {
       {"commands read", r.bytes.commands, r.uncompressed.commands},
       {"activations written", r.bytes.written - r.zvc.written_packed + r.zvc.written_raw,
        r.uncompressed.written}};
-  if (maps_raw == 0) kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
-  if (r.zvc.written_raw == 0)
+  if (r.exactly_predicted) {
+    kinds.push_back({"activations read", r.bytes.activations, r.predicted.activations});
+    kinds.push_back({"activations written", r.bytes.written, r.predicted.written});
+    kinds.push_back({"whole words of the bus read", r.bus.read, r.predicted_bus.read});
     kinds.push_back({"whole words of the bus written", r.bus.written, r.predicted_bus.written});
+  }
   for (const Kind& k : kinds) {
     if (k.counted != k.predicted)
       return fmt::format("{}: the device counted {} bytes, the compiler predicts {}", k.what, k.counted,
@@ -318,7 +319,9 @@ std::string to_json(const RunReport& r) {
     if (stall) stalls[name] = r.counters.values[i];
   }
   j["stalls"] = stalls;
-  j["zvc"] = {{"raw_bytes", r.zvc.raw()}, {"packed_bytes", r.zvc.packed()}};
+  j["zvc"] = {{"raw_bytes", r.zvc.raw()},
+              {"packed_bytes", r.zvc.packed()},
+              {"predicted", r.exactly_predicted ? "exactly" : "expected"}};
   j["layers"] = nlohmann::ordered_json::array();
   for (const LayerReport& l : r.layers) {
     nlohmann::ordered_json losses = nlohmann::ordered_json::object();

@@ -32,7 +32,7 @@ struct LayerReport {
   // exist, the array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they
   // add up to 1.
   std::vector<std::pair<std::string, double>> losses;
-  std::int64_t bytes_read = 0;  // expected ones, with compression
+  std::int64_t bytes_read = 0;  // predicted ones
   std::int64_t bytes_written = 0;
   // What it stores compressed: before, and in memory with its size surface.
   std::uint64_t zvc_raw = 0;
@@ -96,9 +96,11 @@ struct RunReport {
   std::uint64_t checked = 0;  // elements compared
   Counters counters;
   BytesReport bytes;
-  BytesReport predicted;  // with compression: expected
+  BytesReport predicted;
   BusReport bus;
   BusReport predicted_bus;
+  // Predicted bytes are the counted ones; else those of compressed maps are what other values, or none, let expect.
+  bool exactly_predicted = false;
   ZvcReport zvc;
   // What the counters must agree with: bytes without compression, and how many of them are compressed.
   BytesReport uncompressed;

@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "codec/statistics.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
 #include "device/row_poison.h"
@@ -158,22 +157,6 @@ struct Programs {
   std::optional<Program> again;
 };
 
-// The share of values that differ from their tensor's zero point, of every tensor, over all images.
-std::vector<double> densities(const Graph& graph, const std::vector<Int8Values>& values) {
-  const std::size_t tensors = graph.tensors.size();
-  std::vector<double> density(tensors, -1);
-  for (std::size_t t = 0; t < tensors; t++) {
-    double sum = 0;
-    for (std::size_t i = t; i < values.size(); i += tensors) {
-      if (values[i].empty()) continue;
-      sum += codec::density_of({reinterpret_cast<const std::uint8_t*>(values[i].data()), values[i].size()},
-                               {1, std::uint8_t(graph.tensors[t].zero_point())});
-    }
-    if (!values[t].empty()) density[t] = sum / double(values.size() / tensors);
-  }
-  return density;
-}
-
 // `calibration`: what the reference makes of the options' inputs, or nothing.
 Programs compiled(const Graph& graph, const SessionOptions& o, const std::vector<Int8Values>& calibration) {
   CompileOptions options;
@@ -182,7 +165,7 @@ Programs compiled(const Graph& graph, const SessionOptions& o, const std::vector
   options.images = o.batch;
   options.keep_on_chip = !o.spill;
   options.compress = o.compress;
-  if (!calibration.empty()) options.densities = densities(graph, calibration);
+  options.known_values = calibration;
   options.before_each = o.before_each;
   if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
   KeptPrograms kept = compile_kept(graph, preset(o.config), options);
@@ -215,7 +198,7 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 // The order matters: the device closes the wave file before that gets its name.
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
-    if (options.compress == Compress::kAuto && !options.calibration.empty())
+    if (options.compress != Compress::kOff && !options.calibration.empty())
       reference = compute(options.calibration, options.before_each);
     Programs made = compiled(graph, options, reference);
     wave.emplace(options.wave);
@@ -334,6 +317,8 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     layer.zvc_packed += packed.bytes;
     layer.zvc_limit += raw / 8 + packed.nonzeros;
   }
+  if (std::ranges::equal(inputs, s.options.calibration))
+    report.exactly_predicted |= s.program().sizes_known();
   if (const std::string difference = bytes_difference(report); !difference.empty())
     throw DeviceError(difference);
   report.seconds = s.device->loop_seconds() - seconds_before;

@@ -44,9 +44,9 @@ struct SessionOptions {
   int batch = 1;
   // Every map goes through memory, to measure what that costs.
   bool spill = false;
-  // Maps that are spilled cross the memory bus compressed: none, all that can, or those that become smaller
-  // with the densities of a reference run with these inputs, of all images of the batch. A first run with
-  // them does not compute the reference again.
+  // Maps that are spilled and weights cross the memory bus compressed: none, all that can, or those that become
+  // smaller, of maps in a reference run with these inputs, of all images of the batch. For them the predicted
+  // bytes are exact, and a first run with them does not compute the reference again.
   Compress compress = Compress::kOff;
   std::vector<Int8Values> calibration = {};
   // Called now and then while the model is compiled; what it throws ends that.

@@ -80,6 +80,30 @@ class Plan(CommandCase):
         small = self.report(table("resnet18"), "--config", "base", "--method", "optimal")["methods"][0]
         self.assertEqual(small["spans"][-1]["boundary"], "output")
 
+    def test_compression_predicts_the_bytes_of_a_run(self):
+        for compress in ("on", "auto"):
+            planned = self.report("demo", "--config", "nano", "--compress", compress, "--seed", 3)
+            self.assertEqual(planned["compress"], compress)
+            methods = {m["name"]: m for m in planned["methods"]}
+            for method, spill in (("optimal", []), ("per-layer", ["--spill"])):
+                m = methods[method]
+                done = run(KAITEN, "run", "demo", "--config", "nano", "--compress", compress, "--seed", "3", "--json", "-", *spill)
+                j = json.loads(done.stdout)
+                self.assertEqual((m["zvc"]["predicted"], j["zvc"]["predicted"]), ("exactly", "exactly"))
+                self.assertEqual({k: m["zvc"][k] for k in ("raw_bytes", "packed_bytes")}, {k: j["zvc"][k] for k in ("raw_bytes", "packed_bytes")})
+                self.assertEqual(sum(m["bus_bytes"].values()), sum(j["bus_bytes"].values()))
+                self.assertEqual(m["bytes"]["weights"], j["bytes"]["read"]["weights"])
+                kinds = ("input", "output", "spilled", "residual")
+                self.assertEqual(sum(m["bytes"][k] for k in kinds), j["bytes"]["read"]["activations"] + j["bytes"]["written"]["activations"])
+                self.assertEqual(j["predicted_bytes"], j["bytes"])
+                self.assertEqual(j["predicted_bus_bytes"], j["bus_bytes"])
+            self.assertLess(methods["per-layer"]["zvc"]["packed_bytes"], methods["per-layer"]["zvc"]["raw_bytes"])
+        self.assertEqual(self.report("demo", "--config", "nano")["methods"][0]["zvc"]["raw_bytes"], 0)
+        self.refused("demo", "--capacity", "1MiB", "--compress", "on")
+        self.refused("demo", "--config", "nano", "--compress", "maybe")
+        self.refused("demo", "--config", "nano", "--seed", 3)
+        self.refused(table("resnet18"), "--config", "nano", "--compress", "auto")
+
     def test_layers_and_commands_add_up(self):
         m = self.report("demo", "--config", "nano", "--commands")["methods"][0]
         for kind in ("bytes", "bus_bytes"):

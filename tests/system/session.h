@@ -57,7 +57,7 @@ class Session {
   std::uint64_t base_address(int base);
 
  private:
-  void check_counters(const Counters& c);
+  void check_counters(const Counters& c, bool exact);
 
   tb::SimDevice& device_;
   const Graph& graph_;

@@ -216,6 +216,8 @@ TEST(RunReport, TellsBytesThatWereNotPredicted) {
   EXPECT_EQ(bytes_difference(r), "weights read: the device counted 10 bytes, the compiler predicts 9");
   r.bytes = r.uncompressed = r.predicted;
   r.bus.read = 128;
+  EXPECT_EQ(bytes_difference(r), "");
+  r.exactly_predicted = true;
   r.predicted_bus.read = 64;
   EXPECT_EQ(bytes_difference(r),
             "whole words of the bus read: the device counted 128 bytes, the compiler predicts 64");
