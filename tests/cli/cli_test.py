@@ -103,7 +103,7 @@ class Json(ToolCase):
         self.assertEqual(report["predicted_bytes"], report["bytes"])
         self.assertEqual(set(report["bus_bytes"]), {"read", "written"})
         self.assertEqual(report["predicted_bus_bytes"], report["bus_bytes"])
-        self.assertEqual(set(report["zvc"]), {"raw_bytes", "packed_bytes"})
+        self.assertEqual(set(report["zvc"]), {"raw_bytes", "packed_bytes", "predicted"})
         for layer in report["layers"]:
             self.assertEqual(self.LAYER - set(layer), set())
         self.assertEqual(sum(layer["macs"] for layer in report["layers"]), report["macs"])
