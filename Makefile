@@ -9,7 +9,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup configure build demo check check-long verilate lint formal synth dropin fuzz bench generate clean distclean
+.PHONY: help setup configure build demo check check-long verilate lint formal mutate synth dropin fuzz bench generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,9 @@ lint: ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tid
 
 formal: setup ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
+
+mutate: setup ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/mutation.md)
+	@python3 scripts/mutate.py --check -j $(JOBS)
 
 synth: setup ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))

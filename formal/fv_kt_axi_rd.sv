@@ -209,6 +209,21 @@ module fv_kt_axi_rd #(
     `FV_ASSUME(m_near, !req_valid_i || 32'(from_line) < 16 * Lanes)
     `FV_ASSUME(m_four, !req_valid_i || gn_q < 3'd4)
     `FV_ASSUME(m_data, !r_valid_i || r_data_i == DataW'(q_beat[qr_q]) + DataW'(got_q))
+    // a beat's error stays with it; at most two beats are inside
+    logic [3:0] error_q;
+    logic [1:0] error_in_q, error_out_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        error_in_q  <= '0;
+        error_out_q <= '0;
+      end else begin
+        error_in_q  <= error_in_q + 2'(r_fire);
+        error_out_q <= error_out_q + 2'(rsp_fire);
+      end
+    end
+    always_ff @(posedge clk_i) if (r_fire) error_q[error_in_q] <= r_resp_i != 2'b00;
+    `FV_ASSERT(a_rsp_error, !rsp_valid || rsp_error == error_q[error_out_q])
+    `FV_ASSERT(a_under_way, busy || gn_q == '0 || rsp_valid)
     `FV_ASSERT(a_wanted, !rsp_valid || gn_q != '0)
     `FV_ASSERT(a_data, !rsp_valid || rsp_data[BeatW-1:0] == at[AddrW-1:LaneW])
     `FV_ASSERT(a_offset, !rsp_valid || rsp_offset == at[LaneW-1:0])

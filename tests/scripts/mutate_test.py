@@ -1,4 +1,4 @@
-"""The mutation run's reading of jobs: which task a block stands for, and which sources a mutant may touch."""
+"""The mutation run: which task a block stands for, which sources a mutant may touch, what --check calls worse than recorded."""
 import os
 import sys
 import tempfile
@@ -46,6 +46,59 @@ class Tasks(unittest.TestCase):
 
     def test_the_harness_is_not_touched(self):
         self.assertEqual(mutate.sources_of_block(mutate.chosen_task("block")), ["a.sv"])
+
+
+class Fake:
+    """Thirty mutants, some of which survive."""
+
+    survivors = set()
+    made = "0123"
+
+    def __init__(self, *_):
+        self.mutations = [""] * 30
+        self.places = [f"inv a.sv:{n}" for n in range(30)]
+
+    def digest(self):
+        return self.made
+
+    def source(self, number):
+        return f"line {number}"
+
+    def judge(self, numbers, *_):
+        self.judged = list(numbers)
+        return {n: "survives" if n in Fake.survivors else "killed" for n in numbers}
+
+
+class Check(unittest.TestCase):
+    RECORD = {"count": 30, "seed": 1, "depth": None, "mutants": "0123", "of": 30, "killed": 28, "survivors": {"0": "", "3": ""}, "seconds": 1.0}
+
+    def setUp(self):
+        self.addCleanup(setattr, mutate, "Mutants", mutate.Mutants)
+        mutate.Mutants = Fake
+        Fake.survivors, Fake.made = {0, 3}, "0123"
+
+    def test_recorded_survivors_may_survive(self):
+        good, told = mutate.check("a:prove", self.RECORD, 10)
+        self.assertTrue(good)
+        self.assertIn("10 of 10 killed again", told)
+
+    def test_one_that_was_killed_may_not(self):
+        Fake.survivors = {1}
+        good, told = mutate.check("a:prove", self.RECORD, 10)
+        self.assertFalse(good)
+        self.assertIn("survives: inv a.sv:1: line 1", told)
+
+    def test_slow_ones_are_sampled_less(self):
+        _, told = mutate.check("a:prove", {**self.RECORD, "seconds": 100.0}, 10)
+        self.assertIn("3 of 3", told)
+
+    def test_other_mutants_are_held_to_the_rate(self):
+        Fake.made = "4567"
+        good, told = mutate.check("a:prove", self.RECORD, 10)
+        self.assertTrue(good)
+        self.assertIn("measure again", told)
+        Fake.survivors = set(range(15))
+        self.assertFalse(mutate.check("a:prove", self.RECORD, 10)[0])
 
 
 if __name__ == "__main__":
