@@ -212,10 +212,10 @@ void sweep(const PlanOptions& o, const plan::Dataflow& dataflow, plan::PaperOpti
     for (const Wanted& w : wanted(o)) {
       options.closure = w.closure;
       try {
-        p.traffic_bytes.push_back(plan::run_method(w.kind, dataflow, options).traffic_bytes);
+        p.traffic_bytes.emplace_back(plan::run_method(w.kind, dataflow, options).traffic_bytes);
         any = true;
       } catch (const InputError& e) {
-        p.traffic_bytes.push_back(std::nullopt);
+        p.traffic_bytes.emplace_back(std::nullopt);
         reason = e.what();
       }
     }
@@ -284,7 +284,8 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     report.network = plan::with_addition_layers(source.network);
     for (int m = 0; m < report.network.layer_count(); m++) report.network.layers[std::size_t(m)].number = m;
     source.graph = plan::graph_of(report.network);
-    report.notes.push_back("additions, implied projections and the classifier of the table are layers here");
+    report.notes.emplace_back(
+        "additions, implied projections and the classifier of the table are layers here");
   }
   CompileOptions options;
   options.images = o.batch;
@@ -315,7 +316,7 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     report.notes.push_back(fmt::format("{}: {} bytes cross the bus as {}, {}", m.name, m.zvc_raw_bytes,
                                        m.zvc_packed_bytes, m.exactly_predicted ? "exactly" : "expected"));
   }
-  report.notes.push_back(
+  report.notes.emplace_back(
       "optimal over the cuts of the order the layers stand in, where every map that crosses one is held or "
       "spilled");
 }

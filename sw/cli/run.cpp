@@ -116,7 +116,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   RunReport& report = result.report;
   report.notes.push_back("input: " + inputs.origin);
   if (keep_weights)
-    report.notes.push_back("the second run: weights that fit on chip are there since the first");
+    report.notes.emplace_back("the second run: weights that fit on chip are there since the first");
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
   if (!output.empty()) {

@@ -37,7 +37,7 @@ void CommandList::emit(const Offer& offer) {
   const std::int64_t start = start_of(queue, offer.accesses);
   c.wait = hazards_.add(queue, offer.accesses);
   for (const RowUse& use : offer.rows) lives_.use(queue, hazards_.counts()[q], use);
-  commands_.push_back(std::move(c));
+  commands_.push_back(c);
   meta_.push_back(offer.meta);
   if (offer.meta.kind == CommandMeta::Bytes::kActivations) {
     activation_bytes_ += offer.meta.read_bytes + offer.meta.written_bytes;
@@ -78,7 +78,7 @@ void CommandList::schedule() {
   commands.reserve(order.size());
   meta.reserve(order.size());
   for (std::size_t i : order) {
-    commands.push_back(std::move(commands_[i]));
+    commands.push_back(commands_[i]);
     meta.push_back(meta_[i]);
   }
   commands_ = std::move(commands);

@@ -117,7 +117,7 @@ class Choice {
       try_all(options, together, weights);
       if (together == 1 || (best_ && best_->placement.activation_bytes == 0)) break;
     }
-    if (!best_) throw *error_;
+    if (!best_) throw InputError(*error_);
   }
 
   Program program() { return checked(*best_->emitter); }

@@ -30,7 +30,7 @@ class Maps {
   int slice(int v, int begin, int end);
   // The bytes of a view as another shape. Throws Refused where they do not lie in memory in that order;
   // `tile_channels`: of the operator that makes them.
-  int reshaped(int v, const Nhwc& shape, int tile_channels);
+  int reshaped(int v, const Nhwc& to, int tile_channels);
 
   // Whether operators of the device write the view's map and nothing keeps it as it is.
   bool may_grow(int v);

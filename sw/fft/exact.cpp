@@ -51,6 +51,7 @@ Norms norms_of(const Correlation& c, std::span<const std::int16_t> image,
   const std::size_t k = c.kernel.elements();
   Norms norms;
   std::vector<double> of_channel;
+  of_channel.reserve(std::size_t(c.channels));
   for (int i = 0; i < c.channels; i++) of_channel.push_back(square_sum(image.subspan(std::size_t(i) * n, n)));
   for (double& v : of_channel) {
     norms.image += v;

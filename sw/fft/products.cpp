@@ -103,20 +103,19 @@ template <typename T>
 void multiply_cell(int images, int channels, int outputs, const std::complex<T>* image,
                    const std::complex<T>* kernels, std::complex<T>* sums, std::int64_t image_step,
                    std::int64_t output_step) {
-  int o = 0;
-  const auto column = [&]<int Outputs>(std::integral_constant<int, Outputs>) {
+  const auto column = [&]<int Outputs>(int o, std::integral_constant<int, Outputs>) {
     // A cell is one register or several.
     for (int part = 0; part < 2 * kCell<T>; part += kLanes<T>) {
       multiply_column<Outputs>(images, channels, outputs, parts(image) + part,
                                parts(kernels) + o * 2 * kCell<T> + part,
                                parts(sums) + 2 * o * output_step + part, 2 * image_step, 2 * output_step);
     }
-    o += Outputs;
   };
-  while (outputs - o >= 4) column(std::integral_constant<int, 4>());
-  if (outputs - o == 3) column(std::integral_constant<int, 3>());
-  if (outputs - o == 2) column(std::integral_constant<int, 2>());
-  if (outputs - o == 1) column(std::integral_constant<int, 1>());
+  int o = 0;
+  for (; outputs - o >= 4; o += 4) column(o, std::integral_constant<int, 4>());
+  if (outputs - o == 3) column(o, std::integral_constant<int, 3>());
+  if (outputs - o == 2) column(o, std::integral_constant<int, 2>());
+  if (outputs - o == 1) column(o, std::integral_constant<int, 1>());
 }
 
 #define KAITEN_INSTANTIATE(T)                                                                          \

@@ -24,7 +24,7 @@ constexpr int kLanes = int(kVectorBytes / sizeof(T));
 
 template <typename T>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
+  using type __attribute__((vector_size(kVectorBytes))) = T;
 };
 template <typename T>
 using Vector = typename VectorOf<T>::type;

@@ -22,8 +22,8 @@ std::span<const int8_t> weights_of(const Graph& graph, const Op& op) {
 // Values of operand i, repeated to the output's shape where it is smaller (numpy broadcasting).
 Int8Values operand(const Graph& graph, const Op& op, size_t i, const std::vector<Int8Values>& tensors) {
   const Tensor& tensor = graph.input_of(op, i);
-  const Int8Values values = tensor.is_constant() ? Int8Values(tensor.data.begin(), tensor.data.end())
-                                                 : tensors[size_t(op.inputs[i])];
+  Int8Values values = tensor.is_constant() ? Int8Values(tensor.data.begin(), tensor.data.end())
+                                           : tensors[size_t(op.inputs[i])];
   const Nhwc to = graph.output_of(op).nhwc();
   if (values.size() == to.elements()) return values;
   const Nhwc from = tensor.nhwc();

@@ -78,7 +78,7 @@ std::vector<std::string> places(const Graph& graph, const std::vector<std::strin
     const std::string start = "layer '" + op.name + "' ";
     const bool refused = std::any_of(refusals.begin(), refusals.end(),
                                      [&](const std::string& r) { return r.starts_with(start); });
-    all.push_back(refused ? "refused" : "-");
+    all.emplace_back(refused ? "refused" : "-");
   }
   return all;
 }

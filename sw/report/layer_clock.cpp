@@ -34,6 +34,7 @@ std::vector<bool> loads_more_rows(const Program& program) {
   for (const CommandMeta& m : program.meta)
     more[std::size_t(m.op)] += m.kind == CommandMeta::Bytes::kActivations ? m.read_bytes : -m.read_bytes;
   std::vector<bool> rows;
+  rows.reserve(more.size());
   for (std::int64_t n : more) rows.push_back(n > 0);
   return rows;
 }
@@ -224,7 +225,7 @@ std::vector<LayerTime> modelled_layer_times(const Program& program) {
 }
 
 std::string limited_by(bool on_array, const LayerTime& time) {
-  const std::string engine = on_array ? "array" : "vector";
+  std::string engine = on_array ? "array" : "vector";
   const auto most = std::max_element(time.waits.begin(), time.waits.end() - 1);  // without the latency
   static_assert(std::size_t(Wait::kLatency) + 1 == kWaits);
   if (time.cycles == 0 && time.engine_cycles == 0) return "";

@@ -237,6 +237,7 @@ plan::Method MachinePlanner::bound() {
 
 std::vector<int> MachinePlanner::operators(const std::vector<int>& cuts) const {
   std::vector<int> ops;
+  ops.reserve(cuts.size());
   for (int p : cuts) ops.push_back(op_of_[std::size_t(p) - 1]);
   return ops;
 }

@@ -68,7 +68,8 @@ std::string bars(const OffloadReport& r) {
   for (std::size_t m = 0; m < steps.size(); m++) {
     const double compute = steps[m].forward_seconds + steps[m].backward_seconds;
     for (std::size_t side = 0; side < 2; side++) {
-      const double x = left + step * double(m) + side * step * 0.44, width = std::max(0.5, step * 0.42);
+      const double x = left + step * double(m) + double(side) * step * 0.44,
+                   width = std::max(0.5, step * 0.42);
       const double stall = r.result.policies[side].stalls[m];
       const double h = high * compute / most, hs = high * stall / most;
       const std::string hint = fmt::format("{}: {} ms, stall {} ms{}", steps[m].name, ms(compute), ms(stall),

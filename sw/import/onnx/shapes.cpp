@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "import/onnx/importer.h"
 
@@ -58,7 +59,7 @@ Shape Importer::concat_shape(const Node& node, const std::vector<int>& operands)
 
 Shape Importer::infer(const Node& node, const std::vector<int>& operands, int part) {
   const std::string& kind = node.op_type();
-  const Shape in = at(operands[0]).shape;
+  Shape in = at(operands[0]).shape;
   const int rank = int(in.size());
   static const std::set<std::string> kSame = {"Relu", "Clip",        "Softmax",   "LeakyRelu", "Sigmoid",
                                               "Tanh", "HardSigmoid", "HardSwish", "Identity",  "Dropout"};
@@ -124,7 +125,7 @@ Shape Importer::infer(const Node& node, const std::vector<int>& operands, int pa
     const bool tb = integer(node, "transB", 0) != 0;
     if (in[ta ? 0 : 1] != b[tb ? 1 : 0])
       fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
-    const Shape out = {in[ta ? 1 : 0], b[tb ? 0 : 1]};
+    Shape out = {in[ta ? 1 : 0], b[tb ? 0 : 1]};
     if (operands.size() > 2 && operands[2] >= 0 && broadcast(out, at(operands[2]).shape) != out)
       fail(here() + "third operand does not fit");
     return out;
@@ -197,8 +198,8 @@ std::vector<int> Importer::mean_axes(const Node& node, int rank) {
 
 std::vector<int> Importer::permutation(const Node& node, int rank) const {
   const std::vector<int64_t> stated = integers(node, "perm");
-  std::vector<int> order;
-  for (int d = 0; d < rank; d++) order.push_back(rank - 1 - d);
+  std::vector<int> order(std::size_t(rank), 0);
+  std::iota(order.rbegin(), order.rend(), 0);
   if (stated.empty()) return order;
   const std::set<int64_t> distinct(stated.begin(), stated.end());
   if (int(stated.size()) != rank || int(distinct.size()) != rank || *distinct.begin() != 0 ||
