@@ -1,0 +1,179 @@
+`include "fv.svh"
+// Requantiser at full widths: the result of one lane, `Lane`, against the definitions of docs/numerics.md in whole numbers,
+// for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no
+// solver multiplies 32 by 31 bits: from the inputs to the multiplier (a_x), and from the exact product to the result
+// (a_result). Between them stands a product that the harness forms of the same factors (i_product). Rule `float`, which rounds
+// twice, is proved for products of up to 36 bits: all right shifts, results of up to 32. (requant_exhaustive_test forms products,
+// and has results in the whole range.) Definitions round magnitudes; the block works on two's complement throughout.
+module fv_kt_requant
+  import kt_pkg::*;
+#(
+  parameter logic [1:0]  Rule  = RuleDouble,
+  parameter int unsigned Lanes = 2,
+  parameter int unsigned Lane  = 1,
+  parameter int unsigned Bits  = 62  // of the product's magnitude
+) (
+  input logic               clk_i,
+  input logic               rst_ni,
+  input logic [Lanes-1:0]   valid_i,
+  input logic signed [31:0] acc_i  [Lanes],
+  input logic signed [31:0] bias_i [Lanes],
+  input logic signed [31:0] mult_i [Lanes],
+  input logic signed [7:0]  shift_i[Lanes],
+  input logic signed [7:0]  zero_i [Lanes],
+  input logic signed [7:0]  low_i  [Lanes],
+  input logic signed [7:0]  high_i [Lanes],
+  input logic [1:0]         rule_i [Lanes],
+  input logic               float_i
+);
+  logic [Lanes-1:0]  valid;
+  logic signed [7:0] data[Lanes];
+  kt_requant #(
+    .Lanes(Lanes)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .acc_i,
+    .bias_i,
+    .mult_i,
+    .shift_i,
+    .zero_i,
+    .low_i,
+    .high_i,
+    .rule_i,
+    .float_i,
+    .valid_o(valid),
+    .data_o (data)
+  );
+  `include "fv_reset.svh"
+
+  typedef logic signed [63:0] whole_t;
+  typedef logic [63:0]        size_t;
+  typedef struct packed {
+    logic signed [31:0] acc, bias, mult;
+    logic signed [7:0]  shift, zero, low, high;
+  } in_t;
+
+  // ---- definitions
+  // size / 2^n to the nearest whole number, halves away from zero or to even
+  function automatic size_t nearest(size_t size, logic [5:0] n, logic even);
+    size_t q, rest, half;
+    q    = size >> n;
+    rest = size & ((size_t'(1) << n) - 1'b1);
+    half = (size_t'(1) << n) >> 1;
+    return q + size_t'((n != '0) && (rest > half || (rest == half && (!even || q[0]))));
+  endfunction
+
+  // to 24 significant bits, halves to even
+  function automatic size_t significant(size_t size);
+    significant = size;
+    for (int unsigned n = 1; n < 39; n++) begin
+      if (size[n+23] && (size >> (n + 24)) == '0) significant = nearest(size, 6'(n), 1'b1) << n;
+    end
+  endfunction
+
+  function automatic size_t abs(whole_t x);
+    return (x < 0) ? size_t'(-x) : size_t'(x);
+  endfunction
+
+  function automatic whole_t signed_as(whole_t x, size_t size);
+    return (x < 0) ? -whole_t'(size) : whole_t'(size);
+  endfunction
+
+  // what is multiplied
+  function automatic whole_t factor(in_t in);
+    whole_t sum;
+    sum = whole_t'(in.acc) + whole_t'(in.bias);
+    if (Rule == RuleAverage) return 2 * whole_t'(abs(whole_t'(in.acc))) + whole_t'(in.bias);
+    if (Rule == RuleFloat) sum = signed_as(sum, significant(abs(sum)));
+    return (in.shift < 0) ? sum : sum <<< in.shift[4:0];
+  endfunction
+
+  // the product's way to the result
+  function automatic whole_t result(whole_t p, in_t in);
+    logic [5:0] right;
+    whole_t     y, nudged;
+    right = (in.shift < 0) ? 6'(-in.shift) : 6'd0;
+    unique case (Rule)
+      RuleDouble: begin  // TensorFlow Lite: a nudge, then the division of C, which cuts towards zero
+        nudged = p + ((p >= 0) ? whole_t'(2 ** 30) : whole_t'(1 - 2 ** 30));
+        y      = signed_as(nudged, abs(nudged) >> 31);
+        y      = signed_as(y, nearest(abs(y), right, 1'b0));
+      end
+      RuleSingle:  y = signed_as(p, nearest(abs(p), 6'd31 + right, 1'b0));
+      RuleAverage: y = signed_as(whole_t'(in.acc), size_t'(p) >> (6'd31 + right));
+      default:     y = signed_as(p, nearest(significant(abs(p)), 6'd31 + right, 1'b1));
+    endcase
+    y = y + whole_t'(in.zero);
+    if (y < whole_t'(in.low)) return whole_t'(in.low);
+    if (y > whole_t'(in.high)) return whole_t'(in.high);
+    return y;
+  endfunction
+
+  // ---- the lane's values, cycle by cycle
+  in_t    in, in1_q, in2_q, in3_q, in4_q;
+  logic   here, here1_q, here2_q, here3_q, here4_q;
+  whole_t product_q, product3_q, product4_q;
+  assign here = valid_i[Lane] && rule_i[Lane] == Rule;
+  assign in   = '{acc: acc_i[Lane], bias: bias_i[Lane], mult: mult_i[Lane], shift: shift_i[Lane], zero: zero_i[Lane],
+                  low: low_i[Lane], high: high_i[Lane]};
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {here1_q, here2_q, here3_q, here4_q} <= '0;
+    else {here1_q, here2_q, here3_q, here4_q} <= {here, here1_q, here2_q, here3_q};
+  end
+  always_ff @(posedge clk_i) begin
+    in1_q      <= in;
+    in2_q      <= in1_q;
+    in3_q      <= in2_q;
+    in4_q      <= in3_q;
+    product_q  <= 64'(dut.x_q[Lane]) * 64'(dut.mult1_q[Lane]);
+    product3_q <= product_q;
+    product4_q <= product3_q;
+  end
+
+  // ---- environment: what the compiler sees to
+  function automatic logic fits(whole_t x);
+    return x == whole_t'(signed'(x[31:0]));
+  endfunction
+  logic some_float;
+  always_comb begin
+    some_float = 1'b0;
+    for (int unsigned l = 0; l < Lanes; l++) if (valid_i[l] && rule_i[l] == RuleFloat) some_float = 1'b1;
+  end
+  `FV_ASSUME(m_float, float_i || !some_float)
+  `FV_ASSUME(m_shift, !here || (in.shift >= -31 && in.shift <= ((Rule == RuleAverage) ? 0 : 31)))
+  `FV_ASSUME(m_factors, !here || (in.mult >= 0 && fits(whole_t'(in.acc) + whole_t'(in.bias)) && fits(factor(in))))
+  if (Rule == RuleAverage) begin : g_average
+    `FV_ASSUME(m_cells, !here || in.bias >= 0)
+  end
+  // a product of 32 by 31 bits is within this: arithmetic that would cost the solver hours
+  localparam whole_t Most = whole_t'(64'h4000_0000_0000_0000 - 64'h8000_0000);
+  `FV_ASSUME(m_product, product_q <= Most && product_q >= -Most && (abs(product_q) >> Bits) == '0 && (Rule != RuleAverage || product_q >= 0))
+
+  // ---- claims
+  `FV_ASSERT(a_x, !here1_q || (whole_t'(dut.x_q[Lane]) == factor(in1_q) && dut.mult1_q[Lane] == in1_q.mult))
+  `FV_ASSERT(i_product, !here2_q || (dut.whole_q[Lane] == product_q[62:31] && dut.fraction_q[Lane] == {1'b0, product_q[30:0]}))
+  `FV_ASSERT(a_valid, !here4_q || valid[Lane])
+  `FV_ASSERT(a_result, !here4_q || whole_t'(data[Lane]) == result(product4_q, in4_q))
+
+  // ---- what travels beside them
+  `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane])
+  `FV_ASSERT(i_rules, (!here1_q || dut.rule1_q[Lane] == Rule) && (!here2_q || dut.rule2_q[Lane] == Rule))
+  `FV_ASSERT(i_finish1, !here1_q || {dut.zero1_q[Lane], dut.low1_q[Lane], dut.high1_q[Lane]} == {in1_q.zero, in1_q.low, in1_q.high})
+  `FV_ASSERT(i_finish2, !here2_q || {dut.zero2_q[Lane], dut.low2_q[Lane], dut.high2_q[Lane]} == {in2_q.zero, in2_q.low, in2_q.high})
+  function automatic logic [7:0] right_of(in_t i);
+    return (i.shift < 0) ? -i.shift : 8'd0;
+  endfunction
+  `FV_ASSERT(i_right, (!here1_q || dut.right1_q[Lane] == right_of(in1_q)) && (!here2_q || dut.right2_q[Lane] == right_of(in2_q)))
+  `FV_ASSERT(i_shift, !here2_q || (in2_q.shift >= -31 && in2_q.shift <= 31))
+  `FV_ASSERT(i_float, Rule != RuleFloat || ((!here1_q || dut.float1_q) && (!here2_q || dut.float2_q)))
+  if (Rule == RuleAverage) begin : g_sign
+    `FV_ASSERT(i_sign, (!here1_q || dut.g_sign.neg1_q[Lane] == in1_q.acc[31]) && (!here2_q || dut.g_sign.neg2_q[Lane] == in2_q.acc[31]))
+  end else begin : g_no_sign
+    `FV_ASSERT(i_sign, (!here1_q || !dut.g_sign.neg1_q[Lane]) && (!here2_q || !dut.g_sign.neg2_q[Lane]))
+  end
+
+  `FV_COVER(c_negative, here4_q && data[Lane] == -8'sd77 && in4_q.shift == -8'sd5 && in4_q.low < -8'sd100 && in4_q.mult[30])
+  `FV_COVER(c_clamped, here4_q && here3_q && data[Lane] == in4_q.high && in4_q.high == 8'sd5 && in4_q.zero == 8'sd3)
+endmodule
