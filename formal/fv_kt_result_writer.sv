@@ -138,6 +138,9 @@ module fv_kt_result_writer
              vb_we == cmd_q.to_vb && stored == cmd_q.to_store))
   `FV_ASSERT(a_granted, (!sb_we || sb_grant_i) && (!vb_we || vb_grant_i))
   `FV_ASSERT(a_done, done == (pop && cmd_end))
+  // a result that stays waits for a bank, and says so, or for STORE
+  wire no_bank = (cmd_q.to_sb && !sb_grant_i) || (cmd_q.to_vb && !vb_grant_i);
+  `FV_ASSERT(a_blocked, blocked == (dut.head && no_bank) && (!dut.head || pop || no_bank || (cmd_q.to_store && !st_ready_i)))
   for (genvar w = 0; w < int'(Words); w++) begin : g_word
     logic [7:0] i;
     logic       exists;

@@ -1,7 +1,7 @@
 `include "fv.svh"
 // Scoreboard: no command starts before its waits hold, commands of a queue start in order with what was handed over, counters
 // are the numbers of done pulses, and a head whose waits hold is offered. One command, picked at an arbitrary moment,
-// is followed from its hand-over to its start. Engines are free: they take and complete when they like.
+// is followed from its hand-over to its start, where it is unchanged. Engines are free: they take and complete when they like.
 module fv_kt_scoreboard
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -15,6 +15,7 @@ module fv_kt_scoreboard
   input logic              stop_i,
   input logic              cmd_valid_i,
   input logic [3:0]        op_i,
+  input logic              body_i,
   input count_t [3:0]      waits_i,
   input index_t            index_i,
   input logic [3:0]        ready_i,
@@ -30,23 +31,25 @@ module fv_kt_scoreboard
   logic [511:0] cmd;
   assign header = '{wait_store: waits_i[3], wait_vector: waits_i[2], wait_conv: waits_i[1], wait_load: waits_i[0],
                     reserved: '0, op: op_i};
-  assign cmd = {416'b0, header};
+  assign cmd = {{BodyBits{body_i}}, header};  // one bit stands for all: they only move
 
   logic       cmd_ready, peek, active;
   logic [3:0] valid;
   index_t     index[4];
+  logic [3:0] load_op, vector_op;
+  logic [BodyBits-1:0] body[4];
   kt_scoreboard #(
     .QueueDepth(QueueDepth)
   ) dut (
     .clk_i, .rst_ni, .start_i, .stop_i,
     .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_index_i(index_i),
-    .load_valid_o(valid[0]), .load_ready_i(ready_i[0]), .load_op_o(), .load_cmd_o(), .load_index_o(index[0]),
+    .load_valid_o(valid[0]), .load_ready_i(ready_i[0]), .load_op_o(load_op), .load_cmd_o(body[0]), .load_index_o(index[0]),
     .load_done_i(done_i[0]),
-    .conv_valid_o(valid[1]), .conv_ready_i(ready_i[1]), .conv_peek_o(peek), .conv_cmd_o(), .conv_index_o(index[1]),
+    .conv_valid_o(valid[1]), .conv_ready_i(ready_i[1]), .conv_peek_o(peek), .conv_cmd_o(body[1]), .conv_index_o(index[1]),
     .conv_done_i(done_i[1]),
-    .vector_valid_o(valid[2]), .vector_ready_i(ready_i[2]), .vector_op_o(), .vector_cmd_o(), .vector_index_o(index[2]),
+    .vector_valid_o(valid[2]), .vector_ready_i(ready_i[2]), .vector_op_o(vector_op), .vector_cmd_o(body[2]), .vector_index_o(index[2]),
     .vector_done_i(done_i[2]),
-    .store_valid_o(valid[3]), .store_ready_i(ready_i[3]), .store_cmd_o(), .store_index_o(index[3]),
+    .store_valid_o(valid[3]), .store_ready_i(ready_i[3]), .store_cmd_o(body[3]), .store_index_o(index[3]),
     .store_done_i(done_i[3]),
     .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
   );
@@ -83,6 +86,8 @@ module fv_kt_scoreboard
   count_t       order_q;  // commands of its queue before it
   count_t [3:0] waits_q;
   index_t       index_q;
+  logic [3:0]   op_q;
+  logic         body_q;
   pointer_t     place_q;
   logic         here, start_here;
   assign here       = state_q == 2'd1 && taken_q[queue_q] == order_q;  // it is the next one of its queue
@@ -95,6 +100,8 @@ module fv_kt_scoreboard
       order_q <= pushed_q[queue];
       waits_q <= waits_i;
       index_q <= index_i;
+      op_q    <= op_i;
+      body_q  <= body_i;
       place_q <= dut.wr_q[queue];
     end else if (start_here) state_q <= 2'd2;
   end
@@ -129,6 +136,8 @@ module fv_kt_scoreboard
   end
   `FV_ASSERT(a_waits, !(on && start_here) || waits_hold)
   `FV_ASSERT(a_number, !(on && start_here) || index[queue_q] == index_q)
+  `FV_ASSERT(a_body, !(on && start_here) || (body[queue_q] == {BodyBits{body_q}} && (queue_q != 2'd0 || load_op == op_q) &&
+             (queue_q != 2'd2 || vector_op == op_q)))
   for (genvar q = 0; q < 4; q++) begin : g_claims
     logic holds;
     always_comb begin
@@ -171,8 +180,12 @@ module fv_kt_scoreboard
              pushed_q[queue_q] == order_q + count_t'(back) && order_q < pushed_q[queue_q]))
   `FV_ASSERT(i_ring, !(followed && !at_head) ||
              (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
-              dut.memory[{queue_q, place_q[SlotW-1:0]}].index == index_q))
-  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && index[queue_q] == index_q))
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].index == index_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].op == op_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].body == {BodyBits{body_q}}))
+  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && index[queue_q] == index_q &&
+             body[queue_q] == {BodyBits{body_q}} && (queue_q != 2'd0 || load_op == op_q) && (queue_q != 2'd2 || vector_op == op_q)))
+  `FV_ASSERT(i_queue, !followed || queue_q == queue_of(op_q))
 
   `FV_COVER(c_start, on && start_here && waits_q[0] == 20'd1 && waits_q[1] == 20'd1 && queue_q == 2'd3)
   `FV_COVER(c_four, on && taken == 4'hf)

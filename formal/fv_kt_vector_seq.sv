@@ -97,6 +97,7 @@ module fv_kt_vector_seq
   `FV_ASSERT(a_idle, busy || (!take && !rd && !token.valid))
   `FV_ASSERT(a_exact, finish == (take && cmd_end))
   `FV_ASSERT(a_last, token.last == take)
+  `FV_ASSERT(a_take, take == (token.valid && (plan_q.stream || rd_last_i)))
 
   // ---- results of a table are three cycles apart, those that follow them four; the two tables take turns
   logic [2:0] since_q;  // cycles since the last such result, 4 and more

