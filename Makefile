@@ -1,5 +1,5 @@
 # The front door. Every target does only what is still to be done; `make help` lists them.
-# Settings: PRESET=default|gcc|portable|sanitize, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
+# Settings: PRESET=default|gcc|portable|sanitize|coverage, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -9,11 +9,11 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup configure build demo check check-long verilate lint formal mutate synth dropin fuzz bench generate clean distclean
+.PHONY: help setup configure build demo check check-long verilate lint formal mutate synth dropin fuzz coverage bench generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
-	@echo '  settings: PRESET=default|gcc|portable|sanitize  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
+	@echo '  settings: PRESET=default|gcc|portable|sanitize|coverage  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
 
 setup: ## install what is needed (CHECK=1: only list what is missing)
 	@scripts/setup.sh $(if $(filter-out 0,$(CHECK)),--check)
@@ -66,6 +66,10 @@ fuzz: ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
 	@$(MAKE) --no-print-directory build PRESET=sanitize TARGETS=fuzz_targets
 	@python3 scripts/fuzz.py $(FUZZ_ARGS)
 
+coverage: ## lines, toggles and cases that the tests reach on nano, as a page (COVERAGE_ARGS: see scripts/coverage.py)
+	@$(MAKE) --no-print-directory build PRESET=coverage TARGETS="$$(python3 scripts/coverage.py --list)"
+	@python3 scripts/coverage.py $(COVERAGE_ARGS)
+
 bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the cycle model, the Occam paper's plans, codecs, convolutions by FFT
 	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
@@ -83,7 +87,7 @@ generate: setup ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
 
 clean: ## remove what was built (the tools stay)
-	@rm -rf build build-gcc build-portable build-sanitize
+	@rm -rf build build-gcc build-portable build-sanitize build-coverage
 
 distclean: clean ## remove the local virtual environment too
 	@rm -rf .venv

@@ -16,6 +16,7 @@ set(KAITEN_VERILATOR "$ENV{KAITEN_VERILATOR}" CACHE STRING "Verilator to use; em
 set(KAITEN_VENV "$ENV{KAITEN_VENV}" CACHE PATH "Virtual environment made by make setup; empty: .venv")
 set(KAITEN_MARCH native CACHE STRING "-march= of the fast simulators; empty: the compiler's default")
 
+option(KAITEN_COVERAGE "Simulators and block tests that count which lines were reached and which bits changed (scripts/coverage.py)" OFF)
 option(KAITEN_PROFILE "Fast models whose instructions can be traced to lines of RTL (bench/profile.py)" OFF)
 
 # --- which Verilator ----------------------------------------------------------------------------------------------

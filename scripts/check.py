@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, generated files. Each
+"""Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, coverage, generated files. Each
 step is counted.
 
 usage: check.py [--preset P] [-j N] [--long]
@@ -16,6 +16,7 @@ import sys
 import time
 import xml.etree.ElementTree as xml
 
+import coverage
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
@@ -206,6 +207,8 @@ class Check:
         if long:
             self.script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
+        if self.build("coverage_build", "coverage", *coverage.PROGRAMS):
+            self.script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
         self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)
         if self.skipped:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the table of docs/verification.md: for every module of the RTL the tests that simulate it, the proofs that read it
-and the kill rate of its mutants (docs/mutation.md, docs/zvc_hardware.md).
+"""Writes the table of docs/verification.md: for every module of the RTL the tests that simulate it, the proofs that read it,
+the kill rate of its mutants (docs/mutation.md, docs/zvc_hardware.md) and its coverage (docs/coverage.json).
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
@@ -98,6 +98,13 @@ def kills():
     return rates
 
 
+def coverage():
+    """{module: "lines %, toggles %"}, as scripts/coverage.py measured them"""
+    told = json.loads(read("docs/coverage.json"))["modules"]
+    return {module: ", ".join(f"{rates[kind]['percent']:.1f}" for kind in ("line", "toggle")) for module, rates in told.items()
+            if "data" not in rates}
+
+
 def listed(own, other, module):
     first = ", ".join(f"`{t}`" for t in sorted(own.get(module, ())))
     rest = sorted(other.get(module, ())) if module not in EVERYWHERE else []
@@ -110,12 +117,13 @@ def table():
     own_tests, within = tests(names, instances(names))
     own_proofs, other_proofs = proofs()
     killed = kills()
+    covered = coverage()
     rows = []
     for module, block in sorted(names.items(), key=lambda item: (item[1] == "rtl", item[1], item[0])):
         rate = killed.get(module)
         rows.append(["top" if block == "rtl" else block, f"`{module}`", listed(own_tests, within, module),
-                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-"])
-    return tools.markdown(["block", "module", "block test", "proof", "mutants killed"], rows)
+                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-", covered.get(module, "-")])
+    return tools.markdown(["block", "module", "block test", "proof", "mutants killed", "coverage %"], rows)
 
 
 def summary(path):

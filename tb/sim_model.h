@@ -10,6 +10,7 @@
 #include "graph/error.h"
 #include "tb/axi_memory.h"
 #include "tb/axi_monitor.h"
+#include "tb/coverage_file.h"
 #include "tb/sim_device.h"
 #include "verilated.h"
 
@@ -75,6 +76,7 @@ class SimModel final : public SimDevice {
     // Verilator's destructors look at the context that the thread used last: that of another device, which may be gone.
     Verilated::threadContextp(context_.get());
     top_->final();
+    save_coverage(*context_);
     top_.reset();
   }
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "tb/coverage_file.h"
 #include "tests/support/seed.h"
 #include "verilated.h"
 
@@ -22,7 +23,10 @@ class Model {
     top_ = std::make_unique<Top>(context_.get());
     top_->clk_i = 0;
   }
-  ~Model() { top_->final(); }
+  ~Model() {
+    top_->final();
+    tb::save_coverage(*context_);
+  }
 
   Top* operator->() { return top_.get(); }
   Top& top() { return *top_; }

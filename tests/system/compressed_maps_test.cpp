@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codec/zvc.h"
 #include "graph/error.h"
 #include "import/import.h"
@@ -254,6 +256,40 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
     driver.execute();
   }
   EXPECT_GE(found, 10);
+}
+
+// A bus error at the sizes of packed segments stops the machine with the LOAD that asked for them.
+TEST_P(CompressedMaps, BusErrorsOfSizes) {
+  const Graph graph = demo();
+  const Config& config = preset(GetParam());
+  std::mt19937_64 random(test::seed() + 7);
+  const auto device = test::make_device(config.name, random());
+  CompileOptions options;
+  options.keep_on_chip = false;
+  options.compress = Compress::kOn;
+  const auto inputs = test::draw_inputs(graph, random);
+  test::Session session(*device, graph, config, options);
+  session.run(inputs);
+  const auto& commands = session.program().commands;
+  const auto load = std::find_if(commands.begin(), commands.end(), [](const auto& c) {
+    const auto* l = std::get_if<LoadRowsCommand>(&c.body);
+    return l != nullptr && l->zvc != 0;
+  });
+  ASSERT_NE(load, commands.end());
+  const auto& l = std::get<LoadRowsCommand>(load->body);
+  const std::uint64_t at = session.base_address(int(l.base)) + std::uint64_t(l.surface);
+  device->memory().fail_range(at, at, tb::kRespSlverr, true, false);
+  try {
+    session.driver().run(inputs);
+    ADD_FAILURE() << "nothing noticed";
+  } catch (const DeviceError& e) {
+    const std::string expected =
+        "bus error of LOAD (slave error), command " + std::to_string(load - commands.begin()) + " (";
+    EXPECT_NE(std::string(e.what()).find(expected), std::string::npos)
+        << e.what() << ", expected " << expected;
+  }
+  device->memory().clear_failures();
+  session.run(inputs);
 }
 
 // Weights that no compressor writes stop the machine, with the command; others are other weights.

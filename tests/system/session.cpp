@@ -10,6 +10,7 @@
 #include "device/row_poison.h"
 #include "device/watcher.h"
 #include "tests/support/model_builder.h"
+#include "tests/system/cover.h"
 
 namespace kaiten::test {
 
@@ -31,6 +32,7 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
         }) {
     device_.watch(this);
     device_.watch_queues(this);
+    if (cover_) cover_->start();
   }
   ~Watching() override {
     device_.watch(nullptr);
@@ -41,14 +43,19 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
   void result(const tb::ResultWord& r) override {
     watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
   }
-  void queues(std::uint32_t, std::span<const std::uint32_t, 4> completed) override {
+  void events(std::uint32_t flags) override {
+    if (cover_) cover_->events(flags);
+  }
+  void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed) override {
     poison_.completed(completed);
+    if (cover_) cover_->queues(heads, completed);
   }
 
  private:
   tb::SimDevice& device_;
   Watcher& watcher_;
   RowPoison poison_;
+  Cover* cover_ = Cover::table();
 };
 
 }  // namespace
@@ -125,6 +132,7 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   const auto before = std::array{words(command_address(0), command_bytes),
                                  words(constants, program().constants.size()), words(guard, kGuardBytes)};
 
+  if (Cover* cover = Cover::table()) cover->network(graph_, program().config);
   Result result;
   result.outputs = driver_->run(inputs);
   result.counters = driver_->read_counters();

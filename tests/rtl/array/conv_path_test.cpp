@@ -12,6 +12,7 @@
 
 #include "Vconv_path.h"
 #include "compile/command_fields.h"
+#include "tb/coverage_file.h"
 #include "tests/support/seed.h"
 #include "verilated.h"
 
@@ -138,6 +139,7 @@ class Core {
     done = active = 0;  // what unreset state counted
     stored.clear();
   }
+  ~Core() { kaiten::tb::save_coverage(context_); }
   void tick() {
     const bool ready = stall_percent == 0 || rng_(0, 99) >= stall_percent;
     if (top_->st_valid_o && ready_) {

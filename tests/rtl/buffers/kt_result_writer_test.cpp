@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "Vkt_result_writer.h"
-#include "tests/support/seed.h"
-#include "verilated.h"
+#include "tests/support/model.h"
 
 namespace {
 
@@ -58,7 +56,7 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
   const auto pick = [&](int lo, int hi) {
     return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
   };
-  auto top = std::make_unique<Vkt_result_writer>();
+  kaiten::test::Model<Vkt_result_writer> top;
   const auto edge = [&] {
     top->clk_i = 1;
     top->eval();

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "Vkt_stream_buf.h"
-#include "tests/support/seed.h"
-#include "verilated.h"
+#include "tests/support/model.h"
 
 namespace {
 
@@ -27,7 +25,7 @@ struct Tap {
 
 class StreamBuf : public testing::Test {
  protected:
-  StreamBuf() : random(kaiten::test::seed()), top(std::make_unique<Vkt_stream_buf>()) {
+  StreamBuf() : random(kaiten::test::seed()) {
     top->clk_i = top->rst_ni = 0;
     top->array_we_i = top->vector_we_i = top->load_valid_i = 0;
     top->eval();
@@ -64,7 +62,7 @@ class StreamBuf : public testing::Test {
   }
 
   std::mt19937 random;
-  std::unique_ptr<Vkt_stream_buf> top;
+  kaiten::test::Model<Vkt_stream_buf> top;
 };
 
 TEST_F(StreamBuf, WritersAndReader) {

@@ -28,7 +28,7 @@ Command encode(Kind kind, std::array<std::uint32_t, kQueues> waits) {
 
 // Rows of the input through VB and the vector engine (maximum over one cell: a copy) to the output, one after the other.
 // A STORE with more columns than its feeder never ends.
-std::vector<Command> copy_program(int rows, int stuck_row = -1) {
+std::vector<Command> copy_program(int rows, int stuck_row = -1, int columns = kColumns) {
   std::vector<Command> program;
   LoadParamsCommand params;
   params.base = 2;
@@ -39,26 +39,26 @@ std::vector<Command> copy_program(int rows, int stuck_row = -1) {
     const auto n = static_cast<std::uint32_t>(row);
     LoadRowsCommand load;
     load.base = 0;
-    load.offset = row * kColumns * kChannels;
+    load.offset = row * columns * kChannels;
     load.rows = load.segments = 1;
     load.pixel_bytes = load.last_pixel_bytes = kChannels;
-    load.columns = kColumns;
+    load.columns = columns;
     load.pixel = load.segment_groups = kPixelWords;
-    load.slot_size = (kColumns * kPixelWords + 8) / 9;
+    load.slot_size = (columns * kPixelWords + 8) / 9;
     load.to_vb = 1;
     program.push_back(encode(load, {0, 0, n, 0}));
     StoreCommand store;
     store.base = 1;
     store.offset = load.offset;
     store.rows = store.segments = 1;
-    store.columns = kColumns + (row == stuck_row);
+    store.columns = columns + (row == stuck_row);
     store.pixel_bytes = store.last_pixel_bytes = kChannels;
     store.from_vector = 1;
     program.push_back(encode(store, {}));
     WindowCommand window;
     window.in_slot_size = load.slot_size;
     window.in_pixel = kPixelWords;
-    window.in_width = window.columns = kColumns;
+    window.in_width = window.columns = columns;
     window.in_height = window.rows = window.tiles = 1;
     window.kind = 1;
     window.kernel_rows = window.kernel_columns = window.stride = 1;
@@ -154,6 +154,21 @@ TEST_P(SoftReset, AfterAStoreThatNeverEnds) {
     expect_copies(3);
     if (HasFatalFailure()) return;
   }
+}
+
+// Thousands of commands before the one at fault: the numbers of commands are right in all the bits such a program has.
+TEST_P(SoftReset, AfterALongProgramThatNeverEnds) {
+  constexpr int kRows = 2730;
+  start(copy_program(kRows, kRows - 1, 1));
+  ASSERT_TRUE(device_->wait_interrupt(2'000'000));
+  EXPECT_EQ(status(), csr::kStatusError.mask());
+  EXPECT_EQ(device_->read_register(csr::kErrorCause), static_cast<std::uint32_t>(csr::ErrorCause::kTimeout));
+  EXPECT_EQ(device_->read_register(csr::kErrorIndex), 3U * kRows - 1);
+  EXPECT_EQ(device_->read_register(csr::kCompletedLoad), 1U + kRows);
+  EXPECT_EQ(device_->read_register(csr::kCompletedStore), kRows - 1U);
+  soft_reset();
+  EXPECT_EQ(status(), 0u);
+  expect_copies(3);
 }
 
 TEST_P(SoftReset, AtAnyMoment) {
