@@ -223,6 +223,15 @@ module fv_kt_axi_rd #(
     end
     always_ff @(posedge clk_i) if (r_fire) error_q[error_in_q] <= r_resp_i != 2'b00;
     `FV_ASSERT(a_rsp_error, !rsp_valid || rsp_error == error_q[error_out_q])
+    // while the memory answers and the client takes, something moves
+    logic [2:0] idle_q;
+    wire moves  = take || ar_fire || r_fire || rsp_fire;
+    wire pushed = ar_ready_i && rsp_ready_i && (r_valid_i || open_q == '0);
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) idle_q <= '0;
+      else idle_q <= (moves || gn_q == '0 || !pushed) ? '0 : idle_q + 3'd1;
+    end
+    `FV_ASSERT(a_moves, idle_q <= 3'd3)
     `FV_ASSERT(a_under_way, busy || gn_q == '0 || rsp_valid)
     `FV_ASSERT(a_wanted, !rsp_valid || gn_q != '0)
     `FV_ASSERT(a_data, !rsp_valid || rsp_data[BeatW-1:0] == at[AddrW-1:LaneW])

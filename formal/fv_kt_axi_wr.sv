@@ -296,6 +296,15 @@ module fv_kt_axi_wr #(
     `FV_ASSUME(m_near, !req_valid_i || 32'(from_line) < 16 * Lanes)
     `FV_ASSUME(m_three, !req_valid_i || gn_q < 3'd3)
     `FV_ASSUME(m_ordered, !w_ready_i || awn_q != '0)
+    // while the memory takes and answers and data come, something moves
+    logic [2:0] idle_q;
+    wire moves  = take || push || aw_fire || w_fire || b_fire || done;
+    wire pushed = data_valid_i && aw_ready_i && (w_ready_i || awn_q == '0) && (b_valid_i || answered_q == burst_q);
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) idle_q <= '0;
+      else idle_q <= (moves || gn_q == '0 || !pushed) ? '0 : idle_q + 3'd1;
+    end
+    `FV_ASSERT(a_moves, idle_q <= 3'd3)
     `FV_ASSERT(a_wanted, !w_fire || gn_q != '0)
     `FV_ASSERT(a_address, !w_fire || aw_beat[awr_q] + BeatW'(beats_q) == at[AddrW-1:LaneW])
     `FV_ASSERT(a_strobes, !w_fire || w_strb == strobes)

@@ -4,7 +4,8 @@
 // request answered with the beats it touches.
 //   - a segment is asked for at its address, with its units where its size says fewer than raw ones, else raw: never more
 //     than it stands for; a size that no compressor writes is reported with command and row;
-//   - a segment gives exactly the beats it stands for, in its turn, raw ones unchanged: nothing is written that an
+//   - a segment gives exactly the beats it stands for, in its turn, raw ones unchanged, packed ones to zvc_expand (proven alone)
+//     with the segment's count and zero value: nothing is written that an
 //     uncompressed read would not write; errors are reported with the last of them, for its command and row;
 //   - no more requests are open than there are tags, and no surface is asked for without room (kt_load_surface);
 //   - requests and beats hold still, but for a surface that overtakes a request;
@@ -59,6 +60,7 @@ module fv_kt_load_zvc
   logic             segment_q, row_q;
   logic [1:0]       kind_q;      // 0: raw, 1: sizes from the surface, 2: from the command
   logic [3:0]       units_q;     // of the command
+  logic [7:0]       zero_q;
   index_t           given_q;     // number of the command
   logic [AddrW-1:0] addr_q;
   logic [3:0]       bytes_q;
@@ -118,6 +120,7 @@ module fv_kt_load_zvc
     if (give_cmd) begin
       kind_q     <= kind;
       units_q    <= 4'(weights.zvc_beats);
+      zero_q     <= (op == OpLoadRows) ? rows.fill : weights.fill;
       given_q    <= next_given_q;
       segments_q <= op == OpLoadRows && rows.segments[1];
       segment_q  <= 1'b0;
@@ -139,6 +142,8 @@ module fv_kt_load_zvc
   logic [3:0] left_q[4];   // bytes of an open request
   logic [1:0] lane_q[4];
   logic       map_q [4];   // it is for a surface
+  logic [3:0] bytes_asked_q[4];  // of the segment it stands for
+  logic [7:0] zero_asked_q [4];
   logic [1:0] head_q, tail_q;
   logic [2:0] open_q;
   wire [3:0] room = 4'd4 - 4'(lane_q[head_q]);
@@ -169,12 +174,16 @@ module fv_kt_load_zvc
       left_q[tail_q] <= 4'(req_bytes);
       lane_q[tail_q] <= req_addr[1:0];
       map_q[tail_q]  <= surface;
+      bytes_asked_q[tail_q] <= bytes_q;
+      zero_asked_q[tail_q]  <= zero_q;
     end
     if (rsp) begin
       left_q[head_q] <= left_q[head_q] - 4'(rsp_bytes);
       lane_q[head_q] <= '0;
     end
   end
+  // the expander gets a segment's beats with its count of elements and its zero value
+  `FV_ASSERT(a_expand, !dut.zip_in || (dut.tag.bytes == 15'(bytes_asked_q[head_q]) && dut.tag.zero == zero_asked_q[head_q]))
   `FV_ASSERT(a_open, 32'(open_q) <= Tags && (!ask || 32'(open_q) < Tags))
 
   // ---- sizes, as they came
