@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lints what is not RTL: shellcheck on every shell script, clang-format on every C++ source that is not generated, clang-tidy
-with .clang-tidy on the folders below.
+with .clang-tidy on tb/ and sw/.
 
 usage: lint_software.py [--preset P] [--force] [-j N] [FILE ...]      with files: clang-tidy on these only
 clang-tidy compiles as the preset's build does (it must be configured, its generated headers made: `make lint` does both). A
@@ -21,7 +21,6 @@ import tools
 OUT = os.path.join(tools.ROOT, "build", "lint", "tidy")
 # Other versions of clang-tidy know other checks: what is clean for one is not for the next.
 TIDY_VERSION = "14."
-TIDIED = ("tb/", "sw/")
 
 
 def sources():
@@ -79,7 +78,7 @@ def compilations(build):
     except OSError:
         sys.exit(f"missing: {os.path.relpath(build, tools.ROOT)}/compile_commands.json (run `make configure`)")
     commands = {os.path.relpath(e["file"], tools.ROOT): e["command"] for e in entries}
-    return {path: command for path, command in sorted(commands.items()) if path.startswith(TIDIED)}
+    return {path: command for path, command in sorted(commands.items()) if path.startswith(("tb/", "sw/"))}
 
 
 def tidy(program, build, args, results):
@@ -87,7 +86,7 @@ def tidy(program, build, args, results):
     wanted = [os.path.relpath(os.path.abspath(f), tools.ROOT) for f in args.files]
     for path in wanted:
         if path not in commands:
-            sys.exit(f"{path} is not compiled by this build, or not in {' or '.join(TIDIED)}")
+            sys.exit(f"{path} is not compiled by this build, or not in tb/ or sw/")
     os.makedirs(OUT, exist_ok=True)
     headers = Headers()
     checks = tools.digest_files([".clang-tidy"])
