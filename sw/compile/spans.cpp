@@ -309,8 +309,9 @@ class Planner {
     held_.assign(uses_.size(), 0);
     for (std::size_t i = 0; i < crossing_[p].size(); i++)
       held_[std::size_t(crossing_[p][i])] = char((in >> i) & 1U);
-    for (std::size_t i = 0; i < crossing_[q].size(); i++)
-      held_[std::size_t(crossing_[q][i])] |= char((out >> i) & 1U);
+    for (std::size_t i = 0; i < crossing_[q].size(); i++) {
+      if ((out >> i) & 1U) held_[std::size_t(crossing_[q][i])] = 1;
+    }
     const auto held = [&](int s) { return held_[std::size_t(s)] != 0; };
     if (stripes > 1) {
       const LoweredOp& op = lowering_.ops[first];
