@@ -54,29 +54,8 @@ module fv_kt_scoreboard
     .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
   );
 
-  logic       on, push;
-  logic [1:0] queue;
-  logic [3:0] taken, running, empty;
-  assign on    = past_ok_q && rst_ni;
-  assign queue = queue_of(op_i);
-  assign push  = cmd_valid_i && cmd_ready;
-  assign taken = valid & ready_i;
-
-  // ---- history: numbers of commands handed over, taken, completed since the start of the run
-  count_t pushed_q[4], taken_q[4], done_q[4];
-  always_ff @(posedge clk_i) begin
-    for (int unsigned q = 0; q < 4; q++) begin
-      if (!rst_ni || start_i) begin
-        pushed_q[q] <= '0;
-        taken_q[q]  <= '0;
-        done_q[q]   <= '0;
-      end else begin
-        pushed_q[q] <= pushed_q[q] + count_t'(push && queue == 2'(q));
-        taken_q[q]  <= taken_q[q] + count_t'(taken[q]);
-        done_q[q]   <= done_q[q] + count_t'(done_i[q]);
-      end
-    end
-  end
+  `include "fv_commands.svh"
+  logic [3:0] running, empty;
   logic stopped_q;  // stop_i was high since the reset
   always_ff @(posedge clk_i) stopped_q <= rst_ni && (stopped_q || stop_i);
 

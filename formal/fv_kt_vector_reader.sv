@@ -102,13 +102,7 @@ module fv_kt_vector_reader
     end
 
   // ---- where that is: words and column of the step, the window and the row; rows of the piece, the row and the next one
-  function automatic word_t plus(word_t a, word_t b);
-    automatic logic [4:0] mod = 5'(a.mod) + 5'(b.mod);
-    return '{div: a.div + b.div + 14'(mod / 5'd9), mod: 4'(mod % 5'd9)};
-  endfunction
-  function automatic addr_t below(ring_t ring, addr_t slot);
-    return (slot == ring.last) ? ring.first : slot + ring.size;
-  endfunction
+  `include "fv_places.svh"
   word_t              word_q, window_word_q, row_word_q;
   logic signed [11:0] column_q, window_column_q;
   logic signed [12:0] first_row_q;

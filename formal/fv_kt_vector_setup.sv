@@ -22,13 +22,7 @@ module fv_kt_vector_setup
   `include "fv_reset.svh"
   `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.group.mod < 4'd9 && cmd_i.columns != '0)
 
-  function automatic word_t plus(word_t a, word_t b);
-    automatic logic [4:0] mod = 5'(a.mod) + 5'(b.mod);
-    return '{div: a.div + b.div + 14'(mod / 5'd9), mod: 4'(mod % 5'd9)};
-  endfunction
-  function automatic addr_t below(ring_t ring, addr_t slot);
-    return (slot == ring.last) ? ring.first : slot + ring.size;
-  endfunction
+  `include "fv_places.svh"
 
   // ---- products, a summand a cycle
   logic       open_q;

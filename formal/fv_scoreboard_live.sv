@@ -87,32 +87,11 @@ module fv_scoreboard_live
     .waits_o       ()
   );
 
-  logic       on, push;
-  logic [1:0] queue;
-  logic [3:0] taken;
-  assign on    = past_ok_q && rst_ni;
-  assign queue = queue_of(op_i);
-  assign push  = cmd_valid_i && cmd_ready;
-  assign taken = valid & ready_i;
-
-  // ---- commands handed over, taken, completed since the start of the run
-  count_t pushed_q[4], taken_q[4], done_q[4];
-  logic   expect_q;  // the last one handed over was a STORE
-  always_ff @(posedge clk_i) begin
+  `include "fv_commands.svh"
+  logic expect_q;  // the last one handed over was a STORE
+  always_ff @(posedge clk_i)
     if (!rst_ni || start_i) expect_q <= 1'b0;
     else if (push) expect_q <= queue == 2'd3;
-    for (int unsigned q = 0; q < 4; q++) begin
-      if (!rst_ni || start_i) begin
-        pushed_q[q] <= '0;
-        taken_q[q]  <= '0;
-        done_q[q]   <= '0;
-      end else begin
-        pushed_q[q] <= pushed_q[q] + count_t'(push && queue == 2'(q));
-        taken_q[q]  <= taken_q[q] + count_t'(taken[q]);
-        done_q[q]   <= done_q[q] + count_t'(done_i[q]);
-      end
-    end
-  end
 
   // ---- environment: engines complete what they have taken; a run starts when all is complete; the rules of a program
   logic [3:0] complete;

@@ -186,18 +186,30 @@ bool is_corrupt(const Config& config, std::int64_t zero, std::span<const std::ui
   }
 }
 
+// The demo network after a run in which every map crossed memory compressed.
+struct SpilledDemo {
+  SpilledDemo(const std::string& name, std::uint64_t seed) : config(preset(name)), random(seed) {
+    session.run(inputs);
+  }
+
+  const Graph graph = demo();
+  const Config& config;
+  std::mt19937_64 random;
+  const std::unique_ptr<tb::SimDevice> device = test::make_device(config.name, random());
+  const CompileOptions options = [] {
+    CompileOptions o;
+    o.keep_on_chip = false;
+    o.compress = Compress::kOn;
+    return o;
+  }();
+  const std::vector<Int8Values> inputs = test::draw_inputs(graph, random);
+  test::Session session{*device, graph, config, options};
+};
+
 // The LOADs of a run again, alone, after a byte of what they read has changed.
 TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
-  const Graph graph = demo();
-  const Config& config = preset(GetParam());
-  std::mt19937_64 random(test::seed() + 5);
-  const auto device = test::make_device(config.name, random());
-  CompileOptions options;
-  options.keep_on_chip = false;
-  options.compress = Compress::kOn;
-  const auto inputs = test::draw_inputs(graph, random);
-  test::Session session(*device, graph, config, options);
-  session.run(inputs);
+  SpilledDemo spilled(GetParam(), test::seed() + 5);
+  auto& [graph, config, random, device, options, inputs, session] = spilled;
 
   Program loads = session.program();
   std::vector<std::size_t> from;
@@ -260,16 +272,8 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
 
 // A bus error at the sizes of packed segments stops the machine with the LOAD that asked for them.
 TEST_P(CompressedMaps, BusErrorsOfSizes) {
-  const Graph graph = demo();
-  const Config& config = preset(GetParam());
-  std::mt19937_64 random(test::seed() + 7);
-  const auto device = test::make_device(config.name, random());
-  CompileOptions options;
-  options.keep_on_chip = false;
-  options.compress = Compress::kOn;
-  const auto inputs = test::draw_inputs(graph, random);
-  test::Session session(*device, graph, config, options);
-  session.run(inputs);
+  SpilledDemo spilled(GetParam(), test::seed() + 7);
+  auto& [graph, config, random, device, options, inputs, session] = spilled;
   const auto& commands = session.program().commands;
   const auto load = std::find_if(commands.begin(), commands.end(), [](const auto& c) {
     const auto* l = std::get_if<LoadRowsCommand>(&c.body);
