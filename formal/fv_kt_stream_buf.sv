@@ -1,36 +1,41 @@
 `include "fv.svh"
 // Streaming buffer: a word of array or vector engine, written with its grant, is what a later read of its place returns, and so
 // is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle
-// never share a bank. One place (bank, address), picked at an arbitrary moment, is watched.
+// never share a bank. One place (bank, address), picked at an arbitrary moment, is watched: a write is seen by reads from two
+// cycles later on, and a read's word is at its tap, any of nine, in the cycle after.
 // With FV_BUG the vector engine writes without its grant and the proof must fail.
 module fv_kt_stream_buf
   import kt_pkg::*;
-(
+#(
+  parameter int unsigned Cp    = 2,
+  parameter int unsigned Depth = 4,
+  localparam int unsigned Aw   = $clog2(Depth)
+) (
   input logic       clk_i,
   input logic       rst_ni,
   input logic       array_we_i, vector_req_i, load_valid_i,
   input tap_t       array_tap_i [2],
   input tap_t       vector_tap_i[3],
   input tap_t       load_tap_i  [2],
-  input logic [7:0] array_word_i [2],
-  input logic [7:0] vector_word_i[3],
-  input logic [7:0] load_word_i  [2],
+  input logic [Cp*8-1:0] array_word_i [2],
+  input logic [Cp*8-1:0] vector_word_i[3],
+  input logic [Cp*8-1:0] load_word_i  [2],
   input tap_t       tap_i[9],
 
   input logic [3:0] pick_bank_i,
-  input logic [0:0] pick_addr_i
+  input logic [Aw-1:0] pick_addr_i
 );
   `include "fv_reset.svh"
 
   logic       vector_grant, load_grant, vector_we;
-  logic [7:0] word[9];
+  logic [Cp*8-1:0] word[9];
 `ifdef FV_BUG
   assign vector_we = vector_req_i;
 `else
   assign vector_we = vector_req_i && vector_grant;
 `endif
 
-  kt_stream_buf #(.Cp(1), .Depth(2), .ArrayWords(2), .LoadWords(2)) dut (
+  kt_stream_buf #(.Cp(Cp), .Depth(Depth), .ArrayWords(2), .LoadWords(2)) dut (
     .clk_i, .rst_ni,
     .array_we_i(array_we_i && rst_ni), .array_tap_i, .array_word_i,
     .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_tap_i, .vector_word_i,
@@ -38,18 +43,21 @@ module fv_kt_stream_buf
     .tap_i, .word_o(word)
   );
 
-  // Every request names different, existing banks.
+  // Every request names different, existing banks; what is not enabled may say anything.
   function automatic logic two(tap_t a, tap_t b);
     return !(a.en && b.en && a.bank == b.bank);
   endfunction
-  `FV_ASSUME(m_array, two(array_tap_i[0], array_tap_i[1]) && array_tap_i[0].bank < 9 && array_tap_i[1].bank < 9)
-  `FV_ASSUME(m_load, two(load_tap_i[0], load_tap_i[1]) && load_tap_i[0].bank < 9 && load_tap_i[1].bank < 9)
+  function automatic logic exists(tap_t t);
+    return !t.en || t.bank < 4'd9;
+  endfunction
+  `FV_ASSUME(m_array, two(array_tap_i[0], array_tap_i[1]) && exists(array_tap_i[0]) && exists(array_tap_i[1]))
+  `FV_ASSUME(m_load, two(load_tap_i[0], load_tap_i[1]) && exists(load_tap_i[0]) && exists(load_tap_i[1]))
   `FV_ASSUME(m_vector, two(vector_tap_i[0], vector_tap_i[1]) && two(vector_tap_i[0], vector_tap_i[2]) && two(vector_tap_i[1], vector_tap_i[2])
-             && vector_tap_i[0].bank < 9 && vector_tap_i[1].bank < 9 && vector_tap_i[2].bank < 9)
+             && exists(vector_tap_i[0]) && exists(vector_tap_i[1]) && exists(vector_tap_i[2]))
   // A request of LOAD stays until its grant.
   logic       waits_q;
   tap_t       load_tap_q [2];
-  logic [7:0] load_word_q[2];
+  logic [Cp*8-1:0] load_word_q[2];
   always_ff @(posedge clk_i) begin
     waits_q     <= rst_ni && load_valid_i && !load_grant;
     load_tap_q  <= load_tap_i;
@@ -85,7 +93,7 @@ module fv_kt_stream_buf
   always_comb begin
     reads_ok = 1'b1;
     for (int unsigned t = 0; t < 9; t++) begin
-      if (tap_i[t].bank > 4'd8 || (t > 1 && tap_i[t].en)) reads_ok = 1'b0;  // two taps stand for nine
+      if (!exists(tap_i[t])) reads_ok = 1'b0;
       for (int unsigned u = 0; u < t; u++) if (!two(tap_i[t], tap_i[u])) reads_ok = 1'b0;
     end
   end
@@ -93,7 +101,7 @@ module fv_kt_stream_buf
 
   // The watched place and what was last written there; -1 and -2 cycles ago are still on their way.
   logic [3:0] bank_q;
-  logic [0:0] addr_q;
+  logic [Aw-1:0] addr_q;
   always_ff @(posedge clk_i) begin
     if (!past_ok_q) begin
       bank_q <= pick_bank_i;
@@ -105,10 +113,10 @@ module fv_kt_stream_buf
   `FV_ASSUME(m_bank, pick_bank_i <= 4'd8)
 
   function automatic logic here(tap_t t);
-    return t.en && t.bank == bank_q && t.addr[0] == addr_q;
+    return t.en && t.bank == bank_q && t.addr[Aw-1:0] == addr_q;
   endfunction
   logic       hit;
-  logic [7:0] value;
+  logic [Cp*8-1:0] value;
   always_comb begin
     hit   = 1'b0;
     value = '0;
@@ -117,7 +125,7 @@ module fv_kt_stream_buf
     if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_tap_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
   end
   logic       on, was_on_q, hit1_q, known_q;
-  logic [7:0] value1_q, stored_q;
+  logic [Cp*8-1:0] value1_q, stored_q;
   assign on = past_ok_q && rst_ni;
   always_ff @(posedge clk_i) begin
     if (!on) begin
@@ -134,7 +142,7 @@ module fv_kt_stream_buf
   // a read issued now sees what is stored now and arrives a cycle later
   logic       read_q, known1_q;
   logic [3:0] tap_q;
-  logic [7:0] expect_q;
+  logic [Cp*8-1:0] expect_q;
   logic       read;
   logic [3:0] tap;
   always_comb begin
@@ -149,7 +157,7 @@ module fv_kt_stream_buf
     expect_q <= stored_q;
   end
   // what ties the watched place to the banks
-  logic [7:0] mem_at[9];
+  logic [Cp*8-1:0] mem_at[9];
   for (genvar b = 0; b < 9; b++) begin : g_mem
     assign mem_at[b] = dut.g_bank[b].u_ram.mem[addr_q];
   end
@@ -179,5 +187,5 @@ module fv_kt_stream_buf
 
   `FV_COVER(c_three, on && array_we_i && vector_we && load_we[0] && array_tap_i[0].en && vector_tap_i[0].en)
   `FV_COVER(c_parts, on && load_valid_i && load_grant && done_q[0] && load_we[1])
-  `FV_COVER(c_read, on && read_q && known1_q && expect_q == 8'h5a)
+  `FV_COVER(c_read, on && read_q && known1_q && expect_q == 'h5aa5 && tap_q == 4'd8)
 endmodule
