@@ -69,10 +69,14 @@ def tests(names, inside):
 
 
 def proofs():
-    """{module: proofs of that name, then other proofs that read it}"""
+    """{module: proofs of that name, then other proofs that read it and do not say `#beside`}"""
     own, other = {}, {}
     for path in found("formal/*.sby"):
-        for module in re.findall(r"rtl/\w+/(\w+)\.sv", read(path).split("[files]")[-1]):
+        text = read(path)
+        beside = " ".join(re.findall(r"^#beside (.*)$", text, re.M)).split()
+        for module in re.findall(r"rtl/\w+/(\w+)\.sv", text.split("[files]")[-1]):
+            if module in beside:
+                continue
             (own if stem(path) == module else other).setdefault(module, set()).add(stem(path))
     return own, other
 
