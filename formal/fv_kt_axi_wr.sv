@@ -2,7 +2,7 @@
 // The write master against a free but legal AXI4 memory (data may be taken before their address).
 //   rules       (by induction) AW and W stable until taken, bursts of 1 to MaxBeats beats inside a page, never more than
 //               Outstanding without a response, all data of an issued burst at hand, busy_o covers all that is under
-//               way, and an arbitrary burst has the same length on AW as between two LASTs on W
+//               way and falls, and an arbitrary burst has the same length on AW as between two LASTs on W
 //   end to end  (EndToEnd, bounded) each beat has the address, the strobes and the data of its request; done_o comes
 //               once a request, after the response of its last burst
 module fv_kt_axi_wr #(
@@ -317,6 +317,21 @@ module fv_kt_axi_wr #(
     `FV_ASSERT(a_all_done, busy || done || done_q == completed_q)
     `FV_COVER(c_second, done && done_q == 4'd1 && 32'(g_bytes[which]) > 2 * Lanes)
   end else begin : gen_any_order
+    // ---- busy_o falls: what is left of the requests taken never grows without another one, and shrinks in every cycle in which
+    // data come and the memory takes and answers. So it falls after at most `left` such cycles.
+    wire [31:0] todo    = dut.u_split.active_q ? 32'(dut.u_split.todo_q) : 32'd0;
+    wire [31:0] left    = 6 * todo + 3 * 32'(owed) + 32'(w_valid) + 32'(aw_held) + 32'(dut.u_wait.level_q) +
+                          StageBeats - 32'(dut.u_stage.level_q);
+    wire        willing = data_valid_i && aw_ready_i && w_ready_i && (b_valid_i || aw_open_q == '0 || w_open_q == '0);
+    logic        busy_q, alone_q, willing_q;
+    logic [31:0] left_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) {busy_q, alone_q, willing_q} <= '0;
+      else {busy_q, alone_q, willing_q} <= {busy, !take, willing};
+    end
+    always_ff @(posedge clk_i) left_q <= left;
+    `FV_ASSERT(a_falls, !alone_q || (left <= left_q && (!busy_q || !willing_q || left < left_q)))
+    `FV_COVER(c_falls, busy_q && !busy && alone_q)
     `FV_COVER(c_data_first, w_open_q != '0 && aw_open_q == '0)
   end
 endmodule
