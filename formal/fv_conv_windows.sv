@@ -10,6 +10,7 @@
 //   a_there    the columns of a window that lie in the map have been read and are not yet overwritten
 //   a_cell     and belong to this row of windows: one read, picked at an arbitrary moment, is followed until windows show it
 //              (commands of one tile and one piece row)
+//   a_moves    with all permissions, a read or a window comes in every cycle (the same commands)
 // In modes 1x1 and column window and read share a slot (a_whole). What the line buffer does with a column is kt_line_buf's
 // proof; the pipeline between the two is of fixed latency (kt_conv).
 module fv_conv_windows
@@ -30,6 +31,7 @@ module fv_conv_windows
   input logic  pick_i
 );
   localparam bit Whole = Mode != kt_array_pkg::Mode3x3;
+  localparam bit Given = Part == 3 || Part == 4;  // properties of parts 1 and 2 are assumed
   typedef logic signed [12:0] num_t;
 
   conv_t cmd_q, cmd;
@@ -77,11 +79,12 @@ module fv_conv_windows
   `include "fv_reset.svh"
 
   // The proof has parts, since none of them needs all invariants: what is read (1), how columns are counted (2), and from these
-  // a_there (3) and, from all of that, a_cell (4). Part 0 is parts 1 and 2, for modes 1x1 and column.
+  // a_there (3) and, from all of that, a_cell (4). Part 0 is parts 1 and 2, for modes 1x1 and column,
+  // part 5 all four for the commands of part 4: what judges mutants.
   // `part`: the one that does without this property (0: none).
 `define FV_PART(name, part, expr) \
-  `FV_ASSERT(name, Part >= 3 || (Part != 0 && Part == (part)) || (expr)) \
-  `FV_ASSUME(m_``name, Part < 3 || !(past_ok_q && rst_ni) || (expr))
+  `FV_ASSERT(name, Given || (Part != 0 && Part == (part)) || (expr)) \
+  `FV_ASSUME(m_``name, !Given || !(past_ok_q && rst_ni) || (expr))
 
 
   // as in kt_conv: a command is taken when the one before has issued its last window
@@ -100,9 +103,9 @@ module fv_conv_windows
     shrunk.column_stride      = 4'(Stride);
     shrunk.columns            = 10'(c.columns[1:0]);
     shrunk.rows               = 10'(c.rows[1:0]);
-    shrunk.tiles              = (Part == 4) ? 10'd1 : 10'(c.tiles[1:0]);
+    shrunk.tiles              = (Part >= 4) ? 10'd1 : 10'(c.tiles[1:0]);
     shrunk.passes             = 10'(c.passes[1:0]);
-    shrunk.more_piece_rows    = (Part == 4) ? 4'd0 : 4'(c.more_piece_rows[0]);
+    shrunk.more_piece_rows    = (Part >= 4) ? 4'd0 : 4'(c.more_piece_rows[0]);
     shrunk.more_piece_columns = 4'(c.more_piece_columns[0]);
     shrunk.in_width           = 10'(c.in_width[2:0]);
     shrunk.in_height          = 10'(c.in_height[2:0]);
@@ -354,12 +357,13 @@ module fv_conv_windows
     assign there = index - first >= 0 &&
                index - first < num_t'(row_q[s_q.piece_column[0]]) && pushed - index > 0 && pushed - index <= 4 &&
                2'(win_col + 2'(c)) == index[1:0];
-    `FV_ASSERT(a_there, Part != 3 || !(on && token.valid && inside_map && !Whole) || there)
+    `FV_ASSERT(a_there, (Part != 3 && Part != 5) || !(on && token.valid && inside_map && !Whole) || there)
     `FV_ASSUME(m_there, Part != 4 || !(on && token.valid && inside_map && !Whole) || there)
-    `FV_ASSERT(a_cell, Part != 4 || !(on && token.valid && inside_map && !Whole && follow_q && index == index_q) ||
+    `FV_ASSERT(a_cell, Part < 4 || !(on && token.valid && inside_map && !Whole && follow_q && index == index_q) ||
                (s_q[$bits(place_t)-1:4] == place_q[$bits(place_t)-1:4] && column + c == column_q))
   end
 
+  `FV_ASSERT(a_moves, Part < 4 || !(on && weights_i && params_i && credit_i) || rd || token.valid)
   `FV_PART(a_column, 1, !(on && rd && !Whole) || rd_col == 2'(num_t'(dut.pushed_q)))
 
   // ---- invariants: the command, the two walks
@@ -396,7 +400,7 @@ module fv_conv_windows
     if (keep - first < 0) keep = first;
   end
   `FV_PART(i_ring, 1, !(on && !Whole) || num_t'(dut.pushed_q) - keep <= 4)
-  `FV_ASSERT(i_follow, Part != 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.piece_column))) &&
+  `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.piece_column))) &&
              index_q >= columns_before(place_q) &&
              index_q < columns_before(place_q) + num_t'(row_q[place_q.piece_column[0]]) &&
              column_q == from(num_t'(place_q.piece_column)) + index_q - columns_before(place_q)))
@@ -414,7 +418,7 @@ module fv_conv_windows
   for (genvar c = 0; c < 2; c++) begin : g_length
     `FV_PART(i_length, 1, !(on && !Whole) || (num_t'(row_q[c]) == length(num_t'(c)) && row_q[c] <= 4'd8))
   end
-  `FV_ASSERT(i_before, Part != 4 || !(on && !Whole) || (s_before_q == columns_before(s_q) && r_before_q == columns_before(r_q)))
+  `FV_ASSERT(i_before, Part < 4 || !(on && !Whole) || (s_before_q == columns_before(s_q) && r_before_q == columns_before(r_q)))
 
   // ---- invariants: positions, slots and rows of the reader
   num_t piece_word, group_word, steps;
