@@ -8,7 +8,8 @@
 // One row, picked at power-up, and one pass, picked when its load begins, are followed.
 //
 // OB besides: no row ever reads an accumulator in the cycle that writes it, though passes may be one pixel long and follow
-// each other as closely as the loader lets them. (Every pass here reads and writes.)
+// each other as closely as the loader lets them; and every row begins, keeps and ends sums as the slot's token says, at its pixel,
+// one cycle after the row above. (Passes that begin or end sums are any.)
 module fv_weight_swap
   import kt_pkg::*;
   import kt_array_pkg::*;
@@ -26,6 +27,8 @@ module fv_weight_swap
   input logic           swap_i,
   input logic           valid_i,  // a slot inside a pass, behind its first
   input logic           last_i,
+  input logic           begins_i,  // sums begin in this slot, end in it
+  input logic           ends_i,
   input logic           pick_i,
   input logic [KpW-1:0] pick_row_i
 );
@@ -67,7 +70,7 @@ module fv_weight_swap
       token3_q <= '0;
     end else begin
       load_q   <= rd_en;
-      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: 1'b0, last: 1'b0};
+      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: begins_i, last: ends_i};
       token2_q <= token1_q;
       token3_q <= token2_q;
     end
@@ -261,6 +264,31 @@ module fv_weight_swap
   end
   `FV_ASSERT(i_first, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
   `FV_ASSERT(i_last, !token1_q.valid || last_pixel_q == pixel1_q)
+
+  // ---- slots: what row k has with its activations (k) and with its sum (k + 1)
+  typedef struct packed {
+    logic       valid, first, last;
+    logic [1:0] pixel;
+  } slot_t;
+  slot_t slot_q[Kp+1];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      slot_q <= '{default: '0};
+    end else begin
+      slot_q[0] <= '{valid: token3_q.valid, first: token3_q.first, last: token3_q.last, pixel: pixel3_q};
+      for (int unsigned k = 0; k < Kp; k++) slot_q[k+1] <= slot_q[k];
+    end
+  end
+  for (genvar k = 0; k < int'(Kp); k++) begin : g_sums
+    wire slot_t sum = slot_q[k+1];
+    `FV_ASSERT(a_reads, u_array.acc_rd[k] == (slot_q[k].valid && !slot_q[k].first) &&
+               (!slot_q[k].valid || u_array.act_pixel_q[k] == slot_q[k].pixel))
+    `FV_ASSERT(a_writes, u_array.acc_wr[k] == (sum.valid && !sum.last) && (!sum.valid || u_array.sum_pixel_q[k] == sum.pixel))
+    `FV_ASSERT(a_result, valid[k] == (sum.valid && sum.last))
+    `FV_ASSERT(a_total, !sum.valid || total[k] == u_array.sum[k] + (sum.first ? 32'd0 : u_array.old[k]))
+    `FV_ASSERT(i_flags, !slot_q[k].valid || (u_array.act_first_q[k] == slot_q[k].first && u_array.act_last_q[k] == slot_q[k].last))
+    `FV_ASSERT(i_valid, u_array.act_valid_q[k] == slot_q[k].valid)
+  end
 
   logic busy_q;
   always_ff @(posedge clk_i) busy_q <= follow_q == 2'd3 && over_q;
