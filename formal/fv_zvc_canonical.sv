@@ -1,7 +1,7 @@
 `include "fv.svh"
 // Expander into compressor, arbitrary units: a segment that came out without an error is packed again into the units that
 // went in. So there is no corrupt segment that the expander takes for a right one. Each segment gives its number of beats,
-// the last of them marked, and takes its units, whatever they hold.
+// the last of them marked, and takes its units, whatever they hold, without waiting for the next.
 module fv_zvc_canonical #(
   parameter int unsigned Lanes = 4,
   parameter int unsigned ElemW = 8,
@@ -82,6 +82,15 @@ module fv_zvc_canonical #(
   wire [NumW-1:0] num   = num_q[rd_q];
   wire [31:0]     beats = (32'(num) + Lanes - 1) / Lanes;
   `FV_ASSERT(a_beats, !e_valid || (wr_q != rd_q && e_last == (32'(beat_q) + 1 == beats)))
+
+  // segments that are all in come out, right or wrong: a beat shows within four cycles
+  logic [2:0] idle_q;
+  wire idle = wr_q != rd_q && first_q && !e_valid;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) idle_q <= '0;
+    else idle_q <= idle ? idle_q + 3'd1 : '0;
+  end
+  `FV_ASSERT(a_moves, idle_q <= 3'd4)
 
   logic             out_valid, out_last;
   logic [BeatW-1:0] out_data;
