@@ -12,12 +12,17 @@ import lint
 import tools
 
 
+def read(parameters):
+    """The yosys commands that read the whole design as one module."""
+    return [lint.read_slang(parameters), f"hierarchy -check -top {lint.TOP}", "proc", "opt_clean", "memory -nomap"]
+
+
+# What Verilog has no operator for, or one that simulators differ in: a part-select that reaches outside its vector.
+TO_VERILOG = ["techmap -map scripts/bwmux.v t:$bwmux", "techmap t:$shiftx r:B_SIGNED=1 %i", "opt_clean -purge"]
+
+
 def script(parameters, output):
-    return (f"{lint.read_slang(parameters)}; "
-            f"hierarchy -check -top {lint.TOP}; proc; opt_clean; memory -nomap; "
-            # Bitwise multiplexers have no operator in Verilog.
-            f"simplemap t:$bwmux; opt_clean -purge; check -assert; "
-            f"write_verilog -noattr {output}")
+    return "; ".join([*read(parameters), *TO_VERILOG, "check -assert", f"write_verilog -noattr {output}"])
 
 
 def main():

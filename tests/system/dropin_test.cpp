@@ -1,5 +1,6 @@
 // The generated Verilog-2005 file of the design (scripts/dropin.py) beside the SystemVerilog it was made from: the demo
-// network, the same outputs and the same counters, under the same random memory.
+// network, on chip, through memory and through memory compressed: the same outputs and the same counters, under the same
+// random memory.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,8 +29,9 @@ struct Outcome {
   Counters counters;
 };
 
-Outcome run_on(tb::SimDevice& device, const Graph& graph, std::span<const Int8Values> inputs) {
-  Driver driver(device, graph, compile(graph, preset(kConfig)), {});
+Outcome run_on(tb::SimDevice& device, const Graph& graph, const CompileOptions& options,
+               std::span<const Int8Values> inputs) {
+  Driver driver(device, graph, compile(graph, preset(kConfig), options), {});
   Outcome run{driver.run(inputs), {}};
   run.counters = driver.read_counters();
   return run;
@@ -38,23 +40,29 @@ Outcome run_on(tb::SimDevice& device, const Graph& graph, std::span<const Int8Va
 TEST(Dropin, RunsTheDemoNetwork) {
   const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
   std::mt19937_64 random(test::seed());
-  for (int i = 0; i < 3; i++) {
+  CompileOptions compressed;
+  compressed.keep_on_chip = false;
+  compressed.compress = Compress::kOn;
+  CompileOptions in_memory = compressed;
+  in_memory.compress = Compress::kOff;
+  for (const CompileOptions& options : {CompileOptions{}, in_memory, compressed}) {
     const auto inputs = test::draw_inputs(graph, random);
     const auto original = test::make_device(kConfig, test::seed());
     tb::SimModel<Vkaiten_dropin, tb::NoTrace, evaluate> dropin(
         {original->memory().options(), false, "", 0, UINT64_MAX});
     EXPECT_EQ(read_config(dropin).name, kConfig);
-    std::mt19937_64 timing(test::seed() + unsigned(i)), same = timing;
+    std::mt19937_64 timing(random()), same = timing;
     test::draw_timing(*original, timing);
     test::draw_timing(dropin, same);
-    const Outcome expected = run_on(*original, graph, inputs);
-    const Outcome run = run_on(dropin, graph, inputs);
+    const Outcome expected = run_on(*original, graph, options, inputs);
+    const Outcome run = run_on(dropin, graph, options, inputs);
     const auto reference = run_reference(graph, inputs);
     for (std::size_t o = 0; o < graph.outputs.size(); o++) {
       EXPECT_EQ(run.outputs[o], reference[std::size_t(graph.outputs[o])]) << "output " << o;
     }
     EXPECT_EQ(run.outputs, expected.outputs);
     EXPECT_EQ(run.counters.values, expected.counters.values);
+    EXPECT_EQ(run.counters["zvc_written_packed"] > 0, options.compress == Compress::kOn);
   }
 }
 
