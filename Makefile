@@ -9,7 +9,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup configure build demo check check-long verilate lint formal mutate synth dropin fuzz coverage bench generate clean distclean
+.PHONY: help setup configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,9 @@ formal: setup ## all proofs (scripts/formal.py runs single ones)
 
 mutate: setup ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/mutation.md)
 	@python3 scripts/mutate.py --check -j $(JOBS)
+
+mutants: setup ## a few mutants of every module: whole programs must find them (docs/mutants.md)
+	@python3 scripts/mutants.py --check -j $(JOBS)
 
 synth: setup ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))

@@ -2,8 +2,9 @@
 """Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, coverage, generated files. Each
 step is counted.
 
-usage: check.py [--preset P] [-j N] [--long]
-Results go under build/check/: one JUnit file a step and summary.json. Skipped tests are listed by name; the last line is
+usage: check.py [--preset P] [-j N] [--long] [--only STEP,...]
+Results go under build/check/: one JUnit file a step and summary.json, written after each step, so that what was interrupted can go
+on with --only: the other steps stay in the summary as they were, each with the commit it looked at. Skipped tests are listed by name; the last line is
 `N passed, N failed` or `N passed, N failed, N skipped`. Exit code 1 if anything failed, 130 after Ctrl-C."""
 import argparse
 import glob
@@ -20,6 +21,8 @@ import coverage
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
+STEPS = ["build", "tests", "lint", "lint_software", "formal", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
+         "mutants", "verilators", "coverage_build", "coverage", "generated"]
 
 
 def heading(text):
@@ -71,13 +74,30 @@ class Check:
         self.passed = self.failed = 0
         self.skipped = []  # names
         self.steps = []
+        self.commit = tools.commit()
+
+    def wants(self, *steps):
+        """Whether one of these steps is to be run."""
+        return not self.args.only or any(step in self.args.only for step in steps)
+
+    def summarise(self):
+        """Writes summary.json."""
+        path = os.path.join(OUT, "summary.json")
+        ran = {step["step"] for step in self.steps}
+        try:
+            with open(path) as f:
+                before = [s for s in json.load(f)["steps"] if self.args.only and s["step"] not in ran]
+        except (OSError, ValueError, KeyError):
+            before = []
+        tools.write(path, json.dumps({"steps": sorted(before + self.steps, key=lambda s: STEPS.index(s["step"]))}, indent=1) + "\n")
 
     def count(self, step, passed, failed, skipped, seconds):
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
         self.steps.append({"step": step, "passed": passed, "failed": failed, "skipped": skipped,
-                           "seconds": round(seconds, 1)})
+                           "seconds": round(seconds, 1), "commit": self.commit})
+        self.summarise()
         print(f"   {step}: {tools.verdict(passed, failed, len(skipped))} in {seconds:.0f} s", flush=True)
 
     def junit(self, step, path, seconds):
@@ -192,32 +212,39 @@ class Check:
         os.makedirs(OUT, exist_ok=True)
         preset, long, jobs = self.args.preset, self.args.long, ["-j", str(self.args.j)]
         longer = ["--long"] if long else []
-        if self.build("build", preset):
-            self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
-        else:
-            print("   tests not run: the build failed", flush=True)
-        self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
-        self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
-        self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
-        self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
-        if self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
-            self.tests("sanitized_tests", "sanitize", "-L", "^software$")
-            self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
-                        junit="build-sanitize/fuzz/junit.xml")
+
+        def script(step, *rest, junit):
+            if self.wants(step):
+                self.script(step, *rest, junit=junit)
+
+        if self.wants("build", "tests"):
+            if self.build("build", preset):
+                if self.wants("tests"):
+                    self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
+            else:
+                print("   tests not run: the build failed", flush=True)
+        script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
+        script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
+        script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
+        script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
+        if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
+           self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
+            if self.wants("sanitized_tests"):
+                self.tests("sanitized_tests", "sanitize", "-L", "^software$")
+            script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]), junit="build-sanitize/fuzz/junit.xml")
         if long:
-            self.script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
-            self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
-        if self.build("coverage_build", "coverage", *coverage.PROGRAMS):
-            self.script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
-        self.generated()
+            script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
+            script("mutants", "mutants.py", "--check", *jobs, junit="build-mutants/junit.xml")
+            script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
+        if self.wants("coverage_build", "coverage") and self.build("coverage_build", "coverage", *coverage.PROGRAMS):
+            script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
+        if self.wants("generated"):
+            self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)
         if self.skipped:
             print("skipped:", flush=True)
             for name in self.skipped:
                 print(f"  {name}", flush=True)
-        tools.write(os.path.join(OUT, "summary.json"),
-                    json.dumps({"passed": self.passed, "failed": self.failed, "skipped": self.skipped,
-                                "steps": self.steps}, indent=1) + "\n")
         print(tools.verdict(self.passed, self.failed, len(self.skipped)), flush=True)
         return int(self.failed != 0)
 
@@ -227,7 +254,11 @@ def main():
     parser.add_argument("--preset", default="default")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("--long", action="store_true", help="the tests labelled long and the long proofs too")
-    return Check(parser.parse_args()).run()
+    parser.add_argument("--only", type=lambda text: text.split(","), metavar="STEP,...", help=", ".join(STEPS))
+    args = parser.parse_args()
+    if unknown := set(args.only or []) - set(STEPS):
+        parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
+    return Check(args).run()
 
 
 if __name__ == "__main__":

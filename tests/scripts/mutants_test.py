@@ -1,0 +1,37 @@
+"""Mutants of the machine: where one is, what is recorded of them."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
+import mutants
+
+# As yosys lists one: of a cell made of two places, the second in the module asked for.
+COMMAND = (r"mutate -mode cnot1 -module kaiten_top -cell $and$42 -port \Y -portbit 3 -ctrlbit 1 "
+           "-src rtl/common/kt_pkg.sv:29.1-29.9 -src rtl/control/kt_watchdog.sv:49.25-49.30")
+
+
+class Places(unittest.TestCase):
+    def test_is_where_the_module_has_it(self):
+        mutant = mutants.Mutant("kt_watchdog", 7, COMMAND)
+        self.assertEqual(mutant.place, "cnot1 kt_watchdog.sv:49.25-49.30")
+        with open(os.path.join(mutants.tools.ROOT, "rtl/control/kt_watchdog.sv")) as f:
+            self.assertEqual(mutant.source(), f.read().splitlines()[48].strip())
+
+    def test_the_top_has_a_place_too(self):
+        mutant = mutants.Mutant("kaiten_top", 1, "mutate -mode inv -module kaiten_top -src rtl/kaiten_top.sv:7.3-7.9")
+        self.assertEqual(mutant.place, "inv kaiten_top.sv:7.3-7.9")
+
+
+class Rates(unittest.TestCase):
+    def test_survivors_are_named(self):
+        found, missed = mutants.Mutant("kt_watchdog", 1, COMMAND), mutants.Mutant("kt_watchdog", 2, COMMAND)
+        found.found_by = "soak_test"
+        self.assertEqual(mutants.outcome([found, missed]), {"killed": 1, "of": 2, "survivors": [missed.place]})
+
+    def test_modules_with_more_mutants_weigh_more(self):
+        self.assertEqual(mutants.rate([{"killed": 1, "of": 1}, {"killed": 0, "of": 3}]), 25.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
