@@ -55,7 +55,7 @@ def find_or_skip(name):
 
 
 def run(command, limit=None, **options):
-    """Runs to the end in its own process group, so that a time limit or Ctrl-C leaves nothing behind.
+    """Runs to the end in its own session, so that a time limit or Ctrl-C leaves nothing behind.
     Returns (exit code or None at the limit, output)."""
     options.setdefault("env", environment())
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -75,11 +75,28 @@ def run(command, limit=None, **options):
         _running.discard(proc)
 
 
+def session(leader):
+    """Processes of the session that this one began, itself among them, whatever process groups they have made."""
+    members = []
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(stat) as f:
+                fields = f.read().rpartition(")")[2].split()  # state, parent, group, session
+        except OSError:
+            continue  # it has ended
+        if int(fields[3]) == leader and fields[0] != "Z":
+            members.append(int(stat.split("/")[2]))
+    return members
+
+
 def kill(proc):
-    try:
-        os.killpg(proc.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    """Ends it and what it has started."""
+    while members := session(proc.pid):  # again for what was started meanwhile
+        for pid in members:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
 
 def kill_all():

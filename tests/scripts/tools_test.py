@@ -1,8 +1,10 @@
-"""What scripts share: preparing yosys once, however many ask at the same time; tables with a column written by hand."""
+"""What scripts share: preparing yosys once, however many ask at the same time; time limits; tables with a column written by hand."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts")
@@ -50,6 +52,31 @@ class WarmYosys(unittest.TestCase):
         for _ in range(2):
             self.warm().communicate()
         self.assertEqual(len(self.calls()), 2)
+
+
+class Limit(unittest.TestCase):
+    def test_ends_what_has_a_process_group_of_its_own(self):
+        """As the solvers of sby have."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "pid")
+            solver = f"import os, time; os.setpgid(0, 0); open({file!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+            start = time.time()
+            code, _ = tools.run(["sh", "-c", f'{sys.executable} -c "{solver}" & wait'], limit=2)
+            self.assertIsNone(code)
+            self.assertLess(time.time() - start, 30)
+            with open(file) as f:
+                pid = int(f.read())
+        for _ in range(50):  # until somebody has waited for it
+            try:
+                with open(f"/proc/{pid}/stat") as f:
+                    state = f.read().rpartition(")")[2].split()[0]
+            except OSError:
+                return
+            if state == "Z":
+                return
+            time.sleep(0.1)
+        os.kill(pid, signal.SIGKILL)
+        self.fail(f"process {pid} is still there")
 
 
 class Explained(unittest.TestCase):
