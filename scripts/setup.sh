@@ -22,6 +22,8 @@ packages=(
   python3 python3-venv berkeley-abc
   shellcheck 'clang-tidy|clang-tidy-14|clang-tidy-15|clang-tidy-16|clang-tidy-17|clang-tidy-18|clang-tidy-19'
 )
+# Runtime of the sanitizers and of libFuzzer, in some distributions a part of clang.
+where_packaged=(libclang-rt-dev)
 requirements=(scripts/requirements.txt)
 if [[ $(uname -m) == x86_64 ]]; then
   requirements+=(scripts/requirements-x86_64.txt)
@@ -39,6 +41,9 @@ collect_missing() {
       installed "$name" && continue 2
     done
     missing+=("${entry%%|*}")
+  done
+  for name in "${where_packaged[@]}"; do
+    installed "$name" || ! apt-cache show "$name" >/dev/null 2>&1 || missing+=("$name")
   done
 }
 
@@ -71,12 +76,13 @@ if command -v apt-get >/dev/null; then
       command -v sudo >/dev/null || die "not root and no sudo: ask an administrator for: apt-get install ${missing[*]}"
       root=(sudo)
     fi
-    say "installing ${#missing[@]} packages: ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 </dev/null; }
     apt update || { tail -n 3 "$log" >&2; die "apt-get update failed (no network?)"; }
+    collect_missing # apt knows all packages now
+    say "installing ${#missing[@]} packages: ${missing[*]}"
     apt install -y --no-install-recommends "${missing[@]}" || { tail -n 5 "$log" >&2; die "apt-get install failed: ${missing[*]}"; }
   fi
 else
