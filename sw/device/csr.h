@@ -70,7 +70,7 @@ constexpr std::uint32_t kBaseLo(std::uint32_t i) { return 0x080 + i * 0x8; }
 // Base register i, bits 39 to 32.
 constexpr std::uint32_t kBaseHi(std::uint32_t i) { return 0x084 + i * 0x8; }
 
-// 64 bits each, the low word first: 0 at the start of a run, counting while it lasts, kept until the next start. Reading a low word keeps the high word of the same moment aside; reading any high word gives what was kept, so low, then high of one counter is one value even during a run.
+// 64 bits each, the low word first: 0 at the start of a run, counting while it lasts, kept until the next start. Reading a low word keeps the high word of the same moment aside; reading any high word gives what was kept, so low, then high of one counter is one value even during a run. The five array_ counters together count each cycle of a run once.
 struct Counter {
   const char* name;
   std::uint32_t offset;  // of the low word; the high word follows

@@ -205,6 +205,9 @@ void Session::check_counters(const Counters& c, bool exact) {
   EXPECT_EQ(c["read_parameters"], parameters);
   EXPECT_EQ(c["read_commands"], read_commands);
   EXPECT_EQ(c["array_busy"], windows);
+  // In each cycle the array either works or waits for one thing.
+  EXPECT_EQ(c["cycles"], c["array_busy"] + c["array_no_command"] + c["array_no_rows"] +
+                             c["array_no_weights"] + c["array_no_output"]);
   const std::uint64_t beat = std::uint64_t(program().config.axi_bytes);
   EXPECT_GE(c["beats_read"] * beat, read + parameters + read_commands);
   EXPECT_GE(c["beats_written"] * beat, c["written_activations"]);
