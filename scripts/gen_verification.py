@@ -107,11 +107,8 @@ def kills():
 
 def killed_by_programs():
     """{module: "8 of 10"}, as scripts/mutants.py recorded them"""
-    try:
-        told = json.loads(read("docs/mutants.json"))
-    except OSError:
-        return {}
-    return {module: f"{r['killed']} of {r['of']}" for module, r in told.items()}
+    records = tools.read_records(os.path.join(tools.ROOT, "docs/mutants.json"))
+    return {module: f"{r['killed']} of {r['of']}" for module, r in records.items()}
 
 
 def coverage():
@@ -139,14 +136,14 @@ def table():
     for module, block in sorted(names.items(), key=lambda item: (item[1] == "rtl", item[1], item[0])):
         rate = killed.get(module)
         rows.append(["top" if block == "rtl" else block, f"`{module}`", listed(own_tests, within, module),
-                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-", by_programs.get(module, "-"), covered.get(module, "-")])
+                     listed(own_proofs, other_proofs, module), f"{rate[0]} of {rate[1]}" if rate else "-",
+                     by_programs.get(module, "-"), covered.get(module, "-")])
     return tools.markdown(["block", "module", "block test", "proof", "killed by proof", "killed by programs", "coverage %"], rows)
 
 
 def summary(path):
     with open(path) as f:
-        found_ = json.load(f)
-    steps = found_["steps"]
+        steps = json.load(f)["steps"]
     rows = [[s["step"], str(s["passed"]), str(s["failed"]), str(len(s["skipped"])), f"{s['seconds']:.0f}", s["commit"]] for s in steps]
     sums = [str(sum(s[what] for s in steps)) for what in ("passed", "failed")]
     rows.append(["all", *sums, str(sum(len(s["skipped"]) for s in steps)), f"{sum(s['seconds'] for s in steps):.0f}", ""])

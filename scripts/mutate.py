@@ -11,7 +11,6 @@ the table of docs/mutation.md, where the last column is written by hand and stay
 --check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
 prints `N passed, N failed`, writes build/mutate/junit.xml. Works in build/mutate/."""
 import argparse
-import json
 import os
 import re
 import resource
@@ -210,12 +209,6 @@ def run(want, args):
             "of": len(verdicts), "killed": killed, "survivors": survivors, "seconds": round(each, 1)}
 
 
-def recorded():
-    """{proof: what --write recorded}"""
-    with open(RECORD) as f:
-        return json.load(f)
-
-
 def check(proof, record, limit):
     """Judges a sample of the mutants recorded; (is it as good as then, what to say)"""
     mutants = Mutants(proof, record["count"], record["seed"], record["depth"])
@@ -234,7 +227,7 @@ def check(proof, record, limit):
 
 
 def check_all(want, args):
-    records = recorded()
+    records = tools.read_records(RECORD)
     results = tools.Results("mutation", 32)
     if unknown := [w for w in want if w not in records]:
         sys.exit(f"mutate: no record of {' '.join(unknown)} in {os.path.relpath(RECORD, tools.ROOT)}")
@@ -259,7 +252,7 @@ def check_all(want, args):
 
 def write(result):
     """Puts a result into both records."""
-    records = recorded() if os.path.exists(RECORD) else {}
+    records = tools.read_records(RECORD)
     proof = result.pop("proof")
     records[proof] = result
     tools.write_records(RECORD, records)

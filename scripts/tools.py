@@ -230,6 +230,14 @@ def write_records(path, records):
     write(path, "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)) + "\n}\n")
 
 
+def read_records(path):
+    """What write_records() wrote; nothing where there is no such file."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as f:
+        return json.load(f)
+
+
 def write_explained(path, name, head, rows):
     """Writes a table between two markers of a file. Its last column, which the rows lack, is written by hand: it stays where
     the one before it, which it explains, says the same as before."""

@@ -139,7 +139,7 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
   result.outputs = driver_->run(inputs);
   result.counters = driver_->read_counters();
 
-  if (device_.watchable()) EXPECT_EQ(watcher.verdict(), "");
+  if (watching) EXPECT_EQ(watcher.verdict(), "");
   const std::size_t outputs = graph_.outputs.size();
   EXPECT_EQ(result.outputs.size(), std::size_t(program().images) * outputs);
   for (std::size_t i = 0; i < result.outputs.size(); i++) {
