@@ -90,8 +90,9 @@ module fv_kt_axi_gate (
              !ar_q && !aw_q && !w_q))
   `FV_ASSERT(a_stays, !(on && idle_q) || (idle && !ar_valid && !aw_valid && !w_valid))
   `FV_ASSERT(a_rest, !(on && halt_i && !idle) || ar_valid || aw_valid || w_valid || reads_q != '0 || answers_q != '0)
-  // also with a memory that takes no data before their address
+  // also with a memory that takes no data before their address, or no address before its data
   `FV_ASSERT(a_address, !(on && halt_i && w_valid && ahead_aw_q == '0) || aw_valid)
+  `FV_ASSERT(a_data, !(on && halt_i && aw_q && ahead_w_q == '0 && w_i) || w_valid)
   `FV_ASSERT(a_swallows, !(on && halt_i) || (r_ready && b_ready && !m_r_valid))
 
   // ---- invariants

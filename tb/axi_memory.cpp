@@ -270,7 +270,7 @@ void AxiMemory::drive() {
     }
     *w_.b_valid = b_on_;
     const bool room = writes_.size() + responses_.size() < options_.max_writes;
-    *w_.aw_ready = room && !random_.percent(options_.stall_aw);
+    *w_.aw_ready = room && (!options_.data_first || !early_.empty()) && !random_.percent(options_.stall_aw);
     *w_.w_ready =
         early_.size() < 64 && (!bounded || write_credit >= write_cost) && !random_.percent(options_.stall_w);
   }

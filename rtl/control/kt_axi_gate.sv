@@ -3,7 +3,8 @@
 //
 //   halt_i low    handshakes pass through, nothing is added or delayed
 //   halt_i high   no new address passes; what was offered stays offered until it is taken; read beats are swallowed; write
-//                 bursts whose address or first beat went out are completed. kt_axi_wr has all data of such a burst.
+//                 bursts whose address or first beat was offered are completed: a memory may wait for either before it
+//                 takes the other. kt_axi_wr has all data of such a burst.
 //   idle_o        nothing is outstanding or offered; with halt_i high it then stays so
 //
 // Once high, halt_i stays high until the masters have been reset. This block is not reset with them.
@@ -55,7 +56,7 @@ module kt_axi_gate (
 
   assign pass_ar = !halt_i || ar_held_q;
   assign pass_aw = !halt_i || aw_held_q || ahead;
-  assign pass_w  = !halt_i || w_held_q || inside_q || (!owed_q[CountW-1] && owed_q != '0);
+  assign pass_w  = !halt_i || w_held_q || inside_q || (!owed_q[CountW-1] && owed_q != '0) || (aw_held_q && owed_q == '0);
 
   assign ar_valid_o   = m_ar_valid_i && pass_ar;
   assign m_ar_ready_o = ar_ready_i && pass_ar;

@@ -87,6 +87,7 @@ void draw_timing(tb::SimDevice& device, std::mt19937_64& random) {
   }
   o.shuffle_ids = below(2) != 0;
   o.seed = random();
+  o.data_first = o.seed % 4 == 0;
   device.memory().set_options(o);
 }
 
@@ -96,7 +97,8 @@ std::string timing_text(const tb::AxiMemoryOptions& o) {
                      std::to_string(o.max_reads) + "/" + std::to_string(o.max_writes) + ", stalls";
   for (unsigned s : {o.stall_ar, o.stall_r, o.stall_aw, o.stall_w, o.stall_b})
     text += " " + std::to_string(s);
-  return text + " %" + (o.separate_directions ? ", separate" : "") + (o.shuffle_ids ? ", shuffled" : "");
+  return text + " %" + (o.separate_directions ? ", separate" : "") + (o.shuffle_ids ? ", shuffled" : "") +
+         (o.data_first ? ", data first" : "");
 }
 
 Session::Session(tb::SimDevice& device, const Graph& graph, const Config& config,

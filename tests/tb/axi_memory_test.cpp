@@ -137,6 +137,27 @@ TEST(AxiMemory, DataMayComeBeforeTheirAddress) {
   EXPECT_TRUE(b.memory.idle());
 }
 
+TEST(AxiMemory, TakesNoAddressBeforeDataWhenSaid) {
+  auto o = options();
+  o.data_first = true;
+  Bench<64> b(o);
+  b.w.aw_valid = 1;
+  for (int i = 0; i < 5; i++) {
+    b.edge();
+    EXPECT_FALSE(b.w.aw_ready);
+  }
+  b.w.aw_valid = 0;
+  b.data(1, ~uint64_t{0}, false);
+  EXPECT_TRUE(b.w.aw_ready);
+  b.write(kBase, 2);
+  EXPECT_FALSE(b.w.aw_ready);
+  b.data(2, ~uint64_t{0}, true);
+  for (int i = 0; i < 5; i++) b.edge();
+  EXPECT_EQ(b.memory.at(kBase, 1)[0], 1);
+  EXPECT_EQ(b.memory.at(kBase + 64, 1)[0], 2);
+  EXPECT_TRUE(b.memory.idle());
+}
+
 TEST(AxiMemory, BandwidthOfOneDirection) {
   for (const double rate : {64.0, 32.0, 19.2, 6.4, 1.0}) {
     auto o = options();

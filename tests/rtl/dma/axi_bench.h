@@ -29,6 +29,7 @@ inline tb::AxiMemoryOptions random_timing(std::mt19937_64& rng) {
   o.stall_b = percent();
   o.shuffle_ids = rng() % 2;
   o.seed = rng();
+  o.data_first = o.seed % 4 == 0;
   return o;
 }
 

@@ -173,6 +173,10 @@ TEST_P(SoftReset, AfterALongProgramThatNeverEnds) {
 
 TEST_P(SoftReset, AtAnyMoment) {
   for (int round = 0; round < 60; ++round) {
+    tb::AxiMemoryOptions memory = device_->memory().options();
+    memory.data_first = round % 2;
+    memory.seed = random_();
+    device_->memory().set_options(memory);
     start(copy_program(6));
     device_->step(static_cast<std::uint64_t>(pick(random_, 3000)));
     soft_reset();
