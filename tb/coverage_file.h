@@ -54,6 +54,9 @@ class CoverageFile {
 
 inline void save_coverage(VerilatedContext& context) { CoverageFile::add(context); }
 
+// For VerilatedContext::randReset: registers start at random, but not where what changes is counted, as random bits would.
+inline constexpr int kInitialState = 0;
+
 }  // namespace kaiten::tb
 
 #else
@@ -61,6 +64,8 @@ inline void save_coverage(VerilatedContext& context) { CoverageFile::add(context
 namespace kaiten::tb {
 
 inline void save_coverage(VerilatedContext&) {}
+
+inline constexpr int kInitialState = 2;
 
 }  // namespace kaiten::tb
 

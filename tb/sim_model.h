@@ -32,7 +32,7 @@ class SimModel final : public SimDevice {
         context_(std::make_unique<VerilatedContext>()),
         memory_(options.memory),
         log_(true) {
-    context_->randReset(options.debug ? 2 : 0);
+    context_->randReset(options.debug ? kInitialState : 0);
     context_->randSeed(static_cast<int>(options.memory.seed % 0x7fffffff) + 1);
     context_->traceEverOn(!options.wave_file.empty());
     top_ = std::make_unique<Model>(context_.get());

@@ -18,7 +18,7 @@ template <class Top>
 class Model {
  public:
   explicit Model(std::uint64_t seed = test::seed()) : context_(std::make_unique<VerilatedContext>()) {
-    context_->randReset(2);
+    context_->randReset(tb::kInitialState);
     context_->randSeed(static_cast<int>(seed % 0x7fffffff) + 1);  // 0 means "pick one"
     top_ = std::make_unique<Top>(context_.get());
     top_->clk_i = 0;

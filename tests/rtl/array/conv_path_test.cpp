@@ -127,7 +127,7 @@ class Core {
   std::deque<std::vector<int8_t>> stored;
 
   explicit Core(uint64_t seed) : rng_{std::mt19937_64(seed)} {
-    context_.randReset(2);
+    context_.randReset(kaiten::tb::kInitialState);
     context_.randSeed(static_cast<int>(seed % 1000000) + 1);
     top_ = std::make_unique<Vconv_path>(&context_);
     top_->cmd_peek_i = top_->cmd_valid_i = top_->sb_we_i = top_->wb_we_i = top_->zsb_we_i = 0;
@@ -450,6 +450,27 @@ void large_kernel(Layer& l, Random& rng) {
   }
 }
 
+// Makes few layers large, each in another way.
+void large_layer(Layer& l, Random& rng) {
+  switch (rng(0, 99)) {
+    case 0:
+      l.width = std::min(1000, rng(40, 85) * l.column_stride + l.kernel_w);
+      l.in_channels = rng(1, 3 * kCp);
+      break;
+    case 1:
+      l.mode = 0, l.kernel_h = l.kernel_w = 3, l.column_stride = rng(1, 2);
+      l.height = l.width = rng(3, 4);
+      l.in_channels = rng(129 * kCp, 400 * kCp), l.out_channels = rng(1, kKp);
+      break;
+    case 2:
+      l.height = l.kernel_h, l.width = l.kernel_w;
+      l.in_channels = rng(1, kCp), l.out_channels = rng(1, 235 * kKp);
+      break;
+    default:
+      break;
+  }
+}
+
 Layer random_layer(Random& rng) {
   Layer l;
   l.stride = l.column_stride = rng(1, 2);
@@ -470,6 +491,7 @@ Layer random_layer(Random& rng) {
   l.height = std::max(l.height, l.kernel_h - l.pad_top - l.pad_bottom);
   l.width = std::max(l.width, l.kernel_w - l.pad_left - l.pad_right);
   l.out_channels = rng(1, kKp <= 8 ? 5 * kKp : 3 * kKp);
+  large_layer(l, rng);
   fill(l, rng);
   return l;
 }

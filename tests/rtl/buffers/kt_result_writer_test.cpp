@@ -91,10 +91,16 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
     if (started < kCommands && top->ready_o && pick(0, 20) == 0) {
       Command c;
       c.columns = pick(1, 9), c.rows = pick(1, 4), c.tiles = pick(1, 3), c.index = pick(0, 0xffffff);
-      c.group = pick(0, 12), c.groups = c.group + (c.tiles - 1) * kWords + pick(1, kWords);
+      const int large = pick(0, 49);  // few are, each in another way
+      if (large == 0) c.columns = pick(1, 1023), c.rows = 1;
+      if (large == 1) c.rows = pick(1, 1023), c.columns = 1;
+      if (large == 2) c.tiles = pick(1, 500), c.rows = c.columns = 1;
+      c.group = pick(0, large == 3 ? 1000 : 12),
+      c.groups = c.group + (c.tiles - 1) * kWords + pick(1, kWords);
       c.pixel = c.groups % 3 ? c.groups : c.groups + 1, c.first_row = pick(0, 50);
       const int size = (c.columns * c.pixel + 8) / 9;
-      c.sb = {pick(0, 500), pick(1, 7), size}, c.vb = {pick(0, 500), pick(1, 7), size};
+      const int most = 65535 - 8 * size;
+      c.sb = {pick(0, most), pick(1, 7), size}, c.vb = {pick(0, most), pick(1, 7), size};
       c.to_sb = pick(0, 1), c.to_vb = pick(0, 1), c.to_store = !(c.to_sb || c.to_vb) || pick(0, 1);
       commands.push_back(c);
       pack(c, &top->cmd_i[0]);

@@ -17,7 +17,7 @@ constexpr int kQuietCycles = PARAM_QuietCycles;
 // status_t of kt_control_pkg, from the lowest bit
 struct Status {
   std::array<std::uint32_t, kQueues> completed{};
-  std::uint32_t info, index, cause;
+  std::uint32_t info, index, cause, row;
   bool stopped, finished, resetting, error, done, busy;
 
   template <class Words>
@@ -38,6 +38,7 @@ struct Status {
     error = take(1);
     done = take(1);
     busy = take(1);
+    row = take(10);
   }
 };
 
@@ -77,6 +78,7 @@ class Control : public testing::Test {
     int load_at = -1;     // LOAD, STORE command that reports an error while it runs
     int store_at = -1;
     std::uint32_t response = 2;
+    int corrupt_row = -1;  // LOAD's error is not the bus's but that of a compressed row
   };
 
   // Starts and runs until the run ends or `limit` cycles have passed.
@@ -121,7 +123,11 @@ class Control : public testing::Test {
       if (!load_store_error.empty() && ended < 0) {
         const std::size_t at = load_store_error.back();
         load_store_error.clear();
-        if (program[at].queue() == 0) {
+        if (faults.corrupt_row >= 0) {
+          top().load_corrupt_i = 1;
+          top().load_error_index_i = at;
+          top().load_corrupt_row_i = faults.corrupt_row;
+        } else if (program[at].queue() == 0) {
           top().load_error_i = top().load_axi_error_i = 1;
           top().load_error_index_i = at;
           top().load_axi_resp_i = faults.response;
@@ -274,6 +280,25 @@ TEST_F(Control, StopsAtBusErrorsAndRecovers) {
     soft_reset(pick(random_, 30));
     expect_completes(random_program(random_, 20));
     if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST_F(Control, StopsAtCorruptRowsAndRecovers) {
+  for (int round = 0; round < 30; ++round) {
+    auto program = random_program(random_, 20 + pick(random_, 60));
+    program.push_back(random_command(random_, 1));
+    std::size_t at = pick(random_, static_cast<int>(program.size()));
+    while (program[at].queue() != 0) ++at;
+    Faults faults;
+    faults.load_at = static_cast<int>(at);
+    faults.corrupt_row = pick(random_, 1024);
+    Engines engines(program, random_, 20);
+    const Status s = run(program, engines, 0, faults);
+    expect_stops(s, csr::ErrorCause::kCorrupt, at, 0);
+    ASSERT_EQ(s.row, static_cast<std::uint32_t>(faults.corrupt_row));
+    if (HasFatalFailure()) FAIL() << "round " << round;
+    soft_reset(pick(random_, 30));
+    EXPECT_EQ(status().row, 0U);
   }
 }
 

@@ -51,12 +51,12 @@ struct Request {
   unsigned bytes;
 };
 
-// Mostly short requests, some at page ends, a few long ones.
+// Mostly short requests, some at page ends, a few long ones, up to half of the memory.
 inline Request random_request(std::mt19937_64& rng) {
   Request r;
   switch (rng() % 8) {
     case 0:
-      r.bytes = 1 + rng() % 20000;
+      r.bytes = 1 + rng() % (rng() % 16 ? 20000 : kBytes / 2);
       break;
     case 1:
       r.bytes = 1 + rng() % 3;

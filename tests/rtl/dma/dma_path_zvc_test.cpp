@@ -60,6 +60,22 @@ Trip random_trip(Path& path, int slot, bool compressed) {
   t.store.segments = t.load.segments = pick(rng, 1, 5);
   t.store.rows = t.load.rows = pick(rng, 1, 6);
   t.store.columns = t.load.columns = pick(rng, 1, 20);
+  switch (pick(rng, 0, 29)) {  // few have many segments, rows or columns
+    case 0:
+      t.store.segments = t.load.segments = pick(rng, 1, 100);
+      t.store.rows = t.load.rows = t.store.columns = t.load.columns = pick(rng, 1, 2);
+      break;
+    case 1:
+      t.store.rows = t.load.rows = pick(rng, 1, 40);
+      t.store.columns = t.load.columns = pick(rng, 1, 2);
+      break;
+    case 2:
+      t.store.rows = t.load.rows = t.store.segments = t.load.segments = pick(rng, 1, 2);
+      t.store.columns = t.load.columns = pick(rng, 1, PARAM_Zvc * kBus / (group * kCp));
+      break;
+    default:
+      break;
+  }
   t.store.pixel_bytes = t.load.pixel_bytes = group * kCp;
   t.store.last_pixel_bytes = t.load.last_pixel_bytes =
       percent(rng, 70) ? group * kCp : pick(rng, 1, group * kCp);

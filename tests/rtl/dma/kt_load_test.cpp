@@ -158,7 +158,9 @@ class Load {
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
         top.op_i = static_cast<int>(commands_[issued_].op);
-        top.cmd_index_i = static_cast<int>(issued_ + kFirstIndex);
+        const auto index = static_cast<std::uint32_t>(pick(rng_, 0, 0xffffff));
+        number_[index] = static_cast<int>(issued_);
+        top.cmd_index_i = index;
         set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
       }
       top.req_ready_i = pending_.size() < 8 && !percent(rng_, stalls.request);
@@ -188,7 +190,7 @@ class Load {
         got_.write(top.zsb_array_en_o ? kZsbArray : kZsbVector, top.param_addr_o, word);
       }
       EXPECT_FALSE(top.illegal_o);
-      if (top.error_o) errors_.push_back(static_cast<int>(top.error_index_o) - kFirstIndex);
+      if (top.error_o) errors_.push_back(number_.at(top.error_index_o));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
@@ -230,8 +232,6 @@ class Load {
   }
 
  private:
-  static constexpr int kFirstIndex = 5;
-
   struct Pending {
     Request request;
     std::int64_t number;
@@ -317,6 +317,7 @@ class Load {
   std::map<std::int64_t, bool> failing_;
   std::int64_t issued_ = 0, done_ = 0, taken_requests_ = 0, cycles_ = 0;
   std::deque<Pending> pending_;
+  std::map<std::uint32_t, int> number_;  // of the command that got an index
   std::vector<int> errors_;
   std::int64_t read_bytes_[3] = {}, expected_bytes_[3] = {};  // rows, weights, parameters
   Buffers expected_, got_;
@@ -346,7 +347,7 @@ void random_place(Rng& rng, LoadRowsCommand& c);
 // Windows of a row, which may begin before it and end behind it.
 LoadRowsCommand random_image(Rng& rng) {
   LoadRowsCommand c;
-  const std::int64_t channels = pick(rng, 1, 4), width = pick(rng, 1, 40);
+  const std::int64_t channels = pick(rng, 1, 4), width = pick(rng, 1, percent(rng, 5) ? 1000 : 40);
   const std::int64_t kernel = pick(rng, 1, std::min<std::int64_t>(kRowBytes / channels, 11));
   const std::int64_t stride = pick(rng, 1, kernel), pad = pick(rng, 0, kernel - 1);
   c.segments = 1;
@@ -369,17 +370,20 @@ LoadRowsCommand random_rows(Rng& rng, int most_columns = 30) {
   if (percent(rng, 30)) return random_image(rng);
   LoadRowsCommand c;
   const bool dense = percent(rng, 40);  // host tensor: one segment of any length
-  std::int64_t groups = pick(rng, 1, percent(rng, 10) ? 40 : 8);
+  const bool wide = percent(rng, 5);    // pixels of many words, and segments
+  if (wide) most_columns = 2;
+  std::int64_t groups = pick(rng, 1, wide ? 1500 : percent(rng, 10) ? 40 : 8);
   if (dense && percent(rng, 50)) groups = 1;
   std::int64_t channels = groups * kCp - (dense && percent(rng, 70) ? pick(rng, 0, kCp - 1) : 0);
   std::int64_t segment = dense ? groups : pick(rng, 1, groups);
   if (percent(rng, 20)) segment = 3;
+  segment = std::max(segment, (groups + 254) / 255);  // at most 255 of them
   c.segments = dense ? 1 : (groups + segment - 1) / segment;
   c.segment_groups = segment;
   c.pixel_bytes = dense ? channels : segment * kCp;
   c.last_pixel_bytes = channels - (c.segments - 1) * c.pixel_bytes;
   c.fill = percent(rng, 50) ? 0 : pick(rng, -128, 127);
-  c.columns = pick(rng, 1, most_columns);
+  c.columns = pick(rng, 1, !wide && percent(rng, 3) ? 1023 : most_columns);
   c.segment_pitch = c.columns * c.pixel_bytes + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
   c.row_pitch = c.segments * c.segment_pitch + (percent(rng, 50) ? pick(rng, 0, 100) : 0);
   random_place(rng, c);
@@ -391,14 +395,16 @@ LoadRowsCommand random_rows(Rng& rng, int most_columns = 30) {
 // Where the rows come from and go to.
 void random_place(Rng& rng, LoadRowsCommand& c) {
   std::int64_t groups = (c.segments - 1) * c.segment_groups + (c.last_pixel_bytes + kCp - 1) / kCp;
-  c.rows = pick(rng, 1, 4);
-  c.first = percent(rng, 30) ? pick(rng, 0, 30) : 0;
+  c.first = percent(rng, 30) ? pick(rng, 0, c.columns < 3 ? 800 : 30) : 0;
   groups += c.first;
   c.pixel = groups % 3 ? groups : groups + 1;
   c.row_mod3 = pick(rng, 0, 2);
   c.slot_size = (c.columns * c.pixel + 8) / 9;
+  const std::int64_t most = kAddresses / c.slot_size - 1;  // slots
+  c.rows = pick(rng, 1, std::clamp<std::int64_t>(most, 1, 4));
   const auto ring = [&](std::int64_t& first, std::int64_t& last, std::int64_t& slot) {
-    const std::int64_t slots = std::max<std::int64_t>(c.rows, pick(rng, 1, 6));
+    const std::int64_t slots =
+        std::max<std::int64_t>(c.rows, pick(rng, 1, std::clamp<std::int64_t>(most, 1, 6)));
     first = pick(rng, 0, kAddresses - 1 - slots * c.slot_size);
     last = first + (slots - 1) * c.slot_size;
     slot = first + pick(rng, 0, slots - 1) * c.slot_size;
@@ -430,7 +436,7 @@ LoadWeightsCommand random_weights(Rng& rng, int split) {
   c.fill = percent(rng, 50) ? 0 : pick(rng, -128, 127);
   c.rows = percent(rng, 60) ? kKp : pick(rng, 1, kKp);
   c.pass_pitch = kKp;
-  c.tile_passes = pick(rng, 1, 5);
+  c.tile_passes = pick(rng, 1, percent(rng, 10) ? 4095 : 5);
   c.first_pass = pick(rng, 0, c.tile_passes - 1);
   c.passes = pick(rng, 1, std::max(1, std::min(8, 16384 / (kRowBytes * kKp))));
   for (int p = 0; p < c.passes; p++) {

@@ -25,7 +25,7 @@ class Store {
   explicit Store(std::uint64_t seed) : rng_(seed), model_(seed) {
     auto& top = model_.top();
     for (int i = 0; i < 8; i++)
-      top.base_i[i] = base_[i] = (std::uint64_t{1} << 36) * i + pick(rng_, 0, 1 << 20);
+      top.base_i[i] = base_[i] = (std::uint64_t{1} << 37) * i + pick(rng_, 0, 1 << 20);
     top.rst_ni = 0;
     top.cmd_valid_i = 0;
     top.array_valid_i = 0;
@@ -76,7 +76,9 @@ class Store {
     while (done_ < commands()) {
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
-        top.cmd_index_i = static_cast<int>(issued_ + kFirstIndex);
+        const auto index = static_cast<std::uint32_t>(pick(rng_, 0, 0xffffff));
+        number_[index] = static_cast<int>(issued_);
+        top.cmd_index_i = index;
         set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
       }
       feed(top.array_valid_i, top.array_word_i, array_, stalls.array);
@@ -111,7 +113,7 @@ class Store {
         get_bytes(top.data_o, beats_.back().data(), kBus);
       }
       write();
-      if (top.error_o) errors_.push_back(static_cast<int>(top.error_index_o) - kFirstIndex);
+      if (top.error_o) errors_.push_back(number_.at(top.error_index_o));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
@@ -146,10 +148,10 @@ class Store {
     EXPECT_EQ(written_bytes_, expected_bytes_);
     memory_.clear();
     expected_.clear();
+    next_ = 0;
   }
 
  private:
-  static constexpr int kFirstIndex = 11;
   using Pixels = std::deque<std::vector<std::uint8_t>>;
 
   struct Command {
@@ -202,6 +204,7 @@ class Store {
   std::vector<Request> requests_;
   Pixels array_, vector_;
   std::map<std::int64_t, bool> failing_;
+  std::map<std::uint32_t, int> number_;  // of the command that got an index
   std::vector<int> errors_;
   std::int64_t pixels_ = 0, taken_ = 0;                  // results added, taken by the device
   std::int64_t issued_ = 0, done_ = 0;                   // commands
@@ -219,14 +222,16 @@ StoreCommand random_store(Rng& rng) {
   c.pixel_bytes = percent(rng, 70) ? most : pick(rng, 1, most);
   c.last_pixel_bytes = percent(rng, 40) ? most : pick(rng, 1, most);
   c.segments = pick(rng, 1, 4);
-  c.rows = pick(rng, 1, 5);
-  c.columns = percent(rng, 20) ? 1 : pick(rng, 1, 20);
+  const std::int64_t large = pick(rng, 0, 99);  // few commands are
+  c.rows = pick(rng, 1, large == 0 ? 1023 : 5);
+  c.columns = percent(rng, 20) ? 1 : pick(rng, 1, large == 0 ? 2 : large < 3 ? 1023 : 20);
+  const std::int64_t gap = large < 10 ? 1 << 21 : 70;
   const std::int64_t row = c.columns * std::max(c.pixel_bytes, c.last_pixel_bytes);
   if (percent(rng, 50)) {  // [row][segment]
-    c.segment_pitch = row + (percent(rng, 50) ? pick(rng, 0, 70) : 0);
+    c.segment_pitch = row + (percent(rng, 50) ? pick(rng, 0, gap) : 0);
     c.row_pitch = c.segments * c.segment_pitch + pick(rng, 0, 70);
   } else {  // [segment][row]
-    c.row_pitch = row + (percent(rng, 50) ? pick(rng, 0, 70) : 0);
+    c.row_pitch = row + (percent(rng, 50) ? pick(rng, 0, c.rows > 5 ? 70 : gap) : 0);
     c.segment_pitch = c.rows * c.row_pitch + pick(rng, 0, 70);
   }
   c.base = pick(rng, 0, 7);

@@ -157,8 +157,12 @@ TEST_P(SoftReset, AfterAStoreThatNeverEnds) {
 }
 
 // Thousands of commands before the one at fault: the numbers of commands are right in all the bits such a program has.
+// Responses come so late that STORE's queue is full of commands that wait for them.
 TEST_P(SoftReset, AfterALongProgramThatNeverEnds) {
   constexpr int kRows = 2730;
+  tb::AxiMemoryOptions memory = device_->memory().options();
+  memory.write_latency = 800;
+  device_->memory().set_options(memory);
   start(copy_program(kRows, kRows - 1, 1));
   ASSERT_TRUE(device_->wait_interrupt(2'000'000));
   EXPECT_EQ(status(), csr::kStatusError.mask());

@@ -719,8 +719,9 @@ class Maker {
       w.kernel_columns = rng_(1, 20);
       w.stride = rng_(1, 15);
     }
-    w.in.height = rng_(1, 24);
-    w.in.width = rng_(1, 24);
+    const int large = rng_(0, 39);  // few are: high, wide or of many channels
+    w.in.height = large == 0 ? rng_(200, 900) : rng_(1, large < 3 ? 3 : 24);
+    w.in.width = large == 1 ? rng_(200, 900) : rng_(1, large < 3 ? 3 : 24);
     // Windows may reach over every edge; pooling needs a cell inside.
     const bool free = w.kind == 0 || rng_.chance(20);
     const int reach_rows = free && w.kind != 2 ? w.kernel_rows + 2 : w.kernel_rows - 1;
@@ -732,10 +733,10 @@ class Maker {
       return std::max(
           1, (size + pad - (w.kind == 2 ? 1 : 0) + (free && w.kind != 2 ? reach : 0)) / w.stride + 1);
     };
-    w.columns = std::min(40, rng_(1, results_in(w.pad_left, w.in.width, 3)));
+    w.columns = std::min(large == 1 ? 900 : 40, rng_(1, results_in(w.pad_left, w.in.width, 3)));
     const int all_rows = results_in(pad_top, w.in.height, 3);
     const int first_row = rng_(0, all_rows - 1);
-    w.rows = std::min(rng_(1, all_rows - first_row), 12);
+    w.rows = std::min(rng_(1, all_rows - first_row), large == 0 ? 900 : 12);
     w.top_row = first_row * w.stride - pad_top;
     if (w.kind == 2) {  // every window must hold a cell
       while (w.columns > 1 && (w.columns - 1) * w.stride - w.pad_left >= w.in.width) --w.columns;
@@ -743,13 +744,13 @@ class Maker {
       if (w.top_row >= w.in.height || w.top_row + w.kernel_rows <= 0 || w.kernel_columns <= w.pad_left)
         return false;
     }
-    const int groups = rng_(1, 9);
+    const int groups = large == 2 ? rng_(100, 300) : rng_(1, 9);
     w.group = rng_(0, groups - 1);
     w.tiles = rng_(1, ceil_div(groups - w.group, 3));
     w.count_padding = w.kind == 2 && rng_.chance(30);
     w.zero_in = w.kind == 1 && rng_.chance(70) ? -128 : rng_.pick(std::array{-128, 127, rng_(-128, 127)});
     if (w.kind == 2 && !w.count_padding) w.zero_in = 0;
-    if (w.kind == 2 && rng_.chance(20)) {  // MEAN: all cells inside
+    if (w.kind == 2 && large > 1 && rng_.chance(20)) {  // MEAN: all cells inside
       w.count_padding = false;
       w.zero_in = 0;
       w.pad_left = 0;
