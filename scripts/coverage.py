@@ -36,12 +36,12 @@ DATAPATH = {"kt_align", "kt_dpe_array", "kt_dpe_row", "kt_line_buf", "kt_sum_row
 # the same points.
 PROGRAMS = {
     "conv_path_4x4_test": "*", "dma_path_8x4_test": "-*Bandwidth*", "errors_test": "*/nano", "extremes_test": "*",
-    "compressed_maps_test": "*Corrupt*/nano:*BusErrors*/nano:*RandomNetworks/nano:*Gaps*/nano", "soak_test": "*/nano", "windows_test": "*",
-    "soft_reset_test": "*/fast", "kt_vector_cp4_test": "-*Pace*", "layers_test": "*RuleFloat/nano",
+    "compressed_maps_test": "*Corrupt*/nano:*BusErrors*/nano:*RandomNetworks/nano:*Gaps*/nano", "soak_test": "*/nano",
+    "windows_test": "*", "soft_reset_test": "*/fast", "kt_vector_cp4_test": "-*Pace*", "layers_test": "*RuleFloat/nano",
     "kt_axi_rd_arb_test": "*", "kt_axi_rd_128_test": "*", "kt_axi_wr_128_test": "*", "kt_load_4x4_test": "*",
     "kt_store_4x4_test": "*", "kt_control_128_test": "*", "kt_registers_test": "*", "kt_cmd_fetch_128_test": "*",
-    "kt_scoreboard_8_test": "*", "kt_axi_gate_test": "*", "kt_stream_buf_test": "*", "kt_result_writer_test": "*", "kt_fifo_8_test": "*",
-    "kt_skid_test": "*"}
+    "kt_scoreboard_8_test": "*", "kt_axi_gate_test": "*", "kt_stream_buf_test": "*", "kt_result_writer_test": "*",
+    "kt_fifo_8_test": "*", "kt_skid_test": "*"}
 
 
 class Point:

@@ -40,8 +40,8 @@ class AxiGate : public testing::Test {
   // What the port has seen.
   std::vector<unsigned> reads_;    // beats left of each read burst, oldest first
   std::vector<unsigned> lengths_;  // beats of each write burst so far
-  unsigned aw_ = 0, w_ = 0, beat_ = 0,
-           b_ = 0;  // addresses, whole bursts of data, beats of the next one, responses
+  unsigned aw_ = 0, w_ = 0, b_ = 0;  // addresses, whole bursts of data, responses
+  unsigned beat_ = 0;                // data beats of the next burst
   bool m_ar_ = false, m_aw_ = false, m_w_ = false, r_ = false, b_offered_ = false;  // offered and not taken
   bool ar_held_ = false, aw_held_ = false, w_held_ = false;                         // the same, at the port
 };

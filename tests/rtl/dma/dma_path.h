@@ -49,14 +49,13 @@ struct Path {
     auto& top = m.top();
     if (!top.store_valid_i && !stores.empty()) {
       top.store_valid_i = 1;
-      top.store_index_i = static_cast<std::uint32_t>(rng() & 0xffffff);
+      top.store_index_i = static_cast<std::uint32_t>(pick(rng, 0, 0xffffff));
       set_bytes(top.store_cmd_i, stores.front().data(), sizeof(Body));
     }
     if (!top.load_valid_i && !loads.empty() && !hold_loads) {
       top.load_valid_i = 1;
       top.load_op_i = static_cast<int>(loads.front().first);
-      top.load_index_i = static_cast<std::uint32_t>(rng() & 0xffffff);
-      number[top.load_index_i] = static_cast<int>(load_count++);
+      top.load_index_i = indices.draw(rng, load_count++);
       set_bytes(top.load_cmd_i, loads.front().second.data(), sizeof(Body));
     }
     feed(top.array_valid_i, top.array_word_i, array);
@@ -72,7 +71,7 @@ struct Path {
                vector_taken = top.vector_valid_i && top.vector_ready_o;
     stored += top.store_done_o;
     loaded += top.load_done_o;
-    if (top.load_corrupt_o) corrupt.push_back({number.at(top.load_error_index_o), top.load_corrupt_row_o});
+    if (top.load_corrupt_o) corrupt.push_back({indices.command(top.load_error_index_o), top.load_corrupt_row_o});
     bus_errors += top.load_error_o;
     EXPECT_FALSE(top.load_illegal_o);
     if (top.zvc_read_o) {
@@ -151,7 +150,7 @@ struct Path {
   Pixels array, vector;
   std::map<int, std::vector<std::uint8_t>> buffer;   // SB: 9 * address + bank
   std::map<int, std::vector<std::uint8_t>> weights;  // WB
-  std::map<std::uint32_t, int> number;               // of the LOAD command that got an index
+  CommandIndices indices;                            // of LOAD's commands
   std::vector<std::pair<int, int>> corrupt;          // command, row
   std::int64_t bus_errors = 0;
   std::int64_t read_raw = 0, read_packed = 0, written_raw = 0, written_packed = 0;

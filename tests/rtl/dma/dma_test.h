@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "compile/command_fields.h"
@@ -19,6 +20,20 @@ inline std::int64_t pick(Rng& rng, std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(high - low + 1));
 }
 inline bool percent(Rng& rng, int p) { return pick(rng, 0, 99) < p; }
+
+// Indices as commands carry them, 24 bits: any, so that all bits are seen, and which command got one.
+class CommandIndices {
+ public:
+  std::uint32_t draw(Rng& rng, std::int64_t command) {
+    const auto index = static_cast<std::uint32_t>(pick(rng, 0, 0xffffff));
+    commands_[index] = static_cast<int>(command);
+    return index;
+  }
+  int command(std::uint32_t index) const { return commands_.at(index); }
+
+ private:
+  std::map<std::uint32_t, int> commands_;
+};
 
 // Contents of a memory of any size.
 inline std::uint8_t memory_byte(std::uint64_t address, std::uint64_t salt) {

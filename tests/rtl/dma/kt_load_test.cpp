@@ -158,9 +158,7 @@ class Load {
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
         top.op_i = static_cast<int>(commands_[issued_].op);
-        const auto index = static_cast<std::uint32_t>(pick(rng_, 0, 0xffffff));
-        number_[index] = static_cast<int>(issued_);
-        top.cmd_index_i = index;
+        top.cmd_index_i = indices_.draw(rng_, issued_);
         set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
       }
       top.req_ready_i = pending_.size() < 8 && !percent(rng_, stalls.request);
@@ -190,7 +188,7 @@ class Load {
         got_.write(top.zsb_array_en_o ? kZsbArray : kZsbVector, top.param_addr_o, word);
       }
       EXPECT_FALSE(top.illegal_o);
-      if (top.error_o) errors_.push_back(number_.at(top.error_index_o));
+      if (top.error_o) errors_.push_back(indices_.command(top.error_index_o));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
@@ -317,7 +315,7 @@ class Load {
   std::map<std::int64_t, bool> failing_;
   std::int64_t issued_ = 0, done_ = 0, taken_requests_ = 0, cycles_ = 0;
   std::deque<Pending> pending_;
-  std::map<std::uint32_t, int> number_;  // of the command that got an index
+  CommandIndices indices_;
   std::vector<int> errors_;
   std::int64_t read_bytes_[3] = {}, expected_bytes_[3] = {};  // rows, weights, parameters
   Buffers expected_, got_;

@@ -76,9 +76,7 @@ class Store {
     while (done_ < commands()) {
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
-        const auto index = static_cast<std::uint32_t>(pick(rng_, 0, 0xffffff));
-        number_[index] = static_cast<int>(issued_);
-        top.cmd_index_i = index;
+        top.cmd_index_i = indices_.draw(rng_, issued_);
         set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
       }
       feed(top.array_valid_i, top.array_word_i, array_, stalls.array);
@@ -113,7 +111,7 @@ class Store {
         get_bytes(top.data_o, beats_.back().data(), kBus);
       }
       write();
-      if (top.error_o) errors_.push_back(number_.at(top.error_index_o));
+      if (top.error_o) errors_.push_back(indices_.command(top.error_index_o));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
@@ -204,7 +202,7 @@ class Store {
   std::vector<Request> requests_;
   Pixels array_, vector_;
   std::map<std::int64_t, bool> failing_;
-  std::map<std::uint32_t, int> number_;  // of the command that got an index
+  CommandIndices indices_;
   std::vector<int> errors_;
   std::int64_t pixels_ = 0, taken_ = 0;                  // results added, taken by the device
   std::int64_t issued_ = 0, done_ = 0;                   // commands
