@@ -14,13 +14,14 @@ COMMAND = (r"mutate -mode cnot1 -module kaiten_top -cell $and$42 -port \Y -portb
 class Places(unittest.TestCase):
     def test_is_where_the_module_has_it(self):
         mutant = mutants.Mutant("kt_watchdog", 7, COMMAND)
-        self.assertEqual(mutant.place, "cnot1 kt_watchdog.sv:49.25-49.30")
+        self.assertEqual(mutant.place, "cnot1 kt_watchdog.sv:49.25-49.30 Y[3]")
         with open(os.path.join(mutants.tools.ROOT, "rtl/control/kt_watchdog.sv")) as f:
             self.assertEqual(mutant.source(), f.read().splitlines()[48].strip())
 
-    def test_the_top_has_a_place_too(self):
-        mutant = mutants.Mutant("kaiten_top", 1, "mutate -mode inv -module kaiten_top -src rtl/kaiten_top.sv:7.3-7.9")
-        self.assertEqual(mutant.place, "inv kaiten_top.sv:7.3-7.9")
+    def test_the_top_has_a_place_too_and_a_wire_its_name(self):
+        mutant = mutants.Mutant("kaiten_top", 1, "mutate -mode inv -module kaiten_top -cell c -port Q -portbit 1 "
+                                                 "-wire u_conv.head -wirebit 9 -src rtl/kaiten_top.sv:7.3-7.9")
+        self.assertEqual(mutant.place, "inv kaiten_top.sv:7.3-7.9 head[9]")
 
 
 class Rates(unittest.TestCase):

@@ -225,10 +225,22 @@ TEST_P(Errors, IllegalCommands) {
     const char* text;
     std::function<void(CommandBytes&, const Command&)> spoil;
   };
+  // Waits for the most there can be, or for one command more than came before.
   const auto wait = [](Queue queue) {
     return [queue](CommandBytes& bytes, const Command& command) {
       Command c = command;
       c.wait[std::size_t(queue)] = 0xfffff;
+      bytes = encode(c);
+    };
+  };
+  const auto wait_for_next = [this](Queue queue) {
+    return [this, queue](CommandBytes& bytes, const Command& command) {
+      const auto& commands = program().commands;
+      Command c = command;
+      c.wait[std::size_t(queue)] =
+          std::uint32_t(1 + std::count_if(commands.data(), &command, [queue](const Command& before) {
+                          return before.queue() == queue;
+                        }));
       bytes = encode(c);
     };
   };
@@ -253,9 +265,13 @@ TEST_P(Errors, IllegalCommands) {
       {"reserved bits set", [](CommandBytes& b, const Command&) { b[1] |= 0x80; }},
       {"spare bits set", [](CommandBytes& b, const Command&) { b[63] |= 0x80; }},
       {"waits for a later LOAD", wait(Queue::kLoad)},
+      {"waits for a later LOAD", wait_for_next(Queue::kLoad)},
       {"waits for a later CONV", wait(Queue::kConv)},
+      {"waits for a later CONV", wait_for_next(Queue::kConv)},
       {"waits for a later VECTOR", wait(Queue::kVector)},
+      {"waits for a later VECTOR", wait_for_next(Queue::kVector)},
       {"waits for a later STORE", wait(Queue::kStore)},
+      {"waits for a later STORE", wait_for_next(Queue::kStore)},
   };
   const std::size_t last = program().commands.size() - 1;
   for (const Kind& kind : kinds) {

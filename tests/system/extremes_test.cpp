@@ -36,6 +36,11 @@ const Extreme kExtremes[] = {
     {"Tall", 1000, 1, 4,
      [](auto& g, int in) { return g.depthwise(g.conv(in, 4, 1, 1, 1, {}, kNone), 1, 1, 1, {}, kNone); }, true,
      1000},
+    // rings of rows go round many times, more than one row a step; VECTOR writes into SB
+    {"TallPooling", 900, 3, 4,
+     [](auto& g, int in) {
+       return g.conv(g.pool(OpKind::MaxPool, in, 4, 2, 3, {}, kNone), 4, 3, 1, 1, {}, kNone);
+     }},
     {"Wide", 2, 1000, 4,
      [](auto& g, int in) {
        return g.depthwise(g.conv(in, 4, 1, 1, 1, {}, kNone), 1, 3, 1, {0, 0, 1, 1}, kNone);
@@ -46,12 +51,15 @@ const Extreme kExtremes[] = {
        const int wide = g.conv(g.conv(in, 28, 1, 1, 1, {}, kNone), 16, 1, 1, 1, {}, kNone);
        return g.pool(OpKind::MaxPool, wide, 1, 2, 2, {}, kNone);
      }},
+    // rows that come from memory, in most of VB
+    {"WideRowsForVector", 5, 1000, 4,
+     [](auto& g, int in) { return g.pool(OpKind::MaxPool, in, 3, 1, 1, {}, kNone); }},
     {"DeepConcatenation", 1, 1, 100,
      [](auto& g, int in) {
        const auto half = [&] { return g.conv(in, 1000, 1, 1, 1, {}, kNone); };
        return g.conv(g.concat({half(), half(), half()}), 5, 1, 1, 1, {}, kNone);
      }},
-    {"DeepConvolution", 1, 2, 1000, [](auto& g, int in) { return g.conv(in, 9, 1, 1, 1, {}, kNone); }},
+    {"DeepConvolution", 1, 2, 2000, [](auto& g, int in) { return g.conv(in, 9, 1, 1, 1, {}, kNone); }},
     {"ManyKernels", 2, 2, 5, [](auto& g, int in) { return g.conv(in, 1000, 1, 1, 1, {}, kNone); }},
     {"DeepDepthwise", 2, 2, 1000,
      [](auto& g, int in) {
@@ -70,8 +78,18 @@ const Extreme kExtremes[] = {
      [](auto& g, int in) { return g.pool(OpKind::MaxPool, in, 126, 8, 1, {}, kNone); }},
     {"WideWindow", 3, 260, 4,
      [](auto& g, int in) { return g.pool(OpKind::MaxPool, in, 3, 255, 1, {}, kNone); }},
+    {"PaddedWideWindow", 3, 250, 4,
+     [](auto& g, int in) {
+       return g.pool(OpKind::AveragePool, in, 3, 200, 1, {1, 1, 15, 15}, kNone);
+     }},
     {"WideMean", 4, 255, 4, [](auto& g, int in) { return g.mean(in); }},
     {"LargeKernel", 21, 21, 4, [](auto& g, int in) { return g.conv(in, 4, 19, 19, 1, {}, kNone); }},
+    // sums of several passes in all of OB
+    {"FullSums", 16, 8, 12,
+     [](auto& g, int in) {
+       return g.conv(in, 5, 3, 3, 1, {1, 1, 1, 1}, kNone);
+     },
+     true, 128},
     {"FullyConnected", 5, 6, 30, [](auto& g, int in) { return g.fully_connected(in, 70, kNone); }},
 };
 
@@ -124,7 +142,8 @@ TEST(Addresses, AroundTheMiddle) {
   }
 }
 
-// Ones, zeros and random values in every bit of what is stored, the bits of other registers unchanged.
+// Ones, zeros and random values in every bit of what is stored, the bits of other registers unchanged, whenever they are
+// read.
 TEST(Registers, EveryStoredBit) {
   std::mt19937_64 random(test::seed());
   const auto device = test::make_device("nano", random());
@@ -141,17 +160,20 @@ TEST(Registers, EveryStoredBit) {
     registers.push_back({csr::kBaseLo(i), ~0U});
     registers.push_back({csr::kBaseHi(i), 0xff});
   }
-  const std::function<std::uint32_t()> kValues[] = {[] { return ~0U; }, [] { return 0U; },
-                                                    [&] { return std::uint32_t(random()); }};
-  for (const auto& value : kValues) {
+  const std::function<std::uint32_t()> ones = [] { return ~0U; }, zeros = [] { return 0U; },
+                                       any = [&] { return std::uint32_t(random()); };
+  for (const auto& value : {ones, zeros, ones, any, any, any}) {
     std::vector<std::uint32_t> written;
     for (const auto& r : registers) {
       written.push_back(value() & r.bits);
       device->write_register(r.address, written.back());
+      device->step(random() % 3);
     }
-    for (std::size_t i = 0; i < registers.size(); i++)
+    for (std::size_t i = 0; i < registers.size(); i++) {
+      device->step(random() % 3);
       EXPECT_EQ(device->read_register(registers[i].address), written[i])
           << "register " << registers[i].address;
+    }
   }
 }
 

@@ -259,6 +259,11 @@ TEST_F(Registers, EventsAndInterrupt) {
   put(csr::kIrqStatus, kError);
   cycle();
   EXPECT_FALSE(top().irq_o);
+  event(true, true);
+  put(csr::kIrqStatus, 0);
+  EXPECT_EQ(get(csr::kIrqStatus), kDone | kError);
+  put(csr::kIrqStatus, kError);
+  EXPECT_EQ(get(csr::kIrqStatus), kDone);
 }
 
 TEST_F(Registers, StatusAndErrors) {

@@ -2,6 +2,9 @@
 // are doing, the bus comes to rest without breaking a rule, and the next program runs exactly.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "device/csr.h"
 #include "tb/sim_device.h"
 #include "tests/rtl/control/program.h"
@@ -131,6 +134,16 @@ class SoftReset : public testing::TestWithParam<bool> {
     std::vector<std::uint8_t> output(input.size());
     device_->read_memory(base_ + kOutput, output);
     ASSERT_EQ(output, input);
+    // All results go to memory: nobody but LOAD writes into SB and VB.
+    for (const char* none : {"array_busy", "vector_conflict", "load_conflict"})
+      EXPECT_EQ(counter(none), 0u) << none;
+    EXPECT_EQ(counter("array_no_command"), counter("cycles"));
+    EXPECT_EQ(counter("vector_busy"), static_cast<std::uint32_t>(rows * kColumns));
+  }
+
+  std::uint32_t counter(std::string_view name) {
+    const auto* found = std::ranges::find(csr::kCounters, name, &csr::Counter::name);
+    return device_->read_register(found->offset);
   }
 
   Random random_;
