@@ -38,8 +38,8 @@ class AxiGate : public testing::Test {
   enum class Memory { kAnyOrder, kAddressFirst, kDataFirst } memory_ = Memory::kAnyOrder;
   unsigned percent_[10] = {};  // how often each side of the five channels acts
   // What the port has seen.
-  std::vector<unsigned> reads_;    // beats left of each read burst, oldest first
-  std::vector<unsigned> lengths_;  // beats of each write burst so far
+  std::vector<unsigned> reads_;      // beats left of each read burst, oldest first
+  std::vector<unsigned> lengths_;    // beats of each write burst so far
   unsigned aw_ = 0, w_ = 0, b_ = 0;  // addresses, whole bursts of data, responses
   unsigned beat_ = 0;                // data beats of the next burst
   bool m_ar_ = false, m_aw_ = false, m_w_ = false, r_ = false, b_offered_ = false;  // offered and not taken

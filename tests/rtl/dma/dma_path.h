@@ -71,7 +71,8 @@ struct Path {
                vector_taken = top.vector_valid_i && top.vector_ready_o;
     stored += top.store_done_o;
     loaded += top.load_done_o;
-    if (top.load_corrupt_o) corrupt.push_back({indices.command(top.load_error_index_o), top.load_corrupt_row_o});
+    if (top.load_corrupt_o)
+      corrupt.push_back({indices.command(top.load_error_index_o), top.load_corrupt_row_o});
     bus_errors += top.load_error_o;
     EXPECT_FALSE(top.load_illegal_o);
     if (top.zvc_read_o) {
