@@ -87,11 +87,11 @@ foreach(d ${_rtl_dirs})
     list(APPEND _vl_search -y ${d} +incdir+${d})
   endif()
 endforeach()
-# The command format and kt_pkg first, every other package may use them.
+# The packages of the ground floor first, every other package may use them.
 file(GLOB KAITEN_RTL_PACKAGES CONFIGURE_DEPENDS ${KAITEN_RTL_DIR}/*_pkg.sv ${KAITEN_RTL_DIR}/*/*_pkg.sv)
 list(SORT KAITEN_RTL_PACKAGES)
 list(FILTER KAITEN_RTL_PACKAGES EXCLUDE REGEX "/kt_(cmd_)?pkg\\.sv$")
-list(PREPEND KAITEN_RTL_PACKAGES ${KAITEN_RTL_DIR}/control/kt_cmd_pkg.sv ${KAITEN_RTL_DIR}/common/kt_pkg.sv)
+list(PREPEND KAITEN_RTL_PACKAGES ${KAITEN_RTL_DIR}/common/kt_cmd_pkg.sv ${KAITEN_RTL_DIR}/common/kt_pkg.sv)
 
 # --- runtime --------------------------------------------------------------------------------------------------------
 find_package(Threads REQUIRED)

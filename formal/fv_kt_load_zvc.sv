@@ -4,7 +4,7 @@
 // request answered with the beats it touches.
 //   - a segment is asked for at its address, with its units where its size says fewer than raw ones, else raw: never more
 //     than it stands for; a size that no compressor writes is reported with command and row;
-//   - a segment gives exactly the beats it stands for, in its turn, raw ones unchanged, packed ones to zvc_expand (proven alone)
+//   - a segment gives exactly the beats it stands for, in its turn, raw ones unchanged, packed ones to kt_zvc_expand (proven alone)
 //     with the segment's count and zero value: nothing is written that an
 //     uncompressed read would not write; errors are reported with the last of them, for its command and row;
 //   - no more requests are open than there are tags, and no surface is asked for without room (kt_load_surface);
@@ -280,7 +280,7 @@ module fv_kt_load_zvc
     out_q     <= out_now;
   end
   `FV_ASSERT(a_req_hold, !req_hold_q || (req_valid && ((surface && !surface_q) || {req_addr, req_bytes} == request_q)))
-  // of packed ones, the rest holds by the proof of zvc_expand
+  // of packed ones, the rest holds by the proof of kt_zvc_expand
   `FV_ASSERT(a_out_hold, !out_hold_q || (out_valid && (zips || out_now == out_q)))
 
   // ---- something moves

@@ -3,7 +3,7 @@
 // for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no
 // solver multiplies 32 by 31 bits: from the inputs to the multiplier (a_x), and from the exact product to the result
 // (a_result). Between them stands a product that the harness forms of the same factors (i_product). Rule `float`, which rounds
-// twice, is proved for products of up to 36 bits: all right shifts, results of up to 32. (requant_exhaustive_test forms products,
+// twice, is proved for products of up to 36 bits: all right shifts, results of up to 32. (kt_requant_exhaustive_test forms products,
 // and has results in the whole range.) Definitions round magnitudes; the block works on two's complement throughout.
 module fv_kt_requant
   import kt_pkg::*;

@@ -4,7 +4,7 @@
 //   - a request, picked when it comes, is asked for once and in its turn, at its address: packed, in fewer units, exactly
 //     where the format's definition says that it takes fewer, else raw;
 //   - its beats follow those of the requests before it, as many as the request says: the raw beats unchanged, or what
-//     zvc_compress (proven alone) makes of them, which gets each of them once, in order;
+//     kt_zvc_compress (proven alone) makes of them, which gets each of them once, in order;
 //   - behind the last request of a command, and nowhere else, come the runs of its size surface, at their addresses, with
 //     the picked request's size in its byte;
 //   - nothing else is written; requests and beats hold still until taken; no length is lost for want of room;
@@ -200,7 +200,7 @@ module fv_kt_store_zvc
     end
     `FV_ASSERT(a_in_end, !its_beat || dut.in_end == its_end)
 
-    // length of its packed form: zvc_count's, whose proof says that it is the definition's
+    // length of its packed form: kt_zvc_count's, whose proof says that it is the definition's
     logic [4:0] lengths_q;
     logic [5:0] length_q, units;
     wire        its_length = picked_q && dut.length_valid && lengths_q == num_q;

@@ -45,7 +45,7 @@ module fv_zvc_canonical #(
 
   logic             e_valid, e_ready, e_last, e_error, e_bus_error, c_ready;
   logic [BeatW-1:0] e_data;
-  zvc_expand #(.Lanes(Lanes), .ElemW(ElemW), .ElementsW(NumW)) u_expand (
+  kt_zvc_expand #(.Lanes(Lanes), .ElemW(ElemW), .ElementsW(NumW)) u_expand (
     .clk_i, .rst_ni,
     .in_valid_i, .in_ready_o(in_ready), .in_data_i, .in_last_i, .in_error_i(1'b0), .in_elements_i(elements_i),
     .in_zero_i(zero),
@@ -94,7 +94,7 @@ module fv_zvc_canonical #(
 
   logic             out_valid, out_last;
   logic [BeatW-1:0] out_data;
-  zvc_compress #(.Lanes(Lanes), .ElemW(ElemW)) u_compress (
+  kt_zvc_compress #(.Lanes(Lanes), .ElemW(ElemW)) u_compress (
     .clk_i, .rst_ni,
     .in_valid_i(e_valid && link_i), .in_ready_o(c_ready), .in_data_i(e_data), .in_last_i(e_last),
     .in_count_i(CountW'(32'(num) - 32'(beat_q) * Lanes)), .in_zero_i(zeros_q[rd_q]),

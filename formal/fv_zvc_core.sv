@@ -22,16 +22,16 @@ module fv_zvc_core #(
   for (genvar i = 0; i < int'(Lanes); i++) begin : gen_raw
     assign raw[i] = data_i[i*ElemW+:ElemW];
   end
-  zvc_mask #(.Lanes(Lanes), .ElemW(ElemW)) u_mask (
+  kt_zvc_mask #(.Lanes(Lanes), .ElemW(ElemW)) u_mask (
     .en_i(1'b1), .data_i, .last_i, .count_i, .zero_i, .mask_o(mask)
   );
-  zvc_routes #(.Lanes(Lanes)) u_routes (
+  kt_zvc_routes #(.Lanes(Lanes)) u_routes (
     .en_i(1'b1), .mask_i(mask), .base_i, .route_o(route), .kept_o(kept)
   );
-  zvc_switches #(.Lanes(Lanes), .ElemW(ElemW)) u_gather (
+  kt_zvc_switches #(.Lanes(Lanes), .ElemW(ElemW)) u_gather (
     .en_i(1'b1), .route_i(route), .elem_i(raw), .elem_o(packed_elem)
   );
-  zvc_switches #(.Lanes(Lanes), .ElemW(ElemW), .Scatter(1'b1)) u_scatter (
+  kt_zvc_switches #(.Lanes(Lanes), .ElemW(ElemW), .Scatter(1'b1)) u_scatter (
     .en_i(1'b1), .route_i(route), .elem_i(packed_elem), .elem_o(back)
   );
 

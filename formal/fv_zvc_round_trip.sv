@@ -43,7 +43,7 @@ module fv_zvc_round_trip #(
 
   logic             c_valid, c_ready, c_last, e_ready;
   logic [BeatW-1:0] c_data;
-  zvc_compress #(.Lanes(Lanes), .ElemW(ElemW)) u_compress (
+  kt_zvc_compress #(.Lanes(Lanes), .ElemW(ElemW)) u_compress (
     .clk_i, .rst_ni,
     .in_valid_i, .in_ready_o(in_ready), .in_data_i, .in_last_i(in_last),
     .in_count_i(in_last ? CountW'(left) : '0), .in_zero_i(zero),
@@ -72,7 +72,7 @@ module fv_zvc_round_trip #(
 
   logic             out_valid, out_last, out_error, out_bus_error;
   logic [BeatW-1:0] out_data;
-  zvc_expand #(.Lanes(Lanes), .ElemW(ElemW), .ElementsW(NumW)) u_expand (
+  kt_zvc_expand #(.Lanes(Lanes), .ElemW(ElemW), .ElementsW(NumW)) u_expand (
     .clk_i, .rst_ni,
     .in_valid_i(c_valid && link_i), .in_ready_o(e_ready), .in_data_i(c_data), .in_last_i(c_last), .in_error_i(1'b0),
     .in_elements_i(num_q[rd_q]), .in_zero_i(zeros_q[rd_q]),

@@ -118,7 +118,7 @@ class Packages(Quiet):
         self.addCleanup(setattr, tools, "ROOT", saved)
         tools.ROOT = self.folder.name
         self.path("rtl/a/kt_a_pkg.sv", "package kt_a_pkg; import kt_z_pkg::*; endpackage")
-        self.path("rtl/b/kt_pkg.sv", "package kt_pkg; import kt_a_pkg::*; // kt_b_pkg::x\nendpackage")
+        self.path("rtl/common/kt_pkg.sv", "package kt_pkg; import kt_a_pkg::*; // kt_b_pkg::x\nendpackage")
         self.path("rtl/b/kt_z_pkg.sv", "package kt_z_pkg; endpackage")
         self.path("rtl/b/kt_m.sv", "module kt_m; kt_n u_n (); endmodule")
         self.path("rtl/b/kt_n.sv", "module kt_n; endmodule")
