@@ -9,18 +9,21 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 	@echo '  settings: PRESET=default|gcc|portable|sanitize|coverage  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
 
-setup: ## install what is needed (CHECK=1: only list what is missing)
-	@scripts/setup.sh $(if $(filter-out 0,$(CHECK)),--check)
+setup: ## install what building needs (ALL=1: and checking; CHECK=1: only list what is missing)
+	@scripts/setup.sh $(if $(filter-out 0,$(ALL))$(filter sanitize,$(PRESET)),--all) $(if $(filter-out 0,$(CHECK)),--check)
 
-# Again only when the choices differ from last time's; Ninja itself notices changed CMake files.
+setup-all:
+	@scripts/setup.sh --all
+
+# Again only when the choices or what is installed differ from last time's; Ninja itself notices changed CMake files.
 configure: setup
-	@choice='$(PRESET) $(KAITEN_VENV) $(KAITEN_VERILATOR)'; \
+	@choice="$(PRESET) $(KAITEN_VENV) $(KAITEN_VERILATOR) $$(ls "$${KAITEN_VENV:-.venv}"/.kaiten-{build,check} 2>/dev/null | xargs)"; \
 	if [[ ! -f $(BUILD)/build.ninja || "$$(cat $(BUILD)/.choice 2>/dev/null)" != "$$choice" ]]; then \
 	  mkdir -p $(BUILD) && \
 	  { cmake --preset $(PRESET) -DKAITEN_VENV='$(KAITEN_VENV)' -DKAITEN_VERILATOR='$(KAITEN_VERILATOR)' >$(BUILD)/configure.log 2>&1 || \
@@ -38,34 +41,34 @@ demo: verilate ## compile, run and check the demo network on the RTL
 	@$(BUILD)/tb
 
 check: ## all tests, lint, proofs, generated files; last line: N passed, N failed
-	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
+	@scripts/setup.sh --all || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS)
 
 check-long: ## the same with the long tests and proofs
-	@scripts/setup.sh || { echo '0 passed, 1 failed'; exit 1; }; \
+	@scripts/setup.sh --all || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
 
-lint: ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck
+lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck
 	@$(MAKE) --no-print-directory build TARGETS=generated_headers
 	@python3 scripts/lint.py
 	@python3 scripts/lint_software.py --preset $(PRESET) -j $(JOBS)
 
-formal: setup ## all proofs (scripts/formal.py runs single ones)
+formal: setup-all ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
 
-mutate: setup ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/mutation.md)
+mutate: setup-all ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/mutation.md)
 	@python3 scripts/mutate.py --check -j $(JOBS)
 
-mutants: setup ## a few mutants of every module: whole programs must find them (docs/mutants.md)
+mutants: setup-all ## a few mutants of every module: whole programs must find them (docs/mutants.md)
 	@python3 scripts/mutants.py --check -j $(JOBS)
 
-synth: setup ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
+synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))
 
-dropin: setup ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|base|large)
+dropin: setup-all ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|base|large)
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))
 
-fuzz: ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
+fuzz: setup-all ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
 	@$(MAKE) --no-print-directory build PRESET=sanitize TARGETS=fuzz_targets
 	@python3 scripts/fuzz.py $(FUZZ_ARGS)
 
@@ -86,11 +89,11 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/offload.py --build $(BUILD)
 	@python3 bench/fft.py --build $(BUILD)
 
-generate: setup ## write the generated files anew
+generate: setup-all ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
 
 clean: ## remove what was built (the tools stay)
 	@rm -rf build build-gcc build-portable build-sanitize build-coverage
 
 distclean: clean ## remove the local virtual environment too
-	@rm -rf .venv
+	@rm -rf .venv .venv.lock

@@ -23,6 +23,8 @@ import tools
 OUT = os.path.join(tools.ROOT, "build", "check")
 STEPS = ["build", "tests", "lint", "lint_software", "formal", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
          "mutants", "verilators", "coverage_build", "coverage", "generated"]
+# Of what a skipped test says it lacks, only KAITEN_SHARED may be missing in CI.
+MISSING = re.compile(r"not installed|(?<!KAITEN_SHARED )is absent")
 
 
 def heading(text):
@@ -116,6 +118,9 @@ class Check:
                 why = (case.find("skipped").get("message") or "") if case.find("skipped") is not None else ""
                 if re.search(r"unable to find|could not find|failed to start|not run", why, re.I):
                     failed += 1
+                elif os.environ.get("CI") == "true" and MISSING.search(why + (case.findtext("system-out") or "")):
+                    failed += 1
+                    print(f"FAIL {case.get('name')}: skipped for want of something that CI must have", flush=True)
                 else:
                     skipped.append(f"{step}: {case.get('name')}")
             else:

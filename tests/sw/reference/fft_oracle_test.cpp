@@ -88,7 +88,7 @@ TEST(FftOracle, EveryKindOfWindow) {
 
 void compare_network(const std::string& name) {
   const auto shared = test::shared_dir();
-  if (!shared) GTEST_SKIP() << "no third-party models (docs/models.md)";
+  if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: its models are not compared";
   const Graph graph = require_graph(import_file(*shared / "models" / name));
   std::mt19937_64 random(test::seed());
   std::vector<Int8Values> inputs;
