@@ -119,7 +119,7 @@ def layers_page(results):
 Made by `make bench BENCH_ARGS=--layers` (`bench/run.py --layers`). Array and vector engine work on neighbouring layers at the same time; a
 cycle belongs to the layer the array works for, else to that of the vector engine, so the cycles of all layers add up to those of
 the run and a layer that hides behind another has few. Utilisation is that of the engine the layer runs on; "padding" are
-multipliers without an operand, everything else are waits (`sw/report/layer_clock.h`).
+multipliers without an operand, everything else are waits (`sw/observe/layer_clock.h`).
 """
     for name in LAYERS:
         r = results.get((name, "base"))

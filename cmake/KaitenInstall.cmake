@@ -35,7 +35,6 @@ install(EXPORT kaiten NAMESPACE kaiten:: FILE kaiten-targets.cmake DESTINATION $
 install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sw/ DESTINATION ${headers} FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE
   PATTERN CMakeFiles EXCLUDE)
-install(FILES tb/sim_device.h tb/axi_memory.h tb/axi_port.h DESTINATION ${headers}/tb)
 
 configure_package_config_file(cmake/kaiten-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config.cmake
   INSTALL_DESTINATION ${package})

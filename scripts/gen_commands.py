@@ -157,7 +157,7 @@ def make_md(spec, header_bits):
 
 def main():
     spec, header_bits = load()
-    files = {"rtl/common/kt_cmd_pkg.sv": make_sv, "sw/compile/command_fields.h": make_cpp, "docs/commands.md": make_md}
+    files = {"rtl/common/kt_cmd_pkg.sv": make_sv, "sw/program/command_fields.h": make_cpp, "docs/commands.md": make_md}
     stale = []
     for name, make in files.items():
         path, text = ROOT / name, make(spec, header_bits)

@@ -41,7 +41,7 @@ PROGRAMS = [
     ("compressed_maps_test", "*BusErrorsOfSizes/nano:*CorruptMemory*/nano")]
 SEED = "1"  # KAITEN_SEED of the programs
 PATIENCE, PATIENCE_MIN = 3, 60  # a program that takes so many times its seconds, and at least so many, does not end
-WIDTH = 16  # bits of the number of a mutant, as tb/sim_model.h has it
+WIDTH = 16  # bits of the number of a mutant, as sw/sim/sim_model.h has it
 CHECK_COUNT, TOLERANCE = 2, 12.0  # of each module; points
 
 

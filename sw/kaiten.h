@@ -3,7 +3,7 @@
 #ifndef KAITEN_KAITEN_H
 #define KAITEN_KAITEN_H
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "graph/graph.h"
 #include "import/import.h"
 #include "report/run_report.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "models/generate/networks.h"
 #include "models/generate/random_network.h"

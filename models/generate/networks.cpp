@@ -3,7 +3,7 @@
 #include <array>
 #include <functional>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "models/generate/random_network.h"
 
 namespace kaiten::generate {

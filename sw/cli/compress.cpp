@@ -6,6 +6,7 @@
 #include <iostream>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/inputs.h"
@@ -16,7 +17,6 @@
 #include "cli/tool.h"
 #include "codec/codec.h"
 #include "codec/statistics.h"
-#include "graph/error.h"
 #include "report/compress_report.h"
 
 namespace kaiten::cli {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -12,7 +13,6 @@
 #include "cli/source.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
-#include "graph/error.h"
 
 namespace kaiten::cli {
 

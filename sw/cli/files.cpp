@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::cli {
 

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::cli {
 

@@ -6,10 +6,10 @@
 
 #include "cli/terminal.h"
 #include "cli/tool.h"
-#include "compile/config.h"
-#include "compile/operators.h"
+#include "compile/lower/operators.h"
+#include "program/config.h"
 #include "report/table.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 
 namespace kaiten::cli {
 
@@ -47,7 +47,7 @@ int info_command(const Arguments& arguments) {
                {"OB pixels", true, 3, false},
                {"ZSB channels", true, 1, false},
                {"simulator", false, 3, false}});
-  const std::vector<std::string> built = tb::sim_configs();
+  const std::vector<std::string> built = sim::sim_configs();
   for (const Config& c : presets()) {
     if (!config.empty() && c.name != config) continue;
     const auto kib = [](long long bytes) { return fmt::format("{:.4g}", double(bytes) / 1024); };

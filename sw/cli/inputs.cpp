@@ -5,9 +5,9 @@
 #include <random>
 #include <string_view>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
-#include "graph/error.h"
 #include "run/session.h"
 
 namespace kaiten::cli {

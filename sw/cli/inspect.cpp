@@ -5,12 +5,12 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
-#include "graph/error.h"
 
 namespace kaiten::cli {
 

@@ -5,11 +5,11 @@
 #include <iostream>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/interrupt.h"
 #include "cli/source.h"
-#include "graph/error.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 
 namespace kaiten::cli {
 
@@ -39,7 +39,7 @@ std::pair<std::size_t, int> fault_of(const std::string& text) {
 Job::Job(po::options_description& all, bool is_tb)
     : all_(all), is_tb_(is_tb), latency_(SessionOptions{}.latency) {
   std::string configs;
-  for (const std::string& name : tb::sim_configs()) configs += (configs.empty() ? "" : "|") + name;
+  for (const std::string& name : sim::sim_configs()) configs += (configs.empty() ? "" : "|") + name;
   auto add = all.add_options();
   add("help,h", "print this text");
   add("model", po::value(&model_)->value_name("FILE"),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/inputs.h"
@@ -13,7 +14,6 @@
 #include "cli/source.h"
 #include "cli/tool.h"
 #include "codec/statistics.h"
-#include "graph/error.h"
 #include "offload/densities.h"
 #include "report/offload_report.h"
 

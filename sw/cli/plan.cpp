@@ -7,6 +7,7 @@
 #include <iostream>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/inputs.h"
@@ -15,15 +16,14 @@
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/tool.h"
-#include "graph/error.h"
 #include "plan/from_graph.h"
 #include "plan/methods.h"
 #include "plan/table.h"
 #include "plan/to_graph.h"
 #include "reference/reference.h"
-#include "report/machine_plan.h"
 #include "report/plan_html.h"
 #include "report/plan_report.h"
+#include "target_plan/target_plan.h"
 
 namespace kaiten::cli {
 

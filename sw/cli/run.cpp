@@ -2,10 +2,10 @@
 
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
-#include "graph/error.h"
 
 namespace kaiten::cli {
 

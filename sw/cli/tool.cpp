@@ -7,10 +7,10 @@
 #include <iostream>
 #include <new>
 
+#include "base/error.h"
 #include "cli/interrupt.h"
 #include "commit.inc.h"
-#include "graph/error.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 
 namespace kaiten::cli {
 
@@ -67,7 +67,7 @@ int guarded(const std::string& program, const std::function<int()>& command) {
 }  // namespace
 
 std::string version_text() {
-  return std::string("kaiten ") + KAITEN_VERSION + " (" + kCommit + "), " + tb::verilator_version();
+  return std::string("kaiten ") + KAITEN_VERSION + " (" + kCommit + "), " + sim::verilator_version();
 }
 
 int kaiten_main(const Arguments& arguments) {

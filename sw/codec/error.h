@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::codec {
 

@@ -5,12 +5,12 @@
 #include <optional>
 #include <stdexcept>
 
-#include "compile/emit.h"
-#include "compile/lower.h"
-#include "compile/order.h"
-#include "compile/place.h"
-#include "compile/spans.h"
-#include "graph/error.h"
+#include "base/error.h"
+#include "compile/emit/emit.h"
+#include "compile/lower/lower.h"
+#include "compile/lower/order.h"
+#include "compile/spans/place.h"
+#include "compile/spans/spans.h"
 
 namespace kaiten {
 

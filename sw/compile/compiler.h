@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "compile/compress.h"
-#include "compile/config.h"
-#include "compile/layout.h"
-#include "compile/program.h"
+#include "compile/spans/compression.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
+#include "program/config.h"
+#include "program/program.h"
+#include "program/ring.h"
 
 namespace kaiten {
 

@@ -1,5 +1,5 @@
 // A Kaiten as the driver sees it: registers, memory that both sides reach, an interrupt. The only place that
-// knows whether the hardware is simulated (tb/sim_device.h) or mapped into memory. Addresses are bytes;
+// knows whether the hardware is simulated (sw/sim/sim_device.h) or mapped into memory. Addresses are bytes;
 // registers have 32 bits and the addresses of docs/registers.md. Errors of the device itself are DeviceError.
 #ifndef KAITEN_DEVICE_DEVICE_H
 #define KAITEN_DEVICE_DEVICE_H

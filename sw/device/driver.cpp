@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/error.h"
 #include "codec/zvc.h"
-#include "graph/error.h"
 
 namespace kaiten {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/program.h"
 #include "device/csr.h"
 #include "device/device.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
+#include "program/program.h"
 #include "reference/reference.h"
 
 namespace kaiten {

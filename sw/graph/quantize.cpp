@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "graph/float_pairs.h"
 
 namespace kaiten {

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten {
 

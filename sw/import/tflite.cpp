@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "graph/quantize.h"
 #include "import/channel_shuffle.h"
 #include "import/import.h"

@@ -1,13 +1,11 @@
 #include "offload/densities.h"
 
-#include "plan/json_text.h"
+#include "base/json_text.h"
 
 namespace kaiten::offload {
 
 namespace {
 
-using plan::fail_at;
-using plan::JsonValue;
 
 constexpr const char* kKnown =
 #include "densities_json.inc"
@@ -42,14 +40,14 @@ Densities densities_of(const JsonValue& value, const std::string& file) {
 
 std::optional<Densities> known_densities(const std::string& network) {
   const std::string file = "densities.json";
-  const JsonValue root = plan::parse_json(kKnown, file);
+  const JsonValue root = parse_json(kKnown, file);
   const JsonValue* found = root.find("networks")->find(network);
   if (found == nullptr) return std::nullopt;
   return densities_of(*found, file);
 }
 
 Densities read_densities(std::string_view text, const std::string& file) {
-  return densities_of(plan::parse_json(text, file), file);
+  return densities_of(parse_json(text, file), file);
 }
 
 }  // namespace kaiten::offload

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "codec/statistics.h"
-#include "graph/error.h"
 
 namespace kaiten::offload {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/json_text.h"
+#include "base/json_text.h"
 
 namespace kaiten::plan {
 

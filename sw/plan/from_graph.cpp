@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::plan {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "plan/fusion.h"
 
 namespace kaiten::plan {

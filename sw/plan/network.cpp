@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::plan {
 

@@ -50,7 +50,7 @@ struct Bytes {
 };
 
 // What an operator of the model takes (hardware mode): cycles that are its own by the rule of
-// report/layer_clock.h, so that those of all layers add up to the method's.
+// observe/layer_clock.h, so that those of all layers add up to the method's.
 struct LayerWork {
   int number = 0;  // of the operator
   std::string name;

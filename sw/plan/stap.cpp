@@ -4,7 +4,7 @@
 #include <cmath>
 #include <queue>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::plan {
 

@@ -2,8 +2,8 @@
 #include <cctype>
 #include <charconv>
 
-#include "graph/error.h"
-#include "plan/json_text.h"
+#include "base/error.h"
+#include "base/json_text.h"
 #include "plan/table.h"
 
 namespace kaiten::plan {

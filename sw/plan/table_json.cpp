@@ -3,8 +3,8 @@
 #include <map>
 #include <optional>
 
-#include "graph/error.h"
-#include "plan/json_text.h"
+#include "base/error.h"
+#include "base/json_text.h"
 #include "plan/table.h"
 
 namespace kaiten::plan {

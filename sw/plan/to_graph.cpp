@@ -1,6 +1,6 @@
 #include "plan/to_graph.h"
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace kaiten::plan {
 

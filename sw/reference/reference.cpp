@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "reference/fft_oracle.h"
 #include "reference/host_float.h"
 #include "reference/kernels.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compile/program.h"
 #include "import/import.h"
+#include "program/program.h"
 
 namespace kaiten {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "compile/bus_beats.h"
+#include "program/bus_beats.h"
 #include "report/table.h"
 
 namespace kaiten {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "compile/program.h"
 #include "device/driver.h"
 #include "graph/graph.h"
-#include "report/layer_clock.h"
+#include "observe/layer_clock.h"
+#include "program/program.h"
 
 namespace kaiten {
 

@@ -11,14 +11,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
-#include "device/row_poison.h"
-#include "graph/error.h"
+#include "observe/layer_clock.h"
+#include "observe/row_poison.h"
+#include "observe/trace.h"
 #include "reference/fft_oracle.h"
-#include "report/layer_clock.h"
-#include "report/trace.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 
 namespace kaiten {
 
@@ -28,12 +28,12 @@ constexpr std::uint64_t kLeastMemory = 1 << 16;
 
 // Shows the results of the simulated device to the watcher, what it does to the clock of the layers and to
 // the trace.
-class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
+class Observer : public sim::ResultWatcher, public sim::QueueWatcher {
  public:
   Observer(const Program& program, Watcher* watcher, TraceRecorder* trace, RowPoison* poison)
       : clock_(program), watcher_(watcher), trace_(trace), poison_(poison) {}
 
-  void result(const tb::ResultWord& r) override {
+  void result(const sim::ResultWord& r) override {
     if (watcher_ != nullptr) watcher_->result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
     if ((r.tiles | r.rows | r.columns) == 0) clock_.last_result(r.command);
   }
@@ -57,7 +57,7 @@ class Observer : public tb::ResultWatcher, public tb::QueueWatcher {
 // Looks at a device for as long as it lives.
 class Watching {
  public:
-  Watching(tb::SimDevice& device, Observer& observer, bool queues) : device_(device) {
+  Watching(sim::SimDevice& device, Observer& observer, bool queues) : device_(device) {
     device_.watch(&observer);
     device_.watch_queues(queues ? &observer : nullptr);
   }
@@ -69,7 +69,7 @@ class Watching {
   Watching& operator=(const Watching&) = delete;
 
  private:
-  tb::SimDevice& device_;
+  sim::SimDevice& device_;
 };
 
 std::vector<float> numbers_of(ElementType type, const Int8Values& values) {
@@ -135,8 +135,8 @@ class WaveFile {
 
 bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
 
-tb::SimOptions sim_options(const SessionOptions& o, const Program& program, const WaveFile& wave) {
-  tb::SimOptions sim;
+sim::SimOptions sim_options(const SessionOptions& o, const Program& program, const WaveFile& wave) {
+  sim::SimOptions sim;
   sim.memory.bytes = std::max<std::uint64_t>(memory_needed(program), kLeastMemory);
   sim.memory.read_latency = sim.memory.write_latency = o.latency;
   sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? program.config.axi_bytes : o.bytes_per_cycle;
@@ -202,7 +202,7 @@ struct Session::State {
       reference = compute(options.calibration, options.before_each);
     Programs made = compiled(graph, options, reference);
     wave.emplace(options.wave);
-    device = tb::make_sim_device(options.config, sim_options(options, made.first, *wave));
+    device = sim::make_sim_device(options.config, sim_options(options, made.first, *wave));
     driver.emplace(*device, graph, std::move(made.first), options.rounding);
     again = std::move(made.again);
   }
@@ -237,7 +237,7 @@ struct Session::State {
   std::vector<Int8Values> reference;  // of the calibration, until the first run
   std::optional<FftOracle> oracle;    // of the last reference
   std::optional<WaveFile> wave;
-  std::unique_ptr<tb::SimDevice> device;
+  std::unique_ptr<sim::SimDevice> device;
   std::optional<Driver> driver;
   std::optional<Program> again;  // until the second run
   bool ran = false;

@@ -6,7 +6,7 @@
 //   std::cout << kaiten::to_text(result.report, 0);
 //
 // What is wrong with model, inputs or options is an InputError, what the hardware reports a DeviceError
-// (graph/error.h).
+// (base/error.h).
 #ifndef KAITEN_RUN_SESSION_H
 #define KAITEN_RUN_SESSION_H
 
@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "compile/compress.h"
-#include "compile/program.h"
-#include "device/watcher.h"
+#include "compile/spans/compression.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
+#include "observe/watcher.h"
+#include "program/program.h"
 #include "reference/reference.h"
 #include "report/run_report.h"
 
@@ -67,7 +67,7 @@ struct SessionOptions {
 
 struct RunOptions {
   bool check = true;   // compare every tensor with the reference
-  bool trace = false;  // record the queues (report/trace.h)
+  bool trace = false;  // record the queues (observe/trace.h)
   double seconds = 0;  // repeat the run until it has been simulated for so long, to measure the speed
   std::vector<std::string> labels = {};  // names of the classes
 };

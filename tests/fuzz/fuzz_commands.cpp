@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
-#include "graph/error.h"
-#include "tb/axi_monitor.h"
-#include "tb/sim_device.h"
+#include "sim/axi_monitor.h"
+#include "sim/sim_device.h"
 #include "tests/support/graph_builder.h"
 
 namespace {
@@ -35,15 +35,15 @@ Graph every_engine() {
 
 struct Bench {
   Graph graph = every_engine();
-  std::unique_ptr<tb::SimDevice> device;
+  std::unique_ptr<sim::SimDevice> device;
   Program program = compile(graph, preset("nano"), {.keep_on_chip = false, .compress = Compress::kOn});
   std::vector<Int8Values> inputs, outputs;
 
   Bench() {
-    tb::SimOptions options;
+    sim::SimOptions options;
     options.memory.bytes = std::size_t(1) << 16;
     options.memory.base = 0x40000000;
-    device = tb::make_sim_device("nano", options);
+    device = sim::make_sim_device("nano", options);
     for (int i : graph.inputs)
       inputs.emplace_back(std::size_t(graph.tensors[std::size_t(i)].elements()), std::int8_t(3));
     outputs = driver().run(inputs);
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     driver.execute();
-  } catch (const tb::ProtocolViolation& e) {
+  } catch (const sim::ProtocolViolation& e) {
     std::fprintf(stderr, "%s\n", e.what());
     __builtin_trap();
   } catch (const DeviceError&) {

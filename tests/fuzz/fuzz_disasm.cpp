@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "compile/command.h"
-#include "graph/error.h"
+#include "base/error.h"
+#include "program/command.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kaiten;

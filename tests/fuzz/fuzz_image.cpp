@@ -1,8 +1,8 @@
 // PNG, PGM and PPM files: an image of the size it says, or InputError.
 #include <cstdint>
 
+#include "base/error.h"
 #include "cli/image.h"
-#include "graph/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "plan/table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

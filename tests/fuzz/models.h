@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "base/error.h"
 #include "compile/compiler.h"
-#include "graph/error.h"
 #include "import/import.h"
 #include "reference/reference.h"
 

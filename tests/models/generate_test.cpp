@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "models/generate/networks.h"
 #include "models/generate/random_network.h"

@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
-#include "compile/command.h"
-#include "compile/config.h"
+#include "program/command.h"
+#include "program/config.h"
 
 namespace kaiten::test {
 

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "tb/coverage_file.h"
+#include "sim/coverage_file.h"
 #include "tests/support/seed.h"
 #include "verilated.h"
 
@@ -18,14 +18,14 @@ template <class Top>
 class Model {
  public:
   explicit Model(std::uint64_t seed = test::seed()) : context_(std::make_unique<VerilatedContext>()) {
-    context_->randReset(tb::kInitialState);
+    context_->randReset(sim::kInitialState);
     context_->randSeed(static_cast<int>(seed % 0x7fffffff) + 1);  // 0 means "pick one"
     top_ = std::make_unique<Top>(context_.get());
     top_->clk_i = 0;
   }
   ~Model() {
     top_->final();
-    tb::save_coverage(*context_);
+    sim::save_coverage(*context_);
   }
 
   Top* operator->() { return top_.get(); }

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "tests/support/float_scales.h"
 #include "tests/support/model_builder.h"
@@ -278,7 +278,7 @@ void expect_published_parameters(const Graph& graph, const std::vector<ConvParam
 }
 
 // Runs the images of a batch one after the other.
-std::vector<int8_t> run_batches(tb::SimDevice& device, const Config& config, const Graph& graph,
+std::vector<int8_t> run_batches(sim::SimDevice& device, const Config& config, const Graph& graph,
                                 const std::vector<Int8Values>& all, std::size_t batches) {
   test::Session session(device, graph, config, kOptions);
   std::vector<int8_t> output;
@@ -295,7 +295,7 @@ std::vector<int8_t> run_batches(tb::SimDevice& device, const Config& config, con
 }
 
 // Empty when the case ran; else why importer or compiler refuse it.
-std::string run_case(tb::SimDevice& device, const Config& config, const std::string& name) {
+std::string run_case(sim::SimDevice& device, const Config& config, const std::string& name) {
   const nlohmann::json json = test::cmsis_nn::read_case(name);
   std::size_t batches = 1;
   const CaseModel model = name == "ds_cnn_s" ? ds_cnn(json) : single_layer(json, name, batches);

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <optional>
 
+#include "base/error.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
-#include "device/watcher.h"
-#include "graph/error.h"
 #include "import/import.h"
+#include "observe/watcher.h"
 #include "run/session.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -21,10 +21,10 @@ namespace {
 
 Graph demo() { return require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")); }
 
-class Watching : public tb::ResultWatcher {
+class Watching : public sim::ResultWatcher {
  public:
   explicit Watching(Watcher& watcher) : watcher_(watcher) {}
-  void result(const tb::ResultWord& r) override {
+  void result(const sim::ResultWord& r) override {
     watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
   }
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "codec/zvc.h"
-#include "graph/error.h"
 #include "import/import.h"
 #include "run/session.h"
 #include "tests/support/prune.h"
@@ -195,7 +195,7 @@ struct SpilledDemo {
   const Graph graph = demo();
   const Config& config;
   std::mt19937_64 random;
-  const std::unique_ptr<tb::SimDevice> device = test::make_device(config.name, random());
+  const std::unique_ptr<sim::SimDevice> device = test::make_device(config.name, random());
   const CompileOptions options = [] {
     CompileOptions o;
     o.keep_on_chip = false;
@@ -282,7 +282,7 @@ TEST_P(CompressedMaps, BusErrorsOfSizes) {
   ASSERT_NE(load, commands.end());
   const auto& l = std::get<LoadRowsCommand>(load->body);
   const std::uint64_t at = session.base_address(int(l.base)) + std::uint64_t(l.surface);
-  device->memory().fail_range(at, at, tb::kRespSlverr, true, false);
+  device->memory().fail_range(at, at, sim::kRespSlverr, true, false);
   try {
     session.driver().run(inputs);
     ADD_FAILURE() << "nothing noticed";

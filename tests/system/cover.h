@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include "compile/config.h"
 #include "graph/graph.h"
+#include "program/config.h"
 
 namespace kaiten::test {
 
@@ -22,9 +22,9 @@ class Cover {
   static Cover* table();
 
   void network(const Graph& graph, const Config& config);
-  // What a cycle counts (tb::ResultWatcher::events).
+  // What a cycle counts (sim::ResultWatcher::events).
   void events(std::uint64_t flags);
-  // tb::QueueWatcher::queues
+  // sim::QueueWatcher::queues
   void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed);
   // A program starts: completion counts start at 0.
   void start();

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "tests/support/byte_flips.h"
 #include "tests/support/seed.h"

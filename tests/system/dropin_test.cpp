@@ -13,7 +13,7 @@
 #include "device/driver.h"
 #include "import/import.h"
 #include "reference/reference.h"
-#include "tb/sim_model.h"
+#include "sim/sim_model.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
 
@@ -29,7 +29,7 @@ struct Outcome {
   Counters counters;
 };
 
-Outcome run_on(tb::SimDevice& device, const Graph& graph, const CompileOptions& options,
+Outcome run_on(sim::SimDevice& device, const Graph& graph, const CompileOptions& options,
                std::span<const Int8Values> inputs) {
   Driver driver(device, graph, compile(graph, preset(kConfig), options), {});
   Outcome run{driver.run(inputs), {}};
@@ -48,7 +48,7 @@ TEST(Dropin, RunsTheDemoNetwork) {
   for (const CompileOptions& options : {CompileOptions{}, in_memory, compressed}) {
     const auto inputs = test::draw_inputs(graph, random);
     const auto original = test::make_device(kConfig, test::seed());
-    tb::SimModel<Vkaiten_dropin, tb::NoTrace, evaluate> dropin(
+    sim::SimModel<Vkaiten_dropin, sim::NoTrace, evaluate> dropin(
         {original->memory().options(), false, "", 0, UINT64_MAX});
     EXPECT_EQ(read_config(dropin).name, kConfig);
     std::mt19937_64 timing(random()), same = timing;

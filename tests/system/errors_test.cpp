@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "device/csr.h"
-#include "graph/error.h"
-#include "tb/axi_monitor.h"
+#include "sim/axi_monitor.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -19,7 +19,7 @@
 namespace kaiten {
 namespace {
 
-constexpr std::uint8_t kSlaveError = tb::kRespSlverr, kDecodeError = tb::kRespDecerr;
+constexpr std::uint8_t kSlaveError = sim::kRespSlverr, kDecodeError = sim::kRespDecerr;
 
 // Every operation and every kind of load; with all tensors in memory all of them are stored and loaded, too.
 Graph every_engine() {
@@ -39,7 +39,7 @@ class Errors : public testing::TestWithParam<std::string> {
   void SetUp() override {
     random_.seed(test::seed());
     graph_ = every_engine();
-    tb::SimOptions options;
+    sim::SimOptions options;
     options.memory.read_latency = 20;
     options.memory.write_latency = 10;
     device_ = test::make_device(GetParam(), test::seed(), options);
@@ -74,7 +74,7 @@ class Errors : public testing::TestWithParam<std::string> {
   std::string error_of_run() {
     try {
       session_->driver().run(inputs_);
-    } catch (const tb::ProtocolViolation& e) {
+    } catch (const sim::ProtocolViolation& e) {
       return std::string("protocol: ") + e.what();
     } catch (const DeviceError& e) {
       return e.what();
@@ -145,7 +145,7 @@ class Errors : public testing::TestWithParam<std::string> {
 
   std::mt19937_64 random_;
   Graph graph_;
-  std::unique_ptr<tb::SimDevice> device_;
+  std::unique_ptr<sim::SimDevice> device_;
   std::unique_ptr<test::Session> session_;
   std::vector<Int8Values> inputs_;
   test::Session::Result first_;
@@ -379,8 +379,8 @@ TEST_P(Errors, Timeout) {
   restore(last);
   expect_exact_run();
 
-  tb::AxiMemoryOptions options = device_->memory().options();
-  const tb::AxiMemoryOptions usual = options;
+  sim::AxiMemoryOptions options = device_->memory().options();
+  const sim::AxiMemoryOptions usual = options;
   options.read_latency = 9'000;
   device_->memory().set_options(options);
   const std::string error = error_of_run();
@@ -444,8 +444,8 @@ TEST_P(Errors, AnotherProgramAfterAnError) {
 // The user gives up (Ctrl-C): the driver's progress function throws in the middle of a run.
 TEST_P(Errors, GivingUpARun) {
   struct GaveUp {};
-  tb::AxiMemoryOptions options = device_->memory().options();
-  const tb::AxiMemoryOptions usual = options;
+  sim::AxiMemoryOptions options = device_->memory().options();
+  const sim::AxiMemoryOptions usual = options;
   options.read_latency = 500'000;  // a run takes longer than the driver waits between two calls
   device_->memory().set_options(options);
   session_->driver().set_watchdog(0);
@@ -459,7 +459,7 @@ TEST_P(Errors, GivingUpARun) {
 // A memory that breaks the protocol (EXOKAY for an ordinary read) fails the run: the monitors watch every port.
 TEST_P(Errors, ProtocolViolation) {
   const std::uint64_t at = session_->command_address(program().commands.size() / 2);
-  device_->memory().fail_range(at, at, tb::kRespExokay, true, false);
+  device_->memory().fail_range(at, at, sim::kRespExokay, true, false);
   const std::string error = error_of_run();
   EXPECT_EQ(error.rfind("protocol: ", 0), 0U) << error;
 }

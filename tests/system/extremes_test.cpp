@@ -99,7 +99,7 @@ class Extremes : public testing::TestWithParam<Extreme> {
  protected:
   static void SetUpTestSuite() { device_ = test::make_device("nano", test::seed()); }
   static void TearDownTestSuite() { device_.reset(); }
-  static inline std::unique_ptr<tb::SimDevice> device_;
+  static inline std::unique_ptr<sim::SimDevice> device_;
 };
 
 TEST_P(Extremes, EveryElement) {
@@ -132,10 +132,10 @@ TEST(Addresses, AroundTheMiddle) {
   constexpr std::uint64_t kPage = 4096;
   std::uint64_t pages = 1;
   for (std::uint64_t page = 0; page < pages; page += std::max<std::uint64_t>(1, pages / 12)) {
-    tb::SimOptions simulated;
+    sim::SimOptions simulated;
     simulated.memory.bytes = std::size_t(1) << 20;
     simulated.memory.base = (std::uint64_t(1) << 39) - (page + 1) * kPage;
-    const auto device = tb::make_sim_device("nano", simulated);
+    const auto device = sim::make_sim_device("nano", simulated);
     test::Session session(*device, g.graph, preset("nano"), options);
     session.run(inputs);
     pages = memory_needed(session.program()) / kPage;

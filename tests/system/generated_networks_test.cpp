@@ -27,11 +27,11 @@ TEST_P(GeneratedNetworks, Whole) {
   const Graph graph = require_graph(import_tflite(generate::make_network(name, size, 1), name));
   const Config& config = preset(on);
   // A memory as in the measured tables.
-  tb::SimOptions options;
+  sim::SimOptions options;
   options.memory.read_latency = options.memory.write_latency = 100;
   options.memory.bytes = std::uint64_t(1) << 29;
   options.memory.bytes_per_cycle = config.axi_bytes;
-  const auto device = tb::make_sim_device(on, options);
+  const auto device = sim::make_sim_device(on, options);
   std::mt19937_64 random(test::seed());
   const auto result = test::run_on(*device, graph, config, {}, test::draw_inputs(graph, random));
   const double reached = double(macs(graph)) / double(result.cycles()) / config.array_multipliers();

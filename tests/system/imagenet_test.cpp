@@ -27,8 +27,8 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.golden << " on " << c.config; }
 
 // A memory as in the measured tables.
-std::unique_ptr<tb::SimDevice> make_device(const Config& config) {
-  tb::SimOptions options;
+std::unique_ptr<sim::SimDevice> make_device(const Config& config) {
+  sim::SimOptions options;
   options.memory.read_latency = options.memory.write_latency = 100;
   options.memory.bytes_per_cycle = config.axi_bytes;
   return test::make_device(config.name, test::seed(), options);

@@ -9,7 +9,7 @@
 #include "Vkaiten_base_unique___024root.h"
 #include "device/csr.h"
 #include "import/import.h"
-#include "tb/sim_model.h"
+#include "sim/sim_model.h"
 #include "tests/support/seed.h"
 #include "tests/system/random_network.h"
 #include "tests/system/session.h"
@@ -23,14 +23,14 @@ constexpr int kRandomNetworks = 8;
 void evaluate(Vkaiten_base_unique& top) { top.eval(); }
 
 // With the memory of `like`, in another initial state for another seed.
-std::unique_ptr<tb::SimDevice> random_device(const std::string& config, tb::SimDevice& like,
-                                             std::uint64_t seed) {
-  tb::SimOptions options;
+std::unique_ptr<sim::SimDevice> random_device(const std::string& config, sim::SimDevice& like,
+                                              std::uint64_t seed) {
+  sim::SimOptions options;
   options.memory = like.memory().options();
   options.memory.seed = seed;
   options.debug = true;
-  if (config != "base") return tb::make_sim_device(config, options);
-  return std::make_unique<tb::SimModel<Vkaiten_base_unique, tb::NoTrace, evaluate>>(options);
+  if (config != "base") return sim::make_sim_device(config, options);
+  return std::make_unique<sim::SimModel<Vkaiten_base_unique, sim::NoTrace, evaluate>>(options);
 }
 
 class InitialState : public testing::TestWithParam<const char*> {

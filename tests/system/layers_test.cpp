@@ -269,7 +269,7 @@ class Layers : public testing::TestWithParam<Selection> {
 
   Config config_;
   std::mt19937_64 random_;
-  std::unique_ptr<tb::SimDevice> device_;
+  std::unique_ptr<sim::SimDevice> device_;
   int ran_ = 0, near_limits_ = 0, ties_ = 0;
   std::uint64_t cycles_ = 0;
 };

@@ -65,14 +65,14 @@ int answer(const Int8Values& logits) {
 }
 
 // A memory as in the measured tables: 100 cycles, every cycle a beat.
-std::unique_ptr<tb::SimDevice> make_device(const std::string& config) {
-  tb::SimOptions options;
+std::unique_ptr<sim::SimDevice> make_device(const std::string& config) {
+  sim::SimOptions options;
   options.memory.read_latency = 100;
   options.memory.write_latency = 100;
   return test::make_device(config, test::seed(), options);
 }
 
-void print_speed(const std::string& what, std::uint64_t cycles, tb::SimDevice& device) {
+void print_speed(const std::string& what, std::uint64_t cycles, sim::SimDevice& device) {
   std::printf("%s: %llu cycles each, simulated at %.0f kHz\n", what.c_str(),
               static_cast<unsigned long long>(cycles),
               double(device.loop_cycles()) / std::max(device.loop_seconds(), 1e-9) / 1e3);

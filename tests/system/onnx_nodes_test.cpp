@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "compile/compiler.h"
-#include "graph/error.h"
 #include "import/import.h"
 #include "tests/support/onnx_messages.h"
 #include "tests/support/seed.h"

@@ -1,18 +1,18 @@
 // Rows of SB and VB that are dead, or not yet written, are destroyed while a program runs
-// (device/row_poison.h). A compiler that is wrong about the rows a layer needs is caught even where what it
+// (observe/row_poison.h). A compiler that is wrong about the rows a layer needs is caught even where what it
 // reads too early still lies there from the run before.
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "compile/emit.h"
-#include "compile/lower.h"
-#include "compile/place.h"
-#include "compile/spans.h"
+#include "compile/emit/emit.h"
+#include "compile/lower/lower.h"
+#include "compile/spans/place.h"
+#include "compile/spans/spans.h"
 #include "device/driver.h"
-#include "device/row_poison.h"
-#include "device/watcher.h"
+#include "observe/row_poison.h"
+#include "observe/watcher.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -20,9 +20,9 @@
 namespace kaiten {
 namespace {
 
-class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
+class Watching : public sim::ResultWatcher, public sim::QueueWatcher {
  public:
-  Watching(tb::SimDevice& device, Watcher& watcher, const Program& program, bool poison)
+  Watching(sim::SimDevice& device, Watcher& watcher, const Program& program, bool poison)
       : device_(device), watcher_(watcher) {
     if (poison) {
       poison_.emplace(program, [&](Buffer buffer, int begin, int end) {
@@ -36,7 +36,7 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
     device_.watch(nullptr);
     device_.watch_queues(nullptr);
   }
-  void result(const tb::ResultWord& r) override {
+  void result(const sim::ResultWord& r) override {
     watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
   }
   void queues(std::uint32_t, std::span<const std::uint32_t, 4> completed) override {
@@ -44,7 +44,7 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
   }
 
  private:
-  tb::SimDevice& device_;
+  sim::SimDevice& device_;
   Watcher& watcher_;
   std::optional<RowPoison> poison_;
 };
@@ -83,7 +83,7 @@ bool right_again(const Planted& p, bool poison) {
   bool right = false;
   for (int run = 0; run < 2; run++) {
     // The first run's array gets rows in time: LOAD is fast, the second's slow.
-    tb::AxiMemoryOptions memory = device->memory().options();
+    sim::AxiMemoryOptions memory = device->memory().options();
     memory.read_latency = run == 0 ? 1 : 300;
     device->memory().set_options(memory);
     Watcher watcher(p.g.graph, driver.program(), expected);

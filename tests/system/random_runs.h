@@ -27,7 +27,7 @@ struct RandomRuns {
 
 // Ends when `enough` of what has run, or at the first difference; networks that the compiler refuses do not count.
 template <class Enough>
-RandomRuns run_random_networks(tb::SimDevice& device, const Config& config, const NetworkSize& size,
+RandomRuns run_random_networks(sim::SimDevice& device, const Config& config, const NetworkSize& size,
                                std::mt19937_64& random, Enough enough) {
   constexpr int kRefusedInARow = 200;
   RandomRuns done;

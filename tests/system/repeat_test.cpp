@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "tests/support/seed.h"
 #include "tests/system/random_network.h"
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Repeat, testing::Values("nano", "unit",
 // Models with assertions whose registers and memories start at random (initial_state_test: that this does not matter).
 class Debug : public Repeat {
  protected:
-  std::unique_ptr<tb::SimDevice> make(std::uint64_t seed, tb::SimOptions options = {}) {
+  std::unique_ptr<sim::SimDevice> make(std::uint64_t seed, sim::SimOptions options = {}) {
     options.debug = true;
     return test::make_device(GetParam(), seed, options);
   }
@@ -101,7 +101,7 @@ TEST_P(Debug, Trace) {
         fs::temp_directory_path() / ("kaiten_" + GetParam() + "_" + std::to_string(i) + ".fst");
     fs::remove(file);
     {
-      tb::SimOptions options;
+      sim::SimOptions options;
       options.wave_file = file.string();
       options.wave_from = 20;
       options.wave_to = i == 0 ? 40 : 120;
@@ -122,10 +122,10 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Debug, testing::Values("nano", "unit"),
                          [](const auto& info) { return info.param; });
 
 TEST(SimDevice, RefusesWhatIsNotBuilt) {
-  EXPECT_THROW(tb::make_sim_device("colossal", {}), InputError);
-  tb::SimOptions debug;
+  EXPECT_THROW(sim::make_sim_device("colossal", {}), InputError);
+  sim::SimOptions debug;
   debug.debug = true;
-  EXPECT_THROW(tb::make_sim_device("base", debug), InputError);
+  EXPECT_THROW(sim::make_sim_device("base", debug), InputError);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <array>
 #include <optional>
 
-#include "compile/bus_beats.h"
 #include "device/csr.h"
-#include "device/row_poison.h"
-#include "device/watcher.h"
+#include "observe/row_poison.h"
+#include "observe/watcher.h"
+#include "program/bus_beats.h"
 #include "tests/support/model_builder.h"
 #include "tests/system/cover.h"
 
@@ -25,9 +25,9 @@ constexpr std::uint8_t kFill = 0x55;
 constexpr std::size_t kGuardBytes = 4096;
 
 // Shows the watcher what leaves the engines and destroys rows that are dead, as long as it lives.
-class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
+class Watching : public sim::ResultWatcher, public sim::QueueWatcher {
  public:
-  Watching(tb::SimDevice& device, Watcher& watcher, const Program& program)
+  Watching(sim::SimDevice& device, Watcher& watcher, const Program& program)
       : device_(device), watcher_(watcher), poison_(program, [&](Buffer buffer, int begin, int end) {
           device.spoil(buffer == Buffer::kVb, begin, end);
         }) {
@@ -41,7 +41,7 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
   }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
-  void result(const tb::ResultWord& r) override {
+  void result(const sim::ResultWord& r) override {
     watcher_.result({r.command, int(r.tiles), int(r.rows), int(r.columns)}, r.data);
   }
   void events(std::uint32_t flags) override {
@@ -53,7 +53,7 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
   }
 
  private:
-  tb::SimDevice& device_;
+  sim::SimDevice& device_;
   Watcher& watcher_;
   RowPoison poison_;
   Cover* cover_ = Cover::table();
@@ -61,18 +61,18 @@ class Watching : public tb::ResultWatcher, public tb::QueueWatcher {
 
 }  // namespace
 
-std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed,
-                                           tb::SimOptions options) {
+std::unique_ptr<sim::SimDevice> make_device(std::string_view config, std::uint64_t seed,
+                                            sim::SimOptions options) {
   std::mt19937_64 random(seed);
   options.memory.bytes = kMemoryBytes;
   options.memory.base = random() % (((std::uint64_t(1) << kAddressBits) - kMemoryBytes) / kPage) * kPage;
   options.memory.seed = random();
-  return tb::make_sim_device(config, options);
+  return sim::make_sim_device(config, options);
 }
 
-void draw_timing(tb::SimDevice& device, std::mt19937_64& random) {
+void draw_timing(sim::SimDevice& device, std::mt19937_64& random) {
   const auto below = [&](unsigned n) { return unsigned(random() % n); };
-  tb::AxiMemoryOptions o = device.memory().options();
+  sim::AxiMemoryOptions o = device.memory().options();
   const unsigned latencies[] = {1, 2, 1 + below(20), 1 + below(200)};
   o.read_latency = latencies[below(4)];
   o.write_latency = latencies[below(4)];
@@ -91,7 +91,7 @@ void draw_timing(tb::SimDevice& device, std::mt19937_64& random) {
   device.memory().set_options(o);
 }
 
-std::string timing_text(const tb::AxiMemoryOptions& o) {
+std::string timing_text(const sim::AxiMemoryOptions& o) {
   std::string text = "latency " + std::to_string(o.read_latency) + "/" + std::to_string(o.write_latency) +
                      ", " + std::to_string(o.bytes_per_cycle) + " bytes/cycle, outstanding " +
                      std::to_string(o.max_reads) + "/" + std::to_string(o.max_writes) + ", stalls";
@@ -101,7 +101,7 @@ std::string timing_text(const tb::AxiMemoryOptions& o) {
          (o.data_first ? ", data first" : "");
 }
 
-Session::Session(tb::SimDevice& device, const Graph& graph, const Config& config,
+Session::Session(sim::SimDevice& device, const Graph& graph, const Config& config,
                  const CompileOptions& options)
     : device_(device), graph_(graph), options_(options) {
   Program program = compile(graph, config, options);
@@ -227,7 +227,7 @@ void Session::check_counters(const Counters& c, bool exact) {
   }
 }
 
-Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config,
+Session::Result run_on(sim::SimDevice& device, const Graph& graph, const Config& config,
                        const CompileOptions& options, std::span<const Int8Values> inputs) {
   return Session(device, graph, config, options).run(inputs);
 }

@@ -1,5 +1,5 @@
 // A program on the simulated device, run and checked in everything a run can tell: each result of each layer
-// (watcher), with dead rows of SB and VB destroyed (device/row_poison.h), the outputs, the counters against
+// (watcher), with dead rows of SB and VB destroyed (observe/row_poison.h), the outputs, the counters against
 // what the program says of itself, and memory the program has no business with. Any difference is a
 // GoogleTest failure; errors of the hardware come out as exceptions.
 #ifndef KAITEN_TESTS_SYSTEM_SESSION_H
@@ -14,28 +14,28 @@
 #include <vector>
 
 #include "compile/compiler.h"
-#include "compile/program.h"
 #include "device/driver.h"
 #include "graph/graph.h"
+#include "program/program.h"
 #include "reference/reference.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 
 namespace kaiten::test {
 
 // A device with so much memory that any program of these tests fits; the address of the memory is drawn from the seed,
 // anywhere in the 40 bits of an address.
-std::unique_ptr<tb::SimDevice> make_device(std::string_view config, std::uint64_t seed,
-                                           tb::SimOptions options = {});
+std::unique_ptr<sim::SimDevice> make_device(std::string_view config, std::uint64_t seed,
+                                            sim::SimOptions options = {});
 
 // Latencies, bandwidth, stalls and the order of answers, drawn at random and set on an idle device.
-void draw_timing(tb::SimDevice& device, std::mt19937_64& random);
+void draw_timing(sim::SimDevice& device, std::mt19937_64& random);
 // "latency 7/3, 2 bytes/cycle, stalls 10 0 30 0 0 %, shuffled": for messages.
-std::string timing_text(const tb::AxiMemoryOptions& o);
+std::string timing_text(const sim::AxiMemoryOptions& o);
 
 class Session {
  public:
   // Device and graph must outlive the session.
-  Session(tb::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options);
+  Session(sim::SimDevice& device, const Graph& graph, const Config& config, const CompileOptions& options);
 
   struct Result {
     std::vector<Int8Values> outputs;
@@ -50,7 +50,7 @@ class Session {
   Result run(std::span<const Int8Values> inputs);
 
   Driver& driver() { return *driver_; }
-  tb::SimDevice& device() { return device_; }
+  sim::SimDevice& device() { return device_; }
   const Program& program() const { return driver_->program(); }
   // Bus address of a command, and of what a base register points to.
   std::uint64_t command_address(std::size_t index) const;
@@ -59,14 +59,14 @@ class Session {
  private:
   void check_counters(const Counters& c, bool exact);
 
-  tb::SimDevice& device_;
+  sim::SimDevice& device_;
   const Graph& graph_;
   CompileOptions options_;
   std::unique_ptr<Driver> driver_;
 };
 
 // Compiles, loads and runs one set of inputs.
-Session::Result run_on(tb::SimDevice& device, const Graph& graph, const Config& config,
+Session::Result run_on(sim::SimDevice& device, const Graph& graph, const Config& config,
                        const CompileOptions& options, std::span<const Int8Values> inputs);
 
 // Random values for all inputs of a graph.

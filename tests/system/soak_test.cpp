@@ -35,7 +35,7 @@ TEST_P(Soak, EveryTensor) {
   const char* text = std::getenv("KAITEN_SOAK_CYCLES");
   const std::uint64_t cycles = text && *text ? std::strtoull(text, nullptr, 0) : s.cycles;
   std::mt19937_64 random(test::seed() * 104729 + cycles);
-  tb::SimOptions options;
+  sim::SimOptions options;
   options.debug = s.debug;
   const auto device = test::make_device(s.config, random(), options);
   const auto done = test::run_random_networks(*device, preset(s.config), s.size, random,

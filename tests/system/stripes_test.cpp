@@ -17,7 +17,7 @@ bool in_stripes(const Program& program) {
                      [](const CommandMeta& m) { return m.first_column > 0; });
 }
 
-void run(tb::SimDevice& device, const Config& config, const Graph& graph, int images,
+void run(sim::SimDevice& device, const Config& config, const Graph& graph, int images,
          std::mt19937_64& random) {
   CompileOptions options;
   options.images = images;

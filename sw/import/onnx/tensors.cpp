@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "graph/quantize.h"
 #include "import/onnx/importer.h"
 

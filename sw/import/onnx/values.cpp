@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 
 namespace kaiten::onnx_import {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "Vconv_path.h"
-#include "compile/command_fields.h"
-#include "tb/coverage_file.h"
+#include "program/command_fields.h"
+#include "sim/coverage_file.h"
 #include "tests/support/seed.h"
 #include "verilated.h"
 
@@ -127,7 +127,7 @@ class Core {
   std::deque<std::vector<int8_t>> stored;
 
   explicit Core(uint64_t seed) : rng_{std::mt19937_64(seed)} {
-    context_.randReset(kaiten::tb::kInitialState);
+    context_.randReset(kaiten::sim::kInitialState);
     context_.randSeed(static_cast<int>(seed % 1000000) + 1);
     top_ = std::make_unique<Vconv_path>(&context_);
     top_->cmd_peek_i = top_->cmd_valid_i = top_->sb_we_i = top_->wb_we_i = top_->zsb_we_i = 0;
@@ -139,7 +139,7 @@ class Core {
     done = active = 0;  // what unreset state counted
     stored.clear();
   }
-  ~Core() { kaiten::tb::save_coverage(context_); }
+  ~Core() { kaiten::sim::save_coverage(context_); }
   void tick() {
     const bool ready = stall_percent == 0 || rng_(0, 99) >= stall_percent;
     if (top_->st_valid_o && ready_) {

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "tb/axi_memory.h"
-#include "tb/axi_monitor.h"
+#include "sim/axi_memory.h"
+#include "sim/axi_monitor.h"
 #include "tests/support/model.h"
 
 namespace kaiten::test {
@@ -13,8 +13,8 @@ namespace kaiten::test {
 inline constexpr std::uint64_t kBase = 0x12'3450'0000;  // above 32 bits: the upper address bits count
 inline constexpr std::size_t kBytes = 1 << 20;
 
-inline tb::AxiMemoryOptions random_timing(std::mt19937_64& rng) {
-  tb::AxiMemoryOptions o;
+inline sim::AxiMemoryOptions random_timing(std::mt19937_64& rng) {
+  sim::AxiMemoryOptions o;
   o.base = kBase;
   o.bytes = kBytes;
   o.read_latency = 1 + rng() % 40;
@@ -33,15 +33,15 @@ inline tb::AxiMemoryOptions random_timing(std::mt19937_64& rng) {
   return o;
 }
 
-inline tb::AxiMemoryOptions ideal_timing(unsigned latency) {
-  tb::AxiMemoryOptions o;
+inline sim::AxiMemoryOptions ideal_timing(unsigned latency) {
+  sim::AxiMemoryOptions o;
   o.base = kBase;
   o.bytes = kBytes;
   o.read_latency = o.write_latency = latency;
   return o;
 }
 
-inline void fill(tb::AxiMemory& memory, std::uint64_t seed) {
+inline void fill(sim::AxiMemory& memory, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   for (auto& b : memory.at(kBase, kBytes)) b = static_cast<std::uint8_t>(rng());
 }

@@ -10,7 +10,7 @@
 namespace {
 
 using namespace kaiten::test;
-using namespace kaiten::tb;
+using namespace kaiten::sim;
 
 struct Bench {
   explicit Bench(const AxiMemoryOptions& options)

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace kaiten::test;
-using namespace kaiten::tb;
+using namespace kaiten::sim;
 
 constexpr unsigned kLanes = PARAM_DataW / 8;
 constexpr unsigned kOutstanding = 8;

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "compile/command_fields.h"
+#include "program/command_fields.h"
 
 namespace kaiten::test {
 

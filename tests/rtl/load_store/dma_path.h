@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "Vdma_path.h"
-#include "tb/axi_memory.h"
-#include "tb/axi_monitor.h"
+#include "sim/axi_memory.h"
+#include "sim/axi_monitor.h"
 #include "tests/rtl/axi/axi_bench.h"
 #include "tests/rtl/load_store/load_store_test.h"
 
@@ -21,7 +21,7 @@ inline constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kBus = PARAM_AxiW / 8;
 inline constexpr int kLw = std::min(9, kBus / kCp);
 
 struct Path {
-  Path(const tb::AxiMemoryOptions& options, std::uint64_t seed)
+  Path(const sim::AxiMemoryOptions& options, std::uint64_t seed)
       : rng(seed),
         memory(options),
         reads(read_port(), {.name = "rd", .outstanding = PARAM_Outstanding, .ids = 2}, log),
@@ -36,8 +36,8 @@ struct Path {
     m->rst_ni = 1;
   }
   std::uint64_t base(std::int64_t i) { return m->base_i[i]; }
-  tb::AxiReadPort read_port() { return KAITEN_AXI_READ_PORT(m.top(), ); }
-  tb::AxiWritePort write_port() { return KAITEN_AXI_WRITE_PORT(m.top(), ); }
+  sim::AxiReadPort read_port() { return KAITEN_AXI_READ_PORT(m.top(), ); }
+  sim::AxiWritePort write_port() { return KAITEN_AXI_WRITE_PORT(m.top(), ); }
 
   void store(const StoreCommand& c) { stores.push_back(body_of(c)); }
   template <class C>
@@ -142,10 +142,10 @@ struct Path {
 
   Rng rng;
   Model<Vdma_path> m;
-  tb::AxiMemory memory;
-  tb::ProtocolLog log;
-  tb::AxiReadMonitor reads;
-  tb::AxiWriteMonitor writes;
+  sim::AxiMemory memory;
+  sim::ProtocolLog log;
+  sim::AxiReadMonitor reads;
+  sim::AxiWriteMonitor writes;
   std::deque<Body> stores;
   std::deque<std::pair<Opcode, Body>> loads;
   Pixels array, vector;

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "compile/command_fields.h"
+#include "program/command_fields.h"
 
 namespace kaiten::test {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "device/csr.h"
-#include "tb/sim_device.h"
+#include "sim/sim_device.h"
 #include "tests/rtl/control/program.h"
 #include "tests/support/seed.h"
 
@@ -78,7 +78,7 @@ std::vector<Command> copy_program(int rows, int stuck_row = -1, int columns = kC
 class SoftReset : public testing::TestWithParam<bool> {
  protected:
   SoftReset() : random_(seed()) {
-    tb::SimOptions options;
+    sim::SimOptions options;
     options.debug = GetParam();
     options.memory.bytes = 1 << 20;
     options.memory.seed = random_();
@@ -86,7 +86,7 @@ class SoftReset : public testing::TestWithParam<bool> {
     options.memory.write_latency = 1 + pick(random_, 40);
     options.memory.stall_ar = options.memory.stall_aw = options.memory.stall_w = pick(random_, 80);
     options.memory.stall_r = options.memory.stall_b = pick(random_, 40);
-    device_ = tb::make_sim_device("nano", options);
+    device_ = sim::make_sim_device("nano", options);
     base_ = device_->memory_base();
     const auto address = [&](int i, std::uint64_t at) {
       device_->write_register(csr::kBaseLo(i), static_cast<std::uint32_t>(base_ + at));
@@ -147,7 +147,7 @@ class SoftReset : public testing::TestWithParam<bool> {
   }
 
   Random random_;
-  std::unique_ptr<tb::SimDevice> device_;
+  std::unique_ptr<sim::SimDevice> device_;
   std::uint64_t base_ = 0;
 };
 
@@ -173,7 +173,7 @@ TEST_P(SoftReset, AfterAStoreThatNeverEnds) {
 // Responses come so late that STORE's queue is full of commands that wait for them.
 TEST_P(SoftReset, AfterALongProgramThatNeverEnds) {
   constexpr int kRows = 2730;
-  tb::AxiMemoryOptions memory = device_->memory().options();
+  sim::AxiMemoryOptions memory = device_->memory().options();
   memory.write_latency = 800;
   device_->memory().set_options(memory);
   start(copy_program(kRows, kRows - 1, 1));
@@ -190,7 +190,7 @@ TEST_P(SoftReset, AfterALongProgramThatNeverEnds) {
 
 TEST_P(SoftReset, AtAnyMoment) {
   for (int round = 0; round < 60; ++round) {
-    tb::AxiMemoryOptions memory = device_->memory().options();
+    sim::AxiMemoryOptions memory = device_->memory().options();
     memory.data_first = round % 2;
     memory.seed = random_();
     device_->memory().set_options(memory);

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "Vkt_vector.h"
-#include "compile/command_fields.h"
+#include "program/command_fields.h"
 #include "tests/support/model.h"
 
 namespace kaiten {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
-#include "graph/error.h"
 
 namespace kaiten::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <fstream>
 
-#include "device/row_poison.h"
-#include "device/watcher.h"
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
+#include "observe/row_poison.h"
+#include "observe/watcher.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/machine_model.h"
 #include "tests/support/prune.h"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/seed.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "onnx.pb.h"
 #include "reference/reference.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "compile/compiler.h"
-#include "graph/error.h"
 #include "import/import.h"
 #include "report/inspect.h"
 #include "tests/support/model_builder.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "offload/densities.h"
 #include "plan/table.h"
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <random>
 
-#include "compile/bus_beats.h"
+#include "base/error.h"
 #include "compile/compiler.h"
-#include "compile/lower.h"
-#include "compile/spans.h"
-#include "graph/error.h"
+#include "compile/lower/lower.h"
+#include "compile/spans/spans.h"
 #include "plan/from_graph.h"
 #include "plan/table.h"
 #include "plan/to_graph.h"
-#include "report/machine_plan.h"
+#include "program/bus_beats.h"
+#include "target_plan/target_plan.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/seed.h"
 

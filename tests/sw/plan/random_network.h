@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "plan/network.h"
 
 namespace kaiten::plan::test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "plan/energy.h"
 #include "plan/from_graph.h"
 #include "plan/stap.h"

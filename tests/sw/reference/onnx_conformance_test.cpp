@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/import.h"
 #include "reference/reference.h"
 #include "tests/support/onnx_messages.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "compile/compiler.h"
-#include "report/layer_clock.h"
+#include "observe/layer_clock.h"
 #include "report/run_report.h"
 #include "report/table.h"
 #include "tests/support/graph_builder.h"

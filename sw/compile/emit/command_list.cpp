@@ -1,0 +1,140 @@
+#include "compile/emit/command_list.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "compile/emit/cycle_model.h"
+
+namespace kaiten {
+
+namespace {
+
+// The wait counts of a command have 20 bits.
+constexpr std::size_t kMaxCommands = std::size_t(1) << 20;
+
+}  // namespace
+
+std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses) {
+  std::int64_t start = busy_until_[std::size_t(queue)];
+  const Counts wait = hazards_.peek(queue, accesses);
+  for (std::size_t q = 0; q < kQueues; q++) {
+    if (wait[q] > 0) start = std::max(start, done_[q][wait[q] - 1]);
+  }
+  return start;
+}
+
+void CommandList::emit(const Offer& offer) {
+  if (commands_.size() == kMaxCommands) {
+    throw InputError("limit: programs of " + std::to_string(kMaxCommands) +
+                     " commands, found: more, in layer '" + graph_.ops[std::size_t(offer.meta.op)].name +
+                     "'");
+  }
+  Command c;
+  c.body = offer.body;
+  const Queue queue = c.queue();
+  const std::size_t q = std::size_t(queue);
+  const std::int64_t start = start_of(queue, offer.accesses);
+  c.wait = hazards_.add(queue, offer.accesses);
+  for (const RowUse& use : offer.rows) lives_.use(queue, hazards_.counts()[q], use);
+  commands_.push_back(c);
+  meta_.push_back(offer.meta);
+  if (offer.meta.kind == CommandMeta::Bytes::kActivations) {
+    activation_bytes_ += offer.meta.read_bytes + offer.meta.written_bytes;
+  }
+  costs_.push_back({offer.meta.cycles, offer.latency});
+  const auto complete = [&](std::size_t in, std::int64_t at) {
+    auto& d = done_[in];
+    d.push_back(d.empty() ? at : std::max(d.back(), at));  // completions are in order
+  };
+  if (queue == Queue::kStore) {
+    store_pending_ = true;  // takes as long as what feeds it
+    return;
+  }
+  busy_until_[q] = start + offer.meta.cycles;
+  complete(q, busy_until_[q] + offer.latency);
+  if (store_pending_) {
+    complete(std::size_t(Queue::kStore), busy_until_[q] + offer.latency + kStoreLatency);
+    store_pending_ = false;
+  }
+}
+
+std::int64_t CommandList::constant(std::int64_t bytes, std::function<void(std::vector<std::uint8_t>&)> fill) {
+  const std::int64_t align = config_.axi_bytes;
+  const std::int64_t offset = (constant_bytes_ + align - 1) / align * align;
+  constant_bytes_ = offset + bytes;
+  constants_.push_back({offset, bytes, std::move(fill)});
+  return offset;
+}
+
+std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
+  return kLoadStart + (bytes + config_.axi_bytes - 1) / config_.axi_bytes;
+}
+
+void CommandList::schedule() {
+  const std::vector<std::size_t> order = kaiten::schedule(commands_, costs_);
+  std::vector<Command> commands;
+  std::vector<CommandMeta> meta;
+  commands.reserve(order.size());
+  meta.reserve(order.size());
+  for (std::size_t i : order) {
+    commands.push_back(commands_[i]);
+    meta.push_back(meta_[i]);
+  }
+  commands_ = std::move(commands);
+  meta_ = std::move(meta);
+  std::vector<ScheduledCost> costs;
+  costs.reserve(order.size());
+  for (std::size_t i : order) costs.push_back(costs_[i]);
+  const std::vector<CommandTime> times = command_times(commands_, costs, config_.kp);
+  modelled_cycles_ = 0;
+  for (std::size_t i = 0; i < times.size(); i++) {
+    meta_[i].start = times[i].start;
+    meta_[i].complete = times[i].complete;
+    modelled_cycles_ = std::max(modelled_cycles_, times[i].complete);
+  }
+}
+
+Program CommandList::finish() {
+  Program program;
+  program.config = config_;
+  program.modelled_cycles = modelled_cycles_;
+  program.commands = std::move(commands_);
+  program.meta = std::move(meta_);
+  program.deaths = lives_.deaths();
+  program.constants.reserve(std::size_t(constant_bytes_));
+  for (const Piece& p : constants_) {
+    program.constants.resize(std::size_t(p.offset));
+    p.fill(program.constants);
+    if (std::int64_t(program.constants.size()) != p.offset + p.bytes) {
+      throw std::logic_error("a constant of another size than announced");
+    }
+  }
+  return program;
+}
+
+void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
+              std::uint32_t part_of) {
+  if (begin >= end) return;
+  offer.rows.push_back({buffer, ring, begin, end, write});
+  const Space space = buffer == Buffer::kSb ? Space::kSb : Space::kVb;
+  const auto add = [&](int slot, int slots) {
+    offer.accesses.push_back({space, ring.first + slot * ring.slot_size,
+                              ring.first + (slot + slots) * ring.slot_size, write, part_of});
+  };
+  if (end - begin >= ring.slots) return add(0, ring.slots);
+  const int slot = ring.index(begin);
+  const int straight = std::min(end - begin, ring.slots - slot);
+  add(slot, straight);
+  if (straight < end - begin) add(0, end - begin - straight);
+}
+
+Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {
+  return {memory_space(m.base), m.offset + begin * m.row_pitch, m.offset + end * m.row_pitch, write, part_of};
+}
+
+Access surface_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {
+  return {memory_space(m.base), m.surface(begin), m.surface(end), write, part_of};
+}
+
+}  // namespace kaiten

@@ -1,0 +1,105 @@
+#include "compile/emit/cycle_model.h"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "compile/emit/schedule.h"
+
+namespace kaiten {
+
+namespace {
+
+// A read of memory, from the request to the first beat, and the way of a beat into the machine.
+constexpr std::int64_t kMemory = 106;
+// The fetch asks for commands in chunks and has room for two of them.
+constexpr std::size_t kChunk = 4;
+constexpr std::size_t kAhead = 8;
+// Entries of a queue, until their commands are complete.
+constexpr std::size_t kQueueDepth = 8;
+constexpr std::int64_t kToHead = 4;      // from the fetch to the engine
+constexpr std::int64_t kBetween = 3;     // starts of commands of one queue
+constexpr std::int64_t kAfterWait = 2;   // from a completion to a start
+constexpr std::size_t kLoadsAhead = 4;   // LOADs asked for and not complete
+constexpr std::int64_t kLoadDone = 6;    // from the last beat to completion
+constexpr std::int64_t kStoreDone = 60;  // from the last result to the last response
+constexpr std::int64_t kIdle = 2;        // an engine's slots between two commands
+constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the rows of the array
+constexpr std::int64_t kVectorDone = 17;
+constexpr std::int64_t kTileSetup = 21;  // loading the parameters of a depthwise convolution's first tile
+
+bool depthwise(const Command& c) {
+  const auto* w = std::get_if<WindowCommand>(&c.body);
+  return w != nullptr && w->kind == 0;
+}
+
+}  // namespace
+
+std::vector<CommandTime> command_times(const std::vector<Command>& commands,
+                                       const std::vector<ScheduledCost>& costs, int kp) {
+  std::vector<CommandTime> times(commands.size());
+  std::vector<std::int64_t> popped(commands.size()), asked((commands.size() + kChunk - 1) / kChunk);
+  std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
+  std::array<std::vector<std::int64_t>, kQueues> begun;  // when its work begins
+  std::array<std::int64_t, kQueues> last_start{}, busy_until{};
+  last_start.fill(-kBetween);
+
+  for (std::size_t i = 0; i < commands.size(); i++) {
+    const Command& c = commands[i];
+    const std::size_t q = std::size_t(c.queue());
+    const std::size_t chunk = i / kChunk;
+    if (i % kChunk == 0 && chunk > 0) {
+      asked[chunk] = asked[chunk - 1] + 1;
+      if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
+        asked[chunk] = std::max(asked[chunk], popped[needed - kAhead - 1]);
+    }
+    std::int64_t at = asked[chunk] + kMemory + std::int64_t(i % kChunk);
+    if (i > 0) at = std::max(at, popped[i - 1] + 1);
+    if (done[q].size() >= kQueueDepth) at = std::max(at, done[q][done[q].size() - kQueueDepth] + 1);
+    popped[i] = at;
+
+    std::int64_t start = std::max(at + kToHead, last_start[q] + kBetween);
+    for (std::size_t w = 0; w < kQueues; w++) {
+      if (c.wait[w] > 0 && c.wait[w] <= done[w].size())
+        start = std::max(start, done[w][c.wait[w] - 1] + kAfterWait);
+    }
+    std::int64_t begin = start, complete = 0;
+    switch (c.queue()) {
+      case Queue::kLoad:
+        if (done[q].size() >= kLoadsAhead) start = std::max(start, done[q][done[q].size() - kLoadsAhead] + 1);
+        begin = std::max(start + kMemory, busy_until[q]);
+        busy_until[q] = begin + costs[i].cycles;
+        complete = busy_until[q] + kLoadDone;
+        break;
+      case Queue::kStore:
+        complete = 0;  // with what feeds it, below
+        break;
+      case Queue::kConv:
+        begin = start = std::max(start, busy_until[q]);
+        busy_until[q] = begin + costs[i].cycles + kIdle;
+        complete = begin + costs[i].cycles + kp + kArrayDone;
+        break;
+      case Queue::kVector:
+        // Taken, and its parameters loaded, while the one before runs.
+        if (!begun[q].empty()) start = std::max(start, begun[q].back());
+        begin = std::max(start + (depthwise(c) ? kTileSetup : 0), busy_until[q]);
+        busy_until[q] = begin + costs[i].cycles + kIdle;
+        complete = begin + costs[i].cycles + kVectorDone;
+    }
+    last_start[q] = start;
+    begun[q].push_back(begin);
+    times[i].start = start;
+    const auto finish = [&](std::size_t command, std::int64_t when) {
+      auto& d = done[std::size_t(commands[command].queue())];
+      if (!d.empty()) when = std::max(when, d.back() + 1);
+      d.push_back(when);
+      times[command].complete = when;
+    };
+    if (c.queue() == Queue::kStore) continue;
+    finish(i, complete);
+    if (i > 0 && commands[i - 1].queue() == Queue::kStore) finish(i - 1, times[i].complete + kStoreDone);
+  }
+  return times;
+}
+
+}  // namespace kaiten

@@ -1,0 +1,28 @@
+// When the machine starts and completes each command of a program, by a model finer than the scheduler's:
+// commands come through the fetch, a few at a time and in order; LOADs ask ahead of their data; engines take
+// the next command while the one before is on its way out. Cycles of the bus and of engines are the commands'
+// own; what queues, waits and latencies add is here.
+#ifndef KAITEN_COMPILE_EMIT_CYCLE_MODEL_H
+#define KAITEN_COMPILE_EMIT_CYCLE_MODEL_H
+
+#include <cstdint>
+#include <vector>
+
+#include "program/command.h"
+
+namespace kaiten {
+
+struct ScheduledCost;
+
+struct CommandTime {
+  std::int64_t start = 0;     // taken by its engine, in cycles from the start of the run
+  std::int64_t complete = 0;  // counted by the scoreboard
+};
+
+// In the order of the list. `kp`: rows of the array.
+std::vector<CommandTime> command_times(const std::vector<Command>& commands,
+                                       const std::vector<ScheduledCost>& costs, int kp);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_EMIT_CYCLE_MODEL_H

@@ -1,0 +1,418 @@
+#include "compile/emit/emit.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "compile/spans/stripes.h"
+
+namespace kaiten {
+
+namespace {
+
+// A producer so many blocks ahead of its hungriest reader lets others go first.
+constexpr int kBlocksAhead = 2;
+
+Queue queue_of(const Offer& o) {
+  Command c;
+  c.body = o.body;
+  return c.queue();
+}
+
+}  // namespace
+
+Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
+                 Placement placement, Weights weights, Compress compress)
+    : graph_(graph),
+      config_(config),
+      lowering_(lowering),
+      plan_(plan),
+      placement_(std::move(placement)),
+      list_(graph, config),
+      weights_(config, lowering, plan, list_, weights, compress),
+      weight_bytes_(plan.spans.size()),
+      activation_bytes_(plan.spans.size()) {
+  find_spans();
+  for (std::size_t s = 0; s < lowering.storages.size(); s++) {
+    const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
+    if (values.empty()) continue;
+    const Nhwc& shape = lowering.storages[s].shape;
+    PartPlan& part = placement_.parts[s][0];
+    part.in_memory = true;
+    part.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);
+    part.memory.base = int(Base::kConstants);
+    part.memory.offset = list_.constant(
+        std::int64_t(values.size()),
+        [&values](std::vector<std::uint8_t>& out) { out.insert(out.end(), values.begin(), values.end()); });
+  }
+}
+
+void Emitter::run() {
+  for (std::size_t k = 0; k < placement_.spans.size(); k++) run_span(k);
+  list_.schedule();
+}
+
+bool Emitter::better(const Candidate& a, const Candidate& b) {
+  if (a.ahead != b.ahead) return b.ahead;
+  if (a.start != b.start) return a.start < b.start;
+  return a.node > b.node;
+}
+
+void Emitter::time(Candidate& c) {
+  c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses);
+}
+
+void Emitter::run_span(std::size_t k) {
+  PlacedSpan& span = placement_.spans[k];
+  RowFlow& flow = span.rows.flow;
+  int left = flow.nodes();
+  while (left > 0) {
+    // The best of LOAD, CONV and VECTOR; a STORE goes with its producer.
+    std::optional<Candidate> best[kQueues];
+    const auto offer = [&](Candidate c) {
+      time(c);
+      std::optional<Candidate>& b = best[std::size_t(queue_of(c.offers.back()))];
+      if (!b || better(c, *b)) b = std::move(c);
+    };
+    const Offer* weights = weights_.next();
+    bool starved = false;
+    for (int n = 0; n < flow.nodes(); n++) {
+      if (!flow.ready(n)) continue;
+      const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
+      if (node.storage >= 0) {
+        offer(load(k, n));
+      } else if (weights_.chunk(weights_.chunk_of(k, node.task, flow.next(n).chunk)).loaded) {
+        offer(block(k, n));
+      } else {
+        starved = true;
+      }
+    }
+    // Weights go in front of rows when an operator waits for nothing else, or when the rows are far ahead.
+    std::optional<Candidate>& rows = best[std::size_t(Queue::kLoad)];
+    if (weights != nullptr && (starved || !rows || rows->ahead)) {
+      Candidate c;
+      c.offers.push_back(*weights);
+      time(c);
+      rows = std::move(c);
+    }
+    std::optional<Candidate>* next = nullptr;
+    for (auto& b : best) {
+      if (b && (next == nullptr || b->start < (*next)->start ||
+                (b->start == (*next)->start && b->node > (*next)->node))) {
+        next = &b;
+      }
+    }
+    if (next == nullptr) throw std::logic_error("a span plan that cannot go on");
+    const Candidate& c = **next;
+    for (const Offer& o : c.offers) {
+      list_.emit(o);
+      if (c.node >= 0) activation_bytes_[k] += o.meta.read_bytes + o.meta.written_bytes;
+    }
+    if (c.node < 0) {
+      weight_bytes_[weights_.span()] += c.offers.front().meta.read_bytes;
+      weights_.emitted();
+      continue;
+    }
+    const RowFlow::Block b = flow.next(c.node);
+    flow.advance(c.node);
+    if (flow.done(c.node)) left--;
+    const SpanRows::Node& node = span.rows.nodes[std::size_t(c.node)];
+    const bool last_of_chunk = flow.done(c.node) || flow.next(c.node).chunk != b.chunk;
+    if (node.storage < 0 && last_of_chunk) weights_.done(weights_.chunk_of(k, node.task, b.chunk));
+  }
+}
+
+const LoweredOp& Emitter::op_of(std::size_t k, int n) const {
+  const std::size_t task = placement_.spans[k].rows.nodes[std::size_t(n)].task;
+  return lowering_.ops[plan_.spans[k].tasks[task].position];
+}
+
+const LoweredOp& Emitter::only_op(std::size_t k) const {
+  return lowering_.ops[plan_.spans[k].tasks.front().position];
+}
+
+Emitter::Candidate Emitter::load(std::size_t k, int n) const {
+  const PlacedSpan& span = placement_.spans[k];
+  const RowFlow& flow = span.rows.flow;
+  const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
+  const RowFlow::Block b = flow.next(n);
+  const Storage& storage = lowering_.storages[std::size_t(node.storage)];
+  std::array<std::optional<Ring>, kBuffers> rings;
+  for (int r : flow.node(n).rings) {
+    rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.ring(r, b.image);
+  }
+  RowSource source;
+  source.image = plan_.spans[k].image(b.image);
+  source.storage = node.storage;
+  source.windows = storage.windows;
+  const int stripes = plan_.spans[k].stripes;
+  source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
+  if (storage.bytes_of >= 0) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
+  // Counted for the first operator that reads it.
+  for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
+    const std::vector<RowFlow::Input>& inputs = flow.node(reader).inputs;
+    const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const RowFlow::Input& in) {
+      return std::find(in.writers.begin(), in.writers.end(), n) != in.writers.end();
+    });
+    if (reads) source.op = op_of(k, reader).op;
+  }
+  Candidate c;
+  c.node = n;
+  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
+  for (int part : node.parts) {
+    source.tensor = storage.parts[std::size_t(part)].tensor;
+    source.zero = graph_.tensors[std::size_t(source.tensor)].zero_point();
+    source.first_group = storage.parts[std::size_t(part)].group;
+    source.memory =
+        placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory.of_image(source.image);
+    std::vector<RowSource> sources{source};
+    if (stripes > 1) {
+      const Stripe stripe = stripe_of(only_op(k), b.image % stripes, stripes);
+      sources = source.columns(stripe.in_begin, stripe.in_end);
+    }
+    for (const RowSource& s : sources) {
+      const std::vector<Offer> loads = load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
+      c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+    }
+  }
+  return c;
+}
+
+const PartPlan& Emitter::part_plan(int view) const {
+  return placement_.parts[std::size_t(lowering_.views[std::size_t(view)].storage)]
+                         [std::size_t(lowering_.parts_of(view).front())];
+}
+
+Emitter::Candidate Emitter::block(std::size_t k, int n) const {
+  const PlacedSpan& span = placement_.spans[k];
+  const RowFlow& flow = span.rows.flow;
+  const RowFlow::Block b = flow.next(n);
+  const std::size_t task = span.rows.nodes[std::size_t(n)].task;
+  const Span& planned = plan_.spans[k];
+  Stripe stripe{0, op_of(k, n).out.w, 0, op_of(k, n).in.w};
+  std::optional<LoweredOp> narrow;
+  if (planned.stripes > 1) {
+    stripe = stripe_of(op_of(k, n), b.image % planned.stripes, planned.stripes);
+    narrow = narrowed(op_of(k, n), stripe);
+  }
+  const LoweredOp& op = narrow ? *narrow : op_of(k, n);
+  const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, b.chunk));
+  const bool array = op.engine == Engine::kConv;
+  const int in_begin = op.first_row(b.first_row);
+  const int in_end = op.end_row(b.first_row + b.rows);
+  const std::uint32_t part_of = std::uint32_t(lowering_.views[std::size_t(op.output)].storage) + 1;
+
+  EngineContext context{config_, lowering_, {}, {}, nullptr};
+  Offer o;
+  const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const Ring ring = span.ring(inputs[i].ring, b.image);
+    context.inputs.push_back(ring);
+    add_rows(o, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
+             op.end_row_of_input(i, in_end), false);
+  }
+  for (int r : flow.node(n).rings) {
+    const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
+    const Ring ring = span.ring(r, b.image);
+    context.outputs[std::size_t(buffer)] = ring;
+    add_rows(o, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
+  }
+  weights_.add_reads(o.accesses, chunk);
+  const int image = planned.image(b.image);
+  const PartPlan& out = part_plan(op.output);
+  const MemoryLayout memory = out.memory.of_image(image);
+
+  CommandMeta& meta = o.meta;
+  meta.op = op.op;
+  meta.tensor = op.tensor;
+  meta.image = image;
+  meta.first_row = b.first_row;
+  meta.rows = b.rows;
+  meta.first_column = stripe.out_begin;
+  meta.columns = op.out.w;
+  meta.tile_channels = op.tile_channels();
+  meta.spans = spans_[planned.tasks[task].position];
+  o.latency = kEngineLatency + (array ? config_.kp : 0);
+  Candidate c;
+  c.node = n;
+  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
+  // The columns of a shorter last segment begin elsewhere: a command of its own.
+  std::vector<Chunk> parts{chunk};
+  const bool shorter = out.in_memory && memory.last_pixel_bytes != memory.pixel_bytes;
+  if (narrow && shorter && chunk.tile_end == op.tiles() && chunk.tile_end - chunk.tile_begin > 1) {
+    parts = {weights_.part(chunk, chunk.tile_begin, op.tiles() - 1),
+             weights_.part(chunk, op.tiles() - 1, op.tiles())};
+  }
+  for (const Chunk& part : parts) {
+    meta.first_channel = part.tile_begin * op.tile_channels();
+    MemoryLayout columns = memory;
+    if (out.in_memory) {
+      columns.offset += std::int64_t(stripe.out_begin) *
+                        (part.tile_begin == op.tiles() - 1 ? memory.last_pixel_bytes : memory.pixel_bytes);
+      context.memory = &columns;
+      const StoreCommand s = store_command(context, op, part, b.first_row, b.rows);
+      Offer store;
+      store.meta = meta;
+      store.meta.kind = CommandMeta::Bytes::kActivations;
+      store.meta.written_bytes =
+          std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
+      if (memory.packing) {
+        store.meta.packed =
+            moved(config_, memory, b.first_row, b.first_row + b.rows, part.tile_begin, part.tile_end);
+      }
+      store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
+      if (memory.packing)
+        store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));
+      store.latency = kStoreLatency;
+      store.body = s;
+      c.offers.push_back(std::move(store));
+    }
+    Offer engine = o;
+    engine.meta.tiles = part.tile_end - part.tile_begin;
+    engine.meta.cycles = op.cycles(engine.meta.tiles, b.rows);
+    engine.body = engine_command(context, op, part, b.first_row, b.rows);
+    c.offers.push_back(std::move(engine));
+  }
+  return c;
+}
+
+std::vector<SpanInfo> Emitter::span_infos() const {
+  std::vector<SpanInfo> infos;
+  for (std::size_t k = 0; k < plan_.spans.size(); k++) {
+    const std::vector<Task>& tasks = plan_.spans[k].tasks;
+    const PlacedSpan& placed = placement_.spans[k];
+    const LoweredOp& last = lowering_.ops[tasks.back().position];
+    SpanInfo info;
+    info.first_op = lowering_.ops[tasks.front().position].op;
+    info.last_op = last.op;
+    for (const Task& t : tasks) {
+      info.ops.push_back(lowering_.ops[t.position].op);
+      info.streamed |= t.chunks() > 1;
+    }
+    for (std::size_t i = 0; i < placed.rings.size(); i++) {
+      const Ring& r = placed.rings[i];
+      const SpanRows::Ring& of = placed.rows.rings[i];
+      const std::int64_t bytes = std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
+      const std::vector<Part>& parts = lowering_.storages[std::size_t(of.storage)].parts;
+      info.kept.push_back(
+          {parts.empty() ? kNoTensor : parts.front().tensor, of.buffer == Buffer::kVb, r.slots, bytes});
+      info.rows_bytes += bytes;
+    }
+    info.weights_bytes = weight_bytes_[k];
+    info.activation_bytes = activation_bytes_[k];
+    if (plan_.held[std::size_t(lowering_.views[std::size_t(last.output)].storage)]) {
+      info.boundary = SpanInfo::Boundary::kHeld;
+    } else if (k + 1 < plan_.spans.size() && plan_.stored[tasks.back().position]) {
+      info.boundary = SpanInfo::Boundary::kSpilled;
+    }
+    infos.push_back(info);
+  }
+  return infos;
+}
+
+Program Emitter::finish() {
+  Program program = list_.finish();
+  program.images = plan_.images;
+  program.notes = graph_.notes;
+  program.wb_split = weights_.wb_split();
+  program.activation_bytes = placement_.activation_bytes;
+  program.input_bytes = placement_.input_bytes;
+  program.output_bytes = placement_.output_bytes;
+  std::set<int> written;  // reshapes of an input have its memory
+  for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
+    const Storage& s = lowering_.storages[i];
+    if (!s.is_input) continue;
+    const PartPlan& part = placement_.parts[i][0];
+    if (part.in_memory && written.insert(s.origin).second) program.inputs.push_back({s.origin, part.memory});
+  }
+  for (const Lowering::Fetched& f : lowering_.fetched) program.outputs.push_back(output_of(f));
+  program.channel_spans = std::move(channel_spans_);
+  program.results.resize(graph_.tensors.size());
+  program.layers.resize(graph_.ops.size());
+  for (std::size_t i = 0; i < graph_.ops.size(); i++) program.layers[i].op = int(i);
+  for (const LoweredOp& op : lowering_.ops) note_layer(op, program);
+  for (std::size_t at = 0; at < lowering_.ops.size(); at++) {
+    const LoweredOp& op = lowering_.ops[at];
+    if (!on_device(op.engine) || !plan_.stored[at]) continue;
+    const MemoryLayout& map = part_plan(op.output).memory;
+    if (!map.packing) continue;
+    for (int image = 0; image < plan_.images; image++)
+      program.compressed.push_back({op.tensor, op.op, map.of_image(image)});
+  }
+  program.spans = span_infos();
+  return program;
+}
+
+// How an operator's results map to channels, where it is not one by one.
+void Emitter::find_spans() {
+  for (const LoweredOp& op : lowering_.ops) {
+    spans_.push_back(-1);
+    if (!on_device(op.engine)) continue;
+    const bool whole = op.first_channel == 0 && op.out.c == graph_.tensors[std::size_t(op.tensor)].nhwc().c;
+    if (whole && (op.engine == Engine::kConv || op.channel_of.empty())) continue;
+    spans_.back() = int(channel_spans_.size());
+    channel_spans_.push_back(
+        lowering_.views[std::size_t(op.output)].channels.spans(config_.cp, op.first_channel));
+  }
+}
+
+MemoryOutput Emitter::output_of(const Lowering::Fetched& f) const {
+  MemoryOutput o{f.tensor, {}};
+  const View& view = lowering_.views[std::size_t(f.view)];
+  const std::vector<Part>& parts = lowering_.storage_of(f.view).parts;
+  for (const Segment& segment : view.channels.segments()) {
+    // A segment may run over several parts that follow each other without a gap.
+    int left = segment.channels;
+    int lane = segment.group * config_.cp;
+    for (std::size_t i = 0; i < parts.size() && left > 0; i++) {
+      const int begin = parts[i].group * config_.cp;
+      const int end = begin + parts[i].groups * config_.cp;
+      if (lane < begin || lane >= end) continue;
+      const int n = std::min(left, end - lane);
+      o.parts.push_back({placement_.parts[std::size_t(view.storage)][i].memory, lane - begin, n});
+      lane += n;
+      left -= n;
+    }
+  }
+  return o;
+}
+
+void Emitter::note_layer(const LoweredOp& op, Program& program) const {
+  const Op& o = graph_.ops[std::size_t(op.op)];
+  LayerInfo& info = program.layers[std::size_t(op.op)];
+  if (op.differing > 0 && op.first_channel == 0) {  // once, of several ranges of channels
+    const std::string of = o.inputs.size() == 2   ? "65536 pairs"
+                           : o.inputs.size() == 3 ? "256^3 triples"
+                                                  : "256^4 quadruples";
+    program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                            "): " + (op.differs_at_most ? "at most " : "") + std::to_string(op.differing) +
+                            " of the " + of + " of operands differ by 1 from the model's float32 arithmetic");
+  }
+  switch (op.engine) {
+    case Engine::kNone:
+      return;
+    case Engine::kHost: {
+      info.on_host = true;
+      // What is left of other operators without an engine is a change of shape.
+      const Storage& made = lowering_.storage_of(op.output);
+      if (o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
+        info.place = Place::kHost;
+        program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
+                                ") runs on the host");
+      }
+      return;
+    }
+    case Engine::kConv:
+      info.place = Place::kArray;
+      info.array_macs = macs(graph_, o);
+      break;
+    default:
+      info.place = Place::kVector;
+      if (info.array_macs == 0) info.vector_macs = macs(graph_, o);
+  }
+  program.results[std::size_t(op.tensor)] += op.out.elements();
+}
+
+}  // namespace kaiten

@@ -1,0 +1,75 @@
+// The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators
+// of a span whose rows and weights are there, the one whose command can start first is next, the deepest
+// among equals; LOADs of rows and weights go beside them.
+#ifndef KAITEN_COMPILE_EMIT_EMIT_H
+#define KAITEN_COMPILE_EMIT_EMIT_H
+
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "compile/emit/command_list.h"
+#include "compile/emit/engine_commands.h"
+#include "compile/emit/rows.h"
+#include "compile/emit/weights.h"
+#include "compile/spans/place.h"
+#include "compile/spans/spans.h"
+
+namespace kaiten {
+
+class Emitter {
+ public:
+  // All must outlive the emitter.
+  Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
+          Placement placement, Weights weights, Compress compress);
+
+  void run();
+  std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }
+  // Activations to and from memory, and what is loaded beside them.
+  std::int64_t activation_bytes() const { return list_.activation_bytes(); }
+  std::int64_t weight_bytes() const {
+    return std::accumulate(weight_bytes_.begin(), weight_bytes_.end(), std::int64_t(0));
+  }
+  Program finish();
+
+ private:
+  // A command that could be next, with the STORE in front of it or the LOADs behind it.
+  struct Candidate {
+    std::vector<Offer> offers;
+    std::int64_t start = 0;
+    int node = -1;  // of the flow; -1: weights
+    bool ahead = false;
+  };
+
+  void run_span(std::size_t k);
+  Candidate load(std::size_t k, int node) const;
+  Candidate block(std::size_t k, int node) const;
+  void time(Candidate& c);
+  // The operator of a node that is a task.
+  const LoweredOp& op_of(std::size_t k, int node) const;
+  // Of a span in stripes.
+  const LoweredOp& only_op(std::size_t k) const;
+  std::vector<SpanInfo> span_infos() const;
+  const PartPlan& part_plan(int view) const;
+  void find_spans();
+  MemoryOutput output_of(const Lowering::Fetched& f) const;
+  void note_layer(const LoweredOp& op, Program& program) const;
+  // For a queue: whichever suits better.
+  static bool better(const Candidate& a, const Candidate& b);
+
+  const Graph& graph_;
+  const Config& config_;
+  const Lowering& lowering_;
+  const SpanPlan& plan_;
+  Placement placement_;
+  CommandList list_;
+  WeightLoader weights_;
+  std::vector<std::int64_t> weight_bytes_;      // of each span, parameters too
+  std::vector<std::int64_t> activation_bytes_;  // loaded and stored by each span
+  std::vector<int> spans_;  // of every operator of the lowering, position in channel_spans_ or -1
+  std::vector<std::vector<ChannelSpan>> channel_spans_;
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_EMIT_EMIT_H

@@ -1,0 +1,42 @@
+#include "compile/emit/row_lives.h"
+
+#include <stdexcept>
+
+namespace kaiten {
+
+void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
+  std::map<int, Life>& lives = lives_[std::size_t(use.buffer)];
+  for (int row = use.begin; row < use.end; row++) {
+    const int begin = use.ring.slot(row), end = begin + use.ring.slot_size;
+    auto at = lives.find(begin);
+    const bool apart = use.ring.map == Ring::kRowsApart;
+    if (apart && !use.write) continue;
+    const bool there = !apart && at != lives.end() && at->second.map == use.ring.map &&
+                       at->second.row == use.ring.row0 + row;
+    if (!there) {
+      if (!use.write) throw std::logic_error("a command reads a row that is not there");
+      // Whatever it overlaps has died.
+      at = lives.lower_bound(begin);
+      if (at != lives.begin() && std::prev(at)->second.end > begin) --at;
+      while (at != lives.end() && at->first < end) {
+        if (at->second.read()) dead_.push_back({use.buffer, at->first, at->second.end, at->second.readers});
+        at = lives.erase(at);
+      }
+      if (apart) continue;
+      at = lives.emplace_hint(at, begin, Life{end, use.ring.map, use.ring.row0 + row, {}});
+    }
+    if (!use.write) at->second.readers[std::size_t(queue)] = number;
+  }
+}
+
+std::vector<RowDeath> RowLives::deaths() const {
+  std::vector<RowDeath> all = dead_;
+  for (const Buffer buffer : {Buffer::kSb, Buffer::kVb}) {
+    for (const auto& [begin, life] : lives_[std::size_t(buffer)]) {
+      if (life.read()) all.push_back({buffer, begin, life.end, life.readers});
+    }
+  }
+  return all;
+}
+
+}  // namespace kaiten

@@ -1,0 +1,313 @@
+#include "compile/emit/weights.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+namespace kaiten {
+
+namespace {
+
+constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
+
+}  // namespace
+
+WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan,
+                           CommandList& list, Weights mode, Compress compress)
+    : config_(config),
+      lowering_(lowering),
+      list_(list),
+      mode_(mode),
+      compress_(config.zvc_beats > 0 ? compress : Compress::kOff),
+      whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
+      rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
+      words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
+  for (const Span& span : plan.spans) {
+    first_.emplace_back();
+    for (const Task& t : span.tasks) {
+      first_.back().push_back(chunks_.size());
+      const LoweredOp& op = lowering.ops[t.position];
+      for (int tile = t.tile_begin; tile < t.tile_end; tile += t.chunk_tiles) {
+        Chunk c;
+        c.span = first_.size() - 1;
+        c.op = t.position;
+        c.tile_begin = tile;
+        c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);
+        c.rows = (c.tile_end - tile) * op.weight_rows_of_tile();
+        // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
+        c.words = op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size());
+        chunks_.push_back(c);
+      }
+    }
+  }
+  if (mode != Weights::kLoad) pin(plan);
+}
+
+// WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a
+// ring as a whole: everything or nothing. Spans that come again for other images find what stays.
+void WeightLoader::pin(const SpanPlan& plan) {
+  std::size_t once = 0;  // chunks until the spans come again
+  while (once < chunks_.size() && plan.spans[chunks_[once].span].first_image == 0) once++;
+  int total[2] = {0, 0};
+  std::vector<int> of_span(plan.spans.size());
+  for (std::size_t i = 0; i < once; i++) {
+    const Chunk& c = chunks_[i];
+    total[engine(c)] += c.rows;
+    if (is_array(c)) of_span[c.span] += c.rows;
+  }
+  const bool all[2] = {total[0] <= config_.wb_rows, total[1] <= config_.vwb_rows};
+  const int ring = *std::max_element(of_span.begin(), of_span.end());
+  const int room[2] = {all[0] ? config_.wb_rows : std::max(0, config_.wb_rows - ring),
+                       all[1] ? config_.vwb_rows : 0};
+  int pinned[2] = {0, 0};
+  for (std::size_t i = 0; i < chunks_.size(); i++) {
+    Chunk& c = chunks_[i];
+    if (i >= once) {
+      const Chunk& same = chunks_[i % once];
+      c.pinned = c.there = same.pinned;
+      c.row_at = same.row_at;
+      continue;
+    }
+    int& at = pinned[engine(c)];
+    if (c.rows == 0 || at + c.rows > room[engine(c)]) continue;
+    c.pinned = true;
+    c.there = mode_ == Weights::kKept;
+    c.row_at = at;
+    at += c.rows;
+  }
+  if (!all[0]) rows_[0] = RingMemory(config_.wb_rows, pinned[0]);
+}
+
+const Offer* WeightLoader::next() {
+  while (loads_.empty()) {
+    if (next_ == chunks_.size()) return nullptr;
+    Chunk& c = chunks_[next_];
+    if (begun_) {
+      c.loaded = true;
+      begun_ = false;
+      next_++;
+      continue;
+    }
+    RingMemory& rows = rows_[engine(c)];
+    RingMemory& words = words_[engine(c)];
+    if ((!c.pinned && !rows.fits(c.rows)) || !words.fits(c.words)) return nullptr;
+    if (!c.pinned) c.row_at = rows.take(c.rows);
+    c.word_at = words.take(c.words);
+    params(c);
+    if (!c.there) weights(c);
+    begun_ = true;
+  }
+  return &loads_.front();
+}
+
+void WeightLoader::emitted() {
+  loads_.pop_front();
+  if (loads_.empty()) {
+    chunks_[next_++].loaded = true;
+    begun_ = false;
+  }
+}
+
+void WeightLoader::done(std::size_t chunk) {
+  chunks_[chunk].done = true;
+  const std::size_t e = engine(chunks_[chunk]);
+  // In the order they were taken.
+  for (std::size_t& i = oldest_[e]; i < chunks_.size(); i++) {
+    const Chunk& c = chunks_[i];
+    if (engine(c) != e) continue;
+    if (!c.done) break;
+    if (!c.pinned) rows_[e].give_back(c.rows);
+    words_[e].give_back(c.words);
+  }
+}
+
+std::int64_t WeightLoader::constant(std::array<std::int64_t, 4> name, std::int64_t bytes,
+                                    std::function<void(std::vector<std::uint8_t>&)> fill) {
+  const auto [at, is_new] = constants_.try_emplace(name, 0);
+  if (is_new) at->second = list_.constant(bytes, std::move(fill));
+  return at->second;
+}
+
+std::vector<WeightLoader::Source> WeightLoader::sources(
+    const Chunk& c, const std::vector<std::int64_t>& bytes,
+    std::function<void(std::vector<std::uint8_t>&)> fill) {
+  std::vector<Source> all;
+  if (compress_ == Compress::kOff) {
+    std::int64_t offset =
+        constant({1, std::int64_t(c.op), c.tile_begin, c.tile_end},
+                 std::accumulate(bytes.begin(), bytes.end(), std::int64_t(0)), std::move(fill));
+    for (const std::int64_t n : bytes) {
+      all.push_back({offset, 0});
+      offset += n;
+    }
+    return all;
+  }
+  // Where a ring ends says what the LOADs of vector weights are.
+  const std::array<std::int64_t, 4> name{is_array(c) ? -1 : c.row_at, std::int64_t(c.op), c.tile_begin,
+                                         c.tile_end};
+  if (const auto known = packed_.find(name); known != packed_.end()) return known->second;
+  std::vector<std::uint8_t> raw;
+  fill(raw);
+  // Raw ones stand side by side, compressed ones begin at beats.
+  const std::size_t width = std::size_t(config_.axi_bytes);
+  std::vector<std::uint8_t> memory;
+  std::span<const std::uint8_t> rest = raw;
+  for (const std::int64_t n : bytes) {
+    const auto segment = rest.first(std::size_t(n));
+    rest = rest.subspan(std::size_t(n));
+    const std::vector<std::uint8_t> packed =
+        packed_weights(config_, compress_, lowering_.ops[c.op].weight_zero, segment);
+    if (!packed.empty()) memory.resize((memory.size() + width - 1) / width * width);
+    all.push_back({std::int64_t(memory.size()), std::int64_t(packed.size() / width)});
+    const auto added = packed.empty() ? segment : std::span<const std::uint8_t>(packed);
+    memory.insert(memory.end(), added.begin(), added.end());
+  }
+  const std::int64_t size = std::int64_t(memory.size());
+  const std::int64_t base =
+      list_.constant(size, [memory = std::move(memory)](std::vector<std::uint8_t>& out) {
+        out.insert(out.end(), memory.begin(), memory.end());
+      });
+  for (Source& s : all) s.offset += base;
+  packed_.emplace(name, all);
+  return all;
+}
+
+void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n,
+                              const RingMemory& ring, bool write) {
+  const int straight = std::min(n, ring.end() - at);
+  accesses.push_back({space, at, at + straight, write, 0});
+  if (straight < n) accesses.push_back({space, ring.base(), ring.base() + n - straight, write, 0});
+}
+
+Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
+  const LoweredOp& op = lowering_.ops[c.op];
+  Chunk some = c;
+  some.tile_begin = tile_begin;
+  some.tile_end = tile_end;
+  some.row_at = rows_of(c).behind(c.row_at, (tile_begin - c.tile_begin) * op.weight_rows_of_tile());
+  if (op.params_per_tile()) {
+    some.word_at = words_[engine(c)].behind(c.word_at, (tile_begin - c.tile_begin) * op.tile_channels());
+  }
+  return some;
+}
+
+void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
+  const bool array = is_array(c);
+  add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);
+  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[engine(c)],
+             false);
+}
+
+void WeightLoader::params(const Chunk& c) {
+  const LoweredOp& op = lowering_.ops[c.op];
+  const RingMemory& ring = words_[engine(c)];
+  std::span<const RequantWord> words = op.params;
+  int first = 0;
+  if (op.params_per_tile()) {
+    first = c.tile_begin * op.tile_channels();
+    words = words.subspan(std::size_t(first), std::size_t(std::min(c.words, int(words.size()) - first)));
+  }
+  for (int at = 0; at < int(words.size());) {
+    LoadParamsCommand l;
+    l.base = int(Base::kConstants);
+    l.index = ring.behind(c.word_at, at);
+    l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, ring.end() - int(l.index)});
+    l.to_vector = !is_array(c);
+    const auto part = words.subspan(std::size_t(at), std::size_t(l.count));
+    Offer offer;
+    offer.meta.op = op.op;
+    offer.meta.first_channel = first + at;
+    offer.meta.kind = CommandMeta::Bytes::kParameters;
+    offer.meta.read_bytes = l.count * kRequantBytes;
+    offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
+    l.offset = constant({0, std::int64_t(c.op), first + at, l.count}, offer.meta.read_bytes,
+                        [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
+    add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count),
+               ring, true);
+    offer.latency = kLoadLatency;
+    at += int(l.count);
+    offer.body = l;
+    loads_.push_back(std::move(offer));
+  }
+}
+
+void WeightLoader::weights(const Chunk& c) {
+  if (c.rows == 0) return;
+  const LoweredOp& op = lowering_.ops[c.op];
+  const RingMemory& ring = rows_of(c);
+  const auto add = [&](LoadWeightsCommand l, const Source& source, int rows, int first_tile) {
+    l.base = int(Base::kConstants);
+    l.offset = source.offset;
+    l.zvc_beats = source.beats;
+    if (source.beats > 0) l.fill = op.weight_zero;
+    Offer offer;
+    offer.meta.op = op.op;
+    offer.meta.first_channel = first_tile * op.tile_channels();
+    offer.meta.kind = CommandMeta::Bytes::kWeights;
+    offer.meta.read_bytes = l.bytes;
+    if (source.beats > 0) offer.meta.packed = {source.beats * config_.axi_bytes, source.beats};
+    // Compressed ones give a beat of raw bytes a cycle.
+    offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
+    add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, ring, true);
+    offer.latency = kLoadLatency;
+    offer.body = l;
+    loads_.push_back(std::move(offer));
+  };
+  const int begin = c.tile_begin, end = c.tile_end;
+  std::vector<std::int64_t> bytes;
+  if (is_array(c)) {
+    const ArrayTiles& a = op.array;
+    const std::vector<WeightLoad> loads = split_weights(a, begin, end);
+    for (const WeightLoad& w : loads) bytes.push_back(w.bytes);
+    const std::vector<Source> from = sources(c, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+      pack_weights(op.array, op.kernels, begin, end, out);
+    });
+    for (std::size_t i = 0; i < loads.size(); i++) {
+      const WeightLoad& w = loads[i];
+      LoadWeightsCommand l;
+      l.bytes = w.bytes;
+      l.row =
+          ring.behind(c.row_at, (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp);
+      l.passes = w.passes;
+      l.rows = a.kernels(w.tile);
+      l.pass_pitch = a.kp;
+      l.last_row_bytes = a.row_bytes(a.passes - 1);
+      l.last_full_words = a.last_full_words();
+      l.last_word_bytes = a.last_word_bytes();
+      l.tile_passes = a.passes;
+      l.first_pass = w.first_pass;
+      l.fill = op.weight_zero;
+      add(l, from[i], w.passes * a.kp, w.tile);
+    }
+    return;
+  }
+  const int row_bytes = 9 * config_.cp;
+  std::vector<LoadWeightsCommand> loads;
+  for (int at = 0; at < c.rows;) {
+    LoadWeightsCommand l;
+    l.row = ring.behind(c.row_at, at);
+    const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - int(l.row)});
+    l.bytes = rows * row_bytes;
+    l.to_vwb = 1;
+    l.passes = rows;
+    l.rows = 1;
+    l.pass_pitch = 1;
+    l.last_row_bytes = row_bytes;
+    l.last_full_words = 9;
+    l.tile_passes = rows;
+    bytes.push_back(l.bytes);
+    loads.push_back(l);
+    at += rows;
+  }
+  const std::vector<Source> from = sources(c, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
+    pack_vector_weights(op.vector, op.depthwise, begin, end, out);
+  });
+  int at = 0;
+  for (std::size_t i = 0; i < loads.size(); i++) {
+    const int rows = int(loads[i].passes);
+    add(loads[i], from[i], rows, begin + at / op.vector.rows_of_tile());
+    at += rows;
+  }
+}
+
+}  // namespace kaiten

@@ -1,0 +1,23 @@
+// Operators as the machine sees them. Lowering decides what one operator becomes (windows of the array,
+// windows of the vector engine, an addition, a part of a map that exists already) and checks the limits of
+// the hardware; it knows nothing of memories.
+#ifndef KAITEN_COMPILE_LOWER_LOWER_H
+#define KAITEN_COMPILE_LOWER_LOWER_H
+
+#include "compile/lower/lowered.h"
+#include "graph/graph.h"
+#include "graph/quantize.h"
+#include "program/config.h"
+
+namespace kaiten {
+
+Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);
+
+// Parameters for the lanes behind the last channel too, where it does not fill its word: their results are the
+// zero point, whatever weights and sums stand there. So the packed size of a map does not depend on what was
+// left in the buffers; nobody else reads these lanes.
+void finish_last_words(Lowering& lowering);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_LOWER_LOWER_H

@@ -1,0 +1,156 @@
+// What lowering makes of a graph: operators of the two engines, the maps they read and write (storages), and where every
+// tensor is in them (views). Nothing here knows of memories.
+#ifndef KAITEN_COMPILE_LOWER_LOWERED_H
+#define KAITEN_COMPILE_LOWER_LOWERED_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/lower/channel_map.h"
+#include "compile/lower/image_windows.h"
+#include "compile/pack/weight_packing.h"
+#include "graph/graph.h"
+#include "graph/quantize.h"
+#include "program/ring.h"
+
+namespace kaiten {
+
+// kNone: nothing is computed, the output is a view of what exists.
+enum class Engine : std::uint8_t { kNone, kHost, kConv, kWindow, kAdd };
+
+constexpr bool on_device(Engine e) { return e != Engine::kNone && e != Engine::kHost; }
+
+// Values of the command field `kind` of a window.
+enum class WindowKind : std::uint8_t { kDepthwise = 0, kMaximum = 1, kAverage = 2 };
+
+// Values of the command field `kind` of an Add.
+enum class ElementKind : std::uint8_t { kSum = 0, kLess = 1, kProduct = 2, kFrom = 3 };
+
+// The buffer an engine reads.
+constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }
+
+struct LoweredOp {
+  int op = -1;  // of the graph; one of them may become several of these
+  Engine engine = Engine::kNone;
+  WindowKind window = WindowKind::kDepthwise;
+  ElementKind element = ElementKind::kSum;  // kAdd
+  bool broadcast = false;                   // kAdd: the second input is one pixel
+  std::vector<int> inputs;                  // views
+  int output = -1;                          // view
+  // The results: channels of a graph tensor from first_channel on.
+  int tensor = kNoTensor;
+  int first_channel = 0;
+  Nhwc in;        // as the engine reads it
+  int lanes = 0;  // bytes of an input pixel from the view's first word on: in.c, more where there are gaps
+  std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
+  // Where the input is an image that LOAD presents row-flattened: then `in` has its windows as pixels.
+  std::optional<ImageWindows> windows;
+  Nhwc out;
+
+  int kernel_rows = 1;
+  int kernel_columns = 1;
+  int stride = 1;  // of rows; 1 where there is one output row only
+  int column_stride = 1;
+  int pad_top = 0;
+  int pad_left = 0;
+  int pad_value = 0;
+  int weight_zero = 0;
+
+  ArrayTiles array;                 // kConv
+  VectorTiles vector;               // kWindow, kAdd
+  KernelView kernels;               // kConv
+  DepthwiseView depthwise;          // kWindow, with data where there are weights
+  bool look_up = false;             // kWindow, kAdd: results go through a table, whose 32 words come first
+  std::vector<RequantWord> params;  // of the array by channel, of the vector engine by lane
+  int zero = 0;
+  int low = -128;
+  int high = 127;
+  Rounding rule = Rounding::Double;
+  // kAdd in ONNX models: values of operands whose result differs from the model's arithmetic, or a bound.
+  std::int64_t differing = 0;
+  bool differs_at_most = false;
+
+  int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
+  // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,
+  // averages and additions the parameters do not depend on the tile.
+  int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
+  bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
+  int weight_rows_of_tile() const;
+  // Busy cycles of the engine for so many tiles and output rows.
+  std::int64_t cycles(int tiles, int rows) const;
+  // First and one past the last input row that output rows [begin, end) read.
+  int first_row(int begin) const { return std::max(0, begin * stride - pad_top); }
+  int end_row(int end) const { return std::min(in.h, (end - 1) * stride - pad_top + kernel_rows); }
+  // The same for input i, from those of the first.
+  int first_row_of_input(std::size_t i, int first) const { return broadcast && i == 1 ? 0 : first; }
+  int end_row_of_input(std::size_t i, int end) const { return broadcast && i == 1 ? 1 : end; }
+};
+
+// What one operator writes of a map: all channels of a tensor, or of a part of a concatenation.
+struct Part {
+  int tensor = kNoTensor;  // graph tensor whose values these are
+  int group = 0;           // first word
+  int groups = 0;          // words
+};
+
+// A map with memory of its own. Concatenated tensors are parts of one map; slices and reshapes share the map
+// they were made from.
+struct Storage {
+  Nhwc shape;  // c: lanes
+  int groups = 0;
+  std::vector<Part> parts;  // by group
+  // Known before the run: an input of the graph, or what operators on the host make of it. Dense in memory,
+  // so any shape of it is as good as the first.
+  bool is_input = false;
+  // Known after the run: made by operators on the host from what the device made.
+  bool on_host = false;
+  int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
+  int bytes_of = -1;       // a view, dense in memory: its bytes there, read as another shape
+  bool refused = false;    // nobody makes it
+  std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
+  std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
+
+  // Rows come from memory, no operator of the device writes them here.
+  bool loaded() const { return is_input || bytes_of >= 0 || !constant.empty(); }
+};
+
+// Where a tensor is.
+struct View {
+  int storage = -1;
+  ChannelMap channels;
+};
+
+struct Lowering {
+  // A view the host reads, and the tensor that it has the values of.
+  struct Fetched {
+    int tensor = kNoTensor;
+    int view = -1;
+  };
+
+  int cp = 0;
+  std::vector<LoweredOp> ops;
+  std::vector<Storage> storages;
+  std::vector<View> views;
+  std::vector<std::vector<int>> parts_of_view;
+  std::vector<int> view_of;           // graph tensor to view, -1: constant or unused
+  std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
+  std::vector<std::string> refusals;  // why it cannot run; empty when it can
+
+  const Storage& storage_of(int view) const {
+    return storages[std::size_t(views[std::size_t(view)].storage)];
+  }
+  // The parts that a view reads or is, as positions in its storage: as lowering left them.
+  const std::vector<int>& parts_of(int view) const { return parts_of_view[std::size_t(view)]; }
+  // The same, while views and storages still change.
+  std::vector<int> find_parts(int view) const;
+  // The part that an operator with this output writes.
+  const Part& part_of(int view) const { return storage_of(view).parts[std::size_t(parts_of(view).front())]; }
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_LOWER_LOWERED_H

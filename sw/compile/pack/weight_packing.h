@@ -1,0 +1,155 @@
+// Weights and requantisation parameters as LOAD reads them from memory: tiles, pieces and passes of the array and of the
+// vector engine. The text behind every rule is docs/architecture.md, sections "Weights" and "Requantisation".
+#ifndef KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
+#define KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "graph/quantize.h"
+
+namespace kaiten {
+
+// Kernels of a convolution in the order of the model: OHWI, or 1HWO for a depthwise convolution (multiplier >
+// 0).
+struct KernelView {
+  const std::uint8_t* data = nullptr;
+  int out_channels = 0;
+  int rows = 1;  // taps of the model; dilated, they lie apart
+  int columns = 1;
+  int in_channels = 0;
+  int multiplier = 0;           // depthwise as a dense convolution: output o sees input o / multiplier only
+  int groups = 1;               // group g of the outputs sees group g of the inputs
+  std::vector<int> channel_of;  // of every lane of the input, -1 in gaps; empty: lanes are channels
+  std::vector<int> moved_from;  // no data: output o is input moved_from[o], below 0 none
+  std::vector<int> kernel_of;   // of every output; empty: kernels stand in the order of the outputs
+  int dilation_rows = 1;
+  int dilation_columns = 1;
+  int zero_point = 0;  // of the weights
+
+  // The zero point where an output does not see an input, in gaps, between dilated taps and beyond the kernel; `in` is a lane.
+  std::uint8_t at(int out, int row, int column, int in) const;
+  // Where the channels from `in` on follow each other in the model, nullptr where they do not.
+  const std::uint8_t* run(int out, int row, int column, int in) const;
+};
+
+// What the nine words of a DPE are, as in the command field `mode`: 3x3 taps of one channel group, one tap of
+// nine groups, or three taps below each other of three groups.
+enum class ArrayMode : std::uint8_t { k3x3 = 0, k1x1 = 1, kColumn = 2 };
+
+// How the array sees a convolution's kernels: tiles of kp outputs, pieces of the taps of a DPE, passes of
+// input channels.
+struct ArrayTiles {
+  ArrayMode mode = ArrayMode::k3x3;
+  int kp = 0;
+  int cp = 0;
+  int in_channels = 0;
+  int out_channels = 0;
+  int piece_rows = 1;
+  int piece_columns = 1;
+  int passes = 0;  // of a piece
+  int tiles = 0;
+
+  ArrayTiles() = default;
+  ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
+             int cp);
+  int pieces() const { return piece_rows * piece_columns; }
+  int rows_of_piece() const { return passes * kp; }  // WB rows
+  int rows_of_tile() const { return pieces() * rows_of_piece(); }
+  int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
+  int piece_height() const { return mode == ArrayMode::k1x1 ? 1 : 3; }            // taps
+  int piece_width() const { return mode == ArrayMode::k3x3 ? 3 : 1; }
+  int pass_groups() const { return 9 / (piece_height() * piece_width()); }
+  int channels(int pass) const {
+    return std::min(pass_groups() * cp, in_channels - pass * pass_groups() * cp);
+  }
+  // Bytes of a WB row in memory.
+  int row_bytes(int pass) const { return piece_height() * piece_width() * channels(pass); }
+  int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass); }
+  // Of a row of a piece's last pass: words of cp bytes, and bytes of those behind them.
+  int last_full_words() const { return channels(passes - 1) / cp * piece_height() * piece_width(); }
+  int last_word_bytes() const { return channels(passes - 1) % cp; }
+};
+
+// One LOAD of weights: `passes` passes from `first_pass` of `piece` of `tile` on, possibly over several whole
+// pieces and tiles.
+struct WeightLoad {
+  int tile = 0;
+  int piece = 0;
+  int first_pass = 0;
+  int passes = 0;
+  int bytes = 0;
+};
+
+constexpr int kMaxLoadBytes = 16384;
+
+// Splits tiles [begin, end) into loads of at most kMaxLoadBytes.
+std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end);
+// Appends the compact bytes of tiles [begin, end): tile, pass, kernel, bytes of the WB row without missing
+// channels.
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
+                  std::vector<std::uint8_t>& out);
+
+// How the vector engine sees a depthwise convolution: VWB rows (tile, piece, column) of 9 * cp bytes.
+struct VectorTiles {
+  int cp = 0;
+  int channels = 0;
+  int kernel_rows = 0;
+  int kernel_columns = 0;
+  int pieces = 0;
+  int tiles = 0;
+
+  VectorTiles() = default;
+  // `channels`: lanes of a pixel, gaps included.
+  VectorTiles(int channels, int kernel_rows, int kernel_columns, int cp);
+  int rows_of_tile() const { return pieces * kernel_columns; }
+};
+
+// Kernels of a depthwise convolution, 1HWO.
+struct DepthwiseView {
+  const std::uint8_t* data = nullptr;
+  int channels = 0;
+  int rows = 1;
+  int columns = 1;
+  std::vector<int> channel_of;  // of every lane, -1 in gaps; empty: lanes are channels
+  int dilation_rows = 1;
+  int dilation_columns = 1;
+  int zero_point = 0;  // of the weights
+
+  // The zero point in gaps, between dilated taps and beyond the kernel.
+  std::uint8_t at(int row, int column, int lane) const;
+};
+
+// Appends the VWB rows of tiles [begin, end).
+void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights, int begin, int end,
+                         std::vector<std::uint8_t>& out);
+
+// A word of a ZSB.
+struct RequantWord {
+  std::int32_t bias = 0;
+  std::int32_t multiplier = 0;
+  int shift = 0;
+
+  bool operator==(const RequantWord&) const = default;
+};
+
+void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out);
+
+// A table as ZSB words: eight entries in bias and multiplier of each, little endian.
+std::vector<RequantWord> table_words(const ValueTable& table);
+
+// y = x through rule Double.
+constexpr RequantWord kIdentityWord{0, 1 << 30, 1};
+// sum / cells through rule Average, exact for cells < 2^21.
+RequantWord average_word(int cells);
+// (sum + 128 * cells) / cells, the average of uint8 values that are stored less 128, through rule Single: half up,
+// exact for cells < 2^21. The output's 128 are its zero point.
+RequantWord average_word_uint8(int cells);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_PACK_WEIGHT_PACKING_H

@@ -1,0 +1,50 @@
+// Which maps and weights cross the memory bus compressed (docs/zvc.md), and how many bytes that moves: of
+// weights exactly, of maps exactly for the values they are known to have.
+#ifndef KAITEN_COMPILE_SPANS_COMPRESSION_H
+#define KAITEN_COMPILE_SPANS_COMPRESSION_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compile/lower/lowered.h"
+#include "graph/graph.h"
+#include "program/compress_mode.h"
+#include "program/config.h"
+#include "program/program.h"
+
+namespace kaiten {
+
+struct Compression {
+  Compress mode = Compress::kOff;
+  std::vector<int> zero_points;  // of every tensor of the graph
+  KnownValues values;
+};
+
+Compression compression_of(const Graph& graph, Compress mode, KnownValues values);
+
+// auto takes what moves at most this share of the bytes.
+constexpr double kWorthwhile = 0.97;
+// Bytes of a size surface that one command writes or reads.
+constexpr int kMaxSurfaceBytes = 1024;
+
+// Whether LOAD and STORE can move the map compressed, `rows` rows a STORE.
+bool can_compress(const Config& config, const MemoryLayout& map, int rows);
+// How the map that an operator makes is packed; nothing where it stays raw. Its surface has no place yet.
+std::optional<Packing> packing_of(const Config& config, const Compression& compression,
+                                  const Lowering& lowering, const LoweredOp& op, const MemoryLayout& map,
+                                  int rows, int images);
+
+// What crosses the bus for segments of rows of a packed map.
+Moved moved(const Config& config, const MemoryLayout& map, int row_begin, int row_end, int segment_begin,
+            int segment_end);
+
+// The weights of a LOAD, packed and filled up to whole beats; empty where that is not worthwhile: on, where
+// it takes no fewer beats than raw.
+std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, int zero,
+                                         std::span<const std::uint8_t> raw);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_SPANS_COMPRESSION_H

@@ -1,0 +1,524 @@
+#include "compile/spans/spans.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "compile/lower/limits.h"
+#include "compile/spans/stripes.h"
+
+namespace kaiten {
+
+namespace {
+
+// Passes of fewer pixels than the array has rows cannot hide the loading of weights, and every command costs
+// a few cycles; smaller ones let the engines work on neighbouring layers at the same time.
+constexpr int kMinBlockPixels = 16;
+// Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
+constexpr std::size_t kMaxChoices = 5;
+// Of the time estimate, in cycles: from a task's first window to its first row in the next buffer.
+constexpr std::int64_t kFillCycles = 100;
+
+int block_rows(const LoweredOp& op, const Config& config, int pixels) {
+  // Windows of one stride down and another one across: a command has one stride, so it has one row.
+  if (op.engine == Engine::kWindow && op.stride != op.column_stride) return 1;
+  if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.kp * 3 / 2);
+  int rows = ceil_div(pixels, op.out.w);
+  if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
+  // The array steps over a stride at once, so its ring must be that long; a map may be shorter.
+  if (op.engine == Engine::kConv && op.stride > op.in.h) rows = 1;
+  rows = std::clamp(rows, 1, op.out.h);
+  return ceil_div(op.out.h, ceil_div(op.out.h, rows));
+}
+
+// Fewer rows: half as many while the pixels still hide the loading of weights (shrink 1), a quarter (2), and
+// so on.
+int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink) {
+  if (shrink == 0) return rows;
+  const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.kp, op.out.w)) : 1;
+  return std::max(hiding, rows >> shrink);
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const Lowering& lowering, const Config& config, const SpanOptions& options,
+          SpanMemo& memo)
+      : graph_(graph),
+        lowering_(lowering),
+        config_(config),
+        options_(options),
+        memo_(memo),
+        uses_(find_uses(lowering, config)) {
+    for (std::size_t at = 0; at < lowering.ops.size(); at++) {
+      if (on_device(lowering.ops[at].engine)) order_.push_back(at);
+    }
+    find_crossings();
+  }
+
+  SpanPlan run() {
+    const std::size_t n = order_.size();
+    best_.assign(n + 1, {});
+    for (std::size_t p = 0; p <= n; p++) best_[p].assign(std::size_t(1) << crossing_[p].size(), {});
+    best_[0][0].cost = Cost{0, 0};
+    for (std::size_t p = 0; p < n; p++) {
+      if (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
+        continue;
+      for (std::size_t q = p + 1; q <= n; q++) {
+        const bool cut = forced_cut(q);
+        if (options_.cuts.empty() || cut) {
+          if (!extend(p, q)) break;
+        }
+        if (!options_.keep_on_chip || cut) break;
+      }
+    }
+    if (!best_[n][0].cost) refuse();
+    return collect();
+  }
+
+ private:
+  struct Cost {
+    std::int64_t bytes;
+    std::int64_t cycles;
+    auto operator<=>(const Cost&) const = default;
+  };
+  struct Entry {
+    std::optional<Cost> cost;
+    std::size_t from = 0;
+    std::uint32_t from_mask = 0;
+    std::vector<Span> spans;  // of the step
+  };
+
+  void find_crossings() {
+    crossing_.resize(order_.size() + 1);
+    for (std::size_t s = 0; s < uses_.size(); s++) {
+      const Uses& u = uses_[s];
+      if (u.first_maker == kNobody || (u.readers[0].empty() && u.readers[1].empty())) continue;
+      std::size_t last = 0;
+      for (const auto& r : u.readers) {
+        if (!r.empty()) last = std::max(last, r.back());
+      }
+      for (std::size_t p = 1; p < order_.size(); p++) {
+        if (u.made_before(order_[p]) && last >= order_[p]) crossing_[p].push_back(int(s));
+      }
+    }
+  }
+
+  bool forced_cut(std::size_t q) const {
+    if (options_.cuts.empty()) return false;
+    return q == order_.size() ||
+           std::binary_search(options_.cuts.begin(), options_.cuts.end(), lowering_.ops[order_[q - 1]].op);
+  }
+
+  std::size_t begin_of(std::size_t p) const { return p < order_.size() ? order_[p] : lowering_.ops.size(); }
+
+  // Resident weights of operators [p, q); nothing where they do not fit together.
+  std::optional<std::vector<Task>> resident(std::size_t p, std::size_t q, int shrink) const {
+    std::vector<Task> tasks;
+    int rows[2] = {0, 0}, words[2] = {0, 0};
+    for (std::size_t i = p; i < q; i++) {
+      const LoweredOp& op = lowering_.ops[order_[i]];
+      const std::size_t e = op.engine == Engine::kConv ? 0 : 1;
+      rows[e] += op.tiles() * op.weight_rows_of_tile();
+      words[e] += op.params_per_tile() ? op.tiles() * op.tile_channels() : int(op.params.size());
+      const int preferred = block_rows(op, config_, options_.block_pixels);
+      tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), shrunk_rows(op, config_, preferred, shrink)});
+    }
+    if (rows[0] > config_.wb_rows || rows[1] > config_.vwb_rows || words[0] > config_.zsb_array ||
+        words[1] > config_.zsb_vector) {
+      return std::nullopt;
+    }
+    return tasks;
+  }
+
+  // Tiles of an operator whose weights and parameters fill a part of the memories at most.
+  int part_of_tiles(const LoweredOp& op, int part) const {
+    const bool array = op.engine == Engine::kConv;
+    const int rows = op.weight_rows_of_tile();
+    const int words = op.params_per_tile() ? op.tile_channels() : 0;
+    int tiles = op.tiles();
+    if (rows > 0)
+      tiles = std::min(tiles, std::max(1, (array ? config_.wb_rows : config_.vwb_rows) / part / rows));
+    if (words > 0)
+      tiles = std::min(tiles, std::max(1, (array ? config_.zsb_array : config_.zsb_vector) / part / words));
+    return tiles;
+  }
+
+  // Steps from cut p to cut q with every choice of what is held. False: no use to try a later q.
+  bool extend(std::size_t p, std::size_t q) {
+    const std::size_t first = order_[p], end = begin_of(q);
+    for (std::size_t i = p; i < q; i++) {
+      const LoweredOp& op = lowering_.ops[order_[i]];
+      // What is read as another shape must have been stored by an earlier span.
+      for (int v : op.inputs) {
+        const int bytes = lowering_.storage_of(v).bytes_of;
+        if (bytes >= 0 && part_of(bytes).maker >= first) return false;
+      }
+    }
+    if (q == p + 1) {
+      if (too_wide(lowering_.ops[first], 1) || !extend_whole(p)) extend_in_stripes(p);
+      return true;
+    }
+    for (std::size_t i = p; i < q; i++) {
+      if (too_wide(lowering_.ops[order_[i]], 1)) return false;
+    }
+    // Smaller blocks need fewer rows: where some choice does not fit with the preferred ones.
+    for (int shrink = 0; shrink <= kMostShrink; shrink++) {
+      const auto tasks = resident(p, q, shrink);
+      if (!tasks) return false;
+      if (step(p, q, *tasks, 0, false)) break;
+    }
+    // A longer span only needs more weights and rows than this one with everything around it spilled.
+    if (!least_fits_) return false;
+    return end - first < kLongestSpan;
+  }
+
+  // A span of one operator. False where it does not fit, whatever is around it.
+  bool extend_whole(std::size_t p) {
+    const std::size_t q = p + 1, first = order_[p];
+    const LoweredOp& op = lowering_.ops[first];
+    const int chunk = part_of_tiles(op, 4);
+    const int preferred = block_rows(op, config_, options_.block_pixels);
+    // Weights that follow each other need both maps whole; else all at once; else rows are read again.
+    bool all = false, fits = false;
+    const auto attempt = [&](const std::vector<Task>& tasks, int extra, bool again) {
+      all = step(p, q, tasks, extra, again);
+      fits |= least_fits_;
+    };
+    if (chunk < op.tiles()) attempt({{first, 0, op.tiles(), chunk, preferred}}, 0, false);
+    for (int shrink = 0; !all && preferred >> shrink > 0; shrink++) {
+      if (const auto tasks = resident(p, q, shrink)) attempt(*tasks, 1, false);
+      const int part = part_of_tiles(op, 2);
+      if (!all && part < op.tiles()) attempt({{first, 0, op.tiles(), part, preferred >> shrink}}, 1, true);
+    }
+    return fits;
+  }
+
+  // The same in as few column stripes as fit; its maps go through memory.
+  void extend_in_stripes(std::size_t p) {
+    const std::size_t first = order_[p];
+    const LoweredOp& op = lowering_.ops[first];
+    // Reads and writes the same rows: they are concatenated.
+    for (int v : op.inputs) {
+      if (storage_of(v) == storage_of(op.output)) return;
+    }
+    const bool resident_weights = resident(p, p + 1, 0).has_value();
+    const int tiles = resident_weights ? op.tiles() : part_of_tiles(op, 2);
+    for (int stripes = 2; can_stripe(op, stripes); stripes++) {
+      if (too_wide(op, stripes)) continue;
+      LoweredOp narrow = narrowed(op, stripe_of(op, stripes - 1, stripes));
+      narrow.out.w = widest_output(op, stripes);
+      const int preferred = block_rows(narrow, config_, options_.block_pixels);
+      for (int rows = preferred; rows > 0; rows /= 2) {
+        step(p, p + 1, {{first, 0, op.tiles(), tiles, rows}}, 1, !resident_weights, stripes);
+        if (least_fits_) return;
+      }
+    }
+  }
+
+  // Columns beyond what commands and OB hold.
+  bool too_wide(const LoweredOp& op, int stripes) const {
+    const int in = stripes == 1 ? op.in.w : widest_input(op, stripes);
+    const int out = widest_output(op, stripes);
+    return in > kMaxColumns || out > kMaxColumns || (op.engine == Engine::kConv && out > config_.ob_pixels);
+  }
+
+  // One span, or with `again` one for each chunk of its only task. True when every choice fits.
+  bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again,
+            int stripes = 1) {
+    const std::size_t first = order_[p], end = begin_of(q);
+    std::vector<Span> spans;
+    if (again) {
+      for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
+        Task part = tasks[0];
+        part.tile_begin = t;
+        part.tile_end = std::min(t + part.chunk_tiles, part.tile_end);
+        spans.push_back({{part}, 0, options_.images, stripes});
+      }
+    } else {
+      spans.push_back({tasks, 0, options_.images, stripes});
+    }
+    const SpanShape& shape = shape_of(spans.front());
+    std::int64_t cycles = estimate(tasks);
+    bool all = true;
+    least_fits_ = check(p, 0, q, 0, first, end, shape, 1, stripes).has_value();
+    for (std::uint32_t in = 0; in < best_[p].size(); in++) {
+      if (!best_[p][in].cost) continue;
+      for (std::uint32_t out : choices(q)) {
+        if (!agree(p, in, q, out)) continue;
+        const auto cost = check(p, in, q, out, first, end, shape, int(spans.size()), stripes);
+        if (!cost) {
+          all = false;
+          continue;
+        }
+        const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
+        Entry& e = best_[q][out];
+        if (!e.cost || total < *e.cost) e = {total, p, in, spans};
+      }
+    }
+    return all;
+  }
+
+  const SpanShape& shape_of(const Span& span) {
+    std::vector<int> key{span.images, span.stripes};
+    key.reserve(2 + span.tasks.size() * 5);
+    for (const Task& t : span.tasks) {
+      key.insert(key.end(), {int(t.position), t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
+    }
+    const auto [it, is_new] = memo_.try_emplace(std::move(key));
+    if (is_new) {
+      SpanRows rows = span_rows(lowering_, uses_, span, Held(uses_.size()));
+      it->second.slots = rows.flow.slots_needed();
+      it->second.rings = std::move(rows.rings);
+      for (SpanRows::Node& node : rows.nodes) {
+        if (node.storage >= 0) it->second.loads.push_back(std::move(node));
+      }
+    }
+    return it->second;
+  }
+
+  std::vector<std::uint32_t> choices(std::size_t q) const {
+    const std::uint32_t all = (std::uint32_t(1) << crossing_[q].size()) - 1;
+    if (!options_.keep_on_chip) return {0};
+    if (crossing_[q].size() > kMaxChoices) return {0, all};
+    std::vector<std::uint32_t> c;
+    for (std::uint32_t m = 0; m <= all; m++) c.push_back(m);
+    return c;
+  }
+
+  static bool held_in(const std::vector<int>& crossing, std::uint32_t mask, int storage) {
+    const auto at = std::find(crossing.begin(), crossing.end(), storage);
+    return at != crossing.end() && ((mask >> (at - crossing.begin())) & 1U) != 0;
+  }
+
+  // A tensor keeps its fate over all the cuts it crosses.
+  bool agree(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out) const {
+    for (int s : crossing_[p]) {
+      if (std::find(crossing_[q].begin(), crossing_[q].end(), s) == crossing_[q].end()) continue;
+      if (held_in(crossing_[p], in, s) != held_in(crossing_[q], out, s)) return false;
+    }
+    return true;
+  }
+
+  // Bytes moved, or nothing where the rows do not fit.
+  std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
+                                    std::size_t first, std::size_t end, const SpanShape& shape, int rounds,
+                                    int stripes) {
+    std::int64_t bytes = 0;
+    held_.assign(uses_.size(), 0);
+    for (std::size_t i = 0; i < crossing_[p].size(); i++)
+      held_[std::size_t(crossing_[p][i])] = char((in >> i) & 1U);
+    for (std::size_t i = 0; i < crossing_[q].size(); i++) {
+      if ((out >> i) & 1U) held_[std::size_t(crossing_[q][i])] = 1;
+    }
+    const auto held = [&](int s) { return held_[std::size_t(s)] != 0; };
+    if (stripes > 1) {
+      const LoweredOp& op = lowering_.ops[first];
+      bool any = held(storage_of(op.output));
+      for (int v : op.inputs) any |= held(storage_of(v));
+      if (any) return std::nullopt;
+    }
+    // Held ones: below.
+    std::array<std::int64_t, kBuffers> used =
+        addresses(shape.rings, shape.slots, options_.slack_blocks, held);
+    const auto whole = [&](int s) {
+      const Uses& u = uses_[std::size_t(s)];
+      for (int b = 0; b < kBuffers; b++) {
+        if (!u.read_in(Buffer(b), first, kNobody)) continue;
+        used[std::size_t(b)] +=
+            std::int64_t(options_.images) * lowering_.storages[std::size_t(s)].shape.h * u.slot_size;
+      }
+    };
+    for (int s : crossing_[p]) {
+      if (held_in(crossing_[p], in, s)) whole(s);
+    }
+    for (int s : crossing_[q]) {
+      if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
+    }
+    if (!room_for(used)) return std::nullopt;
+    for (const SpanRows::Node& node : shape.loads) {
+      if (held(node.storage)) continue;
+      for (int part : node.parts) {
+        bytes +=
+            rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[std::size_t(node.storage)],
+                                  uses_[std::size_t(node.storage)].parts[std::size_t(part)].bytes, stripes);
+      }
+    }
+    for (std::size_t i = p; i < q; i++) {
+      const int view = lowering_.ops[order_[i]].output;
+      if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
+    }
+    return options_.images * bytes;
+  }
+
+  // Addresses of SB and VB that rings take, but for some storages.
+  template <class Without>
+  static std::array<std::int64_t, kBuffers> addresses(const std::vector<SpanRows::Ring>& rings,
+                                                      const std::vector<int>& slots, int slack_blocks,
+                                                      Without without) {
+    std::array<std::int64_t, kBuffers> used{};
+    for (std::size_t r = 0; r < rings.size(); r++) {
+      if (without(rings[r].storage)) continue;
+      used[std::size_t(rings[r].buffer)] +=
+          std::int64_t(rings[r].slots(slots[r], slack_blocks)) * rings[r].slot_size;
+    }
+    return used;
+  }
+
+  bool room_for(const std::array<std::int64_t, kBuffers>& used) const {
+    return used[0] <= config_.sb_depth - options_.reserve[0] &&
+           used[1] <= config_.vb_depth - options_.reserve[1];
+  }
+
+  int storage_of(int view) const { return lowering_.views[std::size_t(view)].storage; }
+  // The part that an operator writes.
+  const Uses::Part& part_of(int view) const {
+    return uses_[std::size_t(storage_of(view))].parts[std::size_t(lowering_.parts_of(view).front())];
+  }
+
+  bool in_memory(int view, bool held, std::size_t end) const {
+    const Uses::Part& part = part_of(view);
+    // Results that nobody reads must go somewhere too.
+    if (part.needed_in_memory || part.readers.empty()) return true;
+    return !held && Uses::any_in(part.readers, end, kNobody);
+  }
+
+  std::int64_t estimate(const std::vector<Task>& tasks) const {
+    std::int64_t engine[2] = {0, 0}, bytes = 0;
+    for (const Task& t : tasks) {
+      const LoweredOp& op = lowering_.ops[t.position];
+      engine[op.engine == Engine::kConv ? 0 : 1] += options_.images * cycles_of(t, t.block_rows);
+      bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
+    }
+    // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
+    const std::int64_t beyond =
+        std::max<std::int64_t>(0, bytes - std::int64_t(config_.wb_rows) * 9 * config_.cp / 2);
+    return std::max({engine[0], engine[1], bytes / config_.axi_bytes}) +
+           kFillCycles * std::int64_t(tasks.size()) + (tasks.size() > 1 ? beyond / config_.axi_bytes : 0);
+  }
+
+  SpanPlan collect() const {
+    SpanPlan plan;
+    plan.images = options_.images;
+    plan.held.assign(uses_.size(), false);
+    plan.stored.assign(lowering_.ops.size(), false);
+    std::vector<const Entry*> steps;
+    std::size_t q = order_.size();
+    plan.bytes = best_[q][0].cost->bytes;
+    std::uint32_t mask = 0;
+    while (q > 0) {
+      const Entry& e = best_[q][mask];
+      steps.push_back(&e);
+      for (int s : crossing_[q]) {
+        if (held_in(crossing_[q], mask, s)) plan.held[std::size_t(s)] = true;
+      }
+      for (std::size_t i = e.from; i < q; i++) {
+        const int view = lowering_.ops[order_[i]].output;
+        if (in_memory(view, plan.held[std::size_t(storage_of(view))], begin_of(q)))
+          plan.stored[order_[i]] = true;
+      }
+      q = e.from;
+      mask = e.from_mask;
+    }
+    for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+      plan.spans.insert(plan.spans.end(), (*it)->spans.begin(), (*it)->spans.end());
+    }
+    for (Span& span : plan.spans) {
+      if (span.stripes == 1) grow_blocks(span, plan);
+    }
+    return plan;
+  }
+
+  // Blocks that were made smaller so that a span fits get their size back where there is room, those that
+  // gain most first.
+  void grow_blocks(Span& span, const SpanPlan& plan) const {
+    struct Gain {
+      std::int64_t cycles;
+      std::size_t task;
+      int rows;
+    };
+    std::vector<Gain> gains;
+    for (std::size_t i = 0; i < span.tasks.size(); i++) {
+      const Task& t = span.tasks[i];
+      const LoweredOp& op = lowering_.ops[t.position];
+      const int preferred = block_rows(op, config_, options_.block_pixels);
+      for (int rows = preferred; rows > t.block_rows; rows /= 2) {
+        gains.push_back({cycles_of(t, t.block_rows) - cycles_of(t, rows), i, rows});
+      }
+    }
+    std::stable_sort(gains.begin(), gains.end(),
+                     [](const Gain& a, const Gain& b) { return a.cycles > b.cycles; });
+    for (const Gain& g : gains) {
+      int& rows = span.tasks[g.task].block_rows;
+      if (rows >= g.rows) continue;
+      const int before = std::exchange(rows, g.rows);
+      if (!fits(span, plan)) rows = before;
+    }
+  }
+
+  std::int64_t cycles_of(const Task& t, int rows) const {
+    const LoweredOp& op = lowering_.ops[t.position];
+    return op.cycles(t.tile_end - t.tile_begin, rows) * ceil_div(op.out.h, rows);
+  }
+
+  bool fits(const Span& span, const SpanPlan& plan) const {
+    const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
+    return room_for(
+        addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks, [](int) { return false; }));
+  }
+
+  int maps_read(const LoweredOp& op) const {
+    std::set<int> maps;
+    for (int v : op.inputs) maps.insert(storage_of(v));
+    return int(maps.size());
+  }
+
+  // Tells which layer cannot be reached, and how many bytes are missing for a row of it at a time.
+  [[noreturn]] void refuse() {
+    std::size_t p = order_.size();
+    while (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
+      p--;
+    const LoweredOp& op = lowering_.ops[order_[p]];
+    const Op& o = graph_.ops[std::size_t(op.op)];
+    const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;
+    const bool sb = buffer_of(op.engine) == Buffer::kSb;
+    const int depth = sb ? config_.sb_depth : config_.vb_depth;
+    const SpanShape& least = shape_of({{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images});
+    const auto used = addresses(least.rings, least.slots, 0, [](int) { return false; });
+    const std::int64_t missing = used[sb ? 0 : 1] - depth;
+    const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
+    if (op.engine == Engine::kConv && op.out.w > config_.ob_pixels && !can_stripe(op, 2)) {
+      throw InputError(layer + "output columns at most " + std::to_string(config_.ob_pixels) +
+                       ", found: " + std::to_string(op.out.w));
+    }
+    throw InputError(layer + std::to_string(depth) + " addresses of " + (sb ? "SB" : "VB") +
+                     ", found: " + std::to_string(std::min(op.kernel_rows, op.in.h) * maps_read(op)) +
+                     " rows of " + std::to_string(slot_size) + " addresses" +
+                     (missing > 0 ? ", " + std::to_string(missing * 9 * config_.cp) + " bytes short" : ""));
+  }
+
+  static constexpr std::size_t kLongestSpan = 64;
+  static constexpr int kMostShrink = 2;
+
+  const Graph& graph_;
+  const Lowering& lowering_;
+  const Config& config_;
+  const SpanOptions& options_;
+  SpanMemo& memo_;
+  std::vector<Uses> uses_;
+  std::vector<std::size_t> order_;          // operators of the device, positions in the lowering
+  std::vector<std::vector<int>> crossing_;  // storages that live across the cut in front of order_[p]
+  std::vector<std::vector<Entry>> best_;    // cut, what is held
+  std::vector<char> held_;                  // storages, around the span that is checked
+  bool least_fits_ = false;                 // the last span tried, with all around it spilled
+};
+
+}  // namespace
+
+SpanPlan plan_spans(const Graph& graph, const Lowering& lowering, const Config& config,
+                    const SpanOptions& options, SpanMemo& memo) {
+  return Planner(graph, lowering, config, options, memo).run();
+}
+
+}  // namespace kaiten

@@ -1,0 +1,52 @@
+// Commands of the machine as values: encoding into the 64 bytes that docs/commands.md describes, decoding,
+// and one line of text for people. All three walk the generated field list, so none of them can disagree with
+// the hardware's package.
+#ifndef KAITEN_PROGRAM_COMMAND_H
+#define KAITEN_PROGRAM_COMMAND_H
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "program/command_fields.h"
+
+namespace kaiten {
+
+constexpr int kQueues = 4;
+// Commands of each queue, in the order of enum Queue.
+using Counts = std::array<std::uint32_t, kQueues>;
+
+// "LOAD", "CONV", "VECTOR", "STORE".
+std::string_view name_of(Queue queue);
+
+using CommandBody = std::variant<LoadRowsCommand, LoadWeightsCommand, LoadParamsCommand, ConvCommand,
+                                 WindowCommand, AddCommand, StoreCommand>;
+
+struct Command {
+  Counts wait{};  // completed commands of each queue before this one may start
+  CommandBody body;
+
+  Queue queue() const;
+  Opcode opcode() const;
+  std::string_view name() const;
+};
+
+using CommandBytes = std::array<std::uint8_t, kCommandBytes>;
+
+// Throws DeviceError naming command, field, limit and value where a value does not fit its field: such a
+// program is a limit of the format that the compiler should have met earlier.
+CommandBytes encode(const Command& command);
+
+// Throws InputError for an unknown operation, a nonzero reserved bit or a position whose lower part is 9 or
+// more.
+Command decode(std::span<const std::uint8_t, kCommandBytes> bytes);
+
+// "conv  wait 3 0 0 0  in_first=0 in_last=90 ...": fields that are zero are left out.
+std::string to_text(const Command& command);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_PROGRAM_COMMAND_H

@@ -1,0 +1,11 @@
+#include "program/ring.h"
+
+namespace kaiten {
+
+RowLayout::RowLayout(int groups, int width)
+    : groups(groups),
+      pixel(groups % 3 == 0 ? groups + 1 : groups),
+      width(width),
+      slot_size(ceil_div(width * pixel, 9)) {}
+
+}  // namespace kaiten

@@ -1,0 +1,21 @@
+// When rows of SB and VB are dead, by the program's own plan: test benches destroy them then (observe/row_poison.h).
+#ifndef KAITEN_PROGRAM_ROW_DEATH_H
+#define KAITEN_PROGRAM_ROW_DEATH_H
+
+#include "program/command.h"
+#include "program/ring.h"
+
+namespace kaiten {
+
+// Addresses that hold nothing any more when so many commands of each queue are complete, until they are
+// written again.
+struct RowDeath {
+  Buffer buffer = Buffer::kSb;
+  int begin = 0;
+  int end = 0;
+  Counts after{};
+};
+
+}  // namespace kaiten
+
+#endif  // KAITEN_PROGRAM_ROW_DEATH_H

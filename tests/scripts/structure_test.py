@@ -1,0 +1,95 @@
+"""The structure of the tree: which folder of the software may include which."""
+import os
+import re
+import subprocess
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+
+# The floors of sw/ from the ground up. A folder includes its own headers and those of floors below; folders on one floor
+# know nothing of each other. CONTRIBUTING.md says what each folder is for.
+FLOORS = [
+    ["base"],
+    ["graph", "fft"],
+    ["codec", "reference", "program", "import", "export"],
+    ["device", "plan", "compile/pack"],
+    ["sim", "observe", "offload", "compile/lower"],
+    ["compile/spans"],
+    ["compile/emit"],
+    ["compile"],
+    ["target_plan"],
+    ["report"],
+    ["run"],
+    ["cli"],
+]
+FLOOR_OF = {folder: i for i, floor in enumerate(FLOORS) for folder in floor}
+# The installed header that includes the public ones.
+FRONT = {"sw/kaiten.h"}
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, text=True,
+                         check=True).stdout
+    return [path for path in out.split() if os.path.exists(os.path.join(ROOT, path))]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def room_of(path):
+    """The longest folder of FLOOR_OF that holds a path relative to sw/, None where there is none."""
+    folder = os.path.dirname(path)
+    while folder and folder not in FLOOR_OF:
+        folder = os.path.dirname(folder)
+    return folder or None
+
+
+def included(text):
+    return re.findall(r'^#include "([^"]+)"', text, re.M)
+
+
+def wrong_arrows(path, text):
+    """What a source of sw/ includes although it may not."""
+    own = room_of(path)
+    wrong = []
+    for name in included(text):
+        if "/" not in name:
+            continue  # generated or from a library
+        if name.startswith(("tb/", "tests/", "bench/", "models/")):
+            wrong.append(name)
+            continue
+        other = room_of(name)
+        if other is not None and other != own and FLOOR_OF[other] >= FLOOR_OF[own]:
+            wrong.append(name)
+    return wrong
+
+
+class Structure(unittest.TestCase):
+    def test_every_folder_of_the_software_has_a_floor(self):
+        for path in tracked("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
+            if path not in FRONT:
+                self.assertIsNotNone(room_of(path[3:]), f"{path}: its folder is not in FLOORS")
+
+    def test_no_arrow_from_a_lower_to_a_higher_folder(self):
+        for path in tracked("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
+            if path not in FRONT:
+                self.assertEqual(wrong_arrows(path[3:], read(path)), [], path)
+
+    def test_an_arrow_up_or_beside_is_found(self):
+        self.assertEqual(wrong_arrows("graph/graph.cpp", '#include "cli/tool.h"\n'), ["cli/tool.h"])
+        self.assertEqual(wrong_arrows("sim/a.h", '#include "observe/watcher.h"\n#include "base/error.h"\n'), ["observe/watcher.h"])
+        self.assertEqual(wrong_arrows("compile/lower/maps.cpp", '#include "compile/emit/emit.h"\n'), ["compile/emit/emit.h"])
+        self.assertEqual(wrong_arrows("run/session.cpp", '#include "tests/support/seed.h"\n'), ["tests/support/seed.h"])
+
+    def test_every_header_that_is_included_exists(self):
+        there = set(tracked("sw/**/*.h"))
+        for path in tracked("sw/**/*.h", "sw/**/*.cpp"):
+            for name in included(read(path)):
+                if room_of(name) is not None and not name.endswith(".inc.h"):
+                    self.assertIn("sw/" + name, there, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

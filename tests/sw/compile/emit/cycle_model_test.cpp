@@ -1,0 +1,42 @@
+#include "compile/emit/cycle_model.h"
+
+#include <gtest/gtest.h>
+
+#include "compile/emit/hazard.h"
+#include "compile/emit/schedule.h"
+
+namespace kaiten {
+namespace {
+
+TEST(MachineClock, KeepsOrderAndWaits) {
+  // Four LOADs that ask ahead, a CONV for each, a STORE with the last one.
+  std::vector<Command> commands;
+  std::vector<ScheduledCost> costs;
+  const auto add = [&](CommandBody body, std::int64_t cycles, Counts wait) {
+    Command c;
+    c.body = std::move(body);
+    c.wait = wait;
+    commands.push_back(std::move(c));
+    costs.push_back({cycles, 0});
+  };
+  for (std::uint32_t i = 1; i <= 4; i++) add(LoadRowsCommand{}, 10, {});
+  for (std::uint32_t i = 1; i <= 4; i++) {
+    if (i == 4) add(StoreCommand{}, 0, {});
+    add(ConvCommand{}, 50, {i, 0, 0, 0});
+  }
+  const std::vector<CommandTime> times = command_times(commands, costs, 32);
+  ASSERT_EQ(times.size(), 9U);
+  // The data of four LOADs follow each other, the memory's latency is there once.
+  EXPECT_EQ(times[3].complete - times[0].complete, 3 * 10);
+  for (std::size_t i = 4; i < 7; i++) EXPECT_GT(times[i].start, times[i - 4].complete);
+  // The array goes from command to command.
+  EXPECT_EQ(times[6].start - times[5].start, 52);
+  EXPECT_EQ(times[6].complete - times[6].start, 50 + 32 + 10);
+  EXPECT_GT(times[7].complete, times[8].complete);
+  // Twice as much work for the array takes so much longer.
+  for (std::size_t i = 4; i < 9; i++) costs[i].cycles *= 2;
+  EXPECT_EQ(command_times(commands, costs, 32)[8].complete - times[8].complete, 4 * 50);
+}
+
+}  // namespace
+}  // namespace kaiten

@@ -1,0 +1,27 @@
+#include "compile/lower/operators.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace kaiten {
+namespace {
+
+TEST(Operators, PageIsWhatTheCompilerChecks) {
+  std::ifstream file(KAITEN_SOURCE_DIR "/docs/operators.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(page.str(), operators_page()) << "kaiten info --operators > docs/operators.md";
+}
+
+// Every kind has its row.
+TEST(Operators, NamesEveryKind) {
+  for (int k = 0; k <= int(OpKind::HostFloat); k++) {
+    const std::string row = "| `" + std::string(name_of(OpKind(k))) + "` |";
+    EXPECT_NE(operators_page().find(row), std::string::npos) << row;
+  }
+}
+
+}  // namespace
+}  // namespace kaiten
