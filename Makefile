@@ -56,10 +56,10 @@ lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format,
 formal: setup-all ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
 
-mutate: setup-all ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/mutation.md)
+mutate: setup-all ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/verification/proof_mutants.md)
 	@python3 scripts/mutate.py --check -j $(JOBS)
 
-mutants: setup-all ## a few mutants of every module: whole programs must find them (docs/mutants.md)
+mutants: setup-all ## a few mutants of every module: whole programs must find them (docs/verification/system_mutants.md)
 	@python3 scripts/mutants.py --check -j $(JOBS)
 
 synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)

@@ -4,7 +4,7 @@
 usage: bench/codec.py [--build DIR] [--seconds S] [--docs] [--second-stage | --layouts]
 Data: 4 MiB of random elements at three densities, the paper's words at its mean density (62 % zeros), the activations of the demo
 network and, where the shared models are, of MobileNetV2 on an image. Ratios are the same on every machine. --docs writes the tables into
-docs/zvc.md, between its two markers. --second-stage only counts what a second stage behind ZVC would save on MobileNetV2's maps
+docs/software/compression.md, between its two markers. --second-stage only counts what a second stage behind ZVC would save on MobileNetV2's maps
 (bench/codec/second_stage.cpp, target kaiten-bench-second-stage), on four images; --layouts only compares its ratios in NCHW and NHWC. Exit code 1 when ZVC
 stays below 97 % of its limit."""
 import argparse
@@ -24,12 +24,12 @@ IMAGE = IMAGES[1]
 BYTES = 4 << 20
 CODECS = ("zvc", "zvc_scalar", "rle", "lz4", "zstd", "zlib")
 GOAL = 0.97
-DOCS = "docs/zvc.md"
+DOCS = "docs/software/compression.md"
 
 
 def second_stage(build, docs):
     if not all(os.path.exists(p) for p in (MOBILENET, *IMAGES)):
-        print(f"bench: second stage left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/models.md)", file=sys.stderr)
+        print(f"bench: second stage left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/third_party_models.md)", file=sys.stderr)
         return 0
     program = report.program(build, "kaiten-bench-second-stage", "kaiten-bench-second-stage")
     done = subprocess.run([program, MOBILENET, *IMAGES], capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -68,7 +68,7 @@ def measure(kaiten, source, codec, layout, seconds, *options):
 
 def layouts(kaiten, docs):
     if not all(os.path.exists(p) for p in (MOBILENET, IMAGE)):
-        print(f"bench: layouts left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/models.md)", file=sys.stderr)
+        print(f"bench: layouts left out, {os.path.normpath(MOBILENET)} or an image is absent (docs/third_party_models.md)", file=sys.stderr)
         return 0
     lines = ["| codec | NCHW | NHWC |", "|---|---|---|"]
     for codec in CODECS:
@@ -88,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description="Measures the codecs on the same data.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--seconds", type=float, default=0.3, help="least duration of a measurement of a file (default: 0.3)")
-    parser.add_argument("--docs", action="store_true", help="write the tables into docs/zvc.md")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/software/compression.md")
     parser.add_argument("--layouts", action="store_true", help="compare layouts, nothing else")
     parser.add_argument("--second-stage", action="store_true", help="count what a second stage would save, nothing else")
     args = parser.parse_args()
@@ -107,7 +107,7 @@ def main():
         if os.path.exists(MOBILENET) and os.path.exists(IMAGE):
             data.append(("MobileNetV2, activations", MOBILENET, "nhwc", ("--input", IMAGE), 0, 0))
         else:
-            print(f"bench: MobileNetV2 left out, {os.path.normpath(MOBILENET)} is absent (docs/models.md)", file=sys.stderr)
+            print(f"bench: MobileNetV2 left out, {os.path.normpath(MOBILENET)} is absent (docs/third_party_models.md)", file=sys.stderr)
         for name, source, layout, options, size, density in data:
             if size:
                 with open(path, "wb") as f:

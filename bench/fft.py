@@ -5,7 +5,7 @@ library's own and SciPy's oaconvolve.
 usage: bench/fft.py [--build DIR] [--quick] [--docs]
 Ratios are of times taken in turns in one run, the shortest of each. With one thread the processor's time counts, with two the clock's.
 oneDNN (Debian: libdnnl-dev, when the bench was built) and SciPy (for `python3` or /usr/bin/python3) are optional. --docs
-writes the tables into docs/fft.md, between its two markers. Needs kaiten-bench-fft (`cmake --build build --target kaiten-bench-fft`). Exit
+writes the tables into docs/software/fft.md, between its two markers. Needs kaiten-bench-fft (`cmake --build build --target kaiten-bench-fft`). Exit
 code 1 when FFT layers lose to oneDNN where they must not."""
 import argparse
 import json
@@ -134,7 +134,7 @@ def layers(program, threads, channels, kernels):
 def main():
     parser = argparse.ArgumentParser(description="Times convolutions by FFT.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--docs", action="store_true", help="write the tables into docs/fft.md")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/software/fft.md")
     parser.add_argument("--quick", action="store_true", help="layers of 8 and 16 channels only")
     args = parser.parse_args()
     program = report.program(args.build, "kaiten-bench-fft", "kaiten-bench-fft")
@@ -142,7 +142,7 @@ def main():
     channels = [8, 16] if args.quick else [8, 16, 32, 64]
     lost = sum(layers(program, threads, channels, [3, 5, 7, 9]) for threads in (1, 2))
     if args.docs:
-        report.write_between("docs/fft.md", "bench/fft.py", "".join(said).rstrip() + "\n")
+        report.write_between("docs/software/fft.md", "bench/fft.py", "".join(said).rstrip() + "\n")
     if lost:
         print(f"bench: oneDNN is faster at {lost} points of {LEAST_CHANNELS} channels and kernels of {LEAST_KERNEL} and more", file=sys.stderr)
     return int(lost > 0)

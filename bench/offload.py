@@ -2,7 +2,7 @@
 """The cDMA paper's six networks in its model of training with activations in the host's memory, beside what it publishes.
 
 usage: bench/offload.py [--build DIR] [--docs]
-The figures are a model's and the same on every machine. --docs writes the table into docs/zvc.md, between its two markers."""
+The figures are a model's and the same on every machine. --docs writes the table into docs/software/offload.md, between its two markers."""
 import argparse
 import json
 import os
@@ -26,7 +26,7 @@ def offload(kaiten, network, device):
 def main():
     parser = argparse.ArgumentParser(description="Models the networks of the cDMA paper and compares with its figures.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--docs", action="store_true", help="write the table into docs/zvc.md")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/software/offload.md")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
     head = ["network", "batch", "MiB of maps", "density", "ratio", "best layer"]
@@ -54,7 +54,7 @@ def main():
     table = markdown(head, rows)
     print(table, end="")
     if args.docs:
-        report.write_between("docs/zvc.md", "bench/offload.py", table)
+        report.write_between("docs/software/offload.md", "bench/offload.py", table)
     return 0
 
 

@@ -2,7 +2,7 @@
 """Plans the networks of the Occam paper at 3 MiB and compares with what it publishes; measures the planner's speed.
 
 usage: bench/plan.py [--build DIR]
-Traffic and partitions are the same on every machine, the times are this one's. docs/occam.md explains the differences. Exit
+Traffic and partitions are the same on every machine, the times are this one's. docs/compiler/planning.md explains the differences. Exit
 code 1 when a partition costs more than the published one under the paper's own rules."""
 import argparse
 import json

@@ -28,7 +28,7 @@ def model(source, name, build):
         path = os.path.join(SHARED, source)
         if os.path.exists(path):
             return path
-        print(f"bench: {name} left out, {os.path.normpath(path)} is absent (docs/models.md)", file=sys.stderr)
+        print(f"bench: {name} left out, {os.path.normpath(path)} is absent (docs/third_party_models.md)", file=sys.stderr)
         return None
     path = os.path.join(ROOT, build, "bench", source + ".tflite")
     if not os.path.exists(path):

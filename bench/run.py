@@ -6,7 +6,7 @@ A row is `kaiten run NETWORK --config CONFIG`, twice: once as users run it, whic
 comparison of every tensor with the reference included, and its peak memory; and once with `--seconds S`, which gives the
 simulation speed over at least S seconds. Cycles, utilisation and bytes are the same on every machine. A difference from the
 reference ends the bench with exit code 1. Generated networks are made by `kaiten-generate` in DIR/bench. --readme writes the table
-into README.md, between its two markers, --layers the tables of the layers into docs/layers.md. Results also go to
+into README.md, between its two markers, --layers the tables of the layers into docs/layer_results.md. Results also go to
 DIR/bench/results.json."""
 import argparse
 import json
@@ -40,7 +40,7 @@ NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes
     "first layer 7x7/2, 64 channels": ("stem_7x7", ("nano", "base")),
     "first layer 11x11/4, 96 channels": ("stem_11x11", ("nano", "base")),
 }
-LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layers.md
+LAYERS = ("MobileNetV2 224", "ResNet-50, random weights")  # whose tables are in docs/layer_results.md
 
 
 def run(kaiten, model, config, *options):
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.5, help="least duration of a speed measurement")
     parser.add_argument("--networks", default="", help="only networks whose name matches this expression")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
-    parser.add_argument("--layers", action="store_true", help="write docs/layers.md")
+    parser.add_argument("--layers", action="store_true", help="write docs/layer_results.md")
     args = parser.parse_args()
     build = os.path.join(ROOT, args.build)
     kaiten = report.program(args.build, "kaiten")
@@ -159,8 +159,8 @@ def main():
     if args.layers:
         missing = [name for name in LAYERS if (name, "base") not in results]
         if missing:
-            sys.exit("bench: docs/layers.md needs " + " and ".join(missing) + " on base")
-        tools.write(os.path.join(ROOT, "docs", "layers.md"), layers_page(results))
+            sys.exit("bench: docs/layer_results.md needs " + " and ".join(missing) + " on base")
+        tools.write(os.path.join(ROOT, "docs", "layer_results.md"), layers_page(results))
     if args.readme:
         report.write_between("README.md", "make bench", table)
     return int(any(not r["exact"] for r in results.values()))

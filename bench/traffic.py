@@ -4,7 +4,7 @@
 usage: bench/traffic.py [--build DIR] [--docs]
 A row is `kaiten run NETWORK --config base --no-check --json -`, once as it is and once with --spill, which sends every map through memory. The
 bound is that of `kaiten plan --method bound`: compact weights, parameters, image and outputs. --docs writes the table into
-docs/occam.md. Exit code 1 when a plan moves more than its limit allows, commands apart."""
+docs/compiler/planning.md. Exit code 1 when a plan moves more than its limit allows, commands apart."""
 import argparse
 import sys
 
@@ -20,7 +20,7 @@ MEASURED = ("ResNet-8", *COMMANDS, "MobileNet-EdgeTPU 0.75-224", "MobileNetV1 22
 def main():
     parser = argparse.ArgumentParser(description="Counts what a network moves, planned and layer by layer.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--docs", action="store_true", help="write the table into docs/occam.md")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/compiler/planning.md")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
     rows, over = [], []
@@ -46,8 +46,8 @@ def main():
     print(table, end="")
     if args.docs:
         if len(rows) < 2 * len(MEASURED):
-            sys.exit("bench: docs/occam.md needs every network")
-        report.write_between("docs/occam.md", "traffic", table)
+            sys.exit("bench: docs/compiler/planning.md needs every network")
+        report.write_between("docs/compiler/planning.md", "traffic", table)
     if over:
         print("more bytes than the limit: " + ", ".join(over), file=sys.stderr)
     return int(bool(over))

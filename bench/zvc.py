@@ -7,7 +7,7 @@ memory. Three memories for each: as wide as the bus, a quarter and an eighth of 
 what ZVC needs for the maps that are compressed, a bit an element and the elements themselves (8 / (8 d + 1) at density d), over what moved
 with them: whole bus beats and size surfaces. Another table is of weights, with maps on chip where the planner
 keeps them: a trained network that has many of zero, and ResNet-18 of `kaiten-generate` with 0, 50 and 80 % of them zero. A difference from the reference ends the bench with exit code 1. --docs writes the
-tables into docs/zvc.md, between their markers. --only maps|weights measures one of them."""
+tables into docs/software/compression.md, between their markers. --only maps|weights measures one of them."""
 import argparse
 import os
 import subprocess
@@ -63,7 +63,7 @@ def maps(kaiten):
     rows = []
     for network, model, config, bus, image in RUNS:
         if model != "demo" and not os.path.exists(model):
-            print(f"bench: {network} left out, {os.path.normpath(model)} is absent (docs/models.md)", file=sys.stderr)
+            print(f"bench: {network} left out, {os.path.normpath(model)} is absent (docs/third_party_models.md)", file=sys.stderr)
             continue
         for width in (bus, bus // 4, bus // 8):
             off, on = (run(kaiten, model, config, c, width, "--spill", *(["--input", image] if image else [])) for c in ("off", "auto"))
@@ -106,7 +106,7 @@ def weights(kaiten, build):
 def main():
     parser = argparse.ArgumentParser(description="Compression on the memory path, off and on.")
     parser.add_argument("--build", default="build", help="folder with the tools")
-    parser.add_argument("--docs", action="store_true", help="write the tables into docs/zvc.md")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/software/compression.md")
     parser.add_argument("--only", choices=("maps", "weights"), help="one table")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
@@ -117,7 +117,7 @@ def main():
         text = make()
         print(text)
         if args.docs:
-            report.write_between("docs/zvc.md", place, text)
+            report.write_between("docs/software/compression.md", place, text)
     return 0
 
 

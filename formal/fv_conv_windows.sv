@@ -295,7 +295,7 @@ module fv_conv_windows
     n = n % 5'(slots_of(cmd));
     return addr_t'(cmd.in_first) + addr_t'(times(num_t'(cmd.in_slot_size[1:0]), n[1:0]));
   endfunction
-  // the word of a column and group of row k below the uppermost, as docs/architecture.md places it
+  // the word of a column and group of row k below the uppermost, as docs/formats/tensors.md places it
   function automatic logic lies(tap_t t, num_t col, num_t group, num_t k);
     num_t word, row;
     row  = row_of(read_q) + k;

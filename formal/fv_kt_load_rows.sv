@@ -1,5 +1,5 @@
 `include "fv.svh"
-// Rows that LOAD writes: with any command of small counts, every word it writes lies where docs/architecture.md places it, and so in
+// Rows that LOAD writes: with any command of small counts, every word it writes lies where docs/formats/tensors.md places it, and so in
 // the slot of its own row: word i of row r in bank (i + 3r) mod 9 at address slot + i div 9, i < 9 * size. Slots of the ring follow
 // each other, so no other row of the ring is touched, and each existing word of a pixel is written once. Loops are counted
 // upwards here, the block counts down. (That a row's slot is free when it is written is the program's part: hazards of the

@@ -1,5 +1,5 @@
 `include "fv.svh"
-// Requantiser at full widths: the result of one lane, `Lane`, against the definitions of docs/numerics.md in whole numbers,
+// Requantiser at full widths: the result of one lane, `Lane`, against the definitions of docs/compiler/numerics.md in whole numbers,
 // for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no
 // solver multiplies 32 by 31 bits: from the inputs to the multiplier (a_x), and from the exact product to the result
 // (a_result). Between them stands a product that the harness forms of the same factors (i_product). Rule `float`, which rounds

@@ -1,5 +1,5 @@
 `include "fv.svh"
-// No program that keeps the rules of docs/architecture.md can hang, whatever its length and whenever engines start and
+// No program that keeps the rules of docs/hardware/control.md can hang, whatever its length and whenever engines start and
 // complete what they may. This is about the rules, so it has no block inside: the four queues are those of kt_scoreboard as
 // kt_scoreboard.sby proves them (in order; a start exactly when the waits hold; room for QueueDepth incomplete commands).
 //

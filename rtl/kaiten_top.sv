@@ -1,5 +1,5 @@
 // Kaiten: control (registers, command fetch, four queues), DMA (LOAD, STORE, AXI masters), streaming buffers SB and VB,
-// CONV engine (DPE array) and VECTOR engine. docs/architecture.md explains the blocks and how they meet.
+// CONV engine (DPE array) and VECTOR engine. docs/hardware/overview.md explains the blocks and how they meet.
 //
 // Ports: one AXI4-Lite slave for the registers, one AXI4 master for everything else, one level interrupt.
 // The signals watch_array, watch_vector and their words let the test bench see every result; they drive nothing.

@@ -5,7 +5,7 @@ tests/system/cover.h.
 usage: coverage.py [--build DIR] [-j N] [--long] [--reuse] [--docs]
   --long   2,000,000 cycles of random networks, not 200,000
   --reuse  judge the counts of the last run
-  --docs   write docs/coverage.json and the table of docs/coverage.md
+  --docs   write docs/data/coverage.json and the table of docs/verification/coverage.md
 Points are those of the whole machine as nano; block tests of nano's modules count where they reach the same ones. Modules of
 control (all but those named in DATAPATH) must reach every line and 95 % of their toggles, less what
 tests/system/coverage_waivers.txt takes out by name, each with its reason; a waiver that hides nothing is an error, as is a
@@ -285,8 +285,8 @@ def main(arguments=None):
     modules, waived_cases, said = judge(read_counts(folder), cases, read_waivers(args.waivers), results)
     write_html(report, modules, cases, waived_cases)
     if args.docs:
-        tools.write(os.path.join(tools.ROOT, "docs", "coverage.json"), json.dumps(said, indent=1) + "\n")
-        tools.write_between("docs/coverage.md", "coverage", table(said))
+        tools.write(os.path.join(tools.ROOT, "docs", "data", "coverage.json"), json.dumps(said, indent=1) + "\n")
+        tools.write_between("docs/verification/coverage.md", "coverage", table(said))
     print(f"report: {os.path.relpath(report, tools.ROOT)}/index.html")
     return results.finish(os.path.join(report, "junit.xml"))
 

@@ -193,7 +193,7 @@ def make_sv(regs):
                 writes.append((at, write))
             reads.append((at, value))
 
-    out = [f"// {MADE} See docs/registers.md.",
+    out = [f"// {MADE} See docs/formats/registers.md.",
            "//",
            "// One access at a time: req_i for a cycle, the answer (rdata_o, error_o) stands in the next one and stays until the",
            "// following access. Nothing is evaluated in a cycle without an access, except events and pulses.",
@@ -271,7 +271,7 @@ def camel(name):
 
 
 def make_header(regs):
-    out = [f"// {MADE} See docs/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
+    out = [f"// {MADE} See docs/formats/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
            "// Bits of a register", "struct Field {", "  std::uint32_t offset;", "  int low;", "  int bits;",
            "  constexpr std::uint32_t mask() const {",
            "    return (bits == 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << bits) - 1) << low;", "  }",
@@ -345,7 +345,7 @@ def make_md(regs):
 
 def main():
     regs = load()
-    files = {"rtl/csr/kt_csr.sv": make_sv, "sw/device/csr.h": make_header, "docs/registers.md": make_md}
+    files = {"rtl/csr/kt_csr.sv": make_sv, "sw/device/csr.h": make_header, "docs/formats/registers.md": make_md}
     stale = []
     for name, make in files.items():
         path, made = ROOT / name, make(regs)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the table of docs/verification.md: for every module of the RTL the tests that simulate it, the proofs that read it,
-the kill rates of its mutants by proofs (docs/mutation.md, docs/zvc_hardware.md) and by whole programs (docs/mutants.json), and its
-coverage (docs/coverage.json).
+"""Writes the table of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
+the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by whole programs (docs/data/system_mutants.json), and its
+coverage (docs/data/coverage.json).
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
@@ -15,7 +15,7 @@ import sys
 
 import tools
 
-DOCS = os.path.join(tools.ROOT, "docs", "verification.md")
+DOCS = os.path.join(tools.ROOT, "docs", "verification", "overview.md")
 # Read by every job, or inside everything: they would only fill the table.
 EVERYWHERE = {"kt_fifo", "kt_skid", "kt_ram_1r1w", "kt_clk_gate"}
 
@@ -94,7 +94,7 @@ def kills():
     """{proof, or the module behind its @: (38, 40)}, from tables whose first cell is a proof and one of whose others says how many
     mutants were killed."""
     rates = {}
-    for path in ("docs/mutation.md", "docs/zvc_hardware.md"):
+    for path in ("docs/verification/proof_mutants.md", "docs/hardware/zvc_codec.md"):
         for row in table_rows(path):
             name = re.match(r"`?(\w+)(?::\w+)?(?:@(\w+))?`?$", row[0])
             killed = next((m for m in (re.match(r"(\d+) of (\d+)", cell) for cell in row[1:]) if m), None)
@@ -107,13 +107,13 @@ def kills():
 
 def killed_by_programs():
     """{module: "8 of 10"}, as scripts/mutants.py recorded them"""
-    records = tools.read_records(os.path.join(tools.ROOT, "docs/mutants.json"))
+    records = tools.read_records(os.path.join(tools.ROOT, "docs/data/system_mutants.json"))
     return {module: f"{r['killed']} of {r['of']}" for module, r in records.items()}
 
 
 def coverage():
     """{module: "lines %, toggles %"}, as scripts/coverage.py measured them"""
-    told = json.loads(read("docs/coverage.json"))["modules"]
+    told = json.loads(read("docs/data/coverage.json"))["modules"]
     return {module: ", ".join(f"{rates[kind]['percent']:.1f}" for kind in ("line", "toggle")) for module, rates in told.items()
             if "data" not in rates}
 
@@ -151,7 +151,7 @@ def summary(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The table of docs/verification.md.")
+    parser = argparse.ArgumentParser(description="The table of docs/verification/overview.md.")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--summary", metavar="FILE")
     args = parser.parse_args()

@@ -7,8 +7,8 @@ usage: mutants.py [--count N] [--seed S] [-j N] [--write] [MODULE ...]
 yosys with slang reads the machine and changes, in each module, one bit of one cell at N places: inverted, stuck, or mixed up
 with another bit. All faults are in one netlist with an input that chooses one, so that the simulator is built once (preset
 mutants). A mutant is killed when one of PROGRAMS fails or takes several times as long as without a fault. Survivors are
-printed with their line of RTL; --write puts them and the rates into docs/mutants.md, where the last column is written by
-hand and stays, and into docs/mutants.json.
+printed with their line of RTL; --write puts them and the rates into docs/verification/system_mutants.md, where the last column is written by
+hand and stays, and into docs/data/system_mutants.json.
 --check judges a few mutants of every module: as a whole their rate must not be more than TOLERANCE points below the recorded
 one. Prints `N passed, N failed`, writes build-mutants/junit.xml. Works in build-mutants/."""
 import argparse
@@ -25,8 +25,8 @@ import tools
 
 OUT = "build-mutants"  # of the preset
 NETLIST = os.path.join(OUT, "mutants.v")
-DOCS = os.path.join("docs", "mutants.md")
-RECORD = os.path.join(tools.ROOT, "docs", "mutants.json")
+DOCS = os.path.join("docs", "verification", "system_mutants.md")
+RECORD = os.path.join(tools.ROOT, "docs", "data", "system_mutants.json")
 CONFIG = "nano"
 # Programs and their cases, those first that find most in little time. Left out is what looks inside the machine, of which a
 # netlist shows its ports only, or takes long.
@@ -185,7 +185,7 @@ def main():
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="default: all")
     parser.add_argument("--count", type=int, default=6, metavar="N", help="mutants of each module (default 6)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed picks other places")
-    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutants.md and docs/mutants.json")
+    parser.add_argument("--write", action="store_true", help="record the rates in docs/verification/system_mutants.md and docs/data/system_mutants.json")
     parser.add_argument("--check", action="store_true", help="a few mutants of every module against the recorded rate")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
     args = parser.parse_args()

@@ -7,7 +7,7 @@ yosys picks N places of the block's own source (not of its harness, nor of modul
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
 when the task no longer passes. With @MODULE only places in that module count, and a proof of its own does not spare it. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
 either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
-the table of docs/mutation.md, where the last column is written by hand and stays, and into docs/mutation.json.
+the table of docs/verification/proof_mutants.md, where the last column is written by hand and stays, and into docs/data/proof_mutants.json.
 --check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
 prints `N passed, N failed`, writes build/mutate/junit.xml. Works in build/mutate/."""
 import argparse
@@ -23,8 +23,8 @@ import formal
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "mutate")
-DOCS = os.path.join("docs", "mutation.md")
-RECORD = os.path.join(tools.ROOT, "docs", "mutation.json")
+DOCS = os.path.join("docs", "verification", "proof_mutants.md")
+RECORD = os.path.join(tools.ROOT, "docs", "data", "proof_mutants.json")
 # --check: seconds of processor for the mutants of one proof, as recorded, and how many of them at least and at most
 SAMPLE_SECONDS, SAMPLE_MIN, SAMPLE_MAX = 40, 3, 10
 # --check of a proof whose RTL or harness has changed since: its mutants are others, so only rates can be compared
@@ -271,7 +271,7 @@ def main():
     parser.add_argument("--depth", type=int, metavar="N", help="of the search, instead of the task's own")
     parser.add_argument("--limit", type=int, default=600, metavar="SECONDS", help="of one mutant")
     parser.add_argument("--min", type=float, default=0.0, metavar="PERCENT", help="fail below this kill rate")
-    parser.add_argument("--write", action="store_true", help="record the rates in docs/mutation.md and docs/mutation.json")
+    parser.add_argument("--write", action="store_true", help="record the rates in docs/verification/proof_mutants.md and docs/data/proof_mutants.json")
     parser.add_argument("--check", action="store_true", help="a sample of the recorded mutants against the record")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
     parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK][@MODULE]")

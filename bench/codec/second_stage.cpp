@@ -1,6 +1,6 @@
 // What a second stage behind ZVC would save on the int8 maps of a model: the non-zeros of a row segment coded
 // in blocks of so many, by the width of the largest, by the width of their differences, or by bit planes.
-// Counts bits, codes nothing; docs/zvc.md has the results.
+// Counts bits, codes nothing; docs/software/compression.md has the results.
 //   width        4 bits a block, then so many bits an element (less 1: zeros are gone)
 //   difference   the same of the difference to the last non-zero of the channel, sign folded into bit 0
 //   bit planes   extended bit-plane compression (Cavigelli et al., EBPC): the first element, then the planes

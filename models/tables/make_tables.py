@@ -3,7 +3,7 @@
 
 usage: models/tables/make_tables.py [--check]     --check: compare only, exit code 1 where a file differs
 
-Format: docs/occam.md, "Layer tables". Residual shortcuts are `add` edges, so that projections are implied and their weights not
+Format: docs/compiler/planning.md, "Layer tables". Residual shortcuts are `add` edges, so that projections are implied and their weights not
 counted. Activations and normalisations leave no trace. `classifier` names the first layer of the head that paper mode leaves
 out, as Occam does; fully connected layers it leaves out anyway."""
 import json

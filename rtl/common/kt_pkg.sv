@@ -79,7 +79,7 @@ package kt_pkg;
     logic signed [31:0] bias;
   } param_t;
 
-  // Rounding rules, see docs/architecture.md
+  // Rounding rules, see docs/formats/requantisation.md
   localparam logic [1:0] RuleDouble  = 2'd0;
   localparam logic [1:0] RuleSingle  = 2'd1;
   localparam logic [1:0] RuleAverage = 2'd2;

@@ -10,7 +10,7 @@
 //     It resets everything outside the registers: the engines, the bus masters and the inside of this module; buffer
 //     memories keep what they hold. Done and error are cleared, the registers of the driver stay as they are.
 //
-// Engines: see kt_scoreboard for <queue>_* and docs/architecture.md for the contract.
+// Engines: see kt_scoreboard for <queue>_* and docs/hardware/control.md for the contract.
 module kt_control
   import kt_cmd_pkg::*;
   import kt_pkg::*;

@@ -1,5 +1,5 @@
 // Registers: AXI4-Lite, the generated register block kt_csr, the performance counters, and the wires to the design.
-// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/registers.md.
+// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/formats/registers.md.
 module kt_registers
   import kt_pkg::*;
   import kt_control_pkg::*;

@@ -1,4 +1,4 @@
-// Compression between LOAD and its read master (docs/zvc.md): requests for segments become requests for what they take in
+// Compression between LOAD and its read master (docs/formats/zvc.md): requests for segments become requests for what they take in
 // memory, and packed beats become the beats an uncompressed read would give.
 //
 //   commands -> kt_load_surface ---> kt_load_request        beats <--------------------------- raw ---+

@@ -1,4 +1,4 @@
-// Requantiser: Lanes independent lanes, four stages, one result a lane and cycle (docs/architecture.md, Requantisation).
+// Requantiser: Lanes independent lanes, four stages, one result a lane and cycle (docs/formats/requantisation.md).
 // With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits:
 //
 //   stage  double                        single                          average

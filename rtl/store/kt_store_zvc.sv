@@ -1,5 +1,5 @@
 // Compression between STORE and its write master: requests with their beats in, the same requests out, packed where that
-// takes fewer beats (docs/zvc.md). Behind the last request of a command comes its size surface.
+// takes fewer beats (docs/formats/zvc.md). Behind the last request of a command comes its size surface.
 //
 //   requests --> packed length --> jobs --> sender: the request, its beats through kt_zvc_compress or past it
 //   beats -----> staging ----------------/

@@ -1,4 +1,4 @@
-// Zero-value compression of row segments, a bus beat a cycle: docs/zvc.md gives the format to the byte. A beat of a raw
+// Zero-value compression of row segments, a bus beat a cycle: docs/formats/zvc.md gives the format to the byte. A beat of a raw
 // segment is a group; its packed bytes, mask and kept elements, follow those of the group before it without a gap, and
 // the segment is filled up with the zero value to whole beats.
 //

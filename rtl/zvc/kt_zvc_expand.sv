@@ -1,5 +1,5 @@
 // Expands packed row segments, a bus beat a cycle: the inverse of kt_zvc_compress for every segment that it can make, and an
-// error for every other. docs/zvc.md gives the format to the byte.
+// error for every other. docs/formats/zvc.md gives the format to the byte.
 //
 // Four beats of a ring, in which every byte stays on the lane it came on, and two stages:
 //   cut    find the group's mask and, from its length, where the next group begins; select the bytes of its elements

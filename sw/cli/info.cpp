@@ -20,7 +20,7 @@ int info_command(const Arguments& arguments) {
   po::options_description all("options");
   all.add_options()("help,h", "print this text")("config", po::value(&config)->value_name("NAME"),
                                                  "only this configuration")(
-      "operators", "which operators run where, and their limits (docs/operators.md)");
+      "operators", "which operators run where, and their limits (docs/compiler/operators.md)");
   po::variables_map values;
   po::store(po::command_line_parser(arguments).options(all).run(), values);
   if (values.count("help") != 0) {

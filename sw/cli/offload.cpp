@@ -41,7 +41,7 @@ struct OffloadOptions {
 
 // cuDNN v5 needs fewer operations than counted in 3x3 convolutions (Winograd) and reaches less than the peak
 // in others. With 1 vDNN loses on average over the paper's six networks what it measures on a Titan Xp
-// (docs/zvc.md).
+// (docs/software/offload.md).
 constexpr double kEfficiency = 1.0;
 
 bool parse(const Arguments& arguments, OffloadOptions& o) {
@@ -62,7 +62,7 @@ bool parse(const Arguments& arguments, OffloadOptions& o) {
       "the same of the bandwidth-aware policy");
   add("batch", po::value(&o.batch)->value_name("N"), "images; without it the paper's, of a model 1");
   add("element-bits", po::value(&o.bits)->value_name("8|16|32"), "of the maps; without it 32, of a model 8");
-  add("densities", po::value(&o.densities)->value_name("FILE"), "JSON of densities by layer (docs/zvc.md)");
+  add("densities", po::value(&o.densities)->value_name("FILE"), "JSON of densities by layer");
   add("density", po::value(&o.density)->value_name("D"), "one density for all layers");
   add("input", po::value(&o.input)->value_name("FILE"),
       "of a model: its inputs, or an image, to measure densities with; without it random ones");

@@ -1,5 +1,5 @@
 // Zero-value compression of one row segment (Rhu et al., "Compressing DMA Engine", section V): a mask says
-// which elements differ from the zero value, and those follow unchanged. docs/zvc.md gives the format to the
+// which elements differ from the zero value, and those follow unchanged. docs/formats/zvc.md gives the format to the
 // byte. These functions are the format's definition: plain loops, one element at a time. zvc_simd.h has fast
 // ones that give the same bytes.
 //

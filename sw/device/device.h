@@ -1,6 +1,6 @@
 // A Kaiten as the driver sees it: registers, memory that both sides reach, an interrupt. The only place that
 // knows whether the hardware is simulated (sw/sim/sim_device.h) or mapped into memory. Addresses are bytes;
-// registers have 32 bits and the addresses of docs/registers.md. Errors of the device itself are DeviceError.
+// registers have 32 bits and the addresses of docs/formats/registers.md. Errors of the device itself are DeviceError.
 #ifndef KAITEN_DEVICE_DEVICE_H
 #define KAITEN_DEVICE_DEVICE_H
 

@@ -20,7 +20,7 @@
 
 namespace kaiten {
 
-// The counters of the last run, named as in docs/registers.md.
+// The counters of the last run, named as in docs/formats/registers.md.
 class Counters {
  public:
   static constexpr std::size_t kCount = std::size(csr::kCounters);

@@ -1,6 +1,6 @@
 // Convolutional layers on many images and kernels, as ZNNi (Zlateski, Lee, Seung 2016) has them on CPUs,
 // section IV: direct, and by FFT in a data-parallel and a task-parallel form; and one of our own, by FFT of
-// overlapping patches (docs/fft.md). Correlation as networks define it, where the kernel stays inside the
+// overlapping patches (docs/software/fft.md). Correlation as networks define it, where the kernel stays inside the
 // image:
 //
 //   out[s][o][x] = bias[o] + sum over channels i and taps t of kernel[o][i][t] * image[s][i][x + t]

@@ -24,7 +24,7 @@ double absolute_sum(std::span<const std::int16_t> values) {
   return sum;
 }
 
-// Relative error of a one-dimensional transform in units of the rounding error (docs/fft.md).
+// Relative error of a one-dimensional transform in units of the rounding error (docs/software/fft.md).
 double transform_error(int length) {
   struct Pass {
     int prime;

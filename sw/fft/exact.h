@@ -1,5 +1,5 @@
 // Correlations of integers by Fourier transform, rounded to the exact sums: an oracle for convolutions that
-// shares nothing with loops over multiply-accumulates. docs/fft.md derives the bound on the error; where it
+// shares nothing with loops over multiply-accumulates. docs/software/fft.md derives the bound on the error; where it
 // does not hold, nothing is computed.
 #ifndef KAITEN_FFT_EXACT_H
 #define KAITEN_FFT_EXACT_H

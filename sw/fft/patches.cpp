@@ -3,7 +3,7 @@
 // is transformed at a small size and meets all patches. Work across planes is done column by column, some
 // bins at a time: the kernels' last transform, the products (a matrix product of patches x channels and
 // channels x outputs for every bin), and the results' first inverse transform, all in near caches.
-// docs/fft.md says what that saves.
+// docs/software/fft.md says what that saves.
 #include <complex>
 #include <limits>
 

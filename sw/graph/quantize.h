@@ -1,5 +1,5 @@
 // From real scales to the integer parameters the hardware and the reference executor share, and the rounding
-// rules of the requantiser. Source of every formula: docs/numerics.md and the TensorFlow Lite reference
+// rules of the requantiser. Source of every formula: docs/compiler/numerics.md and the TensorFlow Lite reference
 // kernels it was measured against (kernels/internal/common.h, kernels/kernel_util.cc, reference/integer_ops).
 // All real arithmetic is IEEE double unless a function says float.
 //

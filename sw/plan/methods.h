@@ -1,4 +1,4 @@
-// What is compared (docs/occam.md, "Methods"): every method under the same rules of bytes.
+// What is compared (docs/compiler/planning.md, "Methods"): every method under the same rules of bytes.
 #ifndef KAITEN_PLAN_METHODS_H
 #define KAITEN_PLAN_METHODS_H
 

@@ -1,4 +1,4 @@
-// Layer tables: the JSON of Kaiten's own (docs/occam.md, "Layer tables") and the topology CSV of SCALE-Sim
+// Layer tables: the JSON of Kaiten's own (docs/compiler/planning.md, "Layer tables") and the topology CSV of SCALE-Sim
 // (https://scale-sim-project.github.io/: name, input height and width, filter height and width, channels,
 // filters, strides; a chain of convolutions whose input sizes already contain the padding).
 #ifndef KAITEN_PLAN_TABLE_H

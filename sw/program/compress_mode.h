@@ -1,4 +1,4 @@
-// Which maps and weights cross the memory bus compressed (docs/zvc.md).
+// Which maps and weights cross the memory bus compressed (docs/formats/zvc.md).
 #ifndef KAITEN_PROGRAM_COMPRESS_MODE_H
 #define KAITEN_PROGRAM_COMPRESS_MODE_H
 

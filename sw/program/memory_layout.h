@@ -1,5 +1,5 @@
 // Where the bytes of a tensor lie in memory, dense or as the device stores it. The text behind every rule is
-// docs/architecture.md, "Tensors in memory"; docs/zvc.md for compressed maps. Units: bytes, from a base register.
+// docs/formats/tensors.md, "Tensors in memory"; docs/formats/zvc.md for compressed maps. Units: bytes, from a base register.
 #ifndef KAITEN_PROGRAM_MEMORY_LAYOUT_H
 #define KAITEN_PROGRAM_MEMORY_LAYOUT_H
 
@@ -16,7 +16,7 @@ struct SegmentSizes {
   bool exact = true;  // false: lanes behind the channels may hold something else than was counted
 };
 
-// A map in memory whose segments are compressed where that is shorter (docs/zvc.md).
+// A map in memory whose segments are compressed where that is shorter (docs/formats/zvc.md).
 struct Packing {
   std::int64_t surface = 0;  // of row 0, from the same base register: a byte a segment, [row][segment]
   int zero = 0;              // the value that is left out

@@ -156,7 +156,7 @@ struct Program {
   bool sizes_known() const;
 };
 
-// Checks the rules a program must keep (docs/architecture.md, "Queues and completion"): waits name earlier
+// Checks the rules a program must keep (docs/hardware/control.md, "Queues and completion"): waits name earlier
 // commands, a STORE only if its producer is earlier too, and a STORE stands immediately before a command with
 // its loops that feeds it. Throws DeviceError naming the command.
 void check_rules(const std::vector<Command>& commands);

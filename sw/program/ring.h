@@ -1,5 +1,5 @@
 // Rows of a map in the streaming buffer (SB) and the vector buffer (VB): words of CP bytes in nine banks, rows in the
-// slots of a ring. The text behind every rule is docs/architecture.md, "Tensors in SB and VB".
+// slots of a ring. The text behind every rule is docs/formats/tensors.md, "Tensors in SB and VB".
 #ifndef KAITEN_PROGRAM_RING_H
 #define KAITEN_PROGRAM_RING_H
 

@@ -1,5 +1,5 @@
 // The operators in integer loops, one function each, on dense NHWC int8 tensors. They follow
-// docs/numerics.md to the letter and share nothing with the hardware but the integer parameters of
+// docs/compiler/numerics.md to the letter and share nothing with the hardware but the integer parameters of
 // graph/quantize.h.
 //
 // Shapes may have a batch (conformance suites do; imported graphs do not). Sizes of spans must fit the

@@ -1,5 +1,5 @@
 // What `kaiten plan` tells: for people a table of the spans of the best plan and a comparison of the methods,
-// for programs JSON with the keys of the interface (docs/occam.md lists them).
+// for programs JSON with the keys of the interface (docs/compiler/planning.md lists them).
 #ifndef KAITEN_REPORT_PLAN_REPORT_H
 #define KAITEN_REPORT_PLAN_REPORT_H
 

@@ -29,7 +29,7 @@
 namespace kaiten {
 
 // Who computes the sums of the expected convolutions: multiply-accumulates, or Fourier transforms
-// (docs/fft.md).
+// (docs/software/fft.md).
 enum class Oracle { Direct, Fft };
 
 struct SessionOptions {

@@ -37,7 +37,7 @@ class ResultWatcher {
  public:
   virtual ~ResultWatcher() = default;
   virtual void result(const ResultWord& word) = 0;
-  // Every cycle of a run: what is counted in it, bit i for counter i of docs/registers.md (a cycle or two after it happened).
+  // Every cycle of a run: what is counted in it, bit i for counter i of docs/formats/registers.md (a cycle or two after it happened).
   virtual void events(std::uint32_t /*flags*/) {}
 };
 

@@ -1,4 +1,4 @@
-// CMSIS-NN's conformance cases (docs/models.md): a JSON file each, with the macros and arrays of the suite's
+// CMSIS-NN's conformance cases (docs/third_party_models.md): a JSON file each, with the macros and arrays of the suite's
 // C headers.
 #ifndef KAITEN_TESTS_SUPPORT_CMSIS_NN_H
 #define KAITEN_TESTS_SUPPORT_CMSIS_NN_H

@@ -1,7 +1,6 @@
 // A model of the machine in plain loops: it decodes the 64-byte commands of a program and executes them on
 // byte arrays, one command at a time, in a random order that the queues and the wait counts allow. Written
-// from docs/architecture.md and docs/commands.md alone: it shares nothing with the compiler but the decoder
-// of commands.
+// from docs/hardware and docs/formats alone: it shares nothing with the compiler but the decoder of commands.
 //
 // To find missing waits it is as unfriendly as the hardware may be: a queue takes commands before earlier
 // ones are complete, LOAD may fetch when it takes a command and write much later, the array may fetch the

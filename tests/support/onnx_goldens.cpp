@@ -55,7 +55,7 @@ std::vector<float> input_of(const fs::path& models, const std::string& network, 
 const std::vector<OnnxNetwork>& onnx_networks() {
   // A tie of the mean in front of the last layer moves ResNet-8's logits by up to two steps, in both forms of
   // the file. Rounding differences grow through MobileNetV2's 52 per-tensor layers, where onnxruntime differs
-  // from itself by 17 steps (docs/numerics.md). With graph optimisation it computes QDQ networks on integers.
+  // from itself by 17 steps (docs/compiler/numerics.md). With graph optimisation it computes QDQ networks on integers.
   static const std::vector<OnnxNetwork> kNetworks = {
       {"resnet8_cifar10_qoperator_s8_perchannel", "derived/resnet8_cifar10_qoperator_s8_perchannel.onnx",
        ".logits", 1, 0.17185351F, 2, 2},

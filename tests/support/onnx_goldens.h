@@ -1,4 +1,4 @@
-// The recorded outputs of ONNX networks (docs/models.md): onnxruntime's answers without graph optimisation, in
+// The recorded outputs of ONNX networks (docs/third_party_models.md): onnxruntime's answers without graph optimisation, in
 // float32, and with it, on integers; and how far an exact integer machine may be from them.
 #ifndef KAITEN_TESTS_SUPPORT_ONNX_GOLDENS_H
 #define KAITEN_TESTS_SUPPORT_ONNX_GOLDENS_H
@@ -33,7 +33,7 @@ struct OnnxGolden {
   std::vector<float> on_integers;
 };
 
-// All cases of one network; `models`: the folder of docs/models.md.
+// All cases of one network; `models`: the folder of docs/third_party_models.md.
 std::vector<OnnxGolden> onnx_goldens(const std::filesystem::path& models, const OnnxNetwork& network);
 
 // Checks the distances to both answers, and that the framework's best class is as good as ours; returns the one to

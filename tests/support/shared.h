@@ -1,4 +1,4 @@
-// Where the third-party models and vectors are (docs/models.md says how to obtain them): KAITEN_SHARED if set, else
+// Where the third-party models and vectors are (docs/third_party_models.md says how to obtain them): KAITEN_SHARED if set, else
 // `shared` beside the source tree. A test that needs them and gets nullopt calls GTEST_SKIP() naming what it skips.
 #ifndef KAITEN_TESTS_SUPPORT_SHARED_H
 #define KAITEN_TESTS_SUPPORT_SHARED_H

@@ -1,4 +1,4 @@
-// An image of few channels, as LOAD presents it to the array: row-flattened (docs/architecture.md).
+// An image of few channels, as LOAD presents it to the array: row-flattened (docs/hardware/load_store.md).
 #ifndef KAITEN_COMPILE_LOWER_IMAGE_WINDOWS_H
 #define KAITEN_COMPILE_LOWER_IMAGE_WINDOWS_H
 

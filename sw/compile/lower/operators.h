@@ -1,5 +1,5 @@
 // What runs where: every operator, the parameters it may have and the part of the machine that does it, from the
-// limits that lowering checks. docs/operators.md is this page.
+// limits that lowering checks. docs/compiler/operators.md is this page.
 #ifndef KAITEN_COMPILE_LOWER_OPERATORS_H
 #define KAITEN_COMPILE_LOWER_OPERATORS_H
 

@@ -1,5 +1,5 @@
 // Weights and requantisation parameters as LOAD reads them from memory: tiles, pieces and passes of the array and of the
-// vector engine. The text behind every rule is docs/architecture.md, sections "Weights" and "Requantisation".
+// vector engine. The text behind every rule is docs/formats/weights.md and docs/formats/requantisation.md.
 #ifndef KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
 #define KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
 

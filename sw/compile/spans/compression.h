@@ -1,4 +1,4 @@
-// Which maps and weights cross the memory bus compressed (docs/zvc.md), and how many bytes that moves: of
+// Which maps and weights cross the memory bus compressed (docs/formats/zvc.md), and how many bytes that moves: of
 // weights exactly, of maps exactly for the values they are known to have.
 #ifndef KAITEN_COMPILE_SPANS_COMPRESSION_H
 #define KAITEN_COMPILE_SPANS_COMPRESSION_H

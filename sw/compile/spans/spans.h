@@ -6,7 +6,7 @@
 //
 // plan_spans() finds the cheapest chain of feasible spans by dynamic programming over the cuts of the operators'
 // order and, for each map that crosses a cut, held or spilled: least bytes moved to and from memory, among equals
-// least time by a coarse estimate. Optimal for the given order, block size and slack; docs/occam.md has the rules.
+// least time by a coarse estimate. Optimal for the given order, block size and slack; docs/compiler/planning.md has the rules.
 //
 // Units: rows of WB and VWB, words of the ZSBs, addresses of SB and VB, bytes.
 #ifndef KAITEN_COMPILE_SPANS_SPANS_H

@@ -1,5 +1,5 @@
 // LOAD against a plain model: random chains of all three commands, random stalls on the memory and at the buffers.
-// The model writes what docs/commands.md says into buffers of its own; the contents must agree at the end of a chain,
+// The model writes what docs/formats/commands.md says into buffers of its own; the contents must agree at the end of a chain,
 // and when a command reports done, all its words must have been written.
 #include <gtest/gtest.h>
 

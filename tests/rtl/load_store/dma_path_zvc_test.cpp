@@ -1,4 +1,4 @@
-// Compression on the way through memory: what STORE leaves there is what the codec makes of the map (docs/zvc.md), LOAD
+// Compression on the way through memory: what STORE leaves there is what the codec makes of the map (docs/formats/zvc.md), LOAD
 // brings the words back, at any back-pressure and beside uncompressed commands; what no compressor writes is reported with
 // command and row and stays inside the destination.
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// kt_requant on every value of ranges that decide, against integer models of docs/numerics.md written with magnitudes, halves
+// kt_requant on every value of ranges that decide, against integer models of docs/compiler/numerics.md written with magnitudes, halves
 // and divisions. A prover does not multiply (formal/kt_requant.sby), so here the products are formed. Exhaustive are
 //   double, single, float  all accumulators of kAccBits bits, for 64 multipliers (next to powers of two, with long carries, random)
 //                          and four right shifts each, with which the results just fit, or fill, the output's range

@@ -108,9 +108,9 @@ TEST(Command, RefusesBytesThatAreNoCommand) {
   EXPECT_THROW(decode(bytes), InputError);
 }
 
-// The bits of every field as docs/commands.md states them.
+// The bits of every field as docs/formats/commands.md states them.
 TEST(Command, AgreesWithTheDocument) {
-  std::ifstream file(std::string(KAITEN_SOURCE_DIR) + "/docs/commands.md");
+  std::ifstream file(std::string(KAITEN_SOURCE_DIR) + "/docs/formats/commands.md");
   ASSERT_TRUE(file);
   std::vector<std::tuple<std::string, std::string, int, int, char>> rows;
   std::string section = "header";

@@ -9,10 +9,10 @@ namespace kaiten {
 namespace {
 
 TEST(Operators, PageIsWhatTheCompilerChecks) {
-  std::ifstream file(KAITEN_SOURCE_DIR "/docs/operators.md");
+  std::ifstream file(KAITEN_SOURCE_DIR "/docs/compiler/operators.md");
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_EQ(page.str(), operators_page()) << "kaiten info --operators > docs/operators.md";
+  EXPECT_EQ(page.str(), operators_page()) << "kaiten info --operators > docs/compiler/operators.md";
 }
 
 // Every kind has its row.

@@ -1,0 +1,98 @@
+"""The documents: every link leads somewhere, every document, file and module that is mentioned exists."""
+import os
+import re
+import subprocess
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+# What a mention of a file of the repository looks like in a document.
+FOLDERS = "rtl|sw|tb|formal|fpga|models|scripts|tests|bench|examples|cmake|include|docs"
+MENTION = re.compile(rf"`((?:{FOLDERS})/[\w./-]*\.(?:sv|h|cpp|py|json|sby|rdl|txt|md|f|core|vlt|in))`")
+SOURCES = ("*.sv", "*.h", "*.cpp", "*.in", "*.py", "*.sh", "*.json", "*.rdl", "*.sby", "*.cmake", "*.txt", "Makefile", "*.vlt")
+# History names files that are gone.
+HISTORY = {"CHANGELOG.md"}
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, text=True,
+                         check=True).stdout
+    return [path for path in out.split("\n") if path and os.path.exists(os.path.join(ROOT, path))]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+
+
+def anchors(text):
+    """The anchors that GitHub gives the headings of a page."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", without_code(text), re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        anchor = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        number, unique = 0, anchor
+        while unique in found:
+            number += 1
+            unique = f"{anchor}-{number}"
+        found.add(unique)
+    return found
+
+
+def broken_links(path, text, exists, page):
+    """Relative links of a page that lead nowhere; `exists` judges a path, `page` reads one."""
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        if not exists(file) or (anchor and file.endswith(".md") and anchor not in anchors(page(file))):
+            broken.append(target)
+    return broken
+
+
+class Documents(unittest.TestCase):
+    def test_every_link_leads_somewhere(self):
+        for path in tracked("*.md"):
+            there = lambda file: os.path.exists(os.path.join(ROOT, file))
+            self.assertEqual(broken_links(path, read(path), there, read), [], path)
+
+    def test_a_broken_link_is_found(self):
+        pages = {"docs/a.md": "# A\n## The `b` of c\n", "README.md": ""}
+        links = "[x](docs/a.md#the-b-of-c) [x](docs/b.md) [x](docs/a.md#the-c) [x](#none) [x](https://example.org)\n```\n[x](y)\n```\n"
+        self.assertEqual(broken_links("README.md", links, pages.__contains__, pages.__getitem__),
+                         ["docs/b.md", "docs/a.md#the-c", "#none"])
+
+    def test_documents_that_sources_mention_exist(self):
+        for path in tracked(*SOURCES):
+            if path.startswith("tests/scripts/"):
+                continue  # pages of their own making
+            for page in re.findall(r"\bdocs/[\w/.-]*\w\.(?:md|json)\b", read(path)):
+                self.assertTrue(os.path.exists(os.path.join(ROOT, page)), f"{path} mentions {page}")
+
+    def test_files_that_documents_mention_exist(self):
+        for path in tracked("*.md"):
+            if path in HISTORY:
+                continue
+            for file in MENTION.findall(read(path)):
+                self.assertTrue(os.path.exists(os.path.join(ROOT, file)), f"{path} mentions {file}")
+
+    def test_modules_that_documents_mention_exist(self):
+        known = set()
+        for path in tracked("rtl/*.sv", "formal/*", "tests/rtl/*", "fpga/*"):
+            known.add(os.path.splitext(os.path.basename(path))[0])
+            if path.endswith((".sv", ".sby")):
+                known.update(re.findall(r"\bkt_\w+", read(path)))
+        for path in tracked("*.md"):
+            if path in HISTORY:
+                continue
+            for name in re.findall(r"\bkt_[a-z]\w+", read(path)):
+                self.assertTrue(name in known, f"{path} mentions {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
