@@ -39,7 +39,7 @@ module fv_conv_windows
   logic  busy, rd, rd_masked, rd_done, swap, result, edge_[3], outside[3];
   logic [1:0] rd_col, win_col;
   logic [4:0] pixel;
-  tap_t  tap[9];
+  bank_req_t  req[9];
   kt_array_pkg::token_t token;
   kt_conv_seq #(
     .ObAw(5)
@@ -73,7 +73,7 @@ module fv_conv_windows
     .rd_i     (rd),
     .masked_i (rd_masked),
     .done_o   (rd_done),
-    .tap_o    (tap),
+    .rd_req_o (req),
     .outside_o(outside)
   );
   `include "fv_reset.svh"
@@ -296,7 +296,7 @@ module fv_conv_windows
     return addr_t'(cmd.in_first) + addr_t'(times(num_t'(cmd.in_slot_size[1:0]), n[1:0]));
   endfunction
   // the word of a column and group of row k below the uppermost, as docs/formats/tensors.md places it
-  function automatic logic lies(tap_t t, num_t col, num_t group, num_t k);
+  function automatic logic lies(bank_req_t t, num_t col, num_t group, num_t k);
     num_t word, row;
     row  = row_of(read_q) + k;
     word = origin(cmd) + pixels(col, cmd) + group;
@@ -313,12 +313,12 @@ module fv_conv_windows
     always_comb begin
       asks = 1'b1;
       if (!Whole) begin
-        asks = lies(tap[k], read_column_q, num_t'(read_q.pass), k);
-        if (num_t'(Stride) == 2 && !lies(tap[k+3], read_column_q + 1, num_t'(read_q.pass), k)) asks = 1'b0;
+        asks = lies(req[k], read_column_q, num_t'(read_q.pass), k);
+        if (num_t'(Stride) == 2 && !lies(req[k+3], read_column_q + 1, num_t'(read_q.pass), k)) asks = 1'b0;
       end else if (Mode == kt_array_pkg::Mode1x1) begin
-        for (int t = 3 * k; t < 3 * k + 3; t++) if (!lies(tap[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
+        for (int t = 3 * k; t < 3 * k + 3; t++) if (!lies(req[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
       end else begin
-        for (int g = 0; g < 3; g++) if (!lies(tap[3*g+k], read_column_q, 3 * num_t'(read_q.pass) + num_t'(g), k)) asks = 1'b0;
+        for (int g = 0; g < 3; g++) if (!lies(req[3*g+k], read_column_q, 3 * num_t'(read_q.pass) + num_t'(g), k)) asks = 1'b0;
       end
     end
     `FV_PART(a_read, 2, !(past_ok_q && rst_ni && read_valid_q && !start_q && !read_masked_q && row >= 0) || asks)

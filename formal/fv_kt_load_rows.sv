@@ -22,7 +22,7 @@ module fv_kt_load_rows
 
   load_rows_t cmd_q, cmd;
   logic       start, step, active_q, end_, segment_end;
-  tap_t       sb[Lw], vb[Lw];
+  bank_req_t  sb[Lw], vb[Lw];
   logic [NeedW-1:0] need, advance;
   kt_load_rows #(
     .Cp(Cp),
@@ -41,8 +41,8 @@ module fv_kt_load_rows
     .fill_o       (),
     .request_end_o(segment_end),
     .end_o        (end_),
-    .sb_tap_o     (sb),
-    .vb_tap_o     (vb)
+    .sb_req_o     (sb),
+    .vb_req_o     (vb)
   );
   `include "fv_reset.svh"
 

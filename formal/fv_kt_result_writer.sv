@@ -24,7 +24,7 @@ module fv_kt_result_writer
   input logic       pick_i
 );
   logic       ready, done, credit, sb_we, vb_we, st_valid, blocked;
-  tap_t       sb_tap[Words], vb_tap[Words];
+  bank_req_t  sb_req[Words], vb_req[Words];
   logic [7:0] word[Words];
   watch_t     watch;
   kt_result_writer #(
@@ -42,10 +42,10 @@ module fv_kt_result_writer
     .credit_o  (credit),
     .valid_i,
     .word_i,
-    .sb_tap_o  (sb_tap),
+    .sb_req_o  (sb_req),
     .sb_grant_i,
     .sb_we_o   (sb_we),
-    .vb_tap_o  (vb_tap),
+    .vb_req_o  (vb_req),
     .vb_grant_i,
     .vb_we_o   (vb_we),
     .st_valid_o(st_valid),
@@ -146,11 +146,11 @@ module fv_kt_result_writer
     logic       exists;
     assign i      = word_q + 8'(w);
     assign exists = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w) < cmd_q.groups;
-    `FV_ASSERT(a_exists, !pop || (sb_tap[w].en == exists && vb_tap[w].en == exists))
-    `FV_ASSERT(a_bank, !pop || (32'(sb_tap[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_tap[w].bank == sb_tap[w].bank))
-    `FV_ASSERT(a_address, !pop || (sb_tap[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_tap[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
+    `FV_ASSERT(a_exists, !pop || (sb_req[w].en == exists && vb_req[w].en == exists))
+    `FV_ASSERT(a_bank, !pop || (32'(sb_req[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_req[w].bank == sb_req[w].bank))
+    `FV_ASSERT(a_address, !pop || (sb_req[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_req[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
     for (genvar v = 0; v < w; v++) begin : g_other
-      `FV_ASSERT(a_distinct, !pop || sb_tap[w].bank != sb_tap[v].bank)
+      `FV_ASSERT(a_distinct, !pop || sb_req[w].bank != sb_req[v].bank)
     end
   end
 

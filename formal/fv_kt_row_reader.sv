@@ -20,10 +20,10 @@ module fv_kt_row_reader
   assign start = start_i && rst_ni;
   assign cmd   = start ? cmd_i : cmd_q;
 
-  tap_t tap[9];
+  bank_req_t req[9];
   logic done, outside[3];
   kt_row_reader dut (
-    .clk_i, .start_i(start), .cmd_i(cmd), .rd_i, .masked_i, .done_o(done), .tap_o(tap), .outside_o(outside)
+    .clk_i, .start_i(start), .cmd_i(cmd), .rd_i, .masked_i, .done_o(done), .rd_req_o(req), .outside_o(outside)
   );
 
 
@@ -48,13 +48,13 @@ module fv_kt_row_reader
     distinct = 1'b1;
     in_range = 1'b1;
     for (int unsigned a = 0; a < 9; a++) begin
-      if (tap[a].en && tap[a].bank > 4'd8) in_range = 1'b0;
+      if (req[a].en && req[a].bank > 4'd8) in_range = 1'b0;
       for (int unsigned b = 0; b < a; b++) begin
-        if (tap[a].en && tap[b].en && tap[a].bank == tap[b].bank) distinct = 1'b0;
+        if (req[a].en && req[b].en && req[a].bank == req[b].bank) distinct = 1'b0;
       end
     end
   end
-  // what the taps show belongs to the cycle before
+  // what the request shows belongs to the cycle before
   logic valid_q, nine_q, column_q, six_q, three_q;
   always_ff @(posedge clk_i) begin
     valid_q <= rst_ni && rd_i;
@@ -69,11 +69,11 @@ module fv_kt_row_reader
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
              dut.piece_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
              dut.piece_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3))
-  `FV_COVER(c_nine, valid_q && nine_q && tap[8].en)
-  `FV_COVER(c_column, valid_q && column_q && tap[8].en && dut.mod3_q != cmd_q.top_mod3)
-  `FV_COVER(c_six, valid_q && six_q && tap[5].en && dut.rows_q == 10'd0)
-  `FV_COVER(c_three, valid_q && three_q && tap[2].en)
-  `FV_COVER(c_piece_row, valid_q && three_q && tap[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd3)
-  `FV_COVER(c_one_row, valid_q && nine_q && tap[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd1)
-  `FV_COVER(c_piece_column, valid_q && three_q && tap[2].en && dut.piece_q != dut.first_group)
+  `FV_COVER(c_nine, valid_q && nine_q && req[8].en)
+  `FV_COVER(c_column, valid_q && column_q && req[8].en && dut.mod3_q != cmd_q.top_mod3)
+  `FV_COVER(c_six, valid_q && six_q && req[5].en && dut.rows_q == 10'd0)
+  `FV_COVER(c_three, valid_q && three_q && req[2].en)
+  `FV_COVER(c_piece_row, valid_q && three_q && req[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd3)
+  `FV_COVER(c_one_row, valid_q && nine_q && req[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd1)
+  `FV_COVER(c_piece_column, valid_q && three_q && req[2].en && dut.piece_q != dut.first_group)
 endmodule

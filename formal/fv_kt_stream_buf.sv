@@ -2,7 +2,7 @@
 // Streaming buffer: a word of array or vector engine, written with its grant, is what a later read of its place returns, and so
 // is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle
 // never share a bank. One place (bank, address), picked at an arbitrary moment, is watched: a write is seen by reads from two
-// cycles later on, and a read's word is at its tap, any of nine, in the cycle after.
+// cycles later on, and a read's word is at its access, any of nine, in the cycle after.
 // With FV_BUG the vector engine writes without its grant and the proof must fail.
 module fv_kt_stream_buf
   import kt_pkg::*;
@@ -13,14 +13,14 @@ module fv_kt_stream_buf
 ) (
   input logic       clk_i,
   input logic       rst_ni,
-  input logic       array_we_i, vector_req_i, load_valid_i,
-  input tap_t       array_tap_i [2],
-  input tap_t       vector_tap_i[3],
-  input tap_t       load_tap_i  [2],
+  input logic       array_we_i, vector_valid_i, load_valid_i,
+  input bank_req_t  array_req_i [2],
+  input bank_req_t  vector_req_i[3],
+  input bank_req_t  load_req_i  [2],
   input logic [Cp*8-1:0] array_word_i [2],
   input logic [Cp*8-1:0] vector_word_i[3],
   input logic [Cp*8-1:0] load_word_i  [2],
-  input tap_t       tap_i[9],
+  input bank_req_t  rd_req_i    [9],
 
   input logic [3:0] pick_bank_i,
   input logic [Aw-1:0] pick_addr_i
@@ -30,52 +30,52 @@ module fv_kt_stream_buf
   logic       vector_grant, load_grant, vector_we;
   logic [Cp*8-1:0] word[9];
 `ifdef FV_BUG
-  assign vector_we = vector_req_i;
+  assign vector_we = vector_valid_i;
 `else
-  assign vector_we = vector_req_i && vector_grant;
+  assign vector_we = vector_valid_i && vector_grant;
 `endif
 
   kt_stream_buf #(.Cp(Cp), .Depth(Depth), .ArrayWords(2), .LoadWords(2)) dut (
     .clk_i, .rst_ni,
-    .array_we_i(array_we_i && rst_ni), .array_tap_i, .array_word_i,
-    .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_tap_i, .vector_word_i,
-    .load_grant_o(load_grant), .load_valid_i(load_valid_i && rst_ni), .load_tap_i, .load_word_i,
-    .tap_i, .word_o(word)
+    .array_we_i(array_we_i && rst_ni), .array_req_i, .array_word_i,
+    .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_req_i, .vector_word_i,
+    .load_grant_o(load_grant), .load_valid_i(load_valid_i && rst_ni), .load_req_i, .load_word_i,
+    .rd_req_i, .word_o(word)
   );
 
   // Every request names different, existing banks; what is not enabled may say anything.
-  function automatic logic two(tap_t a, tap_t b);
+  function automatic logic two(bank_req_t a, bank_req_t b);
     return !(a.en && b.en && a.bank == b.bank);
   endfunction
-  function automatic logic exists(tap_t t);
+  function automatic logic exists(bank_req_t t);
     return !t.en || t.bank < 4'd9;
   endfunction
-  `FV_ASSUME(m_array, two(array_tap_i[0], array_tap_i[1]) && exists(array_tap_i[0]) && exists(array_tap_i[1]))
-  `FV_ASSUME(m_load, two(load_tap_i[0], load_tap_i[1]) && exists(load_tap_i[0]) && exists(load_tap_i[1]))
-  `FV_ASSUME(m_vector, two(vector_tap_i[0], vector_tap_i[1]) && two(vector_tap_i[0], vector_tap_i[2]) && two(vector_tap_i[1], vector_tap_i[2])
-             && exists(vector_tap_i[0]) && exists(vector_tap_i[1]) && exists(vector_tap_i[2]))
+  `FV_ASSUME(m_array, two(array_req_i[0], array_req_i[1]) && exists(array_req_i[0]) && exists(array_req_i[1]))
+  `FV_ASSUME(m_load, two(load_req_i[0], load_req_i[1]) && exists(load_req_i[0]) && exists(load_req_i[1]))
+  `FV_ASSUME(m_vector, two(vector_req_i[0], vector_req_i[1]) && two(vector_req_i[0], vector_req_i[2]) && two(vector_req_i[1], vector_req_i[2])
+             && exists(vector_req_i[0]) && exists(vector_req_i[1]) && exists(vector_req_i[2]))
   // A request of LOAD stays until its grant.
   logic       waits_q;
-  tap_t       load_tap_q [2];
+  bank_req_t  load_req_q [2];
   logic [Cp*8-1:0] load_word_q[2];
   always_ff @(posedge clk_i) begin
     waits_q     <= rst_ni && load_valid_i && !load_grant;
-    load_tap_q  <= load_tap_i;
+    load_req_q  <= load_req_i;
     load_word_q <= load_word_i;
   end
   `FV_ASSUME(m_stay, !(past_ok_q && rst_ni && waits_q) ||
-             (load_valid_i && load_tap_i[0] == load_tap_q[0] && load_tap_i[1] == load_tap_q[1] &&
+             (load_valid_i && load_req_i[0] == load_req_q[0] && load_req_i[1] == load_req_q[1] &&
               load_word_i[0] == load_word_q[0] && load_word_i[1] == load_word_q[1]))
 
   // Which of LOAD's words are written now: what is not yet and finds its bank free.
-  function automatic logic taken(tap_t t);
+  function automatic logic taken(bank_req_t t);
     taken = 1'b0;
-    for (int unsigned a = 0; a < 2; a++) if (array_we_i && !two(array_tap_i[a], t)) taken = 1'b1;
-    for (int unsigned v = 0; v < 3; v++) if (vector_we && !two(vector_tap_i[v], t)) taken = 1'b1;
+    for (int unsigned a = 0; a < 2; a++) if (array_we_i && !two(array_req_i[a], t)) taken = 1'b1;
+    for (int unsigned v = 0; v < 3; v++) if (vector_we && !two(vector_req_i[v], t)) taken = 1'b1;
   endfunction
   logic [1:0] done_q, load_we;
   for (genvar w = 0; w < 2; w++) begin : g_load
-    assign load_we[w] = load_valid_i && load_tap_i[w].en && !done_q[w] && !taken(load_tap_i[w]);
+    assign load_we[w] = load_valid_i && load_req_i[w].en && !done_q[w] && !taken(load_req_i[w]);
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !load_valid_i || load_grant) done_q <= '0;
@@ -83,18 +83,18 @@ module fv_kt_stream_buf
   end
   // the grant comes with the last of them
   `FV_ASSERT(a_load, !(past_ok_q && rst_ni && load_valid_i) ||
-             load_grant == ((load_we | done_q) == {load_tap_i[1].en, load_tap_i[0].en}))
+             load_grant == ((load_we | done_q) == {load_req_i[1].en, load_req_i[0].en}))
   logic [15:0] done_banks;
-  assign done_banks = 16'(done_q[0]) << load_tap_q[0].bank | 16'(done_q[1]) << load_tap_q[1].bank;
+  assign done_banks = 16'(done_q[0]) << load_req_q[0].bank | 16'(done_q[1]) << load_req_q[1].bank;
   `FV_ASSERT(i_done, !past_ok_q || dut.load_done_q == done_banks)
-  `FV_ASSERT(i_waits, !past_ok_q || (done_q & ~({2{waits_q}} & {load_tap_q[1].en, load_tap_q[0].en})) == '0)
+  `FV_ASSERT(i_waits, !past_ok_q || (done_q & ~({2{waits_q}} & {load_req_q[1].en, load_req_q[0].en})) == '0)
 
   logic reads_ok;
   always_comb begin
     reads_ok = 1'b1;
     for (int unsigned t = 0; t < 9; t++) begin
-      if (!exists(tap_i[t])) reads_ok = 1'b0;
-      for (int unsigned u = 0; u < t; u++) if (!two(tap_i[t], tap_i[u])) reads_ok = 1'b0;
+      if (!exists(rd_req_i[t])) reads_ok = 1'b0;
+      for (int unsigned u = 0; u < t; u++) if (!two(rd_req_i[t], rd_req_i[u])) reads_ok = 1'b0;
     end
   end
   `FV_ASSUME(m_reads, reads_ok)
@@ -112,7 +112,7 @@ module fv_kt_stream_buf
   `FV_ASSUME(m_reset_once, !past_ok_q || rst_ni)
   `FV_ASSUME(m_bank, pick_bank_i <= 4'd8)
 
-  function automatic logic here(tap_t t);
+  function automatic logic here(bank_req_t t);
     return t.en && t.bank == bank_q && t.addr[Aw-1:0] == addr_q;
   endfunction
   logic       hit;
@@ -120,9 +120,9 @@ module fv_kt_stream_buf
   always_comb begin
     hit   = 1'b0;
     value = '0;
-    for (int unsigned w = 0; w < 2; w++) if (load_we[w] && here(load_tap_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
-    if (vector_we) for (int unsigned w = 0; w < 3; w++) if (here(vector_tap_i[w])) begin hit = 1'b1; value = vector_word_i[w]; end
-    if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_tap_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
+    for (int unsigned w = 0; w < 2; w++) if (load_we[w] && here(load_req_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
+    if (vector_we) for (int unsigned w = 0; w < 3; w++) if (here(vector_req_i[w])) begin hit = 1'b1; value = vector_word_i[w]; end
+    if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_req_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
   end
   logic       on, was_on_q, hit1_q, known_q;
   logic [Cp*8-1:0] value1_q, stored_q;
@@ -141,18 +141,18 @@ module fv_kt_stream_buf
   end
   // a read issued now sees what is stored now and arrives a cycle later
   logic       read_q, known1_q;
-  logic [3:0] tap_q;
+  logic [3:0] access_q;
   logic [Cp*8-1:0] expect_q;
   logic       read;
-  logic [3:0] tap;
+  logic [3:0] access;
   always_comb begin
     read = 1'b0;
-    tap  = '0;
-    for (int unsigned t = 0; t < 9; t++) if (here(tap_i[t])) begin read = 1'b1; tap = 4'(t); end
+    access = '0;
+    for (int unsigned t = 0; t < 9; t++) if (here(rd_req_i[t])) begin read = 1'b1; access = 4'(t); end
   end
   always_ff @(posedge clk_i) begin
     read_q   <= on && read;
-    tap_q    <= tap;
+    access_q <= access;
     known1_q <= known_q;
     expect_q <= stored_q;
   end
@@ -165,9 +165,9 @@ module fv_kt_stream_buf
   `FV_ASSERT(i_mem, !(past_ok_q && known_q) || mem_at[bank_q] == stored_q)
   `FV_ASSERT(i_pipe, !past_ok_q || hit1_q == (was_on_q && dut.wr_en_q[bank_q] && dut.wr_addr_q[bank_q] == addr_q))
   `FV_ASSERT(i_data, !(past_ok_q && hit1_q) || dut.wr_data_q[bank_q] == value1_q)
-  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.tap_q[tap_q].bank == bank_q && tap_q < 9))
+  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.rd_req_q[access_q].bank == bank_q && access_q < 9))
   `FV_ASSERT(i_word, !(past_ok_q && read_q && known1_q) || dut.bank_data[bank_q] == expect_q)
-  `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[tap_q] == expect_q)
+  `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[access_q] == expect_q)
 
   // No bank is named twice among the words written in one cycle (LOAD's: those the buffer says it writes).
   logic clash;
@@ -175,17 +175,17 @@ module fv_kt_stream_buf
     clash = 1'b0;
     for (int unsigned v = 0; v < 3; v++) begin
       for (int unsigned w = 0; w < 2; w++) begin
-        if (vector_we && array_we_i && vector_tap_i[v].en && !two(vector_tap_i[v], array_tap_i[w])) clash = 1'b1;
-        if (vector_we && vector_tap_i[v].en && dut.load_writes[vector_tap_i[v].bank]) clash = 1'b1;
+        if (vector_we && array_we_i && vector_req_i[v].en && !two(vector_req_i[v], array_req_i[w])) clash = 1'b1;
+        if (vector_we && vector_req_i[v].en && dut.load_writes[vector_req_i[v].bank]) clash = 1'b1;
       end
     end
     for (int unsigned a = 0; a < 2; a++) begin
-      if (array_we_i && array_tap_i[a].en && dut.load_writes[array_tap_i[a].bank]) clash = 1'b1;
+      if (array_we_i && array_req_i[a].en && dut.load_writes[array_req_i[a].bank]) clash = 1'b1;
     end
   end
   `FV_ASSERT(a_clash, !on || !clash)
 
-  `FV_COVER(c_three, on && array_we_i && vector_we && load_we[0] && array_tap_i[0].en && vector_tap_i[0].en)
+  `FV_COVER(c_three, on && array_we_i && vector_we && load_we[0] && array_req_i[0].en && vector_req_i[0].en)
   `FV_COVER(c_parts, on && load_valid_i && load_grant && done_q[0] && load_we[1])
-  `FV_COVER(c_read, on && read_q && known1_q && expect_q == 'h5aa5 && tap_q == 4'd8)
+  `FV_COVER(c_read, on && read_q && known1_q && expect_q == 'h5aa5 && access_q == 4'd8)
 endmodule

@@ -31,7 +31,7 @@ module fv_kt_vector
   input logic                out_ready_i,
   input logic                out_credit_i
 );
-  tap_t            tap[9];
+  bank_req_t       req[9];
   logic            cmd_ready, out_start, out_take, out_valid, active_step;
   out_cmd_t        out_cmd;
   logic [Cp*8-1:0] out_word[3];
@@ -53,7 +53,7 @@ module fv_kt_vector
     .zsb_we_i,
     .zsb_addr_i,
     .zsb_data_i,
-    .tap_o      (tap),
+    .rd_req_o   (req),
     .word_i,
     .out_start_o(out_start),
     .out_cmd_o  (out_cmd),

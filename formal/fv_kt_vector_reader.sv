@@ -1,5 +1,5 @@
 `include "fv.svh"
-// Reader of the vector engine with any command: the nine taps of a request never meet in a bank and name existing banks,
+// Reader of the vector engine with any command: the nine accesses of a request never meet in a bank and name existing banks,
 // a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it
 // is: tiles of rows of windows of pieces of steps, each cell at its word of its row. The model counts upwards, the reader down.
 module fv_kt_vector_reader
@@ -18,7 +18,7 @@ module fv_kt_vector_reader
   logic       start_q, started_q;
   logic       ready, first, last;
   logic [1:0] operand;
-  tap_t       tap[9];
+  bank_req_t  req[9];
   logic [2:0] off_map, missing;
 
   always_ff @(posedge clk_i or negedge rst_ni)
@@ -44,7 +44,7 @@ module fv_kt_vector_reader
     .first_o  (first),
     .last_o   (last),
     .operand_o(operand),
-    .tap_o    (tap),
+    .rd_req_o (req),
     .off_map_o(off_map),
     .missing_o(missing)
   );
@@ -58,11 +58,11 @@ module fv_kt_vector_reader
     if (!rst_ni) rd_q <= 1'b0;
     else rd_q <= rd;
 
-  for (genvar t = 0; t < 9; t++) begin : g_tap
-    `FV_ASSERT(a_bank, !rd_q || !tap[t].en || tap[t].bank < 4'd9)
-    `FV_ASSERT(a_cell, !rd_q || tap[t].en == (!off_map[t / 3] && !missing[t / 3]))
+  for (genvar t = 0; t < 9; t++) begin : g_req
+    `FV_ASSERT(a_bank, !rd_q || !req[t].en || req[t].bank < 4'd9)
+    `FV_ASSERT(a_cell, !rd_q || req[t].en == (!off_map[t / 3] && !missing[t / 3]))
     for (genvar u = 0; u < t; u++) begin : g_other
-      `FV_ASSERT(a_alone, !rd_q || !tap[t].en || !tap[u].en || tap[t].bank != tap[u].bank)
+      `FV_ASSERT(a_alone, !rd_q || !req[t].en || !req[u].en || req[t].bank != req[u].bank)
     end
   end
 
@@ -177,7 +177,7 @@ module fv_kt_vector_reader
   // ---- what is asked for there
   wire signed [12:0] row = first_row_q + (is_add ? 13'sd0 : 13'(piece_q) * 13'sd3);
   wire [1:0]         rot = (is_add && cmd_q.broadcast && piece_q[1:0] != '0) ? 2'd0 : mod3_q;
-  tap_t       tap_due_q[9];
+  bank_req_t  req_due_q[9];
   logic [2:0] off_map_due_q, missing_due_q;
   always_ff @(posedge clk_i)
     for (int unsigned r = 0; r < 3; r++) begin
@@ -185,15 +185,15 @@ module fv_kt_vector_reader
                           column_q >= $signed(12'(cmd_q.in_width));
       missing_due_q[r] <= (is_add ? 9'd0 : 9'(8'(piece_q * 8'd3))) + 9'(r) >= 9'(cmd_q.kernel_rows);
       for (int unsigned g = 0; g < 3; g++) begin
-        tap_due_q[3*r+g].en   <= 1'b1;  // a_cell
-        tap_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
-        tap_due_q[3*r+g].addr <= slot_q[r] + 16'(14'(word_q.div + 14'((6'(word_q.mod) + 6'(g)) / 6'd9)));
+        req_due_q[3*r+g].en   <= 1'b1;  // a_cell
+        req_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
+        req_due_q[3*r+g].addr <= slot_q[r] + 16'(14'(word_q.div + 14'((6'(word_q.mod) + 6'(g)) / 6'd9)));
       end
     end
   `FV_ASSERT(a_off_map, !rd_q || off_map == off_map_due_q)
   `FV_ASSERT(a_missing, !rd_q || missing == missing_due_q)
   for (genvar t = 0; t < 9; t++) begin : g_due
-    `FV_ASSERT(a_tap, !rd_q || !tap[t].en || tap[t] == tap_due_q[t])
+    `FV_ASSERT(a_req, !rd_q || !req[t].en || req[t] == req_due_q[t])
   end
 
   // ---- the reader's counters are the model's

@@ -440,7 +440,7 @@ module kaiten_top
 
   // ---- LOAD
   logic              load_sb_valid, load_sb_grant, load_vb_valid, load_vb_grant;
-  tap_t              load_sb_tap[LoadWords], load_vb_tap[LoadWords];
+  bank_req_t         load_sb_req[LoadWords], load_vb_req[LoadWords];
   logic [Cp*8-1:0]   load_word[LoadWords];
   addr_t             weights_addr, param_addr;
   logic [9*Cp*8-1:0] weights;
@@ -480,10 +480,10 @@ module kaiten_top
     .rsp_error_i    (load_rsp_error),
     .sb_valid_o     (load_sb_valid),
     .sb_grant_i     (load_sb_grant),
-    .sb_tap_o       (load_sb_tap),
+    .sb_req_o       (load_sb_req),
     .vb_valid_o     (load_vb_valid),
     .vb_grant_i     (load_vb_grant),
-    .vb_tap_o       (load_vb_tap),
+    .vb_req_o       (load_vb_req),
     .word_o         (load_word),
     .wb_en_o        (wb_we),
     .vwb_en_o       (vwb_we),
@@ -507,7 +507,7 @@ module kaiten_top
   );
 
   // ---- CONV engine and its results
-  tap_t            sb_rd_tap[9], vb_rd_tap[9];
+  bank_req_t       sb_rd_req[9], vb_rd_req[9];
   logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
 
   logic            array_start, array_ready, array_take, array_credit, array_valid;
@@ -532,7 +532,7 @@ module kaiten_top
     .zsb_we_i      (zsb_array_we),
     .zsb_addr_i    (param_addr),
     .zsb_data_i    (param),
-    .tap_o         (sb_rd_tap),
+    .rd_req_o      (sb_rd_req),
     .word_i        (sb_rd_word),
     .out_start_o   (array_start),
     .out_cmd_o     (array_cmd),
@@ -547,7 +547,7 @@ module kaiten_top
     .wait_output_o (array_no_output)
   );
 
-  tap_t            array_sb_tap[Words], array_vb_tap[Words];
+  bank_req_t       array_sb_req[Words], array_vb_req[Words];
   logic            array_sb_we, array_vb_we, array_st_valid, array_st_ready;
   logic [Cp*8-1:0] array_word[Words] /* verilator public_flat_rd */;
   watch_t          watch_array /* verilator public_flat_rd */;
@@ -569,10 +569,10 @@ module kaiten_top
     .credit_o  (array_credit),
     .valid_i   (array_valid),
     .word_i    (array_result),
-    .sb_tap_o  (array_sb_tap),
+    .sb_req_o  (array_sb_req),
     .sb_grant_i(1'b1),
     .sb_we_o   (array_sb_we),
-    .vb_tap_o  (array_vb_tap),
+    .vb_req_o  (array_vb_req),
     .vb_grant_i(1'b1),
     .vb_we_o   (array_vb_we),
     .st_valid_o(array_st_valid),
@@ -603,7 +603,7 @@ module kaiten_top
     .zsb_we_i    (zsb_vector_we),
     .zsb_addr_i  (param_addr),
     .zsb_data_i  (param),
-    .tap_o       (vb_rd_tap),
+    .rd_req_o    (vb_rd_req),
     .word_i      (vb_rd_word),
     .out_start_o (vector_start),
     .out_cmd_o   (vector_out_cmd),
@@ -615,7 +615,7 @@ module kaiten_top
     .active_o    (vector_active)
   );
 
-  tap_t            vector_sb_tap[3], vector_vb_tap[3];
+  bank_req_t       vector_sb_req[3], vector_vb_req[3];
   logic            vector_sb_we, vector_vb_we, vector_sb_grant, vector_vb_grant, vector_st_valid, vector_st_ready;
   logic            vector_blocked;
   logic [Cp*8-1:0] vector_word[3] /* verilator public_flat_rd */;
@@ -634,10 +634,10 @@ module kaiten_top
     .credit_o  (vector_credit),
     .valid_i   (vector_out_valid),
     .word_i    (vector_result),
-    .sb_tap_o  (vector_sb_tap),
+    .sb_req_o  (vector_sb_req),
     .sb_grant_i(vector_sb_grant),
     .sb_we_o   (vector_sb_we),
-    .vb_tap_o  (vector_vb_tap),
+    .vb_req_o  (vector_vb_req),
     .vb_grant_i(vector_vb_grant),
     .vb_we_o   (vector_vb_we),
     .st_valid_o(vector_st_valid),
@@ -654,17 +654,17 @@ module kaiten_top
     .clk_i,
     .rst_ni        (rst_n),
     .array_we_i    (array_sb_we),
-    .array_tap_i   (array_sb_tap),
+    .array_req_i   (array_sb_req),
     .array_word_i  (array_word),
     .vector_grant_o(vector_sb_grant),
     .vector_we_i   (vector_sb_we),
-    .vector_tap_i  (vector_sb_tap),
+    .vector_req_i  (vector_sb_req),
     .vector_word_i (vector_word),
     .load_grant_o  (load_sb_grant),
     .load_valid_i  (load_sb_valid),
-    .load_tap_i    (load_sb_tap),
+    .load_req_i    (load_sb_req),
     .load_word_i   (load_word),
-    .tap_i         (sb_rd_tap),
+    .rd_req_i      (sb_rd_req),
     .word_o        (sb_rd_word)
   );
 
@@ -674,17 +674,17 @@ module kaiten_top
     .clk_i,
     .rst_ni        (rst_n),
     .array_we_i    (array_vb_we),
-    .array_tap_i   (array_vb_tap),
+    .array_req_i   (array_vb_req),
     .array_word_i  (array_word),
     .vector_grant_o(vector_vb_grant),
     .vector_we_i   (vector_vb_we),
-    .vector_tap_i  (vector_vb_tap),
+    .vector_req_i  (vector_vb_req),
     .vector_word_i (vector_word),
     .load_grant_o  (load_vb_grant),
     .load_valid_i  (load_vb_valid),
-    .load_tap_i    (load_vb_tap),
+    .load_req_i    (load_vb_req),
     .load_word_i   (load_word),
-    .tap_i         (vb_rd_tap),
+    .rd_req_i      (vb_rd_req),
     .word_o        (vb_rd_word)
   );
 

@@ -32,7 +32,7 @@ module kt_result_writer_checks #(
   end
 endmodule
 
-// Enabled taps of one request lie in different banks, of those that exist; a request of LOAD stays until its grant.
+// Enabled accesses of one request lie in different banks, of those that exist; a request of LOAD stays until its grant.
 module kt_stream_buf_checks
   import kt_pkg::*;
 #(
@@ -43,47 +43,47 @@ module kt_stream_buf_checks
   input logic            clk_i,
   input logic            rst_ni,
   input logic            array_we_i,
-  input tap_t            array_tap_i [ArrayWords],
+  input bank_req_t       array_req_i [ArrayWords],
   input logic            vector_grant_o,
   input logic            vector_we_i,
-  input tap_t            vector_tap_i[3],
+  input bank_req_t       vector_req_i[3],
   input logic            load_grant_o,
   input logic            load_valid_i,
-  input tap_t            load_tap_i  [LoadWords],
+  input bank_req_t       load_req_i  [LoadWords],
   input logic [Cp*8-1:0] load_word_i [LoadWords],
   input logic [15:0]     load_writes,
-  input tap_t            tap_i       [9]
+  input bank_req_t       rd_req_i    [9]
 );
   logic [15:0]     read, array, vector, load, written_q;
   logic            clash, waits_q;
-  tap_t            tap_q [LoadWords];
+  bank_req_t       load_req_q [LoadWords];
   logic [Cp*8-1:0] word_q[LoadWords];
 
   always_comb begin
     {read, array, vector, load} = '0;
     clash = 1'b0;
     for (int t = 0; t < 9; t++) begin
-      if (tap_i[t].en) begin
-        clash = clash || read[tap_i[t].bank] || tap_i[t].bank > 4'd8;
-        read[tap_i[t].bank] = 1'b1;
+      if (rd_req_i[t].en) begin
+        clash = clash || read[rd_req_i[t].bank] || rd_req_i[t].bank > 4'd8;
+        read[rd_req_i[t].bank] = 1'b1;
       end
     end
     for (int w = 0; w < int'(ArrayWords); w++) begin
-      if (array_we_i && array_tap_i[w].en) begin
-        clash = clash || array[array_tap_i[w].bank] || array_tap_i[w].bank > 4'd8;
-        array[array_tap_i[w].bank] = 1'b1;
+      if (array_we_i && array_req_i[w].en) begin
+        clash = clash || array[array_req_i[w].bank] || array_req_i[w].bank > 4'd8;
+        array[array_req_i[w].bank] = 1'b1;
       end
     end
     for (int w = 0; w < 3; w++) begin
-      if (vector_we_i && vector_tap_i[w].en) begin
-        clash = clash || vector[vector_tap_i[w].bank] || vector_tap_i[w].bank > 4'd8;
-        vector[vector_tap_i[w].bank] = 1'b1;
+      if (vector_we_i && vector_req_i[w].en) begin
+        clash = clash || vector[vector_req_i[w].bank] || vector_req_i[w].bank > 4'd8;
+        vector[vector_req_i[w].bank] = 1'b1;
       end
     end
     for (int w = 0; w < int'(LoadWords); w++) begin
-      if (load_valid_i && load_tap_i[w].en) begin
-        clash = clash || load[load_tap_i[w].bank] || load_tap_i[w].bank > 4'd8;
-        load[load_tap_i[w].bank] = 1'b1;
+      if (load_valid_i && load_req_i[w].en) begin
+        clash = clash || load[load_req_i[w].bank] || load_req_i[w].bank > 4'd8;
+        load[load_req_i[w].bank] = 1'b1;
       end
     end
   end
@@ -92,7 +92,7 @@ module kt_stream_buf_checks
     waits_q   <= rst_ni && load_valid_i && !load_grant_o;
     written_q <= (rst_ni && load_valid_i && !load_grant_o) ? written_q | load_writes : '0;
     if (load_valid_i) begin
-      tap_q  <= load_tap_i;
+      load_req_q <= load_req_i;
       word_q <= load_word_i;
     end
     if (rst_ni) begin
@@ -104,7 +104,7 @@ module kt_stream_buf_checks
       else $error("a write without its grant");
       a_load : assert (!load_valid_i || ((written_q & load_writes) == '0 && load_grant_o == ((written_q | load_writes) == load)))
       else $error("LOAD's words are not written once each, the last with the grant");
-      a_stable : assert (!waits_q || (load_valid_i && load_tap_i == tap_q && load_word_i == word_q))
+      a_stable : assert (!waits_q || (load_valid_i && load_req_i == load_req_q && load_word_i == word_q))
       else $error("a request of LOAD changes before its grant");
     end
   end

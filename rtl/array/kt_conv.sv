@@ -1,5 +1,5 @@
 // CONV engine: sequencer, line buffer, weight buffer (WB), DPE array with OB, requantiser with ZSB, alignment.
-// Reads SB through nine taps (words two cycles after the registered request); results go to a kt_result_writer outside.
+// Reads SB by nine bank requests (words two cycles after the registered request); results go to a kt_result_writer outside.
 // Everything waits in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the
 // requantiser at t + 9 + k and the pixel is complete at t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
 module kt_conv
@@ -38,7 +38,7 @@ module kt_conv
   input  addr_t               zsb_addr_i,
   input  param_t              zsb_data_i,
   // SB
-  output tap_t                tap_o  [9],
+  output bank_req_t           rd_req_o  [9],
   input  logic [Cp*8-1:0]     word_i [9],
   // result writer
   output logic                out_start_o,
@@ -153,7 +153,7 @@ module kt_conv
     .rd_i     (rd),
     .masked_i (rd_masked),
     .done_o   (rd_done),
-    .tap_o,
+    .rd_req_o,
     .outside_o(outside)
   );
 

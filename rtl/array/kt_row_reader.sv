@@ -16,7 +16,7 @@ module kt_row_reader
   input  logic  masked_i,     // nobody looks at what is read
   output logic  done_o,
   // registered request and, for each of the three rows, whether it lies outside the map
-  output tap_t  tap_o [9],
+  output bank_req_t  rd_req_o [9],
   output logic  outside_o [3]
 );
 
@@ -173,7 +173,7 @@ module kt_row_reader
   word_t second;  // the column to the right, for stride 2
   assign second = word_add(pos_q, pixel);
 
-  tap_t tap_d[9];
+  bank_req_t rd_req_d[9];
   logic outside_d[3];
   logic en;
   assign en = rd_i && !masked_i;
@@ -181,18 +181,18 @@ module kt_row_reader
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
         automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(t)});
-        tap_d[t] = '{en: en, bank: add9(w.mod, rot[0]), addr: slot_q[0] + addr_t'(w.div)};
+        rd_req_d[t] = bank_req(en, slot_q[0], rot[0], w);
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin
         automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
-        for (int k = 0; k < 3; k++) tap_d[3*g+k] = '{en: en, bank: add9(w.mod, rot[k]), addr: slot_q[k] + addr_t'(w.div)};
+        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req(en, slot_q[k], rot[k], w);
       end
     end else begin
       for (int k = 0; k < 3; k++) begin
-        tap_d[k]   = '{en: en, bank: add9(pos_q.mod, rot[k]), addr: slot_q[k] + addr_t'(pos_q.div)};
-        tap_d[k+3] = '{en: en && stride2, bank: add9(second.mod, rot[k]), addr: slot_q[k] + addr_t'(second.div)};
-        tap_d[k+6] = '0;
+        rd_req_d[k]   = bank_req(en, slot_q[k], rot[k], pos_q);
+        rd_req_d[k+3] = bank_req(en && stride2, slot_q[k], rot[k], second);
+        rd_req_d[k+6] = '0;
       end
     end
     for (int k = 0; k < 3; k++) begin
@@ -202,7 +202,7 @@ module kt_row_reader
   end
 
   always_ff @(posedge clk_i) begin
-    tap_o     <= tap_d;
+    rd_req_o     <= rd_req_d;
     outside_o <= outside_d;
   end
 

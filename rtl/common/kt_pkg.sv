@@ -65,12 +65,17 @@ package kt_pkg;
     return product | 25'((product >> bits) != '0);
   endfunction
 
-  // One access to a bank of a streaming buffer. Enabled accesses of one request name different banks.
+  // One access to a bank of a streaming buffer. Accesses that are enabled at a time name different banks.
   typedef struct packed {
     logic       en;
     logic [3:0] bank;
     addr_t      addr;
-  } tap_t;
+  } bank_req_t;
+
+  // Where word i of row r lies: in bank (i + 3r) mod 9, at the row's slot + i div 9. `bank_offset` is row_bank(r mod 3).
+  function automatic bank_req_t bank_req(logic en, addr_t slot, logic [3:0] bank_offset, word_t word);
+    return '{en: en, bank: add9(word.mod, bank_offset), addr: slot + addr_t'(word.div)};
+  endfunction
 
   // Requantisation of one output channel, one ZSB word; in memory nine bytes, little endian, in this order.
   typedef struct packed {

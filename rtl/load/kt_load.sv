@@ -7,8 +7,8 @@
 // piece after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
 // from one register; done_o follows when what it holds is accepted.
 //
-// SB and VB accept each on its own: *_valid_o and the taps stay until *_grant_i, with which the last words of the request are
-// written. Both buffers get the same words. Data of a request stay while either is waiting.
+// SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of the
+// request are written. Both buffers get the same words. Data of a request stay while either is waiting.
 //
 // With compression (parameter Zvc) commands, requests and beats pass through kt_load_zvc.
 module kt_load
@@ -53,10 +53,10 @@ module kt_load
   // SB and VB
   output logic                sb_valid_o,
   input  logic                sb_grant_i,
-  output tap_t                sb_tap_o[Lw],
+  output bank_req_t           sb_req_o[Lw],
   output logic                vb_valid_o,
   input  logic                vb_grant_i,
-  output tap_t                vb_tap_o[Lw],
+  output bank_req_t           vb_req_o[Lw],
   output logic [Cp*8-1:0]     word_o  [Lw],
   // WB and VWB
   output logic                wb_en_o,
@@ -275,8 +275,8 @@ module kt_load
     .fill_o       (rows_piece.fill),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
-    .sb_tap_o,
-    .vb_tap_o
+    .sb_req_o,
+    .vb_req_o
   );
 
   piece_t weights_piece;

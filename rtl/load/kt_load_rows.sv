@@ -1,6 +1,6 @@
 // The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most) or, where they are short, of several
-// pixels. The outputs with `need` belong to the current piece; step_i moves on to the next one and leaves the taps of this
-// one at the outputs. Positions count in words, see the package.
+// pixels. The outputs with `need` belong to the current piece; step_i moves on to the next one and leaves the bank
+// requests of this one at the outputs. Positions count in words, see the package.
 //
 // In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end behind
 // it: a piece needs what the row has of the pixel, and shows it from byte `first` on.
@@ -27,8 +27,8 @@ module kt_load_rows
   output logic [7:0]       fill_o,
   output logic             request_end_o,  // last piece of a (row, segment)
   output logic             end_o,          // last piece of the command
-  output tap_t             sb_tap_o[Lw],   // of the last piece stepped over
-  output tap_t             vb_tap_o[Lw]
+  output bank_req_t        sb_req_o[Lw],   // of the last piece stepped over
+  output bank_req_t        vb_req_o[Lw]
 );
 
   localparam int unsigned PieceBytes = Lw * Cp;
@@ -184,11 +184,11 @@ module kt_load_rows
     end
   end
 
-  // ---- taps: the words of a piece follow each other, or those of each of its pixels do
+  // ---- bank requests: the words of a piece follow each other, or those of each of its pixels do
   logic [2:0] words;  // of a pixel where there are several in a piece, at most four
   assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
 
-  for (genvar w = 0; w < int'(Lw); w++) begin : gen_tap
+  for (genvar w = 0; w < int'(Lw); w++) begin : gen_req
     logic [3:0] pixel, group;
     always_comb begin
       pixel = '0;
@@ -208,9 +208,9 @@ module kt_load_rows
         automatic word_t      pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
                                               : word_add(pos_q, '{div: '0, mod: 4'(w)});
         automatic logic       en = several_q ? pixel < pixels : left_q > 14'(w * Cp);
-        automatic logic [3:0] bank = add9(pos.mod, row_bank(mod3_q));
-        sb_tap_o[w] <= '{en: en, bank: bank, addr: sb_slot_q + addr_t'(pos.div)};
-        vb_tap_o[w] <= '{en: en, bank: bank, addr: vb_slot_q + addr_t'(pos.div)};
+        automatic logic [3:0] rot = row_bank(mod3_q);
+        sb_req_o[w] <= bank_req(en, sb_slot_q, rot, pos);
+        vb_req_o[w] <= bank_req(en, vb_slot_q, rot, pos);
       end
     end
   end

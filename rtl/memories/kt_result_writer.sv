@@ -25,10 +25,10 @@ module kt_result_writer
   input  logic            valid_i,
   input  logic [Cp*8-1:0] word_i [Words],
   // sinks: a request to SB and VB is written when *_we_o is set, which needs the grant of every sink it goes to
-  output tap_t            sb_tap_o [Words],
+  output bank_req_t       sb_req_o [Words],
   input  logic            sb_grant_i,
   output logic            sb_we_o,
-  output tap_t            vb_tap_o [Words],
+  output bank_req_t       vb_req_o [Words],
   input  logic            vb_grant_i,
   output logic            vb_we_o,
   output logic            st_valid_o,
@@ -157,10 +157,9 @@ module kt_result_writer
   always_comb begin
     for (int w = 0; w < int'(Words); w++) begin
       automatic word_t i = word_add(pos_q, '{div: 14'd0, mod: 4'(w)});
-      automatic logic [3:0] b = add9(i.mod, rot);
       automatic logic exists = group_q + 10'(w) < cur_q.groups;
-      sb_tap_o[w] = '{en: exists, bank: b, addr: sb_slot_q + addr_t'(i.div)};
-      vb_tap_o[w] = '{en: exists, bank: b, addr: vb_slot_q + addr_t'(i.div)};
+      sb_req_o[w] = bank_req(exists, sb_slot_q, rot, i);
+      vb_req_o[w] = bank_req(exists, vb_slot_q, rot, i);
     end
   end
 

@@ -1,5 +1,5 @@
 // Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each.
-// Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. Enabled taps of one request name different banks.
+// Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. The enabled accesses of one request name different banks.
 // Reading: the words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar).
 // Writing: three writers meet at the banks, fixed priority array > vector > LOAD. The vector engine's grant says that no bank
 // of its request is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays, unchanged, until
@@ -18,18 +18,18 @@ module kt_stream_buf
   input  logic            rst_ni,
   // writers
   input  logic            array_we_i,
-  input  tap_t            array_tap_i  [ArrayWords],
+  input  bank_req_t       array_req_i  [ArrayWords],
   input  logic [Cp*8-1:0] array_word_i [ArrayWords],
   output logic            vector_grant_o,
   input  logic            vector_we_i,
-  input  tap_t            vector_tap_i  [3],
+  input  bank_req_t       vector_req_i  [3],
   input  logic [Cp*8-1:0] vector_word_i [3],
   output logic            load_grant_o,
   input  logic            load_valid_i,
-  input  tap_t            load_tap_i  [LoadWords],
+  input  bank_req_t       load_req_i  [LoadWords],
   input  logic [Cp*8-1:0] load_word_i [LoadWords],
   // reader
-  input  tap_t            tap_i  [9],
+  input  bank_req_t       rd_req_i  [9],
   output logic [Cp*8-1:0] word_o [9]
 );
 
@@ -42,15 +42,15 @@ module kt_stream_buf
 
   always_comb begin
     array_banks = '0;
-    if (array_we_i) for (int unsigned w = 0; w < ArrayWords; w++) array_banks |= 16'(array_tap_i[w].en) << array_tap_i[w].bank;
+    if (array_we_i) for (int unsigned w = 0; w < ArrayWords; w++) array_banks |= 16'(array_req_i[w].en) << array_req_i[w].bank;
   end
   always_comb begin
     vector_banks = '0;
-    for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_tap_i[w].en) << vector_tap_i[w].bank;
+    for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_req_i[w].en) << vector_req_i[w].bank;
   end
   always_comb begin
     load_banks = '0;
-    if (load_valid_i) for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_tap_i[w].en) << load_tap_i[w].bank;
+    if (load_valid_i) for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_req_i[w].en) << load_req_i[w].bank;
   end
   // LOAD's words whose banks are free go first; `load_done_q` are the banks of those already written.
   logic [15:0] load_done_q;
@@ -79,25 +79,25 @@ module kt_stream_buf
       automatic logic [Cp*8-1:0] data[16] = wr_data_q;
       if (load_valid_i) begin
         for (int unsigned w = 0; w < LoadWords; w++) begin
-          if (load_writes[load_tap_i[w].bank] && load_tap_i[w].en) begin
-            addr[load_tap_i[w].bank] = load_tap_i[w].addr[Aw-1:0];
-            data[load_tap_i[w].bank] = load_word_i[w];
+          if (load_writes[load_req_i[w].bank] && load_req_i[w].en) begin
+            addr[load_req_i[w].bank] = load_req_i[w].addr[Aw-1:0];
+            data[load_req_i[w].bank] = load_word_i[w];
           end
         end
       end
       if (vector_we_i) begin
         for (int unsigned w = 0; w < 3; w++) begin
-          if (vector_tap_i[w].en) begin
-            addr[vector_tap_i[w].bank] = vector_tap_i[w].addr[Aw-1:0];
-            data[vector_tap_i[w].bank] = vector_word_i[w];
+          if (vector_req_i[w].en) begin
+            addr[vector_req_i[w].bank] = vector_req_i[w].addr[Aw-1:0];
+            data[vector_req_i[w].bank] = vector_word_i[w];
           end
         end
       end
       if (array_we_i) begin
         for (int unsigned w = 0; w < ArrayWords; w++) begin
-          if (array_tap_i[w].en) begin
-            addr[array_tap_i[w].bank] = array_tap_i[w].addr[Aw-1:0];
-            data[array_tap_i[w].bank] = array_word_i[w];
+          if (array_req_i[w].en) begin
+            addr[array_req_i[w].bank] = array_req_i[w].addr[Aw-1:0];
+            data[array_req_i[w].bank] = array_word_i[w];
           end
         end
       end
@@ -110,16 +110,16 @@ module kt_stream_buf
   logic [15:0]     bank_en;
   logic [Aw-1:0]   bank_addr[16];
   logic [Cp*8-1:0] bank_data[16];
-  tap_t            tap_q[9];
+  bank_req_t       rd_req_q[9];
   /* verilator lint_on UNUSEDSIGNAL */
 
   always_comb begin
     bank_en   = '0;
     bank_addr = '{default: '0};
     for (int unsigned t = 0; t < 9; t++) begin
-      if (tap_i[t].en) begin
-        bank_en[tap_i[t].bank]   = 1'b1;
-        bank_addr[tap_i[t].bank] = tap_i[t].addr[Aw-1:0];
+      if (rd_req_i[t].en) begin
+        bank_en[rd_req_i[t].bank]   = 1'b1;
+        bank_addr[rd_req_i[t].bank] = rd_req_i[t].addr[Aw-1:0];
       end
     end
   end
@@ -143,8 +143,8 @@ module kt_stream_buf
     assign bank_data[b] = '0;
   end
 
-  always_ff @(posedge clk_i) if (bank_en != '0) tap_q <= tap_i;
+  always_ff @(posedge clk_i) if (bank_en != '0) rd_req_q <= rd_req_i;
 
-  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[tap_q[t].bank];
+  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[rd_req_q[t].bank];
 
 endmodule

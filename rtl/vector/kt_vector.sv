@@ -39,7 +39,7 @@ module kt_vector
   input  param_t              zsb_data_i,
   /* verilator lint_on UNUSEDSIGNAL */
   // VB
-  output tap_t                tap_o  [9],
+  output bank_req_t           rd_req_o  [9],
   input  logic [Cp*8-1:0]     word_i [9],
   // result writer
   output logic                out_start_o,
@@ -155,7 +155,7 @@ module kt_vector
     .first_o  (rd_first),
     .last_o   (rd_last),
     .operand_o(rd_operand),
-    .tap_o,
+    .rd_req_o,
     .off_map_o(rd_off_map),
     .missing_o(rd_missing)
   );

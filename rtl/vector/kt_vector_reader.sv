@@ -18,7 +18,7 @@ module kt_vector_reader
   output logic       last_o,    // its last
   output logic [1:0] operand_o, // Add: the operand it belongs to
   // registered request, and which of its cells are not to be taken from the words (bit r: row r)
-  output tap_t       tap_o [9],
+  output bank_req_t  rd_req_o [9],
   output logic [2:0] off_map_o,
   output logic [2:0] missing_o
 );
@@ -183,10 +183,10 @@ module kt_vector_reader
   end
 
   // ---- request
-  tap_t       tap_d[9];
+  bank_req_t  rd_req_d[9];
   logic [2:0] off_map_d, missing_d;
   always_comb begin
-    tap_d     = '{default: '0};
+    rd_req_d     = '{default: '0};
     off_map_d = '0;
     missing_d = '0;
     if (rd_i) begin
@@ -198,14 +198,14 @@ module kt_vector_reader
         missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};
         for (int unsigned g = 0; g < 3; g++) begin
           automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
-          tap_d[3*r+g] = '{en: !off_map_d[r] && !missing_d[r], bank: add9(w.mod, rot), addr: slot_q[r] + addr_t'(w.div)};
+          rd_req_d[3*r+g] = bank_req(!off_map_d[r] && !missing_d[r], slot_q[r], rot, w);
         end
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    tap_o     <= tap_d;
+    rd_req_o     <= rd_req_d;
     off_map_o <= off_map_d;
     missing_o <= missing_d;
   end

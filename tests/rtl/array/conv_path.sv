@@ -77,26 +77,26 @@ module conv_path
   logic conv_ready;
   assign cmd_ready_o = !peek_q;
 
-  tap_t            tap[9], no_tap[9], load_tap[1], no_vector_tap[3], no_array_tap[Words], out_tap[9];
+  bank_req_t       req[9], no_req[9], load_req[1], no_vector_req[3], no_array_req[Words], out_req[9];
   logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_array_word[Words], out_word[9];
-  for (genvar t = 0; t < 9; t++) begin : g_tap
-    assign out_tap[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
+  for (genvar t = 0; t < 9; t++) begin : g_req
+    assign out_req[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
   end
-  assign load_tap[0]  = '{en: 1'b1, bank: mem_bank_q, addr: mem_addr_q};
+  assign load_req[0]  = '{en: 1'b1, bank: mem_bank_q, addr: mem_addr_q};
   assign load_word[0] = mem_data_q[Cp*8-1:0];
-  assign no_vector_tap  = '{default: '0};
+  assign no_vector_req  = '{default: '0};
   assign no_vector_word = '{default: '0};
-  assign no_array_tap   = '{default: '0};
+  assign no_array_req   = '{default: '0};
   assign no_array_word  = '{default: '0};
-  assign no_tap         = '{default: '0};
+  assign no_req         = '{default: '0};
 
   logic unused_grant[4];
   kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_sb (
     .clk_i, .rst_ni,
-    .array_we_i(1'b0), .array_tap_i(no_array_tap), .array_word_i(no_array_word),
-    .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
-    .load_grant_o(unused_grant[1]), .load_valid_i(sb_we_q), .load_tap_i(load_tap), .load_word_i(load_word),
-    .tap_i(tap), .word_o(word)
+    .array_we_i(1'b0), .array_req_i(no_array_req), .array_word_i(no_array_word),
+    .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
+    .load_grant_o(unused_grant[1]), .load_valid_i(sb_we_q), .load_req_i(load_req), .load_word_i(load_word),
+    .rd_req_i(req), .word_o(word)
   );
 
   logic            start, ready, take, credit, valid;
@@ -108,20 +108,20 @@ module conv_path
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i(cmd_q), .cmd_index_i('0),
     .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_data_i(mem_data_q),
     .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
-    .tap_o(tap), .word_i(word),
+    .rd_req_o(req), .word_i(word),
     .out_start_o(start), .out_cmd_o(out_cmd), .out_ready_i(ready), .out_take_o(take), .out_credit_i(credit),
     .out_valid_o(valid), .out_word_o(result),
     .busy_o(unused_busy), .active_o, .wait_weights_o(unused_wait[0]), .wait_output_o(unused_wait[1])
   );
 
-  tap_t   sb_tap[Words], vb_tap[Words];
+  bank_req_t   sb_req[Words], vb_req[Words];
   logic   sb_we, vb_we, blocked;
   watch_t watch;
   kt_result_writer #(.Cp(Cp), .Words(Words), .Depth(2 ** $clog2(Kp + 12))) u_writer (
     .clk_i, .rst_ni,
     .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,
     .take_i(take), .credit_o(credit), .valid_i(valid), .word_i(result),
-    .sb_tap_o(sb_tap), .sb_grant_i(1'b1), .sb_we_o(sb_we), .vb_tap_o(vb_tap), .vb_grant_i(1'b1), .vb_we_o(vb_we),
+    .sb_req_o(sb_req), .sb_grant_i(1'b1), .sb_we_o(sb_we), .vb_req_o(vb_req), .vb_grant_i(1'b1), .vb_we_o(vb_we),
     .st_valid_o, .st_ready_i(st_ready_q), .word_o(written), .blocked_o(blocked), .watch_o(watch)
   );
   for (genvar w = 0; w < int'(Words); w++) begin : g_store
@@ -130,16 +130,16 @@ module conv_path
 
   kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_out (
     .clk_i, .rst_ni,
-    .array_we_i(vb_we), .array_tap_i(vb_tap), .array_word_i(written),
-    .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_tap_i(no_vector_tap), .vector_word_i(no_vector_word),
-    .load_grant_o(unused_grant[3]), .load_valid_i(1'b0), .load_tap_i(load_tap), .load_word_i(load_word),
-    .tap_i(out_tap), .word_o(out_word)
+    .array_we_i(vb_we), .array_req_i(vb_req), .array_word_i(written),
+    .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
+    .load_grant_o(unused_grant[3]), .load_valid_i(1'b0), .load_req_i(load_req), .load_word_i(load_word),
+    .rd_req_i(out_req), .word_o(out_word)
   );
   assign out_data_o = out_word[0];
 
   // what the test does not look at
   logic unused;
   assign unused = &{1'b0, sb_we, blocked, watch, unused_grant[0], unused_grant[1], unused_grant[2], unused_grant[3],
-                    unused_wait[0], unused_wait[1], unused_busy, no_tap[0]};
+                    unused_wait[0], unused_wait[1], unused_busy, no_req[0]};
 
 endmodule

@@ -174,8 +174,8 @@ class Load {
       const bool command = top.cmd_valid_i && top.cmd_ready_o;
       const bool beat = top.rsp_valid_i && top.rsp_ready_o;
       if (top.req_valid_o && top.req_ready_i) take_request(stalls.latency);
-      if (top.sb_valid_o && top.sb_grant_i) write_buffer(kSb, top.sb_tap_o);
-      if (top.vb_valid_o && top.vb_grant_i) write_buffer(kVb, top.vb_tap_o);
+      if (top.sb_valid_o && top.sb_grant_i) write_buffer(kSb, top.sb_req_o);
+      if (top.vb_valid_o && top.vb_grant_i) write_buffer(kVb, top.vb_req_o);
       EXPECT_LE(top.wb_en_o + top.vwb_en_o + top.zsb_array_en_o + top.zsb_vector_en_o, 1);
       if (top.wb_en_o || top.vwb_en_o) {
         std::vector<std::uint8_t> row(kRowBytes);
@@ -285,14 +285,14 @@ class Load {
     if (beat_end == end) pending_.pop_front();
   }
 
-  template <class Taps>
-  void write_buffer(Sink sink, const Taps& taps) {
+  template <class Requests>
+  void write_buffer(Sink sink, const Requests& requests) {
     auto& top = model_.top();
     unsigned banks = 0;
     for (int w = 0; w < kLw; w++) {
-      const unsigned tap = taps[w];
-      if (!(tap >> 20 & 1)) continue;
-      const int bank = tap >> 16 & 15, address = tap & 0xffff;
+      const unsigned req = requests[w];
+      if (!(req >> 20 & 1)) continue;
+      const int bank = req >> 16 & 15, address = req & 0xffff;
       EXPECT_LT(bank, 9);
       EXPECT_EQ(banks >> bank & 1, 0u) << "two words for one bank";
       banks |= 1u << bank;

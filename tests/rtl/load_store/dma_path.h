@@ -90,9 +90,9 @@ struct Path {
     }
     if (top.sb_valid_o && top.sb_grant_i) {
       for (int w = 0; w < kLw; w++) {
-        const unsigned tap = top.sb_tap_o[w];
-        if (!(tap >> 20 & 1)) continue;
-        auto& word = buffer[static_cast<int>(tap & 0xffff) * 9 + static_cast<int>(tap >> 16 & 15)];
+        const unsigned req = top.sb_req_o[w];
+        if (!(req >> 20 & 1)) continue;
+        auto& word = buffer[static_cast<int>(req & 0xffff) * 9 + static_cast<int>(req >> 16 & 15)];
         word.resize(kCp);
         get_bytes(top.word_o[w], word.data(), kCp);
       }

@@ -150,7 +150,7 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
       ASSERT_TRUE((!c.to_sb || top->sb_grant_i) && (!c.to_vb || top->vb_grant_i));
       for (int w = 0; w < kWords; w++) {
         const int group = c.group + e.tile * kWords + w, i = e.x * c.pixel + group, row = c.first_row + e.y;
-        const uint32_t sb = top->sb_tap_o[w], vb = top->vb_tap_o[w];
+        const uint32_t sb = top->sb_req_o[w], vb = top->vb_req_o[w];
         ASSERT_EQ(top->word_o[w], e.data[w]);
         ASSERT_EQ(sb >> 20 & 1, group < c.groups);
         ASSERT_EQ(vb >> 20 & 1, group < c.groups);

@@ -15,12 +15,12 @@ namespace {
 
 constexpr int kDepth = 32, kArrayWords = 2, kVectorWords = 3, kLoadWords = 4;
 
-struct Tap {
+struct Access {
   bool enabled;
   int bank, address;
   uint32_t packed() const {
     return static_cast<uint32_t>(enabled << 20 | bank << 16 | address);
-  }  // kt_pkg::tap_t
+  }  // kt_pkg::bank_req_t
 };
 
 class StreamBuf : public testing::Test {
@@ -29,7 +29,7 @@ class StreamBuf : public testing::Test {
     top->clk_i = top->rst_ni = 0;
     top->array_we_i = top->vector_we_i = top->load_valid_i = 0;
     top->eval();
-    for (int t = 0; t < 9; t++) top->tap_i[t] = 0;
+    for (int t = 0; t < 9; t++) top->rd_req_i[t] = 0;
     edge();
     top->rst_ni = 1;
   }
@@ -41,22 +41,22 @@ class StreamBuf : public testing::Test {
   }
   int pick(int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
 
-  // Taps of one request: different banks.
-  std::vector<Tap> request(int words) {
+  // Accesses of one request: different banks.
+  std::vector<Access> request(int words) {
     std::array<int, 9> banks;
     std::iota(banks.begin(), banks.end(), 0);
     std::shuffle(banks.begin(), banks.end(), random);
-    std::vector<Tap> taps;
-    for (int w = 0; w < words; w++) taps.push_back({pick(4) != 0, banks[w], pick(kDepth)});
-    return taps;
+    std::vector<Access> accesses;
+    for (int w = 0; w < words; w++) accesses.push_back({pick(4) != 0, banks[w], pick(kDepth)});
+    return accesses;
   }
-  static bool meet(const Tap& a, const std::vector<Tap>& b) {
-    for (const Tap& y : b)
+  static bool meet(const Access& a, const std::vector<Access>& b) {
+    for (const Access& y : b)
       if (a.enabled && y.enabled && a.bank == y.bank) return true;
     return false;
   }
-  static bool meet(const std::vector<Tap>& a, const std::vector<Tap>& b) {
-    for (const Tap& x : a)
+  static bool meet(const std::vector<Access>& a, const std::vector<Access>& b) {
+    for (const Access& x : a)
       if (meet(x, b)) return true;
     return false;
   }
@@ -75,13 +75,13 @@ TEST_F(StreamBuf, WritersAndReader) {
   };
   std::deque<std::vector<Write>> under_way(1);  // written one cycle later
   struct Read {
-    int tap;
+    int access;
     int64_t data;
   };
   std::vector<Read> expected;
   // LOAD's request stays until its grant; `open` are its words not yet written
   bool load_waits = false;
-  std::vector<Tap> load, open;
+  std::vector<Access> load, open;
   std::array<uint32_t, kLoadWords> load_data;
   uint64_t refused = 0, in_parts = 0, checked = 0;
 
@@ -89,24 +89,24 @@ TEST_F(StreamBuf, WritersAndReader) {
     const auto array = request(kArrayWords), vector = request(kVectorWords);
     const bool array_on = pick(2), vector_wants = pick(2), load_valid = load_waits || pick(2);
     std::vector<Write> writes;
-    const auto drive = [&](const std::vector<Tap>& taps, auto& ports, auto& words, bool on) {
-      for (size_t w = 0; w < taps.size(); w++) {
+    const auto drive = [&](const std::vector<Access>& accesses, auto& ports, auto& words, bool on) {
+      for (size_t w = 0; w < accesses.size(); w++) {
         const uint32_t data = static_cast<uint32_t>(random());
-        ports[w] = taps[w].packed();
+        ports[w] = accesses[w].packed();
         words[w] = data;
-        if (on && taps[w].enabled) writes.push_back({taps[w].bank, taps[w].address, data});
+        if (on && accesses[w].enabled) writes.push_back({accesses[w].bank, accesses[w].address, data});
       }
     };
     const bool vector_grant = !(array_on && meet(array, vector)), vector_on = vector_wants && vector_grant;
-    drive(array, top->array_tap_i, top->array_word_i, array_on);
-    drive(vector, top->vector_tap_i, top->vector_word_i, vector_on);
+    drive(array, top->array_req_i, top->array_word_i, array_on);
+    drive(vector, top->vector_req_i, top->vector_word_i, vector_on);
     if (!load_waits) {
       load = open = request(kLoadWords);
       for (uint32_t& data : load_data) data = static_cast<uint32_t>(random());
     }
     bool load_grant = true;
     for (int w = 0; w < kLoadWords; w++) {
-      top->load_tap_i[w] = load[w].packed();
+      top->load_req_i[w] = load[w].packed();
       top->load_word_i[w] = load_data[w];
       if (!load_valid || !open[w].enabled) continue;
       if ((array_on && meet(open[w], array)) || (vector_on && meet(open[w], vector))) {
@@ -128,12 +128,12 @@ TEST_F(StreamBuf, WritersAndReader) {
     load_waits = load_valid && !load_grant;
 
     const auto reads = request(9);
-    for (int t = 0; t < 9; t++) top->tap_i[t] = reads[t].packed();
+    for (int t = 0; t < 9; t++) top->rd_req_i[t] = reads[t].packed();
     edge();
     // the words asked for in this cycle stand at the outputs behind its edge
     for (int t = 0; t < 9; t++) {
       if (!reads[t].enabled || memory[reads[t].bank][reads[t].address] < 0) continue;
-      ASSERT_EQ(top->word_o[t], memory[reads[t].bank][reads[t].address]) << "cycle " << cycle << " tap " << t;
+      ASSERT_EQ(top->word_o[t], memory[reads[t].bank][reads[t].address]) << "cycle " << cycle << " access " << t;
       checked++;
     }
     under_way.push_back(writes);

@@ -1,6 +1,6 @@
 // kt_vector against plain loops. VB holds random bytes throughout: a command reads a tensor wherever its ring
 // happens to lie, so that every channel, padding group and neighbour is different data. The test stands in
-// for VB (words two cycles after the tap is decided), for the result writer (credits, starts) and for the
+// for VB (words two cycles after the request is decided), for the result writer (credits, starts) and for the
 // queue, each with random stalls. Arithmetic follows TensorFlow Lite's kernels: zero points are subtracted
 // there, cells outside the map are skipped; the command's bias and padding value are derived from that as the
 // compiler does.
@@ -255,7 +255,7 @@ class Bench {
         if (++taken == jobs[taking].pixels.size()) ++taking, taken = 0;
       }
       active_ += m_->active_o;
-      const auto words = read_taps(checked < jobs.size() ? jobs[checked].what : "");
+      const auto words = read_banks(checked < jobs.size() ? jobs[checked].what : "");
       m_.tick();
       for (std::size_t t = 0; t < 9; ++t) set_word(m_->word_i[t], words[t].data());
       if (m_->out_valid_o) {
@@ -298,17 +298,17 @@ class Bench {
     std::memcpy(&port, bytes, kCp);
   }
 
-  // The words of the request now at tap_o; what no tap asks for is garbage.
-  std::array<Word, 9> read_taps(const std::string& what) {
+  // The words of the request now at rd_req_o; what no access asks for is garbage.
+  std::array<Word, 9> read_banks(const std::string& what) {
     std::array<Word, 9> words;
     std::set<int> banks;
     for (std::size_t t = 0; t < 9; ++t) {
-      const std::uint32_t tap = m_->tap_o[t];
-      const bool en = tap >> 20 & 1;
-      const int bank = static_cast<int>(tap >> 16 & 15), addr = static_cast<int>(tap & 0xffff);
+      const std::uint32_t req = m_->rd_req_o[t];
+      const bool en = req >> 20 & 1;
+      const int bank = static_cast<int>(req >> 16 & 15), addr = static_cast<int>(req & 0xffff);
       if (en) {
         EXPECT_LT(bank, 9) << what;
-        EXPECT_TRUE(banks.insert(bank).second) << "two taps meet in bank " << bank << ", " << what;
+        EXPECT_TRUE(banks.insert(bank).second) << "two accesses meet in bank " << bank << ", " << what;
         std::memcpy(words[t].data(), memories_.word(std::min(bank, 8), addr % kVbDepth), kCp);
       } else {
         for (auto& b : words[t]) b = rng_.byte();
