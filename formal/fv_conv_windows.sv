@@ -36,7 +36,8 @@ module fv_conv_windows
 
   conv_t cmd_q, cmd;
   logic  start, start_q;
-  logic  busy, rd, rd_masked, rd_done, swap, result, edge_[3], outside[3];
+  logic  busy, rd, rd_masked, rd_done, swap, result, outside[3];
+  logic [2:0] edge_;
   logic [1:0] rd_col, win_col;
   logic [4:0] pixel;
   bank_req_t  req[9];

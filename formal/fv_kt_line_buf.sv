@@ -19,7 +19,7 @@ module fv_kt_line_buf #(
   input logic [7:0]      win_pad_i,
   input logic            win_wide_i,
   input logic [1:0]      win_col_i,
-  input logic            edge_i[3],
+  input logic [2:0]      edge_i,
   input logic [1:0]      pick_col_i,
   input logic [1:0]      pick_row_i
 );

@@ -115,7 +115,7 @@ module kt_conv
   // ---- sequencer and reader
   logic            rd, rd_masked, rd_done, weights_ready, params_ready, swap, last_tile;
   logic [1:0]      rd_col, win_col;
-  logic            win_edge[3];
+  logic [2:0]      win_edge;
   logic            outside[3];
   token_t          token;
   logic [ObAw-1:0] pixel;
@@ -158,56 +158,47 @@ module kt_conv
   );
 
   // ---- control of a slot, delayed: request (1), words (2), window and array input (3)
-  token_t          token1_q, token2_q, token3_q;
-  logic [ObAw-1:0] pixel1_q, pixel2_q, pixel3_q;
-  logic [1:0]      win_col1_q, win_col2_q, win_col3_q;
-  logic            win_edge1_q[3], win_edge2_q[3], win_edge3_q[3];
-  logic            rd1_q, rd2_q;
-  logic [1:0]      rd_col1_q, rd_col2_q;
-  logic            outside2_q[3];
-  logic            wide1_q, wide2_q, wide3_q, two1_q, two2_q;
-  logic [7:0]      pad1_q, pad2_q, pad3_q, zero1_q, zero2_q, zero3_q;
+  typedef struct packed {
+    logic [ObAw-1:0] pixel;
+    logic [1:0]      win_col;
+    logic [2:0]      win_edge;
+    logic [1:0]      rd_col;
+    logic            wide;  // a read is a whole window ...
+    logic            two;   // ... or two columns
+    logic [7:0]      pad;
+    logic [7:0]      zero;
+  } slot_t;
+
+  token_t     token_q[1:3];
+  logic       rd_q   [1:2];
+  slot_t      slot;
+  slot_t      slot_q [1:3];
+  logic       outside_q[3];  // with the words
+
+  assign slot = '{
+    pixel:    pixel,
+    win_col:  win_col,
+    win_edge: win_edge,
+    rd_col:   rd_col,
+    wide:     cmd_q.mode != Mode3x3,
+    two:      cmd_q.column_stride[1],
+    pad:      cmd_q.pad_value,
+    zero:     cmd_q.weight_zero
+  };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      token1_q <= '0;
-      token2_q <= '0;
-      token3_q <= '0;
-      rd1_q    <= 1'b0;
-      rd2_q    <= 1'b0;
+      token_q <= '{default: '0};
+      rd_q    <= '{default: 1'b0};
     end else begin
-      token1_q <= token;
-      token2_q <= token1_q;
-      token3_q <= token2_q;
-      rd1_q    <= rd;
-      rd2_q    <= rd1_q;
+      token_q <= '{token, token_q[1], token_q[2]};
+      rd_q    <= '{rd, rd_q[1]};
     end
   end
 
   always_ff @(posedge clk_i) begin
-    pixel1_q    <= pixel;
-    pixel2_q    <= pixel1_q;
-    pixel3_q    <= pixel2_q;
-    win_col1_q  <= win_col;
-    win_col2_q  <= win_col1_q;
-    win_col3_q  <= win_col2_q;
-    win_edge1_q <= win_edge;
-    win_edge2_q <= win_edge1_q;
-    win_edge3_q <= win_edge2_q;
-    rd_col1_q   <= rd_col;
-    rd_col2_q   <= rd_col1_q;
-    outside2_q  <= outside;
-    wide1_q     <= cmd_q.mode != Mode3x3;
-    wide2_q     <= wide1_q;
-    wide3_q     <= wide2_q;
-    two1_q      <= cmd_q.column_stride[1];
-    two2_q      <= two1_q;
-    pad1_q      <= cmd_q.pad_value;
-    pad2_q      <= pad1_q;
-    pad3_q      <= pad2_q;
-    zero1_q     <= cmd_q.weight_zero;
-    zero2_q     <= zero1_q;
-    zero3_q     <= zero2_q;
+    slot_q    <= '{slot, slot_q[1], slot_q[2]};
+    outside_q <= outside;
   end
 
   // ---- line buffer
@@ -217,17 +208,17 @@ module kt_conv
     .Cp(Cp)
   ) u_lb (
     .clk_i,
-    .push_pad_i(pad2_q),
-    .push_i    (rd2_q),
-    .wide_i    (wide2_q),
-    .two_i     (two2_q),
-    .col_i     (rd_col2_q),
-    .outside_i (outside2_q),
+    .push_pad_i(slot_q[2].pad),
+    .push_i    (rd_q[2]),
+    .wide_i    (slot_q[2].wide),
+    .two_i     (slot_q[2].two),
+    .col_i     (slot_q[2].rd_col),
+    .outside_i (outside_q),
     .word_i,
-    .win_pad_i (pad3_q),
-    .win_wide_i(wide3_q),
-    .win_col_i (win_col3_q),
-    .edge_i    (win_edge3_q),
+    .win_pad_i (slot_q[3].pad),
+    .win_wide_i(slot_q[3].wide),
+    .win_col_i (slot_q[3].win_col),
+    .edge_i    (slot_q[3].win_edge),
     .act_o     (act)
   );
 
@@ -293,10 +284,10 @@ module kt_conv
   ) u_array (
     .clk_i,
     .rst_ni,
-    .token_i      (token3_q),
-    .pixel_i      (pixel3_q),
+    .token_i      (token_q[3]),
+    .pixel_i      (slot_q[3].pixel),
     .act_i        (act),
-    .weight_zero_i(zero3_q),
+    .weight_zero_i(slot_q[3].zero),
     .load_i       (load_q),
     .load_row_i   (load_row_q),
     .weight_i     (weight),

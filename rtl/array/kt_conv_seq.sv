@@ -42,7 +42,7 @@ module kt_conv_seq
   output kt_array_pkg::token_t token_o,
   output logic [ObAw-1:0] pixel_o,
   output logic [1:0]      win_col_o,   // line buffer column of the window's left column
-  output logic            edge_o [3]   // window columns outside the map
+  output logic [2:0]      edge_o       // window columns outside the map
 );
 
   logic               busy_q;

@@ -17,7 +17,7 @@ module kt_line_buf #(
   input  logic [7:0]        win_pad_i,
   input  logic              win_wide_i,
   input  logic [1:0]        win_col_i,
-  input  logic              edge_i [3],
+  input  logic [2:0]        edge_i,
   output logic signed [7:0] act_o  [Cp*9]  // tap 3 * column + row (column: 3 * group + row), then channel
 );
 
@@ -59,11 +59,11 @@ module kt_line_buf #(
     end
   end
 
-  kt_unpack #(
-    .Cp(Cp)
-  ) u_unpack (
-    .word_i(tap),
-    .byte_o(act_o)
-  );
+  // One assignment per byte, not a loop: the C++ compiler merges the eight byte stores of a word into one.
+  for (genvar t = 0; t < 9; t++) begin : gen_word
+    for (genvar b = 0; b < int'(Cp); b++) begin : gen_byte
+      assign act_o[t*Cp+b] = tap[t][8*b+:8];
+    end
+  end
 
 endmodule
