@@ -12,6 +12,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import tools
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "rtl/control/commands.json"
 COMMAND_BITS = 512
@@ -152,7 +154,7 @@ def make_md(spec, header_bits):
     for c in spec["commands"]:
         out += [f"## {c['op']} {snake(c['name'])} ({c['queue'].upper()} queue)", "",
                 c["about"][0].upper() + c["about"][1:] + ".", ""] + table(c["fields"], header_bits)
-    return "\n".join(out).rstrip() + "\n"
+    return tools.wrapped("\n".join(out).rstrip() + "\n")
 
 
 def main():

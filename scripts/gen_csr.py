@@ -16,6 +16,8 @@ import re
 import sys
 from pathlib import Path
 
+import tools
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "rtl/csr/kaiten.rdl"
 ADDR_BITS = 10
@@ -340,7 +342,7 @@ def make_md(regs):
         out += ["", f"## {group.capitalize()}", "", text(members[0].group), "",
                 "| offset | counter | meaning |", "|---|---|---|"]
         out += [f"| 0x{r.offset:03x} | `{r.path[len(group) + 1:]}` | {r.about} |" for r in members]
-    return "\n".join(out) + "\n"
+    return tools.wrapped("\n".join(out) + "\n")
 
 
 def main():

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from xml.sax.saxutils import escape, quoteattr
 
@@ -233,6 +234,32 @@ def write_between(path, name, text):
     with open(full) as f:
         old = f.read()
     write(full, between(old, name, text))
+
+
+def write_generated(files, check):
+    """Writes {path in the repository: text}; with `check` only says which differ. The exit code of the generator."""
+    stale = []
+    for name, text in files.items():
+        path = os.path.join(ROOT, name)
+        old = None
+        if os.path.exists(path):
+            with open(path) as f:
+                old = f.read()
+        if old == text:
+            continue
+        stale.append(name)
+        if not check:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write(path, text)
+    for name in stale if check else ():
+        print(f"{name} is not what {os.path.basename(sys.argv[0])} writes: run it", file=sys.stderr)
+    return int(check and bool(stale))
+
+
+def wrapped(document):
+    """The document with its prose in lines of at most 120 columns; tables and headings stay as they are."""
+    lines = document.split("\n")
+    return "\n".join(part for line in lines for part in ([line] if line.startswith(("|", "#")) else textwrap.wrap(line, 120) or [""]))
 
 
 def markdown(head, rows):

@@ -55,6 +55,42 @@ def broken_links(path, text, exists, page):
     return broken
 
 
+# Abbreviations that are names: operators, networks, programs, roman numerals, parts of licences.
+NAMES = set("""ADD CONCATENATION COPYRIGHT FILE II III KAIT L0 LFS LICENSE MEAN MNIST MODEL MUL NAME OLD PAD PIL QUANTIZE README
+RESHAPE SOFTMAX SPAN SPLIT STEP SUB TASK US XNNPACK""".split())
+# Pages whose lines are long because a program writes them.
+WIDE = {"CHANGELOG.md", "docs/compiler/operators.md"}
+COLUMNS, WORDS = 120, 120
+
+
+def abbreviations(text):
+    text = re.sub(r"`[^`\n]*`", "", without_code(text))
+    return set(re.findall(r"(?<![\w/.-])[A-Z][A-Z0-9]+(?![\w-])", re.sub(r"\]\([^)]*\)", "", text)))
+
+
+def prose(text):
+    """(line number, lines) of every paragraph and list item outside of tables, headings and code."""
+    found, lines, start, code = [], [], 0, False
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = line.startswith("```")
+        code ^= fence
+        outside = fence or code or not line.strip() or line.startswith(("|", "#", "<", "!["))
+        if lines and (outside or re.match(r"\s*(?:[-*]|\d+\.) ", line)):
+            found.append((start, lines))
+            lines = []
+        if not outside:
+            if not lines:
+                start = number
+            lines.append(line)
+    return found + ([(start, lines)] if lines else [])
+
+
+def hard_to_read(text):
+    """Line numbers of prose with long lines, and of long paragraphs."""
+    return [start for start, lines in prose(text)
+            if any(len(line) > COLUMNS for line in lines) or sum(len(line.split()) for line in lines) > WORDS]
+
+
 class Documents(unittest.TestCase):
     def test_every_link_leads_somewhere(self):
         for path in tracked("*.md"):
@@ -92,6 +128,31 @@ class Documents(unittest.TestCase):
                 continue
             for name in re.findall(r"\bkt_[a-z]\w+", read(path)):
                 self.assertTrue(name in known, f"{path} mentions {name}")
+
+    def test_every_abbreviation_is_in_the_glossary(self):
+        glossary = set(re.findall(r"[A-Z][A-Z0-9]+", read("docs/glossary.md")))
+        for path in tracked("README.md", "CONTRIBUTING.md", "docs/*.md", "formal/*.md", "fpga/*.md"):
+            for name in sorted(abbreviations(read(path)) - NAMES):
+                self.assertTrue(name in glossary, f"{path} uses {name}, which docs/glossary.md does not explain")
+
+    def test_abbreviations_are_found(self):
+        self.assertEqual(abbreviations("The DPE of `XYZ` and [SB](AB.md), ZVC-like, CONV_2D, A.\n```\nQQ\n```\n"), {"DPE", "SB"})
+
+    def test_instances_that_documents_mention_exist(self):
+        known = set()
+        for path in tracked("rtl/*.sv"):
+            known.update(re.findall(r"\b(?:u|g|gen)_\w+", read(path)))
+        for path in tracked("docs/*.md", "README.md"):
+            for name in re.findall(r"`((?:u|g|gen)_\w+)`", read(path)):
+                self.assertTrue(name in known, f"{path} mentions {name}")
+
+    def test_prose_can_be_read(self):
+        for path in tracked("*.md"):
+            if path not in WIDE:
+                self.assertEqual(hard_to_read(read(path)), [], f"{path}: lines of long paragraphs")
+
+    def test_long_lines_and_paragraphs_are_found(self):
+        self.assertEqual(hard_to_read("a b\n\n" + "x" * 121 + "\n\n| " + "x" * 121 + " |\n\n" + "word\n" * 121 + "\n- a\n- b\n"), [3, 7])
 
 
 if __name__ == "__main__":
