@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the table of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
+"""Writes the tables of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
 the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by whole programs (docs/data/system_mutants.json), and its
-coverage (docs/data/coverage.json).
+coverage (docs/data/coverage.json); and for every unit of the software the tests that include it.
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
@@ -141,6 +141,88 @@ def table():
     return tools.markdown(["block", "module", "block test", "proof", "killed by proof", "killed by programs", "coverage %"], rows)
 
 
+def units():
+    """{unit of sw/, "graph/quantize": the headers that it includes}, and those that have a header of their own"""
+    found_units, with_header = {}, set()
+    for path in found("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
+        name = re.sub(r"\.(h|cpp|h\.in|cpp\.in|in)$", "", os.path.relpath(path, os.path.join(tools.ROOT, "sw")))
+        name = name if os.path.sep in name else f"./{name}"
+        if path.endswith(".h"):
+            with_header.add(name)
+        found_units.setdefault(name, set()).update(re.findall(r'^#include "([^"]+)\.h"', read(path), re.M))
+    return {name: headers - {name} for name, headers in found_units.items()}, with_header
+
+
+def included_by_tests(names):
+    """{unit: tests that include its header, themselves or by a header of tests/}"""
+    def headers(path, seen):
+        for name in re.findall(r'^#include "([^"]+)\.h"', read(path), re.M):
+            for base in ("", os.path.dirname(path) + "/"):
+                inner = f"{base}{name}.h"
+                if inner.startswith("tests/") and inner not in seen and os.path.exists(os.path.join(tools.ROOT, inner)):
+                    seen.add(inner)
+                    yield from headers(inner, seen)
+            yield name
+
+    tests_of = {}
+    for path in found("tests/sw/**/*_test.cpp", "tests/models/*_test.cpp", "tests/system/*_test.cpp", "tests/fuzz/fuzz_*.cpp"):
+        for name in set(headers(path, set())) & names:
+            tests_of.setdefault(name, set()).add(stem(path))
+    for path in found("tests/cli/*_test.py"):
+        for command in set(re.findall(r'(?:run\(KAITEN, |refused\(|COMMAND = )"([a-z]+)"', read(path))):
+            if f"cli/{command}" in names:
+                tests_of.setdefault(f"cli/{command}", set()).add(stem(path) + ".py")
+    return tests_of
+
+
+def climb(names, users, tests_of):
+    """(the nearest units that include one of these and that tests include, all units passed on the way)"""
+    seen, ring = set(names), set(names)
+    while ring:
+        ring = set().union(*(users.get(u, set()) for u in ring)) - seen
+        seen |= ring
+        if any(u in tests_of for u in ring):
+            return sorted(u for u in ring if u in tests_of), seen
+    return [], seen
+
+
+def through(name, all_units, with_header, users, tests_of):
+    """The nearest units with tests whose part this one is."""
+    def declared(u):  # headers of the same folder: a source without one of its own implements what they declare
+        return {h for h in all_units[u] if h.split("/")[0] == name.split("/")[0]}
+
+    near = {name} if name in with_header else declared(name)
+    tested, seen = climb(near, users, tests_of)
+    if near & set(tests_of) or tested:
+        return sorted(near & set(tests_of)) or tested
+    sources = set().union(*(declared(u) for u in seen | {name} if u in all_units)) & set(tests_of)
+    front = "/".join(2 * [name.split("/")[0]])  # the header that declares what a folder is for
+    return [front] if front in sources else sorted(sources)
+
+
+def software_table():
+    all_units, with_header = units()
+    tests_of = included_by_tests(set(all_units))
+    users = {}
+    for name, headers in all_units.items():
+        for header in headers:
+            users.setdefault(header, set()).add(name)
+    rows = []
+    for name in sorted(all_units):
+        folder, unit = os.path.split(name)
+        own = {t for t in tests_of.get(name, ()) if t in (f"{unit}_test", f"{unit}_test.py", f"fuzz_{unit}")}
+        others = sorted(tests_of.get(name, set()) - own)
+        listing = ", ".join(f"`{t}`" for t in sorted(own))
+        if others:
+            more = ", ".join(f"`{t}`" for t in others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            listing += ("; in " if listing else "in ") + more
+        if not listing:
+            tested = through(name, all_units, with_header, users, tests_of)
+            listing = "through " + ", ".join(f"`{u}`" for u in tested[:3]) if tested else "-"
+        rows.append([folder, f"`{unit}`", listing])
+    return tools.markdown(["folder", "unit", "tests"], rows)
+
+
 def summary(path):
     with open(path) as f:
         steps = json.load(f)["steps"]
@@ -151,12 +233,12 @@ def summary(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The table of docs/verification/overview.md.")
+    parser = argparse.ArgumentParser(description="The tables of docs/verification/overview.md.")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--summary", metavar="FILE")
     args = parser.parse_args()
     old = read(DOCS)
-    new = tools.between(old, "table", table())
+    new = tools.between(tools.between(old, "table", table()), "software", software_table())
     if args.summary:
         new = tools.between(new, "check-long", summary(args.summary))
     if args.check:
