@@ -35,23 +35,14 @@ module fv_kt_scoreboard
 
   logic       cmd_ready, peek, active;
   logic [3:0] valid;
-  index_t     index[4];
-  logic [3:0] load_op, vector_op;
-  logic [BodyBits-1:0] body[4];
+  command_t   issue[4];
   kt_scoreboard #(
     .QueueDepth(QueueDepth)
   ) dut (
     .clk_i, .rst_ni, .start_i, .stop_i,
     .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_index_i(index_i),
-    .load_valid_o(valid[0]), .load_ready_i(ready_i[0]), .load_op_o(load_op), .load_cmd_o(body[0]), .load_index_o(index[0]),
-    .load_done_i(done_i[0]),
-    .conv_valid_o(valid[1]), .conv_ready_i(ready_i[1]), .conv_peek_o(peek), .conv_cmd_o(body[1]), .conv_index_o(index[1]),
-    .conv_done_i(done_i[1]),
-    .vector_valid_o(valid[2]), .vector_ready_i(ready_i[2]), .vector_op_o(vector_op), .vector_cmd_o(body[2]), .vector_index_o(index[2]),
-    .vector_done_i(done_i[2]),
-    .store_valid_o(valid[3]), .store_ready_i(ready_i[3]), .store_cmd_o(body[3]), .store_index_o(index[3]),
-    .store_done_i(done_i[3]),
-    .queued_o(), .offered_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
+    .issue_valid_o(valid), .issue_ready_i(ready_i), .issue_o(issue), .done_i, .conv_peek_o(peek),
+    .queued_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
   );
 
   `include "fv_commands.svh"
@@ -114,9 +105,8 @@ module fv_kt_scoreboard
     for (int unsigned c = 0; c < 4; c++) if (waits_q[c] > done_q[c]) waits_hold = 1'b0;
   end
   `FV_ASSERT(a_waits, !(on && start_here) || waits_hold)
-  `FV_ASSERT(a_number, !(on && start_here) || index[queue_q] == index_q)
-  `FV_ASSERT(a_body, !(on && start_here) || (body[queue_q] == {BodyBits{body_q}} && (queue_q != 2'd0 || load_op == op_q) &&
-             (queue_q != 2'd2 || vector_op == op_q)))
+  `FV_ASSERT(a_number, !(on && start_here) || issue[queue_q].index == index_q)
+  `FV_ASSERT(a_body, !(on && start_here) || (issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q))
   for (genvar q = 0; q < 4; q++) begin : g_claims
     logic holds;
     always_comb begin
@@ -159,11 +149,11 @@ module fv_kt_scoreboard
              pushed_q[queue_q] == order_q + count_t'(back) && order_q < pushed_q[queue_q]))
   `FV_ASSERT(i_ring, !(followed && !at_head) ||
              (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
-              dut.memory[{queue_q, place_q[SlotW-1:0]}].index == index_q &&
-              dut.memory[{queue_q, place_q[SlotW-1:0]}].op == op_q &&
-              dut.memory[{queue_q, place_q[SlotW-1:0]}].body == {BodyBits{body_q}}))
-  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && index[queue_q] == index_q &&
-             body[queue_q] == {BodyBits{body_q}} && (queue_q != 2'd0 || load_op == op_q) && (queue_q != 2'd2 || vector_op == op_q)))
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].command.index == index_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].command.op == op_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].command.body == {BodyBits{body_q}}))
+  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && issue[queue_q].index == index_q &&
+             issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q))
   `FV_ASSERT(i_queue, !followed || queue_q == queue_of(op_q))
 
   `FV_COVER(c_start, on && start_here && waits_q[0] == 20'd1 && waits_q[1] == 20'd1 && queue_q == 2'd3)

@@ -21,7 +21,7 @@ module fv_kt_store
   input logic                cmd_valid_i,
   input logic [BodyBits-1:0] cmd_i,
   input index_t              cmd_index_i,
-  input logic                array_valid_i,
+  input logic                conv_valid_i,
   input logic [15:0]         array_i,
   input logic                vector_valid_i,
   input logic [23:0]         vector_i,
@@ -39,10 +39,11 @@ module fv_kt_store
     for (int unsigned i = 0; i < 2; i++) array[i] = array_i[8*i+:8];
     for (int unsigned i = 0; i < 3; i++) vector[i] = vector_i[8*i+:8];
   end
-  logic cmd_ready, done, busy, array_ready, vector_ready, req_valid, data_valid, error, written;
+  logic cmd_ready, done, busy, conv_ready, vector_ready, req_valid, data_valid, error, written;
   logic [AddrW-1:0]  req_addr;
   logic [BytesW-1:0] req_bytes, written_bytes;
   logic [31:0]       data;
+  engine_error_t     report;
   index_t            error_index;
   kt_store #(
     .Kp    (2),
@@ -57,13 +58,12 @@ module fv_kt_store
     .base_i        (base),
     .cmd_valid_i,
     .cmd_ready_o   (cmd_ready),
-    .cmd_i,
-    .cmd_index_i,
+    .cmd_i         ({cmd_index_i, OpStore, cmd_i}),
     .done_o        (done),
     .busy_o        (busy),
-    .array_valid_i,
-    .array_ready_o (array_ready),
-    .array_word_i  (array),
+    .conv_valid_i,
+    .conv_ready_o  (conv_ready),
+    .conv_word_i   (array),
     .vector_valid_i,
     .vector_ready_o(vector_ready),
     .vector_word_i (vector),
@@ -76,12 +76,14 @@ module fv_kt_store
     .data_o        (data),
     .wr_done_i,
     .wr_error_i,
-    .error_o       (error),
-    .error_index_o (error_index),
+    .error_o       (report),
     .written_o     (written),
     .written_bytes_o(written_bytes)
   );
   `include "fv_reset.svh"
+
+  assign error       = report.bus;
+  assign error_index = report.index;
 
   store_t cmd;
   assign cmd = store_t'(cmd_i);
@@ -102,8 +104,8 @@ module fv_kt_store
   logic [2:0] commands_q, dones_q;            // taken, done
   logic       open_q;                         // the command's pixels are not all taken
   wire take_cmd = cmd_valid_i && cmd_ready;
-  wire array_take = array_valid_i && array_ready, vector_take = vector_valid_i && vector_ready;
-  wire take = array_take || vector_take;
+  wire conv_take = conv_valid_i && conv_ready, vector_take = vector_valid_i && vector_ready;
+  wire take = conv_take || vector_take;
   wire last_segment = 32'(segment_q) + 1 == 32'(c_q.segments);
   wire row_end = 32'(column_q) + 1 == 32'(c_q.columns);
   wire segment_end = row_end && 32'(row_q) + 1 == 32'(c_q.rows);
@@ -228,7 +230,7 @@ module fv_kt_store
   `FV_ASSERT(a_beats, missing <= 6'd3)
   `FV_ASSERT(a_all, dut.tail_q || data_valid || taken_q != '0 || out_q == beats_q)
   `FV_ASSERT(a_hold, !hold_q || (data_valid && data == held_q))
-  `FV_ASSERT(a_stream, !(array_ready && vector_ready) && (!array_ready || !c_q.from_vector) &&
+  `FV_ASSERT(a_stream, !(conv_ready && vector_ready) && (!conv_ready || !c_q.from_vector) &&
                        (!vector_ready || c_q.from_vector) && (!take || open_q))
   wire [BytesW-1:0] row_bytes = times(c_q.columns[1:0], 12'(bytes));
   `FV_ASSERT(a_request_in, dut.u_requests.in_valid_i == (take && column_q == '0) &&

@@ -13,11 +13,11 @@ module fv_kt_stream_buf
 ) (
   input logic       clk_i,
   input logic       rst_ni,
-  input logic       array_we_i, vector_valid_i, load_valid_i,
-  input bank_req_t  array_req_i [2],
+  input logic       conv_we_i, vector_valid_i, load_valid_i,
+  input bank_req_t  conv_req_i [2],
   input bank_req_t  vector_req_i[3],
   input bank_req_t  load_req_i  [2],
-  input logic [Cp*8-1:0] array_word_i [2],
+  input logic [Cp*8-1:0] conv_word_i [2],
   input logic [Cp*8-1:0] vector_word_i[3],
   input logic [Cp*8-1:0] load_word_i  [2],
   input bank_req_t  rd_req_i    [9],
@@ -35,9 +35,9 @@ module fv_kt_stream_buf
   assign vector_we = vector_valid_i && vector_grant;
 `endif
 
-  kt_stream_buf #(.Cp(Cp), .Depth(Depth), .ArrayWords(2), .LoadWords(2)) dut (
+  kt_stream_buf #(.Cp(Cp), .Depth(Depth), .ConvWords(2), .LoadWords(2)) dut (
     .clk_i, .rst_ni,
-    .array_we_i(array_we_i && rst_ni), .array_req_i, .array_word_i,
+    .conv_we_i(conv_we_i && rst_ni), .conv_req_i, .conv_word_i,
     .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_req_i, .vector_word_i,
     .load_grant_o(load_grant), .load_valid_i(load_valid_i && rst_ni), .load_req_i, .load_word_i,
     .rd_req_i, .word_o(word)
@@ -50,7 +50,7 @@ module fv_kt_stream_buf
   function automatic logic exists(bank_req_t t);
     return !t.en || t.bank < 4'd9;
   endfunction
-  `FV_ASSUME(m_array, two(array_req_i[0], array_req_i[1]) && exists(array_req_i[0]) && exists(array_req_i[1]))
+  `FV_ASSUME(m_array, two(conv_req_i[0], conv_req_i[1]) && exists(conv_req_i[0]) && exists(conv_req_i[1]))
   `FV_ASSUME(m_load, two(load_req_i[0], load_req_i[1]) && exists(load_req_i[0]) && exists(load_req_i[1]))
   `FV_ASSUME(m_vector, two(vector_req_i[0], vector_req_i[1]) && two(vector_req_i[0], vector_req_i[2]) && two(vector_req_i[1], vector_req_i[2])
              && exists(vector_req_i[0]) && exists(vector_req_i[1]) && exists(vector_req_i[2]))
@@ -70,7 +70,7 @@ module fv_kt_stream_buf
   // Which of LOAD's words are written now: what is not yet and finds its bank free.
   function automatic logic taken(bank_req_t t);
     taken = 1'b0;
-    for (int unsigned a = 0; a < 2; a++) if (array_we_i && !two(array_req_i[a], t)) taken = 1'b1;
+    for (int unsigned a = 0; a < 2; a++) if (conv_we_i && !two(conv_req_i[a], t)) taken = 1'b1;
     for (int unsigned v = 0; v < 3; v++) if (vector_we && !two(vector_req_i[v], t)) taken = 1'b1;
   endfunction
   logic [1:0] done_q, load_we;
@@ -122,7 +122,7 @@ module fv_kt_stream_buf
     value = '0;
     for (int unsigned w = 0; w < 2; w++) if (load_we[w] && here(load_req_i[w])) begin hit = 1'b1; value = load_word_i[w]; end
     if (vector_we) for (int unsigned w = 0; w < 3; w++) if (here(vector_req_i[w])) begin hit = 1'b1; value = vector_word_i[w]; end
-    if (array_we_i) for (int unsigned w = 0; w < 2; w++) if (here(array_req_i[w])) begin hit = 1'b1; value = array_word_i[w]; end
+    if (conv_we_i) for (int unsigned w = 0; w < 2; w++) if (here(conv_req_i[w])) begin hit = 1'b1; value = conv_word_i[w]; end
   end
   logic       on, was_on_q, hit1_q, known_q;
   logic [Cp*8-1:0] value1_q, stored_q;
@@ -175,17 +175,17 @@ module fv_kt_stream_buf
     clash = 1'b0;
     for (int unsigned v = 0; v < 3; v++) begin
       for (int unsigned w = 0; w < 2; w++) begin
-        if (vector_we && array_we_i && vector_req_i[v].en && !two(vector_req_i[v], array_req_i[w])) clash = 1'b1;
+        if (vector_we && conv_we_i && vector_req_i[v].en && !two(vector_req_i[v], conv_req_i[w])) clash = 1'b1;
         if (vector_we && vector_req_i[v].en && dut.load_writes[vector_req_i[v].bank]) clash = 1'b1;
       end
     end
     for (int unsigned a = 0; a < 2; a++) begin
-      if (array_we_i && array_req_i[a].en && dut.load_writes[array_req_i[a].bank]) clash = 1'b1;
+      if (conv_we_i && conv_req_i[a].en && dut.load_writes[conv_req_i[a].bank]) clash = 1'b1;
     end
   end
   `FV_ASSERT(a_clash, !on || !clash)
 
-  `FV_COVER(c_three, on && array_we_i && vector_we && load_we[0] && array_req_i[0].en && vector_req_i[0].en)
+  `FV_COVER(c_three, on && conv_we_i && vector_we && load_we[0] && conv_req_i[0].en && vector_req_i[0].en)
   `FV_COVER(c_parts, on && load_valid_i && load_grant && done_q[0] && load_we[1])
   `FV_COVER(c_read, on && read_q && known1_q && expect_q == 'h5aa5 && access_q == 4'd8)
 endmodule

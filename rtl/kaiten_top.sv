@@ -2,7 +2,7 @@
 // CONV engine (DPE array) and VECTOR engine. docs/hardware/overview.md explains the blocks and how they meet.
 //
 // Ports: one AXI4-Lite slave for the registers, one AXI4 master for everything else, one level interrupt.
-// The signals watch_array, watch_vector and their words let the test bench see every result; they drive nothing.
+// The signals watch_conv, watch_vector and their words let the test bench see every result; they drive nothing.
 module kaiten_top
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -84,7 +84,7 @@ module kaiten_top
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
   // Results in flight behind a credit: the slot's way to the last lane, and what fits a power of two
-  localparam int unsigned ArrayFifo  = 2 ** $clog2(Kp + 12);
+  localparam int unsigned ConvFifo  = 2 ** $clog2(Kp + 12);
   localparam int unsigned VectorFifo = 32;
 
   // ---- registers and control
@@ -135,17 +135,12 @@ module kaiten_top
   logic [AddrW-1:0]    fetch_req_addr;
   logic [BytesW-1:0]   fetch_req_bytes;
   logic [AxiW-1:0]     fetch_rsp_data;
-  logic                load_valid, load_ready, load_done, load_error;
-  logic [3:0]          load_op, vector_op;
-  logic [BodyBits-1:0] load_cmd, conv_cmd, vector_cmd, store_cmd;
-  index_t              load_index, conv_index, vector_index, store_index, load_error_index, store_error_index;
-  logic                load_illegal, load_corrupt;
-  logic [9:0]          load_corrupt_row;
-  logic                conv_valid, conv_ready, conv_peek, conv_done;
-  logic                vector_valid, vector_ready, vector_done;
-  logic                store_valid, store_ready, store_done, store_error;
-  logic                fetch_axi_error, load_axi_error, store_axi_error;
-  logic [1:0]          fetch_axi_resp, load_axi_resp, store_axi_resp;
+  logic [Queues-1:0]   cmd_valid, cmd_ready, cmd_done;
+  command_t            cmd[Queues];
+  logic                conv_peek;
+  engine_error_t       load_error, store_error;
+  logic [Masters-1:0]  axi_error;
+  logic [1:0]          axi_resp[Masters];
   logic                axi_idle;
 
   kt_control #(
@@ -154,99 +149,72 @@ module kaiten_top
   ) u_control (
     .clk_i,
     .rst_ni,
-    .start_i            (start),
-    .soft_reset_i       (soft_reset),
-    .settings_i         (settings),
-    .status_o           (status),
-    .events_o           (control_events),
-    .axi_idle_i         (axi_idle),
-    .axi_halt_o         (axi_halt),
-    .engine_rst_no      (rst_n),
-    .fetch_clk_o        (fetch_clk),
-    .fetch_busy_i       (fetch_busy),
-    .fetch_req_valid_o  (fetch_req_valid),
-    .fetch_req_ready_i  (fetch_req_ready),
-    .fetch_req_addr_o   (fetch_req_addr),
-    .fetch_req_bytes_o  (fetch_req_bytes),
-    .fetch_rsp_valid_i  (fetch_rsp_valid),
-    .fetch_rsp_ready_o  (fetch_rsp_ready),
-    .fetch_rsp_data_i   (fetch_rsp_data),
-    .fetch_rsp_error_i  (fetch_rsp_error),
-    .load_valid_o       (load_valid),
-    .load_ready_i       (load_ready),
-    .load_op_o          (load_op),
-    .load_cmd_o         (load_cmd),
-    .load_index_o       (load_index),
-    .load_done_i        (load_done),
-    .load_error_i       (load_error),
-    .load_error_index_i (load_error_index),
-    .load_illegal_i     (load_illegal),
-    .load_corrupt_i     (load_corrupt),
-    .load_corrupt_row_i (load_corrupt_row),
-    .conv_valid_o       (conv_valid),
-    .conv_ready_i       (conv_ready),
-    .conv_peek_o        (conv_peek),
-    .conv_cmd_o         (conv_cmd),
-    .conv_index_o       (conv_index),
-    .conv_done_i        (conv_done),
-    .vector_valid_o     (vector_valid),
-    .vector_ready_i     (vector_ready),
-    .vector_op_o        (vector_op),
-    .vector_cmd_o       (vector_cmd),
-    .vector_index_o     (vector_index),
-    .vector_done_i      (vector_done),
-    .store_valid_o      (store_valid),
-    .store_ready_i      (store_ready),
-    .store_cmd_o        (store_cmd),
-    .store_index_o      (store_index),
-    .store_done_i       (store_done),
-    .store_error_i      (store_error),
-    .store_error_index_i(store_error_index),
-    .fetch_axi_error_i  (fetch_axi_error),
-    .fetch_axi_resp_i   (fetch_axi_resp),
-    .load_axi_error_i   (load_axi_error),
-    .load_axi_resp_i    (load_axi_resp),
-    .store_axi_error_i  (store_axi_error),
-    .store_axi_resp_i   (store_axi_resp)
+    .start_i          (start),
+    .soft_reset_i     (soft_reset),
+    .settings_i       (settings),
+    .status_o         (status),
+    .events_o         (control_events),
+    .axi_idle_i       (axi_idle),
+    .axi_halt_o       (axi_halt),
+    .engine_rst_no    (rst_n),
+    .fetch_clk_o      (fetch_clk),
+    .fetch_busy_i     (fetch_busy),
+    .fetch_req_valid_o(fetch_req_valid),
+    .fetch_req_ready_i(fetch_req_ready),
+    .fetch_req_addr_o (fetch_req_addr),
+    .fetch_req_bytes_o(fetch_req_bytes),
+    .fetch_rsp_valid_i(fetch_rsp_valid),
+    .fetch_rsp_ready_o(fetch_rsp_ready),
+    .fetch_rsp_data_i (fetch_rsp_data),
+    .fetch_rsp_error_i(fetch_rsp_error),
+    .issue_valid_o    (cmd_valid),
+    .issue_ready_i    (cmd_ready),
+    .issue_o          (cmd),
+    .done_i           (cmd_done),
+    .conv_peek_o      (conv_peek),
+    .load_error_i     (load_error),
+    .store_error_i    (store_error),
+    .axi_error_i      (axi_error),
+    .axi_resp_i       (axi_resp)
   );
 
   // ---- clocks of the engines; a bus master and a result writer run with their engine
   logic load_clk, conv_clk, vector_clk, store_clk;
-  logic wb_we, vwb_we, zsb_array_we, zsb_vector_we;
+  logic wb_we, vwb_we, zsb_conv_we, zsb_vector_we;
 
   kt_engine_clk u_load_clk (
     .clk_i,
     .rst_ni (rst_n),
-    .wake_i (load_valid),
-    .start_i(load_valid && load_ready),
-    .done_i (load_done),
+    .wake_i (cmd_valid[QLoad]),
+    .start_i(cmd_valid[QLoad] && cmd_ready[QLoad]),
+    .done_i (cmd_done[QLoad]),
     .clk_o  (load_clk)
   );
 
   kt_engine_clk u_conv_clk (
     .clk_i,
     .rst_ni (rst_n),
-    .wake_i (conv_peek || conv_valid || wb_we || zsb_array_we),
-    .start_i(conv_valid && conv_ready),
-    .done_i (conv_done),
+    .wake_i (conv_peek || cmd_valid[QConv] || wb_we || zsb_conv_we),
+    .start_i(cmd_valid[QConv] && cmd_ready[QConv]),
+    .done_i (cmd_done[QConv]),
     .clk_o  (conv_clk)
   );
 
   kt_engine_clk u_vector_clk (
     .clk_i,
     .rst_ni (rst_n),
-    .wake_i (vector_valid || vwb_we || zsb_vector_we),
-    .start_i(vector_valid && vector_ready),
-    .done_i (vector_done),
+    .wake_i (cmd_valid[QVector] || vwb_we || zsb_vector_we),
+    .start_i(cmd_valid[QVector] && cmd_ready[QVector]),
+    .done_i (cmd_done[QVector]),
     .clk_o  (vector_clk)
   );
 
   kt_engine_clk u_store_clk (
     .clk_i,
     .rst_ni (rst_n),
-    .wake_i (store_valid),
-    .start_i(store_valid && store_ready),
-    .done_i (store_done),
+    .wake_i (cmd_valid[QStore]),
+    .start_i(cmd_valid[QStore] && cmd_ready[QStore]),
+    .done_i (cmd_done[QStore]),
     .clk_o  (store_clk)
   );
 
@@ -292,8 +260,8 @@ module kaiten_top
     .rsp_last_o  (fetch_rsp_last),
     .rsp_error_o (fetch_rsp_error),
     .busy_o      (fetch_busy),
-    .error_o     (fetch_axi_error),
-    .error_resp_o(fetch_axi_resp),
+    .error_o     (axi_error[MasterFetch]),
+    .error_resp_o(axi_resp[MasterFetch]),
     .ar_valid_o  (fetch_ar_valid),
     .ar_ready_i  (fetch_ar_ready),
     .ar_addr_o   (fetch_ar_addr),
@@ -322,8 +290,8 @@ module kaiten_top
     .rsp_last_o  (load_rsp_last),
     .rsp_error_o (load_rsp_error),
     .busy_o      (load_busy),
-    .error_o     (load_axi_error),
-    .error_resp_o(load_axi_resp),
+    .error_o     (axi_error[MasterLoad]),
+    .error_resp_o(axi_resp[MasterLoad]),
     .ar_valid_o  (load_ar_valid),
     .ar_ready_i  (load_ar_ready),
     .ar_addr_o   (load_ar_addr),
@@ -390,8 +358,8 @@ module kaiten_top
     .data_i      (wr_data),
     .busy_o      (wr_busy),
     .done_o      (wr_done),
-    .error_o     (store_axi_error),
-    .error_resp_o(store_axi_resp),
+    .error_o     (axi_error[MasterStore]),
+    .error_resp_o(axi_resp[MasterStore]),
     .aw_valid_o  (aw_valid),
     .aw_ready_i  (aw_ready),
     .aw_id_o     (axi_aw_id_o),
@@ -460,12 +428,10 @@ module kaiten_top
     .rst_ni         (rst_n),
     .base_i         (base),
     .wb_split_i     (wb_split),
-    .cmd_valid_i    (load_valid),
-    .cmd_ready_o    (load_ready),
-    .op_i           (load_op),
-    .cmd_i          (load_cmd),
-    .cmd_index_i    (load_index),
-    .done_o         (load_done),
+    .cmd_valid_i    (cmd_valid[QLoad]),
+    .cmd_ready_o    (cmd_ready[QLoad]),
+    .cmd_i          (cmd[QLoad]),
+    .done_o         (cmd_done[QLoad]),
     .busy_o         (load_engine_busy),
     .req_valid_o    (load_req_valid),
     .req_ready_i    (load_req_ready),
@@ -489,15 +455,11 @@ module kaiten_top
     .vwb_en_o       (vwb_we),
     .weights_addr_o (weights_addr),
     .weights_o      (weights),
-    .zsb_array_en_o (zsb_array_we),
+    .zsb_conv_en_o  (zsb_conv_we),
     .zsb_vector_en_o(zsb_vector_we),
     .param_addr_o   (param_addr),
     .param_o        (param),
     .error_o        (load_error),
-    .illegal_o      (load_illegal),
-    .error_index_o  (load_error_index),
-    .corrupt_o      (load_corrupt),
-    .corrupt_row_o  (load_corrupt_row),
     .read_rows_o    (read_rows),
     .read_weights_o (read_weights),
     .read_params_o  (read_params),
@@ -510,10 +472,10 @@ module kaiten_top
   bank_req_t       sb_rd_req[9], vb_rd_req[9];
   logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
 
-  logic            array_start, array_ready, array_take, array_credit, array_valid;
-  out_cmd_t        array_cmd;
-  logic [Cp*8-1:0] array_result[Words];
-  logic            array_active, array_busy, array_no_weights, array_no_output;
+  logic            conv_start, conv_out_ready, conv_take, conv_credit, conv_out_valid;
+  out_cmd_t        conv_out_cmd;
+  logic [Cp*8-1:0] conv_result[Words];
+  logic            conv_active, conv_busy, conv_no_weights, conv_no_output;
 
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow)
@@ -521,65 +483,64 @@ module kaiten_top
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),
     .cmd_peek_i    (conv_peek),
-    .cmd_valid_i   (conv_valid),
-    .cmd_ready_o   (conv_ready),
-    .cmd_i         (conv_cmd),
-    .cmd_index_i   (conv_index),
+    .cmd_valid_i   (cmd_valid[QConv]),
+    .cmd_ready_o   (cmd_ready[QConv]),
+    .cmd_i         (cmd[QConv]),
     .wb_split_i    (wb_split),
     .wb_we_i       (wb_we),
     .wb_addr_i     (weights_addr),
     .wb_data_i     (weights),
-    .zsb_we_i      (zsb_array_we),
+    .zsb_we_i      (zsb_conv_we),
     .zsb_addr_i    (param_addr),
     .zsb_data_i    (param),
     .rd_req_o      (sb_rd_req),
     .word_i        (sb_rd_word),
-    .out_start_o   (array_start),
-    .out_cmd_o     (array_cmd),
-    .out_ready_i   (array_ready),
-    .out_take_o    (array_take),
-    .out_credit_i  (array_credit),
-    .out_valid_o   (array_valid),
-    .out_word_o    (array_result),
-    .busy_o        (array_busy),
-    .active_o      (array_active),
-    .wait_weights_o(array_no_weights),
-    .wait_output_o (array_no_output)
+    .out_start_o   (conv_start),
+    .out_cmd_o     (conv_out_cmd),
+    .out_ready_i   (conv_out_ready),
+    .out_take_o    (conv_take),
+    .out_credit_i  (conv_credit),
+    .out_valid_o   (conv_out_valid),
+    .out_word_o    (conv_result),
+    .busy_o        (conv_busy),
+    .active_o      (conv_active),
+    .wait_weights_o(conv_no_weights),
+    .wait_output_o (conv_no_output)
   );
 
-  bank_req_t       array_sb_req[Words], array_vb_req[Words];
-  logic            array_sb_we, array_vb_we, array_st_valid, array_st_ready;
-  logic [Cp*8-1:0] array_word[Words] /* verilator public_flat_rd */;
-  watch_t          watch_array /* verilator public_flat_rd */;
+  bank_req_t       conv_sb_req[Words], conv_vb_req[Words];
+  logic            conv_sb_we, conv_vb_we, conv_st_valid, conv_st_ready;
+  logic [Cp*8-1:0] conv_word[Words] /* verilator public_flat_rd */;
+  watch_t          watch_conv /* verilator public_flat_rd */;
   // the array has the highest priority at the banks
   /* verilator lint_off UNUSEDSIGNAL */
-  logic            array_blocked;
+  logic            conv_blocked;
   /* verilator lint_on UNUSEDSIGNAL */
 
   kt_result_writer #(
-    .Cp(Cp), .Words(Words), .Depth(ArrayFifo)
-  ) u_array_writer (
+    .Cp(Cp), .Words(Words), .Depth(ConvFifo)
+  ) u_conv_writer (
     .clk_i     (conv_clk),
     .rst_ni    (rst_n),
-    .start_i   (array_start),
-    .cmd_i     (array_cmd),
-    .ready_o   (array_ready),
-    .done_o    (conv_done),
-    .take_i    (array_take),
-    .credit_o  (array_credit),
-    .valid_i   (array_valid),
-    .word_i    (array_result),
-    .sb_req_o  (array_sb_req),
+    .start_i   (conv_start),
+    .cmd_i     (conv_out_cmd),
+    .ready_o   (conv_out_ready),
+    .done_o    (cmd_done[QConv]),
+    .take_i    (conv_take),
+    .credit_o  (conv_credit),
+    .valid_i   (conv_out_valid),
+    .word_i    (conv_result),
+    .sb_req_o  (conv_sb_req),
     .sb_grant_i(1'b1),
-    .sb_we_o   (array_sb_we),
-    .vb_req_o  (array_vb_req),
+    .sb_we_o   (conv_sb_we),
+    .vb_req_o  (conv_vb_req),
     .vb_grant_i(1'b1),
-    .vb_we_o   (array_vb_we),
-    .st_valid_o(array_st_valid),
-    .st_ready_i(array_st_ready),
-    .word_o    (array_word),
-    .blocked_o (array_blocked),
-    .watch_o   (watch_array)
+    .vb_we_o   (conv_vb_we),
+    .st_valid_o(conv_st_valid),
+    .st_ready_i(conv_st_ready),
+    .word_o    (conv_word),
+    .blocked_o (conv_blocked),
+    .watch_o   (watch_conv)
   );
 
   // ---- VECTOR engine and its results
@@ -592,11 +553,9 @@ module kaiten_top
   ) u_vector (
     .clk_i       (vector_clk),
     .rst_ni      (rst_n),
-    .cmd_valid_i (vector_valid),
-    .cmd_ready_o (vector_ready),
-    .op_i        (vector_op),
-    .cmd_i       (vector_cmd),
-    .cmd_index_i (vector_index),
+    .cmd_valid_i (cmd_valid[QVector]),
+    .cmd_ready_o (cmd_ready[QVector]),
+    .cmd_i       (cmd[QVector]),
     .vwb_we_i    (vwb_we),
     .vwb_addr_i  (weights_addr),
     .vwb_data_i  (weights),
@@ -629,7 +588,7 @@ module kaiten_top
     .start_i   (vector_start),
     .cmd_i     (vector_out_cmd),
     .ready_o   (vector_out_ready),
-    .done_o    (vector_done),
+    .done_o    (cmd_done[QVector]),
     .take_i    (vector_take),
     .credit_o  (vector_credit),
     .valid_i   (vector_out_valid),
@@ -649,13 +608,13 @@ module kaiten_top
 
   // ---- SB, read by the array, and VB, read by the vector engine
   kt_stream_buf #(
-    .Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(LoadWords)
+    .Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(LoadWords)
   ) u_sb (
     .clk_i,
     .rst_ni        (rst_n),
-    .array_we_i    (array_sb_we),
-    .array_req_i   (array_sb_req),
-    .array_word_i  (array_word),
+    .conv_we_i     (conv_sb_we),
+    .conv_req_i    (conv_sb_req),
+    .conv_word_i   (conv_word),
     .vector_grant_o(vector_sb_grant),
     .vector_we_i   (vector_sb_we),
     .vector_req_i  (vector_sb_req),
@@ -669,13 +628,13 @@ module kaiten_top
   );
 
   kt_stream_buf #(
-    .Cp(Cp), .Depth(VbDepth), .ArrayWords(Words), .LoadWords(LoadWords)
+    .Cp(Cp), .Depth(VbDepth), .ConvWords(Words), .LoadWords(LoadWords)
   ) u_vb (
     .clk_i,
     .rst_ni        (rst_n),
-    .array_we_i    (array_vb_we),
-    .array_req_i   (array_vb_req),
-    .array_word_i  (array_word),
+    .conv_we_i     (conv_vb_we),
+    .conv_req_i    (conv_vb_req),
+    .conv_word_i   (conv_word),
     .vector_grant_o(vector_vb_grant),
     .vector_we_i   (vector_vb_we),
     .vector_req_i  (vector_vb_req),
@@ -699,15 +658,14 @@ module kaiten_top
     .clk_i          (store_clk),
     .rst_ni         (rst_n),
     .base_i         (base),
-    .cmd_valid_i    (store_valid),
-    .cmd_ready_o    (store_ready),
-    .cmd_i          (store_cmd),
-    .cmd_index_i    (store_index),
-    .done_o         (store_done),
+    .cmd_valid_i    (cmd_valid[QStore]),
+    .cmd_ready_o    (cmd_ready[QStore]),
+    .cmd_i          (cmd[QStore]),
+    .done_o         (cmd_done[QStore]),
     .busy_o         (store_engine_busy),
-    .array_valid_i  (array_st_valid),
-    .array_ready_o  (array_st_ready),
-    .array_word_i   (array_word),
+    .conv_valid_i   (conv_st_valid),
+    .conv_ready_o   (conv_st_ready),
+    .conv_word_i    (conv_word),
     .vector_valid_i (vector_st_valid),
     .vector_ready_o (vector_st_ready),
     .vector_word_i  (vector_word),
@@ -719,9 +677,8 @@ module kaiten_top
     .data_ready_i   (wr_data_ready),
     .data_o         (wr_data),
     .wr_done_i      (wr_done),
-    .wr_error_i     (store_axi_error),
+    .wr_error_i     (axi_error[MasterStore]),
     .error_o        (store_error),
-    .error_index_o  (store_error_index),
     .written_o      (written),
     .written_bytes_o(written_bytes),
     .zvc_written_o  (zvc_written),
@@ -731,11 +688,11 @@ module kaiten_top
   // ---- what is counted
   always_comb begin
     engine_events = '{
-      array_busy:       array_active,
-      array_no_command: !array_busy,
-      array_no_rows:    array_busy && !array_active && !array_no_weights && !array_no_output,
-      array_no_weights: array_no_weights,
-      array_no_output:  array_no_output,
+      array_busy:       conv_active,
+      array_no_command: !conv_busy,
+      array_no_rows:    conv_busy && !conv_active && !conv_no_weights && !conv_no_output,
+      array_no_weights: conv_no_weights,
+      array_no_output:  conv_no_output,
       vector_busy:      vector_active,
       vector_conflict:  vector_blocked,
       load_conflict:    (load_sb_valid && !load_sb_grant) || (load_vb_valid && !load_vb_grant),

@@ -37,13 +37,13 @@ module kt_stream_buf_checks
   import kt_pkg::*;
 #(
   parameter int unsigned Cp         = 8,
-  parameter int unsigned ArrayWords = 4,
+  parameter int unsigned ConvWords = 4,
   parameter int unsigned LoadWords  = 8
 ) (
   input logic            clk_i,
   input logic            rst_ni,
-  input logic            array_we_i,
-  input bank_req_t       array_req_i [ArrayWords],
+  input logic            conv_we_i,
+  input bank_req_t       conv_req_i [ConvWords],
   input logic            vector_grant_o,
   input logic            vector_we_i,
   input bank_req_t       vector_req_i[3],
@@ -68,10 +68,10 @@ module kt_stream_buf_checks
         read[rd_req_i[t].bank] = 1'b1;
       end
     end
-    for (int w = 0; w < int'(ArrayWords); w++) begin
-      if (array_we_i && array_req_i[w].en) begin
-        clash = clash || array[array_req_i[w].bank] || array_req_i[w].bank > 4'd8;
-        array[array_req_i[w].bank] = 1'b1;
+    for (int w = 0; w < int'(ConvWords); w++) begin
+      if (conv_we_i && conv_req_i[w].en) begin
+        clash = clash || array[conv_req_i[w].bank] || conv_req_i[w].bank > 4'd8;
+        array[conv_req_i[w].bank] = 1'b1;
       end
     end
     for (int w = 0; w < 3; w++) begin
@@ -157,22 +157,19 @@ module kt_scoreboard_checks
 (
   input logic              clk_i,
   input logic              rst_ni,
-  input logic              load_done_i,
-  input logic              conv_done_i,
-  input logic              vector_done_i,
-  input logic              store_done_i,
+  input logic [Queues-1:0] done_i,
   input logic [Queues-1:0] running_o
 );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_done : assert (({store_done_i, vector_done_i, conv_done_i, load_done_i} & ~running_o) == '0)
+      a_done : assert ((done_i & ~running_o) == '0)
       else $error("an engine completes a command it has not taken");
     end
   end
 endmodule
 
 bind kt_result_writer kt_result_writer_checks #(.Depth(Depth)) u_checks (.*);
-bind kt_stream_buf kt_stream_buf_checks #(.Cp(Cp), .ArrayWords(ArrayWords), .LoadWords(LoadWords)) u_checks (.*);
+bind kt_stream_buf kt_stream_buf_checks #(.Cp(Cp), .ConvWords(ConvWords), .LoadWords(LoadWords)) u_checks (.*);
 bind kt_fifo kt_fifo_checks #(.Width(Width), .Depth(Depth)) u_checks (.*);
 bind kt_cmd_fetch kt_cmd_fetch_checks u_checks (.*);
 bind kt_scoreboard kt_scoreboard_checks u_checks (.*);

@@ -21,11 +21,9 @@ module kt_conv
   input  logic                cmd_peek_i,
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  // the spare bits are checked by the fetch
-  /* verilator lint_off UNUSEDSIGNAL */
-  input  logic [BodyBits-1:0] cmd_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // one operation; the spare bits are checked by the fetch
+  input  command_t            cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  index_t              cmd_index_i,
   // WB and ZSB, written by LOAD
   input  addr_t               wb_split_i,
   input  logic                wb_we_i,
@@ -71,7 +69,7 @@ module kt_conv
   logic  seq_busy, start, start_q;
   logic  loader_active, loader_start, claimed_q;  // claimed: the loader has begun with the head of the queue
 
-  assign cmd          = cmd_i;
+  assign cmd          = conv_t'(cmd_i.body);
   assign cmd_ready_o  = !seq_busy && !start_q && out_ready_i && (claimed_q || !loader_active);
   assign start        = cmd_valid_i && cmd_ready_o;
   assign loader_start = !claimed_q && !loader_active && (cmd_peek_i || start);
@@ -108,7 +106,7 @@ module kt_conv
       to_sb:    cmd.to_sb,
       to_vb:    cmd.to_vb,
       to_store: cmd.to_store,
-      index:    cmd_index_i
+      index:    cmd_i.index
     };
   end
 

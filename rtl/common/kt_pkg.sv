@@ -10,6 +10,22 @@ package kt_pkg;
   // Number of a command in its program; used by error reports and by the watchers of the test bench.
   typedef logic [23:0] index_t;
 
+  // A command as its queue offers it to its engine. The bits of the body are those of its operation in kt_cmd_pkg.
+  typedef struct packed {
+    index_t              index;
+    logic [3:0]          op;
+    logic [BodyBits-1:0] body;
+  } command_t;
+
+  // What LOAD and STORE report of a command: pulses, and which command it is.
+  typedef struct packed {
+    logic       bus;      // a beat of it came with an error, or a burst of it was answered with one
+    logic       illegal;  // it takes more or fewer bytes than it asks for
+    logic       corrupt;  // its compressed row `row` is corrupt
+    index_t     index;
+    logic [9:0] row;
+  } engine_error_t;
+
   // A position inside a tensor row, counted in words of CP channels: word = 9 * div + mod.
   // Rows are dense, so `div` is the address inside the row's slot and `mod` decides the bank.
   typedef struct packed {

@@ -10,7 +10,7 @@
 //     It resets everything outside the registers: the engines, the bus masters and the inside of this module; buffer
 //     memories keep what they hold. Done and error are cleared, the registers of the driver stay as they are.
 //
-// Engines: see kt_scoreboard for <queue>_* and docs/hardware/control.md for the contract.
+// Engines: see kt_scoreboard for issue_* and docs/hardware/control.md for the contract.
 module kt_control
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -45,49 +45,19 @@ module kt_control
   output logic                fetch_rsp_ready_o,
   input  logic [AxiW-1:0]     fetch_rsp_data_i,
   input  logic                fetch_rsp_error_i,
-  // LOAD; load_error_i (pulse): a beat of the command load_error_index_i came with an error; load_illegal_i
-  // (pulse): it takes more or fewer bytes than it asks for; load_corrupt_i (pulse): its compressed row load_corrupt_row_i is
-  // corrupt
-  output logic                load_valid_o,
-  input  logic                load_ready_i,
-  output logic [3:0]          load_op_o,
-  output logic [BodyBits-1:0] load_cmd_o,
-  output index_t              load_index_o,
-  input  logic                load_done_i,
-  input  logic                load_error_i,
-  input  index_t              load_error_index_i,
-  input  logic                load_illegal_i,
-  input  logic                load_corrupt_i,
-  input  logic [9:0]          load_corrupt_row_i,
-  // CONV
-  output logic                conv_valid_o,
-  input  logic                conv_ready_i,
+  // the queues, see kt_scoreboard; what LOAD and STORE report
+  output logic [Queues-1:0]   issue_valid_o,
+  input  logic [Queues-1:0]   issue_ready_i,
+  output command_t            issue_o[Queues],
+  input  logic [Queues-1:0]   done_i,
   output logic                conv_peek_o,
-  output logic [BodyBits-1:0] conv_cmd_o,
-  output index_t              conv_index_o,
-  input  logic                conv_done_i,
-  // VECTOR
-  output logic                vector_valid_o,
-  input  logic                vector_ready_i,
-  output logic [3:0]          vector_op_o,
-  output logic [BodyBits-1:0] vector_cmd_o,
-  output index_t              vector_index_o,
-  input  logic                vector_done_i,
-  // STORE; store_error_i (pulse): a burst of the command store_error_index_i was answered with an error
-  output logic                store_valid_o,
-  input  logic                store_ready_i,
-  output logic [BodyBits-1:0] store_cmd_o,
-  output index_t              store_index_o,
-  input  logic                store_done_i,
-  input  logic                store_error_i,
-  input  index_t              store_error_index_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // STORE finds bus errors only
+  input  engine_error_t       load_error_i,
+  input  engine_error_t       store_error_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   // error responses as the bus masters see them (their error_o, error_resp_o), for error_info
-  input  logic                fetch_axi_error_i,
-  input  logic [1:0]          fetch_axi_resp_i,
-  input  logic                load_axi_error_i,
-  input  logic [1:0]          load_axi_resp_i,
-  input  logic                store_axi_error_i,
-  input  logic [1:0]          store_axi_resp_i
+  input  logic [Masters-1:0]  axi_error_i,
+  input  logic [1:0]          axi_resp_i[Masters]
 );
 
   typedef enum logic [2:0] {
@@ -120,7 +90,7 @@ module kt_control
   logic [511:0]        cmd;
   index_t              cmd_index, next_index, fetch_error_index, watchdog_index;
   info_t               fetch_error_info;
-  logic [Queues-1:0]   queued, offered, running, watchdog_mask;
+  logic [Queues-1:0]   queued, running, watchdog_mask;
   count_t              completed[Queues];
   index_t              head[Queues], oldest[Queues];
   logic                report;
@@ -130,7 +100,7 @@ module kt_control
 
   kt_clk_gate u_fetch_clk (
     .clk_i,
-    .en_i (fetch_active || fetch_busy_i || fetch_axi_error_i || !engine_rst_nq),
+    .en_i (fetch_active || fetch_busy_i || axi_error_i[MasterFetch] || !engine_rst_nq),
     .clk_o(fetch_clk_o)
   );
 
@@ -183,31 +153,12 @@ module kt_control
     .cmd_ready_o (cmd_ready),
     .cmd_i       (cmd),
     .cmd_index_i (cmd_index),
-    .load_valid_o,
-    .load_ready_i,
-    .load_op_o,
-    .load_cmd_o,
-    .load_index_o,
-    .load_done_i,
-    .conv_valid_o,
-    .conv_ready_i,
+    .issue_valid_o,
+    .issue_ready_i,
+    .issue_o,
+    .done_i,
     .conv_peek_o,
-    .conv_cmd_o,
-    .conv_index_o,
-    .conv_done_i,
-    .vector_valid_o,
-    .vector_ready_i,
-    .vector_op_o,
-    .vector_cmd_o,
-    .vector_index_o,
-    .vector_done_i,
-    .store_valid_o,
-    .store_ready_i,
-    .store_cmd_o,
-    .store_index_o,
-    .store_done_i,
     .queued_o    (queued),
-    .offered_o   (offered),
     .running_o   (running),
     .completed_o (completed),
     .report_i    (report),
@@ -217,10 +168,9 @@ module kt_control
     .waits_o     (events_o.waits)
   );
 
-  assign head[QLoad]   = load_index_o;
-  assign head[QConv]   = conv_index_o;
-  assign head[QVector] = vector_index_o;
-  assign head[QStore]  = store_index_o;
+  for (genvar q = 0; q < int'(Queues); q++) begin : gen_head
+    assign head[q] = issue_o[q].index;
+  end
 
   kt_watchdog #(
     .QuietCycles(QuietCycles)
@@ -229,12 +179,12 @@ module kt_control
     .rst_ni         (engine_rst_nq),
     .run_i          (run),
     .limit_i        (settings_i.watchdog),
-    .completion_i   (load_done_i || conv_done_i || vector_done_i || store_done_i),
+    .completion_i   (done_i != '0),
     .fetch_done_i   (fetch_done),
     .fetch_blocked_i(fetch_blocked),
     .bus_idle_i     (axi_idle_i),
     .queued_i       (queued),
-    .offered_i      (offered),
+    .offered_i      (issue_valid_o),
     .running_i      (running),
     .head_i         (head),
     .report_o       (report),
@@ -247,22 +197,15 @@ module kt_control
   );
 
   // A master's error comes with or before the error of its engine: the last one is kept.
-  logic [1:0] fetch_resp, load_resp, store_resp, fetch_resp_q, load_resp_q, store_resp_q;
+  logic [1:0] resp[Masters], resp_q[Masters];
 
-  assign fetch_resp = fetch_axi_error_i ? fetch_axi_resp_i : fetch_resp_q;
-  assign load_resp  = load_axi_error_i ? load_axi_resp_i : load_resp_q;
-  assign store_resp = store_axi_error_i ? store_axi_resp_i : store_resp_q;
+  for (genvar m = 0; m < int'(Masters); m++) begin : gen_resp
+    assign resp[m] = axi_error_i[m] ? axi_resp_i[m] : resp_q[m];
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      fetch_resp_q <= '0;
-      load_resp_q  <= '0;
-      store_resp_q <= '0;
-    end else begin
-      fetch_resp_q <= fetch_resp;
-      load_resp_q  <= load_resp;
-      store_resp_q <= store_resp;
-    end
+    if (!rst_ni) resp_q <= '{default: '0};
+    else if (axi_error_i != '0) resp_q <= resp;
   end
 
   // ---- the first error; of several in one cycle the one nearest to the cause
@@ -273,25 +216,25 @@ module kt_control
     error_info  = fetch_error_info;
     if (fetch_error) begin
       cause      = ErrorFetch;
-      error_info = info_t'(fetch_resp);
+      error_info = info_t'(resp[MasterFetch]);
     end else if (illegal) begin
       cause = ErrorIllegal;
-    end else if (load_error_i) begin
+    end else if (load_error_i.bus) begin
       cause       = ErrorLoad;
-      error_index = load_error_index_i;
-      error_info  = info_t'(load_resp);
-    end else if (load_corrupt_i) begin
+      error_index = load_error_i.index;
+      error_info  = info_t'(resp[MasterLoad]);
+    end else if (load_error_i.corrupt) begin
       cause       = ErrorCorrupt;
-      error_index = load_error_index_i;
+      error_index = load_error_i.index;
       error_info  = '0;
-    end else if (load_illegal_i) begin
+    end else if (load_error_i.illegal) begin
       cause       = ErrorIllegal;
-      error_index = load_error_index_i;
+      error_index = load_error_i.index;
       error_info  = info_t'(1) << IllegalBytes;
-    end else if (store_error_i) begin
+    end else if (store_error_i.bus) begin
       cause       = ErrorStore;
-      error_index = store_error_index_i;
-      error_info  = info_t'(store_resp);
+      error_index = store_error_i.index;
+      error_info  = info_t'(resp[MasterStore]);
     end else if (deadlock || timeout) begin
       cause       = deadlock ? ErrorDeadlock : ErrorTimeout;
       error_index = watchdog_index;
@@ -372,7 +315,7 @@ module kt_control
         cause_q <= cause;
         index_q <= error_index;
         info_q  <= error_info;
-        row_q   <= (cause == ErrorCorrupt) ? load_corrupt_row_i : '0;
+        row_q   <= (cause == ErrorCorrupt) ? load_error_i.row : '0;
       end
     end
   end

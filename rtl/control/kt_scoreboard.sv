@@ -4,7 +4,7 @@
 //               (a ring for each)        (registers)
 //
 // Invariants
-//   - Commands of a queue start in order. The head of a queue is offered (<queue>_valid_o) only when all four counters have
+//   - Commands of a queue start in order. The head of a queue is offered (issue_valid_o) only when all four counters have
 //     reached its wait counts; counters only grow during a run, so what held once holds until the command is taken.
 //   - A counter is the number of done pulses of its engine since the start of the run.
 //   - A command keeps its place in the ring until it is complete: at most QueueDepth commands of a queue are waiting or
@@ -32,36 +32,15 @@ module kt_scoreboard
   output logic                cmd_ready_o,
   input  logic [511:0]        cmd_i,
   input  index_t              cmd_index_i,
-  // LOAD
-  output logic                load_valid_o,
-  input  logic                load_ready_i,
-  output logic [3:0]          load_op_o,
-  output logic [BodyBits-1:0] load_cmd_o,
-  output index_t              load_index_o,
-  input  logic                load_done_i,
-  // CONV; conv_peek_o: the head is there (on conv_cmd_o) and its LOAD count holds
-  output logic                conv_valid_o,
-  input  logic                conv_ready_i,
+  // the head of each queue, to its engine; a command of it is complete
+  output logic [Queues-1:0]   issue_valid_o,
+  input  logic [Queues-1:0]   issue_ready_i,
+  output command_t            issue_o[Queues],
+  input  logic [Queues-1:0]   done_i,
+  // the head of CONV is there (on issue_o) and its LOAD count holds
   output logic                conv_peek_o,
-  output logic [BodyBits-1:0] conv_cmd_o,
-  output index_t              conv_index_o,
-  input  logic                conv_done_i,
-  // VECTOR
-  output logic                vector_valid_o,
-  input  logic                vector_ready_i,
-  output logic [3:0]          vector_op_o,
-  output logic [BodyBits-1:0] vector_cmd_o,
-  output index_t              vector_index_o,
-  input  logic                vector_done_i,
-  // STORE
-  output logic                store_valid_o,
-  input  logic                store_ready_i,
-  output logic [BodyBits-1:0] store_cmd_o,
-  output index_t              store_index_o,
-  input  logic                store_done_i,
-  // state of each queue: not taken commands; the head may start; taken and incomplete commands; completion counter
+  // state of each queue: not taken commands; taken and incomplete commands; completion counter
   output logic [Queues-1:0]   queued_o,
-  output logic [Queues-1:0]   offered_o,
   output logic [Queues-1:0]   running_o,
   output count_t              completed_o[Queues],
   // numbers of the oldest incomplete command of each queue, while report_i
@@ -82,17 +61,13 @@ module kt_scoreboard
   typedef logic [SlotW:0] pointer_t;  // one bit more than a slot: tells full from empty
 
   typedef struct packed {
-    index_t              index;
     count_t [Queues-1:0] waits;
-    logic [3:0]          op;
-    logic [BodyBits-1:0] body;
+    command_t            command;
   } entry_t;
 
-  logic [Queues-1:0] ready, done, taken, valid_q;
+  logic [Queues-1:0] taken, valid_q;
 
-  assign ready = {store_ready_i, vector_ready_i, conv_ready_i, load_ready_i};
-  assign done  = {store_done_i, vector_done_i, conv_done_i, load_done_i};
-  assign taken = valid_q & ready;
+  assign taken = valid_q & issue_ready_i;
 
   // ---- rings: written, copied to the head, completed
   pointer_t [Queues-1:0] wr_q, rd_q, dn_q;
@@ -136,7 +111,7 @@ module kt_scoreboard
     else if (fill != '0) later_q <= ~(fill | (fill - 1'b1));
   end
 
-  assign move = push || fill != '0 || taken != '0 || done != '0;
+  assign move = push || fill != '0 || taken != '0 || done_i != '0;
 
   always_comb begin
     wr_d      = wr_q;
@@ -151,7 +126,7 @@ module kt_scoreboard
       if (push) wr_d[queue] = wr_q[queue] + 1'b1;
       for (int unsigned q = 0; q < Queues; q++) begin
         if (fill[q]) rd_d[q] = rd_q[q] + 1'b1;
-        if (done[q]) dn_d[q] = dn_q[q] + 1'b1;
+        if (done_i[q]) dn_d[q] = dn_q[q] + 1'b1;
         full_d[q]    = pointer_t'(wr_d[q] - dn_d[q]) == pointer_t'(QueueDepth);
         stored_d[q]  = wr_d[q] != rd_d[q];
         running_d[q] = pointer_t'(rd_d[q] - dn_d[q]) != pointer_t'(head_d[q]);
@@ -182,11 +157,9 @@ module kt_scoreboard
   always_ff @(posedge clk_i) begin
     if (push) begin
       memory[{queue, wr_q[queue][SlotW-1:0]}] <= '{
-        index: cmd_index_i,
-        waits: {count_t'(header.wait_store), count_t'(header.wait_vector), count_t'(header.wait_conv),
-                count_t'(header.wait_load)},
-        op:    header.op,
-        body:  cmd_i[511:$bits(header_t)]
+        waits:   {count_t'(header.wait_store), count_t'(header.wait_vector), count_t'(header.wait_conv),
+                  count_t'(header.wait_load)},
+        command: '{index: cmd_index_i, op: header.op, body: cmd_i[511:$bits(header_t)]}
       };
       number[{queue, wr_q[queue][SlotW-1:0]}] <= cmd_index_i;
     end
@@ -198,24 +171,9 @@ module kt_scoreboard
   assign entry = memory[{fill_queue, rd_q[fill_queue][SlotW-1:0]}];
 
   always_ff @(posedge clk_i) begin
-    if (fill != '0) head_waits_q[fill_queue] <= entry.waits;
-    if (fill[QLoad]) begin
-      load_op_o    <= entry.op;
-      load_cmd_o   <= entry.body;
-      load_index_o <= entry.index;
-    end
-    if (fill[QConv]) begin
-      conv_cmd_o   <= entry.body;
-      conv_index_o <= entry.index;
-    end
-    if (fill[QVector]) begin
-      vector_op_o    <= entry.op;
-      vector_cmd_o   <= entry.body;
-      vector_index_o <= entry.index;
-    end
-    if (fill[QStore]) begin
-      store_cmd_o   <= entry.body;
-      store_index_o <= entry.index;
+    if (fill != '0) begin
+      head_waits_q[fill_queue] <= entry.waits;
+      issue_o[fill_queue]      <= entry.command;
     end
   end
 
@@ -225,15 +183,15 @@ module kt_scoreboard
 
   always_comb begin
     count_d = count_q;
-    if (done != '0) begin
-      for (int unsigned q = 0; q < Queues; q++) count_d[q] = count_q[q] + count_t'(done[q]);
+    if (done_i != '0) begin
+      for (int unsigned q = 0; q < Queues; q++) count_d[q] = count_q[q] + count_t'(done_i[q]);
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) count_q <= '{default: '0};
     else if (start_i) count_q <= '{default: '0};
-    else if (done != '0) count_q <= count_d;
+    else if (done_i != '0) count_q <= count_d;
   end
 
   // ---- start: looked at when a counter or a head has changed
@@ -242,7 +200,7 @@ module kt_scoreboard
   logic [Queues-1:0][Queues-1:0] unmet_d, unmet_q;  // [queue][count]; 0 where there is no head
 
   always_comb begin
-    valid_d = valid_q & ~ready;
+    valid_d = valid_q & ~issue_ready_i;
     unmet_d = unmet_q;
     peek_d  = peek_q && !taken[QConv];
     if (check_q) begin
@@ -263,31 +221,27 @@ module kt_scoreboard
       unmet_q <= '0;
       peek_q  <= 1'b0;
     end else begin
-      check_q <= (fill != '0 || done != '0) && !stop_i;
+      check_q <= (fill != '0 || done_i != '0) && !stop_i;
       valid_q <= stop_i ? '0 : valid_d;
       unmet_q <= unmet_d;
       peek_q  <= peek_d && !stop_i;
     end
   end
 
-  assign load_valid_o   = valid_q[QLoad];
-  assign conv_valid_o   = valid_q[QConv];
-  assign conv_peek_o    = peek_q;
-  assign vector_valid_o = valid_q[QVector];
-  assign store_valid_o  = valid_q[QStore];
+  assign issue_valid_o = valid_q;
+  assign conv_peek_o   = peek_q;
 
   // ---- state
   assign active_o     = move || check_q || start_i || stop_i;
   assign queued_o     = stored_q | head_q;
-  assign offered_o    = valid_q;
   assign running_o    = running_q;
   assign completed_o  = count_q;
-  assign no_command_o = ready & ~queued_o;
+  assign no_command_o = issue_ready_i & ~queued_o;
 
   always_comb begin
     waits_o = '0;
     if (unmet_q != '0) begin
-      for (int unsigned q = 0; q < Queues; q++) waits_o[q] = ready[q] ? unmet_q[q] : '0;
+      for (int unsigned q = 0; q < Queues; q++) waits_o[q] = issue_ready_i[q] ? unmet_q[q] : '0;
     end
   end
 

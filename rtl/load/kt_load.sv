@@ -33,9 +33,7 @@ module kt_load
   // commands
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [3:0]          op_i,
-  input  logic [BodyBits-1:0] cmd_i,
-  input  index_t              cmd_index_i,
+  input  command_t            cmd_i,
   output logic                done_o,
   output logic                busy_o,        // a command was taken and is not done
   // read master
@@ -64,17 +62,11 @@ module kt_load
   output addr_t               weights_addr_o,
   output logic [9*Cp*8-1:0]   weights_o,
   // ZSBs
-  output logic                zsb_array_en_o,
+  output logic                zsb_conv_en_o,
   output logic                zsb_vector_en_o,
   output addr_t               param_addr_o,
   output param_t              param_o,
-  // a read error belongs to this command; it takes more or fewer bytes than it asks for; compressed bytes of it are
-  // corrupt, in this row
-  output logic                error_o,
-  output logic                illegal_o,
-  output index_t              error_index_o,
-  output logic                corrupt_o,
-  output logic [9:0]          corrupt_row_o,
+  output engine_error_t       error_o,
   // bytes asked for, once a request
   output logic                read_rows_o,
   output logic                read_weights_o,
@@ -89,16 +81,9 @@ module kt_load
   localparam int unsigned NeedW    = $clog2(RowBytes + 1);
 
   // ---- commands
-  typedef struct packed {
-    index_t              index;
-    logic [3:0]          op;
-    logic [BodyBits-1:0] body;
-  } item_t;
+  command_t item;
+  logic     req_take, item_free, item_valid, start, active_q, finish;
 
-  item_t item, item_in;
-  logic  req_take, item_free, item_valid, start, active_q, finish;
-
-  assign item_in     = '{index: cmd_index_i, op: op_i, body: cmd_i};
   assign cmd_ready_o = req_take && item_free;
 
   // ---- requests, beats for the gearbox
@@ -125,9 +110,9 @@ module kt_load
       .base_i,
       .cmd_valid_i  (cmd_valid_i && item_free),
       .cmd_ready_o  (req_take),
-      .op_i,
-      .cmd_i,
-      .index_i      (cmd_index_i),
+      .op_i         (cmd_i.op),
+      .cmd_i        (cmd_i.body),
+      .index_i      (cmd_i.index),
       .cmd_valid_o  (ask_cmd_valid),
       .cmd_ready_i  (ask_cmd_ready),
       .op_o         (ask_op),
@@ -164,8 +149,8 @@ module kt_load
   end else begin : gen_raw
     assign ask_cmd_valid   = cmd_valid_i && item_free;
     assign req_take        = ask_cmd_ready;
-    assign ask_op          = op_i;
-    assign ask_cmd         = cmd_i;
+    assign ask_op          = cmd_i.op;
+    assign ask_cmd         = cmd_i.body;
     assign req_valid_o     = ask_valid;
     assign ask_ready       = req_ready_i;
     assign req_addr_o      = ask_addr;
@@ -217,14 +202,14 @@ module kt_load
 
   logic [$clog2(Commands+1)-1:0] unused_level;
   kt_fifo #(
-    .Width($bits(item_t)),
+    .Width($bits(command_t)),
     .Depth(Commands)
   ) u_items (
     .clk_i,
     .rst_ni,
     .in_valid_i (cmd_valid_i && req_take),
     .in_ready_o (item_free),
-    .in_data_i  (item_in),
+    .in_data_i  (cmd_i),
     .out_valid_o(item_valid),
     .out_ready_i(start),
     .out_data_o (item),
@@ -389,7 +374,10 @@ module kt_load
   end
 
   // ---- output register: the gearbox's piece, its addresses in the loops, and here what it is
-  logic sb_valid_q, vb_valid_q, last_q;
+  logic       sb_valid_q, vb_valid_q, last_q;
+  logic       error_q, illegal_q, corrupt_q;
+  index_t     error_index_q;
+  logic [9:0] corrupt_row_q;
 
   assign out_free = (!sb_valid_q || sb_grant_i) && (!vb_valid_q || vb_grant_i);
 
@@ -399,37 +387,38 @@ module kt_load
       vb_valid_q      <= 1'b0;
       wb_en_o         <= 1'b0;
       vwb_en_o        <= 1'b0;
-      zsb_array_en_o  <= 1'b0;
+      zsb_conv_en_o  <= 1'b0;
       zsb_vector_en_o <= 1'b0;
       last_q          <= 1'b0;
       done_o          <= 1'b0;
-      error_o         <= 1'b0;
-      illegal_o       <= 1'b0;
-      corrupt_o       <= 1'b0;
+      error_q         <= 1'b0;
+      illegal_q       <= 1'b0;
+      corrupt_q       <= 1'b0;
     end else begin
       sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
       vb_valid_q      <= (take_rows && to_vb_q) || (vb_valid_q && !vb_grant_i);
       wb_en_o         <= take_weights && !to_second_q;
       vwb_en_o        <= take_weights && to_second_q;
-      zsb_array_en_o  <= take_params && !to_second_q;
+      zsb_conv_en_o  <= take_params && !to_second_q;
       zsb_vector_en_o <= take_params && to_second_q;
       last_q          <= finish || (last_q && !out_free);
       done_o          <= last_q && out_free;
-      error_o         <= (take && piece_error) || zvc_error;
-      illegal_o       <= take && piece_wrong;
-      corrupt_o       <= zvc_corrupt;
+      error_q         <= (take && piece_error) || zvc_error;
+      illegal_q       <= take && piece_wrong;
+      corrupt_q       <= zvc_corrupt;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (take) piece_q <= piece;
-    if (zvc_error || zvc_corrupt) error_index_o <= zvc_index;
-    else if (take) error_index_o <= index_q;
-    if (zvc_corrupt) corrupt_row_o <= zvc_row;
+    if (zvc_error || zvc_corrupt) error_index_q <= zvc_index;
+    else if (take) error_index_q <= index_q;
+    if (zvc_corrupt) corrupt_row_q <= zvc_row;
     if (take_weights) weights_addr_o <= weights_addr;
     if (take_params) param_addr_o <= params_addr_q;
   end
 
+  assign error_o    = '{bus: error_q, illegal: illegal_q, corrupt: corrupt_q, index: error_index_q, row: corrupt_row_q};
   assign sb_valid_o = sb_valid_q;
   assign vb_valid_o = vb_valid_q;
   assign param_o    = param_t'(bytes[71:0]);

@@ -10,16 +10,16 @@ module kt_stream_buf
 #(
   parameter int unsigned Cp         = 8,
   parameter int unsigned Depth      = 8192,
-  parameter int unsigned ArrayWords = 4,
+  parameter int unsigned ConvWords = 4,
   parameter int unsigned LoadWords  = 8,
   localparam int unsigned Aw        = $clog2(Depth)
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
   // writers
-  input  logic            array_we_i,
-  input  bank_req_t       array_req_i  [ArrayWords],
-  input  logic [Cp*8-1:0] array_word_i [ArrayWords],
+  input  logic            conv_we_i,
+  input  bank_req_t       conv_req_i  [ConvWords],
+  input  logic [Cp*8-1:0] conv_word_i [ConvWords],
   output logic            vector_grant_o,
   input  logic            vector_we_i,
   input  bank_req_t       vector_req_i  [3],
@@ -38,11 +38,11 @@ module kt_stream_buf
   /* verilator lint_off UNUSEDSIGNAL */
 
   // ---- which banks are taken: where one writer's request matters
-  logic [15:0] array_banks, vector_banks, load_banks, load_writes;
+  logic [15:0] conv_banks, vector_banks, load_banks, load_writes;
 
   always_comb begin
-    array_banks = '0;
-    if (array_we_i) for (int unsigned w = 0; w < ArrayWords; w++) array_banks |= 16'(array_req_i[w].en) << array_req_i[w].bank;
+    conv_banks = '0;
+    if (conv_we_i) for (int unsigned w = 0; w < ConvWords; w++) conv_banks |= 16'(conv_req_i[w].en) << conv_req_i[w].bank;
   end
   always_comb begin
     vector_banks = '0;
@@ -54,12 +54,12 @@ module kt_stream_buf
   end
   // LOAD's words whose banks are free go first; `load_done_q` are the banks of those already written.
   logic [15:0] load_done_q;
-  assign load_writes = load_banks & ~load_done_q & ~array_banks & ~(vector_we_i ? vector_banks : '0);
+  assign load_writes = load_banks & ~load_done_q & ~conv_banks & ~(vector_we_i ? vector_banks : '0);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) load_done_q <= '0;
     else if (load_valid_i) load_done_q <= load_grant_o ? '0 : load_done_q | load_writes;
   end
-  assign vector_grant_o = (array_banks & vector_banks) == '0;
+  assign vector_grant_o = (conv_banks & vector_banks) == '0;
   assign load_grant_o   = (load_writes | load_done_q) == load_banks;
 
   // ---- one write a bank, registered; written inside the clocked process, so that idle cycles cost nothing in simulation
@@ -67,11 +67,11 @@ module kt_stream_buf
   logic [Aw-1:0]   wr_addr_q[16];
   logic [Cp*8-1:0] wr_data_q[16];
   logic            write;
-  assign write = array_we_i || vector_we_i || load_valid_i;
+  assign write = conv_we_i || vector_we_i || load_valid_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wr_en_q <= '0;
-    else wr_en_q <= (array_we_i ? array_banks : '0) | (vector_we_i ? vector_banks : '0) | load_writes;
+    else wr_en_q <= (conv_we_i ? conv_banks : '0) | (vector_we_i ? vector_banks : '0) | load_writes;
   end
   always_ff @(posedge clk_i) begin
     if (write) begin
@@ -93,11 +93,11 @@ module kt_stream_buf
           end
         end
       end
-      if (array_we_i) begin
-        for (int unsigned w = 0; w < ArrayWords; w++) begin
-          if (array_req_i[w].en) begin
-            addr[array_req_i[w].bank] = array_req_i[w].addr[Aw-1:0];
-            data[array_req_i[w].bank] = array_word_i[w];
+      if (conv_we_i) begin
+        for (int unsigned w = 0; w < ConvWords; w++) begin
+          if (conv_req_i[w].en) begin
+            addr[conv_req_i[w].bank] = conv_req_i[w].addr[Aw-1:0];
+            data[conv_req_i[w].bank] = conv_word_i[w];
           end
         end
       end

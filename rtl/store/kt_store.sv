@@ -32,14 +32,15 @@ module kt_store
   // commands
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [BodyBits-1:0] cmd_i,
-  input  index_t              cmd_index_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // one operation
+  input  command_t            cmd_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   output logic                done_o,
   output logic                busy_o,         // a command was taken and is not done
   // results of the array
-  input  logic                array_valid_i,
-  output logic                array_ready_o,
-  input  logic [Cp*8-1:0]     array_word_i[Words],
+  input  logic                conv_valid_i,
+  output logic                conv_ready_o,
+  input  logic [Cp*8-1:0]     conv_word_i[Words],
   // results of the vector engine
   input  logic                vector_valid_i,
   output logic                vector_ready_o,
@@ -54,9 +55,7 @@ module kt_store
   output logic [AxiW-1:0]     data_o,
   input  logic                wr_done_i,      // the oldest request is answered
   input  logic                wr_error_i,     // a burst of it was answered with an error
-  // a write error belongs to this command
-  output logic                error_o,
-  output index_t              error_index_o,
+  output engine_error_t       error_o,
   // bytes of a request, once a request
   output logic                written_o,
   output logic [BytesW-1:0]   written_bytes_o,
@@ -85,7 +84,7 @@ module kt_store
   /* verilator lint_off UNUSEDSIGNAL */
   store_t cmd;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign cmd = store_t'(cmd_i);
+  assign cmd = store_t'(cmd_i.body);
 
   state_e            state_q;
   index_t            index_q;
@@ -128,7 +127,7 @@ module kt_store
 
   always_ff @(posedge clk_i) begin
     if (take_cmd) begin
-      index_q         <= cmd_index_i;
+      index_q         <= cmd_i.index;
       from_vector_q   <= cmd.from_vector;
       row_pitch_q     <= cmd.row_pitch;
       segment_pitch_q <= cmd.segment_pitch;
@@ -191,10 +190,10 @@ module kt_store
   logic [LaneW-1:0] lane;         // where the pixel goes
   logic [LaneW:0]   stop;         // and the lane behind it, from Lanes on in the next beat
   logic             full, beat_end;
-  logic [Words*Cp*8-1:0] array_pixel;
+  logic [Words*Cp*8-1:0] conv_pixel;
   logic [3*Cp*8-1:0]     vector_pixel;
 
-  assign in_valid = from_vector_q ? vector_valid_i : array_valid_i;
+  assign in_valid = from_vector_q ? vector_valid_i : conv_valid_i;
   assign out_free = !out_valid_q || (Zvc != 0 && out_zvc_q ? zvc_data_free : data_ready_i);
   assign ask_free = (Zvc != 0 && zvc_q) ? zvc_req_free : request_free && open_free;
   assign lane     = row_first_q ? addr_q[LaneW-1:0] : pos_q;
@@ -206,11 +205,11 @@ module kt_store
                     !(tail_q && beat_end);
   assign take     = room && in_valid;
 
-  assign array_ready_o  = room && !from_vector_q;
+  assign conv_ready_o  = room && !from_vector_q;
   assign vector_ready_o = room && from_vector_q;
 
   for (genvar w = 0; w < int'(Words); w++) begin : gen_array
-    assign array_pixel[w*Cp*8+:Cp*8] = array_word_i[w];
+    assign conv_pixel[w*Cp*8+:Cp*8] = conv_word_i[w];
   end
   for (genvar w = 0; w < 3; w++) begin : gen_vector
     assign vector_pixel[w*Cp*8+:Cp*8] = vector_word_i[w];
@@ -222,7 +221,7 @@ module kt_store
     pixel  = '0;
     joined = '0;
     if (take) begin
-      pixel  = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(array_pixel)) &
+      pixel  = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(conv_pixel)) &
                (last_segment ? last_mask_q : mask_q);
       joined = ((Lanes + PixelB) * 8)'(pixel) << {lane, 3'b000};
       if (!row_first_q) joined = joined | ((Lanes + PixelB) * 8)'(part_q);
@@ -353,8 +352,8 @@ module kt_store
   assign zvc_written_o   = written_o && req_zvc;
 
   // ---- open requests
-  logic   open_valid, open_last;
-  index_t open_index;
+  logic   open_valid, open_last, error_q;
+  index_t open_index, error_index_q;
   logic [$clog2(Open+1)-1:0] unused_open_level;
   kt_fifo #(
     .Width($bits(index_t) + 1),
@@ -374,16 +373,18 @@ module kt_store
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       done_o  <= 1'b0;
-      error_o <= 1'b0;
+      error_q <= 1'b0;
     end else begin
       done_o  <= wr_done_i && open_last;
-      error_o <= wr_error_i;
+      error_q <= wr_error_i;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (wr_error_i) error_index_o <= open_index;
+    if (wr_error_i) error_index_q <= open_index;
   end
+
+  assign error_o = '{bus: error_q, index: error_index_q, default: '0};
 
   assign busy_o = state_q != StIdle || open_valid || zvc_busy || done_o;
 

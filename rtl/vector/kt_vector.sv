@@ -26,9 +26,7 @@ module kt_vector
   // queue
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [3:0]          op_i,
-  input  logic [BodyBits-1:0] cmd_i,
-  input  index_t              cmd_index_i,
+  input  command_t            cmd_i,
   // VWB and ZSB, written by LOAD; addresses are as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic                vwb_we_i,
@@ -72,9 +70,9 @@ module kt_vector
 
   kt_vector_decode u_decode (
     .valid_i(cmd_valid_i),
-    .op_i,
-    .cmd_i,
-    .index_i(cmd_index_i),
+    .op_i   (cmd_i.op),
+    .cmd_i  (cmd_i.body),
+    .index_i(cmd_i.index),
     .cmd_o  (decoded),
     .out_o  (out_cmd_o)
   );

@@ -233,7 +233,7 @@ class SimModel final : public SimDevice {
   }
 
   // The Verilog-2005 file of the design has lost the names of what is inside.
-  static constexpr bool kWatchable = requires(Model & model) { model.rootp->kaiten_top__DOT__watch_array; };
+  static constexpr bool kWatchable = requires(Model & model) { model.rootp->kaiten_top__DOT__watch_conv; };
 
   static void require_watchable(const void* watcher) {
     if (!kWatchable && watcher) throw DeviceError("this model shows its ports only: it cannot be watched");
@@ -243,8 +243,8 @@ class SimModel final : public SimDevice {
   void look() {
     auto& root = *top_->rootp;
     if (watcher_) {
-      if (root.kaiten_top__DOT__watch_array >> 54 & 1)
-        show(root.kaiten_top__DOT__watch_array, root.kaiten_top__DOT__array_word);
+      if (root.kaiten_top__DOT__watch_conv >> 54 & 1)
+        show(root.kaiten_top__DOT__watch_conv, root.kaiten_top__DOT__conv_word);
       if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
         show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
       if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)

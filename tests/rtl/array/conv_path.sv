@@ -77,8 +77,8 @@ module conv_path
   logic conv_ready;
   assign cmd_ready_o = !peek_q;
 
-  bank_req_t       req[9], no_req[9], load_req[1], no_vector_req[3], no_array_req[Words], out_req[9];
-  logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_array_word[Words], out_word[9];
+  bank_req_t       req[9], no_req[9], load_req[1], no_vector_req[3], no_conv_req[Words], out_req[9];
+  logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_conv_word[Words], out_word[9];
   for (genvar t = 0; t < 9; t++) begin : g_req
     assign out_req[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
   end
@@ -86,14 +86,14 @@ module conv_path
   assign load_word[0] = mem_data_q[Cp*8-1:0];
   assign no_vector_req  = '{default: '0};
   assign no_vector_word = '{default: '0};
-  assign no_array_req   = '{default: '0};
-  assign no_array_word  = '{default: '0};
+  assign no_conv_req   = '{default: '0};
+  assign no_conv_word  = '{default: '0};
   assign no_req         = '{default: '0};
 
   logic unused_grant[4];
-  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_sb (
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(1)) u_sb (
     .clk_i, .rst_ni,
-    .array_we_i(1'b0), .array_req_i(no_array_req), .array_word_i(no_array_word),
+    .conv_we_i(1'b0), .conv_req_i(no_conv_req), .conv_word_i(no_conv_word),
     .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
     .load_grant_o(unused_grant[1]), .load_valid_i(sb_we_q), .load_req_i(load_req), .load_word_i(load_word),
     .rd_req_i(req), .word_o(word)
@@ -105,7 +105,7 @@ module conv_path
   logic            unused_wait[2], unused_busy;
   kt_conv #(.Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
     .clk_i, .rst_ni,
-    .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i(cmd_q), .cmd_index_i('0),
+    .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i({24'd0, OpConv, cmd_q}),
     .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_data_i(mem_data_q),
     .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
     .rd_req_o(req), .word_i(word),
@@ -128,9 +128,9 @@ module conv_path
     assign st_data_o[Cp*8*w+:Cp*8] = written[w];
   end
 
-  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ArrayWords(Words), .LoadWords(1)) u_out (
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(1)) u_out (
     .clk_i, .rst_ni,
-    .array_we_i(vb_we), .array_req_i(vb_req), .array_word_i(written),
+    .conv_we_i(vb_we), .conv_req_i(vb_req), .conv_word_i(written),
     .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
     .load_grant_o(unused_grant[3]), .load_valid_i(1'b0), .load_req_i(load_req), .load_word_i(load_word),
     .rd_req_i(out_req), .word_o(out_word)

@@ -4,6 +4,7 @@
 
 #include "Vkt_control.h"
 #include "device/csr.h"
+#include "tests/rtl/common/kt_pkg.h"
 #include "tests/rtl/control/program.h"
 #include "tests/support/model.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr int kBeatWords = PARAM_AxiW / 32;
 constexpr int kBeats = 16 / kBeatWords;
 constexpr int kQuietCycles = PARAM_QuietCycles;
+constexpr int kFetch = 0, kLoad = 1, kStore = 2;  // bus masters
 
 // status_t of kt_control_pkg, from the lowest bit
 struct Status {
@@ -60,10 +62,9 @@ class Control : public testing::Test {
 
   void idle() {
     top().fetch_req_ready_i = top().fetch_rsp_valid_i = top().fetch_rsp_error_i = 0;
-    top().load_ready_i = top().conv_ready_i = top().vector_ready_i = top().store_ready_i = 0;
-    top().load_done_i = top().conv_done_i = top().vector_done_i = top().store_done_i = 0;
-    top().load_error_i = top().load_illegal_i = top().load_corrupt_i = top().store_error_i = 0;
-    top().fetch_axi_error_i = top().load_axi_error_i = top().store_axi_error_i = 0;
+    top().issue_ready_i = top().done_i = 0;
+    top().load_error_i = top().store_error_i = 0;
+    top().axi_error_i = 0;
     top().fetch_busy_i = 0;
   }
 
@@ -98,18 +99,12 @@ class Control : public testing::Test {
       idle();
       engines.step();
       top().start_i = cycle == 0;
-      top().load_ready_i = engines.ready[0];
-      top().conv_ready_i = engines.ready[1];
-      top().vector_ready_i = engines.ready[2];
-      top().store_ready_i = engines.ready[3];
-      top().load_done_i = engines.done[0];
-      top().conv_done_i = engines.done[1];
-      top().vector_done_i = engines.done[2];
-      top().store_done_i = engines.done[3];
+      top().issue_ready_i = mask_of(engines.ready);
+      top().done_i = mask_of(engines.done);
       top().fetch_req_ready_i = chance(random_, ready);
       // the master's own error pulse comes a cycle after the beat
-      top().fetch_axi_error_i = response_next;
-      top().fetch_axi_resp_i = faults.response;
+      top().axi_error_i = response_next ? 1 << kFetch : 0;
+      top().axi_resp_i[kFetch] = faults.response;
       response_next = false;
       for (auto& beat : beats) beat.second = std::max(0, beat.second - 1);
       if (!beats.empty() && beats.front().second == 0) {
@@ -123,18 +118,16 @@ class Control : public testing::Test {
       if (!load_store_error.empty() && ended < 0) {
         const std::size_t at = load_store_error.back();
         load_store_error.clear();
-        if (faults.corrupt_row >= 0) {
-          top().load_corrupt_i = 1;
-          top().load_error_index_i = at;
-          top().load_corrupt_row_i = faults.corrupt_row;
-        } else if (program[at].queue() == 0) {
-          top().load_error_i = top().load_axi_error_i = 1;
-          top().load_error_index_i = at;
-          top().load_axi_resp_i = faults.response;
-        } else {
-          top().store_error_i = top().store_axi_error_i = 1;
-          top().store_error_index_i = at;
-          top().store_axi_resp_i = faults.response;
+        EngineError error;
+        error.index = static_cast<std::uint32_t>(at);
+        error.corrupt = faults.corrupt_row >= 0;
+        error.bus = !error.corrupt;
+        if (error.corrupt) error.row = static_cast<std::uint32_t>(faults.corrupt_row);
+        const bool load = program[at].queue() == 0;
+        (load ? top().load_error_i : top().store_error_i) = error.port();
+        if (error.bus) {
+          top().axi_error_i |= 1 << (load ? kLoad : kStore);
+          top().axi_resp_i[load ? kLoad : kStore] = faults.response;
         }
       }
       top().axi_idle_i = beats.empty() && !engines.writing();
@@ -145,18 +138,15 @@ class Control : public testing::Test {
           beats.emplace_back(asked * kBeats + b, latency);
         asked += top().fetch_req_bytes_o / 64;
       }
-      const bool valid[] = {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o,
-                            !!top().store_valid_o};
-      const std::uint32_t index[] = {top().load_index_o, top().conv_index_o, top().vector_index_o,
-                                     top().store_index_o};
       for (int q = 0; q < kQueues; ++q) {
-        if (!valid[q] || !engines.ready[q]) continue;
+        if (!(top().issue_valid_o >> q & 1) || !engines.ready[q]) continue;
+        const std::uint32_t index = index_of(top().issue_o[q]);
         if (ended >= 0 && cycle > ended + 2) ++wrong;
         for (int c = 0; c < kQueues; ++c)
-          if (program[index[q]].wait(c) > engines.completed[c]) ++wrong;
-        engines.take(q, index[q]);
-        if (static_cast<int>(index[q]) == (q == 0 ? faults.load_at : faults.store_at))
-          load_store_error.push_back(index[q]);
+          if (program[index].wait(c) > engines.completed[c]) ++wrong;
+        engines.take(q, index);
+        if (static_cast<int>(index) == (q == 0 ? faults.load_at : faults.store_at))
+          load_store_error.push_back(index);
       }
       model_.tick();
       const Status s = status();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "Vkt_scoreboard.h"
+#include "tests/rtl/common/kt_pkg.h"
 #include "tests/rtl/control/program.h"
 #include "tests/support/model.h"
 
@@ -26,31 +27,11 @@ class Scoreboard : public testing::Test {
     top().start_i = top().stop_i = top().cmd_valid_i = top().report_i = 0;
     drive({}, {});
   }
-  void drive(const std::array<bool, 4>& ready, const std::array<bool, 4>& done) {
-    top().load_ready_i = ready[0];
-    top().conv_ready_i = ready[1];
-    top().vector_ready_i = ready[2];
-    top().store_ready_i = ready[3];
-    top().load_done_i = done[0];
-    top().conv_done_i = done[1];
-    top().vector_done_i = done[2];
-    top().store_done_i = done[3];
+  void drive(const std::array<bool, kQueues>& ready, const std::array<bool, kQueues>& done) {
+    top().issue_ready_i = mask_of(ready);
+    top().done_i = mask_of(done);
   }
-  std::array<bool, 4> valid() {
-    return {!!top().load_valid_o, !!top().conv_valid_o, !!top().vector_valid_o, !!top().store_valid_o};
-  }
-  std::uint32_t index(int q) {
-    return q == 0   ? top().load_index_o
-           : q == 1 ? top().conv_index_o
-           : q == 2 ? top().vector_index_o
-                    : top().store_index_o;
-  }
-  std::uint32_t body_word(int q, int w) {
-    return q == 0   ? top().load_cmd_o[w]
-           : q == 1 ? top().conv_cmd_o[w]
-           : q == 2 ? top().vector_cmd_o[w]
-                    : top().store_cmd_o[w];
-  }
+  bool valid(int q) { return top().issue_valid_o >> q & 1; }
   // Numbers of commands begin anywhere.
   std::uint32_t number(std::size_t index) const {
     return (first_ + static_cast<std::uint32_t>(index)) & 0xffffff;
@@ -84,8 +65,7 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
     ASSERT_LT(cycle, 4000 + 400 * static_cast<int>(total)) << "hangs";
     if (cycle == stop_after) break;
     engines.step();
-    drive({engines.ready[0], engines.ready[1], engines.ready[2], engines.ready[3]},
-          {engines.done[0], engines.done[1], engines.done[2], engines.done[3]});
+    drive(engines.ready, engines.done);
     top().cmd_valid_i = next < total && chance(random_, source);
     if (top().cmd_valid_i) offer(program[next], next);
     top().report_i = chance(random_, 20);
@@ -116,7 +96,7 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
       if (may_start[q] > 1) ASSERT_EQ(reported, 0u);
       if (unmet && engines.ready[q]) ASSERT_EQ(reported & unmet, reported ? unmet : 0u);
       may_start[q] = holds ? may_start[q] + 1 : 0;
-      if (valid()[q]) {
+      if (valid(q)) {
         ASSERT_TRUE(holds) << "queue " << q << " starts too early";
       } else {
         ASSERT_LE(may_start[q], 6) << "queue " << q << " does not start";
@@ -126,21 +106,19 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
         if (top().conv_peek_o) ASSERT_TRUE(load_holds);
         if (may_start[q] > 6) ASSERT_TRUE(top().conv_peek_o);
       }
-      if ((valid()[q] || (q == 1 && top().conv_peek_o)) && there) {
+      if ((valid(q) || (q == 1 && top().conv_peek_o)) && there) {
         const std::size_t i = expected[q][taken[q]];
-        ASSERT_EQ(index(q), number(i));
-        for (int w = 0; w < 13; ++w) ASSERT_EQ(body_word(q, w), program[i].words[w + 3]);
-        if (q == 0) ASSERT_EQ(top().load_op_o, program[i].op());
-        if (q == 2) ASSERT_EQ(top().vector_op_o, program[i].op());
+        ASSERT_EQ(index_of(top().issue_o[q]), number(i));
+        ASSERT_EQ(op_of(top().issue_o[q]), program[i].op());
+        for (int w = 0; w < 13; ++w) ASSERT_EQ(top().issue_o[q][w], program[i].words[w + 3]);
       }
     }
     if (top().cmd_valid_i && top().cmd_ready_o) {
       ++pushed[program[next].queue()];
       ++next;
     }
-    const std::array<bool, 4> offered = valid();
     for (int q = 0; q < kQueues; ++q) {
-      if (offered[q] && engines.ready[q]) {
+      if (valid(q) && engines.ready[q]) {
         engines.take(q, expected[q][taken[q]]);
         ++taken[q];
         may_start[q] = 0;
@@ -154,7 +132,7 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
   if (stop_after >= 0) return;
   quiet();
   model_.tick();
-  EXPECT_EQ(top().queued_o | top().running_o | top().offered_o, 0);
+  EXPECT_EQ(top().queued_o | top().running_o | top().issue_valid_o, 0);
   for (int q = 0; q < kQueues; ++q) {
     EXPECT_EQ(engines.order[q], expected[q]);
     EXPECT_EQ(top().completed_o[q], expected[q].size());
@@ -181,7 +159,7 @@ TEST_F(Scoreboard, StopOffersNothingMore) {
     top().stop_i = 1;
     model_.tick();
     for (int i = 0; i < 30; ++i) {
-      ASSERT_EQ(top().offered_o, 0);
+      ASSERT_EQ(top().issue_valid_o, 0);
       ASSERT_EQ(top().conv_peek_o, 0);
       model_.tick();
     }
@@ -205,16 +183,16 @@ TEST_F(Scoreboard, StartsTwoCyclesAfterTheCompletion) {
   offer(program[1], 1);
   model_.tick();
   top().cmd_valid_i = 0;
-  top().load_ready_i = 1;
+  top().issue_ready_i = 1;
   for (int i = 0; i < 10; ++i) model_.tick();
-  EXPECT_FALSE(top().conv_valid_o);
+  EXPECT_FALSE(valid(kConvQueue));
   EXPECT_FALSE(top().conv_peek_o);
-  top().load_done_i = 1;
+  top().done_i = 1;
   model_.tick();
-  top().load_done_i = 0;
-  EXPECT_FALSE(top().conv_valid_o);
+  top().done_i = 0;
+  EXPECT_FALSE(valid(kConvQueue));
   model_.tick();
-  EXPECT_TRUE(top().conv_valid_o);
+  EXPECT_TRUE(valid(kConvQueue));
   EXPECT_TRUE(top().conv_peek_o);
 }
 

@@ -15,9 +15,16 @@
 namespace kaiten::test {
 
 inline constexpr int kQueues = 4;  // LOAD, CONV, VECTOR, STORE
-inline constexpr int kStoreQueue = 3;
+inline constexpr int kConvQueue = 1, kStoreQueue = 3;
 
 using Random = std::mt19937_64;
+
+// A bit for each queue
+inline std::uint8_t mask_of(const std::array<bool, kQueues>& bits) {
+  unsigned mask = 0;
+  for (int q = 0; q < kQueues; ++q) mask |= unsigned{bits[q]} << q;
+  return static_cast<std::uint8_t>(mask);
+}
 
 inline int pick(Random& random, int below) {
   return static_cast<int>(random() % static_cast<std::uint64_t>(below));
@@ -194,8 +201,8 @@ class Engines {
   }
 
   int ready_percent = 80;
-  bool ready[kQueues] = {};
-  bool done[kQueues] = {};
+  std::array<bool, kQueues> ready{};
+  std::array<bool, kQueues> done{};
   std::array<std::uint32_t, kQueues> completed{};
   std::array<std::vector<std::size_t>, kQueues> order;
 

@@ -157,9 +157,8 @@ class Load {
       // inputs
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
-        top.op_i = static_cast<int>(commands_[issued_].op);
-        top.cmd_index_i = indices_.draw(rng_, issued_);
-        set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
+        set_command(top.cmd_i, indices_.draw(rng_, issued_), static_cast<int>(commands_[issued_].op),
+                    commands_[issued_].body);
       }
       top.req_ready_i = pending_.size() < 8 && !percent(rng_, stalls.request);
       if (!top.rsp_valid_i && !pending_.empty() && pending_.front().ready <= cycles_ &&
@@ -176,19 +175,20 @@ class Load {
       if (top.req_valid_o && top.req_ready_i) take_request(stalls.latency);
       if (top.sb_valid_o && top.sb_grant_i) write_buffer(kSb, top.sb_req_o);
       if (top.vb_valid_o && top.vb_grant_i) write_buffer(kVb, top.vb_req_o);
-      EXPECT_LE(top.wb_en_o + top.vwb_en_o + top.zsb_array_en_o + top.zsb_vector_en_o, 1);
+      EXPECT_LE(top.wb_en_o + top.vwb_en_o + top.zsb_conv_en_o + top.zsb_vector_en_o, 1);
       if (top.wb_en_o || top.vwb_en_o) {
         std::vector<std::uint8_t> row(kRowBytes);
         get_bytes(top.weights_o, row.data(), kRowBytes);
         got_.write(top.wb_en_o ? kWb : kVwb, top.weights_addr_o, row);
       }
-      if (top.zsb_array_en_o || top.zsb_vector_en_o) {
+      if (top.zsb_conv_en_o || top.zsb_vector_en_o) {
         std::vector<std::uint8_t> word(9);
         get_bytes(top.param_o, word.data(), 9);
-        got_.write(top.zsb_array_en_o ? kZsbArray : kZsbVector, top.param_addr_o, word);
+        got_.write(top.zsb_conv_en_o ? kZsbArray : kZsbVector, top.param_addr_o, word);
       }
-      EXPECT_FALSE(top.illegal_o);
-      if (top.error_o) errors_.push_back(indices_.command(top.error_index_o));
+      const EngineError error(top.error_o);
+      EXPECT_FALSE(error.illegal);
+      if (error.bus) errors_.push_back(indices_.command(error.index));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);

@@ -30,7 +30,7 @@ struct Path {
     memory.connect(write_port());
     for (int i = 0; i < 8; i++) m->base_i[i] = kBase + (i & 1) * 333;
     m->rst_ni = 0;
-    m->load_valid_i = m->store_valid_i = m->array_valid_i = m->vector_valid_i = 0;
+    m->load_valid_i = m->store_valid_i = m->conv_valid_i = m->vector_valid_i = 0;
     m->sb_grant_i = 1;
     for (int i = 0; i < 3; i++) m.tick();
     m->rst_ni = 1;
@@ -58,7 +58,7 @@ struct Path {
       top.load_index_i = indices.draw(rng, load_count++);
       set_bytes(top.load_cmd_i, loads.front().second.data(), sizeof(Body));
     }
-    feed(top.array_valid_i, top.array_word_i, array);
+    feed(top.conv_valid_i, top.conv_word_i, array);
     feed(top.vector_valid_i, top.vector_word_i, vector);
     top.sb_grant_i = !percent(rng, stall);
     m.eval();
@@ -67,14 +67,14 @@ struct Path {
     memory.pre_edge();
     const bool store_taken = top.store_valid_i && top.store_ready_o,
                load_taken = top.load_valid_i && top.load_ready_o;
-    const bool array_taken = top.array_valid_i && top.array_ready_o,
+    const bool array_taken = top.conv_valid_i && top.conv_ready_o,
                vector_taken = top.vector_valid_i && top.vector_ready_o;
     stored += top.store_done_o;
     loaded += top.load_done_o;
-    if (top.load_corrupt_o)
-      corrupt.push_back({indices.command(top.load_error_index_o), top.load_corrupt_row_o});
-    bus_errors += top.load_error_o;
-    EXPECT_FALSE(top.load_illegal_o);
+    const EngineError error(top.load_error_o);
+    if (error.corrupt) corrupt.push_back({indices.command(error.index), static_cast<int>(error.row)});
+    bus_errors += error.bus;
+    EXPECT_FALSE(error.illegal);
     if (top.zvc_read_o) {
       read_raw += top.zvc_read_raw_o;
       read_packed += top.read_bytes_o;
@@ -112,7 +112,7 @@ struct Path {
       loads.pop_front();
     }
     if (array_taken) {
-      top.array_valid_i = 0;
+      top.conv_valid_i = 0;
       array.pop_front();
     }
     if (vector_taken) {

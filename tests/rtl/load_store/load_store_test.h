@@ -10,6 +10,7 @@
 #include <random>
 
 #include "program/command_fields.h"
+#include "tests/rtl/common/kt_pkg.h"
 
 namespace kaiten::test {
 
@@ -43,7 +44,6 @@ inline std::uint8_t memory_byte(std::uint64_t address, std::uint64_t salt) {
 }
 
 // Bits of a command behind its header.
-inline constexpr int kBodyWords = (kCommandBytes * 8 - kHeaderBits) / 32;
 using Body = std::array<std::uint32_t, kBodyWords>;
 
 template <class Command>

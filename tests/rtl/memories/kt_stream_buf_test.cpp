@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int kDepth = 32, kArrayWords = 2, kVectorWords = 3, kLoadWords = 4;
+constexpr int kDepth = 32, kConvWords = 2, kVectorWords = 3, kLoadWords = 4;
 
 struct Access {
   bool enabled;
@@ -27,7 +27,7 @@ class StreamBuf : public testing::Test {
  protected:
   StreamBuf() : random(kaiten::test::seed()) {
     top->clk_i = top->rst_ni = 0;
-    top->array_we_i = top->vector_we_i = top->load_valid_i = 0;
+    top->conv_we_i = top->vector_we_i = top->load_valid_i = 0;
     top->eval();
     for (int t = 0; t < 9; t++) top->rd_req_i[t] = 0;
     edge();
@@ -86,8 +86,8 @@ TEST_F(StreamBuf, WritersAndReader) {
   uint64_t refused = 0, in_parts = 0, checked = 0;
 
   for (int cycle = 0; cycle < 20000; cycle++) {
-    const auto array = request(kArrayWords), vector = request(kVectorWords);
-    const bool array_on = pick(2), vector_wants = pick(2), load_valid = load_waits || pick(2);
+    const auto array = request(kConvWords), vector = request(kVectorWords);
+    const bool conv_on = pick(2), vector_wants = pick(2), load_valid = load_waits || pick(2);
     std::vector<Write> writes;
     const auto drive = [&](const std::vector<Access>& accesses, auto& ports, auto& words, bool on) {
       for (size_t w = 0; w < accesses.size(); w++) {
@@ -97,8 +97,8 @@ TEST_F(StreamBuf, WritersAndReader) {
         if (on && accesses[w].enabled) writes.push_back({accesses[w].bank, accesses[w].address, data});
       }
     };
-    const bool vector_grant = !(array_on && meet(array, vector)), vector_on = vector_wants && vector_grant;
-    drive(array, top->array_req_i, top->array_word_i, array_on);
+    const bool vector_grant = !(conv_on && meet(array, vector)), vector_on = vector_wants && vector_grant;
+    drive(array, top->conv_req_i, top->conv_word_i, conv_on);
     drive(vector, top->vector_req_i, top->vector_word_i, vector_on);
     if (!load_waits) {
       load = open = request(kLoadWords);
@@ -109,14 +109,14 @@ TEST_F(StreamBuf, WritersAndReader) {
       top->load_req_i[w] = load[w].packed();
       top->load_word_i[w] = load_data[w];
       if (!load_valid || !open[w].enabled) continue;
-      if ((array_on && meet(open[w], array)) || (vector_on && meet(open[w], vector))) {
+      if ((conv_on && meet(open[w], array)) || (vector_on && meet(open[w], vector))) {
         load_grant = false;
       } else {
         writes.push_back({load[w].bank, load[w].address, load_data[w]});
         open[w].enabled = false;
       }
     }
-    top->array_we_i = array_on;
+    top->conv_we_i = conv_on;
     top->load_valid_i = load_valid;
     top->eval();
     ASSERT_EQ(top->vector_grant_o, vector_grant);
@@ -133,7 +133,8 @@ TEST_F(StreamBuf, WritersAndReader) {
     // the words asked for in this cycle stand at the outputs behind its edge
     for (int t = 0; t < 9; t++) {
       if (!reads[t].enabled || memory[reads[t].bank][reads[t].address] < 0) continue;
-      ASSERT_EQ(top->word_o[t], memory[reads[t].bank][reads[t].address]) << "cycle " << cycle << " access " << t;
+      ASSERT_EQ(top->word_o[t], memory[reads[t].bank][reads[t].address])
+          << "cycle " << cycle << " access " << t;
       checked++;
     }
     under_way.push_back(writes);

@@ -28,7 +28,7 @@ class Store {
       top.base_i[i] = base_[i] = (std::uint64_t{1} << 37) * i + pick(rng_, 0, 1 << 20);
     top.rst_ni = 0;
     top.cmd_valid_i = 0;
-    top.array_valid_i = 0;
+    top.conv_valid_i = 0;
     top.vector_valid_i = 0;
     top.req_ready_i = 0;
     top.data_ready_i = 0;
@@ -76,10 +76,10 @@ class Store {
     while (done_ < commands()) {
       if (issued_ < commands() && !top.cmd_valid_i && !percent(rng_, stalls.command)) {
         top.cmd_valid_i = 1;
-        top.cmd_index_i = indices_.draw(rng_, issued_);
-        set_bytes(top.cmd_i, commands_[issued_].body.data(), sizeof(Body));
+        set_command(top.cmd_i, indices_.draw(rng_, issued_), static_cast<int>(Opcode::kStore),
+                    commands_[issued_].body);
       }
-      feed(top.array_valid_i, top.array_word_i, array_, stalls.array);
+      feed(top.conv_valid_i, top.conv_word_i, array_, stalls.array);
       feed(top.vector_valid_i, top.vector_word_i, vector_, stalls.vector);
       top.req_ready_i = !percent(rng_, stalls.request);
       top.data_ready_i = beats_.size() < 32 && !percent(rng_, stalls.data);
@@ -93,7 +93,7 @@ class Store {
       model_.eval();
 
       const bool command = top.cmd_valid_i && top.cmd_ready_o;
-      const bool array = top.array_valid_i && top.array_ready_o,
+      const bool array = top.conv_valid_i && top.conv_ready_o,
                  vector = top.vector_valid_i && top.vector_ready_o;
       EXPECT_FALSE(array && vector);
       if (top.req_valid_o && top.req_ready_i) {
@@ -111,7 +111,7 @@ class Store {
         get_bytes(top.data_o, beats_.back().data(), kBus);
       }
       write();
-      if (top.error_o) errors_.push_back(indices_.command(top.error_index_o));
+      if (const EngineError error(top.error_o); error.bus) errors_.push_back(indices_.command(error.index));
       EXPECT_TRUE(top.busy_o || done_ == issued_);
       if (top.done_o) {
         EXPECT_LT(done_, issued_);
@@ -127,7 +127,7 @@ class Store {
         top.cmd_valid_i = 0;
       }
       taken_ += array + vector;
-      if (array) pop(top.array_valid_i, array_);
+      if (array) pop(top.conv_valid_i, array_);
       if (vector) pop(top.vector_valid_i, vector_);
       quiet = progress ? 0 : quiet + 1;
       if (quiet > 5000) {

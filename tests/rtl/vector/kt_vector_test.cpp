@@ -21,6 +21,7 @@
 
 #include "Vkt_vector.h"
 #include "program/command_fields.h"
+#include "tests/rtl/common/kt_pkg.h"
 #include "tests/support/model.h"
 
 namespace kaiten {
@@ -235,9 +236,8 @@ class Bench {
       m_->cmd_valid_i = offer;
       if (offer) {
         const Job& job = jobs[started];
-        m_->op_i = static_cast<std::uint8_t>(job.op);
-        m_->cmd_index_i = static_cast<std::uint32_t>(job.index);
-        for (std::size_t i = 0; i < job.body.size(); ++i) m_->cmd_i[i] = job.body[i];
+        test::set_command(m_->cmd_i, static_cast<std::uint32_t>(job.index), static_cast<int>(job.op),
+                          job.body);
       }
       m_->out_ready_i = started < checked + 2 && rng_.chance(start_percent);
       m_->out_credit_i = credits > 0;
