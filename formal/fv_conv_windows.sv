@@ -1,7 +1,7 @@
 `include "fv.svh"
 // Windows of a CONV in map order: sequencer and row reader together, with any command of small counts, any weights, parameters
 // and credits. Loops are counted upwards here, where the blocks count down, once for the windows that are emitted (s) and once
-// for the reads (r): tile, piece row, piece column, pass, row, column. Of all columns that a command reads, counted one after
+// for the reads (r): tile, kernel tile row, kernel tile column, pass, row, column. Of all columns that a command reads, counted one after
 // the other, the line buffer holds the last four. The claims:
 //   a_order    windows come in the order of the loops; the control token says which
 //   a_read     the reads too; each asks for the words of the map's rows and columns that belong to its place in the loops
@@ -9,7 +9,7 @@
 //              windows wholly beside the map; such cells are masked in every window (a_edge, a_outside)
 //   a_there    the columns of a window that lie in the map have been read and are not yet overwritten
 //   a_cell     and belong to this row of windows: one read, picked at an arbitrary moment, is followed until windows show it
-//              (commands of one tile and one piece row)
+//              (commands of one tile and one kernel tile row)
 //   a_moves    with all permissions, a read or a window comes in every cycle (the same commands)
 // In modes 1x1 and column window and read share a slot (a_whole). What the line buffer does with a column is kt_line_buf's
 // proof; the pipeline between the two is of fixed latency (kt_conv).
@@ -159,49 +159,49 @@ module fv_conv_windows
 
   // ---- places in the loops; behind the last one is the first of a tile too many
   typedef struct packed {
-    logic [1:0] tile, piece_row, piece_column, pass, row;
+    logic [1:0] tile, kernel_tile_row, kernel_tile_column, pass, row;
     logic [3:0] x;  // window, or read, of the row
   } place_t;
 
-  function automatic num_t left(num_t piece_column);  // column of the map under the first window
-    return (Whole ? piece_column : 3 * piece_column) - num_t'(cmd.pad_left[1:0]);
+  function automatic num_t left(num_t kernel_tile_column);  // column of the map under the first window
+    return (Whole ? kernel_tile_column : 3 * kernel_tile_column) - num_t'(cmd.pad_left[1:0]);
   endfunction
-  function automatic num_t from(num_t piece_column);  // first column that is read
-    return (left(piece_column) < 0 && !Whole) ? 0 : left(piece_column);
+  function automatic num_t from(num_t kernel_tile_column);  // first column that is read
+    return (left(kernel_tile_column) < 0 && !Whole) ? 0 : left(kernel_tile_column);
   endfunction
-  function automatic num_t count(num_t piece_column); // columns of the map under the windows
+  function automatic num_t count(num_t kernel_tile_column); // columns of the map under the windows
     num_t stop;
-    stop = left(piece_column) + num_t'(Stride) * (num_t'(cmd.columns[1:0]) - 1) + 3;
-    return ((stop > num_t'(cmd.in_width[2:0])) ? num_t'(cmd.in_width[2:0]) : stop) - from(piece_column);
+    stop = left(kernel_tile_column) + num_t'(Stride) * (num_t'(cmd.columns[1:0]) - 1) + 3;
+    return ((stop > num_t'(cmd.in_width[2:0])) ? num_t'(cmd.in_width[2:0]) : stop) - from(kernel_tile_column);
   endfunction
-  function automatic num_t reads(num_t piece_column);
+  function automatic num_t reads(num_t kernel_tile_column);
     num_t n;
-    n = count(piece_column);
+    n = count(kernel_tile_column);
     if (Whole) return num_t'(cmd.columns[1:0]);
     if (n <= 0) return 1;
     return (num_t'(Stride) == 2) ? (n + 1) >>> 1 : n;
   endfunction
-  function automatic num_t length(num_t piece_column);  // columns of a row, as they are counted
-    return num_t'(Stride) * reads(piece_column);
+  function automatic num_t length(num_t kernel_tile_column);  // columns of a row, as they are counted
+    return num_t'(Stride) * reads(kernel_tile_column);
   endfunction
-  logic [3:0] row_q[2];  // length of a row, for the two piece columns
+  logic [3:0] row_q[2];  // length of a row, for the two kernel tile columns
   always_ff @(posedge clk_i) begin
     for (int c = 0; c < 2; c++) if (start_q) row_q[c] <= 4'(length(num_t'(c)));
   end
   // columns of all rows before this one; nine bits hold them
   function automatic num_t columns_before(place_t p);
-    logic [8:0] row[2], pass[2], piece_row, sum;  // [piece column]: columns of a row, of all passes
+    logic [8:0] row[2], pass[2], kernel_tile_row, sum;  // [kernel tile column]: columns of a row, of all passes
     for (int c = 0; c < 2; c++) begin
       row[c]  = 9'(row_q[c]);
       pass[c] = row[c] << (2'(cmd.rows[1]) + 2'(cmd.passes[1]));
     end
-    piece_row = cmd.more_piece_columns[0] ? pass[0] + pass[1] : pass[0];
-    sum = (cmd.more_piece_rows[0] ? 9'(2 * piece_row) : piece_row) & {9{p.tile[0]}};
-    if (p.tile[1]) sum = cmd.more_piece_rows[0] ? 9'(4 * piece_row) : 9'(2 * piece_row);
-    if (p.piece_row[0]) sum = sum + piece_row;
-    if (p.piece_column[0]) sum = sum + pass[0];
-    if (p.pass[0]) sum = sum + (row[p.piece_column[0]] << cmd.rows[1]);
-    if (p.row[0]) sum = sum + row[p.piece_column[0]];
+    kernel_tile_row = cmd.more_piece_columns[0] ? pass[0] + pass[1] : pass[0];
+    sum = (cmd.more_piece_rows[0] ? 9'(2 * kernel_tile_row) : kernel_tile_row) & {9{p.tile[0]}};
+    if (p.tile[1]) sum = cmd.more_piece_rows[0] ? 9'(4 * kernel_tile_row) : 9'(2 * kernel_tile_row);
+    if (p.kernel_tile_row[0]) sum = sum + kernel_tile_row;
+    if (p.kernel_tile_column[0]) sum = sum + pass[0];
+    if (p.pass[0]) sum = sum + (row[p.kernel_tile_column[0]] << cmd.rows[1]);
+    if (p.row[0]) sum = sum + row[p.kernel_tile_column[0]];
     return num_t'(sum);
   endfunction
 
@@ -216,12 +216,12 @@ module fv_conv_windows
         step.pass = p.pass + 1'b1;
         if (10'(step.pass) == cmd.passes) begin
           step.pass         = '0;
-          step.piece_column = p.piece_column + 1'b1;
-          if (4'(p.piece_column) == cmd.more_piece_columns) begin
-            step.piece_column = '0;
-            step.piece_row    = p.piece_row + 1'b1;
-            if (4'(p.piece_row) == cmd.more_piece_rows) begin
-              step.piece_row = '0;
+          step.kernel_tile_column = p.kernel_tile_column + 1'b1;
+          if (4'(p.kernel_tile_column) == cmd.more_piece_columns) begin
+            step.kernel_tile_column = '0;
+            step.kernel_tile_row    = p.kernel_tile_row + 1'b1;
+            if (4'(p.kernel_tile_row) == cmd.more_piece_rows) begin
+              step.kernel_tile_row = '0;
               step.tile      = p.tile + 1'b1;
             end
           end
@@ -230,7 +230,7 @@ module fv_conv_windows
     end
   endfunction
   function automatic logic in_loops(place_t p, num_t row_length);
-    return 10'(p.tile) < cmd.tiles && 4'(p.piece_row) <= cmd.more_piece_rows && 4'(p.piece_column) <= cmd.more_piece_columns &&
+    return 10'(p.tile) < cmd.tiles && 4'(p.kernel_tile_row) <= cmd.more_piece_rows && 4'(p.kernel_tile_column) <= cmd.more_piece_columns &&
            10'(p.pass) < cmd.passes && 10'(p.row) < cmd.rows && num_t'(p.x) < row_length;
   endfunction
 
@@ -238,8 +238,8 @@ module fv_conv_windows
   num_t   s_before_q, r_before_q;  // columns of the rows before
   num_t   s_pc, r_pc, column, r_column;
   logic   reading;  // reads are left
-  assign s_pc     = num_t'(s_q.piece_column);
-  assign r_pc     = num_t'(r_q.piece_column);
+  assign s_pc     = num_t'(s_q.kernel_tile_column);
+  assign r_pc     = num_t'(r_q.kernel_tile_column);
   assign column   = left(s_pc) + num_t'(Stride) * num_t'(s_q.x);  // of the map, under the window's left column
   assign r_column = from(r_pc) + num_t'(Stride) * num_t'(r_q.x);
   assign reading  = 10'(r_q.tile) < cmd.tiles;
@@ -252,25 +252,25 @@ module fv_conv_windows
     end else begin
       if (token.valid) begin
         s_q <= step(s_q, num_t'(cmd.columns[1:0]));
-        if (s_q.x + 1'b1 == 4'(cmd.columns[1:0])) s_before_q <= s_before_q + num_t'(row_q[s_q.piece_column[0]]);
+        if (s_q.x + 1'b1 == 4'(cmd.columns[1:0])) s_before_q <= s_before_q + num_t'(row_q[s_q.kernel_tile_column[0]]);
       end
       if (rd) begin
         r_q <= step(r_q, reads(r_pc));
-        if (num_t'(r_q.x) + 1 == reads(r_pc)) r_before_q <= r_before_q + num_t'(row_q[r_q.piece_column[0]]);
+        if (num_t'(r_q.x) + 1 == reads(r_pc)) r_before_q <= r_before_q + num_t'(row_q[r_q.kernel_tile_column[0]]);
       end
     end
   end
 
   logic on, last_pass;
   assign on        = past_ok_q && rst_ni && busy;
-  assign last_pass = 4'(s_q.piece_row) == cmd.more_piece_rows && 4'(s_q.piece_column) == cmd.more_piece_columns &&
+  assign last_pass = 4'(s_q.kernel_tile_row) == cmd.more_piece_rows && 4'(s_q.kernel_tile_column) == cmd.more_piece_columns &&
                      10'(s_q.pass) == cmd.passes - 10'd1;
 
   // ---- windows
   place_t s_next;
   assign s_next = step(s_q, num_t'(cmd.columns[1:0]));
   `FV_PART(a_order, 1, !(on && token.valid) || (in_loops(s_q, num_t'(cmd.columns[1:0])) &&
-             token.first == (s_q.piece_row == '0 && s_q.piece_column == '0 && s_q.pass == '0) && token.last == last_pass &&
+             token.first == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0) && token.last == last_pass &&
              token.swap == (s_q.row == '0 && s_q.x == '0) && num_t'(pixel) == times(num_t'(cmd.columns[1:0]), s_q.row) + num_t'(s_q.x) &&
              result == last_pass && swap == token.swap))
   `FV_PART(a_end, 1, !(on && token.valid) || dut.last == (10'(s_next.tile) == cmd.tiles))
@@ -288,7 +288,7 @@ module fv_conv_windows
   end
   function automatic num_t row_of(place_t p);  // of the map, under the uppermost tap
     return num_t'(signed'(cmd.top_row[3:0])) + times(num_t'(cmd.stride[1:0]), p.row) +
-           times(num_t'(p.piece_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
+           times(num_t'(p.kernel_tile_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
   endfunction
   function automatic addr_t slot_address(num_t rows);  // of the row so many below top_row
     logic [4:0] n;
@@ -356,7 +356,7 @@ module fv_conv_windows
     `FV_PART(a_masked, 1, !(on && token.valid && Whole) || rd_masked == !inside_map)
     logic there;
     assign there = index - first >= 0 &&
-               index - first < num_t'(row_q[s_q.piece_column[0]]) && pushed - index > 0 && pushed - index <= 4 &&
+               index - first < num_t'(row_q[s_q.kernel_tile_column[0]]) && pushed - index > 0 && pushed - index <= 4 &&
                2'(win_col + 2'(c)) == index[1:0];
     `FV_ASSERT(a_there, (Part != 3 && Part != 5) || !(on && token.valid && inside_map && !Whole) || there)
     `FV_ASSUME(m_there, Part != 4 || !(on && token.valid && inside_map && !Whole) || there)
@@ -376,24 +376,24 @@ module fv_conv_windows
              10'(s_q.tile) + dut.tile_q + 10'd1 == cmd.tiles &&
              num_t'(dut.pixel_q) == times(num_t'(cmd.columns[1:0]), s_q.row) + num_t'(s_q.x) &&
              dut.pass_start_q == (s_q.row == '0 && s_q.x == '0) &&
-             dut.first_pass_q == (s_q.piece_row == '0 && s_q.piece_column == '0 && s_q.pass == '0)))
-  `FV_PART(i_pieces, 0, !on || (10'(s_q.pass) + dut.u_pieces.pass_q + 10'd1 == cmd.passes &&
-             4'(s_q.piece_column) + dut.u_pieces.column_q == cmd.more_piece_columns &&
-             4'(s_q.piece_row) + dut.u_pieces.row_q == cmd.more_piece_rows &&
-             num_t'(dut.u_pieces.left_q) == left(s_pc) && num_t'(dut.u_pieces.reads_q) == reads(s_pc)))
+             dut.first_pass_q == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0)))
+  `FV_PART(i_kernel_tiles, 0, !on || (10'(s_q.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
+             4'(s_q.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_piece_columns &&
+             4'(s_q.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_piece_rows &&
+             num_t'(dut.u_kernel_tiles.left_q) == left(s_pc) && num_t'(dut.u_kernel_tiles.reads_q) == reads(s_pc)))
   `FV_PART(i_done, 0, !on || (rd_done == !reading && (reading || r_q == {cmd.tiles[1:0], 12'd0})))
   wire walks = on && reading;
   `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc) &&
              10'(r_q.row) + reader.rows_q + 10'd1 == cmd.rows && 10'(r_q.tile) + reader.tiles_q + 10'd1 == cmd.tiles))
-  `FV_PART(i_read_pieces, 0, !walks || (10'(r_q.pass) + reader.u_pieces.pass_q + 10'd1 == cmd.passes &&
-             4'(r_q.piece_column) + reader.u_pieces.column_q == cmd.more_piece_columns &&
-             4'(r_q.piece_row) + reader.u_pieces.row_q == cmd.more_piece_rows &&
-             num_t'(reader.u_pieces.left_q) == left(r_pc) && num_t'(reader.u_pieces.reads_q) == reads(r_pc)))
+  `FV_PART(i_read_kernel_tiles, 0, !walks || (10'(r_q.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
+             4'(r_q.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_piece_columns &&
+             4'(r_q.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_piece_rows &&
+             num_t'(reader.u_kernel_tiles.left_q) == left(r_pc) && num_t'(reader.u_kernel_tiles.reads_q) == reads(r_pc)))
   `FV_PART(i_whole, 0, !(on && Whole) || s_q == r_q)
 
   // ---- invariants: columns are counted alike
   `FV_PART(i_pushed, 1, !(on && !Whole) || num_t'(dut.pushed_q) == r_before_q + num_t'(Stride) * num_t'(r_q.x))
-  `FV_PART(i_stop, 1, !(on && !Whole) || num_t'(dut.stop_q) == first + num_t'(row_q[s_q.piece_column[0]]))
+  `FV_PART(i_stop, 1, !(on && !Whole) || num_t'(dut.stop_q) == first + num_t'(row_q[s_q.kernel_tile_column[0]]))
   `FV_PART(i_left, 1, !(on && !Whole) || num_t'(signed'(dut.left_q)) == first + column - from(s_pc))
   num_t keep;  // the first column that must stay
   always_comb begin
@@ -401,16 +401,16 @@ module fv_conv_windows
     if (keep - first < 0) keep = first;
   end
   `FV_PART(i_ring, 1, !(on && !Whole) || num_t'(dut.pushed_q) - keep <= 4)
-  `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.piece_column))) &&
+  `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.kernel_tile_column))) &&
              index_q >= columns_before(place_q) &&
-             index_q < columns_before(place_q) + num_t'(row_q[place_q.piece_column[0]]) &&
-             column_q == from(num_t'(place_q.piece_column)) + index_q - columns_before(place_q)))
+             index_q < columns_before(place_q) + num_t'(row_q[place_q.kernel_tile_column[0]]) &&
+             column_q == from(num_t'(place_q.kernel_tile_column)) + index_q - columns_before(place_q)))
 
   // no row has more than eight columns: counts stay far below 8192
   function automatic num_t rows_before(place_t p);
     num_t n;
-    n = (num_t'(p.tile) << cmd.more_piece_rows[0]) + num_t'(p.piece_row);
-    n = (n << cmd.more_piece_columns[0]) + num_t'(p.piece_column);
+    n = (num_t'(p.tile) << cmd.more_piece_rows[0]) + num_t'(p.kernel_tile_row);
+    n = (n << cmd.more_piece_columns[0]) + num_t'(p.kernel_tile_column);
     n = (n << cmd.passes[1]) + num_t'(p.pass);
     return (n << cmd.rows[1]) + num_t'(p.row);
   endfunction
@@ -422,34 +422,34 @@ module fv_conv_windows
   `FV_ASSERT(i_before, Part < 4 || !(on && !Whole) || (s_before_q == columns_before(s_q) && r_before_q == columns_before(r_q)))
 
   // ---- invariants: positions, slots and rows of the reader
-  num_t piece_word, group_word, steps;
-  assign piece_word = words(cmd.in_group.div[3:0], cmd.in_group.mod) + pixels(Whole ? r_pc : from(r_pc), cmd);
-  assign group_word = piece_word + ((Mode == kt_array_pkg::Mode1x1) ? 9 : Whole ? 3 : 1) * num_t'(r_q.pass);
+  num_t kernel_tile_word, group_word, steps;
+  assign kernel_tile_word = words(cmd.in_group.div[3:0], cmd.in_group.mod) + pixels(Whole ? r_pc : from(r_pc), cmd);
+  assign group_word = kernel_tile_word + ((Mode == kt_array_pkg::Mode1x1) ? 9 : Whole ? 3 : 1) * num_t'(r_q.pass);
   assign steps      = row_of(r_q) - num_t'(signed'(cmd.top_row[3:0]));
-  `FV_PART(i_position, 2, !walks || (reader.pos_q.mod < 9 && reader.group_q.mod < 9 && reader.piece_q.mod < 9 &&
-             words(reader.piece_q.div[3:0], reader.piece_q.mod) == piece_word &&
+  `FV_PART(i_position, 2, !walks || (reader.pos_q.mod < 9 && reader.group_q.mod < 9 && reader.kernel_tile_q.mod < 9 &&
+             words(reader.kernel_tile_q.div[3:0], reader.kernel_tile_q.mod) == kernel_tile_word &&
              words(reader.group_q.div[3:0], reader.group_q.mod) == group_word &&
              words(reader.pos_q.div[3:0], reader.pos_q.mod) == group_word + pixels(num_t'(Stride) * num_t'(r_q.x), cmd) &&
-             14'(signed'(reader.piece_q.div[3:0])) == reader.piece_q.div && 14'(signed'(reader.group_q.div[3:0])) == reader.group_q.div &&
+             14'(signed'(reader.kernel_tile_q.div[3:0])) == reader.kernel_tile_q.div && 14'(signed'(reader.group_q.div[3:0])) == reader.group_q.div &&
              14'(signed'(reader.pos_q.div[3:0])) == reader.pos_q.div))
-  num_t below;  // rows of pieces above this one's
-  assign below = times(num_t'(r_q.piece_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
+  num_t below;  // rows of kernel tiles above this one's
+  assign below = times(num_t'(r_q.kernel_tile_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
   for (genvar k = 0; k < 3; k++) begin : g_slot
-    `FV_PART(i_slot, 2, !walks || (reader.slot_q[k] == slot_address(steps + k) && reader.piece_slot_q[k] == slot_address(below + k)))
+    `FV_PART(i_slot, 2, !walks || (reader.slot_q[k] == slot_address(steps + k) && reader.kernel_tile_slot_q[k] == slot_address(below + k)))
   end
   `FV_PART(i_stride, 2, !walks || (reader.stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), cmd.stride[1:0])) &&
              reader.stride_mod3_q == cmd.stride[1:0]))
   `FV_PART(i_rows, 2, !walks || (num_t'(reader.top_q) == row_of(r_q) &&
-             num_t'(reader.piece_top_q) == num_t'(signed'(cmd.top_row[3:0])) + below &&
+             num_t'(reader.kernel_tile_top_q) == num_t'(signed'(cmd.top_row[3:0])) + below &&
              6'(reader.mod3_q) == 6'(row_of(r_q) + 9) % 6'd3 &&
-             6'(reader.piece_mod3_q) == 6'(num_t'(signed'(cmd.top_row[3:0])) + below + 9) % 6'd3))
+             6'(reader.kernel_tile_mod3_q) == 6'(num_t'(signed'(cmd.top_row[3:0])) + below + 9) % 6'd3))
 
   if (Whole) begin : g_cover_whole
-    `FV_COVER(c_masked, on && token.valid && rd_masked && s_q.piece_row == 2'd1)
+    `FV_COVER(c_masked, on && token.valid && rd_masked && s_q.kernel_tile_row == 2'd1)
   end else begin : g_cover
     `FV_COVER(c_ahead, on && token.valid && r_q.tile != s_q.tile && !edge_[0])
     `FV_COVER(c_outruns, on && token.valid && pushed < num_t'(dut.stop_q) && dut.row_end)
-    `FV_COVER(c_pair, on && token.valid && num_t'(Stride) == 2 && s_q.piece_column == 2'd1 && s_q.row == 2'd1 && !edge_[0] && edge_[2])
+    `FV_COVER(c_pair, on && token.valid && num_t'(Stride) == 2 && s_q.kernel_tile_column == 2'd1 && s_q.row == 2'd1 && !edge_[0] && edge_[2])
     `FV_COVER(c_followed, on && token.valid && follow_q && s_q.x == 4'd1 && num_t'(dut.left_q) + 1 == index_q && !edge_[1])
   end
 endmodule

@@ -67,13 +67,13 @@ module fv_kt_row_reader
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
-             dut.piece_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
-             dut.piece_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3))
+             dut.kernel_tile_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
+             dut.kernel_tile_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3))
   `FV_COVER(c_nine, valid_q && nine_q && req[8].en)
   `FV_COVER(c_column, valid_q && column_q && req[8].en && dut.mod3_q != cmd_q.top_mod3)
   `FV_COVER(c_six, valid_q && six_q && req[5].en && dut.rows_q == 10'd0)
   `FV_COVER(c_three, valid_q && three_q && req[2].en)
-  `FV_COVER(c_piece_row, valid_q && three_q && req[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd3)
-  `FV_COVER(c_one_row, valid_q && nine_q && req[2].en && dut.piece_top_q == cmd_q.top_row + 12'sd1)
-  `FV_COVER(c_piece_column, valid_q && three_q && req[2].en && dut.piece_q != dut.first_group)
+  `FV_COVER(c_kernel_tile_row, valid_q && three_q && req[2].en && dut.kernel_tile_top_q == cmd_q.top_row + 12'sd3)
+  `FV_COVER(c_one_row, valid_q && nine_q && req[2].en && dut.kernel_tile_top_q == cmd_q.top_row + 12'sd1)
+  `FV_COVER(c_kernel_tile_column, valid_q && three_q && req[2].en && dut.kernel_tile_q != dut.first_group)
 endmodule

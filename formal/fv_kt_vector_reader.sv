@@ -1,7 +1,7 @@
 `include "fv.svh"
 // Reader of the vector engine with any command: the nine accesses of a request never meet in a bank and name existing banks,
 // a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it
-// is: tiles of rows of windows of pieces of steps, each cell at its word of its row. The model counts upwards, the reader down.
+// is: tiles of rows of windows of kernel tiles of steps, each cell at its word of its row. The model counts upwards, the reader down.
 module fv_kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -73,17 +73,17 @@ module fv_kt_vector_reader
 
   // ---- whose turn it is, counted upwards
   logic [9:0] step_q, window_q, row_q, tile_q;
-  logic [6:0] piece_q;
+  logic [6:0] kernel_tile_q;
   logic       done_q;
   logic [3:0] since_q;  // cycles in this row of windows, up to the stride
   wire is_add     = cmd_q.kind == KindAdd;
   wire step_end   = step_q + 10'd1 == plan_q.steps;
-  wire window_end = step_end && piece_q + 7'd1 == plan_q.pieces;
+  wire window_end = step_end && kernel_tile_q + 7'd1 == plan_q.kernel_tiles;
   wire row_end    = window_end && window_q + 10'd1 == plan_q.windows;
   wire tile_end   = row_end && row_q + 10'd1 == cmd_q.rows;
   always_ff @(posedge clk_i)
     if (start_q) begin
-      {step_q, window_q, row_q, tile_q, piece_q} <= '0;
+      {step_q, window_q, row_q, tile_q, kernel_tile_q} <= '0;
       done_q  <= 1'b0;
       since_q <= '0;
     end else begin
@@ -91,7 +91,7 @@ module fv_kt_vector_reader
       else if (since_q != cmd_q.stride - 4'd1) since_q <= since_q + 4'd1;
       if (rd) begin
         step_q <= step_end ? '0 : step_q + 10'd1;
-        if (step_end) piece_q <= window_end ? '0 : piece_q + 7'd1;
+        if (step_end) kernel_tile_q <= window_end ? '0 : kernel_tile_q + 7'd1;
         if (window_end) window_q <= row_end ? '0 : window_q + 10'd1;
         if (row_end) row_q <= tile_end ? '0 : row_q + 10'd1;
         if (tile_end) begin
@@ -101,7 +101,7 @@ module fv_kt_vector_reader
       end
     end
 
-  // ---- where that is: words and column of the step, the window and the row; rows of the piece, the row and the next one
+  // ---- where that is: words and column of the step, the window and the row; rows of the kernel tile, the row and the next one
   `include "fv_places.svh"
   word_t              word_q, window_word_q, row_word_q;
   logic signed [11:0] column_q, window_column_q;
@@ -170,20 +170,20 @@ module fv_kt_vector_reader
 
   wire live = started_q && !start_q;
   `FV_ASSERT(a_ready, !live || ready == (!done_q && (!row_end || since_q == cmd_q.stride - 4'd1)))
-  `FV_ASSERT(a_first, !live || first == (step_q == '0 && piece_q == '0))
+  `FV_ASSERT(a_first, !live || first == (step_q == '0 && kernel_tile_q == '0))
   `FV_ASSERT(a_last, !live || last == window_end)
-  `FV_ASSERT(a_operand, !live || operand == (is_add ? piece_q[1:0] : 2'd0))
+  `FV_ASSERT(a_operand, !live || operand == (is_add ? kernel_tile_q[1:0] : 2'd0))
 
   // ---- what is asked for there
-  wire signed [12:0] row = first_row_q + (is_add ? 13'sd0 : 13'(piece_q) * 13'sd3);
-  wire [1:0]         rot = (is_add && cmd_q.broadcast && piece_q[1:0] != '0) ? 2'd0 : mod3_q;
+  wire signed [12:0] row = first_row_q + (is_add ? 13'sd0 : 13'(kernel_tile_q) * 13'sd3);
+  wire [1:0]         rot = (is_add && cmd_q.broadcast && kernel_tile_q[1:0] != '0) ? 2'd0 : mod3_q;
   bank_req_t  req_due_q[9];
   logic [2:0] off_map_due_q, missing_due_q;
   always_ff @(posedge clk_i)
     for (int unsigned r = 0; r < 3; r++) begin
       off_map_due_q[r] <= row + 13'(r) < 0 || row + 13'(r) >= $signed(13'(cmd_q.in_height)) || column_q < 0 ||
                           column_q >= $signed(12'(cmd_q.in_width));
-      missing_due_q[r] <= (is_add ? 9'd0 : 9'(8'(piece_q * 8'd3))) + 9'(r) >= 9'(cmd_q.kernel_rows);
+      missing_due_q[r] <= (is_add ? 9'd0 : 9'(8'(kernel_tile_q * 8'd3))) + 9'(r) >= 9'(cmd_q.kernel_rows);
       for (int unsigned g = 0; g < 3; g++) begin
         req_due_q[3*r+g].en   <= 1'b1;  // a_cell
         req_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
@@ -197,19 +197,19 @@ module fv_kt_vector_reader
   end
 
   // ---- the reader's counters are the model's
-  `FV_ASSERT(i_counts, !live || (dut.step_q == plan_q.steps - 10'd1 - step_q && dut.piece_q == plan_q.pieces - 7'd1 - piece_q &&
+  `FV_ASSERT(i_counts, !live || (dut.step_q == plan_q.steps - 10'd1 - step_q && dut.kernel_tile_q == plan_q.kernel_tiles - 7'd1 - kernel_tile_q &&
       dut.window_q == plan_q.windows - 10'd1 - window_q && dut.row_q == cmd_q.rows - 10'd1 - row_q && (done_q ||
       dut.tile_q == cmd_q.tiles - 10'd1 - tile_q) && dut.done_q == done_q && dut.walk_q == cmd_q.stride - 4'd1 - since_q))
-  `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps - 10'd1 && piece_q <= plan_q.pieces - 7'd1))
+  `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps - 10'd1 && kernel_tile_q <= plan_q.kernel_tiles - 7'd1))
   `FV_ASSERT(i_place, !live || (dut.pos_q == word_q && dut.window_pos_q == window_word_q && dut.origin_q == row_word_q &&
       dut.column_q == column_q && dut.window_column_q == window_column_q))
   `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q &&
-      dut.tap_row_q == (is_add ? 8'd0 : 8'(piece_q * 8'd3)) && dut.operand_slot_q == operand_slot_q))
+      dut.tap_row_q == (is_add ? 8'd0 : 8'(kernel_tile_q * 8'd3)) && dut.operand_slot_q == operand_slot_q))
   for (genvar r = 0; r < 3; r++) begin : g_slots
     `FV_ASSERT(i_slots, !live || (dut.slot_q[r] == slot_q[r] && dut.top_slot_q[r] == row_slot_q[r] && dut.next_slot_q[r] == next_slot_q[r]))
   end
 
   `FV_COVER(c_all, rd_q && off_map == 3'b000 && missing == 3'b000)
   `FV_COVER(c_operand, rd_q && operand == 2'd3)
-  `FV_COVER(c_piece, rd_q && missing == 3'b110 && off_map == 3'b000 && cmd_q.kernel_rows == 8'd4)
+  `FV_COVER(c_kernel_tile, rd_q && missing == 3'b110 && off_map == 3'b000 && cmd_q.kernel_rows == 8'd4)
 endmodule

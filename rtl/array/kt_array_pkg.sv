@@ -16,4 +16,18 @@ package kt_array_pkg;
     logic last;   // last pass: the sum goes to the requantiser instead of OB
   } token_t;
 
+  // How a pass reads the rows of the map, see kt_conv_kernel_tiles.
+  typedef struct packed {
+    logic signed [6:0] left;   // column of the map under the left column of a row's first window
+    logic        [9:0] reads;  // SB reads of a row
+  } pass_row_t;
+
+  // A pass of a tile.
+  typedef struct packed {
+    logic      last;              // it is the last of its tile ...
+    logic      last_row;          // ... of its row of kernel tiles
+    logic      last_kernel_tile;  // ... of its kernel tile
+    pass_row_t row;
+  } pass_t;
+
 endpackage

@@ -9,7 +9,7 @@
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next tile,
 // so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun the reader.
-// In modes 1x1 and column a read is a whole window: both go together, and the read is in vain where the window is masked.
+// In modes 1x1 and column a read is a whole window: both go together; where the window is masked it is a dummy read.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -87,30 +87,25 @@ module kt_conv_seq
   assign tile_end    = pass_end && last_pass;
   assign last        = emit && tile_end && (tile_q == '0);
 
-  logic              unused_last_of_row, unused_last_of_piece;
-  logic signed [6:0] left, next_left;
-  logic [9:0]        reads, next_reads;
-  kt_conv_pieces u_pieces (
+  /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at ends of rows of kernel tiles
+  kt_array_pkg::pass_t     pass;
+  /* verilator lint_on UNUSEDSIGNAL */
+  kt_array_pkg::pass_row_t next_row;
+  kt_conv_kernel_tiles u_kernel_tiles (
     .clk_i,
     .start_i,
     .cmd_i,
-    .step_i      (emit && pass_end),
-    .last_o      (last_pass),
-    .last_row_o  (unused_last_of_row),
-    .last_piece_o(unused_last_of_piece),
-    .left_o      (left),
-    .reads_o     (reads),
-    .next_left_o (next_left),
-    .next_reads_o(next_reads)
+    .step_i    (emit && pass_end),
+    .pass_o    (pass),
+    .next_row_o(next_row)
   );
+  assign last_pass = pass.last;
 
   // the row that begins next: its first window and the columns it reads
-  logic signed [6:0] row_left;
-  logic [9:0]        row_reads;
-  logic [12:0]       row_from;
-  assign row_left  = (start_i || pass_end) ? next_left : left;
-  assign row_reads = (start_i || pass_end) ? next_reads : reads;
-  assign row_from  = start_i ? '0 : stop_q;
+  kt_array_pkg::pass_row_t row;
+  logic [12:0]             row_from;
+  assign row      = (start_i || pass_end) ? next_row : pass.row;
+  assign row_from = start_i ? '0 : stop_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
@@ -141,9 +136,9 @@ module kt_conv_seq
       end
     end
     if (start_i || (emit && row_end)) begin
-      left_q   <= (row_left < 0) ? row_from + 13'(row_left) : row_from;
-      column_q <= 13'(row_left);
-      stop_q   <= row_from + (stride2 ? {2'b0, row_reads, 1'b0} : {3'b0, row_reads});
+      left_q   <= (row.left < 0) ? row_from + 13'(row.left) : row_from;
+      column_q <= 13'(row.left);
+      stop_q   <= row_from + (stride2 ? {2'b0, row.reads, 1'b0} : {3'b0, row.reads});
     end
   end
 

@@ -1,5 +1,5 @@
-// Reader half of the CONV sequencer: walks columns of rows of passes of pieces of tiles and forms the bank addresses of
-// each read.
+// Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank addresses
+// of each read.
 // Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2), nine groups of
 // one pixel (1x1) or three groups of one column of three rows (column). It knows nothing of windows, weights or results.
 module kt_row_reader
@@ -13,7 +13,7 @@ module kt_row_reader
   input  conv_t cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic  rd_i,
-  input  logic  masked_i,     // nobody looks at what is read
+  input  logic  masked_i,     // the words are don't-care
   output logic  done_o,
   // registered request and, for each of the three rows, whether it lies outside the map
   output bank_req_t  rd_req_o [9],
@@ -23,13 +23,13 @@ module kt_row_reader
   logic [9:0]         reads_q, rows_q, tiles_q;            // left after this one
   word_t              pos_q;                               // word of the current column
   word_t              group_q;                             // first word of the current pass
-  word_t              piece_q;                             // and of its piece's first pass
+  word_t              kernel_tile_q;                       // and of its kernel tile's first pass
   addr_t              slot_q[3];                           // slots of the three rows
-  addr_t              piece_slot_q[3];                     // slots under the piece's first output row
+  addr_t              kernel_tile_slot_q[3];               // slots under the kernel tile's first output row
   addr_t              stride_q;                            // addresses from an output row's slot to the next one's
   logic [1:0]         stride_mod3_q;
-  logic [1:0]         mod3_q, piece_mod3_q;                // top row mod 3
-  logic signed [11:0] top_q, piece_top_q;
+  logic [1:0]         mod3_q, kernel_tile_mod3_q;          // top row mod 3
+  logic signed [11:0] top_q, kernel_tile_top_q;
   logic               done_q;
 
   logic  one_by_one, column, stride2;
@@ -47,21 +47,15 @@ module kt_row_reader
   assign row_end  = reads_q == '0;
   assign pass_end = row_end && (rows_q == '0);
 
-  logic              last_pass, last_of_row, last_of_piece;
-  logic signed [6:0] left, next_left;
-  logic [9:0]        reads, next_reads;
-  kt_conv_pieces u_pieces (
+  kt_array_pkg::pass_t     pass;
+  kt_array_pkg::pass_row_t next_row;
+  kt_conv_kernel_tiles u_kernel_tiles (
     .clk_i,
     .start_i,
     .cmd_i,
-    .step_i      (rd_i && pass_end),
-    .last_o      (last_pass),
-    .last_row_o  (last_of_row),
-    .last_piece_o(last_of_piece),
-    .left_o      (left),
-    .reads_o     (reads),
-    .next_left_o (next_left),
-    .next_reads_o(next_reads)
+    .step_i    (rd_i && pass_end),
+    .pass_o    (pass),
+    .next_row_o(next_row)
   );
 
   // slots of the rows under the next output row; at its pass's end, of the first output row in the next pass
@@ -71,87 +65,87 @@ module kt_row_reader
     slot_next[0] = (stepped > ring.last) ? stepped - (ring.last - ring.first + ring.size) : stepped;
     slot_next[1] = next_slot(ring, slot_next[0]);
     slot_next[2] = next_slot(ring, slot_next[1]);
-    slot_first   = piece_slot_q;
-    if (start_i || (rd_i && pass_end && last_of_row)) begin
-      if (start_i || last_pass) slot_first[0] = addr_t'(cmd_i.in_slot);
-      else slot_first[0] = one_by_one ? piece_slot_q[1] : next_slot(ring, piece_slot_q[2]);
+    slot_first   = kernel_tile_slot_q;
+    if (start_i || (rd_i && pass_end && pass.last_row)) begin
+      if (start_i || pass.last) slot_first[0] = addr_t'(cmd_i.in_slot);
+      else slot_first[0] = one_by_one ? kernel_tile_slot_q[1] : next_slot(ring, kernel_tile_slot_q[2]);
       slot_first[1] = next_slot(ring, slot_first[0]);
       slot_first[2] = next_slot(ring, slot_first[1]);
     end
   end
 
   // and its rows: three further down are the same mod 3
-  logic signed [11:0] piece_top;
-  logic [1:0]         piece_mod3;
-  assign piece_top  = last_pass ? cmd_i.top_row : piece_top_q + (one_by_one ? 12'sd1 : 12'sd3);
-  assign piece_mod3 = last_pass ? cmd_i.top_mod3 : one_by_one ? add3(piece_mod3_q, 2'd1) : piece_mod3_q;
+  logic signed [11:0] kernel_tile_top;
+  logic [1:0]         kernel_tile_mod3;
+  assign kernel_tile_top  = pass.last ? cmd_i.top_row : kernel_tile_top_q + (one_by_one ? 12'sd1 : 12'sd3);
+  assign kernel_tile_mod3 = pass.last ? cmd_i.top_mod3 : one_by_one ? add3(kernel_tile_mod3_q, 2'd1) : kernel_tile_mod3_q;
 
   function automatic logic [1:0] mod3(logic [3:0] n);
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
   endfunction
 
-  // The next piece begins one column further right, or three, less where columns left of the map are not read.
-  word_t pixel, group_next, piece_next;
+  // The next kernel tile begins one column further right, or three, less where columns left of the map are not read.
+  word_t pixel, group_next, kernel_tile_next;
   assign pixel = word_of(cmd_i.in_pixel);
   always_comb begin
-    automatic logic [1:0] columns = (next_left <= 0) ? 2'd0 : (left < 0) ? next_left[1:0] : 2'd3;
-    piece_next = piece_q;
+    automatic logic [1:0] columns = (next_row.left <= 0) ? 2'd0 : (pass.row.left < 0) ? next_row.left[1:0] : 2'd3;
+    kernel_tile_next = kernel_tile_q;
     if (!(rd_i && pass_end)) begin  // idle, for the simulation
-      piece_next = piece_q;
-    end else if (last_of_row) begin
-      piece_next = first_group;
-    end else if (last_of_piece && (one_by_one || column)) begin
-      piece_next = word_add(piece_q, pixel);
-    end else if (last_of_piece && columns != 2'd0) begin
-      piece_next = word_add(piece_q, pixel);
-      if (columns[1]) piece_next = word_add(piece_next, pixel);
-      if (columns == 2'd3) piece_next = word_add(piece_next, pixel);
+      kernel_tile_next = kernel_tile_q;
+    end else if (pass.last_row) begin
+      kernel_tile_next = first_group;
+    end else if (pass.last_kernel_tile && (one_by_one || column)) begin
+      kernel_tile_next = word_add(kernel_tile_q, pixel);
+    end else if (pass.last_kernel_tile && columns != 2'd0) begin
+      kernel_tile_next = word_add(kernel_tile_q, pixel);
+      if (columns[1]) kernel_tile_next = word_add(kernel_tile_next, pixel);
+      if (columns == 2'd3) kernel_tile_next = word_add(kernel_tile_next, pixel);
     end
-    group_next = last_of_piece ? piece_next
+    group_next = pass.last_kernel_tile ? kernel_tile_next
                : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: column ? 4'd3 : 4'd1});
   end
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      done_q       <= 1'b0;
-      reads_q      <= next_reads - 10'd1;
-      rows_q       <= cmd_i.rows - 10'd1;
-      tiles_q      <= cmd_i.tiles - 10'd1;
-      pos_q        <= first_group;
-      group_q      <= first_group;
-      piece_q      <= first_group;
-      slot_q       <= slot_first;
-      piece_slot_q <= slot_first;
+      done_q             <= 1'b0;
+      reads_q            <= next_row.reads - 10'd1;
+      rows_q             <= cmd_i.rows - 10'd1;
+      tiles_q            <= cmd_i.tiles - 10'd1;
+      pos_q              <= first_group;
+      group_q            <= first_group;
+      kernel_tile_q      <= first_group;
+      slot_q             <= slot_first;
+      kernel_tile_slot_q <= slot_first;
       // 15 rows at most, the last of them in the ring: a product of four bits and the size
-      stride_q      <= addr_t'(cmd_i.in_slot_size * 14'(cmd_i.stride));
-      stride_mod3_q <= mod3(cmd_i.stride);
-      piece_mod3_q <= cmd_i.top_mod3;
-      mod3_q       <= cmd_i.top_mod3;
-      top_q        <= cmd_i.top_row;
-      piece_top_q  <= cmd_i.top_row;
+      stride_q           <= addr_t'(cmd_i.in_slot_size * 14'(cmd_i.stride));
+      stride_mod3_q      <= mod3(cmd_i.stride);
+      kernel_tile_mod3_q <= cmd_i.top_mod3;
+      mod3_q             <= cmd_i.top_mod3;
+      top_q              <= cmd_i.top_row;
+      kernel_tile_top_q  <= cmd_i.top_row;
     end else if (rd_i) begin
       if (pass_end) begin
-        reads_q <= next_reads - 10'd1;
+        reads_q <= next_row.reads - 10'd1;
         pos_q   <= group_next;
         rows_q  <= cmd_i.rows - 10'd1;
         slot_q  <= slot_first;
-        mod3_q  <= piece_mod3_q;
-        top_q   <= piece_top_q;
+        mod3_q  <= kernel_tile_mod3_q;
+        top_q   <= kernel_tile_top_q;
         group_q <= group_next;
-        if (last_of_piece) piece_q <= piece_next;
-        if (last_of_row) begin
-          top_q        <= piece_top;
-          piece_top_q  <= piece_top;
-          mod3_q       <= piece_mod3;
-          piece_mod3_q <= piece_mod3;
-          piece_slot_q <= slot_first;
+        if (pass.last_kernel_tile) kernel_tile_q <= kernel_tile_next;
+        if (pass.last_row) begin
+          top_q              <= kernel_tile_top;
+          kernel_tile_top_q  <= kernel_tile_top;
+          mod3_q             <= kernel_tile_mod3;
+          kernel_tile_mod3_q <= kernel_tile_mod3;
+          kernel_tile_slot_q <= slot_first;
         end
-        if (last_pass) begin
+        if (pass.last) begin
           tiles_q <= tiles_q - 10'd1;
           if (tiles_q == '0) done_q <= 1'b1;
         end
       end else if (row_end) begin
-        reads_q <= reads - 10'd1;
+        reads_q <= pass.row.reads - 10'd1;
         pos_q   <= group_q;
         rows_q  <= rows_q - 10'd1;
         slot_q  <= slot_next;

@@ -52,12 +52,12 @@ package kt_vector_pkg;
   } vec_cmd_t;
 
   // What the sequencer needs besides, prepared by kt_vector_setup.
-  // The reader walks tiles, rows, windows of a row, pieces of a window (three rows each; Add: operands) and steps of a
-  // piece (columns). Streamed rows are read as one window as wide as the row.
+  // The reader walks tiles, rows, windows of a row, kernel tiles of a window (three rows each; Add: operands) and steps of a
+  // kernel tile (columns). Streamed rows are read as one window as wide as the row.
   typedef struct packed {
     logic        stream;       // windows share columns through the line buffer; else window by window
     logic [9:0]  windows;
-    logic [6:0]  pieces;
+    logic [6:0]  kernel_tiles;
     logic [9:0]  steps;
     word_t       window_step;  // words from one window to the next
     word_t       origin;       // first word of the first window, wraps when it lies left of the row

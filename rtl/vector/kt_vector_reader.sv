@@ -1,5 +1,5 @@
-// Reader of the vector engine: walks steps of pieces of windows of rows of tiles and forms the nine bank addresses of
-// each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of the line
+// Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank addresses
+// of each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of the line
 // buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
 module kt_vector_reader
   import kt_pkg::*;
@@ -24,25 +24,25 @@ module kt_vector_reader
 );
 
   logic [9:0]         step_q, window_q, row_q, tile_q;  // left after this one
-  logic [6:0]         piece_q;
+  logic [6:0]         kernel_tile_q;
   logic               first_q, done_q;
   logic [1:0]         operand_q;
   word_t              pos_q;                            // word of this column
   word_t              window_pos_q, origin_q;           // of the window's, of the row's first column
   logic signed [11:0] column_q, window_column_q;
-  logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the piece, of the window
-  logic [7:0]         tap_row_q;                        // first kernel row of the piece
+  logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the kernel tile, of the window
+  logic [7:0]         tap_row_q;                        // first kernel row of the kernel tile
   logic [1:0]         mod3_q;
 
-  // Slots of the rows under this piece, this window, and the next row of windows. The last ones are found by one step a
-  // cycle while the row is read.
+  // Slots of the rows under this kernel tile, this window, and the next row of windows. The last ones are found by one step
+  // a cycle while the row is read.
   addr_t      slot_q[3], top_slot_q[3], next_slot_q[3];
   addr_t      operand_slot_q;  // Add: row of the second operand and further ones
   logic [3:0] walk_q;          // steps still missing
 
   logic step_end, window_end, row_end, tile_end;
   assign step_end   = step_q == '0;
-  assign window_end = step_end && (piece_q == '0);
+  assign window_end = step_end && (kernel_tile_q == '0);
   assign row_end    = window_end && (window_q == '0);
   assign tile_end   = row_end && (row_q == '0);
 
@@ -69,7 +69,7 @@ module kt_vector_reader
     end
   end
 
-  // three rows further down, for the next piece
+  // three rows further down, for the next kernel tile
   addr_t below[3];
   always_comb begin
     below = '{default: '0};
@@ -93,7 +93,7 @@ module kt_vector_reader
       first_q         <= 1'b1;
       operand_q       <= '0;
       step_q          <= plan_i.steps - 10'd1;
-      piece_q         <= plan_i.pieces - 7'd1;
+      kernel_tile_q   <= plan_i.kernel_tiles - 7'd1;
       window_q        <= plan_i.windows - 10'd1;
       row_q           <= cmd_i.rows - 10'd1;
       tile_q          <= cmd_i.tiles - 10'd1;
@@ -107,7 +107,7 @@ module kt_vector_reader
       if (window_end || (cmd_i.kind != KindAdd)) operand_q <= '0;
       else if (step_end) operand_q <= operand_q + 2'd1;
       step_q    <= step_end ? plan_i.steps - 10'd1 : step_q - 10'd1;
-      if (step_end) piece_q <= window_end ? plan_i.pieces - 7'd1 : piece_q - 7'd1;
+      if (step_end) kernel_tile_q <= window_end ? plan_i.kernel_tiles - 7'd1 : kernel_tile_q - 7'd1;
       if (window_end) window_q <= row_end ? plan_i.windows - 10'd1 : window_q - 10'd1;
       if (row_end) row_q <= tile_end ? cmd_i.rows - 10'd1 : row_q - 10'd1;
       if (tile_end) begin
