@@ -4,7 +4,7 @@
 usage: models/tables/make_tables.py [--check]     --check: compare only, exit code 1 where a file differs
 
 Format: docs/compiler/planning.md, "Layer tables". Residual shortcuts are `add` edges, so that projections are implied and their weights not
-counted. Activations and normalisations leave no trace. `classifier` names the first layer of the head that paper mode leaves
+counted. Activations and normalisations leave no trace. `classifier` names the first layer of the head that analytic mode leaves
 out, as Occam does; fully connected layers it leaves out anyway."""
 import json
 import os

@@ -88,22 +88,22 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
   add("help,h", "print this text");
   add("table", po::value(&o.file)->value_name("FILE"),
       "model, layer table (JSON) or SCALE-Sim topology (CSV), also as first argument");
-  add("capacity", po::value(&o.capacity)->value_name("BYTES"), "paper mode: bytes on chip, such as 3MiB");
-  add("config", po::value(&o.config)->value_name("NAME"), "hardware mode: the machine to plan for");
+  add("capacity", po::value(&o.capacity)->value_name("BYTES"), "analytic mode: bytes on chip, such as 3MiB");
+  add("config", po::value(&o.config)->value_name("NAME"), "target mode: the configuration to plan for");
   add("closure", po::value(&o.closure)->value_name("rolling|paper")->default_value(o.closure),
-      "paper mode: which rows a span keeps");
+      "analytic mode: which rows a span keeps");
   add("method", po::value(&o.method)->value_name("NAME")->default_value(o.method),
       "optimal, per-layer, greedy, residual, layer-fusion, bound or all");
   add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
       "images that share a span's weights");
   add("residual-penalty", po::value(&o.penalty)->value_name("on|off")->default_value(o.penalty),
-      "paper mode: count what crosses a cut beside its map");
+      "analytic mode: count what crosses a cut beside its map");
   add("sweep", po::value(&o.sweep)->value_name("FROM:TO"),
-      "paper mode: traffic at 64 capacities, such as 256KiB:16MiB");
+      "analytic mode: traffic at 64 capacities, such as 256KiB:16MiB");
   add("commands", po::bool_switch(&o.commands),
-      "hardware mode: show the modelled cycles and bytes of each command too");
+      "target mode: show the modelled cycles and bytes of each command too");
   add("compress", po::value(&o.compress)->value_name("auto|on|off")->default_value(o.compress),
-      "hardware mode: compress maps and weights of a model as kaiten run does with the same input");
+      "target mode: compress maps and weights of a model as kaiten run does with the same input");
   add("input", po::value(&o.input)->value_name("FILE"),
       "with --compress: input tensors or an image, as of kaiten run; without it random values");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random input");
@@ -227,7 +227,7 @@ void sweep(const PlanOptions& o, const plan::Dataflow& dataflow, plan::PaperOpti
 void replicate(const PlanOptions& o, PlanReport& report) {
   std::vector<double> times;
   for (const plan::Span& s : report.methods.front().spans) {
-    // Hardware mode: the busiest engine, by the compiler's model; else what the chip's multipliers take at
+    // Target mode: the busiest engine, by the compiler's model; else what the chip's multipliers take at
     // least.
     double time = double(std::max({s.cycles.array, s.cycles.vector, s.cycles.load, s.cycles.store}));
     if (o.config.empty()) {
@@ -240,7 +240,7 @@ void replicate(const PlanOptions& o, PlanReport& report) {
       o.period > 0 ? plan::replicate_for_period(times, o.period) : plan::replicate_for_chips(times, o.chips);
 }
 
-void plan_paper(const PlanOptions& o, PlanReport& report) {
+void plan_analytic(const PlanOptions& o, PlanReport& report) {
   const plan::Network whole = plan::with_residual_edges(report.network);
   report.network = plan::without_classifier(whole);
   if (const int left_out = whole.layer_count() - report.network.layer_count()) {
@@ -271,7 +271,7 @@ void plan_paper(const PlanOptions& o, PlanReport& report) {
   }
 }
 
-void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
+void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   const Config& config = preset(o.config);
   report.mode = "hardware";
   report.config = config.name;
@@ -302,7 +302,7 @@ void plan_machine(const PlanOptions& o, Source source, PlanReport& report) {
     report.notes.push_back("bytes of compressed maps are those of the input: " + inputs.origin);
   }
   const auto start = std::chrono::steady_clock::now();
-  MachinePlanner planner(*source.graph, report.network, table, config, options);
+  TargetPlanner planner(*source.graph, report.network, table, config, options);
   for (plan::MethodKind k : plan::kMethodKinds) {
     if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
     report.methods.push_back(planner.run(k));
@@ -336,9 +336,9 @@ int plan_command(const Arguments& arguments) {
     report.energy = plan::read_energy({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.energy);
   }
   if (o.config.empty()) {
-    plan_paper(o, report);
+    plan_analytic(o, report);
   } else {
-    plan_machine(o, std::move(source), report);
+    plan_target(o, std::move(source), report);
   }
   if (o.period > 0 || o.chips > 0) replicate(o, report);
   write_report(report, o.html, o.json);

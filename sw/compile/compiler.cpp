@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "compile/compile_lowering.h"
 #include "compile/emit/emit.h"
 #include "compile/lower/lower.h"
 #include "compile/lower/order.h"
@@ -167,6 +168,8 @@ Lowering lower_for(const Graph& graph, const Config& config, const CompileOption
   return lowering;
 }
 
+}  // namespace
+
 Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower_for(graph, config, options);
   if (lowering.refusals.empty()) return lowering;
@@ -177,10 +180,13 @@ Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileO
   throw InputError(text);
 }
 
-}  // namespace
+Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
+                         const CompileOptions& options) {
+  return Choice(graph, config, options, Weights::kLoad, std::move(lowering)).program();
+}
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {
-  return Choice(graph, config, options, Weights::kLoad, lower_or_throw(graph, config, options)).program();
+  return compile_lowering(graph, config, lower_or_throw(graph, config, options), options);
 }
 
 KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options) {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "compile/spans/compression.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
+#include "program/compress_mode.h"
 #include "program/config.h"
 #include "program/program.h"
 #include "program/ring.h"

@@ -49,7 +49,7 @@ EnergyParameters read_energy(std::string_view text, const std::string& file) {
 std::int64_t link_bytes(const Network& network, const Method& method, int batch) {
   // What a span reads comes over a link, but for the first one's; what residual edges cost is sent once, too.
   std::int64_t bytes = method.penalty_bytes / 2;
-  if (method.bytes.total() > 0) {  // hardware mode: traffic holds more than maps, and held ones nothing
+  if (method.bytes.total() > 0) {  // target mode: traffic holds more than maps, and held ones nothing
     for (std::size_t k = 0; k + 1 < method.spans.size(); k++) {
       bytes += network.maps[std::size_t(method.spans[k].last) + 1].elements() * batch;
     }

@@ -16,7 +16,7 @@ struct EnergyParameters {
   double link_picojoules_per_byte = 0;
   double compute_picojoules_per_operation = 0;
   double operations_per_mac = 0;
-  double chip_macs_per_cycle = 0;     // of a chip in paper mode
+  double chip_macs_per_cycle = 0;     // of a chip in analytic mode
   double memory_bytes_per_cycle = 0;  // for the roofline
 };
 

@@ -17,7 +17,7 @@ constexpr MethodKind kMethodKinds[] = {MethodKind::kOptimal,  MethodKind::kPerLa
 std::string_view name_of(MethodKind kind);  // as the command line calls it
 std::optional<MethodKind> method_of(std::string_view name);
 
-// Paper mode. Throws InputError when a layer does not fit alone.
+// Analytic mode. Throws InputError when a layer does not fit alone.
 Method run_method(MethodKind kind, const Dataflow& dataflow, const PaperOptions& options);
 
 // Cuts that cross no edge but the one of the boundary itself: where residual blocks and modules begin and

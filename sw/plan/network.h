@@ -85,7 +85,7 @@ constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;
 // map, operands of different shapes, sizes that are not positive or beyond the limits.
 Map output_map(const Network& network, const Layer& layer, int channels);
 
-// The network that paper mode plans: without fully connected layers (what reads one reads its input instead)
+// The network that analytic mode plans: without fully connected layers (what reads one reads its input instead)
 // and without the classifier. Throws InputError when nothing is left.
 Network without_classifier(const Network& network);
 

@@ -1,5 +1,5 @@
-// Paper mode: one capacity, weights resident, the cost of a span what it reads and writes (Occam, section
-// III-D; docs/compiler/planning.md, "Paper mode"). The partition of least traffic comes out of dynamic programming over
+// Analytic mode: one capacity, weights resident, the cost of a span what it reads and writes (Occam, section
+// III-D; docs/compiler/planning.md, "Analytic mode"). The partition of least traffic comes out of dynamic programming over
 // where spans end; ties go to the last cut.
 #ifndef KAITEN_PLAN_PARTITION_H
 #define KAITEN_PLAN_PARTITION_H

@@ -1,4 +1,4 @@
-// A plan: which layers share the chip. The result of every method, in paper mode and in hardware mode, and
+// A plan: which layers share the chip. The result of every method, in analytic mode and in target mode, and
 // what a compiler needs to carry it out (docs/compiler/planning.md, "What carries out a plan"). All sizes in bytes, per
 // image unless a batch was asked for.
 #ifndef KAITEN_PLAN_PLAN_H
@@ -21,7 +21,7 @@ struct KeptRows {
   int map = 0;   // map 0 is the image, map m + 1 the output of layer m
   int rows = 0;  // of the map's height, kept circularly
   std::int64_t bytes = 0;
-  std::string buffer;  // hardware mode: "SB" or "VB"
+  std::string buffer;  // target mode: "SB" or "VB"
 };
 
 // Bytes by kind, as the counters of the machine tell them: payload, or whole words of the bus (hardware
@@ -49,7 +49,7 @@ struct Bytes {
   bool operator==(const Bytes&) const = default;
 };
 
-// What an operator of the model takes (hardware mode): cycles that are its own by the rule of
+// What an operator of the model takes (target mode): cycles that are its own by the rule of
 // observe/layer_clock.h, so that those of all layers add up to the method's.
 struct LayerWork {
   int number = 0;  // of the operator
@@ -62,7 +62,7 @@ struct LayerWork {
   Bytes bus_bytes;
 };
 
-// A command of the program (hardware mode).
+// A command of the program (target mode).
 struct CommandWork {
   std::string_view op;
   int layer = 0;  // operator
@@ -76,7 +76,7 @@ struct CommandWork {
   Bytes bus_bytes;
 };
 
-// Busy cycles of the engines by the compiler's model (hardware mode).
+// Busy cycles of the engines by the compiler's model (target mode).
 struct Cycles {
   std::int64_t array = 0;
   std::int64_t vector = 0;
@@ -92,13 +92,14 @@ struct Span {
   std::int64_t traffic_bytes = 0;
   Boundary boundary = Boundary::kSpilled;
   std::vector<KeptRows> kept;
-  std::vector<int> layers;       // hardware mode, where they do not run in the network's order
-  std::int64_t short_bytes = 0;  // paper mode: missing for one more layer; 0: it would fit, traffic decided
-  bool streamed = false;         // hardware mode: weights follow each other through the weight buffer
-  Bytes bytes;                   // hardware mode
-  Bytes bus_bytes;               // hardware mode
-  Cycles cycles;                 // hardware mode
-  int tile = 0;                  // Layer Fusion: side of the output tiles
+  std::vector<int> layers;  // target mode, where they do not run in the network's order
+  std::int64_t short_bytes =
+      0;                  // analytic mode: missing for one more layer; 0: it would fit, traffic decided
+  bool streamed = false;  // target mode: weights follow each other through the weight buffer
+  Bytes bytes;            // target mode
+  Bytes bus_bytes;        // target mode
+  Cycles cycles;          // target mode
+  int tile = 0;           // Layer Fusion: side of the output tiles
 };
 
 struct Method {
@@ -107,13 +108,13 @@ struct Method {
   std::vector<Span> spans;
   std::int64_t penalty_bytes = 0;  // residual edges that cuts cross
   std::int64_t traffic_bytes = 0;  // of the spans, and the penalty
-  Bytes bytes;                     // hardware mode: of all spans
+  Bytes bytes;                     // target mode: of all spans
   Bytes bus_bytes;
-  std::vector<LayerWork> layers;      // hardware mode: that have commands
-  std::vector<CommandWork> commands;  // hardware mode: of the program, in its order
-  std::int64_t cycles = 0;            // hardware mode: from start to end, modelled
+  std::vector<LayerWork> layers;      // target mode: that have commands
+  std::vector<CommandWork> commands;  // target mode: of the program, in its order
+  std::int64_t cycles = 0;            // target mode: from start to end, modelled
   std::int64_t macs = 0;              // with what is computed more than once
-  // Hardware mode with compression: what compressed bytes stand for and take, and whether the latter is known
+  // Target mode with compression: what compressed bytes stand for and take, and whether the latter is known
   // or, of some map, expected.
   std::int64_t zvc_raw_bytes = 0;
   std::int64_t zvc_packed_bytes = 0;

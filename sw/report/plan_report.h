@@ -23,19 +23,19 @@ struct SweepPoint {
 struct PlanReport {
   plan::Network network;  // as planned
   std::string mode;       // "paper" or "hardware"
-  std::string config;     // hardware mode
-  std::string compress;   // hardware mode: "off", "on" or "auto"
+  std::string config;     // target mode
+  std::string compress;   // target mode: "off", "on" or "auto"
   std::int64_t capacity_bytes = 0;
   int batch = 1;
   double planning_ms = 0;
   std::vector<plan::Method> methods;   // the first one's spans are shown
   std::vector<plan::Energy> energies;  // one a method
-  bool show_commands = false;          // of the first method, hardware mode
+  bool show_commands = false;          // of the first method, target mode
   std::vector<SweepPoint> sweep;
   std::optional<plan::Pipeline> pipeline;  // of the first method's spans
   std::vector<std::string> notes;
   plan::EnergyParameters energy;
-  double array_macs_per_cycle = 0;  // hardware mode
+  double array_macs_per_cycle = 0;  // target mode
 };
 
 // Name and, where it has one, closure: "optimal (rolling)".

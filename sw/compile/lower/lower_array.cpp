@@ -28,7 +28,6 @@ void take_window(const Window& w, LoweredOp& l, int max_stride) {
 }
 
 void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift) {
-  if (rule != Rounding::Single && rule != Rounding::Float) return;
   const int left = std::max(largest_shift, 0);
   const std::int64_t most = (std::int64_t(1) << 31) - (rule == Rounding::Float ? 129 : 1);
   const std::int64_t sum = std::max(range.max, -range.min);
@@ -39,8 +38,10 @@ void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shif
 
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
   const ConvParams p = conv_params(c.graph, op, c.style);
-  require_sums(accumulator_range(c.graph, op, p), p.rounding,
-               *std::max_element(p.shift.begin(), p.shift.end()));
+  if (must_check_sums(p.rounding)) {  // looks at all weights
+    require_sums(accumulator_range(c.graph, op, p), p.rounding,
+                 *std::max_element(p.shift.begin(), p.shift.end()));
+  }
   const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
   for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
   l.pad_value = p.zp_in;

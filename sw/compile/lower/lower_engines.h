@@ -21,8 +21,10 @@ struct LowerContext {
 void take_window(const Window& w, LoweredOp& l, int max_stride);
 // Bias, multipliers, zero points and limits of Conv2D, DepthwiseConv2D and FullyConnected.
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
-// Throws Refused where a sum might leave int32 when the requantiser shifts it left (factors of 1 and more).
-// The importers see to rule double; float32 of a sum next to the ends of int32 would have 33 bits.
+// Whether sums may leave int32 when the requantiser shifts them left (factors of 1 and more): the importers see to rule
+// double; float32 of a sum next to the ends of int32 would have 33 bits.
+constexpr bool must_check_sums(Rounding rule) { return rule == Rounding::Single || rule == Rounding::Float; }
+// Throws Refused where a sum leaves int32, of a rule that must be checked.
 void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift);
 // Throws Refused where a map is larger than the fields of a command can tell.
 void require_shape(const LowerContext& c, const Nhwc& s);

@@ -146,7 +146,8 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_columns = l.in.w;
   finish_vector(c, l, WindowKind::kAverage);
   const MeanParams p = mean_params(c.graph, op);
-  require_sums(accumulator_range(c.graph, op, p), p.rounding, p.multiplier.shift);
+  if (must_check_sums(p.rounding))
+    require_sums(accumulator_range(c.graph, op, p), p.rounding, p.multiplier.shift);
   l.params = {{-p.count * p.zp_in, p.multiplier.m, p.multiplier.shift}};
   l.zero = p.zp_out;
   l.low = p.lo;

@@ -1,4 +1,4 @@
-// Paper mode: the checkpoints, dynamic programming against every partition, and the properties any planner
+// Analytic mode: the checkpoints, dynamic programming against every partition, and the properties any planner
 // keeps.
 #include <gtest/gtest.h>
 

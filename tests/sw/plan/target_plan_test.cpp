@@ -1,5 +1,7 @@
-// Hardware mode: the compiler's span planner against every way to cut small random graphs, on machines so
+// Target mode: the compiler's span planner against every way to cut small random graphs, on configurations so
 // small that cuts are needed, and the properties of a plan.
+#include "target_plan/target_plan.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include "plan/table.h"
 #include "plan/to_graph.h"
 #include "program/bus_beats.h"
-#include "target_plan/target_plan.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/seed.h"
 
@@ -59,7 +60,7 @@ Graph random_graph(std::mt19937_64& rng, int layers) {
   return g.graph;
 }
 
-Config small_machine(std::mt19937_64& rng) {
+Config small_config(std::mt19937_64& rng) {
   Config c = preset("nano");
   c.wb_rows = 16 << (rng() % 4);
   c.vwb_rows = 16;
@@ -80,7 +81,7 @@ std::optional<SpanPlan> planned(const Graph& graph, const Lowering& lowering, co
   }
 }
 
-TEST(MachinePlan, NoWayToCutIsBetter) {
+TEST(TargetPlan, NoWayToCutIsBetter) {
   std::mt19937_64 rng(test::seed());
   int cut = 0;
   int fit = 0;
@@ -88,7 +89,7 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
   int skipped = 0;
   for (int t = 0; t < kGraphs; t++) {
     const Graph graph = random_graph(rng, 2 + int(rng() % 4));
-    const Config config = small_machine(rng);
+    const Config config = small_config(rng);
     const Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
     // Layers that go by ranges of channels are several operators each: cuts cannot name all the places
     // between them.
@@ -151,14 +152,14 @@ TEST(MachinePlan, NoWayToCutIsBetter) {
   EXPECT_LT(skipped, kGraphs / 30);
 }
 
-TEST(MachinePlan, TellsTheBytesOfTheCommands) {
+TEST(TargetPlan, TellsTheBytesOfTheCommands) {
   std::mt19937_64 rng(test::seed() + 1);
   for (int t = 0; t < 40; t++) {
     const Graph graph = random_graph(rng, 5);
     const Config config = preset("nano");
     if (!lower(graph, config, RoundingStyle::LiteRt).refusals.empty()) continue;
     const plan::Network network = plan::network_of(graph);
-    MachinePlanner planner(graph, network, false, config);
+    TargetPlanner planner(graph, network, false, config);
     const plan::Method best = planner.run(plan::MethodKind::kOptimal);
     const plan::Method bound = planner.run(plan::MethodKind::kBound);
     const plan::Method per_layer = planner.run(plan::MethodKind::kPerLayer);
@@ -200,7 +201,7 @@ TEST(MachinePlan, TellsTheBytesOfTheCommands) {
   }
 }
 
-TEST(MachinePlan, OfATable) {
+TEST(TargetPlan, OfATable) {
   const plan::Network table = plan::read_table(
       R"({"name": "t", "input": {"height": 8, "width": 8, "channels": 3}, "layers": [
           {"name": "a", "op": "conv", "kernel": [3, 3], "pad": [1, 1, 1, 1], "channels": 8},
@@ -213,7 +214,7 @@ TEST(MachinePlan, OfATable) {
   const Graph graph = plan::graph_of(network);
   EXPECT_EQ(macs(graph), std::uint64_t(network.macs()));
   const Config config = preset("base");
-  MachinePlanner planner(graph, network, true, config);
+  TargetPlanner planner(graph, network, true, config);
   const plan::Method m = planner.run(plan::MethodKind::kOptimal);
   EXPECT_EQ(m.bytes.input, 8 * 8 * 3);
   EXPECT_EQ(m.bytes.spilled + m.bytes.residual, 0);

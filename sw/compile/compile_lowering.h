@@ -1,0 +1,20 @@
+// Compilation in two steps, for callers that compile one graph several times: lowering depends on the graph, the
+// configuration, and the options `rounding` and `compress` alone.
+#ifndef KAITEN_COMPILE_COMPILE_LOWERING_H
+#define KAITEN_COMPILE_COMPILE_LOWERING_H
+
+#include "compile/compiler.h"
+#include "compile/lower/lowered.h"
+
+namespace kaiten {
+
+// Throws InputError like compile().
+Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options);
+
+// What compile() makes of a lowering without refusals.
+Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
+                         const CompileOptions& options);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_COMPILE_COMPILE_LOWERING_H
