@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the documents, docs/pictures/*.svg: block diagrams laid out here, timing diagrams from the waves in
+docs/data/waves. tests/scripts/pictures_test.py checks their names against the RTL.
+
+usage: gen_pictures.py [--check]
+  --check  write nothing; exit code 1 if a committed picture differs"""
+import argparse
+import glob
+import json
+import os
+import sys
+
+import tools
+from drawing import Drawing, waves
+
+
+def top():
+    d = Drawing(960, 640, "Kaiten, the accelerator",
+                "Registers and control above, the memory masters with LOAD and STORE in the middle, the streaming buffers SB and VB "
+                "below them, and under each the engine that reads it: CONV with the array, VECTOR with its lanes.")
+    d.frame(20, 56, 920, 570, "kaiten_top")
+    d.text(930, 74, "one clock, gated for each engine; results go to SB, VB and STORE by write mask", "dim", "end", 12)
+    d.text(140, 22, "AXI4-Lite", "strong")
+    d.text(480, 22, "AXI4, 128 to 512 bits", "strong")
+    registers = d.box(50, 92, 180, 74, "registers, counters", ["kt_registers"], ["interrupt"])
+    control = d.box(50, 206, 180, 110, "control", ["kt_control"], ["fetch, 4 queues,", "waits, watchdog"])
+    clocks = d.box(50, 350, 180, 56, "clocks of the engines", ["kt_engine_clk"], kind="other")
+    gate = d.box(300, 92, 600, 34, "", ["kt_axi_gate"], kind="port")
+    arbiter = d.box(300, 150, 290, 34, "", ["kt_axi_rd_arb"], kind="port")
+    fetch = d.box(300, 208, 130, 40, "", ["kt_axi_rd"], ["commands, ID 0"], kind="port")
+    read = d.box(450, 208, 140, 40, "", ["kt_axi_rd"], ["data, ID 1"], kind="port")
+    write = d.box(700, 150, 200, 40, "", ["kt_axi_wr"], kind="port")
+    load = d.box(450, 276, 140, 64, "LOAD", ["kt_load"], ["ZVC expander"])
+    store = d.box(700, 276, 200, 64, "STORE", ["kt_store"], ["ZVC compressor"])
+    sb = d.box(280, 384, 280, 48, "SB: nine banks", ["kt_stream_buf"], kind="memory")
+    vb = d.box(620, 384, 280, 48, "VB: nine banks", ["kt_stream_buf"], kind="memory")
+    conv = d.box(280, 476, 190, 74, "CONV", ["kt_conv"], ["WB, line buffer, DPE", "array, OB, ZSB"])
+    vector = d.box(620, 476, 190, 74, "VECTOR", ["kt_vector"], ["VWB, line buffer,", "lanes, ZSB, table"])
+    results = d.box(280, 578, 190, 34, "", ["kt_result_writer"])
+    vresults = d.box(620, 578, 190, 34, "", ["kt_result_writer"])
+
+    d.arrow([(140, 30), registers.top()], both=True)
+    d.arrow([(600, 30), gate.top()], both=True)
+    d.arrow([registers.bottom(), control.top()], "start, status", (150, 190), both=True, anchor="start")
+    d.arrow([control.bottom(), clocks.top()])
+    d.arrow([(445, 126), (445, 150)], both=True)
+    d.arrow([write.top(), (write.top()[0], 126)], both=False)
+    d.arrow([(365, 184), fetch.top()])
+    d.arrow([(520, 184), read.top()])
+    d.arrow([fetch.left(), control.right(0.2)], "")
+    d.arrow([read.bottom(), load.top()])
+    d.arrow([store.top(), write.bottom()])
+    d.arrow([control.right(0.8), (250, 294), (250, 350), (420, 350), (420, 308), load.left()], "commands to the four engines", (258, 330),
+            thin=True, anchor="start")
+    d.arrow([load.bottom(0.25), (485, 384)], "rows")
+    d.arrow([load.bottom(0.75), (555, 362), (680, 362), (680, 384)], "rows", (640, 356))
+    d.arrow([load.right(0.6), (605, 314), (605, 513), conv.right(0.5)], "")
+    d.arrow([(605, 513), vector.left(0.5)], "")
+    d.label(545, 505, "weights, parameters")
+    d.arrow([sb.bottom(0.34), conv.top(0.5)], "windows", (368, 470), anchor="end")
+    d.arrow([vb.bottom(0.34), vector.top(0.5)], "windows", (708, 470), anchor="end")
+    d.arrow([conv.bottom(), results.top()])
+    d.arrow([vector.bottom(), vresults.top()])
+    d.line([results.right(), (520, 595), (520, 454)], "line", 1.5)
+    d.line([vresults.right(), (860, 595), (860, 454)], "line", 1.5)
+    d.arrow([(520, 454), (920, 454), (920, 308), store.right()])
+    d.arrow([(520, 454), (520, 432)])
+    d.arrow([(860, 454), (860, 432)])
+    d.label(530, 587, "results", "start")
+    d.label(868, 520, "results", "start")
+    return d
+
+
+def conv():
+    d = Drawing(960, 470, "The CONV pipeline",
+                "The slot sequencer decides; reader, line buffer, DPE array, requantiser and alignment follow with fixed latency. The "
+                "weight loader fills the array's shadow registers from WB, parameters come from ZSB, partial sums live in OB.")
+    d.frame(20, 20, 920, 360, "kt_conv")
+    seq = d.box(40, 60, 150, 66, "slot sequencer", ["kt_conv_seq"], ["all stalls are here"])
+    reader = d.box(40, 170, 150, 54, "reads", ["kt_row_reader"])
+    sb = d.box(40, 400, 150, 48, "SB", ["kt_stream_buf"], kind="memory")
+    lb = d.box(240, 270, 140, 70, "line buffer", ["kt_line_buf"], ["columns of a window,", "padding"])
+    sums = d.box(240, 170, 140, 54, "sum row", ["kt_sum_row"], ["zero point of weights"])
+    array = d.box(440, 170, 190, 170, "DPE array", ["kt_dpe_array", "kt_dpe_row"], ["KP rows of 9 x CP products,", "row k works k cycles", "after row 0"])
+    loader = d.box(240, 60, 140, 54, "weight loader", ["kt_weight_loader"])
+    wb = d.box(440, 60, 90, 48, "WB", ["u_wb"], kind="memory")
+    ob = d.box(550, 60, 90, 48, "OB", ["u_ob"], kind="memory")
+    params = d.box(690, 60, 220, 48, "parameters, ZSB", ["kt_params"], kind="memory")
+    requant = d.box(675, 170, 115, 60, "requantiser", [], ["KP lanes"])
+    d.text(732, 246, "kt_requant", "name", size=12)
+    align = d.box(825, 170, 95, 60, "alignment", [], ["joins lanes"])
+    d.text(872, 246, "kt_align", "name", size=12)
+    writer = d.box(690, 400, 220, 48, "results", ["kt_result_writer"], kind="block")
+    d.arrow([seq.bottom(), reader.top()], "one read a slot", (122, 152), anchor="start")
+    d.arrow([reader.bottom(), sb.top()], "bank requests", (122, 320), anchor="start")
+    d.arrow([sb.right(), (310, 424), lb.bottom()], "words", (200, 417), anchor="start")
+    d.arrow([lb.right(0.3), (440, 291)], "")
+    d.arrow([lb.top(), sums.bottom()])
+    d.arrow([sums.right(), (440, 197)])
+    d.arrow([seq.right(0.3), loader.left(0.37)], "tiles", (215, 74))
+    d.arrow([loader.right(), wb.left(0.56)], "rows", (410, 80))
+    d.arrow([wb.bottom(), (485, 170)], "shadow weights", (478, 142), anchor="end")
+    d.arrow([ob.bottom(), (595, 170)], "partial sums", (602, 142), both=True, anchor="start")
+    d.arrow([(630, 200), requant.left()], "last pass", (652, 162))
+    d.arrow([(735, 108), requant.top()], "bias, multiplier, shift", (742, 142), anchor="start")
+    d.arrow([requant.right(), align.left()])
+    d.arrow([(872, 252), (872, 400)], "pixels", (865, 330), anchor="end")
+    d.arrow([writer.left(), (400, 424), (400, 362), (222, 362), (222, 112), (190, 112)], "credits", (540, 417), thin=True)
+    return d
+
+
+def vector():
+    d = Drawing(960, 470, "The VECTOR pipeline",
+                "A sequencer and a reader of VB, the line buffer, three columns of taps with their weights from VWB, or the operand "
+                "scaler of Add; accumulator and requantiser with parameters from ZSB; the activation table.")
+    d.frame(20, 20, 920, 360, "kt_vector")
+    decode = d.box(40, 46, 150, 64, "next command", ["kt_vector_decode", "kt_vector_setup"], kind="other")
+    seq = d.box(40, 140, 150, 60, "slot sequencer", ["kt_vector_seq"], ["all stalls are here"])
+    reader = d.box(40, 240, 150, 48, "reads", ["kt_vector_reader"])
+    vb = d.box(40, 400, 150, 48, "VB", ["kt_stream_buf"], kind="memory")
+    lb = d.box(240, 240, 150, 62, "line buffer", ["kt_vector_line_buf"], ["four columns"])
+    column = d.box(440, 240, 180, 80, "columns of taps", ["kt_vector_column"], ["three, each 3 taps of", "3 x CP lanes"])
+    operand = d.box(440, 340, 180, 34, "", ["kt_vector_operand"])
+    loader = d.box(240, 56, 150, 60, "shadow registers", ["kt_vector_loader"], ["weights, parameters"])
+    vwb = d.box(440, 56, 80, 48, "VWB", ["u_vwb"], kind="memory")
+    zsb = d.box(545, 56, 80, 48, "ZSB", ["u_zsb"], kind="memory")
+    outside = d.box(500, 150, 135, 48, "averages", ["kt_vector_outside"], kind="other")
+    result = d.box(680, 150, 230, 80, "sums and requantiser", ["kt_vector_result", "kt_requant"], ["3 x CP lanes"])
+    table = d.box(680, 290, 230, 54, "activation table", ["kt_vector_table"], ["256 entries, one group a cycle"])
+    writer = d.box(680, 400, 230, 48, "results", ["kt_result_writer"])
+    d.arrow([decode.bottom(), seq.top()])
+    d.arrow([seq.bottom(), reader.top()], "a column a slot", (122, 226), anchor="start")
+    d.arrow([reader.bottom(), vb.top()], "nine bank requests", (122, 350), anchor="start")
+    d.arrow([vb.right(), (315, 424), lb.bottom()], "words", (200, 417), anchor="start")
+    d.arrow([lb.right(), (440, 271)])
+    d.arrow([(315, 357), operand.left()], "operands of Add", (376, 350))
+    d.arrow([seq.right(0.3), (215, 158), (215, 86), loader.left()], "")
+    d.arrow([loader.right(), vwb.left(0.62)], "rows", (412, 80))
+    d.arrow([vwb.bottom(), (480, 240)], "weights", (474, 172), anchor="end")
+    d.arrow([(585, 150), zsb.bottom()], "word", (592, 130), anchor="start")
+    d.arrow([zsb.right(), (795, 80), result.top()], "bias, multiplier, shift", (712, 73))
+    d.arrow([column.right(0.35), (650, 268), (650, 190), result.left()], "sums", (656, 250), anchor="start")
+    d.arrow([operand.right(), (665, 357), (665, 210), (680, 210)])
+    d.arrow([result.bottom(), table.top()], "look_up", (802, 262), anchor="start")
+    d.arrow([table.bottom(), writer.top()], "pixels of three groups", (802, 378), anchor="start")
+    d.arrow([writer.left(), (645, 424), (645, 388), (28, 388), (28, 170), seq.left()], "credits", (560, 392), thin=True)
+    return d
+
+
+def load_store():
+    d = Drawing(960, 520, "LOAD and STORE with the codec",
+                "LOAD asks the read master for segments, expands compressed ones, turns bus beats into words and writes them to the "
+                "memories. STORE packs result pixels into beats, stages and compresses segments, and writes them.")
+    d.frame(20, 20, 920, 230, "kt_load")
+    rd = d.box(40, 60, 130, 54, "read master", ["kt_axi_rd"], kind="port")
+    request = d.box(40, 170, 130, 54, "requests", ["kt_load_request"])
+    codec = d.frame(200, 44, 210, 192, "kt_load_zvc")
+    surface = d.box(220, 170, 170, 54, "size surface", ["kt_load_surface"])
+    expand = d.box(220, 72, 170, 54, "expander", ["kt_zvc_expand"])
+    gear = d.box(440, 72, 110, 54, "gearbox", ["kt_gearbox"])
+    words = d.box(602, 72, 118, 54, "words", ["kt_load_words"])
+    places = d.box(602, 164, 118, 64, "places", ["kt_load_rows", "kt_load_weights"])
+    memories = d.box(790, 60, 130, 170, "memories", [], ["SB, VB: rows", "WB, VWB: weights", "ZSBs: parameters"], kind="memory")
+    d.arrow([request.right(), surface.left()], "segments", (196, 216))
+    d.arrow([surface.left(0.15), (185, 178), (185, 104), (170, 104)], "packed lengths", (178, 146), anchor="start")
+    d.arrow([rd.right(0.4), (220, 82)], "beats", (194, 76))
+    d.arrow([expand.right(), gear.left()], "beats", (424, 92))
+    d.arrow([gear.right(), words.left()], "slices", (575, 92))
+    d.arrow([words.right(), (790, 99)])
+    d.arrow([places.right(), (790, 196)], "addresses", (754, 189))
+    d.frame(20, 270, 920, 230, "kt_store")
+    results = d.box(40, 330, 150, 60, "result pixels", ["kt_result_writer"], ["of CONV or VECTOR"])
+    pack = d.box(230, 330, 130, 60, "packing", [], ["pixels into beats,", "a request a row"])
+    d.frame(390, 294, 380, 192, "kt_store_zvc")
+    stage = d.box(410, 330, 150, 60, "staging", ["u_stage"], ["two longest segments"], kind="memory")
+    count = d.box(410, 420, 150, 48, "length", ["kt_zvc_count"])
+    compress = d.box(600, 330, 150, 60, "compressor", ["kt_zvc_compress"])
+    sizes = d.box(600, 420, 150, 48, "size surface", [], ["a byte a segment"], kind="memory")
+    wr = d.box(800, 350, 120, 80, "write master", ["kt_axi_wr"], kind="port")
+    d.arrow([results.right(), pack.left()])
+    d.arrow([pack.right(), stage.left()])
+    d.arrow([(385, 360), (385, 444), count.left()])
+    d.arrow([stage.right(), compress.left()], "or past it", (580, 324))
+    d.arrow([count.right(), sizes.left()])
+    d.arrow([compress.right(), (800, 360)])
+    d.arrow([sizes.right(), (780, 444), (780, 410), (800, 410)])
+    return d
+
+
+def program():
+    d = Drawing(960, 330, "From model file to commands",
+                "Importers make a graph; lowering, spans, packing and emission make a program of commands and packed weights; the driver "
+                "runs it on the device and compares every tensor with the reference executor's.")
+    model = d.box(20, 50, 120, 60, "model file", [], [".tflite, .onnx"], kind="other")
+    imports = d.box(180, 50, 120, 60, "import", [], ["sw/import"])
+    graph = d.box(340, 50, 120, 60, "graph", [], ["sw/graph"], kind="memory")
+    d.frame(500, 20, 440, 170, "compiler, sw/compile")
+    lower = d.box(515, 50, 115, 60, "lowering", [], ["lower/"])
+    spans = d.box(655, 50, 120, 60, "spans, places", [], ["spans/"])
+    emit = d.box(800, 50, 135, 60, "commands", [], ["waits, emit/"])
+    pack = d.box(650, 130, 130, 48, "packed weights", [], ["pack/"])
+    prog = d.box(807, 230, 120, 64, "program", [], ["sw/program"], kind="memory")
+    driver = d.box(620, 230, 120, 64, "driver", [], ["sw/device"])
+    device = d.box(430, 230, 130, 64, "device", [], ["sw/sim, the RTL"], kind="port")
+    watch = d.box(230, 230, 160, 64, "every tensor", [], ["compared, sw/observe"], kind="other")
+    reference = d.box(60, 230, 130, 64, "reference", [], ["sw/reference"])
+    for a, b in ((model, imports), (imports, graph), (graph, lower), (lower, spans), (spans, emit)):
+        d.arrow([a.right(), b.left()])
+    d.arrow([lower.bottom(), (572, 154), pack.left()])
+    d.arrow([pack.right(), (830, 154), (830, 110)])
+    d.arrow([emit.bottom(), prog.top()])
+    d.arrow([prog.left(), driver.right()])
+    d.arrow([driver.left(), device.right()], both=True)
+    d.arrow([device.left(), watch.right()])
+    d.arrow([reference.right(), watch.left()])
+    d.arrow([graph.bottom(), (400, 170), (125, 170), reference.top()])
+    return d
+
+
+RING_ROWS, RING_COLUMNS, RING_GROUPS = 4, 5, 2  # of the picture: rows of 5 pixels, each of G = P = 2 words
+
+
+def row_ring():
+    words = RING_COLUMNS * RING_GROUPS
+    slot = -(-words // 9)
+    cell, left, top_ = 74, 130, 74
+    d = Drawing(840, top_ + RING_ROWS * slot * 34 + 64, "A ring of rows in nine banks",
+                "Word i of row r lies in bank (i + 3 r) mod 9 at address slot + i div 9; the banks of three neighbouring rows differ by three.")
+    d.text(20, 30, f"Rows of {RING_COLUMNS} pixels, P = {RING_GROUPS} words each: word i = c * P + g of row r lies in bank (i + 3r) mod 9, "
+           "address slot + i div 9", "strong", "start")
+    for bank in range(9):
+        d.text(left + (bank + 0.5) * cell, 62, f"bank {bank}", "dim", size=12)
+    read = {(r, c * RING_GROUPS) for r in range(3) for c in (1,)}
+    for r in range(RING_ROWS):
+        y = top_ + r * slot * 34
+        d.text(20, y + 22, f"row {r}, slot {r}", "", "start")
+        for address in range(slot):
+            d.text(left - 12, y + address * 34 + 21, f"{r * slot + address}", "dim", "end", 12)
+            for bank in range(9):
+                i = 9 * address + (bank - 3 * r) % 9
+                kind = "other" if i >= words else ("port" if (r, i) in read else "memory")
+                d.box(left + bank * cell, y + address * 34, cell - 4, 30, "", [],
+                      [f"c{i // RING_GROUPS} g{i % RING_GROUPS}" if i < words else ""], kind=kind)
+    y = top_ + RING_ROWS * slot * 34 + 24
+    d.text(20, y, "c: column, g: channel group. One read of the array in mode 3x3 (green): column 1, group 0 of rows 0 to 2, in three "
+           "different banks.", "dim", "start", 12)
+    d.text(20, y + 20, f"A slot takes ceil({words} / 9) = {slot} addresses; the numbers at the left are addresses in each bank. Row "
+           f"{RING_ROWS} of the map replaces row 0.", "dim", "start", 12)
+    return d
+
+
+PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "row_ring": row_ring}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The pictures of the documents.")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    files = {f"docs/pictures/{name}.svg": draw().svg() for name, draw in PICTURES.items()}
+    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "waves", "*.json"))):
+        with open(path) as f:
+            wave = json.load(f)
+        files[f"docs/pictures/{os.path.splitext(os.path.basename(path))[0]}.svg"] = waves(wave["title"], wave["about"], wave).svg()
+    return tools.write_generated(files, args.check)
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))
