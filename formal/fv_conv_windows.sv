@@ -11,7 +11,7 @@
 //   a_cell     and belong to this row of windows: one read, picked at an arbitrary moment, is followed until windows show it
 //              (commands of one tile and one kernel tile row)
 //   a_moves    with all permissions, a read or a window comes in every cycle (the same commands)
-// In modes 1x1 and column window and read share a slot (a_whole). What the line buffer does with a column is kt_line_buf's
+// In modes 1x1 and 3x1 window and read share a slot (a_whole). What the line buffer does with a column is kt_line_buf's
 // proof; the pipeline between the two is of fixed latency (kt_conv).
 module fv_conv_windows
   import kt_cmd_pkg::*;
@@ -30,7 +30,7 @@ module fv_conv_windows
   input logic  credit_i,
   input logic  pick_i
 );
-  localparam bit Whole = Mode != kt_array_pkg::Mode3x3;
+  localparam bit Whole = Mode != kt_cmd_pkg::Mode3x3;
   localparam bit Given = Part == 3 || Part == 4;  // properties of parts 1 and 2 are assumed
   typedef logic signed [12:0] num_t;
 
@@ -80,7 +80,7 @@ module fv_conv_windows
   `include "fv_reset.svh"
 
   // The proof has parts, since none of them needs all invariants: what is read (1), how columns are counted (2), and from these
-  // a_there (3) and, from all of that, a_cell (4). Part 0 is parts 1 and 2, for modes 1x1 and column,
+  // a_there (3) and, from all of that, a_cell (4). Part 0 is parts 1 and 2, for modes 1x1 and 3x1,
   // part 5 all four for the commands of part 4: what judges mutants.
   // `part`: the one that does without this property (0: none).
 `define FV_PART(name, part, expr) \
@@ -140,7 +140,7 @@ module fv_conv_windows
   function automatic num_t pixels(num_t n, conv_t c);  // n pixels, in words
     return c.in_pixel.mod[2] ? 4 * n : c.in_pixel.mod[1] ? 2 * n : n;
   endfunction
-  // words of column 0 of the map (modes 1x1 and column count from the first window's column)
+  // words of column 0 of the map (modes 1x1 and 3x1 count from the first window's column)
   function automatic num_t origin(conv_t c);
     return words(c.in_group.div[3:0], c.in_group.mod) + (Whole ? pixels(num_t'(c.pad_left[1:0]), c) : 0);
   endfunction
@@ -288,7 +288,7 @@ module fv_conv_windows
   end
   function automatic num_t row_of(place_t p);  // of the map, under the uppermost tap
     return num_t'(signed'(cmd.top_row[3:0])) + times(num_t'(cmd.stride[1:0]), p.row) +
-           times(num_t'(p.kernel_tile_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
+           times(num_t'(p.kernel_tile_row), (Mode == kt_cmd_pkg::Mode1x1) ? 2'd1 : 2'd3);
   endfunction
   function automatic addr_t slot_address(num_t rows);  // of the row so many below top_row
     logic [4:0] n;
@@ -307,7 +307,7 @@ module fv_conv_windows
   `FV_PART(a_reading, 2, !(on && rd) || reading)
   for (genvar k = 0; k < 3; k++) begin : g_read
     num_t row;
-    assign row = row_of(read_q) + ((Mode == kt_array_pkg::Mode1x1) ? 0 : k);
+    assign row = row_of(read_q) + ((Mode == kt_cmd_pkg::Mode1x1) ? 0 : k);
     `FV_PART(a_outside, 2, !(past_ok_q && rst_ni && read_valid_q && !start_q) ||
              outside[k] == (row < 0 || row >= num_t'(cmd.in_height[2:0])))
     logic asks;
@@ -316,7 +316,7 @@ module fv_conv_windows
       if (!Whole) begin
         asks = lies(req[k], read_column_q, num_t'(read_q.pass), k);
         if (num_t'(Stride) == 2 && !lies(req[k+3], read_column_q + 1, num_t'(read_q.pass), k)) asks = 1'b0;
-      end else if (Mode == kt_array_pkg::Mode1x1) begin
+      end else if (Mode == kt_cmd_pkg::Mode1x1) begin
         for (int t = 3 * k; t < 3 * k + 3; t++) if (!lies(req[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
       end else begin
         for (int g = 0; g < 3; g++) if (!lies(req[3*g+k], read_column_q, 3 * num_t'(read_q.pass) + num_t'(g), k)) asks = 1'b0;
@@ -341,7 +341,7 @@ module fv_conv_windows
     end
   end
 
-  // ---- columns of windows, in modes 1x1 and column read in the same slot, else held by the line buffer
+  // ---- columns of windows, in modes 1x1 and 3x1 read in the same slot, else held by the line buffer
     num_t pushed, first;  // columns read so far, with this slot's; before this row
   assign pushed = num_t'(dut.pushed_q) + (rd ? num_t'(Stride) : 0);
   assign first  = s_before_q;
@@ -424,7 +424,7 @@ module fv_conv_windows
   // ---- invariants: positions, slots and rows of the reader
   num_t kernel_tile_word, group_word, steps;
   assign kernel_tile_word = words(cmd.in_group.div[3:0], cmd.in_group.mod) + pixels(Whole ? r_pc : from(r_pc), cmd);
-  assign group_word = kernel_tile_word + ((Mode == kt_array_pkg::Mode1x1) ? 9 : Whole ? 3 : 1) * num_t'(r_q.pass);
+  assign group_word = kernel_tile_word + ((Mode == kt_cmd_pkg::Mode1x1) ? 9 : Whole ? 3 : 1) * num_t'(r_q.pass);
   assign steps      = row_of(r_q) - num_t'(signed'(cmd.top_row[3:0]));
   `FV_PART(i_position, 2, !walks || (reader.pos_q.mod < 9 && reader.group_q.mod < 9 && reader.kernel_tile_q.mod < 9 &&
              words(reader.kernel_tile_q.div[3:0], reader.kernel_tile_q.mod) == kernel_tile_word &&
@@ -433,7 +433,7 @@ module fv_conv_windows
              14'(signed'(reader.kernel_tile_q.div[3:0])) == reader.kernel_tile_q.div && 14'(signed'(reader.group_q.div[3:0])) == reader.group_q.div &&
              14'(signed'(reader.pos_q.div[3:0])) == reader.pos_q.div))
   num_t below;  // rows of kernel tiles above this one's
-  assign below = times(num_t'(r_q.kernel_tile_row), (Mode == kt_array_pkg::Mode1x1) ? 2'd1 : 2'd3);
+  assign below = times(num_t'(r_q.kernel_tile_row), (Mode == kt_cmd_pkg::Mode1x1) ? 2'd1 : 2'd3);
   for (genvar k = 0; k < 3; k++) begin : g_slot
     `FV_PART(i_slot, 2, !walks || (reader.slot_q[k] == slot_address(steps + k) && reader.kernel_tile_slot_q[k] == slot_address(below + k)))
   end

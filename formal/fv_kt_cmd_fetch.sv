@@ -7,6 +7,7 @@ module fv_kt_cmd_fetch
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
+  import kt_csr_pkg::*;
 #(
   parameter int unsigned AxiW  = 256,
   parameter int unsigned Ahead = 3,
@@ -130,15 +131,15 @@ module fv_kt_cmd_fetch
     header_t h;
     faults = '0;
     h      = header_t'(c[$bits(header_t)-1:0]);
-    faults[IllegalOp]             = h.op == 4'd0 || h.op > 4'd7;
-    faults[IllegalReserved]       = h.reserved != '0;
-    faults[IllegalSpare]          = spare_used(h.op, c[511:$bits(header_t)]);
-    faults[IllegalZero]           = count_is_zero(h.op, c[511:$bits(header_t)]);
-    faults[IllegalWait + QLoad]   = h.wait_load > earlier[QLoad];
-    faults[IllegalWait + QConv]   = h.wait_conv > earlier[QConv];
-    faults[IllegalWait + QVector] = h.wait_vector > earlier[QVector];
-    faults[IllegalWait + QStore]  = h.wait_store > earlier[QStore];
-    faults[IllegalCount]          = earlier[queue_of(h.op)] == '1;
+    faults[IllegalOp]         = h.op == 4'd0 || h.op > 4'd7;
+    faults[IllegalReserved]   = h.reserved != '0;
+    faults[IllegalSpare]      = spare_used(h.op, c[511:$bits(header_t)]);
+    faults[IllegalZero]       = count_is_zero(h.op, c[511:$bits(header_t)]);
+    faults[IllegalWaitLoad]   = h.wait_load > earlier[QLoad];
+    faults[IllegalWaitConv]   = h.wait_conv > earlier[QConv];
+    faults[IllegalWaitVector] = h.wait_vector > earlier[QVector];
+    faults[IllegalWaitStore]  = h.wait_store > earlier[QStore];
+    faults[IllegalMany]       = earlier[queue_of(h.op)] == '1;
   endfunction
   info_t cmd_faults;
   assign cmd_faults = faults(cmd, of_q);

@@ -6,6 +6,7 @@
 // twice, is proved for products of up to 36 bits: all right shifts, results of up to 32. (kt_requant_exhaustive_test forms products,
 // and has results in the whole range.) Definitions round magnitudes; the block works on two's complement throughout.
 module fv_kt_requant
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
 #(
   parameter logic [1:0]  Rule  = RuleDouble,

@@ -58,10 +58,10 @@ module fv_kt_row_reader
   logic valid_q, nine_q, column_q, six_q, three_q;
   always_ff @(posedge clk_i) begin
     valid_q <= rst_ni && rd_i;
-    nine_q   <= cmd.mode == kt_array_pkg::Mode1x1;
-    column_q <= cmd.mode == kt_array_pkg::ModeColumn;
-    six_q    <= cmd.mode == kt_array_pkg::Mode3x3 && cmd.column_stride == 4'd2;
-    three_q  <= cmd.mode == kt_array_pkg::Mode3x3 && cmd.column_stride == 4'd1;
+    nine_q   <= cmd.mode == kt_cmd_pkg::Mode1x1;
+    column_q <= cmd.mode == kt_cmd_pkg::Mode3x1;
+    six_q    <= cmd.mode == kt_cmd_pkg::Mode3x3 && cmd.column_stride == 4'd2;
+    three_q  <= cmd.mode == kt_cmd_pkg::Mode3x3 && cmd.column_stride == 4'd1;
   end
 
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)

@@ -6,6 +6,7 @@
 //   a step names its place in the map, its weights and what is outside.
 // The model counts results upwards in three nested counters, the sequencer counts down.
 module fv_kt_vector_seq
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 (

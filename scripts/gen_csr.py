@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the register block, the driver's header and the document of the registers from rtl/csr/kaiten.rdl (SystemRDL).
+"""Makes the register block, its package, the driver's header and the document of the registers from rtl/csr/kaiten.rdl
+(SystemRDL).
 
 usage: gen_csr.py [--check]     --check: write nothing, exit 1 when a generated file differs
 
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 
 import tools
+from gen_commands import Enumeration, camel, enumerations
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "rtl/csr/kaiten.rdl"
@@ -47,7 +49,8 @@ class Field:
         self.constant = not self.sw_write and not self.hw_write
         self.stored = self.sw_write
         encode = node.get_property("encode")
-        self.values = [(m.name, m.value, words(m.rdl_desc)) for m in encode] if encode else []
+        self.encode = own_enumeration(encode) if encode else None
+        self.bits_of, self.bits_of_name = None, node.get_property("bits_of", default="")  # an Enumeration, its name
         self.path = f"{reg.path}_{self.name}" if reg.several else reg.path
         self.plain = self.stored and self.sw_read and not self.pulse and not self.woclr and not self.hwset
 
@@ -74,6 +77,23 @@ class Reg:
         self.external = node.external
         self.several = len(node.fields()) > 1  # the only field of a register needs no second name
         self.fields = [Field(f, self) for f in node.fields()]
+
+
+class Text(str):
+    """What the driver tells; `more` is what documents add."""
+
+    more = ""
+
+
+def own_enumeration(enum):
+    """An enumeration of kaiten.rdl: the names of SystemVerilog begin with the first part of its own."""
+    values = []
+    for member in enum:
+        about = Text(words(member.rdl_name or member.rdl_desc))
+        about.more = f" ({words(member.rdl_desc)})" if member.rdl_name else ""
+        values.append((member.value, member.name, about))
+    name = enum.type_name.removesuffix("_e")
+    return Enumeration(name, "", values, camel(name.rsplit("_", 1)[0]))
 
 
 def words(value):
@@ -103,6 +123,12 @@ def load():
                                 child))
     for reg in regs:
         for field in reg.fields:
+            if field.bits_of_name:
+                name = field.bits_of_name
+                own = compiler.namespace.lookup_type(name)
+                field.bits_of = own_enumeration(own) if own else enumerations()[name]
+                if len(field.bits_of.values) > field.bits:
+                    sys.exit(f"{SOURCE}: {field.path}: no room for all of {name}")
             if field.plain and (field.reset or reg.offset + reg.count * reg.stride > 4 * STORE_WORDS):
                 sys.exit(f"{SOURCE}: {field.path}: a field that the driver writes has reset value 0 and lies below "
                          f"0x{4 * STORE_WORDS:x}")
@@ -266,11 +292,31 @@ def make_sv(regs):
     return "\n".join(out + ["", "endmodule", ""])
 
 
+def own_enumerations(regs):
+    """(field, Enumeration) of the enumerations of kaiten.rdl."""
+    for reg in regs:
+        for field in reg.fields:
+            enum = field.encode or field.bits_of
+            if enum and isinstance(enum.values[0][2], Text):
+                yield field, enum
+
+
+def make_package(regs):
+    out = [f"// {MADE} See docs/formats/registers.md.", "package kt_csr_pkg;", ""]
+    for field, enum in own_enumerations(regs):
+        about = f"Field {field.path}"
+        if field.encode:
+            enum.about = about
+            out += enum.make_sv(field.bits)
+            continue
+        width = max(len(camel(name)) for _, name, _ in enum.values)
+        out.append(f"  // {about}: numbers of bits")
+        out += [f"  localparam int unsigned {enum.prefix}{camel(name):<{width}} = {number};  // {text}{text.more}"
+                for number, name, text in enum.values] + [""]
+    return "\n".join(out + ["endpackage", ""])
+
+
 # --- C++
-
-def camel(name):
-    return "".join(part.capitalize() for part in name.split("_"))
-
 
 def make_header(regs):
     out = [f"// {MADE} See docs/formats/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
@@ -279,7 +325,6 @@ def make_header(regs):
            "    return (bits == 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << bits) - 1) << low;", "  }",
            "  constexpr std::uint32_t get(std::uint32_t word) const { return (word & mask()) >> low; }",
            "  constexpr std::uint32_t put(std::uint32_t value) const { return (value << low) & mask(); }", "};", ""]
-    values = []
     for reg in regs:
         if reg.external:
             continue
@@ -296,17 +341,19 @@ def make_header(regs):
                            f"  // {first_sentence(field.about)}")
             if field.constant and len(reg.fields) == 1:
                 out.append(f"inline constexpr std::uint32_t k{name}Value = 0x{field.reset:x};")
-            values += [(reg, field)] if field.values else []
     for group, members in externals(regs).items():
         out += ["", f"// {text(members[0].group)}", f"struct {camel(group)[:-1]} {{", "  const char* name;",
                 "  std::uint32_t offset;  // of the low word; the high word follows", "};",
                 f"inline constexpr {camel(group)[:-1]} k{camel(group)}[] = {{"]
         out += [f'    {{"{r.path[len(group) + 1:]}", 0x{r.offset:03x}}},' for r in members]
         out += ["};"]
-    for reg, field in values:
-        out += ["", f"// {reg.path}: {first_sentence(reg.about)}", f"enum class {camel(reg.path)} : std::uint32_t {{"]
-        out += [f"  k{camel(n)} = {v},  // {d}" for n, v, d in field.values]
-        out += ["};"]
+    for field, enum in own_enumerations(regs):
+        name = camel(enum.name)
+        bits = " (numbers of bits)" if field.bits_of else ""
+        out += ["", f"// Field {field.path}{bits}, and its texts in messages", f"enum class {name} : std::uint32_t {{"]
+        out += [f"  k{camel(n)} = {v},  // {text}{text.more}" for v, n, text in enum.values]
+        out += ["};", f"inline constexpr const char* k{name}Texts[] = {{"]
+        out += [f'    "{text}",' for _, _, text in enum.values] + ["};"]
     return "\n".join(out + ["", "}  // namespace kaiten::csr", ""])
 
 
@@ -315,6 +362,11 @@ def first_sentence(about):
 
 
 # --- document
+
+def value_text(number, name, about):
+    """`2 bus error of LOAD`, or of a command's field `2 average`, which docs/formats/commands.md explains."""
+    return f"{number} {about}{about.more}" if isinstance(about, Text) else f"{number} {name}"
+
 
 def make_md(regs):
     out = ["# Registers", "",
@@ -333,8 +385,9 @@ def make_md(regs):
         for field in reg.fields:
             bits = f"{field.high}:{field.low}" if field.bits > 1 else f"{field.low}"
             about = " ".join(t for t in ([reg.about] if single else []) + [field.about] if t)
-            if field.values:
-                about += " " + "; ".join(f"{v} {n}: {d}" for n, v, d in field.values) + "."
+            enum = field.encode or field.bits_of
+            if enum:
+                about += " " + ("Bits: " if field.bits_of else "") + "; ".join(value_text(*value) for value in enum.values) + "."
             reset = f"0x{field.reset:x}" if field.stored or field.constant else ""
             out.append(f"| {at if single else ''} | {name if single else ''} | {bits} | `{field.name}` | {field.access()} | "
                        f"{reset} | {about} |")
@@ -347,7 +400,8 @@ def make_md(regs):
 
 def main():
     regs = load()
-    files = {"rtl/csr/kt_csr.sv": make_sv, "sw/device/csr.h": make_header, "docs/formats/registers.md": make_md}
+    files = {"rtl/csr/kt_csr.sv": make_sv, "rtl/common/kt_csr_pkg.sv": make_package, "sw/device/csr.h": make_header,
+             "docs/formats/registers.md": make_md}
     stale = []
     for name, make in files.items():
         path, made = ROOT / name, make(regs)

@@ -1,13 +1,6 @@
 // Types of the DPE array.
 package kt_array_pkg;
 
-  // Tap modes of a CONV command: what the nine words of a window are. In the last two a read is a whole window.
-  typedef enum logic [1:0] {
-    Mode3x3,    // three columns of three rows
-    Mode1x1,    // nine channel groups of one pixel
-    ModeColumn  // three channel groups of one column of three rows
-  } mode_e;
-
   // Control that travels with the activations through the array.
   typedef struct packed {
     logic valid;

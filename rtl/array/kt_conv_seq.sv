@@ -9,7 +9,7 @@
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next tile,
 // so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun the reader.
-// In modes 1x1 and column a read is a whole window: both go together; where the window is masked it is a dummy read.
+// In modes 1x1 and 3x1 a read is a whole window: both go together; where the window is masked it is a dummy read.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -60,7 +60,7 @@ module kt_conv_seq
   logic signed [12:0] need;
   logic               may_emit, emit, read;
 
-  assign whole      = cmd_i.mode != kt_array_pkg::Mode3x3;
+  assign whole      = cmd_i.mode != kt_cmd_pkg::Mode3x3;
   assign stride2    = cmd_i.column_stride[1];
   assign cols       = 13'(cmd_i.column_stride);
   assign held       = $signed(pushed_q - left_q);

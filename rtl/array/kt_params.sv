@@ -3,6 +3,7 @@
 // single-ported memory is enough. Tiles must start at least Kp slots apart for that: ready_o sees to it. (Weight loads
 // are Kp cycles apart, but a swap may follow its load at once or late, so swaps alone can be closer.)
 module kt_params
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
 #(
   parameter int unsigned Kp    = 32,

@@ -35,8 +35,8 @@ module kt_row_reader
   logic  one_by_one, column, stride2;
   ring_t ring;
   word_t first_group;
-  assign one_by_one  = cmd_i.mode == kt_array_pkg::Mode1x1;
-  assign column      = cmd_i.mode == kt_array_pkg::ModeColumn;
+  assign one_by_one  = cmd_i.mode == kt_cmd_pkg::Mode1x1;
+  assign column      = cmd_i.mode == kt_cmd_pkg::Mode3x1;
   assign stride2     = cmd_i.column_stride[1];
   assign ring        = '{first: addr_t'(cmd_i.in_first), last: addr_t'(cmd_i.in_last), size: addr_t'(cmd_i.in_slot_size)};
   assign first_group = '{div: {{6{cmd_i.in_group.div[7]}}, cmd_i.in_group.div}, mod: cmd_i.in_group.mod};

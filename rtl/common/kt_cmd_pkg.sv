@@ -18,6 +18,42 @@ package kt_cmd_pkg;
 
   localparam int unsigned BodyBits = 416;
 
+  // what the nine words of a DPE are
+  typedef enum logic [1:0] {
+    Mode3x3 = 2'd0,  // 3x3 taps of one channel group
+    Mode1x1 = 2'd1,  // one tap of nine channel groups
+    Mode3x1 = 2'd2   // three taps below each other of three channel groups
+  } conv_mode_e;
+
+  // what becomes of a window
+  typedef enum logic [1:0] {
+    WindowDepthwise = 2'd0,  // sum of products with the weights of its channel
+    WindowMaximum   = 2'd1,  // its largest value
+    WindowAverage   = 2'd2   // sum of its values
+  } window_kind_e;
+
+  // what becomes of two elements
+  typedef enum logic [1:0] {
+    ElementSum        = 2'd0,  // first + second, and up to two more
+    ElementSub        = 2'd1,  // first - second
+    ElementProduct    = 2'd2,  // first * second
+    ElementReverseSub = 2'd3   // second - first
+  } element_kind_e;
+
+  // how an accumulator becomes an output value
+  typedef enum logic [1:0] {
+    RuleDouble  = 2'd0,  // two roundings: doubling high multiply, then division by a power of two, ties away from zero
+    RuleSingle  = 2'd1,  // one rounding of the 64-bit product, ties away from zero
+    RuleAverage = 2'd2,  // exact integer sum divided by the number of cells, ties away from zero; no multiplier; VECTOR only
+    RuleFloat   = 2'd3   // as in ONNX: int32 to float32, times a float32 factor, to integer, each rounding half to even
+  } rounding_e;
+
+  // One bit for each value that exists: what capability registers say
+  localparam logic [7:0] ConvModeMask = 8'h07;
+  localparam logic [7:0] WindowKindMask = 8'h07;
+  localparam logic [7:0] ElementKindMask = 8'h0f;
+  localparam logic [7:0] RoundingMask = 8'h0f;
+
   typedef struct packed {
     logic [19:0] wait_store;
     logic [19:0] wait_vector;
@@ -91,7 +127,7 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } load_params_t;
 
-  // convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (column), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and column in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
+  // convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (mode 3x1), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
   typedef struct packed {
     logic [7:0] spare;  // must be 0
     logic [3:0] more_piece_columns;

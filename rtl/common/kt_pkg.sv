@@ -100,18 +100,12 @@ package kt_pkg;
     logic signed [31:0] bias;
   } param_t;
 
-  // Rounding rules, see docs/formats/requantisation.md
-  localparam logic [1:0] RuleDouble  = 2'd0;
-  localparam logic [1:0] RuleSingle  = 2'd1;
-  localparam logic [1:0] RuleAverage = 2'd2;
-  localparam logic [1:0] RuleFloat   = 2'd3;
-
   // What the results of a tile become: per command, travels with the parameters.
   typedef struct packed {
     logic signed [7:0] zero;
     logic signed [7:0] low;
     logic signed [7:0] high;
-    logic [1:0]        rule;
+    logic [1:0]        rule;  // rounding_e
   } finish_t;
 
   // Where the results of a CONV or VECTOR command go. Results come in the order tile, row, column.

@@ -11,6 +11,7 @@ module kt_cmd_fetch
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
+  import kt_csr_pkg::*;
 #(
   parameter int unsigned AxiW   = 128,  // 128, 256 or 512
   parameter int unsigned BytesW = 20,   // byte count of a request
@@ -167,15 +168,15 @@ module kt_cmd_fetch
   always_comb begin
     wrong = '0;
     if (pop) begin
-      wrong[IllegalOp]             = header.op < OpLoadRows || header.op > OpStore;
-      wrong[IllegalReserved]       = header.reserved != '0;
-      wrong[IllegalSpare]          = spare_used(header.op, body);
-      wrong[IllegalZero]           = count_is_zero(header.op, body);
-      wrong[IllegalWait + QLoad]   = header.wait_load > seen_q[QLoad];
-      wrong[IllegalWait + QConv]   = header.wait_conv > seen_q[QConv];
-      wrong[IllegalWait + QVector] = header.wait_vector > seen_q[QVector];
-      wrong[IllegalWait + QStore]  = header.wait_store > seen_q[QStore];
-      wrong[IllegalCount]          = seen_q[queue] == '1;
+      wrong[IllegalOp]         = header.op < OpLoadRows || header.op > OpStore;
+      wrong[IllegalReserved]   = header.reserved != '0;
+      wrong[IllegalSpare]      = spare_used(header.op, body);
+      wrong[IllegalZero]       = count_is_zero(header.op, body);
+      wrong[IllegalWaitLoad]   = header.wait_load > seen_q[QLoad];
+      wrong[IllegalWaitConv]   = header.wait_conv > seen_q[QConv];
+      wrong[IllegalWaitVector] = header.wait_vector > seen_q[QVector];
+      wrong[IllegalWaitStore]  = header.wait_store > seen_q[QStore];
+      wrong[IllegalMany]       = seen_q[queue] == '1;
     end
   end
 

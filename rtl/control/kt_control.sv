@@ -15,6 +15,7 @@ module kt_control
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
+  import kt_csr_pkg::*;
 #(
   parameter int unsigned AxiW        = 128,
   parameter int unsigned BytesW      = 20,    // byte count of a request to the read master
@@ -77,7 +78,7 @@ module kt_control
   logic [TimerW-1:0] timer_q;
   logic              engine_rst_nq, start, run, stop;
   logic              complete, error;
-  error_e            cause;
+  error_cause_e      cause;
   index_t            error_index;
   info_t             error_info;
 
@@ -215,12 +216,12 @@ module kt_control
     error_index = fetch_error_index;
     error_info  = fetch_error_info;
     if (fetch_error) begin
-      cause      = ErrorFetch;
+      cause      = ErrorFetchRead;
       error_info = info_t'(resp[MasterFetch]);
     end else if (illegal) begin
       cause = ErrorIllegal;
     end else if (load_error_i.bus) begin
-      cause       = ErrorLoad;
+      cause       = ErrorLoadRead;
       error_index = load_error_i.index;
       error_info  = info_t'(resp[MasterLoad]);
     end else if (load_error_i.corrupt) begin
@@ -232,7 +233,7 @@ module kt_control
       error_index = load_error_i.index;
       error_info  = info_t'(1) << IllegalBytes;
     end else if (store_error_i.bus) begin
-      cause       = ErrorStore;
+      cause       = ErrorStoreWrite;
       error_index = store_error_i.index;
       error_info  = info_t'(resp[MasterStore]);
     end else if (deadlock || timeout) begin
@@ -280,11 +281,11 @@ module kt_control
   assign engine_rst_no = engine_rst_nq;
 
   // ---- status
-  logic       done_q, error_q, run_completed_q, run_stopped_q;
-  error_e     cause_q;
-  index_t     index_q;
-  info_t      info_q;
-  logic [9:0] row_q;
+  logic         done_q, error_q, run_completed_q, run_stopped_q;
+  error_cause_e cause_q;
+  index_t       index_q;
+  info_t        info_q;
+  logic [9:0]   row_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -2,6 +2,7 @@
 package kt_control_pkg;
 
   import kt_cmd_pkg::*;
+  import kt_csr_pkg::*;
   import kt_pkg::*;
 
   // Number of commands of one queue, as in the wait fields of a command
@@ -30,29 +31,8 @@ package kt_control_pkg;
     endcase
   endfunction
 
-  // Register error_cause
-  typedef enum logic [3:0] {
-    ErrorNone     = 4'd0,
-    ErrorIllegal  = 4'd1,  // illegal command
-    ErrorFetch    = 4'd2,  // bus error of the command fetch
-    ErrorLoad     = 4'd3,  // bus error of LOAD
-    ErrorStore    = 4'd4,  // bus error of STORE
-    ErrorDeadlock = 4'd5,
-    ErrorTimeout  = 4'd6,
-    ErrorCorrupt  = 4'd7   // LOAD read what no compressor writes
-  } error_e;
-
   // Details of an error, register error_info
   typedef logic [9:0] info_t;
-
-  // Bits of it for an illegal command
-  localparam int unsigned IllegalOp       = 0;
-  localparam int unsigned IllegalReserved = 1;
-  localparam int unsigned IllegalSpare    = 2;
-  localparam int unsigned IllegalWait     = 3;  // 3 + queue
-  localparam int unsigned IllegalCount    = 7;  // more commands of one queue than its counter counts
-  localparam int unsigned IllegalZero     = 8;  // a field that must not be 0
-  localparam int unsigned IllegalBytes    = 9;  // LOAD takes more or fewer bytes than it asks for
 
   // From the registers, constant during a run
   typedef struct packed {
@@ -63,16 +43,16 @@ package kt_control_pkg;
 
   // To the registers
   typedef struct packed {
-    logic [9:0]  row;            // of a corrupt one
-    logic        busy;
-    logic        done;
-    logic        error;
-    logic        resetting;
-    logic        run_completed;  // pulses
-    logic        run_stopped;
-    error_e      cause;
-    index_t      index;
-    info_t       info;
+    logic [9:0]   row;            // of a corrupt one
+    logic         busy;
+    logic         done;
+    logic         error;
+    logic         resetting;
+    logic         run_completed;  // pulses
+    logic         run_stopped;
+    error_cause_e cause;
+    index_t       index;
+    info_t        info;
     logic [Queues-1:0][CountW-1:0] completed;
   } status_t;
 

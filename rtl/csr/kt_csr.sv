@@ -30,7 +30,8 @@ module kt_csr (
   input  logic [7:0]  options_conv_modes_i,
   input  logic [7:0]  options_window_kinds_i,
   input  logic [7:0]  options_rules_i,
-  input  logic [7:0]  options_features_i,
+  input  logic [3:0]  options_features_i,
+  input  logic [3:0]  options_element_kinds_i,
   input  logic [31:0] zvc_beats_i,
   output logic        control_start_o,
   output logic        control_soft_reset_o,
@@ -124,7 +125,7 @@ module kt_csr (
         10'h000: rdata_q[31:0] <= 32'h4b414954;
         10'h004: begin
           rdata_q[7:0] <= 8'h0;
-          rdata_q[15:8] <= 8'h1;
+          rdata_q[15:8] <= 8'h2;
           rdata_q[23:16] <= 8'h0;
         end
         10'h008: rdata_q[31:0] <= kp_i;
@@ -141,7 +142,8 @@ module kt_csr (
           rdata_q[7:0] <= options_conv_modes_i;
           rdata_q[15:8] <= options_window_kinds_i;
           rdata_q[23:16] <= options_rules_i;
-          rdata_q[31:24] <= options_features_i;
+          rdata_q[27:24] <= options_features_i;
+          rdata_q[31:28] <= options_element_kinds_i;
         end
         10'h034: rdata_q[31:0] <= zvc_beats_i;
         10'h040: rdata_q[2] <= store_q[16][2];

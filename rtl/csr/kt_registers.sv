@@ -1,6 +1,8 @@
 // Registers: AXI4-Lite, the generated register block kt_csr, the performance counters, and the wires to the design.
 // Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/formats/registers.md.
 module kt_registers
+  import kt_cmd_pkg::*;
+  import kt_csr_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
 #(
@@ -126,10 +128,11 @@ module kt_registers
     .zsb_array_i           (32'(ZsbArray)),
     .zsb_vector_i          (32'(ZsbVector)),
     .zvc_beats_i           (32'(Zvc)),
-    .options_conv_modes_i  (8'b0000_0111),
-    .options_window_kinds_i(8'b0000_0111),
-    .options_rules_i       (8'b0000_0111),
-    .options_features_i    ({7'b0, SumRow}),
+    .options_conv_modes_i   (ConvModeMask),
+    .options_window_kinds_i (WindowKindMask),
+    .options_rules_i        (RoundingMask),
+    .options_features_i     (4'(SumRow) << FeatureSumRow),
+    .options_element_kinds_i(4'(ElementKindMask)),
     .control_start_o       (start_o),
     .control_soft_reset_o  (soft_reset_o),
     .control_irq_enable_o  (irq_enable),

@@ -20,6 +20,7 @@
 // skewed. Stages work only while some lane holds a result; an idle requantiser costs nothing in simulation, and rule
 // float nothing while float_i is low.
 module kt_requant
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
 #(
   parameter int unsigned Lanes   = 32,

@@ -316,7 +316,7 @@ module kt_vector
     .element_i  (token4_q.element),
     .cell_i     (g_column[0].cells),
     .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
-    .negate1_i  ((token5_q.operand != '0) ? (token5_q.element == ElementLess) : (token5_q.element == ElementFrom)),
+    .negate1_i  ((token5_q.operand != '0) ? (token5_q.element == ElementSub) : (token5_q.element == ElementReverseSub)),
     .sum_o      (operand)
   );
 

@@ -38,7 +38,7 @@ module kt_vector_decode
         slot2:          addr_t'(a.in2_slot),
         more_operands:  a.more_operands,
         operand_step:   word_of(a.operand_step),
-        element:        element_e'(a.kind),
+        element:        element_kind_e'(a.kind),
         broadcast:      a.broadcast,
         pixel:          word_of(a.in_pixel),
         group:          word_of(a.in_group),

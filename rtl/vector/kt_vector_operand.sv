@@ -4,6 +4,7 @@
 // the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is combinational
 // behind it. The operands' ZSB words have shadow registers too.
 module kt_vector_operand
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(
@@ -23,7 +24,7 @@ module kt_vector_operand
   // operand
   input  logic               valid_i,
   input  logic [1:0]         operand_i,
-  input  element_e           element_i,
+  input  element_kind_e      element_i,
   // of a column the first row
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic signed [7:0]  cell_i [Cells],

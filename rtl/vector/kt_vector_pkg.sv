@@ -1,23 +1,16 @@
 // Types of the vector engine.
 package kt_vector_pkg;
 
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
 
-  // The first three are the `kind` of a Window command.
+  // What the engine does with its operands: the kinds of a Window command, or Add.
   typedef enum logic [1:0] {
-    KindDepthwise = 2'd0,
-    KindMaximum   = 2'd1,
-    KindAverage   = 2'd2,
+    KindDepthwise = WindowDepthwise,
+    KindMaximum   = WindowMaximum,
+    KindAverage   = WindowAverage,
     KindAdd       = 2'd3
   } kind_e;
-
-  // `kind` of an Add command.
-  typedef enum logic [1:0] {
-    ElementSum     = 2'd0,
-    ElementLess    = 2'd1,  // first - second
-    ElementProduct = 2'd2,
-    ElementFrom    = 2'd3   // second - first
-  } element_e;
 
   // A Window or Add command without its output side. Add is a window of one cell and two operands or more.
   typedef struct packed {
@@ -28,7 +21,7 @@ package kt_vector_pkg;
     addr_t              slot2;
     logic [1:0]         more_operands;
     word_t              operand_step;  // words from one operand to the next
-    element_e           element;
+    element_kind_e      element;
     logic               broadcast;  // Add: the second operand is one pixel
     word_t              pixel;      // words from one pixel to the next
     word_t              group;      // first word of the channel range
@@ -67,21 +60,21 @@ package kt_vector_pkg;
 
   // One step through the pipeline: a window column by column (stream: a whole window), or one operand of an addition.
   typedef struct packed {
-    logic       valid;
-    logic       first;     // the accumulator starts anew
-    logic       last;      // the accumulator becomes a result
-    logic       swap;      // weights and parameters in the shadow registers become current
-    kind_e      kind;
-    logic       stream;
-    logic [1:0] operand;   // Add: which one
-    element_e   element;
-    logic       look_up;   // results go through the table
-    logic       second;    // in the second one
-    logic [1:0] left;      // line buffer column of the window's left column
-    logic [2:0] off_map;   // window columns outside the map
-    logic [2:0] columns;   // window columns that exist
-    logic [2:0] rows;      // rows of the kernel that exist (stream)
-    logic [7:0] pad_value;
+    logic          valid;
+    logic          first;     // the accumulator starts anew
+    logic          last;      // the accumulator becomes a result
+    logic          swap;      // weights and parameters in the shadow registers become current
+    kind_e         kind;
+    logic          stream;
+    logic [1:0]    operand;   // Add: which one
+    element_kind_e element;
+    logic          look_up;   // results go through the table
+    logic          second;    // in the second one
+    logic [1:0]    left;      // line buffer column of the window's left column
+    logic [2:0]    off_map;   // window columns outside the map
+    logic [2:0]    columns;   // window columns that exist
+    logic [2:0]    rows;      // rows of the kernel that exist (stream)
+    logic [7:0]    pad_value;
   } vec_token_t;
 
   // A column on its way into the line buffer. Bit r belongs to row r.

@@ -2,6 +2,7 @@
 // registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result and
 // goes to all lanes.
 module kt_vector_result
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(

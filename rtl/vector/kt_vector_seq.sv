@@ -11,6 +11,7 @@
 // of the next row or tile, so rows and tiles follow without a bubble: `columns` slots a row, or the columns of the map
 // if that is more (stride 2).
 module kt_vector_seq
+  import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 (

@@ -34,10 +34,11 @@ inline constexpr std::uint32_t kObPixels = 0x024;  // Pixels of OB
 inline constexpr std::uint32_t kZsbArray = 0x028;  // Channels of the ZSB of the array
 inline constexpr std::uint32_t kZsbVector = 0x02c;  // Channels of the ZSB of the vector engine
 inline constexpr std::uint32_t kOptions = 0x030;  // What is built in
-inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // One bit for each mode of conv: bit 0 3x3, bit 1 1x1, bit 2 column
-inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  // One bit for each kind of window: bit 0 depthwise, bit 1 maximum, bit 2 average
-inline constexpr Field kOptionsRules{0x030, 16, 8};  // One bit for each rounding rule: bit 0 double, bit 1 single, bit 2 average
-inline constexpr Field kOptionsFeatures{0x030, 24, 8};  // Bit 0: the sum row, without which weight_zero of conv must be 0
+inline constexpr Field kOptionsConvModes{0x030, 0, 8};  // Values of `mode` of conv
+inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  // Values of `kind` of window
+inline constexpr Field kOptionsRules{0x030, 16, 8};  // Values of `rule`
+inline constexpr Field kOptionsFeatures{0x030, 24, 4};  // Other options
+inline constexpr Field kOptionsElementKinds{0x030, 28, 4};  // Values of `kind` of add
 inline constexpr std::uint32_t kZvcBeats = 0x034;  // Bus beats of the longest segment that STORE compresses; 0: the machine has no codec
 inline constexpr std::uint32_t kControl = 0x040;  // Commands to the device
 inline constexpr Field kControlStart{0x040, 0, 1};  // Writing 1 starts the program; ignored while a run or a reset is in progress or an error stands
@@ -59,7 +60,7 @@ inline constexpr std::uint32_t kWbSplit = 0x05c;  // First WB row of the ring DB
 inline constexpr std::uint32_t kErrorCause = 0x060;  // Why the run was stopped
 inline constexpr std::uint32_t kErrorIndex = 0x064;  // Command at fault, counted from 0
 inline constexpr std::uint32_t kErrorInfo = 0x068;  // Details
-inline constexpr Field kErrorInfoInfo{0x068, 0, 10};  // 
+inline constexpr Field kErrorInfoInfo{0x068, 0, 10};  // Illegal command
 inline constexpr Field kErrorInfoRow{0x068, 10, 10};  // Corrupt: row of the command, counted from 0
 inline constexpr std::uint32_t kCompletedLoad = 0x070;  // LOAD commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedConv = 0x074;  // CONV commands complete since the start of the run
@@ -118,16 +119,60 @@ inline constexpr Counter kCounters[] = {
     {"zvc_written_packed", 0x338},
 };
 
-// error_cause: Why the run was stopped
+// Field options_features (numbers of bits), and its texts in messages
+enum class FeatureBit : std::uint32_t {
+  kSumRow = 0,  // sum row (without it weight_zero of conv must be 0)
+};
+inline constexpr const char* kFeatureBitTexts[] = {
+    "sum row",
+};
+
+// Field error_cause, and its texts in messages
 enum class ErrorCause : std::uint32_t {
-  kNone = 0,  // no error
+  kNone = 0,  // no cause
   kIllegal = 1,  // illegal command
-  kFetchRead = 2,  // bus error of the command fetch
+  kFetchRead = 2,  // bus error while fetching commands
   kLoadRead = 3,  // bus error of LOAD
   kStoreWrite = 4,  // bus error of STORE
-  kDeadlock = 5,  // commands wait for what cannot happen
-  kTimeout = 6,  // no command was completed for too long
-  kCorrupt = 7,  // LOAD read compressed bytes that no compressor writes
+  kDeadlock = 5,  // deadlock: commands wait for what cannot happen
+  kTimeout = 6,  // timeout: no command was completed for too long
+  kCorrupt = 7,  // corrupt compressed bytes (LOAD read what no compressor writes)
+};
+inline constexpr const char* kErrorCauseTexts[] = {
+    "no cause",
+    "illegal command",
+    "bus error while fetching commands",
+    "bus error of LOAD",
+    "bus error of STORE",
+    "deadlock: commands wait for what cannot happen",
+    "timeout: no command was completed for too long",
+    "corrupt compressed bytes",
+};
+
+// Field error_info_info (numbers of bits), and its texts in messages
+enum class IllegalBit : std::uint32_t {
+  kOp = 0,  // unknown operation
+  kReserved = 1,  // reserved bits set
+  kSpare = 2,  // spare bits set
+  kWaitLoad = 3,  // waits for a later LOAD
+  kWaitConv = 4,  // waits for a later CONV
+  kWaitVector = 5,  // waits for a later VECTOR
+  kWaitStore = 6,  // waits for a later STORE
+  kMany = 7,  // too many commands of one queue
+  kZero = 8,  // a count of 0
+  kBytes = 9,  // its counts and its bytes disagree (LOAD takes more or fewer bytes than it asks for)
+};
+inline constexpr const char* kIllegalBitTexts[] = {
+    "unknown operation",
+    "reserved bits set",
+    "spare bits set",
+    "waits for a later LOAD",
+    "waits for a later CONV",
+    "waits for a later VECTOR",
+    "waits for a later STORE",
+    "too many commands of one queue",
+    "a count of 0",
+    "its counts and its bytes disagree",
 };
 
 }  // namespace kaiten::csr

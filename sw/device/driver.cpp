@@ -31,53 +31,70 @@ std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
   return map;
 }
 
-const char* text_of(csr::ErrorCause cause) {
-  switch (cause) {
-    case csr::ErrorCause::kNone:
-      return "no cause";
-    case csr::ErrorCause::kIllegal:
-      return "illegal command";
-    case csr::ErrorCause::kFetchRead:
-      return "bus error while fetching commands";
-    case csr::ErrorCause::kLoadRead:
-      return "bus error of LOAD";
-    case csr::ErrorCause::kStoreWrite:
-      return "bus error of STORE";
-    case csr::ErrorCause::kDeadlock:
-      return "deadlock: commands wait for what cannot happen";
-    case csr::ErrorCause::kTimeout:
-      return "timeout: no command was completed for too long";
-    case csr::ErrorCause::kCorrupt:
-      return "corrupt compressed bytes";
-  }
-  return "unknown cause";
+std::string_view text_of(csr::ErrorCause cause) {
+  const auto i = std::size_t(cause);
+  return i < std::size(csr::kErrorCauseTexts) ? csr::kErrorCauseTexts[i] : "unknown cause";
+}
+
+// " of layer 'dense'", where the command belongs to one.
+std::string layer_of(const Program& program, const Graph& graph, std::size_t command) {
+  const int op = program.meta[command].op;
+  return op < 0 ? "" : " of layer '" + graph.ops[std::size_t(op)].name + "'";
 }
 
 // What the details register adds to the cause.
 std::string details(csr::ErrorCause cause, std::uint32_t info) {
-  const auto listed = [&](std::initializer_list<const char*> names) {
+  const auto listed = [&](std::size_t bits, auto name) {
     std::string text;
-    std::uint32_t bit = 1;
-    for (const char* name : names) {
-      if (info & bit) text += (text.empty() ? "" : ", ") + std::string(name);
-      bit <<= 1;
+    for (std::size_t i = 0; i < bits; i++) {
+      if (info >> i & 1U) text += (text.empty() ? "" : ", ") + std::string(name(i));
     }
     return text;
   };
   switch (cause) {
     case csr::ErrorCause::kIllegal:
-      return listed({"unknown operation", "reserved bits set", "spare bits set", "waits for a later LOAD",
-                     "waits for a later CONV", "waits for a later VECTOR", "waits for a later STORE",
-                     "too many commands of one queue", "a count of 0", "its counts and its bytes disagree"});
+      return listed(std::size(csr::kIllegalBitTexts), [](std::size_t i) { return csr::kIllegalBitTexts[i]; });
     case csr::ErrorCause::kFetchRead:
     case csr::ErrorCause::kLoadRead:
     case csr::ErrorCause::kStoreWrite:
       return info == 2 ? "slave error" : info == 3 ? "decode error" : "response " + std::to_string(info);
     case csr::ErrorCause::kDeadlock:
     case csr::ErrorCause::kTimeout:
-      return "queues " + listed({"LOAD", "CONV", "VECTOR", "STORE"});
+      return "queues " + listed(kQueues, [](std::size_t i) { return name_of(Queue(i)); });
     default:
       return "";
+  }
+}
+
+// Throws DeviceError where a field of a command has a value for which `mask` has no bit.
+template <class Value>
+void require_value(const std::string& command, const char* field, std::int64_t value, std::uint32_t mask) {
+  if (mask >> value & 1U) return;
+  std::string there;
+  for (int i = 0; i < 32; i++) {
+    if (mask >> i & 1U) there += (there.empty() ? "" : ", ") + std::string(name_of(Value(i)));
+  }
+  throw DeviceError(command + " needs " + field + " " + std::string(name_of(Value(value))) +
+                    ", the device has " + (there.empty() ? "none" : there));
+}
+
+// Throws DeviceError for the first command that the device, with these bits of its register `options`, cannot run.
+void require_capabilities(const Program& program, const Graph& graph, std::uint32_t options) {
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    const std::string command = "command " + std::to_string(i) + " (" +
+                                std::string(program.commands[i].name()) + ")" + layer_of(program, graph, i);
+    const auto check = [&](const auto& c) {
+      using Body = std::decay_t<decltype(c)>;
+      if constexpr (std::is_same_v<Body, ConvCommand>)
+        require_value<ConvMode>(command, "mode", c.mode, csr::kOptionsConvModes.get(options));
+      if constexpr (std::is_same_v<Body, WindowCommand>)
+        require_value<WindowKind>(command, "kind", c.kind, csr::kOptionsWindowKinds.get(options));
+      if constexpr (std::is_same_v<Body, AddCommand>)
+        require_value<ElementKind>(command, "kind", c.kind, csr::kOptionsElementKinds.get(options));
+      if constexpr (requires { c.rule; })
+        require_value<Rounding>(command, "rule", c.rule, csr::kOptionsRules.get(options));
+    };
+    std::visit(check, program.commands[i].body);
   }
 }
 
@@ -110,7 +127,8 @@ Config read_config(Device& device) {
   c.ob_pixels = read(csr::kObPixels);
   c.zsb_array = read(csr::kZsbArray);
   c.zsb_vector = read(csr::kZsbVector);
-  c.sum_row = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) & 1;
+  c.sum_row =
+      csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) >> int(csr::FeatureBit::kSumRow) & 1;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {
     c.name = p.name;
@@ -129,6 +147,7 @@ Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyl
     throw DeviceError("the program was made for configuration '" + program_.config.name +
                       "', the device is '" + config.name + "'");
   }
+  require_capabilities(program_, graph_, device_.read_register(csr::kOptions));
   check_rules(program_.commands);
   load();
 }
@@ -229,7 +248,7 @@ void Driver::fail() {
   const std::uint32_t index = device_.read_register(csr::kErrorIndex) & 0xffffffU;
   const std::uint32_t word = device_.read_register(csr::kErrorInfo);
   const std::uint32_t info = csr::kErrorInfoInfo.get(word);
-  std::string text = std::string("the hardware stopped: ") + text_of(cause);
+  std::string text = "the hardware stopped: " + std::string(text_of(cause));
   const std::string more = details(cause, info);
   if (!more.empty()) text += " (" + more + ")";
   text += ", command " + std::to_string(index);
@@ -239,8 +258,7 @@ void Driver::fail() {
     if (cause == csr::ErrorCause::kCorrupt && meta.kind == CommandMeta::Bytes::kActivations)
       text += ", row " + std::to_string(std::uint32_t(meta.first_row) + csr::kErrorInfoRow.get(word)) +
               " of '" + graph_.tensors[std::size_t(meta.tensor)].name + "',";
-    const int op = meta.op;
-    if (op >= 0) text += " of layer '" + graph_.ops[std::size_t(op)].name + "'";
+    text += layer_of(program_, graph_, index);
   }
   soft_reset();
   throw DeviceError(text);

@@ -45,8 +45,9 @@ class Driver {
   // device is then reset.
   using Progress = std::function<void(std::uint64_t cycles)>;
 
-  // The device and the graph must outlive the driver. Compares the program's configuration with the device's
-  // and checks its rules. Throws DeviceError where they do not fit or the memory is too small.
+  // The device and the graph must outlive the driver. Compares the program's configuration with the device's,
+  // its commands with the modes, kinds and rounding rules the device has, and checks its rules. Throws
+  // DeviceError where they do not fit or the memory is too small.
   Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding);
 
   const Program& program() const { return program_; }

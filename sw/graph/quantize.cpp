@@ -113,20 +113,6 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
 
 }  // namespace
 
-std::string_view name_of(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::Double:
-      return "double";
-    case Rounding::Single:
-      return "single";
-    case Rounding::Average:
-      return "average";
-    case Rounding::Float:
-      return "float";
-  }
-  return "?";
-}
-
 Multiplier quantize_multiplier(double real) {
   if (!(real >= 0.0) || !(real < kMaxRealMultiplier)) {
     throw InputError("requantisation factor must be at least 0 and below 2^30, is " + std::to_string(real));

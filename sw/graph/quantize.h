@@ -16,18 +16,9 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/rounding.h"
 
 namespace kaiten {
-
-// Rounding rule of one operator.
-enum class Rounding : uint8_t {
-  Double,   // two roundings: doubling high multiply, then divide by a power of two, ties away from zero
-  Single,   // one rounding of the 64-bit product, ties away from zero
-  Average,  // exact integer sum divided by the number of cells, ties away from zero; no multiplier
-  Float,    // ONNX: int32 to float32, times a float32 factor, to integer, each rounding half to even
-};
-
-std::string_view name_of(Rounding rounding);  // "double", "single", "average", "float"
 
 // Whose answers to reproduce: LiteRT's reference kernels (fully connected layers use Single) or
 // tflite-micro's (Double there too). The option --rounding litert|tflm.

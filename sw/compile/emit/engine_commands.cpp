@@ -70,7 +70,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     fill_common(op, x.inputs[0], top, row, rows, c, x, b);
     b.in_step = in_rows.width > 1 ? op.column_stride * in_rows.pixel : 0;
     // Where a read is a whole window, positions count from the first window's column, also left of the map.
-    if (op.array.mode != ArrayMode::k3x3) {
+    if (op.array.mode != ConvMode::k3x3) {
       const int first = int(b.in_group) - op.pad_left * int(b.in_pixel);
       if (first < -kPositions / 2) {
         throw DeviceError("command conv: field in_group holds " + std::to_string(-kPositions / 2) +

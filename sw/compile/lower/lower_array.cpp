@@ -64,9 +64,9 @@ ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
   std::optional<ArrayTiles> best;
   const auto passes = [](const ArrayTiles& t) { return t.pieces() * t.passes; };
   const auto bytes = [](const ArrayTiles& t) { return t.pieces() * t.piece_height() * t.piece_width(); };
-  for (const ArrayMode mode : {ArrayMode::k3x3, ArrayMode::k1x1, ArrayMode::kColumn}) {
+  for (const ConvMode mode : {ConvMode::k3x3, ConvMode::k1x1, ConvMode::k3x1}) {
     const ArrayTiles t(mode, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
-    if (mode == ArrayMode::k3x3) {
+    if (mode == ConvMode::k3x3) {
       if (l.column_stride > kMaxStreamedStride) continue;
     } else {
       if (t.piece_rows > kMaxArrayPieces || t.piece_columns > kMaxArrayPieces) continue;

@@ -174,7 +174,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
     return take(p, p.multiplier);
   }
   const AddParams p = add_params(c.graph, op);
-  if (p.subtract) l.element = swapped ? ElementKind::kFrom : ElementKind::kLess;
+  if (p.subtract) l.element = swapped ? ElementKind::kReverseSub : ElementKind::kSub;
   for (std::size_t i = 0; i < p.operands; i++) {
     const Multiplier& m = p.in[i];
     require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));

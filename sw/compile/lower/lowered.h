@@ -15,6 +15,7 @@
 #include "compile/pack/weight_packing.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
+#include "program/command_fields.h"
 #include "program/ring.h"
 
 namespace kaiten {
@@ -23,12 +24,6 @@ namespace kaiten {
 enum class Engine : std::uint8_t { kNone, kHost, kConv, kWindow, kAdd };
 
 constexpr bool on_device(Engine e) { return e != Engine::kNone && e != Engine::kHost; }
-
-// Values of the command field `kind` of a window.
-enum class WindowKind : std::uint8_t { kDepthwise = 0, kMaximum = 1, kAverage = 2 };
-
-// Values of the command field `kind` of an Add.
-enum class ElementKind : std::uint8_t { kSum = 0, kLess = 1, kProduct = 2, kFrom = 3 };
 
 // The buffer an engine reads.
 constexpr Buffer buffer_of(Engine engine) { return engine == Engine::kConv ? Buffer::kSb : Buffer::kVb; }

@@ -35,7 +35,7 @@ const std::uint8_t* KernelView::run(int out, int row, int column, int in) const 
   return data + tap * std::size_t(in_channels) + in;
 }
 
-ArrayTiles::ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels,
+ArrayTiles::ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels,
                        int kp, int cp)
     : mode(mode),
       kp(kp),

@@ -11,6 +11,7 @@
 
 #include "base/arithmetic.h"
 #include "graph/quantize.h"
+#include "program/command_fields.h"
 
 namespace kaiten {
 
@@ -37,14 +38,10 @@ struct KernelView {
   const std::uint8_t* run(int out, int row, int column, int in) const;
 };
 
-// What the nine words of a DPE are, as in the command field `mode`: 3x3 taps of one channel group, one tap of
-// nine groups, or three taps below each other of three groups.
-enum class ArrayMode : std::uint8_t { k3x3 = 0, k1x1 = 1, kColumn = 2 };
-
 // How the array sees a convolution's kernels: tiles of kp outputs, pieces of the taps of a DPE, passes of
 // input channels.
 struct ArrayTiles {
-  ArrayMode mode = ArrayMode::k3x3;
+  ConvMode mode = ConvMode::k3x3;
   int kp = 0;
   int cp = 0;
   int in_channels = 0;
@@ -55,14 +52,14 @@ struct ArrayTiles {
   int tiles = 0;
 
   ArrayTiles() = default;
-  ArrayTiles(ArrayMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
+  ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
              int cp);
   int pieces() const { return piece_rows * piece_columns; }
   int rows_of_piece() const { return passes * kp; }  // WB rows
   int rows_of_tile() const { return pieces() * rows_of_piece(); }
   int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
-  int piece_height() const { return mode == ArrayMode::k1x1 ? 1 : 3; }            // taps
-  int piece_width() const { return mode == ArrayMode::k3x3 ? 3 : 1; }
+  int piece_height() const { return mode == ConvMode::k1x1 ? 1 : 3; }             // taps
+  int piece_width() const { return mode == ConvMode::k3x3 ? 3 : 1; }
   int pass_groups() const { return 9 / (piece_height() * piece_width()); }
   int channels(int pass) const {
     return std::min(pass_groups() * cp, in_channels - pass * pass_groups() * cp);

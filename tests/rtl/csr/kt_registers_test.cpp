@@ -132,7 +132,7 @@ class Registers : public testing::Test {
 
 TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kId), csr::kIdValue);
-  EXPECT_EQ(get(csr::kVersion), 0x100u);
+  EXPECT_EQ(get(csr::kVersion), 0x200u);
   EXPECT_EQ(get(csr::kKp), PARAM_Kp);
   EXPECT_EQ(get(csr::kCp), PARAM_Cp);
   EXPECT_EQ(get(csr::kAxiBytes), PARAM_AxiW / 8);
@@ -146,8 +146,9 @@ TEST_F(Registers, IdentityAndCapabilities) {
   const std::uint32_t options = get(csr::kOptions);
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
-  EXPECT_EQ(csr::kOptionsRules.get(options), 7u);
+  EXPECT_EQ(csr::kOptionsRules.get(options), 15u);
   EXPECT_EQ(csr::kOptionsFeatures.get(options), 1u);
+  EXPECT_EQ(csr::kOptionsElementKinds.get(options), 15u);
   EXPECT_EQ(get(csr::kZvcBeats), PARAM_Zvc);
 }
 

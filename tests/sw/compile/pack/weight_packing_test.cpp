@@ -106,7 +106,7 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     const int out = 1 + int(rng() % 20);
     const int rows = 1 + int(rng() % 7);
     const int columns = rng() % 2 ? rows : 1 + int(rng() % 7);
-    const ArrayMode mode = ArrayMode(rng() % 3);
+    const ConvMode mode = ConvMode(rng() % 3);
     std::vector<std::uint8_t> data(std::size_t(out * rows * columns * in));
     for (auto& v : data) v = std::uint8_t(rng());
     const int zero_point = rng() % 2 ? 0 : int(rng() % 256) - 128;
@@ -149,8 +149,8 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
       EXPECT_EQ(at - begin, std::size_t(load.bytes));
     }
     EXPECT_EQ(at, packed.size());
-    const int height = mode == ArrayMode::k1x1 ? 1 : 3;
-    const int width = mode == ArrayMode::k3x3 ? 3 : 1;
+    const int height = mode == ConvMode::k1x1 ? 1 : 3;
+    const int width = mode == ConvMode::k3x3 ? 3 : 1;
     EXPECT_EQ(packed.size(), std::size_t(height * width * tiles.pieces() * in * out));
     EXPECT_EQ(next, tiles.tiles * tiles.pieces() * tiles.passes);
 
@@ -161,7 +161,7 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
           return wb[std::size_t(row)][std::size_t(word * cp + i % cp)];
         };
         // Words: tap row, then tap column or channel group of the pass.
-        const int groups = mode == ArrayMode::k3x3 ? 1 : mode == ArrayMode::k1x1 ? 9 : 3;
+        const int groups = mode == ConvMode::k3x3 ? 1 : mode == ConvMode::k1x1 ? 9 : 3;
         for (int row = 0; row < height * tiles.piece_rows; row++) {
           for (int column = 0; column < width * tiles.piece_columns; column++) {
             const int want = row < rows && column < columns
