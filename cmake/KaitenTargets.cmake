@@ -1,13 +1,15 @@
 # The three kinds of targets everybody writes:
 #   kaiten_library(<folder> SOURCES a.cpp ... [DEPS kaiten_graph ...])       static library kaiten_<folder>
-#   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...])      GoogleTest program, one ctest per case
+#   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...] [OPTIMIZE])      GoogleTest program, one ctest per case
 #   kaiten_rtl_test(<name> TOP kt_x [PARAMS Kp=4 Cp=4] [RTL extra.sv ...] SOURCES x_test.cpp ...
-#                   [DEPS ...] [KIND check|fast|debug] [LABELS ...])        the same around a verilated module (V<top>)
+#                   [DEPS ...] [KIND check|fast|debug] [LABELS ...] [OPTIMIZE])        the same around a verilated module (V<top>)
 # Headers are included from sw/ ("graph/graph.h"); tests also see tb/ and the source root ("tests/support/seed.h").
+# Tests are not optimised, which would take most of their building, unless OPTIMIZE says that their own code works hard.
 # A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone: the
 # target software_tests builds them.
 include_guard(GLOBAL)
 include(GoogleTest)
+include(KaitenPrecompiled)
 find_package(GTest REQUIRED)
 
 # For tests of what yosys makes of the design.
@@ -27,13 +29,14 @@ function(kaiten_library folder)
 endfunction()
 
 function(kaiten_test name)
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(A "OPTIMIZE" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${KAITEN_WARNINGS})
-  target_compile_definitions(${name} PRIVATE KAITEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    KAITEN_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest_main)
+  if(NOT A_OPTIMIZE)
+    kaiten_precompiled(${name} -O0)
+  endif()
+  target_link_libraries(${name} PRIVATE ${A_DEPS} kaiten_source_file GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
   if(NOT A_LABELS)
     if(NOT TARGET software_tests)
@@ -48,7 +51,7 @@ function(kaiten_test name)
 endfunction()
 
 function(kaiten_rtl_test name)
-  cmake_parse_arguments(A "" "TOP;KIND" "PARAMS;RTL;SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(A "OPTIMIZE" "TOP;KIND" "PARAMS;RTL;SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT A_KIND)
     set(A_KIND check)
   endif()
@@ -66,7 +69,11 @@ function(kaiten_rtl_test name)
   if(NOT TARGET ${model})
     kaiten_verilate(${model} TOP ${A_TOP} KIND ${A_KIND} RTL ${A_RTL} ARGS ${args})
   endif()
-  kaiten_test(${name} SOURCES ${A_SOURCES} DEPS ${model} ${A_DEPS} LABELS rtl ${A_LABELS})
+  set(optimize "")
+  if(A_OPTIMIZE)
+    set(optimize OPTIMIZE)
+  endif()
+  kaiten_test(${name} SOURCES ${A_SOURCES} DEPS ${model} ${A_DEPS} LABELS rtl ${A_LABELS} ${optimize})
   # The size as macros, for the C++ model in the test: PARAM_Kp=4 ...
   foreach(p ${A_PARAMS})
     target_compile_definitions(${name} PRIVATE PARAM_${p})

@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <optional>
 
+#include "tests/support/source_file.h"
+
 namespace kaiten::test {
 
 inline std::optional<std::filesystem::path> shared_dir() {
   const char* text = std::getenv("KAITEN_SHARED");
-  const std::filesystem::path dir = text && *text
-                                        ? std::filesystem::path(text)
-                                        : std::filesystem::path(KAITEN_SOURCE_DIR) / ".." / "shared";
+  const std::filesystem::path dir =
+      text && *text ? std::filesystem::path(text) : std::filesystem::path(source_file("../shared"));
   std::error_code ignored;
   if (std::filesystem::is_directory(dir / "models", ignored)) return dir;
   return std::nullopt;

@@ -9,6 +9,7 @@
 #include "run/session.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
+#include "tests/support/source_file.h"
 #include "tests/system/random_network.h"
 #include "tests/system/session.h"
 
@@ -84,7 +85,7 @@ Counted run_batch(const std::string& file, const SessionOptions& options, std::m
 
 // Weights and parameters once, images and outputs as often as there are images.
 TEST_P(Batch, WeightsOnce) {
-  std::vector<std::string> files{KAITEN_SOURCE_DIR "/models/demo/demo.tflite"};
+  std::vector<std::string> files{test::source_file("models/demo/demo.tflite")};
   if (const auto shared = test::shared_dir()) {
     files.push_back(*shared / "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite");
   }

@@ -14,12 +14,13 @@
 #include "observe/watcher.h"
 #include "run/session.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
 namespace {
 
-Graph demo() { return require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")); }
+Graph demo() { return require_graph(import_file(test::source_file("models/demo/demo.tflite"))); }
 
 class Watching : public sim::ResultWatcher {
  public:

@@ -12,13 +12,14 @@
 #include "tests/support/prune.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
+#include "tests/support/source_file.h"
 #include "tests/system/random_network.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
 namespace {
 
-Graph demo() { return require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")); }
+Graph demo() { return require_graph(import_file(test::source_file("models/demo/demo.tflite"))); }
 
 RunResult run_spilled(const Graph& graph, const std::string& config, Compress compress,
                       const std::vector<Int8Values>& inputs) {

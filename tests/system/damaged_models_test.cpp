@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "tests/support/byte_flips.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
@@ -18,7 +19,7 @@ class DamagedModels : public testing::TestWithParam<std::string> {};
 
 TEST_P(DamagedModels, TwentyRunExactly) {
   constexpr int kWanted = 20;
-  const std::vector<std::uint8_t> demo = read_model_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite");
+  const std::vector<std::uint8_t> demo = read_model_file(test::source_file("models/demo/demo.tflite"));
   const Config& config = preset(GetParam());
   std::mt19937_64 random(test::seed() + 77);
   const auto device = test::make_device(GetParam(), random());

@@ -15,6 +15,7 @@
 #include "reference/reference.h"
 #include "sim/sim_model.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
@@ -38,7 +39,7 @@ Outcome run_on(sim::SimDevice& device, const Graph& graph, const CompileOptions&
 }
 
 TEST(Dropin, RunsTheDemoNetwork) {
-  const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
+  const Graph graph = require_graph(import_file(test::source_file("models/demo/demo.tflite")));
   std::mt19937_64 random(test::seed());
   CompileOptions compressed;
   compressed.keep_on_chip = false;

@@ -11,6 +11,7 @@
 #include "import/import.h"
 #include "sim/sim_model.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/random_network.h"
 #include "tests/system/session.h"
 
@@ -55,7 +56,7 @@ class InitialState : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(InitialState, DemoNetwork) {
-  compare(require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")), {});
+  compare(require_graph(import_file(test::source_file("models/demo/demo.tflite"))), {});
 }
 
 // Every engine, every kind of load and store, through memory and compressed. Words have gaps behind the last channel,

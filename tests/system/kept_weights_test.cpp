@@ -5,6 +5,7 @@
 #include "import/import.h"
 #include "run/session.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
@@ -14,7 +15,7 @@ class KeptWeights : public testing::TestWithParam<std::string> {};
 
 TEST_P(KeptWeights, LaterRunsLoadNone) {
   std::mt19937_64 random(test::seed());
-  Session session(require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")),
+  Session session(require_graph(import_file(test::source_file("models/demo/demo.tflite"))),
                   {.config = GetParam(), .keep_weights = true});
   const bool all_fit = GetParam() != "nano";  // 88 KiB of weights, 72 KiB of WB
   std::uint64_t first = 0;

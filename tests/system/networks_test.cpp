@@ -12,6 +12,7 @@
 #include "import/import.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
+#include "tests/support/source_file.h"
 #include "tests/system/session.h"
 
 namespace kaiten {
@@ -36,7 +37,7 @@ constexpr std::size_t kPixels = 32 * 32;
 constexpr std::size_t kTwiceRounded = 34;  // the image in which tflite-micro differs from LiteRT
 
 std::vector<Golden> read_goldens() {
-  std::ifstream file(KAITEN_SOURCE_DIR "/models/demo/golden.tsv");
+  std::ifstream file(test::source_file("models/demo/golden.tsv"));
   std::string line;
   std::getline(file, line);  // column names
   std::vector<Golden> goldens;
@@ -52,7 +53,7 @@ std::vector<Golden> read_goldens() {
 }
 
 std::vector<Int8Values> read_images() {
-  const std::vector<std::uint8_t> bytes = read_model_file(KAITEN_SOURCE_DIR "/models/demo/digits.u8");
+  const std::vector<std::uint8_t> bytes = read_model_file(test::source_file("models/demo/digits.u8"));
   std::vector<Int8Values> images(kImages, Int8Values(kPixels));
   for (std::size_t i = 0; i < std::min(bytes.size(), kImages * kPixels); i++) {
     images[i / kPixels][i % kPixels] = std::int8_t(int(bytes[i]) - 128);
@@ -85,7 +86,7 @@ class Networks : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Networks, Demo) {
-  const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
+  const Graph graph = require_graph(import_file(test::source_file("models/demo/demo.tflite")));
   const std::vector<Golden> goldens = read_goldens();
   ASSERT_EQ(goldens.size(), kImages);
   const std::vector<Int8Values> images = read_images();

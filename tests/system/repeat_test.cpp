@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "import/import.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/system/random_network.h"
 #include "tests/system/session.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Graph demo() { return require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite")); }
+Graph demo() { return require_graph(import_file(test::source_file("models/demo/demo.tflite"))); }
 
 class Repeat : public testing::TestWithParam<std::string> {
  protected:

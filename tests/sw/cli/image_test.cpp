@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten::cli {
 namespace {
@@ -58,7 +59,7 @@ TEST(Image, FeedsFloatInputs) {
 }
 
 TEST(Image, ReadsPng) {
-  const auto file = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/digits.png");
+  const auto file = read_file(test::source_file("models/demo/digits.png"));
   ASSERT_TRUE(is_image(file));
   const Image i = decode_image(file, "digits.png");
   // The contact sheet shows the embedded images.
@@ -67,7 +68,7 @@ TEST(Image, ReadsPng) {
 }
 
 TEST(Image, RefusesDamage) {
-  const auto png = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/digits.png");
+  const auto png = read_file(test::source_file("models/demo/digits.png"));
   for (std::size_t n : {8U, 20U, 40U, 1000U, unsigned(png.size() / 2)}) {
     EXPECT_THROW(decode_image(std::span(png).first(n), "x.png"), InputError) << n;
   }
@@ -80,7 +81,7 @@ TEST(Image, RefusesDamage) {
 }
 
 TEST(Demo, IsEmbedded) {
-  const auto file = read_file(std::string(KAITEN_SOURCE_DIR) + "/models/demo/demo.tflite");
+  const auto file = read_file(test::source_file("models/demo/demo.tflite"));
   EXPECT_TRUE(std::equal(file.begin(), file.end(), demo_model().begin(), demo_model().end()));
   EXPECT_EQ(demo_images().size(), 100 * kDemoImageBytes);
 }

@@ -16,6 +16,7 @@
 #include "tests/support/prune.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -1005,7 +1006,7 @@ void run_model_file(const std::filesystem::path& file, const std::string& config
 class Networks : public testing::TestWithParam<std::string> {};
 
 TEST_P(Networks, Demo) {
-  run_model_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite", GetParam(), GetParam() == "base");
+  run_model_file(test::source_file("models/demo/demo.tflite"), GetParam(), GetParam() == "base");
 }
 
 TEST_P(Networks, Resnet8) {

@@ -16,13 +16,14 @@
 #include "tests/support/byte_flips.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
 
 using File = std::vector<uint8_t>;
 
-File demo_file() { return read_model_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"); }
+File demo_file() { return read_model_file(test::source_file("models/demo/demo.tflite")); }
 
 // A small model with every operator the importer knows.
 File every_operator() {
@@ -207,8 +208,8 @@ TEST(BadInput, NotAModel) {
   File only_header(64, 0);
   std::copy_n("TFL3", 4, only_header.begin() + 4);
   EXPECT_EQ(import_any(only_header), Outcome::Error);
-  EXPECT_THROW(read_model_file(KAITEN_SOURCE_DIR "/does-not-exist.tflite"), InputError);
-  EXPECT_THROW(read_model_file(KAITEN_SOURCE_DIR), InputError);
+  EXPECT_THROW(read_model_file(test::source_file("does-not-exist.tflite")), InputError);
+  EXPECT_THROW(read_model_file(test::source_file("")), InputError);
 }
 
 TEST(BadInput, MisalignedMemoryMakesNoDifference) {

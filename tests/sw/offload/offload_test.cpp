@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "offload/densities.h"
 #include "plan/table.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten::offload {
 namespace {
@@ -99,7 +100,7 @@ TEST(Offload, BranchesSendAMapOnce) {
 
 TEST(Offload, LawsOnThePapersNetworks) {
   for (const char* name : {"alexnet", "overfeat", "nin", "vgg16", "squeezenet", "googlenet"}) {
-    std::ifstream file(std::string(KAITEN_SOURCE_DIR) + "/models/tables/" + name + ".json");
+    std::ifstream file(test::source_file(std::string("models/tables/") + name + ".json"));
     std::stringstream text;
     text << file.rdbuf();
     const plan::Network n = plan::read_table(text.str(), name);

@@ -11,6 +11,7 @@
 #include "plan/methods.h"
 #include "plan/table.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 #include "tests/sw/plan/random_network.h"
 
 namespace kaiten::plan {
@@ -22,7 +23,7 @@ using test::Shape;
 constexpr std::int64_t k3MiB = 3 * 1048576;
 
 Network table(const std::string& name) {
-  const std::string path = std::string(KAITEN_SOURCE_DIR) + "/models/tables/" + name + ".json";
+  const std::string path = kaiten::test::source_file("models/tables/" + name + ".json");
   std::ifstream file(path);
   EXPECT_TRUE(file) << path;
   std::stringstream text;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "program/config.h"
 #include "tests/support/seed.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -110,7 +111,7 @@ TEST(Command, RefusesBytesThatAreNoCommand) {
 
 // The bits of every field as docs/formats/commands.md states them.
 TEST(Command, AgreesWithTheDocument) {
-  std::ifstream file(std::string(KAITEN_SOURCE_DIR) + "/docs/formats/commands.md");
+  std::ifstream file(test::source_file("docs/formats/commands.md"));
   ASSERT_TRUE(file);
   std::vector<std::tuple<std::string, std::string, int, int, char>> rows;
   std::string section = "header";

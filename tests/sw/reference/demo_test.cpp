@@ -11,6 +11,7 @@
 
 #include "import/import.h"
 #include "reference/reference.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -26,7 +27,7 @@ struct Golden {
 };
 
 std::vector<Golden> read_goldens() {
-  std::ifstream file(KAITEN_SOURCE_DIR "/models/demo/golden.tsv");
+  std::ifstream file(test::source_file("models/demo/golden.tsv"));
   std::string line;
   std::getline(file, line);  // column names
   std::vector<Golden> goldens;
@@ -45,7 +46,7 @@ std::vector<Golden> read_goldens() {
 
 // The model's input is int8 with zero point -128: pixel - 128.
 std::vector<Int8Values> read_images() {
-  const std::vector<uint8_t> bytes = read_model_file(KAITEN_SOURCE_DIR "/models/demo/digits.u8");
+  const std::vector<uint8_t> bytes = read_model_file(test::source_file("models/demo/digits.u8"));
   EXPECT_EQ(bytes.size(), kImages * kPixels);
   std::vector<Int8Values> images(kImages, Int8Values(kPixels));
   for (size_t i = 0; i < bytes.size(); i++) images[i / kPixels][i % kPixels] = int8_t(int(bytes[i]) - 128);
@@ -53,7 +54,7 @@ std::vector<Int8Values> read_images() {
 }
 
 TEST(Demo, AllImagesInBothRoundingStyles) {
-  const Graph graph = require_graph(import_file(KAITEN_SOURCE_DIR "/models/demo/demo.tflite"));
+  const Graph graph = require_graph(import_file(test::source_file("models/demo/demo.tflite")));
   const std::vector<Golden> goldens = read_goldens();
   const std::vector<Int8Values> images = read_images();
   ASSERT_EQ(goldens.size(), kImages);

@@ -18,6 +18,7 @@
 #include "reference/reference.h"
 #include "tests/support/onnx_messages.h"
 #include "tests/support/shared.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -83,7 +84,7 @@ std::string run(const fs::path& folder) {
 // test, tab, reason.
 std::map<std::string, std::string> inapplicable() {
   std::map<std::string, std::string> reasons;
-  std::ifstream file(KAITEN_SOURCE_DIR "/tests/sw/reference/onnx_inapplicable.tsv");
+  std::ifstream file(test::source_file("tests/sw/reference/onnx_inapplicable.tsv"));
   EXPECT_TRUE(file);
   for (std::string line; std::getline(file, line);) {
     const size_t tab = line.find('\t');

@@ -5,11 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/source_file.h"
+
 namespace kaiten {
 namespace {
 
 TEST(Operators, PageIsWhatTheCompilerChecks) {
-  std::ifstream file(KAITEN_SOURCE_DIR "/docs/compiler/operators.md");
+  std::ifstream file(test::source_file("docs/compiler/operators.md"));
   std::ostringstream page;
   page << file.rdbuf();
   EXPECT_EQ(page.str(), operators_page()) << "kaiten info --operators > docs/compiler/operators.md";
