@@ -87,11 +87,15 @@ foreach(d ${_rtl_dirs})
     list(APPEND _vl_search -y ${d} +incdir+${d})
   endif()
 endforeach()
-# The packages of the ground floor first, every other package may use them.
-file(GLOB KAITEN_RTL_PACKAGES CONFIGURE_DEPENDS ${KAITEN_RTL_DIR}/*_pkg.sv ${KAITEN_RTL_DIR}/*/*_pkg.sv)
-list(SORT KAITEN_RTL_PACKAGES)
-list(FILTER KAITEN_RTL_PACKAGES EXCLUDE REGEX "/kt_(cmd_)?pkg\\.sv$")
-list(PREPEND KAITEN_RTL_PACKAGES ${KAITEN_RTL_DIR}/common/kt_cmd_pkg.sv ${KAITEN_RTL_DIR}/common/kt_pkg.sv)
+# Each package after those it uses, as scripts/gen_filelist.py has found out.
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KAITEN_RTL_DIR}/kaiten.f)
+file(STRINGS ${KAITEN_RTL_DIR}/kaiten.f KAITEN_RTL_PACKAGES REGEX "_pkg\\.sv$")
+list(TRANSFORM KAITEN_RTL_PACKAGES PREPEND ${KAITEN_RTL_DIR}/)
+file(GLOB _rtl_packages CONFIGURE_DEPENDS ${KAITEN_RTL_DIR}/*_pkg.sv ${KAITEN_RTL_DIR}/*/*_pkg.sv)
+list(REMOVE_ITEM _rtl_packages ${KAITEN_RTL_PACKAGES})
+if(_rtl_packages)
+  message(FATAL_ERROR "rtl/kaiten.f lacks ${_rtl_packages}: run scripts/gen_filelist.py")
+endif()
 
 # --- runtime --------------------------------------------------------------------------------------------------------
 find_package(Threads REQUIRED)

@@ -28,7 +28,7 @@ int offload_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);
 
-// "kaiten 0.1.0 (commit), Verilator 5.048 ...".
+// "kaiten 0.2.0 (commit), Verilator 5.048 ...".
 std::string version_text();
 
 }  // namespace kaiten::cli
