@@ -146,6 +146,12 @@ class Documents(unittest.TestCase):
             for name in re.findall(r"`((?:u|g|gen)_\w+)`", read(path)):
                 self.assertTrue(name in known, f"{path} mentions {name}")
 
+    def test_stops_of_the_walks_exist(self):
+        stops = re.findall(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \|", read("docs/compiler/walks.md"), re.M)
+        self.assertGreater(len(stops), 30)
+        for file, name in stops:
+            self.assertRegex(read(file), rf"\b{name.split('::')[-1]}\b", f"{file} does not name {name}")
+
     def test_prose_can_be_read(self):
         for path in tracked("*.md"):
             if path not in WIDE:
