@@ -215,8 +215,8 @@ module fv_kt_load_rows
   function automatic num_t slot_now(logic vb_ring);
     return slot(cmd, vb_ring, 2'((5'(slot_no(cmd, vb_ring)) + 5'(at_q.row)) % 5'(slots_of(cmd, vb_ring))));
   endfunction
-  `FV_ASSERT(i_slots, !active_q || (dut.sb_slot_q == addr_t'(slot_now(1'b0)) && dut.vb_slot_q == addr_t'(slot_now(1'b1)) &&
-             dut.mod3_q == 2'((5'(cmd.row_mod3) + 5'(at_q.row)) % 5'd3)))
+  `FV_ASSERT(i_slots, !active_q || (dut.u_row.sb_slot_q == addr_t'(slot_now(1'b0)) && dut.u_row.vb_slot_q == addr_t'(slot_now(1'b1)) &&
+             dut.u_row.mod3_q == 2'((5'(cmd.row_mod3) + 5'(at_q.row)) % 5'd3)))
 
   `FV_COVER(c_wraps, written_q && was_q.row == 2'd2 && was_q.segment == 2'd1 && was_q.piece == 2'd1 && sb[0].addr < sb[1].addr)
   `FV_COVER(c_pair, written_q && cmd.more_pixels[0] && was_q.column == 2'd2 && was_q.row == 2'd1 && slots_of(cmd, 1'b0) == 3'd1)

@@ -201,7 +201,7 @@ module fv_kt_result_writer
   `FV_ASSERT(i_left, !running || (32'(dut.x_q) + 32'(column_q) + 1 == 32'(cmd_q.columns) &&
              32'(dut.y_q) + 32'(row_q) + 1 == 32'(cmd_q.rows) && 32'(dut.tile_q) + 32'(tile_q) + 1 == 32'(cmd_q.tiles)))
   `FV_ASSERT(i_group, !running || dut.group_q == 10'(cmd_q.group + 10'(tile_q) * 10'(Words)))
-  `FV_ASSERT(i_slots, !running || (dut.sb_slot_q == sb_slot_q && dut.vb_slot_q == vb_slot_q && dut.mod3_q == mod3_q &&
+  `FV_ASSERT(i_slots, !running || (dut.u_row.sb_slot_q == sb_slot_q && dut.u_row.vb_slot_q == vb_slot_q && dut.u_row.mod3_q == mod3_q &&
              mod3_q != 2'd3))
   `FV_ASSERT(i_word, !running || (dut.pos_q.mod < 4'd9 && dut.first_q.mod < 4'd9 &&
              9 * 32'(dut.pos_q.div) + 32'(dut.pos_q.mod) == 32'(word_q) &&

@@ -52,8 +52,6 @@ module kt_load_rows
   logic [13:0] row_left_q;          // of an image: bytes of the row from this pixel's first one on
   logic [7:0]  lead_q, skip_q;      //              bytes of the pixel left of the row, before this piece
   word_t       segment_pos_q, pixel_pos_q, pos_q;
-  addr_t       sb_slot_q, vb_slot_q;
-  logic [1:0]  mod3_q;
 
   logic        pixel_end, segment_end, row_end, more_segments;
   logic [3:0]  pixels;              // of this piece
@@ -147,9 +145,6 @@ module kt_load_rows
       segment_pos_q <= word_of(cmd_i.first);
       pixel_pos_q   <= word_of(cmd_i.first);
       pos_q         <= word_of(cmd_i.first);
-      sb_slot_q     <= addr_t'(cmd_i.sb_slot);
-      vb_slot_q     <= addr_t'(cmd_i.vb_slot);
-      mod3_q        <= cmd_i.row_mod3;
     end else if (step_i) begin
       left_q <= !pixel_end ? left_q - 14'(PieceBytes) : more_segments ? pixel_bytes_q : last_pixel_bytes_q;
       if (!pixel_end) begin
@@ -175,14 +170,25 @@ module kt_load_rows
           lead_q     <= (lead_q > step_bytes_q) ? lead_q - step_bytes_q : '0;
         end
       end
-      if (row_end) begin
-        row_q     <= row_q - 10'd1;
-        sb_slot_q <= next_slot(sb_ring_q, sb_slot_q);
-        vb_slot_q <= next_slot(vb_ring_q, vb_slot_q);
-        mod3_q    <= add3(mod3_q, 2'd1);
-      end
+      if (row_end) row_q <= row_q - 10'd1;
     end
   end
+
+  addr_t      sb_slot, vb_slot;
+  logic [3:0] bank_offset;
+  kt_row_cursor u_row (
+    .clk_i,
+    .set_i        (start_i),
+    .sb_slot_i    (addr_t'(cmd_i.sb_slot)),
+    .vb_slot_i    (addr_t'(cmd_i.vb_slot)),
+    .row_mod3_i   (cmd_i.row_mod3),
+    .next_i       (step_i && row_end),
+    .sb_ring_i    (sb_ring_q),
+    .vb_ring_i    (vb_ring_q),
+    .sb_slot_o    (sb_slot),
+    .vb_slot_o    (vb_slot),
+    .bank_offset_o(bank_offset)
+  );
 
   // ---- bank requests: the words of a piece follow each other, or those of each of its pixels do
   logic [2:0] words;  // of a pixel where there are several in a piece, at most four
@@ -208,9 +214,8 @@ module kt_load_rows
         automatic word_t      pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
                                               : word_add(pos_q, '{div: '0, mod: 4'(w)});
         automatic logic       en = several_q ? pixel < pixels : left_q > 14'(w * Cp);
-        automatic logic [3:0] rot = row_bank(mod3_q);
-        sb_req_o[w] <= bank_req(en, sb_slot_q, rot, pos);
-        vb_req_o[w] <= bank_req(en, vb_slot_q, rot, pos);
+        sb_req_o[w] <= bank_req(en, sb_slot, bank_offset, pos);
+        vb_req_o[w] <= bank_req(en, vb_slot, bank_offset, pos);
       end
     end
   end

@@ -55,8 +55,6 @@ module kt_result_writer
   logic       finish;
   logic [9:0] x_q, y_q, tile_q, group_q;
   word_t      pos_q, first_q;
-  addr_t      sb_slot_q, vb_slot_q;
-  logic [1:0] mod3_q;
   logic       begin_q;  // counters are to be loaded from cur_q
   logic       head;     // a result is at hand
   logic       sb_ok, vb_ok, st_ok;
@@ -122,44 +120,48 @@ module kt_result_writer
 
   always_ff @(posedge clk_i) begin
     if (begin_q) begin
-      x_q       <= cur_q.columns - 10'd1;
-      y_q       <= cur_q.rows - 10'd1;
-      tile_q    <= cur_q.tiles - 10'd1;
-      group_q   <= cur_q.group;
-      pos_q     <= cur_q.first;
-      first_q   <= cur_q.first;
-      sb_slot_q <= cur_q.sb_slot;
-      vb_slot_q <= cur_q.vb_slot;
-      mod3_q    <= cur_q.row_mod3;
+      x_q     <= cur_q.columns - 10'd1;
+      y_q     <= cur_q.rows - 10'd1;
+      tile_q  <= cur_q.tiles - 10'd1;
+      group_q <= cur_q.group;
+      pos_q   <= cur_q.first;
+      first_q <= cur_q.first;
     end else if (pop) begin
       x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - 10'd1;
       pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, cur_q.pixel);
       if (tile_end) begin
-        y_q       <= cur_q.rows - 10'd1;
-        sb_slot_q <= cur_q.sb_slot;
-        vb_slot_q <= cur_q.vb_slot;
-        mod3_q    <= cur_q.row_mod3;
-        first_q   <= tile_first;
-        group_q   <= group_q + 10'(Words);
-        tile_q    <= tile_q - 10'd1;
+        y_q     <= cur_q.rows - 10'd1;
+        first_q <= tile_first;
+        group_q <= group_q + 10'(Words);
+        tile_q  <= tile_q - 10'd1;
       end else if (row_end) begin
-        y_q       <= y_q - 10'd1;
-        sb_slot_q <= next_slot(cur_q.sb_ring, sb_slot_q);
-        vb_slot_q <= next_slot(cur_q.vb_ring, vb_slot_q);
-        mod3_q    <= add3(mod3_q, 2'd1);
+        y_q <= y_q - 10'd1;
       end
     end
   end
 
-  logic [3:0] rot;
-  assign rot = row_bank(mod3_q);
+  addr_t      sb_slot, vb_slot;
+  logic [3:0] bank_offset;
+  kt_row_cursor u_row (
+    .clk_i,
+    .set_i        (begin_q || (pop && tile_end)),
+    .sb_slot_i    (cur_q.sb_slot),
+    .vb_slot_i    (cur_q.vb_slot),
+    .row_mod3_i   (cur_q.row_mod3),
+    .next_i       (pop && row_end),
+    .sb_ring_i    (cur_q.sb_ring),
+    .vb_ring_i    (cur_q.vb_ring),
+    .sb_slot_o    (sb_slot),
+    .vb_slot_o    (vb_slot),
+    .bank_offset_o(bank_offset)
+  );
 
   always_comb begin
     for (int w = 0; w < int'(Words); w++) begin
       automatic word_t i = word_add(pos_q, '{div: 14'd0, mod: 4'(w)});
       automatic logic exists = group_q + 10'(w) < cur_q.groups;
-      sb_req_o[w] = bank_req(exists, sb_slot_q, rot, i);
-      vb_req_o[w] = bank_req(exists, vb_slot_q, rot, i);
+      sb_req_o[w] = bank_req(exists, sb_slot, bank_offset, i);
+      vb_req_o[w] = bank_req(exists, vb_slot, bank_offset, i);
     end
   end
 
