@@ -103,19 +103,19 @@ class Box:
 
 def waves(title, about, wave):
     """A timing diagram of WaveJSON: `signal`, a list of {name, wave, data}; 0 1 low and high, p a clock, = data, x unknown,
-    . as before, | a gap; {} an empty line, a string a heading."""
+    . as before; a string is a heading. `from`: number of the first cycle."""
     step, row, left = 44, 34, 190
-    cycles = max(len(s["wave"]) for s in wave["signal"] if isinstance(s, dict) and s)
+    cycles = max(len(s["wave"]) for s in wave["signal"] if isinstance(s, dict))
     drawing = Drawing(left + cycles * step + 20, 58 + row * len(wave["signal"]), title, about)
     for c in range(cycles + 1):
         drawing.line([(left + c * step, 34), (left + c * step, 40 + row * len(wave["signal"]))], "frame")
     for c in range(cycles):
-        drawing.text(left + (c + 0.5) * step, 26, wave["cycles"][c] if "cycles" in wave else f"{c}", "dim", size=11)
+        drawing.text(left + (c + 0.5) * step, 26, str(wave.get("from", 0) + c), "dim", size=11)
     for i, signal in enumerate(wave["signal"]):
         y = 46 + row * i
         if isinstance(signal, str):
             drawing.text(12, y + 14, signal, "strong", "start", 12)
-        elif signal:
+        else:
             drawing.text(left - 12, y + 14, signal["name"], "name", "end", 12)
             levels(drawing, signal, left, y, step)
     return drawing

@@ -130,7 +130,8 @@ int measure(const std::string& model, std::span<char* const> files) {
     runs.push_back(kaiten::run_reference(graph, inputs.values));
   }
   std::printf(
-      "| second stage | block | machine, ReLU6 maps | machine, all maps | NCHW, ReLU6 maps | NCHW, all maps "
+      "| second stage | block | accelerator, ReLU6 maps | accelerator, all maps | NCHW, ReLU6 maps | NCHW, "
+      "all maps "
       "|\n"
       "|---|---|---|---|---|---|\n");
   struct Row {
