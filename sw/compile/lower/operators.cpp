@@ -44,29 +44,28 @@ std::vector<Row> rows() {
       {OpKind::MaxPool, vector_window, "vector"},
       {OpKind::Mean, "over rows and columns, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
        "vector"},
-      {OpKind::Quantize, "other scale or zero point", "vector; behind an operator on the host: host"},
+      {OpKind::Quantize, "other scale or zero point", "vector; after an operator on the host: host"},
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},
       {OpKind::Table, "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp",
-       "vector; behind an operator on the host: host"},
+       "vector; after an operator on the host: host"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
       {OpKind::Concat, "of channels, other parts (copied, through a table where scales differ)", "vector"},
       {OpKind::Concat, "of rows or columns, at the end", "host"},
       {OpKind::Slice, "channels, from the first of a word on", "nothing to do"},
       {OpKind::Slice, "channels, from any other on", "array"},
       {OpKind::Slice, "rows and columns", "vector"},
-      {OpKind::Pad, "rows and columns, in front of one convolution that has room for it", "nothing to do"},
+      {OpKind::Pad, "rows and columns, before one convolution that has room for it", "nothing to do"},
       {OpKind::Pad, "rows and columns, up to " + std::to_string(kMaxWindowPadLeft) + " at the left",
        "vector"},
       {OpKind::Pad, "channels too, up to " + std::to_string(kMaxArrayPadLeft) + " at the left", "array"},
-      {OpKind::Reshape, "in front of fully connected layers; of maps that are dense in memory",
-       "nothing to do"},
+      {OpKind::Reshape, "before fully connected layers; of maps that are dense in memory", "nothing to do"},
       {OpKind::Shuffle, "of what one convolution makes for it", "nothing to do"},
       {OpKind::Shuffle, "of any other map", "array"},
       {OpKind::Softmax, "at the end", "host"},
       {OpKind::ArgMax, "at the end, over any dimension", "host"},
       {OpKind::ToInt8, "float32 inputs", "host"},
       {OpKind::ToFloat, "float32 outputs", "host"},
-      {OpKind::HostFloat, "float32 arithmetic before and behind the quantised part", "host"},
+      {OpKind::HostFloat, "float32 arithmetic before and after the quantised part", "host"},
       {OpKind::Resize, "at the end, nearest and bilinear", "host"},
   };
 }
@@ -106,7 +105,7 @@ std::string operators_page() {
   }
   page += "\nAll: batch 1; maps of up to " + std::to_string(kMaxMapSide) + " rows and " +
           std::to_string(kMaxMapColumns) +
-          " columns, in stripes where they are too wide; input channels in up to " +
+          " columns, in stripes where they are too wide;\ninput channels in up to " +
           std::to_string(kMaxPasses) + " passes, output channels in up to " + std::to_string(kMaxTiles) +
           " tiles.\n\n"
           "| configuration | channels of a map | columns of a convolution's output in a stripe | weights of "
