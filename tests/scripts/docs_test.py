@@ -133,6 +133,25 @@ class Documents(unittest.TestCase):
             for name in sorted(abbreviations(read(path)) - NAMES):
                 self.assertTrue(name in glossary, f"{path} uses {name}, which docs/glossary.md does not explain")
 
+    def test_names_of_the_glossary_exist(self):
+        memories = re.search(r"^## Memories\n(.*?)^## ", read("docs/glossary.md"), re.M | re.S)[1]
+        registers = read("docs/formats/registers.md")
+        software = "".join(read(path) for path in tracked("sw/*.h"))
+        rows = [line.strip("|").split("|") for line in memories.splitlines() if line.startswith("|")][2:]
+        self.assertGreater(len(rows), 8)
+        for row in rows:
+            for name in re.findall(r"`(\w+)`", row[3]):
+                self.assertIn(f"`{name}`", registers, f"register or counter of {row[0]}")
+            for name in re.findall(r"`([\w:]+)(?:\(\))?`", row[4]):
+                self.assertRegex(software, rf"\b{name.split('::')[-1]}\b", f"C++ name of {row[0]}")
+
+    def test_decisions_are_listed(self):
+        index = read("docs/adr/README.md")
+        for path in tracked("docs/adr/0*.md"):
+            self.assertIn(f"({os.path.basename(path)})", index, path)
+            for section in ("Context", "Decision", "Reason"):
+                self.assertIn(f"\n## {section}\n", read(path), path)
+
     def test_abbreviations_are_found(self):
         self.assertEqual(abbreviations("The DPE of `XYZ` and [SB](AB.md), ZVC-like, CONV_2D, A.\n```\nQQ\n```\n"), {"DPE", "SB"})
 
