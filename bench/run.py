@@ -116,17 +116,17 @@ def where_cycles_go(r):
 def layers_page(results):
     text = """# Layer by layer
 
-Made by `make bench BENCH_ARGS=--layers` (`bench/run.py --layers`). Array and vector engine work on neighbouring layers at the same time; a
-cycle belongs to the layer the array works for, else to that of the vector engine, so the cycles of all layers add up to those of
-the run and a layer that hides behind another has few. Utilisation is that of the engine the layer runs on; "padding" are
-multipliers without an operand, everything else are waits (`sw/observe/layer_clock.h`).
+Made by `make bench BENCH_ARGS=--layers` (`bench/run.py --layers`). Array and vector engine work on neighbouring layers
+at the same time; a cycle belongs to the layer the array works for, else to that of the vector engine, so the cycles of
+all layers add up to those of the run and a layer that hides behind another has few. Utilisation is that of the engine
+the layer runs on; "padding" are multipliers without an operand, everything else are waits (`sw/observe/layer_clock.h`).
 """
     for name in LAYERS:
         r = results.get((name, "base"))
         if r:
             text += (f"\n## {name} on base\n\n{r['cycles']:,} cycles, array {100 * r['array_utilization']:.1f} %, all multipliers "
                      f"{100 * r['mac_utilization']:.1f} %. Of the cycles: {where_cycles_go(r)}.\n\n{layer_table(r)}")
-    return text
+    return tools.wrapped(text)
 
 
 

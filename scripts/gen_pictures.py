@@ -102,7 +102,7 @@ def conv():
     d.arrow([wb.bottom(), (485, 170)], "shadow weights", (478, 142), anchor="end")
     d.arrow([ob.bottom(), (595, 170)], "partial sums", (602, 142), both=True, anchor="start")
     d.arrow([(630, 200), requant.left()], "last pass", (652, 162))
-    d.arrow([(735, 108), requant.top()], "bias, multiplier, shift", (742, 142), anchor="start")
+    d.arrow([(732, 108), requant.top()], "bias, multiplier, shift", (742, 142), anchor="start")
     d.arrow([requant.right(), align.left()])
     d.arrow([(872, 252), (872, 400)], "pixels", (865, 330), anchor="end")
     d.arrow([writer.left(), (400, 424), (400, 362), (222, 362), (222, 112), (190, 112)], "credits", (540, 417), thin=True)
