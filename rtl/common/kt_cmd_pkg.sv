@@ -22,7 +22,7 @@ package kt_cmd_pkg;
   typedef enum logic [1:0] {
     Mode3x3 = 2'd0,  // 3x3 taps of one channel group
     Mode1x1 = 2'd1,  // one tap of nine channel groups
-    Mode3x1 = 2'd2   // three taps below each other of three channel groups
+    Mode3x1 = 2'd2   // three taps one below the other of three channel groups
   } conv_mode_e;
 
   // what becomes of a window
@@ -127,7 +127,7 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } load_params_t;
 
-  // convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (mode 3x1), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
+  // convolution of `rows` output rows x `tiles` tiles of KP output channels; a tile of the kernel has 3x3 taps, one tap (mode 1x1) or three taps one below the other (mode 3x1), larger kernels are several kernel tiles; loops: tile, kernel tile row, kernel tile column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
   typedef struct packed {
     logic [7:0] spare;  // must be 0
     logic [3:0] more_piece_columns;

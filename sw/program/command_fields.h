@@ -30,7 +30,7 @@ inline constexpr int kHeaderBits = 96;
 enum class ConvMode : std::uint8_t {
   k3x3 = 0,  // 3x3 taps of one channel group
   k1x1 = 1,  // one tap of nine channel groups
-  k3x1 = 2,  // three taps below each other of three channel groups
+  k3x1 = 2,  // three taps one below the other of three channel groups
 };
 
 constexpr std::string_view name_of(ConvMode value) {
@@ -166,11 +166,11 @@ struct LoadWeightsCommand {
   std::int64_t passes = 0;  // passes in this load
   std::int64_t rows = 0;  // rows of a pass that exist in memory: kernels of the tile, 1..KP
   std::int64_t pass_pitch = 0;  // rows from one pass to the next (KP)
-  std::int64_t last_row_bytes = 0;  // bytes of a row in the last pass of a tile (of a piece, where kernels have pieces); 9 * CP in the others
+  std::int64_t last_row_bytes = 0;  // bytes of a row in the last pass of a kernel tile; 9 * CP in the others
   std::int64_t last_full_words = 0;  // words of such a row, from the first on, that are full ...
-  std::int64_t last_word_bytes = 0;  // ... and bytes of each word behind them
-  std::int64_t tile_passes = 0;  // passes of a tile (of a piece)
-  std::int64_t first_pass = 0;  // number of this load's first pass inside its tile (its piece)
+  std::int64_t last_word_bytes = 0;  // ... and bytes of each word after them
+  std::int64_t tile_passes = 0;  // passes of a kernel tile
+  std::int64_t first_pass = 0;  // number of this load's first pass inside its kernel tile
   std::int64_t fill = 0;  // bytes of a row that memory does not hold: the zero point of the weights
   std::int64_t zvc_beats = 0;  // bus beats of the compressed bytes, fewer than those of `bytes`, from a multiple of the bus width on, with `fill` as zero value (docs/formats/zvc.md); 0: not compressed
 
@@ -217,7 +217,7 @@ struct LoadParamsCommand {
   }
 };
 
-// convolution of `rows` output rows x `tiles` tiles of KP output channels; a piece of the kernel has 3x3 taps, one tap (mode 1x1) or three taps below each other (mode 3x1), larger kernels are pieces one after the other; loops: tile, piece row, piece column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
+// convolution of `rows` output rows x `tiles` tiles of KP output channels; a tile of the kernel has 3x3 taps, one tap (mode 1x1) or three taps one below the other (mode 3x1), larger kernels are several kernel tiles; loops: tile, kernel tile row, kernel tile column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
 struct ConvCommand {
   static constexpr Opcode kOpcode = Opcode::kConv;
   static constexpr Queue kQueue = Queue::kConv;
@@ -231,19 +231,19 @@ struct ConvCommand {
   std::int64_t in_step = 0;  // words from one window to the next: column_stride * P
   std::int64_t in_width = 0;  // columns of the input map
   std::int64_t in_height = 0;  // rows of the input map
-  std::int64_t top_row = 0;  // input row under the first tap row of the first output row, of the first piece
+  std::int64_t top_row = 0;  // input row under the first tap row of the first output row, of the first kernel tile
   std::int64_t top_mod3 = 0;  // top_row mod 3
   std::int64_t mode = 0;  // taps of a pass: a ConvMode
   std::int64_t stride = 0;  // rows from one output row to the next; where there are several, the input ring has as many slots at least
   std::int64_t column_stride = 0;  // columns from one window to the next; mode 3x3: 1 or 2
-  std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first piece
+  std::int64_t pad_left = 0;  // columns outside the map left of column 0, of the first kernel tile
   std::int64_t pad_value = 0;  // value of cells outside the map
   std::int64_t weight_zero = 0;  // zero point of the weights
   std::int64_t columns = 0;  // output columns
   std::int64_t rows = 0;  // output rows; rows * columns must fit OB
   std::int64_t tiles = 0;  // tiles of KP output channels
-  std::int64_t passes = 0;  // input passes of a piece
-  std::int64_t weights = 0;  // WB row of the first tile's first pass; (tile, piece, pass, kernel) lies at weights + ((tile * pieces + piece) * passes + pass) * KP + kernel
+  std::int64_t passes = 0;  // input passes of a kernel tile
+  std::int64_t weights = 0;  // WB row of the first tile's first pass; (tile, kernel tile k, pass, kernel) lies at weights + ((tile * kernel tiles + k) * passes + pass) * KP + kernel
   std::int64_t params = 0;  // ZSB word of the first output channel
   std::int64_t out_groups = 0;  // words that exist in an output pixel (G); words beyond them are dropped
   std::int64_t out_group = 0;  // first word of the first tile
@@ -264,8 +264,8 @@ struct ConvCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: a Rounding
-  std::int64_t more_piece_rows = 0;  // pieces below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
-  std::int64_t more_piece_columns = 0;  // pieces right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and 3x1: kernel columns - 1
+  std::int64_t more_piece_rows = 0;  // kernel tiles below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
+  std::int64_t more_piece_columns = 0;  // kernel tiles right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and 3x1: kernel columns - 1
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -342,7 +342,7 @@ struct WindowCommand {
   std::int64_t columns = 0;  // output columns
   std::int64_t rows = 0;  // output rows
   std::int64_t tiles = 0;  // tiles of three channel groups
-  std::int64_t weights = 0;  // VWB row of the first tile; row of (tile, piece, column): weights + (tile * pieces + piece) * kernel_columns + column, pieces = ceil(kernel_rows / 3)
+  std::int64_t weights = 0;  // VWB row of the first tile; row of (tile, kernel tile k, column): weights + (tile * kernel tiles + k) * kernel_columns + column, kernel tiles = ceil(kernel_rows / 3)
   std::int64_t params = 0;  // ZSB word. depthwise: of the first channel; maximum: one word for all; average: word params + rows_outside * kernel_columns + columns_outside
   std::int64_t out_groups = 0;  // words that exist in an output pixel (G); words beyond them are dropped
   std::int64_t out_group = 0;  // first word of the first tile
@@ -363,7 +363,7 @@ struct WindowCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: a Rounding
-  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words in front of the others, at params (docs/formats/requantisation.md)
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words before the others, at params (docs/formats/requantisation.md)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -455,7 +455,7 @@ struct AddCommand {
   std::int64_t broadcast = 0;  // the second input is a single pixel (of row 0, in a ring of one slot) that meets every pixel of the first
   std::int64_t more_operands = 0;  // inputs of a sum beyond the second, at most 2; they lie in the second one's ring
   std::int64_t operand_step = 0;  // words from one input to the next, inside a pixel
-  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words in front of the others, at params (docs/formats/requantisation.md)
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words before the others, at params (docs/formats/requantisation.md)
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>

@@ -1,7 +1,6 @@
 // The integer reference executor: the oracle every other way of running a graph is compared with. It is
 // written for being right first (kernels.h); only the dot products of convolutions (dot_products.h) are
-// written for speed: some ten thousand million multiply-accumulates a second where the machine has wide
-// vectors.
+// written for speed: some 10 GMAC/s where the processor has wide vectors.
 #ifndef KAITEN_REFERENCE_REFERENCE_H
 #define KAITEN_REFERENCE_REFERENCE_H
 

@@ -76,6 +76,12 @@ class Pictures(unittest.TestCase):
             shown = {n for n in texts(read(f"docs/pictures/{picture}.svg"), "name") if n.startswith("kt_")}
             self.assertEqual(shown - inside(module) - {"kt_stream_buf", "kt_result_writer"}, set(), picture)
 
+    def test_folders_of_the_software_exist(self):
+        shown = [f for t in texts(read("docs/pictures/program.svg")) for f in re.findall(r"\bsw/\w+", t)]
+        self.assertGreater(len(shown), 5)
+        for folder in shown + [f"sw/compile/{t.split(', ')[-1]}" for t in texts(read("docs/pictures/program.svg")) if t.endswith("/")]:
+            self.assertTrue(os.path.isdir(os.path.join(ROOT, folder)), folder)
+
     def test_committed_pictures_are_what_the_sources_draw(self):
         for name, draw in gen_pictures.PICTURES.items():
             self.assertEqual(read(f"docs/pictures/{name}.svg"), draw().svg(), name)
