@@ -35,13 +35,26 @@ module fv_kt_axi_rd #(
   logic [1:0]       error_resp;
   logic [AddrW-1:0] ar_addr;
   logic [7:0]       ar_len;
+  typedef struct packed {
+    logic [AddrW-1:0] addr;
+    logic [7:0]       len;
+  } ar_t;
+  typedef struct packed {
+    logic [1:0]       resp;
+    logic             last;
+    logic [DataW-1:0] data;
+  } r_t;
+  ar_t              ar;
+  assign {ar_addr, ar_len} = ar;
   kt_axi_rd #(
     .AddrW      (AddrW),
     .DataW      (DataW),
     .BytesW     (BytesW),
     .MaxBeats   (MaxBeats),
     .Outstanding(Outstanding),
-    .RegisterR  (RegisterR)
+    .RegisterR  (RegisterR),
+    .ar_t       (ar_t),
+    .r_t        (r_t)
   ) dut (
     .clk_i,
     .rst_ni,
@@ -61,13 +74,10 @@ module fv_kt_axi_rd #(
     .error_resp_o(error_resp),
     .ar_valid_o  (ar_valid),
     .ar_ready_i,
-    .ar_addr_o   (ar_addr),
-    .ar_len_o    (ar_len),
+    .ar_o        (ar),
     .r_valid_i,
     .r_ready_o   (r_ready),
-    .r_data_i,
-    .r_resp_i,
-    .r_last_i
+    .r_i         ({r_resp_i, r_last_i, r_data_i})
   );
   `include "fv_reset.svh"
 

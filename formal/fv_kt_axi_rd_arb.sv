@@ -26,45 +26,45 @@ module fv_kt_axi_rd_arb #(
 );
   logic c0_ar_ready, c1_ar_ready, c0_r_valid, c1_r_valid, ar_valid, r_ready, c_r_last;
   logic [DataW-1:0] c_r_data;
-  logic [1:0] c_r_resp, ar_burst;
+  logic [1:0] c_r_resp;
   logic [0:0] ar_id;
   logic [AddrW-1:0] ar_addr;
   logic [7:0] ar_len;
-  logic [2:0] ar_size;
+  typedef struct packed {
+    logic [AddrW-1:0] addr;
+    logic [7:0]       len;
+  } ar_t;
+  typedef struct packed {
+    logic [1:0]       resp;
+    logic             last;
+    logic [DataW-1:0] data;
+  } r_t;
+  ar_t ar, c_ar[2];
+  r_t  c_r;
+  assign c_ar[0] = {c0_ar_addr_i, c0_ar_len_i};
+  assign c_ar[1] = {c1_ar_addr_i, c1_ar_len_i};
+  assign {ar_addr, ar_len}             = ar;
+  assign {c_r_resp, c_r_last, c_r_data} = c_r;
   kt_axi_rd_arb #(
-    .AddrW(AddrW),
-    .DataW(DataW)
+    .ar_t(ar_t),
+    .r_t (r_t)
   ) dut (
     .clk_i,
     .rst_ni,
-    .c0_ar_valid_i,
-    .c0_ar_ready_o(c0_ar_ready),
-    .c0_ar_addr_i,
-    .c0_ar_len_i,
-    .c0_r_valid_o (c0_r_valid),
-    .c0_r_ready_i,
-    .c1_ar_valid_i,
-    .c1_ar_ready_o(c1_ar_ready),
-    .c1_ar_addr_i,
-    .c1_ar_len_i,
-    .c1_r_valid_o (c1_r_valid),
-    .c1_r_ready_i,
-    .c_r_data_o   (c_r_data),
-    .c_r_resp_o   (c_r_resp),
-    .c_r_last_o   (c_r_last),
-    .ar_valid_o   (ar_valid),
+    .c_ar_valid_i({c1_ar_valid_i, c0_ar_valid_i}),
+    .c_ar_ready_o({c1_ar_ready, c0_ar_ready}),
+    .c_ar_i      (c_ar),
+    .c_r_valid_o ({c1_r_valid, c0_r_valid}),
+    .c_r_ready_i ({c1_r_ready_i, c0_r_ready_i}),
+    .c_r_o       (c_r),
+    .ar_valid_o  (ar_valid),
     .ar_ready_i,
-    .ar_id_o      (ar_id),
-    .ar_addr_o    (ar_addr),
-    .ar_len_o     (ar_len),
-    .ar_size_o    (ar_size),
-    .ar_burst_o   (ar_burst),
+    .ar_id_o     (ar_id),
+    .ar_o        (ar),
     .r_valid_i,
-    .r_ready_o    (r_ready),
+    .r_ready_o   (r_ready),
     .r_id_i,
-    .r_data_i,
-    .r_resp_i,
-    .r_last_i
+    .r_i         ({r_resp_i, r_last_i, r_data_i})
   );
   `include "fv_reset.svh"
 
@@ -81,7 +81,7 @@ module fv_kt_axi_rd_arb #(
   logic [AddrW+8:0] a_word_q;
   logic [DataW+3:0] r_word_q;
   wire [AddrW+8:0] a_in = take0 ? {c0_ar_addr_i, c0_ar_len_i, 1'b0} : {c1_ar_addr_i, c1_ar_len_i, 1'b1};
-  wire [DataW+3:0] beat_in = {r_resp_i, r_last_i, r_id_i, r_data_i};
+  wire [DataW+3:0] beat_in = {r_id_i, r_resp_i, r_last_i, r_data_i};
   wire r_out = out0 || out1;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -124,13 +124,12 @@ module fv_kt_axi_rd_arb #(
   end
 
   `FV_ASSERT(a_hold, !stall_q || (ar_valid && {ar_addr, ar_len, ar_id} == ar_h))
-  `FV_ASSERT(a_const, 32'(ar_size) == $clog2(DataW / 8) && ar_burst == 2'b01)
   `FV_ASSERT(a_one, !(take0 && take1))
   `FV_ASSERT(a_first, !(c0_ar_valid_i && take1))
   `FV_ASSERT(a_address, !(a_live_q && !a_ahead_q && ar_out) || {ar_addr, ar_len, ar_id} == a_word_q)
   `FV_ASSERT(a_route, !(c0_r_valid && c1_r_valid))
   `FV_ASSERT(a_beat, !(r_live_q && !r_ahead_q && r_out) ||
-             ({c_r_resp, c_r_last, out1, c_r_data} == r_word_q))
+             ({out1, c_r_resp, c_r_last, c_r_data} == r_word_q))
   `FV_ASSERT(i_a, a_count_q == 2'(dut.u_ar.out_valid_q) + 2'(dut.u_ar.skid_valid_q))
   `FV_ASSERT(i_r, r_count_q == 2'(dut.u_r.out_valid_q) + 2'(dut.u_r.skid_valid_q))
   `FV_ASSERT(i_a_order, !dut.u_ar.skid_valid_q || dut.u_ar.out_valid_q)

@@ -31,20 +31,33 @@ module fv_kt_axi_wr #(
   localparam int unsigned LaneW = $clog2(Lanes);
   localparam int unsigned BeatW = AddrW - LaneW;
   logic req_ready, data_ready, busy, done, error, aw_valid, w_valid, w_last, b_ready;
-  logic [1:0]       error_resp, aw_burst;
-  logic [0:0]       aw_id;
+  logic [1:0]       error_resp;
   logic [AddrW-1:0] aw_addr;
   logic [7:0]       aw_len;
-  logic [2:0]       aw_size;
   logic [DataW-1:0] w_data;
   logic [Lanes-1:0] w_strb;
+  typedef struct packed {
+    logic [AddrW-1:0] addr;
+    logic [7:0]       len;
+  } aw_t;
+  typedef struct packed {
+    logic             last;
+    logic [Lanes-1:0] strb;
+    logic [DataW-1:0] data;
+  } w_t;
+  aw_t              aw;
+  w_t               w;
+  assign {aw_addr, aw_len}        = aw;
+  assign {w_last, w_strb, w_data} = w;
   kt_axi_wr #(
     .AddrW      (AddrW),
     .DataW      (DataW),
     .BytesW     (BytesW),
     .MaxBeats   (MaxBeats),
     .Outstanding(Outstanding),
-    .StageBeats (StageBeats)
+    .StageBeats (StageBeats),
+    .aw_t       (aw_t),
+    .w_t        (w_t)
   ) dut (
     .clk_i,
     .rst_ni,
@@ -61,16 +74,10 @@ module fv_kt_axi_wr #(
     .error_resp_o(error_resp),
     .aw_valid_o  (aw_valid),
     .aw_ready_i,
-    .aw_id_o     (aw_id),
-    .aw_addr_o   (aw_addr),
-    .aw_len_o    (aw_len),
-    .aw_size_o   (aw_size),
-    .aw_burst_o  (aw_burst),
+    .aw_o        (aw),
     .w_valid_o   (w_valid),
     .w_ready_i,
-    .w_data_o    (w_data),
-    .w_strb_o    (w_strb),
-    .w_last_o    (w_last),
+    .w_o         (w),
     .b_valid_i,
     .b_ready_o   (b_ready),
     .b_resp_i
@@ -166,7 +173,7 @@ module fv_kt_axi_wr #(
   `FV_ASSERT(a_aw_hold, !aw_stall_q || (aw_valid && {aw_addr, aw_len} == aw_h))
   `FV_ASSERT(a_w_hold, !w_stall_q || (w_valid && {w_data, w_strb, w_last} == w_h))
   `FV_ASSERT(a_burst, !aw_valid || burst_ok({aw_addr[AddrW-1:LaneW], aw_len}))
-  `FV_ASSERT(a_const, 32'(aw_size) == LaneW && aw_burst == 2'b01 && aw_addr[LaneW-1:0] == '0 && aw_id == '0 && b_ready)
+  `FV_ASSERT(a_const, aw_addr[LaneW-1:0] == '0 && b_ready)
   `FV_ASSERT(a_outstanding, 32'(aw_open_q) + 32'(aw_valid) <= Outstanding)
   `FV_ASSERT(a_at_hand, !dut.info_valid || dut.stage_valid)
   `FV_ASSERT(a_busy, busy || (aw_open_q == '0 && w_open_q == '0 && !aw_valid && !w_valid))

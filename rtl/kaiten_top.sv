@@ -7,6 +7,7 @@ module kaiten_top
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_control_pkg::*;
+  import kt_axi_pkg::*;
 #(
   // sizes: rtl/configs.json lists the configurations
   parameter int unsigned Kp        = 4,     // output channels (rows of the array)
@@ -20,8 +21,7 @@ module kaiten_top
   parameter int unsigned ZsbArray  = 1024,  // channels
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
-  parameter int unsigned Zvc       = 128,   // beats of the longest row segment that is compressed, 0: no codec
-  localparam int unsigned AddrW    = 40
+  parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -79,7 +79,6 @@ module kaiten_top
   input  logic [1:0]        axi_b_resp_i
 );
 
-  localparam int unsigned BytesW    = 20;
   localparam int unsigned LaneW     = $clog2(AxiW / 8);
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
@@ -132,8 +131,7 @@ module kaiten_top
 
   logic                fetch_clk, fetch_busy;
   logic                fetch_req_valid, fetch_req_ready, fetch_rsp_valid, fetch_rsp_ready, fetch_rsp_error;
-  logic [AddrW-1:0]    fetch_req_addr;
-  logic [BytesW-1:0]   fetch_req_bytes;
+  request_t            fetch_req;
   logic [AxiW-1:0]     fetch_rsp_data;
   logic [Queues-1:0]   cmd_valid, cmd_ready, cmd_done;
   command_t            cmd[Queues];
@@ -144,8 +142,7 @@ module kaiten_top
   logic                axi_idle;
 
   kt_control #(
-    .AxiW  (AxiW),
-    .BytesW(BytesW)
+    .AxiW(AxiW)
   ) u_control (
     .clk_i,
     .rst_ni,
@@ -161,8 +158,7 @@ module kaiten_top
     .fetch_busy_i     (fetch_busy),
     .fetch_req_valid_o(fetch_req_valid),
     .fetch_req_ready_i(fetch_req_ready),
-    .fetch_req_addr_o (fetch_req_addr),
-    .fetch_req_bytes_o(fetch_req_bytes),
+    .fetch_req_o      (fetch_req),
     .fetch_rsp_valid_i(fetch_rsp_valid),
     .fetch_rsp_ready_o(fetch_rsp_ready),
     .fetch_rsp_data_i (fetch_rsp_data),
@@ -218,192 +214,57 @@ module kaiten_top
     .clk_o  (store_clk)
   );
 
-  // ---- AXI: two read masters on one port, one write master, and the gate that brings the bus to rest before a soft reset
-  logic              load_req_valid, load_req_ready, load_rsp_valid, load_rsp_ready, load_rsp_error;
-  logic [AddrW-1:0]  load_req_addr;
-  logic [BytesW-1:0] load_req_bytes;
-  logic [AxiW-1:0]   load_rsp_data;
-  logic [LaneW-1:0]  load_rsp_offset;
-  logic              fetch_ar_valid, fetch_ar_ready, fetch_r_valid, fetch_r_ready;
-  logic              load_ar_valid, load_ar_ready, load_r_valid, load_r_ready;
-  logic [AddrW-1:0]  fetch_ar_addr, load_ar_addr;
-  logic [7:0]        fetch_ar_len, load_ar_len;
-  logic [AxiW-1:0]   r_data;
-  logic [1:0]        r_resp;
-  logic              r_last;
-  logic [LaneW:0]    load_rsp_bytes;
-  logic              load_rsp_last;
-  // the fetch asks for whole commands and looks neither at the beginning nor at the end of a request
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic [LaneW-1:0]  fetch_rsp_offset;
-  logic [LaneW:0]    fetch_rsp_bytes;
-  logic              fetch_rsp_last;
-  // the gate sees what is outstanding on the bus itself
-  logic              load_busy, wr_busy;
-  /* verilator lint_on UNUSEDSIGNAL */
-  logic              ar_valid, ar_ready, r_valid, r_ready, aw_valid, aw_ready, w_valid, w_ready, b_valid, b_ready;
+  // ---- bus
+  logic             load_req_valid, load_req_ready, load_rsp_valid, load_rsp_ready, load_rsp_last, load_rsp_error;
+  request_t         load_req, store_req;
+  logic [AxiW-1:0]  load_rsp_data, store_data;
+  logic [LaneW-1:0] load_rsp_offset;
+  logic [LaneW:0]   load_rsp_bytes;
+  logic             store_req_valid, store_req_ready, store_data_valid, store_data_ready, store_done;
 
-  kt_axi_rd #(
-    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .RegisterR(1'b0)
-  ) u_rd_fetch (
-    .clk_i       (fetch_clk),
-    .rst_ni      (rst_n),
-    .req_valid_i (fetch_req_valid),
-    .req_ready_o (fetch_req_ready),
-    .req_addr_i  (fetch_req_addr),
-    .req_bytes_i (fetch_req_bytes),
-    .rsp_valid_o (fetch_rsp_valid),
-    .rsp_ready_i (fetch_rsp_ready),
-    .rsp_data_o  (fetch_rsp_data),
-    .rsp_offset_o(fetch_rsp_offset),
-    .rsp_bytes_o (fetch_rsp_bytes),
-    .rsp_last_o  (fetch_rsp_last),
-    .rsp_error_o (fetch_rsp_error),
-    .busy_o      (fetch_busy),
-    .error_o     (axi_error[MasterFetch]),
-    .error_resp_o(axi_resp[MasterFetch]),
-    .ar_valid_o  (fetch_ar_valid),
-    .ar_ready_i  (fetch_ar_ready),
-    .ar_addr_o   (fetch_ar_addr),
-    .ar_len_o    (fetch_ar_len),
-    .r_valid_i   (fetch_r_valid),
-    .r_ready_o   (fetch_r_ready),
-    .r_data_i    (r_data),
-    .r_resp_i    (r_resp),
-    .r_last_i    (r_last)
-  );
-
-  kt_axi_rd #(
-    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW), .Outstanding(32), .RegisterR(1'b0)
-  ) u_rd_load (
-    .clk_i       (load_clk),
-    .rst_ni      (rst_n),
-    .req_valid_i (load_req_valid),
-    .req_ready_o (load_req_ready),
-    .req_addr_i  (load_req_addr),
-    .req_bytes_i (load_req_bytes),
-    .rsp_valid_o (load_rsp_valid),
-    .rsp_ready_i (load_rsp_ready),
-    .rsp_data_o  (load_rsp_data),
-    .rsp_offset_o(load_rsp_offset),
-    .rsp_bytes_o (load_rsp_bytes),
-    .rsp_last_o  (load_rsp_last),
-    .rsp_error_o (load_rsp_error),
-    .busy_o      (load_busy),
-    .error_o     (axi_error[MasterLoad]),
-    .error_resp_o(axi_resp[MasterLoad]),
-    .ar_valid_o  (load_ar_valid),
-    .ar_ready_i  (load_ar_ready),
-    .ar_addr_o   (load_ar_addr),
-    .ar_len_o    (load_ar_len),
-    .r_valid_i   (load_r_valid),
-    .r_ready_o   (load_r_ready),
-    .r_data_i    (r_data),
-    .r_resp_i    (r_resp),
-    .r_last_i    (r_last)
-  );
-
-  kt_axi_rd_arb #(
-    .AddrW(AddrW),
+  kt_axi_port #(
     .DataW(AxiW)
-  ) u_rd_arb (
+  ) u_axi (
     .clk_i,
-    .rst_ni       (rst_n),
-    .c0_ar_valid_i(fetch_ar_valid),
-    .c0_ar_ready_o(fetch_ar_ready),
-    .c0_ar_addr_i (fetch_ar_addr),
-    .c0_ar_len_i  (fetch_ar_len),
-    .c0_r_valid_o (fetch_r_valid),
-    .c0_r_ready_i (fetch_r_ready),
-    .c1_ar_valid_i(load_ar_valid),
-    .c1_ar_ready_o(load_ar_ready),
-    .c1_ar_addr_i (load_ar_addr),
-    .c1_ar_len_i  (load_ar_len),
-    .c1_r_valid_o (load_r_valid),
-    .c1_r_ready_i (load_r_ready),
-    .c_r_data_o   (r_data),
-    .c_r_resp_o   (r_resp),
-    .c_r_last_o   (r_last),
-    .ar_valid_o   (ar_valid),
-    .ar_ready_i   (ar_ready),
-    .ar_id_o      (axi_ar_id_o),
-    .ar_addr_o    (axi_ar_addr_o),
-    .ar_len_o     (axi_ar_len_o),
-    .ar_size_o    (axi_ar_size_o),
-    .ar_burst_o   (axi_ar_burst_o),
-    .r_valid_i    (r_valid),
-    .r_ready_o    (r_ready),
-    .r_id_i       (axi_r_id_i),
-    .r_data_i     (axi_r_data_i),
-    .r_resp_i     (axi_r_resp_i),
-    .r_last_i     (axi_r_last_i)
-  );
-
-  logic              wr_req_valid, wr_req_ready, wr_data_valid, wr_data_ready, wr_done;
-  logic [AddrW-1:0]  wr_req_addr;
-  logic [BytesW-1:0] wr_req_bytes;
-  logic [AxiW-1:0]   wr_data;
-
-  kt_axi_wr #(
-    .AddrW(AddrW), .DataW(AxiW), .BytesW(BytesW)
-  ) u_wr (
-    .clk_i       (store_clk),
-    .rst_ni      (rst_n),
-    .req_valid_i (wr_req_valid),
-    .req_ready_o (wr_req_ready),
-    .req_addr_i  (wr_req_addr),
-    .req_bytes_i (wr_req_bytes),
-    .data_valid_i(wr_data_valid),
-    .data_ready_o(wr_data_ready),
-    .data_i      (wr_data),
-    .busy_o      (wr_busy),
-    .done_o      (wr_done),
-    .error_o     (axi_error[MasterStore]),
-    .error_resp_o(axi_resp[MasterStore]),
-    .aw_valid_o  (aw_valid),
-    .aw_ready_i  (aw_ready),
-    .aw_id_o     (axi_aw_id_o),
-    .aw_addr_o   (axi_aw_addr_o),
-    .aw_len_o    (axi_aw_len_o),
-    .aw_size_o   (axi_aw_size_o),
-    .aw_burst_o  (axi_aw_burst_o),
-    .w_valid_o   (w_valid),
-    .w_ready_i   (w_ready),
-    .w_data_o    (axi_w_data_o),
-    .w_strb_o    (axi_w_strb_o),
-    .w_last_o    (axi_w_last_o),
-    .b_valid_i   (b_valid),
-    .b_ready_o   (b_ready),
-    .b_resp_i    (axi_b_resp_i)
-  );
-
-  kt_axi_gate u_gate (
-    .clk_i,
-    .rst_ni,
-    .halt_i      (axi_halt),
-    .idle_o      (axi_idle),
-    .m_ar_valid_i(ar_valid),
-    .m_ar_ready_o(ar_ready),
-    .m_r_valid_o (r_valid),
-    .m_r_ready_i (r_ready),
-    .m_aw_valid_i(aw_valid),
-    .m_aw_ready_o(aw_ready),
-    .m_w_valid_i (w_valid),
-    .m_w_ready_o (w_ready),
-    .m_w_last_i  (axi_w_last_o),
-    .m_b_valid_o (b_valid),
-    .m_b_ready_i (b_ready),
-    .ar_valid_o  (axi_ar_valid_o),
-    .ar_ready_i  (axi_ar_ready_i),
-    .r_valid_i   (axi_r_valid_i),
-    .r_ready_o   (axi_r_ready_o),
-    .r_last_i    (axi_r_last_i),
-    .aw_valid_o  (axi_aw_valid_o),
-    .aw_ready_i  (axi_aw_ready_i),
-    .w_valid_o   (axi_w_valid_o),
-    .w_ready_i   (axi_w_ready_i),
-    .b_valid_i   (axi_b_valid_i),
-    .b_ready_o   (axi_b_ready_o)
+    .fetch_clk_i       (fetch_clk),
+    .load_clk_i        (load_clk),
+    .store_clk_i       (store_clk),
+    .rst_ni            (rst_n),
+    .gate_rst_ni       (rst_ni),
+    .halt_i            (axi_halt),
+    .idle_o            (axi_idle),
+    .error_o           (axi_error),
+    .error_resp_o      (axi_resp),
+    .fetch_req_valid_i (fetch_req_valid),
+    .fetch_req_ready_o (fetch_req_ready),
+    .fetch_req_i       (fetch_req),
+    .fetch_rsp_valid_o (fetch_rsp_valid),
+    .fetch_rsp_ready_i (fetch_rsp_ready),
+    .fetch_rsp_data_o  (fetch_rsp_data),
+    .fetch_rsp_error_o (fetch_rsp_error),
+    .fetch_busy_o      (fetch_busy),
+    .load_req_valid_i  (load_req_valid),
+    .load_req_ready_o  (load_req_ready),
+    .load_req_i        (load_req),
+    .load_rsp_valid_o  (load_rsp_valid),
+    .load_rsp_ready_i  (load_rsp_ready),
+    .load_rsp_data_o   (load_rsp_data),
+    .load_rsp_offset_o (load_rsp_offset),
+    .load_rsp_bytes_o  (load_rsp_bytes),
+    .load_rsp_last_o   (load_rsp_last),
+    .load_rsp_error_o  (load_rsp_error),
+    .store_req_valid_i (store_req_valid),
+    .store_req_ready_o (store_req_ready),
+    .store_req_i       (store_req),
+    .store_data_valid_i(store_data_valid),
+    .store_data_ready_o(store_data_ready),
+    .store_data_i      (store_data),
+    .store_done_o      (store_done),
+    .axi_ar_valid_o, .axi_ar_ready_i, .axi_ar_id_o, .axi_ar_addr_o, .axi_ar_len_o, .axi_ar_size_o, .axi_ar_burst_o,
+    .axi_r_valid_i, .axi_r_ready_o, .axi_r_id_i, .axi_r_data_i, .axi_r_resp_i, .axi_r_last_i,
+    .axi_aw_valid_o, .axi_aw_ready_i, .axi_aw_id_o, .axi_aw_addr_o, .axi_aw_len_o, .axi_aw_size_o, .axi_aw_burst_o,
+    .axi_w_valid_o, .axi_w_ready_i, .axi_w_data_o, .axi_w_strb_o, .axi_w_last_o,
+    .axi_b_valid_i, .axi_b_ready_o, .axi_b_resp_i
   );
 
   // ---- LOAD
@@ -435,8 +296,8 @@ module kaiten_top
     .busy_o         (load_engine_busy),
     .req_valid_o    (load_req_valid),
     .req_ready_i    (load_req_ready),
-    .req_addr_o     (load_req_addr),
-    .req_bytes_o    (load_req_bytes),
+    .req_addr_o     (load_req.addr),
+    .req_bytes_o    (load_req.bytes),
     .rsp_valid_i    (load_rsp_valid),
     .rsp_ready_o    (load_rsp_ready),
     .rsp_data_i     (load_rsp_data),
@@ -669,14 +530,14 @@ module kaiten_top
     .vector_valid_i (vector_st_valid),
     .vector_ready_o (vector_st_ready),
     .vector_word_i  (vector_word),
-    .req_valid_o    (wr_req_valid),
-    .req_ready_i    (wr_req_ready),
-    .req_addr_o     (wr_req_addr),
-    .req_bytes_o    (wr_req_bytes),
-    .data_valid_o   (wr_data_valid),
-    .data_ready_i   (wr_data_ready),
-    .data_o         (wr_data),
-    .wr_done_i      (wr_done),
+    .req_valid_o    (store_req_valid),
+    .req_ready_i    (store_req_ready),
+    .req_addr_o     (store_req.addr),
+    .req_bytes_o    (store_req.bytes),
+    .data_valid_o   (store_data_valid),
+    .data_ready_i   (store_data_ready),
+    .data_o         (store_data),
+    .wr_done_i      (store_done),
     .wr_error_i     (axi_error[MasterStore]),
     .error_o        (store_error),
     .written_o      (written),

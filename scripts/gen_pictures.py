@@ -25,6 +25,8 @@ def top():
     registers = d.box(50, 92, 180, 74, "registers, counters", ["kt_registers"], ["interrupt"])
     control = d.box(50, 206, 180, 110, "control", ["kt_control"], ["fetch, 4 queues,", "waits, watchdog"])
     clocks = d.box(50, 350, 180, 56, "clocks of the engines", ["kt_engine_clk"], kind="other")
+    d.frame(284, 82, 632, 176, "")
+    d.text(780, 246, "kt_axi_port", "name", "end", 12)
     gate = d.box(300, 92, 600, 34, "", ["kt_axi_gate"], kind="port")
     arbiter = d.box(300, 150, 290, 34, "", ["kt_axi_rd_arb"], kind="port")
     fetch = d.box(300, 208, 130, 40, "", ["kt_axi_rd"], ["commands, ID 0"], kind="port")

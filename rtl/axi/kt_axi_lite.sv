@@ -38,9 +38,6 @@ module kt_axi_lite #(
   input  logic             error_i
 );
 
-  localparam logic [1:0] RespOkay     = 2'b00;
-  localparam logic [1:0] RespSlaveErr = 2'b10;
-
   logic             aw_q, w_q, ar_q;    // taken, not yet used
   logic             b_q, r_q;           // response offered
   logic             wrote_q, read_q;    // the access was made in the cycle before
@@ -83,10 +80,10 @@ module kt_axi_lite #(
       wdata_o <= w_data_i;
       strb_o  <= w_strb_i;
     end
-    if (wrote_q) b_resp_o <= error_i ? RespSlaveErr : RespOkay;
+    if (wrote_q) b_resp_o <= error_i ? kt_axi_pkg::RespError : kt_axi_pkg::RespOkay;
     if (read_q) begin
       r_data_o <= rdata_i;
-      r_resp_o <= error_i ? RespSlaveErr : RespOkay;
+      r_resp_o <= error_i ? kt_axi_pkg::RespError : kt_axi_pkg::RespOkay;
     end
   end
 

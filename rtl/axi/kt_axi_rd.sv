@@ -14,7 +14,7 @@
 //
 // Bus
 //   - INCR bursts of full-width beats inside one 4 KiB page, at most MaxBeats each, at most Outstanding between their
-//     issue and their last beat. One fixed ID: size, burst type and ID are constants added at the port.
+//     issue and their last beat. One ID.
 //   - RegisterR = 0 leaves out the skid buffer of the R channel, for a master behind kt_axi_rd_arb, which has one.
 module kt_axi_rd #(
   parameter int unsigned AddrW       = 40,
@@ -23,6 +23,8 @@ module kt_axi_rd #(
   parameter int unsigned MaxBeats    = 16,    // MaxBeats * DataW / 8 <= 4096
   parameter int unsigned Outstanding = 8,     // bursts
   parameter bit          RegisterR   = 1'b1,
+  parameter type         ar_t        = kt_axi_pkg::burst_t,  // of AddrW
+  parameter type         r_t         = logic,                // see kt_axi_pkg, of DataW
   localparam int unsigned Lanes  = DataW / 8,
   localparam int unsigned LaneW  = $clog2(Lanes)
 ) (
@@ -48,13 +50,10 @@ module kt_axi_rd #(
   // AXI4 AR, R
   output logic              ar_valid_o,
   input  logic              ar_ready_i,
-  output logic [AddrW-1:0]  ar_addr_o,
-  output logic [7:0]        ar_len_o,
+  output ar_t               ar_o,
   input  logic              r_valid_i,
   output logic              r_ready_o,
-  input  logic [DataW-1:0]  r_data_i,
-  input  logic [1:0]        r_resp_i,
-  input  logic              r_last_i
+  input  r_t                r_i
 );
 
   if (Outstanding < 2) begin : gen_check_outstanding
@@ -89,8 +88,8 @@ module kt_axi_rd #(
     .stop_o      (req_stop),
     .addr_valid_o(ar_valid_o),
     .addr_ready_i(ar_ready_i),
-    .addr_o      (ar_addr_o),
-    .len_o       (ar_len_o)
+    .addr_o      (ar_o.addr),
+    .len_o       (ar_o.len)
   );
 
   // ---- what is needed of each outstanding burst when its beats return; its depth is the bound on outstanding bursts
@@ -138,12 +137,12 @@ module kt_axi_rd #(
 
   assign r_ready_o  = meta_valid && beat_free;
   assign r_fire     = r_valid_i && r_ready_o;
-  assign burst_done = r_fire && r_last_i;
-  assign is_last    = r_last_i && meta.last;
+  assign burst_done = r_fire && r_i.last;
+  assign is_last    = r_i.last && meta.last;
   assign offset     = (start_q && meta.first) ? meta.offset : '0;
   assign stop       = is_last ? meta.stop : (LaneW + 1)'(Lanes);
-  assign beat_in    = '{error: r_resp_i != 2'b00, last: is_last, offset: offset,
-                        bytes: stop - (LaneW + 1)'(offset), data: r_data_i};
+  assign beat_in    = '{error: r_i.resp != 2'b00, last: is_last, offset: offset,
+                        bytes: stop - (LaneW + 1)'(offset), data: r_i.data};
 
   if (RegisterR) begin : gen_reg
     kt_skid #(
@@ -175,13 +174,13 @@ module kt_axi_rd #(
       start_q <= 1'b1;
       error_o <= 1'b0;
     end else begin
-      if (r_fire) start_q <= r_last_i;
-      error_o <= r_fire && r_resp_i != 2'b00;
+      if (r_fire) start_q <= r_i.last;
+      error_o <= r_fire && r_i.resp != 2'b00;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (r_fire && r_resp_i != 2'b00) error_resp_o <= r_resp_i;
+    if (r_fire && r_i.resp != 2'b00) error_resp_o <= r_i.resp;
   end
 
   assign busy_o = splitting || meta_valid;

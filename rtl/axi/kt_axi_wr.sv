@@ -12,7 +12,7 @@
 //
 // Bus
 //   - INCR bursts of full-width beats inside one 4 KiB page, at most MaxBeats each, at most Outstanding between their
-//     issue and their response. One fixed ID.
+//     issue and their response. One ID.
 //   - A burst's address is issued only when all its data stand in the staging FIFO, and BREADY is always high: once an
 //     address is out, write data and responses depend on nothing but the memory. Another master can therefore be
 //     kept waiting by the memory only, never by this accelerator's computation (which may itself wait for reads).
@@ -24,7 +24,8 @@ module kt_axi_wr #(
   parameter int unsigned MaxBeats    = 16,   // MaxBeats * DataW / 8 <= 4096
   parameter int unsigned Outstanding = 8,    // bursts
   parameter int unsigned StageBeats  = 2 * MaxBeats,
-  parameter bit [0:0]    Id          = 1'b0,
+  parameter type         aw_t        = kt_axi_pkg::burst_t,  // of AddrW
+  parameter type         w_t         = logic,                // see kt_axi_pkg, of DataW
   localparam int unsigned Lanes = DataW / 8,
   localparam int unsigned LaneW = $clog2(Lanes)
 ) (
@@ -47,16 +48,10 @@ module kt_axi_wr #(
   // AXI4 AW, W, B
   output logic              aw_valid_o,
   input  logic              aw_ready_i,
-  output logic [0:0]        aw_id_o,
-  output logic [AddrW-1:0]  aw_addr_o,
-  output logic [7:0]        aw_len_o,
-  output logic [2:0]        aw_size_o,
-  output logic [1:0]        aw_burst_o,
+  output aw_t               aw_o,
   output logic              w_valid_o,
   input  logic              w_ready_i,
-  output logic [DataW-1:0]  w_data_o,
-  output logic [Lanes-1:0]  w_strb_o,
-  output logic              w_last_o,
+  output w_t                w_o,
   input  logic              b_valid_i,
   output logic              b_ready_o,
   input  logic [1:0]        b_resp_i
@@ -97,14 +92,11 @@ module kt_axi_wr #(
     .stop_o      (req_stop),
     .addr_valid_o(aw_valid_o),
     .addr_ready_i(aw_ready_i),
-    .addr_o      (aw_addr_o),
-    .len_o       (aw_len_o)
+    .addr_o      (aw_o.addr),
+    .len_o       (aw_o.len)
   );
   assign at_hand    = staged_q >= StageW'(len);
   assign stage_push = data_valid_i && data_ready_o;
-  assign aw_id_o    = Id;
-  assign aw_size_o  = 3'(LaneW);
-  assign aw_burst_o = 2'b01;  // INCR
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) staged_q <= '0;
@@ -194,9 +186,7 @@ module kt_axi_wr #(
   end
 
   assign w_valid_o = w_valid_q;
-  assign w_data_o  = w_data_q;
-  assign w_strb_o  = w_strb_q;
-  assign w_last_o  = w_last_q;
+  assign w_o       = '{last: w_last_q, strb: w_strb_q, data: w_data_q};
 
   // ---- bursts without a response; the depth is the bound on outstanding bursts
   logic wait_valid, wait_last;

@@ -16,9 +16,9 @@ module kt_control
   import kt_pkg::*;
   import kt_control_pkg::*;
   import kt_csr_pkg::*;
+  import kt_axi_pkg::*;
 #(
   parameter int unsigned AxiW        = 128,
-  parameter int unsigned BytesW      = 20,    // byte count of a request to the read master
   parameter int unsigned QueueDepth  = 8,     // commands of a queue that wait or run, a power of two
   parameter int unsigned QuietCycles = 1024,  // see kt_watchdog
   parameter int unsigned ResetCycles = 8
@@ -40,8 +40,7 @@ module kt_control
   input  logic                fetch_busy_i,
   output logic                fetch_req_valid_o,
   input  logic                fetch_req_ready_i,
-  output logic [39:0]         fetch_req_addr_o,
-  output logic [BytesW-1:0]   fetch_req_bytes_o,
+  output request_t            fetch_req_o,
   input  logic                fetch_rsp_valid_i,
   output logic                fetch_rsp_ready_o,
   input  logic [AxiW-1:0]     fetch_rsp_data_i,
@@ -123,8 +122,8 @@ module kt_control
     .count_i      (settings_i.command_count),
     .req_valid_o  (fetch_req_valid_o),
     .req_ready_i  (fetch_req_ready_i),
-    .req_addr_o   (fetch_req_addr_o),
-    .req_bytes_o  (fetch_req_bytes_o),
+    .req_addr_o   (fetch_req_o.addr),
+    .req_bytes_o  (fetch_req_o.bytes),
     .rsp_valid_i  (fetch_rsp_valid_i),
     .rsp_ready_o  (fetch_rsp_ready_o),
     .rsp_data_i   (fetch_rsp_data_i),
@@ -338,6 +337,6 @@ module kt_control
   assign events_o.start       = start;
   assign events_o.running     = run;
   assign events_o.fetch       = fetch_req_valid_o && fetch_req_ready_i;
-  assign events_o.fetch_bytes = 20'(fetch_req_bytes_o);
+  assign events_o.fetch_bytes = fetch_req_o.bytes;
 
 endmodule

@@ -16,12 +16,6 @@ package kt_control_pkg;
   localparam int unsigned QVector = 2;
   localparam int unsigned QStore  = 3;
 
-  // Bus masters, as indices of arrays
-  localparam int unsigned Masters     = 3;
-  localparam int unsigned MasterFetch = 0;
-  localparam int unsigned MasterLoad  = 1;
-  localparam int unsigned MasterStore = 2;
-
   function automatic logic [1:0] queue_of(logic [3:0] op);
     case (op)
       OpConv:          return 2'(QConv);

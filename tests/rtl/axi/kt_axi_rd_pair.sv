@@ -35,18 +35,25 @@ module kt_axi_rd_pair #(
   input  logic                   r_last_i
 );
 
-  logic             ar_valid[2], ar_ready[2], r_valid[2], r_ready[2];
-  logic [AddrW-1:0] ar_addr[2];
-  logic [7:0]       ar_len[2];
-  logic [DataW-1:0] r_data;
-  logic [1:0]       r_resp;
-  logic             r_last;
+  typedef struct packed {
+    logic [1:0]       resp;
+    logic             last;
+    logic [DataW-1:0] data;
+  } r_t;
+
+  logic [1:0]         ar_valid, ar_ready, r_valid, r_ready;
+  kt_axi_pkg::burst_t ar[2], ar_pins;
+  r_t                 r;
+  assign {ar_addr_o, ar_len_o} = ar_pins;
+  assign ar_size_o  = 3'(LaneW);
+  assign ar_burst_o = kt_axi_pkg::BurstIncr;
 
   for (genvar c = 0; c < 2; c++) begin : gen_client
     kt_axi_rd #(
       .AddrW    (AddrW),
       .DataW    (DataW),
-      .RegisterR(1'b0)
+      .RegisterR(1'b0),
+      .r_t      (r_t)
     ) u_rd (
       .clk_i,
       .rst_ni,
@@ -66,50 +73,21 @@ module kt_axi_rd_pair #(
       .error_resp_o(error_resp_o[c]),
       .ar_valid_o  (ar_valid[c]),
       .ar_ready_i  (ar_ready[c]),
-      .ar_addr_o   (ar_addr[c]),
-      .ar_len_o    (ar_len[c]),
+      .ar_o        (ar[c]),
       .r_valid_i   (r_valid[c]),
       .r_ready_o   (r_ready[c]),
-      .r_data_i    (r_data),
-      .r_resp_i    (r_resp),
-      .r_last_i    (r_last)
+      .r_i         (r)
     );
   end
 
   kt_axi_rd_arb #(
-    .AddrW(AddrW),
-    .DataW(DataW)
+    .r_t(r_t)
   ) u_arb (
-    .clk_i,
-    .rst_ni,
-    .c0_ar_valid_i(ar_valid[0]),
-    .c0_ar_ready_o(ar_ready[0]),
-    .c0_ar_addr_i (ar_addr[0]),
-    .c0_ar_len_i  (ar_len[0]),
-    .c0_r_valid_o (r_valid[0]),
-    .c0_r_ready_i (r_ready[0]),
-    .c1_ar_valid_i(ar_valid[1]),
-    .c1_ar_ready_o(ar_ready[1]),
-    .c1_ar_addr_i (ar_addr[1]),
-    .c1_ar_len_i  (ar_len[1]),
-    .c1_r_valid_o (r_valid[1]),
-    .c1_r_ready_i (r_ready[1]),
-    .c_r_data_o   (r_data),
-    .c_r_resp_o   (r_resp),
-    .c_r_last_o   (r_last),
-    .ar_valid_o,
-    .ar_ready_i,
-    .ar_id_o,
-    .ar_addr_o,
-    .ar_len_o,
-    .ar_size_o,
-    .ar_burst_o,
-    .r_valid_i,
-    .r_ready_o,
-    .r_id_i,
-    .r_data_i,
-    .r_resp_i,
-    .r_last_i
+    .clk_i, .rst_ni,
+    .c_ar_valid_i(ar_valid), .c_ar_ready_o(ar_ready), .c_ar_i(ar),
+    .c_r_valid_o(r_valid), .c_r_ready_i(r_ready), .c_r_o(r),
+    .ar_valid_o, .ar_ready_i, .ar_id_o, .ar_o(ar_pins),
+    .r_valid_i, .r_ready_o, .r_id_i, .r_i({r_resp_i, r_last_i, r_data_i})
   );
 
 endmodule

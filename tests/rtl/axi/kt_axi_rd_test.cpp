@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "Vkt_axi_rd.h"
+#include "Vkt_axi_rd_flat.h"
 #include "tests/rtl/axi/axi_bench.h"
 
 namespace {
@@ -90,7 +90,7 @@ struct Bench {
     }
   }
 
-  Model<Vkt_axi_rd> m;
+  Model<Vkt_axi_rd_flat> m;
   const uint8_t id = 0, burst = 1, size = static_cast<uint8_t>(__builtin_ctz(kLanes));
   uint8_t r_id = 0;
   ProtocolLog log{true};

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "Vkt_axi_wr.h"
+#include "Vkt_axi_wr_flat.h"
 #include "tests/rtl/axi/axi_bench.h"
 
 namespace {
@@ -86,7 +86,7 @@ struct Bench {
     if (push) m->data_valid_i = 0;
   }
 
-  Model<Vkt_axi_wr> m;
+  Model<Vkt_axi_wr_flat> m;
   ProtocolLog log{true};
   AxiMemory memory;
   AxiWriteMonitor monitor;

@@ -133,10 +133,10 @@ class Control : public testing::Test {
       top().axi_idle_i = beats.empty() && !engines.writing();
       model_.eval();
       if (top().fetch_req_valid_o && top().fetch_req_ready_i) {
-        EXPECT_EQ(top().fetch_req_addr_o, ((address + 64 * asked) & 0xffffffffffull));
-        for (std::uint32_t b = 0; b < top().fetch_req_bytes_o / 64 * kBeats; ++b)
-          beats.emplace_back(asked * kBeats + b, latency);
-        asked += top().fetch_req_bytes_o / 64;
+        EXPECT_EQ(top().fetch_req_o >> 20, ((address + 64 * asked) & 0xffffffffffull));
+        const std::uint32_t commands = (top().fetch_req_o & 0xfffff) / 64;
+        for (std::uint32_t b = 0; b < commands * kBeats; ++b) beats.emplace_back(asked * kBeats + b, latency);
+        asked += commands;
       }
       for (int q = 0; q < kQueues; ++q) {
         if (!(top().issue_valid_o >> q & 1) || !engines.ready[q]) continue;

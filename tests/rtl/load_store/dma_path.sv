@@ -81,13 +81,13 @@ module dma_path
   input  logic [1:0]          b_resp_i
 );
 
-  logic             req_valid, req_ready, rsp_valid, rsp_ready, rsp_error;
-  logic [AddrW-1:0] req_addr;
-  logic [19:0]      req_bytes;
-  logic [AxiW-1:0]  rsp_data;
-  logic [LaneW-1:0] rsp_offset;
-  logic [LaneW:0]   rsp_size;
-  logic             rsp_last;
+  logic                  req_valid, req_ready, rsp_valid, rsp_ready, rsp_error, rsp_last;
+  kt_axi_pkg::request_t  req, wreq;
+  logic [AxiW-1:0]       rsp_data, data;
+  logic [LaneW-1:0]      rsp_offset;
+  logic [LaneW:0]        rsp_size;
+  logic                  wreq_valid, wreq_ready, data_valid, data_ready, wr_done;
+  logic [kt_axi_pkg::Masters-1:0] error;
 
   kt_load #(
     .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .Zvc(Zvc)
@@ -101,8 +101,8 @@ module dma_path
     .busy_o      (),
     .req_valid_o (req_valid),
     .req_ready_i (req_ready),
-    .req_addr_o  (req_addr),
-    .req_bytes_o (req_bytes),
+    .req_addr_o  (req.addr),
+    .req_bytes_o (req.bytes),
     .rsp_valid_i (rsp_valid),
     .rsp_ready_o (rsp_ready),
     .rsp_data_i  (rsp_data),
@@ -132,66 +132,6 @@ module dma_path
     .zvc_raw_bytes_o(zvc_read_raw_o)
   );
 
-  logic             m_ar_valid, m_ar_ready, m_r_valid, m_r_ready, m_r_last;
-  logic [AddrW-1:0] m_ar_addr;
-  logic [7:0]       m_ar_len;
-  logic [AxiW-1:0]  m_r_data;
-  logic [1:0]       m_r_resp;
-  kt_axi_rd #(
-    .DataW(AxiW), .Outstanding(Outstanding), .RegisterR(1'b0)
-  ) u_rd (
-    .clk_i, .rst_ni,
-    .req_valid_i (req_valid),
-    .req_ready_o (req_ready),
-    .req_addr_i  (req_addr),
-    .req_bytes_i (req_bytes),
-    .rsp_valid_o (rsp_valid),
-    .rsp_ready_i (rsp_ready),
-    .rsp_data_o  (rsp_data),
-    .rsp_offset_o(rsp_offset),
-    .rsp_bytes_o (rsp_size),
-    .rsp_last_o  (rsp_last),
-    .rsp_error_o (rsp_error),
-    .busy_o      (),
-    .error_o     (),
-    .error_resp_o(),
-    .ar_valid_o  (m_ar_valid),
-    .ar_ready_i  (m_ar_ready),
-    .ar_addr_o   (m_ar_addr),
-    .ar_len_o    (m_ar_len),
-    .r_valid_i   (m_r_valid),
-    .r_ready_o   (m_r_ready),
-    .r_data_i    (m_r_data),
-    .r_resp_i    (m_r_resp),
-    .r_last_i    (m_r_last)
-  );
-  kt_axi_rd_arb #(
-    .DataW(AxiW)
-  ) u_arb (
-    .clk_i, .rst_ni,
-    .c0_ar_valid_i(1'b0),
-    .c0_ar_ready_o(),
-    .c0_ar_addr_i ('0),
-    .c0_ar_len_i  ('0),
-    .c0_r_valid_o (),
-    .c0_r_ready_i (1'b1),
-    .c1_ar_valid_i(m_ar_valid),
-    .c1_ar_ready_o(m_ar_ready),
-    .c1_ar_addr_i (m_ar_addr),
-    .c1_ar_len_i  (m_ar_len),
-    .c1_r_valid_o (m_r_valid),
-    .c1_r_ready_i (m_r_ready),
-    .c_r_data_o   (m_r_data),
-    .c_r_resp_o   (m_r_resp),
-    .c_r_last_o   (m_r_last),
-    .ar_valid_o, .ar_ready_i, .ar_id_o, .ar_addr_o, .ar_len_o, .ar_size_o, .ar_burst_o,
-    .r_valid_i, .r_ready_o, .r_id_i, .r_data_i, .r_resp_i, .r_last_i
-  );
-
-  logic             wreq_valid, wreq_ready, data_valid, data_ready, wr_done, wr_error;
-  logic [AddrW-1:0] wreq_addr;
-  logic [19:0]      wreq_bytes;
-  logic [AxiW-1:0]  data;
   kt_store #(
     .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .Zvc(Zvc)
   ) u_store (
@@ -205,37 +145,43 @@ module dma_path
     .vector_valid_i, .vector_ready_o, .vector_word_i,
     .req_valid_o    (wreq_valid),
     .req_ready_i    (wreq_ready),
-    .req_addr_o     (wreq_addr),
-    .req_bytes_o    (wreq_bytes),
+    .req_addr_o     (wreq.addr),
+    .req_bytes_o    (wreq.bytes),
     .data_valid_o   (data_valid),
     .data_ready_i   (data_ready),
     .data_o         (data),
     .wr_done_i      (wr_done),
-    .wr_error_i     (wr_error),
+    .wr_error_i     (error[kt_axi_pkg::MasterStore]),
     .error_o        (),
     .written_o,
     .written_bytes_o,
     .zvc_written_o,
     .zvc_raw_bytes_o(zvc_written_raw_o)
   );
-  kt_axi_wr #(
-    .DataW(AxiW), .Outstanding(8)
-  ) u_wr (
-    .clk_i, .rst_ni,
-    .req_valid_i (wreq_valid),
-    .req_ready_o (wreq_ready),
-    .req_addr_i  (wreq_addr),
-    .req_bytes_i (wreq_bytes),
-    .data_valid_i(data_valid),
-    .data_ready_o(data_ready),
-    .data_i      (data),
-    .busy_o      (),
-    .done_o      (wr_done),
-    .error_o     (wr_error),
-    .error_resp_o(),
-    .aw_valid_o, .aw_ready_i, .aw_id_o, .aw_addr_o, .aw_len_o, .aw_size_o, .aw_burst_o,
-    .w_valid_o, .w_ready_i, .w_data_o, .w_strb_o, .w_last_o,
-    .b_valid_i, .b_ready_o, .b_resp_i
+
+  // the command fetch asks for nothing
+  kt_axi_port #(
+    .DataW(AxiW), .Outstanding(Outstanding)
+  ) u_axi (
+    .clk_i, .fetch_clk_i(clk_i), .load_clk_i(clk_i), .store_clk_i(clk_i), .rst_ni, .gate_rst_ni(rst_ni),
+    .halt_i(1'b0), .idle_o(), .error_o(error), .error_resp_o(),
+    .fetch_req_valid_i(1'b0), .fetch_req_ready_o(), .fetch_req_i('0),
+    .fetch_rsp_valid_o(), .fetch_rsp_ready_i(1'b1), .fetch_rsp_data_o(), .fetch_rsp_error_o(), .fetch_busy_o(),
+    .load_req_valid_i(req_valid), .load_req_ready_o(req_ready), .load_req_i(req),
+    .load_rsp_valid_o(rsp_valid), .load_rsp_ready_i(rsp_ready), .load_rsp_data_o(rsp_data),
+    .load_rsp_offset_o(rsp_offset), .load_rsp_bytes_o(rsp_size), .load_rsp_last_o(rsp_last),
+    .load_rsp_error_o(rsp_error),
+    .store_req_valid_i(wreq_valid), .store_req_ready_o(wreq_ready), .store_req_i(wreq),
+    .store_data_valid_i(data_valid), .store_data_ready_o(data_ready), .store_data_i(data), .store_done_o(wr_done),
+    .axi_ar_valid_o(ar_valid_o), .axi_ar_ready_i(ar_ready_i), .axi_ar_id_o(ar_id_o), .axi_ar_addr_o(ar_addr_o),
+    .axi_ar_len_o(ar_len_o), .axi_ar_size_o(ar_size_o), .axi_ar_burst_o(ar_burst_o),
+    .axi_r_valid_i(r_valid_i), .axi_r_ready_o(r_ready_o), .axi_r_id_i(r_id_i), .axi_r_data_i(r_data_i),
+    .axi_r_resp_i(r_resp_i), .axi_r_last_i(r_last_i),
+    .axi_aw_valid_o(aw_valid_o), .axi_aw_ready_i(aw_ready_i), .axi_aw_id_o(aw_id_o), .axi_aw_addr_o(aw_addr_o),
+    .axi_aw_len_o(aw_len_o), .axi_aw_size_o(aw_size_o), .axi_aw_burst_o(aw_burst_o),
+    .axi_w_valid_o(w_valid_o), .axi_w_ready_i(w_ready_i), .axi_w_data_o(w_data_o), .axi_w_strb_o(w_strb_o),
+    .axi_w_last_o(w_last_o),
+    .axi_b_valid_i(b_valid_i), .axi_b_ready_o(b_ready_o), .axi_b_resp_i(b_resp_i)
   );
 
 endmodule
