@@ -33,8 +33,14 @@ install(TARGETS ${parts} EXPORT kaiten ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDI
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${headers})
 install(EXPORT kaiten NAMESPACE kaiten:: FILE kaiten-targets.cmake DESTINATION ${package})
 install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/sw/ DESTINATION ${headers} FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE
-  PATTERN CMakeFiles EXCLUDE)
+# The public headers and no others.
+set(list ${PROJECT_SOURCE_DIR}/sw/public_headers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+file(STRINGS ${list} public_headers REGEX "^[a-z].*\\.h$")
+foreach(header ${public_headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/sw/${header} DESTINATION ${headers}/${folder})
+endforeach()
 
 configure_package_config_file(cmake/kaiten-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config.cmake
   INSTALL_DESTINATION ${package})

@@ -1,5 +1,6 @@
-// Everything a program needs that loads models and runs them on the simulated accelerator; examples/ shows
-// how.
+/// @file
+/// Everything a program needs that loads models and runs them on the simulated accelerator; examples/ shows
+/// how.
 #ifndef KAITEN_KAITEN_H
 #define KAITEN_KAITEN_H
 

@@ -1,7 +1,8 @@
-// The two typed exceptions of Kaiten's boundaries. Everything that is wrong with what the user gave (a model
-// file, an input file, a command line) is an InputError and ends the tool with exit code 2; everything the
-// hardware reports, or a limit inside the tool, is a DeviceError and ends it with exit code 3. The message is
-// one clear line without a newline: what, where, the limit and the value.
+/// @file
+/// The two typed exceptions of Kaiten's boundaries. Everything that is wrong with what the user gave (a model
+/// file, an input file, a command line) is an InputError and ends the tool with exit code 2; everything the
+/// hardware reports, or a limit inside the tool, is a DeviceError and ends it with exit code 3. The message is
+/// one clear line without a newline: what, where, the limit and the value.
 #ifndef KAITEN_BASE_ERROR_H
 #define KAITEN_BASE_ERROR_H
 

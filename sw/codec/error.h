@@ -1,5 +1,6 @@
-// What an expander throws when its input cannot have come out of the packer. The message is one line: where
-// (the row, where there are rows), and what disagrees.
+/// @file
+/// What an expander throws when its input cannot have come out of the packer. The message is one line: where
+/// (the row, where there are rows), and what disagrees.
 #ifndef KAITEN_CODEC_ERROR_H
 #define KAITEN_CODEC_ERROR_H
 

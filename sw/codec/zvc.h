@@ -1,16 +1,17 @@
-// Zero-value compression of one row segment (Rhu et al., "Compressing DMA Engine", section V): a mask says
-// which elements differ from the zero value, and those follow unchanged. docs/formats/zvc.md gives the format to the
-// byte. These functions are the format's definition: plain loops, one element at a time. zvc_simd.h has fast
-// ones that give the same bytes.
-//
-// A segment is n elements of 8, 16 or 32 bits, little-endian. It is cut into groups; the last may be shorter.
-// The packed segment is the concatenation of its groups, without padding between them:
-//   mask      ceil(m / 8) bytes for m elements; bit i (byte i / 8, bit i % 8) set: element i is not the zero
-//   value;
-//             bits at and above m are 0
-//   elements  those whose bit is set, in order
-// In memory it is filled up with the zero value to whole units; a segment that would not become fewer units,
-// or more than 255, stands there raw.
+/// @file
+/// Zero-value compression of one row segment (Rhu et al., "Compressing DMA Engine", section V): a mask says
+/// which elements differ from the zero value, and those follow unchanged. docs/formats/zvc.md gives the format to the
+/// byte. These functions are the format's definition: plain loops, one element at a time. zvc_simd.h has fast
+/// ones that give the same bytes.
+///
+/// A segment is n elements of 8, 16 or 32 bits, little-endian. It is cut into groups; the last may be shorter.
+/// The packed segment is the concatenation of its groups, without padding between them:
+///   mask      ceil(m / 8) bytes for m elements; bit i (byte i / 8, bit i % 8) set: element i is not the zero
+///   value;
+///             bits at and above m are 0
+///   elements  those whose bit is set, in order
+/// In memory it is filled up with the zero value to whole units; a segment that would not become fewer units,
+/// or more than 255, stands there raw.
 #ifndef KAITEN_CODEC_ZVC_H
 #define KAITEN_CODEC_ZVC_H
 
@@ -23,45 +24,46 @@
 namespace kaiten::codec {
 
 constexpr int kMaxZvcGroup = 4096;
-constexpr std::size_t kMaxZvcUnits = 255;  // a byte of the size surface; 0 stands for raw
+constexpr std::size_t kMaxZvcUnits = 255;  ///< a byte of the size surface; 0 stands for raw
 
 struct ZvcFormat {
-  int element_bytes = 1;   // 1, 2 or 4
-  int group = 64;          // elements under one mask, 1 to kMaxZvcGroup; in the machine a bus beat
-  int unit_bytes = 64;     // what packed segments are filled up to, a multiple of element_bytes; a bus beat
-  std::uint32_t zero = 0;  // the element left out, its lowest 8 * element_bytes bits: the tensor's zero point
+  int element_bytes = 1;  ///< 1, 2 or 4
+  int group = 64;         ///< elements under one mask, 1 to kMaxZvcGroup; in the machine a bus beat
+  int unit_bytes = 64;    ///< what packed segments are filled up to, a multiple of element_bytes; a bus beat
+  std::uint32_t zero =
+      0;  ///< the element left out, its lowest 8 * element_bytes bits: the tensor's zero point
 
   bool operator==(const ZvcFormat&) const = default;
 };
 
-// The machine's format: bytes, groups and units of one bus beat.
+/// The machine's format: bytes, groups and units of one bus beat.
 ZvcFormat machine_format(int bus_bytes, int zero_point);
 
-// Throws InputError naming the field that is out of its range.
+/// Throws InputError naming the field that is out of its range.
 void require_valid(const ZvcFormat& format);
 
 // Below, `raw` is a whole number of elements and `format` is valid.
 
-// Bytes of the packed segment before filling up: exactly, and at most for a segment of so many bytes.
+/// Bytes of the packed segment before filling up: exactly, and at most for a segment of so many bytes.
 std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8_t> raw);
 std::size_t zvc_max_packed_bytes(const ZvcFormat& format, std::size_t raw_bytes);
 
-// Writes the packed segment and returns its bytes. `packed` holds at least zvc_packed_bytes(format, raw).
+/// Writes the packed segment and returns its bytes. `packed` holds at least zvc_packed_bytes(format, raw).
 std::size_t zvc_pack(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                      std::span<std::uint8_t> packed);
 
-// The inverse: fills `raw` and returns the bytes of `packed` that were used. Throws CorruptStream where the
-// stream ends early, a mask has a bit beyond its group, or a coded element is the zero value.
+/// The inverse: fills `raw` and returns the bytes of `packed` that were used. Throws CorruptStream where the
+/// stream ends early, a mask has a bit beyond its group, or a coded element is the zero value.
 std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
                        std::span<std::uint8_t> raw);
 
-// What the machine's STORE leaves in memory: packed and filled up, or raw. Returns the units, 0 for raw.
-// `memory` is at least as long as `raw`; bytes behind the segment are not touched.
+/// What the machine's STORE leaves in memory: packed and filled up, or raw. Returns the units, 0 for raw.
+/// `memory` is at least as long as `raw`; bytes behind the segment are not touched.
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                        std::span<std::uint8_t> memory);
 
-// What LOAD makes of it. Throws CorruptStream where the units do not fit a packed segment of raw.size()
-// bytes, the packed segment ends in another unit, or what fills the last unit is not the zero value.
+/// What LOAD makes of it. Throws CorruptStream where the units do not fit a packed segment of raw.size()
+/// bytes, the packed segment ends in another unit, or what fills the last unit is not the zero value.
 void zvc_load(const ZvcFormat& format, std::span<const std::uint8_t> memory, std::uint8_t units,
               std::span<std::uint8_t> raw);
 

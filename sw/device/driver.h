@@ -8,27 +8,16 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "device/csr.h"
+#include "device/counters.h"
 #include "device/device.h"
 #include "graph/graph.h"
-#include "graph/quantize.h"
+#include "graph/rounding_style.h"
+#include "graph/values.h"
 #include "program/program.h"
-#include "reference/reference.h"
 
 namespace kaiten {
-
-// The counters of the last run, named as in docs/formats/registers.md.
-class Counters {
- public:
-  static constexpr std::size_t kCount = std::size(csr::kCounters);
-  std::array<std::uint64_t, kCount> values{};
-
-  // Throws std::out_of_range for a name that does not exist.
-  std::uint64_t operator[](std::string_view name) const;
-};
 
 // The configuration a device tells in its registers; the name is that of the preset it equals, else "custom".
 // Throws DeviceError where the device is no Kaiten or of another version.

@@ -1,9 +1,10 @@
-// Convolutional layers on many images and kernels, as ZNNi (Zlateski, Lee, Seung 2016) has them on CPUs,
-// section IV: direct, and by FFT in a data-parallel and a task-parallel form; and one of our own, by FFT of
-// overlapping patches (docs/software/fft.md). Correlation as networks define it, where the kernel stays inside the
-// image:
-//
-//   out[s][o][x] = bias[o] + sum over channels i and taps t of kernel[o][i][t] * image[s][i][x + t]
+/// @file
+/// Convolutional layers on many images and kernels, as ZNNi (Zlateski, Lee, Seung 2016) has them on CPUs,
+/// section IV: direct, and by FFT in a data-parallel and a task-parallel form; and one of our own, by FFT of
+/// overlapping patches (docs/software/fft.md). Correlation as networks define it, where the kernel stays inside the
+/// image:
+///
+///   out[s][o][x] = bias[o] + sum over channels i and taps t of kernel[o][i][t] * image[s][i][x + t]
 #ifndef KAITEN_FFT_CONVOLUTION_H
 #define KAITEN_FFT_CONVOLUTION_H
 
@@ -19,8 +20,8 @@
 
 namespace kaiten::fft {
 
-// Images [batch][channel][element], kernels [output][channel][tap], results [batch][output][element], all
-// dense.
+/// Images [batch][channel][element], kernels [output][channel][tap], results [batch][output][element], all
+/// dense.
 struct LayerShape {
   int batch = 1;
   int channels = 1;
@@ -32,41 +33,41 @@ struct LayerShape {
 };
 
 enum class Method {
-  Naive,         // loops over the definition
-  Blocked,       // the same with the sums of four outputs in vector registers
-  DataParallel,  // one transform after the other, each by all threads (the paper's FFT algorithm 1)
-  TaskParallel,  // every thread its own transforms (algorithm 2)
-  Patches,       // images cut into overlapping patches, whose transforms are small and share the kernels'
+  Naive,         ///< loops over the definition
+  Blocked,       ///< the same with the sums of four outputs in vector registers
+  DataParallel,  ///< one transform after the other, each by all threads (the paper's FFT algorithm 1)
+  TaskParallel,  ///< every thread its own transforms (algorithm 2)
+  Patches,       ///< images cut into overlapping patches, whose transforms are small and share the kernels'
 };
-std::string_view name_of(Method method);  // "naive", "blocked", "data-parallel", "task-parallel", "patches"
+std::string_view name_of(Method method);  ///< "naive", "blocked", "data-parallel", "task-parallel", "patches"
 
 template <typename T>
 struct Weights {
   std::span<const T> kernels;
-  std::span<const T> bias = {};  // one an output; empty: none
-  bool relu = false;             // negative results become 0
+  std::span<const T> bias = {};  ///< one an output; empty: none
+  bool relu = false;             ///< negative results become 0
 };
 
-// T: float or double. A layer is prepared once and run any number of times, by one thread at a time.
+/// T: float or double. A layer is prepared once and run any number of times, by one thread at a time.
 template <typename T>
 class Convolution {
  public:
-  // Throws OutOfMemory, naming the bytes, where bytes_needed() are more than `memory` has left, and
-  // std::invalid_argument for kernels larger than the images. Workers and memory must outlive the layer.
+  /// Throws OutOfMemory, naming the bytes, where bytes_needed() are more than `memory` has left, and
+  /// std::invalid_argument for kernels larger than the images. Workers and memory must outlive the layer.
   Convolution(const LayerShape& shape, Method method, Workers& workers, Memory& memory,
               Effort effort = Effort::Estimate);
   ~Convolution();
 
   const LayerShape& shape() const { return shape_; }
-  // The most that images, results and everything in between take at any time of run(); weights not counted.
-  // Exactly what Memory measures.
+  /// The most that images, results and everything in between take at any time of run(); weights not counted.
+  /// Exactly what Memory measures.
   std::uint64_t bytes_needed() const;
-  // Of Patches: the transforms' size. Else the size of the one transform, or of the image.
+  /// Of Patches: the transforms' size. Else the size of the one transform, or of the image.
   Size transform_size() const;
 
-  // Room for the images, from `memory`.
+  /// Room for the images, from `memory`.
   Array<T> make_images() const;
-  // Releases the images as soon as their transforms are there.
+  /// Releases the images as soon as their transforms are there.
   Array<T> run(Array<T> images, const Weights<T>& weights) const;
 
   class Algorithm;

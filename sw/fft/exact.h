@@ -1,6 +1,7 @@
-// Correlations of integers by Fourier transform, rounded to the exact sums: an oracle for convolutions that
-// shares nothing with loops over multiply-accumulates. docs/software/fft.md derives the bound on the error; where it
-// does not hold, nothing is computed.
+/// @file
+/// Correlations of integers by Fourier transform, rounded to the exact sums: an oracle for convolutions that
+/// shares nothing with loops over multiply-accumulates. docs/software/fft.md derives the bound on the error; where it
+/// does not hold, nothing is computed.
 #ifndef KAITEN_FFT_EXACT_H
 #define KAITEN_FFT_EXACT_H
 
@@ -14,9 +15,9 @@
 
 namespace kaiten::fft {
 
-// Images [channel][element], kernels [output][channel][element], both dense. Output o is the sum over
-// channels of the correlations of image and kernel as networks define it: sum over t of kernel[t] * image[x +
-// t], where the kernel stays inside the image.
+/// Images [channel][element], kernels [output][channel][element], both dense. Output o is the sum over
+/// channels of the correlations of image and kernel as networks define it: sum over t of kernel[t] * image[x +
+/// t], where the kernel stays inside the image.
 struct Correlation {
   int channels = 1;
   int outputs = 1;
@@ -25,25 +26,25 @@ struct Correlation {
 };
 
 struct Norms {
-  double image = 0;   // Euclidean, of all channels together
-  double kernel = 0;  // Euclidean, of all channels of an output, the largest
-  double spread = 0;  // sum over channels of |image of the channel| * sum of |kernel values|, the largest
+  double image = 0;   ///< Euclidean, of all channels together
+  double kernel = 0;  ///< Euclidean, of all channels of an output, the largest
+  double spread = 0;  ///< sum over channels of |image of the channel| * sum of |kernel values|, the largest
 };
 Norms norms_of(const Correlation& c, std::span<const std::int16_t> image,
                std::span<const std::int16_t> kernels);
 
-// No sum computed in T is further than this from the exact one. T: float or double.
+/// No sum computed in T is further than this from the exact one. T: float or double.
 template <typename T>
 double error_bound(const Correlation& c, const Norms& norms);
 
 struct ExactResult {
-  bool exact = false;   // the bound is below 1/2: sums were computed and rounded
-  double bound = 0;     // error_bound()
-  double distance = 0;  // the largest between a computed value and the integer it was rounded to
+  bool exact = false;   ///< the bound is below 1/2: sums were computed and rounded
+  double bound = 0;     ///< error_bound()
+  double distance = 0;  ///< the largest between a computed value and the integer it was rounded to
 };
 
-// take(output, sums): all sums of an output, row by row; called from any worker, outputs in any order.
-// Throws OutOfMemory.
+/// take(output, sums): all sums of an output, row by row; called from any worker, outputs in any order.
+/// Throws OutOfMemory.
 using TakeSums = std::function<void(int output, std::span<const std::int64_t> sums)>;
 template <typename T>
 ExactResult correlate_exactly(const Correlation& c, std::span<const std::int16_t> image,

@@ -1,6 +1,7 @@
-// Where all arrays of this library come from: aligned memory that is counted, so that a layer's need can be
-// stated in advance (layer.h), compared with what was really allocated, and refused with the number of bytes
-// when there is less.
+/// @file
+/// Where all arrays of this library come from: aligned memory that is counted, so that a layer's need can be
+/// stated in advance (layer.h), compared with what was really allocated, and refused with the number of bytes
+/// when there is less.
 #ifndef KAITEN_FFT_MEMORY_H
 #define KAITEN_FFT_MEMORY_H
 
@@ -16,13 +17,13 @@
 
 namespace kaiten::fft {
 
-// Every array begins at a multiple of this and takes a multiple of it.
+/// Every array begins at a multiple of this and takes a multiple of it.
 constexpr std::size_t kAlignment = 64;
 
-// Sizes in bytes and elements that stay at the largest value instead of wrapping around.
+/// Sizes in bytes and elements that stay at the largest value instead of wrapping around.
 std::uint64_t product(std::initializer_list<std::uint64_t> factors);
 std::uint64_t sum(std::initializer_list<std::uint64_t> terms);
-// What an array of so many elements takes.
+/// What an array of so many elements takes.
 std::uint64_t array_bytes(std::uint64_t elements, std::size_t element_bytes);
 
 class OutOfMemory : public std::runtime_error {
@@ -34,12 +35,12 @@ class OutOfMemory : public std::runtime_error {
   std::uint64_t needed_;
 };
 
-// Counts bytes; any number of threads may use one. Large arrays that are released are kept for the next of
-// the same size, because new pages cost more than many a transform: never more in all than the peak, or the
-// limit.
+/// Counts bytes; any number of threads may use one. Large arrays that are released are kept for the next of
+/// the same size, because new pages cost more than many a transform: never more in all than the peak, or the
+/// limit.
 class Memory {
  public:
-  // Without a limit of its own: the machine's physical memory.
+  /// Without a limit of its own: the machine's physical memory.
   explicit Memory(std::uint64_t limit = physical_bytes());
   ~Memory();
   Memory(const Memory&) = delete;
@@ -53,10 +54,10 @@ class Memory {
   std::uint64_t kept();
   void reset_peak() { peak_ = used_.load(); }
 
-  // Throws OutOfMemory unless `bytes` more are to be had; `what` begins the message.
+  /// Throws OutOfMemory unless `bytes` more are to be had; `what` begins the message.
   void require(const std::string& what, std::uint64_t bytes) const;
 
-  // Uninitialised; throws OutOfMemory.
+  /// Uninitialised; throws OutOfMemory.
   void* allocate(std::uint64_t bytes);
   void release(void* data, std::uint64_t bytes);
 
@@ -69,10 +70,10 @@ class Memory {
   std::atomic<std::uint64_t> peak_ = 0;
   std::mutex kept_mutex_;
   std::uint64_t kept_bytes_ = 0;
-  std::multimap<std::uint64_t, void*> kept_;  // by size
+  std::multimap<std::uint64_t, void*> kept_;  ///< by size
 };
 
-// An array of plain numbers, uninitialised when made.
+/// An array of plain numbers, uninitialised when made.
 template <typename T>
 class Array {
  public:

@@ -1,7 +1,8 @@
-// Pooling layers for networks that slide over a volume (ZNNi, section V). Plain maximum pooling leaves one
-// result for p x p x p positions of the network; max-pooling fragments keep all of them, as p^3 times as many
-// smaller images, so that every layer is computed once for all positions. Images [batch][channel][element],
-// dense.
+/// @file
+/// Pooling layers for networks that slide over a volume (ZNNi, section V). Plain maximum pooling leaves one
+/// result for p x p x p positions of the network; max-pooling fragments keep all of them, as p^3 times as many
+/// smaller images, so that every layer is computed once for all positions. Images [batch][channel][element],
+/// dense.
 #ifndef KAITEN_FFT_POOLING_H
 #define KAITEN_FFT_POOLING_H
 
@@ -19,26 +20,26 @@ struct PoolShape {
   Size image;
   Size window;
 
-  Size pooled() const;    // image / window
-  Size fragment() const;  // (image + 1) / window - 1
+  Size pooled() const;    ///< image / window
+  Size fragment() const;  ///< (image + 1) / window - 1
   int fragments() const { return int(window.elements()); }
 };
 
-// The maximum of every window; windows lie side by side from the first element on, and the image is a
-// multiple of them: std::invalid_argument otherwise.
+/// The maximum of every window; windows lie side by side from the first element on, and the image is a
+/// multiple of them: std::invalid_argument otherwise.
 template <typename T>
 Array<T> max_pool(const PoolShape& shape, const Array<T>& images, Workers& workers, Memory& memory);
 
-// Fragment (z, y, x) of an image is what max_pool gives from that offset on. All have one size when image + 1
-// is a multiple of the window: std::invalid_argument otherwise. The results' batch is batch * fragments():
-// [image of the batch][z][y][x][channel][element].
+/// Fragment (z, y, x) of an image is what max_pool gives from that offset on. All have one size when image + 1
+/// is a multiple of the window: std::invalid_argument otherwise. The results' batch is batch * fragments():
+/// [image of the batch][z][y][x][channel][element].
 template <typename T>
 Array<T> max_pool_fragments(const PoolShape& shape, const Array<T>& images, Workers& workers, Memory& memory);
 
-// Puts what a network made of fragments together again: `windows` are those of its fragment layers, first
-// layer first, `fragment` is the size of its last images, `batch` what it began with. Per axis, element f of
-// the fragment with offsets o1, o2, ... is element o1 + w1 * (o2 + w2 * (... f)) of the whole, which has the
-// size assembled().
+/// Puts what a network made of fragments together again: `windows` are those of its fragment layers, first
+/// layer first, `fragment` is the size of its last images, `batch` what it began with. Per axis, element f of
+/// the fragment with offsets o1, o2, ... is element o1 + w1 * (o2 + w2 * (... f)) of the whole, which has the
+/// size assembled().
 template <typename T>
 Array<T> assemble(int batch, int channels, const Size& fragment, std::span<const Size> windows,
                   const Array<T>& fragments, Memory& memory);

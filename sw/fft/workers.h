@@ -1,4 +1,5 @@
-// A fixed number of threads that share the tasks of a loop.
+/// @file
+/// A fixed number of threads that share the tasks of a loop.
 #ifndef KAITEN_FFT_WORKERS_H
 #define KAITEN_FFT_WORKERS_H
 
@@ -14,7 +15,7 @@ namespace kaiten::fft {
 
 class Workers {
  public:
-  // The calling thread is one of them.
+  /// The calling thread is one of them.
   explicit Workers(int threads = 1);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -22,9 +23,9 @@ class Workers {
 
   int count() const { return int(threads_.size()) + 1; }
 
-  // Calls task(index, worker) once for every index below `tasks`, worker in 0 .. count() - 1, and returns
-  // when all are done; an exception of a task is thrown here. Calls from several threads wait for each other;
-  // a task must not call it.
+  /// Calls task(index, worker) once for every index below `tasks`, worker in 0 .. count() - 1, and returns
+  /// when all are done; an exception of a task is thrown here. Calls from several threads wait for each other;
+  /// a task must not call it.
   using Task = std::function<void(std::int64_t index, int worker)>;
   void each(std::int64_t tasks, const Task& task);
 
@@ -34,7 +35,7 @@ class Workers {
 
   std::vector<std::thread> threads_;
   std::mutex caller_;
-  // The loop under way. A round begins when `round_` changes and ends when `busy_` is 0.
+  /// The loop under way. A round begins when `round_` changes and ends when `busy_` is 0.
   const Task* task_ = nullptr;
   std::int64_t tasks_ = 0;
   std::atomic<std::int64_t> next_ = 0;

@@ -1,22 +1,23 @@
-// The graph: what every importer produces and what the compiler and the reference executor read. Plain
-// values, no pointers: tensors and operators are named by their index.
-//
-// Conventions
-// - Activations are NHWC with rank 1 to 4 as in the file; nhwc() gives the four-dimensional view (missing
-//   leading dimensions are 1). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with
-//   O = I * depth_multiplier, of FullyConnected OI: the layouts of TensorFlow Lite, whose file format this
-//   follows.
-// - real = scale * (stored - zero_point).
-// - Windows carry explicit padding in elements; "same" and "valid" are resolved by the importer.
-// - Quantised activations and weights are int8 here whatever the model has: uint8 values and zero points are
-//   stored less 128. Tensor::model_type remembers what the model calls them, Tensor::model_layout in which
-//   order its user sees rank 4 (ONNX: NCHW); from_model() and to_model() convert.
-// - Float32 activations exist on the host only, around the quantised part (ONNX). Their shape and order are
-//   the model's own; quantize and dequantize are where the order changes. The same goes for the integers that
-//   ArgMax gives.
-// - Ops stand in execution order; every activation is a graph input or the output of an earlier op.
-// - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing,
-//   every quantisation usable by op_params() in quantize.h. Consumers need not check again.
+/// @file
+/// The graph: what every importer produces and what the compiler and the reference executor read. Plain
+/// values, no pointers: tensors and operators are named by their index.
+///
+/// Conventions
+/// - Activations are NHWC with rank 1 to 4 as in the file; nhwc() gives the four-dimensional view (missing
+///   leading dimensions are 1). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with
+///   O = I * depth_multiplier, of FullyConnected OI: the layouts of TensorFlow Lite, whose file format this
+///   follows.
+/// - real = scale * (stored - zero_point).
+/// - Windows carry explicit padding in elements; "same" and "valid" are resolved by the importer.
+/// - Quantised activations and weights are int8 here whatever the model has: uint8 values and zero points are
+///   stored less 128. Tensor::model_type remembers what the model calls them, Tensor::model_layout in which
+///   order its user sees rank 4 (ONNX: NCHW); from_model() and to_model() convert.
+/// - Float32 activations exist on the host only, around the quantised part (ONNX). Their shape and order are
+///   the model's own; quantize and dequantize are where the order changes. The same goes for the integers that
+///   ArgMax gives.
+/// - Ops stand in execution order; every activation is a graph input or the output of an earlier op.
+/// - A graph that comes out of an importer is consistent: every index in range, every shape and size agreeing,
+///   every quantisation usable by op_params() in quantize.h. Consumers need not check again.
 #ifndef KAITEN_GRAPH_GRAPH_H
 #define KAITEN_GRAPH_GRAPH_H
 
@@ -33,13 +34,13 @@ namespace kaiten {
 
 enum class ElementType : uint8_t { Int8, UInt8, Int32, Int64, Float32 };
 
-// Bytes per element.
+/// Bytes per element.
 int element_bytes(ElementType type);
-// "int8", "uint8", "int32", "int64", "float32".
+/// "int8", "uint8", "int32", "int64", "float32".
 std::string_view name_of(ElementType type);
 
-// One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for
-// tensors that hold no quantised values (shapes, axes).
+/// One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for
+/// tensors that hold no quantised values (shapes, axes).
 struct Quantization {
   std::vector<float> scale;
   std::vector<int32_t> zero_point;
@@ -49,7 +50,7 @@ struct Quantization {
   bool per_channel() const { return scale.size() > 1; }
 };
 
-// Four-dimensional view of a tensor shape: batch, rows, columns, channels.
+/// Four-dimensional view of a tensor shape: batch, rows, columns, channels.
 struct Nhwc {
   int n = 1;
   int h = 1;
@@ -60,42 +61,42 @@ struct Nhwc {
   bool operator==(const Nhwc&) const = default;
 };
 
-// Order of the dimensions of a tensor of rank 4.
+/// Order of the dimensions of a tensor of rank 4.
 enum class Layout : uint8_t { Nhwc, Nchw };
 
 struct Tensor {
   std::string name;
   ElementType type = ElementType::Int8;
-  std::vector<int> shape;  // rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
-  ElementType model_type = ElementType::Int8;  // activations: UInt8 if the model's bytes are these plus 128
-  Layout model_layout = Layout::Nhwc;          // activations of rank 4: as the model's user sees them
+  std::vector<int> shape;  ///< rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
+  ElementType model_type = ElementType::Int8;  ///< activations: UInt8 if the model's bytes are these plus 128
+  Layout model_layout = Layout::Nhwc;          ///< activations of rank 4: as the model's user sees them
   Quantization quantization;
-  // Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
+  /// Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
   std::vector<uint8_t> data;
 
   bool is_constant() const { return !data.empty(); }
   size_t elements() const;
   size_t bytes() const { return elements() * size_t(element_bytes(type)); }
-  // The last dimension is c, the one before w, and so on; missing ones are 1. Tensors of rank 4 that are not
-  // int8 are read by their layout.
+  /// The last dimension is c, the one before w, and so on; missing ones are 1. Tensors of rank 4 that are not
+  /// int8 are read by their layout.
   Nhwc nhwc() const;
-  // The shape as the model's user sees it.
+  /// The shape as the model's user sees it.
   std::vector<int> model_shape() const;
-  // Zero point of a per-tensor quantisation; 0 where there is none.
+  /// Zero point of a per-tensor quantisation; 0 where there is none.
   int zero_point() const {
     return quantization.zero_point.empty() ? 0 : int(quantization.zero_point.front());
   }
-  // Element i of an int8 constant. No bounds check.
+  /// Element i of an int8 constant. No bounds check.
   int8_t int8_at(size_t i) const { return static_cast<int8_t>(data[i]); }
-  // All elements of an int32 constant.
+  /// All elements of an int32 constant.
   std::vector<int32_t> int32_values() const;
 };
 
-// "1x32x32x3"; "scalar" for rank 0.
+/// "1x32x32x3"; "scalar" for rank 0.
 std::string shape_text(const std::vector<int>& shape);
 
-// The bytes a model's user gives or gets for a graph input or output, in the model's own type and order, to
-// and from stored values (int8, NHWC; other tensors keep their bytes). bytes.size() == tensor.bytes().
+/// The bytes a model's user gives or gets for a graph input or output, in the model's own type and order, to
+/// and from stored values (int8, NHWC; other tensors keep their bytes). bytes.size() == tensor.bytes().
 std::vector<int8_t> from_model(const Tensor& tensor, std::span<const uint8_t> bytes);
 std::vector<uint8_t> to_model(const Tensor& tensor, std::span<const int8_t> values);
 
@@ -106,64 +107,64 @@ enum class OpKind : uint8_t {
   Add,
   AveragePool,
   MaxPool,
-  Mean,     // global: over all rows and columns
-  Reshape,  // same bytes, other shape: nothing is computed
-  Softmax,  // over the last dimension; on the host
-  Sub,      // first less second
+  Mean,     ///< global: over all rows and columns
+  Reshape,  ///< same bytes, other shape: nothing is computed
+  Softmax,  ///< over the last dimension; on the host
+  Sub,      ///< first less second
   Mul,
-  Quantize,   // from one scale and zero point to another
-  Concat,     // along `axis`
-  Pad,        // with the zero point
-  Slice,      // a box of the input; split is several of them
-  Table,      // one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
-  Resize,     // rows and columns
-  Shuffle,    // channel o of the output is channel dims[o] of the input
-  ArgMax,     // where the largest value along `axis` stands, the first of equals; on the host
-  ToInt8,     // float32 to quantised, on the host (QuantizeLinear on a model's input)
-  ToFloat,    // quantised to float32, on the host (DequantizeLinear before a float tail)
-  HostFloat,  // float32 arithmetic on the host: host_kind says which
+  Quantize,   ///< from one scale and zero point to another
+  Concat,     ///< along `axis`
+  Pad,        ///< with the zero point
+  Slice,      ///< a box of the input; split is several of them
+  Table,      ///< one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
+  Resize,     ///< rows and columns
+  Shuffle,    ///< channel o of the output is channel dims[o] of the input
+  ArgMax,     ///< where the largest value along `axis` stands, the first of equals; on the host
+  ToInt8,     ///< float32 to quantised, on the host (QuantizeLinear on a model's input)
+  ToFloat,    ///< quantised to float32, on the host (DequantizeLinear before a float tail)
+  HostFloat,  ///< float32 arithmetic on the host: host_kind says which
 };
 
-// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
-// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
-// "to_float", "host_float".
+/// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
+/// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
+/// "to_float", "host_float".
 std::string_view name_of(OpKind kind);
 
-// Functions of a Table.
+/// Functions of a Table.
 enum class Function : uint8_t { LeakyRelu, HardSwish, Sigmoid, Tanh, HardSigmoid, Clamp };
-std::string_view name_of(Function function);  // "leaky_relu", "hard_swish", ...
+std::string_view name_of(Function function);  ///< "leaky_relu", "hard_swish", ...
 
-// Float arithmetic of ONNX's operators of these names, on tensors in the model's own order.
-// Kinds that share their fields stand in one line:
+/// Float arithmetic of ONNX's operators of these names, on tensors in the model's own order.
+/// Kinds that share their fields stand in one line:
 // clang-format off
 enum class HostKind : uint8_t {
   None,
-  Reshape,            // Flatten, Squeeze, Unsqueeze, Identity too
-  Transpose,          // dims: the permutation
-  Add, Sub, Mul, Div,  // numpy broadcasting
-  Gemm,               // inputs a, b and perhaps c; MatMul is a Gemm of factors 1
-  Softmax,            // along `axis`
+  Reshape,            ///< Flatten, Squeeze, Unsqueeze, Identity too
+  Transpose,          ///< dims: the permutation
+  Add, Sub, Mul, Div,  ///< numpy broadcasting
+  Gemm,               ///< inputs a, b and perhaps c; MatMul is a Gemm of factors 1
+  Softmax,            ///< along `axis`
   GlobalAveragePool,
   GlobalMaxPool,
-  AveragePool, MaxPool,  // window
-  ReduceMean,         // dims: the axes, ascending
-  Clip,               // lo, hi; Relu is one
-  LeakyRelu,          // alpha
+  AveragePool, MaxPool,  ///< window
+  ReduceMean,         ///< dims: the axes, ascending
+  Clip,               ///< lo, hi; Relu is one
+  LeakyRelu,          ///< alpha
   Sigmoid, Tanh, HardSigmoid, HardSwish,
-  Concat,             // along `axis`
+  Concat,             ///< along `axis`
 };
 // clang-format on
-std::string_view name_of(HostKind kind);  // "reshape", "transpose", ...
+std::string_view name_of(HostKind kind);  ///< "reshape", "transpose", ...
 
-// Whose arithmetic a graph follows.
+/// Whose arithmetic a graph follows.
 enum class Framework : uint8_t { TfLite, Onnx };
 
 enum class Activation : uint8_t { None, Relu, Relu6, ReluN1To1 };
 
-// "none", "relu", "relu6", "relu_n1_to_1".
+/// "none", "relu", "relu6", "relu_n1_to_1".
 std::string_view name_of(Activation activation);
 
-// Elements added around the map. Negative values do not occur.
+/// Elements added around the map. Negative values do not occur.
 struct Padding {
   int top = 0;
   int bottom = 0;
@@ -173,8 +174,8 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-// The window of a convolution or pooling operator, in elements. Output row y sees the input rows y * stride_h
-// - pad.top + i * dilation_h for i in [0, kernel_h); columns alike.
+/// The window of a convolution or pooling operator, in elements. Output row y sees the input rows y * stride_h
+/// - pad.top + i * dilation_h for i in [0, kernel_h); columns alike.
 struct Window {
   int kernel_h = 1;
   int kernel_w = 1;
@@ -184,7 +185,7 @@ struct Window {
   int dilation_w = 1;
   Padding pad;
 
-  // Rows and columns covered by the dilated kernel.
+  /// Rows and columns covered by the dilated kernel.
   int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }
   int extent_w() const { return (kernel_w - 1) * dilation_w + 1; }
   bool operator==(const Window&) const = default;
@@ -193,37 +194,38 @@ struct Window {
 constexpr int kNoTensor = -1;
 constexpr std::size_t kMaxAddends = 4;
 
-// One operator. Fields that a kind does not use keep their defaults.
+/// One operator. Fields that a kind does not use keep their defaults.
 struct Op {
-  std::string name;  // of the layer: the name of its output tensor, made unique
+  std::string name;  ///< of the layer: the name of its output tensor, made unique
   OpKind kind = OpKind::Conv2D;
-  // Activations, in the operator's order: two for Add, Sub and Mul (each perhaps an int8 constant, broadcast
-  // like numpy) or, for Add, up to kMaxAddends activations of one shape; any number for Concat, float32 ones
-  // and constants for HostFloat, one for all others.
+  /// Activations, in the operator's order: two for Add, Sub and Mul (each perhaps an int8 constant, broadcast
+  /// like numpy) or, for Add, up to kMaxAddends activations of one shape; any number for Concat, float32 ones
+  /// and constants for HostFloat, one for all others.
   std::vector<int> inputs;
-  int output = kNoTensor;    // activation
-  int weights = kNoTensor;   // Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
-  int bias = kNoTensor;      // same kinds: int32 constant, or kNoTensor for zeros
-  Window window;             // Conv2D, DepthwiseConv2D, AveragePool, MaxPool
-  int depth_multiplier = 1;  // DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
-  int groups = 1;            // Conv2D: output channel group g reads input channel group g
-  bool count_pad = false;    // AveragePool: cells outside the map count in the divisor
+  int output = kNoTensor;    ///< activation
+  int weights = kNoTensor;   ///< Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
+  int bias = kNoTensor;      ///< same kinds: int32 constant, or kNoTensor for zeros
+  Window window;             ///< Conv2D, DepthwiseConv2D, AveragePool, MaxPool
+  int depth_multiplier = 1;  ///< DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
+  int groups = 1;            ///< Conv2D: output channel group g reads input channel group g
+  bool count_pad = false;    ///< AveragePool: cells outside the map count in the divisor
   Activation activation = Activation::None;
-  // Further limits of the real output, where a model clamps at other values than the activations do.
+  /// Further limits of the real output, where a model clamps at other values than the activations do.
   float lo = -std::numeric_limits<float>::infinity();
   float hi = std::numeric_limits<float>::infinity();
-  float beta = 1.0F;         // Softmax; HardSigmoid: offset; Gemm: factor of c
-  float alpha = 1.0F;        // LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
-  bool transpose_a = false;  // Gemm
+  float beta = 1.0F;         ///< Softmax; HardSigmoid: offset; Gemm: factor of c
+  float alpha = 1.0F;        ///< LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
+  bool transpose_a = false;  ///< Gemm
   bool transpose_b = false;
-  int axis = 0;                 // Concat, HostFloat; ArgMax: in the model's order
-  bool last_of_equals = false;  // ArgMax: not the first
-  std::vector<int> dims;  // Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat
-  Function function = Function::LeakyRelu;  // Table
-  HostKind host_kind = HostKind::None;      // HostFloat
-  bool bilinear = false;                    // Resize; otherwise nearest
-  bool align_corners = false;               // Resize
-  bool half_pixel = false;                  // Resize
+  int axis = 0;                 ///< Concat, HostFloat; ArgMax: in the model's order
+  bool last_of_equals = false;  ///< ArgMax: not the first
+  std::vector<int>
+      dims;  ///< Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat
+  Function function = Function::LeakyRelu;  ///< Table
+  HostKind host_kind = HostKind::None;      ///< HostFloat
+  bool bilinear = false;                    ///< Resize; otherwise nearest
+  bool align_corners = false;               ///< Resize
+  bool half_pixel = false;                  ///< Resize
 };
 
 struct Graph {
@@ -231,30 +233,30 @@ struct Graph {
   Framework framework = Framework::TfLite;
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
-  std::vector<int> inputs;  // tensor indices, in the model's order
+  std::vector<int> inputs;  ///< tensor indices, in the model's order
   std::vector<int> outputs;
-  std::vector<std::string> notes;  // where the importer departs from the model's arithmetic: for reports
+  std::vector<std::string> notes;  ///< where the importer departs from the model's arithmetic: for reports
 
   const Tensor& input_of(const Op& op, size_t i = 0) const { return tensors[size_t(op.inputs[i])]; }
   const Tensor& output_of(const Op& op) const { return tensors[size_t(op.output)]; }
   const Tensor& weights_of(const Op& op) const { return tensors[size_t(op.weights)]; }
 };
 
-// True for the kinds that run on the host processor (Softmax, ArgMax, ToInt8, ToFloat, HostFloat) or are
-// nothing but a change of shape (Reshape).
+/// True for the kinds that run on the host processor (Softmax, ArgMax, ToInt8, ToFloat, HostFloat) or are
+/// nothing but a change of shape (Reshape).
 bool runs_on_host(OpKind kind);
 
-// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
-// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
+/// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
+/// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
 uint64_t macs(const Graph& graph, const Op& op);
 uint64_t macs(const Graph& graph);
 
-// Output length of a window over `in` elements: floor((in + before + after - extent) / stride) + 1, or 0 if
-// the window does not fit. stride >= 1.
+/// Output length of a window over `in` elements: floor((in + before + after - extent) / stride) + 1, or 0 if
+/// the window does not fit. stride >= 1.
 int window_outputs(int in, int before, int after, int extent, int stride);
 
-// TensorFlow's "same" padding of one dimension, {before, after}: the output has ceil(in / stride) elements
-// and an odd amount puts the extra element after (tensorflow/lite/kernels/padding.h).
+/// TensorFlow's "same" padding of one dimension, {before, after}: the output has ceil(in / stride) elements
+/// and an odd amount puts the extra element after (tensorflow/lite/kernels/padding.h).
 std::array<int, 2> same_padding(int in, int extent, int stride);
 
 }  // namespace kaiten

@@ -17,12 +17,10 @@
 
 #include "graph/graph.h"
 #include "graph/rounding.h"
+#include "graph/rounding_style.h"
 
 namespace kaiten {
 
-// Whose answers to reproduce: LiteRT's reference kernels (fully connected layers use Single) or
-// tflite-micro's (Double there too). The option --rounding litert|tflm.
-enum class RoundingStyle : uint8_t { LiteRt, Tflm };
 
 // A real factor m >= 0 as M * 2^(shift - 31).
 struct Multiplier {

@@ -1,10 +1,11 @@
-// TensorFlow Lite and ONNX files to graphs. The formats are a flatbuffer (schema: tflite.fbs beside this
-// file) and a protobuf (onnx.proto); the importers check everything a file could get wrong before anything
-// relies on it:
-// - damaged or inconsistent files throw InputError with one line;
-// - sound files that ask for something Kaiten cannot run give a list of refusals, all of them, each with the
-//   layer, the operator, the limit, the value that broke it and, where there is one, the way out.
-// Memory stays proportional to the file: activations are never allocated here.
+/// @file
+/// TensorFlow Lite and ONNX files to graphs. The formats are a flatbuffer (schema: tflite.fbs beside this
+/// file) and a protobuf (onnx.proto); the importers check everything a file could get wrong before anything
+/// relies on it:
+/// - damaged or inconsistent files throw InputError with one line;
+/// - sound files that ask for something Kaiten cannot run give a list of refusals, all of them, each with the
+///   layer, the operator, the limit, the value that broke it and, where there is one, the way out.
+/// Memory stays proportional to the file: activations are never allocated here.
 #ifndef KAITEN_IMPORT_IMPORT_H
 #define KAITEN_IMPORT_IMPORT_H
 
@@ -20,54 +21,54 @@
 
 namespace kaiten {
 
-// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for
-// memory.
+/// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for
+/// memory.
 constexpr size_t kMaxModelBytes = size_t(1) << 30;
 constexpr int64_t kMaxTensorElements = int64_t(1) << 28;
-constexpr int64_t kMaxActivationBytes = int64_t(1) << 30;  // all activations of a graph together
-constexpr int kMaxWindow = 1 << 14;                        // kernel side, stride, dilation
+constexpr int64_t kMaxActivationBytes = int64_t(1) << 30;  ///< all activations of a graph together
+constexpr int kMaxWindow = 1 << 14;                        ///< kernel side, stride, dilation
 
-// Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
+/// Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
 struct Refusal {
-  std::string layer;    // output tensor's name; "model" for what concerns the whole file
-  std::string op;       // "CONV_2D"; empty for the whole file
-  std::string limit;    // what Kaiten can do: "batch of 1"
-  std::string value;    // what the file asks for: "batch of 4"
-  std::string way_out;  // may be empty
+  std::string layer;    ///< output tensor's name; "model" for what concerns the whole file
+  std::string op;       ///< "CONV_2D"; empty for the whole file
+  std::string limit;    ///< what Kaiten can do: "batch of 1"
+  std::string value;    ///< what the file asks for: "batch of 4"
+  std::string way_out;  ///< may be empty
 
-  // One line: layer 'x' (CONV_2D): limit: ..., found: ... (way out)
+  /// One line: layer 'x' (CONV_2D): limit: ..., found: ... (way out)
   std::string text() const;
 };
 
 struct ImportResult {
-  std::string name;               // of the model, for reports
-  std::optional<Graph> graph;     // present exactly when there are no refusals
-  std::vector<Refusal> refusals;  // in the order of the layers
+  std::string name;               ///< of the model, for reports
+  std::optional<Graph> graph;     ///< present exactly when there are no refusals
+  std::vector<Refusal> refusals;  ///< in the order of the layers
 };
 
-// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws
-// InputError for damaged or inconsistent files.
+/// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws
+/// InputError for damaged or inconsistent files.
 ImportResult import_tflite(std::span<const uint8_t> file, const std::string& name = "model");
 
-// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around
-// float operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised
-// operator it stands for; shape arithmetic is folded, an open batch is 1. What is left in float around the
-// quantised part becomes host operators. Maps are NCHW in the file and NHWC in the graph (graph.h).
+/// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around
+/// float operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised
+/// operator it stands for; shape arithmetic is folded, an open batch is 1. What is left in float around the
+/// quantised part becomes host operators. Maps are NCHW in the file and NHWC in the graph (graph.h).
 struct OnnxOptions {
-  bool float_models = false;  // accept models without any quantised tensor, for tests of host operators
+  bool float_models = false;  ///< accept models without any quantised tensor, for tests of host operators
 };
 ImportResult import_onnx(std::span<const uint8_t> file, const std::string& name = "model",
                          const OnnxOptions& options = {});
 
-// The graph, or InputError with the first refusal and the number of further ones.
+/// The graph, or InputError with the first refusal and the number of further ones.
 Graph require_graph(ImportResult result);
 
-// The bytes of a model file. Throws InputError if it cannot be read, is not a regular file or exceeds
-// kMaxModelBytes.
+/// The bytes of a model file. Throws InputError if it cannot be read, is not a regular file or exceeds
+/// kMaxModelBytes.
 std::vector<uint8_t> read_model_file(const std::filesystem::path& path);
 
-// read_model_file, then import_onnx for names that end in .onnx, import_tflite for others: the name is the
-// file's without its extension. Throws InputError.
+/// read_model_file, then import_onnx for names that end in .onnx, import_tflite for others: the name is the
+/// file's without its extension. Throws InputError.
 ImportResult import_file(const std::filesystem::path& path);
 
 }  // namespace kaiten

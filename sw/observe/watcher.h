@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/values.h"
+#include "observe/comparison.h"
 #include "program/program.h"
-#include "reference/reference.h"
 
 namespace kaiten {
 
@@ -24,29 +25,6 @@ struct WatchedResult {
   int tiles_left = 0;         // after this one
   int rows_left = 0;
   int columns_left = 0;
-};
-
-struct Mismatch {
-  int tensor = kNoTensor;
-  int op = -1;
-  int row = 0;
-  int column = 0;
-  int channel = 0;
-  double expected = 0;  // stored values; of float32 tensors real ones
-  double found = 0;
-  int image = 0;  // of the batch
-};
-
-// How one tensor compares with what was expected.
-struct TensorComparison {
-  int tensor = kNoTensor;
-  int op = -1;
-  std::uint64_t seen = 0;       // elements shown
-  std::uint64_t different = 0;  // of them
-  double largest = 0;           // difference
-  Mismatch first = {};          // by image, row, column, channel; where different > 0
-
-  void add(const Mismatch& m);
 };
 
 class Watcher {
@@ -107,10 +85,6 @@ class Watcher {
   std::span<const Int8Values> expected_;
   std::vector<std::size_t> watched_;  // tensors
 };
-
-// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; behind the tensor the image,
-// but the first.
-std::string to_text(const Mismatch& m, const Graph& graph);
 
 }  // namespace kaiten
 

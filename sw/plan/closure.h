@@ -1,8 +1,9 @@
-// Dependence closures: how many rows of each map a span must keep on chip.
-//
-// Paper: the rows under one output row of the span, walking back (Occam, section III-C). Rolling: rows are
-// made one by one when they are needed, so that a map keeps what its readers' windows cover, and what waits
-// for the slower branch of a residual edge. Both depend on where a span ends, not on where it begins.
+/// @file
+/// Dependence closures: how many rows of each map a span must keep on chip.
+///
+/// Paper: the rows under one output row of the span, walking back (Occam, section III-C). Rolling: rows are
+/// made one by one when they are needed, so that a map keeps what its readers' windows cover, and what waits
+/// for the slower branch of a residual edge. Both depend on where a span ends, not on where it begins.
 #ifndef KAITEN_PLAN_CLOSURE_H
 #define KAITEN_PLAN_CLOSURE_H
 
@@ -15,35 +16,35 @@ namespace kaiten::plan {
 
 enum class Closure : std::uint8_t { kRolling, kPaper };
 
-std::string_view name_of(Closure closure);  // "rolling", "paper"
+std::string_view name_of(Closure closure);  ///< "rolling", "paper"
 
-// A network with what is asked of it again and again.
+/// A network with what is asked of it again and again.
 class Dataflow {
  public:
   explicit Dataflow(const Network& network);
 
   const Network& network() const { return network_; }
   const std::vector<Reader>& readers(int map) const { return readers_[std::size_t(map)]; }
-  // Map `map` is read by layers behind the next one, or by two of them.
+  /// Map `map` is read by layers behind the next one, or by two of them.
   bool fans_out(int map) const { return readers(map).size() > 1; }
-  // Every layer reads the map before it and no other, residual edges apart.
+  /// Every layer reads the map before it and no other, residual edges apart.
   bool is_chain() const { return chain_; }
-  // Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
-  // one.
+  /// Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
+  /// one.
   int residual_lag(int map, int layer) const;
 
  private:
   const Network& network_;
   bool chain_ = true;
   std::vector<std::vector<Reader>> readers_;
-  std::vector<std::vector<int>> lags_;  // per map, per reader; 0 for readers that are not residual
+  std::vector<std::vector<int>> lags_;  ///< per map, per reader; 0 for readers that are not residual
 };
 
-// Rows kept of the maps of spans that end with map `end`, for ever earlier begins.
+/// Rows kept of the maps of spans that end with map `end`, for ever earlier begins.
 class ClosureRows {
  public:
   ClosureRows(const Dataflow& dataflow, Closure closure, int end);
-  // Of the map before the last one asked for: call with end - 1, end - 2, ... in this order.
+  /// Of the map before the last one asked for: call with end - 1, end - 2, ... in this order.
   int rows(int map);
 
  private:
@@ -55,9 +56,9 @@ class ClosureRows {
   const Network& network_;
   Closure closure_;
   int end_;
-  std::vector<std::int64_t> first_;  // paper: first row kept, counted from the end's row 0; by map
-  std::vector<int> kept_;            // by map, from end down
-  std::vector<int> dominator_;       // nearest map behind that every path to the end passes; by map
+  std::vector<std::int64_t> first_;  ///< paper: first row kept, counted from the end's row 0; by map
+  std::vector<int> kept_;            ///< by map, from end down
+  std::vector<int> dominator_;       ///< nearest map behind that every path to the end passes; by map
 };
 
 }  // namespace kaiten::plan

@@ -1,5 +1,6 @@
-// Energy and time of a plan. The parameters are those of energy.json (Occam, section V-B2: DRAM and link 6 pJ
-// a bit, 0.43 pJ an INT8 operation); a file of the same keys may replace them.
+/// @file
+/// Energy and time of a plan. The parameters are those of energy.json (Occam, section V-B2: DRAM and link 6 pJ
+/// a bit, 0.43 pJ an INT8 operation); a file of the same keys may replace them.
 #ifndef KAITEN_PLAN_ENERGY_H
 #define KAITEN_PLAN_ENERGY_H
 
@@ -16,16 +17,16 @@ struct EnergyParameters {
   double link_picojoules_per_byte = 0;
   double compute_picojoules_per_operation = 0;
   double operations_per_mac = 0;
-  double chip_macs_per_cycle = 0;     // of a chip in analytic mode
-  double memory_bytes_per_cycle = 0;  // for the roofline
+  double chip_macs_per_cycle = 0;     ///< of a chip in analytic mode
+  double memory_bytes_per_cycle = 0;  ///< for the roofline
 };
 
 EnergyParameters default_energy();
-// A JSON object with any of the keys; the others keep their values. Throws InputError with file, line and
-// column.
+/// A JSON object with any of the keys; the others keep their values. Throws InputError with file, line and
+/// column.
 EnergyParameters read_energy(std::string_view text, const std::string& file);
 
-// Millijoules an image or batch.
+/// Millijoules an image or batch.
 struct Energy {
   double compute = 0;
   double dram = 0;
@@ -33,11 +34,11 @@ struct Energy {
   double total() const { return compute + dram + link; }
 };
 
-// Bytes that pass between chips when every span has one: each map once, though it is written and read.
+/// Bytes that pass between chips when every span has one: each map once, though it is written and read.
 std::int64_t link_bytes(const Network& network, const Method& method, int batch);
 
-// `chained`: the spans sit on chips of their own, so that what passes between them crosses a link; otherwise,
-// and for image and output, DRAM.
+/// `chained`: the spans sit on chips of their own, so that what passes between them crosses a link; otherwise,
+/// and for image and output, DRAM.
 Energy energy_of(const Network& network, const Method& method, int batch, bool chained,
                  const EnergyParameters& p);
 

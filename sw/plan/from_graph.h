@@ -1,5 +1,6 @@
-// A model as the planner sees it: the layers of a graph without what costs nothing there (reshapes) or does
-// not run on the device (float arithmetic at the ends).
+/// @file
+/// A model as the planner sees it: the layers of a graph without what costs nothing there (reshapes) or does
+/// not run on the device (float arithmetic at the ends).
 #ifndef KAITEN_PLAN_FROM_GRAPH_H
 #define KAITEN_PLAN_FROM_GRAPH_H
 
@@ -8,14 +9,14 @@
 
 namespace kaiten::plan {
 
-// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
-// what has no single image, or no layer.
+/// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
+/// what has no single image, or no layer.
 Network network_of(const Graph& graph);
 
-// Additions behind the layer they add to become residual edges, as the tables write them: fewer maps.
+/// Additions behind the layer they add to become residual edges, as the tables write them: fewer maps.
 Network with_residual_edges(const Network& network);
 
-// The reverse, and each implied projection becomes a convolution: what a machine has to run.
+/// The reverse, and each implied projection becomes a convolution: what a machine has to run.
 Network with_addition_layers(const Network& network);
 
 }  // namespace kaiten::plan

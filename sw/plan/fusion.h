@@ -1,6 +1,7 @@
-// Layer Fusion (Alwani et al., MICRO 2016), as Occam compares with it (section IV): on given spans, the
-// largest square tile of the output whose pyramid of input tiles fits with the weights. Each tile computes
-// its whole pyramid, so that what neighbouring pyramids share is fetched and computed again.
+/// @file
+/// Layer Fusion (Alwani et al., MICRO 2016), as Occam compares with it (section IV): on given spans, the
+/// largest square tile of the output whose pyramid of input tiles fits with the weights. Each tile computes
+/// its whole pyramid, so that what neighbouring pyramids share is fetched and computed again.
 #ifndef KAITEN_PLAN_FUSION_H
 #define KAITEN_PLAN_FUSION_H
 
@@ -8,12 +9,12 @@
 
 namespace kaiten::plan {
 
-// 0 when not even a tile of one pixel fits.
+/// 0 when not even a tile of one pixel fits.
 int largest_tile(const Dataflow& dataflow, const PaperOptions& options, int begin, int end);
 
 struct Pyramids {
-  std::int64_t input_bytes = 0;  // fetched over all tiles
-  std::int64_t macs = 0;         // computed over all tiles
+  std::int64_t input_bytes = 0;  ///< fetched over all tiles
+  std::int64_t macs = 0;         ///< computed over all tiles
 };
 Pyramids pyramids(const Dataflow& dataflow, int begin, int end, int tile);
 

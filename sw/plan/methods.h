@@ -1,4 +1,5 @@
-// What is compared (docs/compiler/planning.md, "Methods"): every method under the same rules of bytes.
+/// @file
+/// What is compared (docs/compiler/planning.md, "Methods"): every method under the same rules of bytes.
 #ifndef KAITEN_PLAN_METHODS_H
 #define KAITEN_PLAN_METHODS_H
 
@@ -14,14 +15,14 @@ enum class MethodKind : std::uint8_t { kOptimal, kPerLayer, kGreedy, kResidual, 
 constexpr MethodKind kMethodKinds[] = {MethodKind::kOptimal,  MethodKind::kPerLayer,    MethodKind::kGreedy,
                                        MethodKind::kResidual, MethodKind::kLayerFusion, MethodKind::kBound};
 
-std::string_view name_of(MethodKind kind);  // as the command line calls it
+std::string_view name_of(MethodKind kind);  ///< as the command line calls it
 std::optional<MethodKind> method_of(std::string_view name);
 
-// Analytic mode. Throws InputError when a layer does not fit alone.
+/// Analytic mode. Throws InputError when a layer does not fit alone.
 Method run_method(MethodKind kind, const Dataflow& dataflow, const PaperOptions& options);
 
-// Cuts that cross no edge but the one of the boundary itself: where residual blocks and modules begin and
-// end.
+/// Cuts that cross no edge but the one of the boundary itself: where residual blocks and modules begin and
+/// end.
 std::vector<bool> clean_cuts(const Dataflow& dataflow);
 
 }  // namespace kaiten::plan

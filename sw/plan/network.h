@@ -1,8 +1,9 @@
-// What the planner knows of a network: layers in execution order and the maps between them, shapes and weight
-// counts only. Map 0 is the image, map m + 1 the output of layer m. Elements are INT8: one byte each.
-//
-// A layer reads its `inputs`; `adds` are residual edges, maps added to its output. Where the shapes of a
-// residual edge differ, a 1x1 projection is implied whose weights nobody counts.
+/// @file
+/// What the planner knows of a network: layers in execution order and the maps between them, shapes and weight
+/// counts only. Map 0 is the image, map m + 1 the output of layer m. Elements are INT8: one byte each.
+///
+/// A layer reads its `inputs`; `adds` are residual edges, maps added to its output. Where the shapes of a
+/// residual edge differ, a 1x1 projection is implied whose weights nobody counts.
 #ifndef KAITEN_PLAN_NETWORK_H
 #define KAITEN_PLAN_NETWORK_H
 
@@ -13,11 +14,11 @@
 
 namespace kaiten::plan {
 
-// Move: changes the place or the number of cells, not their values in a way that matters here (pad, slice,
-// resize of imported models).
+/// Move: changes the place or the number of cells, not their values in a way that matters here (pad, slice,
+/// resize of imported models).
 enum class Op : std::uint8_t { kConv, kDepthwise, kPool, kGlobalPool, kFc, kAdd, kMul, kConcat, kMove };
 
-// "conv", "depthwise", "pool", "global_pool", "fc", "add", "mul", "concat", "move".
+/// "conv", "depthwise", "pool", "global_pool", "fc", "add", "mul", "concat", "move".
 std::string_view name_of(Op op);
 
 struct Map {
@@ -43,21 +44,21 @@ struct Layer {
   int pad_left = 0;
   int pad_right = 0;
   int groups = 1;
-  std::vector<int> inputs;  // maps
-  std::vector<int> adds;    // maps, residual edges
-  int number = 0;           // in the table or model the network was read from
+  std::vector<int> inputs;  ///< maps
+  std::vector<int> adds;    ///< maps, residual edges
+  int number = 0;           ///< in the table or model the network was read from
 
-  // Rows covered by the dilated kernel.
+  /// Rows covered by the dilated kernel.
   int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }
 };
 
 struct Network {
   std::string name;
   std::vector<Layer> layers;
-  std::vector<Map> maps;     // layers + 1
-  std::vector<int> outputs;  // maps whose values the network returns, besides the last one
-  std::string source;        // how it was read: "table", "topology", "model"
-  int head = -1;             // first layer of the classifier; -1: none is named
+  std::vector<Map> maps;     ///< layers + 1
+  std::vector<int> outputs;  ///< maps whose values the network returns, besides the last one
+  std::string source;        ///< how it was read: "table", "topology", "model"
+  int head = -1;             ///< first layer of the classifier; -1: none is named
 
   int layer_count() const { return int(layers.size()); }
   const Map& in(int layer) const { return maps[std::size_t(layers[std::size_t(layer)].inputs.front())]; }
@@ -65,31 +66,31 @@ struct Network {
   std::int64_t weight_elements(int layer) const;
   std::int64_t macs(int layer) const;
   std::int64_t macs() const;
-  // Rows of `map` from one output row of the layer to the next, and the extent of its window in that map:
-  // stride and kernel for the windows; one row and, for projections, the rounded ratio of the heights
-  // otherwise.
+  /// Rows of `map` from one output row of the layer to the next, and the extent of its window in that map:
+  /// stride and kernel for the windows; one row and, for projections, the rounded ratio of the heights
+  /// otherwise.
   int stride_over(int layer, int map) const;
   int extent_over(int layer, int map) const;
   int pad_over(int layer, int map) const;
 };
 
-// Limits that keep every sum of the planner inside 63 bits.
+/// Limits that keep every sum of the planner inside 63 bits.
 constexpr int kMaxLayers = 4096;
 constexpr int kMaxSide = 1 << 20;
-constexpr std::int64_t kMaxElements = std::int64_t(1) << 36;  // of a map or of a layer's weights
+constexpr std::int64_t kMaxElements = std::int64_t(1) << 36;  ///< of a map or of a layer's weights
 constexpr int kMaxBatch = 4096;
 constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;
 
-// The output map of a layer whose inputs are known; `channels` is the number of output channels a conv or fc
-// names. Throws InputError with the reason alone (the reader says where): a kernel larger than the padded
-// map, operands of different shapes, sizes that are not positive or beyond the limits.
+/// The output map of a layer whose inputs are known; `channels` is the number of output channels a conv or fc
+/// names. Throws InputError with the reason alone (the reader says where): a kernel larger than the padded
+/// map, operands of different shapes, sizes that are not positive or beyond the limits.
 Map output_map(const Network& network, const Layer& layer, int channels);
 
-// The network that analytic mode plans: without fully connected layers (what reads one reads its input instead)
-// and without the classifier. Throws InputError when nothing is left.
+/// The network that analytic mode plans: without fully connected layers (what reads one reads its input instead)
+/// and without the classifier. Throws InputError when nothing is left.
 Network without_classifier(const Network& network);
 
-// Every edge from a map to a layer, readers of a map in ascending order.
+/// Every edge from a map to a layer, readers of a map in ascending order.
 struct Reader {
   int layer = 0;
   bool residual = false;

@@ -1,6 +1,7 @@
-// A plan: which layers share the chip. The result of every method, in analytic mode and in target mode, and
-// what a compiler needs to carry it out (docs/compiler/planning.md, "What carries out a plan"). All sizes in bytes, per
-// image unless a batch was asked for.
+/// @file
+/// A plan: which layers share the chip. The result of every method, in analytic mode and in target mode, and
+/// what a compiler needs to carry it out (docs/compiler/planning.md, "What carries out a plan"). All sizes in bytes, per
+/// image unless a batch was asked for.
 #ifndef KAITEN_PLAN_PLAN_H
 #define KAITEN_PLAN_PLAN_H
 
@@ -11,29 +12,29 @@
 
 namespace kaiten::plan {
 
-// What happens to the output of a span.
+/// What happens to the output of a span.
 enum class Boundary : std::uint8_t { kSpilled, kHeld, kOutput };
 
-std::string_view name_of(Boundary boundary);  // "spilled", "held", "output"
+std::string_view name_of(Boundary boundary);  ///< "spilled", "held", "output"
 
-// What a span keeps of a map.
+/// What a span keeps of a map.
 struct KeptRows {
-  int map = 0;   // map 0 is the image, map m + 1 the output of layer m
-  int rows = 0;  // of the map's height, kept circularly
+  int map = 0;   ///< map 0 is the image, map m + 1 the output of layer m
+  int rows = 0;  ///< of the map's height, kept circularly
   std::int64_t bytes = 0;
-  std::string buffer;  // target mode: "SB" or "VB"
+  std::string buffer;  ///< target mode: "SB" or "VB"
 };
 
-// Bytes by kind, as the counters of the machine tell them: payload, or whole words of the bus (hardware
-// mode).
+/// Bytes by kind, as the counters of the machine tell them: payload, or whole words of the bus (hardware
+/// mode).
 struct Bytes {
   std::int64_t weights = 0;
   std::int64_t parameters = 0;
   std::int64_t commands = 0;
   std::int64_t input = 0;
   std::int64_t output = 0;
-  std::int64_t spilled = 0;   // boundaries, written and read
-  std::int64_t residual = 0;  // what crosses boundaries beside their own map, written and read
+  std::int64_t spilled = 0;   ///< boundaries, written and read
+  std::int64_t residual = 0;  ///< what crosses boundaries beside their own map, written and read
 
   std::int64_t total() const { return weights + parameters + commands + input + output + spilled + residual; }
   Bytes& operator+=(const Bytes& b) {
@@ -49,34 +50,34 @@ struct Bytes {
   bool operator==(const Bytes&) const = default;
 };
 
-// What an operator of the model takes (target mode): cycles that are its own by the rule of
-// observe/layer_clock.h, so that those of all layers add up to the method's.
+/// What an operator of the model takes (target mode): cycles that are its own by the rule of
+/// observe/layer_clock.h, so that those of all layers add up to the method's.
 struct LayerWork {
-  int number = 0;  // of the operator
+  int number = 0;  ///< of the operator
   std::string name;
   std::string op;
   int commands = 0;
   std::int64_t cycles = 0;
-  std::string limited_by;  // array, vector, weights, rows, output or commands
+  std::string limited_by;  ///< array, vector, weights, rows, output or commands
   Bytes bytes;
   Bytes bus_bytes;
 };
 
-// A command of the program (target mode).
+/// A command of the program (target mode).
 struct CommandWork {
   std::string_view op;
-  int layer = 0;  // operator
+  int layer = 0;  ///< operator
   int image = 0;
   int first_row = 0;
   int rows = 0;
-  std::int64_t start = 0;  // modelled, from the start of the run
+  std::int64_t start = 0;  ///< modelled, from the start of the run
   std::int64_t complete = 0;
-  std::int64_t cycles = 0;  // in its engine
-  Bytes bytes;              // its own 64 included
+  std::int64_t cycles = 0;  ///< in its engine
+  Bytes bytes;              ///< its own 64 included
   Bytes bus_bytes;
 };
 
-// Busy cycles of the engines by the compiler's model (target mode).
+/// Busy cycles of the engines by the compiler's model (target mode).
 struct Cycles {
   std::int64_t array = 0;
   std::int64_t vector = 0;
@@ -85,37 +86,37 @@ struct Cycles {
 };
 
 struct Span {
-  int first = 0;  // layers, inclusive
+  int first = 0;  ///< layers, inclusive
   int last = 0;
   std::int64_t weights_bytes = 0;
   std::int64_t rows_bytes = 0;
   std::int64_t traffic_bytes = 0;
   Boundary boundary = Boundary::kSpilled;
   std::vector<KeptRows> kept;
-  std::vector<int> layers;  // target mode, where they do not run in the network's order
+  std::vector<int> layers;  ///< target mode, where they do not run in the network's order
   std::int64_t short_bytes =
-      0;                  // analytic mode: missing for one more layer; 0: it would fit, traffic decided
-  bool streamed = false;  // target mode: weights follow each other through the weight buffer
-  Bytes bytes;            // target mode
-  Bytes bus_bytes;        // target mode
-  Cycles cycles;          // target mode
-  int tile = 0;           // Layer Fusion: side of the output tiles
+      0;                  ///< analytic mode: missing for one more layer; 0: it would fit, traffic decided
+  bool streamed = false;  ///< target mode: weights follow each other through the weight buffer
+  Bytes bytes;            ///< target mode
+  Bytes bus_bytes;        ///< target mode
+  Cycles cycles;          ///< target mode
+  int tile = 0;           ///< Layer Fusion: side of the output tiles
 };
 
 struct Method {
-  std::string name;     // as the command line calls it
-  std::string closure;  // "rolling", "paper" or "" where it has none
+  std::string name;     ///< as the command line calls it
+  std::string closure;  ///< "rolling", "paper" or "" where it has none
   std::vector<Span> spans;
-  std::int64_t penalty_bytes = 0;  // residual edges that cuts cross
-  std::int64_t traffic_bytes = 0;  // of the spans, and the penalty
-  Bytes bytes;                     // target mode: of all spans
+  std::int64_t penalty_bytes = 0;  ///< residual edges that cuts cross
+  std::int64_t traffic_bytes = 0;  ///< of the spans, and the penalty
+  Bytes bytes;                     ///< target mode: of all spans
   Bytes bus_bytes;
-  std::vector<LayerWork> layers;      // target mode: that have commands
-  std::vector<CommandWork> commands;  // target mode: of the program, in its order
-  std::int64_t cycles = 0;            // target mode: from start to end, modelled
-  std::int64_t macs = 0;              // with what is computed more than once
-  // Target mode with compression: what compressed bytes stand for and take, and whether the latter is known
-  // or, of some map, expected.
+  std::vector<LayerWork> layers;      ///< target mode: that have commands
+  std::vector<CommandWork> commands;  ///< target mode: of the program, in its order
+  std::int64_t cycles = 0;            ///< target mode: from start to end, modelled
+  std::int64_t macs = 0;              ///< with what is computed more than once
+  /// Target mode with compression: what compressed bytes stand for and take, and whether the latter is known
+  /// or, of some map, expected.
   std::int64_t zvc_raw_bytes = 0;
   std::int64_t zvc_packed_bytes = 0;
   bool exactly_predicted = true;

@@ -1,4 +1,5 @@
-// Which maps and weights cross the memory bus compressed (docs/formats/zvc.md).
+/// @file
+/// Which maps and weights cross the memory bus compressed (docs/formats/zvc.md).
 #ifndef KAITEN_PROGRAM_COMPRESS_MODE_H
 #define KAITEN_PROGRAM_COMPRESS_MODE_H
 
@@ -8,11 +9,11 @@
 
 namespace kaiten {
 
-// kOn: every map that can be, and weights that become smaller; kAuto: what is worthwhile, of maps by
-// expectation.
+/// kOn: every map that can be, and weights that become smaller; kAuto: what is worthwhile, of maps by
+/// expectation.
 enum class Compress : std::uint8_t { kOff, kOn, kAuto };
 
-// Values of every tensor of a graph, image by image; none where nothing is known.
+/// Values of every tensor of a graph, image by image; none where nothing is known.
 using KnownValues = std::span<const std::vector<std::int8_t>>;
 
 }  // namespace kaiten

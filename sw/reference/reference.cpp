@@ -144,19 +144,31 @@ Int8Values arg_max(const Graph& graph, const Op& op, const Int8Values& input) {
   return bytes;
 }
 
+void run_convolution(const Graph& graph, const Op& op, RoundingStyle style, const Int8Values& input,
+                     FftOracle* oracle, Int8Values& output) {
+  const Nhwc in = graph.input_of(op).nhwc();
+  const Nhwc out = graph.output_of(op).nhwc();
+  const ConvParams params = conv_params(graph, op, style);
+  const std::span<const int8_t> weights = weights_of(graph, op);
+  if (oracle != nullptr && oracle->run(op, params, in, input, weights, out, output)) return;
+  if (op.kind == OpKind::Conv2D) {
+    reference::conv2d(params, op.window, in, input, weights, out, output, op.groups);
+  } else {
+    reference::depthwise(params, op.window, in, input, weights, out, output);
+  }
+}
+
+Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
+  std::vector<std::vector<float>> operands;
+  for (size_t i = 0; i < op.inputs.size(); i++) {
+    const std::vector<uint8_t>& data = graph.input_of(op, i).data;
+    operands.push_back(data.empty() ? floats_of(tensors[size_t(op.inputs[i])])
+                                    : floats_of({reinterpret_cast<const int8_t*>(data.data()), data.size()}));
+  }
+  return bytes_of(reference::host_float(graph, op, operands));
+}
+
 }  // namespace
-
-Int8Values bytes_of(std::span<const float> values) {
-  Int8Values bytes(values.size_bytes());
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-std::vector<float> floats_of(std::span<const int8_t> bytes) {
-  std::vector<float> values(bytes.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
 
 void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors,
                   FftOracle* oracle) {
@@ -166,17 +178,9 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
   Int8Values output(graph.output_of(op).bytes());
   switch (op.kind) {
     case OpKind::Conv2D:
-    case OpKind::DepthwiseConv2D: {
-      const ConvParams params = conv_params(graph, op, style);
-      const std::span<const int8_t> weights = weights_of(graph, op);
-      if (oracle != nullptr && oracle->run(op, params, in, input, weights, out, output)) break;
-      if (op.kind == OpKind::Conv2D) {
-        reference::conv2d(params, op.window, in, input, weights, out, output, op.groups);
-      } else {
-        reference::depthwise(params, op.window, in, input, weights, out, output);
-      }
+    case OpKind::DepthwiseConv2D:
+      run_convolution(graph, op, style, input, oracle, output);
       break;
-    }
     case OpKind::FullyConnected:
       reference::fully_connected(conv_params(graph, op, style), 1, input, weights_of(graph, op), output);
       break;
@@ -223,17 +227,9 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
     case OpKind::ToFloat:
       to_float(graph, op, input, output);
       break;
-    case OpKind::HostFloat: {
-      std::vector<std::vector<float>> operands;
-      for (size_t i = 0; i < op.inputs.size(); i++) {
-        const std::vector<uint8_t>& data = graph.input_of(op, i).data;
-        operands.push_back(data.empty()
-                               ? floats_of(tensors[size_t(op.inputs[i])])
-                               : floats_of({reinterpret_cast<const int8_t*>(data.data()), data.size()}));
-      }
-      output = bytes_of(reference::host_float(graph, op, operands));
+    case OpKind::HostFloat:
+      output = run_host_float(graph, op, tensors);
       break;
-    }
     case OpKind::AveragePool:
       reference::average_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;

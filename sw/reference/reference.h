@@ -4,25 +4,17 @@
 #ifndef KAITEN_REFERENCE_REFERENCE_H
 #define KAITEN_REFERENCE_REFERENCE_H
 
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/quantize.h"
+#include "graph/rounding_style.h"
+#include "graph/values.h"
 
 namespace kaiten {
 
 class FftOracle;
-
-// Stored values of an activation, dense NHWC; of a float32, int32 or int64 tensor (host only) its bytes, in
-// the model's order.
-using Int8Values = std::vector<int8_t>;
-
-// Float32 values as bytes and back.
-Int8Values bytes_of(std::span<const float> values);
-std::vector<float> floats_of(std::span<const int8_t> bytes);
 
 // Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under
 // its index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the

@@ -17,7 +17,11 @@
 #include "observe/layer_clock.h"
 #include "observe/row_poison.h"
 #include "observe/trace.h"
+#include "observe/watcher.h"
+#include "program/program.h"
 #include "reference/fft_oracle.h"
+#include "reference/reference.h"
+#include "report/make_report.h"
 #include "sim/sim_device.h"
 
 namespace kaiten {
@@ -232,6 +236,22 @@ struct Session::State {
     if (progress) progress(what);
   }
 
+  std::string title() const { return graph.name + " on " + options.config + ": "; }
+
+  // What the reference makes of the inputs of a run.
+  std::vector<Int8Values> expect(std::span<const Int8Values> inputs) {
+    if (!reference.empty() && std::ranges::equal(inputs, options.calibration))
+      return std::exchange(reference, {});
+    return compute(inputs, [this] { say(title() + "computing the reference"); });
+  }
+
+  void run_once(std::span<const Int8Values> inputs, Watcher* watcher, TraceRecorder* trace,
+                RunResult& result);
+  void measure_speed(double seconds, RunReport& report);
+  void add_packed_sizes(RunReport& report);
+  void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
+  void compare(const Watcher& watcher, std::span<const Int8Values> expected, RunResult& result) const;
+
   Graph graph;
   SessionOptions options;
   std::vector<Int8Values> reference;  // of the calibration, until the first run
@@ -267,103 +287,116 @@ void Session::flip_constant_bit(std::size_t byte, int bit) {
   state_->device->write_memory(address, {&value, 1});
 }
 
-RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
-  State& s = *state_;
-  s.next_run();
-  const std::string title = s.graph.name + " on " + s.options.config + ": ";
-  std::vector<Int8Values> expected;
-  if (options.check) {
-    if (!s.reference.empty() && std::ranges::equal(inputs, s.options.calibration)) {
-      expected = std::exchange(s.reference, {});
-    } else {
-      expected = s.compute(inputs, [&] { s.say(title + "computing the reference"); });
-    }
-  }
-
-  std::optional<Watcher> watcher;
-  if (options.check) watcher.emplace(s.graph, s.program(), expected);
-  std::optional<TraceRecorder> trace;
-  if (options.trace) trace.emplace(s.graph, s.program());
+// Simulates one run and reports what the device counted.
+void Session::State::run_once(std::span<const Int8Values> inputs, Watcher* watcher, TraceRecorder* trace,
+                              RunResult& result) {
   std::optional<RowPoison> poison;
-  if (is_debug(s.options)) {
-    poison.emplace(s.program(), [&](Buffer buffer, int begin, int end) {
-      s.device->spoil(buffer == Buffer::kVb, begin, end);
+  if (is_debug(options)) {
+    poison.emplace(program(), [&](Buffer buffer, int begin, int end) {
+      device->spoil(buffer == Buffer::kVb, begin, end);
     });
   }
-  Observer observer(s.program(), watcher ? &*watcher : nullptr, trace ? &*trace : nullptr,
-                    poison ? &*poison : nullptr);
-  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(s.program().modelled_cycles));
-  s.driver->set_progress([&](std::uint64_t cycles) {
-    s.say(title + std::to_string(cycles) + " cycles, about " +
-          std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
+  Observer observer(program(), watcher, trace, poison ? &*poison : nullptr);
+  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(program().modelled_cycles));
+  driver->set_progress([&](std::uint64_t cycles) {
+    say(title() + std::to_string(cycles) + " cycles, about " +
+        std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
   });
-
-  RunResult result;
-  const double seconds_before = s.device->loop_seconds();
-  const std::uint64_t cycles_before = s.device->loop_cycles();
+  const double seconds_before = device->loop_seconds();
+  const std::uint64_t cycles_before = device->loop_cycles();
   {
-    const Watching watching(*s.device, observer, options.trace || poison.has_value());
-    result.outputs = s.driver->run(inputs);
+    const Watching watching(*device, observer, trace != nullptr || poison.has_value());
+    result.outputs = driver->run(inputs);
   }
-  result.report = make_report(s.graph, s.program(), s.driver->read_counters(), observer.clock().finish());
   RunReport& report = result.report;
-  for (const CompressedMap& map : s.program().compressed) {
+  report = make_report(graph, program(), driver->read_counters(), observer.clock().finish());
+  add_packed_sizes(report);
+  if (std::ranges::equal(inputs, options.calibration)) report.exactly_predicted |= program().sizes_known();
+  if (const std::string difference = bytes_difference(report); !difference.empty())
+    throw DeviceError(difference);
+  report.seconds = device->loop_seconds() - seconds_before;
+  report.loop_cycles = device->loop_cycles() - cycles_before;
+}
+
+// The speed of the simulation alone, without watchers.
+void Session::State::measure_speed(double seconds, RunReport& report) {
+  const double before = device->loop_seconds();
+  const std::uint64_t cycles = device->loop_cycles();
+  while (device->loop_seconds() - before < seconds) {
+    driver->execute();
+    say(title() + "repeating");
+  }
+  report.seconds = device->loop_seconds() - before;
+  report.loop_cycles = device->loop_cycles() - cycles;
+}
+
+// What the compressed maps take in the device's memory.
+void Session::State::add_packed_sizes(RunReport& report) {
+  for (const CompressedMap& map : program().compressed) {
     const MemoryLayout& m = map.layout;
     LayerReport& layer = report.layers[std::size_t(map.op)];
     const std::uint64_t raw = std::uint64_t(m.height) * std::uint64_t(m.width) *
                               std::uint64_t((m.segments - 1) * m.pixel_bytes + m.last_pixel_bytes);
-    const Driver::PackedMap packed = s.driver->read_packed(map);
+    const Driver::PackedMap packed = driver->read_packed(map);
     layer.zvc_raw += raw;
     layer.zvc_packed += packed.bytes;
     layer.zvc_limit += raw / 8 + packed.nonzeros;
   }
-  if (std::ranges::equal(inputs, s.options.calibration))
-    report.exactly_predicted |= s.program().sizes_known();
-  if (const std::string difference = bytes_difference(report); !difference.empty())
-    throw DeviceError(difference);
-  report.seconds = s.device->loop_seconds() - seconds_before;
-  report.loop_cycles = s.device->loop_cycles() - cycles_before;
-  if (options.seconds > 0) {
-    // The speed of the simulation alone: nobody watches.
-    const double before = s.device->loop_seconds();
-    const std::uint64_t cycles = s.device->loop_cycles();
-    while (s.device->loop_seconds() - before < options.seconds) {
-      s.driver->execute();
-      s.say(title + "repeating");
-    }
-    report.seconds = s.device->loop_seconds() - before;
-    report.loop_cycles = s.device->loop_cycles() - cycles;
-  }
-  const std::size_t each = s.graph.outputs.size();
+}
+
+void Session::State::add_outputs(const std::vector<std::string>& labels, RunResult& result) const {
+  const std::size_t each = graph.outputs.size();
   for (std::size_t i = 0; i < result.outputs.size(); i++) {
-    const Tensor& tensor = s.graph.tensors[std::size_t(s.graph.outputs[i % each])];
-    report.outputs.push_back(output_report(tensor, result.outputs[i], options.labels));
-    report.outputs.back().image = int(i / each);
+    const Tensor& tensor = graph.tensors[std::size_t(graph.outputs[i % each])];
+    result.report.outputs.push_back(output_report(tensor, result.outputs[i], labels));
+    result.report.outputs.back().image = int(i / each);
   }
-  if (watcher) {
-    report.checked = watcher->checked();
-    report.difference = watcher->verdict();
-    result.comparisons = watcher->comparisons();
-    for (const LayerInfo& layer : s.program().layers) {
-      const int output = s.graph.ops[std::size_t(layer.op)].output;
-      const auto at = std::find(s.graph.outputs.begin(), s.graph.outputs.end(), output);
-      if (at == s.graph.outputs.end()) continue;
-      TensorComparison compared;
-      for (int image = 0; image < s.options.batch; image++) {
-        const Int8Values& found =
-            result.outputs[std::size_t(image) * each + std::size_t(at - s.graph.outputs.begin())];
-        const Int8Values& wanted =
-            expected[std::size_t(image) * s.graph.tensors.size() + std::size_t(output)];
-        if (layer.on_host) compare_output(s.graph, layer.op, image, found, wanted, compared);
-        if (found != wanted && report.difference.empty())
-          report.difference = "output '" + s.graph.tensors[std::size_t(output)].name + "' differs";
-      }
-      if (layer.on_host) result.comparisons.push_back(compared);
+}
+
+// The verdict: what the watcher saw, and the outputs, those that the host computed element by element.
+void Session::State::compare(const Watcher& watcher, std::span<const Int8Values> expected,
+                             RunResult& result) const {
+  RunReport& report = result.report;
+  report.checked = watcher.checked();
+  report.difference = watcher.verdict();
+  result.comparisons = watcher.comparisons();
+  const std::size_t each = graph.outputs.size();
+  for (const LayerInfo& layer : program().layers) {
+    const int output = graph.ops[std::size_t(layer.op)].output;
+    const auto at = std::find(graph.outputs.begin(), graph.outputs.end(), output);
+    if (at == graph.outputs.end()) continue;
+    TensorComparison compared;
+    for (int image = 0; image < options.batch; image++) {
+      const Int8Values& found =
+          result.outputs[std::size_t(image) * each + std::size_t(at - graph.outputs.begin())];
+      const Int8Values& wanted = expected[std::size_t(image) * graph.tensors.size() + std::size_t(output)];
+      if (layer.on_host) compare_output(graph, layer.op, image, found, wanted, compared);
+      if (found != wanted && report.difference.empty())
+        report.difference = "output '" + graph.tensors[std::size_t(output)].name + "' differs";
     }
-    report.exact = report.difference.empty();
+    if (layer.on_host) result.comparisons.push_back(compared);
   }
+  report.exact = report.difference.empty();
+}
+
+RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
+  State& s = *state_;
+  s.next_run();
+  std::vector<Int8Values> expected;
+  std::optional<Watcher> watcher;
+  if (options.check) {
+    expected = s.expect(inputs);
+    watcher.emplace(s.graph, s.program(), expected);
+  }
+  std::optional<TraceRecorder> trace;
+  if (options.trace) trace.emplace(s.graph, s.program());
+  RunResult result;
+  s.run_once(inputs, watcher ? &*watcher : nullptr, trace ? &*trace : nullptr, result);
+  if (options.seconds > 0) s.measure_speed(options.seconds, result.report);
+  s.add_outputs(options.labels, result);
+  if (watcher) s.compare(*watcher, expected, result);
   if (options.check && s.oracle) {
-    for (const std::string& note : s.oracle->notes()) report.notes.push_back(note);
+    for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);
   }
   if (trace) result.trace = trace->json();
   s.wave->complete = true;

@@ -99,6 +99,12 @@ void AxiReadMonitor::finish(uint64_t cycle) {
 
 void AxiReadMonitor::busy_sample(uint64_t cycle) {
   // R first: a beat may only answer an address taken at an earlier edge.
+  sample_data(cycle);
+  sample_address(cycle);
+  waits_ = ar_waits_ | r_waits_;
+}
+
+void AxiReadMonitor::sample_data(uint64_t cycle) {
   if (*p_.r_valid) {
     const uint8_t id = *p_.r_id;
     if (r_waits_) {
@@ -131,7 +137,9 @@ void AxiReadMonitor::busy_sample(uint64_t cycle) {
     fail(cycle, "R", AxiRule::kValidDropped, 0);
     r_waits_ = false;
   }
+}
 
+void AxiReadMonitor::sample_address(uint64_t cycle) {
   if (*p_.ar_valid) {
     const uint64_t address = p_.ar_addr.get();
     const uint8_t id = *p_.ar_id, len = *p_.ar_len, size = *p_.ar_size, burst = *p_.ar_burst;
@@ -156,7 +164,6 @@ void AxiReadMonitor::busy_sample(uint64_t cycle) {
     fail(cycle, "AR", AxiRule::kValidDropped, 0);
     ar_waits_ = false;
   }
-  waits_ = ar_waits_ | r_waits_;
 }
 
 // ---- AXI4 write
@@ -186,6 +193,13 @@ void AxiWriteMonitor::finish(uint64_t cycle) {
 
 void AxiWriteMonitor::busy_sample(uint64_t cycle) {
   // B first: a response may only answer a burst whose address and last beat were taken at earlier edges.
+  sample_response(cycle);
+  sample_address(cycle);
+  sample_data(cycle);
+  waits_ = aw_waits_ | w_waits_ | b_waits_;
+}
+
+void AxiWriteMonitor::sample_response(uint64_t cycle) {
   if (*p_.b_valid) {
     const uint8_t id = p_.b_id ? *p_.b_id : 0, resp = *p_.b_resp;
     if (b_waits_) {
@@ -206,7 +220,9 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
     fail(cycle, "B", AxiRule::kValidDropped, 0);
     b_waits_ = false;
   }
+}
 
+void AxiWriteMonitor::sample_address(uint64_t cycle) {
   if (*p_.aw_valid) {
     const uint64_t address = p_.aw_addr.get();
     const uint8_t id = *p_.aw_id, len = *p_.aw_len, size = *p_.aw_size, burst = *p_.aw_burst;
@@ -238,7 +254,9 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
     fail(cycle, "AW", AxiRule::kValidDropped, 0);
     aw_waits_ = false;
   }
+}
 
+void AxiWriteMonitor::sample_data(uint64_t cycle) {
   if (*p_.w_valid) {
     const uint64_t strobes = p_.w_strb.get();
     const uint8_t last = *p_.w_last != 0;
@@ -277,7 +295,6 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
     fail(cycle, "W", AxiRule::kValidDropped, 0);
     w_waits_ = false;
   }
-  waits_ = aw_waits_ | w_waits_ | b_waits_;
 }
 
 // ---- AXI4-Lite

@@ -90,6 +90,8 @@ class AxiReadMonitor {
 
  private:
   void busy_sample(uint64_t cycle);
+  void sample_data(uint64_t cycle);
+  void sample_address(uint64_t cycle);
   void fail(uint64_t cycle, const char* channel, AxiRule rule, uint64_t value);
 
   AxiReadPort p_;
@@ -122,6 +124,9 @@ class AxiWriteMonitor {
 
  private:
   void busy_sample(uint64_t cycle);
+  void sample_response(uint64_t cycle);
+  void sample_address(uint64_t cycle);
+  void sample_data(uint64_t cycle);
   void complete();
   void fail(uint64_t cycle, const char* channel, AxiRule rule, uint64_t value);
 

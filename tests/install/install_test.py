@@ -24,6 +24,19 @@ class Install(unittest.TestCase):
                          f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
         self.run_checked(CMAKE, "--build", folder)
 
+    def compile_headers_alone(self, include):
+        """Every public header, and it alone, with nothing but the installed folder: what is installed is what is listed."""
+        with open(os.path.join(ROOT, "sw", "public_headers.txt")) as file:
+            listed = {line.strip() for line in file if line[0].isalpha()}
+        top = os.path.join(include, "kaiten")
+        found = {os.path.relpath(os.path.join(path, name), top) for path, _, names in os.walk(top) for name in names}
+        self.assertEqual(found, listed)
+        compiler = os.environ.get("CXX") or "c++"
+        for header in sorted(listed):
+            done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Werror", f"-I{include}", f"-I{top}", "-x", "c++", "-"],
+                                  input=f"#include <kaiten/{header}>\n", capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, f"{header}:\n{done.stderr[:2000]}")
+
     def test_examples(self):
         with tempfile.TemporaryDirectory() as folder:
             prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
@@ -37,6 +50,7 @@ class Install(unittest.TestCase):
                             text = f.read()
                         for place in (ROOT, BUILD):
                             self.assertNotIn(place + os.sep, text, name)
+            self.compile_headers_alone(os.path.join(prefix, "include"))
             self.build_example("convolve", prefix, build)
             self.assertRegex(self.run_checked(os.path.join(build, "convolve", "convolve")), r"\nrelative difference \S+\n$")
 

@@ -6,6 +6,7 @@
 
 #include "compile/compiler.h"
 #include "observe/layer_clock.h"
+#include "report/make_report.h"
 #include "report/run_report.h"
 #include "report/table.h"
 #include "tests/support/graph_builder.h"

@@ -1,0 +1,42 @@
+/// @file
+/// How what a device computed compares with what was expected, tensor by tensor.
+#ifndef KAITEN_OBSERVE_COMPARISON_H
+#define KAITEN_OBSERVE_COMPARISON_H
+
+#include <cstdint>
+#include <string>
+
+#include "graph/graph.h"
+
+namespace kaiten {
+
+struct Mismatch {
+  int tensor = kNoTensor;
+  int op = -1;
+  int row = 0;
+  int column = 0;
+  int channel = 0;
+  double expected = 0;  ///< stored values; of float32 tensors real ones
+  double found = 0;
+  int image = 0;  ///< of the batch
+};
+
+/// How one tensor compares with what was expected.
+struct TensorComparison {
+  int tensor = kNoTensor;
+  int op = -1;
+  std::uint64_t seen = 0;       ///< elements shown
+  std::uint64_t different = 0;  ///< of them
+  double largest = 0;           ///< difference
+  Mismatch first = {};          ///< by image, row, column, channel; where different > 0
+
+  void add(const Mismatch& m);
+};
+
+/// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; behind the tensor the image,
+/// but the first.
+std::string to_text(const Mismatch& m, const Graph& graph);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_OBSERVE_COMPARISON_H

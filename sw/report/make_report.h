@@ -1,0 +1,30 @@
+// From a program, counters and times to the report of a run.
+#ifndef KAITEN_REPORT_MAKE_REPORT_H
+#define KAITEN_REPORT_MAKE_REPORT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/counters.h"
+#include "graph/graph.h"
+#include "observe/layer_clock.h"
+#include "program/program.h"
+#include "report/run_report.h"
+
+namespace kaiten {
+
+// Fills everything that follows from program, counters and times.
+RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
+                      const std::vector<LayerTime>& times);
+
+// What the device counted otherwise than the compiler predicts, the first kind of bytes as a sentence; empty
+// where nothing.
+std::string bytes_difference(const RunReport& report);
+
+OutputReport output_report(const Tensor& tensor, const std::vector<std::int8_t>& values,
+                           const std::vector<std::string>& labels);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_REPORT_MAKE_REPORT_H
