@@ -15,7 +15,7 @@ module kt_dpe_array
   input  token_t             token_i,
   input  logic [ObAw-1:0]    pixel_i,
   input  logic signed [7:0]  act_i [Taps],
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // without a sum row
   input  logic signed [7:0]  weight_zero_i,  // with the activations; 0 where there is no sum row
   /* verilator lint_on UNUSEDSIGNAL */
   // shadow weights, one row a cycle

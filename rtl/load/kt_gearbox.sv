@@ -98,7 +98,7 @@ module kt_gearbox #(
   // The shifter works inside the clocked process, so that simulation pays for it only when a piece is taken.
   localparam int unsigned ShiftW = $clog2(2 * Window + Lanes);
   localparam int unsigned SpanW  = (Lanes - 1 + 2 * Window) * 8;  // beats behind Window bytes of anything
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // bytes of the last beat that no slice reaches
   logic [Touched*DataW-1:0] beats;
   /* verilator lint_on UNUSEDSIGNAL */
   for (genvar b = 0; b < int'(Touched); b++) begin : gen_beats

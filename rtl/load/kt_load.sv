@@ -223,7 +223,7 @@ module kt_load
 
   load_rows_t    rows_cmd;
   load_weights_t weights_cmd;
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // the places of parameters need some fields
   load_params_t  params_cmd;
   /* verilator lint_on UNUSEDSIGNAL */
   assign rows_cmd    = load_rows_t'(item.body);

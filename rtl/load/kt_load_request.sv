@@ -30,7 +30,7 @@ module kt_load_request
     StRun
   } state_e;
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // requests need some fields
   load_rows_t    rows;
   load_weights_t weights;
   load_params_t  params;

@@ -68,7 +68,7 @@ module kt_load_surface
   logic              keep, ask, pop;
   logic [BytesW-1:0] span;
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // the size surface needs some fields
   load_rows_t rows, kept;
   /* verilator lint_on UNUSEDSIGNAL */
   assign rows = load_rows_t'(cmd_i);

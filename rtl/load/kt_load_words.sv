@@ -17,7 +17,7 @@ module kt_load_words #(
 
   localparam int unsigned Bytes = 1 << NeedW;  // no bounds checks: whole power of two
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // rounded up to a power of two
   logic [Bytes*8-1:0] piece;
   /* verilator lint_on UNUSEDSIGNAL */
   always_comb begin

@@ -130,7 +130,7 @@ module kt_load_zvc
   place_t            place_q;
   logic              fire;
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // segments need some fields
   load_rows_t    rows;
   load_weights_t weights;
   /* verilator lint_on UNUSEDSIGNAL */

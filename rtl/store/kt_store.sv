@@ -81,7 +81,7 @@ module kt_store
     StRun
   } state_e;
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // spare bits are checked by the fetch
   store_t cmd;
   /* verilator lint_on UNUSEDSIGNAL */
   assign cmd = store_t'(cmd_i.body);

@@ -15,7 +15,7 @@ module kt_vector_decode
   output out_cmd_t            out_o
 );
 
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // spare bits are checked by the fetch
   window_t w;
   add_t    a;
   /* verilator lint_on UNUSEDSIGNAL */

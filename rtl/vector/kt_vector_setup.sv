@@ -68,7 +68,7 @@ module kt_vector_setup
   end
 
   logic [9:0]  columns_read;  // of a streamed row
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // the fraction
   logic [16:0] third;         // (kernel_rows + 2) / 3 in its upper bits
   /* verilator lint_on UNUSEDSIGNAL */
   assign columns_read = (last_end < $signed({3'd0, cmd_q.in_width})) ? last_end[9:0] : cmd_q.in_width;

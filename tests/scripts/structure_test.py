@@ -66,6 +66,13 @@ def wrong_arrows(path, text):
     return wrong
 
 
+def waivers_without_reason(text):
+    """Line numbers of waivers of Verilator's lint with no comment beside or above them."""
+    lines = text.split("\n")
+    return [i + 1 for i, line in enumerate(lines) if "verilator lint_off" in line and not re.search(r"\*/\s*// \w", line)
+            and not (i > 0 and lines[i - 1].strip().startswith("//"))]
+
+
 class Structure(unittest.TestCase):
     def test_every_folder_of_the_software_has_a_floor(self):
         for path in tracked("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
@@ -89,6 +96,14 @@ class Structure(unittest.TestCase):
             for name in included(read(path)):
                 if room_of(name) is not None and not name.endswith(".inc.h"):
                     self.assertIn("sw/" + name, there, path)
+
+    def test_every_waiver_of_the_rtl_has_a_reason(self):
+        for path in tracked("rtl/*.sv"):
+            self.assertEqual(waivers_without_reason(read(path)), [], path)
+
+    def test_a_waiver_without_reason_is_found(self):
+        waiver = "/* verilator lint_off UNUSEDSIGNAL */"
+        self.assertEqual(waivers_without_reason(f"{waiver}\nlogic a;\n// why\n{waiver}\nlogic b;\n{waiver}  // why\n"), [1])
 
 
 if __name__ == "__main__":
