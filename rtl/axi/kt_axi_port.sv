@@ -123,7 +123,7 @@ module kt_axi_port
   burst_t           rd_ar[2];
   r_t               rd_r;
   logic             ar_valid, ar_ready, r_valid, r_ready, aw_valid, aw_ready, w_valid, w_ready, b_valid, b_ready;
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // the fetch asks for whole commands
   logic [LaneW-1:0] fetch_rsp_offset;
   logic [LaneW:0]   fetch_rsp_bytes;
   logic             fetch_rsp_last;
