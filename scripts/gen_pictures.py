@@ -19,7 +19,9 @@ def top():
                 "Registers and control above, the memory masters with LOAD and STORE in the middle, the streaming buffers SB and VB "
                 "below them, and under each the engine that reads it: CONV with the array, VECTOR with its lanes.")
     d.frame(20, 56, 920, 570, "kaiten_top")
-    d.text(930, 74, "one clock, gated for each engine; results go to SB, VB and STORE by write mask", "dim", "end", 12)
+    d.text(140, 426, "one clock, gated for each engine", "dim", size=12)
+    d.text(140, 590, "results go to SB, VB and STORE", "dim", size=12)
+    d.text(140, 607, "by the command's write mask", "dim", size=12)
     d.text(140, 22, "AXI4-Lite", "strong")
     d.text(480, 22, "AXI4, 128 to 512 bits", "strong")
     registers = d.box(50, 92, 180, 74, "registers, counters", ["kt_registers"], ["interrupt"])
