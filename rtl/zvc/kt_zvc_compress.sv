@@ -1,6 +1,6 @@
 // Zero-value compression of row segments, a bus beat a cycle: docs/formats/zvc.md gives the format to the byte. A beat of a raw
 // segment is a group; its packed bytes, mask and kept elements, follow those of the group before it without a gap, and
-// the segment is filled up with the zero value to whole beats.
+// the segment is padded with the zero value to whole beats.
 //
 // Four stages, each of which waits for the next one:
 //   mask     compare every element with the zero value
@@ -188,7 +188,7 @@ module kt_zvc_compress #(
   end
 
   // ---- append
-  // rest_q, level_q bytes from lane 0 on, is what has not gone out; closing_q: a segment's end, to be filled up. The group
+  // rest_q, level_q bytes from lane 0 on, is what has not gone out; closing_q: a segment's end, to be padded. The group
   // at hand continues it or, where the rest goes out by itself, begins the next beat:
   //   join   level_q < BeatB   rest and group; what makes a beat full, or ends the segment, goes out
   //   swap   level_q <= BeatB, full or closing: the rest goes out, a group may take its place

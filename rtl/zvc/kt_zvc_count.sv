@@ -1,5 +1,5 @@
-// Length of a packed segment, counted while the raw one is put away: masks and elements that differ from the zero value,
-// before filling up to whole units. Takes a beat a cycle without ever waiting; the length follows two cycles behind the
+// Length of a packed segment, counted while the raw one is buffered: masks and elements that differ from the zero value,
+// before padding to whole units. Takes a beat a cycle without ever waiting; the length follows two cycles after the
 // segment's last beat.
 module kt_zvc_count #(
   parameter int unsigned Lanes  = 16,  // elements of a beat, power of two

@@ -37,7 +37,7 @@ int disasm_command(const Arguments& arguments) {
       "program", po::value(&file)->value_name("FILE"),
       "program of 64-byte commands, or a model (also as first argument)")(
       "config", po::value(&config)->value_name("NAME")->default_value(config),
-      "machine a model is compiled for")(
+      "configuration a model is compiled for")(
       "compress", po::value(&compress)->value_name("auto|on|off")->default_value(compress),
       "of a model, as kaiten run does; auto, which knows nothing of its maps here, weights only")(
       "output", po::value(&output)->value_name("FILE"), "write the program, raw, to a file");

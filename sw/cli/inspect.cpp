@@ -22,7 +22,8 @@ int inspect_command(const Arguments& arguments) {
   po::options_description all("options");
   all.add_options()("help,h", "print this text")("model", po::value(&model)->value_name("FILE"),
                                                  "TensorFlow Lite or ONNX model (also as first argument)")(
-      "config", po::value(&config)->value_name("NAME")->default_value(config), "machine to compile for");
+      "config", po::value(&config)->value_name("NAME")->default_value(config),
+      "configuration to compile for");
   po::positional_options_description positional;
   positional.add("model", 1);
   po::variables_map values;

@@ -50,7 +50,7 @@ Job::Job(po::options_description& all, bool is_tb)
       "random values");
   add_normalisation(all);
   add("config", po::value(&machine_.config)->value_name("NAME")->default_value(machine_.config),
-      ("machine: " + configs).c_str());
+      ("configuration: " + configs).c_str());
   add("latency", po::value(&latency_)->value_name("CYCLES")->default_value(latency_),
       "latency of the memory");
   add("bytes-per-cycle", po::value(&machine_.bytes_per_cycle)->value_name("N"),

@@ -12,7 +12,7 @@ namespace {
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 // What fills the byte at an offset behind the last element: elements keep their places.
-std::uint8_t filling(const ZvcFormat& format, std::size_t offset) {
+std::uint8_t padding(const ZvcFormat& format, std::size_t offset) {
   return std::uint8_t(format.zero >> (8 * (offset % std::size_t(format.element_bytes))));
 }
 
@@ -122,7 +122,7 @@ std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> ra
     std::copy(raw.begin(), raw.end(), memory.begin());
     return 0;
   }
-  for (std::size_t i = zvc_pack(format, raw, memory); i < units * unit; i++) memory[i] = filling(format, i);
+  for (std::size_t i = zvc_pack(format, raw, memory); i < units * unit; i++) memory[i] = padding(format, i);
   return std::uint8_t(units);
 }
 
@@ -145,7 +145,7 @@ void zvc_load(const ZvcFormat& format, std::span<const std::uint8_t> memory, std
                         std::to_string(units));
   }
   for (std::size_t i = used; i < packed.size(); i++) {
-    if (packed[i] != filling(format, i))
+    if (packed[i] != padding(format, i))
       throw CorruptStream("byte " + std::to_string(i) + " behind the last element is not the zero value");
   }
 }

@@ -10,7 +10,7 @@
 ///   value;
 ///             bits at and above m are 0
 ///   elements  those whose bit is set, in order
-/// In memory it is filled up with the zero value to whole units; a segment that would not become fewer units,
+/// In memory it is padded with the zero value to whole units; a segment that would not become fewer units,
 /// or more than 255, stands there raw.
 #ifndef KAITEN_CODEC_ZVC_H
 #define KAITEN_CODEC_ZVC_H
@@ -28,15 +28,15 @@ constexpr std::size_t kMaxZvcUnits = 255;  ///< a byte of the size surface; 0 st
 
 struct ZvcFormat {
   int element_bytes = 1;  ///< 1, 2 or 4
-  int group = 64;         ///< elements under one mask, 1 to kMaxZvcGroup; in the machine a bus beat
-  int unit_bytes = 64;    ///< what packed segments are filled up to, a multiple of element_bytes; a bus beat
+  int group = 64;         ///< elements under one mask, 1 to kMaxZvcGroup; in the accelerator a bus beat
+  int unit_bytes = 64;    ///< what packed segments are padded to, a multiple of element_bytes; a bus beat
   std::uint32_t zero =
       0;  ///< the element left out, its lowest 8 * element_bytes bits: the tensor's zero point
 
   bool operator==(const ZvcFormat&) const = default;
 };
 
-/// The machine's format: bytes, groups and units of one bus beat.
+/// The accelerator's format: bytes, groups and units of one bus beat.
 ZvcFormat machine_format(int bus_bytes, int zero_point);
 
 /// Throws InputError naming the field that is out of its range.
@@ -44,7 +44,7 @@ void require_valid(const ZvcFormat& format);
 
 // Below, `raw` is a whole number of elements and `format` is valid.
 
-/// Bytes of the packed segment before filling up: exactly, and at most for a segment of so many bytes.
+/// Bytes of the packed segment before padding: exactly, and at most for a segment of so many bytes.
 std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8_t> raw);
 std::size_t zvc_max_packed_bytes(const ZvcFormat& format, std::size_t raw_bytes);
 
@@ -57,7 +57,7 @@ std::size_t zvc_pack(const ZvcFormat& format, std::span<const std::uint8_t> raw,
 std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> packed,
                        std::span<std::uint8_t> raw);
 
-/// What the machine's STORE leaves in memory: packed and filled up, or raw. Returns the units, 0 for raw.
+/// What the accelerator's STORE leaves in memory: packed and padded, or raw. Returns the units, 0 for raw.
 /// `memory` is at least as long as `raw`; bytes behind the segment are not touched.
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                        std::span<std::uint8_t> memory);

@@ -27,7 +27,7 @@ struct ZvcGeometry {
   std::size_t memory_bytes() const;
 };
 
-/// As the machine's counters count: packed bytes are masks and elements of packed segments, raw segments, and
+/// As the accelerator's counters count: packed bytes are masks and elements of packed segments, raw segments, and
 /// the surface; bus bytes are whole units of both, and the surface.
 struct ZvcCount {
   std::size_t raw_bytes = 0;

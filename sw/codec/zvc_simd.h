@@ -22,7 +22,7 @@ std::size_t zvc_expand_fast(const ZvcFormat& format, std::span<const std::uint8_
 // The vectors in use: Highway's name of the target ("AVX3_DL", "AVX2", "NEON", ...), or "scalar".
 const char* zvc_target();
 
-// Tests: the i-th of the targets that this machine has, the best first; false when there are no more. -1:
+// Tests: the i-th of the targets that this processor has, the best first; false when there are no more. -1:
 // back to the processor's own.
 bool zvc_choose_target(int i);
 

@@ -40,7 +40,7 @@ class OutOfMemory : public std::runtime_error {
 /// limit.
 class Memory {
  public:
-  /// Without a limit of its own: the machine's physical memory.
+  /// Without a limit of its own: the computer's physical memory.
   explicit Memory(std::uint64_t limit = physical_bytes());
   ~Memory();
   Memory(const Memory&) = delete;

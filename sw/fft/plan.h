@@ -10,7 +10,7 @@
 
 namespace kaiten::fft {
 
-/// How FFTW chooses: by rule, the same in every run, or by timing candidates on this machine.
+/// How FFTW chooses: by rule, the same in every run, or by timing candidates on this computer.
 enum class Effort { Estimate, Measure };
 
 enum class Direction { RealToComplex, ComplexToReal, Forward, Backward };

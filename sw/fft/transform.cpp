@@ -122,7 +122,7 @@ void Transform<T>::forward_rows(const T* image, std::int64_t row_pitch, Complex*
   rows_[kForward].run(const_cast<const Complex*>(in), out);
   for (int p = 0; p < pairs_; p++) {
     Complex* a = transformed + 2 * p * std::int64_t(half_);
-    Complex* b = 2 * p + 1 < height ? a + half_ : in;  // a last row alone: nobody reads what is zero
+    Complex* b = 2 * p + 1 < height ? a + half_ : in;  // a last row alone: zeros are not read
     const Complex* up = out + p;
     a[0] = up->real();
     b[0] = up->imag();

@@ -16,7 +16,7 @@ Network network_of(const Graph& graph);
 /// Additions behind the layer they add to become residual edges, as the tables write them: fewer maps.
 Network with_residual_edges(const Network& network);
 
-/// The reverse, and each implied projection becomes a convolution: what a machine has to run.
+/// The reverse, and each implied projection becomes a convolution: what an accelerator has to run.
 Network with_addition_layers(const Network& network);
 
 }  // namespace kaiten::plan

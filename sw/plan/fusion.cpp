@@ -43,7 +43,7 @@ struct Axis {
   }
 };
 
-// By map, from begin on. A map nobody in the span reads is computed whole, a share of it in each tile.
+// By map, from begin on. A map that no layer of the span reads is computed whole, a share of it in each tile.
 std::vector<Interval> intervals(const Dataflow& dataflow, int begin, int end, const Interval& last,
                                 const Axis& axis) {
   const Network& n = dataflow.network();

@@ -206,7 +206,7 @@ Network without_classifier(const Network& network) {
       n.outputs.push_back(stands_for[std::size_t(map)]);
     }
   }
-  // What nobody reads any more is returned too (a branch that led into the classifier).
+  // What no layer reads any more is returned too (a branch that led into the classifier).
   const auto read = readers(n);
   for (int map = 1; map < n.layer_count(); map++) {
     if (read[std::size_t(map)].empty()) n.outputs.push_back(map);

@@ -3,7 +3,7 @@
 /// counts only. Map 0 is the image, map m + 1 the output of layer m. Elements are INT8: one byte each.
 ///
 /// A layer reads its `inputs`; `adds` are residual edges, maps added to its output. Where the shapes of a
-/// residual edge differ, a 1x1 projection is implied whose weights nobody counts.
+/// residual edge differ, a 1x1 projection is implied whose weights do not count.
 #ifndef KAITEN_PLAN_NETWORK_H
 #define KAITEN_PLAN_NETWORK_H
 

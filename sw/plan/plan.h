@@ -25,7 +25,7 @@ struct KeptRows {
   std::string buffer;  ///< target mode: "SB" or "VB"
 };
 
-/// Bytes by kind, as the counters of the machine tell them: payload, or whole words of the bus (hardware
+/// Bytes by kind, as the counters of the accelerator say: payload, or whole words of the bus (target
 /// mode).
 struct Bytes {
   std::int64_t weights = 0;

@@ -50,7 +50,7 @@ Pipeline replicate_for_chips(std::vector<double> times, int chips) {
     throw InputError("limit: " + std::to_string(int(kMaxChips)) + " chips, found: " + std::to_string(chips));
   }
   std::vector<int> replicas(times.size(), 1);
-  // The slowest stage, the first among equals.
+  // The slowest stage; ties are broken by the first.
   using Entry = std::pair<double, int>;
   std::priority_queue<Entry> slowest;
   for (std::size_t i = 0; i < times.size(); i++) slowest.push({times[i], -int(i)});

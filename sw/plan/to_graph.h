@@ -1,4 +1,4 @@
-// A layer table as a model, so that the compiler can plan it for a machine: the same layers with weights of
+// A layer table as a model, so that the compiler can plan it for a configuration: the same layers with weights of
 // zero and any scales. Additions and implied projections become layers; a pool is a maximum, a global pool a
 // mean.
 #ifndef KAITEN_PLAN_TO_GRAPH_H

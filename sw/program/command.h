@@ -1,4 +1,4 @@
-// Commands of the machine as values: encoding into the 64 bytes that docs/formats/commands.md describes, decoding,
+// Commands of the accelerator as values: encoding into the 64 bytes that docs/formats/commands.md describes, decoding,
 // and one line of text for people. All three walk the generated field list, so none of them can disagree with
 // the hardware's package.
 #ifndef KAITEN_PROGRAM_COMMAND_H

@@ -1,6 +1,6 @@
 /// @file
-/// What the compiler knows of a machine: the capacities that rtl/configs.json gives to a preset and that a
-/// built machine tells in its registers. Units: bytes, rows (WB, VWB: 9 * cp bytes each), addresses of one
+/// What the compiler knows of an accelerator: the capacities that rtl/configs.json gives to a preset and that a
+/// built one tells in its registers. Units: bytes, rows (WB, VWB: 9 * cp bytes each), addresses of one
 /// bank (SB, VB), pixels (OB), words of one channel (ZSB).
 #ifndef KAITEN_PROGRAM_CONFIG_H
 #define KAITEN_PROGRAM_CONFIG_H

@@ -16,7 +16,7 @@ namespace kaiten {
 
 class FftOracle {
  public:
-  // 0 threads: as many as the machine has. With a limit in bytes layers that need more are left to the direct
+  // 0 threads: as many as the computer has. With a limit in bytes layers that need more are left to the direct
   // oracle.
   explicit FftOracle(int threads = 0, std::uint64_t limit = fft::Memory::physical_bytes());
 

@@ -55,7 +55,7 @@ class SimDevice : public Device {
   virtual AxiMemory& memory() = 0;
   // False for a netlist, which shows its ports only: the watchers and spoil() do not work.
   virtual bool watchable() const = 0;
-  // Called for every result from now on; null: nobody looks.
+  // Called for every result from now on; null: not called.
   virtual void watch(ResultWatcher* watcher) = 0;
   virtual void watch_queues(QueueWatcher* watcher) = 0;
   // Changes every byte of SB (or VB) at addresses [first, end) of all banks.
