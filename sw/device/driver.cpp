@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "codec/zvc.h"
+#include "graph/rounding.h"
 #include "reference/reference.h"
 
 namespace kaiten {
