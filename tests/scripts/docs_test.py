@@ -108,6 +108,18 @@ class Documents(unittest.TestCase):
             for page in re.findall(r"\bdocs/[\w/.-]*\w\.(?:md|json)\b", read(path)):
                 self.assertTrue(os.path.exists(os.path.join(ROOT, page)), f"{path} mentions {page}")
 
+    def test_documents_have_the_places_that_scripts_write_to(self):
+        places = []
+        for path in tracked("bench/*.py", "scripts/*.py"):
+            text = read(path)
+            own = re.search(r'^DOCS = "([^"]+)"', text, re.M)
+            for page, marker in re.findall(r'write_between\((DOCS|"[^"]+"), "([^"]+)"', text):
+                places.append((own[1] if page == "DOCS" else page.strip('"'), marker, path))
+        self.assertGreater(len(places), 8)
+        for page, marker, path in places:
+            for end in ("begin", "end"):
+                self.assertEqual(read(page).count(f"<!-- {marker}: {end} -->"), 1, f"{path} writes {marker} into {page}")
+
     def test_files_that_documents_mention_exist(self):
         for path in tracked("*.md"):
             if path in HISTORY:
