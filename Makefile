@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # The front door. Every target does only what is still to be done; `make help` lists them.
 # Settings: PRESET=default|gcc|portable|sanitize|coverage, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
 SHELL := /bin/bash
@@ -48,7 +51,7 @@ check-long: ## the same with the long tests and proofs
 	@scripts/setup.sh --all || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
 
-lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck
+lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck, licences
 	@$(MAKE) --no-print-directory build TARGETS=generated_headers
 	@python3 scripts/lint.py
 	@python3 scripts/lint_software.py --preset $(PRESET) -j $(JOBS)

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Measures the codecs of sw/codec on the same data: ratio, ratio as a share of ZVC's limit w / (w d + 1), GB/s beside memcpy's.
 
 usage: bench/codec.py [--build DIR] [--seconds S] [--docs] [--second-stage | --layouts]

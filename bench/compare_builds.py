@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Whether two builds behave alike: every network of README's table in every configuration, run by both.
 
 usage: bench/compare_builds.py --before DIR [--after DIR] [--networks REGEX] [--configs nano,base]

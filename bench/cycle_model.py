@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Compares the compiler's model of the machine with the RTL: cycles of networks, layers and commands on `base`.
 
 usage: bench/cycle_model.py [--build DIR] [--networks REGEX] [--docs]

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Times convolutions by FFT: pruned transforms of kernels against padded ones, and layers against oneDNN's direct convolution, the
 library's own and SciPy's oaconvolve.
 

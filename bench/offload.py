@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The cDMA paper's six networks in its model of training with activations in the host's memory, beside what it publishes.
 
 usage: bench/offload.py [--build DIR] [--docs]

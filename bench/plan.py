@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Plans the networks of the Occam paper at 3 MiB and compares with what it publishes; measures the planner's speed.
 
 usage: bench/plan.py [--build DIR]

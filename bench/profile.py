@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Says what costs what when the machine is simulated: instructions per simulated cycle, by RTL module.
 
 usage: bench/profile.py [--model MODEL] [--config base] [--lines N]

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """What the benches share: the programs and networks they measure, and what scripts/ has for tables in documents."""
 import json
 import os

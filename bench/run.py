@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Measures every configuration with every network and prints the table of README.
 
 usage: bench/run.py [--build DIR] [--configs nano,base] [--networks REGEX] [--seconds S] [--readme] [--layers]

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Bytes that cross the memory bus on `base`, as the counters of the RTL tell them: the compiler's plan beside the per-layer schedule.
 
 usage: bench/traffic.py [--build DIR] [--docs]

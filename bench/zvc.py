@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Measures compression on the memory path: whole networks with --compress off and on, bytes and cycles, the ratio beside ZVC's limit.
 
 usage: bench/zvc.py [--build DIR] [--docs]

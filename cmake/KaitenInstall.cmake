@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # `cmake --install build --prefix DIR`: the tool, the libraries behind kaiten_run with their headers, and what
 # find_package(kaiten) needs; examples/ builds against that and nothing else.
 include(GNUInstallDirs)

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # kaiten_precompiled(<target> <name> <header> [INCLUDES <folder>...] [DEFINITIONS ...] [OPTIONS ...]) gives a target these
 # options and, with clang, lets it start from the header, compiled once with them for all targets of that name. The target
 # must have the same definitions, and no options beside these that change the language.

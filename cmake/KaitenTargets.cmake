@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # The three kinds of targets everybody writes:
 #   kaiten_library(<folder> SOURCES a.cpp ... [DEPS kaiten_graph ...])       static library kaiten_<folder>
 #   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...] [OPTIMIZE])      GoogleTest program, one ctest per case

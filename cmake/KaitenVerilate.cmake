@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...]
 #                 [WHOLE <file.v>])
 #   fast      clock gates (idle engines cost nothing), no assertions, two-state, everything zero at the start: the simulators

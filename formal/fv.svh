@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Property vocabulary, valid in a scope that has clk_i and rst_ni. Nothing is claimed while in reset.
 //   proof       combinational: no step is lost to sampling, so an invariant is inductive at depth 1
 //   simulation  (Verilator --assert) sampled on the clock

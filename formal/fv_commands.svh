@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
   // Included inside a harness of the scoreboard: which command is handed over and which are taken in this cycle, and the numbers of
   // commands handed over, taken and completed since the start of the run.
   logic       on, push;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Windows of a CONV in map order: sequencer and row reader together, with any command of small counts, any weights, parameters
 // and credits. Loops are counted upwards here, where the blocks count down, once for the windows that are emitted (s) and once

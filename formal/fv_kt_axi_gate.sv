@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The gate before and after a halt, between any masters that keep AXI's rules and a legal memory: what was offered stays
 // offered, every address gets its data and every burst of data its address, and the bus comes to rest: while it is not

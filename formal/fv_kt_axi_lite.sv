@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The AXI4-Lite slave between any master and any register block: answers stay until taken, one answer for each request, never
 // one without; every access to the registers is made once, with the address and data that were taken with it; reads

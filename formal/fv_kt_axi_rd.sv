@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The read master against a free but legal AXI4 memory.
 //   rules       (by induction) AR stable until taken, bursts of 1 to MaxBeats beats inside a page, no more than

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // An address taken from a client, picked at an arbitrary moment, comes out of the port unchanged with the client's ID;
 // a beat taken from the port comes out unchanged at the client of its ID and only there. Client 0 goes first.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The write master against a free but legal AXI4 memory (data may be taken before their address).
 //   rules       (by induction) AW and W stable until taken, bursts of 1 to MaxBeats beats inside a page, never more than

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Command fetch: asks for every command of the program once, in order, never for more than it has room for; hands over
 // every one once, in order, unchanged, with its number; none that is illegal, none from an error on; reports either once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Two consecutive words, picked at an arbitrary moment, leave consecutively and unchanged, in both forms of the FIFO;
 // it holds exactly Depth words, and a word inside is at the output after at most one more cycle. The block RAM never

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // A byte, picked when its beat comes, is in every piece that reaches it, at its distance from the piece's first byte and
 // unchanged, and the next piece is that much nearer to it as was asked for; it leaves in a piece that held it. So pieces

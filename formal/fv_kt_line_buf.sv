@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Line buffer: every tap of every window is the cell that was last read into its column and row, or a pad value; no word
 // read for a cell outside the map is ever seen. One place (column of the ring, row), picked at power-up, is followed

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The requests of a command, whatever the read master's readiness: LoadRows asks for every (row, segment) once, in order,
 // at base + offset + row * row_pitch + segment * segment_pitch, columns * pixel_bytes each, row_bytes for an image; the other two ask once. The

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Rows that LOAD writes: with any command of small counts, every word it writes lies where docs/formats/tensors.md places it, and so in
 // the slot of its own row: word i of row r in bank (i + 3r) mod 9 at address slot + i div 9, i < 9 * size. Slots of the ring follow

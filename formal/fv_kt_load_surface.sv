@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Size surfaces of LOAD, requests, beats and sizes at any pace:
 //   - commands come out in order and unchanged, one that is compressed only when its surface has been asked for, at its

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Compression of LOAD between its requests and its read master, whatever the memory holds: sizes, packed beats and errors are
 // any values, all sides stall freely. The environment keeps the sides' contracts: a command, then its requests; every

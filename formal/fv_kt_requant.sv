@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Requantiser at full widths: the result of one lane, `Lane`, against the definitions of docs/compiler/numerics.md in whole numbers,
 // for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no

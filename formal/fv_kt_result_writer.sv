@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Result writer: results leave in order and unchanged, each once, to all sinks of its command in the same cycle; word g of
 // column c of absolute row r goes to word i = first + c * P + tile * Words + g of the row, that is bank (i + 3 r) mod 9, address

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Row cursor: n rows below the row it was set to, r, it stands in slot (s + n) mod slots of each ring, s the number of r's
 // slot, and its bank offset is 3 (r + n) mod 9. Rings are any of 1 to 8 slots, their sizes, places and the row any.

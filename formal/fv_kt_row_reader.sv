@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The reader of a CONV never asks one bank for two words: for any command, any walk. It rests on P (words of a pixel) not
 // being a multiple of 3; with FV_BUG that assumption is dropped and the proof must fail.

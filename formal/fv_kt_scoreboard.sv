@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Scoreboard: no command starts before its waits hold, commands of a queue start in order with what was handed over, counters
 // are the numbers of done pulses, and a head whose waits hold is offered. One command, picked at an arbitrary moment,

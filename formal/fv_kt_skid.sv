@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Two consecutive words, picked at an arbitrary moment, leave consecutively and unchanged; outputs wait for ready.
 module fv_kt_skid #(

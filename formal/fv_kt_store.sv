@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Bytes and requests of STORE, with every port free to stall:
 //   - a result byte, picked when its pixel is taken, stands in the beat and lane its address says, unchanged; as many

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Compression of STORE, every port free to stall. The environment keeps STORE's side: a command, then its requests, each
 // with exactly the beats it touches.

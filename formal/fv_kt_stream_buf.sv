@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Streaming buffer: a word of array or vector engine, written with its grant, is what a later read of its place returns, and so
 // is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Sum row and one DPE row, connected as in the array: whatever stands in them, the row adds activations times weights less
 // the zero point, and a tap whose weight is the zero point adds nothing. Full widths: a prover cannot multiply, but it can

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Vector engine: its table has two halves. A command's 32 words are written once each, in order, into one half, before its first
 // step (a_order, a_all); in every such cycle no result on its way will be looked up in that half (a_half); and its results are looked

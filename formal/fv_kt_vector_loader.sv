@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Loader of the vector engine: for every load of a command, exactly its words of ZSB and rows of VWB are asked for, each once, in order,
 // at their addresses and with their destinations: in front of the first load the 32 words of its table, if it has one, into

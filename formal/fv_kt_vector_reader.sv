@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Reader of the vector engine with any command: the nine accesses of a request never meet in a bank and name existing banks,
 // a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Slot sequencer of the vector engine behind kt_vector_setup, with any command and any behaviour of reader, loader and
 // result writer:

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Plan of a vector command, any command: ready max(3, stride, pad_left) cycles behind its start and not before; products by the
 // stride and the padding as sums, the slots one below the other in the ring, the other counts by their definitions.

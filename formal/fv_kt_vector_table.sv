@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Table of the vector engine: a result that goes through it comes out three cycles later with every byte replaced by the entry of its
 // value, which is what was last written there; another one passes in its own cycle. One entry of one half, picked at power-up, is watched

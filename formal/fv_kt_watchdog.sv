@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Watchdog: a deadlock is reported exactly when for QuietCycles cycles of the run commands waited, no engine of LOAD, CONV and
 // VECTOR ran or was offered one, the fetch could do nothing and the bus was idle; a timeout exactly when limit_i cycles of

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // A byte of the packed segment, as the format defines it from the raw beat with which it comes in, leaves on its lane of its
 // beat: picked at any moment, any byte of a group or of what fills the segment up. The beats in front of it are counted, so

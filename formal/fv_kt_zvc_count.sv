@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The length of every segment is the definition's: a mask a group and an element wherever it differs from the zero value. It
 // comes once, two cycles behind the segment's last beat, whatever beats follow. Lengths count modulo 2**BytesW.

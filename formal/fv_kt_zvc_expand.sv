@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Arbitrary units: every group that is cut is, byte by byte, what the format's definition reads at that place of the
 // segment, the next one begins where it ends, and it leaves in its turn. The error of a beat is exactly that of the

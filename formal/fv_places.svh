@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
   // Included inside a harness of the vector engine: the sum of two places counted in words of nine banks, and the slot below one
   // in its ring.
   function automatic word_t plus(word_t a, word_t b);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // No program that keeps the rules of docs/hardware/control.md can hang, whatever its length and whenever engines start and
 // complete what they may. This is about the rules, so it has no block inside: the four queues are those of kt_scoreboard as

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // No program that keeps the rules of docs/hardware/control.md can hang, at any queue depth (4 in every check, the machine's 8 in the
 // long one) and for programs of any length: the ranking argument, with the scoreboard itself inside. (queue_program has all

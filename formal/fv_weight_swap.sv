@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Weights of the array, from WB to the rows: every pass is computed with its own weights in every row, whenever its slot comes
 // and whenever commands follow each other. kt_weight_loader and kt_dpe_array together, with the registers of kt_conv between

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Expander into compressor, arbitrary units: a segment that came out without an error is packed again into the units that
 // went in. So there is no corrupt segment that the expander takes for a right one. Each segment gives its number of beats,

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // The combinational core of the ZVC blocks, for every beat, zero value and start lane: the mask is right, the kept elements
 // stand side by side in their order from lane base_i on, and the same settings bring every element back.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 `include "fv.svh"
 // Compressor into expander, any segments, any stalls on all three sides: a beat, picked when it goes in, comes out in its
 // turn and unchanged, and no error is ever raised.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Kaiten: control (registers, command fetch, four queues), DMA (LOAD, STORE, AXI masters), streaming buffers SB and VB,
 // CONV engine (DPE array) and VECTOR engine. docs/hardware/overview.md explains the blocks and how they meet.
 //

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, coverage, generated files. Each
 step is counted.
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """What the tests reach of the RTL of nano: lines and toggled bits of every module, and the functional cover table of
 tests/system/cover.h.
 

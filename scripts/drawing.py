@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Block diagrams and timing diagrams as SVG: boxes, frames, arrows and waves on a grid that the caller lays out. Text stays
 text; colours follow the reader's light or dark scheme. Sizes are SVG units (pixels). Standard library only."""
 from xml.sax.saxutils import escape

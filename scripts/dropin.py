@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Writes the whole design of one configuration as one Verilog-2005 file, for tools that do not read SystemVerilog.
 
 usage: dropin.py [--config C] [--output FILE] [--quiet]    default: nano, build/dropin/kaiten_<config>.v

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Runs the proofs of formal/*.sby, as many at a time as there are cores. formal/README.md explains the jobs.
 
 usage: formal.py [--long] [--force] [--list] [-j N] [BLOCK | BLOCK:TASK ...]

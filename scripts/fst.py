@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Reads the waves that `kaiten run --wave` writes: FST, the format of GTKWave (its description is in the source of libfst), as
 far as Verilator uses it. Standard library only.
 

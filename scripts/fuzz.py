@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Runs the libFuzzer targets of tests/fuzz, built by the preset `sanitize`, from the project's own models and tables and from
 every input that once found something (tests/fuzz/corpus/<target>/).
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Writes what rtl/configs.json says about the configurations: docs/hardware/configurations.md, and the table of README.
 Resources are those that scripts/synth.py recorded in fpga/README.md.
 

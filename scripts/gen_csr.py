@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Makes the register block, its package, the driver's header and the document of the registers from rtl/csr/kaiten.rdl
 (SystemRDL).
 
@@ -221,7 +223,7 @@ def make_sv(regs):
                 writes.append((at, write))
             reads.append((at, value))
 
-    out = [f"// {MADE} See docs/formats/registers.md.",
+    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.",
            "//",
            "// One access at a time: req_i for a cycle, the answer (rdata_o, error_o) stands in the next one and stays until the",
            "// following access. Nothing is evaluated in a cycle without an access, except events and pulses.",
@@ -302,7 +304,7 @@ def own_enumerations(regs):
 
 
 def make_package(regs):
-    out = [f"// {MADE} See docs/formats/registers.md.", "package kt_csr_pkg;", ""]
+    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "package kt_csr_pkg;", ""]
     for field, enum in own_enumerations(regs):
         about = f"Field {field.path}"
         if field.encode:
@@ -319,7 +321,7 @@ def make_package(regs):
 # --- C++
 
 def make_header(regs):
-    out = [f"// {MADE} See docs/formats/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
+    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
            "// Bits of a register", "struct Field {", "  std::uint32_t offset;", "  int low;", "  int bits;",
            "  constexpr std::uint32_t mask() const {",
            "    return (bits == 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << bits) - 1) << low;", "  }",

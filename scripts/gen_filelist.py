@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Writes the files by which other projects take the design in, from what lies in rtl/: rtl/kaiten.f (for -F, which takes
 names relative to the file), kaiten.core (FuseSoC) and Bender.yml. Sources are listed each after those it uses: packages,
 then modules from the leaves up.
@@ -41,7 +43,7 @@ def version():
 
 
 def file_list(files):
-    return f"// {GENERATED}\n" + "".join(f"{os.path.relpath(path, 'rtl')}\n" for path in files)
+    return "\n".join([*tools.spdx("//"), "", f"// {GENERATED}", ""]) + "".join(f"{os.path.relpath(path, 'rtl')}\n" for path in files)
 
 
 def fusesoc(files):
@@ -50,7 +52,9 @@ def fusesoc(files):
     names = ", ".join(nano)
     parameters = "".join(f"  {name}: {{datatype: int, default: {value}, paramtype: vlogparam}}\n"
                          for name, value in nano.items())
-    return f"""CAPI=2:
+    header = "\n".join(["CAPI=2:", *tools.spdx("#")])
+    return f"""{header}
+
 # {GENERATED}
 name: ::kaiten:{version()}
 description: {DESCRIPTION}
@@ -76,7 +80,10 @@ parameters:
 
 
 def bender(files):
-    return f"""# {GENERATED}
+    header = "\n".join(tools.spdx("#"))
+    return f"""{header}
+
+# {GENERATED}
 package:
   name: kaiten
   description: {DESCRIPTION}

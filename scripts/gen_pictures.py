@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of the documents, docs/pictures/*.svg: block diagrams laid out here, timing diagrams from the waves in
 docs/data/waves. tests/scripts/pictures_test.py checks their names against the RTL.
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Lints what is not RTL: shellcheck on every shell script, clang-format on every C++ source that is not generated, clang-tidy
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lints what is not RTL: a licence for every file (REUSE), shellcheck on every shell script, clang-format on every C++ source that is not generated, clang-tidy
 with .clang-tidy on tb/ and sw/.
 
 usage: lint_software.py [--preset P] [--force] [-j N] [FILE ...]      with files: clang-tidy on these only
@@ -146,6 +148,7 @@ def main():
     if not args.files:
         files = sources()
         cpp = [f for f in files if f.endswith((".cpp", ".h")) and not lint.generated(f)]
+        simple(results, "reuse", tools.find_or_skip("reuse"), ["--root", tools.ROOT, "lint", "--lines"])
         simple(results, "shellcheck", tools.find_or_skip("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
         simple(results, "clang-format", tools.find_or_skip("clang-format"), ["--dry-run", "-Werror", *cpp])
     program = clang_tidy()

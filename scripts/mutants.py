@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Would the tests notice? Puts small faults into every module of nano, and counts how many of them whole programs on the
 simulated machine find. (scripts/mutate.py asks the same of the proofs.)
 

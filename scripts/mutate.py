@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Are the proofs strong enough? Breaks a proved block in many small ways and counts how many of them its proof finds.
 
 usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK][@MODULE] ...

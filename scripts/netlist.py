@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Maps one module to an FPGA family and writes what came out as plain Verilog, the family's cells replaced by their simulation
 models: for simulating a mapped netlist beside its RTL.
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Installs distribution packages through apt-get and pinned tools of PyPI into a virtual environment (KAITEN_VENV, default .venv).
 # After it nothing needs the network.
 # usage: scripts/setup.sh [--all] [--check]

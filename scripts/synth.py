@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Maps the design to an FPGA family with yosys and compares what each block takes with the budget in fpga/budget.json.
 
 usage: synth.py [--target T ...] [--config C] [--force] [--update]

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Where the tools of `make setup` are, and how scripts call them. Standard library only."""
 import fcntl
 import glob
@@ -217,6 +219,13 @@ def write(path, text):
     with open(path + ".tmp", "w") as f:
         f.write(text)
     os.replace(path + ".tmp", path)
+
+
+# REUSE-IgnoreStart
+def spdx(comment):
+    """The lines of the licence header, in comments of this kind, that a generated file begins with."""
+    return [f"{comment} SPDX-FileCopyrightText: the Kaiten authors", f"{comment} SPDX-License-Identifier: Apache-2.0"]
+# REUSE-IgnoreEnd
 
 
 def between(document, name, text):

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Two Verilators, one machine: builds the tool with the distribution's Verilator too, and runs networks on both. Outputs, cycles and
 every counter must be the same.
 

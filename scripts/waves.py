@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The waves of the timing diagrams, docs/data/waves/*.json: WaveJSON whose values are those of a run of the RTL. Each file says
 which run, from which cycle on and which nets; this script samples them from the FST of `kaiten run --wave`.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Everything a program needs that loads models and runs them on the simulated accelerator; examples/ shows
 /// how.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Assertions of the debug models: what the blocks promise each other, bound to them so that rtl/ stays free of it. A failing
 // one ends the simulation. The proofs (formal/) show the same of single blocks for all inputs; here the neighbours are real.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a second stage behind ZVC would save on the int8 maps of a model: the non-zeros of a row segment coded
 // in blocks of so many, by the width of the largest, by the width of their differences, or by bit planes.
 // Counts bits, codes nothing; docs/software/compression.md has the results.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Times pruned transforms against padded ones, and convolutional layers of every method against each other
 // and oneDNN. One JSON object a line for bench/fft.py. What is compared takes turns, and the shortest time of
 // each counts: on a shared machine the rest is other people's.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // oneDNN's direct convolution in float32, where the build found the library (Debian: libdnnl-dev).
 #ifndef KAITEN_BENCH_FFT_ONEDNN_H
 #define KAITEN_BENCH_FFT_ONEDNN_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Loads a model, runs it on the simulated accelerator and prints the best classes.
 #include <kaiten/kaiten.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A convolution of eight volumes to eight, directly and by FFT of patches: how long each takes, and how far apart they are.
 #include <kaiten/fft/convolution.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ECP5's multiplier as yosys's mapping uses it: no registers, operands from the fabric, signed or not. yosys has no simulation
 // model of it. Behaviour: Lattice FPGA-TN-02205, "ECP5 and ECP5-5G sysDSP Usage Guide".
 module MULT18X18D (

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kaiten-generate: writes a quantised network of random weights as a TensorFlow Lite file and says how alive
 // its activations are under the image that `kaiten run` takes with the same seed.
 #include <boost/program_options.hpp>

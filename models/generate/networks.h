@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The networks the generator knows, by the tables of the papers that define them: batch normalisation folded,
 // ReLU fused, "same" padding as TensorFlow has it, and without local response normalisation and dropout.
 #ifndef KAITEN_MODELS_GENERATE_NETWORKS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Builds a quantised network of random weights layer by layer, as a TensorFlow Lite file. Every layer is
 // calibrated when it is added, as batch normalisation and a quantiser do for a trained one: the sums of the
 // reference executor on a random image choose bias and scale of each output channel, so that about half of

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How alive the activations of a network are.
 #ifndef KAITEN_MODELS_GENERATE_STATISTICS_H
 #define KAITEN_MODELS_GENERATE_STATISTICS_H

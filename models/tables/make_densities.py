@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Writes sw/offload/densities.json: how dense the activations of the cDMA paper's six networks are, layer by layer.
 
 usage: models/tables/make_densities.py [--check]     --check: compare only, exit code 1 where the file differs

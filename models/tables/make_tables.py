@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Writes the layer tables of this folder, from the figures of the papers that define the networks.
 
 usage: models/tables/make_tables.py [--check]     --check: compare only, exit code 1 where a file differs

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // CONV engine: sequencer, line buffer, weight buffer (WB), DPE array with OB, requantiser with ZSB, alignment.
 // Reads SB by nine bank requests (words two cycles after the registered request); results go to a kt_result_writer outside.
 // Everything waits in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the

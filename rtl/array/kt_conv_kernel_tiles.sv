@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Passes of a tile: the kernel tiles (row, column) and, fastest, the input passes of each. The reader is ahead of the
 // windows, so reader and sequencer have one of these each.
 //

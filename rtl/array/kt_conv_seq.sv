@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; both decisions are made
 // here, in order, and everything behind is a pipeline of fixed latency without a stall input.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Kp DPE rows in a chain with their output buffers. Row k works k cycles after row 0; the control token of each row is
 // one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the activations.
 module kt_dpe_array

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Requantisation parameters of the Kp lanes. ZSB holds one channel per word; a new tile's parameters are read one lane
 // a cycle in step with the wave of its first result pixel, so each lane changes exactly between two tiles and one
 // single-ported memory is enough. Tiles must start at least Kp slots apart for that: ready_o sees to it. (Weight loads

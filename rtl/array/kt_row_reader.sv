@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank addresses
 // of each read.
 // Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2), nine groups of

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Sum row of the array, for weights with a zero point: - zero * sum(activations), which the products with the stored weights
 // lack, the same for every output channel. It goes down the rows beside the activations and enters each like one more product.
 //

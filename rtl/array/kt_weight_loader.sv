@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Weight loader: streams WB rows into the shadow registers of the array, row k of a tile k cycles after row 0.
 // Swap and load travel down the array at the same speed, so the only order that matters is at row 0:
 //   a load starts after the swap of the tile before it was issued (its shadow is then free when the data arrive),

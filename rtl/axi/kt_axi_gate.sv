@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Between the AXI masters and the port: on a halt the bus comes to rest by itself, whatever the design behind is doing, so
 // that a reset can cut off masters and engines in the middle of anything (kt_control).
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AXI4-Lite slave in front of a register block that takes one access in a cycle and answers in the next one.
 //
 // Address, write address and write data are taken into a register each, in any order; the access is made when what it

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AXI4 as the bus masters and their port use it: channels are structs, handshakes stand beside them.
 //
 // Every burst is INCR, of beats as wide as the bus; only the port knows burst type, size and ID. Structs that carry data

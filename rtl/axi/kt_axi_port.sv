@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The machine's AXI4 port: two read masters behind an arbiter (command fetch, LOAD), a write master (STORE), and the gate
 // that brings the bus to rest before a soft reset.
 //

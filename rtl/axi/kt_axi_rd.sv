@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AXI4 read master: turns requests (byte address, byte count) into bursts and returns one stream of bus beats.
 //
 // Requests are answered in order. Their bursts are issued as early as the bound on outstanding bursts allows, so that

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // One AXI4 read port for two read masters: client 0 (command fetch, ID 0) and client 1 (LOAD, ID 1).
 //
 // AR: client 0 goes first. It cannot starve client 1, because it asks only for what the command queues have room for.

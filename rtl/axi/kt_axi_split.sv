@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Cuts requests (byte address, byte count) into AXI4 bursts: full-width beats, inside one 4 KiB page, at most MaxBeats
 // each. The address channels of kt_axi_rd and kt_axi_wr.
 //

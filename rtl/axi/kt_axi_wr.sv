@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AXI4 write master: requests (byte address, byte count) and a stream of bus beats in, bursts out.
 //
 // Client contract

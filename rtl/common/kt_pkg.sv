@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Types and helpers shared by all blocks: positions in words, rings of rows, requests to the banks of a streaming buffer,
 // requantisation parameters, where results go.
 package kt_pkg;

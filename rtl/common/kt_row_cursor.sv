@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The row of a map that is written next, where both SB and VB keep it: its slot in each ring, and its bank offset. A
 // cursor is set to a row and goes down one row at a time; a ring's first slot follows its last one.
 module kt_row_cursor

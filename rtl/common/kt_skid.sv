@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Skid buffer: a stream register whose valid, data and ready all come from flip-flops, at one word a cycle.
 // Invariant: the second register is full only while the first one is, and then in_ready_o is low.
 module kt_skid #(

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command fetch: reads the program in order through a kt_axi_rd, checks each command and hands it to the scoreboard.
 //
 // Invariants

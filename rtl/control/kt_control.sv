@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Control: runs a program. Command fetch -> four queues with completion counters -> engines; watchdog; error stop; reset.
 //
 // A run

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What control, registers and counters share: names of queues and errors, settings and status of a run, counted events.
 package kt_control_pkg;
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Clock of an engine: runs while the engine may change state, that is from the first sign of work (wake_i: a command is
 // offered, one of its memories is written) until Linger cycles after its last command is complete. Saves power where clock
 // gates are real, and two thirds of the work of simulating an idle engine.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Scoreboard: four queues, a completion counter for each, and the start of commands whose waits hold.
 //
 //   command --> memory of the queues --> head of each queue --> engine --> done

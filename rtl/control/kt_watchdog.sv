@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Watchdog: finds a program that cannot go on, and a machine that does not.
 //
 //   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR command is

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Performance counters: number and order are those of the regfile `counters` in kaiten.rdl.
 //
 // They are 0 at the start of a run, count while it lasts and keep their values until the next start. Reading the low word

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Registers: AXI4-Lite, the generated register block kt_csr, the performance counters, and the wires to the design.
 // Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/formats/registers.md.
 module kt_registers

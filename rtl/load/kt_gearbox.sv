@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // From bus beats to pieces of any length: takes the next bytes of a request, as many as asked for, into a register.
 //
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.

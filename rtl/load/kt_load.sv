@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // LOAD engine: rows into SB and VB, weights into WB and VWB, parameters into the two ZSBs.
 //
 //   command --> kt_load_request --> read master --> kt_gearbox --> output register --> kt_load_words --> memories

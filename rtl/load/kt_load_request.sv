@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Read requests of LOAD commands: one for each (row, segment) of LoadRows, one for every other command.
 // A command is taken when the one before it has been asked for, so requests run ahead of the data.
 module kt_load_request

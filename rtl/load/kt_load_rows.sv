@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most) or, where they are short, of several
 // pixels. The outputs with `need` belong to the current piece; step_i moves on to the next one and leaves the bank
 // requests of this one at the outputs. Positions count in words, see the package.

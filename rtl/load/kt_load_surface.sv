@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Size surfaces of compressed LoadRows commands: reads them ahead of the segments, and gives one byte after the other.
 //
 // Commands pass through. One with `zvc` is kept until its surface has been asked for; the surface of the next such

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The loops of LoadWeights: pass, row of the pass that exists in memory. A row is one piece; what kt_load_words needs to
 // spread it comes with it.
 module kt_load_weights

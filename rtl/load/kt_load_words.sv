@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Behind the gearbox's register: the bytes of a piece as words of CP bytes, `fill` where memory holds none.
 // The first `full` words take CP bytes each, those behind them `bytes` each, one after the other. Of the piece only the
 // bytes of the stream are used, 0 <= first + i < need; see kt_gearbox.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compression between LOAD and its read master (docs/formats/zvc.md): requests for segments become requests for what they take in
 // memory, and packed beats become the beats an uncompressed read would give.
 //

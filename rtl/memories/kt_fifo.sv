@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // First-word fall-through FIFO that holds exactly Depth words, one of them in its output register.
 //
 // Two forms, chosen by elaboration:

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory with one write port and one registered read port: the only form that maps to block RAM on every FPGA family
 // (no reset, no byte enables, separate read enable). The output holds its word while rd_en_i is low. Reading a word in
 // the cycle that writes it gives the old value.

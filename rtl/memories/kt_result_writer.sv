@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Output FIFO and writer of one engine: a result pixel of a tile (Words words of CP channels) per cycle into any subset of
 // SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for everything in
 // flight and the engine needs no stall.

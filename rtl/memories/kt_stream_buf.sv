@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each.
 // Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. The enabled accesses of one request name different banks.
 // Reading: the words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar).

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Requantiser: Lanes independent lanes, four stages, one result a lane and cycle (docs/formats/requantisation.md).
 // With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits:
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // STORE engine: results of the array or the vector engine, packed into bus beats, to memory.
 //
 // Loops: tile of the feeding command (a segment in memory), row, column; one write request for each (segment, row).

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compression between STORE and its write master: requests with their beats in, the same requests out, packed where that
 // takes fewer beats (docs/formats/zvc.md). Behind the last request of a command comes its size surface.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Vector engine: commands Window (depthwise convolution, maximum, average) and Add (sum, difference, product) on 3 * Cp lanes. Reads VB through nine
 // taps (words in the cycle after the registered request), results go to a kt_result_writer outside, VWB and ZSB are in here.
 // Everything waits in the sequencer; a step issued in slot t:

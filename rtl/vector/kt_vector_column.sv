@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // One column of the window: three cells a lane, their weights, and what they add up to (or their maximum).
 //   window   the column is taken from the line buffer, or filled where it lies outside the map
 //   product  three products a lane, one cycle later; the sum is registered

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Fields of the two VECTOR commands: what to compute, and where the results go.
 module kt_vector_decode
   import kt_cmd_pkg::*;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Line buffer of the vector engine: a ring of four columns, each three rows x three groups x Cp channels (word
 // 3 * row + group). Cells outside the map and rows that the kernel does not have are replaced when they enter, so neither
 // costs a read.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Fills the shadow registers with the weights and parameters of a tile while the tile before computes:
 //   depthwise  3 * Cp ZSB words, one a lane, for every tile; kernel_columns VWB rows too if its windows are streamed
 //   maximum    one ZSB word for all lanes, once a command

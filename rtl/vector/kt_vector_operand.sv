@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operands of an addition (two to four), a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d << 20) through
 // rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then
 // h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d is kept and

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ZSB word of an average: params + rows_outside * kernel_columns + columns_outside, where the last two are the rows and
 // columns of the window that lie outside the map. Two registered stages.
 module kt_vector_outside

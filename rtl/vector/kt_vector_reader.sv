@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank addresses
 // of each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of the line
 // buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.

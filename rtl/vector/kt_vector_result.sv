@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The lanes of the vector engine behind the window: accumulator or maximum, requantiser, and its parameters: shadow
 // registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result and
 // goes to all lanes.

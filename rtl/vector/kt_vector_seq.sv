@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Slot sequencer of the vector engine, the only place where anything waits. A slot may take one read and may emit one
 // step; both decisions are made here, in order, and everything behind is a pipeline of fixed latency.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Holds the next command and prepares its plan while the one before still runs: products by the stride and by the
 // padding as repeated sums, the slots of the first four rows one a cycle. Ready after max(3, stride, pad_left) cycles.
 module kt_vector_setup

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Table of 256 bytes behind the requantiser: Cp copies, one channel group of a result a cycle. A result that goes through
 // it takes three cycles, and leaves three cycles later; the sequencer keeps their distance, and that of what follows them.
 // Two tables, so that the next command's is filled while one is in use. A word holds eight entries; entry number of a value:

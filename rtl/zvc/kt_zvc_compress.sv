@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Zero-value compression of row segments, a bus beat a cycle: docs/formats/zvc.md gives the format to the byte. A beat of a raw
 // segment is a group; its packed bytes, mask and kept elements, follow those of the group before it without a gap, and
 // the segment is padded with the zero value to whole beats.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Expands packed row segments, a bus beat a cycle: the inverse of kt_zvc_compress for every segment that it can make, and an
 // error for every other. docs/formats/zvc.md gives the format to the byte.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Which elements of a raw beat are kept: those of the segment that differ from the zero value.
 module kt_zvc_mask #(
   parameter int unsigned Lanes  = 16,

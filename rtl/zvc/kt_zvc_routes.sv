@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Settings of the switches that move the marked lanes of a beat side by side (kt_zvc_switches), and how many there are.
 //
 // Marked lane i goes to lane (base_i + marked lanes below i) mod Lanes. Stage s has Lanes / 2 switches; the one of lanes l

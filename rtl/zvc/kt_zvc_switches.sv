@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A network of two-by-two switches over the lanes of a beat, set by kt_zvc_routes. Upwards through the stages it moves the
 // marked lanes side by side (Scatter = 0); downwards, with the same settings, it moves them back (Scatter = 1). It only
 // ever permutes the lanes, so nothing is lost whatever the settings are, and one direction undoes the other.

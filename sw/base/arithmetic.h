@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Integer division as hardware sizes need it.
 #ifndef KAITEN_BASE_ARITHMETIC_H
 #define KAITEN_BASE_ARITHMETIC_H

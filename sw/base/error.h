@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// The two typed exceptions of Kaiten's boundaries. Everything that is wrong with what the user gave (a model
 /// file, an input file, a command line) is an InputError and ends the tool with exit code 2; everything the

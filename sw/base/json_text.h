@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // JSON whose values remember where they stand, so that a table with a mistake can be told its line and
 // column. RFC 8259; objects keep the order of their members, names occur once.
 #ifndef KAITEN_BASE_JSON_TEXT_H

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Writes the short hash of the checked-out commit as a C++ string; "+" marks local changes, no git: "unknown".
 set(text "unknown")
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE hash RESULT_VARIABLE rc

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The demo network (models/demo), part of the program so that it runs anywhere.
 #ifndef KAITEN_CLI_DEMO_H
 #define KAITEN_CLI_DEMO_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Files of the tool. Output appears under its name only when it is complete.
 #ifndef KAITEN_CLI_FILES_H
 #define KAITEN_CLI_FILES_H

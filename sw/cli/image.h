@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Images as model inputs: PNG, PGM (P5) and PPM (P6), eight bits a channel.
 #ifndef KAITEN_CLI_IMAGE_H
 #define KAITEN_CLI_IMAGE_H

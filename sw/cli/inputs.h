@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Inputs of a run: from a file in the model's own type and layout, from an image, random, or of the demo.
 #ifndef KAITEN_CLI_INPUTS_H
 #define KAITEN_CLI_INPUTS_H

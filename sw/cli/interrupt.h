@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Ctrl-C. The first one asks: long work calls check_interrupt() often, which throws, so that files and
 // terminal are put in order on the way out. A second one ends the program at once.
 #ifndef KAITEN_CLI_INTERRUPT_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `run` and `compare` have in common: the options that name model, inputs and machine, and the session
 // they make.
 #ifndef KAITEN_CLI_JOB_H

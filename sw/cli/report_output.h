@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Where a command's report goes: a page and JSON into files where they are wanted, text to standard output, or JSON alone.
 #ifndef KAITEN_CLI_REPORT_OUTPUT_H
 #define KAITEN_CLI_REPORT_OUTPUT_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Models and layer tables that the tool is asked about.
 #ifndef KAITEN_CLI_SOURCE_H
 #define KAITEN_CLI_SOURCE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The terminal: its width, and a line of progress on standard error that appears only on a terminal, only
 // after two seconds, and is gone afterwards.
 #ifndef KAITEN_CLI_TERMINAL_H

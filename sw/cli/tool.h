@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The command-line tool: what `kaiten` and `tb` do, with everything that differs between them in their main
 // files. Exit codes: 0 done (and exact), 1 the result differs from the reference, 2 the input or the command
 // line is at fault, 3 the hardware reported an error or a limit inside the tool was hit, 130 interrupted.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// One interface for all lossless codecs of blocks of bytes: ZVC, RLE as in the cDMA paper, zlib, lz4, zstd. A
 /// codec packs one block on its own; the length of the block is known to both sides. Codecs are immutable: one

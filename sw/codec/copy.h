@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Compressed copies of whole buffers, in the spirit of the cDMA paper's cudaMemcpyCompressed (section V-E): a
 /// copy that packs or expands on its way and tells the packed size. At once, or queued: then the caller goes

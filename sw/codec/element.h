@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Elements of 8, 16 or 32 bits in bytes, little-endian as the processor is.
 #ifndef KAITEN_CODEC_ELEMENT_H
 #define KAITEN_CODEC_ELEMENT_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What an expander throws when its input cannot have come out of the packer. The message is one line: where
 /// (the row, where there are rows), and what disagrees.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Codecs of other houses behind the interface, at the levels their own tools use when not told otherwise:
 // zlib 6, lz4 as fast as it is, zstd 3. They are here to compare with.
 #ifndef KAITEN_CODEC_LIBRARIES_H

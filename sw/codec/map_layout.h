@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The three orders of a four-dimensional map in memory that frameworks use (cDMA paper, section II-C): N
 // images, C channels, H rows, W columns, the last letter being what lies side by side.
 #ifndef KAITEN_CODEC_MAP_LAYOUT_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// How small and how fast a codec makes a map.
 #ifndef KAITEN_CODEC_MEASURE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Run-length encoding, the simplest of the cDMA paper's three (section V-A): runs of the zero value are
 // counted, runs of other elements are copied. A run starts with one byte: bit 7 set for a run of zero values,
 // the lowest 7 bits its length less 1; a run of others is followed by its elements.

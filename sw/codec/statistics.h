@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What no codec of a kind can beat, from the elements of a map alone.
 #ifndef KAITEN_CODEC_STATISTICS_H

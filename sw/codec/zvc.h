@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Zero-value compression of one row segment (Rhu et al., "Compressing DMA Engine", section V): a mask says
 /// which elements differ from the zero value, and those follow unchanged. docs/formats/zvc.md gives the format to the

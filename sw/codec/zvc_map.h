@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// A whole map in memory, compressed row segment by row segment: every segment keeps the place it has raw, and
 /// a surface of one byte per segment, [row][segment], says how many units each occupies (0: raw). So any row

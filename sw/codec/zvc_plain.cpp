@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // zvc_simd.h in builds without Highway.
 #include "codec/zvc_simd.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // This file is compiled once for every kind of vector (hwy/foreach_target.h includes it again).
 #include "codec/zvc_simd.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The fast form of zvc.h: the same bytes and the same refusals, whole groups at a time in vectors (Google
 // Highway chooses the widest the processor has when the program runs). Formats whose groups are not whole
 // blocks of 16 bytes and 8 elements, and builds without Highway, take the loops of zvc.cpp.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compilation in two steps, for callers that compile one graph several times: lowering depends on the graph, the
 // configuration, and the options `rounding` and `compress` alone.
 #ifndef KAITEN_COMPILE_COMPILE_LOWERING_H

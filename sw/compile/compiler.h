@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The compiler: graph and configuration to program. The operators are cut into spans whose rows are interleaved on chip
 // (spans.h), the spans get their addresses (place.h) and their commands an order (emit.h); of several plans the one that
 // moves fewest bytes is taken, among equals the fastest by the model of the queues.

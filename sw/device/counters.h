@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What a device counted in a run.
 #ifndef KAITEN_DEVICE_COUNTERS_H

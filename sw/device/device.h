@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A Kaiten as the driver sees it: registers, memory that both sides reach, an interrupt. The only place that
 // knows whether the hardware is simulated (sw/sim/sim_device.h) or mapped into memory. Addresses are bytes;
 // registers have 32 bits and the addresses of docs/formats/registers.md. Errors of the device itself are DeviceError.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The driver: puts a program and its inputs into the memory of a device, runs it, fetches outputs and
 // counters. What the device reports as an error becomes a DeviceError that names cause, command and layer;
 // the device is reset by then and works again.

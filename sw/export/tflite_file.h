@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A TensorFlow Lite model file, field by field, and its bytes: for programs and tests that make models.
 // Nothing is checked: tests of refusals write nonsense.
 #ifndef KAITEN_EXPORT_TFLITE_FILE_H

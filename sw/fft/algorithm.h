@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the methods of a convolutional layer have in common; inside this library only.
 #ifndef KAITEN_FFT_ALGORITHM_H
 #define KAITEN_FFT_ALGORITHM_H

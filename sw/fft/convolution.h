@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Convolutional layers on many images and kernels, as ZNNi (Zlateski, Lee, Seung 2016) has them on CPUs,
 /// section IV: direct, and by FFT in a data-parallel and a task-parallel form; and one of our own, by FFT of

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Direct correlation of many images with many kernels, the sums in vector registers.
 #ifndef KAITEN_FFT_DIRECT_H
 #define KAITEN_FFT_DIRECT_H

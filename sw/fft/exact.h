@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Correlations of integers by Fourier transform, rounded to the exact sums: an oracle for convolutions that
 /// shares nothing with loops over multiply-accumulates. docs/software/fft.md derives the bound on the error; where it

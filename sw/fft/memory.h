@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Where all arrays of this library come from: aligned memory that is counted, so that a layer's need can be
 /// stated in advance (layer.h), compared with what was really allocated, and refused with the number of bytes

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The layer by FFT of overlapping patches. The images are cut into patches of one transform's size that
 // overlap by the kernel's size less one; to the kernels they are images of one larger batch, so each kernel
 // is transformed at a small size and meets all patches. Work across planes is done column by column, some

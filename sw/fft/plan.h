@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Batches of one-dimensional FFTW transforms, planned once and kept: the planner takes its time and is not
 /// thread-safe, executing a plan is. Plans serve any arrays whose addresses are multiples of kPlanAlignment.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Pooling layers for networks that slide over a volume (ZNNi, section V). Plain maximum pooling leaves one
 /// result for p x p x p positions of the network; max-pooling fragments keep all of them, as p^3 times as many

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Products of spectra: inner products over channels, bin by bin, as complex numbers image * conj(kernel),
 // which is the spectrum of the correlation. T: float or double.
 #ifndef KAITEN_FFT_PRODUCTS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Extents of images, and the lengths that FFTW transforms cheaply.
 #ifndef KAITEN_FFT_SIZE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Pruned Fourier transforms of real images and kernels that are small beside the transform, in two and three
 /// dimensions, after ZNNi (Zlateski, Lee, Seung 2016), section III: one-dimensional transforms along one axis

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The machine's vector registers as plain arithmetic types. For files compiled for the machine
 // (CMakeLists.txt).
 #ifndef KAITEN_FFT_VECTORS_H

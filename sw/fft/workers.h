@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// A fixed number of threads that share the tasks of a loop.
 #ifndef KAITEN_FFT_WORKERS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX's additions and products of quantised tensors as integers. The frameworks compute them step by step in
 // float32; the vector engine adds scaled integers and requantises the sum once. Each step of the float chain
 // rounds in its own way, so that the two may differ where the exact result lies next to a tie. There are

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// The graph: what every importer produces and what the compiler and the reference executor read. Plain
 /// values, no pointers: tensors and operators are named by their index.

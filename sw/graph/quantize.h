@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // From real scales to the integer parameters the hardware and the reference executor share, and the rounding
 // rules of the requantiser. Source of every formula: docs/compiler/numerics.md and the TensorFlow Lite reference
 // kernels it was measured against (kernels/internal/common.h, kernels/kernel_util.cc, reference/integer_ops).
@@ -20,7 +23,6 @@
 #include "graph/rounding_style.h"
 
 namespace kaiten {
-
 
 // A real factor m >= 0 as M * 2^(shift - 31).
 struct Multiplier {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Whose rounding the arithmetic follows (docs/compiler/numerics.md).
 #ifndef KAITEN_GRAPH_ROUNDING_STYLE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Values of tensors, as the graph stores them (graph/graph.h).
 #ifndef KAITEN_GRAPH_VALUES_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Channel shuffles as models write them: a map is reshaped so that its channels have dimensions of their own,
 // these are transposed, and the result is reshaped to a map again.
 #ifndef KAITEN_IMPORT_CHANNEL_SHUFFLE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// TensorFlow Lite and ONNX files to graphs. The formats are a flatbuffer (schema: tflite.fbs beside this
 /// file) and a protobuf (onnx.proto); the importers check everything a file could get wrong before anything

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Names of layers: the name of the output tensor, which several layers of a file may share.
 #ifndef KAITEN_IMPORT_LAYER_NAMES_H
 #define KAITEN_IMPORT_LAYER_NAMES_H

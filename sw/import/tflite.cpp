@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The TensorFlow Lite importer: see import.h for what it promises.
 //
 // Order of checks: file size and identifier, flatbuffers verifier (all offsets inside the file), then per

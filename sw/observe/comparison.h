@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// How what a device computed compares with what was expected, tensor by tensor.
 #ifndef KAITEN_OBSERVE_COMPARISON_H

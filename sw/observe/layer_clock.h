@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Whose cycles they are. Array and vector engine work on neighbouring layers at the same time, so a cycle
 // belongs
 // - while the array takes windows: to the layer of the CONV command that completes next,

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Destroys the rows of SB and VB that are dead by the program's plan, and before a run all of them, in a
 // simulated device: whoever reads a row too late, or before it was written, gets wrong values even where the
 // right ones still lie there, and the watcher sees it.

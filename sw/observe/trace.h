@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A run as a timeline, in the JSON of Chrome's trace viewer, which Perfetto (ui.perfetto.dev) opens: a track
 // for each queue with a slice for every command, a track beside it that says what the queue waited for,
 // counters of the engines. One cycle is one microsecond of the viewer.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The watcher compares every result of the machine with the reference, where it leaves the array or the
 // vector engine, tensor by tensor. Whoever executes a program (the simulated device, the model of the machine
 // in the tests) shows it every result word with its command and the counters that run down to zero; the

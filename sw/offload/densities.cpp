@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "offload/densities.h"
 
 #include "base/json_text.h"
@@ -5,7 +8,6 @@
 namespace kaiten::offload {
 
 namespace {
-
 
 constexpr const char* kKnown =
 #include "densities_json.inc"

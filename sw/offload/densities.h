@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How dense the output of each layer of a network is, by name. The tool carries values for the six networks
 // of the cDMA paper: they are this project's own, made by models/tables/make_densities.py, which says how,
 // because the paper prints those of single layers as bars only.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Training with activations kept in the host's memory, as the cDMA paper models it (Rhu et al., sections III,
 // VI, VII; the policy is vDNN's, which offloads every map). Forward, while a layer is computed, the map it
 // reads goes out over the link; the next layer starts when both are done. Backward, while a layer's gradients

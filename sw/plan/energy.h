@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Energy and time of a plan. The parameters are those of energy.json (Occam, section V-B2: DRAM and link 6 pJ
 /// a bit, 0.43 pJ an INT8 operation); a file of the same keys may replace them.

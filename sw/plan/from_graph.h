@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// A model as the planner sees it: the layers of a graph without what costs nothing there (reshapes) or does
 /// not run on the device (float arithmetic at the ends).

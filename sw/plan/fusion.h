@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Layer Fusion (Alwani et al., MICRO 2016), as Occam compares with it (section IV): on given spans, the
 /// largest square tile of the output whose pyramid of input tiles fits with the weights. Each tile computes

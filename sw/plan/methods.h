@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What is compared (docs/compiler/planning.md, "Methods"): every method under the same rules of bytes.
 #ifndef KAITEN_PLAN_METHODS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What the planner knows of a network: layers in execution order and the maps between them, shapes and weight
 /// counts only. Map 0 is the image, map m + 1 the output of layer m. Elements are INT8: one byte each.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Analytic mode: one capacity, weights resident, the cost of a span what it reads and writes (Occam, section
 /// III-D; docs/compiler/planning.md, "Analytic mode"). The partition of least traffic comes out of dynamic programming over

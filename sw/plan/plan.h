@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// A plan: which layers share the chip. The result of every method, in analytic mode and in target mode, and
 /// what a compiler needs to carry it out (docs/compiler/planning.md, "What carries out a plan"). All sizes in bytes, per

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Staggered asynchronous pipelines (Occam, section III-E): spans are stages on chips of their own; a slow
 /// stage is replicated, and image i goes to replica i mod r of it. Times are in any unit, all in the same.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Layer tables: the JSON of Kaiten's own (docs/compiler/planning.md, "Layer tables") and the topology CSV of SCALE-Sim
 /// (https://scale-sim-project.github.io/: name, input height and width, filter height and width, channels,

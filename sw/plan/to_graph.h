@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A layer table as a model, so that the compiler can plan it for a configuration: the same layers with weights of
 // zero and any scales. Additions and implied projections become layers; a pool is a maximum, a global pool a
 // mean.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Beats of the bus that commands cost: each request of a LOAD or STORE touches the words of the bus in which
 // its bytes lie.
 #ifndef KAITEN_PROGRAM_BUS_BEATS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Which channels of a tensor stand in the bytes of a pixel.
 #ifndef KAITEN_PROGRAM_CHANNEL_SPAN_H
 #define KAITEN_PROGRAM_CHANNEL_SPAN_H

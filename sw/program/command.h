@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Commands of the accelerator as values: encoding into the 64 bytes that docs/formats/commands.md describes, decoding,
 // and one line of text for people. All three walk the generated field list, so none of them can disagree with
 // the hardware's package.

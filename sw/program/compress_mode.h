@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// Which maps and weights cross the memory bus compressed (docs/formats/zvc.md).
 #ifndef KAITEN_PROGRAM_COMPRESS_MODE_H

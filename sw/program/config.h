@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What the compiler knows of an accelerator: the capacities that rtl/configs.json gives to a preset and that a
 /// built one tells in its registers. Units: bytes, rows (WB, VWB: 9 * cp bytes each), addresses of one

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A program: what the compiler makes of a graph for one configuration and the driver loads into a device.
 #ifndef KAITEN_PROGRAM_PROGRAM_H
 #define KAITEN_PROGRAM_PROGRAM_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // When rows of SB and VB are dead, by the program's own plan: test benches destroy them then (observe/row_poison.h).
 #ifndef KAITEN_PROGRAM_ROW_DEATH_H
 #define KAITEN_PROGRAM_ROW_DEATH_H

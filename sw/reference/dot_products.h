@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // All dot products of some lines of numbers with some kernels of the same length: what a convolution spends
 // its time on. Written so that the compiler keeps blocks of sums in vector registers.
 #ifndef KAITEN_REFERENCE_DOT_PRODUCTS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The second oracle for convolutions: their sums by pruned FFT in float64 instead of multiply-accumulates,
 // rounded to the exact integers (fft/exact.h). Requantisation is the first oracle's.
 #ifndef KAITEN_REFERENCE_FFT_ORACLE_H

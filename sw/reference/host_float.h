@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Float32 arithmetic that a model keeps around its quantised part, run on the host: ONNX's operators of the
 // same names, on tensors in the model's own order, in float32 with double sums. No framework's bits are
 // promised here: onnxruntime's order of additions is its own.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The operators in integer loops, one function each, on dense NHWC int8 tensors. They follow
 // docs/compiler/numerics.md to the letter and share nothing with the hardware but the integer parameters of
 // graph/quantize.h.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The integer reference executor: the oracle every other way of running a graph is compared with. It is
 // written for being right first (kernels.h); only the dot products of convolutions (dot_products.h) are
 // written for speed: some 10 GMAC/s where the processor has wide vectors.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `kaiten compress` tells of one file, or of the activations and weights of a model: the ratio of every
 // codec in every layout, beside what zero-value compression and codes of single elements can reach at best.
 #ifndef KAITEN_REPORT_COMPRESS_REPORT_H

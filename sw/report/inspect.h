@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `kaiten inspect MODEL` prints: one line per layer of a model that can run, every reason of one that
 // cannot.
 #ifndef KAITEN_REPORT_INSPECT_H

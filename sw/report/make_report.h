@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // From a program, counters and times to the report of a run.
 #ifndef KAITEN_REPORT_MAKE_REPORT_H
 #define KAITEN_REPORT_MAKE_REPORT_H

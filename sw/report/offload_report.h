@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `kaiten offload` tells: what each policy sends over the link and how long a training step takes with
 // it, and layer by layer what travels and what stalls.
 #ifndef KAITEN_REPORT_OFFLOAD_REPORT_H

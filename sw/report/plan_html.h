@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A page for `kaiten plan --html`: the partition drawn over the network, traffic over capacity, roofline and
 // energy of all methods. One file of HTML with drawings in SVG; nothing is fetched from anywhere.
 #ifndef KAITEN_REPORT_PLAN_HTML_H

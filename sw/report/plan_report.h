@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `kaiten plan` tells: for people a table of the spans of the best plan and a comparison of the methods,
 // for programs JSON with the keys of the interface (docs/compiler/planning.md lists them).
 #ifndef KAITEN_REPORT_PLAN_REPORT_H

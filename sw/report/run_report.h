@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// What a run was like, as text for people and as the JSON that other tools read (its keys do not change).
 #ifndef KAITEN_REPORT_RUN_REPORT_H

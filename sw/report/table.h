@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Tables for people: columns of text, aligned, two spaces apart. On a narrow terminal the columns that matter
 // least go first, then names lose their beginnings; piped output is always complete.
 #ifndef KAITEN_REPORT_TABLE_H

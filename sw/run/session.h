@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// @file
 /// A model on the simulated accelerator in a few lines: compile it, run it, compare every tensor with the
 /// reference, report.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AXI4 slave memory for the simulation loop: one read port, one write port, one flat array of bytes.
 //
 // Use, once a cycle of the Verilated model:

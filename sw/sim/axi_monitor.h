@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Protocol monitors for AXI4 read, AXI4 write and AXI4-Lite ports: cheap enough to stay on in every run.
 //
 // Call sample(cycle) once a cycle when all signals have settled, right before the rising edge (before

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Pointers to the signals of one AXI port of a Verilated model. The memory, the monitors and their tests see
 // ports only through these structs, so they work with every model, every data width and without Verilator's
 // headers.

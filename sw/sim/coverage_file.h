@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a verilated model has counted (lines reached, bits that changed), for scripts/coverage.py. Only models of KIND
 // coverage count; without KAITEN_COVER=folder nothing is written.
 #ifndef KAITEN_SIM_COVERAGE_FILE_H

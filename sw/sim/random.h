@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Small fast generator (xorshift64*) for stalls in the simulation loop; seeded, the same on every platform.
 #ifndef KAITEN_SIM_RANDOM_H
 #define KAITEN_SIM_RANDOM_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The Verilated Kaiten as a Device: one model of rtl/kaiten_top.sv per configuration, an AXI4 memory with timing, protocol
 // monitors on every port in every run, and a watcher that sees every result the engines deliver.
 #ifndef KAITEN_SIM_SIM_DEVICE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // SimDevice around one Verilated class. Included once per model by sim_model.cpp.
 #ifndef KAITEN_SIM_SIM_MODEL_H
 #define KAITEN_SIM_SIM_MODEL_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A compiled program as a method of a plan: its spans, layers and commands with their bytes and modelled cycles.
 #ifndef KAITEN_TARGET_PLAN_PROGRAM_METHOD_H
 #define KAITEN_TARGET_PLAN_PROGRAM_METHOD_H

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """`kaiten` and `tb` from outside: exit codes of docs and --help, errors of one line, whole files or none, Ctrl-C."""
 import json
 import os

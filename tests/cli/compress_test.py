@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """`kaiten compress` from outside: the keys of the interface, ratios known beforehand, the page, errors of one line."""
 import json
 import math

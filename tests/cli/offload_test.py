@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """`kaiten offload` from outside: keys, the shape of the paper's results, files, errors of one line."""
 import json
 import os

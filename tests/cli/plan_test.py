@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """`kaiten plan` from outside: the keys of the interface, the checkpoints, files, errors of one line."""
 import json
 import os

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the programs share: where they are, how they are run, files of a test, what a refusal looks like.
 
 KAITEN_BUILD names the build folder (default: build)."""

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The timing diagrams of the documents: their waves are those of the RTL, and the reader of FST finds what it should."""
 import glob
 import json

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Arbitrary commands on the simulated hardware: a run ends, well or with an error, within the watchdog's time, keeps the rules
 // of the bus (the monitors throw otherwise), and the device works afterwards. The input is a list of changes to a sound
 // program: two bytes of position, one of value.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command words: what decodes is printed, and encodes to the same bytes again.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // PNG, PGM and PPM files: an image of the size it says, or InputError.
 #include <cstdint>
 

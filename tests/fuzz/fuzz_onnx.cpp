@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX files: a graph, refusals, or InputError; never anything else.
 #include "tests/fuzz/models.h"
 

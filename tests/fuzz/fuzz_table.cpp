@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layer tables, JSON and SCALE-Sim CSV: a network or InputError.
 #include <cstdint>
 #include <string_view>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ZVC: any bytes as a packed segment give a segment that packs to the same bytes again, or CorruptStream; any bytes as a raw
 // segment come back whole. The fast functions agree with the plain ones.
 #include <algorithm>

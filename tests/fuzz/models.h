@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What is done with any model that a fuzzer made: import, and where that succeeds for a small one, everything after it.
 #ifndef KAITEN_TESTS_FUZZ_MODELS_H
 #define KAITEN_TESTS_FUZZ_MODELS_H

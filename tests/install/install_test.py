@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Installs the build into a temporary folder, builds examples/ against that alone and runs it.
 
 KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX and CXXFLAGS the compiler of the build."""

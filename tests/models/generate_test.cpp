@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Generated networks: files the importer takes, of the size the papers give, with activations that are alive
 // also under an image that was not calibrated with.
 #include <gtest/gtest.h>

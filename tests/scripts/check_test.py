@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Counting of `make check`, stamps, and the order in which lint reads packages."""
 import argparse
 import contextlib

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Reading Verilator's counts, waiving by name, and that what is not reached fails."""
 import contextlib
 import io

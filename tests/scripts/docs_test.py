@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The documents: every link leads somewhere, every document, file and module that is mentioned exists."""
 import os
 import re

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The proof runner's reading of jobs: directives, planted bugs, the house form."""
 import os
 import sys

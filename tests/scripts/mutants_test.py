@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the machine: where one is, what is recorded of them."""
 import os
 import sys

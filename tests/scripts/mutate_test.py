@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The mutation run: which task a block stands for, which sources a mutant may touch, what --check calls worse than recorded."""
 import os
 import sys

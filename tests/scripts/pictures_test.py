@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """The pictures of the documents: their names are those of the RTL, and the top level shows every block of kaiten_top."""
 import glob
 import os

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """scripts/setup.sh in a machine of paper: what it would install for building, what for checking, and what happens without."""
 import os
 import stat

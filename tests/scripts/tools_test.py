@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
 """What scripts share: preparing yosys once, however many ask at the same time; time limits; tables with a column written by hand."""
 import os
 import signal

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Damaged copies of model files.
 #ifndef KAITEN_TESTS_SUPPORT_BYTE_FLIPS_H
 #define KAITEN_TESTS_SUPPORT_BYTE_FLIPS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // CMSIS-NN's conformance cases (docs/third_party_models.md): a JSON file each, with the macros and arrays of the suite's
 // C headers.
 #ifndef KAITEN_TESTS_SUPPORT_CMSIS_NN_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The scales behind multipliers. A conformance suite publishes the integers (multiplier, shift) that its
 // framework made of float32 scales; a model file holds the scales. A multiplier has 31 bits and a scale 24,
 // so an arbitrary set of multipliers of one layer has no scales; one that came from scales has them, and here

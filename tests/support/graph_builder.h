@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Graphs for tests, layer by layer, with random weights and with scales chosen so that outputs use their
 // whole range. Every function returns the tensor it made.
 #ifndef KAITEN_TESTS_SUPPORT_GRAPH_BUILDER_H

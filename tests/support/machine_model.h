@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A model of the machine in plain loops: it decodes the 64-byte commands of a program and executes them on
 // byte arrays, one command at a time, in a random order that the queues and the wait counts allow. Written
 // from docs/hardware and docs/formats alone: it shares nothing with the compiler but the decoder of commands.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A verilated model with its context: random initial state and random `x` drawn from a seed, so that bits left without
 // a reset are different in every run. tick() is one clock cycle of a top with `clk_i`; inputs set before it are seen by
 // its rising edge, outputs read after it are those of the next cycle.

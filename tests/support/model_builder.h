@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Builds TensorFlow Lite model files in memory, for tests: layer by layer with chosen or random quantisation,
 // weights and biases, or field by field for files that must be refused.
 //

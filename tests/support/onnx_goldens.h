@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The recorded outputs of ONNX networks (docs/third_party_models.md): onnxruntime's answers without graph optimisation, in
 // float32, and with it, on integers; and how far an exact integer machine may be from them.
 #ifndef KAITEN_TESTS_SUPPORT_ONNX_GOLDENS_H

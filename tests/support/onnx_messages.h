@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Protobuf files of ONNX, for tests: models and tensors.
 #ifndef KAITEN_TESTS_SUPPORT_ONNX_MESSAGES_H
 #define KAITEN_TESTS_SUPPORT_ONNX_MESSAGES_H

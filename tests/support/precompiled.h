@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What nearly every test includes, compiled once for all of them (cmake/KaitenPrecompiled.cmake). Tests include what they
 // use all the same.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A graph as pruning leaves it: some of its weights are zero.
 #ifndef KAITEN_TESTS_SUPPORT_PRUNE_H
 #define KAITEN_TESTS_SUPPORT_PRUNE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The seed of randomised tests: KAITEN_SEED if set (decimal or 0x...), else a fixed default, so that a plain run repeats
 // itself. Printed once per program, so that a failure can be repeated from its log.
 #ifndef KAITEN_TESTS_SUPPORT_SEED_H

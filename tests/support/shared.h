@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Where the third-party models and vectors are (docs/third_party_models.md says how to obtain them): KAITEN_SHARED if set, else
 // `shared` beside the source tree. A test that needs them and gets nullopt calls GTEST_SKIP() naming what it skips.
 #ifndef KAITEN_TESTS_SUPPORT_SHARED_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Files of the source tree, from wherever a test is started. A function and not a macro, so that objects of tests do not
 // depend on the tree's place and clones share the compiler's cache.
 #ifndef KAITEN_TESTS_SUPPORT_SOURCE_FILE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Batches on the RTL: a span's weights are loaded once for several images, every tensor of every image is
 // compared, and each image's outputs are those of a run of its own.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // CMSIS-NN's conformance cases through importer, compiler and RTL: each becomes a model file whose float32
 // scales give exactly the suite's multipliers, runs on the Verilated device and must give the published
 // output. Batches run one image after the other. Output limits that no fused activation gives come from a

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What `kaiten compare` and the library's session find: with one weight of the model changed in the device
 // only, the first difference is the one between two runs of the reference, layer by layer.
 

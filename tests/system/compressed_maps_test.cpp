@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compression on the RTL: every tensor is that of the run without it, fewer bytes move, and memory that no
 // compressor writes stops the machine with cause, command and row.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The functional cover table of whole-program tests: which cases the programs that ran consist of. Windows by kernel, stride,
 // padding and what is left of the channels in the last group; queues by which of them completes a command after which, which
 // waits for which, and which stand waiting at the same time. scripts/coverage.py collects the tables and prints what no test

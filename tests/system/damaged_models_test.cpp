@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Demo networks with flipped bytes that are still sound models: what they compute is no longer digits, but the RTL computes
 // it exactly. (Those that are no models any more: tests/sw/import/bad_input_test.cpp.)
 

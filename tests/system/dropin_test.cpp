@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The generated Verilog-2005 file of the design (scripts/dropin.py) beside the SystemVerilog it was made from: the demo
 // network, on chip, through memory and through memory compressed: the same outputs and the same counters, under the same
 // random memory.

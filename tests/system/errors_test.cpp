@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What goes wrong on the device: bus errors in every stream, illegal commands, programs that hang, a device that does not
 // answer. Each stops with cause and command, becomes a DeviceError with that text and the layer's name, and leaves a
 // device on which the next run is exact.

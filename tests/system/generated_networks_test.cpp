@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Large networks whole on the RTL, every tensor against the reference: random weights on small images in
 // every check, the networks as the papers have them in the long one.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Whole image networks of other people on the RTL: every tensor against the reference, the values in front of the
 // softmax against the framework's (models/golden). One image in the short check, all of them in the long one.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Registers and memories start at random values (Verilator's --x-initial unique), other ones with every seed: what has no
 // reset must not matter. Outputs, every tensor and every counter, cycles included, are those of the model that starts at 0.
 

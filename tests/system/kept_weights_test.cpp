@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Weights kept over runs: every run but the first loads none that fit on chip, and computes the same.
 
 #include <gtest/gtest.h>

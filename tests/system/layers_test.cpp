@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random single layers on the RTL, compared in every element: shapes and channel counts that are multiples of
 // nothing, zero points at the ends, sums next to the ends of int32, sums that end on a rounding tie; tensors
 // kept on chip or in memory, both rounding styles, and a memory with random timing. A layer that the compiler

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Networks on the RTL: the demo network against its goldens, ResNet-8 and the keyword spotter against their labelled vectors,
 // every tensor of all of them against the reference.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX networks whole on the RTL: QuantizeLinear of the float input on the host, every tensor of the device
 // against the reference, the float outputs against onnxruntime's.
 

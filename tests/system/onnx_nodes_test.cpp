@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX's node tests of float operators on the RTL: the input is quantised, the node runs on the device between
 // DequantizeLinear and QuantizeLinear, weights are quantised too. What comes out must be the expected float output but for
 // what quantisation may change: half a step of the output and what half a step of the input and of the weights makes of

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Rows of SB and VB that are dead, or not yet written, are destroyed while a program runs
 // (observe/row_poison.h). A compiler that is wrong about the rows a layer needs is caught even where what it
 // reads too early still lies there from the run before.

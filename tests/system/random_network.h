@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random networks of several layers with branches that meet again, for whole-program tests.
 #ifndef KAITEN_TESTS_SYSTEM_RANDOM_NETWORK_H
 #define KAITEN_TESTS_SYSTEM_RANDOM_NETWORK_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random networks of several layers with residuals on the RTL, every tensor compared: kept on chip or through memory, there
 // compressed or not, in commands of any size, in both rounding styles, behind a memory with random timing. And plans: any
 // partition, on buffers of any size, gives the same outputs.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random networks compiled with random options, one after the other on one device behind a memory with random timing, every
 // tensor compared.
 #ifndef KAITEN_TESTS_SYSTEM_RANDOM_RUNS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The same program again: on the same device, on a new one, with a trace.
 // Nothing but the seed of the memory's stalls may matter.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A program on the simulated device, run and checked in everything a run can tell: each result of each layer
 // (watcher), with dead rows of SB and VB destroyed (observe/row_poison.h), the outputs, the counters against
 // what the program says of itself, and memory the program has no business with. Any difference is a

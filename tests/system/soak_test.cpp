@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A soak: one device that is never reset runs random networks behind a memory with random stalls for a number of cycles,
 // every tensor compared, on the small machine with all assertions. KAITEN_SOAK_CYCLES sets another number.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layers whose rows are longer than SB, VB, OB or a command: column stripes on the RTL, every tensor and all
 // counters.
 

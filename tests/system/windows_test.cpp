@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every case of the functional cover table's windows (tests/system/cover.h): convolution, depthwise and pooling by kernel,
 // stride, padding and what is left of the channels in the last group; one layer each, one after the other on one device,
 // every element compared.

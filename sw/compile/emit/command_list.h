@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The commands of a program in the order of a sequential machine, each with the ranges it touches; waits are
 // worked out as they are added, and so is the time at which a simple model of the four queues starts them.
 #ifndef KAITEN_COMPILE_EMIT_COMMAND_LIST_H

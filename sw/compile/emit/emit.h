@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators
 // of a span whose rows and weights are there, the one whose command can start first is next, the deepest
 // among equals; LOADs of rows and weights go beside them.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The commands of one block of rows of an operator: CONV, Window or Add, and the STORE of its results.
 #ifndef KAITEN_COMPILE_EMIT_ENGINE_COMMANDS_H
 #define KAITEN_COMPILE_EMIT_ENGINE_COMMANDS_H

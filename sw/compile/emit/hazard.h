@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Who must wait for whom. Commands are given in the order of a sequential machine, each with the ranges it
 // reads and writes; the tracker answers with the number of commands of each queue that must be complete
 // before it starts, so that every pair of commands that touch a common element, one of them writing, runs in

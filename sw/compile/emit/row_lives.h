@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How long the rows in SB and VB live, as the commands are planned: from the first command that writes a row
 // to the last one that reads it. The test bench destroys what is dead (observe/row_poison.h), so that a
 // command that reads a row too early or too late computes something else. Slots that hold parts of several rows

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Rows of activations on their way from memory into the rings that operators read.
 #ifndef KAITEN_COMPILE_EMIT_ROWS_H
 #define KAITEN_COMPILE_EMIT_ROWS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The order of the command list. Commands arrive in the order of a sequential machine with their waits; the
 // queues of the hardware run side by side, but the list is fetched in order into queues of a few entries, so
 // a command that stands behind one that cannot enter its queue yet is late. The scheduler merges the queues

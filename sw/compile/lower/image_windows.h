@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // An image of few channels, as LOAD presents it to the array: row-flattened (docs/hardware/load_store.md).
 #ifndef KAITEN_COMPILE_LOWER_IMAGE_WINDOWS_H
 #define KAITEN_COMPILE_LOWER_IMAGE_WINDOWS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Limits of command fields and engines, and how an operator that breaks one is refused.
 #ifndef KAITEN_COMPILE_LOWER_LIMITS_H
 #define KAITEN_COMPILE_LOWER_LIMITS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layers of the array: convolutions in passes and pieces, fully connected layers as convolutions.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the operators become on the two engines: shapes, windows, packed parameters, and the limits that the
 // engines put on them. `in`, its lanes and `out` of the
 // lowered operator are set; nothing is known of storages.

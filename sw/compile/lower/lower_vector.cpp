@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layers of the vector engine: windows (depthwise, pooling, requantisation of single cells) and additions.
 #include <utility>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What lowering makes of a graph: operators of the two engines, the maps they read and write (storages), and where every
 // tensor is in them (views). Nothing here knows of memories.
 #ifndef KAITEN_COMPILE_LOWER_LOWERED_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The storages and views of a lowering while it is made: every tensor begins with a map of its own;
 // concatenation joins maps, slices and reshapes see them differently.
 #ifndef KAITEN_COMPILE_LOWER_MAPS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What runs where: every operator, the parameters it may have and the part of the machine that does it, from the
 // limits that lowering checks. docs/compiler/operators.md is this page.
 #ifndef KAITEN_COMPILE_LOWER_OPERATORS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // In which order the operators run.
 #ifndef KAITEN_COMPILE_LOWER_ORDER_H
 #define KAITEN_COMPILE_LOWER_ORDER_H

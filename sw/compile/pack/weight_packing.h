@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Weights and requantisation parameters as LOAD reads them from memory: tiles, pieces and passes of the array and of the
 // vector engine. The text behind every rule is docs/formats/weights.md and docs/formats/requantisation.md.
 #ifndef KAITEN_COMPILE_PACK_WEIGHT_PACKING_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Which maps and weights cross the memory bus compressed (docs/formats/zvc.md), and how many bytes that moves: of
 // weights exactly, of maps exactly for the values they are known to have.
 #ifndef KAITEN_COMPILE_SPANS_COMPRESSION_H

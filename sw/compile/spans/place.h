@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Addresses for a span plan: rings in SB and VB span by span, tensors in memory.
 #ifndef KAITEN_COMPILE_SPANS_PLACE_H
 #define KAITEN_COMPILE_SPANS_PLACE_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Rows on their way through the operators of a span: who may compute its next rows, and how many rows of each
 // map must be kept. Knows nothing of memories or commands.
 //

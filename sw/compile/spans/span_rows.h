@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The rows of a span: which maps it loads, which rings keep them, who waits for whose rows. Spans are found in
 // spans.h; here is what one span looks like.
 #ifndef KAITEN_COMPILE_SPANS_SPAN_ROWS_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Which operators share the chip (Occam's question, asked of this machine). A span is a run of consecutive
 // operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads from memory is
 // read once, rows in between live in rings just long enough. A map that crosses the cut between two spans is

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Attributes and inputs of a node.
 #ifndef KAITEN_IMPORT_ONNX_ATTRIBUTES_H
 #define KAITEN_IMPORT_ONNX_ATTRIBUTES_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The ONNX importer at work on one model. Nodes are sorted and walked once. A QuantizeLinear decides what a
 // float value becomes: the quantised operator its expression stands for, or host arithmetic in float32. A
 // float value that reaches an output of the model becomes host arithmetic.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the values of an ONNX model are while it is imported, and the errors of the import.
 #ifndef KAITEN_IMPORT_ONNX_VALUES_H
 #define KAITEN_IMPORT_ONNX_VALUES_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The convolution path for its test: SB -> kt_conv -> kt_result_writer -> VB-like second buffer. The ports only load
 // memories, start commands and read results back.
 module conv_path

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random layers through the convolution path (SB -> line buffer -> array with OB -> requantiser -> result writer), every
 // output compared with a plain integer model: as written to the second buffer and as handed to STORE.
 #include <gtest/gtest.h>

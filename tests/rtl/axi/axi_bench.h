@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the tests of the AXI masters share: one cycle with memory and monitors in the right order, memory with
 // a known pattern.
 #pragma once

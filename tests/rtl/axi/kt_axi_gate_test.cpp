@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_axi_gate between masters and a memory of random speed, halted in the middle of anything: nothing is added or delayed
 // before the halt; after it AXI's rules hold at the port, no new read is asked for, every address gets its data and every
 // burst of data its address, and the bus comes to rest and stays so.

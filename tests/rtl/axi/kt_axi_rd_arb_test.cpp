@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Two masters behind kt_axi_rd_arb: each gets its own bytes in order, however the memory interleaves the IDs.
 #include <gtest/gtest.h>
 

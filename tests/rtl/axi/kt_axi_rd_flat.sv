@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Test top: kt_axi_rd with its AXI channels as single signals.
 module kt_axi_rd_flat #(
   parameter int unsigned AddrW  = 40,

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Test top: two read masters behind one arbiter, as in the accelerator.
 module kt_axi_rd_pair #(
   parameter int unsigned AddrW = 40,

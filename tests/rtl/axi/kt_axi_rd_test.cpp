@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_axi_rd against a byte-wise model: random requests, random memory timing, random client stalls, monitored
 // port.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Test top: kt_axi_wr with its AXI channels as single signals, and the constants that the port adds.
 module kt_axi_wr_flat #(
   parameter int unsigned AddrW  = 40,

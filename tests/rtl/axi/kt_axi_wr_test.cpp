@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_axi_wr against a byte-wise model: random requests, random data gaps, random memory timing, monitored
 // port.
 #include <gtest/gtest.h>

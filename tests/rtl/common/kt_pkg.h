@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Structs of kt_pkg as ports of a verilated model: packed, the last field in the lowest bits.
 #ifndef KAITEN_TESTS_RTL_COMMON_KT_PKG_H
 #define KAITEN_TESTS_RTL_COMMON_KT_PKG_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_row_cursor against rows counted in plain numbers: rings of 1 to 9 slots in SB and VB, rows set and stepped at random.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command fetch against its program in memory: order, content and number of every command, requests inside the program,
 // at most eight commands ahead, beats taken at once; illegal commands and bus errors stop it with number and reason.
 #include <gtest/gtest.h>

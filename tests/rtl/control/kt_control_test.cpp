@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The whole control with stub engines and a stub of the command fetch's memory: random programs complete; illegal ones, bus
 // errors, deadlocks and engines that hang stop with cause, command and details; after a soft reset it works again.
 #include <gtest/gtest.h>

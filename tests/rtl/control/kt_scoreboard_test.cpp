@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Scoreboard against a C++ model: order in each queue, no start before the waits hold, start as soon as they do, bodies,
 // numbers, peek, counters and the state that the watchdog sees; engines of random speed that take and complete commands
 // independently of each other.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random programs for the tests of control: commands with random bodies (spare bits 0) and waits that keep the rules of
 // docs/hardware/control.md, and a stub of the four engines that honours the coupling of STORE and its feeder.
 #ifndef KAITEN_TESTS_RTL_CONTROL_PROGRAM_H

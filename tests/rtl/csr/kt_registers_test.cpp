@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Registers through AXI4-Lite with random handshakes against a model of docs/formats/registers.md: identity and capabilities,
 // stored fields with byte strobes, pulses, events and interrupt, counters, and addresses that do not exist.
 #include <gtest/gtest.h>

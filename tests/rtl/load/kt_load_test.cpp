@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // LOAD against a plain model: random chains of all three commands, random stalls on the memory and at the buffers.
 // The model writes what docs/formats/commands.md says into buffers of its own; the contents must agree at the end of a chain,
 // and when a command reports done, all its words must have been written.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // STORE and LOAD through their AXI masters and a memory with random timing (dma_path.sv): commands and results in, the
 // words that reach SB and WB out.
 #pragma once

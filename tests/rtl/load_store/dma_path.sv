@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Test top: LOAD and STORE with their AXI masters, one AXI port as in the accelerator.
 module dma_path
   import kt_pkg::*;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // STORE and LOAD through their AXI masters and a memory with random timing: tensors written by STORE come back through
 // LOAD, word for word, while the next ones are written. Ports are monitored. Then bandwidth with a latency of 100 cycles.
 #include "tests/rtl/load_store/dma_path.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compression on the way through memory: what STORE leaves there is what the codec makes of the map (docs/formats/zvc.md), LOAD
 // brings the words back, at any back-pressure and beside uncompressed commands; what no compressor writes is reported with
 // command and row and stays inside the destination.

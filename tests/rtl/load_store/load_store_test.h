@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the tests of LOAD and STORE share: memory whose bytes follow from their address, command bodies as the engines
 // get them, and access to ports of any width as bytes.
 #ifndef KAITEN_TESTS_RTL_LOAD_STORE_LOAD_STORE_TEST_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_fifo against std::deque, in the sizes and forms of CMakeLists.txt.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_ram_1r1w against an array: registered read, held while the enable is low, old value on a read of the
 // word written.
 #include <gtest/gtest.h>

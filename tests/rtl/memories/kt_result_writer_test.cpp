@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Result writer against a plain walk of the loops tile, row, column: random commands queued behind each other, random
 // refusals by every sink, never more results than credits.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Streaming buffer against nine plain arrays: three writers with random requests, random reads every cycle.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_dpe_row with packed ports, as a mapped netlist has them: byte t of a vector is element t.
 module dpe_row #(
   parameter int unsigned Taps = 36

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_requant on every value of ranges that decide, against integer models of docs/compiler/numerics.md written with magnitudes, halves
 // and divisions. A prover does not multiply (formal/kt_requant.sby), so here the products are formed. Exhaustive are
 //   double, single, float  all accumulators of kAccBits bits, for 64 multipliers (next to powers of two, with long carries, random)

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_requant against the frameworks' own arithmetic: TFLite's two roundings (`double`), one rounding of the exact
 // product (`single`), integer division (`average`), the machine's own float32 (`float`). Every lane has its own validity, rule and parameters in each cycle.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // STORE against a plain model: random chains of commands fed by either result stream, random stalls everywhere. The
 // test answers the write master's client port; the bytes that reach memory must be exactly the model's.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Error stop and soft reset of the whole machine, with protocol monitors on every port: whatever the engines and the bus
 // are doing, the bus comes to rest without breaking a rule, and the next program runs exactly.
 #include <gtest/gtest.h>

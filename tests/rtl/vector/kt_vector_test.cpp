@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // kt_vector against plain loops. VB holds random bytes throughout: a command reads a tensor wherever its ring
 // happens to lie, so that every channel, padding group and neighbour is different data. The test stands in
 // for VB (words two cycles after the request is decided), for the result writer (credits, starts) and for the

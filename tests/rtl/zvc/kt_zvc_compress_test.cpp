@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compressor and counter against a plain model and against sw/codec: segments of all lengths and densities
 // one after the other, random stalls on both sides; what a cycle costs, and how long a segment takes through.
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Expander against a plain model: what the model packed, and everything else that may stand in memory.
 // Whatever comes in, a segment gives its number of beats, all its units are taken, and its last beat tells
 // whether it was right.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the tests of the compressor and of the expander share: Bench takes segments with add() and compares everything in
 // run(in_stall, out_stall), stalls in percent of the cycles.
 #ifndef KAITEN_TESTS_RTL_ZVC_ZVC_BENCH_H

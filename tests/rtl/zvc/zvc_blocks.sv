@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Test top: the ZVC blocks side by side, of one size.
 module zvc_blocks #(
   parameter int unsigned Lanes = 16,

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ZVC for the tests of the hardware blocks, written from docs/formats/zvc.md alone: bits and bytes pushed one by one.
 // The tests compare it with sw/codec too, so that three independent texts agree.
 #ifndef KAITEN_TESTS_RTL_ZVC_ZVC_MODEL_H

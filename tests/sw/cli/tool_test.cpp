@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The programs themselves, as users start them: exit codes, streams, files, damaged models, Ctrl-C.
 #include "cli/tool.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // All codecs through their one interface: round trips, bounds, damage; the fast ZVC against the plain loops
 // on every kind of vector the machine has; copies, queues, layouts, bounds of information.
 #include "codec/codec.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The ZVC format: the worked example of docs/formats/zvc.md and other bytes written by hand, round trips of random
 // segments of every format, and damaged streams. The format is canonical, which makes a strong test of the
 // expander: a stream is either refused, or packing what came out gives the stream again.

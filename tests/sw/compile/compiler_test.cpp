@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Whole programs on the model of the machine, compared with the reference in every element of every tensor.
 #include "compile/compiler.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The driver reads what a device has, and refuses programs that need more. The device is a table of registers.
 #include "device/driver.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layers of every method against the definition in double precision, what they are known to do to simple
 // images, their memory against the paper's formulas, and what is refused.
 #include "fft/convolution.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Sums of integers by FFT against plain loops: equal wherever the error bound holds, refused where it does
 // not.
 #include "fft/exact.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Pooling, and networks that slide over a volume: fragments put together against the evaluation at every
 // position.
 #include "fft/pooling.h"

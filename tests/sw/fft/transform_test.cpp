@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Pruned transforms against the definition of the Fourier transform, and what goes with them: cheap lengths,
 // plans shared by threads.
 #include "fft/transform.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The integer form of ONNX's additions and products against the float32 chain, on all pairs of operands.
 #include "graph/float_pairs.h"
 

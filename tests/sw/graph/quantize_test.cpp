@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Multipliers and rounding rules against exact arithmetic, with the ties that tell the rules apart.
 
 #include "graph/quantize.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Damaged model files: every one ends in an InputError of one line, a list of refusals or a sound graph, in
 // bounded time and memory.
 

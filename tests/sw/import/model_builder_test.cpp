@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The builder of test models makes files the importer accepts, and that mean what was asked for.
 
 #include "tests/support/model_builder.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The ONNX importer on files made here: both forms of a quantised layer, order of nodes, folding of shapes,
 // layouts, and everything a file can get wrong.
 

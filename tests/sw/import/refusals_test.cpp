@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every limit of the importer is refused by name: layer, operator, limit, value. And everything inconsistent
 // is damage.
 

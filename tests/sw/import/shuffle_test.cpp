@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Channel shuffles and argmax of TensorFlow Lite files: what the importer makes of them, run by the reference
 // executor, against transpositions and comparisons spelt out here.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The offload model on a network small enough to be worked out by hand, on branches, and its general laws on
 // the tables of the paper's networks.
 #include "offload/offload.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Closures against simulators that know nothing of formulas: one marks, element by element, what output rows
 // need; one makes rows when they are asked for, in rings of the promised size, and sees whether what it reads
 // is there.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Analytic mode: the checkpoints, dynamic programming against every partition, and the properties any planner
 // keeps.
 #include <gtest/gtest.h>

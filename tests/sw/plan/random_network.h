@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Random small networks for the planner: chains with residual edges (the class whose optimum is the paper's),
 // and graphs with branches, concatenations and products.
 #ifndef KAITEN_TESTS_SW_PLAN_RANDOM_NETWORK_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Layer tables: what is read, and what is wrong with those that cannot be.
 #include "plan/table.h"
 

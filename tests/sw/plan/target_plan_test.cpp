@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Target mode: the compiler's span planner against every way to cut small random graphs, on configurations so
 // small that cuts are needed, and the properties of a plan.
 #include "target_plan/target_plan.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The kernels against CMSIS-NN's conformance cases, whose expected values the TensorFlow Lite interpreter
 // made: with the exact multipliers, shifts, offsets and ranges of the suite, so that nothing here depends on
 // scales.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The reference executor on the project's own network: all hundred images against golden.tsv (LiteRT's
 // reference kernels) and the one value in which tflite-micro differs.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Convolutions by FFT against the direct ones: every kind of window, whole networks, and what happens where
 // the FFT cannot be used.
 #include "reference/fft_oracle.h"

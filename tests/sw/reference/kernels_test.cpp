@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The blocked convolutions of the reference executor against the definition in plain loops.
 #include "reference/kernels.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The reference executor against real networks: every tensor of one run per model (layers/), labelled vectors
 // (vectors/) and goldens (golden/), all made by TensorFlow Lite Micro and LiteRT's reference kernels.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX's own node tests: each is a model of one operator with inputs and expected outputs. The first input
 // stays an input, the others (weights, scales, zero points, axes) become constants, as quantised models have
 // them. A test either runs, and must agree, or stands in onnx_inapplicable.tsv with the reason, which must be

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // ONNX networks in the reference executor against onnxruntime without graph optimisation: every quantised
 // tensor of one run (layers/) and the float outputs of all goldens (golden/). QOperator nodes must agree
 // exactly; QDQ nodes equal the quantised operator but for the order in which the framework adds float32

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // AxiMemory: contents, latency, bandwidth, order, errors. A port that is driven by hand stands for the
 // Verilated model.
 #include "sim/axi_memory.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every rule of the monitors: a legal trace is silent, a trace with one fault trips exactly the rule it
 // breaks.
 #include "sim/axi_monitor.h"

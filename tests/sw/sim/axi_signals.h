@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The signals of AXI ports as plain variables: tests of the memory and the monitors need no Verilated model.
 #pragma once
 
