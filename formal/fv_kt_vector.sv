@@ -29,7 +29,7 @@ module fv_kt_vector
   input logic [9*Cp*8-1:0]   vwb_data_i,
   input logic                zsb_we_i,
   input addr_t               zsb_addr_i,
-  input param_t              zsb_data_i,
+  input requant_params_t     zsb_data_i,
   input logic [Cp*8-1:0]     word_i[9],
   input logic                out_ready_i,
   input logic                out_credit_i

@@ -32,7 +32,7 @@ module fv_kt_vector_loader
   param_dest_e      zsb_dest;
   logic [LaneW-1:0] zsb_lane;
   logic [5:0]       zsb_table;
-  finish_t          finish;
+  out_quant_t       out_quant;
   kt_vector_loader #(
     .Cp(Cp)
   ) dut (
@@ -56,7 +56,7 @@ module fv_kt_vector_loader
     .zsb_dest_o  (zsb_dest),
     .zsb_lane_o  (zsb_lane),
     .zsb_table_o (zsb_table),
-    .finish_o    (finish)
+    .out_quant_o (out_quant)
   );
   `include "fv_reset.svh"
 
@@ -142,7 +142,7 @@ module fv_kt_vector_loader
              (cmd_q.kind == KindAdd && word_q + 6'd1 == words)))
   `FV_ASSERT(a_lane, !(on && zsb_rd) || (zsb_dest == ToLane) == (!of_table && cmd_q.kind == KindDepthwise))
   `FV_ASSERT(a_place, !(on && zsb_rd && (zsb_dest == ToLane || zsb_dest == ToOperand)) || 6'(zsb_lane) == word_q)
-  `FV_ASSERT(a_finish, !(on && have_q) || finish == cmd_q.finish)
+  `FV_ASSERT(a_out_quant, !(on && have_q) || out_quant == cmd_q.out_quant)
   // what was read for the last time in this cycle is loaded in the one after the next
   logic complete_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin

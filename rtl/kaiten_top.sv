@@ -276,7 +276,7 @@ module kaiten_top
   logic [Cp*8-1:0]   load_word[LoadWords];
   addr_t             weights_addr, param_addr;
   logic [9*Cp*8-1:0] weights;
-  param_t            param;
+  requant_params_t   param;
   logic              read_rows, read_weights, read_params;
   logic [BytesW-1:0] read_bytes, zvc_read_raw;
   logic              zvc_read;

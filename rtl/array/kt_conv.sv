@@ -37,7 +37,7 @@ module kt_conv
   input  logic [9*Cp*8-1:0]   wb_data_i,
   input  logic                zsb_we_i,
   input  addr_t               zsb_addr_i,
-  input  param_t              zsb_data_i,
+  input  requant_params_t     zsb_data_i,
   // SB
   output bank_req_t           rd_req_o  [9],
   input  logic [Cp*8-1:0]     word_i [9],
@@ -310,22 +310,22 @@ module kt_conv
   ) u_params (
     .clk_i,
     .rst_ni,
-    .start_i  (start_q),
-    .base_i   (addr_t'(cmd_q.params)),
-    .finish_i ('{zero: cmd_q.zero, low: cmd_q.low, high: cmd_q.high, rule: cmd_q.rule}),
-    .ready_o  (params_ready),
-    .tile_i   (swap && token.last),
-    .wr_en_i  (zsb_we_i),
-    .wr_addr_i(zsb_addr_i),
-    .wr_data_i(zsb_data_i),
-    .bias_o   (bias),
-    .mult_o   (mult),
-    .shift_o  (shift),
-    .zero_o   (zero),
-    .low_o    (low),
-    .high_o   (high),
-    .rule_o   (rule),
-    .float_o  (some_float)
+    .start_i    (start_q),
+    .base_i     (addr_t'(cmd_q.params)),
+    .out_quant_i('{zero: cmd_q.zero, low: cmd_q.low, high: cmd_q.high, rule: cmd_q.rule}),
+    .ready_o    (params_ready),
+    .tile_i     (swap && token.last),
+    .wr_en_i    (zsb_we_i),
+    .wr_addr_i  (zsb_addr_i),
+    .wr_data_i  (zsb_data_i),
+    .bias_o     (bias),
+    .mult_o     (mult),
+    .shift_o    (shift),
+    .zero_o     (zero),
+    .low_o      (low),
+    .high_o     (high),
+    .rule_o     (rule),
+    .float_o    (some_float)
   );
 
   kt_requant #(

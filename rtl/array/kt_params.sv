@@ -16,18 +16,18 @@ module kt_params
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  input  logic               start_i,   // command start
+  input  logic               start_i,      // command start
   input  addr_t              base_i,
-  input  finish_t            finish_i,  // of the running command
-  output logic               ready_o,   // tile_i is allowed
-  input  logic               tile_i,    // slot of the first result pixel of a tile, three cycles before the array sees it
+  input  out_quant_t         out_quant_i,  // of the running command
+  output logic               ready_o,      // tile_i is allowed
+  input  logic               tile_i,       // slot of a tile's first result pixel, three cycles before the array sees it
   // ZSB write port
   input  logic               wr_en_i,
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   input  addr_t              wr_addr_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  param_t             wr_data_i,
+  input  requant_params_t    wr_data_i,
   // parameters of each lane, valid with the lane's total
   output logic signed [31:0] bias_o  [Kp],
   output logic signed [31:0] mult_o  [Kp],
@@ -47,8 +47,8 @@ module kt_params
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t          tile_addr_q, pending_q, addr_q;
   /* verilator lint_on UNUSEDSIGNAL */
-  finish_t        pending_finish_q, read_finish_q, finish_q;
-  param_t         param;
+  out_quant_t      pending_out_quant_q, read_out_quant_q, out_quant_q;
+  requant_params_t param;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -72,27 +72,27 @@ module kt_params
     else if (tile_i) tile_addr_q <= (tile_addr_q == addr_t'(Depth - Kp)) ? '0 : tile_addr_q + addr_t'(Kp);
     // The slot comes three cycles before its parameters are due: the tile before may still be reading.
     if (tile_i) begin
-      pending_q        <= tile_addr_q;
-      pending_finish_q <= finish_i;
+      pending_q           <= tile_addr_q;
+      pending_out_quant_q <= out_quant_i;
     end
     if (tile_q[1]) begin
-      addr_q        <= pending_q;
-      read_finish_q <= pending_finish_q;
+      addr_q           <= pending_q;
+      read_out_quant_q <= pending_out_quant_q;
     end else if (reading_q) begin
       addr_q <= addr_q + 1'b1;
     end
     if (tile_q[1]) read_lane_q <= '0;
     else if (reading_q) read_lane_q <= read_lane_q + 1'b1;
     if (reading_q) begin
-      lane_q   <= read_lane_q;
-      finish_q <= read_finish_q;
+      lane_q      <= read_lane_q;
+      out_quant_q <= read_out_quant_q;
     end
   end
 
   assign ready_o = wait_q == '0;
 
   kt_ram_1r1w #(
-    .Width($bits(param_t)),
+    .Width($bits(requant_params_t)),
     .Depth(Depth)
   ) u_zsb (
     .clk_i,
@@ -109,17 +109,17 @@ module kt_params
       bias_o[lane_q]  <= param.bias;
       mult_o[lane_q]  <= param.mult;
       shift_o[lane_q] <= param.shift;
-      zero_o[lane_q]  <= finish_q.zero;
-      low_o[lane_q]   <= finish_q.low;
-      high_o[lane_q]  <= finish_q.high;
-      rule_o[lane_q]  <= finish_q.rule;
+      zero_o[lane_q]  <= out_quant_q.zero;
+      low_o[lane_q]   <= out_quant_q.low;
+      high_o[lane_q]  <= out_quant_q.high;
+      rule_o[lane_q]  <= out_quant_q.rule;
     end
   end
 
   // Lanes change in order: after the last one all have this tile's rule.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) float_o <= 1'b0;
-    else if (write_q && (finish_q.rule == RuleFloat)) float_o <= 1'b1;
+    else if (write_q && (out_quant_q.rule == RuleFloat)) float_o <= 1'b1;
     else if (write_q && (lane_q == KpW'(Kp - 1))) float_o <= 1'b0;
   end
 

@@ -101,15 +101,15 @@ package kt_pkg;
     logic signed [7:0]  shift;  // e of multiplier * 2^(e - 31): positive left, negative right
     logic signed [31:0] mult;   // 0 or 2^30 .. 2^31 - 1
     logic signed [31:0] bias;
-  } param_t;
+  } requant_params_t;
 
-  // What the results of a tile become: per command, travels with the parameters.
+  // How results are stored: rounded by `rule`, plus `zero`, clamped. Per command, travels with the parameters.
   typedef struct packed {
     logic signed [7:0] zero;
     logic signed [7:0] low;
     logic signed [7:0] high;
     logic [1:0]        rule;  // rounding_e
-  } finish_t;
+  } out_quant_t;
 
   // Where the results of a CONV or VECTOR command go. Results come in the order tile, row, column.
   typedef struct packed {

@@ -68,7 +68,7 @@ module kt_load
   output logic                zsb_conv_en_o,
   output logic                zsb_vector_en_o,
   output addr_t               param_addr_o,
-  output param_t              param_o,
+  output requant_params_t     param_o,
   output engine_error_t       error_o,
   // bytes asked for, once a request
   output logic                read_rows_o,
@@ -424,7 +424,7 @@ module kt_load
   assign error_o    = '{bus: error_q, illegal: illegal_q, corrupt: corrupt_q, index: error_index_q, row: corrupt_row_q};
   assign sb_valid_o = sb_valid_q;
   assign vb_valid_o = vb_valid_q;
-  assign param_o    = param_t'(bytes[71:0]);
+  assign param_o    = requant_params_t'(bytes[71:0]);
 
   logic [Cp*8-1:0] word[9];
   kt_load_words #(

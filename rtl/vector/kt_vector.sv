@@ -37,7 +37,7 @@ module kt_vector
   input  logic [9*Cp*8-1:0]   vwb_data_i,
   input  logic                zsb_we_i,
   input  addr_t               zsb_addr_i,
-  input  param_t              zsb_data_i,
+  input  requant_params_t     zsb_data_i,
   /* verilator lint_on UNUSEDSIGNAL */
   // VB
   output bank_req_t           rd_req_o  [9],
@@ -303,7 +303,7 @@ module kt_vector
   logic               param_we_q;
   param_dest_e        dest_q;
   logic [LaneW-1:0]   lane_q;  // lane or operand
-  param_t             zsb_word;
+  requant_params_t    zsb_word;
   logic signed [31:0] operand[LanesP];
 
   kt_vector_operand #(
@@ -355,7 +355,7 @@ module kt_vector
   param_dest_e      loader_dest;
   logic [LaneW-1:0] loader_lane;
   logic [5:0]       loader_table, table_addr_q;
-  finish_t          finish;
+  out_quant_t       out_quant;
 
   assign average0 = token0.last && (token0.kind == KindAverage);
   assign average5 = token5_q.last && (token5_q.kind == KindAverage);
@@ -393,7 +393,7 @@ module kt_vector
   end
 
   kt_ram_1r1w #(
-    .Width($bits(param_t)),
+    .Width($bits(requant_params_t)),
     .Depth(ZsbDepth)
   ) u_zsb (
     .clk_i,
@@ -428,7 +428,7 @@ module kt_vector
     .zsb_dest_o  (loader_dest),
     .zsb_lane_o  (loader_lane),
     .zsb_table_o (loader_table),
-    .finish_o    (finish)
+    .out_quant_o (out_quant)
   );
 
   // ---- accumulate, requantise
@@ -439,16 +439,16 @@ module kt_vector
   ) u_result (
     .clk_i,
     .rst_ni,
-    .token_i  (token6_q),
-    .step_i   (step_q),
-    .lane_we_i(param_we_q && (dest_q == ToLane)),
-    .lane_i   (lane_q),
-    .all_we_i (param_we_q && (dest_q == ToAll)),
-    .average_i(average6_q),
-    .word_i   (zsb_word),
-    .finish_i (finish),
-    .valid_o  (result_valid),
-    .word_o   (result_word)
+    .token_i    (token6_q),
+    .step_i     (step_q),
+    .lane_we_i  (param_we_q && (dest_q == ToLane)),
+    .lane_i     (lane_q),
+    .all_we_i   (param_we_q && (dest_q == ToAll)),
+    .average_i  (average6_q),
+    .word_i     (zsb_word),
+    .out_quant_i(out_quant),
+    .valid_o    (result_valid),
+    .word_o     (result_word)
   );
 
   // ---- table: which one, if any, follows a result through the requantiser

@@ -61,7 +61,7 @@ module kt_vector_decode
         weights:        '0,
         params:         addr_t'(a.params),
         look_up:        a.look_up,
-        finish:         '{zero: a.zero, low: a.low, high: a.high, rule: a.rule}
+        out_quant:      '{zero: a.zero, low: a.low, high: a.high, rule: a.rule}
       };
       out_o = '{
         columns:  a.columns,
@@ -110,7 +110,7 @@ module kt_vector_decode
         weights:        addr_t'(w.weights),
         params:         addr_t'(w.params),
         look_up:        w.look_up,
-        finish:         '{zero: w.zero, low: w.low, high: w.high, rule: w.rule}
+        out_quant:      '{zero: w.zero, low: w.low, high: w.high, rule: w.rule}
       };
       out_o = '{
         columns:  w.columns,

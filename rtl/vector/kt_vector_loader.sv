@@ -46,7 +46,7 @@ module kt_vector_loader
   output logic [LaneW-1:0] zsb_lane_o,    // ToOperand: bits 1:0 are the operand
   output logic [5:0]       zsb_table_o,   // ToTable: word
   // of the tile in the shadow registers
-  output finish_t          finish_o
+  output out_quant_t       out_quant_o
 );
 
   logic       job_q;      // tiles of a command are left
@@ -56,7 +56,7 @@ module kt_vector_loader
   logic [9:0] tiles_q;    // left after this one
   addr_t      vwb_addr_q, zsb_addr_q;
   logic [7:0] zero_q;
-  finish_t    finish_q;
+  out_quant_t out_quant_q;
 
   // words of a load and those still to be read
   logic [1:0]       columns_q, column_q;
@@ -114,7 +114,7 @@ module kt_vector_loader
       tiles_q      <= cmd_i.tiles - 10'd1;
       vwb_addr_q   <= cmd_i.weights;
       zsb_addr_q   <= cmd_i.params;
-      finish_q     <= cmd_i.finish;
+      out_quant_q  <= cmd_i.out_quant;
       zero_q       <= cmd_i.weight_zero;
       columns_q    <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
       words_q      <= words;
@@ -147,7 +147,7 @@ module kt_vector_loader
   assign zsb_addr_o   = zsb_addr_q;
   assign zsb_lane_o   = word_q;
   assign zsb_table_o  = {second_q, 5'(6'(TableWords) - table_left_q)};
-  assign finish_o     = finish_q;
+  assign out_quant_o  = out_quant_q;
   always_comb begin
     zsb_dest_o = ToLane;
     if (kind_q == KindMaximum) zsb_dest_o = ToAll;

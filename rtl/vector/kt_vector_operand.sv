@@ -21,7 +21,7 @@ module kt_vector_operand
   input  logic               we_i,
   input  logic [1:0]         we_operand_i,
   /* verilator lint_off UNUSEDSIGNAL */  // zero points have 9 bits, shifts to the right 5
-  input  param_t             word_i,
+  input  requant_params_t    word_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic               swap_i,     // a cycle before the first cell
   // operand

@@ -44,7 +44,7 @@ package kt_vector_pkg;
     addr_t              weights;
     addr_t              params;     // of the table, if there is one
     logic               look_up;    // results go through the table
-    finish_t            finish;
+    out_quant_t         out_quant;
   } vec_cmd_t;
 
   // What the sequencer needs besides, prepared by kt_vector_setup.

@@ -27,8 +27,8 @@ module kt_vector_result
   input  logic [LaneW-1:0]   lane_i,
   input  logic               all_we_i,
   input  logic               average_i,
-  input  param_t             word_i,
-  input  finish_t            finish_i,
+  input  requant_params_t    word_i,
+  input  out_quant_t         out_quant_i,
   // result, five cycles after its last step
   output logic               valid_o,
   output logic [Cp*8-1:0]    word_o [3]
@@ -80,11 +80,11 @@ module kt_vector_result
       shift_q <= next_shift_q;
     end
     if (token_i.swap) begin
-      zero_q  <= '{default: finish_i.zero};
-      low_q   <= '{default: finish_i.low};
-      high_q  <= '{default: finish_i.high};
-      rule_q  <= '{default: finish_i.rule};
-      float_q <= finish_i.rule == RuleFloat;
+      zero_q  <= '{default: out_quant_i.zero};
+      low_q   <= '{default: out_quant_i.low};
+      high_q  <= '{default: out_quant_i.high};
+      rule_q  <= '{default: out_quant_i.rule};
+      float_q <= out_quant_i.rule == RuleFloat;
     end
   end
 

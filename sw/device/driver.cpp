@@ -4,11 +4,15 @@
 #include "device/driver.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "base/error.h"
 #include "codec/zvc.h"
+#include "device/csr.h"
 #include "graph/rounding.h"
 #include "reference/reference.h"
 

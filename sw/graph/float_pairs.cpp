@@ -30,9 +30,7 @@ float to_integer(float value) {
   return (std::clamp(value, -1.0e6F, 1.0e6F) + kShift) - kShift;
 }
 
-int finish(float value, int zero_point, int lo, int hi) {
-  return std::clamp(int(to_integer(value)) + zero_point, lo, hi);
-}
+int stored(float value, const OutputQuant& output) { return output.stored(int32_t(to_integer(value))); }
 
 // What a stored value of each operand becomes; in a difference the second one is negative.
 template <typename T>
@@ -77,9 +75,7 @@ class FloatChain {
  public:
   explicit FloatChain(const Params& p)
       : p_(p), x_(values_of<float>(p, [&](size_t k, int d) { return float(d) * p.scale[k]; })) {}
-  int operator()(const Tuple& t) const {
-    return finish(combined(p_, x_, t) / p_.out_scale, p_.zp_out, p_.lo, p_.hi);
-  }
+  int operator()(const Tuple& t) const { return stored(combined(p_, x_, t) / p_.out_scale, p_.output); }
 
  private:
   const Params& p_;
@@ -101,9 +97,7 @@ class Integers {
     }
     factor_ = std::ldexp(float(out.m), out.shift - 31);
   }
-  int operator()(const Tuple& t) const {
-    return finish(float(combined(p_, x_, t)) * factor_, p_.zp_out, p_.lo, p_.hi);
-  }
+  int operator()(const Tuple& t) const { return stored(float(combined(p_, x_, t)) * factor_, p_.output); }
 
  private:
   const Params& p_;
@@ -146,7 +140,7 @@ Values<double> exact_values(const Params& p) {
 // Whether the clamp lets through what a tie between this integer and the next becomes.
 template <typename Params>
 bool visible(const Params& p, double below) {
-  return below + p.zp_out >= p.lo && below + 1 + p.zp_out <= p.hi;
+  return below + p.output.zero_point >= p.output.low && below + 1 + p.output.zero_point <= p.output.high;
 }
 
 template <typename Visit>

@@ -43,22 +43,23 @@ int stored_limit(float bound, float scale, int zero_point) {
   return std::clamp(zero_point + int(std::clamp(std::nearbyint(bound / scale), -1.0e6F, 1.0e6F)), -128, 127);
 }
 
-void set_output_range(const Graph& graph, const Op& op, int& zp_out, int& lo, int& hi) {
+// Zero point and limits of the operator's output.
+void set_output_range(const Graph& graph, const Op& op, OutputQuant& out) {
   const Tensor& output = graph.output_of(op);
   const float scale = output.quantization.scale.front();
-  zp_out = output.zero_point();
+  out.zero_point = output.zero_point();
   if (graph.framework == Framework::TfLite) {
-    const ActivationRange range = activation_range(op.activation, scale, zp_out);
-    lo = range.lo;
-    hi = range.hi;
+    const ActivationRange range = activation_range(op.activation, scale, out.zero_point);
+    out.low = range.lo;
+    out.high = range.hi;
     return;
   }
   float low = op.lo;
   float high = op.hi;
   if (op.activation == Activation::Relu || op.activation == Activation::Relu6) low = std::max(low, 0.0F);
   if (op.activation == Activation::Relu6) high = std::min(high, 6.0F);
-  lo = stored_limit(low, scale, zp_out);
-  hi = stored_limit(high, scale, zp_out);
+  out.low = stored_limit(low, scale, out.zero_point);
+  out.high = stored_limit(high, scale, out.zero_point);
 }
 
 Rounding rule_of(const Graph& graph) {
@@ -104,7 +105,7 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
     }
     int64_t min = params.bias[c] + positive * low + negative * high;
     int64_t max = params.bias[c] + positive * high + negative * low;
-    if (params.rounding == Rounding::Double) {
+    if (params.output.rule == Rounding::Double) {
       min = shifted_left(min, params.shift[c]);
       max = shifted_left(max, params.shift[c]);
     }
@@ -210,12 +211,12 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
   ConvParams params;
   params.zp_in = input.zero_point();
   params.zp_weights = weights.zero_point();
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  set_output_range(graph, op, params.output);
   const bool fully_connected = op.kind == OpKind::FullyConnected;
   const bool was_uint8 = input.model_type == ElementType::UInt8;
-  params.rounding = rule_of(graph);
+  params.output.rule = rule_of(graph);
   if (graph.framework == Framework::TfLite && fully_connected && style == RoundingStyle::LiteRt && !was_uint8)
-    params.rounding = Rounding::Single;
+    params.output.rule = Rounding::Single;
   if (op.bias == kNoTensor) {
     params.bias.assign(channels, 0);
   } else {
@@ -223,7 +224,7 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
   }
   for (size_t c = 0; c < channels; c++) {
     const float scale = scales.size() > 1 ? scales[c] : scales.front();
-    if (params.rounding == Rounding::Float) {
+    if (params.output.rule == Rounding::Float) {
       const float factor = input.quantization.scale.front() * scale / output.quantization.scale.front();
       const Multiplier multiplier = multiplier_for(op, double(factor));
       params.multiplier.push_back(multiplier.m);
@@ -248,16 +249,16 @@ AddParams add_params(const Graph& graph, const Op& op) {
   const Tensor& output = graph.output_of(op);
   AddParams params;
   params.subtract = op.kind == OpKind::Sub;
-  params.rounding = rule_of(graph);
+  params.output.rule = rule_of(graph);
   params.operands = op.inputs.size();
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  set_output_range(graph, op, params.output);
   double twice_max = 0;
   for (size_t i = 0; i < params.operands; i++) {
     params.zp_in[i] = graph.input_of(op, i).zero_point();
     params.scale[i] = graph.input_of(op, i).quantization.scale.front();
     twice_max = std::max(twice_max, 2.0 * scale_of(graph.input_of(op, i)));
   }
-  if (params.rounding == Rounding::Float) {
+  if (params.output.rule == Rounding::Float) {
     params.out_scale = output.quantization.scale.front();
     fit_named(op, params);
     return params;
@@ -270,14 +271,19 @@ AddParams add_params(const Graph& graph, const Op& op) {
 
 PoolParams pool_params(const Graph& graph, const Op& op) {
   PoolParams params;
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
-  if (op.kind != OpKind::AveragePool) return params;
+  set_output_range(graph, op, params.output);
+  if (op.kind != OpKind::AveragePool) {
+    params.output.zero_point = 0;
+    return params;
+  }
   const Tensor& input = graph.input_of(op);
   if (graph.framework == Framework::TfLite) {
     if (input.model_type == ElementType::UInt8) params.offset = 128;
+    params.output.zero_point = -params.offset;
+    params.output.rule = Rounding::Average;
     return params;
   }
-  params.rounding = Rounding::Float;
+  params.output.rule = Rounding::Float;
   params.count_pad = op.count_pad;
   params.zp_in = input.zero_point();
   params.in_scale = input.quantization.scale.front();
@@ -297,10 +303,10 @@ MeanParams mean_params(const Graph& graph, const Op& op) {
   const Nhwc in = input.nhwc();
   MeanParams params;
   params.zp_in = input.zero_point();
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  set_output_range(graph, op, params.output);
   params.count = in.h * in.w;
-  params.rounding = rule_of(graph);
-  if (params.rounding == Rounding::Float) {
+  params.output.rule = rule_of(graph);
+  if (params.output.rule == Rounding::Float) {
     // As in onnxruntime's QLinearGlobalAveragePool: one float32 factor for scale and count.
     const float factor =
         input.quantization.scale.front() / (output.quantization.scale.front() * float(params.count));
@@ -323,14 +329,14 @@ SoftmaxParams softmax_params(const Graph& graph, const Op& op) {
 
 MulParams mul_params(const Graph& graph, const Op& op) {
   MulParams params;
-  params.rounding = rule_of(graph);
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  params.output.rule = rule_of(graph);
+  set_output_range(graph, op, params.output);
   for (size_t i = 0; i < 2; i++) {
     params.zp_in[i] = graph.input_of(op, i).zero_point();
     params.scale[i] = graph.input_of(op, i).quantization.scale.front();
   }
   params.out_scale = graph.output_of(op).quantization.scale.front();
-  if (params.rounding == Rounding::Double) {
+  if (params.output.rule == Rounding::Double) {
     params.multiplier = multiplier_for(op, double(params.scale[0] * params.scale[1] / params.out_scale));
   } else {
     fit_named(op, params);
@@ -341,7 +347,7 @@ MulParams mul_params(const Graph& graph, const Op& op) {
 QuantizeParams quantize_params(const Graph& graph, const Op& op) {
   QuantizeParams params;
   params.zp_in = graph.input_of(op).zero_point();
-  set_output_range(graph, op, params.zp_out, params.lo, params.hi);
+  set_output_range(graph, op, params.output);
   params.multiplier = multiplier_for(op, scale_of(graph.input_of(op)) / scale_of(graph.output_of(op)));
   return params;
 }
@@ -360,15 +366,15 @@ ValueTable real_table(const Graph& graph, const Op& op, const Tensor& input, F f
   const Tensor& output = graph.output_of(op);
   const float in_scale = input.quantization.scale.front();
   const float out_scale = output.quantization.scale.front();
-  int zp_out = 0, lo = 0, hi = 0;
-  set_output_range(graph, op, zp_out, lo, hi);
+  OutputQuant out;
+  set_output_range(graph, op, out);
   ValueTable table;
   for (int value = -128; value <= 127; value++) {
     const float real = f(float(value - input.zero_point()) * in_scale);
     const float scaled = graph.framework == Framework::Onnx ? std::nearbyint(real / out_scale)
                                                             : std::round(real * (1.0F / out_scale));
-    const float stored = std::clamp(scaled, -1.0e6F, 1.0e6F) + float(zp_out);
-    table[size_t(value + 128)] = int8_t(std::clamp(stored, float(lo), float(hi)));
+    const float stored = std::clamp(scaled, -1.0e6F, 1.0e6F) + float(out.zero_point);
+    table[size_t(value + 128)] = int8_t(std::clamp(stored, float(out.low), float(out.high)));
   }
   return table;
 }
@@ -483,7 +489,7 @@ std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvPar
 AccumulatorRange accumulator_range(const Graph& graph, const Op& op, const OpParams& params) {
   if (const auto* conv = std::get_if<ConvParams>(&params)) return conv_range(graph, op, *conv);
   if (const auto* mean = std::get_if<MeanParams>(&params)) {
-    const int shift = mean->rounding == Rounding::Double ? mean->multiplier.shift : 0;
+    const int shift = mean->output.rule == Rounding::Double ? mean->multiplier.shift : 0;
     return {shifted_left(mean->count * int64_t(-128 - mean->zp_in), shift),
             shifted_left(mean->count * int64_t(127 - mean->zp_in), shift)};
   }

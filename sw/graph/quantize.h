@@ -6,11 +6,12 @@
 // kernels it was measured against (kernels/internal/common.h, kernels/kernel_util.cc, reference/integer_ops).
 // All real arithmetic is IEEE double unless a function says float.
 //
-// Requantisation: y = clamp(round(acc * M * 2^(shift - 31)) + zp_out, lo, hi), with M in [2^30, 2^31) or 0
+// Requantisation: y = clamp(round(acc * M * 2^(shift - 31)) + zero_point, low, high), with M in [2^30, 2^31) or 0
 // (Mean, which folds 1 / count into M: [2^29, 2^31) or 0).
 #ifndef KAITEN_GRAPH_QUANTIZE_H
 #define KAITEN_GRAPH_QUANTIZE_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -68,6 +69,20 @@ struct ActivationRange {
 };
 ActivationRange activation_range(Activation activation, float scale, int zero_point);
 
+// How results are stored: rounded by `rule`, plus the zero point, clamped. Fields of every command that computes.
+struct OutputQuant {
+  int zero_point = 0;
+  int low = -128;
+  int high = 127;
+  Rounding rule = Rounding::Double;
+
+  // x: rounded.
+  int8_t stored(int32_t x) const {
+    return int8_t(std::clamp(int64_t(x) + zero_point, int64_t(low), int64_t(high)));
+  }
+  bool operator==(const OutputQuant&) const = default;
+};
+
 // Conv2D, DepthwiseConv2D, FullyConnected. Per output channel: acc = bias + sum((a - zp_in) * (w -
 // zp_weights)), cells outside the map have a = zp_in. zp_weights is 0 but in uint8 models. bias, multiplier
 // and shift have one entry per output channel.
@@ -77,16 +92,13 @@ struct ConvParams {
   std::vector<int> shift;
   int zp_in = 0;
   int zp_weights = 0;
-  int zp_out = 0;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Double;
+  OutputQuant output;
 
   Multiplier channel(size_t c) const { return {multiplier[c], shift[c]}; }
 };
 
 // Add and Sub: each operand (a - zp_in) << left_shift through its multiplier by rule Double, the sum or
-// difference through the output multiplier by `rounding`. ONNX graphs mean rint((((a - zp_in[0]) * scale[0] +
+// difference through the output multiplier by `output.rule`. ONNX graphs mean rint((((a - zp_in[0]) * scale[0] +
 // (b - zp_in[1]) * scale[1]) + ...) / out_scale), every step in float32; the multipliers are chosen to agree
 // with that (float_pairs.h).
 struct AddParams {
@@ -99,10 +111,7 @@ struct AddParams {
   float scale[kMaxAddends] = {1.0F, 1.0F, 1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
   int differing_pairs = 0;  // of the 65,536 pairs of two operands: for which the integers differ from float32
-  int zp_out = 0;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Double;
+  OutputQuant output;
 };
 
 // Mul: (a - zp_in[0]) * (b - zp_in[1]) through the multiplier. ONNX graphs mean rint((a - zp) * scale[0] *
@@ -113,10 +122,7 @@ struct MulParams {
   float scale[2] = {1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
   int differing_pairs = 0;  // as in AddParams
-  int zp_out = 0;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Double;
+  OutputQuant output;
 };
 
 // A function of one stored value: entry value + 128.
@@ -126,10 +132,7 @@ using ValueTable = std::array<int8_t, 256>;
 struct QuantizeParams {
   Multiplier multiplier;
   int zp_in = 0;
-  int zp_out = 0;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Double;
+  OutputQuant output;
 };
 
 struct TableParams {
@@ -143,19 +146,17 @@ struct ConcatParams {
 
 // AveragePool (rule Average over the cells inside the map) and MaxPool (raw maximum). Input and output have
 // the same quantisation, so stored values go through unchanged but for the clamp. Averages are taken of the
-// values the model has: `offset`, 128 in uint8 models, is added before and taken off after.
+// values the model has: `offset`, 128 in uint8 models, is added before, and the output's zero point takes it
+// off.
 //
 // Averages of ONNX graphs (rule Float): sum(a - zp_in) over the cells inside the map through pool_factor().
 struct PoolParams {
   int offset = 0;
-  bool count_pad = false;  // these five: rule Float
+  bool count_pad = false;  // these four: rule Float
   int zp_in = 0;
-  int zp_out = 0;
   float in_scale = 1.0F;
   float out_scale = 1.0F;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Average;
+  OutputQuant output;
 };
 
 // Mean over all rows and columns: x = sum(a) - count * zp_in through the multiplier, which has 1 / count
@@ -164,10 +165,7 @@ struct MeanParams {
   int32_t count = 1;
   Multiplier multiplier;
   int zp_in = 0;
-  int zp_out = 0;
-  int lo = -128;
-  int hi = 127;
-  Rounding rounding = Rounding::Double;
+  OutputQuant output;
 };
 
 // Softmax on the host in double: y = floor(256 * p + 0.5) - 128, p from exp(scale * beta * (a - max)).

@@ -13,13 +13,8 @@
 namespace kaiten::reference {
 namespace {
 
-int8_t finish(int32_t value, int zero_point, int lo, int hi) {
-  return int8_t(std::clamp(int64_t(value) + zero_point, int64_t(lo), int64_t(hi)));
-}
-
 int8_t requantize_channel(const ConvParams& params, size_t channel, int32_t acc) {
-  return finish(requantize(acc, params.channel(channel), params.rounding), params.zp_out, params.lo,
-                params.hi);
+  return params.output.stored(requantize(acc, params.channel(channel), params.output.rule));
 }
 
 size_t offset(const Nhwc& shape, int n, int y, int x) {
@@ -172,7 +167,7 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
 }
 
 void add(const AddParams& params, std::span<const Input> operands, Output output) {
-  if (params.rounding == Rounding::Float) {
+  if (params.output.rule == Rounding::Float) {
     // The integers only where they are known to differ from the framework's arithmetic: the report says so.
     return (operands.size() == 2 && params.differing_pairs == 0 ? float_add : integer_add)(params, operands,
                                                                                            output);
@@ -187,7 +182,7 @@ void add(const AddParams& params, std::span<const Input> operands, Output output
       const int32_t next = scaled(operands[k][i], k);
       sum += params.subtract ? -next : next;
     }
-    output[i] = finish(requantize_double(sum, params.out), params.zp_out, params.lo, params.hi);
+    output[i] = params.output.stored(requantize_double(sum, params.out));
   }
 }
 
@@ -225,18 +220,17 @@ void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input
       cells++;
     });
     int8_t* result = output.data() + offset(out, n, y, x);
-    if (params.rounding == Rounding::Float) {
+    if (params.output.rule == Rounding::Float) {
       const int count = params.count_pad ? window.kernel_h * window.kernel_w : cells;
       const Multiplier factor = pool_factor(params, count);
       for (size_t c = 0; c < channels; c++) {
         const int32_t mean = requantize_float(sum[c] - cells * params.zp_in, factor);
-        result[c] = finish(mean, params.zp_out, params.lo, params.hi);
+        result[c] = params.output.stored(mean);
       }
       return;
     }
     const int32_t offset = params.offset * cells;
-    for (size_t c = 0; c < channels; c++)
-      result[c] = finish(average(sum[c] + offset, cells), -params.offset, params.lo, params.hi);
+    for (size_t c = 0; c < channels; c++) result[c] = params.output.stored(average(sum[c] + offset, cells));
   });
 }
 
@@ -249,7 +243,7 @@ void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input inp
       const int8_t* cell = input.data() + offset(in, n, iy, ix);
       for (size_t c = 0; c < channels; c++) result[c] = std::max(result[c], cell[c]);
     });
-    for (size_t c = 0; c < channels; c++) result[c] = finish(result[c], 0, params.lo, params.hi);
+    for (size_t c = 0; c < channels; c++) result[c] = params.output.stored(result[c]);
   });
 }
 
@@ -260,8 +254,7 @@ void mean(const MeanParams& params, Nhwc in, Input input, Output output) {
     for (size_t c = 0; c < channels; c++) {
       int32_t sum = -params.count * params.zp_in;
       for (size_t p = 0; p < pixels; p++) sum += input[(n * pixels + p) * channels + c];
-      output[n * channels + c] =
-          finish(requantize(sum, params.multiplier, params.rounding), params.zp_out, params.lo, params.hi);
+      output[n * channels + c] = params.output.stored(requantize(sum, params.multiplier, params.output.rule));
     }
   }
 }
@@ -278,25 +271,24 @@ void softmax(const SoftmaxParams& params, int depth, Input input, Output output)
     }
     for (size_t i = 0; i < powers.size(); i++) {
       const auto rounded = int32_t(std::floor(256.0 * powers[i] / sum + 0.5));
-      output[row + i] = finish(rounded, -128, -128, 127);
+      output[row + i] = OutputQuant{.zero_point = -128}.stored(rounded);
     }
   }
 }
 
 void multiply(const MulParams& params, Input a, Input b, Output output) {
-  if (params.rounding == Rounding::Float) {
+  if (params.output.rule == Rounding::Float) {
     return (params.differing_pairs == 0 ? float_multiply : integer_multiply)(params, a, b, output);
   }
   for (size_t i = 0; i < output.size(); i++) {
     const int32_t product = (a[i] - params.zp_in[0]) * (b[i] - params.zp_in[1]);
-    output[i] = finish(requantize_double(product, params.multiplier), params.zp_out, params.lo, params.hi);
+    output[i] = params.output.stored(requantize_double(product, params.multiplier));
   }
 }
 
 void quantize(const QuantizeParams& params, Input input, Output output) {
   for (size_t i = 0; i < output.size(); i++) {
-    output[i] = finish(requantize_double(input[i] - params.zp_in, params.multiplier), params.zp_out,
-                       params.lo, params.hi);
+    output[i] = params.output.stored(requantize_double(input[i] - params.zp_in, params.multiplier));
   }
 }
 
@@ -351,7 +343,7 @@ void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output
                           at(row.lower, column.upper) * (kOne - row.fraction) * column.fraction +
                           at(row.upper, column.upper) * row.fraction * column.fraction;
       const int64_t half = sum > 0 ? int64_t(1) << 19 : -(int64_t(1) << 19);
-      output[offset(out, n, y, x) + c] = finish(int32_t((sum + half) / (int64_t(1) << 20)), 0, -128, 127);
+      output[offset(out, n, y, x) + c] = OutputQuant{}.stored(int32_t((sum + half) / (int64_t(1) << 20)));
     }
   });
 }

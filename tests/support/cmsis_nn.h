@@ -81,9 +81,9 @@ class Case {
       params.shift = array<int>("output_shift");
     }
     params.zp_in = -value("INPUT_OFFSET");
-    params.zp_out = value("OUTPUT_OFFSET");
-    params.lo = value("OUT_ACTIVATION_MIN");
-    params.hi = value("OUT_ACTIVATION_MAX");
+    params.output.zero_point = value("OUTPUT_OFFSET");
+    params.output.low = value("OUT_ACTIVATION_MIN");
+    params.output.high = value("OUT_ACTIVATION_MAX");
     return params;
   }
 

@@ -70,8 +70,8 @@ struct CaseModel {
     const int channels = whole ? int(weights.size()) / shape[1] : c.value("OUT_CH");
     ConvParams params = c.conv(std::size_t(channels));
     EXPECT_EQ(tensor(in).zero_point.front(), params.zp_in);
-    const bool relu = params.lo == params.zp_out && params.hi == 127;
-    if (!relu) lo = params.lo, hi = params.hi;
+    const bool relu = params.output.low == params.output.zero_point && params.output.high == 127;
+    if (!relu) lo = params.output.low, hi = params.output.high;
     test::ConvSpec spec;
     spec.activation = relu ? Activation::Relu : Activation::None;
     spec.channels = channels;
@@ -79,7 +79,7 @@ struct CaseModel {
     spec.bias = params.bias;
     spec.weight_scales = std::move(weight_scales);
     spec.out_scale = out_scale;
-    spec.out_zero_point = params.zp_out;
+    spec.out_zero_point = params.output.zero_point;
     convs.push_back(params);
     if (whole) return file.fully_connected(in, spec);
     const Window w = c.window();
@@ -274,8 +274,8 @@ void expect_published_parameters(const Graph& graph, const std::vector<ConvParam
     EXPECT_EQ(found.shift, want.shift) << op.name;
     EXPECT_EQ(found.bias, want.bias) << op.name;
     EXPECT_EQ(found.zp_in, want.zp_in) << op.name;
-    EXPECT_EQ(found.zp_out, want.zp_out) << op.name;
-    EXPECT_EQ(found.rounding, Rounding::Double) << op.name;
+    EXPECT_EQ(found.output.zero_point, want.output.zero_point) << op.name;
+    EXPECT_EQ(found.output.rule, Rounding::Double) << op.name;
   }
   EXPECT_EQ(at, convs.size());
 }

@@ -151,7 +151,7 @@ int negative_ties(const Graph& graph, const Op& op, const Int8Values& input, Rou
     const Multiplier m = p.channel(i % p.multiplier.size());
     std::int64_t x = values[i];
     int drop = 31 - m.shift;
-    if (p.rounding == Rounding::Double) {
+    if (p.output.rule == Rounding::Double) {
       x = doubling_high_multiply(std::int32_t(x), m.m);
       drop = -m.shift;
     } else {

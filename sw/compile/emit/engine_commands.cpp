@@ -57,10 +57,10 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
     b.vb_slot = ring->slot(out_row);
   }
   b.to_store = x.memory != nullptr;
-  b.zero = op.zero;
-  b.low = op.low;
-  b.high = op.high;
-  b.rule = int(op.rule);
+  b.zero = op.out_quant.zero_point;
+  b.low = op.out_quant.low;
+  b.high = op.out_quant.high;
+  b.rule = int(op.out_quant.rule);
 }
 
 }  // namespace

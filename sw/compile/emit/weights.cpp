@@ -204,7 +204,7 @@ void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) cons
 void WeightLoader::params(const Chunk& c) {
   const LoweredOp& op = lowering_.ops[c.op];
   const RingMemory& ring = words_[engine(c)];
-  std::span<const RequantWord> words = op.params;
+  std::span<const RequantParams> words = op.params;
   int first = 0;
   if (op.params_per_tile()) {
     first = c.tile_begin * op.tile_channels();

@@ -305,7 +305,7 @@ class Lowerer {
   }
 
   static void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
-    const std::vector<RequantWord> params = l.params;
+    const std::vector<RequantParams> params = l.params;
     for (std::size_t o = 0; o < from.size(); o++) l.params[o] = params[std::size_t(from[o])];
     l.kernels.kernel_of = from;
   }

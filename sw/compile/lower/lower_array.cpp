@@ -41,18 +41,15 @@ void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shif
 
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
   const ConvParams p = conv_params(c.graph, op, c.style);
-  if (must_check_sums(p.rounding)) {  // looks at all weights
-    require_sums(accumulator_range(c.graph, op, p), p.rounding,
+  if (must_check_sums(p.output.rule)) {  // looks at all weights
+    require_sums(accumulator_range(c.graph, op, p), p.output.rule,
                  *std::max_element(p.shift.begin(), p.shift.end()));
   }
   const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
   for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
   l.pad_value = p.zp_in;
   l.weight_zero = p.zp_weights;
-  l.zero = p.zp_out;
-  l.low = p.lo;
-  l.high = p.hi;
-  l.rule = p.rounding;
+  l.out_quant = p.output;
 }
 
 namespace {
@@ -181,10 +178,10 @@ void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l) {
   l.kernels.moved_from = from;
   take_tiles(c, l);
-  l.zero = c.graph.tensors[std::size_t(l.tensor)].zero_point();
+  l.out_quant.zero_point = c.graph.tensors[std::size_t(l.tensor)].zero_point();
   for (int channel : from) {
-    RequantWord word = kIdentityWord;
-    word.bias = channel < 0 ? l.pad_value - l.zero : -l.zero;
+    RequantParams word = kIdentityWord;
+    word.bias = channel < 0 ? l.pad_value - l.out_quant.zero_point : -l.out_quant.zero_point;
     l.params.push_back(word);
   }
 }

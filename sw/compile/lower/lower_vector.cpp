@@ -36,9 +36,9 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
 }
 
 // One word for every lane; gaps, which have no weights, become the zero point.
-std::vector<RequantWord> by_lane(const LoweredOp& l, const std::vector<RequantWord>& words) {
+std::vector<RequantParams> by_lane(const LoweredOp& l, const std::vector<RequantParams>& words) {
   if (l.channel_of.empty()) return words;
-  std::vector<RequantWord> lanes;
+  std::vector<RequantParams> lanes;
   for (int channel : l.channel_of) lanes.push_back(channel < 0 ? kIdentityWord : words[std::size_t(channel)]);
   return lanes;
 }
@@ -81,7 +81,7 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
   for (int rows = 0; rows < l.kernel_rows; rows++) {
     for (int columns = 0; columns < l.kernel_columns; columns++) {
       const int inside = (l.kernel_rows - rows) * (l.kernel_columns - columns);
-      if (p.rounding == Rounding::Float) {
+      if (p.output.rule == Rounding::Float) {
         const Multiplier factor = pool_factor(p, p.count_pad ? cells : inside);
         l.params.push_back({-inside * p.zp_in, factor.m, factor.shift});
       } else {
@@ -91,10 +91,8 @@ void lower_average(const LowerContext& c, const Op& op, LoweredOp& l) {
   }
   const Padding& pad = op.window.pad;
   if (pad == Padding{}) l.params.resize(1);
-  l.zero = p.rounding == Rounding::Float ? p.zp_out : -p.offset;
-  l.low = p.lo;
-  l.high = p.hi;
-  l.rule = p.offset == 0 ? p.rounding : Rounding::Single;
+  l.out_quant = p.output;
+  if (p.offset != 0) l.out_quant.rule = Rounding::Single;
 }
 
 void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {
@@ -103,8 +101,7 @@ void lower_maximum(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.pad_value = -128;
   l.params = {kIdentityWord};
   const PoolParams p = pool_params(c.graph, op);
-  l.low = p.lo;
-  l.high = p.hi;
+  l.out_quant = p.output;
 }
 
 // The maximum of one cell, looked up.
@@ -119,10 +116,7 @@ void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
   finish_vector(c, l, WindowKind::kMaximum);
   const QuantizeParams p = quantize_params(c.graph, op);
   l.params = {{-p.zp_in, p.multiplier.m, p.multiplier.shift}};
-  l.zero = p.zp_out;
-  l.low = p.lo;
-  l.high = p.hi;
-  l.rule = p.rounding;
+  l.out_quant = p.output;
 }
 
 void lower_copy(const LowerContext& c, const ValueTable* table, LoweredOp& l) {
@@ -149,13 +143,10 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_columns = l.in.w;
   finish_vector(c, l, WindowKind::kAverage);
   const MeanParams p = mean_params(c.graph, op);
-  if (must_check_sums(p.rounding))
-    require_sums(accumulator_range(c.graph, op, p), p.rounding, p.multiplier.shift);
+  if (must_check_sums(p.output.rule))
+    require_sums(accumulator_range(c.graph, op, p), p.output.rule, p.multiplier.shift);
   l.params = {{-p.count * p.zp_in, p.multiplier.m, p.multiplier.shift}};
-  l.zero = p.zp_out;
-  l.low = p.lo;
-  l.high = p.hi;
-  l.rule = p.rounding;
+  l.out_quant = p.output;
 }
 
 void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l) {
@@ -164,10 +155,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
   const auto take = [&](const auto& p, Multiplier out) {
     if (swapped) std::swap(l.params[0], l.params[1]);
     l.params.push_back({0, out.m, out.shift});
-    l.zero = p.zp_out;
-    l.low = p.lo;
-    l.high = p.hi;
-    l.rule = p.rounding;
+    l.out_quant = p.output;
   };
   if (op.kind == OpKind::Mul) {
     const MulParams p = mul_params(c.graph, op);
@@ -184,7 +172,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
     l.params.push_back({-p.zp_in[i], m.m, m.shift});
   }
   l.differing = p.differing_pairs;
-  if (p.rounding == Rounding::Float && p.operands > 2) {
+  if (p.output.rule == Rounding::Float && p.operands > 2) {
     const DifferingSums sums = differing_sums(p);
     l.differing = sums.count;
     l.differs_at_most = sums.at_most;

@@ -58,16 +58,13 @@ struct LoweredOp {
   int pad_value = 0;
   int weight_zero = 0;
 
-  ArrayTiles array;                 // kConv
-  VectorTiles vector;               // kWindow, kAdd
-  KernelView kernels;               // kConv
-  DepthwiseView depthwise;          // kWindow, with data where there are weights
-  bool look_up = false;             // kWindow, kAdd: results go through a table, whose 32 words come first
-  std::vector<RequantWord> params;  // of the array by channel, of the vector engine by lane
-  int zero = 0;
-  int low = -128;
-  int high = 127;
-  Rounding rule = Rounding::Double;
+  ArrayTiles array;                   // kConv
+  VectorTiles vector;                 // kWindow, kAdd
+  KernelView kernels;                 // kConv
+  DepthwiseView depthwise;            // kWindow, with data where there are weights
+  bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
+  std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
+  OutputQuant out_quant;
   // kAdd in ONNX models: values of operands whose result differs from the model's arithmetic, or a bound.
   std::int64_t differing = 0;
   bool differs_at_most = false;

@@ -142,35 +142,35 @@ void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights,
   }
 }
 
-void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out) {
+void pack_params(std::span<const RequantParams> words, std::vector<std::uint8_t>& out) {
   const auto put = [&](std::int32_t v) {
     for (int i = 0; i < 4; i++) out.push_back(std::uint8_t(std::uint32_t(v) >> (8 * i)));
   };
-  for (const RequantWord& w : words) {
+  for (const RequantParams& w : words) {
     put(w.bias);
     put(w.multiplier);
     out.push_back(std::uint8_t(w.shift));
   }
 }
 
-std::vector<RequantWord> table_words(const ValueTable& table) {
-  std::vector<RequantWord> words(table.size() / 8);
+std::vector<RequantParams> table_words(const ValueTable& table) {
+  std::vector<RequantParams> words(table.size() / 8);
   for (std::size_t i = 0; i < table.size(); i++) {
-    RequantWord& w = words[i / 8];
+    RequantParams& w = words[i / 8];
     std::int32_t& half = i % 8 < 4 ? w.bias : w.multiplier;
     half = std::int32_t(std::uint32_t(half) | std::uint32_t(std::uint8_t(table[i])) << (8 * (i % 4)));
   }
   return words;
 }
 
-RequantWord average_word(int cells) {
+RequantParams average_word(int cells) {
   int log = 0;
   while ((1 << log) < cells) log++;
   const std::int64_t one = std::int64_t(1) << (31 + log);
   return {cells, std::int32_t((one + 2 * cells - 1) / (2 * cells)), -log};
 }
 
-RequantWord average_word_uint8(int cells) {
+RequantParams average_word_uint8(int cells) {
   // multiplier / 2^bits is at least 1 / cells, so that ties go up, and for sums up to 255 * cells too little above
   // it to reach the next value.
   int bits = 30;

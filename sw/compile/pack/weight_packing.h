@@ -128,27 +128,27 @@ struct DepthwiseView {
 void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights, int begin, int end,
                          std::vector<std::uint8_t>& out);
 
-// A word of a ZSB.
-struct RequantWord {
+// Requantisation parameters of a channel, a word of a ZSB: kt_pkg::requant_params_t.
+struct RequantParams {
   std::int32_t bias = 0;
   std::int32_t multiplier = 0;
   int shift = 0;
 
-  bool operator==(const RequantWord&) const = default;
+  bool operator==(const RequantParams&) const = default;
 };
 
-void pack_params(std::span<const RequantWord> words, std::vector<std::uint8_t>& out);
+void pack_params(std::span<const RequantParams> words, std::vector<std::uint8_t>& out);
 
 // A table as ZSB words: eight entries in bias and multiplier of each, little endian.
-std::vector<RequantWord> table_words(const ValueTable& table);
+std::vector<RequantParams> table_words(const ValueTable& table);
 
 // y = x through rule Double.
-constexpr RequantWord kIdentityWord{0, 1 << 30, 1};
+constexpr RequantParams kIdentityWord{0, 1 << 30, 1};
 // sum / cells through rule Average, exact for cells < 2^21.
-RequantWord average_word(int cells);
+RequantParams average_word(int cells);
 // (sum + 128 * cells) / cells, the average of uint8 values that are stored less 128, through rule Single: half up,
 // exact for cells < 2^21. The output's 128 are its zero point.
-RequantWord average_word_uint8(int cells);
+RequantParams average_word_uint8(int cells);
 
 }  // namespace kaiten
 

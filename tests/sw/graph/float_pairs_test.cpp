@@ -49,11 +49,11 @@ float draw(std::mt19937_64& random, double low, double high) {
 
 AddParams draw_add(std::mt19937_64& random) {
   AddParams p;
-  p.rounding = Rounding::Float;
+  p.output.rule = Rounding::Float;
   p.scale[0] = draw(random, 1.0e-3, 1.0);
   p.scale[1] = p.scale[0] * draw(random, 0.05, 20.0);
   p.out_scale = (p.scale[0] + p.scale[1]) * draw(random, 0.3, 1.5);
-  for (int* z : {&p.zp_in[0], &p.zp_in[1], &p.zp_out}) *z = int(random() % 256) - 128;
+  for (int* z : {&p.zp_in[0], &p.zp_in[1], &p.output.zero_point}) *z = int(random() % 256) - 128;
   return p;
 }
 
@@ -79,7 +79,7 @@ TEST(FloatPairs, AdditionsOfGeneralScalesAgreeOnEveryPair) {
       for (int b = -128; b <= 127; b++) {
         const float y = float(b - p.zp_in[1]) * p.scale[1];
         const int want =
-            chain(float(a - p.zp_in[0]) * p.scale[0], p.subtract ? -y : y, p.out_scale, p.zp_out);
+            chain(float(a - p.zp_in[0]) * p.scale[0], p.subtract ? -y : y, p.out_scale, p.output.zero_point);
         ASSERT_EQ(int(found[size_t((a + 128) * 256 + b + 128)]), want) << a << " " << b;
       }
     }
@@ -92,7 +92,7 @@ TEST(FloatPairs, PowersOfTwo) {
   for (int first = -8; first <= 0; first++) {
     for (int out = -8; out <= 0; out++) {
       AddParams p;
-      p.rounding = Rounding::Float;
+      p.output.rule = Rounding::Float;
       p.scale[0] = std::ldexp(1.0F, first);
       p.scale[1] = std::ldexp(1.0F, -4);
       p.out_scale = std::ldexp(1.0F, out);
@@ -106,7 +106,7 @@ TEST(FloatPairs, PowersOfTwo) {
 // What is left is counted, and is one step each.
 TEST(FloatPairs, CountsWhatCannotAgree) {
   AddParams p;
-  p.rounding = Rounding::Float;
+  p.output.rule = Rounding::Float;
   p.scale[0] = p.scale[1] = 0.0269081183F;
   p.out_scale = 0.0538162366F;
   fit_integers(p);
@@ -126,7 +126,7 @@ TEST(FloatPairs, CountsWhatCannotAgree) {
 
 AddParams draw_sum(std::mt19937_64& random, size_t operands) {
   AddParams p;
-  p.rounding = Rounding::Float;
+  p.output.rule = Rounding::Float;
   p.operands = operands;
   p.out_scale = 0;
   for (size_t k = 0; k < operands; k++) {
@@ -134,7 +134,7 @@ AddParams draw_sum(std::mt19937_64& random, size_t operands) {
     p.zp_in[k] = int(random() % 256) - 128;
     p.out_scale += p.scale[k] * draw(random, 0.2, 1.0);
   }
-  p.zp_out = int(random() % 256) - 128;
+  p.output.zero_point = int(random() % 256) - 128;
   fit_integers(p);
   return p;
 }
@@ -155,7 +155,7 @@ TEST(FloatPairs, CountsSumsOfThree) {
       integer_add(p, std::vector<std::span<const int8_t>>{x, y, z}, made);
       for (size_t i = 0; i < made.size(); i++) {
         const float sum = float(x[i] - p.zp_in[0]) * p.scale[0] + float(y[i] - p.zp_in[1]) * p.scale[1];
-        const int want = chain(sum, float(c - p.zp_in[2]) * p.scale[2], p.out_scale, p.zp_out);
+        const int want = chain(sum, float(c - p.zp_in[2]) * p.scale[2], p.out_scale, p.output.zero_point);
         differing += made[i] != want ? 1 : 0;
         ASSERT_LE(std::abs(made[i] - want), 1);
       }
@@ -183,7 +183,7 @@ TEST(FloatPairs, CountsSumsOfFour) {
 // Half of all sums are ties here: their number is a bound.
 TEST(FloatPairs, BoundsSumsThatAreTies) {
   AddParams p;
-  p.rounding = Rounding::Float;
+  p.output.rule = Rounding::Float;
   p.operands = 4;
   for (float& s : p.scale) s = 0.0269081183F;
   p.out_scale = 2 * p.scale[0];
@@ -212,18 +212,18 @@ TEST(FloatPairs, Products) {
   constexpr int kTrials = 200;
   for (int trial = 0; trial < kTrials; trial++) {
     MulParams p;
-    p.rounding = Rounding::Float;
+    p.output.rule = Rounding::Float;
     p.scale[0] = draw(random, 1.0e-3, 1.0);
     p.scale[1] = draw(random, 1.0e-3, 1.0);
     p.out_scale = p.scale[0] * p.scale[1] * draw(random, 10.0, 300.0);
-    for (int* z : {&p.zp_in[0], &p.zp_in[1], &p.zp_out}) *z = int(random() % 256) - 128;
+    for (int* z : {&p.zp_in[0], &p.zp_in[1], &p.output.zero_point}) *z = int(random() % 256) - 128;
     fit_integers(p);
     const std::vector<int8_t> made = products(p);
     int differing = 0;
     for (int a = -128; a <= 127; a++) {
       for (int b = -128; b <= 127; b++) {
         const float product = (float(a - p.zp_in[0]) * p.scale[0]) * (float(b - p.zp_in[1]) * p.scale[1]);
-        const int want = chain(product, 0.0F, p.out_scale, p.zp_out);
+        const int want = chain(product, 0.0F, p.out_scale, p.output.zero_point);
         const int found = made[size_t((a + 128) * 256 + b + 128)];
         differing += found != want ? 1 : 0;
         ASSERT_LE(std::abs(found - want), 1);

@@ -67,10 +67,10 @@ TEST(ModelBuilder, KeepsWhatWasAskedFor) {
   const ConvParams params = conv_params(graph, op, RoundingStyle::LiteRt);
   EXPECT_EQ(params.bias, (std::vector<int32_t>{100, -100}));
   EXPECT_EQ(params.zp_in, -128);
-  EXPECT_EQ(params.zp_out, 7);
-  EXPECT_EQ(params.lo, 7);
-  EXPECT_EQ(params.hi, 31);  // 7 + 6 / 0.25
-  EXPECT_EQ(params.rounding, Rounding::Double);
+  EXPECT_EQ(params.output.zero_point, 7);
+  EXPECT_EQ(params.output.low, 7);
+  EXPECT_EQ(params.output.high, 31);  // 7 + 6 / 0.25
+  EXPECT_EQ(params.output.rule, Rounding::Double);
   EXPECT_EQ(macs(graph), uint64_t(9 * 4 * 2 * 2 * 3 * 5));
 }
 

@@ -50,8 +50,8 @@ std::vector<int8_t> run_pool(const Case& c, const std::vector<int8_t>& input, bo
   const Nhwc in = c.in(input.size(), c.value("INPUT_C", c.value("OUT_CH", 0)));
   const Nhwc out{in.n, c.value("OUTPUT_H"), c.value("OUTPUT_W"), in.c};
   PoolParams params;
-  params.lo = c.value("ACTIVATION_MIN", -128);
-  params.hi = c.value("ACTIVATION_MAX", 127);
+  params.output.low = c.value("ACTIVATION_MIN", -128);
+  params.output.high = c.value("ACTIVATION_MAX", 127);
   std::vector<int8_t> output(out.elements());
   (average ? reference::average_pool : reference::max_pool)(params, c.window(), in, input, out, output);
   return output;
@@ -68,9 +68,9 @@ std::vector<int8_t> run_add(const Case& c) {
     params.in[i] = {c.value(operand + "_MULT"), c.value(operand + "_SHIFT")};
   }
   params.out = {c.value("OUTPUT_MULT"), c.value("OUTPUT_SHIFT")};
-  params.zp_out = c.value("OUTPUT_OFFSET");
-  params.lo = c.value("OUT_ACTIVATION_MIN");
-  params.hi = c.value("OUT_ACTIVATION_MAX");
+  params.output.zero_point = c.value("OUTPUT_OFFSET");
+  params.output.low = c.value("OUT_ACTIVATION_MIN");
+  params.output.high = c.value("OUT_ACTIVATION_MAX");
   std::vector<int8_t> output(a.size());
   reference::add(params, std::vector<std::span<const int8_t>>{a, b}, output);
   return output;
@@ -82,9 +82,9 @@ std::vector<int8_t> run_mul(const Case& c) {
   MulParams params;
   for (int i = 0; i < 2; i++) params.zp_in[i] = -c.value("INPUT" + std::to_string(i + 1) + "_OFFSET");
   params.multiplier = {c.value("OUTPUT_MULT"), c.value("OUTPUT_SHIFT")};
-  params.zp_out = c.value("OUTPUT_OFFSET");
-  params.lo = c.value("OUT_ACTIVATION_MIN");
-  params.hi = c.value("OUT_ACTIVATION_MAX");
+  params.output.zero_point = c.value("OUTPUT_OFFSET");
+  params.output.low = c.value("OUT_ACTIVATION_MIN");
+  params.output.high = c.value("OUT_ACTIVATION_MAX");
   std::vector<int8_t> output(a.size());
   reference::multiply(params, a, b, output);
   return output;

@@ -57,7 +57,7 @@ Layer random_layer(std::mt19937_64& random) {
   ConvParams& p = l.params;
   p.zp_in = draw(random, -128, 127);
   p.zp_weights = draw(random, 0, 2) == 0 ? draw(random, -128, 127) : 0;
-  p.zp_out = draw(random, -128, 127);
+  p.output.zero_point = draw(random, -128, 127);
   for (int c = 0; c < l.out.c; c++) {
     p.bias.push_back(draw(random, -100000, 100000));
     p.multiplier.push_back(draw(random, 1 << 30, std::numeric_limits<int32_t>::max()));

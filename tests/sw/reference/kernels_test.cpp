@@ -32,10 +32,10 @@ ConvParams random_params(int channels, int terms, std::mt19937_64& random) {
   ConvParams p;
   p.zp_in = draw(random, -128, 127);
   p.zp_weights = draw(random, 0, 2) == 0 ? draw(random, -128, 127) : 0;
-  p.zp_out = draw(random, -128, 127);
-  p.lo = draw(random, -128, 0);
-  p.hi = draw(random, 1, 127);
-  p.rounding = draw(random, 0, 1) == 0 ? Rounding::Double : Rounding::Single;
+  p.output.zero_point = draw(random, -128, 127);
+  p.output.low = draw(random, -128, 0);
+  p.output.high = draw(random, 1, 127);
+  p.output.rule = draw(random, 0, 1) == 0 ? Rounding::Double : Rounding::Single;
   for (int c = 0; c < channels; c++) {
     p.bias.push_back(draw(random, -terms * 1000, terms * 1000));
     p.multiplier.push_back(draw(random, 1 << 30, std::numeric_limits<int32_t>::max()));
@@ -46,8 +46,8 @@ ConvParams random_params(int channels, int terms, std::mt19937_64& random) {
 
 int8_t finish(const ConvParams& p, int channel, int64_t acc) {
   EXPECT_EQ(acc, int32_t(acc));
-  const int32_t value = requantize(int32_t(acc), p.channel(size_t(channel)), p.rounding);
-  return int8_t(std::clamp(value + p.zp_out, p.lo, p.hi));
+  const int32_t value = requantize(int32_t(acc), p.channel(size_t(channel)), p.output.rule);
+  return int8_t(std::clamp(value + p.output.zero_point, p.output.low, p.output.high));
 }
 
 std::vector<int8_t> plain_conv2d(const ConvParams& p, const Window& w, Nhwc in, Input input, Input weights,
@@ -137,8 +137,7 @@ TEST(Conv2d, SumsBesideTheEndsOfInt32) {
   // 40000 products of 255 * 255 exceed int32; the bias brings the accumulator back.
   const Nhwc in{1, 1, 1, 40000};
   const std::vector<int8_t> ones(in.elements(), 127);
-  ConvParams p{.zp_in = -128, .zp_weights = -128, .zp_out = 0, .lo = -128, .hi = 127};
-  p.rounding = Rounding::Single;
+  ConvParams p{.zp_in = -128, .zp_weights = -128, .output = {.rule = Rounding::Single}};
   p.bias = {std::numeric_limits<int32_t>::min()};
   p.multiplier = {1 << 30};
   p.shift = {-22};

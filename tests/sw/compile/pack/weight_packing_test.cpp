@@ -211,7 +211,7 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
 // Of uint8 values: every result's first and last sum, for every number of cells of a window.
 TEST(Requantisation, AverageOfUint8IsExact) {
   for (int cells = 1; cells <= 255 * 255; cells += cells < 5000 ? 1 : 7) {
-    const RequantWord w = average_word_uint8(cells);
+    const RequantParams w = average_word_uint8(cells);
     const Multiplier m{w.multiplier, w.shift};
     ASSERT_GE(w.multiplier, 1 << 30);
     for (std::int64_t value = 0; value <= 255; value++) {
@@ -228,7 +228,7 @@ TEST(Requantisation, AverageOfUint8IsExact) {
 
 TEST(Requantisation, AverageIsExact) {
   for (int cells : {1, 2, 3, 4, 5, 7, 9, 16, 25, 49, 63, 64, 65, 100, 1000, 1023, 4096}) {
-    const RequantWord w = average_word(cells);
+    const RequantParams w = average_word(cells);
     EXPECT_EQ(w.bias, cells);
     for (std::int64_t sum = -128LL * cells; sum <= 127LL * cells; sum += cells > 100 ? 37 : 1) {
       const std::int64_t magnitude = ((2 * std::abs(sum) + w.bias) * w.multiplier) >> (31 - w.shift);
@@ -244,7 +244,7 @@ TEST(Requantisation, IdentityIsOne) {
 
 TEST(Requantisation, WordsAreLittleEndian) {
   std::vector<std::uint8_t> bytes;
-  const RequantWord word{-2, 0x12345678, -3};
+  const RequantParams word{-2, 0x12345678, -3};
   pack_params(std::span(&word, 1), bytes);
   EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0xfe, 0xff, 0xff, 0xff, 0x78, 0x56, 0x34, 0x12, 0xfd}));
 }
