@@ -25,14 +25,15 @@ struct Elements {
   int bytes = 1;           ///< 1, 2 or 4, little-endian
   std::uint32_t zero = 0;  ///< the element that ZVC and RLE leave out: its lowest 8 * bytes bits
 
-  bool operator==(const Elements&) const = default;
+  bool operator==(const Elements&) const = default;  ///< field by field
 };
 
+/// Packs and expands single blocks. Immutable: any number of threads may use one.
 class Codec {
  public:
   virtual ~Codec() = default;
 
-  virtual std::string_view name() const = 0;
+  virtual std::string_view name() const = 0;  ///< as make_codec() takes it
   /// What `packed` must hold to pack so many bytes: never less than the bytes that pack() returns.
   virtual std::size_t max_packed_bytes(std::size_t raw_bytes) const = 0;
   /// Packs a block and returns its packed bytes. packed.size() >= max_packed_bytes(raw.size()).
@@ -48,8 +49,8 @@ std::string codec_missing(std::string_view name);
 /// Also "zvc_scalar", ZVC one element at a time. Throws InputError for other names, codecs that this build
 /// lacks, and elements that are none.
 std::unique_ptr<Codec> make_codec(std::string_view name, const Elements& elements);
-/// ZVC with groups of a given size instead of 32 words or 64 shorter elements; `fast` false: one element at a
-/// time.
+/// ZVC with groups of `group` elements instead of 32 words or 64 shorter elements; `fast` false: one element at a
+/// time. Throws InputError for groups and elements that are none.
 std::unique_ptr<Codec> make_zvc(const Elements& elements, int group, bool fast = true);
 
 }  // namespace kaiten::codec

@@ -24,12 +24,14 @@
 
 namespace kaiten::codec {
 
-constexpr std::size_t kDefaultWindow = 4096;
-constexpr std::size_t kMaxWindow = 65536;
+constexpr std::size_t kDefaultWindow = 4096;  ///< bytes packed at a time
+constexpr std::size_t kMaxWindow = 65536;     ///< bytes: packed sizes have 16 bits
 
+/// Of a copy: raw to packed, or packed to raw.
 enum class Direction { kCompress, kExpand };
 
-/// What the destination of a compressing copy must hold. More than it can need: packers write a little ahead.
+/// Bytes that the destination of a compressing copy must hold. More than it can need: packers write a little ahead.
+/// Throws InputError for a window outside 1 to kMaxWindow.
 std::size_t copy_bound(const Codec& codec, std::size_t raw_bytes, std::size_t window = kDefaultWindow);
 
 /// kCompress: packs all of `from` into `to`, which holds copy_bound(). kExpand: fills all of `to` from the
@@ -40,7 +42,7 @@ std::size_t copy_bound(const Codec& codec, std::size_t raw_bytes, std::size_t wi
 std::size_t memcpy_compressed(std::span<std::uint8_t> to, std::span<const std::uint8_t> from,
                               Direction direction, const Codec& codec, std::size_t window = kDefaultWindow);
 
-/// Copies of one codec, done in order by a thread of its own. All members may be called from any thread; the
+/// Copies of one codec, done in order by a thread of its own. Thread-safe: any thread may call any member; the
 /// destructor finishes what is queued. Buffers belong to the queue until their copy is done.
 class CopyQueue {
  public:
@@ -48,13 +50,16 @@ class CopyQueue {
   /// next copy starts. Must not throw, and must not wait for later copies.
   using Done = std::function<void(std::size_t packed_bytes, std::exception_ptr error)>;
 
+  /// Starts the thread. `window` as for memcpy_compressed(); throws InputError for others.
   explicit CopyQueue(std::shared_ptr<const Codec> codec, std::size_t window = kDefaultWindow);
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
   ~CopyQueue();
 
+  /// Queues a copy as by memcpy_compressed(); the future gets its packed size or its exception.
   std::future<std::size_t> copy(std::span<std::uint8_t> to, std::span<const std::uint8_t> from,
                                 Direction direction);
+  /// Queues a copy; `done` gets its packed size or its exception.
   void copy(std::span<std::uint8_t> to, std::span<const std::uint8_t> from, Direction direction, Done done);
   /// Until everything queued before has been copied and its callback has returned.
   void wait();

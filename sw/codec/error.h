@@ -13,8 +13,10 @@
 
 namespace kaiten::codec {
 
+/// Packed bytes that no packer makes.
 class CorruptStream : public InputError {
  public:
+  /// `message`: one line without a newline.
   explicit CorruptStream(const std::string& message) : InputError(message) {}
 };
 

@@ -12,17 +12,20 @@
 
 namespace kaiten::codec {
 
+/// Sizes and times of one map, or of several together. Times are processor time of the calling thread, in seconds.
 struct Measurement {
-  std::size_t raw_bytes = 0;
+  std::size_t raw_bytes = 0;     ///< of the map
   std::size_t packed_bytes = 0;  ///< of memcpy_compressed, the table of windows included
-  double compress_seconds = 0;
-  double expand_seconds = 0;
-  double memcpy_seconds = 0;  ///< of the same bytes
+  double compress_seconds = 0;   ///< of the fastest memcpy_compressed there
+  double expand_seconds = 0;     ///< and back
+  double memcpy_seconds = 0;     ///< of the same bytes
 
+  /// Raw over packed bytes; 1 for nothing.
   double ratio() const { return packed_bytes == 0 ? 1 : double(raw_bytes) / double(packed_bytes); }
   double compress_gbps() const { return rate(compress_seconds); }  ///< 1e9 raw bytes a second
-  double expand_gbps() const { return rate(expand_seconds); }
-  double memcpy_gbps() const { return rate(memcpy_seconds); }
+  double expand_gbps() const { return rate(expand_seconds); }      ///< 1e9 raw bytes a second
+  double memcpy_gbps() const { return rate(memcpy_seconds); }      ///< 1e9 raw bytes a second
+  /// Adds sizes and times: of several maps.
   Measurement& operator+=(const Measurement& other);
 
  private:

@@ -26,9 +26,10 @@
 
 namespace kaiten::codec {
 
-constexpr int kMaxZvcGroup = 4096;
+constexpr int kMaxZvcGroup = 4096;         ///< elements under one mask
 constexpr std::size_t kMaxZvcUnits = 255;  ///< a byte of the size surface; 0 stands for raw
 
+/// Of elements, masks and units; both sides must know it.
 struct ZvcFormat {
   int element_bytes = 1;  ///< 1, 2 or 4
   int group = 64;         ///< elements under one mask, 1 to kMaxZvcGroup; in the accelerator a bus beat
@@ -36,7 +37,7 @@ struct ZvcFormat {
   std::uint32_t zero =
       0;  ///< the element left out, its lowest 8 * element_bytes bits: the tensor's zero point
 
-  bool operator==(const ZvcFormat&) const = default;
+  bool operator==(const ZvcFormat&) const = default;  ///< field by field
 };
 
 /// The accelerator's format: bytes, groups and units of one bus beat.
@@ -47,8 +48,9 @@ void require_valid(const ZvcFormat& format);
 
 // Below, `raw` is a whole number of elements and `format` is valid.
 
-/// Bytes of the packed segment before padding: exactly, and at most for a segment of so many bytes.
+/// Bytes of the packed segment before padding to whole units.
 std::size_t zvc_packed_bytes(const ZvcFormat& format, std::span<const std::uint8_t> raw);
+/// The same at most, of any segment of so many bytes.
 std::size_t zvc_max_packed_bytes(const ZvcFormat& format, std::size_t raw_bytes);
 
 /// Writes the packed segment and returns its bytes. `packed` holds at least zvc_packed_bytes(format, raw).

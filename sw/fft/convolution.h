@@ -26,15 +26,16 @@ namespace kaiten::fft {
 /// Images [batch][channel][element], kernels [output][channel][tap], results [batch][output][element], all
 /// dense.
 struct LayerShape {
-  int batch = 1;
-  int channels = 1;
-  int outputs = 1;
-  Size image;
-  Size kernel;
+  int batch = 1;     ///< images
+  int channels = 1;  ///< of an image and of every kernel
+  int outputs = 1;   ///< channels of a result
+  Size image;        ///< elements of a channel
+  Size kernel;       ///< not larger than the image
 
-  Size result() const { return valid(image, kernel); }
+  Size result() const { return valid(image, kernel); }  ///< elements of an output channel
 };
 
+/// How a layer is computed; all give the same result but for rounding.
 enum class Method {
   Naive,         ///< loops over the definition
   Blocked,       ///< the same with the sums of four outputs in vector registers
@@ -44,14 +45,16 @@ enum class Method {
 };
 std::string_view name_of(Method method);  ///< "naive", "blocked", "data-parallel", "task-parallel", "patches"
 
+/// Of a layer, for one run; the values stay the caller's.
 template <typename T>
 struct Weights {
-  std::span<const T> kernels;
+  std::span<const T> kernels;    ///< [output][channel][tap]
   std::span<const T> bias = {};  ///< one an output; empty: none
   bool relu = false;             ///< negative results become 0
 };
 
-/// T: float or double. A layer is prepared once and run any number of times, by one thread at a time.
+/// A layer, prepared once and run any number of times. T: float or double. Not thread-safe: one thread at a time; run()
+/// itself uses all workers.
 template <typename T>
 class Convolution {
  public:
@@ -61,19 +64,21 @@ class Convolution {
               Effort effort = Effort::Estimate);
   ~Convolution();
 
-  const LayerShape& shape() const { return shape_; }
+  const LayerShape& shape() const { return shape_; }  ///< as given
   /// The most that images, results and everything in between take at any time of run(); weights not counted.
   /// Exactly what Memory measures.
   std::uint64_t bytes_needed() const;
   /// Of Patches: the transforms' size. Else the size of the one transform, or of the image.
   Size transform_size() const;
 
-  /// Room for the images, from `memory`.
+  /// Room for the images, uninitialised, from `memory`. Throws OutOfMemory.
   Array<T> make_images() const;
-  /// Releases the images as soon as their transforms are there.
+  /// The results [batch][output][element]. Releases the images as soon as their transforms are there. Throws
+  /// std::invalid_argument where images or weights have other sizes than the layer's, OutOfMemory where other arrays
+  /// have taken the memory since.
   Array<T> run(Array<T> images, const Weights<T>& weights) const;
 
-  class Algorithm;
+  class Algorithm;  ///< how the method does it; not public
 
  private:
   LayerShape shape_;

@@ -22,17 +22,19 @@ namespace kaiten::fft {
 /// channels of the correlations of image and kernel as networks define it: sum over t of kernel[t] * image[x +
 /// t], where the kernel stays inside the image.
 struct Correlation {
-  int channels = 1;
-  int outputs = 1;
-  Size image;
-  Size kernel;
+  int channels = 1;  ///< of the image and of every kernel
+  int outputs = 1;   ///< and kernels
+  Size image;        ///< elements of a channel
+  Size kernel;       ///< not larger than the image
 };
 
+/// What the bound on the error depends on besides the sizes.
 struct Norms {
   double image = 0;   ///< Euclidean, of all channels together
   double kernel = 0;  ///< Euclidean, of all channels of an output, the largest
   double spread = 0;  ///< sum over channels of |image of the channel| * sum of |kernel values|, the largest
 };
+/// Of these values; the spans hold what the correlation's sizes say.
 Norms norms_of(const Correlation& c, std::span<const std::int16_t> image,
                std::span<const std::int16_t> kernels);
 
@@ -40,6 +42,7 @@ Norms norms_of(const Correlation& c, std::span<const std::int16_t> image,
 template <typename T>
 double error_bound(const Correlation& c, const Norms& norms);
 
+/// Whether sums were computed, and how far they are from being wrong.
 struct ExactResult {
   bool exact = false;   ///< the bound is below 1/2: sums were computed and rounded
   double bound = 0;     ///< error_bound()
@@ -47,8 +50,10 @@ struct ExactResult {
 };
 
 /// take(output, sums): all sums of an output, row by row; called from any worker, outputs in any order.
-/// Throws OutOfMemory.
+/// Must be thread-safe for different outputs.
 using TakeSums = std::function<void(int output, std::span<const std::int64_t> sums)>;
+/// Computes all sums exactly, or none where the bound on the error is not below 1/2: then `take` is never called.
+/// T: float or double. Throws OutOfMemory before the first sum, and what `take` throws.
 template <typename T>
 ExactResult correlate_exactly(const Correlation& c, std::span<const std::int16_t> image,
                               std::span<const std::int16_t> kernels, Workers& workers, Memory& memory,

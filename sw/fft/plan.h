@@ -16,37 +16,42 @@ namespace kaiten::fft {
 /// How FFTW chooses: by rule, the same in every run, or by timing candidates on this computer.
 enum class Effort { Estimate, Measure };
 
+/// Of a transform; Forward and Backward are from complex to complex.
 enum class Direction { RealToComplex, ComplexToReal, Forward, Backward };
 
 /// `count` transforms of `length`, none scaled. Steps are between elements of a transform, distances between
 /// transforms, in elements of their own type; input and output are different arrays.
 struct Batch {
-  Direction direction = Direction::Forward;
-  Effort effort = Effort::Estimate;
-  int length = 1;
-  int count = 1;
-  int in_step = 1;
-  int in_distance = 1;
-  int out_step = 1;
-  int out_distance = 1;
+  Direction direction = Direction::Forward;  ///< and kinds of numbers
+  Effort effort = Effort::Estimate;          ///< of the planner
+  int length =
+      1;          ///< real numbers, or complex ones of Forward and Backward; of the other side length / 2 + 1
+  int count = 1;  ///< transforms
+  int in_step = 1;       ///< between elements of an input
+  int in_distance = 1;   ///< between inputs
+  int out_step = 1;      ///< between elements of a result
+  int out_distance = 1;  ///< between results
 
-  auto operator<=>(const Batch&) const = default;
+  auto operator<=>(const Batch&) const = default;  ///< by all fields: plans are kept by batch
 };
 
 /// FFTW's vector instructions want no more of an address.
 constexpr std::size_t kPlanAlignment = 16;
 
-/// T: float or double.
+/// A planned batch. T: float or double. Immutable: any number of threads may use one, each with its own arrays.
 template <typename T>
 class Plan {
  public:
-  /// The plan of a batch; made when it is asked for first. Valid for as long as the program runs.
+  /// The plan of a batch; made when it is asked for first. Valid for as long as the program runs. Thread-safe. Throws
+  /// OutOfMemory, and std::runtime_error where FFTW has no plan.
   static Plan of(const Batch& batch);
 
-  Plan() = default;
-  /// By direction; the input of ComplexToReal is destroyed.
+  Plan() = default;  ///< none: it must not run
+  /// A batch of RealToComplex.
   void run(const T* in, std::complex<T>* out) const;
+  /// A batch of ComplexToReal; overwrites its input.
   void run(std::complex<T>* in, T* out) const;
+  /// A batch of Forward or Backward.
   void run(const std::complex<T>* in, std::complex<T>* out) const;
 
  private:

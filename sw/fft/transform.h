@@ -30,9 +30,10 @@ std::uint64_t spectrum_bins(const Size& size);
 
 /// Distances in a real image, in elements.
 struct Pitch {
-  std::int64_t row = 0;
-  std::int64_t plane = 0;
+  std::int64_t row = 0;    ///< from row to row
+  std::int64_t plane = 0;  ///< from plane to plane
 };
+/// Without gaps.
 Pitch dense(const Size& size);
 
 /// T: float or double. Immutable: threads may share one, each with its scratch memory and its arrays. Spectra
@@ -40,27 +41,33 @@ Pitch dense(const Size& size);
 template <typename T>
 class Transform {
  public:
-  using Complex = std::complex<T>;
+  using Complex = std::complex<T>;  ///< elements of a spectrum
 
-  /// Images of `extent`, zero beyond it up to `size`; of inverse transforms, the corner that is wanted.
+  /// Images of `extent`, zero beyond it up to `size`; of inverse transforms, the corner that is wanted. Throws
+  /// std::invalid_argument where the extent is not inside the size, or the size has more than 2^31 elements.
   Transform(const Size& size, const Size& extent, Effort effort = Effort::Estimate);
 
-  std::uint64_t bins() const { return bins_; }
+  std::uint64_t bins() const { return bins_; }  ///< complex numbers of a spectrum: spectrum_bins()
   /// Numbers of type T a thread needs.
   std::uint64_t scratch() const { return plane_scratch_ + row_scratch_; }
 
+  /// Not scaled. Fills all bins() of the spectrum.
   void forward(const T* image, Pitch pitch, Complex* spectrum, T* scratch) const;
   /// Divided by the number of elements, so that it inverts `forward`. The spectrum is overwritten.
   void inverse(Complex* spectrum, T* image, Pitch pitch, T* scratch) const;
 
   /// The same as tasks that do not touch each other's data: forward is all planes, then all blocks; inverse
   /// all blocks, then all planes.
-  int planes() const { return extent_.depth; }
-  int depth() const { return size_.depth; }  ///< planes of the spectrum
-  int blocks() const { return blocks_; }
+  int planes() const { return extent_.depth; }  ///< of the image; of a 2-D one its rows
+  int depth() const { return size_.depth; }     ///< planes of the spectrum
+  int blocks() const { return blocks_; }        ///< of columns across planes; 0 for a single plane
+  /// Of the image to the same plane of the spectrum; image and spectrum begin at plane 0.
   void forward_plane(int plane, const T* image, Pitch pitch, Complex* spectrum, T* scratch) const;
+  /// Across the planes of the spectrum, in place.
   void forward_block(int block, Complex* spectrum, T* scratch) const;
+  /// Across the planes of the spectrum, in place.
   void inverse_block(int block, Complex* spectrum, T* scratch) const;
+  /// Of the spectrum, which is overwritten, to the same plane of the image.
   void inverse_plane(int plane, Complex* spectrum, T* image, Pitch pitch, T* scratch) const;
 
  private:

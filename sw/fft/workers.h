@@ -16,20 +16,22 @@
 
 namespace kaiten::fft {
 
+/// Threads of a loop, ended by the destructor. each() may be called from any thread.
 class Workers {
  public:
-  /// The calling thread is one of them.
+  /// The calling thread is one of them: `threads` - 1 are started; less than 1 counts as 1.
   explicit Workers(int threads = 1);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  int count() const { return int(threads_.size()) + 1; }
+  int count() const { return int(threads_.size()) + 1; }  ///< threads, the calling one included
 
-  /// Calls task(index, worker) once for every index below `tasks`, worker in 0 .. count() - 1, and returns
-  /// when all are done; an exception of a task is thrown here. Calls from several threads wait for each other;
-  /// a task must not call it.
+  /// What each() calls: index below its `tasks`, worker in 0 .. count() - 1.
   using Task = std::function<void(std::int64_t index, int worker)>;
+  /// Calls task(index, worker) once for every index below `tasks`, and returns when all are done. Rethrows the first
+  /// exception of a task; tasks that have not begun are then left out. Calls from several threads wait for each
+  /// other, but a single task, or the tasks of a single worker, run at once as worker 0. A task must not call it.
   void each(std::int64_t tasks, const Task& task);
 
  private:

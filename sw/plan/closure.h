@@ -17,16 +17,19 @@
 
 namespace kaiten::plan {
 
+/// Rule for the rows that are kept: see above.
 enum class Closure : std::uint8_t { kRolling, kPaper };
 
 std::string_view name_of(Closure closure);  ///< "rolling", "paper"
 
-/// A network with what is asked of it again and again.
+/// A network with what is asked of it again and again. Immutable: any number of threads.
 class Dataflow {
  public:
+  /// The network must outlive it, unchanged.
   explicit Dataflow(const Network& network);
 
-  const Network& network() const { return network_; }
+  const Network& network() const { return network_; }  ///< as given
+  /// Edges from a map, layers in ascending order.
   const std::vector<Reader>& readers(int map) const { return readers_[std::size_t(map)]; }
   /// Map `map` is read by layers behind the next one, or by two of them.
   bool fans_out(int map) const { return readers(map).size() > 1; }
@@ -43,9 +46,11 @@ class Dataflow {
   std::vector<std::vector<int>> lags_;  ///< per map, per reader; 0 for readers that are not residual
 };
 
-/// Rows kept of the maps of spans that end with map `end`, for ever earlier begins.
+/// Rows kept of the maps of spans that end with map `end`, for ever earlier begins. Not thread-safe: one thread at a
+/// time.
 class ClosureRows {
  public:
+  /// The dataflow must outlive it.
   ClosureRows(const Dataflow& dataflow, Closure closure, int end);
   /// Of the map before the last one asked for: call with end - 1, end - 2, ... in this order.
   int rows(int map);

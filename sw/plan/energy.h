@@ -15,26 +15,28 @@
 
 namespace kaiten::plan {
 
+/// Positive, at most 1e12. Those of energy.json come from default_energy().
 struct EnergyParameters {
-  double dram_picojoules_per_byte = 0;
-  double link_picojoules_per_byte = 0;
-  double compute_picojoules_per_operation = 0;
-  double operations_per_mac = 0;
-  double chip_macs_per_cycle = 0;     ///< of a chip in analytic mode
-  double memory_bytes_per_cycle = 0;  ///< for the roofline
+  double dram_picojoules_per_byte = 0;          ///< of off-chip traffic
+  double link_picojoules_per_byte = 0;          ///< between chips
+  double compute_picojoules_per_operation = 0;  ///< of an INT8 operation
+  double operations_per_mac = 0;                ///< multiplication and addition: 2
+  double chip_macs_per_cycle = 0;               ///< of a chip in analytic mode
+  double memory_bytes_per_cycle = 0;            ///< for the roofline
 };
 
+/// Those of energy.json.
 EnergyParameters default_energy();
-/// A JSON object with any of the keys; the others keep their values. Throws InputError with file, line and
-/// column.
+/// A JSON object with any of the members above as keys; the others are those of default_energy(). `file` is what errors
+/// call the text. Throws InputError with file, line and column.
 EnergyParameters read_energy(std::string_view text, const std::string& file);
 
 /// Millijoules an image or batch.
 struct Energy {
-  double compute = 0;
-  double dram = 0;
-  double link = 0;
-  double total() const { return compute + dram + link; }
+  double compute = 0;                                     ///< multiply-accumulates
+  double dram = 0;                                        ///< off-chip memory
+  double link = 0;                                        ///< between chips
+  double total() const { return compute + dram + link; }  ///< of all three
 };
 
 /// Bytes that pass between chips when every span has one: each map once, though it is written and read.

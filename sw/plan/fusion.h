@@ -12,13 +12,15 @@
 
 namespace kaiten::plan {
 
-/// 0 when not even a tile of one pixel fits.
+/// Side, in pixels, of the largest tile of span [begin, end): layers, end excluded. 0 when not even one pixel fits.
 int largest_tile(const Dataflow& dataflow, const PaperOptions& options, int begin, int end);
 
+/// What a span costs in tiles, for one image.
 struct Pyramids {
   std::int64_t input_bytes = 0;  ///< fetched over all tiles
   std::int64_t macs = 0;         ///< computed over all tiles
 };
+/// Of layers begin .. end - 1 in tiles of `tile` x `tile` pixels; tile >= 1.
 Pyramids pyramids(const Dataflow& dataflow, int begin, int end, int tile);
 
 }  // namespace kaiten::plan

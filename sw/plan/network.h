@@ -17,36 +17,39 @@
 
 namespace kaiten::plan {
 
-/// Move: changes the place or the number of cells, not their values in a way that matters here (pad, slice,
+/// Kind of a layer. kMove: changes the place or the number of cells, not their values in a way that matters here (pad, slice,
 /// resize of imported models).
 enum class Op : std::uint8_t { kConv, kDepthwise, kPool, kGlobalPool, kFc, kAdd, kMul, kConcat, kMove };
 
 /// "conv", "depthwise", "pool", "global_pool", "fc", "add", "mul", "concat", "move".
 std::string_view name_of(Op op);
 
+/// A map of INT8 elements [row][column][channel].
 struct Map {
-  int height = 1;
-  int width = 1;
-  int channels = 1;
+  int height = 1;    ///< rows
+  int width = 1;     ///< columns
+  int channels = 1;  ///< of a pixel
 
+  /// Also its bytes.
   std::int64_t elements() const { return std::int64_t(height) * width * channels; }
-  bool operator==(const Map&) const = default;
+  bool operator==(const Map&) const = default;  ///< in all three
 };
 
+/// A layer; the window concerns kConv, kDepthwise and kPool, in elements.
 struct Layer {
-  std::string name;
-  Op op = Op::kConv;
-  int kernel_h = 1;
-  int kernel_w = 1;
-  int stride_h = 1;
-  int stride_w = 1;
-  int dilation_h = 1;
-  int dilation_w = 1;
-  int pad_top = 0;
-  int pad_bottom = 0;
-  int pad_left = 0;
-  int pad_right = 0;
-  int groups = 1;
+  std::string name;         ///< for reports
+  Op op = Op::kConv;        ///< its kind
+  int kernel_h = 1;         ///< rows of the window
+  int kernel_w = 1;         ///< columns
+  int stride_h = 1;         ///< input rows from one output row to the next
+  int stride_w = 1;         ///< columns alike
+  int dilation_h = 1;       ///< rows from tap to tap
+  int dilation_w = 1;       ///< columns
+  int pad_top = 0;          ///< rows added above
+  int pad_bottom = 0;       ///< below
+  int pad_left = 0;         ///< columns added on the left
+  int pad_right = 0;        ///< on the right
+  int groups = 1;           ///< kConv: output channel group g reads input channel group g
   std::vector<int> inputs;  ///< maps
   std::vector<int> adds;    ///< maps, residual edges
   int number = 0;           ///< in the table or model the network was read from
@@ -55,34 +58,38 @@ struct Layer {
   int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }
 };
 
+/// Layers and maps. Indices are not checked; reading does not change anything: threads may share one.
 struct Network {
-  std::string name;
-  std::vector<Layer> layers;
-  std::vector<Map> maps;     ///< layers + 1
-  std::vector<int> outputs;  ///< maps whose values the network returns, besides the last one
-  std::string source;        ///< how it was read: "table", "topology", "model"
-  int head = -1;             ///< first layer of the classifier; -1: none is named
+  std::string name;           ///< for reports and errors
+  std::vector<Layer> layers;  ///< in execution order: inputs and adds are maps before the layer
+  std::vector<Map> maps;      ///< layers + 1
+  std::vector<int> outputs;   ///< maps whose values the network returns, besides the last one
+  std::string source;         ///< how it was read: "table", "topology", "model"
+  int head = -1;              ///< first layer of the classifier; -1: none is named
 
-  int layer_count() const { return int(layers.size()); }
+  int layer_count() const { return int(layers.size()); }  ///< layers
+  /// First input of a layer.
   const Map& in(int layer) const { return maps[std::size_t(layers[std::size_t(layer)].inputs.front())]; }
+  /// Output of a layer.
   const Map& out(int layer) const { return maps[std::size_t(layer) + 1]; }
-  std::int64_t weight_elements(int layer) const;
-  std::int64_t macs(int layer) const;
-  std::int64_t macs() const;
-  /// Rows of `map` from one output row of the layer to the next, and the extent of its window in that map:
-  /// stride and kernel for the windows; one row and, for projections, the rounded ratio of the heights
-  /// otherwise.
+  std::int64_t weight_elements(int layer) const;  ///< also its bytes; 0 for layers without weights
+  std::int64_t macs(int layer) const;             ///< multiply-accumulates, one image; 0 without weights
+  std::int64_t macs() const;                      ///< of all layers
+  /// Rows of `map` from one output row of the layer to the next: the stride of windows, else one row; over residual
+  /// edges the rounded ratio of the heights.
   int stride_over(int layer, int map) const;
+  /// Rows of `map` under one output row: those of the window; all of a map that is read whole; else one.
   int extent_over(int layer, int map) const;
+  /// Rows added above `map` for this layer.
   int pad_over(int layer, int map) const;
 };
 
 /// Limits that keep every sum of the planner inside 63 bits.
 constexpr int kMaxLayers = 4096;
-constexpr int kMaxSide = 1 << 20;
+constexpr int kMaxSide = 1 << 20;                             ///< rows, columns or channels of a map
 constexpr std::int64_t kMaxElements = std::int64_t(1) << 36;  ///< of a map or of a layer's weights
-constexpr int kMaxBatch = 4096;
-constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;
+constexpr int kMaxBatch = 4096;                               ///< images
+constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;  ///< bytes on chip
 
 /// The output map of a layer whose inputs are known; `channels` is the number of output channels a conv or fc
 /// names. Throws InputError with the reason alone (the reader says where): a kernel larger than the padded
@@ -93,11 +100,12 @@ Map output_map(const Network& network, const Layer& layer, int channels);
 /// and without the classifier. Throws InputError when nothing is left.
 Network without_classifier(const Network& network);
 
-/// Every edge from a map to a layer, readers of a map in ascending order.
+/// An edge from a map to a layer.
 struct Reader {
-  int layer = 0;
-  bool residual = false;
+  int layer = 0;          ///< that reads the map
+  bool residual = false;  ///< adds it to its output
 };
+/// By map, the edges from it, layers in ascending order.
 std::vector<std::vector<Reader>> readers(const Network& network);
 
 }  // namespace kaiten::plan

@@ -16,28 +16,33 @@
 
 namespace kaiten::plan {
 
+/// What analytic mode plans for.
 struct PaperOptions {
-  std::int64_t capacity_bytes = 0;
-  Closure closure = Closure::kRolling;
-  int batch = 1;
-  bool residual_penalty = true;
+  std::int64_t capacity_bytes = 0;      ///< on chip, 1 to kMaxCapacity: a span takes less than that
+  Closure closure = Closure::kRolling;  ///< rule for the rows kept
+  int batch = 1;                        ///< images at a time, 1 to kMaxBatch
+  bool residual_penalty = true;         ///< residual edges that a cut crosses cost a write and a read
 };
 
 /// Spans that end with map `end`, from the shortest on: SPAN(end - 1, end), SPAN(end - 2, end), ...
+/// Not thread-safe: one thread at a time.
 class SpanWalk {
  public:
+  /// Before the first span: call next(). Dataflow and options must outlive the walk.
   SpanWalk(const Dataflow& dataflow, const PaperOptions& options, int end);
   /// To the next span. False when there is none.
   bool next();
-  int begin() const { return begin_; }
-  std::int64_t weights_bytes() const { return weights_; }
-  std::int64_t rows_bytes() const { return rows_; }
-  std::int64_t footprint() const { return weights_ + rows_; }
+  int begin() const { return begin_; }                         ///< map that the span reads; its first layer
+  std::int64_t weights_bytes() const { return weights_; }      ///< of all its layers
+  std::int64_t rows_bytes() const { return rows_; }            ///< kept of its maps, for the batch
+  std::int64_t footprint() const { return weights_ + rows_; }  ///< bytes on chip
+  /// The footprint is less than the capacity.
   bool feasible() const { return footprint() < options_.capacity_bytes; }
-  /// Off-chip bytes of the span itself, and of the edges that its end cuts first.
+  /// Off-chip bytes of the span itself, for the batch: the map it reads, the one it writes, network outputs inside.
   std::int64_t traffic_bytes() const;
+  /// Off-chip bytes of the edges from its maps to layers after it, written and read.
   std::int64_t penalty_bytes() const { return options_.residual_penalty ? penalty_ : 0; }
-  int rows_of_begin() const { return rows_of_begin_; }
+  int rows_of_begin() const { return rows_of_begin_; }  ///< rows kept of map begin()
 
  private:
   const Dataflow& dataflow_;
@@ -53,7 +58,7 @@ class SpanWalk {
   std::int64_t outputs_ = 0;  ///< network outputs inside
 };
 
-/// A span with its closure, for a report. It need not be feasible.
+/// The span of layers begin .. end - 1 with its closure, for a report. It need not be feasible.
 Span describe(const Dataflow& dataflow, const PaperOptions& options, int begin, int end);
 
 /// The method made of given cuts: 0 = cuts[0] < ... < cuts.back() = layers.

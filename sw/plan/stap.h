@@ -12,19 +12,20 @@
 
 namespace kaiten::plan {
 
+/// Stages with their replicas.
 struct Pipeline {
   std::vector<double> times;  ///< by stage
-  std::vector<int> replicas;
-  double latency = 0;  ///< of one image through all stages
-  double period = 0;   ///< between two results: throughput is its inverse
-  int chips = 0;
+  std::vector<int> replicas;  ///< chips of each stage, at least 1
+  double latency = 0;         ///< of one image through all stages
+  double period = 0;          ///< between two results: throughput is its inverse
+  int chips = 0;              ///< of all stages
 };
 
 /// As few replicas as give a period of at most `target`. Throws InputError for a target that is not positive
 /// or asks for more than a million chips.
 Pipeline replicate_for_period(std::vector<double> times, double target);
 /// The least period on at most `chips` chips: the slowest stage gets the next one. Throws InputError when
-/// there are fewer chips than stages.
+/// there are fewer chips than stages, or more than a million.
 Pipeline replicate_for_chips(std::vector<double> times, int chips);
 
 }  // namespace kaiten::plan

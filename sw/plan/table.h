@@ -15,8 +15,9 @@
 
 namespace kaiten::plan {
 
-/// `file` is what errors call the text. Throws InputError "FILE:LINE:COLUMN: expected ..., found ...".
+/// A layer table in JSON. `file` is what errors call the text. Throws InputError "FILE:LINE:COLUMN: expected ..., found ...".
 Network read_table(std::string_view text, const std::string& file);
+/// A topology CSV, with the same errors.
 Network read_topology(std::string_view text, const std::string& file);
 
 /// What a text looks like by its first character: '{' is a table.
