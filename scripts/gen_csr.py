@@ -321,40 +321,44 @@ def make_package(regs):
 # --- C++
 
 def make_header(regs):
-    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
-           "// Bits of a register", "struct Field {", "  std::uint32_t offset;", "  int low;", "  int bits;",
-           "  constexpr std::uint32_t mask() const {",
+    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "/// @file",
+           "/// Registers of the accelerator: byte offsets, fields, and what their values mean.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
+           "/// Bits of a register.", "struct Field {", "  std::uint32_t offset;  ///< of the register, bytes",
+           "  int low;               ///< lowest bit", "  int bits;              ///< width, 1 to 32",
+           "  /// Ones in the bits of the field.", "  constexpr std::uint32_t mask() const {",
            "    return (bits == 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << bits) - 1) << low;", "  }",
+           "  /// The field's value in a word of the register.",
            "  constexpr std::uint32_t get(std::uint32_t word) const { return (word & mask()) >> low; }",
+           "  /// A word of the register with this value in the field and 0 elsewhere.",
            "  constexpr std::uint32_t put(std::uint32_t value) const { return (value << low) & mask(); }", "};", ""]
     for reg in regs:
         if reg.external:
             continue
         name = camel(reg.path)
         if reg.count > 1:
-            out.append(f"// {reg.about}")
+            out.append(f"/// {reg.about}")
             out.append(f"constexpr std::uint32_t k{name}(std::uint32_t i) {{ return 0x{reg.offset:03x} + i * "
                        f"0x{reg.stride:x}; }}")
         else:
-            out.append(f"inline constexpr std::uint32_t k{name} = 0x{reg.offset:03x};  // {first_sentence(reg.about)}")
+            out.append(f"inline constexpr std::uint32_t k{name} = 0x{reg.offset:03x};  ///< {first_sentence(reg.about)}")
         for field in reg.fields:
             if len(reg.fields) > 1:
                 out.append(f"inline constexpr Field k{camel(field.path)}{{0x{reg.offset:03x}, {field.low}, {field.bits}}};"
-                           f"  // {first_sentence(field.about)}")
+                           f"  ///< {first_sentence(field.about)}")
             if field.constant and len(reg.fields) == 1:
-                out.append(f"inline constexpr std::uint32_t k{name}Value = 0x{field.reset:x};")
+                out.append(f"inline constexpr std::uint32_t k{name}Value = 0x{field.reset:x};  ///< What k{name} reads")
     for group, members in externals(regs).items():
-        out += ["", f"// {text(members[0].group)}", f"struct {camel(group)[:-1]} {{", "  const char* name;",
-                "  std::uint32_t offset;  // of the low word; the high word follows", "};",
-                f"inline constexpr {camel(group)[:-1]} k{camel(group)}[] = {{"]
+        out += ["", f"/// {text(members[0].group)}", f"struct {camel(group)[:-1]} {{", "  const char* name;      ///< without the group's",
+                "  std::uint32_t offset;  ///< of the low word, bytes; the high word follows", "};",
+                "/// All of them, by offset.", f"inline constexpr {camel(group)[:-1]} k{camel(group)}[] = {{"]
         out += [f'    {{"{r.path[len(group) + 1:]}", 0x{r.offset:03x}}},' for r in members]
         out += ["};"]
     for field, enum in own_enumerations(regs):
         name = camel(enum.name)
         bits = " (numbers of bits)" if field.bits_of else ""
-        out += ["", f"// Field {field.path}{bits}, and its texts in messages", f"enum class {name} : std::uint32_t {{"]
-        out += [f"  k{camel(n)} = {v},  // {text}{text.more}" for v, n, text in enum.values]
-        out += ["};", f"inline constexpr const char* k{name}Texts[] = {{"]
+        out += ["", f"/// Values of field {field.path}{bits}.", f"enum class {name} : std::uint32_t {{"]
+        out += [f"  k{camel(n)} = {v},  ///< {text}{text.more}" for v, n, text in enum.values]
+        out += ["};", "/// Their texts in messages, by value.", f"inline constexpr const char* k{name}Texts[] = {{"]
         out += [f'    "{text}",' for _, _, text in enum.values] + ["};"]
     return "\n".join(out + ["", "}  // namespace kaiten::csr", ""])
 

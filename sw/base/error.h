@@ -14,13 +14,17 @@
 
 namespace kaiten {
 
+/// What the user gave is wrong, or asks for more than Kaiten can do.
 class InputError : public std::runtime_error {
  public:
+  /// `message`: one line without a newline.
   explicit InputError(const std::string& message) : std::runtime_error(message) {}
 };
 
+/// The device reports an error, does not do what was predicted, or a limit inside the tool is reached.
 class DeviceError : public std::runtime_error {
  public:
+  /// `message`: one line without a newline.
   explicit DeviceError(const std::string& message) : std::runtime_error(message) {}
 };
 

@@ -16,13 +16,13 @@
 
 namespace kaiten {
 
-/// The counters of the last run, named as in docs/formats/registers.md.
+/// The counters of the last run, named as in docs/formats/registers.md. A plain value.
 class Counters {
  public:
-  static constexpr std::size_t kCount = std::size(csr::kCounters);
-  std::array<std::uint64_t, kCount> values{};
+  static constexpr std::size_t kCount = std::size(csr::kCounters);  ///< of counters
+  std::array<std::uint64_t, kCount> values{};                       ///< in the order of csr::kCounters
 
-  /// Throws std::out_of_range for a name that does not exist.
+  /// The counter of a name. Throws std::out_of_range for a name that does not exist.
   std::uint64_t operator[](std::string_view name) const;
 };
 

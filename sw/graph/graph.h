@@ -35,6 +35,7 @@
 
 namespace kaiten {
 
+/// Of a tensor's values.
 enum class ElementType : uint8_t { Int8, UInt8, Int32, Int64, Float32 };
 
 /// Bytes per element.
@@ -45,40 +46,43 @@ std::string_view name_of(ElementType type);
 /// One scale and zero point for the whole tensor, or one of each per index of dimension `axis`. Empty for
 /// tensors that hold no quantised values (shapes, axes).
 struct Quantization {
-  std::vector<float> scale;
-  std::vector<int32_t> zero_point;
-  int axis = 0;
+  std::vector<float> scale;         ///< positive
+  std::vector<int32_t> zero_point;  ///< as many
+  int axis = 0;                     ///< dimension, counted from 0
 
-  bool empty() const { return scale.empty(); }
-  bool per_channel() const { return scale.size() > 1; }
+  bool empty() const { return scale.empty(); }           ///< not quantised
+  bool per_channel() const { return scale.size() > 1; }  ///< one for each index of `axis`
 };
 
 /// Four-dimensional view of a tensor shape: batch, rows, columns, channels.
 struct Nhwc {
-  int n = 1;
-  int h = 1;
-  int w = 1;
-  int c = 1;
+  int n = 1;  ///< images
+  int h = 1;  ///< rows
+  int w = 1;  ///< columns
+  int c = 1;  ///< channels
 
+  /// The product of all four.
   size_t elements() const { return size_t(n) * size_t(h) * size_t(w) * size_t(c); }
-  bool operator==(const Nhwc&) const = default;
+  bool operator==(const Nhwc&) const = default;  ///< in all four
 };
 
 /// Order of the dimensions of a tensor of rank 4.
 enum class Layout : uint8_t { Nhwc, Nchw };
 
+/// A constant with its values, or an activation without.
 struct Tensor {
-  std::string name;
-  ElementType type = ElementType::Int8;
+  std::string name;                      ///< as in the model file
+  ElementType type = ElementType::Int8;  ///< of the stored values
   std::vector<int> shape;  ///< rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
   ElementType model_type = ElementType::Int8;  ///< activations: UInt8 if the model's bytes are these plus 128
   Layout model_layout = Layout::Nhwc;          ///< activations of rank 4: as the model's user sees them
-  Quantization quantization;
+  Quantization quantization;                   ///< of the stored values
   /// Constants: little-endian, elements() * element_bytes(type) bytes. Activations: empty.
   std::vector<uint8_t> data;
 
-  bool is_constant() const { return !data.empty(); }
-  size_t elements() const;
+  bool is_constant() const { return !data.empty(); }  ///< it has values
+  size_t elements() const;                            ///< the product of the shape; 1 for rank 0
+  /// elements() times their size.
   size_t bytes() const { return elements() * size_t(element_bytes(type)); }
   /// The last dimension is c, the one before w, and so on; missing ones are 1. Tensors of rank 4 that are not
   /// int8 are read by their layout.
@@ -98,11 +102,13 @@ struct Tensor {
 /// "1x32x32x3"; "scalar" for rank 0.
 std::string shape_text(const std::vector<int>& shape);
 
-/// The bytes a model's user gives or gets for a graph input or output, in the model's own type and order, to
-/// and from stored values (int8, NHWC; other tensors keep their bytes). bytes.size() == tensor.bytes().
+/// The bytes a model's user gives for a graph input, in the model's own type and order, to stored values (int8, NHWC;
+/// other tensors keep their bytes). bytes.size() == tensor.bytes(), not checked.
 std::vector<int8_t> from_model(const Tensor& tensor, std::span<const uint8_t> bytes);
+/// The reverse, for a graph output. values.size() == tensor.bytes(), not checked.
 std::vector<uint8_t> to_model(const Tensor& tensor, std::span<const int8_t> values);
 
+/// Kinds of operators. They run on the device where nothing else is said.
 enum class OpKind : uint8_t {
   Conv2D,
   DepthwiseConv2D,
@@ -162,6 +168,7 @@ std::string_view name_of(HostKind kind);  ///< "reshape", "transpose", ...
 /// Whose arithmetic a graph follows.
 enum class Framework : uint8_t { TfLite, Onnx };
 
+/// Limits of an operator's real output: none, 0 and more, 0 to 6, -1 to 1.
 enum class Activation : uint8_t { None, Relu, Relu6, ReluN1To1 };
 
 /// "none", "relu", "relu6", "relu_n1_to_1".
@@ -169,38 +176,37 @@ std::string_view name_of(Activation activation);
 
 /// Elements added around the map. Negative values do not occur.
 struct Padding {
-  int top = 0;
-  int bottom = 0;
-  int left = 0;
-  int right = 0;
+  int top = 0;     ///< rows above
+  int bottom = 0;  ///< rows below
+  int left = 0;    ///< columns on the left
+  int right = 0;   ///< columns on the right
 
-  bool operator==(const Padding&) const = default;
+  bool operator==(const Padding&) const = default;  ///< on all sides
 };
 
 /// The window of a convolution or pooling operator, in elements. Output row y sees the input rows y * stride_h
 /// - pad.top + i * dilation_h for i in [0, kernel_h); columns alike.
 struct Window {
-  int kernel_h = 1;
-  int kernel_w = 1;
-  int stride_h = 1;
-  int stride_w = 1;
-  int dilation_h = 1;
-  int dilation_w = 1;
-  Padding pad;
+  int kernel_h = 1;    ///< taps down
+  int kernel_w = 1;    ///< taps across
+  int stride_h = 1;    ///< input rows from one output row to the next
+  int stride_w = 1;    ///< input columns alike
+  int dilation_h = 1;  ///< rows from tap to tap
+  int dilation_w = 1;  ///< columns from tap to tap
+  Padding pad;         ///< added around the input
 
-  /// Rows and columns covered by the dilated kernel.
-  int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }
-  int extent_w() const { return (kernel_w - 1) * dilation_w + 1; }
-  bool operator==(const Window&) const = default;
+  int extent_h() const { return (kernel_h - 1) * dilation_h + 1; }  ///< rows under the dilated kernel
+  int extent_w() const { return (kernel_w - 1) * dilation_w + 1; }  ///< columns under it
+  bool operator==(const Window&) const = default;                   ///< field by field
 };
 
-constexpr int kNoTensor = -1;
-constexpr std::size_t kMaxAddends = 4;
+constexpr int kNoTensor = -1;           ///< index of a tensor that an operator does not have
+constexpr std::size_t kMaxAddends = 4;  ///< activations that one Add sums
 
 /// One operator. Fields that a kind does not use keep their defaults.
 struct Op {
-  std::string name;  ///< of the layer: the name of its output tensor, made unique
-  OpKind kind = OpKind::Conv2D;
+  std::string name;              ///< of the layer: the name of its output tensor, made unique
+  OpKind kind = OpKind::Conv2D;  ///< says which fields below mean anything
   /// Activations, in the operator's order: two for Add, Sub and Mul (each perhaps an int8 constant, broadcast
   /// like numpy) or, for Add, up to kMaxAddends activations of one shape; any number for Concat, float32 ones
   /// and constants for HostFloat, one for all others.
@@ -212,14 +218,14 @@ struct Op {
   int depth_multiplier = 1;  ///< DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
   int groups = 1;            ///< Conv2D: output channel group g reads input channel group g
   bool count_pad = false;    ///< AveragePool: cells outside the map count in the divisor
-  Activation activation = Activation::None;
+  Activation activation = Activation::None;  ///< fused: limits of the real output
   /// Further limits of the real output, where a model clamps at other values than the activations do.
   float lo = -std::numeric_limits<float>::infinity();
-  float hi = std::numeric_limits<float>::infinity();
-  float beta = 1.0F;         ///< Softmax; HardSigmoid: offset; Gemm: factor of c
-  float alpha = 1.0F;        ///< LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
-  bool transpose_a = false;  ///< Gemm
-  bool transpose_b = false;
+  float hi = std::numeric_limits<float>::infinity();  ///< the upper one
+  float beta = 1.0F;                                  ///< Softmax; HardSigmoid: offset; Gemm: factor of c
+  float alpha = 1.0F;           ///< LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
+  bool transpose_a = false;     ///< Gemm
+  bool transpose_b = false;     ///< Gemm
   int axis = 0;                 ///< Concat, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
   std::vector<int>
@@ -231,17 +237,21 @@ struct Op {
   bool half_pixel = false;                  ///< Resize
 };
 
+/// A network. A plain value without locks: any number of threads may read one, none while another changes it.
 struct Graph {
-  std::string name;
-  Framework framework = Framework::TfLite;
-  std::vector<Tensor> tensors;
-  std::vector<Op> ops;
-  std::vector<int> inputs;  ///< tensor indices, in the model's order
-  std::vector<int> outputs;
+  std::string name;                         ///< of the model, for reports
+  Framework framework = Framework::TfLite;  ///< whose arithmetic it follows
+  std::vector<Tensor> tensors;              ///< constants and activations
+  std::vector<Op> ops;                      ///< in execution order
+  std::vector<int> inputs;                  ///< tensor indices, in the model's order
+  std::vector<int> outputs;                 ///< tensor indices, in the model's order
   std::vector<std::string> notes;  ///< where the importer departs from the model's arithmetic: for reports
 
+  /// Input i of an operator. No bounds checks here and below.
   const Tensor& input_of(const Op& op, size_t i = 0) const { return tensors[size_t(op.inputs[i])]; }
+  /// Its output.
   const Tensor& output_of(const Op& op) const { return tensors[size_t(op.output)]; }
+  /// Its weights, where it has any.
   const Tensor& weights_of(const Op& op) const { return tensors[size_t(op.weights)]; }
 };
 
@@ -252,6 +262,7 @@ bool runs_on_host(OpKind kind);
 /// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
 /// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
 uint64_t macs(const Graph& graph, const Op& op);
+/// Of all operators.
 uint64_t macs(const Graph& graph);
 
 /// Output length of a window over `in` elements: floor((in + before + after - extent) / stride) + 1, or 0 if

@@ -16,8 +16,9 @@ namespace kaiten {
 /// the model's order.
 using Int8Values = std::vector<int8_t>;
 
-/// Float32 values as bytes and back.
+/// Float32 values as bytes, 4 each in the byte order of this computer.
 Int8Values bytes_of(std::span<const float> values);
+/// The reverse. Bytes after the last whole value are left out.
 std::vector<float> floats_of(std::span<const int8_t> bytes);
 
 }  // namespace kaiten

@@ -27,7 +27,7 @@ namespace kaiten {
 /// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for
 /// memory.
 constexpr size_t kMaxModelBytes = size_t(1) << 30;
-constexpr int64_t kMaxTensorElements = int64_t(1) << 28;
+constexpr int64_t kMaxTensorElements = int64_t(1) << 28;   ///< of any tensor
 constexpr int64_t kMaxActivationBytes = int64_t(1) << 30;  ///< all activations of a graph together
 constexpr int kMaxWindow = 1 << 14;                        ///< kernel side, stride, dilation
 
@@ -43,6 +43,7 @@ struct Refusal {
   std::string text() const;
 };
 
+/// A graph, or all reasons why there is none.
 struct ImportResult {
   std::string name;               ///< of the model, for reports
   std::optional<Graph> graph;     ///< present exactly when there are no refusals
@@ -60,6 +61,7 @@ ImportResult import_tflite(std::span<const uint8_t> file, const std::string& nam
 struct OnnxOptions {
   bool float_models = false;  ///< accept models without any quantised tensor, for tests of host operators
 };
+/// Throws InputError for damaged or inconsistent files. `name` is only carried through.
 ImportResult import_onnx(std::span<const uint8_t> file, const std::string& name = "model",
                          const OnnxOptions& options = {});
 

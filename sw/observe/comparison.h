@@ -13,26 +13,28 @@
 
 namespace kaiten {
 
+/// One element that differs.
 struct Mismatch {
-  int tensor = kNoTensor;
-  int op = -1;
-  int row = 0;
-  int column = 0;
-  int channel = 0;
-  double expected = 0;  ///< stored values; of float32 tensors real ones
-  double found = 0;
-  int image = 0;  ///< of the batch
+  int tensor = kNoTensor;  ///< of the graph
+  int op = -1;             ///< of the graph, that makes the tensor
+  int row = 0;             ///< counted from 0, as are column and channel
+  int column = 0;          ///< of the map
+  int channel = 0;         ///< of the map
+  double expected = 0;     ///< stored values; of float32 tensors real ones
+  double found = 0;        ///< likewise
+  int image = 0;           ///< of the batch
 };
 
 /// How one tensor compares with what was expected.
 struct TensorComparison {
-  int tensor = kNoTensor;
-  int op = -1;
+  int tensor = kNoTensor;       ///< of the graph
+  int op = -1;                  ///< of the graph, that makes the tensor
   std::uint64_t seen = 0;       ///< elements shown
   std::uint64_t different = 0;  ///< of them
-  double largest = 0;           ///< difference
+  double largest = 0;           ///< difference, absolute
   Mismatch first = {};          ///< by image, row, column, channel; where different > 0
 
+  /// Counts one more difference. `seen` is the caller's to count.
   void add(const Mismatch& m);
 };
 

@@ -15,31 +15,32 @@
 
 namespace kaiten {
 
+/// A configuration of the accelerator. Equal ones have the same name and capacities.
 struct Config {
-  std::string name;
-  int kp = 0;  ///< output channels of a tile: rows of the array
-  int cp = 0;  ///< bytes of a word: columns of the array
-  int axi_bytes = 0;
-  int wb_rows = 0;
-  int vwb_rows = 0;
-  int sb_depth = 0;
-  int vb_depth = 0;
-  int ob_pixels = 0;
-  int zsb_array = 0;
-  int zsb_vector = 0;
+  std::string name;     ///< as in rtl/configs.json
+  int kp = 0;           ///< output channels of a tile: rows of the array
+  int cp = 0;           ///< bytes of a word: columns of the array
+  int axi_bytes = 0;    ///< width of the memory bus, bytes
+  int wb_rows = 0;      ///< weight buffer, rows
+  int vwb_rows = 0;     ///< vector weight buffer, rows
+  int sb_depth = 0;     ///< streaming buffer, addresses of each of its nine banks
+  int vb_depth = 0;     ///< vector buffer, addresses of each of its nine banks
+  int ob_pixels = 0;    ///< output buffer, pixels of partial sums
+  int zsb_array = 0;    ///< requantisation parameters of the array, channels
+  int zsb_vector = 0;   ///< of the vector engine, channels
   bool sum_row = true;  ///< weights of the array may have a zero point
   int zvc_beats = 0;    ///< of the longest row segment that STORE compresses, 0: no codec
 
-  int array_multipliers() const { return kp * cp * 9; }
-  int vector_multipliers() const { return 27 * cp; }
+  int array_multipliers() const { return kp * cp * 9; }  ///< multiply-accumulates a cycle
+  int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
   /// Words that LOAD writes in a cycle.
   int load_words() const { return std::min(9, axi_bytes / cp); }
-  bool operator==(const Config&) const = default;
+  bool operator==(const Config&) const = default;  ///< field by field
 };
 
 /// The presets in the order of rtl/configs.json.
 std::span<const Config> presets();
-/// Throws InputError naming the presets there are.
+/// The preset of this name. Throws InputError naming the presets there are.
 const Config& preset(std::string_view name);
 
 }  // namespace kaiten

@@ -17,110 +17,117 @@
 
 namespace kaiten {
 
+/// A layer of the run, for all images of the batch together.
 struct LayerReport {
-  std::string name;
-  std::string op;
-  std::string shape_in;
-  std::string shape_out;
-  bool on_host = false;
-  bool nothing_to_do = false;  ///< a view of what exists: reshapes, concatenations, slices
-  bool on_array = false;
-  std::uint64_t macs = 0;
-  std::uint64_t cycles = 0;
-  std::uint64_t predicted_cycles = 0;
-  double utilization = 0;  ///< of the multipliers of its engine
-  std::string limited_by;
+  std::string name;                    ///< of the operator: Op::name
+  std::string op;                      ///< its kind: name_of(OpKind)
+  std::string shape_in;                ///< of its first input: "1x32x32x3"
+  std::string shape_out;               ///< of its output
+  bool on_host = false;                ///< it runs on the host processor
+  bool nothing_to_do = false;          ///< a view of what exists: reshapes, concatenations, slices
+  bool on_array = false;               ///< its engine is the array, not the vector engine
+  std::uint64_t macs = 0;              ///< multiply-accumulates
+  std::uint64_t cycles = 0;            ///< of the run that are its own; 0 on the host
+  std::uint64_t predicted_cycles = 0;  ///< the same by the compiler's model
+  double utilization = 0;              ///< of the multipliers of its engine, 0..1
+  std::string
+      limited_by;  ///< "array", "vector", "weights", "rows", "output" or "commands"; empty on the host
   /// Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not
   /// exist, the array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they
   /// add up to 1.
   std::vector<std::pair<std::string, double>> losses;
-  std::int64_t bytes_read = 0;  ///< predicted ones
-  std::int64_t bytes_written = 0;
-  /// What it stores compressed: before, and in memory with its size surface.
-  std::uint64_t zvc_raw = 0;
-  std::uint64_t zvc_packed = 0;
-  std::uint64_t zvc_limit = 0;  ///< a bit an element, and the elements that are not the zero point
+  std::int64_t bytes_read = 0;     ///< off-chip payload, predicted
+  std::int64_t bytes_written = 0;  ///< off-chip payload, predicted
+  std::uint64_t zvc_raw = 0;       ///< bytes of what it stores compressed, before
+  std::uint64_t zvc_packed = 0;    ///< bytes of that in memory, with its size surface
+  std::uint64_t zvc_limit =
+      0;  ///< least bytes: a bit an element, and the elements that are not the zero point
 };
 
+/// An output of the network, of one image.
 struct OutputReport {
+  /// A value of the output and what it stands for.
   struct Class {
-    int index = 0;
-    double value = 0;  ///< the model's own: an integer, or float32
-    std::string label;
+    int index = 0;      ///< counted from 0
+    double value = 0;   ///< the model's own: an integer, or float32
+    std::string label;  ///< RunOptions::labels; empty where there is none
   };
-  std::string name;
-  std::string shape;
-  std::string type;
+  std::string name;              ///< of the tensor
+  std::string shape;             ///< "1x10"
+  std::string type;              ///< the model's: name_of(ElementType)
   std::vector<Class> top5 = {};  ///< the largest values; empty for maps of several pixels
   int image = 0;                 ///< of the batch
 };
 
 /// Bytes by kind, as counted or as the compiler predicts them.
 struct BytesReport {
-  std::uint64_t weights = 0;
-  std::uint64_t parameters = 0;
-  std::uint64_t activations = 0;
-  std::uint64_t commands = 0;
-  std::uint64_t written = 0;
+  std::uint64_t weights = 0;      ///< read
+  std::uint64_t parameters = 0;   ///< of requantisation, read
+  std::uint64_t activations = 0;  ///< read
+  std::uint64_t commands = 0;     ///< read
+  std::uint64_t written = 0;      ///< activations
 
+  /// Of all kinds.
   std::uint64_t read() const { return weights + parameters + activations + commands; }
 };
 
-/// Beats of the bus times its width.
+/// Beats of the bus times its width: bytes.
 struct BusReport {
-  std::uint64_t read = 0;
-  std::uint64_t written = 0;
+  std::uint64_t read = 0;     ///< by the device
+  std::uint64_t written = 0;  ///< by the device
 };
 
 /// Bytes of compressed maps and weights: what they stand for, and what crossed the bus.
 struct ZvcReport {
-  std::uint64_t read_raw = 0;
-  std::uint64_t read_packed = 0;
-  std::uint64_t written_raw = 0;
-  std::uint64_t written_packed = 0;
+  std::uint64_t read_raw = 0;        ///< what was read stands for
+  std::uint64_t read_packed = 0;     ///< what crossed the bus
+  std::uint64_t written_raw = 0;     ///< what was written stands for
+  std::uint64_t written_packed = 0;  ///< what crossed the bus
 
-  std::uint64_t raw() const { return read_raw + written_raw; }
-  std::uint64_t packed() const { return read_packed + written_packed; }
+  std::uint64_t raw() const { return read_raw + written_raw; }           ///< both directions
+  std::uint64_t packed() const { return read_packed + written_packed; }  ///< both directions
 };
 
+/// A run. A plain value; bytes, cycles and multiply-accumulates are of all images together.
 struct RunReport {
-  std::string model;
-  Config config;
-  int batch = 1;              ///< images of the run: all numbers are theirs together
-  std::optional<bool> exact;  ///< nothing: not checked
-  std::string difference;     ///< the first one, where not exact
-  std::uint64_t cycles = 0;
-  std::uint64_t predicted_cycles = 0;
-  std::uint64_t macs = 0;
-  std::uint64_t array_macs = 0;
-  double seconds = 0;  ///< in the evaluation loop
-  std::uint64_t loop_cycles = 0;
-  std::uint64_t checked = 0;  ///< elements compared
-  Counters counters;
-  BytesReport bytes;
-  BytesReport predicted;
-  BusReport bus;
-  BusReport predicted_bus;
+  std::string model;                   ///< name of the graph
+  Config config;                       ///< of the device
+  int batch = 1;                       ///< images of the run: all numbers are theirs together
+  std::optional<bool> exact;           ///< nothing: not checked
+  std::string difference;              ///< the first one, where not exact
+  std::uint64_t cycles = 0;            ///< from start to end, counted by the device
+  std::uint64_t predicted_cycles = 0;  ///< the same by the compiler's model
+  std::uint64_t macs = 0;              ///< multiply-accumulates
+  std::uint64_t array_macs = 0;        ///< those of them on the array
+  double seconds = 0;                  ///< in the evaluation loop of the simulator
+  std::uint64_t loop_cycles = 0;       ///< simulated in these seconds: of all runs, with RunOptions::seconds
+  std::uint64_t checked = 0;           ///< elements compared
+  Counters counters;                   ///< of the device
+  BytesReport bytes;                   ///< payload, as counted
+  BytesReport predicted;               ///< payload, as the compiler predicts
+  BusReport bus;                       ///< as counted
+  BusReport predicted_bus;             ///< as the compiler predicts
   /// Predicted bytes are the counted ones; else those of compressed maps are what other values, or none, let expect.
   bool exactly_predicted = false;
-  ZvcReport zvc;
-  /// What the counters must agree with: bytes without compression, and how many of them are compressed.
-  BytesReport uncompressed;
-  std::uint64_t zvc_read_raw = 0;
-  std::uint64_t zvc_written_raw = 0;
+  ZvcReport zvc;                      ///< as counted
+  BytesReport uncompressed;           ///< as predicted, without compression: raw bytes counted must be these
+  std::uint64_t zvc_read_raw = 0;     ///< as predicted: bytes among them that are read compressed
+  std::uint64_t zvc_written_raw = 0;  ///< as predicted: bytes among them that are written compressed
   std::uint64_t zvc_weights_raw = 0;  ///< of weights, among the former; what moves for them is known exactly
-  std::uint64_t zvc_weights_packed = 0;
-  std::vector<LayerReport> layers;
-  std::vector<OutputReport> outputs;
-  std::vector<std::string> notes;
+  std::uint64_t zvc_weights_packed = 0;  ///< as predicted: bytes these take
+  std::vector<LayerReport> layers;       ///< operators of the graph, in its order
+  std::vector<OutputReport> outputs;     ///< in the order of Graph::outputs, image by image
+  std::vector<std::string> notes;        ///< a line each: where results may differ from the model's
 
-  double array_utilization() const;
-  double mac_utilization() const;
+  double array_utilization() const;  ///< of the array's multipliers in all cycles, 0..1
+  double mac_utilization() const;    ///< of all multipliers in all cycles, 0..1
+  /// Speed of the simulation: thousand cycles a second; 0 where it was not measured.
   double khz() const { return seconds > 0 ? double(loop_cycles) / seconds / 1000 : 0; }
 };
 
 /// The table, the totals and the verdict. width 0: unlimited. The last line begins with PASS or FAIL.
 std::string to_text(const RunReport& report, std::size_t width);
+/// The same as JSON (docs/performance.md), with a newline at the end.
 std::string to_json(const RunReport& report);
 
 }  // namespace kaiten

@@ -5,9 +5,11 @@
 /// A model on the simulated accelerator in a few lines: compile it, run it, compare every tensor with the
 /// reference, report.
 ///
+/// @code
 ///   kaiten::Session session(kaiten::require_graph(kaiten::import_file("model.tflite")), {.config = "nano"});
 ///   const kaiten::RunResult result = session.run(inputs);
 ///   std::cout << kaiten::to_text(result.report, 0);
+/// @endcode
 ///
 /// What is wrong with model, inputs or options is an InputError, what the hardware reports a DeviceError
 /// (base/error.h).
@@ -37,10 +39,11 @@ struct Program;  ///< program/program.h, not a public header
 /// (docs/software/fft.md).
 enum class Oracle { Direct, Fft };
 
+/// How a session compiles and simulates; the defaults suit a first run.
 struct SessionOptions {
-  std::string config = "base";  ///< of rtl/configs.json, with a simulator in this build
-  RoundingStyle rounding = RoundingStyle::LiteRt;
-  Oracle oracle = Oracle::Direct;
+  std::string config = "base";                     ///< of rtl/configs.json, with a simulator in this build
+  RoundingStyle rounding = RoundingStyle::LiteRt;  ///< of device and reference alike
+  Oracle oracle = Oracle::Direct;                  ///< of the reference's convolutions
   int block_pixels = 0;  ///< output pixels of a command; 0: a number that suits the array
   /// Every run after the first finds the weights that fit on chip there (WB, VWB) instead of loading them.
   bool keep_weights = false;
@@ -53,7 +56,7 @@ struct SessionOptions {
   /// smaller, of maps in a reference run with these inputs, of all images of the batch. For them the predicted
   /// bytes are exact, and a first run with them does not compute the reference again.
   Compress compress = Compress::kOff;
-  std::vector<Int8Values> calibration = {};
+  std::vector<Int8Values> calibration = {};  ///< these inputs, as run() takes them; empty: none
   /// Called now and then while the model is compiled; what it throws ends that.
   std::function<void()> before_each = {};
   /// The simulated memory.
@@ -65,11 +68,12 @@ struct SessionOptions {
   /// FST file of the first run's cycles from..to - 1. The file appears when the session ends after a complete
   /// run.
   bool debug = false;
-  std::string wave = {};
-  std::uint64_t wave_from = 0;
-  std::uint64_t wave_to = std::numeric_limits<std::uint64_t>::max();
+  std::string wave = {};        ///< name of the FST file, implies `debug`; empty: none
+  std::uint64_t wave_from = 0;  ///< first cycle in it
+  std::uint64_t wave_to = std::numeric_limits<std::uint64_t>::max();  ///< cycle after the last
 };
 
+/// Of one run.
 struct RunOptions {
   bool check = true;   ///< compare every tensor with the reference
   bool trace = false;  ///< record the queues (observe/trace.h)
@@ -77,12 +81,13 @@ struct RunOptions {
   std::vector<std::string> labels = {};  ///< names of the classes
 };
 
+/// What a run gave.
 struct RunResult {
   std::vector<Int8Values> outputs;  ///< in the order of graph.outputs, image by image
   RunReport report;                 ///< exact and difference say whether all tensors are equal
   std::vector<TensorComparison>
       comparisons;    ///< with check: one a tensor that the device computed or that is an output
-  std::string trace;  ///< JSON
+  std::string trace;  ///< with trace: JSON of trace events
 };
 
 /// Inputs from the model's own bytes, one input after the other in the order of graph.inputs, image by image.
@@ -90,25 +95,29 @@ struct RunResult {
 std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes,
                                    const std::string& name = "the input", int batch = 1);
 
+/// A compiled model and a simulator that runs it. Not thread-safe: one thread at a time.
 class Session {
  public:
   /// Called a few times a second at most, with what is going on; may throw to give up.
   using Progress = std::function<void(const std::string& what)>;
 
+  /// Compiles the graph and makes the simulator. Throws InputError for unknown configurations, a wave file that cannot
+  /// be written and a model that does not fit.
   explicit Session(Graph graph, SessionOptions options = {});
   ~Session();
-  Session(Session&&) noexcept;
+  Session(Session&&) noexcept;  ///< the other one can only be destroyed then
 
-  const Graph& graph() const;
-  const Program& program() const;
-  void set_progress(Progress progress);
+  const Graph& graph() const;            ///< as given
+  const Program& program() const;        ///< of the next run
+  void set_progress(Progress progress);  ///< for the runs from now on; empty: none
 
-  /// Inputs in the order of graph.inputs, image by image, stored values (raw_inputs()). Throws DeviceError
-  /// also where the bytes the device counted are not those that the compiler predicts.
+  /// Inputs in the order of graph.inputs, image by image, stored values (raw_inputs()); InputError where their number or
+  /// size is wrong. Throws DeviceError for errors of the device, and where the bytes it counted are not those that the
+  /// compiler predicts.
   RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
 
   /// Inverts a bit of the constants (weights, parameters) in the device's memory: to see what a difference
-  /// looks like.
+  /// looks like. Throws InputError where there is no such byte, or bit (0 to 7).
   void flip_constant_bit(std::size_t byte, int bit);
 
  private:
