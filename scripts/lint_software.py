@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lints what is not RTL: a licence for every file (REUSE), shellcheck on every shell script, clang-format on every C++ source that is not generated, clang-tidy
-with .clang-tidy on tb/ and sw/.
+"""Lints what is not RTL: a licence for every file (REUSE), shellcheck on every shell script, clang-format on every C++ source that is
+not generated, clang-tidy with .clang-tidy on tb/ and sw/, doxygen with docs/Doxyfile on the headers of sw/public_headers.txt: what
+their comments leave out or say wrong is a finding.
 
 usage: lint_software.py [--preset P] [--force] [-j N] [FILE ...]      with files: clang-tidy on these only
 clang-tidy compiles as the preset's build does (it must be configured, its generated headers made: `make lint` does both). A
@@ -21,6 +22,7 @@ import lint
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "lint", "tidy")
+DOXYGEN_OUT = os.path.join(tools.ROOT, "build", "lint", "doxygen")
 # Other versions of clang-tidy know other checks: what is clean for one is not for the next.
 TIDY_VERSION = "14."
 
@@ -122,6 +124,22 @@ def tidy(program, build, args, results):
             results.passed(f"clang-tidy {folder}", sum(seconds), f"{sum(seconds):6.1f} s, {len(seconds)} files")
 
 
+def public_headers():
+    """What programs may include, relative to the root."""
+    with open(os.path.join(tools.ROOT, "sw", "public_headers.txt")) as f:
+        return [f"sw/{line.strip()}" for line in f if line.strip() and not line.startswith("#")]
+
+
+def doxyfile():
+    """docs/Doxyfile for the public headers, written where doxygen's output goes. XML, because without an output fewer comments are read."""
+    os.makedirs(DOXYGEN_OUT, exist_ok=True)
+    path = os.path.join(DOXYGEN_OUT, "Doxyfile")
+    with open(path, "w") as f:
+        f.write(f"@INCLUDE = docs/Doxyfile\nINPUT = {' '.join(public_headers())}\nOUTPUT_DIRECTORY = \"{DOXYGEN_OUT}\"\n"
+                "GENERATE_XML = YES\nWARN_AS_ERROR = FAIL_ON_WARNINGS\n")
+    return path
+
+
 def simple(results, name, program, command):
     """A tool that takes all files at once."""
     if not program:
@@ -137,7 +155,7 @@ def simple(results, name, program, command):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="shellcheck, clang-format, clang-tidy.")
+    parser = argparse.ArgumentParser(description="shellcheck, clang-format, doxygen, clang-tidy.")
     parser.add_argument("--preset", default="default")
     parser.add_argument("--force", action="store_true", help="look at unchanged sources too")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N")
@@ -151,6 +169,7 @@ def main():
         simple(results, "reuse", tools.find_or_skip("reuse"), ["--root", tools.ROOT, "lint", "--lines"])
         simple(results, "shellcheck", tools.find_or_skip("shellcheck"), ["-f", "gcc", *filter(is_shell, files)])
         simple(results, "clang-format", tools.find_or_skip("clang-format"), ["--dry-run", "-Werror", *cpp])
+        simple(results, "doxygen", tools.find_or_skip("doxygen"), [doxyfile()])
     program = clang_tidy()
     if program:
         tidy(program, build, args, results)

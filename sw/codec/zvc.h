@@ -34,8 +34,8 @@ struct ZvcFormat {
   int element_bytes = 1;  ///< 1, 2 or 4
   int group = 64;         ///< elements under one mask, 1 to kMaxZvcGroup; in the accelerator a bus beat
   int unit_bytes = 64;    ///< what packed segments are padded to, a multiple of element_bytes; a bus beat
-  std::uint32_t zero =
-      0;  ///< the element left out, its lowest 8 * element_bytes bits: the tensor's zero point
+  /// The element left out, its lowest 8 * element_bytes bits: the tensor's zero point.
+  std::uint32_t zero = 0;
 
   bool operator==(const ZvcFormat&) const = default;  ///< field by field
 };

@@ -47,7 +47,8 @@ ZvcCount zvc_store_map(const ZvcFormat& format, const ZvcGeometry& geometry,
                        std::span<const std::uint8_t> raw, std::span<std::uint8_t> memory,
                        std::span<std::uint8_t> surface);
 
-/// Expands it again, with the same requirements. Throws CorruptStream "row R, segment S: ..." for the first segment that is not what zvc_store_map leaves.
+/// Expands it again, with the same requirements. Throws CorruptStream "row R, segment S: ..." for the first
+/// segment that is not what zvc_store_map leaves.
 void zvc_load_map(const ZvcFormat& format, const ZvcGeometry& geometry, std::span<const std::uint8_t> memory,
                   std::span<const std::uint8_t> surface, std::span<std::uint8_t> raw);
 

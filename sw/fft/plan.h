@@ -24,9 +24,9 @@ enum class Direction { RealToComplex, ComplexToReal, Forward, Backward };
 struct Batch {
   Direction direction = Direction::Forward;  ///< and kinds of numbers
   Effort effort = Effort::Estimate;          ///< of the planner
-  int length =
-      1;          ///< real numbers, or complex ones of Forward and Backward; of the other side length / 2 + 1
-  int count = 1;  ///< transforms
+  /// Elements of a transform; the complex side of RealToComplex and ComplexToReal has length / 2 + 1.
+  int length = 1;
+  int count = 1;         ///< transforms
   int in_step = 1;       ///< between elements of an input
   int in_distance = 1;   ///< between inputs
   int out_step = 1;      ///< between elements of a result

@@ -71,7 +71,7 @@ enum class Layout : uint8_t { Nhwc, Nchw };
 
 /// A constant with its values, or an activation without.
 struct Tensor {
-  std::string name;                      ///< as in the model file
+  std::string name;                      ///< that of the model file, or one made from such
   ElementType type = ElementType::Int8;  ///< of the stored values
   std::vector<int> shape;  ///< rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
   ElementType model_type = ElementType::Int8;  ///< activations: UInt8 if the model's bytes are these plus 128
@@ -228,8 +228,8 @@ struct Op {
   bool transpose_b = false;     ///< Gemm
   int axis = 0;                 ///< Concat, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
-  std::vector<int>
-      dims;  ///< Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat
+  /// Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat.
+  std::vector<int> dims;
   Function function = Function::LeakyRelu;  ///< Table
   HostKind host_kind = HostKind::None;      ///< HostFloat
   bool bilinear = false;                    ///< Resize; otherwise nearest

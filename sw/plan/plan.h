@@ -100,8 +100,8 @@ struct Span {
   Boundary boundary = Boundary::kSpilled;  ///< what happens to its output
   std::vector<KeptRows> kept;              ///< by map
   std::vector<int> layers;                 ///< target mode, where they do not run in the network's order
-  std::int64_t short_bytes =
-      0;                  ///< analytic mode: missing for one more layer; 0: it would fit, traffic decided
+  /// Analytic mode: missing for one more layer; 0: it would fit, traffic decided.
+  std::int64_t short_bytes = 0;
   bool streamed = false;  ///< target mode: weights follow each other through the weight buffer
   Bytes bytes;            ///< target mode
   Bytes bus_bytes;        ///< target mode

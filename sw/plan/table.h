@@ -15,7 +15,8 @@
 
 namespace kaiten::plan {
 
-/// A layer table in JSON. `file` is what errors call the text. Throws InputError "FILE:LINE:COLUMN: expected ..., found ...".
+/// A layer table in JSON. `file` is what errors call the text. Throws InputError "FILE:LINE:COLUMN: expected
+/// ..., found ...".
 Network read_table(std::string_view text, const std::string& file);
 /// A topology CSV, with the same errors.
 Network read_topology(std::string_view text, const std::string& file);

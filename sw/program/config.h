@@ -15,7 +15,7 @@
 
 namespace kaiten {
 
-/// A configuration of the accelerator. Equal ones have the same name and capacities.
+/// A configuration of the accelerator. A plain value.
 struct Config {
   std::string name;     ///< as in rtl/configs.json
   int kp = 0;           ///< output channels of a tile: rows of the array

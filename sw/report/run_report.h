@@ -30,8 +30,8 @@ struct LayerReport {
   std::uint64_t cycles = 0;            ///< of the run that are its own; 0 on the host
   std::uint64_t predicted_cycles = 0;  ///< the same by the compiler's model
   double utilization = 0;              ///< of the multipliers of its engine, 0..1
-  std::string
-      limited_by;  ///< "array", "vector", "weights", "rows", "output" or "commands"; empty on the host
+  /// "array", "vector", "weights", "rows", "output" or "commands"; empty for no time.
+  std::string limited_by;
   /// Where the rest of its multipliers' time went, largest first: "padding" (channels and taps that do not
   /// exist, the array being busy) and what the engine waited for. Shares of 0..1; with the utilisation they
   /// add up to 1.
@@ -40,8 +40,8 @@ struct LayerReport {
   std::int64_t bytes_written = 0;  ///< off-chip payload, predicted
   std::uint64_t zvc_raw = 0;       ///< bytes of what it stores compressed, before
   std::uint64_t zvc_packed = 0;    ///< bytes of that in memory, with its size surface
-  std::uint64_t zvc_limit =
-      0;  ///< least bytes: a bit an element, and the elements that are not the zero point
+  /// Least bytes: a bit an element, and the elements that are not the zero point.
+  std::uint64_t zvc_limit = 0;
 };
 
 /// An output of the network, of one image.

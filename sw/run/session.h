@@ -85,8 +85,8 @@ struct RunOptions {
 struct RunResult {
   std::vector<Int8Values> outputs;  ///< in the order of graph.outputs, image by image
   RunReport report;                 ///< exact and difference say whether all tensors are equal
-  std::vector<TensorComparison>
-      comparisons;    ///< with check: one a tensor that the device computed or that is an output
+  /// With check: one a tensor that the device computed or that is an output.
+  std::vector<TensorComparison> comparisons;
   std::string trace;  ///< with trace: JSON of trace events
 };
 
@@ -108,7 +108,7 @@ class Session {
   Session(Session&&) noexcept;  ///< the other one can only be destroyed then
 
   const Graph& graph() const;            ///< as given
-  const Program& program() const;        ///< of the next run
+  const Program& program() const;        ///< as compiled; with keep_weights, that of the last run
   void set_progress(Progress progress);  ///< for the runs from now on; empty: none
 
   /// Inputs in the order of graph.inputs, image by image, stored values (raw_inputs()); InputError where their number or

@@ -141,6 +141,11 @@ class Documents(unittest.TestCase):
             for name in re.findall(r"\bkt_[a-z]\w+", read(path)):
                 self.assertTrue(name in known, f"{path} mentions {name}")
 
+    def test_public_headers_are_listed(self):
+        listed = sorted(line.strip() for line in read("sw/public_headers.txt").split("\n") if line[:1].isalpha())
+        told = re.findall(r"`([\w/]+\.h)`", "\n".join(re.findall(r"^\| (`.*?) \|", read("docs/software/library.md"), re.M)))
+        self.assertEqual(sorted(told), listed)
+
     def test_every_abbreviation_is_in_the_glossary(self):
         glossary = set(re.findall(r"[A-Z][A-Z0-9]+", read("docs/glossary.md")))
         for path in tracked("README.md", "CONTRIBUTING.md", "docs/*.md", "formal/*.md", "fpga/*.md"):
