@@ -24,11 +24,11 @@
 #include <string>
 #include <vector>
 
-#include "compile/spans/compression.h"
 #include "graph/graph.h"
 #include "graph/rounding_style.h"
 #include "graph/values.h"
 #include "observe/comparison.h"
+#include "program/compress_mode.h"
 #include "report/run_report.h"
 
 namespace kaiten {
