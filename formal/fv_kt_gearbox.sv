@@ -65,8 +65,8 @@ module fv_kt_gearbox #(
   localparam int unsigned Slots   = 1 << SlotW;
 
   wire push = in_valid_i && in_ready;
-  wire [SlotW-1:0] head = dut.head_q, tail = dut.tail_q;
-  wire [SlotW:0]   level = dut.level_q;
+  wire [SlotW-1:0] head = dut.head, tail = dut.tail;
+  wire [SlotW:0]   level = dut.level;
   wire [LaneW-1:0] pos = dut.pos_q;
 
   // beside the ring of beats: where each ends, and whether it came with an error

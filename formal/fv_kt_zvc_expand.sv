@@ -40,8 +40,8 @@ module fv_kt_zvc_expand #(
   wire pop  = out_valid && out_ready_i;
   wire go   = dut.go;
   wire [2:0] drop  = dut.drop;
-  wire [2:0] level = dut.level_q;
-  wire [1:0] head  = dut.head_q;
+  wire [2:0] level = dut.level;
+  wire [1:0] head  = dut.head;
 
   // ---- environment
   logic             begins_q;  // the beat at the input begins a segment
@@ -68,7 +68,7 @@ module fv_kt_zvc_expand #(
   end
   always_ff @(posedge clk_i) begin
     if (!beat_busy_q) begin
-      slot_q          <= dut.tail_q;
+      slot_q          <= dut.tail;
       before_q        <= level - drop;
       beat_value_q    <= in_data_i;
       beat_last_q     <= in_last_i;
@@ -216,7 +216,7 @@ module fv_kt_zvc_expand #(
   `FV_ASSERT(a_hold, !held_q || (out_valid && out == out_q))
 
   // ---- invariants
-  `FV_ASSERT(i_ring, level <= 3'd4 && dut.tail_q == head + 2'(level))
+  `FV_ASSERT(i_ring, level <= 3'd4 && dut.tail == head + 2'(level))
   `FV_ASSERT(i_first, dut.first_q == !middle && dut.broken_q == broken_q && (dut.first_q || dut.left_q == left_q))
   `FV_ASSERT(i_broken, !broken_q || (middle && closed))
   `FV_ASSERT(i_drain, !dut.drain_q || !middle)

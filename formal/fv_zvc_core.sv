@@ -21,12 +21,13 @@ module fv_zvc_core #(
   logic [Lanes-1:0]              mask;
   logic [LaneW-1:0][Lanes-1:0] route;
   logic [CountW-1:0]             kept;
+  logic [$clog2((Lanes+7)/8+1)-1:0] mask_bytes;
   logic [ElemW-1:0]              raw[Lanes], packed_elem[Lanes], back[Lanes];
   for (genvar i = 0; i < int'(Lanes); i++) begin : gen_raw
     assign raw[i] = data_i[i*ElemW+:ElemW];
   end
   kt_zvc_mask #(.Lanes(Lanes), .ElemW(ElemW)) u_mask (
-    .en_i(1'b1), .data_i, .last_i, .count_i, .zero_i, .mask_o(mask)
+    .en_i(1'b1), .data_i, .last_i, .count_i, .zero_i, .mask_o(mask), .bytes_o(mask_bytes)
   );
   kt_zvc_routes #(.Lanes(Lanes)) u_routes (
     .en_i(1'b1), .mask_i(mask), .base_i, .route_o(route), .kept_o(kept)
@@ -59,6 +60,7 @@ module fv_zvc_core #(
     end
   end
   `FV_ASSERT(a_mask, mask_ok)
+  `FV_ASSERT(a_mask_bytes, 8 * 32'(mask_bytes) >= 32'(elements) && 8 * 32'(mask_bytes) < 32'(elements) + 8)
   `FV_ASSERT(a_place, place_ok)
   `FV_ASSERT(a_kept, kept == rank)
   `FV_ASSERT(a_round_trip, back_ok)

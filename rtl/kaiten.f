@@ -32,6 +32,7 @@ axi/kt_axi_rd_arb.sv
 axi/kt_axi_wr.sv
 axi/kt_axi_port.sv
 common/kt_clk_gate.sv
+common/kt_ring.sv
 common/kt_row_cursor.sv
 control/kt_cmd_fetch.sv
 control/kt_scoreboard.sv

@@ -50,51 +50,51 @@ module kt_gearbox #(
   logic [DataW-1:0] beat_q  [Slots];
   logic [LaneW-1:0] offset_q[Slots];
   logic [Slots-1:0] last_q, error_q;
-  logic [SlotW-1:0] head_q, tail_q;
-  logic [SlotW:0]   level_q;
-  logic [LaneW-1:0] pos_q;    // lane of the next byte in the beat at head_q
+  logic [SlotW-1:0] head, tail;
+  logic [SlotW:0]   level;
+  logic [LaneW-1:0] pos_q;    // lane of the next byte in the beat at head
 
   logic             push;
-  logic [SumW-1:0]  stop;     // end of the piece, in bytes from lane 0 of the beat at head_q
+  logic [SumW-1:0]  stop;     // end of the piece, in bytes from lane 0 of the beat at head
   logic [SumW-1:0]  next;     // start of the next one
   logic [SlotW:0]   touched, drop;
   logic [SlotW-1:0] next_head;
 
-  assign in_ready_o = level_q != (SlotW + 1)'(Slots);
+  assign in_ready_o = level != (SlotW + 1)'(Slots);
   assign push       = in_valid_i && in_ready_o;
 
   assign stop      = SumW'(need_i) + SumW'(pos_q);
   assign next      = SumW'(advance_i) + SumW'(pos_q);
   assign touched   = (SlotW + 1)'(stop >> LaneW) + (SlotW + 1)'(stop[LaneW-1:0] != '0);
-  assign enough_o  = level_q >= touched;
+  assign enough_o  = level >= touched;
   assign drop      = !take_i ? '0 : last_i ? touched : (SlotW + 1)'(next >> LaneW);
-  assign next_head = head_q + SlotW'(drop);
+  assign next_head = head + SlotW'(drop);
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      head_q  <= '0;
-      tail_q  <= '0;
-      level_q <= '0;
-    end else begin
-      if (push) tail_q <= tail_q + 1'b1;
-      if (take_i) head_q <= next_head;
-      if (push || take_i) level_q <= level_q + (SlotW + 1)'(push) - drop;
-    end
-  end
+  kt_ring #(
+    .Slots(Slots)
+  ) u_ring (
+    .clk_i,
+    .rst_ni,
+    .push_i (push),
+    .drop_i (drop),
+    .head_o (head),
+    .tail_o (tail),
+    .level_o(level)
+  );
 
   always_ff @(posedge clk_i) begin
     if (push) begin
-      beat_q[tail_q]   <= in_data_i;
-      offset_q[tail_q] <= in_offset_i;
-      last_q[tail_q]   <= in_last_i;
-      error_q[tail_q]  <= in_error_i;
+      beat_q[tail]   <= in_data_i;
+      offset_q[tail] <= in_offset_i;
+      last_q[tail]   <= in_last_i;
+      error_q[tail]  <= in_error_i;
     end
   end
 
   // A beat that enters an empty ring brings its own position. (Inside a request that is 0, and so is `next` mod Lanes:
   // the ring can only run empty at the end of a beat.)
   always_ff @(posedge clk_i) begin
-    if (push && level_q == drop) pos_q <= in_offset_i;
+    if (push && level == drop) pos_q <= in_offset_i;
     else if (take_i) pos_q <= last_i ? offset_q[next_head] : next[LaneW-1:0];
   end
 
@@ -105,7 +105,7 @@ module kt_gearbox #(
   logic [Touched*DataW-1:0] beats;
   /* verilator lint_on UNUSEDSIGNAL */
   for (genvar b = 0; b < int'(Touched); b++) begin : gen_beats
-    assign beats[b*DataW+:DataW] = beat_q[head_q+SlotW'(b)];
+    assign beats[b*DataW+:DataW] = beat_q[head+SlotW'(b)];
   end
 
   logic [ShiftW-1:0] shift;
@@ -118,7 +118,7 @@ module kt_gearbox #(
     error_o = 1'b0;
     if (take_i && error_q != '0) begin
       for (int unsigned b = 0; b < Touched; b++) begin
-        if ((SlotW + 1)'(b) < drop && error_q[head_q+SlotW'(b)]) error_o = 1'b1;
+        if ((SlotW + 1)'(b) < drop && error_q[head+SlotW'(b)]) error_o = 1'b1;
       end
     end
   end
@@ -127,7 +127,7 @@ module kt_gearbox #(
     wrong_o = 1'b0;
     if (take_i) begin
       for (int unsigned b = 0; b < Touched; b++) begin
-        if ((SlotW + 1)'(b) < drop && last_q[head_q+SlotW'(b)] != (last_i && (SlotW + 1)'(b + 1) == drop)) wrong_o = 1'b1;
+        if ((SlotW + 1)'(b) < drop && last_q[head+SlotW'(b)] != (last_i && (SlotW + 1)'(b + 1) == drop)) wrong_o = 1'b1;
       end
     end
   end

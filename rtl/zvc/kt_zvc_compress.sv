@@ -64,7 +64,7 @@ module kt_zvc_compress #(
   elem_t             elem1_q[Lanes];
   elem_t             zero1_q;
   logic [Lanes-1:0]  mask, mask1_q;
-  logic [MaskBW-1:0] mask_bytes1_q;
+  logic [MaskBW-1:0] mask_bytes, mask_bytes1_q;
 
   assign in_ready_o = ready1;
   kt_zvc_mask #(
@@ -76,7 +76,8 @@ module kt_zvc_compress #(
     .last_i (in_last_i),
     .count_i(in_count_i),
     .zero_i (in_zero_i),
-    .mask_o (mask)
+    .mask_o (mask),
+    .bytes_o(mask_bytes)
   );
 
   always_comb begin
@@ -88,7 +89,7 @@ module kt_zvc_compress #(
     if (in_valid_i && ready1) begin
       elem1_q       <= elem1_d;
       mask1_q       <= mask;
-      mask_bytes1_q <= in_last_i ? MaskBW'((32'(in_count_i) + 7) / 8) : MaskBW'(MaskB);
+      mask_bytes1_q <= mask_bytes;
       last1_q       <= in_last_i;
       zero1_q       <= in_zero_i;
     end
@@ -128,8 +129,8 @@ module kt_zvc_compress #(
   always_comb begin
     mask2_d = '{default: 'x};
     if (take2) begin
-      automatic logic [MaskB*8-1:0] mask_bytes = (MaskB * 8)'(mask1_q);
-      for (int unsigned j = 0; j < MaskB; j++) mask2_d[j] = mask_bytes[((j-32'(pos_q))%MaskB)*8+:8];
+      automatic logic [MaskB*8-1:0] mask_padded = (MaskB * 8)'(mask1_q);
+      for (int unsigned j = 0; j < MaskB; j++) mask2_d[j] = mask_padded[((j-32'(pos_q))%MaskB)*8+:8];
     end
   end
 

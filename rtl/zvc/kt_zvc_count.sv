@@ -25,9 +25,11 @@ module kt_zvc_count #(
 
   localparam int unsigned ElemB = ElemW / 8;
   localparam int unsigned MaskB = (Lanes + 7) / 8;
+  localparam int unsigned MaskBW = $clog2(MaskB + 1);
   localparam int unsigned GroupW = $clog2(MaskB + Lanes * ElemB + 1);
 
-  logic [Lanes-1:0] mask, mask_q;
+  logic [Lanes-1:0]  mask, mask_q;
+  logic [MaskBW-1:0] mask_bytes;
   kt_zvc_mask #(
     .Lanes(Lanes),
     .ElemW(ElemW)
@@ -37,11 +39,12 @@ module kt_zvc_count #(
     .last_i (in_last_i),
     .count_i(in_count_i),
     .zero_i (in_zero_i),
-    .mask_o (mask)
+    .mask_o (mask),
+    .bytes_o(mask_bytes)
   );
 
   logic              valid_q, last_q;
-  logic [CountW-1:0] mask_bytes_q;
+  logic [MaskBW-1:0] mask_bytes_q;
   logic [GroupW-1:0] group;
   logic [BytesW-1:0] bytes_q;   // of the segment's groups so far; of the whole segment with out_valid_q
   logic              out_valid_q;
@@ -64,7 +67,7 @@ module kt_zvc_count #(
     if (in_valid_i) begin
       mask_q       <= mask;
       last_q       <= in_last_i;
-      mask_bytes_q <= in_last_i ? CountW'((32'(in_count_i) + 7) / 8) : CountW'(MaskB);
+      mask_bytes_q <= mask_bytes;
     end
   end
 

@@ -67,24 +67,24 @@ module kt_zvc_expand #(
   logic [ElementsW-1:0] elements_q[Slots];
   elem_t                zero_q    [Slots];
   logic [Slots-1:0]     last_q, error_q;
-  logic [1:0]           head_q, tail_q;
-  logic [2:0]           level_q, drop;
+  logic [1:0]           head, tail;
+  logic [2:0]           level, drop;
   logic                 push;
 
-  assign in_ready_o = !level_q[2];
+  assign in_ready_o = !level[2];
   assign push       = in_valid_i && in_ready_o;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      head_q  <= '0;
-      tail_q  <= '0;
-      level_q <= '0;
-    end else begin
-      if (push) tail_q <= tail_q + 2'd1;
-      head_q  <= head_q + 2'(drop);
-      level_q <= level_q + 3'(push) - drop;
-    end
-  end
+  kt_ring #(
+    .Slots(Slots)
+  ) u_ring (
+    .clk_i,
+    .rst_ni,
+    .push_i (push),
+    .drop_i (drop),
+    .head_o (head),
+    .tail_o (tail),
+    .level_o(level)
+  );
 
   byte_t            beat[BeatB];
   logic [BeatB-1:0] fill;
@@ -101,12 +101,12 @@ module kt_zvc_expand #(
 
   always_ff @(posedge clk_i) begin
     if (push) begin
-      beat_q[tail_q]     <= beat;
-      fill_q[tail_q]     <= fill;
-      elements_q[tail_q] <= in_elements_i;
-      zero_q[tail_q]     <= in_zero_i;
-      last_q[tail_q]     <= in_last_i;
-      error_q[tail_q]    <= in_error_i;
+      beat_q[tail]     <= beat;
+      fill_q[tail]     <= fill;
+      elements_q[tail] <= in_elements_i;
+      zero_q[tail]     <= in_zero_i;
+      last_q[tail]     <= in_last_i;
+      error_q[tail]    <= in_error_i;
     end
   end
 
@@ -115,13 +115,13 @@ module kt_zvc_expand #(
   logic       closed;     // ... and no more will come
   logic       bus_error;  // one of them came with an error
   always_comb begin
-    avail     = level_q;
+    avail     = level;
     closed    = 1'b0;
     bus_error = 1'b0;
     for (int unsigned k = 0; k < Slots; k++) begin
-      if (!closed && 3'(k) < level_q) begin
-        if (error_q[head_q+2'(k)]) bus_error = 1'b1;
-        if (last_q[head_q+2'(k)]) begin
+      if (!closed && 3'(k) < level) begin
+        if (error_q[head+2'(k)]) bus_error = 1'b1;
+        if (last_q[head+2'(k)]) begin
           closed = 1'b1;
           avail  = 3'(k + 1);
         end
@@ -133,7 +133,7 @@ module kt_zvc_expand #(
   logic                 first_q;    // the group at hand is the first of its segment
   logic                 broken_q;   // the segment has ended too early
   logic                 drain_q;    // its groups are out, its beats are not
-  logic [PosW-1:0]      pos_q, pos; // lane of its mask, in the beat at head_q
+  logic [PosW-1:0]      pos_q, pos; // lane of its mask, in the beat at head
   logic [ElementsW-1:0] left_q, left;
   logic                 last_group;
   logic [LaneW:0]       count;      // elements of the group
@@ -143,7 +143,7 @@ module kt_zvc_expand #(
   byte_t                elem[BeatB];
 
   assign pos        = first_q ? '0 : pos_q;
-  assign left       = first_q ? elements_q[head_q] : left_q;
+  assign left       = first_q ? elements_q[head] : left_q;
   assign last_group = left <= ElementsW'(Lanes);
   assign count      = last_group ? (LaneW + 1)'(left) : (LaneW + 1)'(Lanes);
   assign used       = ~(~Lanes'(0) << count);
@@ -161,10 +161,10 @@ module kt_zvc_expand #(
     elem       = '{default: 'x};
     turned     = '{default: 'x};
     mask_bytes = 'x;
-    if (level_q != '0) begin
+    if (level != '0) begin
       for (int unsigned p = 0; p < BeatB; p++) begin
-        automatic logic [1:0] mask_slot = head_q + 2'(p < 32'(pos));
-        automatic logic [1:0] elem_slot = head_q + 2'(start[EndW-1:PosW]) + 2'(p < 32'(start[PosW-1:0]));
+        automatic logic [1:0] mask_slot = head + 2'(p < 32'(pos));
+        automatic logic [1:0] elem_slot = head + 2'(start[EndW-1:PosW]) + 2'(p < 32'(start[PosW-1:0]));
         near[p] = mask_slot[1] ? (mask_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (mask_slot[0] ? beat_q[1][p] : beat_q[0][p]);
         elem[p] = elem_slot[1] ? (elem_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (elem_slot[0] ? beat_q[1][p] : beat_q[0][p]);
       end
@@ -191,8 +191,8 @@ module kt_zvc_expand #(
   assign too_short = broken_q || (closed && !fits);
   assign too_long  = last_group && !(closed && touched == avail);
   assign bad_fill  = last_group && stop[PosW-1:0] != '0 &&
-                     ~(fill_q[head_q+2'(stop>>PosW)] | ~(~BeatB'(0) << stop[PosW-1:0])) != '0;
-  assign go        = level_q != '0 && !drain_q && (fits || too_short) && ready2;
+                     ~(fill_q[head+2'(stop>>PosW)] | ~(~BeatB'(0) << stop[PosW-1:0])) != '0;
+  assign go        = level != '0 && !drain_q && (fits || too_short) && ready2;
 
   logic wrong;
   assign wrong = too_short || too_long || bad_fill || stray;
@@ -252,7 +252,7 @@ module kt_zvc_expand #(
       elem2_q      <= elem2_d;
       mask2_q      <= too_short ? '0 : mask;
       base2_q      <= LaneW'(start / ElemB);
-      zero2_q      <= zero_q[head_q];
+      zero2_q      <= zero_q[head];
       last2_q      <= last_group;
       wrong2_q     <= wrong;
       bus_error2_q <= bus_error;

@@ -5,15 +5,20 @@
 module kt_zvc_mask #(
   parameter int unsigned Lanes  = 16,
   parameter int unsigned ElemW  = 8,
-  localparam int unsigned CountW = $clog2(Lanes + 1)
+  localparam int unsigned CountW = $clog2(Lanes + 1),
+  localparam int unsigned MaskB  = (Lanes + 7) / 8,
+  localparam int unsigned BytesW = $clog2(MaskB + 1)
 ) (
   input  logic                   en_i,     // low: the mask is anything (idle, for the simulation)
   input  logic [Lanes*ElemW-1:0] data_i,
   input  logic                   last_i,   // the beat has count_i elements, in the lowest lanes; otherwise all
   input  logic [CountW-1:0]      count_i,
   input  logic [ElemW-1:0]       zero_i,
-  output logic [Lanes-1:0]       mask_o
+  output logic [Lanes-1:0]       mask_o,
+  output logic [BytesW-1:0]      bytes_o   // of the mask, whole
 );
+
+  assign bytes_o = last_i ? BytesW'((32'(count_i) + 7) / 8) : BytesW'(MaskB);
 
   always_comb begin
     mask_o = 'x;
