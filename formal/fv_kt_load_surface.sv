@@ -52,8 +52,8 @@ module fv_kt_load_surface
     .Surface(Surface)
   ) dut (
     .clk_i, .rst_ni, .base_i(base),
-    .cmd_valid_i, .cmd_ready_o(cmd_ready), .op_i, .cmd_i, .index_i,
-    .cmd_valid_o(cmd_valid), .cmd_ready_i, .op_o(op), .cmd_o(cmd_out), .index_o(index),
+    .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i('{index: index_i, op: op_i, body: cmd_i}),
+    .cmd_valid_o(cmd_valid), .cmd_ready_i, .cmd_o({index, op, cmd_out}),
     .req_valid_o(req_valid), .req_ready_i, .req_addr_o(req_addr), .req_bytes_o(req_bytes),
     .rsp_valid_i, .rsp_data_i, .rsp_offset_i(rsp_offset), .rsp_bytes_i(rsp_bytes),
     .size_valid_o(size_valid), .size_take_i, .size_o(size)

@@ -43,6 +43,7 @@ module fv_kt_load_zvc
   logic cmd_ready, cmd_valid, req_in_ready, req_valid, surface, rsp_ready, out_valid, out_error, bus_error, corrupt, zvc;
   logic [3:0]          op;
   logic [BodyBits-1:0] cmd;
+  index_t              unused_index;
   logic [AddrW-1:0]    req_addr;
   logic [BytesW-1:0]   req_bytes, raw_bytes;
   logic [31:0]         out_data;
@@ -82,8 +83,8 @@ module fv_kt_load_zvc
     .Surface(Surface)
   ) dut (
     .clk_i, .rst_ni, .base_i(base),
-    .cmd_valid_i, .cmd_ready_o(cmd_ready), .op_i, .cmd_i, .index_i(index_q),
-    .cmd_valid_o(cmd_valid), .cmd_ready_i(missing_q == '0 && ask_i), .op_o(op), .cmd_o(cmd),
+    .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i('{index: index_q, op: op_i, body: cmd_i}),
+    .cmd_valid_o(cmd_valid), .cmd_ready_i(missing_q == '0 && ask_i), .cmd_o({unused_index, op, cmd}),
     .req_valid_i(req_in), .req_ready_o(req_in_ready), .req_addr_i(addr_q), .req_bytes_i(BytesW'(bytes_q)),
     .req_valid_o(req_valid), .req_ready_i, .req_addr_o(req_addr), .req_bytes_o(req_bytes), .surface_o(surface),
     .rsp_valid_i, .rsp_ready_o(rsp_ready), .rsp_data_i, .rsp_offset_i(rsp_offset), .rsp_bytes_i(rsp_bytes),

@@ -59,9 +59,10 @@ module fv_kt_store_zvc
   ) dut (
     .clk_i, .rst_ni,
     .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_index_i, .cmd_surface_i, .cmd_pitch_i, .cmd_rows_i, .cmd_segments_i,
-    .req_valid_i, .req_ready_o(in_ready), .req_addr_i, .req_bytes_i, .req_zero_i,
-    .data_valid_i, .data_ready_o(in_data_ready), .data_i,
-    .req_valid_o(req_valid), .req_ready_i, .req_addr_o(req_addr), .req_bytes_o(req_bytes), .req_index_o(req_index),
+    .req_valid_i, .req_ready_o(in_ready), .req_zvc_i(1'b1), .req_addr_i, .req_bytes_i, .req_zero_i, .req_index_i('0),
+    .req_last_i(1'b0),
+    .data_valid_i, .data_ready_o(in_data_ready), .data_zvc_i(1'b1), .data_i,
+    .req_valid_o(req_valid), .req_ready_i, .req_zvc_o(), .req_addr_o(req_addr), .req_bytes_o(req_bytes), .req_index_o(req_index),
     .req_last_o(req_last), .data_valid_o(data_valid), .data_ready_i, .data_o(data), .busy_o(busy), .raw_bytes_o(raw_bytes)
   );
   `include "fv_reset.svh"

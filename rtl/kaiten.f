@@ -43,6 +43,7 @@ csr/kt_counters.sv
 csr/kt_csr.sv
 csr/kt_registers.sv
 load/kt_gearbox.sv
+load/kt_load_raw.sv
 load/kt_load_request.sv
 load/kt_load_rows.sv
 load/kt_load_weights.sv
@@ -54,6 +55,7 @@ zvc/kt_zvc_expand.sv
 load/kt_load_zvc.sv
 load/kt_load.sv
 memories/kt_result_writer.sv
+store/kt_store_raw.sv
 zvc/kt_zvc_mask.sv
 zvc/kt_zvc_compress.sv
 zvc/kt_zvc_count.sv

@@ -13,7 +13,7 @@
 // SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of the
 // request are written. Both buffers get the same words. Data of a request stay while either is waiting.
 //
-// With compression (parameter Zvc) commands, requests and beats pass through kt_load_zvc.
+// Commands, requests and beats pass through the codec, kt_load_zvc, or where there is none (Zvc = 0) kt_load_raw.
 module kt_load
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -90,17 +90,16 @@ module kt_load
   assign cmd_ready_o = req_take && item_free;
 
   // ---- requests, beats for the gearbox
-  logic                ask_cmd_valid, ask_cmd_ready, ask_valid, ask_ready, beat_valid, beat_ready, beat_error, surface;
-  logic [3:0]          ask_op;
-  logic [BodyBits-1:0] ask_cmd;
-  logic [AddrW-1:0]    ask_addr;
-  logic [BytesW-1:0]   ask_bytes;
-  logic [AxiW-1:0]     beat;
-  logic [LaneW-1:0]    beat_offset;
-  logic                beat_last;
-  logic                zvc, zvc_error, zvc_corrupt;
-  index_t              zvc_index;
-  logic [9:0]          zvc_row;
+  command_t          ask_cmd;
+  logic              ask_cmd_valid, ask_cmd_ready, ask_valid, ask_ready, surface;
+  logic [AddrW-1:0]  ask_addr;
+  logic [BytesW-1:0] ask_bytes;
+  logic              beat_valid, beat_ready, beat_last, beat_error;
+  logic [AxiW-1:0]   beat;
+  logic [LaneW-1:0]  beat_offset;
+  logic              zvc, zvc_error, zvc_corrupt;
+  index_t            zvc_index;
+  logic [9:0]        zvc_row;
 
   if (Zvc != 0) begin : gen_zvc
     kt_load_zvc #(
@@ -113,12 +112,9 @@ module kt_load
       .base_i,
       .cmd_valid_i  (cmd_valid_i && item_free),
       .cmd_ready_o  (req_take),
-      .op_i         (cmd_i.op),
-      .cmd_i        (cmd_i.body),
-      .index_i      (cmd_i.index),
+      .cmd_i,
       .cmd_valid_o  (ask_cmd_valid),
       .cmd_ready_i  (ask_cmd_ready),
-      .op_o         (ask_op),
       .cmd_o        (ask_cmd),
       .req_valid_i  (ask_valid),
       .req_ready_o  (ask_ready),
@@ -150,30 +146,49 @@ module kt_load
       .raw_bytes_o  (zvc_raw_bytes_o)
     );
   end else begin : gen_raw
-    assign ask_cmd_valid   = cmd_valid_i && item_free;
-    assign req_take        = ask_cmd_ready;
-    assign ask_op          = cmd_i.op;
-    assign ask_cmd         = cmd_i.body;
-    assign req_valid_o     = ask_valid;
-    assign ask_ready       = req_ready_i;
-    assign req_addr_o      = ask_addr;
-    assign req_bytes_o     = ask_bytes;
-    assign surface         = 1'b0;
-    assign beat_valid      = rsp_valid_i;
-    assign rsp_ready_o     = beat_ready;
-    assign beat            = rsp_data_i;
-    assign beat_offset     = rsp_offset_i;
-    assign beat_last       = rsp_last_i;
-    assign beat_error      = rsp_error_i;
-    assign zvc_error       = 1'b0;
-    assign zvc_corrupt     = 1'b0;
-    assign zvc_index       = '0;
-    assign zvc_row         = '0;
-    assign zvc             = 1'b0;
-    assign zvc_raw_bytes_o = '0;
-
-    logic unused_rsp;
-    assign unused_rsp = ^rsp_bytes_i;
+    kt_load_raw #(
+      .AxiW  (AxiW),
+      .AddrW (AddrW),
+      .BytesW(BytesW)
+    ) u_raw (
+      .clk_i,
+      .rst_ni,
+      .base_i,
+      .cmd_valid_i  (cmd_valid_i && item_free),
+      .cmd_ready_o  (req_take),
+      .cmd_i,
+      .cmd_valid_o  (ask_cmd_valid),
+      .cmd_ready_i  (ask_cmd_ready),
+      .cmd_o        (ask_cmd),
+      .req_valid_i  (ask_valid),
+      .req_ready_o  (ask_ready),
+      .req_addr_i   (ask_addr),
+      .req_bytes_i  (ask_bytes),
+      .req_valid_o,
+      .req_ready_i,
+      .req_addr_o,
+      .req_bytes_o,
+      .surface_o    (surface),
+      .rsp_valid_i,
+      .rsp_ready_o,
+      .rsp_data_i,
+      .rsp_offset_i,
+      .rsp_bytes_i,
+      .rsp_last_i,
+      .rsp_error_i,
+      .rsp_valid_o  (beat_valid),
+      .rsp_ready_i  (beat_ready),
+      .rsp_data_o   (beat),
+      .rsp_offset_o (beat_offset),
+      .rsp_last_o   (beat_last),
+      .rsp_error_o  (beat_error),
+      .bus_error_o  (zvc_error),
+      .corrupt_o    (zvc_corrupt),
+      .error_index_o(zvc_index),
+      .error_row_o  (zvc_row),
+      .zvc_o        (zvc),
+      .raw_bytes_o  (zvc_raw_bytes_o)
+    );
   end
 
   logic       req_busy, read;
@@ -187,7 +202,6 @@ module kt_load
     .base_i,
     .cmd_valid_i(ask_cmd_valid),
     .cmd_ready_o(ask_cmd_ready),
-    .op_i       (ask_op),
     .cmd_i      (ask_cmd),
     .req_valid_o(ask_valid),
     .req_ready_i(ask_ready),

@@ -16,8 +16,9 @@ module kt_load_request
   // command
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [3:0]          op_i,
-  input  logic [BodyBits-1:0] cmd_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // its number
+  input  command_t            cmd_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   // request
   output logic                req_valid_o,
   input  logic                req_ready_i,
@@ -38,9 +39,9 @@ module kt_load_request
   load_weights_t weights;
   load_params_t  params;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign rows    = load_rows_t'(cmd_i);
-  assign weights = load_weights_t'(cmd_i);
-  assign params  = load_params_t'(cmd_i);
+  assign rows    = load_rows_t'(cmd_i.body);
+  assign weights = load_weights_t'(cmd_i.body);
+  assign params  = load_params_t'(cmd_i.body);
 
   state_e            state_q;
   logic [3:0]        op_q;
@@ -81,7 +82,7 @@ module kt_load_request
   // are one row of one segment of one column, and so is a row of an image.
   always_ff @(posedge clk_i) begin
     if (take) begin
-      op_q            <= op_i;
+      op_q            <= cmd_i.op;
       row_addr_q      <= base_i[rows.base] + AddrW'(rows.offset);
       addr_q          <= base_i[rows.base] + AddrW'(rows.offset);
       row_pitch_q     <= rows.row_pitch;
@@ -91,7 +92,7 @@ module kt_load_request
       segment_q       <= '0;
       columns_q       <= 10'd1;
       pixel_q         <= {1'b0, rows.pixel_bytes};
-      unique case (op_i)
+      unique case (cmd_i.op)
         OpLoadRows: begin
           rows_q       <= rows.rows - 10'd1;
           segments_q   <= rows.segments - 8'd1;

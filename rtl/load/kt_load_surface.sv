@@ -23,14 +23,10 @@ module kt_load_surface
   // commands
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [3:0]          op_i,
-  input  logic [BodyBits-1:0] cmd_i,
-  input  index_t              index_i,
+  input  command_t            cmd_i,
   output logic                cmd_valid_o,
   input  logic                cmd_ready_i,
-  output logic [3:0]          op_o,
-  output logic [BodyBits-1:0] cmd_o,
-  output index_t              index_o,
+  output command_t            cmd_o,
   // request for a surface, its beats
   output logic                req_valid_o,
   input  logic                req_ready_i,
@@ -57,14 +53,8 @@ module kt_load_surface
     StGive
   } state_e;
 
-  typedef struct packed {
-    index_t              index;
-    logic [3:0]          op;
-    logic [BodyBits-1:0] body;
-  } item_t;
-
   state_e            state_q;
-  item_t             item_q;
+  command_t          item_q;
   logic [BytesW-1:0] bytes_q;
   logic [AddrW-1:0]  addr_q;
   logic [RoomW-1:0]  room_q, beats;
@@ -74,15 +64,13 @@ module kt_load_surface
   /* verilator lint_off UNUSEDSIGNAL */  // the size surface needs some fields
   load_rows_t rows, kept;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign rows = load_rows_t'(cmd_i);
+  assign rows = load_rows_t'(cmd_i.body);
   assign kept = load_rows_t'(item_q.body);
-  assign keep = op_i == OpLoadRows && rows.zvc;
+  assign keep = cmd_i.op == OpLoadRows && rows.zvc;
 
   assign cmd_ready_o = state_q == StPass && (keep || cmd_ready_i);
   assign cmd_valid_o = (state_q == StPass) ? cmd_valid_i && !keep : state_q == StGive;
-  assign op_o        = (state_q == StPass) ? op_i : item_q.op;
-  assign cmd_o       = (state_q == StPass) ? cmd_i : item_q.body;
-  assign index_o     = (state_q == StPass) ? index_i : item_q.index;
+  assign cmd_o       = (state_q == StPass) ? cmd_i : item_q;
 
   // The clock runs while a command is kept, and while beats of a surface are under way or here.
   logic clk;
@@ -107,7 +95,7 @@ module kt_load_surface
 
   always_ff @(posedge clk) begin
     if (state_q == StPass && cmd_valid_i && keep) begin
-      item_q <= '{index: index_i, op: op_i, body: cmd_i};
+      item_q <= cmd_i;
       addr_q <= base_i[rows.base] + AddrW'(rows.surface);
     end
     if (state_q == StSetup) bytes_q <= BytesW'(kept.rows) * BytesW'(kept.segments);

@@ -33,13 +33,10 @@ module kt_load_zvc
   // commands, and on to kt_load_request
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
-  input  logic [3:0]          op_i,
-  input  logic [BodyBits-1:0] cmd_i,
-  input  index_t              index_i,
+  input  command_t            cmd_i,
   output logic                cmd_valid_o,
   input  logic                cmd_ready_i,
-  output logic [3:0]          op_o,
-  output logic [BodyBits-1:0] cmd_o,
+  output command_t            cmd_o,
   // its requests, and on to the read master
   input  logic                req_valid_i,
   output logic                req_ready_o,
@@ -92,7 +89,6 @@ module kt_load_zvc
   logic [7:0]        surface_size;
   logic [AddrW-1:0]  surface_addr;
   logic [BytesW-1:0] surface_bytes;
-  index_t            index;
 
   kt_load_surface #(
     .AxiW   (AxiW),
@@ -105,14 +101,10 @@ module kt_load_zvc
     .base_i,
     .cmd_valid_i,
     .cmd_ready_o,
-    .op_i,
     .cmd_i,
-    .index_i,
     .cmd_valid_o,
     .cmd_ready_i,
-    .op_o,
     .cmd_o,
-    .index_o      (index),
     .req_valid_o  (surface_valid),
     .req_ready_i  (surface_free),
     .req_addr_o   (surface_addr),
@@ -137,17 +129,17 @@ module kt_load_zvc
   load_rows_t    rows;
   load_weights_t weights;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign rows    = load_rows_t'(cmd_o);
-  assign weights = load_weights_t'(cmd_o);
+  assign rows    = load_rows_t'(cmd_o.body);
+  assign weights = load_weights_t'(cmd_o.body);
 
   always_ff @(posedge clk_i) begin
     if (cmd_valid_o && cmd_ready_i) begin
-      kind_q      <= (op_o == OpLoadRows) ? {1'b0, rows.zvc} : {op_o == OpLoadWeights && weights.zvc_beats != '0, 1'b0};
+      kind_q      <= (cmd_o.op == OpLoadRows) ? {1'b0, rows.zvc} : {cmd_o.op == OpLoadWeights && weights.zvc_beats != '0, 1'b0};
       cmd_size_q <= weights.zvc_beats;
-      zero_q      <= (op_o == OpLoadRows) ? rows.fill : weights.fill;
+      zero_q      <= (cmd_o.op == OpLoadRows) ? rows.fill : weights.fill;
       segments_q  <= rows.segments - 8'd1;
       segment_q   <= rows.segments - 8'd1;
-      place_q     <= '{index: index, row: '0};
+      place_q     <= '{index: cmd_o.index, row: '0};
     end else if (fire && kind_q == 2'd1) begin
       segment_q <= (segment_q == '0) ? segments_q : segment_q - 8'd1;
       if (segment_q == '0) place_q.row <= place_q.row + 10'd1;
@@ -189,7 +181,7 @@ module kt_load_zvc
     packed_: !surface_valid && size != '0 && !wrong,
     bytes:   15'(req_bytes_i),
     zero:    zero_q,
-    place:   surface_valid ? '{index: index, row: '0} : place_q
+    place:   surface_valid ? '{index: cmd_o.index, row: '0} : place_q
   };
 
   logic tag_valid, tag_pop;

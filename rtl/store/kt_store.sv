@@ -13,8 +13,9 @@
 // A command is done with the last response of its requests; the next one starts packing long before. Responses come in
 // the order of requests, so the head of the queue of open requests says whose response an error is.
 //
-// With compression (parameter Zvc, field `zvc`) requests and beats go through kt_store_zvc, which asks for what is left
-// of them. The next command without waits until they have left.
+// Requests and beats go through the codec: kt_store_zvc, which packs those of commands with compression (field `zvc`) and
+// asks for what is left of them, or where there is none (Zvc = 0) kt_store_raw. A command without compression waits until
+// those with it have left.
 module kt_store
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -101,14 +102,13 @@ module kt_store
   logic              row_first_q;               // the next pixel is the first of its row
   logic              take_cmd, room, take, row_end, segment_end, finish, last_segment;
   logic [AddrW-1:0]  next_segment;
-  logic              packed_cmd, zvc_cmd_free, zvc_busy, zvc_req_free, zvc_data_free;
+  logic              zvc_cmd_free, zvc_busy;
   logic              zvc_q;                     // the command is compressed
   logic [7:0]        zero_q;
   logic [9:0]        surface_pitch_q;
   logic [AddrW-1:0]  surface_q;
 
-  assign packed_cmd   = Zvc != 0 && cmd.zvc;
-  assign cmd_ready_o  = state_q == StIdle && (packed_cmd ? zvc_cmd_free : !zvc_busy);
+  assign cmd_ready_o  = state_q == StIdle && (cmd.zvc ? zvc_cmd_free : !zvc_busy);
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
   assign last_segment = segment_q == '0;
   assign row_end      = column_q == '0;
@@ -144,7 +144,7 @@ module kt_store
       segment_addr_q  <= base_i[cmd.base] + AddrW'(cmd.offset);
       addr_q          <= base_i[cmd.base] + AddrW'(cmd.offset);
       row_first_q     <= 1'b1;
-      zvc_q           <= packed_cmd;
+      zvc_q           <= cmd.zvc;
       zero_q          <= cmd.zero_value;
       surface_pitch_q <= cmd.surface_pitch;
       surface_q       <= base_i[cmd.base] + AddrW'(cmd.surface);
@@ -189,7 +189,7 @@ module kt_store
   logic             part_zvc_q, out_zvc_q;  // of a compressed command
   logic [AxiW-1:0]  out_data_q;
 
-  logic             in_valid, out_free, request_free, open_free, ask_free;
+  logic             in_valid, out_free, out_ready, request_free, open_free, ask_free;
   logic [LaneW-1:0] lane;         // where the pixel goes
   logic [LaneW:0]   stop;         // and the lane behind it, from Lanes on in the next beat
   logic             full, beat_end;
@@ -197,8 +197,7 @@ module kt_store
   logic [3*Cp*8-1:0]     vector_pixel;
 
   assign in_valid = from_vector_q ? vector_valid_i : conv_valid_i;
-  assign out_free = !out_valid_q || (Zvc != 0 && out_zvc_q ? zvc_data_free : data_ready_i);
-  assign ask_free = (Zvc != 0 && zvc_q) ? zvc_req_free : request_free && open_free;
+  assign out_free = !out_valid_q || out_ready;
   assign lane     = row_first_q ? addr_q[LaneW-1:0] : pos_q;
   assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(pixel_bytes);
   assign full     = stop[LaneW];
@@ -256,23 +255,14 @@ module kt_store
   end
 
   // ---- requests; compressed ones come changed and later, when no others do
-  logic              request, ask;
+  logic              ask, ask_last, ask_zvc, req_zvc;
   logic [AddrW-1:0]  ask_addr;
-  logic [BytesW-1:0] bytes, ask_bytes;
+  logic [BytesW-1:0] bytes, ask_bytes, ask_raw;
   index_t            ask_index;
-  logic              ask_last, ask_zvc, req_zvc;
-  logic [BytesW-1:0] ask_raw;
   logic [$clog2(5)-1:0] unused_request_level;
-  assign bytes   = last_segment ? last_bytes_q : bytes_q;
-  assign request = take && row_first_q;
+  assign bytes = last_segment ? last_bytes_q : bytes_q;
 
   if (Zvc != 0) begin : gen_zvc
-    logic              zip_valid, zip_last, zip_data_valid;
-    logic [AddrW-1:0]  zip_addr;
-    logic [BytesW-1:0] zip_bytes;
-    index_t            zip_index;
-    logic [AxiW-1:0]   zip_data;
-
     kt_store_zvc #(
       .AxiW  (AxiW),
       .AddrW (AddrW),
@@ -288,51 +278,71 @@ module kt_store
       .cmd_pitch_i   (surface_pitch_q),
       .cmd_rows_i    (rows_q + 10'd1),
       .cmd_segments_i(segment_q + 10'd1),
-      .req_valid_i   (request && zvc_q),
-      .req_ready_o   (zvc_req_free),
+      .req_valid_i   (take && row_first_q),
+      .req_ready_o   (ask_free),
+      .req_zvc_i     (zvc_q),
       .req_addr_i    (addr_q),
       .req_bytes_i   (bytes),
       .req_zero_i    (zero_q),
-      .data_valid_i  (out_valid_q && out_zvc_q),
-      .data_ready_o  (zvc_data_free),
+      .req_index_i   (index_q),
+      .req_last_i    (last_segment && row_q == '0),
+      .data_valid_i  (out_valid_q),
+      .data_ready_o  (out_ready),
+      .data_zvc_i    (out_zvc_q),
       .data_i        (out_data_q),
-      .req_valid_o   (zip_valid),
+      .req_valid_o   (ask),
       .req_ready_i   (request_free && open_free),
-      .req_addr_o    (zip_addr),
-      .req_bytes_o   (zip_bytes),
-      .req_index_o   (zip_index),
-      .req_last_o    (zip_last),
-      .data_valid_o  (zip_data_valid),
+      .req_zvc_o     (ask_zvc),
+      .req_addr_o    (ask_addr),
+      .req_bytes_o   (ask_bytes),
+      .req_index_o   (ask_index),
+      .req_last_o    (ask_last),
+      .data_valid_o,
       .data_ready_i,
-      .data_o        (zip_data),
+      .data_o,
       .busy_o        (zvc_busy),
       .raw_bytes_o   (ask_raw)
     );
-    assign ask_zvc       = zip_valid;
-    assign data_valid_o  = (out_valid_q && !out_zvc_q) || zip_data_valid;
-    assign data_o        = zip_data_valid ? zip_data : out_data_q;
-    assign ask           = zip_valid || (request && !zvc_q);
-    assign ask_addr      = zip_valid ? zip_addr : addr_q;
-    assign ask_bytes     = zip_valid ? zip_bytes : bytes;
-    assign ask_index     = zip_valid ? zip_index : index_q;
-    assign ask_last      = zip_valid ? zip_last : last_segment && row_q == '0;
   end else begin : gen_raw
-    assign zvc_cmd_free    = 1'b1;
-    assign zvc_req_free    = 1'b1;
-    assign zvc_data_free   = 1'b1;
-    assign zvc_busy        = 1'b0;
-    assign ask_zvc         = 1'b0;
-    assign ask_raw         = '0;
-    assign data_valid_o    = out_valid_q;
-    assign data_o          = out_data_q;
-    assign ask             = request;
-    assign ask_addr        = addr_q;
-    assign ask_bytes       = bytes;
-    assign ask_index       = index_q;
-    assign ask_last        = last_segment && row_q == '0;
-
-    logic unused_zvc;
-    assign unused_zvc = ^{zero_q, surface_pitch_q, surface_q};
+    kt_store_raw #(
+      .AxiW  (AxiW),
+      .AddrW (AddrW),
+      .BytesW(BytesW)
+    ) u_raw (
+      .clk_i,
+      .rst_ni,
+      .cmd_valid_i   (state_q == StSetup && zvc_q),
+      .cmd_ready_o   (zvc_cmd_free),
+      .cmd_index_i   (index_q),
+      .cmd_surface_i (surface_q),
+      .cmd_pitch_i   (surface_pitch_q),
+      .cmd_rows_i    (rows_q + 10'd1),
+      .cmd_segments_i(segment_q + 10'd1),
+      .req_valid_i   (take && row_first_q),
+      .req_ready_o   (ask_free),
+      .req_zvc_i     (zvc_q),
+      .req_addr_i    (addr_q),
+      .req_bytes_i   (bytes),
+      .req_zero_i    (zero_q),
+      .req_index_i   (index_q),
+      .req_last_i    (last_segment && row_q == '0),
+      .data_valid_i  (out_valid_q),
+      .data_ready_o  (out_ready),
+      .data_zvc_i    (out_zvc_q),
+      .data_i        (out_data_q),
+      .req_valid_o   (ask),
+      .req_ready_i   (request_free && open_free),
+      .req_zvc_o     (ask_zvc),
+      .req_addr_o    (ask_addr),
+      .req_bytes_o   (ask_bytes),
+      .req_index_o   (ask_index),
+      .req_last_o    (ask_last),
+      .data_valid_o,
+      .data_ready_i,
+      .data_o,
+      .busy_o        (zvc_busy),
+      .raw_bytes_o   (ask_raw)
+    );
   end
 
   kt_fifo #(

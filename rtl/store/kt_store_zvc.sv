@@ -24,7 +24,7 @@ module kt_store_zvc
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  // command, before its first request
+  // command with compression, before its first request
   input  logic              cmd_valid_i,
   output logic              cmd_ready_o,
   input  index_t            cmd_index_i,
@@ -32,18 +32,23 @@ module kt_store_zvc
   input  logic [9:0]        cmd_pitch_i,
   input  logic [9:0]        cmd_rows_i,
   input  logic [9:0]        cmd_segments_i,
-  // requests, for each segment each row
+  // requests, for each segment each row, and their beats; those of commands without compression pass, while busy_o is low
   input  logic              req_valid_i,
   output logic              req_ready_o,
+  input  logic              req_zvc_i,
   input  logic [AddrW-1:0]  req_addr_i,
   input  logic [BytesW-1:0] req_bytes_i,
-  input  logic [7:0]        req_zero_i,
+  input  logic [7:0]        req_zero_i,   // with req_zvc_i
+  input  index_t            req_index_i,  // without
+  input  logic              req_last_i,
   input  logic              data_valid_i,
   output logic              data_ready_o,
+  input  logic              data_zvc_i,
   input  logic [AxiW-1:0]   data_i,
   // write master; the last request of a command is its last
   output logic              req_valid_o,
   input  logic              req_ready_i,
+  output logic              req_zvc_o,
   output logic [AddrW-1:0]  req_addr_o,
   output logic [BytesW-1:0] req_bytes_o,
   output index_t            req_index_o,
@@ -53,7 +58,7 @@ module kt_store_zvc
   output logic [AxiW-1:0]   data_o,
   // a command is here whose last request has not left
   output logic              busy_o,
-  // with a request: the bytes it stands for
+  // with a request of a command with compression: the bytes it stands for
   output logic [BytesW-1:0] raw_bytes_o
 );
 
@@ -108,7 +113,7 @@ module kt_store_zvc
 
   // ---- requests whose beats come in
   request_t in;
-  logic     in_valid, in_end;
+  logic     in_valid, in_end, in_free;
   logic [$clog2(4+1)-1:0] unused_in_level;
   kt_fifo #(
     .Width($bits(request_t)),
@@ -116,8 +121,8 @@ module kt_store_zvc
   ) u_requests (
     .clk_i,
     .rst_ni,
-    .in_valid_i (req_valid_i),
-    .in_ready_o (req_ready_o),
+    .in_valid_i (req_valid_i && req_zvc_i),
+    .in_ready_o (in_free),
     .in_data_i  ({req_addr_i, req_bytes_i, req_zero_i}),
     .out_valid_o(in_valid),
     .out_ready_i(in_end),
@@ -128,14 +133,16 @@ module kt_store_zvc
   logic              first_q;          // the next beat is the first of its request
   logic [BytesW-1:0] left_q, left;     // bytes from this beat on
   logic [3:0]        jobs_q;           // requests whose beats are all in and that were not sent
-  logic              beat, stage_free, job_pop;
+  logic              beat, beat_free, stage_free, job_pop;
   logic [LaneW:0]    elements;         // of this beat
 
   assign left         = first_q ? in.bytes : left_q;
   assign in_end       = beat && left <= BytesW'(Lanes);
   assign elements     = (left < BytesW'(Lanes)) ? (LaneW + 1)'(left) : (LaneW + 1)'(Lanes);
-  assign data_ready_o = in_valid && stage_free && jobs_q != 4'(Jobs);
-  assign beat         = data_valid_i && data_ready_o;
+  assign beat_free    = in_valid && stage_free && jobs_q != 4'(Jobs);
+  assign beat         = data_valid_i && data_zvc_i && beat_free;
+  assign req_ready_o  = req_zvc_i ? in_free : req_ready_i;
+  assign data_ready_o = data_zvc_i ? beat_free : data_ready_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -246,15 +253,22 @@ module kt_store_zvc
   assign run_beats = beats_of(run_bytes + BytesW'(surface_q[LaneW-1:0]));
   assign last_run  = whole || row_end;
 
-  assign ask         = req_valid_o && req_ready_i;
-  assign req_valid_o = (state_q == StAsk && (pack_q || drained)) || (state_q == StRun && drained);
-  assign req_index_o = cmd.index;
-  assign req_last_o  = state_q == StRun && last_run;
-  assign req_addr_o  = (state_q == StRun) ? surface_q : request_q.addr;
+  assign ask         = req_zvc_o && req_ready_i;
+  assign req_zvc_o   = (state_q == StAsk && (pack_q || drained)) || (state_q == StRun && drained);
+  assign req_valid_o = req_zvc_o || (req_valid_i && !req_zvc_i);
+  assign req_index_o = req_zvc_o ? cmd.index : req_index_i;
+  assign req_last_o  = req_zvc_o ? state_q == StRun && last_run : req_last_i;
   always_comb begin
-    req_bytes_o = request_q.bytes;
-    if (state_q == StRun) req_bytes_o = run_bytes;
-    else if (pack_q) req_bytes_o = BytesW'(size_q) << LaneW;
+    req_addr_o  = req_addr_i;
+    req_bytes_o = req_bytes_i;
+    if (req_zvc_o) begin
+      req_addr_o  = request_q.addr;
+      req_bytes_o = pack_q ? BytesW'(size_q) << LaneW : request_q.bytes;
+      if (state_q == StRun) begin
+        req_addr_o  = surface_q;
+        req_bytes_o = run_bytes;
+      end
+    end
   end
   assign raw_bytes_o = (state_q == StRun) ? '0 : request_q.bytes;
 
@@ -364,7 +378,14 @@ module kt_store_zvc
     .out_last_o (packed_last)
   );
 
-  assign data_valid_o = packed_valid || (state_q == StSend && !pack_q && stage_valid) || state_q == StRunSend;
-  assign data_o       = packed_valid ? packed_data : (state_q == StRunSend) ? surface[slot_q] : stage;
+  logic send;  // a beat of a command with compression
+  assign send         = packed_valid || (state_q == StSend && !pack_q && stage_valid) || state_q == StRunSend;
+  assign data_valid_o = send || (data_valid_i && !data_zvc_i);
+  always_comb begin
+    data_o = data_i;
+    if (packed_valid) data_o = packed_data;
+    else if (state_q == StRunSend) data_o = surface[slot_q];
+    else if (send) data_o = stage;
+  end
 
 endmodule
