@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// A byte, picked when its beat comes, is in every piece that reaches it, at its distance from the piece's first byte and
-// unchanged, and the next piece is that much nearer to it as was asked for; it leaves in a piece that held it. So pieces
+// A byte, picked when its beat comes, is in every slice that reaches it, at its distance from the slice's first byte and
+// unchanged, and the next slice is that much nearer to it as was asked for; it leaves in a slice that held it. So slices
 // are the requests' bytes in order, nothing missing.
-// The ring never holds more than its slots and takes a beat whenever it has one free. An error is told with the piece that
-// the beat leaves with. No piece is called wrong. With FV_FREE
-// pieces may be any, and those that miss the end of their request are called wrong.
+// The ring never holds more than its slots and takes a beat whenever it has one free. An error is told with the slice that
+// the beat leaves with. No slice is called wrong. With FV_FREE
+// slices may be any, and those that miss the end of their request are called wrong.
 //
 // The environment is the contract of the read master and of the caller: a request's first beat may start in any lane,
-// its others start in lane 0; only its last may end early; a piece lies inside one request.
+// its others start in lane 0; only its last may end early; a slice lies inside one request.
 module fv_kt_gearbox #(
   parameter int unsigned DataW  = 16,
   parameter int unsigned Window = 3,
@@ -35,7 +35,7 @@ module fv_kt_gearbox #(
   input logic [LaneW-1:0] pick_lane_i
 );
   logic in_ready, enough, error, wrong;
-  logic [Window*8-1:0] piece;
+  logic [Window*8-1:0] slice;
   kt_gearbox #(
     .DataW (DataW),
     .Window(Window)
@@ -54,7 +54,7 @@ module fv_kt_gearbox #(
     .last_i,
     .advance_i,
     .first_i,
-    .piece_o   (piece),
+    .slice_o   (slice),
     .error_o   (error),
     .wrong_o   (wrong)
   );
@@ -91,7 +91,7 @@ module fv_kt_gearbox #(
   `FV_ASSUME(m_start, !in_valid_i || !middle_q || in_offset_i == '0)
   `FV_ASSUME(m_full, !in_valid_i || in_last_i || 32'(in_stop_i) == Lanes)
 
-  // the beats a piece touches, and whether it stays inside the request
+  // the beats a slice touches, and whether it stays inside the request
   logic [31:0] stop;
   logic [SlotW:0] beats;
   logic fits, ends;
@@ -133,13 +133,13 @@ module fv_kt_gearbox #(
   `FV_ASSERT(a_error, error == leaves_wrong)
 
   // ---- the picked byte
-  logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 behind the piece's first byte and its beat still in the ring
+  logic [1:0]       st_q;       // 0 none, 1 in the ring, 2 behind the slice's first byte and its beat still in the ring
   logic [SlotW-1:0] slot_q;
   logic [LaneW-1:0] lane_q;
   logic [7:0]       value_q;
   wire [SlotW-1:0]  ahead = slot_q - head;   // beats before the byte's
   wire [31:0]       from  = 32'(ahead) * Lanes + 32'(lane_q) - 32'(pos);
-  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);  // in the piece ...
+  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);  // in the slice ...
   wire              passed = given && (last_i || from < 32'(advance_i));      // ... and not in the next one
   wire              gone  = take_i && 32'(ahead) < 32'(dut.drop);
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -185,13 +185,13 @@ module fv_kt_gearbox #(
   end
 
 `ifndef FV_FREE
-  `FV_ASSERT(a_value, !given_q || 8'(piece >> {at_q, 3'b000}) == expect_q)
+  `FV_ASSERT(a_value, !given_q || 8'(slice >> {at_q, 3'b000}) == expect_q)
   `FV_ASSERT(a_nearer, !stays_q || (st_q == 2'd1 && from == from_q))
   `FV_ASSERT(a_not_lost, !(st_q == 2'd1 && gone) || given)
   `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= 32'(need_i))
 `endif
   `FV_ASSERT(a_room, in_ready == (32'(level) != Slots) && 32'(level) <= Slots)
-  // with a full ring any piece can be taken: it cannot stand still
+  // with a full ring any slice can be taken: it cannot stand still
   `FV_ASSERT(a_flows, in_ready || enough)
 
   logic ring_ok;

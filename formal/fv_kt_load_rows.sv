@@ -105,7 +105,7 @@ module fv_kt_load_rows
     legal = c.rows[1:0] != '0 && c.columns[1:0] != '0 && (c.segments[1:0] inside {1, 2}) && c.pixel_bytes[2:0] != '0 &&
             c.last_pixel_bytes[2:0] != '0 && c.first.mod < 9 && c.pixel.mod < 9 && c.segment_groups.mod < 9 && c.row_mod3 != 2'd3 &&
             c.slot_size[2:0] != '0 && legal_ring(c, 1'b0) && legal_ring(c, 1'b1);
-    // several pixels in a piece: one word each, in different banks
+    // several pixels in a slice: one word each, in different banks
     legal = legal && (!c.more_pixels[0] || (c.pixel_bytes[2:0] <= 3'(Cp) && c.last_pixel_bytes[2:0] <= 3'(Cp) && c.pixel.mod != '0 &&
                                             c.step_bytes == '0));
     legal = legal && (c.step_bytes == '0 || c.segments[1:0] == 2'd1);
@@ -130,7 +130,7 @@ module fv_kt_load_rows
 
   // ---- the loops
   typedef struct packed {
-    logic [1:0] row, segment, column, piece;
+    logic [1:0] row, segment, column, slice;
   } place_t;
   place_t at_q;
   logic   last_segment;
@@ -139,7 +139,7 @@ module fv_kt_load_rows
   assign last_segment = at_q.segment == cmd.segments[1:0] - 2'd1;
   assign words        = words_of(cmd, last_segment);
   assign pixels       = (cmd.more_pixels[0] && at_q.column != cmd.columns[1:0] - 2'd1) ? 8'd2 : 8'd1;
-  assign pixel_last   = num_t'(Lw) * (num_t'(at_q.piece) + 8'd1) >= words;
+  assign pixel_last   = num_t'(Lw) * (num_t'(at_q.slice) + 8'd1) >= words;
   assign segment_last = pixel_last && num_t'(at_q.column) + pixels == num_t'(cmd.columns[1:0]);
   assign row_last     = segment_last && last_segment;
   assign all_last     = row_last && at_q.row == cmd.rows[1:0] - 2'd1;
@@ -147,7 +147,7 @@ module fv_kt_load_rows
     if (start) begin
       at_q <= '0;
     end else if (step) begin
-      at_q.piece <= pixel_last ? 2'd0 : at_q.piece + 2'd1;
+      at_q.slice <= pixel_last ? 2'd0 : at_q.slice + 2'd1;
       if (pixel_last) at_q.column <= segment_last ? 2'd0 : at_q.column + pixels[1:0];
       if (segment_last) at_q.segment <= row_last ? 2'd0 : at_q.segment + 2'd1;
       if (row_last) at_q.row <= at_q.row + 2'd1;
@@ -173,8 +173,8 @@ module fv_kt_load_rows
     num_t word;
     logic exists;
     assign word   = cmd.more_pixels[0] ? word_at(cmd, was_q.segment, was_q.column + 2'(w))
-                                       : word_at(cmd, was_q.segment, was_q.column) + num_t'(Lw) * num_t'(was_q.piece) + 8'(w);
-    assign exists = cmd.more_pixels[0] ? 8'(w) < pixels_q : num_t'(Lw) * num_t'(was_q.piece) + 8'(w) < words_q;
+                                       : word_at(cmd, was_q.segment, was_q.column) + num_t'(Lw) * num_t'(was_q.slice) + 8'(w);
+    assign exists = cmd.more_pixels[0] ? 8'(w) < pixels_q : num_t'(Lw) * num_t'(was_q.slice) + 8'(w) < words_q;
     wire checked  = written_q && !start;
     `FV_ASSERT(a_exists, !checked || (sb[w].en == exists && vb[w].en == exists))
     `FV_ASSERT(a_bank, !(checked && exists) || (8'(sb[w].bank) == (word + 8'(row_bank(2'((5'(cmd.row_mod3) + 5'(was_q.row)) % 5'd3)))) % 8'd9 &&
@@ -195,13 +195,13 @@ module fv_kt_load_rows
   endfunction
   `FV_ASSERT(i_legal, !(active_q || written_q) || legal(cmd))
   `FV_ASSERT(i_loops, !active_q || (at_q.row < cmd.rows[1:0] && at_q.segment < cmd.segments[1:0] && at_q.column < cmd.columns[1:0] &&
-             num_t'(Lw) * num_t'(at_q.piece) < words && (!cmd.more_pixels[0] || !at_q.column[0])))
+             num_t'(Lw) * num_t'(at_q.slice) < words && (!cmd.more_pixels[0] || !at_q.column[0])))
   `FV_ASSERT(i_was, !written_q || (was_q.row < cmd.rows[1:0] && was_q.segment < cmd.segments[1:0] && was_q.column < cmd.columns[1:0] &&
-             words_q == words_of(cmd, was_q.segment == cmd.segments[1:0] - 2'd1) && num_t'(Lw) * num_t'(was_q.piece) < words_q &&
+             words_q == words_of(cmd, was_q.segment == cmd.segments[1:0] - 2'd1) && num_t'(Lw) * num_t'(was_q.slice) < words_q &&
              pixels_q == ((cmd.more_pixels[0] && was_q.column != cmd.columns[1:0] - 2'd1) ? 8'd2 : 8'd1)))
   `FV_ASSERT(i_counts, !active_q || (dut.row_q + 10'(at_q.row) + 10'd1 == cmd.rows && dut.segment_q + 8'(at_q.segment) + 8'd1 == cmd.segments &&
              dut.column_q + 10'(at_q.column) + 10'd1 == cmd.columns &&
-             dut.left_q + 14'(Lw * Cp) * 14'(at_q.piece) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
+             dut.left_q + 14'(Lw * Cp) * 14'(at_q.slice) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
   `FV_ASSERT(i_command, !active_q || (dut.columns_q == cmd.columns - 10'd1 && dut.segments_q == cmd.segments - 8'd1 &&
              dut.pixel_bytes_q == cmd.pixel_bytes && dut.last_pixel_bytes_q == cmd.last_pixel_bytes &&
              dut.pixels_q == 4'(cmd.more_pixels) + 4'd1 && dut.several_q == cmd.more_pixels[0] && dut.image_q == (cmd.step_bytes != '0) &&
@@ -214,13 +214,13 @@ module fv_kt_load_rows
              dut.segment_pos_q.div < 14'd16 && dut.pixel_pos_q.div < 14'd16 && dut.pos_q.div < 14'd16 &&
              position(dut.segment_pos_q) == word_at(cmd, at_q.segment, 2'd0) &&
              position(dut.pixel_pos_q) == word_at(cmd, at_q.segment, at_q.column) &&
-             position(dut.pos_q) == position(dut.pixel_pos_q) + num_t'(Lw) * num_t'(at_q.piece)))
+             position(dut.pos_q) == position(dut.pixel_pos_q) + num_t'(Lw) * num_t'(at_q.slice)))
   function automatic num_t slot_now(logic vb_ring);
     return slot(cmd, vb_ring, 2'((5'(slot_no(cmd, vb_ring)) + 5'(at_q.row)) % 5'(slots_of(cmd, vb_ring))));
   endfunction
   `FV_ASSERT(i_slots, !active_q || (dut.u_row.sb_slot_q == addr_t'(slot_now(1'b0)) && dut.u_row.vb_slot_q == addr_t'(slot_now(1'b1)) &&
              dut.u_row.mod3_q == 2'((5'(cmd.row_mod3) + 5'(at_q.row)) % 5'd3)))
 
-  `FV_COVER(c_wraps, written_q && was_q.row == 2'd2 && was_q.segment == 2'd1 && was_q.piece == 2'd1 && sb[0].addr < sb[1].addr)
+  `FV_COVER(c_wraps, written_q && was_q.row == 2'd2 && was_q.segment == 2'd1 && was_q.slice == 2'd1 && sb[0].addr < sb[1].addr)
   `FV_COVER(c_pair, written_q && cmd.more_pixels[0] && was_q.column == 2'd2 && was_q.row == 2'd1 && slots_of(cmd, 1'b0) == 3'd1)
 endmodule

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// CONV engine: sequencer, line buffer, weight buffer (WB), DPE array with OB, requantiser with ZSB, alignment.
+// CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer (OB),
+// requantiser with its parameter buffer (ZSB), alignment.
 // Reads SB by nine bank requests (words two cycles after the registered request); results go to a kt_result_writer outside.
-// Everything waits in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the
+// All stalls happen in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the
 // requantiser at t + 9 + k and the pixel is complete at t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;

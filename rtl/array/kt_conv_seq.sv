@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; both decisions are made
-// here, in order, and everything behind is a pipeline of fixed latency without a stall input.
+// Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; all stalls happen
+// here, in order; the pipeline downstream never stalls.
 //
 // Columns are counted from the start of the command (modulo 8192): `pushed` have been requested, the window to be emitted
 // starts at `left`, the row's columns end before `stop`. Only columns of the map are read: `left` may lie before the row's
-// first column or behind its last. The line buffer holds four columns, hence the two rules
+// first column or after its last. The line buffer holds four columns, hence the two rules
 //   read when pushed + cols - min(left, stop) <= 4   (neither the window of this slot nor the next row's first columns
 //                                                     are overwritten)
 //   emit when all columns of the window inside the map have been requested, this slot's read included.

@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// From bus beats to pieces of any length: takes the next bytes of a request, as many as asked for, into a register.
+// From bus beats to slices of any length: takes the next bytes of a request, as many as asked for, into a register.
 //
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.
 //   - A request starts in lane in_offset_i of its first beat; its bytes are contiguous over its beats.
-//   - A piece is the next need_i bytes, and the one after it begins advance_i <= need_i bytes further on: pieces follow
-//     each other or overlap. It never crosses the end of a request. Who takes a request's last piece, which ends with it,
+//   - A slice is the next need_i bytes, and the one after it begins advance_i <= need_i bytes further on: slices follow
+//     each other or overlap. It never crosses the end of a request. Who takes a request's last slice, which ends with it,
 //     says so with last_i, and what is left of the beat is dropped.
 //   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
-//   - piece_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
-//   - error_o, valid with take_i: a beat that goes with this piece came with an error. Each beat is counted once.
-//   - wrong_o, valid with take_i: the request's last beat goes with this piece and last_i is low, or the other way round: what
+//   - slice_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
+//   - error_o, valid with take_i: a beat that goes with this slice came with an error. Each beat is counted once.
+//   - wrong_o, valid with take_i: the request's last beat goes with this slice and last_i is low, or the other way round: what
 //     was asked for is not what is taken.
-// One beat in and one piece out a cycle, both from flip-flops: the ring holds one beat more than a piece can touch.
+// One beat in and one slice out a cycle, both from flip-flops: the ring holds one beat more than a slice can touch.
 module kt_gearbox #(
   parameter int unsigned DataW  = 128,  // power of two
-  parameter int unsigned Window = 36,   // bytes of the longest piece
+  parameter int unsigned Window = 36,   // bytes of the longest slice
   localparam int unsigned Lanes = DataW / 8,
   localparam int unsigned LaneW = $clog2(Lanes),
   localparam int unsigned NeedW = $clog2(Window + 1)
@@ -30,19 +30,19 @@ module kt_gearbox #(
   input  logic [LaneW-1:0]    in_offset_i,
   input  logic                in_last_i,
   input  logic                in_error_i,
-  // pieces
+  // slices
   input  logic [NeedW-1:0]    need_i,
   input  logic [NeedW-1:0]    advance_i,
   input  logic signed [NeedW:0] first_i,
   output logic                enough_o,
   input  logic                take_i,
   input  logic                last_i,
-  output logic [Window*8-1:0] piece_o,
+  output logic [Window*8-1:0] slice_o,
   output logic                error_o,
   output logic                wrong_o
 );
 
-  localparam int unsigned Touched = (Window + Lanes - 2) / Lanes + 1;  // beats of a piece at the worst offset
+  localparam int unsigned Touched = (Window + Lanes - 2) / Lanes + 1;  // beats of a slice at the worst offset
   localparam int unsigned SlotW   = $clog2(Touched + 1);
   localparam int unsigned Slots   = 1 << SlotW;                        // no bounds checks: whole power of two
   localparam int unsigned SumW    = ((NeedW > LaneW) ? NeedW : LaneW) + 1;
@@ -55,7 +55,7 @@ module kt_gearbox #(
   logic [LaneW-1:0] pos_q;    // lane of the next byte in the beat at head
 
   logic             push;
-  logic [SumW-1:0]  stop;     // end of the piece, in bytes from lane 0 of the beat at head
+  logic [SumW-1:0]  stop;     // end of the slice, in bytes from lane 0 of the beat at head
   logic [SumW-1:0]  next;     // start of the next one
   logic [SlotW:0]   touched, drop;
   logic [SlotW-1:0] next_head;
@@ -98,7 +98,7 @@ module kt_gearbox #(
     else if (take_i) pos_q <= last_i ? offset_q[next_head] : next[LaneW-1:0];
   end
 
-  // The shifter works inside the clocked process, so that simulation pays for it only when a piece is taken.
+  // The shifter works inside the clocked process, so that simulation pays for it only when a slice is taken.
   localparam int unsigned ShiftW = $clog2(2 * Window + Lanes);
   localparam int unsigned SpanW  = (Lanes - 1 + 2 * Window) * 8;  // beats behind Window bytes of anything
   /* verilator lint_off UNUSEDSIGNAL */  // bytes of the last beat that no slice reaches
@@ -111,7 +111,7 @@ module kt_gearbox #(
   logic [ShiftW-1:0] shift;
   assign shift = ShiftW'(Window) + ShiftW'(pos_q) + ShiftW'(first_i);
   always_ff @(posedge clk_i) begin
-    if (take_i) piece_o <= (Window * 8)'(SpanW'({beats, {Window * 8{1'b0}}}) >> {shift, 3'b000});
+    if (take_i) slice_o <= (Window * 8)'(SpanW'({beats, {Window * 8{1'b0}}}) >> {shift, 3'b000});
   end
 
   always_comb begin

@@ -7,7 +7,7 @@
 //          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
 //
 // Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
-// piece after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
+// slice after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
 // from one register; done_o follows when what it holds is accepted.
 //
 // SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of the
@@ -247,7 +247,7 @@ module kt_load
   assign weights_cmd = load_weights_t'(item.body);
   assign params_cmd  = load_params_t'(item.body);
 
-  // how a piece is taken from the gearbox and becomes words
+  // how a slice is taken from the gearbox and becomes words
   typedef struct packed {
     logic [NeedW-1:0]      need;
     logic signed [NeedW:0] first;
@@ -255,9 +255,9 @@ module kt_load
     logic [3:0]            full;
     logic [4:0]            bytes;
     logic [7:0]            fill;
-  } piece_t;
+  } slice_t;
 
-  piece_t           rows_piece;
+  slice_t           rows_slice;
   logic [NeedW-1:0] rows_advance;
   logic             rows_request_end, rows_end, take_rows;
   kt_load_rows #(
@@ -268,23 +268,23 @@ module kt_load
     .start_i      (start && item.op == OpLoadRows),
     .cmd_i        (rows_cmd),
     .step_i       (take_rows),
-    .need_o       (rows_piece.need),
+    .need_o       (rows_slice.need),
     .advance_o    (rows_advance),
-    .first_o      (rows_piece.first),
-    .plain_o      (rows_piece.plain),
-    .full_o       (rows_piece.full),
-    .bytes_o      (rows_piece.bytes),
-    .fill_o       (rows_piece.fill),
+    .first_o      (rows_slice.first),
+    .plain_o      (rows_slice.plain),
+    .full_o       (rows_slice.full),
+    .bytes_o      (rows_slice.bytes),
+    .fill_o       (rows_slice.fill),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
     .sb_req_o,
     .vb_req_o
   );
 
-  piece_t weights_piece;
+  slice_t weights_slice;
   logic   weights_end, take_weights;
   addr_t  weights_addr;
-  assign weights_piece.first = '0;
+  assign weights_slice.first = '0;
   kt_load_weights #(
     .Cp    (Cp),
     .WbRows(WbRows)
@@ -294,11 +294,11 @@ module kt_load
     .start_i(start && item.op == OpLoadWeights),
     .cmd_i  (weights_cmd),
     .step_i (take_weights),
-    .need_o (weights_piece.need),
-    .plain_o(weights_piece.plain),
-    .full_o (weights_piece.full),
-    .bytes_o(weights_piece.bytes),
-    .fill_o (weights_piece.fill),
+    .need_o (weights_slice.need),
+    .plain_o(weights_slice.plain),
+    .full_o (weights_slice.full),
+    .bytes_o(weights_slice.bytes),
+    .fill_o (weights_slice.fill),
     .end_o  (weights_end),
     .addr_o (weights_addr)
   );
@@ -316,26 +316,26 @@ module kt_load
     end
   end
 
-  // ---- the piece
-  piece_t           piece, piece_q;
+  // ---- the slice
+  slice_t           slice, slice_q;
   logic [NeedW-1:0] advance;
   logic             enough, out_free, take, request_end, cmd_end;
-  logic             piece_error, piece_wrong;
+  logic             slice_error, slice_wrong;
 
   always_comb begin
-    piece       = '{need: NeedW'(9), plain: 1'b1, default: '0};
+    slice       = '{need: NeedW'(9), plain: 1'b1, default: '0};
     request_end = params_q == '0;
     cmd_end     = params_q == '0;
     if (is_rows_q) begin
-      piece       = rows_piece;
+      slice       = rows_slice;
       request_end = rows_request_end;
       cmd_end     = rows_end;
     end else if (is_weights_q) begin
-      piece       = weights_piece;
+      slice       = weights_slice;
       request_end = weights_end;
       cmd_end     = weights_end;
     end
-    advance = is_rows_q ? rows_advance : piece.need;
+    advance = is_rows_q ? rows_advance : slice.need;
   end
 
   assign take         = active_q && enough && out_free;
@@ -358,15 +358,15 @@ module kt_load
     .in_offset_i(beat_offset),
     .in_last_i  (beat_last),
     .in_error_i (beat_error),
-    .need_i     (piece.need),
+    .need_i     (slice.need),
     .advance_i  (advance),
-    .first_i    (piece.first),
+    .first_i    (slice.first),
     .enough_o   (enough),
     .take_i     (take),
     .last_i     (request_end),
-    .piece_o    (bytes),
-    .error_o    (piece_error),
-    .wrong_o    (piece_wrong)
+    .slice_o    (bytes),
+    .error_o    (slice_error),
+    .wrong_o    (slice_wrong)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -390,7 +390,7 @@ module kt_load
     end
   end
 
-  // ---- output register: the gearbox's piece, its addresses in the loops, and here what it is
+  // ---- output register: the gearbox's slice, its addresses in the loops, and here what it is
   logic       sb_valid_q, vb_valid_q, last_q;
   logic       error_q, illegal_q, corrupt_q;
   index_t     error_index_q;
@@ -420,14 +420,14 @@ module kt_load
       zsb_vector_en_o <= take_params && to_second_q;
       last_q          <= finish || (last_q && !out_free);
       done_o          <= last_q && out_free;
-      error_q         <= (take && piece_error) || zvc_error;
-      illegal_q       <= take && piece_wrong;
+      error_q         <= (take && slice_error) || zvc_error;
+      illegal_q       <= take && slice_wrong;
       corrupt_q       <= zvc_corrupt;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (take) piece_q <= piece;
+    if (take) slice_q <= slice;
     if (zvc_error || zvc_corrupt) error_index_q <= zvc_index;
     else if (take) error_index_q <= index_q;
     if (zvc_corrupt) corrupt_row_q <= zvc_row;
@@ -444,13 +444,13 @@ module kt_load
   kt_load_words #(
     .Cp(Cp)
   ) u_words (
-    .piece_i(bytes),
-    .plain_i(piece_q.plain),
-    .first_i(piece_q.first),
-    .need_i (piece_q.need),
-    .full_i (piece_q.full),
-    .bytes_i(piece_q.bytes),
-    .fill_i (piece_q.fill),
+    .slice_i(bytes),
+    .plain_i(slice_q.plain),
+    .first_i(slice_q.first),
+    .need_i (slice_q.need),
+    .full_i (slice_q.full),
+    .bytes_i(slice_q.bytes),
+    .fill_i (slice_q.fill),
     .word_o (word)
   );
   for (genvar w = 0; w < 9; w++) begin : gen_weights

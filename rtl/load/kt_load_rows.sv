@@ -1,25 +1,25 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The loops of LoadRows: row, segment, column, piece of a pixel (Lw words at most) or, where they are short, of several
-// pixels. The outputs with `need` belong to the current piece; step_i moves on to the next one and leaves the bank
+// The loops of LoadRows: row, segment, column, slice of a pixel (Lw words at most) or, where they are short, of several
+// pixels. The outputs with `need` belong to the current slice; step_i moves on to the next one and leaves the bank
 // requests of this one at the outputs. Positions count in words, see the package.
 //
 // In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end behind
-// it: a piece needs what the row has of the pixel, and shows it from byte `first` on.
+// it: a slice needs what the row has of the pixel, and shows it from byte `first` on.
 module kt_load_rows
   import kt_pkg::*;
   import kt_cmd_pkg::*;
 #(
   parameter int unsigned Cp = 4,
-  parameter int unsigned Lw = 4,                       // words of a piece, at most 9
+  parameter int unsigned Lw = 4,                       // words of a slice, at most 9
   localparam int unsigned NeedW = $clog2(9 * Cp + 1)
 ) (
   input  logic             clk_i,
   // command
   input  logic             start_i,
   input  load_rows_t       cmd_i,
-  // piece, see kt_gearbox and kt_load_words
+  // slice, see kt_gearbox and kt_load_words
   input  logic             step_i,
   output logic [NeedW-1:0] need_o,
   output logic [NeedW-1:0] advance_o,
@@ -28,40 +28,40 @@ module kt_load_rows
   output logic [3:0]       full_o,
   output logic [4:0]       bytes_o,
   output logic [7:0]       fill_o,
-  output logic             request_end_o,  // last piece of a (row, segment)
-  output logic             end_o,          // last piece of the command
-  output bank_req_t        sb_req_o[Lw],   // of the last piece stepped over
+  output logic             request_end_o,  // last slice of a (row, segment)
+  output logic             end_o,          // last slice of the command
+  output bank_req_t        sb_req_o[Lw],   // of the last slice stepped over
   output bank_req_t        vb_req_o[Lw]
 );
 
-  localparam int unsigned PieceBytes = Lw * Cp;
+  localparam int unsigned SliceBytes = Lw * Cp;
   localparam int unsigned CpW        = $clog2(Cp);
 
   // of the command
   logic [9:0]  columns_q;
   logic [7:0]  segments_q;
   logic [13:0] pixel_bytes_q, last_pixel_bytes_q, row_bytes_q;
-  logic [3:0]  pixels_q;            // of a piece
+  logic [3:0]  pixels_q;            // of a slice
   logic        several_q, image_q;
   logic [7:0]  step_bytes_q, lead_bytes_q, fill_q;
   word_t       first_q, pixel_step_q, segment_step_q;
-  word_t       offset_q[8];         // of the pixels of a piece
+  word_t       offset_q[8];         // of the pixels of a slice
   ring_t       sb_ring_q, vb_ring_q;
 
-  // of the current piece; counters hold what is left after it (columns: after its first pixel)
+  // of the current slice; counters hold what is left after it (columns: after its first pixel)
   logic [9:0]  row_q, column_q;
   logic [7:0]  segment_q;
-  logic [13:0] left_q;              // bytes of the pixel, this piece included
+  logic [13:0] left_q;              // bytes of the pixel, this slice included
   logic [13:0] row_left_q;          // of an image: bytes of the row from this pixel's first one on
-  logic [7:0]  lead_q, skip_q;      //              bytes of the pixel left of the row, before this piece
+  logic [7:0]  lead_q, skip_q;      //              bytes of the pixel left of the row, before this slice
   word_t       segment_pos_q, pixel_pos_q, pos_q;
 
   logic        pixel_end, segment_end, row_end, more_segments;
-  logic [3:0]  pixels;              // of this piece
+  logic [3:0]  pixels;              // of this slice
   logic [7:0]  segment_d;
   word_t       next_segment, next_pixel;
 
-  assign pixel_end     = left_q <= 14'(PieceBytes);
+  assign pixel_end     = left_q <= 14'(SliceBytes);
   assign segment_end   = pixel_end && column_q < 10'(pixels_q);
   assign row_end       = segment_end && segment_q == '0;
   assign request_end_o = segment_end;
@@ -81,7 +81,7 @@ module kt_load_rows
   assign plain_o = !image_q && !narrow && need_o[CpW-1:0] == '0;
   always_comb begin
     first_o   = '0;
-    need_o    = pixel_end ? NeedW'(left_q) : NeedW'(PieceBytes);
+    need_o    = pixel_end ? NeedW'(left_q) : NeedW'(SliceBytes);
     advance_o = need_o;
     if (image_q) begin
       need_o    = NeedW'((in_row < row_left_q) ? in_row : row_left_q);
@@ -149,7 +149,7 @@ module kt_load_rows
       pixel_pos_q   <= word_of(cmd_i.first);
       pos_q         <= word_of(cmd_i.first);
     end else if (step_i) begin
-      left_q <= !pixel_end ? left_q - 14'(PieceBytes) : more_segments ? pixel_bytes_q : last_pixel_bytes_q;
+      left_q <= !pixel_end ? left_q - 14'(SliceBytes) : more_segments ? pixel_bytes_q : last_pixel_bytes_q;
       if (!pixel_end) begin
         pos_q <= word_add(pos_q, '{div: 14'(Lw / 9), mod: 4'(Lw % 9)});
       end else if (!segment_end) begin
@@ -164,7 +164,7 @@ module kt_load_rows
         pos_q         <= next_segment;
       end
       if (image_q) begin
-        skip_q <= pixel_end ? '0 : skip_q + 8'(PieceBytes);
+        skip_q <= pixel_end ? '0 : skip_q + 8'(SliceBytes);
         if (segment_end) begin
           row_left_q <= row_bytes_q;
           lead_q     <= lead_bytes_q;
@@ -193,8 +193,8 @@ module kt_load_rows
     .bank_offset_o(bank_offset)
   );
 
-  // ---- bank requests: the words of a piece follow each other, or those of each of its pixels do
-  logic [2:0] words;  // of a pixel where there are several in a piece, at most four
+  // ---- bank requests: the words of a slice follow each other, or those of each of its pixels do
+  logic [2:0] words;  // of a pixel where there are several in a slice, at most four
   assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
 
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_req

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The loops of LoadWeights: pass, row of the pass that exists in memory. A row is one piece; what kt_load_words needs to
+// The loops of LoadWeights: pass, row of the pass that exists in memory. A row is one slice; what kt_load_words needs to
 // spread it comes with it.
 module kt_load_weights
   import kt_pkg::*;
@@ -16,14 +16,14 @@ module kt_load_weights
   // command
   input  logic             start_i,
   input  load_weights_t    cmd_i,
-  // piece
+  // slice
   input  logic             step_i,
   output logic [NeedW-1:0] need_o,
   output logic             plain_o,    // see kt_load_words
   output logic [3:0]       full_o,
   output logic [4:0]       bytes_o,
   output logic [7:0]       fill_o,
-  output logic             end_o,      // last piece of the command
+  output logic             end_o,      // last slice of the command
   output addr_t            addr_o      // of the row
 );
 
@@ -37,7 +37,7 @@ module kt_load_weights
   logic [11:0] tile_passes_q;
   logic        ring_q;
 
-  // of the current piece; counters hold what is left after it
+  // of the current slice; counters hold what is left after it
   logic [11:0] pass_q, tile_pass_q;
   logic [7:0]  row_q;
   addr_t       pass_addr_q, addr_q;

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Behind the gearbox's register: the bytes of a piece as words of CP bytes, `fill` where memory holds none.
-// The first `full` words take CP bytes each, those behind them `bytes` each, one after the other. Of the piece only the
+// After the gearbox's register: the bytes of a slice as words of CP bytes, `fill` where memory holds none.
+// The first `full` words take CP bytes each, those behind them `bytes` each, one after the other. Of the slice only the
 // bytes of the stream are used, 0 <= first + i < need; see kt_gearbox.
 module kt_load_words #(
   parameter int unsigned Cp     = 4,
   localparam int unsigned NeedW = $clog2(9 * Cp + 1)
 ) (
-  input  logic [9*Cp*8-1:0]     piece_i,
-  input  logic                  plain_i,  // all words are full and in the stream: the piece as it is
+  input  logic [9*Cp*8-1:0]     slice_i,
+  input  logic                  plain_i,  // all words are full and in the stream: the slice as it is
   input  logic signed [NeedW:0] first_i,
   input  logic [NeedW-1:0]      need_i,
   input  logic [3:0]            full_i,   // 9: all
@@ -21,13 +21,13 @@ module kt_load_words #(
   localparam int unsigned Bytes = 1 << NeedW;  // no bounds checks: whole power of two
 
   /* verilator lint_off UNUSEDSIGNAL */  // rounded up to a power of two
-  logic [Bytes*8-1:0] piece;
+  logic [Bytes*8-1:0] slice;
   /* verilator lint_on UNUSEDSIGNAL */
   always_comb begin
-    piece = '0;
-    for (int unsigned w = 0; w < 9; w++) word_o[w] = piece_i[w*Cp*8+:Cp*8];
+    slice = '0;
+    for (int unsigned w = 0; w < 9; w++) word_o[w] = slice_i[w*Cp*8+:Cp*8];
     if (!plain_i) begin
-      piece = (Bytes * 8)'(piece_i);
+      slice = (Bytes * 8)'(slice_i);
       for (int unsigned w = 0; w < 9; w++) begin
         automatic logic             narrow = w >= 32'(full_i);
         automatic logic [NeedW-1:0] at = narrow ? NeedW'(32'(full_i) * Cp + (w - 32'(full_i)) * 32'(bytes_i)) : NeedW'(w * Cp);
@@ -35,7 +35,7 @@ module kt_load_words #(
           automatic logic [NeedW-1:0]        p = at + NeedW'(i);
           automatic logic signed [NeedW+1:0] s = (NeedW + 2)'(first_i) + $signed({2'b0, p});
           word_o[w][i*8+:8] = ((narrow && i >= 32'(bytes_i)) || s < 0 || s >= $signed({2'b0, need_i})) ? fill_i
-                                                                                                   : piece[{p, 3'b000}+:8];
+                                                                                                   : slice[{p, 3'b000}+:8];
         end
       end
     end

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compression between STORE and its write master: requests with their beats in, the same requests out, packed where that
-// takes fewer beats (docs/formats/zvc.md). Behind the last request of a command comes its size surface.
+// takes fewer beats (docs/formats/zvc.md). After the last request of a command comes its size surface.
 //
 //   requests --> packed length --> jobs --> sender: the request, its beats through kt_zvc_compress or past it
 //   beats -----> staging ----------------/
@@ -174,7 +174,7 @@ module kt_store_zvc
     .level_o    (unused_stage_level)
   );
 
-  // ---- packed length, two cycles behind the last beat
+  // ---- packed length, two cycles after the last beat
   request_t          counted_q, measured_q;
   logic              length_valid;
   logic [BytesW-1:0] length;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Vector engine: commands Window (depthwise convolution, maximum, average) and Add (sum, difference, product) on 3 * Cp lanes. Reads VB through nine
-// taps (words in the cycle after the registered request), results go to a kt_result_writer outside, VWB and ZSB are in here.
-// Everything waits in the sequencer; a step issued in slot t:
+// Vector engine: commands Window (depthwise convolution, maximum, average) and Add (sum, difference, product) on 3 * Cp
+// lanes. Reads VB by nine bank requests (words in the cycle after the registered request); results go to a
+// kt_result_writer outside. The vector weight buffer (VWB) and the parameter buffer (ZSB) are in here.
+// All stalls happen in the sequencer; a step issued in slot t:
 //
 //   t     decision, read taken, credit taken        t+5   window sum; Add: rounding shift; ZSB read of an average
 //   t+1   request to VB                             t+6   accumulator; parameters become current
@@ -12,9 +13,9 @@
 //   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise tile needs 3 * Cp + 7 slots, to load
-// its parameters; this only shows in smaller tiles and in front of the first command. Commands taken while another runs
-// follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
+// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise tile
+// needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command. Commands
+// taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
 module kt_vector
   import kt_cmd_pkg::*;
   import kt_pkg::*;

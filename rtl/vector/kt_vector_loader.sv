@@ -6,7 +6,7 @@
 //   maximum    one ZSB word for all lanes, once a command
 //   average    none (its words are read result by result)
 //   Add        a ZSB word for each operand and one for the sum, once
-// and, in front of them and once a command, the 32 words of a table into whichever of the two is not in use. Nobody uses
+// and, before them and once a command, the 32 words of a table into whichever of the two is not in use. No result needs
 // it any more then: the result writer holds two commands, so that one is taken only when the last but one has left.
 // The memories have one read port each; a step on its way through the pipeline comes first. The words arrive in the
 // cycle after the grant. `loaded_o` rises when all are on their way; the next load begins after the swap has reached

@@ -61,7 +61,7 @@ module kt_zvc_expand #(
   typedef logic [7:0]       byte_t;
   typedef logic [ElemW-1:0] elem_t;
 
-  // ---- ring of beats. fill_q: which bytes of the beat could fill up a segment.
+  // ---- ring of beats. fill_q: which bytes of the beat could be a segment's padding.
   byte_t                beat_q    [Slots][BeatB];
   logic [BeatB-1:0]     fill_q    [Slots];
   logic [ElementsW-1:0] elements_q[Slots];
