@@ -51,7 +51,7 @@ check-long: ## the same with the long tests and proofs
 	@scripts/setup.sh --all || { echo '0 passed, 1 failed'; exit 1; }; \
 	exec python3 scripts/check.py --preset $(PRESET) -j $(JOBS) --long
 
-lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck, licences
+lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format, clang-tidy, shellcheck, doxygen, licences
 	@$(MAKE) --no-print-directory build TARGETS=generated_headers
 	@python3 scripts/lint.py
 	@python3 scripts/lint_software.py --preset $(PRESET) -j $(JOBS)

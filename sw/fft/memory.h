@@ -63,7 +63,7 @@ class Memory {
   /// Throws OutOfMemory unless `bytes` more are to be had; `what` begins the message.
   void require(const std::string& what, std::uint64_t bytes) const;
 
-  /// Uninitialised, aligned to kAlignment; throws OutOfMemory. `bytes` is what array_bytes() gives.
+  /// Uninitialised, aligned to kAlignment, not null; throws OutOfMemory. `bytes` is what array_bytes() gives.
   void* allocate(std::uint64_t bytes);
   /// Gives back what allocate() returned for as many bytes.
   void release(void* data, std::uint64_t bytes);
@@ -102,8 +102,8 @@ class Array {
     if (data_ != nullptr) memory_->release(data_, array_bytes(size_, sizeof(T)));
   }
 
-  T* data() { return data_; }                                    ///< null when empty
-  const T* data() const { return data_; }                        ///< null when empty
+  T* data() { return data_; }                                    ///< first element
+  const T* data() const { return data_; }                        ///< first element
   std::size_t size() const { return size_; }                     ///< elements
   T* begin() { return data_; }                                   ///< first element
   T* end() { return data_ + size_; }                             ///< after the last one
