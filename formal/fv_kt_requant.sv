@@ -173,9 +173,9 @@ module fv_kt_requant
   `FV_ASSERT(i_shift, !here2_q || (in2_q.shift >= -31 && in2_q.shift <= 31))
   `FV_ASSERT(i_float, Rule != RuleFloat || ((!here1_q || dut.float1_q) && (!here2_q || dut.float2_q)))
   if (Rule == RuleAverage) begin : g_sign
-    `FV_ASSERT(i_sign, (!here1_q || dut.g_sign.neg1_q[Lane] == in1_q.acc[31]) && (!here2_q || dut.g_sign.neg2_q[Lane] == in2_q.acc[31]))
+    `FV_ASSERT(i_sign, (!here1_q || dut.gen_sign.neg1_q[Lane] == in1_q.acc[31]) && (!here2_q || dut.gen_sign.neg2_q[Lane] == in2_q.acc[31]))
   end else begin : g_no_sign
-    `FV_ASSERT(i_sign, (!here1_q || !dut.g_sign.neg1_q[Lane]) && (!here2_q || !dut.g_sign.neg2_q[Lane]))
+    `FV_ASSERT(i_sign, (!here1_q || !dut.gen_sign.neg1_q[Lane]) && (!here2_q || !dut.gen_sign.neg2_q[Lane]))
   end
 
   `FV_COVER(c_negative, here4_q && data[Lane] == -8'sd77 && in4_q.shift == -8'sd5 && in4_q.low < -8'sd100 && in4_q.mult[30])

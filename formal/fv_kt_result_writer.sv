@@ -178,7 +178,7 @@ module fv_kt_result_writer
   wire [PointerW-1:0] place = dut.head_q + PointerW'(ahead_q);
   for (genvar w = 0; w < int'(Words); w++) begin : g_value
     `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0) || word[w] == value_q[w])
-    `FV_ASSERT(i_value, !follow_q || dut.g_fifo[w].mem[place] == value_q[w])
+    `FV_ASSERT(i_value, !follow_q || dut.gen_fifo[w].mem[place] == value_q[w])
   end
   `FV_ASSERT(i_ahead, !follow_q || 32'(ahead_q) < 32'(dut.fill_q))
 

@@ -162,7 +162,7 @@ module fv_kt_stream_buf
   // what ties the watched place to the banks
   logic [Cp*8-1:0] mem_at[9];
   for (genvar b = 0; b < 9; b++) begin : g_mem
-    assign mem_at[b] = dut.g_bank[b].u_ram.mem[addr_q];
+    assign mem_at[b] = dut.gen_bank[b].u_ram.mem[addr_q];
   end
   `FV_ASSERT(i_place, !past_ok_q || bank_q <= 4'd8)
   `FV_ASSERT(i_mem, !(past_ok_q && known_q) || mem_at[bank_q] == stored_q)

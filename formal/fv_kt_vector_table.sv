@@ -99,7 +99,7 @@ module fv_kt_vector_table #(
     `FV_ASSERT(i_word, !(on && age_q != '0) || (dut.word_q[g] == word_q[g] && dut.second_q == second_q))
   end
   for (genvar b = 0; b < int'(Cp); b++) begin : g_copy
-    wire [63:0] stored = dut.g_copy[b].u_copy.mem[{half_q, entry_q[7:3]}];
+    wire [63:0] stored = dut.gen_copy[b].u_copy.mem[{half_q, entry_q[7:3]}];
     `FV_ASSERT(i_copy, !(past_ok_q && known_q) || stored[8*entry_q[2:0]+:8] == value_q)
   end
 

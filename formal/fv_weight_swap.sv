@@ -177,8 +177,8 @@ module fv_weight_swap
   // what the row holds
   word_no_t current[Kp], shadow[Kp];
   for (genvar k = 0; k < int'(Kp); k++) begin : g_held
-    assign current[k] = word_no_t'(u_array.g_row[k].u_row.weight_q[0]);
-    assign shadow[k]  = word_no_t'(u_array.g_row[k].u_row.shadow_q[0]);
+    assign current[k] = word_no_t'(u_array.gen_row[k].u_row.weight_q[0]);
+    assign shadow[k]  = word_no_t'(u_array.gen_row[k].u_row.shadow_q[0]);
   end
 
   `FV_ASSERT(a_arrives, !arrives || (next_arrives && shadow[row_q] == want_q))

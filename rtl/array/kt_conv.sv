@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer (OB),
-// requantiser with its parameter buffer (ZSB), alignment.
-// Reads SB by nine bank requests (words two cycles after the registered request); results go to a kt_result_writer outside.
-// All stalls happen in the sequencer; a slot issued at t is at the array at t + 3, its result of lane k leaves the
-// requantiser at t + 9 + k and the pixel is complete at t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
+// CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer
+// (OB), requantiser with its parameter buffer (ZSB), alignment. Reads SB by nine bank requests (words two cycles after
+// the registered request); results go to a kt_result_writer outside. All stalls happen in the sequencer; a slot issued
+// at t is at the array at t + 3, its result of lane k leaves the requantiser at t + 9 + k and the pixel is complete at
+// t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -62,7 +62,7 @@ module kt_conv
   localparam int unsigned KpW  = $clog2(Kp);
   localparam int unsigned WbAw = $clog2(WbRows);
 
-  if (Kp % Cp != 0 || Words > 9 || Kp < 4) begin : g_check_kp
+  if (Kp % Cp != 0 || Words > 9 || Kp < 4) begin : gen_check_kp
     $error("Kp must be a multiple of Cp, at most 9 * Cp, and at least 4");
   end
 
@@ -264,7 +264,7 @@ module kt_conv
     .rd_addr_i(wb_addr[WbAw-1:0]),
     .rd_data_o(wb_data)
   );
-  for (genvar i = 0; i < int'(Taps); i++) begin : g_weight
+  for (genvar i = 0; i < int'(Taps); i++) begin : gen_weight
     assign weight[i] = wb_data[8*i+:8];
   end
 

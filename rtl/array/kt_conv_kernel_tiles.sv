@@ -4,10 +4,10 @@
 // Passes of a tile: the kernel tiles (row, column) and, fastest, the input passes of each. The reader is ahead of the
 // windows, so reader and sequencer have one of these each.
 //
-// Where a read is a whole window, there is one for each. A kernel tile of 3x3 taps reads only columns of the map: windows
-// begin at column `left` (negative: outside), reads at the first column of the map from there on and end with the last
-// window or the map. Where no window touches the map, a row has one dummy read, so that every row has a read; its windows
-// are masked whatever it brings.
+// Where a read is a whole window, there is one for each. A kernel tile of 3x3 taps reads only columns of the map:
+// windows begin at column `left` (negative: outside), reads at the first column of the map from there on and end with
+// the last window or the map. Where no window touches the map, a row has one dummy read, so that every row has a read;
+// its windows are masked whatever it brings.
 module kt_conv_kernel_tiles
   import kt_cmd_pkg::*;
   import kt_array_pkg::*;

@@ -4,15 +4,16 @@
 // Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; all stalls happen
 // here, in order; the pipeline downstream never stalls.
 //
-// Columns are counted from the start of the command (modulo 8192): `pushed` have been requested, the window to be emitted
-// starts at `left`, the row's columns end before `stop`. Only columns of the map are read: `left` may lie before the row's
-// first column or after its last. The line buffer holds four columns, hence the two rules
+// Columns are counted from the start of the command (modulo 8192): `pushed` have been requested, the window to be
+// emitted starts at `left`, the row's columns end before `stop`. Only columns of the map are read: `left` may lie
+// before the row's first column or after its last. The line buffer holds four columns, hence the two rules
 //   read when pushed + cols - min(left, stop) <= 4   (neither the window of this slot nor the next row's first columns
 //                                                     are overwritten)
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
-// A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next tile,
-// so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun the reader.
-// In modes 1x1 and 3x1 a read is a whole window: both go together; where the window is masked it is a dummy read.
+// A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next
+// tile, so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun
+// the reader. In modes 1x1 and 3x1 a read is a whole window: both go together; where the window is masked it is a dummy
+// read.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -31,7 +32,8 @@ module kt_conv_seq
   output logic            rd_o,
   output logic            rd_masked_o, // its window lies outside the map
   output logic [1:0]      rd_col_o,    // line buffer column the read goes to
-  // permission: weights of the next pass are on their way; parameters of the next tile can be read; a result slot is free
+  // permission: weights of the next pass are on their way; parameters of the next tile can be read; a result slot is
+  // free
   input  logic            weights_i,
   input  logic            params_i,
   input  logic            credit_i,

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Kp DPE rows in a chain with their output buffers. Row k works k cycles after row 0; the control token of each row is
-// one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the activations.
+// one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the
+// activations.
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
@@ -67,7 +68,7 @@ module kt_dpe_array
 
   // what the sum row adds to each row's products
   logic signed [31:0] extra_first, extra[Kp-1];
-  if (SumRow) begin : g_sum
+  if (SumRow) begin : gen_sum
     kt_sum_row #(
       .Kp  (Kp),
       .Taps(Taps)
@@ -79,30 +80,30 @@ module kt_dpe_array
       .first_o(extra_first),
       .extra_o(extra)
     );
-  end else begin : g_no_sum
+  end else begin : gen_no_sum
     assign extra_first = '0;
     assign extra       = '{default: '0};
   end
 
-  // OB: one accumulator per row and pixel of a pass. The old value is read while the row adds its products; a pixel comes
-  // back in the next pass, so passes of at least two pixels never read a value that is still on its way.
-  // First pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
+  // OB: one accumulator per row and pixel of a pass. The old value is read while the row adds its products; a pixel
+  // comes back in the next pass, so passes of at least two pixels never read a value that is still on its way. First
+  // pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
   logic signed [31:0] sum[Kp], old[Kp];
 
   // The last row's activations go nowhere.
   /* verilator lint_off UNUSEDSIGNAL */
-  for (genvar k = 0; k < int'(Kp); k++) begin : g_row
+  for (genvar k = 0; k < int'(Kp); k++) begin : gen_row
     logic signed [7:0]  act_in[Taps];
     logic signed [7:0]  act_out[Taps];
     logic               swap_in;
     logic signed [31:0] extra_in;
 
-    if (k == 0) begin : g_head
+    if (k == 0) begin : gen_head
       assign act_in   = act_i;
       assign extra_in = extra_first;
       assign swap_in  = token_i.swap;
-    end else begin : g_chain
-      assign act_in   = g_row[k-1].act_out;
+    end else begin : gen_chain
+      assign act_in   = gen_row[k-1].act_out;
       assign extra_in = extra[k-1];
       assign swap_in  = swap_q[k-1];
     end

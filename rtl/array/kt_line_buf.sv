@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Line buffer: a ring of four columns of three words. A read writes one column (3x3), two (stride 2) or, where it is a
-// whole window (1x1, column), columns 0..2. The window is any three neighbouring columns. Rows outside the map are replaced by the
-// pad value when they enter, columns outside it when the window leaves: neither costs a read.
+// whole window (1x1, column), columns 0..2. The window is any three neighbouring columns. Rows outside the map are
+// replaced by the pad value when they enter, columns outside it when the window leaves: neither costs a read.
 module kt_line_buf #(
   parameter int unsigned Cp = 8
 ) (

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank addresses
-// of each read.
-// Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3, stride 2), nine groups of
-// one pixel (1x1) or three groups of one column of three rows (column). It knows nothing of windows, weights or results.
+// Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank
+// addresses of each read. Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3,
+// stride 2), nine groups of one pixel (1x1) or three groups of one column of three rows (column). It knows nothing of
+// windows, weights or results.
 module kt_row_reader
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -41,7 +41,7 @@ module kt_row_reader
   assign one_by_one  = cmd_i.mode == kt_cmd_pkg::Mode1x1;
   assign column      = cmd_i.mode == kt_cmd_pkg::Mode3x1;
   assign stride2     = cmd_i.column_stride[1];
-  assign ring        = '{first: addr_t'(cmd_i.in_first), last: addr_t'(cmd_i.in_last), size: addr_t'(cmd_i.in_slot_size)};
+  assign ring = '{first: addr_t'(cmd_i.in_first), last: addr_t'(cmd_i.in_last), size: addr_t'(cmd_i.in_slot_size)};
   assign first_group = '{div: {{6{cmd_i.in_group.div[7]}}, cmd_i.in_group.div}, mod: cmd_i.in_group.mod};
 
   assign done_o = done_q;
@@ -81,7 +81,8 @@ module kt_row_reader
   logic signed [11:0] kernel_tile_top;
   logic [1:0]         kernel_tile_mod3;
   assign kernel_tile_top  = pass.last ? cmd_i.top_row : kernel_tile_top_q + (one_by_one ? 12'sd1 : 12'sd3);
-  assign kernel_tile_mod3 = pass.last ? cmd_i.top_mod3 : one_by_one ? add3(kernel_tile_mod3_q, 2'd1) : kernel_tile_mod3_q;
+  assign kernel_tile_mod3 = pass.last  ? cmd_i.top_mod3 :
+                            one_by_one ? add3(kernel_tile_mod3_q, 2'd1) : kernel_tile_mod3_q;
 
   function automatic logic [1:0] mod3(logic [3:0] n);
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);

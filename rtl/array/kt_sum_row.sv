@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sum row of the array, for weights with a zero point: - zero * sum(activations), which the products with the stored weights
-// lack, the same for every output channel. It goes down the rows beside the activations and enters each like one more product.
+// Sum row of the array, for weights with a zero point: - zero * sum(activations), which the products with the stored
+// weights lack, the same for every output channel. It goes down the rows beside the activations and enters each like
+// one more product.
 //
-// All activations are added, also those of channels and taps that do not exist: the weights there are `zero` as well, so
-// that both parts cancel whatever the activation is. Without a zero point on its way nothing works, in simulation too.
+// All activations are added, also those of channels and taps that do not exist: the weights there are `zero` as well,
+// so that both parts cancel whatever the activation is. Without a zero point on its way nothing works, in simulation
+// too.
 module kt_sum_row #(
   parameter int unsigned Kp   = 32,
   parameter int unsigned Taps = 72

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Between the AXI masters and the port: on a halt the bus comes to rest by itself, whatever the design behind is doing, so
-// that a reset can cut off masters and engines in the middle of anything (kt_control).
+// Between the AXI masters and the port: on a halt the bus comes to rest by itself, whatever the design behind is doing,
+// so that a reset can cut off masters and engines in the middle of anything (kt_control).
 //
 //   halt_i low    handshakes pass through, nothing is added or delayed
 //   halt_i high   no new address passes; what was offered stays offered until it is taken; read beats are swallowed; write
@@ -48,7 +48,7 @@ module kt_axi_gate (
 
   count_t reads_q;     // addresses taken, last beat not
   count_t writes_q;    // addresses taken, response not
-  count_t owed_q;      // write addresses taken before the last beat of their burst; negative (two's complement): after it
+  count_t owed_q;      // write addresses taken before their burst's last beat; negative (two's complement): after it
   logic   ar_held_q, aw_held_q, w_held_q;  // offered, not taken
   logic   inside_q;    // some beats of a write burst were taken, the last one was not
   logic   pass_ar, pass_aw, pass_w, ahead;
@@ -59,7 +59,8 @@ module kt_axi_gate (
 
   assign pass_ar = !halt_i || ar_held_q;
   assign pass_aw = !halt_i || aw_held_q || ahead;
-  assign pass_w  = !halt_i || w_held_q || inside_q || (!owed_q[CountW-1] && owed_q != '0) || (aw_held_q && owed_q == '0);
+  assign pass_w  = !halt_i || w_held_q || inside_q || (!owed_q[CountW-1] && owed_q != '0)
+                || (aw_held_q && owed_q == '0);
 
   assign ar_valid_o   = m_ar_valid_i && pass_ar;
   assign m_ar_ready_o = ar_ready_i && pass_ar;

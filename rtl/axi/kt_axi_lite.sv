@@ -4,8 +4,8 @@
 // AXI4-Lite slave in front of a register block that takes one access in a cycle and answers in the next one.
 //
 // Address, write address and write data are taken into a register each, in any order; the access is made when what it
-// needs is there and the response register of its kind is free. Reads go first; since one is possible every third cycle at
-// most, a write waits for one cycle. All outputs to the bus come from flip-flops.
+// needs is there and the response register of its kind is free. Reads go first; since one is possible every third cycle
+// at most, a write waits for one cycle. All outputs to the bus come from flip-flops.
 module kt_axi_lite #(
   parameter int unsigned AddrW = 10
 ) (

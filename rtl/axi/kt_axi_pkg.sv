@@ -3,8 +3,8 @@
 
 // AXI4 as the bus masters and their port use it: channels are structs, handshakes stand beside them.
 //
-// Every burst is INCR, of beats as wide as the bus; only the port knows burst type, size and ID. Structs that carry data
-// are as wide as the bus: a module takes them as type parameters, with these fields:
+// Every burst is INCR, of beats as wide as the bus; only the port knows burst type, size and ID. Structs that carry
+// data are as wide as the bus: a module takes them as type parameters, with these fields:
 //   r_t  resp, last, data          w_t  last, strb, data
 package kt_axi_pkg;
 

@@ -5,8 +5,8 @@
 // each. The address channels of kt_axi_rd and kt_axi_wr.
 //
 // A burst is issued (issue_o) in the cycle in which room_i says that its user can keep what it must know of it and the
-// address register is free; its address leaves later. A request needs one cycle a burst; the next one is taken while the
-// last burst of the one before is issued. req_bytes_i is at least 1.
+// address register is free; its address leaves later. A request needs one cycle a burst; the next one is taken while
+// the last burst of the one before is issued. req_bytes_i is at least 1.
 module kt_axi_split #(
   parameter int unsigned AddrW    = 40,
   parameter int unsigned DataW    = 128,  // power of two

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Types and helpers shared by all blocks: positions in words, rings of rows, requests to the banks of a streaming buffer,
-// requantisation parameters, where results go.
+// Types and helpers shared by all blocks: positions in words, rings of rows, requests to the banks of a streaming
+// buffer, requantisation parameters, where results go.
 package kt_pkg;
 
   import kt_cmd_pkg::*;
@@ -78,8 +78,8 @@ package kt_pkg;
     return (slot == ring.last) ? ring.first : slot + ring.size;
   endfunction
 
-  // A product of counts for a request whose byte count has `bits` bits: rows that long do not exist, but what is left of one
-  // that a wrong command names must not be a request of no bytes.
+  // A product of counts for a request whose byte count has `bits` bits: rows that long do not exist, but what is left
+  // of one that a wrong command names must not be a request of no bytes.
   function automatic logic [24:0] some_bytes(logic [24:0] product, int unsigned bits);
     return product | 25'((product >> bits) != '0);
   endfunction
@@ -91,7 +91,8 @@ package kt_pkg;
     addr_t      addr;
   } bank_req_t;
 
-  // Where word i of row r lies: in bank (i + 3r) mod 9, at the row's slot + i div 9. `bank_offset` is row_bank(r mod 3).
+  // Where word i of row r lies: in bank (i + 3r) mod 9, at the row's slot + i div 9. `bank_offset` is row_bank(r mod
+  // 3).
   function automatic bank_req_t bank_req(logic en, addr_t slot, logic [3:0] bank_offset, word_t word);
     return '{en: en, bank: add9(word.mod, bank_offset), addr: slot + addr_t'(word.div)};
   endfunction

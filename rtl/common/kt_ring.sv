@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Places of a ring of Slots entries: one comes in at the tail, any number leaves at the head at once. The entries stay with
-// the owner, who pushes only while level_o < Slots and drops no more than level_o.
+// Places of a ring of Slots entries: one comes in at the tail, any number leaves at the head at once. The entries stay
+// with the owner, who pushes only while level_o < Slots and drops no more than level_o.
 module kt_ring #(
   parameter int unsigned Slots = 4,  // power of two, so that an index cannot leave the ring
   localparam int unsigned SlotW = $clog2(Slots)

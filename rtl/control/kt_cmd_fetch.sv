@@ -6,8 +6,9 @@
 // Invariants
 //   - Only commands that have room in the FIFO are asked for, so every beat is taken in the cycle in which it comes
 //     (kt_axi_rd_arb relies on it), and no byte beyond the program is read.
-//   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count of 0 where there must
-//     be something, no wait that names itself or a later command. `seen_q` counts the commands of each queue before it.
+//   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count of 0 where there
+//     must be something, no wait that names itself or a later command. `seen_q` counts the commands of each queue
+//     before it.
 //   - The first illegal command or the first beat with an error is reported once and nothing is handed over after it;
 //     beats on their way are swallowed. Only a reset leads out of this state.
 module kt_cmd_fetch

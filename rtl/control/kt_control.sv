@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Control: runs a program. Command fetch -> four queues with completion counters -> engines; watchdog; error stop; reset.
+// Control: runs a program. Command fetch -> four queues with completion counters -> engines; watchdog; error stop;
+// reset.
 //
 // A run
-//   - start_i (pulse) is accepted when no run and no reset is in progress and no error stands. The run is complete when every
-//     command was fetched, handed over, taken and completed: status_o.done, and a pulse on status_o.run_completed.
+//   - start_i (pulse) is accepted when no run and no reset is in progress and no error stands. The run is complete when
+//     every command was fetched, handed over, taken and completed: status_o.done, and a pulse on
+//     status_o.run_completed.
 //   - The first error ends it: status_o.error with cause, command and details, and a pulse on status_o.run_stopped.
-//     Nothing is fetched or offered any more; what engines have begun goes on as far as it can. Only soft_reset_i leads on.
-//   - soft_reset_i (pulse) is accepted at any time: nothing is fetched or offered, axi_halt_o asks for no new bus transaction,
-//     axi_idle_i is awaited (nothing outstanding, no address or data offered), then engine_rst_no is low for ResetCycles.
-//     It resets everything outside the registers: the engines, the bus masters and the inside of this module; buffer
-//     memories keep what they hold. Done and error are cleared, the registers of the driver stay as they are.
+//     Nothing is fetched or offered any more; what engines have begun goes on as far as it can. Only soft_reset_i leads
+//     on.
+//   - soft_reset_i (pulse) is accepted at any time: nothing is fetched or offered, axi_halt_o asks for no new bus
+//     transaction, axi_idle_i is awaited (nothing outstanding, no address or data offered), then engine_rst_no is low
+//     for ResetCycles. It resets everything outside the registers: the engines, the bus masters and the inside of this
+//     module; buffer memories keep what they hold. Done and error are cleared, the registers of the driver stay as they
+//     are.
 //
 // Engines: see kt_scoreboard for issue_* and docs/hardware/control.md for the contract.
 module kt_control
@@ -64,15 +68,15 @@ module kt_control
 );
 
   typedef enum logic [2:0] {
-    Idle,
-    Run,
-    Stopped,
-    Drain,
-    Reset
+    StIdle,
+    StRun,
+    StStopped,
+    StDrain,
+    StReset
   } state_e;
 
-  // Cycles in Drain or Reset. A transaction may be on its way to the port when the halt begins: idle counts only after
-  // DrainCycles cycles without interruption.
+  // Cycles in StDrain or StReset. A transaction may be on its way to the port when the halt begins: idle counts only
+  // after DrainCycles cycles without interruption.
   localparam int unsigned DrainCycles = 4;
   localparam int unsigned TimerW = $clog2(((ResetCycles > DrainCycles) ? ResetCycles : DrainCycles) + 1);
 
@@ -84,8 +88,8 @@ module kt_control
   index_t            error_index;
   info_t             error_info;
 
-  assign run   = state_q == Run;
-  assign start = state_q == Idle && start_i && !soft_reset_i;
+  assign run   = state_q == StRun;
+  assign start = state_q == StIdle && start_i && !soft_reset_i;
 
   // ---- blocks
   logic                fetch_done, fetch_blocked, illegal, fetch_error, deadlock, timeout;
@@ -253,30 +257,30 @@ module kt_control
   always_comb begin
     state_d = state_q;
     case (state_q)
-      Idle:    if (start) state_d = Run;
-      Run:     if (error) state_d = Stopped;
-               else if (complete) state_d = Idle;
-      Drain:   if (timer_q == TimerW'(DrainCycles)) state_d = Reset;
-      Reset:   if (timer_q == TimerW'(ResetCycles)) state_d = Idle;
+      StIdle:  if (start) state_d = StRun;
+      StRun:   if (error) state_d = StStopped;
+               else if (complete) state_d = StIdle;
+      StDrain: if (timer_q == TimerW'(DrainCycles)) state_d = StReset;
+      StReset: if (timer_q == TimerW'(ResetCycles)) state_d = StIdle;
       default: ;
     endcase
-    if (soft_reset_i && state_q != Drain && state_q != Reset) state_d = Drain;
+    if (soft_reset_i && state_q != StDrain && state_q != StReset) state_d = StDrain;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q       <= Idle;
+      state_q       <= StIdle;
       timer_q       <= '0;
       engine_rst_nq <= 1'b0;
       stop          <= 1'b0;
       axi_halt_o    <= 1'b0;
     end else begin
       state_q       <= state_d;
-      engine_rst_nq <= state_d != Reset;
-      stop          <= state_d == Stopped || state_d == Drain || state_d == Reset;
-      axi_halt_o    <= state_d == Drain || state_d == Reset;
-      if (state_d != state_q || (state_q == Drain && !axi_idle_i)) timer_q <= '0;
-      else if (state_q == Drain || state_q == Reset) timer_q <= timer_q + 1'b1;
+      engine_rst_nq <= state_d != StReset;
+      stop          <= state_d == StStopped || state_d == StDrain || state_d == StReset;
+      axi_halt_o    <= state_d == StDrain || state_d == StReset;
+      if (state_d != state_q || (state_q == StDrain && !axi_idle_i)) timer_q <= '0;
+      else if (state_q == StDrain || state_q == StReset) timer_q <= timer_q + 1'b1;
     end
   end
 
@@ -300,20 +304,20 @@ module kt_control
       info_q          <= '0;
       row_q           <= '0;
     end else begin
-      run_completed_q <= run && state_d == Idle;
-      run_stopped_q   <= run && state_d == Stopped;
-      if (state_d == Run || state_d == Drain) begin
+      run_completed_q <= run && state_d == StIdle;
+      run_stopped_q   <= run && state_d == StStopped;
+      if (state_d == StRun || state_d == StDrain) begin
         done_q <= 1'b0;
-      end else if (run && state_d == Idle) begin
+      end else if (run && state_d == StIdle) begin
         done_q <= 1'b1;
       end
-      if (state_q == Drain) begin
+      if (state_q == StDrain) begin
         error_q <= 1'b0;
         cause_q <= ErrorNone;
         index_q <= '0;
         info_q  <= '0;
         row_q   <= '0;
-      end else if (run && state_d == Stopped) begin
+      end else if (run && state_d == StStopped) begin
         error_q <= 1'b1;
         cause_q <= cause;
         index_q <= error_index;

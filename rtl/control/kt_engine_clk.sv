@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Clock of an engine: runs while the engine may change state, that is from the first sign of work (wake_i: a command is
-// offered, one of its memories is written) until Linger cycles after its last command is complete. Saves power where clock
-// gates are real, and two thirds of the work of simulating an idle engine.
+// offered, one of its memories is written) until Linger cycles after its last command is complete. Saves power where
+// clock gates are real, and two thirds of the work of simulating an idle engine.
 module kt_engine_clk #(
   parameter int unsigned Linger = 8  // cycles an engine may need behind its last done pulse
 ) (

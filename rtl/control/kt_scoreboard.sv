@@ -7,15 +7,16 @@
 //               (a ring for each)        (registers)
 //
 // Invariants
-//   - Commands of a queue start in order. The head of a queue is offered (issue_valid_o) only when all four counters have
-//     reached its wait counts; counters only grow during a run, so what held once holds until the command is taken.
+//   - Commands of a queue start in order. The head of a queue is offered (issue_valid_o) only when all four counters
+//     have reached its wait counts; counters only grow during a run, so what held once holds until the command is
+//     taken.
 //   - A counter is the number of done pulses of its engine since the start of the run.
 //   - A command keeps its place in the ring until it is complete: at most QueueDepth commands of a queue are waiting or
 //     running, and the numbers of all of them are known to error reports.
 //   - After stop_i nothing is offered any more: <queue>_valid_o falls without its command having been taken.
 //
-// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle, all four
-// together one command a cycle. All outputs towards the engines come from flip-flops.
+// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle, all
+// four together one command a cycle. All outputs towards the engines come from flip-flops.
 //
 // For the simulator: everything happens behind `if`, since in nearly every cycle nothing does.
 module kt_scoreboard

@@ -31,7 +31,8 @@ module kt_watchdog
   input  logic [Queues-1:0]   offered_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [Queues-1:0]   running_i,
-  // numbers: heads of the queues; oldest incomplete commands of the queues, asked for by report_o; the next to be fetched
+  // numbers: heads of the queues; oldest incomplete commands of the queues, asked for by report_o; the next to be
+  // fetched
   input  index_t              head_i[Queues],
   output logic                report_o,
   input  index_t              oldest_i[Queues],

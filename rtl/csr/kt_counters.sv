@@ -3,14 +3,14 @@
 
 // Performance counters: number and order are those of the regfile `counters` in kaiten.rdl.
 //
-// They are 0 at the start of a run, count while it lasts and keep their values until the next start. Reading the low word
-// of a counter keeps its high word aside; reading any high word gives what was kept. So the pair low, high is one
+// They are 0 at the start of a run, count while it lasts and keep their values until the next start. Reading the low
+// word of a counter keeps its high word aside; reading any high word gives what was kept. So the pair low, high is one
 // value even while the counter runs, as long as no other reader comes between.
 //
-// A counter of events has two parts. The low eight bits of all counters stand in eight planes, one bit of every counter in
-// each: counting is a carry that runs through the planes. The upper bits are words of a small memory; a scan passes all of
-// them every 32 cycles and adds the carry that the low part left behind (it cannot leave a second one so soon). That
-// is one wide adder for all counters, and a dozen instructions a cycle for the simulator.
+// A counter of events has two parts. The low eight bits of all counters stand in eight planes, one bit of every counter
+// in each: counting is a carry that runs through the planes. The upper bits are words of a small memory; a scan passes
+// all of them every 32 cycles and adds the carry that the low part left behind (it cannot leave a second one so soon).
+// That is one wide adder for all counters, and a dozen instructions a cycle for the simulator.
 module kt_counters
   import kt_control_pkg::*;
 (

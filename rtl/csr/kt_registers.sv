@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Registers: AXI4-Lite, the generated register block kt_csr, the performance counters, and the wires to the design.
-// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in docs/formats/registers.md.
+// Reset by rst_ni only: a soft reset of the engines leaves the registers as they are. Described in
+// docs/formats/registers.md.
 module kt_registers
   import kt_cmd_pkg::*;
   import kt_csr_pkg::*;

@@ -6,13 +6,13 @@
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.
 //   - A request starts in lane in_offset_i of its first beat; its bytes are contiguous over its beats.
 //   - A slice is the next need_i bytes, and the one after it begins advance_i <= need_i bytes further on: slices follow
-//     each other or overlap. It never crosses the end of a request. Who takes a request's last slice, which ends with it,
-//     says so with last_i, and what is left of the beat is dropped.
+//     each other or overlap. It never crosses the end of a request. Who takes a request's last slice, which ends with
+//     it, says so with last_i, and what is left of the beat is dropped.
 //   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
 //   - slice_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
 //   - error_o, valid with take_i: a beat that goes with this slice came with an error. Each beat is counted once.
-//   - wrong_o, valid with take_i: the request's last beat goes with this slice and last_i is low, or the other way round: what
-//     was asked for is not what is taken.
+//   - wrong_o, valid with take_i: the request's last beat goes with this slice and last_i is low, or the other way
+//     round: what was asked for is not what is taken.
 // One beat in and one slice out a cycle, both from flip-flops: the ring holds one beat more than a slice can touch.
 module kt_gearbox #(
   parameter int unsigned DataW  = 128,  // power of two

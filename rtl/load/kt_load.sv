@@ -7,11 +7,11 @@
 //          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
 //
 // Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
-// slice after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything leaves
-// from one register; done_o follows when what it holds is accepted.
+// slice after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything
+// leaves from one register; done_o follows when what it holds is accepted.
 //
-// SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of the
-// request are written. Both buffers get the same words. Data of a request stay while either is waiting.
+// SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of
+// the request are written. Both buffers get the same words. Data of a request stay while either is waiting.
 //
 // Commands, requests and beats pass through the codec, kt_load_zvc, or where there is none (Zvc = 0) kt_load_raw.
 module kt_load

@@ -46,7 +46,8 @@ module kt_load_raw
   output logic [LaneW-1:0]    rsp_offset_o,
   output logic                rsp_last_o,
   output logic                rsp_error_o,
-  // a beat of a surface or of a packed segment came with an error; a segment is corrupt. They belong to this command, row
+  // a beat of a surface or of a packed segment came with an error; a segment is corrupt. They belong to this command,
+  // row
   output logic                bus_error_o,
   output logic                corrupt_o,
   output index_t              error_index_o,

@@ -5,8 +5,8 @@
 // pixels. The outputs with `need` belong to the current slice; step_i moves on to the next one and leaves the bank
 // requests of this one at the outputs. Positions count in words, see the package.
 //
-// In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end behind
-// it: a slice needs what the row has of the pixel, and shows it from byte `first` on.
+// In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end
+// behind it: a slice needs what the row has of the pixel, and shows it from byte `first` on.
 module kt_load_rows
   import kt_pkg::*;
   import kt_cmd_pkg::*;

@@ -4,8 +4,8 @@
 // Size surfaces of compressed LoadRows commands: reads them ahead of the segments, and gives one byte after the other.
 //
 // Commands pass through. One with `zvc` is kept until its surface has been asked for; the surface of the next such
-// command is asked for while the segments of this one still are. Only what fits the FIFO is asked for, so beats are taken
-// whenever they come.
+// command is asked for while the segments of this one still are. Only what fits the FIFO is asked for, so beats are
+// taken whenever they come.
 module kt_load_surface
   import kt_pkg::*;
   import kt_cmd_pkg::*;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The loops of LoadWeights: pass, row of the pass that exists in memory. A row is one slice; what kt_load_words needs to
-// spread it comes with it.
+// The loops of LoadWeights: pass, row of the pass that exists in memory. A row is one slice; what kt_load_words needs
+// to spread it comes with it.
 module kt_load_weights
   import kt_pkg::*;
   import kt_cmd_pkg::*;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Compression between LOAD and its read master (docs/formats/zvc.md): requests for segments become requests for what they take in
-// memory, and packed beats become the beats an uncompressed read would give.
+// Compression between LOAD and its read master (docs/formats/zvc.md): requests for segments become requests for what
+// they take in memory, and packed beats become the beats an uncompressed read would give.
 //
 //   commands -> kt_load_surface ---> kt_load_request        beats <--------------------------- raw ---+
 //                  ^ |                     | requests         ^                                       |
@@ -10,8 +10,8 @@
 //                  |        +------> cut to units -> master                               |           |
 //                  +----------------------------------------------------------- surface --+-- responses by tag
 //
-// Nothing is staged: a beat is taken from the bus when its place is free, so RREADY holds back what a row of zeros cannot
-// take yet, and no request needs room. Commands without compression pass without a cycle of delay.
+// Nothing is staged: a beat is taken from the bus when its place is free, so RREADY holds back what a row of zeros
+// cannot take yet, and no request needs room. Commands without compression pass without a cycle of delay.
 //
 // What no compressor writes is reported once a segment, with command and row. The segment still takes all its beats and
 // gives all it stands for, so LOAD goes on, inside its destination, until the control stops it.
@@ -61,7 +61,8 @@ module kt_load_zvc
   output logic [LaneW-1:0]    rsp_offset_o,
   output logic                rsp_last_o,
   output logic                rsp_error_o,
-  // a beat of a surface or of a packed segment came with an error; a segment is corrupt. They belong to this command, row
+  // a beat of a surface or of a packed segment came with an error; a segment is corrupt. They belong to this command,
+  // row
   output logic                bus_error_o,
   output logic                corrupt_o,
   output index_t              error_index_o,

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Output FIFO and writer of one engine: a result pixel of a tile (Words words of CP channels) per cycle into any subset of
-// SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for everything in
-// flight and the engine needs no stall.
-// Results come in command order: tile by tile, row by row, column by column. Commands queue here while the results of
-// the one before are still on their way. A pixel leaves when all its sinks take it in the same cycle.
+// Output FIFO and writer of one engine: a result pixel of a tile (Words words of CP channels) per cycle into any subset
+// of SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for
+// everything in flight and the engine needs no stall. Results come in command order: tile by tile, row by row, column
+// by column. Commands queue here while the results of the one before are still on their way. A pixel leaves when all
+// its sinks take it in the same cycle.
 module kt_result_writer
   import kt_pkg::*;
 #(
@@ -46,7 +46,7 @@ module kt_result_writer
   logic              pop;
 
   // One memory per word, read through a short path: LUT RAM.
-  for (genvar w = 0; w < int'(Words); w++) begin : g_fifo
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_fifo
     logic [Cp*8-1:0] mem[Depth];
     always_ff @(posedge clk_i) if (valid_i) mem[tail_q] <= word_i[w];
     assign word_o[w] = mem[head_q];

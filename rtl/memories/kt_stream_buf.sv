@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each.
-// Invariant: word i of absolute row r lies in bank (i + 3r) mod 9. The enabled accesses of one request name different banks.
-// Reading: the words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar).
-// Writing: three writers meet at the banks, fixed priority array > vector > LOAD. The vector engine's grant says that no bank
-// of its request is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays, unchanged, until
-// its grant: its words are written as their banks become free, the last of them with the grant. Words are in the banks two
-// cycles after their write.
+// Streaming buffer (SB, VB): nine banks of Cp bytes with one write and one read port each. Invariant: word i of
+// absolute row r lies in bank (i + 3r) mod 9. The enabled accesses of one request name different banks. Reading: the
+// words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar). Writing: three
+// writers meet at the banks, fixed priority array > vector > LOAD. The vector engine's grant says that no bank of its
+// request is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays, unchanged, until
+// its grant: its words are written as their banks become free, the last of them with the grant. Words are in the banks
+// two cycles after their write.
 module kt_stream_buf
   import kt_pkg::*;
 #(
@@ -36,8 +36,8 @@ module kt_stream_buf
   output logic [Cp*8-1:0] word_o [9]
 );
 
-  // Sets of banks are masks of sixteen bits and arrays indexed by a bank have sixteen entries, so that simulation needs no
-  // bounds check; nine are used. Bits of addresses above the depth of the memory are not looked at.
+  // Sets of banks are masks of sixteen bits and arrays indexed by a bank have sixteen entries, so that simulation needs
+  // no bounds check; nine are used. Bits of addresses above the depth of the memory are not looked at.
   /* verilator lint_off UNUSEDSIGNAL */
 
   // ---- which banks are taken: where one writer's request matters
@@ -45,7 +45,9 @@ module kt_stream_buf
 
   always_comb begin
     conv_banks = '0;
-    if (conv_we_i) for (int unsigned w = 0; w < ConvWords; w++) conv_banks |= 16'(conv_req_i[w].en) << conv_req_i[w].bank;
+    if (conv_we_i) begin
+      for (int unsigned w = 0; w < ConvWords; w++) conv_banks |= 16'(conv_req_i[w].en) << conv_req_i[w].bank;
+    end
   end
   always_comb begin
     vector_banks = '0;
@@ -53,7 +55,9 @@ module kt_stream_buf
   end
   always_comb begin
     load_banks = '0;
-    if (load_valid_i) for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_req_i[w].en) << load_req_i[w].bank;
+    if (load_valid_i) begin
+      for (int unsigned w = 0; w < LoadWords; w++) load_banks |= 16'(load_req_i[w].en) << load_req_i[w].bank;
+    end
   end
   // LOAD's words whose banks are free go first; `load_done_q` are the banks of those already written.
   logic [15:0] load_done_q;
@@ -65,7 +69,7 @@ module kt_stream_buf
   assign vector_grant_o = (conv_banks & vector_banks) == '0;
   assign load_grant_o   = (load_writes | load_done_q) == load_banks;
 
-  // ---- one write a bank, registered; written inside the clocked process, so that idle cycles cost nothing in simulation
+  // ---- one write a bank, registered; in the clocked process, so that idle cycles cost nothing in simulation
   logic [15:0]     wr_en_q;
   logic [Aw-1:0]   wr_addr_q[16];
   logic [Cp*8-1:0] wr_data_q[16];
@@ -127,7 +131,7 @@ module kt_stream_buf
     end
   end
 
-  for (genvar b = 0; b < 9; b++) begin : g_bank
+  for (genvar b = 0; b < 9; b++) begin : gen_bank
     kt_ram_1r1w #(
       .Width(Cp * 8),
       .Depth(Depth)
@@ -142,7 +146,7 @@ module kt_stream_buf
     );
   end
 
-  for (genvar b = 9; b < 16; b++) begin : g_none
+  for (genvar b = 9; b < 16; b++) begin : gen_none
     assign bank_data[b] = '0;
   end
 

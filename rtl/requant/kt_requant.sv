@@ -14,9 +14,8 @@
 // double: TFLite's saturating rounding doubling high multiply (its nudge and its truncation towards zero) equals the
 // floor of stage 3 for mult >= 0. single: neg is 1 for p < 0, because floor((p - neg + half) / 2^n) rounds ties away
 // from zero; adding the half of 2^r after the first floor is the same as before it. r = 0 leaves no second shift to
-// round in, so stage 3 adds 2^30 there.
-// float is the arithmetic of float32, y = rint(float32(acc + bias) * f) with every rounding half to even; mult holds the 24
-// bits of f's significand and seven zeros:
+// round in, so stage 3 adds 2^30 there. float is the arithmetic of float32, y = rint(float32(acc + bias) * f) with
+// every rounding half to even; mult holds the 24 bits of f's significand and seven zeros:
 //   1      x = (acc + bias rounded to 24 significant bits) << max(shift, 0)
 //   3      h = p / 2^(31 + r) rounded to 24 significant bits, then to an integer; nothing is left for stage 4 to round
 // shift is -31..31 and x fits 32 bits (the compiler sees to it). Parameters come with the accumulator; lanes may be
@@ -124,7 +123,8 @@ module kt_requant
         for (int unsigned l = 0; l < Lanes; l++) begin
           automatic logic [4:0]  left = shift_i[l][4:0] & ~{5{shift_i[l][7]}};
           automatic logic [31:0] sum  = unsigned'(acc_i[l] + bias_i[l]);
-          // drop: ones below the last of 24 significant bits (a negative power of two counts one bit less, and is exact)
+          // drop: ones below the last of 24 significant bits (a negative power of two counts one bit less, and is
+          // exact)
           automatic logic [31:0] drop = (sum ^ {32{sum[31]}}) >> 24;
           drop |= drop >> 1;
           drop |= drop >> 2;
@@ -169,8 +169,8 @@ module kt_requant
         automatic logic signed [31:0] up    = 32'(rest >= 32'sh4000_0000);
         upper[l] = whole_q[l] + (nudge ? up : (rest >>> 31));
       end
-      // float: p / 2^(31 + r) = h + e / 2^32, e with all lower bits in its last one. In its 24 bits the half of an integer
-      // stands for all e within 2^b / 2^24 of it, where b is the number of bits of h.
+      // float: p / 2^(31 + r) = h + e / 2^32, e with all lower bits in its last one. In its 24 bits the half of an
+      // integer stands for all e within 2^b / 2^24 of it, where b is the number of bits of h.
       if (float2_q) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
           automatic logic [63:0] p    = {whole_q[l], fraction_q[l][30:0], 1'b0};
@@ -201,7 +201,7 @@ module kt_requant
 
   // sign of an average's accumulator
   logic neg3[Lanes];
-  if (Average) begin : g_sign
+  if (Average) begin : gen_sign
     logic neg_d[Lanes], neg1_q[Lanes], neg2_q[Lanes], neg3_q[Lanes];
     always_comb begin
       neg_d = neg1_q;
@@ -215,7 +215,7 @@ module kt_requant
       end
     end
     assign neg3 = neg3_q;
-  end else begin : g_no_sign
+  end else begin : gen_no_sign
     assign neg3 = '{default: 1'b0};
   end
 

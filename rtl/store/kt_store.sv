@@ -13,9 +13,9 @@
 // A command is done with the last response of its requests; the next one starts packing long before. Responses come in
 // the order of requests, so the head of the queue of open requests says whose response an error is.
 //
-// Requests and beats go through the codec: kt_store_zvc, which packs those of commands with compression (field `zvc`) and
-// asks for what is left of them, or where there is none (Zvc = 0) kt_store_raw. A command without compression waits until
-// those with it have left.
+// Requests and beats go through the codec: kt_store_zvc, which packs those of commands with compression (field `zvc`)
+// and asks for what is left of them, or where there is none (Zvc = 0) kt_store_raw. A command without compression waits
+// until those with it have left.
 module kt_store
   import kt_pkg::*;
   import kt_cmd_pkg::*;

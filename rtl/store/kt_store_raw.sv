@@ -21,7 +21,8 @@ module kt_store_raw
   input  logic [9:0]        cmd_pitch_i,
   input  logic [9:0]        cmd_rows_i,
   input  logic [9:0]        cmd_segments_i,
-  // requests, for each segment each row, and their beats; those of commands without compression pass, while busy_o is low
+  // requests, for each segment each row, and their beats; those of commands without compression pass, while busy_o is
+  // low
   input  logic              req_valid_i,
   output logic              req_ready_o,
   input  logic              req_zvc_i,

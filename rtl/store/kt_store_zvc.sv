@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Compression between STORE and its write master: requests with their beats in, the same requests out, packed where that
-// takes fewer beats (docs/formats/zvc.md). After the last request of a command comes its size surface.
+// Compression between STORE and its write master: requests with their beats in, the same requests out, packed where
+// that takes fewer beats (docs/formats/zvc.md). After the last request of a command comes its size surface.
 //
 //   requests --> packed length --> jobs --> sender: the request, its beats through kt_zvc_compress or past it
 //   beats -----> staging ----------------/
 //
-// A request is staged whole before it leaves, because its length on the bus is known only then; staging holds two of the
-// longest ones, so that the producer goes on meanwhile. Requests begin at multiples of the bus width.
+// A request is staged whole before it leaves, because its length on the bus is known only then; staging holds two of
+// the longest ones, so that the producer goes on meanwhile. Requests begin at multiples of the bus width.
 //
-// The size surface of a command is at most Surface bytes, which lie at their address mod Surface. It leaves as one request
-// where the command has whole rows of it, else row by row.
+// The size surface of a command is at most Surface bytes, which lie at their address mod Surface. It leaves as one
+// request where the command has whole rows of it, else row by row.
 module kt_store_zvc
   import kt_pkg::*;
 #(
@@ -32,7 +32,8 @@ module kt_store_zvc
   input  logic [9:0]        cmd_pitch_i,
   input  logic [9:0]        cmd_rows_i,
   input  logic [9:0]        cmd_segments_i,
-  // requests, for each segment each row, and their beats; those of commands without compression pass, while busy_o is low
+  // requests, for each segment each row, and their beats; those of commands without compression pass, while busy_o is
+  // low
   input  logic              req_valid_i,
   output logic              req_ready_o,
   input  logic              req_zvc_i,

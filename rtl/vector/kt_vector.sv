@@ -13,9 +13,10 @@
 //   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise tile
-// needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command. Commands
-// taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer starts anew).
+// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise
+// tile needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command.
+// Commands taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer
+// starts anew).
 module kt_vector
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -61,7 +62,7 @@ module kt_vector
   localparam int unsigned VwbAw = $clog2(VwbRows);
   localparam int unsigned ZsbAw = $clog2(ZsbDepth);
 
-  if (Cp % 4 != 0) begin : g_check_cp
+  if (Cp % 4 != 0) begin : gen_check_cp
     $error("Cp must be a multiple of 4");
   end
 
@@ -234,7 +235,7 @@ module kt_vector
     vwb_zero_q      <= step_weights2 ? weight_zero2_q : loader_zero;
   end
 
-  for (genvar t = 0; t < 9; t++) begin : g_vwb
+  for (genvar t = 0; t < 9; t++) begin : gen_vwb
     kt_ram_1r1w #(
       .Width(Cp * 8),
       .Depth(VwbRows)
@@ -274,7 +275,7 @@ module kt_vector
     .column3_o(line3)
   );
 
-  for (genvar c = 0; c < 3; c++) begin : g_column
+  for (genvar c = 0; c < 3; c++) begin : gen_column
     // the operands of Add are the first column's cells
     /* verilator lint_off UNUSEDSIGNAL */
     logic signed [7:0]  cells[Cells];
@@ -318,7 +319,7 @@ module kt_vector
     .valid_i    (token4_q.valid && (token4_q.kind == KindAdd)),
     .operand_i  (token4_q.operand),
     .element_i  (token4_q.element),
-    .cell_i     (g_column[0].cells),
+    .cell_i     (gen_column[0].cells),
     .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
     .negate1_i  ((token5_q.operand != '0) ? (token5_q.element == ElementSub) : (token5_q.element == ElementReverseSub)),
     .sum_o      (operand)
@@ -331,15 +332,15 @@ module kt_vector
       automatic logic signed [31:0] step[LanesP] = operand;
       if (token5_q.kind == KindMaximum) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
-          automatic logic signed [31:0] m = g_column[0].partial[l];
-          if (token5_q.columns[1] && (g_column[1].partial[l] > m)) m = g_column[1].partial[l];
-          if (token5_q.columns[2] && (g_column[2].partial[l] > m)) m = g_column[2].partial[l];
+          automatic logic signed [31:0] m = gen_column[0].partial[l];
+          if (token5_q.columns[1] && (gen_column[1].partial[l] > m)) m = gen_column[1].partial[l];
+          if (token5_q.columns[2] && (gen_column[2].partial[l] > m)) m = gen_column[2].partial[l];
           step[l] = m;
         end
       end else if (token5_q.kind != KindAdd) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
-          step[l] = g_column[0].partial[l] + (g_column[1].partial[l] & {32{token5_q.columns[1]}})
-                                           + (g_column[2].partial[l] & {32{token5_q.columns[2]}});
+          step[l] = gen_column[0].partial[l] + (gen_column[1].partial[l] & {32{token5_q.columns[1]}})
+                                           + (gen_column[2].partial[l] & {32{token5_q.columns[2]}});
         end
       end
       step_q <= step;

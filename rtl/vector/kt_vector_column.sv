@@ -4,8 +4,8 @@
 // One column of the window: three cells a lane, their weights, and what they add up to (or their maximum).
 //   window   the column is taken from the line buffer, or filled where it lies outside the map
 //   product  three products a lane, one cycle later; the sum is registered
-// Weights are loaded into shadow registers, with their zero point; `swap` makes them current together with the cells of its
-// step. The lanes multiply the weight less the zero point, nine bits.
+// Weights are loaded into shadow registers, with their zero point; `swap` makes them current together with the cells of
+// its step. The lanes multiply the weight less the zero point, nine bits.
 module kt_vector_column
   import kt_vector_pkg::*;
 #(
@@ -79,8 +79,8 @@ module kt_vector_column
     end
   end
 
-  // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well. What is
-  // subtracted contains the zero point of the weights.
+  // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well. What
+  // is subtracted contains the zero point of the weights.
   logic [31:0]        offset;
   logic               work;
   assign offset = 32'h80 + 32'(signed'(zero_q));

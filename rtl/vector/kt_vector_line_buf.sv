@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Line buffer of the vector engine: a ring of four columns, each three rows x three groups x Cp channels (word
-// 3 * row + group). Cells outside the map and rows that the kernel does not have are replaced when they enter, so neither
-// costs a read.
+// Line buffer of the vector engine: a ring of four columns, each three rows x three groups x Cp channels (word 3 * row
+// + group). Cells outside the map and rows that the kernel does not have are replaced when they enter, so neither costs
+// a read.
 //
-// In this engine arrays of 9 * Cp cells (row, then lane) and of 3 * Cp lanes (group, then channel) have a power of two of
-// entries, the last ones unused: an index that cannot leave its array needs no bounds check in simulation, and one flat
-// loop over the lanes becomes vector operations.
+// In this engine arrays of 9 * Cp cells (row, then lane) and of 3 * Cp lanes (group, then channel) have a power of two
+// of entries, the last ones unused: an index that cannot leave its array needs no bounds check in simulation, and one
+// flat loop over the lanes becomes vector operations.
 module kt_vector_line_buf
   import kt_vector_pkg::*;
 #(

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operands of an addition (two to four), a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d << 20) through
-// rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >> 11, then
-// h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d is kept and
-// the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is combinational
-// behind it. The operands' ZSB words have shadow registers too.
+// Operands of an addition (two to four), a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d
+// << 20) through rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >>
+// 11, then h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d
+// is kept and the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is
+// combinational behind it. The operands' ZSB words have shadow registers too.
 module kt_vector_operand
   import kt_cmd_pkg::*;
   import kt_pkg::*;

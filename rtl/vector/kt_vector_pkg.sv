@@ -47,9 +47,9 @@ package kt_vector_pkg;
     out_quant_t         out_quant;
   } vec_cmd_t;
 
-  // What the sequencer needs besides, prepared by kt_vector_setup.
-  // The reader walks tiles, rows, windows of a row, kernel tiles of a window (three rows each; Add: operands) and steps of a
-  // kernel tile (columns). Streamed rows are read as one window as wide as the row.
+  // What the sequencer needs besides, prepared by kt_vector_setup. The reader walks tiles, rows, windows of a row,
+  // kernel tiles of a window (three rows each; Add: operands) and steps of a kernel tile (columns). Streamed rows are
+  // read as one window as wide as the row.
   typedef struct packed {
     logic        stream;       // windows share columns through the line buffer; else window by window
     logic [9:0]  windows;

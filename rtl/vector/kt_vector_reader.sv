@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank addresses
-// of each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of the line
-// buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
+// Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank
+// addresses of each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of
+// the line buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
 module kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -37,8 +37,8 @@ module kt_vector_reader
   logic [7:0]         tap_row_q;                        // first kernel row of the kernel tile
   logic [1:0]         mod3_q;
 
-  // Slots of the rows under this kernel tile, this window, and the next row of windows. The last ones are found by one step
-  // a cycle while the row is read.
+  // Slots of the rows under this kernel tile, this window, and the next row of windows. The last ones are found by one
+  // step a cycle while the row is read.
   addr_t      slot_q[3], top_slot_q[3], next_slot_q[3];
   addr_t      operand_slot_q;  // Add: row of the second operand and further ones
   logic [3:0] walk_q;          // steps still missing

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The lanes of the vector engine behind the window: accumulator or maximum, requantiser, and its parameters: shadow
-// registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result and
-// goes to all lanes.
+// registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result
+// and goes to all lanes.
 module kt_vector_result
   import kt_cmd_pkg::*;
   import kt_pkg::*;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Slot sequencer of the vector engine. A slot may take one read and may emit one step; all stalls happen here, in order;
-// the pipeline downstream never stalls.
+// Slot sequencer of the vector engine. A slot may take one read and may emit one step; all stalls happen here, in
+// order; the pipeline downstream never stalls.
 //
 // Window by window: a slot reads a column and emits it as a step of its window. A result costs
 // ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands). With a table it costs at least three.

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Table of 256 bytes behind the requantiser: Cp copies, one channel group of a result a cycle. A result that goes through
-// it takes three cycles, and leaves three cycles later; the sequencer keeps their distance, and that of what follows them.
-// Two tables, so that the next command's is filled while one is in use. A word holds eight entries; entry number of a value:
-// value + 128.
+// Table of 256 bytes behind the requantiser: Cp copies, one channel group of a result a cycle. A result that goes
+// through it takes three cycles, and leaves three cycles later; the sequencer keeps their distance, and that of what
+// follows them. Two tables, so that the next command's is filled while one is in use. A word holds eight entries; entry
+// number of a value: value + 128.
 module kt_vector_table #(
   parameter int unsigned Cp = 8
 ) (
@@ -69,7 +69,7 @@ module kt_vector_table #(
     if (step_q == 2'd2) found_q[1] <= found;
   end
 
-  for (genvar b = 0; b < int'(Cp); b++) begin : g_copy
+  for (genvar b = 0; b < int'(Cp); b++) begin : gen_copy
     kt_ram_1r1w #(
       .Width(64),
       .Depth(64)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Zero-value compression of row segments, a bus beat a cycle: docs/formats/zvc.md gives the format to the byte. A beat of a raw
-// segment is a group; its packed bytes, mask and kept elements, follow those of the group before it without a gap, and
-// the segment is padded with the zero value to whole beats.
+// Zero-value compression of row segments, a bus beat a cycle: docs/formats/zvc.md gives the format to the byte. A beat
+// of a raw segment is a group; its packed bytes, mask and kept elements, follow those of the group before it without a
+// gap, and the segment is padded with the zero value to whole beats.
 //
 // Four stages, each of which waits for the next one:
 //   mask     compare every element with the zero value
@@ -12,9 +12,9 @@
 //   append   join with what the last beat left over; a beat that is full, or the segment's last, goes out
 // The first beat leaves four cycles after the group that completes it came.
 //
-// Sustained: a beat in a cycle, as long as the packed segment needs no more beats than came in. A group may complete two
-// beats at once (at most one in eight where nothing is zero); then it takes two cycles. The last beat of a segment, if
-// it holds only a rest, goes out beside the next segment's first group.
+// Sustained: a beat in a cycle, as long as the packed segment needs no more beats than came in. A group may complete
+// two beats at once (at most one in eight where nothing is zero); then it takes two cycles. The last beat of a segment,
+// if it holds only a rest, goes out beside the next segment's first group.
 //
 // in_ready_o depends on out_ready_i, through all stages; no output depends on in_valid_i.
 module kt_zvc_compress #(
@@ -272,8 +272,8 @@ module kt_zvc_compress #(
     end
   end
 
-  // Where the group flows over into the next beat, its elements stand on their lanes already; of the mask, only the part
-  // behind the beat's end. Where it is longer than a beat, its first elements are behind the rest.
+  // Where the group flows over into the next beat, its elements stand on their lanes already; of the mask, only the
+  // part behind the beat's end. Where it is longer than a beat, its first elements are behind the rest.
   always_comb begin
     rest_d = '{default: 'x};
     if (take) begin

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Length of a packed segment, counted while the raw one is buffered: masks and elements that differ from the zero value,
-// before padding to whole units. Takes a beat a cycle without ever waiting; the length follows two cycles after the
-// segment's last beat.
+// Length of a packed segment, counted while the raw one is buffered: masks and elements that differ from the zero
+// value, before padding to whole units. Takes a beat a cycle without ever waiting; the length follows two cycles after
+// the segment's last beat.
 module kt_zvc_count #(
   parameter int unsigned Lanes  = 16,  // elements of a beat, power of two
   parameter int unsigned ElemW  = 8,   // 8, 16 or 32

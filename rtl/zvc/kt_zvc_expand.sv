@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Expands packed row segments, a bus beat a cycle: the inverse of kt_zvc_compress for every segment that it can make, and an
-// error for every other. docs/formats/zvc.md gives the format to the byte.
+// Expands packed row segments, a bus beat a cycle: the inverse of kt_zvc_compress for every segment that it can make,
+// and an error for every other. docs/formats/zvc.md gives the format to the byte.
 //
 // Four beats of a ring, in which every byte stays on the lane it came on, and two stages:
 //   cut    find the group's mask and, from its length, where the next group begins; select the bytes of its elements
 //   place  prefix sums of the mask: settings of the switches, which move the elements to their lanes
 // A group leaves three cycles after its last beat came, two more than through a plain register.
 //
-// Whatever comes in, a segment gives ceil(elements / Lanes) beats, and its beats up to in_last_i are taken. out_error_o is
-// high with the segment's last beat, if not before, when the segment is not what kt_zvc_compress makes of those elements:
+// Whatever comes in, a segment gives ceil(elements / Lanes) beats, and its beats up to in_last_i are taken. out_error_o
+// is high with the segment's last beat, if not before, when the segment is not what kt_zvc_compress makes of those
+// elements:
 //   - it ends too early or too late
 //   - a mask has a bit beyond the elements of its group
 //   - an element of it equals the zero value
@@ -40,7 +41,7 @@ module kt_zvc_expand #(
   output logic [BeatW-1:0]     out_data_o,
   output logic                 out_last_o,
   output logic                 out_error_o,      // the segment is corrupt; final with its last beat
-  output logic                 out_bus_error_o   // a beat of it came with a bus error; final with its last beat if not corrupt
+  output logic                 out_bus_error_o   // one of its beats had a bus error; final with its last beat if not corrupt
 );
 
   localparam int unsigned ElemB = ElemW / 8;

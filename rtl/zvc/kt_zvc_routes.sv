@@ -3,13 +3,13 @@
 
 // Settings of the switches that move the marked lanes of a beat side by side (kt_zvc_switches), and how many there are.
 //
-// Marked lane i goes to lane (base_i + marked lanes below i) mod Lanes. Stage s has Lanes / 2 switches; the one of lanes l
-// and l + 2^s of a block of 2^(s+1) lanes crosses them where route_o[s] has ones at both. Packing goes through the
-// stages upwards, so before stage s the marked lanes of each half block already stand in the order of their destinations
-// mod 2^s. With q the destination of the first marked lane of the upper half, those of the lower half have the numbers
-// below q: the lane l they meet on is crossed when bit s of the number that ends in l is set, and that is bit s of q,
-// inverted from l = q mod 2^s on. So a stage needs nothing but the prefix sums in the middle of its blocks, s + 1 bits
-// of each, and no two marked lanes ever want the same output.
+// Marked lane i goes to lane (base_i + marked lanes below i) mod Lanes. Stage s has Lanes / 2 switches; the one of
+// lanes l and l + 2^s of a block of 2^(s+1) lanes crosses them where route_o[s] has ones at both. Packing goes through
+// the stages upwards, so before stage s the marked lanes of each half block already stand in the order of their
+// destinations mod 2^s. With q the destination of the first marked lane of the upper half, those of the lower half have
+// the numbers below q: the lane l they meet on is crossed when bit s of the number that ends in l is set, and that is
+// bit s of q, inverted from l = q mod 2^s on. So a stage needs nothing but the prefix sums in the middle of its blocks,
+// s + 1 bits of each, and no two marked lanes ever want the same output.
 module kt_zvc_routes #(
   parameter int unsigned Lanes  = 16,  // power of two
   localparam int unsigned LaneW  = $clog2(Lanes),

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A network of two-by-two switches over the lanes of a beat, set by kt_zvc_routes. Upwards through the stages it moves the
-// marked lanes side by side (Scatter = 0); downwards, with the same settings, it moves them back (Scatter = 1). It only
-// ever permutes the lanes, so nothing is lost whatever the settings are, and one direction undoes the other.
+// A network of two-by-two switches over the lanes of a beat, set by kt_zvc_routes. Upwards through the stages it moves
+// the marked lanes side by side (Scatter = 0); downwards, with the same settings, it moves them back (Scatter = 1). It
+// only ever permutes the lanes, so nothing is lost whatever the settings are, and one direction undoes the other.
 module kt_zvc_switches #(
   parameter int unsigned Lanes   = 16,  // power of two
   parameter int unsigned ElemW   = 8,
@@ -16,8 +16,8 @@ module kt_zvc_switches #(
   output logic [ElemW-1:0]              elem_o[Lanes]
 );
 
-  // Two stages at a time: one four-to-one multiplexer a bit, which is what a six-input LUT holds. `last` is the later of
-  // the two stages, `other` the earlier one; where their number is odd, the last step has only `last`.
+  // Two stages at a time: one four-to-one multiplexer a bit, which is what a six-input LUT holds. `last` is the later
+  // of the two stages, `other` the earlier one; where their number is odd, the last step has only `last`.
   always_comb begin
     automatic logic [ElemW-1:0] now [Lanes];
     automatic logic [ElemW-1:0] next[Lanes];

@@ -159,7 +159,7 @@ class SimModel final : public SimDevice {
     if constexpr (kWatchable) {
       auto& root = *top_->rootp;
 #define KAITEN_BANK(buffer, bank)                                                                         \
-  spoil_bank(root.kaiten_top__DOT__u_##buffer##__DOT__g_bank__BRA__##bank##__KET____DOT__u_ram__DOT__mem, \
+  spoil_bank(root.kaiten_top__DOT__u_##buffer##__DOT__gen_bank__BRA__##bank##__KET____DOT__u_ram__DOT__mem, \
              first, end)
 #define KAITEN_BANKS(buffer)                                                                          \
   KAITEN_BANK(buffer, 0), KAITEN_BANK(buffer, 1), KAITEN_BANK(buffer, 2), KAITEN_BANK(buffer, 3),     \
