@@ -215,7 +215,8 @@ function(kaiten_verilate target)
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${dir}>)
   # Sanitizers are for the software: a model made slow finds nothing that the lint has not.
   set(options -w ${opt} -fno-sanitize=all)
-  if(A_KIND STREQUAL check)
+  # A unit of another optimisation level could not use the same precompiled header.
+  if(A_KIND STREQUAL check AND NOT slow)
     kaiten_precompiled(${target} verilated ${KAITEN_VERILATOR_ROOT}/include/verilated.h OPTIONS ${options}
       INCLUDES ${KAITEN_VERILATOR_ROOT}/include DEFINITIONS VM_COVERAGE=0 ${_vl_definitions})
   else()

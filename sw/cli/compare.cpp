@@ -8,6 +8,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "program/program.h"
 #include "report/table.h"
 
 namespace kaiten::cli {
