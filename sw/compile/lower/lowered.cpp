@@ -55,4 +55,8 @@ std::vector<int> Lowering::find_parts(int view) const {
   return found;
 }
 
+void Lowering::find_all_parts() {
+  for (std::size_t v = 0; v < views.size(); v++) parts_of_view.push_back(find_parts(int(v)));
+}
+
 }  // namespace kaiten

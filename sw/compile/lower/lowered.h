@@ -23,6 +23,9 @@
 
 namespace kaiten {
 
+using ViewId = int;
+constexpr ViewId kNoView = -1;
+
 // kNone: nothing is computed, the output is a view of what exists.
 enum class Engine : std::uint8_t { kNone, kHost, kConv, kWindow, kAdd };
 
@@ -142,6 +145,8 @@ struct Lowering {
   const std::vector<int>& parts_of(int view) const { return parts_of_view[std::size_t(view)]; }
   // The same, while views and storages still change.
   std::vector<int> find_parts(int view) const;
+  // Of all views, once they do not.
+  void find_all_parts();
   // The part that an operator with this output writes.
   const Part& part_of(int view) const { return storage_of(view).parts[std::size_t(parts_of(view).front())]; }
 };

@@ -1,0 +1,54 @@
+// Operators that the host does, before the device or after it.
+#include <algorithm>
+
+#include "compile/lower/limits.h"
+#include "compile/lower/lower_operators.h"
+
+namespace kaiten {
+
+namespace {
+
+// What of an operator the host does, for want of an engine.
+std::string work_of_host(const Graph& graph, const Op& op) {
+  if (op.kind == OpKind::Resize) return "resizing";
+  if (op.kind != OpKind::Concat) return "";
+  const int axis = concat_axis(graph, op);
+  return axis == 1 || axis == 2 ? "concatenation of rows or columns" : "";
+}
+
+// Whatever follows the operator runs on the host too.
+void require_at_end(const Graph& graph, const std::string& work, const Op& op) {
+  for (const Op& consumer : graph.ops) {
+    if (std::find(consumer.inputs.begin(), consumer.inputs.end(), op.output) == consumer.inputs.end())
+      continue;
+    const bool follows = consumer.kind == OpKind::Quantize || consumer.kind == OpKind::Table ||
+                         !work_of_host(graph, consumer).empty() || runs_on_host(consumer.kind);
+    require(follows, work + " at the end of the network", "its result feeds layer '" + consumer.name + "'");
+    require_at_end(graph, work, consumer);
+  }
+}
+
+}  // namespace
+
+bool belongs_to_host(LoweringBuilder& b, const Op& op) {
+  const std::string work = work_of_host(b.graph(), op);
+  if (!work.empty()) require_at_end(b.graph(), work, op);
+  if (!work.empty() || runs_on_host(op.kind)) return true;
+  // After an operator on the host the few values stay there.
+  return (op.kind == OpKind::Quantize || op.kind == OpKind::Table) && b.storage_of(op.inputs[0]).on_host;
+}
+
+void lower_on_host(LoweringBuilder& b, const Op& op) {
+  bool before = true;
+  for (int t : op.inputs) {
+    if (b.tensor(t).is_constant()) continue;
+    before = before && b.storage_of(t).is_input;
+    b.fetch(t);
+  }
+  const Nhwc shape = b.nhwc(op.output);
+  b.set_view(op.output,
+             before ? b.maps().add_input(op.output, shape, op.output) : b.maps().add_host(op.output, shape));
+  b.add_without_commands(op, Engine::kHost);
+}
+
+}  // namespace kaiten
