@@ -63,8 +63,7 @@ void CommandList::emit(const Offer& offer) {
 }
 
 std::int64_t CommandList::constant(std::int64_t bytes, std::function<void(std::vector<std::uint8_t>&)> fill) {
-  const std::int64_t align = config_.axi_bytes;
-  const std::int64_t offset = (constant_bytes_ + align - 1) / align * align;
+  const std::int64_t offset = align_up(constant_bytes_, config_.axi_bytes);
   constant_bytes_ = offset + bytes;
   constants_.push_back({offset, bytes, std::move(fill)});
   return offset;
@@ -106,7 +105,7 @@ Program CommandList::finish() {
   program.meta = std::move(meta_);
   program.deaths = lives_.deaths();
   program.constants.reserve(std::size_t(constant_bytes_));
-  for (const Piece& p : constants_) {
+  for (const Constant& p : constants_) {
     program.constants.resize(std::size_t(p.offset));
     p.fill(program.constants);
     if (std::int64_t(program.constants.size()) != p.offset + p.bytes) {
@@ -116,14 +115,15 @@ Program CommandList::finish() {
   return program;
 }
 
-void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
-              std::uint32_t part_of) {
+void add_rows(Offer& offer, const RowUse& use, std::uint32_t part_of) {
+  const auto& [buffer, ring, begin, end, write] = use;
   if (begin >= end) return;
-  offer.rows.push_back({buffer, ring, begin, end, write});
-  const Space space = buffer == Buffer::kSb ? Space::kSb : Space::kVb;
+  offer.rows.push_back(use);
   const auto add = [&](int slot, int slots) {
-    offer.accesses.push_back({space, ring.first + slot * ring.slot_size,
-                              ring.first + (slot + slots) * ring.slot_size, write, part_of});
+    const Ring& in = use.ring;
+    offer.accesses.push_back({use.buffer == Buffer::kSb ? Space::kSb : Space::kVb,
+                              in.first + slot * in.slot_size, in.first + (slot + slots) * in.slot_size,
+                              use.write, part_of});
   };
   if (end - begin >= ring.slots) return add(0, ring.slots);
   const int slot = ring.index(begin);

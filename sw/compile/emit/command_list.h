@@ -48,7 +48,7 @@ class CommandList {
   // A STORE is followed by the command that feeds it. Throws InputError naming the layer where a program gets
   // too long.
   void emit(const Offer& offer);
-  // A piece of the constants, aligned to the bus; `fill` appends its bytes when the program is finished.
+  // A constant blob, aligned to the bus; `fill` appends its bytes when the program is finished.
   std::int64_t constant(std::int64_t bytes, std::function<void(std::vector<std::uint8_t>&)> fill);
   std::int64_t bus_cycles(std::int64_t bytes) const;
   // When the last command is complete, after commands() found the order in which they are fetched.
@@ -60,7 +60,7 @@ class CommandList {
   Program finish();
 
  private:
-  struct Piece {
+  struct Constant {
     std::int64_t offset;
     std::int64_t bytes;
     std::function<void(std::vector<std::uint8_t>&)> fill;
@@ -76,15 +76,14 @@ class CommandList {
   std::array<std::int64_t, kQueues> busy_until_{};
   std::array<std::vector<std::int64_t>, kQueues> done_;  // completion times
   bool store_pending_ = false;
-  std::vector<Piece> constants_;
+  std::vector<Constant> constants_;
   std::int64_t constant_bytes_ = 0;
   std::int64_t modelled_cycles_ = 0;
   std::int64_t activation_bytes_ = 0;
 };
 
 // Rows [begin, end) of a ring, and of a tensor in memory, as accesses.
-void add_rows(Offer& offer, Buffer buffer, const Ring& ring, int begin, int end, bool write,
-              std::uint32_t part_of = 0);
+void add_rows(Offer& offer, const RowUse& use, std::uint32_t part_of = 0);
 Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0);
 // The size surface of rows.
 Access surface_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of = 0);

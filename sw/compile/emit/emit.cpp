@@ -15,7 +15,7 @@ namespace kaiten {
 
 namespace {
 
-// A producer so many blocks ahead of its hungriest reader lets others go first.
+// A producer so many blocks ahead of its consumer with the earliest deadline lets others go first.
 constexpr int kBlocksAhead = 2;
 
 Queue queue_of(const Offer& o) {
@@ -38,7 +38,7 @@ Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lower
       weight_bytes_(plan.spans.size()),
       activation_bytes_(plan.spans.size()) {
   find_spans();
-  for (std::size_t s = 0; s < lowering.storages.size(); s++) {
+  for (const StorageId s : lowering.storages.ids()) {
     const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
     if (values.empty()) continue;
     const Nhwc& shape = lowering.storages[s].shape;
@@ -84,7 +84,7 @@ void Emitter::run_span(std::size_t k) {
     for (int n = 0; n < flow.nodes(); n++) {
       if (!flow.ready(n)) continue;
       const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
-      if (node.storage >= 0) {
+      if (node.storage.exists()) {
         offer(load(k, n));
       } else if (weights_.chunk(weights_.chunk_of(k, node.task, flow.next(n).chunk)).loaded) {
         offer(block(k, n));
@@ -123,7 +123,7 @@ void Emitter::run_span(std::size_t k) {
     if (flow.done(c.node)) left--;
     const SpanRows::Node& node = span.rows.nodes[std::size_t(c.node)];
     const bool last_of_chunk = flow.done(c.node) || flow.next(c.node).chunk != b.chunk;
-    if (node.storage < 0 && last_of_chunk) weights_.done(weights_.chunk_of(k, node.task, b.chunk));
+    if (!node.storage.exists() && last_of_chunk) weights_.done(weights_.chunk_of(k, node.task, b.chunk));
   }
 }
 
@@ -141,7 +141,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   const RowFlow& flow = span.rows.flow;
   const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
   const RowFlow::Block b = flow.next(n);
-  const Storage& storage = lowering_.storages[std::size_t(node.storage)];
+  const Storage& storage = lowering_.storages[node.storage];
   std::array<std::optional<Ring>, kBuffers> rings;
   for (int r : flow.node(n).rings) {
     rings[std::size_t(span.rows.rings[std::size_t(r)].buffer)] = span.ring(r, b.image);
@@ -152,7 +152,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   source.windows = storage.windows;
   const int stripes = plan_.spans[k].stripes;
   source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
-  if (storage.bytes_of >= 0) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
+  if (storage.bytes_of.exists()) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
   for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
     const std::vector<RowFlow::Input>& inputs = flow.node(reader).inputs;
@@ -168,8 +168,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
     source.tensor = storage.parts[std::size_t(part)].tensor;
     source.zero = graph_.tensors[std::size_t(source.tensor)].zero_point();
     source.first_group = storage.parts[std::size_t(part)].group;
-    source.memory =
-        placement_.parts[std::size_t(node.storage)][std::size_t(part)].memory.of_image(source.image);
+    source.memory = placement_.parts[node.storage][std::size_t(part)].memory.of_image(source.image);
     std::vector<RowSource> sources{source};
     if (stripes > 1) {
       const Stripe stripe = stripe_of(only_op(k), b.image % stripes, stripes);
@@ -183,99 +182,128 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   return c;
 }
 
-const PartPlan& Emitter::part_plan(int view) const {
-  return placement_.parts[std::size_t(lowering_.views[std::size_t(view)].storage)]
-                         [std::size_t(lowering_.parts_of(view).front())];
+const PartPlan& Emitter::part_plan(ViewId view) const {
+  return placement_.parts[lowering_.views[view].storage][std::size_t(lowering_.parts_of(view).front())];
+}
+
+struct Emitter::Block {
+  const Span& span;
+  const Task& task;
+  RowFlow::Block rows;
+  const LoweredOp& op;  // as the stripe has it
+  Stripe stripe;
+  const PartPlan& out;
+  MemoryLayout memory;  // of `out` for the image
+  std::uint32_t part_of;
+};
+
+// All but the tiles of an engine's command: rings, ranges, what it is for.
+Offer Emitter::rows_offer(const Block& b, std::size_t k, int n, EngineContext& context) const {
+  const PlacedSpan& span = placement_.spans[k];
+  const RowFlow& flow = span.rows.flow;
+  const int row_end = b.rows.first_row + b.rows.rows;
+  Offer o;
+  const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const Ring ring = span.ring(inputs[i].ring, b.rows.image);
+    context.inputs.push_back(ring);
+    const RowUse use{buffer_of(b.op.engine), ring,
+                     b.op.first_row_of_input(i, b.op.first_row(b.rows.first_row)),
+                     b.op.end_row_of_input(i, b.op.end_row(row_end)), false};
+    add_rows(o, use);
+  }
+  for (int r : flow.node(n).rings) {
+    const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
+    const Ring ring = span.ring(r, b.rows.image);
+    context.outputs[std::size_t(buffer)] = ring;
+    add_rows(o, {buffer, ring, b.rows.first_row, row_end, true}, b.part_of);
+  }
+  o.meta.op = b.op.op;
+  o.meta.tensor = b.op.tensor;
+  o.meta.image = b.span.image(b.rows.image);
+  o.meta.first_row = b.rows.first_row;
+  o.meta.rows = b.rows.rows;
+  o.meta.first_column = b.stripe.out_begin;
+  o.meta.columns = b.op.out.w;
+  o.meta.tile_channels = b.op.tile_channels();
+  o.meta.spans = spans_[b.task.position];
+  o.latency = kEngineLatency + (b.op.engine == Engine::kConv ? config_.kp : 0);
+  return o;
+}
+
+// The STORE of some tiles' results, in front of the command that makes them.
+Offer Emitter::store_offer(const Block& b, const Chunk& tiles, const EngineContext& context,
+                           const CommandMeta& meta) const {
+  const int row = b.rows.first_row, rows = b.rows.rows;
+  const StoreCommand s = store_command(context, b.op, tiles, row, rows);
+  Offer store;
+  store.meta = meta;
+  store.meta.kind = CommandMeta::Bytes::kActivations;
+  store.meta.written_bytes =
+      std::int64_t(rows) * b.op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
+  store.accesses = {memory_rows(b.memory, row, row + rows, true, b.part_of)};
+  if (b.memory.packing) {
+    store.meta.packed = moved(config_, b.memory, {row, row + rows, tiles.tile_begin, tiles.tile_end});
+    store.accesses.push_back(surface_rows(b.memory, row, row + rows, true, b.part_of));
+  }
+  store.latency = kStoreLatency;
+  store.body = s;
+  return store;
+}
+
+// The tiles of a chunk by command: the columns of a stripe begin elsewhere in a shorter last segment.
+std::vector<Chunk> Emitter::tiles_of_commands(const Block& b, const Chunk& chunk) const {
+  const bool shorter = b.out.in_memory && b.memory.last_pixel_bytes != b.memory.pixel_bytes;
+  const int last = b.op.tiles() - 1;
+  if (b.span.stripes == 1 || !shorter || chunk.tile_end <= last || chunk.tile_begin == last) return {chunk};
+  return {weights_.part(chunk, chunk.tile_begin, last), weights_.part(chunk, last, last + 1)};
 }
 
 Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   const PlacedSpan& span = placement_.spans[k];
   const RowFlow& flow = span.rows.flow;
-  const RowFlow::Block b = flow.next(n);
-  const std::size_t task = span.rows.nodes[std::size_t(n)].task;
+  const RowFlow::Block rows = flow.next(n);
   const Span& planned = plan_.spans[k];
-  Stripe stripe{0, op_of(k, n).out.w, 0, op_of(k, n).in.w};
+  const std::size_t task = span.rows.nodes[std::size_t(n)].task;
+  const LoweredOp& whole = op_of(k, n);
+  Stripe stripe{0, whole.out.w, 0, whole.in.w};
   std::optional<LoweredOp> narrow;
   if (planned.stripes > 1) {
-    stripe = stripe_of(op_of(k, n), b.image % planned.stripes, planned.stripes);
-    narrow = narrowed(op_of(k, n), stripe);
+    stripe = stripe_of(whole, rows.image % planned.stripes, planned.stripes);
+    narrow = narrowed(whole, stripe);
   }
-  const LoweredOp& op = narrow ? *narrow : op_of(k, n);
-  const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, b.chunk));
-  const bool array = op.engine == Engine::kConv;
-  const int in_begin = op.first_row(b.first_row);
-  const int in_end = op.end_row(b.first_row + b.rows);
-  const std::uint32_t part_of = std::uint32_t(lowering_.views[std::size_t(op.output)].storage) + 1;
+  const LoweredOp& op = narrow ? *narrow : whole;
+  const PartPlan& out = part_plan(op.output);
+  const Block b{planned,
+                planned.tasks[task],
+                rows,
+                op,
+                stripe,
+                out,
+                out.memory.of_image(planned.image(rows.image)),
+                std::uint32_t(lowering_.views[op.output].storage.index()) + 1};
+  const Chunk& chunk = weights_.chunk(weights_.chunk_of(k, task, rows.chunk));
 
   EngineContext context{config_, lowering_, {}, {}, nullptr};
-  Offer o;
-  const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
-  for (std::size_t i = 0; i < inputs.size(); i++) {
-    const Ring ring = span.ring(inputs[i].ring, b.image);
-    context.inputs.push_back(ring);
-    add_rows(o, buffer_of(op.engine), ring, op.first_row_of_input(i, in_begin),
-             op.end_row_of_input(i, in_end), false);
-  }
-  for (int r : flow.node(n).rings) {
-    const Buffer buffer = span.rows.rings[std::size_t(r)].buffer;
-    const Ring ring = span.ring(r, b.image);
-    context.outputs[std::size_t(buffer)] = ring;
-    add_rows(o, buffer, ring, b.first_row, b.first_row + b.rows, true, part_of);
-  }
-  weights_.add_reads(o.accesses, chunk);
-  const int image = planned.image(b.image);
-  const PartPlan& out = part_plan(op.output);
-  const MemoryLayout memory = out.memory.of_image(image);
-
-  CommandMeta& meta = o.meta;
-  meta.op = op.op;
-  meta.tensor = op.tensor;
-  meta.image = image;
-  meta.first_row = b.first_row;
-  meta.rows = b.rows;
-  meta.first_column = stripe.out_begin;
-  meta.columns = op.out.w;
-  meta.tile_channels = op.tile_channels();
-  meta.spans = spans_[planned.tasks[task].position];
-  o.latency = kEngineLatency + (array ? config_.kp : 0);
+  Offer offer = rows_offer(b, k, n, context);
+  weights_.add_reads(offer.accesses, chunk);
   Candidate c;
   c.node = n;
   c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
-  // The columns of a shorter last segment begin elsewhere: a command of its own.
-  std::vector<Chunk> parts{chunk};
-  const bool shorter = out.in_memory && memory.last_pixel_bytes != memory.pixel_bytes;
-  if (narrow && shorter && chunk.tile_end == op.tiles() && chunk.tile_end - chunk.tile_begin > 1) {
-    parts = {weights_.part(chunk, chunk.tile_begin, op.tiles() - 1),
-             weights_.part(chunk, op.tiles() - 1, op.tiles())};
-  }
-  for (const Chunk& part : parts) {
-    meta.first_channel = part.tile_begin * op.tile_channels();
-    MemoryLayout columns = memory;
+  for (const Chunk& tiles : tiles_of_commands(b, chunk)) {
+    offer.meta.first_channel = tiles.tile_begin * op.tile_channels();
+    MemoryLayout columns = b.memory;
     if (out.in_memory) {
-      columns.offset += std::int64_t(stripe.out_begin) *
-                        (part.tile_begin == op.tiles() - 1 ? memory.last_pixel_bytes : memory.pixel_bytes);
+      const bool last = tiles.tile_begin == op.tiles() - 1;
+      columns.offset +=
+          std::int64_t(stripe.out_begin) * (last ? columns.last_pixel_bytes : columns.pixel_bytes);
       context.memory = &columns;
-      const StoreCommand s = store_command(context, op, part, b.first_row, b.rows);
-      Offer store;
-      store.meta = meta;
-      store.meta.kind = CommandMeta::Bytes::kActivations;
-      store.meta.written_bytes =
-          std::int64_t(b.rows) * op.out.w * ((s.segments - 1) * s.pixel_bytes + s.last_pixel_bytes);
-      if (memory.packing) {
-        store.meta.packed =
-            moved(config_, memory, b.first_row, b.first_row + b.rows, part.tile_begin, part.tile_end);
-      }
-      store.accesses = {memory_rows(memory, b.first_row, b.first_row + b.rows, true, part_of)};
-      if (memory.packing)
-        store.accesses.push_back(surface_rows(memory, b.first_row, b.first_row + b.rows, true, part_of));
-      store.latency = kStoreLatency;
-      store.body = s;
-      c.offers.push_back(std::move(store));
+      c.offers.push_back(store_offer(b, tiles, context, offer.meta));
     }
-    Offer engine = o;
-    engine.meta.tiles = part.tile_end - part.tile_begin;
-    engine.meta.cycles = op.cycles(engine.meta.tiles, b.rows);
-    engine.body = engine_command(context, op, part, b.first_row, b.rows);
+    Offer engine = offer;
+    engine.meta.tiles = tiles.tile_end - tiles.tile_begin;
+    engine.meta.cycles = op.cycles(engine.meta.tiles, rows.rows);
+    engine.body = engine_command(context, op, tiles, rows.first_row, rows.rows);
     c.offers.push_back(std::move(engine));
   }
   return c;
@@ -298,14 +326,14 @@ std::vector<SpanInfo> Emitter::span_infos() const {
       const Ring& r = placed.rings[i];
       const SpanRows::Ring& of = placed.rows.rings[i];
       const std::int64_t bytes = std::int64_t(r.slots) * r.slot_size * 9 * config_.cp;
-      const std::vector<Part>& parts = lowering_.storages[std::size_t(of.storage)].parts;
+      const std::vector<Part>& parts = lowering_.storages[of.storage].parts;
       info.kept.push_back(
           {parts.empty() ? kNoTensor : parts.front().tensor, of.buffer == Buffer::kVb, r.slots, bytes});
       info.rows_bytes += bytes;
     }
     info.weights_bytes = weight_bytes_[k];
     info.activation_bytes = activation_bytes_[k];
-    if (plan_.held[std::size_t(lowering_.views[std::size_t(last.output)].storage)]) {
+    if (plan_.held[lowering_.views[last.output].storage]) {
       info.boundary = SpanInfo::Boundary::kHeld;
     } else if (k + 1 < plan_.spans.size() && plan_.stored[tasks.back().position]) {
       info.boundary = SpanInfo::Boundary::kSpilled;
@@ -324,7 +352,7 @@ Program Emitter::finish() {
   program.input_bytes = placement_.input_bytes;
   program.output_bytes = placement_.output_bytes;
   std::set<int> written;  // reshapes of an input have its memory
-  for (std::size_t i = 0; i < lowering_.storages.size(); i++) {
+  for (const StorageId i : lowering_.storages.ids()) {
     const Storage& s = lowering_.storages[i];
     if (!s.is_input) continue;
     const PartPlan& part = placement_.parts[i][0];
@@ -356,14 +384,13 @@ void Emitter::find_spans() {
     const bool whole = op.first_channel == 0 && op.out.c == graph_.tensors[std::size_t(op.tensor)].nhwc().c;
     if (whole && (op.engine == Engine::kConv || op.channel_of.empty())) continue;
     spans_.back() = int(channel_spans_.size());
-    channel_spans_.push_back(
-        lowering_.views[std::size_t(op.output)].channels.spans(config_.cp, op.first_channel));
+    channel_spans_.push_back(lowering_.views[op.output].channels.spans(config_.cp, op.first_channel));
   }
 }
 
 MemoryOutput Emitter::output_of(const Lowering::Fetched& f) const {
   MemoryOutput o{f.tensor, {}};
-  const View& view = lowering_.views[std::size_t(f.view)];
+  const View& view = lowering_.views[f.view];
   const std::vector<Part>& parts = lowering_.storage_of(f.view).parts;
   for (const Segment& segment : view.channels.segments()) {
     // A segment may run over several parts that follow each other without a gap.
@@ -374,7 +401,7 @@ MemoryOutput Emitter::output_of(const Lowering::Fetched& f) const {
       const int end = begin + parts[i].groups * config_.cp;
       if (lane < begin || lane >= end) continue;
       const int n = std::min(left, end - lane);
-      o.parts.push_back({placement_.parts[std::size_t(view.storage)][i].memory, lane - begin, n});
+      o.parts.push_back({placement_.parts[view.storage][i].memory, lane - begin, n});
       lane += n;
       left -= n;
     }

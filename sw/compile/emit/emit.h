@@ -46,14 +46,20 @@ class Emitter {
 
   void run_span(std::size_t k);
   Candidate load(std::size_t k, int node) const;
+  // A block of rows of an operator.
+  struct Block;
   Candidate block(std::size_t k, int node) const;
+  Offer rows_offer(const Block& b, std::size_t k, int node, EngineContext& context) const;
+  Offer store_offer(const Block& b, const Chunk& tiles, const EngineContext& context,
+                    const CommandMeta& meta) const;
+  std::vector<Chunk> tiles_of_commands(const Block& b, const Chunk& chunk) const;
   void time(Candidate& c);
   // The operator of a node that is a task.
   const LoweredOp& op_of(std::size_t k, int node) const;
   // Of a span in stripes.
   const LoweredOp& only_op(std::size_t k) const;
   std::vector<SpanInfo> span_infos() const;
-  const PartPlan& part_plan(int view) const;
+  const PartPlan& part_plan(ViewId view) const;
   void find_spans();
   MemoryOutput output_of(const Lowering::Fetched& f) const;
   void note_layer(const LoweredOp& op, Program& program) const;

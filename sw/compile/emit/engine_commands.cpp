@@ -14,15 +14,20 @@ namespace {
 
 constexpr int kPositions = 2304;  // that a field of kind position holds
 
-RowLayout rows_of(const EngineContext& x, int view) {
+RowLayout rows_of(const EngineContext& x, ViewId view) {
   const Storage& s = x.lowering.storage_of(view);
   return RowLayout(s.groups, s.shape.w);
 }
 
+// The first input row of an output row, above the map below 0.
+int top_row(const LoweredOp& op, int row) { return row * op.stride - op.pad_top; }
+
 // Input, output and finishing fields that CONV, Window and Add have in common.
 template <class Body>
-void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int out_row, int rows,
-                 const Chunk& c, const EngineContext& x, Body& b) {
+void fill_common(const EngineContext& x, const LoweredOp& op, const Chunk& c, int out_row, int rows,
+                 Body& b) {
+  const Ring& in = x.inputs[0];
+  const int first_input_row = top_row(op, out_row);
   const RowLayout in_rows = rows_of(x, op.inputs[0]);
   const RowLayout out_rows = rows_of(x, op.output);
   const Part& part = x.lowering.part_of(op.output);
@@ -31,7 +36,7 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
   b.in_slot_size = in.slot_size;
   b.in_slot = in.slot(first_input_row);
   b.in_pixel = in_rows.width > 1 ? in_rows.pixel : 0;
-  b.in_group = x.lowering.views[std::size_t(op.inputs[0])].channels.begin();
+  b.in_group = x.lowering.views[op.inputs[0]].channels.begin();
   b.top_mod3 = positive_mod(first_input_row, 3);
   b.columns = op.out.w;
   b.rows = rows;
@@ -66,11 +71,11 @@ void fill_common(const LoweredOp& op, const Ring& in, int first_input_row, int o
 }  // namespace
 
 CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
-  const int top = row * op.stride - op.pad_top;
+  const int top = top_row(op, row);
   const RowLayout in_rows = rows_of(x, op.inputs[0]);
   if (op.engine == Engine::kConv) {
     ConvCommand b;
-    fill_common(op, x.inputs[0], top, row, rows, c, x, b);
+    fill_common(x, op, c, row, rows, b);
     b.in_step = in_rows.width > 1 ? op.column_stride * in_rows.pixel : 0;
     // Where a read is a whole window, positions count from the first window's column, also left of the map.
     if (op.array.mode != ConvMode::k3x3) {
@@ -98,7 +103,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   }
   if (op.engine == Engine::kWindow) {
     WindowCommand b;
-    fill_common(op, x.inputs[0], top, row, rows, c, x, b);
+    fill_common(x, op, c, row, rows, b);
     // A slice of columns begins further right: its map ends where the map does.
     const int skipped = std::max(-op.pad_left, 0);
     b.in_group += 3 * c.tile_begin + skipped * in_rows.pixel;
@@ -120,15 +125,15 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   b.kind = int(op.element);
   b.look_up = op.look_up;
   b.broadcast = op.broadcast;
-  fill_common(op, x.inputs[0], top, row, rows, c, x, b);
+  fill_common(x, op, c, row, rows, b);
   b.in_group += 3 * c.tile_begin;
   b.in2_first = x.inputs[1].first;
   b.in2_last = x.inputs[1].last();
   b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));
   if (op.broadcast) b.in2_first = b.in2_last = b.in2_slot;
   b.more_operands = int(op.inputs.size()) - 2;
-  b.operand_step = x.lowering.views[std::size_t(op.inputs[1])].channels.begin() -
-                   x.lowering.views[std::size_t(op.inputs[0])].channels.begin();
+  b.operand_step =
+      x.lowering.views[op.inputs[1]].channels.begin() - x.lowering.views[op.inputs[0]].channels.begin();
   return b;
 }
 

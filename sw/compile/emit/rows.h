@@ -21,7 +21,7 @@ namespace kaiten {
 
 // A part of a map in memory.
 struct RowSource {
-  int op = -1;      // of the graph: whom the bytes are counted for
+  int op = -1;      // of the graph: the operator that the bytes are counted for
   int tensor = -1;  // of the graph
   int zero = 0;     // its zero point, for the lanes of a last word that memory does not hold
   int image = 0;    // of the batch, whose memory it is
@@ -31,7 +31,7 @@ struct RowSource {
   RowLayout rows;        // of the rings
   int first_column = 0;  // of the map, in the rings column 0
   int first_group = 0;   // word of a pixel where the part begins
-  int storage = 0;
+  StorageId storage;
   std::optional<ImageWindows> windows;  // the rows of an image as its windows
 
   // Columns [begin, end) of it, in rings that keep no others; where the last segment is shorter, that apart.

@@ -11,7 +11,7 @@ namespace kaiten {
 LoweringBuilder::LoweringBuilder(const Graph& graph, const Config& config, RoundingStyle style)
     : graph_(graph), config_(config), style_(style), maps_(config, result_) {
   result_.cp = config.cp;
-  result_.view_of.assign(graph.tensors.size(), kNoView);
+  result_.view_of.assign(graph.tensors.size(), ViewId());
   for (const int tensor : graph.inputs) set_view(tensor, maps_.add_input(tensor, nhwc(tensor), tensor));
 }
 
@@ -23,7 +23,7 @@ void LoweringBuilder::begin_operator(int op) {
 void LoweringBuilder::refuse(const Op& op, const std::string& reason) {
   result_.refusals.push_back(reason);
   result_.ops.resize(before_current_);
-  if (view_of(op.output) == kNoView) set_view(op.output, maps_.add_refused(op.output, nhwc(op.output)));
+  if (!view_of(op.output).exists()) set_view(op.output, maps_.add_refused(op.output, nhwc(op.output)));
 }
 
 Lowering LoweringBuilder::finish() {
@@ -36,8 +36,8 @@ ViewId LoweringBuilder::map_of(int t) {
   const ViewId v = view_of(t);
   const Nhwc want = nhwc(t);
   if (maps_.shape(v) == want || has_border(t)) return v;
-  const auto known = reshaped_.try_emplace(t, kNoView).first;
-  if (known->second == kNoView) known->second = reshaped(v, want);
+  const auto known = reshaped_.try_emplace(t).first;
+  if (!known->second.exists()) known->second = reshaped(v, want);
   return known->second;
 }
 

@@ -86,14 +86,14 @@ ViewId constant_map(LoweringBuilder& b, int t, ViewId other) {
   return v;
 }
 
-// Two operands must stand on the same words of equal pixels; kNoView: a constant.
+// Two operands must stand on the same words of equal pixels; none: a constant.
 void align_operands(LoweringBuilder& b, const std::array<int, 2>& operands, std::vector<ViewId>& inputs) {
   Maps& maps = b.maps();
-  const bool constant = inputs[0] == kNoView || inputs[1] == kNoView;
+  const bool constant = !inputs[0].exists() || !inputs[1].exists();
   const bool same = constant || b.channels(inputs[0]).same_lanes(b.channels(inputs[1]));
   for (std::size_t i = 0; i < 2; i++) {
     ViewId& v = inputs[i];
-    if (v == kNoView) continue;
+    if (!v.exists()) continue;
     const Storage& s = maps.storage(v);
     const ChannelMap& channels = b.channels(v);
     const bool alone =
@@ -106,7 +106,7 @@ void align_operands(LoweringBuilder& b, const std::array<int, 2>& operands, std:
     maps.pin(v);
   }
   for (std::size_t i = 0; i < 2; i++) {
-    if (inputs[i] == kNoView) inputs[i] = constant_map(b, operands[i], inputs[1 - i]);
+    if (!inputs[i].exists()) inputs[i] = constant_map(b, operands[i], inputs[1 - i]);
   }
 }
 
@@ -132,7 +132,7 @@ void lower_two(LoweringBuilder& b, const Op& op) {
       shape(operands[0]) == out && (!broadcast || shape(operands[1]) == Nhwc{1, 1, 1, out.c}),
       "two maps of one shape, or a map and one pixel of as many channels",
       shape_text(b.graph().input_of(op, 0).shape) + " and " + shape_text(b.graph().input_of(op, 1).shape));
-  std::vector<ViewId> inputs(2, kNoView);
+  std::vector<ViewId> inputs(2);
   for (std::size_t i = 0; i < 2; i++) {
     if (!b.tensor(operands[i]).is_constant()) inputs[i] = b.device_map_of(operands[i]);
   }

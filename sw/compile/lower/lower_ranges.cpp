@@ -64,7 +64,7 @@ int channel_ranges(LoweringBuilder& b, const Op& op, ViewId v) {
 void lower_by_ranges(LoweringBuilder& b, const Op& op, ViewId v, int ranges) {
   const LoweredOp whole = b.take_producer(v);
   const int step = channels_of_range(whole, ranges);
-  ViewId map = kNoView;
+  ViewId map;
   ChannelMap channels;
   for (int first = 0; first < whole.out.c; first += step) {
     LoweredOp range = range_of(b, whole, first, std::min(step, whole.out.c - first));
@@ -76,7 +76,7 @@ void lower_by_ranges(LoweringBuilder& b, const Op& op, ViewId v, int ranges) {
     require_shape(b.context(), l.in);
     lower_on_engine(b, op, l);
     const ViewId part = b.end(std::move(l));
-    if (map == kNoView) {
+    if (!map.exists()) {
       map = part;
     } else {
       b.maps().join(map, part);

@@ -71,19 +71,19 @@ void lower_concat(LoweringBuilder& b, const Op& op) {
   for (int t : op.inputs) inputs.push_back(b.device_map_of(t));
   require(concat_axis(b.graph(), op) == 3, "concatenation of rows, columns or channels", "of batches");
   const ConcatParams params = concat_params(b.graph(), op);
-  ViewId map = kNoView;
+  ViewId map;
   int first_channel = 0;
   ChannelMap channels;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     ViewId v = inputs[i];
     const int n = maps.shape(v).c;
-    const bool joined = map != kNoView && maps.view(v).storage == maps.view(map).storage;
+    const bool joined = map.exists() && maps.view(v).storage == maps.view(map).storage;
     const bool same = is_identity(params.tables[i]);
     if (joined || !same || !maps.may_join(v)) {
       v = b.copy(v, op.output, first_channel, same ? nullptr : &params.tables[i]);
     }
     first_channel += n;
-    if (map == kNoView) {
+    if (!map.exists()) {
       map = v;
     } else {
       require_groups("concatenated words of channels", maps.storage(map).groups + maps.storage(v).groups);
@@ -103,7 +103,7 @@ void lower_slice(LoweringBuilder& b, const Op& op) {
   const int channel = begin[3];
   const bool window = out.h != in.h || out.w != in.w;
   const ViewId channels = b.maps().slice(v, channel, channel + out.c);
-  if (channels == kNoView) {
+  if (!channels.exists()) {
     require(!window, "slices of channels, or of rows and columns",
             "both, from channel " + std::to_string(channel));
     return b.set_view(op.output, b.move(v, op.output, channel));
@@ -116,8 +116,7 @@ void lower_slice(LoweringBuilder& b, const Op& op) {
 
 void lower_shuffle(LoweringBuilder& b, const Op& op) {
   const ViewId v = b.device_map_of(op.inputs[0]);
-  if (b.view_of(op.output) != kNoView)
-    return b.add_without_commands(op, Engine::kNone);  // made in this order
+  if (b.view_of(op.output).exists()) return b.add_without_commands(op, Engine::kNone);  // made in this order
   b.set_view(op.output, b.move(v, op.output, op.dims));
 }
 

@@ -44,8 +44,8 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   return 0;
 }
 
-std::vector<int> Lowering::find_parts(int view) const {
-  const ChannelMap& channels = views[std::size_t(view)].channels;
+std::vector<int> Lowering::find_parts(ViewId view) const {
+  const ChannelMap& channels = views[view].channels;
   const std::vector<Part>& parts = storage_of(view).parts;
   std::vector<int> found;
   for (std::size_t i = 0; i < parts.size(); i++) {
@@ -56,7 +56,7 @@ std::vector<int> Lowering::find_parts(int view) const {
 }
 
 void Lowering::find_all_parts() {
-  for (std::size_t v = 0; v < views.size(); v++) parts_of_view.push_back(find_parts(int(v)));
+  for (const ViewId v : views.ids()) parts_of_view.push_back(find_parts(v));
 }
 
 }  // namespace kaiten

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/id.h"
 #include "compile/lower/channel_map.h"
 #include "compile/lower/image_windows.h"
 #include "compile/pack/weight_packing.h"
@@ -23,8 +24,9 @@
 
 namespace kaiten {
 
-using ViewId = int;
-constexpr ViewId kNoView = -1;
+// Numbers of Lowering::views and Lowering::storages.
+using ViewId = Id<struct ViewTag>;
+using StorageId = Id<struct StorageTag>;
 
 // kNone: nothing is computed, the output is a view of what exists.
 enum class Engine : std::uint8_t { kNone, kHost, kConv, kWindow, kAdd };
@@ -40,8 +42,8 @@ struct LoweredOp {
   WindowKind window = WindowKind::kDepthwise;
   ElementKind element = ElementKind::kSum;  // kAdd
   bool broadcast = false;                   // kAdd: the second input is one pixel
-  std::vector<int> inputs;                  // views
-  int output = -1;                          // view
+  std::vector<ViewId> inputs;
+  ViewId output;
   // The results: channels of a graph tensor from first_channel on.
   int tensor = kNoTensor;
   int first_channel = 0;
@@ -107,18 +109,18 @@ struct Storage {
   // Known after the run: made by operators on the host from what the device made.
   bool on_host = false;
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
-  int bytes_of = -1;       // a view, dense in memory: its bytes there, read as another shape
+  ViewId bytes_of;         // dense in memory: its bytes there, read as another shape
   bool refused = false;    // nobody makes it
   std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
   std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 
   // Rows come from memory, no operator of the device writes them here.
-  bool loaded() const { return is_input || bytes_of >= 0 || !constant.empty(); }
+  bool loaded() const { return is_input || bytes_of.exists() || !constant.empty(); }
 };
 
 // Where a tensor is.
 struct View {
-  int storage = -1;
+  StorageId storage;
   ChannelMap channels;
 };
 
@@ -126,29 +128,29 @@ struct Lowering {
   // A view the host reads, and the tensor that it has the values of.
   struct Fetched {
     int tensor = kNoTensor;
-    int view = -1;
+    ViewId view;
   };
 
   int cp = 0;
   std::vector<LoweredOp> ops;
-  std::vector<Storage> storages;
-  std::vector<View> views;
-  std::vector<std::vector<int>> parts_of_view;
-  std::vector<int> view_of;           // graph tensor to view, -1: constant or unused
+  IndexedVector<StorageId, Storage> storages;
+  IndexedVector<ViewId, View> views;
+  IndexedVector<ViewId, std::vector<int>> parts_of_view;
+  std::vector<ViewId> view_of;        // of every graph tensor, none: constant or unused
   std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
   std::vector<std::string> refusals;  // why it cannot run; empty when it can
 
-  const Storage& storage_of(int view) const {
-    return storages[std::size_t(views[std::size_t(view)].storage)];
-  }
+  const Storage& storage_of(ViewId view) const { return storages[views[view].storage]; }
   // The parts that a view reads or is, as positions in its storage: as lowering left them.
-  const std::vector<int>& parts_of(int view) const { return parts_of_view[std::size_t(view)]; }
+  const std::vector<int>& parts_of(ViewId view) const { return parts_of_view[view]; }
   // The same, while views and storages still change.
-  std::vector<int> find_parts(int view) const;
+  std::vector<int> find_parts(ViewId view) const;
   // Of all views, once they do not.
   void find_all_parts();
   // The part that an operator with this output writes.
-  const Part& part_of(int view) const { return storage_of(view).parts[std::size_t(parts_of(view).front())]; }
+  const Part& part_of(ViewId view) const {
+    return storage_of(view).parts[std::size_t(parts_of(view).front())];
+  }
 };
 
 }  // namespace kaiten

@@ -14,50 +14,46 @@ std::string map_text(const Nhwc& s) { return size_text(s.h, s.w) + "x" + std::to
 
 }  // namespace
 
-Nhwc Maps::shape(int v) const {
+Nhwc Maps::shape(ViewId v) const {
   const Nhwc& s = lowering_.storage_of(v).shape;
   return {s.n, s.h, s.w, view(v).channels.channels()};
 }
 
-int Maps::add_view(View view) {
-  lowering_.views.push_back(std::move(view));
-  return int(lowering_.views.size()) - 1;
-}
+ViewId Maps::add_view(View view) { return lowering_.views.push_back(std::move(view)); }
 
-int Maps::add(int tensor, const Nhwc& shape, const ChannelMap& channels) {
+ViewId Maps::add(int tensor, const Nhwc& shape, const ChannelMap& channels) {
   Storage s;
   s.groups = channels.end(config_.cp);
   s.shape = {shape.n, shape.h, shape.w, channels.lanes(config_.cp)};
   s.parts = {{tensor, 0, s.groups}};
-  lowering_.storages.push_back(std::move(s));
-  return add_view({int(lowering_.storages.size()) - 1, channels});
+  return add_view({lowering_.storages.push_back(std::move(s)), channels});
 }
 
-int Maps::add_input(int tensor, const Nhwc& shape, int origin) {
-  const int v = add(tensor, shape, ChannelMap(shape.c));
+ViewId Maps::add_input(int tensor, const Nhwc& shape, int origin) {
+  const ViewId v = add(tensor, shape, ChannelMap(shape.c));
   storage(v).is_input = true;
   storage(v).origin = origin;
   return v;
 }
 
-int Maps::add_host(int tensor, const Nhwc& shape) {
-  const int v = add(tensor, shape, ChannelMap(shape.c));
+ViewId Maps::add_host(int tensor, const Nhwc& shape) {
+  const ViewId v = add(tensor, shape, ChannelMap(shape.c));
   storage(v).on_host = true;
   return v;
 }
 
-int Maps::add_refused(int tensor, const Nhwc& shape) {
-  const int v = add(tensor, shape, ChannelMap(shape.c));
+ViewId Maps::add_refused(int tensor, const Nhwc& shape) {
+  const ViewId v = add(tensor, shape, ChannelMap(shape.c));
   storage(v).refused = true;
   return v;
 }
 
-int Maps::slice(int v, int begin, int end) {
+ViewId Maps::slice(ViewId v, int begin, int end) {
   const auto channels = view(v).channels.slice(begin, end, config_.cp);
-  return channels ? add_view({view(v).storage, *channels}) : -1;
+  return channels ? add_view({view(v).storage, *channels}) : ViewId();
 }
 
-int Maps::reshaped(int v, const Nhwc& to, int tile_channels) {
+ViewId Maps::reshaped(ViewId v, const Nhwc& to, int tile_channels) {
   const Nhwc from = shape(v);
   const Storage& s = storage(v);
   if (s.is_input && s.shape == from) {
@@ -75,35 +71,31 @@ int Maps::reshaped(int v, const Nhwc& to, int tile_channels) {
             "a map of " + map_text(from) + " read as " + map_text(to));
   }
   const int tensor = s.parts[0].tensor;
-  if (s.bytes_of >= 0) v = s.bytes_of;
-  const int alias = add(tensor, to, ChannelMap(to.c));
+  if (s.bytes_of.exists()) v = s.bytes_of;
+  const ViewId alias = add(tensor, to, ChannelMap(to.c));
   storage(alias).bytes_of = v;
   storage(alias).refused = storage(v).refused;
   pin(v);
   return alias;
 }
 
-bool Maps::may_grow(int v) {
+bool Maps::may_grow(ViewId v) {
   const Storage& s = storage(v);
-  const std::size_t n = std::size_t(view(v).storage);
-  return !s.loaded() && !s.on_host && (n >= pinned_.size() || !pinned_[n]);
+  return !s.loaded() && !s.on_host && !pinned_.contains(view(v).storage);
 }
 
-bool Maps::may_join(int v) {
+bool Maps::may_join(ViewId v) {
   return may_grow(v) && view(v).channels.begin() == 0 &&
          view(v).channels.end(config_.cp) == storage(v).groups;
 }
 
-void Maps::pin(int v) {
-  pinned_.resize(lowering_.storages.size());
-  pinned_[std::size_t(view(v).storage)] = true;
-}
+void Maps::pin(ViewId v) { pinned_.insert(view(v).storage); }
 
-void Maps::join(int into, int v) {
-  const int to = view(into).storage;
-  const int from = view(v).storage;
-  Storage& target = lowering_.storages[std::size_t(to)];
-  Storage& source = lowering_.storages[std::size_t(from)];
+void Maps::join(ViewId into, ViewId v) {
+  const StorageId to = view(into).storage;
+  const StorageId from = view(v).storage;
+  Storage& target = lowering_.storages[to];
+  Storage& source = lowering_.storages[from];
   for (Part p : source.parts) {
     p.group += target.groups;
     target.parts.push_back(p);

@@ -6,7 +6,7 @@
 #ifndef KAITEN_COMPILE_LOWER_MAPS_H
 #define KAITEN_COMPILE_LOWER_MAPS_H
 
-#include <vector>
+#include <set>
 
 #include "compile/lower/lowered.h"
 #include "program/config.h"
@@ -17,38 +17,38 @@ class Maps {
  public:
   Maps(const Config& config, Lowering& lowering) : config_(config), lowering_(lowering) {}
 
-  const View& view(int v) const { return lowering_.views[std::size_t(v)]; }
-  Storage& storage(int v) { return lowering_.storages[std::size_t(view(v).storage)]; }
+  const View& view(ViewId v) const { return lowering_.views[v]; }
+  Storage& storage(ViewId v) { return lowering_.storages[view(v).storage]; }
   // Rows and columns of the map, and the channels of the view.
-  Nhwc shape(int v) const;
+  Nhwc shape(ViewId v) const;
 
   // A map of its own, of one part.
-  int add(int tensor, const Nhwc& shape, const ChannelMap& channels);
-  // Known before the run, made after it, made by nobody.
-  int add_input(int tensor, const Nhwc& shape, int origin);
-  int add_host(int tensor, const Nhwc& shape);
-  int add_refused(int tensor, const Nhwc& shape);
+  ViewId add(int tensor, const Nhwc& shape, const ChannelMap& channels);
+  // Known before the run, made after it, not made at all.
+  ViewId add_input(int tensor, const Nhwc& shape, int origin);
+  ViewId add_host(int tensor, const Nhwc& shape);
+  ViewId add_refused(int tensor, const Nhwc& shape);
 
-  // Channels [begin, end) of a view, -1 where they do not begin with a word.
-  int slice(int v, int begin, int end);
+  // Channels [begin, end) of a view, none where they do not begin with a word.
+  ViewId slice(ViewId v, int begin, int end);
   // The bytes of a view as another shape. Throws Refused where they do not lie in memory in that order;
   // `tile_channels`: of the operator that makes them.
-  int reshaped(int v, const Nhwc& to, int tile_channels);
+  ViewId reshaped(ViewId v, const Nhwc& to, int tile_channels);
 
   // Whether operators of the device write the view's map and nothing keeps it as it is.
-  bool may_grow(int v);
+  bool may_grow(ViewId v);
   // The same, of a view that is a whole map.
-  bool may_join(int v);
+  bool may_join(ViewId v);
   // Operands of one command read the same words of equal pixels: such maps stay on their own.
-  void pin(int v);
+  void pin(ViewId v);
   // The map of `v` becomes the end of the map of `into`; all views follow.
-  void join(int into, int v);
-  int add_view(View view);
+  void join(ViewId into, ViewId v);
+  ViewId add_view(View view);
 
  private:
   const Config& config_;
   Lowering& lowering_;
-  std::vector<bool> pinned_;  // by storage
+  std::set<StorageId> pinned_;
 };
 
 }  // namespace kaiten

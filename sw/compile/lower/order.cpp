@@ -7,67 +7,85 @@
 
 namespace kaiten {
 
-std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
-  const std::vector<LoweredOp>& ops = lowering.ops;
-  std::vector<std::vector<int>> writer(lowering.storages.size());  // of every part
-  for (std::size_t s = 0; s < writer.size(); s++) writer[s].assign(lowering.storages[s].parts.size(), -1);
-  for (std::size_t i = 0; i < ops.size(); i++) {
-    if (ops[i].engine == Engine::kNone) continue;
-    for (int part : lowering.parts_of(ops[i].output)) {
-      const int storage = lowering.views[std::size_t(ops[i].output)].storage;
-      writer[std::size_t(storage)][std::size_t(part)] = int(i);
+namespace {
+
+// Which operators must run before which, by position.
+class Producers {
+ public:
+  explicit Producers(const Lowering& lowering) : lowering_(lowering), of_part_(lowering.storages.size()) {
+    for (const StorageId s : lowering.storages.ids())
+      of_part_[s].assign(lowering.storages[s].parts.size(), kNone);
+    for (std::size_t i = 0; i < lowering.ops.size(); i++) {
+      const LoweredOp& op = lowering.ops[i];
+      if (op.engine == Engine::kNone) continue;
+      for (int part : lowering.parts_of(op.output)) of_part_[storage(op.output)][std::size_t(part)] = i;
     }
   }
-  const auto makers_of = [&](const LoweredOp& op) {
-    std::vector<int> makers;
-    for (int view : op.inputs) {
-      if (lowering.storage_of(view).bytes_of >= 0) view = lowering.storage_of(view).bytes_of;
-      for (int part : lowering.parts_of(view)) {
-        const int storage = lowering.views[std::size_t(view)].storage;
-        const int maker = writer[std::size_t(storage)][std::size_t(part)];
-        if (maker >= 0) makers.push_back(maker);
+
+  std::vector<std::size_t> of(const LoweredOp& op) const {
+    std::vector<std::size_t> producers;
+    for (ViewId view : op.inputs) {
+      const ViewId bytes = lowering_.storage_of(view).bytes_of;
+      if (bytes.exists()) view = bytes;
+      for (int part : lowering_.parts_of(view)) {
+        const std::size_t producer = of_part_[storage(view)][std::size_t(part)];
+        if (producer != kNone) producers.push_back(producer);
       }
     }
-    return makers;
-  };
+    return producers;
+  }
+
+ private:
+  static constexpr std::size_t kNone = std::size_t(-1);
+
+  StorageId storage(ViewId view) const { return lowering_.views[view].storage; }
+
+  const Lowering& lowering_;
+  IndexedVector<StorageId, std::vector<std::size_t>> of_part_;
+};
+
+std::int64_t cost(const LoweredOp& op) { return op.cycles(op.tiles(), op.out.h); }
+
+}  // namespace
+
+std::vector<LoweredOp> long_operands_last(const Lowering& lowering) {
+  const std::vector<LoweredOp>& ops = lowering.ops;
+  const Producers producers(lowering);
   std::vector<bool> consumed(ops.size());
   for (const LoweredOp& op : ops) {
-    for (int maker : makers_of(op)) consumed[std::size_t(maker)] = true;
+    for (std::size_t producer : producers.of(op)) consumed[producer] = true;
   }
+  enum class State : std::uint8_t { kNew, kInputsArePlaced, kPlaced };
   std::vector<LoweredOp> order;
-  std::vector<char> state(ops.size());  // 0 new, 1 its inputs are being placed, 2 placed
-  std::vector<int> stack;
-  const auto place = [&](int root) {
+  std::vector<State> state(ops.size());
+  std::vector<std::size_t> stack;
+  const auto place = [&](std::size_t root) {
     stack.push_back(root);
     while (!stack.empty()) {
-      const int i = stack.back();
-      const LoweredOp& op = ops[std::size_t(i)];
-      if (state[std::size_t(i)] == 0) {
-        state[std::size_t(i)] = 1;
-        std::vector<int> makers;
-        for (int maker : makers_of(op)) {
-          if (state[std::size_t(maker)] == 0) makers.push_back(maker);
+      const std::size_t i = stack.back();
+      if (state[i] == State::kNew) {
+        state[i] = State::kInputsArePlaced;
+        std::vector<std::size_t> first;
+        for (std::size_t producer : producers.of(ops[i])) {
+          if (state[producer] == State::kNew) first.push_back(producer);
         }
-        std::stable_sort(makers.begin(), makers.end(), [&](int a, int b) {
-          const auto cost = [&](int m) {
-            return ops[std::size_t(m)].cycles(ops[std::size_t(m)].tiles(), ops[std::size_t(m)].out.h);
-          };
-          return cost(a) > cost(b);  // the last one pushed is placed first
-        });
-        stack.insert(stack.end(), makers.begin(), makers.end());
+        // The last one pushed is placed first.
+        std::stable_sort(first.begin(), first.end(),
+                         [&](std::size_t a, std::size_t b) { return cost(ops[a]) > cost(ops[b]); });
+        stack.insert(stack.end(), first.begin(), first.end());
         continue;
       }
       stack.pop_back();
-      if (state[std::size_t(i)] == 2) continue;
-      state[std::size_t(i)] = 2;
-      order.push_back(op);
+      if (state[i] == State::kPlaced) continue;
+      state[i] = State::kPlaced;
+      order.push_back(ops[i]);
     }
   };
   for (std::size_t i = 0; i < ops.size(); i++) {
-    if (!consumed[i]) place(int(i));
+    if (!consumed[i]) place(i);
   }
   for (std::size_t i = 0; i < ops.size(); i++) {
-    if (state[i] == 0) place(int(i));  // views in the middle
+    if (state[i] == State::kNew) place(i);  // views in the middle
   }
   return order;
 }

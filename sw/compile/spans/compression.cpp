@@ -17,7 +17,7 @@ constexpr double kUnknownDensity = 0.5;
 
 // The channels of a pixel's lanes, -1 where a lane has none.
 std::vector<int> channels_of_lanes(const Lowering& lowering, const LoweredOp& op, int lanes) {
-  const ChannelMap& map = lowering.views[std::size_t(op.output)].channels;
+  const ChannelMap& map = lowering.views[op.output].channels;
   std::vector<int> channels(std::size_t(lanes), -1);
   for (const ChannelSpan& s : map.spans(lowering.cp, op.first_channel)) {
     for (int i = 0; i < s.channels; i++) channels[std::size_t(s.lane + i)] = s.channel + i;
@@ -89,9 +89,10 @@ bool can_compress(const Config& config, const MemoryLayout& map, int rows) {
 }
 
 std::optional<Packing> packing_of(const Config& config, const Compression& compression,
-                                  const Lowering& lowering, const LoweredOp& op, const MemoryLayout& map,
-                                  int rows, int images) {
-  if (compression.mode == Compress::kOff || op.tensor == kNoTensor || !can_compress(config, map, rows))
+                                  const Lowering& lowering, const LoweredOp& op, const StoredMap& stored) {
+  const MemoryLayout& map = stored.memory;
+  const int images = stored.images;
+  if (compression.mode == Compress::kOff || op.tensor == kNoTensor || !can_compress(config, map, stored.rows))
     return {};
   Packing packing;
   packing.zero = compression.zero_points[std::size_t(op.tensor)];
@@ -102,19 +103,18 @@ std::optional<Packing> packing_of(const Config& config, const Compression& compr
   packed.packing = packing;
   std::int64_t bytes = 0, raw = 0;
   for (int image = 0; image < images; image++) {
-    bytes += moved(config, packed.of_image(image), 0, map.height, 0, map.segments).bytes;
+    bytes += moved(config, packed.of_image(image), {0, map.height, 0, map.segments}).bytes;
     for (int s = 0; s < map.segments; s++) raw += map.height * map.segment_bytes(s);
   }
   if (double(bytes) > kWorthwhile * double(raw)) return {};
   return packing;
 }
 
-Moved moved(const Config& config, const MemoryLayout& map, int row_begin, int row_end, int segment_begin,
-            int segment_end) {
+Moved moved(const Config& config, const MemoryLayout& map, const SegmentRange& range) {
   Moved all;
   const SegmentSizes* sizes = map.packing->sizes.get();
-  for (int row = row_begin; row < row_end; row++) {
-    for (int s = segment_begin; s < segment_end; s++) {
+  for (int row = range.row_begin; row < range.row_end; row++) {
+    for (int s = range.segment_begin; s < range.segment_end; s++) {
       const std::int64_t raw = map.segment_bytes(s);
       const int at = (map.packing->image * map.height + row) * map.segments + s;
       const std::int64_t units = sizes != nullptr

@@ -34,14 +34,25 @@ constexpr int kMaxSurfaceBytes = 1024;
 
 // Whether LOAD and STORE can move the map compressed, `rows` rows a STORE.
 bool can_compress(const Config& config, const MemoryLayout& map, int rows);
+// A map in memory as an operator makes it.
+struct StoredMap {
+  const MemoryLayout& memory;
+  int rows = 1;    // of a STORE
+  int images = 1;  // of the batch
+};
 // How the map that an operator makes is packed; nothing where it stays raw. Its surface has no place yet.
 std::optional<Packing> packing_of(const Config& config, const Compression& compression,
-                                  const Lowering& lowering, const LoweredOp& op, const MemoryLayout& map,
-                                  int rows, int images);
+                                  const Lowering& lowering, const LoweredOp& op, const StoredMap& map);
 
-// What crosses the bus for segments of rows of a packed map.
-Moved moved(const Config& config, const MemoryLayout& map, int row_begin, int row_end, int segment_begin,
-            int segment_end);
+// Segments [segment_begin, segment_end) of rows [row_begin, row_end) of a map.
+struct SegmentRange {
+  int row_begin = 0;
+  int row_end = 0;
+  int segment_begin = 0;
+  int segment_end = 0;
+};
+// What crosses the bus for them, of a packed map.
+Moved moved(const Config& config, const MemoryLayout& map, const SegmentRange& range);
 
 // The weights of a LOAD, packed and filled up to whole beats; empty where that is not worthwhile: on, where
 // it takes no fewer beats than raw.

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "base/arithmetic.h"
+
 namespace kaiten {
 
 namespace {
@@ -16,7 +18,7 @@ namespace {
 // Memory regions start at multiples of this, whatever the bus.
 constexpr std::int64_t kRegionAlign = 64;
 
-// Pieces of a buffer's addresses: the first gap from below, or from above.
+// Ranges of a buffer's addresses: the first gap from below, or from above.
 class Addresses {
  public:
   explicit Addresses(int depth) : depth_(depth) {}
@@ -53,7 +55,7 @@ class Placer {
 
   bool rings(Placement& placement, int max_slack, Buffer& too_small) {
     const std::size_t n = plan_.spans.size();
-    const std::vector<Uses> uses = find_uses(lowering_, config_);
+    const UsesOfStorages uses = find_uses(lowering_, config_);
     for (const Span& span : plan_.spans) {
       PlacedSpan p{span_rows(lowering_, uses, span, plan_.held), {}};
       p.rings.resize(p.rows.rings.size());
@@ -73,7 +75,7 @@ class Placer {
   }
 
  private:
-  using Key = std::pair<int, Buffer>;  // storage
+  using Key = std::pair<StorageId, Buffer>;
 
   bool try_span(std::vector<PlacedSpan>& spans, std::size_t k, const std::vector<int>& needed, int slack,
                 Buffer& too_small) {
@@ -145,95 +147,132 @@ std::vector<int> block_rows(const Lowering& lowering, const SpanPlan& plan) {
   return rows;
 }
 
-void assign_memory(const Lowering& lowering, const Config& config, const SpanPlan& plan,
-                   const Compression& compression, Placement& placement) {
-  const std::vector<int> rows_of = block_rows(lowering, plan);
-  const auto region = [](std::int64_t& total, std::int64_t bytes) {
-    const std::int64_t at = (total + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
-    total = at + bytes;
-    return at;
-  };
-  // One image behind the other.
-  const auto batch = [&](std::int64_t& total, MemoryLayout& m) {
-    if (plan.images > 1) m.image_pitch = (m.bytes() + kRegionAlign - 1) / kRegionAlign * kRegionAlign;
-    return region(total, (plan.images - 1) * m.image_pitch + m.bytes());
-  };
-  const auto part_of = [&](int view) -> PartPlan& {
-    const int storage = lowering.views[std::size_t(view)].storage;
-    return placement.parts[std::size_t(storage)][std::size_t(lowering.parts_of(view).front())];
-  };
-  std::map<int, MemoryLayout> input_of;  // by origin
-  std::vector<bool> used(lowering.storages.size());
-  for (const LoweredOp& op : lowering.ops) {
-    if (!on_device(op.engine)) continue;
-    for (int v : op.inputs) used[std::size_t(lowering.views[std::size_t(v)].storage)] = true;
+// Regions of memory, one after the other.
+std::int64_t take_region(std::int64_t& total, std::int64_t bytes) {
+  const std::int64_t at = align_up(total, kRegionAlign);
+  total = at + bytes;
+  return at;
+}
+
+class MemoryAssigner {
+ public:
+  MemoryAssigner(const Lowering& lowering, const Config& config, const SpanPlan& plan,
+                 const Compression& compression, Placement& placement)
+      : lowering_(lowering),
+        config_(config),
+        plan_(plan),
+        compression_(compression),
+        placement_(placement),
+        used_(lowering.storages.size()) {
+    for (const LoweredOp& op : lowering.ops) {
+      if (!on_device(op.engine)) continue;
+      for (const ViewId v : op.inputs) used_[storage_of(v)] = true;
+    }
+    for (const StorageId s : lowering.storages.ids())
+      placement.parts[s].resize(lowering.storages[s].parts.size());
   }
-  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
-    const Storage& s = lowering.storages[i];
-    placement.parts[i].resize(s.parts.size());
-    if (!s.is_input || !used[i]) continue;
-    MemoryLayout& m = placement.parts[i][0].memory;
-    placement.parts[i][0].in_memory = true;
-    m = s.windows ? dense_layout(s.shape.h, s.windows->width, s.windows->channels, config.cp)
-                  : dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+
+  void run() {
+    for (const StorageId s : lowering_.storages.ids()) {
+      if (lowering_.storages[s].is_input && used_[s]) place_input(s);
+    }
+    find_special_parts();
+    const std::vector<int> rows_of = block_rows(lowering_, plan_);
+    for (std::size_t at = 0; at < lowering_.ops.size(); at++) {
+      const LoweredOp& op = lowering_.ops[at];
+      if (on_device(op.engine) && plan_.stored[at]) place_output(op, rows_of[at]);
+    }
+    for (const StorageId s : lowering_.storages.ids()) {
+      if (lowering_.storages[s].bytes_of.exists() && used_[s]) place_reshaped(s);
+    }
+  }
+
+ private:
+  StorageId storage_of(ViewId view) const { return lowering_.views[view].storage; }
+  PartPlan& part_of(ViewId view) {
+    return placement_.parts[storage_of(view)][std::size_t(lowering_.parts_of(view).front())];
+  }
+
+  // One image after the other.
+  std::int64_t take_batch(std::int64_t& total, MemoryLayout& m) const {
+    if (plan_.images > 1) m.image_pitch = align_up(m.bytes(), kRegionAlign);
+    return take_region(total, (plan_.images - 1) * m.image_pitch + m.bytes());
+  }
+
+  void place_input(StorageId id) {
+    const Storage& s = lowering_.storages[id];
+    PartPlan& part = placement_.parts[id][0];
+    part.in_memory = true;
+    MemoryLayout& m = part.memory;
+    m = s.windows ? dense_layout(s.shape.h, s.windows->width, s.windows->channels, config_.cp)
+                  : dense_layout(s.shape.h, s.shape.w, s.shape.c, config_.cp);
     m.base = int(Base::kInputs);
-    const auto [input, is_new] = input_of.try_emplace(s.origin, m);
-    if (is_new) input->second.offset = batch(placement.input_bytes, input->second);
+    const auto [input, is_new] = input_of_.try_emplace(s.origin, m);
+    if (is_new) input->second.offset = take_batch(placement_.input_bytes, input->second);
     m.offset = input->second.offset;
     m.image_pitch = input->second.image_pitch;
   }
-  // What is read as another shape has no gaps between its rows, what the host reads has its own region.
-  std::set<const PartPlan*> dense, fetched;
-  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
-    if (lowering.storages[i].bytes_of >= 0 && used[i]) dense.insert(&part_of(lowering.storages[i].bytes_of));
-  }
-  for (const Lowering::Fetched& f : lowering.fetched) {
-    auto& parts = placement.parts[std::size_t(lowering.views[std::size_t(f.view)].storage)];
-    for (int part : lowering.parts_of(f.view)) fetched.insert(&parts[std::size_t(part)]);
-  }
-  // A compressed row is read and written as a whole.
-  std::set<const PartPlan*> striped;
-  for (const Span& span : plan.spans) {
-    if (span.stripes == 1) continue;
-    const LoweredOp& op = lowering.ops[span.tasks.front().position];
-    std::vector<int> views = op.inputs;
-    views.push_back(op.output);
-    for (int v : views) {
-      for (const PartPlan& part : placement.parts[std::size_t(lowering.views[std::size_t(v)].storage)])
-        striped.insert(&part);
+
+  // What is read as another shape has no gaps between its rows, what the host reads has its own region, a compressed row
+  // is read and written as a whole.
+  void find_special_parts() {
+    for (const StorageId s : lowering_.storages.ids()) {
+      const ViewId bytes = lowering_.storages[s].bytes_of;
+      if (bytes.exists() && used_[s]) dense_.insert(&part_of(bytes));
+    }
+    for (const Lowering::Fetched& f : lowering_.fetched) {
+      auto& parts = placement_.parts[storage_of(f.view)];
+      for (int part : lowering_.parts_of(f.view)) fetched_.insert(&parts[std::size_t(part)]);
+    }
+    for (const Span& span : plan_.spans) {
+      if (span.stripes == 1) continue;
+      const LoweredOp& op = lowering_.ops[span.tasks.front().position];
+      std::vector<ViewId> views = op.inputs;
+      views.push_back(op.output);
+      for (const ViewId v : views) {
+        for (const PartPlan& part : placement_.parts[storage_of(v)]) striped_.insert(&part);
+      }
     }
   }
-  for (std::size_t at = 0; at < lowering.ops.size(); at++) {
-    const LoweredOp& op = lowering.ops[at];
-    if (!on_device(op.engine) || !plan.stored[at]) continue;
+
+  // `rows`: output rows of a command.
+  void place_output(const LoweredOp& op, int rows) {
     PartPlan& part = part_of(op.output);
     const bool array = op.engine == Engine::kConv;
-    const bool to_host = fetched.contains(&part);
+    const bool to_host = fetched_.contains(&part);
+    const bool dense = dense_.contains(&part);
+    MemoryLayout& m = part.memory;
     part.in_memory = true;
-    part.memory =
-        spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config.kp / config.cp : 3,
-                       config.cp, dense.contains(&part) ? 1 : config.axi_bytes);
-    part.memory.base = int(to_host ? Base::kOutputs : Base::kActivations);
-    part.memory.offset = batch(to_host ? placement.output_bytes : placement.activation_bytes, part.memory);
-    if (to_host || dense.contains(&part) || striped.contains(&part)) continue;
-    part.memory.packing =
-        packing_of(config, compression, lowering, op, part.memory, rows_of[at], plan.images);
-    if (part.memory.packing)
-      part.memory.packing->surface =
-          region(placement.activation_bytes, plan.images * part.memory.surface_bytes());
+    m = spilled_layout(op.out.h, op.out.w, array ? op.out.c : op.lanes, array ? config_.kp / config_.cp : 3,
+                       config_.cp, dense ? 1 : config_.axi_bytes);
+    m.base = int(to_host ? Base::kOutputs : Base::kActivations);
+    m.offset = take_batch(to_host ? placement_.output_bytes : placement_.activation_bytes, m);
+    if (to_host || dense || striped_.contains(&part)) return;
+    m.packing = packing_of(config_, compression_, lowering_, op, {m, rows, plan_.images});
+    if (m.packing)
+      m.packing->surface = take_region(placement_.activation_bytes, plan_.images * m.surface_bytes());
   }
-  for (std::size_t i = 0; i < lowering.storages.size(); i++) {
-    const Storage& s = lowering.storages[i];
-    if (s.bytes_of < 0 || !used[i]) continue;
+
+  void place_reshaped(StorageId id) {
+    const Storage& s = lowering_.storages[id];
     const MemoryLayout& from = part_of(s.bytes_of).memory;
-    PartPlan& part = placement.parts[i][0];
+    PartPlan& part = placement_.parts[id][0];
     part.in_memory = true;
-    part.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config.cp);
+    part.memory = dense_layout(s.shape.h, s.shape.w, s.shape.c, config_.cp);
     part.memory.base = from.base;
     part.memory.offset = from.offset;
     part.memory.image_pitch = from.image_pitch;
   }
-}
+
+  const Lowering& lowering_;
+  const Config& config_;
+  const SpanPlan& plan_;
+  const Compression& compression_;
+  Placement& placement_;
+  IndexedVector<StorageId, bool> used_;   // by operators of the device
+  std::map<int, MemoryLayout> input_of_;  // by origin
+  std::set<const PartPlan*> dense_, fetched_, striped_;
+};
 
 }  // namespace
 
@@ -242,7 +281,7 @@ std::optional<Placement> place(const Lowering& lowering, const Config& config, c
   Placement placement;
   placement.parts.resize(lowering.storages.size());
   if (!Placer(lowering, config, plan).rings(placement, max_slack, too_small)) return std::nullopt;
-  assign_memory(lowering, config, plan, compression, placement);
+  MemoryAssigner(lowering, config, plan, compression, placement).run();
   return placement;
 }
 

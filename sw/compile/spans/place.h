@@ -39,7 +39,7 @@ struct PartPlan {
 
 struct Placement {
   std::vector<PlacedSpan> spans;
-  std::vector<std::vector<PartPlan>> parts;  // of every storage
+  IndexedVector<StorageId, std::vector<PartPlan>> parts;
   std::int64_t activation_bytes = 0;
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;

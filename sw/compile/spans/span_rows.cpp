@@ -10,9 +10,9 @@
 
 namespace kaiten {
 
-std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
-  std::vector<Uses> uses(lowering.storages.size());
-  for (std::size_t i = 0; i < uses.size(); i++) {
+UsesOfStorages find_uses(const Lowering& lowering, const Config& config) {
+  UsesOfStorages uses(lowering.storages.size());
+  for (const StorageId i : uses.ids()) {
     const Storage& s = lowering.storages[i];
     uses[i].slot_size = s.parts.empty() ? 0 : RowLayout(s.groups, s.shape.w).slot_size;
     const std::int64_t pixels = std::int64_t(s.shape.h) * s.shape.w;
@@ -21,28 +21,28 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
       const std::int64_t bytes = s.windows    ? std::int64_t(s.shape.h) * s.windows->row_bytes()
                                  : s.loaded() ? pixels * s.shape.c
                                               : pixels * p.groups * config.cp;
-      uses[i].parts.push_back({kNobody, {}, bytes, false});
+      uses[i].parts.push_back({kNone, {}, bytes, false});
     }
   }
-  const auto each_part = [&](int view, auto use) {
-    Uses& u = uses[std::size_t(lowering.views[std::size_t(view)].storage)];
+  const auto each_part = [&](ViewId view, auto use) {
+    Uses& u = uses[lowering.views[view].storage];
     for (int part : lowering.parts_of(view)) use(u, u.parts[std::size_t(part)]);
   };
   for (std::size_t at = 0; at < lowering.ops.size(); at++) {
     const LoweredOp& op = lowering.ops[at];
     if (!on_device(op.engine)) continue;
-    for (int v : op.inputs) {
+    for (ViewId v : op.inputs) {
       each_part(v, [&](Uses& u, Uses::Part& p) {
-        p.readers.push_back(at);
-        auto& readers = u.readers[std::size_t(buffer_of(op.engine))];
-        if (readers.empty() || readers.back() != at) readers.push_back(at);
+        p.consumers.push_back(at);
+        auto& consumers = u.consumers[std::size_t(buffer_of(op.engine))];
+        if (consumers.empty() || consumers.back() != at) consumers.push_back(at);
       });
-      const int bytes = lowering.storage_of(v).bytes_of;
-      if (bytes >= 0) each_part(bytes, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
+      const ViewId bytes = lowering.storage_of(v).bytes_of;
+      if (bytes.exists()) each_part(bytes, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
     }
     each_part(op.output, [&](Uses& u, Uses::Part& p) {
-      p.maker = at;
-      u.first_maker = std::min(u.first_maker, at);
+      p.producer = at;
+      u.first_producer = std::min(u.first_producer, at);
     });
   }
   for (const Lowering::Fetched& f : lowering.fetched) {
@@ -51,102 +51,137 @@ std::vector<Uses> find_uses(const Lowering& lowering, const Config& config) {
   return uses;
 }
 
-SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const Span& span,
-                   const Held& is_held) {
-  const std::vector<Task>& tasks = span.tasks;
-  const int passes = span.passes();
-  SpanRows rows;
-  rows.flow = RowFlow(passes);
-  const std::size_t first = tasks.front().position;
-  const std::size_t end = tasks.back().position + 1;
-  const std::size_t storages = lowering.storages.size();
-  std::vector<std::array<int, kBuffers>> ring_of(storages, {-1, -1});
-  std::vector<std::size_t> first_part(storages);
-  std::size_t parts_in_all = 0;
-  for (std::size_t s = 0; s < storages; s++) {
-    first_part[s] = parts_in_all;
-    parts_in_all += uses[s].parts.size();
-  }
-  std::vector<int> writers(parts_in_all, -1);  // node of every part, -1: it is there already
-  const auto writer = [&](std::size_t s, int part) -> int& {
-    return writers[first_part[s] + std::size_t(part)];
-  };
+namespace {
 
-  for (std::size_t s = 0; s < storages; s++) {
-    const Uses& u = uses[s];
-    for (int b = 0; b < kBuffers; b++) {
-      const bool here = u.read_in(Buffer(b), first, end);
-      // Held: from its first maker to the last reader, whether this span uses it or not.
-      const bool held = is_held[s] && u.made_before(end) && u.read_in(Buffer(b), first, kNobody);
-      if (!here && !held) continue;
-      const int height = lowering.storages[s].shape.h;
-      const bool parts = u.parts.size() > 1;
-      // Where rows share slots, equal rows of two images have equal banks too.
-      const int pitch = parts && !held && passes > 1 ? ceil_div(height, 3) * 3 : height;
-      const int slots = held ? passes * height : RowFlow::kUnlimited;
-      int slot_size = u.slot_size;
-      if (span.stripes > 1 && !held) {
-        const int width = widest_input(lowering.ops[first], span.stripes);
-        slot_size = RowLayout(lowering.storages[s].groups, width).slot_size;
-      }
-      ring_of[s][std::size_t(b)] = rows.flow.add_ring(height, slots, pitch);
-      rows.rings.push_back({int(s), Buffer(b), slot_size, held, 1, parts, passes * pitch});
+class SpanRowsBuilder {
+ public:
+  SpanRowsBuilder(const Lowering& lowering, const UsesOfStorages& uses, const Span& span, const Held& is_held)
+      : lowering_(lowering),
+        uses_(uses),
+        span_(span),
+        is_held_(is_held),
+        first_(span.tasks.front().position),
+        end_(span.tasks.back().position + 1),
+        ring_of_(lowering.storages.size(), {-1, -1}),
+        first_part_(lowering.storages.size()) {
+    rows_.flow = RowFlow(span.passes());
+    std::size_t parts = 0;
+    for (const StorageId s : uses.ids()) {
+      first_part_[s] = parts;
+      parts += uses[s].parts.size();
     }
+    producers_.assign(parts, -1);
   }
-  // Maps that are read from memory, as far as they were made before.
-  for (std::size_t s = 0; s < storages; s++) {
-    const std::vector<int> parts = uses[s].loaded_in(first, end);
-    if (parts.empty() || is_held[s]) continue;
-    RowFlow::Node node;
-    node.rows = lowering.storages[s].shape.h;
-    node.block = node.rows;
-    for (const Task& t : tasks) {
-      const LoweredOp& op = lowering.ops[t.position];
-      const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                     [&](int v) { return lowering.views[std::size_t(v)].storage == int(s); });
-      if (reads) node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
+
+  SpanRows run() {
+    for (const StorageId s : lowering_.storages.ids()) {
+      for (const Buffer b : {Buffer::kSb, Buffer::kVb}) add_ring(s, b);
     }
-    for (int r : ring_of[s]) {
+    for (const StorageId s : lowering_.storages.ids()) add_load(s);
+    for (std::size_t i = 0; i < span_.tasks.size(); i++) add_task(i);
+    return std::move(rows_);
+  }
+
+ private:
+  // Node of a part, -1: it is there already.
+  int& producer(StorageId s, int part) { return producers_[first_part_[s] + std::size_t(part)]; }
+  StorageId storage_of(ViewId view) const { return lowering_.views[view].storage; }
+
+  void add_ring(StorageId s, Buffer b) {
+    const Uses& u = uses_[s];
+    const bool here = u.read_in(b, first_, end_);
+    // Held: from its first producer to the last consumer, whether this span uses it or not.
+    const bool held = is_held_[s] && u.made_before(end_) && u.read_in(b, first_, kNone);
+    if (!here && !held) return;
+    const int height = lowering_.storages[s].shape.h;
+    const int passes = span_.passes();
+    const bool parts = u.parts.size() > 1;
+    // Where rows share slots, equal rows of two images have equal banks too.
+    const int pitch = parts && !held && passes > 1 ? ceil_div(height, 3) * 3 : height;
+    const int slots = held ? passes * height : RowFlow::kUnlimited;
+    int slot_size = u.slot_size;
+    if (span_.stripes > 1 && !held) {
+      const int width = widest_input(lowering_.ops[first_], span_.stripes);
+      slot_size = RowLayout(lowering_.storages[s].groups, width).slot_size;
+    }
+    ring_of_[s][std::size_t(b)] = rows_.flow.add_ring(height, slots, pitch);
+    rows_.rings.push_back({s, b, slot_size, held, 1, parts, passes * pitch});
+  }
+
+  // The rings of a storage become those that a node writes, `block` rows at a time or more.
+  void write_rings(StorageId s, int block, RowFlow::Node& node) {
+    for (int r : ring_of_[s]) {
       if (r < 0) continue;
       node.rings.push_back(r);
-      rows.rings[std::size_t(r)].producer_block = node.block;
+      int& producer_block = rows_.rings[std::size_t(r)].producer_block;
+      producer_block = std::max(producer_block, block);
     }
-    const int n = rows.flow.add_node(std::move(node));
-    for (int part : parts) writer(s, part) = n;
-    rows.nodes.push_back({int(s), 0, parts});
   }
-  for (std::size_t i = 0; i < tasks.size(); i++) {
-    const Task& t = tasks[i];
-    const LoweredOp& op = lowering.ops[t.position];
+
+  // A map that is read from memory, as far as it was made before.
+  void add_load(StorageId s) {
+    const std::vector<int> parts = uses_[s].loaded_in(first_, end_);
+    if (parts.empty() || is_held_[s]) return;
+    RowFlow::Node node;
+    node.rows = lowering_.storages[s].shape.h;
+    node.block = node.rows;
+    for (const Task& t : span_.tasks) {
+      const LoweredOp& op = lowering_.ops[t.position];
+      const bool reads =
+          std::any_of(op.inputs.begin(), op.inputs.end(), [&](ViewId v) { return storage_of(v) == s; });
+      if (reads) node.block = std::min(node.block, std::max(1, t.block_rows * op.stride));
+    }
+    write_rings(s, node.block, node);
+    const int n = rows_.flow.add_node(std::move(node));
+    for (int part : parts) producer(s, part) = n;
+    rows_.nodes.push_back({s, 0, parts});
+  }
+
+  RowFlow::Input input_of(const LoweredOp& op, std::size_t number) {
+    const ViewId v = op.inputs[number];
+    RowFlow::Input in;
+    in.ring = ring_of_[storage_of(v)][std::size_t(buffer_of(op.engine))];
+    for (int part : lowering_.parts_of(v)) {
+      const int n = producer(storage_of(v), part);
+      if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
+    }
+    in.stride = op.broadcast && number == 1 ? 0 : op.stride;  // its one row is read by all
+    in.pad_top = op.pad_top;
+    in.kernel_rows = op.kernel_rows;
+    return in;
+  }
+
+  void add_task(std::size_t number) {
+    const Task& t = span_.tasks[number];
+    const LoweredOp& op = lowering_.ops[t.position];
     RowFlow::Node node;
     node.rows = op.out.h;
     node.block = t.block_rows;
     node.chunks = t.chunks();
-    for (std::size_t k = 0; k < op.inputs.size(); k++) {
-      const int v = op.inputs[k];
-      const std::size_t s = std::size_t(lowering.views[std::size_t(v)].storage);
-      RowFlow::Input in;
-      in.ring = ring_of[s][std::size_t(buffer_of(op.engine))];
-      for (int part : lowering.parts_of(v)) {
-        const int n = writer(s, part);
-        if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
-      }
-      in.stride = op.broadcast && k == 1 ? 0 : op.stride;  // its one row is read by all
-      in.pad_top = op.pad_top;
-      in.kernel_rows = op.kernel_rows;
-      node.inputs.push_back(std::move(in));
-    }
-    const std::size_t s = std::size_t(lowering.views[std::size_t(op.output)].storage);
-    for (int r : ring_of[s]) {
-      if (r < 0) continue;
-      node.rings.push_back(r);
-      rows.rings[std::size_t(r)].producer_block =
-          std::max(rows.rings[std::size_t(r)].producer_block, t.block_rows);
-    }
-    writer(s, lowering.parts_of(op.output).front()) = rows.flow.add_node(std::move(node));
-    rows.nodes.push_back({-1, i, {}});
+    for (std::size_t k = 0; k < op.inputs.size(); k++) node.inputs.push_back(input_of(op, k));
+    const StorageId s = storage_of(op.output);
+    write_rings(s, t.block_rows, node);
+    producer(s, lowering_.parts_of(op.output).front()) = rows_.flow.add_node(std::move(node));
+    rows_.nodes.push_back({StorageId(), number, {}});
   }
-  return rows;
+
+  const Lowering& lowering_;
+  const UsesOfStorages& uses_;
+  const Span& span_;
+  const Held& is_held_;
+  std::size_t first_;  // operators of the span, by position
+  std::size_t end_;
+  IndexedVector<StorageId, std::array<int, kBuffers>> ring_of_;  // -1: none
+  IndexedVector<StorageId, std::size_t> first_part_;             // in producers_
+  std::vector<int> producers_;
+  SpanRows rows_;
+};
+
+}  // namespace
+
+SpanRows span_rows(const Lowering& lowering, const UsesOfStorages& uses, const Span& span,
+                   const Held& is_held) {
+  return SpanRowsBuilder(lowering, uses, span, is_held).run();
 }
 
 }  // namespace kaiten

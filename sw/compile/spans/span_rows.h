@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/id.h"
 #include "compile/lower/lowered.h"
 #include "compile/spans/row_flow.h"
 #include "program/config.h"
@@ -44,38 +45,38 @@ struct Span {
   int image(int pass) const { return first_image + pass / stripes; }
 };
 
-// A position that no operator has.
-constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
+// A position that no operator has, after all others.
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// Who makes and who reads a storage, by position in the lowering.
+// Producers and consumers of a storage, by position in the lowering.
 struct Uses {
   struct Part {
-    std::size_t maker = kNobody;
-    std::vector<std::size_t> readers;  // of rows
-    std::int64_t bytes = 0;            // of all rows in memory
-    bool needed_in_memory = false;     // by the host, or to be read as another shape
+    std::size_t producer = kNone;
+    std::vector<std::size_t> consumers;  // of rows
+    std::int64_t bytes = 0;              // of all rows in memory
+    bool needed_in_memory = false;       // by the host, or to be read as another shape
   };
   std::vector<Part> parts;
-  std::size_t first_maker = kNobody;
-  std::vector<std::size_t> readers[kBuffers];
+  std::size_t first_producer = kNone;
+  std::vector<std::size_t> consumers[kBuffers];
   int slot_size = 0;
 
   bool read_in(Buffer b, std::size_t first, std::size_t end) const {
-    return any_in(readers[std::size_t(b)], first, end);
+    return any_in(consumers[std::size_t(b)], first, end);
   }
   bool read_in(std::size_t first, std::size_t end) const {
     return read_in(Buffer::kSb, first, end) || read_in(Buffer::kVb, first, end);
   }
-  // Parts that operators [first, end) read and that nobody makes there.
+  // Parts that operators [first, end) read and none of them makes.
   std::vector<int> loaded_in(std::size_t first, std::size_t end) const {
     std::vector<int> loaded;
     for (std::size_t i = 0; i < parts.size(); i++) {
-      const bool before = parts[i].maker == kNobody || parts[i].maker < first;
-      if (before && any_in(parts[i].readers, first, end)) loaded.push_back(int(i));
+      const bool before = parts[i].producer == kNone || parts[i].producer < first;
+      if (before && any_in(parts[i].consumers, first, end)) loaded.push_back(int(i));
     }
     return loaded;
   }
-  bool made_before(std::size_t at) const { return first_maker < at; }
+  bool made_before(std::size_t at) const { return first_producer < at; }
 
   static bool any_in(const std::vector<std::size_t>& positions, std::size_t first, std::size_t end) {
     return std::any_of(positions.begin(), positions.end(),
@@ -83,21 +84,23 @@ struct Uses {
   }
 };
 
-std::vector<Uses> find_uses(const Lowering& lowering, const Config& config);
+using UsesOfStorages = IndexedVector<StorageId, Uses>;
+
+UsesOfStorages find_uses(const Lowering& lowering, const Config& config);
 
 // The storages that are held across the cuts they live over; all others are spilled.
-using Held = std::vector<bool>;
+using Held = IndexedVector<StorageId, bool>;
 
 // The rows of a span: a node for each map that is loaded (in front), one for each task (in their order), a ring for
 // each map and buffer that reads it.
 struct SpanRows {
   struct Node {
-    int storage = -1;  // loaded; -1: a task
+    StorageId storage;  // loaded; none: a task
     std::size_t task = 0;
     std::vector<int> parts;  // of the storage that are loaded
   };
   struct Ring {
-    int storage = -1;
+    StorageId storage;
     Buffer buffer = Buffer::kSb;
     int slot_size = 0;
     bool whole = false;  // held, or gone through more than once
@@ -127,7 +130,7 @@ struct SpanShape {
   std::vector<SpanRows::Node> loads;
 };
 
-SpanRows span_rows(const Lowering& lowering, const std::vector<Uses>& uses, const Span& span,
+SpanRows span_rows(const Lowering& lowering, const UsesOfStorages& uses, const Span& span,
                    const Held& is_held);
 
 }  // namespace kaiten

@@ -86,6 +86,13 @@ class Planner {
     std::int64_t cycles;
     auto operator<=>(const Cost&) const = default;
   };
+  // From a cut to another, and which of the storages that cross them are held there.
+  struct Step {
+    std::size_t p;
+    std::uint32_t in;
+    std::size_t q;
+    std::uint32_t out;
+  };
   struct Entry {
     std::optional<Cost> cost;
     std::size_t from = 0;
@@ -95,15 +102,15 @@ class Planner {
 
   void find_crossings() {
     crossing_.resize(order_.size() + 1);
-    for (std::size_t s = 0; s < uses_.size(); s++) {
+    for (const StorageId s : uses_.ids()) {
       const Uses& u = uses_[s];
-      if (u.first_maker == kNobody || (u.readers[0].empty() && u.readers[1].empty())) continue;
+      if (u.first_producer == kNone || (u.consumers[0].empty() && u.consumers[1].empty())) continue;
       std::size_t last = 0;
-      for (const auto& r : u.readers) {
-        if (!r.empty()) last = std::max(last, r.back());
+      for (const auto& c : u.consumers) {
+        if (!c.empty()) last = std::max(last, c.back());
       }
       for (std::size_t p = 1; p < order_.size(); p++) {
-        if (u.made_before(order_[p]) && last >= order_[p]) crossing_[p].push_back(int(s));
+        if (u.made_before(order_[p]) && last >= order_[p]) crossing_[p].push_back(s);
       }
     }
   }
@@ -154,9 +161,9 @@ class Planner {
     for (std::size_t i = p; i < q; i++) {
       const LoweredOp& op = lowering_.ops[order_[i]];
       // What is read as another shape must have been stored by an earlier span.
-      for (int v : op.inputs) {
-        const int bytes = lowering_.storage_of(v).bytes_of;
-        if (bytes >= 0 && part_of(bytes).maker >= first) return false;
+      for (const ViewId v : op.inputs) {
+        const ViewId bytes = lowering_.storage_of(v).bytes_of;
+        if (bytes.exists() && part_of(bytes).producer >= first) return false;
       }
     }
     if (q == p + 1) {
@@ -203,7 +210,7 @@ class Planner {
     const std::size_t first = order_[p];
     const LoweredOp& op = lowering_.ops[first];
     // Reads and writes the same rows: they are concatenated.
-    for (int v : op.inputs) {
+    for (const ViewId v : op.inputs) {
       if (storage_of(v) == storage_of(op.output)) return;
     }
     const bool resident_weights = resident(p, p + 1, 0).has_value();
@@ -230,7 +237,6 @@ class Planner {
   // One span, or with `again` one for each chunk of its only task. True when every choice fits.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again,
             int stripes = 1) {
-    const std::size_t first = order_[p], end = begin_of(q);
     std::vector<Span> spans;
     if (again) {
       for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
@@ -245,12 +251,13 @@ class Planner {
     const SpanShape& shape = shape_of(spans.front());
     std::int64_t cycles = estimate(tasks);
     bool all = true;
-    least_fits_ = check(p, 0, q, 0, first, end, shape, 1, stripes).has_value();
+    least_fits_ = bytes_of({p, 0, q, 0}, shape, 1, stripes).has_value();
     for (std::uint32_t in = 0; in < best_[p].size(); in++) {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
-        if (!agree(p, in, q, out)) continue;
-        const auto cost = check(p, in, q, out, first, end, shape, int(spans.size()), stripes);
+        const Step step{p, in, q, out};
+        if (!agree(step)) continue;
+        const auto cost = bytes_of(step, shape, int(spans.size()), stripes);
         if (!cost) {
           all = false;
           continue;
@@ -275,7 +282,7 @@ class Planner {
       it->second.slots = rows.flow.slots_needed();
       it->second.rings = std::move(rows.rings);
       for (SpanRows::Node& node : rows.nodes) {
-        if (node.storage >= 0) it->second.loads.push_back(std::move(node));
+        if (node.storage.exists()) it->second.loads.push_back(std::move(node));
       }
     }
     return it->second;
@@ -290,66 +297,64 @@ class Planner {
     return c;
   }
 
-  static bool held_in(const std::vector<int>& crossing, std::uint32_t mask, int storage) {
+  static bool held_in(const std::vector<StorageId>& crossing, std::uint32_t mask, StorageId storage) {
     const auto at = std::find(crossing.begin(), crossing.end(), storage);
     return at != crossing.end() && ((mask >> (at - crossing.begin())) & 1U) != 0;
   }
 
   // A tensor keeps its fate over all the cuts it crosses.
-  bool agree(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out) const {
-    for (int s : crossing_[p]) {
-      if (std::find(crossing_[q].begin(), crossing_[q].end(), s) == crossing_[q].end()) continue;
-      if (held_in(crossing_[p], in, s) != held_in(crossing_[q], out, s)) return false;
+  bool agree(const Step& step) const {
+    const std::vector<StorageId>&before = crossing_[step.p], &after = crossing_[step.q];
+    for (const StorageId s : before) {
+      if (std::find(after.begin(), after.end(), s) == after.end()) continue;
+      if (held_in(before, step.in, s) != held_in(after, step.out, s)) return false;
     }
     return true;
   }
 
   // Bytes moved, or nothing where the rows do not fit.
-  std::optional<std::int64_t> check(std::size_t p, std::uint32_t in, std::size_t q, std::uint32_t out,
-                                    std::size_t first, std::size_t end, const SpanShape& shape, int rounds,
-                                    int stripes) {
+  std::optional<std::int64_t> bytes_of(const Step& step, const SpanShape& shape, int rounds, int stripes) {
+    const auto& [p, in, q, out] = step;
+    const std::size_t first = order_[p], end = begin_of(q);
     std::int64_t bytes = 0;
     held_.assign(uses_.size(), 0);
-    for (std::size_t i = 0; i < crossing_[p].size(); i++)
-      held_[std::size_t(crossing_[p][i])] = char((in >> i) & 1U);
+    for (std::size_t i = 0; i < crossing_[p].size(); i++) held_[crossing_[p][i]] = char((in >> i) & 1U);
     for (std::size_t i = 0; i < crossing_[q].size(); i++) {
-      if ((out >> i) & 1U) held_[std::size_t(crossing_[q][i])] = 1;
+      if ((out >> i) & 1U) held_[crossing_[q][i]] = 1;
     }
-    const auto held = [&](int s) { return held_[std::size_t(s)] != 0; };
+    const auto held = [&](StorageId s) { return held_[s] != 0; };
     if (stripes > 1) {
       const LoweredOp& op = lowering_.ops[first];
       bool any = held(storage_of(op.output));
-      for (int v : op.inputs) any |= held(storage_of(v));
+      for (const ViewId v : op.inputs) any |= held(storage_of(v));
       if (any) return std::nullopt;
     }
     // Held ones: below.
     std::array<std::int64_t, kBuffers> used =
         addresses(shape.rings, shape.slots, options_.slack_blocks, held);
-    const auto whole = [&](int s) {
-      const Uses& u = uses_[std::size_t(s)];
+    const auto whole = [&](StorageId s) {
+      const Uses& u = uses_[s];
       for (int b = 0; b < kBuffers; b++) {
-        if (!u.read_in(Buffer(b), first, kNobody)) continue;
-        used[std::size_t(b)] +=
-            std::int64_t(options_.images) * lowering_.storages[std::size_t(s)].shape.h * u.slot_size;
+        if (!u.read_in(Buffer(b), first, kNone)) continue;
+        used[std::size_t(b)] += std::int64_t(options_.images) * lowering_.storages[s].shape.h * u.slot_size;
       }
     };
-    for (int s : crossing_[p]) {
+    for (const StorageId s : crossing_[p]) {
       if (held_in(crossing_[p], in, s)) whole(s);
     }
-    for (int s : crossing_[q]) {
+    for (const StorageId s : crossing_[q]) {
       if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
     }
     if (!room_for(used)) return std::nullopt;
     for (const SpanRows::Node& node : shape.loads) {
       if (held(node.storage)) continue;
       for (int part : node.parts) {
-        bytes +=
-            rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[std::size_t(node.storage)],
-                                  uses_[std::size_t(node.storage)].parts[std::size_t(part)].bytes, stripes);
+        bytes += rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[node.storage],
+                                       uses_[node.storage].parts[std::size_t(part)].bytes, stripes);
       }
     }
     for (std::size_t i = p; i < q; i++) {
-      const int view = lowering_.ops[order_[i]].output;
+      const ViewId view = lowering_.ops[order_[i]].output;
       if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
     }
     return options_.images * bytes;
@@ -374,17 +379,17 @@ class Planner {
            used[1] <= config_.vb_depth - options_.reserve[1];
   }
 
-  int storage_of(int view) const { return lowering_.views[std::size_t(view)].storage; }
+  StorageId storage_of(ViewId view) const { return lowering_.views[view].storage; }
   // The part that an operator writes.
-  const Uses::Part& part_of(int view) const {
-    return uses_[std::size_t(storage_of(view))].parts[std::size_t(lowering_.parts_of(view).front())];
+  const Uses::Part& part_of(ViewId view) const {
+    return uses_[storage_of(view)].parts[std::size_t(lowering_.parts_of(view).front())];
   }
 
-  bool in_memory(int view, bool held, std::size_t end) const {
+  bool in_memory(ViewId view, bool held, std::size_t end) const {
     const Uses::Part& part = part_of(view);
-    // Results that nobody reads must go somewhere too.
-    if (part.needed_in_memory || part.readers.empty()) return true;
-    return !held && Uses::any_in(part.readers, end, kNobody);
+    // Results without consumers must go somewhere too.
+    if (part.needed_in_memory || part.consumers.empty()) return true;
+    return !held && Uses::any_in(part.consumers, end, kNone);
   }
 
   std::int64_t estimate(const std::vector<Task>& tasks) const {
@@ -413,13 +418,12 @@ class Planner {
     while (q > 0) {
       const Entry& e = best_[q][mask];
       steps.push_back(&e);
-      for (int s : crossing_[q]) {
-        if (held_in(crossing_[q], mask, s)) plan.held[std::size_t(s)] = true;
+      for (const StorageId s : crossing_[q]) {
+        if (held_in(crossing_[q], mask, s)) plan.held[s] = true;
       }
       for (std::size_t i = e.from; i < q; i++) {
-        const int view = lowering_.ops[order_[i]].output;
-        if (in_memory(view, plan.held[std::size_t(storage_of(view))], begin_of(q)))
-          plan.stored[order_[i]] = true;
+        const ViewId view = lowering_.ops[order_[i]].output;
+        if (in_memory(view, plan.held[storage_of(view)], begin_of(q))) plan.stored[order_[i]] = true;
       }
       q = e.from;
       mask = e.from_mask;
@@ -467,13 +471,13 @@ class Planner {
 
   bool fits(const Span& span, const SpanPlan& plan) const {
     const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
-    return room_for(
-        addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks, [](int) { return false; }));
+    return room_for(addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks,
+                              [](StorageId) { return false; }));
   }
 
   int maps_read(const LoweredOp& op) const {
-    std::set<int> maps;
-    for (int v : op.inputs) maps.insert(storage_of(v));
+    std::set<StorageId> maps;
+    for (const ViewId v : op.inputs) maps.insert(storage_of(v));
     return int(maps.size());
   }
 
@@ -484,11 +488,11 @@ class Planner {
       p--;
     const LoweredOp& op = lowering_.ops[order_[p]];
     const Op& o = graph_.ops[std::size_t(op.op)];
-    const int slot_size = uses_[std::size_t(storage_of(op.inputs[0]))].slot_size;
+    const int slot_size = uses_[storage_of(op.inputs[0])].slot_size;
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     const int depth = sb ? config_.sb_depth : config_.vb_depth;
     const SpanShape& least = shape_of({{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images});
-    const auto used = addresses(least.rings, least.slots, 0, [](int) { return false; });
+    const auto used = addresses(least.rings, least.slots, 0, [](StorageId) { return false; });
     const std::int64_t missing = used[sb ? 0 : 1] - depth;
     const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
     if (op.engine == Engine::kConv && op.out.w > config_.ob_pixels && !can_stripe(op, 2)) {
@@ -509,12 +513,12 @@ class Planner {
   const Config& config_;
   const SpanOptions& options_;
   SpanMemo& memo_;
-  std::vector<Uses> uses_;
-  std::vector<std::size_t> order_;          // operators of the device, positions in the lowering
-  std::vector<std::vector<int>> crossing_;  // storages that live across the cut in front of order_[p]
-  std::vector<std::vector<Entry>> best_;    // cut, what is held
-  std::vector<char> held_;                  // storages, around the span that is checked
-  bool least_fits_ = false;                 // the last span tried, with all around it spilled
+  UsesOfStorages uses_;
+  std::vector<std::size_t> order_;                // operators of the device, positions in the lowering
+  std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut in front of order_[p]
+  std::vector<std::vector<Entry>> best_;          // cut, what is held
+  IndexedVector<StorageId, char> held_;           // storages, around the span that is checked
+  bool least_fits_ = false;                       // the last span tried, with all around it spilled
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ using SpanMemo = std::map<std::vector<int>, SpanShape>;
 struct SpanPlan {
   std::vector<Span> spans;
   std::vector<bool> stored;  // operators of the lowering whose results are written to memory
-  std::vector<bool> held;    // storages kept whole from their first span to their last
+  Held held;                 // storages kept whole from their first span to their last
   std::int64_t bytes = 0;    // activations moved to and from memory
   int images = 1;            // of the batch
 };
