@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Numbers of things that stand in a list, a type for each kind of thing: a view's number is no storage's. IndexedVector is
 // the list; it takes no other numbers than its own.
 #ifndef KAITEN_BASE_ID_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The lowering of a graph while it is made: what all operators need to become operators of the engines. Knows no
 // operator itself; lower_operators.h has a function for each of them.
 #ifndef KAITEN_COMPILE_LOWER_BUILDER_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operators that the host does, before the device or after it.
 #include <algorithm>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operators of several operands, element by element: where the operands must stand, and in which order they are read.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What every kind of operator becomes, over a LoweringBuilder. Each function gives the operator's output its view and adds
 // what has to be done for it; it throws Refused for a limit that the operator breaks. A new operator is a function here
 // and a line in lower_device() (lower.cpp).

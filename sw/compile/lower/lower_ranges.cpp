@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Windows whose rows do not fit the vector buffer: they and what makes their input go by ranges of channels.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operators that compute nothing: views of maps that exist where words allow, else copies and moves.
 #include <array>
 #include <numeric>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operators that go over a map window by window, or value by value: which engine they run on.
 #include <utility>
 
