@@ -474,6 +474,10 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
   return ReshapeParams{};
 }
 
+bool depends_on_style(const Graph& graph, const Op& op) {
+  return graph.framework == Framework::TfLite && op.kind == OpKind::FullyConnected;
+}
+
 std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvParams& params) {
   const Tensor& weights = graph.weights_of(op);
   std::vector<int32_t> folded(params.bias.size());

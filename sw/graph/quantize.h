@@ -182,6 +182,8 @@ using OpParams = std::variant<ConvParams, AddParams, PoolParams, MeanParams, Sof
 // consistent (graph.h). Throws InputError, naming the layer, where the scales give a multiplier outside the
 // representable range.
 OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style);
+// Whether they differ between the styles: those of fully connected layers in TensorFlow Lite's arithmetic do.
+bool depends_on_style(const Graph& graph, const Op& op);
 // The same for one alternative; the kind must fit.
 ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style);
 AddParams add_params(const Graph& graph, const Op& op);

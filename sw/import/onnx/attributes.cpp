@@ -3,35 +3,41 @@
 
 #include "import/onnx/attributes.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
-const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const std::string& name) {
+const onnx::AttributeProto* attribute(const Node& node, const std::string& name) {
   for (const auto& a : node.attribute()) {
     if (a.name() == name) return &a;
   }
   return nullptr;
 }
 
-int64_t integer(const onnx::NodeProto& node, const std::string& name, int64_t otherwise) {
+std::int64_t integer(const Node& node, const std::string& name, std::int64_t otherwise) {
   const auto* a = attribute(node, name);
   return a == nullptr ? otherwise : a->i();
 }
 
-float real(const onnx::NodeProto& node, const std::string& name, float otherwise) {
+float real(const Node& node, const std::string& name, float otherwise) {
   const auto* a = attribute(node, name);
   return a == nullptr ? otherwise : a->f();
 }
 
-std::vector<int64_t> integers(const onnx::NodeProto& node, const std::string& name) {
+std::vector<std::int64_t> integers(const Node& node, const std::string& name) {
   const auto* a = attribute(node, name);
-  return a == nullptr ? std::vector<int64_t>{} : std::vector<int64_t>(a->ints().begin(), a->ints().end());
+  return a == nullptr ? std::vector<std::int64_t>{}
+                      : std::vector<std::int64_t>(a->ints().begin(), a->ints().end());
 }
 
-bool has_input(const onnx::NodeProto& node, int i) { return i < node.input_size() && !node.input(i).empty(); }
+std::string text(const Node& node, const std::string& name, const std::string& otherwise) {
+  const auto* a = attribute(node, name);
+  return a == nullptr || a->s().empty() ? otherwise : a->s();
+}
+
+bool has_input(const Node& node, int i) { return i < node.input_size() && !node.input(i).empty(); }
 
 bool is_reshape(const std::string& op_type) {
   return op_type == "Flatten" || op_type == "Reshape" || op_type == "Squeeze" || op_type == "Unsqueeze" ||
          op_type == "Identity" || op_type == "Dropout";
 }
 
-}  // namespace kaiten::onnx_import
+}  // namespace kaiten::importing::from_onnx

@@ -1,133 +1,175 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "import/onnx/moves.h"
+
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "import/onnx/importer.h"
+#include "import/onnx/layers.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/tensors.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
-bool Importer::is_move(const std::string& kind) {
-  return kind == "Pad" || kind == "Slice" || kind == "Split";
+namespace {
+
+// What an output of Pad, Slice or Split takes of the input: cells [begin, begin + size) of each dimension;
+// begin is negative in front of the map.
+struct Box {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int64_t> size;
+};
+
+Box whole(const Shape& in) { return {std::vector<std::int64_t>(in.size(), 0), {in.begin(), in.end()}}; }
+
+std::size_t dimension(const State& s, std::int64_t axis, const Shape& in) {
+  return std::size_t(checked_axis(s, axis, int(in.size())));
 }
 
-std::vector<int64_t> Importer::numbers_of(const Node& node, int input_index, const char* name) {
-  return has_input(node, input_index) ? numbers(input(node, input_index), name) : integers(node, name);
-}
-
-Box Importer::moved_box(const Node& node, const Shape& in, int part) {
-  const std::string& kind = node.op_type();
-  const auto rank = int64_t(in.size());
-  Box box{std::vector<int64_t>(in.size(), 0), {in.begin(), in.end()}};
-  const auto axis_at = [&](int64_t axis) {
-    const int64_t positive = axis < 0 ? axis + rank : axis;
-    if (positive < 0 || positive >= rank) fail(here() + "axis " + std::to_string(axis) + " out of range");
-    return size_t(positive);
-  };
-  const auto axes = [&](int input_index, size_t count) {
-    std::vector<int64_t> listed = numbers_of(node, input_index, "axes");
-    if (listed.empty()) {
-      for (size_t d = 0; d < count; d++) listed.push_back(int64_t(d));
-    }
-    if (listed.size() != count) fail(here() + "axes has " + std::to_string(listed.size()) + " values");
-    return listed;
-  };
-  if (kind == "Pad") {
-    const auto* mode = attribute(node, "mode");
-    if (mode != nullptr && mode->s() != "constant")
-      throw Refused{"padding by a constant", "mode " + clean_name(mode->s()), ""};
-    const std::vector<int64_t> pads = numbers_of(node, 1, "pads");
-    if (pads.size() % 2 != 0) fail(here() + "pads has " + std::to_string(pads.size()) + " values");
-    const std::vector<int64_t> listed = axes(3, pads.size() / 2);
-    if (listed.size() > in.size()) fail(here() + "pads has " + std::to_string(pads.size()) + " values");
-    for (size_t i = 0; i < listed.size(); i++) {
-      const size_t d = axis_at(listed[i]);
-      const int64_t before = pads[i];
-      const int64_t after = pads[i + listed.size()];
-      if (before < 0 || after < 0) throw Refused{"padding of 0 or more", "less", ""};
-      if (std::max(before, after) > kMaxTensorElements) fail(here() + "pads too much");
-      box.begin[d] = -before;
-      box.size[d] = in[d] + before + after;
-    }
-  } else if (kind == "Slice") {
-    const std::vector<int64_t> starts = numbers_of(node, 1, "starts");
-    const std::vector<int64_t> ends = numbers_of(node, 2, "ends");
-    if (starts.size() != ends.size() || starts.size() > in.size())
-      fail(here() + "has " + std::to_string(starts.size()) + " starts, " + std::to_string(ends.size()) +
-           " ends");
-    const std::vector<int64_t> listed = axes(3, starts.size());
-    for (const int64_t step : numbers_of(node, 4, "steps")) {
-      if (step != 1) throw Refused{"slices of step 1", "step " + std::to_string(step), ""};
-    }
-    for (size_t i = 0; i < listed.size(); i++) {
-      const size_t d = axis_at(listed[i]);
-      const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + in[d] : at, 0, in[d]); };
-      box.begin[d] = place(starts[i]);
-      box.size[d] = place(ends[i]) - box.begin[d];
-    }
-  } else {
-    const size_t d = axis_at(integer(node, "axis", 0));
-    std::vector<int64_t> parts = numbers_of(node, 1, "split");
-    if (parts.empty()) {
-      const int64_t count = integer(node, "num_outputs", node.output_size());
-      if (count < 1 || count > in[d]) fail(here() + "splits into " + std::to_string(count));
-      const int64_t each = (in[d] + count - 1) / count;
-      for (int64_t at = 0; at < in[d]; at += each) parts.push_back(std::min<int64_t>(each, in[d] - at));
-    }
-    if (size_t(part) >= parts.size())
-      fail(here() + "splits into " + std::to_string(parts.size()) + ", has more outputs");
-    int64_t sum = 0;
-    for (size_t i = 0; i < parts.size(); i++) {
-      if (parts[i] < 0 || parts[i] > in[d]) fail(here() + "a part has " + std::to_string(parts[i]));
-      if (i == size_t(part)) box.begin[d] = sum;
-      sum += parts[i];
-    }
-    if (sum != in[d]) fail(here() + "its parts add up to " + std::to_string(sum));
-    box.size[d] = parts[size_t(part)];
+// Input 3, or the first `count` axes.
+std::vector<std::int64_t> listed_axes(const State& s, const Node& node, std::size_t count) {
+  std::vector<std::int64_t> axes = numbers_of(s, node, 3, "axes");
+  if (axes.empty()) {
+    for (std::size_t d = 0; d < count; d++) axes.push_back(std::int64_t(d));
   }
-  for (const int64_t size : box.size) {
-    if (size < 1 || size > kMaxTensorElements)
-      fail(here() + "makes a dimension of " + std::to_string(size) + " of " + shape_text(in));
+  if (axes.size() != count) fail_layer(s, "axes has " + std::to_string(axes.size()) + " values");
+  return axes;
+}
+
+Box pad_box(const State& s, const Node& node, const Shape& in) {
+  const auto* mode = attribute(node, "mode");
+  if (mode != nullptr && mode->s() != "constant")
+    throw Refused{"padding by a constant", "mode " + clean_name(mode->s()), ""};
+  const std::vector<std::int64_t> pads = numbers_of(s, node, 1, "pads");
+  const auto fail_pads = [&] { fail_layer(s, "pads has " + std::to_string(pads.size()) + " values"); };
+  if (pads.size() % 2 != 0) fail_pads();
+  const std::vector<std::int64_t> axes = listed_axes(s, node, pads.size() / 2);
+  if (axes.size() > in.size()) fail_pads();
+  Box box = whole(in);
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const std::size_t d = dimension(s, axes[i], in);
+    const std::int64_t before = pads[i];
+    const std::int64_t after = pads[i + axes.size()];
+    if (before < 0 || after < 0) throw Refused{"padding of 0 or more", "less", ""};
+    if (std::max(before, after) > kMaxTensorElements) fail_layer(s, "pads too much");
+    box.begin[d] = -before;
+    box.size[d] = in[d] + before + after;
   }
   return box;
 }
 
-bool Importer::pads_with_zero(const Node& node, const Scales& scales) {
-  const bool stored = at(input(node, 0)).form == Form::Quantised;
+Box slice_box(const State& s, const Node& node, const Shape& in) {
+  const std::vector<std::int64_t> starts = numbers_of(s, node, 1, "starts");
+  const std::vector<std::int64_t> ends = numbers_of(s, node, 2, "ends");
+  if (starts.size() != ends.size() || starts.size() > in.size()) {
+    fail_layer(s,
+               "has " + std::to_string(starts.size()) + " starts, " + std::to_string(ends.size()) + " ends");
+  }
+  const std::vector<std::int64_t> axes = listed_axes(s, node, starts.size());
+  for (const std::int64_t step : numbers_of(s, node, 4, "steps")) {
+    if (step != 1) throw Refused{"slices of step 1", "step " + std::to_string(step), ""};
+  }
+  Box box = whole(in);
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const std::size_t d = dimension(s, axes[i], in);
+    const auto place = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>(at < 0 ? at + in[d] : at, 0, in[d]);
+    };
+    box.begin[d] = place(starts[i]);
+    box.size[d] = place(ends[i]) - box.begin[d];
+  }
+  return box;
+}
+
+// Sizes of the parts of a Split along a dimension.
+std::vector<std::int64_t> split_parts(const State& s, const Node& node, std::int64_t size) {
+  std::vector<std::int64_t> parts = numbers_of(s, node, 1, "split");
+  if (!parts.empty()) return parts;
+  const std::int64_t count = integer(node, "num_outputs", node.output_size());
+  if (count < 1 || count > size) fail_layer(s, "splits into " + std::to_string(count));
+  const std::int64_t each = (size + count - 1) / count;
+  for (std::int64_t at = 0; at < size; at += each) parts.push_back(std::min(each, size - at));
+  return parts;
+}
+
+Box split_box(const State& s, const Node& node, const Shape& in, std::size_t part) {
+  const std::size_t d = dimension(s, integer(node, "axis", 0), in);
+  const std::vector<std::int64_t> parts = split_parts(s, node, in[d]);
+  if (part >= parts.size())
+    fail_layer(s, "splits into " + std::to_string(parts.size()) + ", has more outputs");
+  Box box = whole(in);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    if (parts[i] < 0 || parts[i] > in[d]) fail_layer(s, "a part has " + std::to_string(parts[i]));
+    if (i == part) box.begin[d] = sum;
+    sum += parts[i];
+  }
+  if (sum != in[d]) fail_layer(s, "its parts add up to " + std::to_string(sum));
+  box.size[d] = parts[part];
+  return box;
+}
+
+Box moved_box(const State& s, const Node& node, const Shape& in, int part) {
+  const std::string& kind = node.op_type();
+  Box box = kind == "Pad"     ? pad_box(s, node, in)
+            : kind == "Slice" ? slice_box(s, node, in)
+                              : split_box(s, node, in, std::size_t(part));
+  for (const std::int64_t size : box.size) {
+    if (size < 1 || size > kMaxTensorElements)
+      fail_layer(s, "makes a dimension of " + std::to_string(size) + " of " + shape_text(in));
+  }
+  return box;
+}
+
+// Whether what a Pad adds stands for 0: on stored values that is the zero point.
+bool pads_with_zero(State& s, const Node& node, const Scales& scales) {
+  const bool stored = s.at(input(s, node, 0)).form == Form::Quantised;
   if (!has_input(node, 2)) return real(node, "value", 0.0F) == 0.0F && (!stored || scales.zero_point[0] == 0);
-  const Value& v = at(input(node, 2));
-  if (v.form == Form::Dequantised && is_constant_value(input(node, 2)))
-    return dequantised(v) == std::vector<float>{0.0F};
-  const Constant& c = constant(input(node, 2), "value");
+  const int value = input(s, node, 2);
+  const Value& v = s.at(value);
+  if (v.form == Form::Dequantised && is_constant_value(s, value))
+    return dequantised(s, v) == std::vector<float>{0.0F};
+  const Constant& c = constant(s, value, "value");
   if (c.size() != 1) return false;
   return stored ? c.type == scales.type && c.integer(0) == scales.zero_point[0]
                 : c.type == kFloat && c.real(0) == 0.0F;
 }
 
-int Importer::move(const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales) {
-  const Box box = moved_box(node, in, part);
-  Op op;
-  op.kind = node.op_type() == "Pad" ? OpKind::Pad : OpKind::Slice;
-  if (op.kind == OpKind::Pad && !pads_with_zero(node, scales))
-    throw Refused{"padding with 0", "another constant", ""};
-  // In the order of the stored tensor.
-  std::vector<int> dims(in.size() * (op.kind == OpKind::Pad ? 2 : 1));
-  for (size_t d = 0; d < in.size(); d++) {
-    const auto to = size_t(nhwc_axis(int(d), in.size()));
-    if (op.kind == OpKind::Pad) {
+// Op::dims, in the order of the stored tensor.
+std::vector<int> stored_dims(const Box& box, const Shape& in, bool pad) {
+  std::vector<int> dims(in.size() * (pad ? 2 : 1));
+  for (std::size_t d = 0; d < in.size(); d++) {
+    const auto to = std::size_t(nhwc_axis(int(d), in.size()));
+    if (pad) {
       dims[2 * to] = int(-box.begin[d]);
       dims[2 * to + 1] = int(box.size[d] - in[d] + box.begin[d]);
     } else {
       dims[to] = int(box.begin[d]);
     }
   }
-  op.dims = std::move(dims);
-  op.inputs = {plain(in_tensor)};
-  op.output = new_quantised_tensor(layer_ + (is_output_of_quantize() ? "/moved" : ""),
-                                   Shape(box.size.begin(), box.size.end()), scales);
-  const int tensor = op.output;
-  emit(std::move(op));
-  return tensor;
+  return dims;
 }
 
-}  // namespace kaiten::onnx_import
+}  // namespace
+
+Shape shape_of_move(State& s, const Node& node, const Operands& x, int part) {
+  const Box box = moved_box(s, node, s.at(x[0]).shape, part);
+  return {box.size.begin(), box.size.end()};
+}
+
+int move(State& s, const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales) {
+  const Box box = moved_box(s, node, in, part);
+  Op op;
+  op.kind = node.op_type() == "Pad" ? OpKind::Pad : OpKind::Slice;
+  if (op.kind == OpKind::Pad && !pads_with_zero(s, node, scales))
+    throw Refused{"padding with 0", "another constant", ""};
+  op.dims = stored_dims(box, in, op.kind == OpKind::Pad);
+  op.inputs = {plain(s, in_tensor)};
+  return emit_quantised(s, std::move(op), inner_name(s, "/moved"), {box.size.begin(), box.size.end()},
+                        scales);
+}
+
+}  // namespace kaiten::importing::from_onnx

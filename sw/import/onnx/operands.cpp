@@ -1,15 +1,52 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "import/onnx/operands.h"
+
 #include <cmath>
 #include <limits>
+#include <string>
 
-#include "import/onnx/importer.h"
+namespace kaiten::importing::from_onnx {
 
-namespace kaiten::onnx_import {
+namespace {
 
-const Constant& Importer::constant(int value, const char* role) {
-  const Value& v = at(value);
+constexpr std::size_t kMostNumbers = 64;
+
+// One limit of a Clip.
+float limit_of(State& s, const Node& node, int i, float otherwise) {
+  if (!has_input(node, i)) return otherwise;
+  const int value = input(s, node, i);
+  const Value& v = s.at(value);
+  if (v.form == Form::Dequantised && is_constant_value(s, value)) return dequantised(s, v).front();
+  const Constant& c = constant(s, value, "limits");
+  if (c.type != kFloat || c.size() != 1) throw Refused{"limits of one float32", type_name(c.type), ""};
+  return c.real(0);
+}
+
+// The zero points of `s.scale.size()` scales.
+void take_zero_points(const State& state, const Constant& z, Scales& s) {
+  s.type = z.type;
+  if (z.size() != s.scale.size() && z.size() != 1) {
+    fail_layer(state, "has " + std::to_string(s.scale.size()) + " scales but " + std::to_string(z.size()) +
+                          " zero points");
+  }
+  for (std::size_t i = 0; i < s.zero_point.size(); i++) {
+    const std::int64_t value = z.integer(z.size() == 1 ? 0 : i);
+    if (value < -256 || value > 65535) fail_layer(state, "zero point is " + std::to_string(value));
+    s.zero_point[i] = int(value);
+  }
+}
+
+}  // namespace
+
+int input(const State& s, const Node& node, int i) {
+  if (!has_input(node, i)) fail_layer(s, "input " + std::to_string(i) + " is absent");
+  return s.by_name.at(node.input(i));
+}
+
+const Constant& constant(const State& s, int value, const char* role) {
+  const Value& v = s.at(value);
   if (v.form != Form::Constant)
     throw Refused{"constant " + std::string(role), "'" + v.name + "' is computed", ""};
   if (v.constant.bytes.empty() && elements_of(v.constant.shape) > 0) {
@@ -19,87 +56,71 @@ const Constant& Importer::constant(int value, const char* role) {
   return v.constant;
 }
 
-std::vector<int64_t> Importer::numbers(int value, const char* role) {
-  const Constant& c = constant(value, role);
-  if (c.type != kInt64 && c.type != kInt32) fail(here() + role + " must be integers");
-  if (c.size() > 64) fail(here() + role + " has " + std::to_string(c.size()) + " values");
-  std::vector<int64_t> values;
-  for (size_t i = 0; i < c.size(); i++) values.push_back(c.integer(i));
+std::vector<std::int64_t> numbers(const State& s, int value, const char* role) {
+  const Constant& c = constant(s, value, role);
+  if (c.type != kInt64 && c.type != kInt32) fail_layer(s, std::string(role) + " must be integers");
+  if (c.size() > kMostNumbers)
+    fail_layer(s, std::string(role) + " has " + std::to_string(c.size()) + " values");
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < c.size(); i++) values.push_back(c.integer(i));
   return values;
 }
 
-Scales Importer::scales_of(const Node& node, int scale, int zero_point, int type) {
-  Scales s;
-  const Constant& c = constant(input(node, scale), "scale");
-  if (c.type != kFloat) throw Refused{"scales of float32", type_name(c.type), ""};
-  if (c.shape.size() > 1) throw Refused{"scales per tensor or per channel", "blocked scales", ""};
-  if (c.size() == 0) fail(here() + "has an empty scale");
-  for (size_t i = 0; i < c.size(); i++) {
-    const float value = c.real(i);
-    if (!(value > 0.0F) || !std::isfinite(value))
-      fail(here() + "scale is " + number(value) + ", scales must be positive and finite");
-    s.scale.push_back(value);
-  }
-  s.zero_point.assign(s.scale.size(), 0);
-  s.type = type;
-  if (has_input(node, zero_point)) {
-    const Constant& z = constant(input(node, zero_point), "zero point");
-    s.type = z.type;
-    if (z.size() != s.scale.size() && z.size() != 1)
-      fail(here() + "has " + std::to_string(s.scale.size()) + " scales but " + std::to_string(z.size()) +
-           " zero points");
-    for (size_t i = 0; i < s.zero_point.size(); i++) {
-      const int64_t value = z.integer(z.size() == 1 ? 0 : i);
-      if (value < -256 || value > 65535) fail(here() + "zero point is " + std::to_string(value));
-      s.zero_point[i] = int(value);
-    }
-  }
-  // More scales than one for a tensor are sometimes all the same.
-  return s;
+std::vector<std::int64_t> numbers_of(const State& s, const Node& node, int input_index, const char* name) {
+  return has_input(node, input_index) ? numbers(s, input(s, node, input_index), name) : integers(node, name);
 }
 
-std::pair<float, float> Importer::clip_limits(const Node& node) {
-  float lo = -std::numeric_limits<float>::infinity();
-  float hi = std::numeric_limits<float>::infinity();
-  if (node.op_type() == "Relu") return {0.0F, hi};
-  lo = real(node, "min", lo);
-  hi = real(node, "max", hi);
-  const auto limit = [&](int i, float otherwise) {
-    if (!has_input(node, i)) return otherwise;
-    const Value& v = at(input(node, i));
-    if (v.form == Form::Dequantised && at(v.source).form == Form::Constant) return dequantised(v).front();
-    const Constant& c = constant(input(node, i), "limits");
-    if (c.type != kFloat || c.size() != 1) throw Refused{"limits of one float32", type_name(c.type), ""};
-    return c.real(0);
-  };
-  lo = limit(1, lo);
-  hi = limit(2, hi);
-  if (std::isnan(lo) || std::isnan(hi)) fail(here() + "limits are not numbers");
+Scales scales_of(const State& s, const Node& node, int scale, int zero_point, int type) {
+  Scales scales;
+  const Constant& c = constant(s, input(s, node, scale), "scale");
+  if (c.type != kFloat) throw Refused{"scales of float32", type_name(c.type), ""};
+  if (c.shape.size() > 1) throw Refused{"scales per tensor or per channel", "blocked scales", ""};
+  if (c.size() == 0) fail_layer(s, "has an empty scale");
+  for (std::size_t i = 0; i < c.size(); i++) {
+    const float value = c.real(i);
+    if (!(value > 0.0F) || !std::isfinite(value))
+      fail_layer(s, "scale is " + number(double(value)) + ", scales must be positive and finite");
+    scales.scale.push_back(value);
+  }
+  scales.zero_point.assign(scales.scale.size(), 0);
+  scales.type = type;
+  if (has_input(node, zero_point))
+    take_zero_points(s, constant(s, input(s, node, zero_point), "zero point"), scales);
+  return scales;
+}
+
+std::pair<float, float> clip_limits(State& s, const Node& node) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (node.op_type() == "Relu") return {0.0F, kInfinity};
+  const float lo = limit_of(s, node, 1, real(node, "min", -kInfinity));
+  const float hi = limit_of(s, node, 2, real(node, "max", kInfinity));
+  if (std::isnan(lo) || std::isnan(hi)) fail_layer(s, "limits are not numbers");
   return {lo, hi};
 }
 
-bool Importer::is_dequantised_activation(int value) {
-  return value >= 0 && at(value).form == Form::Dequantised && at(at(value).source).form == Form::Quantised;
+bool is_dequantised_activation(const State& s, int value) {
+  return value >= 0 && s.at(value).form == Form::Dequantised &&
+         s.at(s.at(value).source).form == Form::Quantised;
 }
 
-bool Importer::is_constant_value(int value) {
-  return value >= 0 && (at(value).form == Form::Constant ||
-                        (at(value).form == Form::Dequantised && at(at(value).source).form == Form::Constant));
+bool is_constant_value(const State& s, int value) {
+  if (value < 0) return false;
+  const Value& v = s.at(value);
+  return v.form == Form::Constant || (v.form == Form::Dequantised && s.at(v.source).form == Form::Constant);
 }
 
-int Importer::activation_of(int value) { return read_as(at(value).source, at(value).scales); }
-
-std::vector<float> Importer::dequantised(const Value& v) {
-  const Constant& c = at(v.source).constant;
-  charge(int64_t(c.size()) * 4);
-  size_t inner = 1;
-  for (size_t d = size_t(v.scales.axis) + 1; d < c.shape.size(); d++) inner *= size_t(c.shape[d]);
+std::vector<float> dequantised(State& s, const Value& v) {
+  const Constant& c = s.at(v.source).constant;
+  charge_constant(s, std::int64_t(c.size()) * 4);
+  std::size_t inner = 1;
+  for (std::size_t d = std::size_t(v.scales.axis) + 1; d < c.shape.size(); d++)
+    inner *= std::size_t(c.shape[d]);
   std::vector<float> values(c.size());
-  for (size_t i = 0; i < values.size(); i++) {
-    const size_t k = v.scales.scale.size() == 1 ? 0 : i / inner % v.scales.scale.size();
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const std::size_t k = v.scales.scale.size() == 1 ? 0 : i / inner % v.scales.scale.size();
     values[i] = float(c.integer(i) - v.scales.zero_point[k]) * v.scales.scale[k];
   }
   return values;
 }
 
-}  // namespace kaiten::onnx_import
+}  // namespace kaiten::importing::from_onnx

@@ -1,37 +1,42 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
+#include "import/onnx/resize.h"
+
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "import/onnx/importer.h"
+#include "import/onnx/layers.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/tensors.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
 namespace {
 
-std::string text(const onnx::NodeProto& node, const char* name, const char* otherwise) {
-  const auto* a = attribute(node, name);
-  return a == nullptr || a->s().empty() ? otherwise : a->s();
-}
-
-}  // namespace
-
 // Scales stand in input 1 of opset 10, in input 2 since; sizes in input 3. Empty tensors count as absent.
-Shape Importer::resized_shape(const Node& node, const Shape& in) {
-  if (in.size() != 4) throw Refused{"two-dimensional resizing", "an input of shape " + shape_text(in), ""};
-  if (text(node, "mode", "nearest") != "nearest" || attribute(node, "axes") != nullptr)
-    throw Refused{"nearest neighbours, all dimensions given",
-                  "mode " + clean_name(text(node, "mode", "nearest")), ""};
+std::vector<double> stated_factors(const State& s, const Node& node, const Shape& in) {
   std::vector<double> factors;
   if (has_input(node, 3)) {
-    const std::vector<int64_t> sizes = numbers(input(node, 3), "sizes");
-    for (size_t d = 0; d < sizes.size() && d < 4; d++) factors.push_back(double(sizes[d]) / in[d]);
+    const std::vector<std::int64_t> sizes = numbers(s, input(s, node, 3), "sizes");
+    for (std::size_t d = 0; d < sizes.size() && d < 4; d++) factors.push_back(double(sizes[d]) / in[d]);
   } else {
-    const Constant& scales = constant(input(node, node.input_size() > 2 ? 2 : 1), "scales");
-    for (size_t d = 0; d < scales.size(); d++) factors.push_back(double(scales.real(d)));
+    const Constant& scales = constant(s, input(s, node, node.input_size() > 2 ? 2 : 1), "scales");
+    for (std::size_t d = 0; d < scales.size(); d++) factors.push_back(double(scales.real(d)));
   }
-  if (factors.size() != 4) fail(here() + "scales or sizes for 4 dimensions expected");
+  if (factors.size() != 4) fail_layer(s, "scales or sizes for 4 dimensions expected");
+  return factors;
+}
+
+Shape resized_shape(const State& s, const Node& node, const Shape& in) {
+  if (in.size() != 4) throw Refused{"two-dimensional resizing", "an input of shape " + shape_text(in), ""};
+  if (text(node, "mode", "nearest") != "nearest" || attribute(node, "axes") != nullptr) {
+    throw Refused{"nearest neighbours, all dimensions given",
+                  "mode " + clean_name(text(node, "mode", "nearest")), ""};
+  }
+  const std::vector<double> factors = stated_factors(s, node, in);
   // Whole factors repeat pixels in every mode but align_corners; others depend on it.
   const std::string mode = text(node, "coordinate_transformation_mode", "half_pixel");
   const std::string nearest = text(node, "nearest_mode", "round_prefer_floor");
@@ -39,7 +44,7 @@ Shape Importer::resized_shape(const Node& node, const Shape& in) {
                        ((mode == "half_pixel" || mode == "pytorch_half_pixel") &&
                         (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil"));
   Shape out = in;
-  for (size_t d = 0; d < 4; d++) {
+  for (std::size_t d = 0; d < 4; d++) {
     const double factor = factors[d];
     const bool whole = factor >= 1 && factor <= kMaxWindow && factor == std::floor(factor);
     if (!whole || !repeats || (d < 2 && factor != 1)) {
@@ -51,15 +56,18 @@ Shape Importer::resized_shape(const Node& node, const Shape& in) {
   return out;
 }
 
-int Importer::resize(const Node& node, const Shape& in, int in_tensor, const Scales& scales) {
-  const Shape shape = resized_shape(node, in);
-  Op op;
-  op.kind = OpKind::Resize;
-  op.inputs = {plain(in_tensor)};
-  op.output = new_quantised_tensor(layer_ + (is_output_of_quantize() ? "/resized" : ""), shape, scales);
-  const int tensor = op.output;
-  emit(std::move(op));
-  return tensor;
+}  // namespace
+
+Shape shape_of_resize(State& s, const Node& node, const Operands& x, int) {
+  return resized_shape(s, node, s.at(x[0]).shape);
 }
 
-}  // namespace kaiten::onnx_import
+int resize(State& s, const Node& node, const Shape& in, int in_tensor, const Scales& scales) {
+  const Shape shape = resized_shape(s, node, in);
+  Op op;
+  op.kind = OpKind::Resize;
+  op.inputs = {plain(s, in_tensor)};
+  return emit_quantised(s, std::move(op), inner_name(s, "/resized"), shape, scales);
+}
+
+}  // namespace kaiten::importing::from_onnx

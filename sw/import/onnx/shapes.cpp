@@ -1,242 +1,246 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "import/onnx/shapes.h"
+
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string>
 
-#include "import/onnx/importer.h"
+#include "import/onnx/operands.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
-int Importer::axis_of(const Node& node, int otherwise, int rank) const {
-  const int64_t axis = integer(node, "axis", otherwise);
-  const int64_t positive = axis < 0 ? axis + rank : axis;
-  if (positive < 0 || positive >= rank) fail(here() + "axis " + std::to_string(axis) + " out of range");
-  return int(positive);
+namespace {
+
+const Shape& first_shape(const State& s, const Operands& x) { return s.at(x[0]).shape; }
+
+// `axes`, an attribute of older operator sets and an input of newer ones, ascending.
+std::vector<int> axes_of(State& s, const Node& node, int rank) {
+  std::set<int> axes;
+  for (const std::int64_t axis : numbers_of(s, node, 1, "axes")) {
+    if (!axes.insert(checked_axis(s, axis, rank)).second)
+      fail_layer(s, "axis " + std::to_string(axis) + " twice");
+  }
+  return {axes.begin(), axes.end()};
 }
 
-int Importer::concat_axis(const Node& node, const Shape& shape) const {
-  return axis_of(node, 1, int(shape.size()));
+bool contains(const std::vector<int>& axes, int d) {
+  return std::find(axes.begin(), axes.end(), d) != axes.end();
 }
 
-Shape Importer::broadcast(const Shape& a, const Shape& b) const {
+// The shape of the second of at least two operands.
+const Shape& second_shape(const State& s, const Operands& x) {
+  if (x.size() < 2 || x[1] < 0) fail_layer(s, "two operands expected");
+  return s.at(x[1]).shape;
+}
+
+[[noreturn]] void fail_fit(const State& s, const Shape& a, const Shape& b) {
+  fail_layer(s, "shapes " + shape_text(a) + " and " + shape_text(b) + " do not fit");
+}
+
+}  // namespace
+
+int axis_of(const State& s, const Node& node, int otherwise, int rank) {
+  return checked_axis(s, integer(node, "axis", otherwise), rank);
+}
+
+int concat_axis(const State& s, const Node& node, const Shape& shape) {
+  return axis_of(s, node, 1, int(shape.size()));
+}
+
+Shape concat_shape(const State& s, const Node& node, const Operands& operands) {
+  const Shape& in = first_shape(s, operands);
+  Shape out = in;
+  const auto axis = std::size_t(concat_axis(s, node, in));
+  for (std::size_t i = 1; i < operands.size(); i++) {
+    if (operands[i] < 0) fail_layer(s, "an operand is absent");
+    Shape other = s.at(operands[i]).shape;
+    if (other.size() != in.size()) fail_layer(s, "operands of different rank");
+    const std::int64_t sum = std::int64_t(out[axis]) + other[axis];
+    if (sum > kMaxTensorElements) fail_layer(s, "too large");
+    out[axis] = int(sum);
+    other[axis] = int(sum);
+    if (other != out) fail_layer(s, "operands of shapes that do not fit");
+  }
+  return out;
+}
+
+Shape broadcast(const State& s, const Shape& a, const Shape& b) {
   Shape shape(std::max(a.size(), b.size()), 1);
-  for (size_t d = 0; d < shape.size(); d++) {
+  for (std::size_t d = 0; d < shape.size(); d++) {
     const int x = d < a.size() ? a[a.size() - 1 - d] : 1;
     const int y = d < b.size() ? b[b.size() - 1 - d] : 1;
     if (x != y && x != 1 && y != 1)
-      fail(here() + "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not fit");
+      fail_layer(s, "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not fit");
     shape[shape.size() - 1 - d] = std::max(x, y);
   }
   return shape;
 }
 
-std::vector<int> Importer::axes_of(const Node& node, int input_index, int rank) {
-  std::vector<int64_t> values = integers(node, "axes");
-  if (has_input(node, input_index)) values = numbers(input(node, input_index), "axes");
-  std::set<int> axes;
-  for (const int64_t axis : values) {
-    const int64_t positive = axis < 0 ? axis + rank : axis;
-    if (positive < 0 || positive >= rank) fail(here() + "axis " + std::to_string(axis) + " out of range");
-    if (!axes.insert(int(positive)).second) fail(here() + "axis " + std::to_string(axis) + " twice");
-  }
-  return {axes.begin(), axes.end()};
-}
-
-Shape Importer::concat_shape(const Node& node, const std::vector<int>& operands) {
-  const Shape in = at(operands[0]).shape;
-  Shape out = in;
-  const int axis = concat_axis(node, in);
-  for (size_t i = 1; i < operands.size(); i++) {
-    if (operands[i] < 0) fail(here() + "an operand is absent");
-    Shape other = at(operands[i]).shape;
-    if (other.size() != in.size()) fail(here() + "operands of different rank");
-    const int64_t sum = int64_t(out[size_t(axis)]) + other[size_t(axis)];
-    if (sum > kMaxTensorElements) fail(here() + "too large");
-    out[size_t(axis)] = int(sum);
-    other[size_t(axis)] = int(sum);
-    if (other != out) fail(here() + "operands of shapes that do not fit");
-  }
-  return out;
-}
-
-Shape Importer::infer(const Node& node, const std::vector<int>& operands, int part) {
-  const std::string& kind = node.op_type();
-  Shape in = at(operands[0]).shape;
-  const int rank = int(in.size());
-  static const std::set<std::string> kSame = {"Relu", "Clip",        "Softmax",   "LeakyRelu", "Sigmoid",
-                                              "Tanh", "HardSigmoid", "HardSwish", "Identity",  "Dropout"};
-  if (kind == "Dropout" && has_input(node, 2)) {
-    const Constant& training = constant(input(node, 2), "training mode");
-    if (training.size() != 1 || training.integer(0) != 0)
-      throw Refused{"dropout that does nothing", "training mode", "export the model for inference"};
-  }
-  if (kSame.contains(kind)) return in;
-  if (kind == "Add" || kind == "Sub" || kind == "Mul" || kind == "Div") {
-    if (operands.size() != 2 || operands[1] < 0) fail(here() + "two operands expected");
-    return broadcast(in, at(operands[1]).shape);
-  }
-  if (kind == "Sum") {
-    Shape shape = in;
-    for (size_t i = 1; i < operands.size(); i++) shape = broadcast(shape, at(operands[i]).shape);
-    return shape;
-  }
-  if (kind == "Conv") {
-    if (operands.size() < 2 || operands[1] < 0) fail(here() + "has no weights");
-    return conv_shape(node, in, at(operands[1]).shape);
-  }
-  if (kind == "MaxPool" || kind == "AveragePool") {
-    Op ignored;
-    return take_pool_window(node, in, ignored);
-  }
-  if (kind == "Resize") return resized_shape(node, in);
-  if (is_move(kind)) {
-    const Box box = moved_box(node, in, part);
-    return {box.size.begin(), box.size.end()};
-  }
-  if (kind == "GlobalAveragePool" || kind == "GlobalMaxPool") {
-    if (rank < 3) fail(here() + "input of shape " + shape_text(in));
-    Shape out = in;
-    std::fill(out.begin() + 2, out.end(), 1);
-    return out;
-  }
-  if (kind == "ReduceMean") {
-    const std::vector<int> axes = mean_axes(node, rank);
-    Shape out;
-    for (int d = 0; d < rank; d++) {
-      const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
-      if (!reduced) out.push_back(in[size_t(d)]);
-      if (reduced && integer(node, "keepdims", 1) != 0) out.push_back(1);
-    }
-    return out;
-  }
-  if (kind == "ArgMax") {
-    const int axis = axis_of(node, 0, rank);
-    Shape out = in;
-    if (integer(node, "keepdims", 1) != 0) {
-      out[size_t(axis)] = 1;
-    } else {
-      out.erase(out.begin() + axis);
-    }
-    return out;
-  }
-  if (kind == "Gemm") {
-    if (operands.size() < 2 || operands[1] < 0) fail(here() + "two operands expected");
-    const Shape& b = at(operands[1]).shape;
-    if (rank != 2 || b.size() != 2) fail(here() + "operands of rank 2 expected");
-    const bool ta = integer(node, "transA", 0) != 0;
-    const bool tb = integer(node, "transB", 0) != 0;
-    if (in[ta ? 0 : 1] != b[tb ? 1 : 0])
-      fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
-    Shape out = {in[ta ? 1 : 0], b[tb ? 0 : 1]};
-    if (operands.size() > 2 && operands[2] >= 0 && broadcast(out, at(operands[2]).shape) != out)
-      fail(here() + "third operand does not fit");
-    return out;
-  }
-  if (kind == "MatMul") {
-    if (operands.size() != 2 || operands[1] < 0) fail(here() + "two operands expected");
-    const Shape& b = at(operands[1]).shape;
-    if (b.size() != 2 || rank < 1)
-      throw Refused{"products with a matrix of rank 2", shape_text(in) + " and " + shape_text(b), ""};
-    if (in.back() != b[0])
-      fail(here() + "shapes " + shape_text(in) + " and " + shape_text(b) + " do not fit");
-    Shape out = in;
-    out.back() = b[1];
-    return out;
-  }
-  if (kind == "Flatten") {
-    int64_t axis = integer(node, "axis", 1);
-    if (axis < 0) axis += rank;
-    if (axis < 0 || axis > rank) fail(here() + "axis out of range");
-    const Shape head(in.begin(), in.begin() + axis);
-    const Shape tail(in.begin() + axis, in.end());
-    return {int(elements_of(head)), int(elements_of(tail))};
-  }
-  if (kind == "Reshape") return reshape_shape(node, in);
-  if (kind == "Squeeze") {
-    std::vector<int> axes = axes_of(node, 1, rank);
-    Shape out;
-    for (int d = 0; d < rank; d++) {
-      const bool listed =
-          axes.empty() ? in[size_t(d)] == 1 : std::find(axes.begin(), axes.end(), d) != axes.end();
-      if (listed && in[size_t(d)] != 1)
-        fail(here() + "squeezes a dimension of " + std::to_string(in[size_t(d)]));
-      if (!listed) out.push_back(in[size_t(d)]);
-    }
-    return out;
-  }
-  if (kind == "Unsqueeze") {
-    std::vector<int64_t> listed = integers(node, "axes");
-    if (has_input(node, 1)) listed = numbers(input(node, 1), "axes");
-    const std::vector<int> axes = axes_of(node, 1, rank + int(listed.size()));
-    Shape out = in;
-    for (const int axis : axes) out.insert(out.begin() + axis, 1);
-    return out;
-  }
-  if (kind == "Transpose") {
-    Shape out;
-    for (const int d : permutation(node, rank)) out.push_back(in[size_t(d)]);
-    return out;
-  }
-  if (kind == "Concat") return concat_shape(node, operands);
-  throw Refused{
-      "the operators Add, ArgMax, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, "
-      "HardSigmoid, "
-      "HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, Resize, "
-      "Sigmoid, "
-      "Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of them, "
-      "QuantizeLinear and "
-      "DequantizeLinear",
-      clean_name(kind),
-      kind == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};
-}
-
-std::vector<int> Importer::mean_axes(const Node& node, int rank) {
-  std::vector<int> axes = axes_of(node, 1, rank);
+std::vector<int> mean_axes(State& s, const Node& node, int rank) {
+  std::vector<int> axes = axes_of(s, node, rank);
   if (axes.empty() && integer(node, "noop_with_empty_axes", 0) == 0) {
-    for (int d = 0; d < rank; d++) axes.push_back(d);
+    axes.resize(std::size_t(rank));
+    std::iota(axes.begin(), axes.end(), 0);
   }
   return axes;
 }
 
-std::vector<int> Importer::permutation(const Node& node, int rank) const {
-  const std::vector<int64_t> stated = integers(node, "perm");
+std::vector<int> permutation(const State& s, const Node& node, int rank) {
+  const std::vector<std::int64_t> stated = integers(node, "perm");
   std::vector<int> order(std::size_t(rank), 0);
   std::iota(order.rbegin(), order.rend(), 0);
   if (stated.empty()) return order;
-  const std::set<int64_t> distinct(stated.begin(), stated.end());
-  if (int(stated.size()) != rank || int(distinct.size()) != rank || *distinct.begin() != 0 ||
-      *distinct.rbegin() != rank - 1)
-    fail(here() + "perm is not a permutation");
+  if (!is_permutation(stated, rank)) fail_layer(s, "perm is not a permutation");
   return {stated.begin(), stated.end()};
 }
 
-Shape Importer::reshape_shape(const Node& node, const Shape& in) {
-  std::vector<int64_t> wanted = integers(node, "shape");
-  if (has_input(node, 1)) wanted = numbers(input(node, 1), "shape");
+Shape same_shape(State& s, const Node&, const Operands& x, int) { return first_shape(s, x); }
+
+Shape shape_of_arg_max(State& s, const Node& node, const Operands& x, int) {
+  Shape out = first_shape(s, x);
+  const int axis = axis_of(s, node, 0, int(out.size()));
+  if (integer(node, "keepdims", 1) != 0) {
+    out[std::size_t(axis)] = 1;
+  } else {
+    out.erase(out.begin() + axis);
+  }
+  return out;
+}
+
+Shape shape_of_binary(State& s, const Node&, const Operands& x, int) {
+  if (x.size() != 2) fail_layer(s, "two operands expected");
+  return broadcast(s, first_shape(s, x), second_shape(s, x));
+}
+
+Shape shape_of_concat(State& s, const Node& node, const Operands& x, int) { return concat_shape(s, node, x); }
+
+Shape shape_of_dropout(State& s, const Node& node, const Operands& x, int) {
+  if (has_input(node, 2)) {
+    const Constant& training = constant(s, input(s, node, 2), "training mode");
+    if (training.size() != 1 || training.integer(0) != 0)
+      throw Refused{"dropout that does nothing", "training mode", "export the model for inference"};
+  }
+  return first_shape(s, x);
+}
+
+Shape shape_of_flatten(State& s, const Node& node, const Operands& x, int) {
+  const Shape& in = first_shape(s, x);
+  const auto rank = std::int64_t(in.size());
+  std::int64_t axis = integer(node, "axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis > rank) fail_layer(s, "axis out of range");
+  const Shape head(in.begin(), in.begin() + axis);
+  const Shape tail(in.begin() + axis, in.end());
+  return {int(elements_of(head)), int(elements_of(tail))};
+}
+
+Shape shape_of_gemm(State& s, const Node& node, const Operands& x, int) {
+  const Shape& a = first_shape(s, x);
+  const Shape& b = second_shape(s, x);
+  if (a.size() != 2 || b.size() != 2) fail_layer(s, "operands of rank 2 expected");
+  const bool ta = integer(node, "transA", 0) != 0;
+  const bool tb = integer(node, "transB", 0) != 0;
+  if (a[ta ? 0 : 1] != b[tb ? 1 : 0]) fail_fit(s, a, b);
+  Shape out = {a[ta ? 1 : 0], b[tb ? 0 : 1]};
+  if (x.size() > 2 && x[2] >= 0 && broadcast(s, out, s.at(x[2]).shape) != out)
+    fail_layer(s, "third operand does not fit");
+  return out;
+}
+
+Shape shape_of_global_pool(State& s, const Node&, const Operands& x, int) {
+  Shape out = first_shape(s, x);
+  if (out.size() < 3) fail_layer(s, "input of shape " + shape_text(out));
+  std::fill(out.begin() + 2, out.end(), 1);
+  return out;
+}
+
+Shape shape_of_matmul(State& s, const Node&, const Operands& x, int) {
+  if (x.size() != 2) fail_layer(s, "two operands expected");
+  const Shape& b = second_shape(s, x);
+  Shape out = first_shape(s, x);
+  if (b.size() != 2 || out.empty())
+    throw Refused{"products with a matrix of rank 2", shape_text(out) + " and " + shape_text(b), ""};
+  if (out.back() != b[0]) fail_fit(s, out, b);
+  out.back() = b[1];
+  return out;
+}
+
+Shape shape_of_mean(State& s, const Node& node, const Operands& x, int) {
+  const Shape& in = first_shape(s, x);
+  const int rank = int(in.size());
+  const std::vector<int> axes = mean_axes(s, node, rank);
   Shape out;
-  int64_t product = 1;
+  for (int d = 0; d < rank; d++) {
+    const bool reduced = contains(axes, d);
+    if (!reduced) out.push_back(in[std::size_t(d)]);
+    if (reduced && integer(node, "keepdims", 1) != 0) out.push_back(1);
+  }
+  return out;
+}
+
+Shape shape_of_reshape(State& s, const Node& node, const Operands& x, int) {
+  const Shape& in = first_shape(s, x);
+  const std::vector<std::int64_t> wanted = numbers_of(s, node, 1, "shape");
+  Shape out;
+  std::int64_t product = 1;
   int open = -1;
-  for (size_t d = 0; d < wanted.size(); d++) {
-    int64_t dim = wanted[d];
+  for (std::size_t d = 0; d < wanted.size(); d++) {
+    std::int64_t dim = wanted[d];
     if (dim == 0 && integer(node, "allowzero", 0) == 0) {
-      if (d >= in.size()) fail(here() + "shape keeps a dimension that is not there");
+      if (d >= in.size()) fail_layer(s, "shape keeps a dimension that is not there");
       dim = in[d];
     }
     if (dim == -1 && open < 0) {
       open = int(d);
       dim = 1;
     }
-    if (dim < 1 || dim > kMaxTensorElements) fail(here() + "shape has a dimension of " + std::to_string(dim));
+    if (dim < 1 || dim > kMaxTensorElements) fail_layer(s, "shape has a dimension of " + std::to_string(dim));
     product *= dim;
-    if (product > kMaxTensorElements) fail(here() + "shape is too large");
+    if (product > kMaxTensorElements) fail_layer(s, "shape is too large");
     out.push_back(int(dim));
   }
-  const int64_t elements = elements_of(in);
-  if (open >= 0 && elements % product == 0) out[size_t(open)] = int(elements / product);
+  const std::int64_t elements = elements_of(in);
+  if (open >= 0 && elements % product == 0) out[std::size_t(open)] = int(elements / product);
   if (elements_of(out) != elements)
-    fail(here() + "cannot turn shape " + shape_text(in) + " into " + shape_text(out));
+    fail_layer(s, "cannot turn shape " + shape_text(in) + " into " + shape_text(out));
   return out;
 }
 
-}  // namespace kaiten::onnx_import
+Shape shape_of_squeeze(State& s, const Node& node, const Operands& x, int) {
+  const Shape& in = first_shape(s, x);
+  const int rank = int(in.size());
+  const std::vector<int> axes = axes_of(s, node, rank);
+  Shape out;
+  for (int d = 0; d < rank; d++) {
+    const int dim = in[std::size_t(d)];
+    const bool listed = axes.empty() ? dim == 1 : contains(axes, d);
+    if (listed && dim != 1) fail_layer(s, "squeezes a dimension of " + std::to_string(dim));
+    if (!listed) out.push_back(dim);
+  }
+  return out;
+}
+
+Shape shape_of_sum(State& s, const Node&, const Operands& x, int) {
+  Shape shape = first_shape(s, x);
+  for (std::size_t i = 1; i < x.size(); i++) shape = broadcast(s, shape, s.at(x[i]).shape);
+  return shape;
+}
+
+Shape shape_of_transpose(State& s, const Node& node, const Operands& x, int) {
+  const Shape& in = first_shape(s, x);
+  Shape out;
+  for (const int d : permutation(s, node, int(in.size()))) out.push_back(in[std::size_t(d)]);
+  return out;
+}
+
+Shape shape_of_unsqueeze(State& s, const Node& node, const Operands& x, int) {
+  Shape out = first_shape(s, x);
+  const std::size_t rank = out.size() + numbers_of(s, node, 1, "axes").size();
+  for (const int axis : axes_of(s, node, int(rank))) out.insert(out.begin() + axis, 1);
+  return out;
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -1,31 +1,56 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "import/onnx/shuffle.h"
+
 #include <cmath>
+#include <string>
+#include <utility>
 
-#include "import/channel_shuffle.h"
-#include "import/onnx/importer.h"
+#include "import/common/channel_shuffle.h"
+#include "import/onnx/layers.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/shapes.h"
+#include "import/onnx/tensors.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
-std::optional<Regrouping> Importer::regroup(const Node& node, int operand, const Shape& shape) {
+namespace {
+
+// What a value is, as a step of a channel shuffle.
+std::optional<Regrouping> regrouping_of(State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form == Form::Regrouped) return v.regrouping;
+  if (v.form == Form::Dequantised && s.at(v.source).form == Form::Regrouped) {
+    if (!(v.scales == s.at(v.source).scales)) throw Refused{kShuffleLimit, "another scale in between", ""};
+    return s.at(v.source).regrouping;
+  }
+  if (v.form == Form::Expression) return regroup(s, *v.node, v.operands[0], v.shape);
+  return std::nullopt;
+}
+
+// The first step: a map reshaped in a way that is more than a reshape of its bytes.
+std::optional<Regrouping> first_step(State& s, int operand, const Shape& shape) {
+  const Value& v = s.at(operand);
+  const bool quantised = v.form == Form::Quantised;
+  const bool map = v.shape.size() == 4 && (quantised || is_dequantised_activation(s, operand));
+  const bool plain_reshape =
+      shape.size() <= kMaxRank && (keeps_order(v.shape, shape) || flattens(v.shape, shape));
+  if (!map || plain_reshape) return std::nullopt;
+  const int tensor = plain(s, quantised ? v.tensor : activation_of(s, operand));
+  return Regrouping{tensor, quantised ? scales_of_tensor(s, operand) : v.scales, v.shape, shape, {}, false};
+}
+
+}  // namespace
+
+std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const Shape& shape) {
   const bool transpose = node.op_type() == "Transpose";
   if (operand < 0 || (!transpose && !is_reshape(node.op_type()))) return std::nullopt;
-  std::optional<Regrouping> g = regrouping_of(operand);
-  if (!g) {
-    const Value& v = at(operand);
-    const bool map = v.shape.size() == 4 && (v.form == Form::Quantised || is_dequantised_activation(operand));
-    const bool plain_reshape =
-        shape.size() <= kMaxRank && (keeps_order(v.shape, shape) || flattens(v.shape, shape));
-    if (transpose || !map || plain_reshape) return std::nullopt;
-    const bool quantised = v.form == Form::Quantised;
-    const int tensor = plain(quantised ? v.tensor : activation_of(operand));
-    return Regrouping{tensor, quantised ? scales_of_tensor(operand) : v.scales, at(operand).shape, shape, {},
-                      false};
-  }
+  std::optional<Regrouping> g = regrouping_of(s, operand);
+  if (!g) return transpose ? std::nullopt : first_step(s, operand, shape);
   if (g->finished || (transpose && !g->order.empty())) throw Refused{kShuffleLimit, "a longer chain", ""};
   if (transpose) {
-    g->order = permutation(node, int(g->dims.size()));
+    g->order = permutation(s, node, int(g->dims.size()));
   } else if (g->order.empty()) {
     g->dims = shape;
   } else {
@@ -34,29 +59,18 @@ std::optional<Regrouping> Importer::regroup(const Node& node, int operand, const
   return g;
 }
 
-std::optional<Regrouping> Importer::regrouping_of(int value) {
-  const Value& v = at(value);
-  if (v.form == Form::Regrouped) return v.regrouping;
-  if (v.form == Form::Dequantised && at(v.source).form == Form::Regrouped) {
-    if (!(v.scales == at(v.source).scales)) throw Refused{kShuffleLimit, "another scale in between", ""};
-    return at(v.source).regrouping;
-  }
-  if (v.form == Form::Expression) return regroup(*v.node, v.operands[0], v.shape);
-  return std::nullopt;
+void require_not_regrouped(const State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form != Form::Regrouped) return;
+  throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator",
+                ""};
 }
 
-void Importer::require_not_regrouped(int value) {
-  const Value& v = at(value);
-  if (v.form == Form::Regrouped)
-    throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator",
-                  ""};
-}
-
-Value Importer::regrouped(const Regrouping& regrouping, const Shape& shape, Op& op, const Scales& out) {
+Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, const Op& op, const Scales& out) {
   const auto& [tensor, scales, map, dims, order, finished] = regrouping;
+  const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
   if (!finished) {
-    if (!(out == scales) || !std::isinf(op.lo) || !std::isinf(op.hi))
-      throw Refused{kShuffleLimit, "another scale or limits in between", ""};
+    if (!same) throw Refused{kShuffleLimit, "another scale or limits in between", ""};
     Value value;
     value.form = Form::Regrouped;
     value.shape = shape;
@@ -70,15 +84,13 @@ Value Importer::regrouped(const Regrouping& regrouping, const Shape& shape, Op& 
     throw Refused{kShuffleLimit,
                   shape_text(map) + " to " + shape_text(dims) + ", transposed, to " + shape_text(shape), ""};
   }
-  const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
   Op shuffle;
   shuffle.kind = OpKind::Shuffle;
   shuffle.dims = *from;
   shuffle.inputs = {tensor};
-  shuffle.output = new_quantised_tensor(layer_ + (same ? "" : "/shuffled"), shape, scales);
-  const int shuffled = shuffle.output;
-  emit(std::move(shuffle));
-  return quantised_value(same ? shuffled : requantise(shuffled, shape, op, out), shape, out.type);
+  const std::string name = s.layer.name + (same ? "" : "/shuffled");
+  const int shuffled = emit_quantised(s, std::move(shuffle), name, shape, scales);
+  return quantised_value(same ? shuffled : requantise(s, shuffled, shape, op, out), shape, out.type);
 }
 
-}  // namespace kaiten::onnx_import
+}  // namespace kaiten::importing::from_onnx

@@ -4,29 +4,14 @@
 #include "import/onnx/values.h"
 
 #include <map>
-#include <sstream>
 
-#include "base/error.h"
+#include "import/common/text.h"
 #include "import/import.h"
 
-namespace kaiten::onnx_import {
+namespace kaiten::importing::from_onnx {
 
 const char* const kStaticQuantisation =
     "quantise it first: onnxruntime.quantization.quantize_static with calibration data (QDQ or QOperator)";
-
-void fail(const std::string& what) { throw InputError("bad model file: " + what); }
-
-std::string clean_name(const std::string& text) {
-  std::string name;
-  for (const char c : text.substr(0, kMaxNameBytes)) name += c >= ' ' && c <= '~' && c != '\'' ? c : '?';
-  return name;
-}
-
-std::string number(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 std::string type_name(int type) {
   static const std::map<int, std::string> kNames = {
@@ -37,15 +22,15 @@ std::string type_name(int type) {
   return found == kNames.end() ? "type " + std::to_string(type) : found->second;
 }
 
-int64_t elements_of(const Shape& shape) {
-  int64_t product = 1;
+std::int64_t elements_of(const Shape& shape) {
+  std::int64_t product = 1;
   for (const int dim : shape) product *= dim;
   return product;
 }
 
 Shape nhwc_shape(const Shape& s) { return s.size() == 4 ? Shape{s[0], s[2], s[3], s[1]} : s; }
 
-int nhwc_axis(int axis, size_t rank) {
+int nhwc_axis(int axis, std::size_t rank) {
   constexpr int kPlace[] = {0, 3, 1, 2};
   return rank == 4 ? kPlace[axis] : axis;
 }
@@ -55,8 +40,8 @@ Constant read_constant(const onnx::TensorProto& tensor) {
   Constant c;
   c.type = tensor.data_type();
   if (tensor.dims_size() > 8) fail(named + " has rank " + std::to_string(tensor.dims_size()));
-  int64_t elements = 1;
-  for (const int64_t dim : tensor.dims()) {
+  std::int64_t elements = 1;
+  for (const std::int64_t dim : tensor.dims()) {
     if (dim < 0 || dim > kMaxTensorElements) fail(named + " has a dimension of " + std::to_string(dim));
     elements *= dim;
     if (elements > kMaxTensorElements) fail(named + " has too many elements");
@@ -68,7 +53,7 @@ Constant read_constant(const onnx::TensorProto& tensor) {
     c.bytes.clear();
     return c;  // refused where it is used
   }
-  const size_t bytes = size_t(elements) * Constant::width(c.type);
+  const std::size_t bytes = std::size_t(elements) * Constant::width(c.type);
   if (tensor.has_raw_data()) {
     if (tensor.raw_data().size() != bytes) {
       fail(named + " needs " + std::to_string(bytes) + " bytes, has " +
@@ -77,29 +62,29 @@ Constant read_constant(const onnx::TensorProto& tensor) {
     c.bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
     return c;
   }
-  const int64_t stored = c.type == kFloat   ? tensor.float_data_size()
-                         : c.type == kInt64 ? tensor.int64_data_size()
-                                            : tensor.int32_data_size();
+  const std::int64_t stored = c.type == kFloat   ? tensor.float_data_size()
+                              : c.type == kInt64 ? tensor.int64_data_size()
+                                                 : tensor.int32_data_size();
   if (stored != elements) {
     fail(named + " needs " + std::to_string(elements) + " values, has " + std::to_string(stored));
   }
   c.bytes.resize(bytes);
   for (int i = 0; i < int(elements); i++) {
-    uint8_t* to = c.bytes.data() + size_t(i) * Constant::width(c.type);
+    std::uint8_t* to = c.bytes.data() + std::size_t(i) * Constant::width(c.type);
     if (c.type == kFloat) {
       const float value = tensor.float_data(i);
       std::memcpy(to, &value, sizeof(value));
     } else if (c.type == kInt64) {
-      const int64_t value = tensor.int64_data(i);
+      const std::int64_t value = tensor.int64_data(i);
       std::memcpy(to, &value, sizeof(value));
     } else if (c.type == kInt32) {
-      const int32_t value = tensor.int32_data(i);
+      const std::int32_t value = tensor.int32_data(i);
       std::memcpy(to, &value, sizeof(value));
     } else {
-      *to = uint8_t(tensor.int32_data(i));
+      *to = std::uint8_t(tensor.int32_data(i));
     }
   }
   return c;
 }
 
-}  // namespace kaiten::onnx_import
+}  // namespace kaiten::importing::from_onnx

@@ -1,122 +1,153 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "import/onnx/importer.h"
+#include "import/onnx/windows.h"
 
-namespace kaiten::onnx_import {
+#include <array>
+#include <string>
+#include <utility>
 
-Window Importer::window(const Node& node, const Shape& in, int kernel_h, int kernel_w, Shape& out) const {
+#include "import/common/windows.h"
+
+namespace kaiten::importing::from_onnx {
+
+namespace {
+
+// Rows and columns of a map in the model's order.
+MapSize map_size(const Shape& in) { return {in[2], in[3]}; }
+
+// An attribute of one number for rows and one for columns; {1, 1} where it is absent.
+std::array<std::int64_t, 2> pair_of(const State& s, const Node& node, const char* name) {
+  const std::vector<std::int64_t> values = integers(node, name);
+  if (values.empty()) return {1, 1};
+  if (values.size() != 2)
+    fail_layer(s, std::string(name) + " has " + std::to_string(values.size()) + " values");
+  return {values[0], values[1]};
+}
+
+Padding explicit_pad(const State& s, const Node& node) {
+  const std::vector<std::int64_t> pads = integers(node, "pads");
+  if (pads.empty()) return {};
+  if (pads.size() != 4) fail_layer(s, "pads has " + std::to_string(pads.size()) + " values");
+  for (const std::int64_t pad : pads) {
+    if (pad < 0) throw Refused{"padding of 0 or more", std::to_string(pad), ""};
+    if (pad > kMaxWindow)
+      throw Refused{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad), ""};
+  }
+  return {int(pads[0]), int(pads[2]), int(pads[1]), int(pads[3])};
+}
+
+Padding stated_pad(const State& s, const Node& node, const Window& w, const Shape& in) {
+  const std::string mode = text(node, "auto_pad", "NOTSET");
+  if (mode == "NOTSET") return explicit_pad(s, node);
+  if (mode == "VALID") return {};
+  if (mode != "SAME_UPPER" && mode != "SAME_LOWER") fail_layer(s, "auto_pad is " + clean_name(mode));
+  Padding pad = same_pad(w, map_size(in));
+  if (mode == "SAME_LOWER") {
+    std::swap(pad.top, pad.bottom);
+    std::swap(pad.left, pad.right);
+  }
+  return pad;
+}
+
+// ceil_mode: a last window that starts inside the map or its leading padding counts. What to pad at the end
+// until it fits.
+int extra_pad(int size, int before, int after, int extent, int stride) {
+  const std::int64_t room = std::int64_t(size) + before + after - extent;
+  if (room < 0 || room % stride == 0) return 0;
+  const std::int64_t last = (room / stride + 1) * stride;
+  return last < std::int64_t(size) + before ? int(stride - room % stride) : 0;
+}
+
+// Whether every window has a cell inside the map, along one side of it.
+bool all_touch(int outputs, int size, int before, int kernel, int stride, int dilation) {
+  for (int y = 0; y < outputs; y++) {
+    bool any = false;
+    for (int i = 0; i < kernel && !any; i++) {
+      const int at = y * stride - before + i * dilation;
+      any = at >= 0 && at < size;
+    }
+    if (!any) return false;
+  }
+  return true;
+}
+
+void check_divisor(const Node& node, const Window& w) {
+  // What ceil_mode adds at the end does not count, what `pads` adds does.
+  const std::vector<std::int64_t> pads = integers(node, "pads");
+  const bool stated = pads.size() == 4;
+  if (w.pad.bottom != (stated ? pads[2] : 0) || w.pad.right != (stated ? pads[3] : 0))
+    throw Refused{"count_include_pad where windows fit", "together with ceil_mode", ""};
+}
+
+}  // namespace
+
+Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h, int kernel_w) {
   if (in.size() != 4)
     throw Refused{"two-dimensional convolutions and pooling", "an input of shape " + shape_text(in), ""};
-  const auto pair = [&](const char* name) {
-    const std::vector<int64_t> values = integers(node, name);
-    if (values.empty()) return std::array<int64_t, 2>{1, 1};
-    if (values.size() != 2) fail(here() + name + " has " + std::to_string(values.size()) + " values");
-    return std::array<int64_t, 2>{values[0], values[1]};
-  };
-  const auto strides = pair("strides");
-  const auto dilations = pair("dilations");
-  for (const int64_t value :
-       {int64_t(kernel_h), int64_t(kernel_w), strides[0], strides[1], dilations[0], dilations[1]}) {
-    if (value < 1) fail(here() + "kernel, stride and dilation must be at least 1");
-    if (value > kMaxWindow)
-      throw Refused{"kernels, strides and dilations up to " + std::to_string(kMaxWindow),
-                    std::to_string(value), ""};
+  const auto strides = pair_of(s, node, "strides");
+  const auto dilations = pair_of(s, node, "dilations");
+  for (const std::int64_t side :
+       {std::int64_t(kernel_h), std::int64_t(kernel_w), strides[0], strides[1], dilations[0], dilations[1]}) {
+    if (side < 1) fail_layer(s, "kernel, stride and dilation must be at least 1");
+    if (const auto limit = window_limit(side)) throw Refused{*limit};
   }
   Window w{kernel_h, kernel_w, int(strides[0]), int(strides[1]), int(dilations[0]), int(dilations[1]), {}};
-  const auto* auto_pad = attribute(node, "auto_pad");
-  const std::string mode = auto_pad == nullptr || auto_pad->s().empty() ? "NOTSET" : auto_pad->s();
-  if (mode == "NOTSET") {
-    const std::vector<int64_t> pads = integers(node, "pads");
-    if (!pads.empty() && pads.size() != 4)
-      fail(here() + "pads has " + std::to_string(pads.size()) + " values");
-    for (const int64_t pad : pads) {
-      if (pad < 0) throw Refused{"padding of 0 or more", std::to_string(pad), ""};
-      if (pad > kMaxWindow)
-        throw Refused{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad), ""};
-    }
-    if (!pads.empty()) w.pad = {int(pads[0]), int(pads[2]), int(pads[1]), int(pads[3])};
-  } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
-    auto rows = same_padding(in[2], w.extent_h(), w.stride_h);
-    auto columns = same_padding(in[3], w.extent_w(), w.stride_w);
-    if (mode == "SAME_LOWER") {
-      std::swap(rows[0], rows[1]);
-      std::swap(columns[0], columns[1]);
-    }
-    w.pad = {rows[0], rows[1], columns[0], columns[1]};
-  } else if (mode != "VALID") {
-    fail(here() + "auto_pad is " + clean_name(mode));
-  }
+  w.pad = stated_pad(s, node, w, in);
   if (integer(node, "ceil_mode", 0) != 0) {
-    // A last window that starts inside the map or its leading padding counts: pad until it fits.
-    const auto extra = [](int in_size, int before, int& after, int extent, int stride) {
-      const int64_t room = int64_t(in_size) + before + after - extent;
-      if (room < 0 || room % stride == 0) return;
-      const int64_t last = (room / stride + 1) * stride;
-      if (last < int64_t(in_size) + before) after += int(stride - room % stride);
-    };
-    extra(in[2], w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h);
-    extra(in[3], w.pad.left, w.pad.right, w.extent_w(), w.stride_w);
+    w.pad.bottom += extra_pad(in[2], w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h);
+    w.pad.right += extra_pad(in[3], w.pad.left, w.pad.right, w.extent_w(), w.stride_w);
   }
-  out[2] = window_outputs(in[2], w.pad.top, w.pad.bottom, w.extent_h(), w.stride_h);
-  out[3] = window_outputs(in[3], w.pad.left, w.pad.right, w.extent_w(), w.stride_w);
-  if (out[2] < 1 || out[3] < 1) fail(here() + "kernel does not fit its input " + shape_text(in));
+  const MapSize out = window_outputs(w, map_size(in));
+  if (out.rows < 1 || out.columns < 1) fail_layer(s, "kernel does not fit its input " + shape_text(in));
   return w;
 }
 
-Shape Importer::conv_shape(const Node& node, const Shape& in, const Shape& kernel) const {
+Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& kernel) {
   if (kernel.size() != 4 || in.size() != 4)
     throw Refused{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size()), ""};
   for (const int dim : kernel) {
-    if (dim < 1) fail(here() + "weights of shape " + shape_text(kernel));
+    if (dim < 1) fail_layer(s, "weights of shape " + shape_text(kernel));
   }
-  const int64_t groups = integer(node, "group", 1);
+  const std::int64_t groups = integer(node, "group", 1);
   if (groups < 1 || groups > kernel[0] || kernel[0] % groups != 0 || kernel[1] * groups != in[1]) {
-    fail(here() + "weights of shape " + shape_text(kernel) + " and " + std::to_string(groups) +
-         " groups do not fit an input of shape " + shape_text(in));
+    fail_layer(s, "weights of shape " + shape_text(kernel) + " and " + std::to_string(groups) +
+                      " groups do not fit an input of shape " + shape_text(in));
   }
-  const std::vector<int64_t> stated = integers(node, "kernel_shape");
+  const std::vector<std::int64_t> stated = integers(node, "kernel_shape");
   if (!stated.empty() && (stated.size() != 2 || stated[0] != kernel[2] || stated[1] != kernel[3]))
-    fail(here() + "kernel_shape differs from the weights' shape");
-  Shape out = {in[0], kernel[0], 0, 0};
-  window(node, in, kernel[2], kernel[3], out);
-  return out;
+    fail_layer(s, "kernel_shape differs from the weights' shape");
+  const MapSize out = window_outputs(window_of(s, node, in, kernel[2], kernel[3]), map_size(in));
+  return {in[0], kernel[0], out.rows, out.columns};
 }
 
-Shape Importer::take_pool_window(const Node& node, const Shape& in, Op& op) const {
-  const std::vector<int64_t> kernel = integers(node, "kernel_shape");
+Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op) {
+  const std::vector<std::int64_t> kernel = integers(node, "kernel_shape");
   if (kernel.size() != 2 || in.size() != 4)
     throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
-  for (const int64_t k : kernel) {
-    if (k < 1 || k > kMaxWindow) fail(here() + "kernel side " + std::to_string(k));
+  for (const std::int64_t k : kernel) {
+    if (k < 1 || k > kMaxWindow) fail_layer(s, "kernel side " + std::to_string(k));
   }
-  Shape out = in;
-  op.window = window(node, in, int(kernel[0]), int(kernel[1]), out);
-  const Window& w = op.window;
-  const auto touches = [](int outputs, int size, int before, int side, int stride, int dilation) {
-    for (int y = 0; y < outputs; y++) {
-      bool any = false;
-      for (int i = 0; i < side && !any; i++) {
-        const int at = y * stride - before + i * dilation;
-        any = at >= 0 && at < size;
-      }
-      if (!any) return false;
-    }
-    return true;
-  };
-  if (!touches(out[2], in[2], w.pad.top, w.kernel_h, w.stride_h, w.dilation_h) ||
-      !touches(out[3], in[3], w.pad.left, w.kernel_w, w.stride_w, w.dilation_w)) {
+  const Window w = op.window = window_of(s, node, in, int(kernel[0]), int(kernel[1]));
+  const MapSize out = window_outputs(w, map_size(in));
+  if (!all_touch(out.rows, in[2], w.pad.top, w.kernel_h, w.stride_h, w.dilation_h) ||
+      !all_touch(out.columns, in[3], w.pad.left, w.kernel_w, w.stride_w, w.dilation_w)) {
     throw Refused{"windows with a cell inside the map", "padding of a whole window", ""};
   }
   op.count_pad = integer(node, "count_include_pad", 0) != 0;
-  if (op.count_pad && integer(node, "ceil_mode", 0) != 0) {
-    // What ceil_mode adds at the end does not count, what `pads` adds does.
-    const std::vector<int64_t> pads = integers(node, "pads");
-    if (w.pad.bottom != (pads.empty() ? 0 : pads[2]) || w.pad.right != (pads.empty() ? 0 : pads[3]))
-      throw Refused{"count_include_pad where windows fit", "together with ceil_mode", ""};
-  }
+  if (op.count_pad && integer(node, "ceil_mode", 0) != 0) check_divisor(node, w);
   if (w.pad == Padding{}) op.count_pad = false;
-  return out;
+  return {in[0], in[1], out.rows, out.columns};
 }
 
-}  // namespace kaiten::onnx_import
+Shape shape_of_conv(State& s, const Node& node, const Operands& x, int) {
+  if (x.size() < 2 || x[1] < 0) fail_layer(s, "has no weights");
+  return conv_shape(s, node, s.at(x[0]).shape, s.at(x[1]).shape);
+}
+
+Shape shape_of_pool(State& s, const Node& node, const Operands& x, int) {
+  Op ignored;
+  return take_pool_window(s, node, s.at(x[0]).shape, ignored);
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "import/channel_shuffle.h"
+#include "import/common/channel_shuffle.h"
 #include "import/import.h"
 #include "reference/reference.h"
 #include "tests/support/model_builder.h"
@@ -20,6 +20,7 @@
 namespace kaiten {
 namespace {
 
+using importing::shuffled_channels;
 using Numbers = std::vector<int>;
 
 TEST(ShuffledChannels, Examples) {

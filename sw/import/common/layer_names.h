@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names of layers: the name of the output tensor, which several layers of a file may share.
-#ifndef KAITEN_IMPORT_LAYER_NAMES_H
-#define KAITEN_IMPORT_LAYER_NAMES_H
+#ifndef KAITEN_IMPORT_COMMON_LAYER_NAMES_H
+#define KAITEN_IMPORT_COMMON_LAYER_NAMES_H
 
 #include <map>
 #include <string>
 
-namespace kaiten {
+namespace kaiten::importing {
 
 class LayerNames {
  public:
@@ -31,6 +31,6 @@ class LayerNames {
   std::map<std::string, int> last_;
 };
 
-}  // namespace kaiten
+}  // namespace kaiten::importing
 
-#endif  // KAITEN_IMPORT_LAYER_NAMES_H
+#endif  // KAITEN_IMPORT_COMMON_LAYER_NAMES_H

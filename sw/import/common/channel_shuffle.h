@@ -3,13 +3,13 @@
 
 // Channel shuffles as models write them: a map is reshaped so that its channels have dimensions of their own,
 // these are transposed, and the result is reshaped to a map again.
-#ifndef KAITEN_IMPORT_CHANNEL_SHUFFLE_H
-#define KAITEN_IMPORT_CHANNEL_SHUFFLE_H
+#ifndef KAITEN_IMPORT_COMMON_CHANNEL_SHUFFLE_H
+#define KAITEN_IMPORT_COMMON_CHANNEL_SHUFFLE_H
 
 #include <optional>
 #include <vector>
 
-namespace kaiten {
+namespace kaiten::importing {
 
 // The limit that refusals of other transpositions name.
 inline constexpr const char* kShuffleLimit =
@@ -21,6 +21,6 @@ inline constexpr const char* kShuffleLimit =
 std::optional<std::vector<int>> shuffled_channels(const std::vector<int>& dims, const std::vector<int>& order,
                                                   int channels, bool channels_last);
 
-}  // namespace kaiten
+}  // namespace kaiten::importing
 
-#endif  // KAITEN_IMPORT_CHANNEL_SHUFFLE_H
+#endif  // KAITEN_IMPORT_COMMON_CHANNEL_SHUFFLE_H

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "import/channel_shuffle.h"
+#include "import/common/channel_shuffle.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-namespace kaiten {
+namespace kaiten::importing {
 
 std::optional<std::vector<int>> shuffled_channels(const std::vector<int>& dims, const std::vector<int>& order,
                                                   int channels, bool channels_last) {
@@ -50,4 +50,4 @@ std::optional<std::vector<int>> shuffled_channels(const std::vector<int>& dims, 
   return from;
 }
 
-}  // namespace kaiten
+}  // namespace kaiten::importing

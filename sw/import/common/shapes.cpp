@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/common/shapes.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/error.h"
+#include "graph/quantize.h"
+
+namespace kaiten::importing {
+
+std::int64_t checked_elements(const Shape& shape, const std::string& whose) {
+  std::int64_t elements = 1;
+  for (const int dim : shape) {
+    if (dim < 1) fail(whose + "shape " + shape_text(shape) + ", dimensions must be positive");
+    elements *= dim;  // both factors below 2^31
+    if (elements > kMaxTensorElements) {
+      fail(whose + "shape " + shape_text(shape) + ", limit " + std::to_string(kMaxTensorElements) +
+           " elements");
+    }
+  }
+  return elements;
+}
+
+int checked_axis(const ImportState& s, std::int64_t axis, int rank) {
+  const std::int64_t positive = axis < 0 ? axis + rank : axis;
+  if (positive < 0 || positive >= rank) fail_layer(s, "axis " + std::to_string(axis) + " out of range");
+  return int(positive);
+}
+
+bool is_permutation(const std::vector<std::int64_t>& order, int rank) {
+  std::vector<std::int64_t> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); i++) {
+    if (sorted[i] != std::int64_t(i)) return false;
+  }
+  return sorted.size() == std::size_t(rank);
+}
+
+bool same_quantization(const Quantization& a, const Quantization& b) {
+  return a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+Refused one_scale(const std::string& scales) {
+  return {"one scale per activation tensor", scales,
+          "quantise activations per tensor; only weights may be per channel"};
+}
+
+Refused one_batch(const std::string& batch, const std::string& way_out) {
+  return {"batch of 1", batch, way_out + "; kaiten run --batch runs several inputs one after the other"};
+}
+
+std::optional<Refused> arithmetic_limit(const Graph& graph, const Op& op) {
+  for (const RoundingStyle style : {RoundingStyle::LiteRt, RoundingStyle::Tflm}) {
+    if (style == RoundingStyle::Tflm && !depends_on_style(graph, op)) continue;
+    OpParams params;
+    try {
+      params = op_params(graph, op, style);
+    } catch (const InputError&) {
+      return Refused{"requantisation factors below 2^30",
+                     "input, weight and output scales that give a larger one",
+                     "the scales of this layer look damaged"};
+    }
+    const AccumulatorRange range = accumulator_range(graph, op, params);
+    if (range.fits_int32()) continue;
+    return Refused{"accumulators of 32 bits for every input, -2147483648 to 2147483647",
+                   std::to_string(range.min) + " to " + std::to_string(range.max) + " in the worst case", ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace kaiten::importing

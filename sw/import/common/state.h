@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What both importers carry while they work on a model: the graph so far, the refusals so far, the layer that
+// messages name, and the budgets that keep memory proportional to the file. Each importer adds what it knows
+// of its format to a state of its own; functions take it as their first argument.
+#ifndef KAITEN_IMPORT_COMMON_STATE_H
+#define KAITEN_IMPORT_COMMON_STATE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "graph/graph.h"
+#include "import/common/layer_names.h"
+#include "import/common/text.h"
+#include "import/import.h"
+
+namespace kaiten::importing {
+
+// The layer in hand, as the file names it.
+struct Layer {
+  std::string name;  // its output tensor's
+  std::string op;    // "CONV_2D", "QLinearConv"
+};
+
+// A limit that a sound layer breaks: what Refusal says of it beside the layer.
+struct Refused {
+  std::string limit;
+  std::string value;
+  std::string way_out;
+};
+
+struct ImportState {
+  // Constants may add up to `sharing` times the bytes of the file.
+  ImportState(const std::string& name, Framework framework, std::int64_t sharing, std::size_t file_bytes);
+
+  ImportResult result;
+  Graph graph;
+  LayerNames layer_names;
+  Layer layer;
+  std::int64_t sharing;
+  std::int64_t constant_budget;       // bytes
+  std::int64_t activation_bytes = 0;  // of all activations so far
+};
+
+// Refuses the layer in hand.
+void refuse(ImportState& s, const Refused& refused);
+// InputError about the layer in hand.
+[[noreturn]] void fail_layer(const ImportState& s, const std::string& what);
+// The beginning of its message: "layer 'x' (CONV_2D): ".
+std::string here(const ImportState& s);
+
+// Takes `bytes` of copied constants off the budget. Throws InputError where it is used up.
+void charge_constant(ImportState& s, std::int64_t bytes);
+// Likewise for the activations of the graph; `where` ends the message.
+void charge_activation(ImportState& s, std::int64_t bytes, const std::string& where = "");
+
+// The graph if nothing was refused, and all refusals. `s` is used up.
+ImportResult finish(ImportState& s);
+
+}  // namespace kaiten::importing
+
+#endif  // KAITEN_IMPORT_COMMON_STATE_H

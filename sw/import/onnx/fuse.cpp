@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/onnx/fuse.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/onnx/layers.h"
+#include "import/onnx/moves.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/resize.h"
+#include "import/onnx/shapes.h"
+#include "import/onnx/tensors.h"
+#include "import/onnx/weighted.h"
+#include "import/onnx/weights.h"
+
+namespace kaiten::importing::from_onnx {
+
+namespace {
+
+bool is_dequantised_constant(const State& s, int value) {
+  return is_constant_value(s, value) && s.at(value).form == Form::Dequantised;
+}
+
+ScaledInput scaled_input(State& s, int value) { return {activation_of(s, value), s.at(value).scales}; }
+
+// The dequantised activations that a sum of sums adds, first to last; nothing where it is no such sum.
+std::vector<int> addends_of(const State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form != Form::Expression || v.node->op_type() != "Add") return {};
+  for (std::size_t i = 0; i < 2; i++) {
+    const int sum = v.operands[i];
+    const int last = v.operands[1 - i];
+    if (!is_dequantised_activation(s, last) || s.at(last).shape != v.shape) continue;
+    std::vector<int> addends = is_dequantised_activation(s, sum) ? std::vector<int>{sum} : addends_of(s, sum);
+    if (addends.empty() || s.at(sum).shape != v.shape) continue;
+    addends.push_back(last);
+    return addends;
+  }
+  return {};
+}
+
+// Add, Sub or Mul (op.kind) of these values: dequantised activations and constants, and float values that were
+// quantised before.
+int fuse_operands(State& s, const Expression& e, const std::vector<int>& values, Op op, const Scales& out) {
+  std::vector<std::string> notes;
+  for (const int value : values) {
+    if (is_dequantised_activation(s, value)) {
+      op.inputs.push_back(plain(s, activation_of(s, value)));
+    } else if (is_dequantised_constant(s, value)) {
+      op.inputs.push_back(quantised_operand(s, value, int(e.shape.size())));
+    } else if (const auto found = s.quantised_as.find(value); found != s.quantised_as.end()) {
+      op.inputs.push_back(plain(s, found->second));
+      notes.push_back("layer '" + s.layer.name + "' reads '" + s.at(value).name + "' as quantised in '" +
+                      s.tensor(found->second).name + "', where the model adds in float32");
+    } else {
+      return kNoTensor;
+    }
+  }
+  s.graph.notes.insert(s.graph.notes.end(), notes.begin(), notes.end());
+  return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
+}
+
+// A MatMul of a dequantised activation and dequantised weights.
+bool is_quantised_product(const State& s, int value) {
+  const Value& v = s.at(value);
+  return v.form == Form::Expression && v.node->op_type() == "MatMul" &&
+         is_dequantised_activation(s, v.operands[0]) && is_dequantised_constant(s, v.operands[1]);
+}
+
+// The parameters of a function of one value.
+void set_function(const Node& node, Op& op) {
+  const std::string& kind = node.op_type();
+  op.kind = OpKind::Table;
+  if (kind == "LeakyRelu") {
+    op.function = Function::LeakyRelu;
+    op.alpha = real(node, "alpha", 0.01F);
+  } else if (kind == "HardSigmoid") {
+    op.function = Function::HardSigmoid;
+    op.alpha = real(node, "alpha", 0.2F);
+    op.beta = real(node, "beta", 0.5F);
+  } else if (kind == "Sigmoid") {
+    op.function = Function::Sigmoid;
+  } else if (kind == "Tanh") {
+    op.function = Function::Tanh;
+  } else {
+    op.function = Function::HardSwish;
+  }
+}
+
+}  // namespace
+
+int fuse(State& s, int value, const Op& op, const Scales& out) {
+  const Value& v = s.at(value);
+  if (is_dequantised_activation(s, value)) return requantise(s, activation_of(s, value), v.shape, op, out);
+  if (v.form != Form::Expression) return kNoTensor;
+  const Operator& known = operator_of(*v.node);
+  return known.fuse == nullptr ? kNoTensor : known.fuse(s, expression_of(s, value), op, out);
+}
+
+int fuse_add(State& s, const Expression& e, Op op, const Scales& out) {
+  // A product and a constant: a fully connected layer with a bias.
+  for (std::size_t i = 0; i < 2; i++) {
+    const int product = e.operands[i];
+    const int bias = e.operands[1 - i];
+    if (!is_quantised_product(s, product) || !is_constant_value(s, bias)) continue;
+    const std::vector<int> x = s.at(product).operands;
+    const ScaledInput in = scaled_input(s, x[0]);
+    const Weights weights = weights_of(s, x[1]);
+    return fully_connected(s, std::move(op), in, weights, false, bias_of(s, {bias}, 0), e.shape, out);
+  }
+  op.kind = OpKind::Add;
+  const std::vector<int> addends = addends_of(s, e.value);
+  const bool all = addends.size() >= 2 && addends.size() <= kMaxAddends;
+  return fuse_operands(s, e, all ? addends : e.operands, std::move(op), out);
+}
+
+int fuse_average_pool(State& s, const Expression& e, Op op, const Scales& out) {
+  if (!is_dequantised_activation(s, e.operands[0])) return kNoTensor;
+  return pool(s, e.node, std::move(op), plain(s, activation_of(s, e.operands[0])), e.shape, out);
+}
+
+int fuse_concat(State& s, const Expression& e, Op op, const Scales& out) {
+  op.kind = OpKind::Concat;
+  op.axis = nhwc_axis(concat_axis(s, e.node, e.shape), e.shape.size());
+  for (const int operand : e.operands) {
+    if (!is_dequantised_activation(s, operand)) return kNoTensor;
+    op.inputs.push_back(plain(s, activation_of(s, operand)));
+  }
+  return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
+}
+
+int fuse_conv(State& s, const Expression& e, Op op, const Scales& out) {
+  if (!is_dequantised_activation(s, e.operands[0]))
+    throw Refused{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
+  const ScaledInput in = scaled_input(s, e.operands[0]);
+  const Weights weights = weights_of(s, e.operands[1]);
+  return conv(s, e.node, std::move(op), in, weights, bias_of(s, e.operands, 2), out);
+}
+
+int fuse_gemm(State& s, const Expression& e, Op op, const Scales& out) {
+  const Node& node = e.node;
+  const bool plain_product = real(node, "alpha", 1.0F) == 1.0F && real(node, "beta", 1.0F) == 1.0F &&
+                             integer(node, "transA", 0) == 0;
+  if (!is_dequantised_activation(s, e.operands[0]) || !is_dequantised_constant(s, e.operands[1]) ||
+      !plain_product)
+    return kNoTensor;
+  const ScaledInput in = scaled_input(s, e.operands[0]);
+  const Weights weights = weights_of(s, e.operands[1]);
+  return fully_connected(s, std::move(op), in, weights, integer(node, "transB", 0) != 0,
+                         bias_of(s, e.operands, 2), e.shape, out);
+}
+
+int fuse_max_pool(State& s, const Expression& e, Op op, const Scales& out) {
+  const int x = e.operands[0];
+  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  const int in = plain(s, activation_of(s, x));
+  const Scales& scales = s.at(x).scales;
+  if (scales == out) return pool(s, e.node, std::move(op), in, e.shape, scales);
+  return requantise(s, pool(s, e.node, {}, in, e.shape, scales), e.shape, std::move(op), out);
+}
+
+int fuse_mean(State& s, const Expression& e, Op op, const Scales& out) {
+  const int x = e.operands[0];
+  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  const Shape& in = s.at(x).shape;
+  if (in.size() != 4 || e.shape[1] != in[1] || elements_of(e.shape) != in[1]) {
+    throw Refused{"averages over whole maps",
+                  e.node.op_type() + " of " + shape_text(in) + " to " + shape_text(e.shape), ""};
+  }
+  op.kind = OpKind::Mean;
+  op.inputs = {plain(s, activation_of(s, x))};
+  return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
+}
+
+int fuse_move(State& s, const Expression& e, Op op, const Scales& out) {
+  const int x = e.operands[0];
+  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  const auto [in, scales] = scaled_input(s, x);
+  const int moved = move(s, e.node, s.at(x).shape, e.part, in, scales);
+  return requantise(s, moved, e.shape, std::move(op), out);
+}
+
+int fuse_mul(State& s, const Expression& e, Op op, const Scales& out) {
+  op.kind = OpKind::Mul;
+  return fuse_operands(s, e, e.operands, std::move(op), out);
+}
+
+int fuse_reshape(State& s, const Expression& e, Op op, const Scales& out) {
+  const int x = e.operands[0];
+  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  const auto [in, scales] = scaled_input(s, x);
+  const int reshaped = reshape(s, in, s.at(x).shape, e.shape, scales);
+  return requantise(s, reshaped, e.shape, std::move(op), out);
+}
+
+int fuse_resize(State& s, const Expression& e, Op op, const Scales& out) {
+  const int x = e.operands[0];
+  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  const auto [in, scales] = scaled_input(s, x);
+  const int resized = resize(s, e.node, s.at(x).shape, in, scales);
+  return requantise(s, resized, e.shape, std::move(op), out);
+}
+
+int fuse_sub(State& s, const Expression& e, Op op, const Scales& out) {
+  op.kind = OpKind::Sub;
+  return fuse_operands(s, e, e.operands, std::move(op), out);
+}
+
+int fuse_table(State& s, const Expression& e, Op op, const Scales& out) {
+  if (!is_dequantised_activation(s, e.operands[0])) return kNoTensor;
+  set_function(e.node, op);
+  op.inputs = {plain(s, activation_of(s, e.operands[0]))};
+  return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/onnx/host.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "import/onnx/layers.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/shapes.h"
+#include "import/onnx/shuffle.h"
+#include "import/onnx/tensors.h"
+#include "import/onnx/windows.h"
+
+namespace kaiten::importing::from_onnx {
+
+namespace {
+
+constexpr int kMaxDepth = 500;  // of float expressions: they are walked recursively
+
+const Shape& input_shape(const State& s, const Expression& e) { return s.at(e.operands[0]).shape; }
+
+int host_constant(State& s, int value) {
+  const Constant& c = constant(s, value, "operand");
+  if (c.type != kFloat) throw Refused{"operands of float32", type_name(c.type), ""};
+  std::vector<float> values;
+  for (std::size_t i = 0; i < c.size(); i++) values.push_back(c.real(i));
+  return float_constant(s, s.at(value).name, c.shape, values);
+}
+
+int host_dequantised(State& s, int value) {
+  const Value& v = s.at(value);
+  if (s.at(v.source).form == Form::Constant) {
+    if (constant(s, v.source, "operand").type == kFloat) fail_layer(s, "dequantises float values");
+    return float_constant(s, v.name, v.shape, dequantised(s, v));
+  }
+  Op op;
+  op.kind = OpKind::ToFloat;
+  op.inputs = {plain(s, activation_of(s, value))};
+  return emit_float(s, std::move(op), v.name, v.shape);
+}
+
+int host_expression(State& s, int value) {
+  const Expression e = expression_of(s, value);
+  const std::string kind = clean_name(e.node.op_type());
+  // Messages name the operator itself, not who asked for it.
+  const Layer asked = std::exchange(s.layer, {e.name, kind});
+  const Operator& known = operator_of(e.node);
+  if (known.on_host == nullptr) {
+    throw Refused{"quantised inputs and outputs for this operator",
+                  "float32: " + kind + " is not host arithmetic",
+                  known.name == "Conv" ? kStaticQuantisation : "quantise its input and output"};
+  }
+  const int tensor = known.on_host(s, e);
+  s.layer = asked;
+  return tensor;
+}
+
+int tensor_on_host(State& s, int value) {
+  switch (s.at(value).form) {
+    case Form::Refused:
+    case Form::FloatInput:
+    case Form::Quantised:
+    case Form::Regrouped:
+      break;
+    case Form::Constant:
+      return host_constant(s, value);
+    case Form::Dequantised:
+      return host_dequantised(s, value);
+    case Form::Expression:
+      return host_expression(s, value);
+  }
+  throw Refused{"float values", "'" + s.at(value).name + "' is quantised", ""};
+}
+
+}  // namespace
+
+Value expression(State& s, const Node& node, int part) {
+  Value value;
+  value.part = part;
+  value.form = Form::Expression;
+  value.node = &node;
+  for (int i = 0; i < node.input_size(); i++)
+    value.operands.push_back(has_input(node, i) ? input(s, node, i) : -1);
+  if (value.operands.empty() || value.operands[0] < 0) fail_layer(s, "has no input");
+  for (const int operand : value.operands) {
+    if (operand >= 0) value.depth = std::max(value.depth, s.at(operand).depth + 1);
+  }
+  if (value.depth > kMaxDepth)
+    throw Refused{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one", ""};
+  value.shape = infer(s, node, value.operands, part);
+  std::int64_t elements = 1;
+  for (const int dim : value.shape) {
+    if (dim < 1) fail_layer(s, "shape " + shape_text(value.shape));
+    elements *= dim;
+    if (elements > kMaxTensorElements) fail_layer(s, "shape " + shape_text(value.shape) + " is too large");
+  }
+  return value;
+}
+
+int on_host(State& s, int value) {
+  if (s.at(value).tensor >= 0 && s.at(value).form != Form::Quantised) return s.at(value).tensor;
+  require_not_regrouped(s, value);
+  const int tensor = tensor_on_host(s, value);
+  s.at(value).tensor = tensor;
+  return tensor;
+}
+
+int as_float(State& s, int value) {
+  const int tensor = on_host(s, value);
+  if (s.tensor(tensor).type != ElementType::Float32) {
+    throw Refused{"argmax at the end of the network",
+                  "'" + s.at(value).name + "' feeds '" + s.layer.name + "'", ""};
+  }
+  return tensor;
+}
+
+int emit_host(State& s, const Expression& e, HostKind kind, Op op, std::size_t used) {
+  op.kind = OpKind::HostFloat;
+  op.host_kind = kind;
+  for (std::size_t i = 0; i < used; i++) op.inputs.push_back(as_float(s, e.operands[i]));
+  return emit_float(s, std::move(op), e.name, e.shape);
+}
+
+int host_arg_max(State& s, const Expression& e) {
+  return arg_max(s, e.node, input_shape(s, e), as_float(s, e.operands[0]), e.name, e.shape);
+}
+
+int host_clip(State& s, const Expression& e) {
+  Op op;
+  std::tie(op.lo, op.hi) = clip_limits(s, e.node);
+  return emit_host(s, e, HostKind::Clip, std::move(op), 1);
+}
+
+int host_concat(State& s, const Expression& e) {
+  Op op;
+  op.axis = concat_axis(s, e.node, e.shape);
+  return emit_host(s, e, HostKind::Concat, std::move(op), e.operands.size());
+}
+
+int host_gemm(State& s, const Expression& e) {
+  Op op;
+  op.alpha = real(e.node, "alpha", 1.0F);
+  op.beta = real(e.node, "beta", 1.0F);
+  op.transpose_a = integer(e.node, "transA", 0) != 0;
+  op.transpose_b = integer(e.node, "transB", 0) != 0;
+  const bool third = e.operands.size() > 2 && e.operands[2] >= 0;
+  return emit_host(s, e, HostKind::Gemm, std::move(op), third ? 3 : 2);
+}
+
+int host_hard_sigmoid(State& s, const Expression& e) {
+  Op op;
+  op.alpha = real(e.node, "alpha", 0.2F);
+  op.beta = real(e.node, "beta", 0.5F);
+  return emit_host(s, e, HostKind::HardSigmoid, std::move(op), 1);
+}
+
+int host_leaky_relu(State& s, const Expression& e) {
+  Op op;
+  op.alpha = real(e.node, "alpha", 0.01F);
+  return emit_host(s, e, HostKind::LeakyRelu, std::move(op), 1);
+}
+
+int host_mean(State& s, const Expression& e) {
+  Op op;
+  op.dims = mean_axes(s, e.node, int(input_shape(s, e).size()));
+  return emit_host(s, e, HostKind::ReduceMean, std::move(op), 1);
+}
+
+int host_pool(State& s, const Expression& e) {
+  Op op;
+  take_pool_window(s, e.node, input_shape(s, e), op);
+  const bool max = e.node.op_type() == "MaxPool";
+  return emit_host(s, e, max ? HostKind::MaxPool : HostKind::AveragePool, std::move(op), 1);
+}
+
+int host_softmax(State& s, const Expression& e) {
+  const auto rank = std::int64_t(input_shape(s, e).size());
+  const std::int64_t axis = integer(e.node, "axis", s.opset < 13 ? 1 : -1);
+  Op op;
+  op.axis = int(axis < 0 ? axis + rank : axis);
+  if (op.axis < 0 || op.axis >= rank) fail_layer(s, "axis out of range");
+  if (s.opset < 13 && op.axis + 1 != rank)
+    throw Refused{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis), ""};
+  return emit_host(s, e, HostKind::Softmax, std::move(op), 1);
+}
+
+int host_sum(State& s, const Expression& e) {
+  if (e.operands.size() != 2)
+    throw Refused{"sums of two operands", std::to_string(e.operands.size()) + " operands", ""};
+  return emit_host(s, e, HostKind::Add, {}, 2);
+}
+
+int host_transpose(State& s, const Expression& e) {
+  Op op;
+  op.dims = permutation(s, e.node, int(input_shape(s, e).size()));
+  return emit_host(s, e, HostKind::Transpose, std::move(op), 1);
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Float expressions, and their arithmetic on the host: one function per operator of the table, which gives the
+// tensor of the expression.
+#ifndef KAITEN_IMPORT_ONNX_HOST_H
+#define KAITEN_IMPORT_ONNX_HOST_H
+
+#include "import/onnx/operators.h"
+
+namespace kaiten::importing::from_onnx {
+
+// Output `part` of a node on float values: nothing is computed yet.
+Value expression(State& s, const Node& node, int part);
+
+// The value as a tensor of the graph, with the host operators that make it; as_float: a float32 one.
+int on_host(State& s, int value);
+int as_float(State& s, int value);
+
+// Emits host arithmetic of the first `used` operands.
+int emit_host(State& s, const Expression& e, HostKind kind, Op op, std::size_t used);
+
+template <HostKind kKind>
+int host_single(State& s, const Expression& e) {
+  return emit_host(s, e, kKind, {}, 1);
+}
+
+template <HostKind kKind>
+int host_pair(State& s, const Expression& e) {
+  return emit_host(s, e, kKind, {}, 2);
+}
+
+int host_arg_max(State& s, const Expression& e);
+int host_clip(State& s, const Expression& e);
+int host_concat(State& s, const Expression& e);
+int host_gemm(State& s, const Expression& e);
+int host_hard_sigmoid(State& s, const Expression& e);
+int host_leaky_relu(State& s, const Expression& e);
+int host_mean(State& s, const Expression& e);
+int host_pool(State& s, const Expression& e);
+int host_softmax(State& s, const Expression& e);
+int host_sum(State& s, const Expression& e);
+int host_transpose(State& s, const Expression& e);
+
+}  // namespace kaiten::importing::from_onnx
+
+#endif  // KAITEN_IMPORT_ONNX_HOST_H

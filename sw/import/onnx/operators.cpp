@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/onnx/operators.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "import/onnx/fold.h"
+#include "import/onnx/fuse.h"
+#include "import/onnx/host.h"
+#include "import/onnx/moves.h"
+#include "import/onnx/operands.h"
+#include "import/onnx/qdq.h"
+#include "import/onnx/qlinear.h"
+#include "import/onnx/resize.h"
+#include "import/onnx/shapes.h"
+#include "import/onnx/stored.h"
+#include "import/onnx/windows.h"
+
+namespace kaiten::importing::from_onnx {
+
+namespace {
+
+// name, shape, quantised, on the host, on stored values
+constexpr Operator kOperators[] = {
+    {"Add", shape_of_binary, fuse_add, host_pair<HostKind::Add>},
+    {"ArgMax", shape_of_arg_max, nullptr, host_arg_max, stored_arg_max},
+    {"AveragePool", shape_of_pool, fuse_average_pool, host_pool},
+    {"Clip", same_shape, nullptr, host_clip},
+    {"Concat", shape_of_concat, fuse_concat, host_concat},
+    {"Conv", shape_of_conv, fuse_conv},
+    {"Div", shape_of_binary, nullptr, host_pair<HostKind::Div>},
+    {"Dropout", shape_of_dropout, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Flatten", shape_of_flatten, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Gemm", shape_of_gemm, fuse_gemm, host_gemm},
+    {"GlobalAveragePool", shape_of_global_pool, fuse_mean, host_single<HostKind::GlobalAveragePool>},
+    {"GlobalMaxPool", shape_of_global_pool, nullptr, host_single<HostKind::GlobalMaxPool>},
+    {"HardSigmoid", same_shape, fuse_table, host_hard_sigmoid},
+    {"HardSwish", same_shape, fuse_table, host_single<HostKind::HardSwish>},
+    {"Identity", same_shape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"LeakyRelu", same_shape, fuse_table, host_leaky_relu},
+    {"MatMul", shape_of_matmul, fuse_gemm, host_gemm},
+    {"MaxPool", shape_of_pool, fuse_max_pool, host_pool, stored_max_pool},
+    {"Mul", shape_of_binary, fuse_mul, host_pair<HostKind::Mul>},
+    {"Pad", shape_of_move, fuse_move, nullptr, stored_move},
+    {"ReduceMean", shape_of_mean, fuse_mean, host_mean},
+    {"Relu", same_shape, nullptr, host_clip},
+    {"Reshape", shape_of_reshape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Resize", shape_of_resize, fuse_resize, nullptr, stored_resize},
+    {"Sigmoid", same_shape, fuse_table, host_single<HostKind::Sigmoid>},
+    {"Slice", shape_of_move, fuse_move, nullptr, stored_move},
+    {"Softmax", same_shape, nullptr, host_softmax},
+    {"Split", shape_of_move, fuse_move, nullptr, stored_move},
+    {"Squeeze", shape_of_squeeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Sub", shape_of_binary, fuse_sub, host_pair<HostKind::Sub>},
+    {"Sum", shape_of_sum, nullptr, host_sum},
+    {"Tanh", same_shape, fuse_table, host_single<HostKind::Tanh>},
+    {"Transpose", shape_of_transpose, nullptr, host_transpose, stored_transpose},
+    {"Unsqueeze", shape_of_unsqueeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+};
+
+struct QuantisingOperator {
+  std::string_view name;
+  Quantising make;
+};
+
+constexpr QuantisingOperator kQuantising[] = {
+    {"Constant", constant_node},
+    {"DequantizeLinear", dequantize_linear},
+    {"QGemm", qlinear_matmul},
+    {"QLinearAdd", qlinear_binary},
+    {"QLinearAveragePool", qlinear_average_pool},
+    {"QLinearConcat", qlinear_concat},
+    {"QLinearConv", qlinear_conv},
+    {"QLinearGlobalAveragePool", qlinear_global_pool},
+    {"QLinearLeakyRelu", qlinear_table},
+    {"QLinearMatMul", qlinear_matmul},
+    {"QLinearMul", qlinear_binary},
+    {"QLinearSigmoid", qlinear_table},
+    {"QuantizeLinear", quantize_linear},
+};
+
+// The line of a table that has this name; null where none has.
+template <typename Line, std::size_t Lines>
+const Line* find_line(const Line (&table)[Lines], std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(table), std::end(table), [&](const Line& line) { return line.name == name; });
+  return found == std::end(table) ? nullptr : found;
+}
+
+}  // namespace
+
+Expression expression_of(const State& s, int value) {
+  const Value& v = s.at(value);
+  return {value, *v.node, v.operands, v.shape, v.part, v.name};
+}
+
+const Operator& operator_of(const Node& node) {
+  const std::string& name = node.op_type();
+  if (const Operator* known = find_line(kOperators, name)) return *known;
+  throw Refused{
+      "the operators Add, ArgMax, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, "
+      "HardSigmoid, HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, "
+      "Resize, Sigmoid, Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of "
+      "them, QuantizeLinear and DequantizeLinear",
+      clean_name(name),
+      name == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};
+}
+
+Shape infer(State& s, const Node& node, const Operands& operands, int part) {
+  return operator_of(node).shape(s, node, operands, part);
+}
+
+Quantising find_quantising(std::string_view name) {
+  const QuantisingOperator* const known = find_line(kQuantising, name);
+  return known == nullptr ? nullptr : known->make;
+}
+
+Value on_stored(State& s, const Node& node, int part) {
+  const Operator* const known = find_line(kOperators, node.op_type());
+  if (known == nullptr || known->on_stored == nullptr) refuse_stored(s, node);
+  return known->on_stored(s, node, part);
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/onnx/weighted.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "import/onnx/tensors.h"
+#include "import/onnx/weights.h"
+#include "import/onnx/windows.h"
+
+namespace kaiten::importing::from_onnx {
+
+namespace {
+
+// From OIHW, one input channel a group, to 1HWO.
+Order depthwise_order(const Shape& kernel) {
+  const auto outputs = std::size_t(kernel[0]);
+  const std::size_t taps = std::size_t(kernel[2]) * std::size_t(kernel[3]);
+  return {[=](std::size_t i) { return i % outputs * taps + i / outputs; },
+          [=](std::size_t i) { return i % outputs; }};
+}
+
+// From OIHW to OHWI.
+Order conv_order(const Shape& kernel) {
+  const auto depth = std::size_t(kernel[1]);
+  const std::size_t taps = std::size_t(kernel[2]) * std::size_t(kernel[3]);
+  return {[=](std::size_t i) {
+            const std::size_t o = i / (taps * depth);
+            return (o * depth + i % depth) * taps + i / depth % taps;
+          },
+          [=](std::size_t i) { return i / (taps * depth); }};
+}
+
+// The bytes of a map flattened from C, H, W stand in NHWC order, the model's weights expect NCHW.
+Order fully_connected_order(std::size_t depth, std::size_t channels, bool transposed,
+                            const std::array<int, 3>& chw) {
+  const auto in_channels = std::size_t(chw[0]);
+  const std::size_t pixels = std::size_t(chw[1]) * std::size_t(chw[2]);
+  return {[=](std::size_t i) {
+            const std::size_t o = i / depth;
+            const std::size_t k = i % depth;
+            const std::size_t source = k % in_channels * pixels + k / in_channels;
+            return transposed ? o * depth + source : source * channels + o;
+          },
+          [=](std::size_t i) { return i / depth; }};
+}
+
+}  // namespace
+
+int conv(State& s, const Node& node, Op op, const ScaledInput& in, const Weights& weights, const Bias& bias,
+         const Scales& out) {
+  const Tensor& t = s.tensor(plain(s, in.tensor));
+  const Nhwc map = t.nhwc();
+  const Shape nchw = {map.n, map.c, map.h, map.w};
+  if (t.shape.size() != 4)
+    throw Refused{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape), ""};
+  const Shape kernel = weights.values->shape;
+  const Shape shape = conv_shape(s, node, nchw, kernel);
+  const int groups = int(integer(node, "group", 1));
+  op.window = window_of(s, node, nchw, kernel[2], kernel[3]);
+  op.inputs = {in.tensor};
+  if (groups > 1 && kernel[1] == 1 && groups == map.c) {
+    op.kind = OpKind::DepthwiseConv2D;
+    op.depth_multiplier = kernel[0] / groups;
+    op.weights = weight_tensor(s, weights, {1, kernel[2], kernel[3], kernel[0]}, kernel[0], 3,
+                               depthwise_order(kernel));
+  } else {
+    op.kind = OpKind::Conv2D;
+    op.groups = groups;
+    op.weights = weight_tensor(s, weights, {kernel[0], kernel[2], kernel[3], kernel[1]}, kernel[0], 0,
+                               conv_order(kernel));
+  }
+  op.bias = bias_tensor(s, bias, kernel[0], in.scales.scale[0], weights.scales);
+  return emit_quantised(s, std::move(op), s.layer.name, shape, out);
+}
+
+int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weights, bool transposed,
+                    const Bias& bias, const Shape& shape, const Scales& out) {
+  const Shape& kernel = weights.values->shape;
+  if (kernel.size() != 2) throw Refused{"weights of rank 2", "rank " + std::to_string(kernel.size()), ""};
+  const int depth = transposed ? kernel[1] : kernel[0];
+  const int channels = transposed ? kernel[0] : kernel[1];
+  const Tensor& input = s.tensor(in.tensor);
+  if (depth < 1 || channels < 1 || input.shape.empty() || input.shape.back() != depth) {
+    fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit an input of shape " +
+                      shape_text(input.shape));
+  }
+  if (std::int64_t(input.elements()) != depth) {
+    throw Refused{"one row of inputs", std::to_string(std::int64_t(input.elements()) / depth) + " rows",
+                  "express the layer as a 1x1 convolution"};
+  }
+  std::array<int, 3> chw = {depth, 1, 1};
+  if (const auto found = s.flattened.find(in.tensor); found != s.flattened.end()) chw = found->second;
+  op.kind = OpKind::FullyConnected;
+  op.inputs = {in.tensor};
+  op.weights =
+      weight_tensor(s, weights, {channels, depth}, channels, 0,
+                    fully_connected_order(std::size_t(depth), std::size_t(channels), transposed, chw));
+  op.bias = bias_tensor(s, bias, channels, in.scales.scale[0], weights.scales);
+  return emit_quantised(s, std::move(op), s.layer.name, shape, out);
+}
+
+}  // namespace kaiten::importing::from_onnx

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Functions of one value, which run as a table.
+#include <cmath>
+
+#include "import/tflite/layer.h"
+#include "import/tflite/operators.h"
+
+namespace kaiten::importing::from_tflite {
+
+namespace {
+
+bool import_function(State& s, const Node& node, Op& op, Function function) {
+  if (!use_input(s, node, op)) return false;
+  expect_output(s, op, s.graph.input_of(op).shape);
+  op.function = function;
+  return check_arithmetic(s, op);
+}
+
+bool import_clamp(State& s, const Node& node, Op& op, Activation activation) {
+  op.activation = activation;
+  return import_function(s, node, op, Function::Clamp);
+}
+
+}  // namespace
+
+bool import_leaky_relu(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  expect_output(s, op, s.graph.input_of(op).shape);
+  op.function = Function::LeakyRelu;
+  op.alpha = options<tflite::LeakyReluOptions>(s, node).alpha();
+  if (!std::isfinite(op.alpha)) fail_layer(s, "alpha is " + number(double(op.alpha)));
+  return check_arithmetic(s, op);
+}
+
+bool import_hard_swish(State& s, const Node& node, Op& op) {
+  return import_function(s, node, op, Function::HardSwish);
+}
+
+bool import_logistic(State& s, const Node& node, Op& op) {
+  return import_function(s, node, op, Function::Sigmoid);
+}
+
+bool import_tanh(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Tanh); }
+
+bool import_relu(State& s, const Node& node, Op& op) { return import_clamp(s, node, op, Activation::Relu); }
+
+bool import_relu6(State& s, const Node& node, Op& op) { return import_clamp(s, node, op, Activation::Relu6); }
+
+}  // namespace kaiten::importing::from_tflite

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/tflite/layer.h"
+
+#include <optional>
+#include <string>
+
+#include "import/common/channel_shuffle.h"
+#include "import/common/windows.h"
+#include "import/tflite/constants.h"
+
+namespace kaiten::importing::from_tflite {
+
+bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
+  const int index = node.inputs()->Get(i);
+  if (index == kNoTensor) fail_layer(s, "operand " + std::to_string(i) + " is absent");
+  const Status status = s.status_of(index);
+  const std::string named = "'" + s.tensor_name(index) + "'";
+  if (status == Status::Untouched) {
+    refuse(s, {"operands that are activations", "operand " + named + " is a constant", ""});
+    return false;
+  }
+  op.inputs.push_back(index);
+  if (status == Status::Regrouped) {
+    refuse(s, {kShuffleLimit, named + " for another operator", ""});
+    return false;
+  }
+  if (s.tensor(index).type != ElementType::Int8) {
+    refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand", ""});
+    return false;
+  }
+  return status == Status::Ready && s.status_of(op.output) == Status::Ready;
+}
+
+bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i) {
+  const int index = node.inputs()->Get(i);
+  if (index == kNoTensor || s.status_of(index) != Status::Untouched) return use_input(s, node, op, i);
+  op.inputs.push_back(index);
+  return import_constant_operand(s, index) && s.status_of(op.output) == Status::Ready;
+}
+
+bool import_activation(State& s, Op& op, tflite::FusedActivation activation) {
+  switch (activation) {
+    case tflite::FusedActivation::NONE:
+      op.activation = Activation::None;
+      return true;
+    case tflite::FusedActivation::RELU:
+      op.activation = Activation::Relu;
+      return true;
+    case tflite::FusedActivation::RELU6:
+      op.activation = Activation::Relu6;
+      return true;
+    case tflite::FusedActivation::RELU_N1_TO_1:
+      op.activation = Activation::ReluN1To1;
+      return true;
+    default:
+      break;
+  }
+  const std::string name = tflite::EnumNameFusedActivation(activation);
+  refuse(s, {"fused activations NONE, RELU, RELU6, RELU_N1_TO_1",
+             name.empty() ? "activation " + std::to_string(int(activation)) : name, ""});
+  return false;
+}
+
+bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels) {
+  const auto by = [](int h, int w) { return std::to_string(h) + "x" + std::to_string(w); };
+  Window& w = op.window;
+  for (const int side : sides_of(w)) {
+    if (side < 1) {
+      fail_layer(s, "kernel " + by(w.kernel_h, w.kernel_w) + ", stride " + by(w.stride_h, w.stride_w) +
+                        ", dilation " + by(w.dilation_h, w.dilation_w) + ": all must be at least 1");
+    }
+    if (const auto limit = window_limit(side)) {
+      refuse(s, *limit);
+      return false;
+    }
+  }
+  const Tensor& input = s.graph.input_of(op);
+  const MapSize in = {input.nhwc().h, input.nhwc().w};
+  if (padding == tflite::PaddingKind::SAME) {
+    w.pad = same_pad(w, in);
+  } else if (padding != tflite::PaddingKind::VALID) {
+    fail_layer(s, "padding kind " + std::to_string(int(padding)));
+  }
+  const MapSize out = window_outputs(w, in);
+  if (out.rows < 1 || out.columns < 1) {
+    fail_layer(
+        s, "kernel " + by(w.extent_h(), w.extent_w()) + " does not fit its input " + shape_text(input.shape));
+  }
+  expect_output(s, op, {1, out.rows, out.columns, out_channels});
+  return true;
+}
+
+void expect_output(const State& s, const Op& op, const Shape& expected) {
+  const Shape& found = s.graph.output_of(op).shape;
+  if (found == expected) return;
+  fail_layer(s, "output has shape " + shape_text(found) + ", expected " + shape_text(expected));
+}
+
+void expect_rank4(const State& s, const Op& op) {
+  const Shape& shape = s.graph.input_of(op).shape;
+  if (shape.size() == 4) return;
+  fail_layer(s, "input has shape " + shape_text(shape) + ", four dimensions expected");
+}
+
+bool expect_same_quantization(State& s, const Op& op) {
+  const Tensor& in = s.graph.input_of(op);
+  const Tensor& out = s.graph.output_of(op);
+  if (same_quantization(in.quantization, out.quantization)) return true;
+  const auto text = [](const Tensor& t) {
+    return number(double(t.quantization.scale.front())) + "/" + std::to_string(t.zero_point());
+  };
+  refuse(s, {"equal scale and zero point on both sides", text(in) + " to " + text(out), ""});
+  return false;
+}
+
+bool check_arithmetic(State& s, const Op& op) {
+  const auto limit = arithmetic_limit(s.graph, op);
+  if (limit) refuse(s, *limit);
+  return !limit;
+}
+
+}  // namespace kaiten::importing::from_tflite

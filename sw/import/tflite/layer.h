@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the operators of TensorFlow Lite have in common: options, operands, activations, windows and the checks
+// of their results. Functions that refuse give false then; damaged files throw InputError.
+#ifndef KAITEN_IMPORT_TFLITE_LAYER_H
+#define KAITEN_IMPORT_TFLITE_LAYER_H
+
+#include "import/tflite/state.h"
+
+namespace kaiten::importing::from_tflite {
+
+// The node's table of options, which must be a T.
+template <typename T>
+const T& options(const State& s, const Node& node) {
+  if (node.options_type() != tflite::OptionsTraits<T>::enum_value || node.options() == nullptr)
+    fail_layer(s, "its options are missing or of another operator");
+  return *static_cast<const T*>(node.options());
+}
+
+// Takes operand i as an activation. False if it, or the output, was refused.
+bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
+// Takes operand i as an activation or as a quantised constant.
+bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i);
+
+// A fused activation into op.activation.
+bool import_activation(State& s, Op& op, tflite::FusedActivation activation);
+// Completes op.window (kernel, stride, dilation are set) and checks the output's shape against it.
+bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels);
+
+// InputError where the file states another shape than its operands make.
+void expect_output(const State& s, const Op& op, const Shape& expected);
+// InputError where the input has other than four dimensions.
+void expect_rank4(const State& s, const Op& op);
+bool expect_same_quantization(State& s, const Op& op);
+// arithmetic_limit(): the last check of an operator that computes.
+bool check_arithmetic(State& s, const Op& op);
+
+}  // namespace kaiten::importing::from_tflite
+
+#endif  // KAITEN_IMPORT_TFLITE_LAYER_H

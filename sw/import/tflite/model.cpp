@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// TensorFlow Lite files, from the bytes to the graph: see import.h for what is promised.
+//
+// Order of checks: file size and identifier, flatbuffers verifier (all offsets inside the file), then per
+// operator in execution order: indices, single production, element types, quantisation, shapes, parameters,
+// accumulator range.
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "import/common/channel_shuffle.h"
+#include "import/import.h"
+#include "import/tflite/operators.h"
+#include "import/tflite/state.h"
+#include "import/tflite/tensors.h"
+
+namespace kaiten {
+namespace importing::from_tflite {
+
+namespace {
+
+constexpr std::int64_t kMaxSharing = 16;  // converters store equal constants once, so some of this is honest
+
+void open_subgraph(State& s) {
+  s.layer.name = "model";
+  const tflite::Model& model = s.model;
+  if (model.version() != 3) fail("format version " + std::to_string(model.version()) + ", expected 3");
+  if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) fail("no subgraph");
+  if (model.buffers() == nullptr) fail("no buffers");
+  if (model.subgraphs()->size() > 1) {
+    refuse(s, {"one subgraph", std::to_string(model.subgraphs()->size()) + " subgraphs",
+               "control flow cannot run"});
+  }
+  s.subgraph = model.subgraphs()->Get(0);
+  s.tensors = s.subgraph->tensors();
+  s.operators = s.subgraph->operators();
+  if (s.tensors == nullptr || s.tensors->size() == 0) fail("no tensors");
+  if (s.operators == nullptr || s.operators->size() == 0) fail("no operators");
+  if (s.subgraph->inputs() == nullptr || s.subgraph->inputs()->size() == 0) fail("no inputs");
+  if (s.subgraph->outputs() == nullptr || s.subgraph->outputs()->size() == 0) fail("no outputs");
+  s.status.assign(s.tensors->size(), Status::Untouched);
+  s.graph.tensors.resize(s.tensors->size());
+  for (fb::uoffset_t i = 0; i < s.tensors->size(); i++) {
+    std::string name = file_name(s.tensors->Get(i)->name());
+    s.graph.tensors[i].name = name.empty() ? "tensor" + std::to_string(i) : std::move(name);
+  }
+}
+
+void import_inputs(State& s) {
+  s.layer.op = "INPUT";
+  for (const int index : *s.subgraph->inputs()) {
+    check_index(s, index, "input");
+    s.layer.name = s.tensor_name(index);
+    if (has_data(s, index)) fail("input '" + s.layer.name + "' is a constant");
+    produce(s, index);
+    s.graph.inputs.push_back(index);
+  }
+}
+
+// Softmax runs on the host: nothing that computes may follow it.
+void check_softmax_last(State& s) {
+  for (const Op& op : s.graph.ops) {
+    for (const int input : op.inputs) {
+      const auto producer = s.softmax_outputs.find(input);
+      if (producer == s.softmax_outputs.end()) continue;
+      if (op.kind == OpKind::ArgMax) continue;
+      if (op.kind == OpKind::Reshape || op.kind == OpKind::Quantize) {
+        s.softmax_outputs[op.output] = producer->second;
+      } else {
+        s.layer = {producer->second, "SOFTMAX"};
+        refuse(s, {"softmax runs on the host, at the end of the network",
+                   "its result feeds layer '" + op.name + "'", ""});
+      }
+    }
+  }
+}
+
+void import_outputs(State& s) {
+  s.layer.op = "OUTPUT";
+  for (const int index : *s.subgraph->outputs()) {
+    check_index(s, index, "output");
+    s.layer.name = s.tensor_name(index);
+    if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
+    if (s.status_of(index) == Status::Regrouped)
+      refuse(s, {kShuffleLimit, "'" + s.layer.name + "' in between as an output", ""});
+    s.graph.outputs.push_back(index);
+  }
+}
+
+}  // namespace
+
+State::State(const tflite::Model& model_, std::size_t file_bytes, const std::string& name)
+    : ImportState(name, Framework::TfLite, kMaxSharing, file_bytes), model(model_) {}
+
+}  // namespace importing::from_tflite
+
+ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name) {
+  using namespace importing::from_tflite;
+  using importing::fail;
+  constexpr std::size_t kHeaderBytes = 8;  // root offset and identifier
+  if (file.size() < kHeaderBytes) fail("only " + std::to_string(file.size()) + " bytes");
+  if (file.size() > kMaxModelBytes) fail("larger than " + std::to_string(kMaxModelBytes) + " bytes");
+  if (std::memcmp(file.data() + 4, "TFL3", 4) != 0)
+    fail("not a TensorFlow Lite model (no TFL3 at byte 4), and not named .onnx");
+
+  // Offsets in the file are aligned relative to its start, so the start must be aligned too.
+  std::vector<std::uint8_t> aligned;
+  if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::max_align_t) != 0) {
+    aligned.assign(file.begin(), file.end());
+    file = aligned;
+  }
+  constexpr fb::uoffset_t kMaxDepth = 16;
+  constexpr fb::uoffset_t kMaxTables = 250000;
+  fb::Verifier verifier(file.data(), file.size(), kMaxDepth, kMaxTables);
+  if (!tflite::VerifyModelBuffer(verifier)) fail("truncated or corrupt (an offset leaves the file)");
+
+  State s(*tflite::GetModel(file.data()), file.size(), name);
+  open_subgraph(s);
+  import_inputs(s);
+  for (const Node* node : *s.operators) import_operator(s, *node);
+  import_outputs(s);
+  check_softmax_last(s);
+  return finish(s);
+}
+
+}  // namespace kaiten

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The operators of TensorFlow Lite that Kaiten runs. To add one: a function here, and a line in the table of
+// operators.cpp.
+#ifndef KAITEN_IMPORT_TFLITE_OPERATORS_H
+#define KAITEN_IMPORT_TFLITE_OPERATORS_H
+
+#include "import/tflite/state.h"
+
+namespace kaiten::importing::from_tflite {
+
+// Converts one operator of the file and what it writes, or refuses it.
+void import_operator(State& s, const Node& node);
+Code code_of(const State& s, const Node& node);
+
+// The activation that `op` writes, converted or refused.
+void produce_output(State& s, const Op& op);
+// int8 and uint8 meet in QUANTIZE only: InputError.
+void check_types(const State& s, const Op& op);
+
+// Each of these completes `op`, whose name, kind and output are set, from a node with as many inputs as the
+// table states. False: refused, in the state's refusals. Files that contradict themselves throw InputError.
+
+// weighted.cpp
+bool import_conv(State& s, const Node& node, Op& op);
+bool import_depthwise(State& s, const Node& node, Op& op);
+bool import_fully_connected(State& s, const Node& node, Op& op);
+
+// arithmetic.cpp
+bool import_add(State& s, const Node& node, Op& op);
+bool import_sub(State& s, const Node& node, Op& op);
+bool import_mul(State& s, const Node& node, Op& op);
+bool import_quantize(State& s, const Node& node, Op& op);
+bool import_pool(State& s, const Node& node, Op& op);
+bool import_mean(State& s, const Node& node, Op& op);
+bool import_softmax(State& s, const Node& node, Op& op);
+bool import_arg_max(State& s, const Node& node, Op& op);
+
+// functions.cpp
+bool import_leaky_relu(State& s, const Node& node, Op& op);
+bool import_hard_swish(State& s, const Node& node, Op& op);
+bool import_logistic(State& s, const Node& node, Op& op);
+bool import_tanh(State& s, const Node& node, Op& op);
+bool import_relu(State& s, const Node& node, Op& op);
+bool import_relu6(State& s, const Node& node, Op& op);
+
+// moves.cpp
+bool import_reshape(State& s, const Node& node, Op& op);
+bool import_concat(State& s, const Node& node, Op& op);
+bool import_pad(State& s, const Node& node, Op& op);
+bool import_slice(State& s, const Node& node, Op& op);
+bool import_strided_slice(State& s, const Node& node, Op& op);
+bool import_resize_nearest(State& s, const Node& node, Op& op);
+bool import_resize_bilinear(State& s, const Node& node, Op& op);
+// One slice per output, which it appends to the graph itself.
+void import_split(State& s, const Node& node);
+
+// shuffle.cpp
+// Takes a node that is a step of a channel shuffle, but the last: nothing is computed, and the tensors,
+// perhaps of rank 5, are none of the graph. False: it is no such step.
+bool regroups(State& s, const Node& node, Code code);
+// The last reshape of a channel shuffle.
+bool import_shuffle(State& s, Op& op, const Regrouping& regrouping);
+// A transposition of something else.
+bool import_transpose(State& s, const Node& node, Op& op);
+
+}  // namespace kaiten::importing::from_tflite
+
+#endif  // KAITEN_IMPORT_TFLITE_OPERATORS_H

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the TensorFlow Lite importer knows while it walks the operators of a file, which stand in execution
+// order. Every tensor is converted when its producer is met, so a consumer may rely on it. Tensors of the
+// graph have the file's indices.
+#ifndef KAITEN_IMPORT_TFLITE_STATE_H
+#define KAITEN_IMPORT_TFLITE_STATE_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/common/shapes.h"
+#include "import/common/state.h"
+#include "tflite_generated.h"
+
+namespace kaiten::importing::from_tflite {
+
+namespace fb = flatbuffers;
+using Node = tflite::OperatorNode;
+using Code = tflite::Operator;
+
+// What is known about a tensor of the file.
+enum class Status : std::uint8_t {
+  Untouched,
+  Ready,      // activation, converted and checked
+  Refused,    // activation, produced but not usable; why stands in the refusals
+  Regrouped,  // between the reshapes of a channel shuffle: see State::regrouped
+};
+
+// A map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
+struct Regrouping {
+  int map = kNoTensor;
+  Shape dims;              // that it was reshaped to
+  std::vector<int> order;  // of the transposition; empty: not transposed yet
+};
+
+struct State : ImportState {
+  State(const tflite::Model& model, std::size_t file_bytes, const std::string& name);
+
+  const tflite::Model& model;
+  const tflite::SubGraph* subgraph = nullptr;
+  const fb::Vector<fb::Offset<tflite::Tensor>>* tensors = nullptr;
+  const fb::Vector<fb::Offset<Node>>* operators = nullptr;
+
+  std::vector<Status> status;  // of each tensor
+  std::map<int, Regrouping> regrouped;
+  std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
+  std::map<int, std::string> softmax_outputs;  // tensor to layer
+  bool uses_int8_weights = false;              // the layer in hand
+
+  Status& status_of(int index) { return status[std::size_t(index)]; }
+  Status status_of(int index) const { return status[std::size_t(index)]; }
+  const tflite::Tensor& file_tensor(int index) const { return *tensors->Get(fb::uoffset_t(index)); }
+  Tensor& tensor(int index) { return graph.tensors[std::size_t(index)]; }
+  const Tensor& tensor(int index) const { return graph.tensors[std::size_t(index)]; }
+  const std::string& tensor_name(int index) const { return tensor(index).name; }
+};
+
+}  // namespace kaiten::importing::from_tflite
+
+#endif  // KAITEN_IMPORT_TFLITE_STATE_H

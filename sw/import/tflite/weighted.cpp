@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions and fully connected layers of TensorFlow Lite.
+#include <string>
+
+#include "import/tflite/constants.h"
+#include "import/tflite/layer.h"
+#include "import/tflite/operators.h"
+
+namespace kaiten::importing::from_tflite {
+
+namespace {
+
+// What follows the shape of the kernel in both kinds of convolution: `channels`, the dimension of the kernel
+// that counts the output channels.
+template <typename Options>
+bool import_window_and_weights(State& s, const Node& node, const Options& settings, const Shape& kernel,
+                               int channels, Op& op) {
+  op.window = {kernel[1],
+               kernel[2],
+               settings.stride_h(),
+               settings.stride_w(),
+               settings.dilation_h(),
+               settings.dilation_w(),
+               {}};
+  const bool activation = import_activation(s, op, settings.activation());
+  return import_window(s, op, settings.padding(), kernel[std::size_t(channels)]) &&
+         import_weights_and_bias(s, node, op, kernel, channels) && activation && check_arithmetic(s, op);
+}
+
+[[noreturn]] void fail_fit(const State& s, const Shape& kernel, const std::string& what) {
+  fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit " + what);
+}
+
+}  // namespace
+
+bool import_conv(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const auto& settings = options<tflite::Conv2DOptions>(s, node);
+  expect_rank4(s, op);
+  const Shape kernel = weights_shape(s, node, 4, "four");
+  const int in_channels = s.graph.input_of(op).nhwc().c;
+  if (kernel[3] != in_channels) {
+    if (in_channels % kernel[3] != 0) fail_fit(s, kernel, std::to_string(in_channels) + " input channels");
+    op.groups = in_channels / kernel[3];
+    if (kernel[0] % op.groups != 0) fail_fit(s, kernel, std::to_string(op.groups) + " groups");
+  }
+  return import_window_and_weights(s, node, settings, kernel, 0, op);
+}
+
+bool import_depthwise(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const auto& settings = options<tflite::DepthwiseConv2DOptions>(s, node);
+  expect_rank4(s, op);
+  const Shape kernel = weights_shape(s, node, 4, "four");
+  const int in_channels = s.graph.input_of(op).nhwc().c;
+  if (kernel[0] != 1 || kernel[3] % in_channels != 0)
+    fail_fit(s, kernel, std::to_string(in_channels) + " input channels");
+  // The stated multiplier is redundant, and 0 in some files; the shapes decide, as in TensorFlow Lite.
+  op.depth_multiplier = kernel[3] / in_channels;
+  return import_window_and_weights(s, node, settings, kernel, 3, op);
+}
+
+bool import_fully_connected(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const auto& settings = options<tflite::FullyConnectedOptions>(s, node);
+  if (settings.weights_format() != 0) {
+    refuse(s, {"weights in plain order", "weights format " + std::to_string(settings.weights_format()), ""});
+    return false;
+  }
+  const Shape kernel = weights_shape(s, node, 2, "two");
+  const Tensor& input = s.graph.input_of(op);
+  const Tensor& output = s.graph.output_of(op);
+  const auto elements = std::int64_t(input.elements());
+  if (elements % kernel[1] != 0) fail_fit(s, kernel, "an input of shape " + shape_text(input.shape));
+  const std::int64_t rows = elements / kernel[1];
+  if (rows != 1) {
+    refuse(s,
+           {"one row of inputs", std::to_string(rows) + " rows", "express the layer as a 1x1 convolution"});
+    return false;
+  }
+  if (std::int64_t(output.elements()) != kernel[0] || output.nhwc().c != kernel[0]) {
+    fail_layer(s,
+               "output has shape " + shape_text(output.shape) + ", expected 1x" + std::to_string(kernel[0]));
+  }
+  const bool activation = import_activation(s, op, settings.activation());
+  return import_weights_and_bias(s, node, op, kernel, 0) && activation && check_arithmetic(s, op);
+}
+
+}  // namespace kaiten::importing::from_tflite
