@@ -37,7 +37,7 @@ Value make(State& s, const Node& node, int part) {
     throw Refused{"operators of ONNX and com.microsoft", "domain " + clean_name(node.domain()), ""};
   if (op == "DynamicQuantizeLinear" || op.find("Integer") != std::string::npos ||
       op.starts_with("DynamicQuantize"))
-    throw Refused{"static quantisation", op + ": dynamic quantisation", kStaticQuantisation};
+    throw Refused{"static quantisation", clean_name(op) + ": dynamic quantisation", kStaticQuantisation};
   if (op != "DequantizeLinear" && op != "Shape" && op != "Transpose" && !is_reshape(op)) {
     for (int i = 0; i < node.input_size(); i++) {
       if (has_input(node, i)) require_not_regrouped(s, input(s, node, i));

@@ -18,7 +18,12 @@ float limit_of(State& s, const Node& node, int i, float otherwise) {
   if (!has_input(node, i)) return otherwise;
   const int value = input(s, node, i);
   const Value& v = s.at(value);
-  if (v.form == Form::Dequantised && is_constant_value(s, value)) return dequantised(s, v).front();
+  if (v.form == Form::Dequantised && is_constant_value(s, value)) {
+    const std::vector<float> values = dequantised(s, v);
+    if (values.size() != 1)
+      throw Refused{"limits of one float32", std::to_string(values.size()) + " values", ""};
+    return values.front();
+  }
   const Constant& c = constant(s, value, "limits");
   if (c.type != kFloat || c.size() != 1) throw Refused{"limits of one float32", type_name(c.type), ""};
   return c.real(0);

@@ -225,7 +225,10 @@ Shape shape_of_squeeze(State& s, const Node& node, const Operands& x, int) {
 
 Shape shape_of_sum(State& s, const Node&, const Operands& x, int) {
   Shape shape = first_shape(s, x);
-  for (std::size_t i = 1; i < x.size(); i++) shape = broadcast(s, shape, s.at(x[i]).shape);
+  for (std::size_t i = 1; i < x.size(); i++) {
+    if (x[i] < 0) fail_layer(s, "an operand is absent");
+    shape = broadcast(s, shape, s.at(x[i]).shape);
+  }
   return shape;
 }
 

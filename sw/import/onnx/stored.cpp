@@ -69,7 +69,7 @@ void refuse_stored(const State& s, const Node& node) {
   throw Refused{
       "ArgMax, MaxPool, Pad, Resize, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on "
       "quantised values",
-      node.op_type() + " on " + type_name(s.at(input(s, node, 0)).type), ""};
+      clean_name(node.op_type()) + " on " + type_name(s.at(input(s, node, 0)).type), ""};
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -157,18 +157,19 @@ std::vector<int> import_numbers(State& s, int index, const char* role) {
 
 bool import_constant_operand(State& s, int index) {
   Tensor& tensor = s.tensor(index);
-  if (tensor.is_constant()) return true;  // shared by several layers
   const std::optional<Shape> shape = read_shape(s, index);
   if (!shape) return false;
   const std::int64_t elements = check_shape(s, index, *shape);
   const Bytes* data = constant_data(s, index, "operand", byte_type(s, index), elements);
   if (data == nullptr) return false;
-  Quantization quantization;
-  if (!read_quantization(s, index, quantization) || quantization.per_channel()) {
+  Quantization quantization = tensor.quantization;  // of a constant that another layer reads too
+  if (!tensor.is_constant()) read_quantization(s, index, quantization);
+  if (quantization.scale.size() != 1) {
     refuse(s, {"operands with one scale and zero point",
                "'" + tensor.name + "' with " + std::to_string(quantization.scale.size()) + " scales", ""});
     return false;
   }
+  if (tensor.is_constant()) return true;
   tensor.type = ElementType::Int8;
   tensor.shape = *shape;
   tensor.quantization = std::move(quantization);

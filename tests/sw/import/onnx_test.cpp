@@ -620,6 +620,39 @@ TEST(Onnx, FaultsOfMovesAndPoolingAreNamed) {
                         OnnxFile::ints(node, "pads", {2, 0, 0, 0});
                       }),
                  "limit: windows with a cell inside the map");
+  expect_message(with("Clip",
+                      [](OnnxFile& f, onnx::NodeProto& node) {
+                        f.int8_data("none", {0});
+                        f.node("DequantizeLinear", {"none", "s", "z"}, "lowest");
+                        node.add_input("lowest");
+                      }),
+                 "limit: limits of one float32, found: 0 values");
+  expect_message(with("Sum", [](OnnxFile&, onnx::NodeProto& node) { node.add_input(""); }),
+                 "an operand is absent");
+  expect_message(with("ArgMax\n", [](OnnxFile&, onnx::NodeProto& node) { node.set_input(0, "x"); }),
+                 "found: ArgMax? on int8");
+}
+
+// What `pads` states beside another auto_pad is of no interest, however little it is.
+TEST(Onnx, PadsBesideAutoPad) {
+  OnnxFile f = stored_file();
+  f.node("DequantizeLinear", {"x", "s", "z"}, "d");
+  auto& pool = f.node("AveragePool", {"d"}, "p");
+  OnnxFile::ints(pool, "kernel_shape", {2, 2});
+  OnnxFile::ints(pool, "pads", {1});
+  auto* mode = pool.add_attribute();
+  mode->set_name("auto_pad");
+  mode->set_s("VALID");
+  for (const char* name : {"count_include_pad", "ceil_mode"}) {
+    auto* on = pool.add_attribute();
+    on->set_name(name);
+    on->set_i(1);
+  }
+  f.node("QuantizeLinear", {"p", "s", "z"}, "y");
+  f.output("y");
+  const Graph graph = require_graph(import_onnx(f.file()));
+  EXPECT_EQ(graph.ops.at(0).window.pad, Padding{});
+  EXPECT_EQ(graph.output_of(graph.ops[0]).shape, (std::vector<int>{1, 4, 5, 4}));
 }
 
 TEST(Onnx, FaultsAreNamed) {

@@ -283,6 +283,16 @@ TEST(Refusals, OperandsThatAreComputedOrOfNoScale) {
   expect_refusal(constant, "add_2", "ADD", "operands with one scale", "'four' with 0 scales");
 }
 
+// What one layer reads as bias or as weights is checked anew where another reads it as an operand.
+TEST(Refusals, ConstantsInSeveralRoles) {
+  ModelBuilder model = base();
+  model.output(model.add(int(kOutput), int(kOutput)));
+  model.ops[1].inputs[1] = int(kBias);
+  expect_refusal(model, "add_4", "ADD", "operand of INT8", "'conv_bias_2' of INT32");
+  model.ops[1].inputs[1] = int(kWeights);
+  expect_refusal(model, "add_4", "ADD", "operands with one scale", "with 4 scales");
+}
+
 // Legacy weights with a zero point and requantisation get through importer and compiler.
 TEST(Refusals, LegacyWeightsAndQuantizeAreNone) {
   ModelBuilder legacy(1);
