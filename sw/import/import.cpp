@@ -28,19 +28,19 @@ Graph require_graph(ImportResult result) {
   throw InputError(message);
 }
 
-std::vector<uint8_t> read_model_file(const std::filesystem::path& path) {
+std::vector<std::uint8_t> read_model_file(const std::filesystem::path& path) {
   std::error_code error;
   const std::string shown = "'" + path.string() + "'";
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw InputError("no such file: " + shown);
   if (!std::filesystem::is_regular_file(status)) throw InputError("not a regular file: " + shown);
-  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) throw InputError("cannot read " + shown + ": " + error.message());
   if (bytes > kMaxModelBytes) {
     throw InputError(shown + " is too large: limit " + std::to_string(kMaxModelBytes) + " bytes, found " +
                      std::to_string(bytes));
   }
-  std::vector<uint8_t> data(bytes);
+  std::vector<std::uint8_t> data(bytes);
   std::ifstream stream(path, std::ios::binary);
   if (!stream.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size()))) {
     throw InputError("cannot read " + shown);
@@ -49,7 +49,7 @@ std::vector<uint8_t> read_model_file(const std::filesystem::path& path) {
 }
 
 ImportResult import_file(const std::filesystem::path& path) {
-  const std::vector<uint8_t> file = read_model_file(path);
+  const std::vector<std::uint8_t> file = read_model_file(path);
   if (path.extension() == ".onnx") return import_onnx(file, path.stem().string());
   return import_tflite(file, path.stem().string());
 }

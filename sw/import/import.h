@@ -26,10 +26,10 @@ namespace kaiten {
 
 /// Limits of the importer. They keep every size computation inside 64 bits and a hostile file from asking for
 /// memory.
-constexpr size_t kMaxModelBytes = size_t(1) << 30;
-constexpr int64_t kMaxTensorElements = int64_t(1) << 28;   ///< of any tensor
-constexpr int64_t kMaxActivationBytes = int64_t(1) << 30;  ///< all activations of a graph together
-constexpr int kMaxWindow = 1 << 14;                        ///< kernel side, stride, dilation
+constexpr std::size_t kMaxModelBytes = std::size_t(1) << 30;
+constexpr std::int64_t kMaxTensorElements = std::int64_t(1) << 28;   ///< of any tensor
+constexpr std::int64_t kMaxActivationBytes = std::int64_t(1) << 30;  ///< all activations of a graph together
+constexpr int kMaxWindow = 1 << 14;                                  ///< kernel side, stride, dilation
 
 /// Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
 struct Refusal {
@@ -52,7 +52,7 @@ struct ImportResult {
 
 /// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws
 /// InputError for damaged or inconsistent files.
-ImportResult import_tflite(std::span<const uint8_t> file, const std::string& name = "model");
+ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name = "model");
 
 /// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around
 /// float operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised
@@ -62,7 +62,7 @@ struct OnnxOptions {
   bool float_models = false;  ///< accept models without any quantised tensor, for tests of host operators
 };
 /// Throws InputError for damaged or inconsistent files. `name` is only carried through.
-ImportResult import_onnx(std::span<const uint8_t> file, const std::string& name = "model",
+ImportResult import_onnx(std::span<const std::uint8_t> file, const std::string& name = "model",
                          const OnnxOptions& options = {});
 
 /// The graph, or InputError with the first refusal and the number of further ones.
@@ -70,7 +70,7 @@ Graph require_graph(ImportResult result);
 
 /// The bytes of a model file. Throws InputError if it cannot be read, is not a regular file or exceeds
 /// kMaxModelBytes.
-std::vector<uint8_t> read_model_file(const std::filesystem::path& path);
+std::vector<std::uint8_t> read_model_file(const std::filesystem::path& path);
 
 /// read_model_file, then import_onnx for names that end in .onnx, import_tflite for others: the name is the
 /// file's without its extension. Throws InputError.

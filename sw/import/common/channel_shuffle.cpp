@@ -14,36 +14,36 @@ std::optional<std::vector<int>> shuffled_channels(const std::vector<int>& dims, 
   // Dimensions of 1 may stand anywhere.
   std::vector<int> moved;
   for (const int d : order) {
-    if (dims[size_t(d)] != 1) moved.push_back(d);
+    if (dims[std::size_t(d)] != 1) moved.push_back(d);
   }
   std::vector<int> kept = moved;
   std::sort(kept.begin(), kept.end());
 
   // Those of the channels: the last ones, or the first.
-  const size_t n = kept.size();
-  size_t count = 0;
-  int64_t product = 1;
+  const std::size_t n = kept.size();
+  std::size_t count = 0;
+  std::int64_t product = 1;
   while (count < n && product < channels)
-    product *= dims[size_t(kept[channels_last ? n - 1 - count++ : count++])];
+    product *= dims[std::size_t(kept[channels_last ? n - 1 - count++ : count++])];
   if (product != channels) return std::nullopt;
-  const size_t first = channels_last ? n - count : 0;
-  for (size_t i = 0; i < n; i++) {
+  const std::size_t first = channels_last ? n - count : 0;
+  for (std::size_t i = 0; i < n; i++) {
     if ((i < first || i >= first + count) && moved[i] != kept[i]) return std::nullopt;
   }
 
   // Step of every dimension in the source, then counting in the order of the result.
   std::vector<int> step(dims.size(), 0);
   int next = 1;
-  for (size_t i = first + count; i-- > first;) {
-    step[size_t(kept[i])] = next;
-    next *= dims[size_t(kept[i])];
+  for (std::size_t i = first + count; i-- > first;) {
+    step[std::size_t(kept[i])] = next;
+    next *= dims[std::size_t(kept[i])];
   }
-  std::vector<int> from(size_t(channels), 0);
+  std::vector<int> from(std::size_t(channels), 0);
   for (int o = 0; o < channels; o++) {
     int rest = o;
-    for (size_t i = first + count; i-- > first;) {
-      const auto d = size_t(moved[i]);
-      from[size_t(o)] += rest % dims[d] * step[d];
+    for (std::size_t i = first + count; i-- > first;) {
+      const auto d = std::size_t(moved[i]);
+      from[std::size_t(o)] += rest % dims[d] * step[d];
       rest /= dims[d];
     }
   }
