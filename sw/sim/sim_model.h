@@ -158,7 +158,7 @@ class SimModel final : public SimDevice {
   void spoil(bool vb, int first, int end) override {
     if constexpr (kWatchable) {
       auto& root = *top_->rootp;
-#define KAITEN_BANK(buffer, bank)                                                                         \
+#define KAITEN_BANK(buffer, bank)                                                                           \
   spoil_bank(root.kaiten_top__DOT__u_##buffer##__DOT__gen_bank__BRA__##bank##__KET____DOT__u_ram__DOT__mem, \
              first, end)
 #define KAITEN_BANKS(buffer)                                                                          \

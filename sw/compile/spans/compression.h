@@ -42,7 +42,7 @@ struct StoredMap {
 };
 // How the map that an operator makes is packed; nothing where it stays raw. Its surface has no place yet.
 std::optional<Packing> packing_of(const Config& config, const Compression& compression,
-                                  const Lowering& lowering, const LoweredOp& op, const StoredMap& map);
+                                  const Lowering& lowering, const LoweredOp& op, const StoredMap& stored);
 
 // Segments [segment_begin, segment_end) of rows [row_begin, row_end) of a map.
 struct SegmentRange {
