@@ -77,6 +77,50 @@ codec::MapShape shape_of(const std::string& text) {
   return {d[0], d[1], d[2], d[3]};
 }
 
+// Throws InputError for the first option that does not fit the file or the others; settles the layouts.
+void check(const po::variables_map& values, CompressOptions& o) {
+  if (o.file.empty())
+    throw InputError("compress needs a file of elements or a model (see kaiten compress --help)");
+  const char* const raw_only[] = {"bits", "zero-point", "shape", "from"};
+  const char* const model_only[] = {"input", "mean", "scale", "batch", "seed"};
+  const bool model = is_model(o.file);
+  const auto given = [&](const char* name) { return values.count(name) != 0 && !values[name].defaulted(); };
+  for (const char* name : raw_only) {
+    if (model && given(name))
+      throw InputError(fmt::format("--{} is for raw files, '{}' is a model", name, o.file));
+  }
+  for (const char* name : model_only) {
+    if (!model && given(name))
+      throw InputError(fmt::format("--{} is for models (.tflite, .onnx), '{}' is none", name, o.file));
+  }
+  if (o.bits != 8 && o.bits != 16 && o.bits != 32)
+    throw InputError(fmt::format("--bits: expected 8, 16 or 32, found {}", o.bits));
+  const long long least = -(1LL << (o.bits - 1)), most = (1LL << o.bits) - 1;
+  if (o.zero_point < least || o.zero_point > most)
+    throw InputError(fmt::format("--zero-point: expected {} to {} for {} bits, found {}", least, most, o.bits,
+                                 o.zero_point));
+  if (o.from.empty()) o.from = o.layout == "all" ? "nchw" : o.layout;
+  if (o.layout != "all" && !layout_of(o.layout))
+    throw InputError("--layout: expected one of nchw, nhwc, chwn, all, found '" + o.layout + "'");
+  if (!layout_of(o.from))
+    throw InputError("--from: expected one of nchw, nhwc, chwn, found '" + o.from + "'");
+  // Of one row all orders are the same.
+  if (!model && o.shape.empty() && o.layout == "all") o.layout = "nchw";
+  const auto names = codec::codec_names();
+  if (o.codec != "all" && o.codec != kScalar && std::find(names.begin(), names.end(), o.codec) == names.end())
+    throw InputError("--codec: expected one of zvc, zvc_scalar, rle, zlib, lz4, zstd, all, found '" +
+                     o.codec + "'");
+  const std::size_t element = std::size_t(o.bits / 8);
+  if (o.window < element || o.window > codec::kMaxWindow || o.window % element != 0)
+    throw InputError(fmt::format("--window: expected {0} to {1} bytes, whole elements of {0}, found {2}",
+                                 element, codec::kMaxWindow, o.window));
+  if (!(o.seconds >= 0 && o.seconds <= 3600))
+    throw InputError(fmt::format("--seconds: expected 0 to 3600, found {}", o.seconds));
+  if (o.batch < 1 || o.batch > kMaxBatch)
+    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", kMaxBatch, o.batch));
+  if (o.batch > 1 && !o.input.empty()) throw InputError("--batch needs random inputs, --input gives one");
+}
+
 bool parse(const Arguments& arguments, CompressOptions& o) {
   po::options_description all("options");
   auto add = all.add_options();
@@ -120,46 +164,7 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
     return false;
   }
   po::notify(values);
-  if (o.file.empty())
-    throw InputError("compress needs a file of elements or a model (see kaiten compress --help)");
-  const char* const raw_only[] = {"bits", "zero-point", "shape", "from"};
-  const char* const model_only[] = {"input", "mean", "scale", "batch", "seed"};
-  const bool model = is_model(o.file);
-  const auto given = [&](const char* name) { return values.count(name) != 0 && !values[name].defaulted(); };
-  for (const char* name : raw_only) {
-    if (model && given(name))
-      throw InputError(fmt::format("--{} is for raw files, '{}' is a model", name, o.file));
-  }
-  for (const char* name : model_only) {
-    if (!model && given(name))
-      throw InputError(fmt::format("--{} is for models (.tflite, .onnx), '{}' is none", name, o.file));
-  }
-  if (o.bits != 8 && o.bits != 16 && o.bits != 32)
-    throw InputError(fmt::format("--bits: expected 8, 16 or 32, found {}", o.bits));
-  const long long least = -(1LL << (o.bits - 1)), most = (1LL << o.bits) - 1;
-  if (o.zero_point < least || o.zero_point > most)
-    throw InputError(fmt::format("--zero-point: expected {} to {} for {} bits, found {}", least, most, o.bits,
-                                 o.zero_point));
-  if (o.from.empty()) o.from = o.layout == "all" ? "nchw" : o.layout;
-  if (o.layout != "all" && !layout_of(o.layout))
-    throw InputError("--layout: expected one of nchw, nhwc, chwn, all, found '" + o.layout + "'");
-  if (!layout_of(o.from))
-    throw InputError("--from: expected one of nchw, nhwc, chwn, found '" + o.from + "'");
-  // Of one row all orders are the same.
-  if (!model && o.shape.empty() && o.layout == "all") o.layout = "nchw";
-  const auto names = codec::codec_names();
-  if (o.codec != "all" && o.codec != kScalar && std::find(names.begin(), names.end(), o.codec) == names.end())
-    throw InputError("--codec: expected one of zvc, zvc_scalar, rle, zlib, lz4, zstd, all, found '" +
-                     o.codec + "'");
-  const std::size_t element = std::size_t(o.bits / 8);
-  if (o.window < element || o.window > codec::kMaxWindow || o.window % element != 0)
-    throw InputError(fmt::format("--window: expected {0} to {1} bytes, whole elements of {0}, found {2}",
-                                 element, codec::kMaxWindow, o.window));
-  if (!(o.seconds >= 0 && o.seconds <= 3600))
-    throw InputError(fmt::format("--seconds: expected 0 to 3600, found {}", o.seconds));
-  if (o.batch < 1 || o.batch > kMaxBatch)
-    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", kMaxBatch, o.batch));
-  if (o.batch > 1 && !o.input.empty()) throw InputError("--batch needs random inputs, --input gives one");
+  check(values, o);
   o.normalisation = normalisation_of(values);
   for (const std::string& file : {o.html, o.json}) require_writable(file);
   return true;

@@ -85,6 +85,49 @@ std::int64_t bytes_of(const std::string& text, const std::string& option) {
   return std::int64_t(bytes);
 }
 
+// Throws InputError for the first option that does not fit, alone or beside the others.
+void check(const po::variables_map& values, const PlanOptions& o) {
+  const auto one_of = [](const std::string& option, const std::string& value,
+                         std::initializer_list<std::string_view> known) {
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    std::string list;
+    for (std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
+    throw InputError(option + ": expected one of " + list + ", found '" + value + "'");
+  };
+  if (o.file.empty()) throw InputError("plan needs a model or a layer table (see kaiten plan --help)");
+  if (o.capacity.empty() && o.sweep.empty() && o.config.empty()) {
+    throw InputError("plan needs --capacity or --config (see kaiten plan --help)");
+  }
+  if (!o.config.empty()) {
+    for (const char* paper : {"capacity", "sweep", "closure", "residual-penalty"}) {
+      if (values.count(paper) != 0 && !values[paper].defaulted()) {
+        throw InputError(std::string("--") + paper + " and --config exclude each other");
+      }
+    }
+  }
+  if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
+  if (compress_of(o.compress) == Compress::kOff) {
+    for (const char* of_values : {"input", "seed", "mean", "scale"}) {
+      if (values.count(of_values) != 0 && !values[of_values].defaulted())
+        throw InputError(std::string("--") + of_values + " needs --compress on or auto");
+    }
+  } else if (o.config.empty()) {
+    throw InputError("--compress needs --config");
+  }
+  one_of("--closure", o.closure, {"rolling", "paper"});
+  one_of("--residual-penalty", o.penalty, {"on", "off"});
+  one_of("--method", o.method,
+         {"optimal", "per-layer", "greedy", "residual", "layer-fusion", "bound", "all"});
+  if (o.batch < 1 || o.batch > plan::kMaxBatch) {
+    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", plan::kMaxBatch, o.batch));
+  }
+  if (values.count("period") != 0 && !(o.period > 0))
+    throw InputError(fmt::format("--period: expected a positive number, found {}", o.period));
+  if (values.count("chips") != 0 && o.chips < 1)
+    throw InputError(fmt::format("--chips: expected at least 1, found {}", o.chips));
+  if (o.period > 0 && o.chips > 0) throw InputError("--period and --chips exclude each other");
+}
+
 bool parse(const Arguments& arguments, PlanOptions& o) {
   po::options_description all("options");
   auto add = all.add_options();
@@ -131,46 +174,8 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
     return false;
   }
   po::notify(values);
-  const auto one_of = [](const std::string& option, const std::string& value,
-                         std::initializer_list<std::string_view> known) {
-    if (std::find(known.begin(), known.end(), value) != known.end()) return;
-    std::string list;
-    for (std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
-    throw InputError(option + ": expected one of " + list + ", found '" + value + "'");
-  };
-  if (o.file.empty()) throw InputError("plan needs a model or a layer table (see kaiten plan --help)");
-  if (o.capacity.empty() && o.sweep.empty() && o.config.empty()) {
-    throw InputError("plan needs --capacity or --config (see kaiten plan --help)");
-  }
-  if (!o.config.empty()) {
-    for (const char* paper : {"capacity", "sweep", "closure", "residual-penalty"}) {
-      if (values.count(paper) != 0 && !values[paper].defaulted()) {
-        throw InputError(std::string("--") + paper + " and --config exclude each other");
-      }
-    }
-  }
-  if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
+  check(values, o);
   o.normalisation = normalisation_of(values);
-  if (compress_of(o.compress) == Compress::kOff) {
-    for (const char* of_values : {"input", "seed", "mean", "scale"}) {
-      if (values.count(of_values) != 0 && !values[of_values].defaulted())
-        throw InputError(std::string("--") + of_values + " needs --compress on or auto");
-    }
-  } else if (o.config.empty()) {
-    throw InputError("--compress needs --config");
-  }
-  one_of("--closure", o.closure, {"rolling", "paper"});
-  one_of("--residual-penalty", o.penalty, {"on", "off"});
-  one_of("--method", o.method,
-         {"optimal", "per-layer", "greedy", "residual", "layer-fusion", "bound", "all"});
-  if (o.batch < 1 || o.batch > plan::kMaxBatch) {
-    throw InputError(fmt::format("--batch: expected 1 to {}, found {}", plan::kMaxBatch, o.batch));
-  }
-  if (values.count("period") != 0 && !(o.period > 0))
-    throw InputError(fmt::format("--period: expected a positive number, found {}", o.period));
-  if (values.count("chips") != 0 && o.chips < 1)
-    throw InputError(fmt::format("--chips: expected at least 1, found {}", o.chips));
-  if (o.period > 0 && o.chips > 0) throw InputError("--period and --chips exclude each other");
   return true;
 }
 

@@ -300,6 +300,65 @@ std::string to_text(const PlanReport& r, std::size_t width) {
   return out;
 }
 
+namespace {
+
+nlohmann::ordered_json json_of(const PlanReport& r, const plan::Method& m, const plan::Span& s) {
+  nlohmann::ordered_json span{{"first", number_of(r, s.first)},   {"last", number_of(r, s.last)},
+                              {"weights_bytes", s.weights_bytes}, {"rows_bytes", s.rows_bytes},
+                              {"traffic_bytes", s.traffic_bytes}, {"boundary", plan::name_of(s.boundary)}};
+  if (s.tile > 0) span["tile"] = s.tile;
+  if (!r.config.empty()) {
+    span["bytes"] = json_of(s.bytes);
+    if (m.cycles > 0) span["bus_bytes"] = json_of(s.bus_bytes);
+    span["cycles"] = {{"array", s.cycles.array},
+                      {"vector", s.cycles.vector},
+                      {"load", s.cycles.load},
+                      {"store", s.cycles.store}};
+    span["limited_by"] = limited_by(s);
+    span["streamed"] = s.streamed;
+    nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+    for (int layer : s.layers) layers.push_back(number_of(r, layer));
+    span["layers"] = std::move(layers);
+  }
+  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
+  for (const plan::KeptRows& k : s.kept) {
+    const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
+    kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
+    if (!k.buffer.empty()) kept.back()["buffer"] = k.buffer;
+  }
+  if (!kept.empty()) span["kept"] = std::move(kept);
+  return span;
+}
+
+nlohmann::ordered_json json_of(const PlanReport& r, std::size_t i) {
+  const plan::Method& m = r.methods[i];
+  nlohmann::ordered_json o;
+  o["name"] = m.name;
+  o["closure"] = m.closure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(m.closure);
+  o["traffic_bytes"] = m.traffic_bytes;
+  o["penalty_bytes"] = m.penalty_bytes;
+  o["macs"] = m.macs;
+  if (!r.config.empty()) {
+    o["bytes"] = json_of(m.bytes);
+    if (m.cycles > 0) {
+      o["bus_bytes"] = json_of(m.bus_bytes);
+      o["zvc"] = {{"raw_bytes", m.zvc_raw_bytes},
+                  {"packed_bytes", m.zvc_packed_bytes},
+                  {"predicted", m.exactly_predicted ? "exactly" : "expected"}};
+      o["layers"] = json_of(m.layers);
+      if (r.show_commands && i == 0) o["commands"] = json_of(m.commands);
+    }
+    o["cycles"] = m.cycles;
+  }
+  o["energy_millijoules"] = {
+      {"compute", r.energies[i].compute}, {"dram", r.energies[i].dram}, {"link", r.energies[i].link}};
+  o["spans"] = nlohmann::ordered_json::array();
+  for (const plan::Span& s : m.spans) o["spans"].push_back(json_of(r, m, s));
+  return o;
+}
+
+}  // namespace
+
 std::string to_json(const PlanReport& r) {
   nlohmann::ordered_json j;
   j["network"] = r.network.name;
@@ -312,59 +371,7 @@ std::string to_json(const PlanReport& r) {
   j["batch"] = r.batch;
   j["planning_ms"] = r.planning_ms;
   j["methods"] = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < r.methods.size(); i++) {
-    const plan::Method& m = r.methods[i];
-    nlohmann::ordered_json o;
-    o["name"] = m.name;
-    o["closure"] = m.closure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(m.closure);
-    o["traffic_bytes"] = m.traffic_bytes;
-    o["penalty_bytes"] = m.penalty_bytes;
-    o["macs"] = m.macs;
-    if (!r.config.empty()) {
-      o["bytes"] = json_of(m.bytes);
-      if (m.cycles > 0) {
-        o["bus_bytes"] = json_of(m.bus_bytes);
-        o["zvc"] = {{"raw_bytes", m.zvc_raw_bytes},
-                    {"packed_bytes", m.zvc_packed_bytes},
-                    {"predicted", m.exactly_predicted ? "exactly" : "expected"}};
-        o["layers"] = json_of(m.layers);
-        if (r.show_commands && i == 0) o["commands"] = json_of(m.commands);
-      }
-      o["cycles"] = m.cycles;
-    }
-    o["energy_millijoules"] = {
-        {"compute", r.energies[i].compute}, {"dram", r.energies[i].dram}, {"link", r.energies[i].link}};
-    o["spans"] = nlohmann::ordered_json::array();
-    for (const plan::Span& s : m.spans) {
-      nlohmann::ordered_json span{
-          {"first", number_of(r, s.first)},   {"last", number_of(r, s.last)},
-          {"weights_bytes", s.weights_bytes}, {"rows_bytes", s.rows_bytes},
-          {"traffic_bytes", s.traffic_bytes}, {"boundary", plan::name_of(s.boundary)}};
-      if (s.tile > 0) span["tile"] = s.tile;
-      if (!r.config.empty()) {
-        span["bytes"] = json_of(s.bytes);
-        if (m.cycles > 0) span["bus_bytes"] = json_of(s.bus_bytes);
-        span["cycles"] = {{"array", s.cycles.array},
-                          {"vector", s.cycles.vector},
-                          {"load", s.cycles.load},
-                          {"store", s.cycles.store}};
-        span["limited_by"] = limited_by(s);
-        span["streamed"] = s.streamed;
-        nlohmann::ordered_json layers = nlohmann::ordered_json::array();
-        for (int layer : s.layers) layers.push_back(number_of(r, layer));
-        span["layers"] = std::move(layers);
-      }
-      nlohmann::ordered_json kept = nlohmann::ordered_json::array();
-      for (const plan::KeptRows& k : s.kept) {
-        const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
-        kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
-        if (!k.buffer.empty()) kept.back()["buffer"] = k.buffer;
-      }
-      if (!kept.empty()) span["kept"] = std::move(kept);
-      o["spans"].push_back(std::move(span));
-    }
-    j["methods"].push_back(std::move(o));
-  }
+  for (std::size_t i = 0; i < r.methods.size(); i++) j["methods"].push_back(json_of(r, i));
   if (!r.sweep.empty()) {
     j["sweep"] = nlohmann::ordered_json::array();
     for (const SweepPoint& p : r.sweep) {

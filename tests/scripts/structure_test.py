@@ -27,6 +27,7 @@ FLOORS = [
 FLOOR_OF = {folder: i for i, floor in enumerate(FLOORS) for folder in floor}
 # The installed header that includes the public ones.
 FRONT = {"sw/kaiten.h"}
+MOST_LINES = 600  # of a file that a person writes
 
 
 def tracked(*patterns):
@@ -106,6 +107,12 @@ class Structure(unittest.TestCase):
     def test_a_waiver_without_reason_is_found(self):
         waiver = "/* verilator lint_off UNUSEDSIGNAL */"
         self.assertEqual(waivers_without_reason(f"{waiver}\nlogic a;\n// why\n{waiver}\nlogic b;\n{waiver}  // why\n"), [1])
+
+    def test_no_file_is_too_long(self):
+        for path in tracked("sw/**/*.h", "sw/**/*.cpp", "tb/*", "rtl/**/*.sv", "rtl/*.sv"):
+            text = read(path)
+            if "do not edit" not in text[:400].lower():
+                self.assertLessEqual(text.count("\n"), MOST_LINES, path)
 
 
 if __name__ == "__main__":
