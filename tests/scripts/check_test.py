@@ -19,6 +19,10 @@ import tools
 
 class Quiet(unittest.TestCase):
     def setUp(self):
+        # Each case says for itself whether it stands for CI.
+        environment = unittest.mock.patch.dict(os.environ, {"CI": ""})
+        environment.start()
+        self.addCleanup(environment.stop)
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.out = io.StringIO()
