@@ -408,18 +408,7 @@ def main():
     regs = load()
     files = {"rtl/csr/kt_csr.sv": make_sv, "rtl/common/kt_csr_pkg.sv": make_package, "sw/device/csr.h": make_header,
              "docs/formats/registers.md": make_md}
-    stale = []
-    for name, make in files.items():
-        path, made = ROOT / name, make(regs)
-        if "--check" in sys.argv[1:]:
-            if not path.exists() or path.read_text() != made:
-                stale.append(name)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made)
-    for name in stale:
-        print(f"{name} differs from what {SOURCE} gives: run scripts/gen_csr.py", file=sys.stderr)
-    return 1 if stale else 0
+    return tools.write_generated({name: make(regs) for name, make in files.items()}, "--check" in sys.argv[1:])
 
 
 if __name__ == "__main__":

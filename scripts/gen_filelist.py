@@ -98,20 +98,7 @@ def main():
     args = parser.parse_args()
     files = sources()
     written = {"rtl/kaiten.f": file_list(files), "kaiten.core": fusesoc(files), "Bender.yml": bender(files)}
-    differing = []
-    for name, text in written.items():
-        path = os.path.join(tools.ROOT, name)
-        old = None
-        if os.path.exists(path):
-            with open(path) as f:
-                old = f.read()
-        if old != text:
-            differing.append(name)
-            if not args.check:
-                tools.write(path, text)
-    if args.check and differing:
-        print(f"not what lies in rtl/: {', '.join(differing)} (run `make generate`)")
-    return int(args.check and bool(differing))
+    return tools.write_generated(written, args.check)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import sys
 
 import tools
 
-DOCS = os.path.join(tools.ROOT, "docs", "verification", "overview.md")
+DOCS = "docs/verification/overview.md"
 # Read by every job, or inside everything: they would only fill the table.
 EVERYWHERE = {"kt_fifo", "kt_skid", "kt_ram_1r1w", "kt_clk_gate"}
 
@@ -243,11 +243,7 @@ def main():
     new = tools.between(tools.between(old, "table", table()), "software", software_table())
     if args.summary:
         new = tools.between(new, "check-long", summary(args.summary))
-    if args.check:
-        return int(new != old)
-    if new != old:
-        tools.write(DOCS, new)
-    return 0
+    return tools.write_generated({DOCS: new}, args.check)
 
 
 if __name__ == "__main__":

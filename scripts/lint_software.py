@@ -124,18 +124,13 @@ def tidy(program, build, args, results):
             results.passed(f"clang-tidy {folder}", sum(seconds), f"{sum(seconds):6.1f} s, {len(seconds)} files")
 
 
-def public_headers():
-    """What programs may include, relative to the root."""
-    with open(os.path.join(tools.ROOT, "sw", "public_headers.txt")) as f:
-        return [f"sw/{line.strip()}" for line in f if line.strip() and not line.startswith("#")]
-
-
 def doxyfile():
     """docs/Doxyfile for the public headers, written where doxygen's output goes. XML, because without an output fewer comments are read."""
     os.makedirs(DOXYGEN_OUT, exist_ok=True)
     path = os.path.join(DOXYGEN_OUT, "Doxyfile")
+    headers = " ".join(f"sw/{header}" for header in tools.public_headers())
     with open(path, "w") as f:
-        f.write(f"@INCLUDE = docs/Doxyfile\nINPUT = {' '.join(public_headers())}\nOUTPUT_DIRECTORY = \"{DOXYGEN_OUT}\"\n"
+        f.write(f"@INCLUDE = docs/Doxyfile\nINPUT = {headers}\nOUTPUT_DIRECTORY = \"{DOXYGEN_OUT}\"\n"
                 "GENERATE_XML = YES\nWARN_AS_ERROR = FAIL_ON_WARNINGS\n")
     return path
 

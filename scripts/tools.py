@@ -265,6 +265,12 @@ def write_generated(files, check):
     return int(check and bool(stale))
 
 
+def public_headers():
+    """What programs may include, relative to sw/."""
+    with open(os.path.join(ROOT, "sw", "public_headers.txt")) as f:
+        return [line.strip() for line in f if line.strip() and not line.startswith("#")]
+
+
 def wrapped(document):
     """The document with its prose in lines of at most 120 columns; tables and headings stay as they are."""
     lines = document.split("\n")

@@ -5,10 +5,13 @@
 KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX and CXXFLAGS the compiler of the build."""
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import tools  # noqa: E402
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 CMAKE = os.environ.get("CMAKE") or "cmake"
 DEMO = os.path.join(ROOT, "models", "demo")
@@ -28,8 +31,7 @@ class Install(unittest.TestCase):
 
     def compile_headers_alone(self, include):
         """Every public header, and it alone, with nothing but the installed folder: what is installed is what is listed."""
-        with open(os.path.join(ROOT, "sw", "public_headers.txt")) as file:
-            listed = {line.strip() for line in file if line[0].isalpha()}
+        listed = set(tools.public_headers())
         top = os.path.join(include, "kaiten")
         found = {os.path.relpath(os.path.join(path, name), top) for path, _, names in os.walk(top) for name in names}
         self.assertEqual(found, listed)
