@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// No program that keeps the rules of docs/hardware/control.md can hang, at any queue depth (4 in every check, the machine's 8 in the
+// No program that keeps the rules of docs/hardware/control.md can hang, at any queue depth (4 in every check, the accelerator's 8 in the
 // long one) and for programs of any length: the ranking argument, with the scoreboard itself inside. (queue_program has all
 // commands of shallow queues in view, this one command among any number.) One command, picked when it is handed over, is
 // followed; `before` are the commands of each queue that the program has in front of it, so with completions in order it is

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Watchdog: finds a program that cannot go on, and a machine that does not.
+// Watchdog: finds a program that cannot go on, and an accelerator that does not.
 //
 //   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR command is
 //             running or offered to its engine, the command fetch has handed over everything or waits for room in a

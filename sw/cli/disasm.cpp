@@ -67,7 +67,7 @@ int disasm_command(const Arguments& arguments) {
   }
   if (is_model(file, bytes)) {
     const Graph graph = require_graph(import_model(file));
-    CompileOptions options{.before_each = check_interrupt};
+    CompileOptions options{.cancellation_check = check_interrupt};
     options.compress = compress_of(compress);
     const Program program = compile(graph, preset(config), options);
     for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);

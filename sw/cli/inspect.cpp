@@ -40,7 +40,7 @@ int inspect_command(const Arguments& arguments) {
   }
   po::notify(values);
   if (model.empty()) throw InputError("inspect needs a model (see kaiten inspect --help)");
-  const Config& machine = preset(config);
+  const Config& target = preset(config);
   const ImportResult imported = import_model(model);
   if (!imported.graph) {
     print_inspect(std::cout, imported);
@@ -48,7 +48,7 @@ int inspect_command(const Arguments& arguments) {
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
   const Graph& graph = *imported.graph;
-  const Compiled compiled = try_compile(graph, machine, {.before_each = check_interrupt});
+  const Compiled compiled = try_compile(graph, target, {.cancellation_check = check_interrupt});
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     print_inspect(std::cout, imported, places(graph, reasons), output_width());

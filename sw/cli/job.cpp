@@ -52,28 +52,30 @@ Job::Job(po::options_description& all, bool is_tb)
       "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
       "random values");
   add_normalisation(all);
-  add("config", po::value(&machine_.config)->value_name("NAME")->default_value(machine_.config),
+  add("config",
+      po::value(&session_options_.config)->value_name("NAME")->default_value(session_options_.config),
       ("configuration: " + configs).c_str());
   add("latency", po::value(&latency_)->value_name("CYCLES")->default_value(latency_),
       "latency of the memory");
-  add("bytes-per-cycle", po::value(&machine_.bytes_per_cycle)->value_name("N"),
+  add("bytes-per-cycle", po::value(&session_options_.bytes_per_cycle)->value_name("N"),
       "bandwidth of the memory, both directions together; without it the bus width, 0: no limit");
   add("stall", po::value(&stall_)->value_name("PERCENT")->default_value(0),
       "random stalls on every channel of the bus");
-  add("seed", po::value(&machine_.seed)->value_name("N")->default_value(machine_.seed),
+  add("seed", po::value(&session_options_.seed)->value_name("N")->default_value(session_options_.seed),
       "seed of random inputs and stalls");
   add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),
       "whose answers to give: LiteRT's reference kernels or tflite-micro's");
   add("oracle", po::value(&oracle_)->value_name("direct|fft")->default_value(oracle_),
       "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms");
-  add("block-pixels", po::value(&machine_.block_pixels)->value_name("N")->default_value(0),
+  add("block-pixels", po::value(&session_options_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
   add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
       "compress maps and weights on their way through memory: on, all maps that can be, and weights where "
       "that is shorter; auto, what becomes 3 % smaller, of maps in a reference run with the same input");
-  add("spill", po::bool_switch(&machine_.spill), "every map goes through memory, to measure what that costs");
+  add("spill", po::bool_switch(&session_options_.spill),
+      "every map goes through memory, to measure what that costs");
   add("debug", "simulator with assertions, random initial state and dead rows destroyed");
-  add("wave", po::value(&machine_.wave)->value_name("FILE"),
+  add("wave", po::value(&session_options_.wave)->value_name("FILE"),
       "write an FST trace of the signals (implies --debug)");
   add("wave-from", po::value(&wave_from_)->value_name("CYCLE")->default_value(wave_from_),
       "first cycle of the run in it");
@@ -99,36 +101,36 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   if (!is_tb_ && model_.empty()) throw InputError("a model is missing (see --help)");
   if (model_ == kDemoName) model_.clear();
   if (rounding_ == "tflm") {
-    machine_.rounding = RoundingStyle::Tflm;
+    session_options_.rounding = RoundingStyle::Tflm;
   } else if (rounding_ != "litert") {
     throw InputError("--rounding is litert or tflm, not '" + rounding_ + "'");
   }
   if (oracle_ == "fft") {
-    machine_.oracle = Oracle::Fft;
+    session_options_.oracle = Oracle::Fft;
   } else if (oracle_ != "direct") {
     throw InputError("--oracle is direct or fft, not '" + oracle_ + "'");
   }
-  machine_.compress = compress_of(compress_);
+  session_options_.compress = compress_of(compress_);
   if (latency_ < 1 || latency_ > kMaxLatency) {
     throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +
                      std::to_string(latency_));
   }
-  machine_.latency = unsigned(latency_);
-  if (values.count("bytes-per-cycle") != 0 && !(machine_.bytes_per_cycle >= 0))
+  session_options_.latency = unsigned(latency_);
+  if (values.count("bytes-per-cycle") != 0 && !(session_options_.bytes_per_cycle >= 0))
     throw InputError("--bytes-per-cycle is 0 or more");
-  if (machine_.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
+  if (session_options_.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
   if (stall_ < 0 || stall_ > 99) throw InputError("--stall is 0 to 99, not " + std::to_string(stall_));
-  machine_.stall = unsigned(stall_);
+  session_options_.stall = unsigned(stall_);
   if (wave_from_ < 0) throw InputError("--wave-from is 0 or more, not " + std::to_string(wave_from_));
   if (wave_from_ >= wave_to_) {
     throw InputError("--wave-from " + std::to_string(wave_from_) + " is not before --wave-to " +
                      std::to_string(wave_to_));
   }
-  machine_.wave_from = std::uint64_t(wave_from_);
-  machine_.wave_to = std::uint64_t(wave_to_);
-  if (machine_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
+  session_options_.wave_from = std::uint64_t(wave_from_);
+  session_options_.wave_to = std::uint64_t(wave_to_);
+  if (session_options_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
-  machine_.debug = values.count("debug") != 0;
+  session_options_.debug = values.count("debug") != 0;
   normalisation_ = normalisation_of(values);
   if (!fault_.empty()) fault_of(fault_);
   return values;
@@ -137,8 +139,8 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 Session Job::open(ProgressLine& progress) {
   Graph graph = require_graph(import_model(model_.empty() ? kDemoName : model_));
   check_interrupt();
-  SessionOptions options = machine_;
-  options.before_each = check_interrupt;
+  SessionOptions options = session_options_;
+  options.cancellation_check = check_interrupt;
   if (options.compress != Compress::kOff) {
     inputs_ = inputs(graph);
     options.calibration = inputs_->values;
@@ -164,7 +166,8 @@ Compress compress_of(const std::string& text) {
 
 ModelInputs Job::inputs(const Graph& graph) {
   if (inputs_) return *std::exchange(inputs_, std::nullopt);
-  return make_inputs(graph, {model_.empty(), input_, machine_.seed, normalisation_, machine_.batch});
+  return make_inputs(graph,
+                     {model_.empty(), input_, session_options_.seed, normalisation_, session_options_.batch});
 }
 
 }  // namespace kaiten::cli

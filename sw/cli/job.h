@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `run` and `compare` have in common: the options that name model, inputs and machine, and the session
+// What `run` and `compare` have in common: the options that name model, inputs and device, and the session
 // they make.
 #ifndef KAITEN_CLI_JOB_H
 #define KAITEN_CLI_JOB_H
@@ -30,7 +30,7 @@ class Job {
   std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
                                                              const std::string& usage);
 
-  SessionOptions& machine() { return machine_; }
+  SessionOptions& session_options() { return session_options_; }
   // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
   Session open(ProgressLine& progress);
   // Once.
@@ -50,7 +50,7 @@ class Job {
   std::int64_t wave_to_ = std::numeric_limits<std::int64_t>::max();
   int stall_ = 0;
   Normalisation normalisation_;
-  SessionOptions machine_;
+  SessionOptions session_options_;
   std::optional<ModelInputs> inputs_;  // where they were needed before the session
 };
 

@@ -297,7 +297,7 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   }
   CompileOptions options;
   options.images = o.batch;
-  options.before_each = check_interrupt;
+  options.cancellation_check = check_interrupt;
   options.compress = compress_of(o.compress);
   report.compress = o.compress;
   std::vector<Int8Values> values;

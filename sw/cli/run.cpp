@@ -84,7 +84,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   add("no-check", "do not compare");
   add("keep-weights", po::bool_switch(&keep_weights),
       "run twice and report the second run, which finds the weights that fit on chip there");
-  add("batch", po::value(&job.machine().batch)->value_name("N")->default_value(1),
+  add("batch", po::value(&job.session_options().batch)->value_name("N")->default_value(1),
       "images of the run: inputs one image behind the other; weights are loaded once for all of them");
   add("json", po::value(&json)->value_name("FILE"),
       "write the report as JSON; '-': to standard output, nothing else is");
@@ -99,8 +99,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
     throw InputError("--check and --no-check together");
   if (!(options.seconds >= 0 && options.seconds <= kMostSeconds))
     throw InputError(fmt::format("--seconds is 0 to {}, not {:g}", kMostSeconds, options.seconds));
-  if (job.machine().batch < 1 || job.machine().batch > kMostImages)
-    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.machine().batch));
+  if (job.session_options().batch < 1 || job.session_options().batch > kMostImages)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.session_options().batch));
   options.check = values->count("no-check") == 0;
   options.trace = !trace.empty();
   options.labels = read_labels(labels);
@@ -108,7 +108,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   for (const std::string& file : {output, trace, json}) require_writable(file);
 
   ProgressLine progress;
-  job.machine().keep_weights = keep_weights;
+  job.session_options().keep_weights = keep_weights;
   Session session = job.open(progress);
   options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());

@@ -76,7 +76,7 @@ std::size_t expand(const ZvcFormat& format, std::span<const std::uint8_t> packed
 
 }  // namespace
 
-ZvcFormat machine_format(int bus_bytes, int zero_point) {
+ZvcFormat accelerator_format(int bus_bytes, int zero_point) {
   return {1, bus_bytes, bus_bytes, std::uint8_t(zero_point)};
 }
 

@@ -41,7 +41,7 @@ struct ZvcFormat {
 };
 
 /// The accelerator's format: bytes, groups and units of one bus beat.
-ZvcFormat machine_format(int bus_bytes, int zero_point);
+ZvcFormat accelerator_format(int bus_bytes, int zero_point);
 
 /// Throws InputError naming the field that is out of its range.
 void require_valid(const ZvcFormat& format);

@@ -140,7 +140,7 @@ class Choice {
       SpanMemo memo;
       for (SpanOptions o : variants(config_, options)) {
         o.images = together;
-        if (options.before_each) options.before_each();
+        if (options.cancellation_check) options.cancellation_check();
         try {
           auto a = attempt(graph_, config_, order, compression, o, options.images, weights, memo);
           if (!best_ || a->better_than(*best_)) best_ = std::move(a);

@@ -38,7 +38,7 @@ struct CompileOptions {
   // Addresses of SB and VB that rings do not use.
   std::array<int, kBuffers> reserve{};
   // Called before each plan that is tried; what it throws ends the compilation.
-  std::function<void()> before_each = {};
+  std::function<void()> cancellation_check = {};
   // Where not empty: operators of the graph behind which the spans end, ascending.
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.

@@ -322,7 +322,7 @@ Driver::PackedMap Driver::read_packed(const CompressedMap& map) {
     return data;
   };
   const std::vector<std::uint8_t> units = read(m.surface(0), std::size_t(m.surface_bytes()));
-  const codec::ZvcFormat format = codec::machine_format(program_.config.axi_bytes, m.packing->zero);
+  const codec::ZvcFormat format = codec::accelerator_format(program_.config.axi_bytes, m.packing->zero);
   PackedMap p;
   p.bytes = units.size();
   for (std::size_t i = 0; i < units.size(); i++) {

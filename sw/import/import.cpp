@@ -14,7 +14,7 @@ namespace kaiten {
 std::string Refusal::text() const {
   std::string line = op.empty() ? layer : "layer '" + layer + "' (" + op + ")";
   line += ": limit: " + limit + ", found: " + value;
-  if (!way_out.empty()) line += " (" + way_out + ")";
+  if (!hint.empty()) line += " (" + hint + ")";
   return line;
 }
 

@@ -33,11 +33,11 @@ constexpr int kMaxWindow = 1 << 14;                                  ///< kernel
 
 /// Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
 struct Refusal {
-  std::string layer;    ///< output tensor's name; "model" for what concerns the whole file
-  std::string op;       ///< "CONV_2D"; empty for the whole file
-  std::string limit;    ///< what Kaiten can do: "batch of 1"
-  std::string value;    ///< what the file asks for: "batch of 4"
-  std::string way_out;  ///< may be empty
+  std::string layer;  ///< output tensor's name; "model" for what concerns the whole file
+  std::string op;     ///< "CONV_2D"; empty for the whole file
+  std::string limit;  ///< what Kaiten can do: "batch of 1"
+  std::string value;  ///< what the file asks for: "batch of 4"
+  std::string hint;   ///< may be empty
 
   /// One line: layer 'x' (CONV_2D): limit: ..., found: ... (way out)
   std::string text() const;

@@ -7,7 +7,7 @@
 // - else, while the vector engine works: to the layer of its next completed command,
 // - else to the layer of whichever command completes next.
 // The cycles of all layers add up to the cycles of the run; a layer of the vector engine that hides behind
-// the array has few. What the machine did comes from its event flags, one bit a counter in the order of
+// the array has few. What the accelerator did comes from its event flags, one bit a counter in the order of
 // csr::kCounters (docs/formats/registers.md).
 #ifndef KAITEN_OBSERVE_LAYER_CLOCK_H
 #define KAITEN_OBSERVE_LAYER_CLOCK_H

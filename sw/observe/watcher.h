@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The watcher compares every result of the machine with the reference, where it leaves the array or the
-// vector engine, tensor by tensor. Whoever executes a program (the simulated device, the model of the machine
+// The watcher compares every result of the accelerator with the reference, where it leaves the array or the
+// vector engine, tensor by tensor. Whoever executes a program (the simulated device, the model of the accelerator
 // in the tests) shows it every result word with its command and the counters that run down to zero; the
 // program itself does not change.
 #ifndef KAITEN_OBSERVE_WATCHER_H
@@ -56,7 +56,7 @@ class Watcher {
     }
   }
 
-  // Of the tensors that the machine computes, copies of inputs first, then in the order of their layers.
+  // Of the tensors that the accelerator computes, copies of inputs first, then in the order of their layers.
   std::vector<TensorComparison> comparisons() const;
   std::uint64_t checked() const;
   // Empty when all results of every layer were shown and equal; else one line.

@@ -253,7 +253,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
 }
 
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
-                                      RoundingStyle style, const std::function<void()>& before_each,
+                                      RoundingStyle style, const std::function<void()>& cancellation_check,
                                       FftOracle* oracle) {
   if (inputs.size() != graph.inputs.size()) {
     throw InputError("the model has " + std::to_string(graph.inputs.size()) + " inputs, given " +
@@ -269,7 +269,7 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
     tensors[size_t(graph.inputs[i])] = inputs[i];
   }
   for (const Op& op : graph.ops) {
-    if (before_each) before_each();
+    if (cancellation_check) cancellation_check();
     run_operator(graph, op, style, tensors, oracle);
   }
   return tensors;
@@ -277,7 +277,8 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
 
 std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
                                             std::span<const Int8Values> inputs, RoundingStyle style,
-                                            const std::function<void()>& before_each, FftOracle* oracle) {
+                                            const std::function<void()>& cancellation_check,
+                                            FftOracle* oracle) {
   const size_t each = graph.inputs.size();
   if (inputs.size() != size_t(images) * each) {
     throw InputError("a batch of " + std::to_string(images) + " images has " +
@@ -287,7 +288,7 @@ std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
   std::vector<Int8Values> all;
   for (size_t image = 0; image < size_t(images); image++) {
     std::vector<Int8Values> one =
-        run_reference(graph, inputs.subspan(image * each, each), style, before_each, oracle);
+        run_reference(graph, inputs.subspan(image * each, each), style, cancellation_check, oracle);
     std::move(one.begin(), one.end(), std::back_inserter(all));
   }
   return all;

@@ -21,18 +21,18 @@ class FftOracle;
 
 // Runs the graph on one set of inputs, in the order of graph.inputs. Returns the values of every tensor under
 // its index; constants and unused tensors are empty. Throws InputError if the number or the sizes of the
-// inputs are wrong, and what `before_each`, called before each operator, throws. With an oracle it computes the
-// convolutions (fft_oracle.h).
+// inputs are wrong, and what `cancellation_check`, called before each operator, throws. With an oracle it
+// computes the convolutions (fft_oracle.h).
 std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Values> inputs,
                                       RoundingStyle style = RoundingStyle::LiteRt,
-                                      const std::function<void()>& before_each = {},
+                                      const std::function<void()>& cancellation_check = {},
                                       FftOracle* oracle = nullptr);
 
 // Several images, one behind the other: their inputs, and the values of every tensor for each of them.
 std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
                                             std::span<const Int8Values> inputs,
                                             RoundingStyle style = RoundingStyle::LiteRt,
-                                            const std::function<void()>& before_each = {},
+                                            const std::function<void()>& cancellation_check = {},
                                             FftOracle* oracle = nullptr);
 
 // Runs one operator: reads its inputs from `tensors` (indexed like graph.tensors, of correct sizes) and

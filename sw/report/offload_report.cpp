@@ -33,7 +33,7 @@ std::string summary(const OffloadReport& r) {
       r.result.density(), r.result.ratio(), r.result.best_ratio());
 }
 
-std::string machine(const OffloadReport& r) {
+std::string device_text(const OffloadReport& r) {
   const offload::Options& o = r.options;
   return fmt::format(
       "device {}: {:.3g} TFLOPS x {:.3g}, memory {:.4g} GB/s; link {:.4g} GB/s; compressing DMA reads at "
@@ -119,7 +119,7 @@ std::string to_text(const OffloadReport& r, std::size_t width) {
                   {"of the oracle's speed", true, 0, false},
                   {"over vdnn", true, 0, false}});
   for (const Policy& p : r.result.policies) policies.add(policy_row(r, p));
-  return layers.text(width) + "\n" + policies.text(width) + "\n" + summary(r) + "\n" + machine(r) + "\n";
+  return layers.text(width) + "\n" + policies.text(width) + "\n" + summary(r) + "\n" + device_text(r) + "\n";
 }
 
 std::string to_json(const OffloadReport& r) {
@@ -162,7 +162,7 @@ std::string to_json(const OffloadReport& r) {
 
 std::string to_html(const OffloadReport& r) {
   std::string out = "<h1>" + svg::escaped(r.network) + ": activations in the host's memory</h1>\n<p>" +
-                    svg::escaped(summary(r)) + "</p>\n<p>" + svg::escaped(machine(r)) + "</p>\n";
+                    svg::escaped(summary(r)) + "</p>\n<p>" + svg::escaped(device_text(r)) + "</p>\n";
   out +=
       "<h2>Policies</h2>\n<div class=\"scroll\"><table><tr><th>policy</th><th>MiB one way</th><th>step "
       "ms</th><th>stall ms</th><th>of the step</th><th>of the oracle's speed</th><th>over vdnn</th></tr>\n";

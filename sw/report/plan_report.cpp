@@ -80,7 +80,7 @@ std::string limited_by(const plan::Span& s) {
   return s.cycles.load == most ? "load" : "store";
 }
 
-std::string machine_spans_text(const PlanReport& r, const plan::Method& m, std::size_t width) {
+std::string target_spans_text(const PlanReport& r, const plan::Method& m, std::size_t width) {
   Table table({{"span", true, 0, false},
                {"layers", false, 0, false},
                {"from", false, 2, true},
@@ -102,7 +102,7 @@ std::string machine_spans_text(const PlanReport& r, const plan::Method& m, std::
   return table.text(width);
 }
 
-// What the compiler's model of the machine says of each layer.
+// What the compiler's model of the accelerator says of each layer.
 std::string layers_text(const plan::Method& m, std::size_t width) {
   Table table({{"layer", true, 0, false},
                {"name", false, 0, true},
@@ -147,7 +147,7 @@ std::string commands_text(const plan::Method& m, std::size_t width) {
   return table.text(width);
 }
 
-std::string machine_methods_text(const PlanReport& r, std::size_t width) {
+std::string target_methods_text(const PlanReport& r, std::size_t width) {
   Table table({{"method", false, 0, false},
                {"spans", true, 3, false},
                {"traffic", true, 0, false},
@@ -284,13 +284,13 @@ std::string to_text(const PlanReport& r, std::size_t width) {
                                 }()),
                                 r.mode, where, r.batch > 1 ? fmt::format(", batch {}", r.batch) : "");
   if (!r.methods.empty()) {
-    const bool machine = !r.config.empty();
+    const bool target = !r.config.empty();
     const plan::Method& first = r.methods.front();
     out += "\n" + title_of(first) + "\n";
     if (r.show_commands) out += commands_text(first, width) + "\n";
     if (!first.layers.empty()) out += layers_text(first, width) + "\n";
-    out += machine ? machine_spans_text(r, first, width) : spans_text(r, first, width);
-    out += "\n" + (machine ? machine_methods_text(r, width) : methods_text(r, width));
+    out += target ? target_spans_text(r, first, width) : spans_text(r, first, width);
+    out += "\n" + (target ? target_methods_text(r, width) : methods_text(r, width));
   }
   if (!r.sweep.empty()) out += "\n" + sweep_text(r, width);
   if (r.pipeline) out += "\n" + pipeline_text(r, width);

@@ -173,7 +173,7 @@ Programs compiled(const Graph& graph, const SessionOptions& o, const std::vector
   options.keep_on_chip = !o.spill;
   options.compress = o.compress;
   options.known_values = calibration;
-  options.before_each = o.before_each;
+  options.cancellation_check = o.cancellation_check;
   if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
   KeptPrograms kept = compile_kept(graph, preset(o.config), options);
   return {std::move(kept.first), std::move(kept.again)};
@@ -206,7 +206,7 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
     if (options.compress != Compress::kOff && !options.calibration.empty())
-      reference = compute(options.calibration, options.before_each);
+      reference = compute(options.calibration, options.cancellation_check);
     Programs made = compiled(graph, options, reference);
     wave.emplace(options.wave);
     device = sim::make_sim_device(options.config, sim_options(options, made.first, *wave));
@@ -216,9 +216,9 @@ struct Session::State {
 
   // All tensors of all images.
   std::vector<Int8Values> compute(std::span<const Int8Values> inputs,
-                                  const std::function<void()>& before_each) {
+                                  const std::function<void()>& cancellation_check) {
     if (options.oracle == Oracle::Fft) oracle.emplace();
-    return run_reference_batch(graph, options.batch, inputs, options.rounding, before_each,
+    return run_reference_batch(graph, options.batch, inputs, options.rounding, cancellation_check,
                                oracle ? &*oracle : nullptr);
   }
 

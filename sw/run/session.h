@@ -58,7 +58,7 @@ struct SessionOptions {
   Compress compress = Compress::kOff;
   std::vector<Int8Values> calibration = {};  ///< these inputs, as run() takes them; empty: none
   /// Called now and then while the model is compiled; what it throws ends that.
-  std::function<void()> before_each = {};
+  std::function<void()> cancellation_check = {};
   /// The simulated memory.
   unsigned latency = 100;       ///< cycles
   double bytes_per_cycle = -1;  ///< both directions together; 0: no limit, below 0: the width of the bus

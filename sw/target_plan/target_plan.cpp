@@ -129,7 +129,7 @@ bool TargetPlanner::fits(const std::vector<int>& cuts) {
   SpanOptions options;
   options.images = options_.images;
   options.cuts = operators(cuts);
-  if (options_.before_each) options_.before_each();
+  if (options_.cancellation_check) options_.cancellation_check();
   try {
     plan_spans(graph_, lowering(), config_, options, spans_seen_);
     return true;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compression on the RTL: every tensor is that of the run without it, fewer bytes move, and memory that no
-// compressor writes stops the machine with cause, command and row.
+// compressor writes stops the accelerator with cause, command and row.
 
 #include <gtest/gtest.h>
 
@@ -183,7 +183,7 @@ bool is_corrupt(const Config& config, std::int64_t zero, std::span<const std::ui
                 std::uint8_t units, std::int64_t bytes) {
   std::vector<std::uint8_t> raw(static_cast<std::size_t>(bytes));
   try {
-    codec::zvc_load(codec::machine_format(config.axi_bytes, int(zero)), memory, units, raw);
+    codec::zvc_load(codec::accelerator_format(config.axi_bytes, int(zero)), memory, units, raw);
     return false;
   } catch (const codec::CorruptStream&) {
     return true;
@@ -274,7 +274,7 @@ TEST_P(CompressedMaps, CorruptMemoryStopsTheMachine) {
   EXPECT_GE(found, 10);
 }
 
-// A bus error at the sizes of packed segments stops the machine with the LOAD that asked for them.
+// A bus error at the sizes of packed segments stops the accelerator with the LOAD that asked for them.
 TEST_P(CompressedMaps, BusErrorsOfSizes) {
   SpilledDemo spilled(GetParam(), test::seed() + 7);
   auto& [graph, config, random, device, options, inputs, session] = spilled;
@@ -300,7 +300,7 @@ TEST_P(CompressedMaps, BusErrorsOfSizes) {
   session.run(inputs);
 }
 
-// Weights that no compressor writes stop the machine, with the command; others are other weights.
+// Weights that no compressor writes stop the accelerator, with the command; others are other weights.
 TEST_P(CompressedMaps, CorruptWeightsStopTheMachine) {
   const Graph graph = test::pruned(demo(), 50, test::seed());
   const Config& config = preset(GetParam());

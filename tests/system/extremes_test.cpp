@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What usual networks leave alone on the smallest machine: programs of thousands of commands, maps as tall, as wide and as
+// What usual networks leave alone on the smallest configuration: programs of thousands of commands, maps as tall, as wide and as
 // deep as its buffers allow, windows of hundreds of cells, and every bit of the stored registers. Every element compared.
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A soak: one device that is never reset runs random networks behind a memory with random stalls for a number of cycles,
-// every tensor compared, on the small machine with all assertions. KAITEN_SOAK_CYCLES sets another number.
+// every tensor compared, on the small configuration with all assertions. KAITEN_SOAK_CYCLES sets another number.
 
 #include <gtest/gtest.h>
 

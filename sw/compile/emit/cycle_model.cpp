@@ -13,7 +13,7 @@ namespace kaiten {
 
 namespace {
 
-// A read of memory, from the request to the first beat, and the way of a beat into the machine.
+// A read of memory, from the request to the first beat, and the way of a beat into the accelerator.
 constexpr std::int64_t kMemory = 106;
 // The fetch asks for commands in chunks and has room for two of them.
 constexpr std::size_t kChunk = 4;

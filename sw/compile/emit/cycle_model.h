@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When the machine starts and completes each command of a program, by a model finer than the scheduler's:
+// When the accelerator starts and completes each command of a program, by a model finer than the scheduler's:
 // commands come through the fetch, a few at a time and in order; LOADs ask ahead of their data; engines take
 // the next command while the one before is on its way out. Cycles of the bus and of engines are the commands'
 // own; what queues, waits and latencies add is here.

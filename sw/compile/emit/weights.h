@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Weights and requantisation parameters on their way into the machine: cut into chunks in the order of their
+// Weights and requantisation parameters on their way into the accelerator: cut into chunks in the order of their
 // use, loaded as early as their memories have room.
 #ifndef KAITEN_COMPILE_EMIT_WEIGHTS_H
 #define KAITEN_COMPILE_EMIT_WEIGHTS_H

@@ -17,7 +17,7 @@ namespace {
 
 // What importers and the reference executor know and the accelerator does not run yet.
 void require_supported(const Graph& graph, const Op& op) {
-  require(runs_on_machine(op.kind), operators_text(), std::string(name_of(op.kind)));
+  require(runs_on_accelerator(op.kind), operators_text(), std::string(name_of(op.kind)));
   if (runs_on_host(op.kind)) return;
   for (int tensor : op.inputs) {
     const Tensor& t = graph.tensors[std::size_t(tensor)];

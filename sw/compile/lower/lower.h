@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators as the machine sees them. Lowering decides what one operator becomes (windows of the array,
+// Operators as the accelerator sees them. Lowering decides what one operator becomes (windows of the array,
 // windows of the vector engine, an addition, a part of a map that exists already) and checks the limits of
 // the hardware; it knows nothing of memories.
 #ifndef KAITEN_COMPILE_LOWER_LOWER_H

@@ -75,7 +75,7 @@ std::vector<Row> rows() {
 
 }  // namespace
 
-bool runs_on_machine(OpKind kind) {
+bool runs_on_accelerator(OpKind kind) {
   for (const Row& r : rows()) {
     if (r.kind == kind) return !r.where.empty();
   }

@@ -27,7 +27,7 @@ std::vector<int> channels_of_lanes(const Lowering& lowering, const LoweredOp& op
 
 // Packed bytes of `raw` ones, so many of which differ from the zero value.
 std::int64_t packed_bytes(const Config& config, std::int64_t raw, std::int64_t nonzeros) {
-  const codec::ZvcFormat format = codec::machine_format(config.axi_bytes, 0);
+  const codec::ZvcFormat format = codec::accelerator_format(config.axi_bytes, 0);
   return std::int64_t(codec::zvc_max_packed_bytes(format, std::size_t(raw))) - raw + nonzeros;
 }
 
@@ -129,7 +129,7 @@ Moved moved(const Config& config, const MemoryLayout& map, const SegmentRange& r
 
 std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, int zero,
                                          std::span<const std::uint8_t> raw) {
-  const codec::ZvcFormat format = codec::machine_format(config.axi_bytes, zero);
+  const codec::ZvcFormat format = codec::accelerator_format(config.axi_bytes, zero);
   const std::size_t width = std::size_t(config.axi_bytes);
   std::vector<std::uint8_t> packed(codec::zvc_max_packed_bytes(format, raw.size()) + codec::kZvcSlack);
   const std::size_t bytes = codec::zvc_pack_fast(format, raw, packed);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which operators share the chip (Occam's question, asked of this machine). A span is a run of consecutive
+// Which operators share the on-chip memory (Occam's question, asked of this accelerator). A span is a run of consecutive
 // operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads from memory is
 // read once, rows in between live in rings just long enough. A map that crosses the cut between two spans is
 // held (whole, in the buffers that read it, until its last reader) or spilled (written once, read once by every

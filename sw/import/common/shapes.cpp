@@ -48,8 +48,8 @@ Refused one_scale(const std::string& scales) {
           "quantise activations per tensor; only weights may be per channel"};
 }
 
-Refused one_batch(const std::string& batch, const std::string& way_out) {
-  return {"batch of 1", batch, way_out + "; kaiten run --batch runs several inputs one after the other"};
+Refused one_batch(const std::string& batch, const std::string& hint) {
+  return {"batch of 1", batch, hint + "; kaiten run --batch runs several inputs one after the other"};
 }
 
 std::optional<Refused> arithmetic_limit(const Graph& graph, const Op& op) {

@@ -34,8 +34,8 @@ bool same_quantization(const Quantization& a, const Quantization& b);
 
 // The refusal of activations that have `scales` of them.
 Refused one_scale(const std::string& scales);
-// The refusal of a batch other than 1; `way_out`: how to make the model anew.
-Refused one_batch(const std::string& batch, const std::string& way_out);
+// The refusal of a batch other than 1; `hint`: how to make the model anew.
+Refused one_batch(const std::string& batch, const std::string& hint);
 
 // What keeps the hardware from computing the operator, if anything does: its scales must give representable
 // factors, and no input may carry an accumulator out of 32 bits. For every rounding style, so that --rounding

@@ -16,7 +16,7 @@ ImportState::ImportState(const std::string& name, Framework framework, std::int6
 }
 
 void refuse(ImportState& s, const Refused& refused) {
-  s.result.refusals.push_back({s.layer.name, s.layer.op, refused.limit, refused.value, refused.way_out});
+  s.result.refusals.push_back({s.layer.name, s.layer.op, refused.limit, refused.value, refused.hint});
 }
 
 void fail_layer(const ImportState& s, const std::string& what) { fail(here(s) + what); }

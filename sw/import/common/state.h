@@ -28,7 +28,7 @@ struct Layer {
 struct Refused {
   std::string limit;
   std::string value;
-  std::string way_out;
+  std::string hint;
 };
 
 struct ImportState {

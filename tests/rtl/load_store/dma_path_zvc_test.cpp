@@ -105,7 +105,7 @@ Trip random_trip(Path& path, int slot, bool compressed) {
   t.at = path.base(t.store.base) + t.store.offset;
   t.surface = path.base(t.store.base) + t.store.surface;
 
-  t.format = codec::machine_format(kBus, static_cast<int>(t.load.fill));
+  t.format = codec::accelerator_format(kBus, static_cast<int>(t.load.fill));
   t.geometry.rows = t.store.rows;
   for (std::int64_t s = 0; s < t.store.segments; s++)
     t.geometry.segment_bytes.push_back(
@@ -330,7 +330,7 @@ TEST(DmaPathZvc, Weights) {
       for (auto& b : raw)
         b = static_cast<std::uint8_t>(percent(path.rng, density) ? static_cast<std::int64_t>(path.rng())
                                                                  : c.fill);
-      const codec::ZvcFormat format = codec::machine_format(kBus, static_cast<int>(c.fill));
+      const codec::ZvcFormat format = codec::accelerator_format(kBus, static_cast<int>(c.fill));
       const std::int64_t bytes = codec::zvc_pack(format, raw, packed);
       packed.resize(up(bytes), static_cast<std::uint8_t>(c.fill));
       std::fill(packed.begin() + bytes, packed.end(), static_cast<std::uint8_t>(c.fill));

@@ -72,7 +72,7 @@ TEST(Zvc, WorkedExample) {
   // Twenty bytes, groups of 16, zero point -128.
   const Bytes raw{0x80, 5, 0x80, 0x80, 7,    0x80, 0x80, 0x80, 0x80, 0x80,
                   0x80, 0, 0x80, 0x80, 0x80, 0xff, 9,    9,    0x80, 0x80};
-  const ZvcFormat format = machine_format(16, -128);
+  const ZvcFormat format = accelerator_format(16, -128);
   EXPECT_EQ(packed(format, raw), (Bytes{0x12, 0x88, 5, 7, 0, 0xff, 0x03, 9, 9}));
   Bytes memory(20, 0xaa);
   EXPECT_EQ(zvc_store(format, raw, memory), 1);
@@ -103,7 +103,7 @@ TEST(Zvc, FillsUpWithTheZeroValueAtItsPlaces) {
 }
 
 TEST(Zvc, StoresRawWhatDoesNotShrink) {
-  const ZvcFormat format = machine_format(16, 0);
+  const ZvcFormat format = accelerator_format(16, 0);
   // 32 bytes with 12 zeros: 4 bytes of masks and 20, two units as raw.
   Bytes raw(32, 1), memory(32);
   std::fill_n(raw.begin(), 12, std::uint8_t(0));
@@ -200,7 +200,7 @@ TEST(Zvc, RandomBytesAreRefusedOrCanonical) {
 }
 
 TEST(Zvc, SaysWhatIsCorrupt) {
-  const ZvcFormat format = machine_format(16, 0);
+  const ZvcFormat format = accelerator_format(16, 0);
   Bytes raw(20);
   const auto told = [&](const Bytes& stream) { return refusal([&] { zvc_expand(format, stream, raw); }); };
   EXPECT_EQ(told({1}), "group 0: the stream ends in the mask");
@@ -226,7 +226,7 @@ TEST(Zvc, BadFormats) {
 
 TEST(ZvcMap, RoundTripsAndNamesTheRow) {
   std::mt19937_64 random(test::seed());
-  const ZvcFormat format = machine_format(16, -3);
+  const ZvcFormat format = accelerator_format(16, -3);
   const ZvcGeometry geometry{7, {300, 300, 120}, 304, 1000};
   Bytes raw = random_raw(format, geometry.memory_bytes(), random);
   for (std::size_t i = 0; i < raw.size(); i += 2) raw[i] = std::uint8_t(format.zero);  // shrinks everywhere
@@ -258,7 +258,7 @@ TEST(ZvcMap, RoundTripsAndNamesTheRow) {
 
 TEST(ZvcMap, GrowsByItsSurfaceAtMost) {
   std::mt19937_64 random(test::seed());
-  const ZvcFormat format = machine_format(64, 0);
+  const ZvcFormat format = accelerator_format(64, 0);
   for (const std::size_t bytes :
        {std::size_t(256), std::size_t(1000), std::size_t(7168), std::size_t(40000)}) {
     const ZvcGeometry geometry{3, {bytes, bytes}, bytes, 2 * bytes};
@@ -284,7 +284,7 @@ TEST(ZvcMap, GrowsByItsSurfaceAtMost) {
 
 TEST(ZvcMap, DamageIsFoundInItsRowOrIsAnotherMap) {
   std::mt19937_64 random(test::seed());
-  const ZvcFormat format = machine_format(16, 5);
+  const ZvcFormat format = accelerator_format(16, 5);
   const ZvcGeometry geometry{6, {200, 90}, 208, 304};
   int refused = 0;
   for (int i = 0; i < 2000; i++) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole programs on the model of the machine, compared with the reference in every element of every tensor.
+// Whole programs on the model of the accelerator, compared with the reference in every element of every tensor.
 #include "compile/compiler.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include "import/import.h"
 #include "observe/row_poison.h"
 #include "observe/watcher.h"
+#include "tests/support/accelerator_model.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/machine_model.h"
 #include "tests/support/prune.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
@@ -27,7 +27,7 @@ namespace {
 using test::GraphBuilder;
 
 void run_program(const Graph& graph, const Program& program, std::span<const Int8Values> inputs,
-                 RoundingStyle rounding, test::MachineModel& machine) {
+                 RoundingStyle rounding, test::AcceleratorModel& accelerator) {
   // The spans account for every byte, and for every operator of the device.
   std::int64_t moved = 0;
   for (const CommandMeta& m : program.meta) moved += m.read_bytes + m.written_bytes;
@@ -38,41 +38,43 @@ void run_program(const Graph& graph, const Program& program, std::span<const Int
   const auto of_image = [&](int image, int tensor) -> const Int8Values& {
     return expected[std::size_t(image) * graph.tensors.size() + std::size_t(tensor)];
   };
-  machine.set_wb_split(program.wb_split);
-  machine.memory(int(Base::kConstants)) = program.constants;
-  machine.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
-  machine.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
-  machine.memory(int(Base::kOutputs)).assign(std::size_t(program.output_bytes), 0x55);
+  accelerator.set_wb_split(program.wb_split);
+  accelerator.memory(int(Base::kConstants)) = program.constants;
+  accelerator.memory(int(Base::kActivations)).assign(std::size_t(program.activation_bytes), 0x55);
+  accelerator.memory(int(Base::kInputs)).assign(std::size_t(program.input_bytes), 0x55);
+  accelerator.memory(int(Base::kOutputs)).assign(std::size_t(program.output_bytes), 0x55);
   for (int image = 0; image < program.images; image++) {
     for (const MemoryTensor& t : program.inputs) {
       const Int8Values& values = of_image(image, t.tensor);  // of the graph, or of the host in front
       const MemoryLayout m = t.layout.of_image(image);
-      std::copy(values.begin(), values.end(), machine.memory(m.base).begin() + m.offset);
+      std::copy(values.begin(), values.end(), accelerator.memory(m.base).begin() + m.offset);
     }
   }
   Watcher watcher(graph, program, expected);
-  machine.set_watch(
+  accelerator.set_watch(
       [&](std::uint32_t command, int tiles, int rows, int columns, std::span<const std::int8_t> channels) {
         watcher.result({command, tiles, rows, columns}, channels);
       });
   const std::vector<std::uint8_t> bytes = program.command_bytes();
-  RowPoison poison(
-      program, [&](Buffer buffer, int begin, int end) { machine.spoil(buffer == Buffer::kVb, begin, end); });
-  machine.set_completed([&](std::span<const std::uint32_t, kQueues> counts) { poison.completed(counts); });
-  machine.run(bytes);
-  machine.set_completed({});
+  RowPoison poison(program, [&](Buffer buffer, int begin, int end) {
+    accelerator.spoil(buffer == Buffer::kVb, begin, end);
+  });
+  accelerator.set_completed(
+      [&](std::span<const std::uint32_t, kQueues> counts) { poison.completed(counts); });
+  accelerator.run(bytes);
+  accelerator.set_completed({});
   EXPECT_EQ(watcher.verdict(), "");
   for (int image = 0; image < program.images; image++) {
     for (const MemoryOutput& t : program.outputs) {
-      EXPECT_EQ(t.gather(machine.memory(int(Base::kOutputs)), image), of_image(image, t.tensor));
+      EXPECT_EQ(t.gather(accelerator.memory(int(Base::kOutputs)), image), of_image(image, t.tensor));
     }
   }
 }
 
 void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
                   const CompileOptions& options, std::uint64_t seed) {
-  test::MachineModel machine(config, seed);
-  run_program(graph, compile(graph, config, options), inputs, options.rounding, machine);
+  test::AcceleratorModel accelerator(config, seed);
+  run_program(graph, compile(graph, config, options), inputs, options.rounding, accelerator);
 }
 
 std::int64_t weight_bytes(const Program& program) {
@@ -90,7 +92,7 @@ std::int64_t payload_bytes(const Program& program) {
   return bytes;
 }
 
-// A machine whose memories are so small that most things must be split.
+// An accelerator whose memories are so small that most things must be split.
 Config tiny() {
   Config c = preset("unit");
   c.name = "tiny";
@@ -203,7 +205,7 @@ TEST(Compiler, SumsOfSeveralMaps) {
     options.keep_on_chip = i % 4 != 0;
     options.compress = i % 3 == 0 ? Compress::kOn : Compress::kOff;
     const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
-    if (!refusals(g.graph, config, options).empty()) continue;  // maps beyond the tiny machine
+    if (!refusals(g.graph, config, options).empty()) continue;  // maps beyond the tiny accelerator
     run++;
     run_on_model(g.graph, g.random_inputs(), config, options, i);
     if (testing::Test::HasFailure()) break;
@@ -340,13 +342,13 @@ TEST(Compiler, CompressesSparseWeights) {
       EXPECT_EQ(weight_bytes(program), weight_bytes(raw));
       EXPECT_LE(moved_weight_bytes(program), weight_bytes(raw));
       smaller += zeros > 0 && moved_weight_bytes(program) < weight_bytes(raw) * 3 / 4;
-      test::MachineModel machine(config, i);
-      run_program(graph, program, inputs, options.rounding, machine);
+      test::AcceleratorModel accelerator(config, i);
+      run_program(graph, program, inputs, options.rounding, accelerator);
     }
     const KeptPrograms both = compile_kept(graph, config, options);
-    test::MachineModel machine(config, i);
-    run_program(graph, both.first, inputs, options.rounding, machine);
-    run_program(graph, both.again, inputs, options.rounding, machine);
+    test::AcceleratorModel accelerator(config, i);
+    run_program(graph, both.first, inputs, options.rounding, accelerator);
+    run_program(graph, both.again, inputs, options.rounding, accelerator);
     kept += moved_weight_bytes(both.again) < moved_weight_bytes(both.first);
     if (testing::Test::HasFailure()) break;
   }
@@ -432,10 +434,10 @@ TEST(Compiler, KeepsWeightsOverRuns) {
     EXPECT_LE(again, first);
     if (first > 0 && again == 0) all++;
     if (again > 0 && again < first) some++;
-    test::MachineModel machine(config, i);
-    run_program(g.graph, programs.first, g.random_inputs(), options.rounding, machine);
+    test::AcceleratorModel accelerator(config, i);
+    run_program(g.graph, programs.first, g.random_inputs(), options.rounding, accelerator);
     for (int run = 0; run < 2; run++) {
-      run_program(g.graph, programs.again, g.random_inputs(), options.rounding, machine);
+      run_program(g.graph, programs.again, g.random_inputs(), options.rounding, accelerator);
     }
     if (testing::Test::HasFailure()) break;
   }
@@ -493,11 +495,11 @@ TEST(Compiler, RunsBatches) {
     EXPECT_LE(weight_bytes(batch), options.images * weight_bytes(single));
     EXPECT_LE(payload_bytes(batch), options.images * payload_bytes(single));
     if (weight_bytes(single) > 0) (weight_bytes(batch) == weight_bytes(single) ? once : again)++;
-    test::MachineModel machine(config, i);
-    run_program(g.graph, batch, random_batch(g, options.images), options.rounding, machine);
+    test::AcceleratorModel accelerator(config, i);
+    run_program(g.graph, batch, random_batch(g, options.images), options.rounding, accelerator);
     const KeptPrograms kept = compile_kept(g.graph, config, options);
-    run_program(g.graph, kept.first, random_batch(g, options.images), options.rounding, machine);
-    run_program(g.graph, kept.again, random_batch(g, options.images), options.rounding, machine);
+    run_program(g.graph, kept.first, random_batch(g, options.images), options.rounding, accelerator);
+    run_program(g.graph, kept.again, random_batch(g, options.images), options.rounding, accelerator);
     EXPECT_LE(payload_bytes(kept.first), payload_bytes(batch));
     EXPECT_LE(weight_bytes(kept.again), weight_bytes(kept.first));
     if (testing::Test::HasFailure()) break;
@@ -537,8 +539,8 @@ TEST(Compiler, RunsColumnStripes) {
     run++;
     striped += std::any_of(program.meta.begin(), program.meta.end(),
                            [](const CommandMeta& m) { return m.first_column > 0; });
-    test::MachineModel machine(config, i);
-    run_program(g.graph, program, random_batch(g, options.images), options.rounding, machine);
+    test::AcceleratorModel accelerator(config, i);
+    run_program(g.graph, program, random_batch(g, options.images), options.rounding, accelerator);
     if (testing::Test::HasFailure()) break;
   }
   std::printf("%d run, %d in stripes\n", run, striped);
@@ -702,7 +704,7 @@ TEST(Compiler, ConcatenatesAndSlices) {
     const Config config = i % 5 == 0 ? tiny() : i % 2 ? preset("nano") : preset("unit");
     const auto reasons = refusals(g.graph, config, options);
     if (!reasons.empty()) {
-      // Too large for the small machine: nothing else is refused.
+      // Too large for the small accelerator: nothing else is refused.
       const bool large = reasons[0].find("addresses of") != std::string::npos ||
                          reasons[0].find("rows of the weight buffer") != std::string::npos;
       EXPECT_TRUE(large) << reasons[0];
@@ -795,7 +797,7 @@ TEST(Compiler, MayBeEndedBetweenPlans) {
                   Activation::None));
   int calls = 0;
   CompileOptions options;
-  options.before_each = [&] {
+  options.cancellation_check = [&] {
     if (++calls == 3) throw Ended{};
   };
   EXPECT_THROW(compile(g.graph, preset("nano"), options), Ended);

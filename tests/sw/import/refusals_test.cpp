@@ -72,7 +72,7 @@ TEST(Refusals, UnsupportedOperators) {
   model.ops[0].code = 32;
   expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
   model.ops[0].code = 6;  // DEQUANTIZE
-  EXPECT_NE(import_tflite(model.file()).refusals.front().way_out.find("inference_input_type"),
+  EXPECT_NE(import_tflite(model.file()).refusals.front().hint.find("inference_input_type"),
             std::string::npos);
 }
 
@@ -134,7 +134,7 @@ TEST(Refusals, ElementTypes) {
   ASSERT_EQ(dynamic.refusals.size(), 2U);
   EXPECT_EQ(dynamic.refusals[1].layer, "conv_3");
   EXPECT_NE(dynamic.refusals[1].value.find("dynamic-range quantisation"), std::string::npos);
-  EXPECT_NE(dynamic.refusals[1].way_out.find("representative dataset"), std::string::npos);
+  EXPECT_NE(dynamic.refusals[1].hint.find("representative dataset"), std::string::npos);
 
   floating.tensors[kWeights].type = FileType::Float32;
   const ImportResult plain = import_tflite(floating.file());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A model of the machine in plain loops: it decodes the 64-byte commands of a program and executes them on
+// A model of the accelerator in plain loops: it decodes the 64-byte commands of a program and executes them on
 // byte arrays, one command at a time, in a random order that the queues and the wait counts allow. Written
 // from docs/hardware and docs/formats alone: it shares nothing with the compiler but the decoder of commands.
 //
@@ -9,8 +9,8 @@
 // ones are complete, LOAD may fetch when it takes a command and write much later, the array may fetch the
 // first weights of a command as soon as its LOAD count holds, STORE writes when its producer runs or at the
 // very end, and memories start with random contents.
-#ifndef KAITEN_TESTS_SUPPORT_MACHINE_MODEL_H
-#define KAITEN_TESTS_SUPPORT_MACHINE_MODEL_H
+#ifndef KAITEN_TESTS_SUPPORT_ACCELERATOR_MODEL_H
+#define KAITEN_TESTS_SUPPORT_ACCELERATOR_MODEL_H
 
 #include <array>
 #include <cstdint>
@@ -26,13 +26,13 @@
 
 namespace kaiten::test {
 
-class MachineModel {
+class AcceleratorModel {
  public:
   // Every result: command, counters left after it (tiles, rows, columns), values of the tile's channels.
   using Watch = std::function<void(std::uint32_t command, int tiles_left, int rows_left, int columns_left,
                                    std::span<const std::int8_t> channels)>;
 
-  MachineModel(const Config& config, std::uint64_t seed);
+  AcceleratorModel(const Config& config, std::uint64_t seed);
 
   std::vector<std::uint8_t>& memory(int base) { return memory_[std::size_t(base)]; }
   void set_watch(Watch watch) { watch_ = std::move(watch); }
@@ -118,4 +118,4 @@ class MachineModel {
 
 }  // namespace kaiten::test
 
-#endif  // KAITEN_TESTS_SUPPORT_MACHINE_MODEL_H
+#endif  // KAITEN_TESTS_SUPPORT_ACCELERATOR_MODEL_H

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tests/support/machine_model.h"
+#include "tests/support/accelerator_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ auto& ring_at(Memory& memory, int at, int first = 0) {
 constexpr std::size_t kInFlight = 3;
 constexpr int kTableWords = 32;
 
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error("machine model: " + what); }
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error("accelerator model: " + what); }
 
 std::int64_t divide_away(std::int64_t x, int bits) {  // x / 2^bits, ties away from zero
   if (bits == 0) return x;
@@ -34,12 +34,12 @@ std::int64_t divide_away(std::int64_t x, int bits) {  // x / 2^bits, ties away f
 
 }  // namespace
 
-int MachineModel::Ring::at(int slot, int rows) const {
+int AcceleratorModel::Ring::at(int slot, int rows) const {
   for (; rows > 0; rows--) slot = next(slot);
   return slot;
 }
 
-MachineModel::MachineModel(const Config& config, std::uint64_t seed) : config_(config), rng_(seed) {
+AcceleratorModel::AcceleratorModel(const Config& config, std::uint64_t seed) : config_(config), rng_(seed) {
   const auto noise = [&](std::size_t words, std::size_t bytes) {
     std::vector<std::vector<std::int8_t>> m(words, std::vector<std::int8_t>(bytes));
     for (auto& w : m) {
@@ -56,7 +56,7 @@ MachineModel::MachineModel(const Config& config, std::uint64_t seed) : config_(c
   zsb_vector_.resize(std::size_t(config.zsb_vector));
 }
 
-MachineModel::Word& MachineModel::word(bool vb, int slot, int row_mod3, int position) {
+AcceleratorModel::Word& AcceleratorModel::word(bool vb, int slot, int row_mod3, int position) {
   auto& buffer = vb ? vb_ : sb_;
   const int bank = (position + 3 * row_mod3) % 9;
   // Words beyond a row's last one are read and multiplied by zero: the address wraps like the memory's.
@@ -67,7 +67,7 @@ MachineModel::Word& MachineModel::word(bool vb, int slot, int row_mod3, int posi
 // --- order
 // ------------------------------------------------------------------------------------------------------------
 
-void MachineModel::run(std::span<const std::uint8_t> bytes) {
+void AcceleratorModel::run(std::span<const std::uint8_t> bytes) {
   commands_.clear();
   queues_ = {};
   early_.reset();
@@ -122,14 +122,14 @@ void MachineModel::run(std::span<const std::uint8_t> bytes) {
   }
 }
 
-bool MachineModel::may_start(const Command& c) const {
+bool AcceleratorModel::may_start(const Command& c) const {
   for (std::size_t q = 0; q < kQueues; q++) {
     if (queues_[q].completed < c.wait[q]) return false;
   }
   return true;
 }
 
-bool MachineModel::may_execute(const InFlight& f) const {
+bool AcceleratorModel::may_execute(const InFlight& f) const {
   const Command& c = commands_[f.index];
   if (c.queue() == Queue::kStore) return stored_[f.index];
   if (c.queue() == Queue::kLoad) return true;
@@ -146,7 +146,7 @@ bool MachineModel::may_execute(const InFlight& f) const {
   return std::any_of(stores.begin(), stores.end(), [&](const InFlight& s) { return s.index == f.index - 1; });
 }
 
-void MachineModel::execute(InFlight& f) {
+void AcceleratorModel::execute(InFlight& f) {
   f.executed = true;
   const Command& c = commands_[f.index];
   if (c.queue() == Queue::kLoad) {
@@ -169,7 +169,7 @@ void MachineModel::execute(InFlight& f) {
   }
 }
 
-void MachineModel::complete(Queue queue) {
+void AcceleratorModel::complete(Queue queue) {
   Queued& q = queues_[std::size_t(queue)];
   const std::uint32_t index = q.in_flight.front().index;
   if (queue == Queue::kStore && !store_data_[index].empty())
@@ -179,14 +179,14 @@ void MachineModel::complete(Queue queue) {
   tell_completed();
 }
 
-void MachineModel::tell_completed() const {
+void AcceleratorModel::tell_completed() const {
   if (!completed_) return;
   std::array<std::uint32_t, kQueues> counts;
   for (std::size_t q = 0; q < kQueues; q++) counts[q] = queues_[q].completed;
   completed_(counts);
 }
 
-void MachineModel::spoil(bool vb, int first, int end) {
+void AcceleratorModel::spoil(bool vb, int first, int end) {
   auto& buffer = vb ? vb_ : sb_;
   for (std::size_t w = std::size_t(first) * 9; w < std::size_t(end) * 9; w++) {
     for (auto& byte : buffer[w]) byte = std::int8_t(byte + 53);
@@ -196,7 +196,7 @@ void MachineModel::spoil(bool vb, int first, int end) {
 // --- LOAD and STORE
 // ---------------------------------------------------------------------------------------------------
 
-std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
+std::vector<std::uint8_t> AcceleratorModel::fetch(const CommandBody& body) const {
   std::vector<std::uint8_t> bytes;
   const auto read = [&](std::int64_t base, std::int64_t offset, std::int64_t n) {
     const auto& m = memory_[std::size_t(base)];
@@ -235,13 +235,13 @@ std::vector<std::uint8_t> MachineModel::fetch(const CommandBody& body) const {
   return bytes;
 }
 
-void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units,
-                          int zero, std::vector<std::uint8_t>& out) const {
+void AcceleratorModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units,
+                              int zero, std::vector<std::uint8_t>& out) const {
   const auto& m = memory_[std::size_t(base)];
   const std::int64_t read = units == 0 ? n : units * config_.axi_bytes;
   if (offset + read > std::int64_t(m.size())) fail("LOAD beyond the end of memory " + std::to_string(base));
   const auto memory = std::span(m).subspan(std::size_t(offset), std::size_t(read));
-  const codec::ZvcFormat format = codec::machine_format(config_.axi_bytes, zero);
+  const codec::ZvcFormat format = codec::accelerator_format(config_.axi_bytes, zero);
   std::vector<std::uint8_t> raw(static_cast<std::size_t>(n));
   if (units > 255) {  // weights: their size is no byte
     if (units >= (n + config_.axi_bytes - 1) / config_.axi_bytes)
@@ -253,7 +253,7 @@ void MachineModel::expand(std::int64_t base, std::int64_t offset, std::int64_t n
   out.insert(out.end(), raw.begin(), raw.end());
 }
 
-void MachineModel::execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes) {
+void AcceleratorModel::execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes) {
   std::size_t at = 0;
   if (const auto* l = std::get_if<LoadRowsCommand>(&body)) {
     for (int buffer = 0; buffer < 2; buffer++) {
@@ -319,7 +319,7 @@ void MachineModel::execute_load(const CommandBody& body, const std::vector<std::
   }
 }
 
-void MachineModel::write_store(const StoreCommand& s) {
+void AcceleratorModel::write_store(const StoreCommand& s) {
   const std::size_t index = [&] {
     for (std::size_t i = 0; i < commands_.size(); i++) {
       if (std::get_if<StoreCommand>(&commands_[i].body) == &s) return i;
@@ -343,7 +343,7 @@ void MachineModel::write_store(const StoreCommand& s) {
         const std::span<const std::uint8_t> raw(reinterpret_cast<const std::uint8_t*>(&data.at(at)),
                                                 std::size_t(n));
         m[std::size_t(surface)] =
-            codec::zvc_store(codec::machine_format(config_.axi_bytes, int(s.zero_value)), raw,
+            codec::zvc_store(codec::accelerator_format(config_.axi_bytes, int(s.zero_value)), raw,
                              std::span(m).subspan(std::size_t(to), std::size_t(n)));
         at += std::size_t(n);
         continue;
@@ -363,7 +363,7 @@ void MachineModel::write_store(const StoreCommand& s) {
 // --- results
 // ----------------------------------------------------------------------------------------------------------
 
-std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const {
+std::int64_t AcceleratorModel::round(std::int64_t x, const Param& p, int rule) const {
   if (rule == 3) {  // float32, half to even
     const float y = float(x) * std::ldexp(float(p.mult), p.shift - 31);
     return std::int64_t(std::nearbyint(std::clamp(y, -1.0e6F, 1.0e6F)));
@@ -375,8 +375,8 @@ std::int64_t MachineModel::round(std::int64_t x, const Param& p, int rule) const
   return divide_away(shifted * p.mult, 31 + right);
 }
 
-std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule, int zero, int low,
-                                     int high) const {
+std::int8_t AcceleratorModel::requantise(std::int64_t acc, const Param& p, int rule, int zero, int low,
+                                         int high) const {
   std::int64_t y = 0;
   if (rule == 2) {
     const std::int64_t twice = 2 * std::abs(acc) + p.bias;
@@ -388,7 +388,7 @@ std::int8_t MachineModel::requantise(std::int64_t acc, const Param& p, int rule,
   return std::int8_t(std::clamp<std::int64_t>(y + zero, low, high));
 }
 
-std::int8_t MachineModel::looked_up(int params, std::int8_t value) {
+std::int8_t AcceleratorModel::looked_up(int params, std::int8_t value) {
   const int entry = value + 128;
   const Param& p = ring_at(zsb_vector_, params + entry / 8);
   const std::int32_t half = entry % 8 < 4 ? p.bias : p.mult;
@@ -396,8 +396,8 @@ std::int8_t MachineModel::looked_up(int params, std::int8_t value) {
 }
 
 template <class Body>
-void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int tile, int row, int column,
-                          const std::vector<std::int8_t>& values) {
+void AcceleratorModel::result(std::uint32_t index, const Body& c, int lanes, int tile, int row, int column,
+                              const std::vector<std::int8_t>& values) {
   const int words = lanes / config_.cp;
   if (watch_) {
     const int exist = std::clamp(int(c.out_groups - c.out_group) - tile * words, 0, words) * config_.cp;
@@ -430,7 +430,7 @@ void MachineModel::result(std::uint32_t index, const Body& c, int lanes, int til
 // --- engines
 // ----------------------------------------------------------------------------------------------------------
 
-void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
+void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
   const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
   const int kp = config_.kp;
   const int cp = config_.cp;
@@ -499,7 +499,7 @@ void MachineModel::conv(std::uint32_t index, const ConvCommand& c) {
   }
 }
 
-void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
+void AcceleratorModel::window(std::uint32_t index, const WindowCommand& c) {
   const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
   const int cp = config_.cp;
   const int lanes = 3 * cp;
@@ -555,7 +555,7 @@ void MachineModel::window(std::uint32_t index, const WindowCommand& c) {
   }
 }
 
-void MachineModel::add(std::uint32_t index, const AddCommand& c) {
+void AcceleratorModel::add(std::uint32_t index, const AddCommand& c) {
   const Ring ring[2] = {{int(c.in_first), int(c.in_last), int(c.in_slot_size)},
                         {int(c.in2_first), int(c.in2_last), int(c.in_slot_size)}};
   const int first[2] = {int(c.in_slot), int(c.in2_slot)};
