@@ -37,9 +37,9 @@ struct Refusal {
   std::string op;     ///< "CONV_2D"; empty for the whole file
   std::string limit;  ///< what Kaiten can do: "batch of 1"
   std::string value;  ///< what the file asks for: "batch of 4"
-  std::string hint;   ///< may be empty
+  std::string hint;   ///< how to get around it; may be empty
 
-  /// One line: layer 'x' (CONV_2D): limit: ..., found: ... (way out)
+  /// One line: layer 'x' (CONV_2D): limit: ..., found: ... (hint)
   std::string text() const;
 };
 

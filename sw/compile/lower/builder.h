@@ -99,7 +99,7 @@ class LoweringBuilder {
   std::map<int, ViewId> reshaped_;  // tensors whose map has another shape than they: their own one
 };
 
-// Throws Refused where a map would have more words of channels than a command can tell.
+// Throws Unsupported where a map would have more words of channels than a command can tell.
 void require_groups(const std::string& what, int groups);
 
 }  // namespace kaiten

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/unsupported.h"
 #include "graph/graph.h"
 
 namespace kaiten {
@@ -30,14 +31,8 @@ constexpr int kMaxPasses = 1023;
 constexpr int kMaxGroups = 1023;
 constexpr int kMaxFlatBytes = 16383;
 
-// A limit that an operator breaks; becomes one line with the layer's name in front.
-struct Refused {
-  std::string limit;
-  std::string value;
-};
-
 inline void require(bool holds, const std::string& limit, const std::string& value) {
-  if (!holds) throw Refused{limit, value};
+  if (!holds) throw Unsupported{limit, value};
 }
 
 inline std::string size_text(int a, int b) { return std::to_string(a) + "x" + std::to_string(b); }

@@ -69,9 +69,9 @@ Lowering lower(const Graph& graph, const Config& config, RoundingStyle style) {
     b.begin_operator(int(i));
     try {
       lower_op(b, op);
-    } catch (const Refused& r) {
-      b.refuse(op, "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " + r.limit +
-                       ", found: " + r.value);
+    } catch (const Unsupported& u) {
+      b.refuse(op, "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " + u.limit +
+                       ", found: " + u.value);
     } catch (const InputError& e) {
       b.refuse(op, e.what());
     }

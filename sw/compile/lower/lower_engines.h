@@ -27,9 +27,9 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
 // Whether sums may leave int32 when the requantiser shifts them left (factors of 1 and more): the importers see to rule
 // double; float32 of a sum next to the ends of int32 would have 33 bits.
 constexpr bool must_check_sums(Rounding rule) { return rule == Rounding::Single || rule == Rounding::Float; }
-// Throws Refused where a sum leaves int32, of a rule that must be checked.
+// Throws Unsupported where a sum leaves int32, of a rule that must be checked.
 void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift);
-// Throws Refused where a map is larger than the fields of a command can tell.
+// Throws Unsupported where a map is larger than the fields of a command can tell.
 void require_shape(const LowerContext& c, const Nhwc& s);
 
 // lower_array.cpp

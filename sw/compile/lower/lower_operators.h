@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What every kind of operator becomes, over a LoweringBuilder. Each function gives the operator's output its view and adds
-// what has to be done for it; it throws Refused for a limit that the operator breaks. A new operator is a function here
+// what has to be done for it; it throws Unsupported for a limit that the operator breaks. A new operator is a function here
 // and a line in lower_device() (lower.cpp).
 #ifndef KAITEN_COMPILE_LOWER_LOWER_OPERATORS_H
 #define KAITEN_COMPILE_LOWER_LOWER_OPERATORS_H
@@ -12,7 +12,7 @@
 namespace kaiten {
 
 // lower_host.cpp
-// Whether the host does the operator, for want of an engine or because its operands are there. Throws Refused where
+// Whether the host does the operator, for want of an engine or because its operands are there. Throws Unsupported where
 // something must follow on the device.
 bool belongs_to_host(LoweringBuilder& b, const Op& op);
 // Runs before the device where its operands are known by then, else after it.

@@ -31,7 +31,7 @@ class Maps {
 
   // Channels [begin, end) of a view, none where they do not begin with a word.
   ViewId slice(ViewId v, int begin, int end);
-  // The bytes of a view as another shape. Throws Refused where they do not lie in memory in that order;
+  // The bytes of a view as another shape. Throws Unsupported where they do not lie in memory in that order;
   // `tile_channels`: of the operator that makes them.
   ViewId reshaped(ViewId v, const Nhwc& to, int tile_channels);
 

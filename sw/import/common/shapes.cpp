@@ -43,30 +43,31 @@ bool same_quantization(const Quantization& a, const Quantization& b) {
   return a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-Refused one_scale(const std::string& scales) {
+Unsupported one_scale(const std::string& scales) {
   return {"one scale per activation tensor", scales,
           "quantise activations per tensor; only weights may be per channel"};
 }
 
-Refused one_batch(const std::string& batch, const std::string& hint) {
+Unsupported one_batch(const std::string& batch, const std::string& hint) {
   return {"batch of 1", batch, hint + "; kaiten run --batch runs several inputs one after the other"};
 }
 
-std::optional<Refused> arithmetic_limit(const Graph& graph, const Op& op) {
+std::optional<Unsupported> arithmetic_limit(const Graph& graph, const Op& op) {
   for (const RoundingStyle style : {RoundingStyle::LiteRt, RoundingStyle::Tflm}) {
     if (style == RoundingStyle::Tflm && !depends_on_style(graph, op)) continue;
     OpParams params;
     try {
       params = op_params(graph, op, style);
     } catch (const InputError&) {
-      return Refused{"requantisation factors below 2^30",
-                     "input, weight and output scales that give a larger one",
-                     "the scales of this layer look damaged"};
+      return Unsupported{"requantisation factors below 2^30",
+                         "input, weight and output scales that give a larger one",
+                         "the scales of this layer look damaged"};
     }
     const AccumulatorRange range = accumulator_range(graph, op, params);
     if (range.fits_int32()) continue;
-    return Refused{"accumulators of 32 bits for every input, -2147483648 to 2147483647",
-                   std::to_string(range.min) + " to " + std::to_string(range.max) + " in the worst case", ""};
+    return Unsupported{"accumulators of 32 bits for every input, -2147483648 to 2147483647",
+                       std::to_string(range.min) + " to " + std::to_string(range.max) + " in the worst case",
+                       ""};
   }
   return std::nullopt;
 }

@@ -33,14 +33,14 @@ bool is_permutation(const std::vector<std::int64_t>& order, int rank);
 bool same_quantization(const Quantization& a, const Quantization& b);
 
 // The refusal of activations that have `scales` of them.
-Refused one_scale(const std::string& scales);
+Unsupported one_scale(const std::string& scales);
 // The refusal of a batch other than 1; `hint`: how to make the model anew.
-Refused one_batch(const std::string& batch, const std::string& hint);
+Unsupported one_batch(const std::string& batch, const std::string& hint);
 
 // What keeps the hardware from computing the operator, if anything does: its scales must give representable
 // factors, and no input may carry an accumulator out of 32 bits. For every rounding style, so that --rounding
 // never decides whether a model runs.
-std::optional<Refused> arithmetic_limit(const Graph& graph, const Op& op);
+std::optional<Unsupported> arithmetic_limit(const Graph& graph, const Op& op);
 
 }  // namespace kaiten::importing
 

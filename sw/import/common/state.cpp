@@ -15,8 +15,8 @@ ImportState::ImportState(const std::string& name, Framework framework, std::int6
   graph.framework = framework;
 }
 
-void refuse(ImportState& s, const Refused& refused) {
-  s.result.refusals.push_back({s.layer.name, s.layer.op, refused.limit, refused.value, refused.hint});
+void refuse(ImportState& s, const Unsupported& what) {
+  s.result.refusals.push_back({s.layer.name, s.layer.op, what.limit, what.value, what.hint});
 }
 
 void fail_layer(const ImportState& s, const std::string& what) { fail(here(s) + what); }

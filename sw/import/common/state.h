@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/unsupported.h"
 #include "graph/graph.h"
 #include "import/common/layer_names.h"
 #include "import/common/text.h"
@@ -22,13 +23,6 @@ namespace kaiten::importing {
 struct Layer {
   std::string name;  // its output tensor's
   std::string op;    // "CONV_2D", "QLinearConv"
-};
-
-// A limit that a sound layer breaks: what Refusal says of it beside the layer.
-struct Refused {
-  std::string limit;
-  std::string value;
-  std::string hint;
 };
 
 struct ImportState {
@@ -45,7 +39,7 @@ struct ImportState {
 };
 
 // Refuses the layer in hand.
-void refuse(ImportState& s, const Refused& refused);
+void refuse(ImportState& s, const Unsupported& what);
 // InputError about the layer in hand.
 [[noreturn]] void fail_layer(const ImportState& s, const std::string& what);
 // The beginning of its message: "layer 'x' (CONV_2D): ".

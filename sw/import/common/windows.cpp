@@ -11,10 +11,10 @@ std::array<int, 6> sides_of(const Window& w) {
   return {w.kernel_h, w.kernel_w, w.stride_h, w.stride_w, w.dilation_h, w.dilation_w};
 }
 
-std::optional<Refused> window_limit(std::int64_t side) {
+std::optional<Unsupported> window_limit(std::int64_t side) {
   if (side <= kMaxWindow) return std::nullopt;
-  return Refused{"kernels, strides and dilations up to " + std::to_string(kMaxWindow), std::to_string(side),
-                 ""};
+  return Unsupported{"kernels, strides and dilations up to " + std::to_string(kMaxWindow),
+                     std::to_string(side)};
 }
 
 Padding same_pad(const Window& w, MapSize in) {

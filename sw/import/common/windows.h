@@ -21,7 +21,7 @@ struct MapSize {
 // Kernel sides, strides and dilations.
 std::array<int, 6> sides_of(const Window& window);
 // The refusal of a kernel side, stride or dilation above kMaxWindow, if it is one.
-std::optional<Refused> window_limit(std::int64_t side);
+std::optional<Unsupported> window_limit(std::int64_t side);
 
 // TensorFlow's "same" padding; an odd amount puts the extra element after.
 Padding same_pad(const Window& window, MapSize in);

@@ -88,9 +88,9 @@ constexpr Folding kFoldings[] = {
 
 Value constant_node(State&, const Node& node) {
   const auto* a = attribute(node, "value");
-  if (a == nullptr || !a->has_t()) throw Refused{"constants with a value tensor", "another form", ""};
+  if (a == nullptr || !a->has_t()) throw Unsupported{"constants with a value tensor", "another form"};
   if (a->t().data_location() == 1)
-    throw Refused{"weights inside the model file", "a constant in another file", ""};
+    throw Unsupported{"weights inside the model file", "a constant in another file"};
   return constant_value(read_constant(a->t()));
 }
 

@@ -134,7 +134,7 @@ int fuse_concat(State& s, const Expression& e, Op op, const Scales& out) {
 
 int fuse_conv(State& s, const Expression& e, Op op, const Scales& out) {
   if (!is_dequantised_activation(s, e.operands[0]))
-    throw Refused{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
+    throw Unsupported{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
   const ScaledInput in = scaled_input(s, e.operands[0]);
   const Weights weights = weights_of(s, e.operands[1]);
   return conv(s, e.node, std::move(op), in, weights, bias_of(s, e.operands, 2), out);
@@ -167,8 +167,8 @@ int fuse_mean(State& s, const Expression& e, Op op, const Scales& out) {
   if (!is_dequantised_activation(s, x)) return kNoTensor;
   const Shape& in = s.at(x).shape;
   if (in.size() != 4 || e.shape[1] != in[1] || elements_of(e.shape) != in[1]) {
-    throw Refused{"averages over whole maps",
-                  e.node.op_type() + " of " + shape_text(in) + " to " + shape_text(e.shape), ""};
+    throw Unsupported{"averages over whole maps",
+                      e.node.op_type() + " of " + shape_text(in) + " to " + shape_text(e.shape)};
   }
   op.kind = OpKind::Mean;
   op.inputs = {plain(s, activation_of(s, x))};

@@ -26,7 +26,7 @@ const Shape& input_shape(const State& s, const Expression& e) { return s.at(e.op
 
 int host_constant(State& s, int value) {
   const Constant& c = constant(s, value, "operand");
-  if (c.type != kFloat) throw Refused{"operands of float32", type_name(c.type), ""};
+  if (c.type != kFloat) throw Unsupported{"operands of float32", type_name(c.type)};
   std::vector<float> values;
   for (std::size_t i = 0; i < c.size(); i++) values.push_back(c.real(i));
   return float_constant(s, s.at(value).name, c.shape, values);
@@ -51,9 +51,9 @@ int host_expression(State& s, int value) {
   const Layer asked = std::exchange(s.layer, {e.name, kind});
   const Operator& known = operator_of(e.node);
   if (known.on_host == nullptr) {
-    throw Refused{"quantised inputs and outputs for this operator",
-                  "float32: " + kind + " is not host arithmetic",
-                  known.name == "Conv" ? kStaticQuantisation : "quantise its input and output"};
+    throw Unsupported{"quantised inputs and outputs for this operator",
+                      "float32: " + kind + " is not host arithmetic",
+                      known.name == "Conv" ? kStaticQuantisation : "quantise its input and output"};
   }
   const int tensor = known.on_host(s, e);
   s.layer = asked;
@@ -62,7 +62,7 @@ int host_expression(State& s, int value) {
 
 int tensor_on_host(State& s, int value) {
   switch (s.at(value).form) {
-    case Form::Refused:
+    case Form::Unsupported:
     case Form::FloatInput:
     case Form::Quantised:
     case Form::Regrouped:
@@ -74,7 +74,7 @@ int tensor_on_host(State& s, int value) {
     case Form::Expression:
       return host_expression(s, value);
   }
-  throw Refused{"float values", "'" + s.at(value).name + "' is quantised", ""};
+  throw Unsupported{"float values", "'" + s.at(value).name + "' is quantised"};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Value expression(State& s, const Node& node, int part) {
     if (operand >= 0) value.depth = std::max(value.depth, s.at(operand).depth + 1);
   }
   if (value.depth > kMaxDepth)
-    throw Refused{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one", ""};
+    throw Unsupported{"chains of float operators up to " + std::to_string(kMaxDepth), "a longer one"};
   value.shape = infer(s, node, value.operands, part);
   std::int64_t elements = 1;
   for (const int dim : value.shape) {
@@ -113,8 +113,8 @@ int on_host(State& s, int value) {
 int as_float(State& s, int value) {
   const int tensor = on_host(s, value);
   if (s.tensor(tensor).type != ElementType::Float32) {
-    throw Refused{"argmax at the end of the network",
-                  "'" + s.at(value).name + "' feeds '" + s.layer.name + "'", ""};
+    throw Unsupported{"argmax at the end of the network",
+                      "'" + s.at(value).name + "' feeds '" + s.layer.name + "'"};
   }
   return tensor;
 }
@@ -185,13 +185,13 @@ int host_softmax(State& s, const Expression& e) {
   op.axis = int(axis < 0 ? axis + rank : axis);
   if (op.axis < 0 || op.axis >= rank) fail_layer(s, "axis out of range");
   if (s.opset < 13 && op.axis + 1 != rank)
-    throw Refused{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis), ""};
+    throw Unsupported{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis)};
   return emit_host(s, e, HostKind::Softmax, std::move(op), 1);
 }
 
 int host_sum(State& s, const Expression& e) {
   if (e.operands.size() != 2)
-    throw Refused{"sums of two operands", std::to_string(e.operands.size()) + " operands", ""};
+    throw Unsupported{"sums of two operands", std::to_string(e.operands.size()) + " operands"};
   return emit_host(s, e, HostKind::Add, {}, 2);
 }
 

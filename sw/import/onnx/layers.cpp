@@ -46,8 +46,8 @@ int reshape(State& s, int tensor, const Shape& from, const Shape& to, const Scal
     keep_flattening(s, tensor, op.output);
   } else if (!keeps_order(from, to)) {
     if (!flattens(from, to)) {
-      throw Refused{"reshapes that keep channels last or flatten a map",
-                    shape_text(from) + " to " + shape_text(to), ""};
+      throw Unsupported{"reshapes that keep channels last or flatten a map",
+                        shape_text(from) + " to " + shape_text(to)};
     }
     s.flattened[op.output] = {from[1], from[2], from[3]};
   }

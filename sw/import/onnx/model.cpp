@@ -63,15 +63,15 @@ void check_model(State& s) {
 Shape input_shape(const State& s, const onnx::ValueInfoProto& input) {
   const auto& type = input.type().tensor_type();
   if (!type.has_shape())
-    throw Refused{"fixed shapes", "an input without a shape", "export with a fixed input shape"};
+    throw Unsupported{"fixed shapes", "an input without a shape", "export with a fixed input shape"};
   Shape shape;
   for (int d = 0; d < type.shape().dim_size(); d++) {
     const auto& dim = type.shape().dim(d);
     std::int64_t value = dim.dim_value();
     if (!dim.has_dim_value() || value == 0) {
       if (d != 0) {
-        throw Refused{"fixed shapes", "open dimension " + std::to_string(d),
-                      "export with a fixed input shape"};
+        throw Unsupported{"fixed shapes", "open dimension " + std::to_string(d),
+                          "export with a fixed input shape"};
       }
       value = 1;  // an open batch
     }
@@ -96,7 +96,7 @@ void import_input(State& s, const onnx::ValueInfoProto& input, Value& value) {
     value.tensor = new_quantised_tensor(s, s.layer.name, value.shape, {{1.0F}, {0}, type, 0});
     s.assumed.insert(value.tensor);
   } else {
-    throw Refused{"inputs of float32, int8, uint8", type_name(type), ""};
+    throw Unsupported{"inputs of float32, int8, uint8", type_name(type)};
   }
   s.graph.inputs.push_back(value.tensor);
 }
@@ -109,8 +109,8 @@ void import_inputs(State& s) {
     Value value;
     try {
       import_input(s, input, value);
-    } catch (const Refused& r) {
-      refuse_once(s, r);
+    } catch (const Unsupported& u) {
+      refuse_once(s, u);
     }
     add_value(s, input.name(), std::move(value));
   }
@@ -118,7 +118,7 @@ void import_inputs(State& s) {
 }
 
 int output_tensor(State& s, int value) {
-  if (s.at(value).form == Form::Constant) throw Refused{"outputs that are computed", "a constant", ""};
+  if (s.at(value).form == Form::Constant) throw Unsupported{"outputs that are computed", "a constant"};
   if (s.at(value).form == Form::Quantised) return plain(s, s.at(value).tensor);
   return on_host(s, value);
 }
@@ -128,11 +128,11 @@ void import_outputs(State& s) {
     const auto found = s.by_name.find(output.name());
     if (found == s.by_name.end()) fail("output '" + clean_name(output.name()) + "' is never computed");
     s.layer = {clean_name(output.name()), "OUTPUT"};
-    if (s.at(found->second).form == Form::Refused) continue;
+    if (s.at(found->second).form == Form::Unsupported) continue;
     try {
       s.graph.outputs.push_back(output_tensor(s, found->second));
-    } catch (const Refused& r) {
-      refuse_once(s, r);
+    } catch (const Unsupported& u) {
+      refuse_once(s, u);
     }
   }
 }

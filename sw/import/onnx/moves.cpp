@@ -42,7 +42,7 @@ std::vector<std::int64_t> listed_axes(const State& s, const Node& node, std::siz
 Box pad_box(const State& s, const Node& node, const Shape& in) {
   const auto* mode = attribute(node, "mode");
   if (mode != nullptr && mode->s() != "constant")
-    throw Refused{"padding by a constant", "mode " + clean_name(mode->s()), ""};
+    throw Unsupported{"padding by a constant", "mode " + clean_name(mode->s())};
   const std::vector<std::int64_t> pads = numbers_of(s, node, 1, "pads");
   const auto fail_pads = [&] { fail_layer(s, "pads has " + std::to_string(pads.size()) + " values"); };
   if (pads.size() % 2 != 0) fail_pads();
@@ -53,7 +53,7 @@ Box pad_box(const State& s, const Node& node, const Shape& in) {
     const std::size_t d = dimension(s, axes[i], in);
     const std::int64_t before = pads[i];
     const std::int64_t after = pads[i + axes.size()];
-    if (before < 0 || after < 0) throw Refused{"padding of 0 or more", "less", ""};
+    if (before < 0 || after < 0) throw Unsupported{"padding of 0 or more", "less"};
     if (std::max(before, after) > kMaxTensorElements) fail_layer(s, "pads too much");
     box.begin[d] = -before;
     box.size[d] = in[d] + before + after;
@@ -70,7 +70,7 @@ Box slice_box(const State& s, const Node& node, const Shape& in) {
   }
   const std::vector<std::int64_t> axes = listed_axes(s, node, starts.size());
   for (const std::int64_t step : numbers_of(s, node, 4, "steps")) {
-    if (step != 1) throw Refused{"slices of step 1", "step " + std::to_string(step), ""};
+    if (step != 1) throw Unsupported{"slices of step 1", "step " + std::to_string(step)};
   }
   Box box = whole(in);
   for (std::size_t i = 0; i < axes.size(); i++) {
@@ -165,7 +165,7 @@ int move(State& s, const Node& node, const Shape& in, int part, int in_tensor, c
   Op op;
   op.kind = node.op_type() == "Pad" ? OpKind::Pad : OpKind::Slice;
   if (op.kind == OpKind::Pad && !pads_with_zero(s, node, scales))
-    throw Refused{"padding with 0", "another constant", ""};
+    throw Unsupported{"padding with 0", "another constant"};
   op.dims = stored_dims(box, in, op.kind == OpKind::Pad);
   op.inputs = {plain(s, in_tensor)};
   return emit_quantised(s, std::move(op), inner_name(s, "/moved"), {box.size.begin(), box.size.end()},

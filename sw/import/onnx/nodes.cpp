@@ -34,10 +34,10 @@ std::map<std::string, int> producers(const onnx::GraphProto& file) {
 Value make(State& s, const Node& node, int part) {
   const std::string& op = node.op_type();
   if (!node.domain().empty() && node.domain() != "ai.onnx" && node.domain() != "com.microsoft")
-    throw Refused{"operators of ONNX and com.microsoft", "domain " + clean_name(node.domain()), ""};
+    throw Unsupported{"operators of ONNX and com.microsoft", "domain " + clean_name(node.domain())};
   if (op == "DynamicQuantizeLinear" || op.find("Integer") != std::string::npos ||
       op.starts_with("DynamicQuantize"))
-    throw Refused{"static quantisation", clean_name(op) + ": dynamic quantisation", kStaticQuantisation};
+    throw Unsupported{"static quantisation", clean_name(op) + ": dynamic quantisation", kStaticQuantisation};
   if (op != "DequantizeLinear" && op != "Shape" && op != "Transpose" && !is_reshape(op)) {
     for (int i = 0; i < node.input_size(); i++) {
       if (has_input(node, i)) require_not_regrouped(s, input(s, node, i));
@@ -113,26 +113,26 @@ void import_node(State& s, const Node& node) {
   if (node.output_size() == 0 || node.output(0).empty()) fail("a node " + s.layer.op + " has no output");
   bool usable = true;
   for (const std::string& name : node.input()) {
-    if (!name.empty() && s.at(s.by_name.at(name)).form == Form::Refused) usable = false;
+    if (!name.empty() && s.at(s.by_name.at(name)).form == Form::Unsupported) usable = false;
   }
   for (int i = 0; i < node.output_size(); i++) {
     if (node.output(i).empty()) continue;
     s.layer.name = clean_name(node.output(i));
-    Value value;  // masks and indices stay refused: nobody may read them
+    Value value;  // masks and indices stay unsupported: no operator may read them
     try {
       if (usable && (i == 0 || node.op_type() == "Split")) value = make(s, node, i);
-    } catch (const Refused& r) {
-      refuse_once(s, r);
+    } catch (const Unsupported& u) {
+      refuse_once(s, u);
     }
     add_value(s, node.output(i), std::move(value));
   }
 }
 
-void refuse_once(State& s, const Refused& refused) {
+void refuse_once(State& s, const Unsupported& what) {
   for (const Refusal& other : s.result.refusals) {
-    if (other.layer == s.layer.name && other.limit == refused.limit && other.value == refused.value) return;
+    if (other.layer == s.layer.name && other.limit == what.limit && other.value == what.value) return;
   }
-  refuse(s, refused);
+  refuse(s, what);
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -23,7 +23,7 @@ std::vector<const Node*> sorted_nodes(const State& s);
 void import_node(State& s, const Node& node);
 
 // refuse(), once per reason and layer: several consumers may ask for the same float operator.
-void refuse_once(State& s, const Refused& refused);
+void refuse_once(State& s, const Unsupported& what);
 
 }  // namespace kaiten::importing::from_onnx
 

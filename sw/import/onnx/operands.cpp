@@ -21,11 +21,11 @@ float limit_of(State& s, const Node& node, int i, float otherwise) {
   if (v.form == Form::Dequantised && is_constant_value(s, value)) {
     const std::vector<float> values = dequantised(s, v);
     if (values.size() != 1)
-      throw Refused{"limits of one float32", std::to_string(values.size()) + " values", ""};
+      throw Unsupported{"limits of one float32", std::to_string(values.size()) + " values"};
     return values.front();
   }
   const Constant& c = constant(s, value, "limits");
-  if (c.type != kFloat || c.size() != 1) throw Refused{"limits of one float32", type_name(c.type), ""};
+  if (c.type != kFloat || c.size() != 1) throw Unsupported{"limits of one float32", type_name(c.type)};
   return c.real(0);
 }
 
@@ -53,10 +53,10 @@ int input(const State& s, const Node& node, int i) {
 const Constant& constant(const State& s, int value, const char* role) {
   const Value& v = s.at(value);
   if (v.form != Form::Constant)
-    throw Refused{"constant " + std::string(role), "'" + v.name + "' is computed", ""};
+    throw Unsupported{"constant " + std::string(role), "'" + v.name + "' is computed"};
   if (v.constant.bytes.empty() && elements_of(v.constant.shape) > 0) {
-    throw Refused{std::string(role) + " of float32, int8, uint8, int32, int64", type_name(v.constant.type),
-                  ""};
+    throw Unsupported{std::string(role) + " of float32, int8, uint8, int32, int64",
+                      type_name(v.constant.type)};
   }
   return v.constant;
 }
@@ -78,8 +78,8 @@ std::vector<std::int64_t> numbers_of(const State& s, const Node& node, int input
 Scales scales_of(const State& s, const Node& node, int scale, int zero_point, int type) {
   Scales scales;
   const Constant& c = constant(s, input(s, node, scale), "scale");
-  if (c.type != kFloat) throw Refused{"scales of float32", type_name(c.type), ""};
-  if (c.shape.size() > 1) throw Refused{"scales per tensor or per channel", "blocked scales", ""};
+  if (c.type != kFloat) throw Unsupported{"scales of float32", type_name(c.type)};
+  if (c.shape.size() > 1) throw Unsupported{"scales per tensor or per channel", "blocked scales"};
   if (c.size() == 0) fail_layer(s, "has an empty scale");
   for (std::size_t i = 0; i < c.size(); i++) {
     const float value = c.real(i);

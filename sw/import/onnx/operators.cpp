@@ -99,7 +99,7 @@ Expression expression_of(const State& s, int value) {
 const Operator& operator_of(const Node& node) {
   const std::string& name = node.op_type();
   if (const Operator* known = find_line(kOperators, name)) return *known;
-  throw Refused{
+  throw Unsupported{
       "the operators Add, ArgMax, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, "
       "HardSigmoid, HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, "
       "Resize, Sigmoid, Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of "

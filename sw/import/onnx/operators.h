@@ -43,7 +43,7 @@ struct Operator {
   Value (*on_stored)(State& s, const Node& node, int part) = nullptr;
 };
 
-// The table's line. Refused where the name is unknown.
+// The table's line. Unsupported where the name is unknown.
 const Operator& operator_of(const Node& node);
 
 // The shape of a node's output.
@@ -54,7 +54,7 @@ Shape infer(State& s, const Node& node, const Operands& operands, int part = 0);
 using Quantising = Value (*)(State& s, const Node& node);
 Quantising find_quantising(std::string_view name);
 
-// Output `part` of a node whose first input is quantised. Refused where the operator works on floats only.
+// Output `part` of a node whose first input is quantised. Unsupported where the operator works on floats only.
 Value on_stored(State& s, const Node& node, int part);
 
 }  // namespace kaiten::importing::from_onnx

@@ -21,7 +21,7 @@ namespace {
 
 void refuse_blocks(const Node& node) {
   if (integer(node, "block_size", 0) != 0)
-    throw Refused{"scales per tensor or per channel", "blocked scales", ""};
+    throw Unsupported{"scales per tensor or per channel", "blocked scales"};
 }
 
 bool is_clamp(const Value& v) {
@@ -62,7 +62,7 @@ Value dequantize_linear(State& s, const Node& node) {
   value.shape = from.shape;
   const bool is_constant = from.form == Form::Constant;
   if (!is_constant && from.form != Form::Quantised && from.form != Form::Regrouped)
-    throw Refused{"int8, uint8 or int32 values", "a float value dequantised", ""};
+    throw Unsupported{"int8, uint8 or int32 values", "a float value dequantised"};
   const int type = is_constant ? from.constant.type : from.type;
   Scales& scales = value.scales;
   scales = scales_of(s, node, 1, 2, type);
@@ -86,11 +86,11 @@ Value quantize_linear(State& s, const Node& node) {
   const Scales out = scales_of(s, node, 1, 2, kUint8);
   refuse_blocks(node);
   if (s.at(source).form == Form::Constant) {
-    throw Refused{"weights stored quantised", "QuantizeLinear of a constant",
-                  "fold constants when exporting"};
+    throw Unsupported{"weights stored quantised", "QuantizeLinear of a constant",
+                      "fold constants when exporting"};
   }
   if (s.at(source).form == Form::Quantised)
-    throw Refused{"float values", "QuantizeLinear of quantised values", ""};
+    throw Unsupported{"float values", "QuantizeLinear of quantised values"};
 
   Op op;
   const int base = skip_clamps(s, source, op);

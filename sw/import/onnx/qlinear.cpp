@@ -23,12 +23,12 @@ namespace {
 // Input 0, which must be quantised.
 int quantised_input(const State& s, const Node& node) {
   const int source = input(s, node, 0);
-  if (s.at(source).form != Form::Quantised) throw Refused{"a quantised input", "a float one", ""};
+  if (s.at(source).form != Form::Quantised) throw Unsupported{"a quantised input", "a float one"};
   return source;
 }
 
 void require_nchw(const Node& node) {
-  if (integer(node, "channels_last", 0) != 0) throw Refused{"maps in NCHW order", "channels_last", ""};
+  if (integer(node, "channels_last", 0) != 0) throw Unsupported{"maps in NCHW order", "channels_last"};
 }
 
 // The tensor of a quantised value with the scales that inputs `scale` and `scale` + 1 state.
@@ -54,7 +54,7 @@ int read_operand(State& s, const Node& node, int i, int rank) {
   const Scales scales =
       scales_of(s, node, i + 1, i + 2, is_constant ? s.at(source).constant.type : s.at(source).type);
   if (s.at(source).form == Form::Quantised) return plain(s, read_as(s, source, scales));
-  if (!is_constant) throw Refused{"quantised operands", "a float one", ""};
+  if (!is_constant) throw Unsupported{"quantised operands", "a float one"};
   Value operand;
   operand.form = Form::Dequantised;
   operand.source = source;
@@ -95,7 +95,7 @@ Value qlinear_concat(State& s, const Node& node) {
   Operands operands;
   for (int i = 2; i < node.input_size(); i += 3) {
     const int source = input(s, node, i);
-    if (s.at(source).form != Form::Quantised) throw Refused{"quantised operands", "another one", ""};
+    if (s.at(source).form != Form::Quantised) throw Unsupported{"quantised operands", "another one"};
     operands.push_back(source);
     op.inputs.push_back(read_input(s, node, source, i + 1));
   }
@@ -120,7 +120,7 @@ Value qlinear_global_pool(State& s, const Node& node) {
   const int source = quantised_input(s, node);
   require_nchw(node);
   const Shape in = s.at(source).shape;
-  if (in.size() != 4) throw Refused{"averages over whole maps", shape_text(in), ""};
+  if (in.size() != 4) throw Unsupported{"averages over whole maps", shape_text(in)};
   const Scales out = scales_of(s, node, 3, 4, s.at(source).type);
   Op op;
   op.kind = OpKind::Mean;
@@ -134,15 +134,15 @@ Value qlinear_matmul(State& s, const Node& node) {
   const Scales in = scales_of(s, node, 1, 2, s.at(source).type);
   const Weights weights = stated_weights(s, node);
   const int after = gemm ? 7 : 6;
-  if (!has_input(node, after)) throw Refused{"quantised results", "a float one", ""};
+  if (!has_input(node, after)) throw Unsupported{"quantised results", "a float one"};
   const Scales out = scales_of(s, node, after, after + 1, kUint8);
   Bias bias;
   if (gemm && has_input(node, 6)) bias.value = input(s, node, 6);
   if (gemm && (real(node, "alpha", 1.0F) != 1.0F || integer(node, "transA", 0) != 0))
-    throw Refused{"alpha of 1 and transA of 0", "others", ""};
+    throw Unsupported{"alpha of 1 and transA of 0", "others"};
   const bool transposed = gemm && integer(node, "transB", 0) != 0;
   const Shape& kernel = weights.values->shape;
-  if (kernel.size() != 2) throw Refused{"weights of rank 2", "rank " + std::to_string(kernel.size()), ""};
+  if (kernel.size() != 2) throw Unsupported{"weights of rank 2", "rank " + std::to_string(kernel.size())};
   Shape shape = s.at(source).shape;
   if (shape.empty()) fail_layer(s, "input is a scalar");
   shape.back() = kernel[transposed ? 0 : 1];

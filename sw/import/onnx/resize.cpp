@@ -31,10 +31,10 @@ std::vector<double> stated_factors(const State& s, const Node& node, const Shape
 }
 
 Shape resized_shape(const State& s, const Node& node, const Shape& in) {
-  if (in.size() != 4) throw Refused{"two-dimensional resizing", "an input of shape " + shape_text(in), ""};
+  if (in.size() != 4) throw Unsupported{"two-dimensional resizing", "an input of shape " + shape_text(in)};
   if (text(node, "mode", "nearest") != "nearest" || attribute(node, "axes") != nullptr) {
-    throw Refused{"nearest neighbours, all dimensions given",
-                  "mode " + clean_name(text(node, "mode", "nearest")), ""};
+    throw Unsupported{"nearest neighbours, all dimensions given",
+                      "mode " + clean_name(text(node, "mode", "nearest"))};
   }
   const std::vector<double> factors = stated_factors(s, node, in);
   // Whole factors repeat pixels in every mode but align_corners; others depend on it.
@@ -48,8 +48,8 @@ Shape resized_shape(const State& s, const Node& node, const Shape& in) {
     const double factor = factors[d];
     const bool whole = factor >= 1 && factor <= kMaxWindow && factor == std::floor(factor);
     if (!whole || !repeats || (d < 2 && factor != 1)) {
-      throw Refused{"rows and columns repeated a whole number of times",
-                    clean_name(mode) + ", " + clean_name(nearest) + ", factor " + number(factor), ""};
+      throw Unsupported{"rows and columns repeated a whole number of times",
+                        clean_name(mode) + ", " + clean_name(nearest) + ", factor " + number(factor)};
     }
     out[d] = int(in[d] * factor);
   }

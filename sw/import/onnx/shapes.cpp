@@ -121,7 +121,7 @@ Shape shape_of_dropout(State& s, const Node& node, const Operands& x, int) {
   if (has_input(node, 2)) {
     const Constant& training = constant(s, input(s, node, 2), "training mode");
     if (training.size() != 1 || training.integer(0) != 0)
-      throw Refused{"dropout that does nothing", "training mode", "export the model for inference"};
+      throw Unsupported{"dropout that does nothing", "training mode", "export the model for inference"};
   }
   return first_shape(s, x);
 }
@@ -162,7 +162,7 @@ Shape shape_of_matmul(State& s, const Node&, const Operands& x, int) {
   const Shape& b = second_shape(s, x);
   Shape out = first_shape(s, x);
   if (b.size() != 2 || out.empty())
-    throw Refused{"products with a matrix of rank 2", shape_text(out) + " and " + shape_text(b), ""};
+    throw Unsupported{"products with a matrix of rank 2", shape_text(out) + " and " + shape_text(b)};
   if (out.back() != b[0]) fail_fit(s, out, b);
   out.back() = b[1];
   return out;

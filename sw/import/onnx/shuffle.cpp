@@ -22,7 +22,7 @@ std::optional<Regrouping> regrouping_of(State& s, int value) {
   const Value& v = s.at(value);
   if (v.form == Form::Regrouped) return v.regrouping;
   if (v.form == Form::Dequantised && s.at(v.source).form == Form::Regrouped) {
-    if (!(v.scales == s.at(v.source).scales)) throw Refused{kShuffleLimit, "another scale in between", ""};
+    if (!(v.scales == s.at(v.source).scales)) throw Unsupported{kShuffleLimit, "another scale in between"};
     return s.at(v.source).regrouping;
   }
   if (v.form == Form::Expression) return regroup(s, *v.node, v.operands[0], v.shape);
@@ -48,7 +48,7 @@ std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const
   if (operand < 0 || (!transpose && !is_reshape(node.op_type()))) return std::nullopt;
   std::optional<Regrouping> g = regrouping_of(s, operand);
   if (!g) return transpose ? std::nullopt : first_step(s, operand, shape);
-  if (g->finished || (transpose && !g->order.empty())) throw Refused{kShuffleLimit, "a longer chain", ""};
+  if (g->finished || (transpose && !g->order.empty())) throw Unsupported{kShuffleLimit, "a longer chain"};
   if (transpose) {
     g->order = permutation(s, node, int(g->dims.size()));
   } else if (g->order.empty()) {
@@ -62,15 +62,15 @@ std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const
 void require_not_regrouped(const State& s, int value) {
   const Value& v = s.at(value);
   if (v.form != Form::Regrouped) return;
-  throw Refused{kShuffleLimit, "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator",
-                ""};
+  throw Unsupported{kShuffleLimit,
+                    "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator"};
 }
 
 Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, const Op& op, const Scales& out) {
   const auto& [tensor, scales, map, dims, order, finished] = regrouping;
   const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
   if (!finished) {
-    if (!same) throw Refused{kShuffleLimit, "another scale or limits in between", ""};
+    if (!same) throw Unsupported{kShuffleLimit, "another scale or limits in between"};
     Value value;
     value.form = Form::Regrouped;
     value.shape = shape;
@@ -81,8 +81,8 @@ Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, cons
   }
   const auto from = shuffled_channels(dims, order, map[1], false);
   if (shape != map || !from) {
-    throw Refused{kShuffleLimit,
-                  shape_text(map) + " to " + shape_text(dims) + ", transposed, to " + shape_text(shape), ""};
+    throw Unsupported{kShuffleLimit,
+                      shape_text(map) + " to " + shape_text(dims) + ", transposed, to " + shape_text(shape)};
   }
   Op shuffle;
   shuffle.kind = OpKind::Shuffle;

@@ -5,7 +5,7 @@
 // decides what a float value becomes: the quantised operator its expression stands for, or host arithmetic in
 // float32. A float value that reaches an output of the model becomes host arithmetic.
 //
-// Functions throw Refused for what Kaiten cannot run (one reason per layer is kept) and InputError for damaged
+// Functions throw Unsupported for what Kaiten cannot run (one reason per layer is kept) and InputError for damaged
 // files.
 #ifndef KAITEN_IMPORT_ONNX_STATE_H
 #define KAITEN_IMPORT_ONNX_STATE_H

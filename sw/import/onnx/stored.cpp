@@ -66,10 +66,10 @@ Value stored_transpose(State& s, const Node& node, int) {
 }
 
 void refuse_stored(const State& s, const Node& node) {
-  throw Refused{
+  throw Unsupported{
       "ArgMax, MaxPool, Pad, Resize, Slice, Split, Flatten, Reshape, Squeeze, Unsqueeze, Identity on "
       "quantised values",
-      clean_name(node.op_type()) + " on " + type_name(s.at(input(s, node, 0)).type), ""};
+      clean_name(node.op_type()) + " on " + type_name(s.at(input(s, node, 0)).type)};
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -17,7 +17,7 @@ Value stored_reshape(State& s, const Node& node, int part);
 Value stored_resize(State& s, const Node& node, int part);
 Value stored_transpose(State& s, const Node& node, int part);
 
-// Refused: every other operator.
+// Unsupported: every other operator.
 [[noreturn]] void refuse_stored(const State& s, const Node& node);
 
 }  // namespace kaiten::importing::from_onnx

@@ -14,7 +14,7 @@ namespace {
 
 int new_tensor(State& s, Tensor tensor) {
   if (tensor.shape.size() > kMaxRank)
-    throw Refused{kRankLimit, "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size()), ""};
+    throw Unsupported{kRankLimit, "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
   charge_activation(s, checked_elements(tensor.shape, here(s)) * element_bytes(tensor.type));
   if (tensor.shape.size() == 4) tensor.model_layout = Layout::Nchw;
   s.graph.tensors.push_back(std::move(tensor));
@@ -48,11 +48,11 @@ int new_float_tensor(State& s, const std::string& name, const Shape& shape) {
 int new_quantised_tensor(State& s, const std::string& name, const Shape& shape, const Scales& scales) {
   require_one_scale(scales);
   if (scales.type != kInt8 && scales.type != kUint8) {
-    throw Refused{"activations of int8 or uint8", type_name(scales.type),
-                  "quantise with QInt8 or QUInt8 activations"};
+    throw Unsupported{"activations of int8 or uint8", type_name(scales.type),
+                      "quantise with QInt8 or QUInt8 activations"};
   }
   check_batch(s, shape);
-  if (shape.size() > kMaxRank) throw Refused{kRankLimit, "rank " + std::to_string(shape.size()), ""};
+  if (shape.size() > kMaxRank) throw Unsupported{kRankLimit, "rank " + std::to_string(shape.size())};
   Tensor tensor;
   tensor.name = name;
   tensor.shape = nhwc_shape(shape);
@@ -74,7 +74,7 @@ int float_constant(State& s, const std::string& name, const Shape& shape, const 
 int emit(State& s, Op op) {
   const int output = op.output;
   op.name = s.layer_names.unique(s.tensor(output).name);
-  if (const auto limit = arithmetic_limit(s.graph, op)) throw Refused{*limit};
+  if (const auto limit = arithmetic_limit(s.graph, op)) throw Unsupported{*limit};
   s.graph.ops.push_back(std::move(op));
   return output;
 }
@@ -107,8 +107,8 @@ Shape model_shape(const State& s, int tensor) { return s.tensor(tensor).model_sh
 
 int plain(const State& s, int tensor) {
   if (s.flattened.contains(tensor)) {
-    throw Refused{"flattened maps feed fully connected layers only", "layer '" + s.layer.name + "' reads one",
-                  "pool to one pixel before flattening"};
+    throw Unsupported{"flattened maps feed fully connected layers only",
+                      "layer '" + s.layer.name + "' reads one", "pool to one pixel before flattening"};
   }
   return tensor;
 }

@@ -12,7 +12,7 @@
 
 namespace kaiten::importing::from_onnx {
 
-// Refused where a map has a batch other than 1.
+// Unsupported where a map has a batch other than 1.
 void check_batch(const State& s, const Shape& shape);
 
 // New activations; shapes are the model's. Each gives the index in the graph.
@@ -35,7 +35,7 @@ Scales scales_of_tensor(const State& s, int value);
 // Shape of a graph tensor in the model's order.
 Shape model_shape(const State& s, int tensor);
 
-// A tensor whose bytes stand in NHWC order as its shape says; flattened maps do not: Refused.
+// A tensor whose bytes stand in NHWC order as its shape says; flattened maps do not: Unsupported.
 int plain(const State& s, int tensor);
 // `to` holds the bytes of `from`, flattened or not.
 void keep_flattening(State& s, int from, int to);

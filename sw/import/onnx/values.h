@@ -87,7 +87,7 @@ struct Regrouping {
 // operator on such).
 struct Value {
   enum class Form : std::uint8_t {
-    Refused,
+    Unsupported,
     Constant,
     Quantised,
     Regrouped,
@@ -96,7 +96,7 @@ struct Value {
     Expression
   };
 
-  Form form = Form::Refused;
+  Form form = Form::Unsupported;
   std::string name;
   Shape shape;                 // model order
   Constant constant;           // Constant

@@ -56,7 +56,7 @@ int conv(State& s, const Node& node, Op op, const ScaledInput& in, const Weights
   const Nhwc map = t.nhwc();
   const Shape nchw = {map.n, map.c, map.h, map.w};
   if (t.shape.size() != 4)
-    throw Refused{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape), ""};
+    throw Unsupported{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape)};
   const Shape kernel = weights.values->shape;
   const Shape shape = conv_shape(s, node, nchw, kernel);
   const int groups = int(integer(node, "group", 1));
@@ -80,7 +80,7 @@ int conv(State& s, const Node& node, Op op, const ScaledInput& in, const Weights
 int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weights, bool transposed,
                     const Bias& bias, const Shape& shape, const Scales& out) {
   const Shape& kernel = weights.values->shape;
-  if (kernel.size() != 2) throw Refused{"weights of rank 2", "rank " + std::to_string(kernel.size()), ""};
+  if (kernel.size() != 2) throw Unsupported{"weights of rank 2", "rank " + std::to_string(kernel.size())};
   const int depth = transposed ? kernel[1] : kernel[0];
   const int channels = transposed ? kernel[0] : kernel[1];
   const Tensor& input = s.tensor(in.tensor);
@@ -89,8 +89,8 @@ int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weigh
                       shape_text(input.shape));
   }
   if (std::int64_t(input.elements()) != depth) {
-    throw Refused{"one row of inputs", std::to_string(std::int64_t(input.elements()) / depth) + " rows",
-                  "express the layer as a 1x1 convolution"};
+    throw Unsupported{"one row of inputs", std::to_string(std::int64_t(input.elements()) / depth) + " rows",
+                      "express the layer as a 1x1 convolution"};
   }
   std::array<int, 3> chw = {depth, 1, 1};
   if (const auto found = s.flattened.find(in.tensor); found != s.flattened.end()) chw = found->second;

@@ -52,7 +52,7 @@ std::vector<std::int32_t> bias_values(State& s, const Bias& bias, int channels, 
     }
     const double real = v.form == Form::Dequantised ? double(reals[i]) : double(c.real(i));
     const double scaled = std::nearbyint(real / product);
-    if (!(std::abs(scaled) <= 2147483647.0)) throw Refused{"biases of 32 bits", number(scaled), ""};
+    if (!(std::abs(scaled) <= 2147483647.0)) throw Unsupported{"biases of 32 bits", number(scaled)};
     values[i] = std::int32_t(scaled);
   }
   return values;
@@ -63,23 +63,23 @@ std::vector<std::int32_t> bias_values(State& s, const Bias& bias, int channels, 
 Weights weights_of(const State& s, int value) {
   const Value& v = s.at(value);
   if (v.form != Form::Dequantised || s.at(v.source).form != Form::Constant) {
-    throw Refused{"quantised weights",
-                  v.form == Form::Constant ? "float weights" : "weights that are computed",
-                  kStaticQuantisation};
+    throw Unsupported{"quantised weights",
+                      v.form == Form::Constant ? "float weights" : "weights that are computed",
+                      kStaticQuantisation};
   }
   return {&constant(s, v.source, "weights"), v.scales, s.at(v.source).name};
 }
 
 Bias bias_of(const State& s, const std::vector<int>& operands, std::size_t i) {
   if (operands.size() <= i || operands[i] < 0) return {};
-  if (!is_constant_value(s, operands[i])) throw Refused{"constant bias", "a bias that is computed", ""};
+  if (!is_constant_value(s, operands[i])) throw Unsupported{"constant bias", "a bias that is computed"};
   return {operands[i]};
 }
 
 int weight_tensor(State& s, const Weights& w, const Shape& shape, int channels, int axis,
                   const Order& order) {
   if (w.values->type != kInt8 && w.values->type != kUint8)
-    throw Refused{"weights of int8 or uint8", type_name(w.values->type), ""};
+    throw Unsupported{"weights of int8 or uint8", type_name(w.values->type)};
   if (w.scales.type != w.values->type) fail_layer(s, "zero point of weights is " + type_name(w.scales.type));
   if (w.scales.scale.size() != 1 && w.scales.scale.size() != std::size_t(channels)) {
     fail_layer(s, "weights have " + std::to_string(w.scales.scale.size()) + " scales for " +
@@ -103,9 +103,9 @@ int weight_tensor(State& s, const Weights& w, const Shape& shape, int channels, 
     // Different zero points per channel are taken off the weights where the difference fits.
     value -= one ? offset : zero_points[order.channel(i)];
     if (value < -128 || value > 127) {
-      throw Refused{"one zero point for all weights, or differences that fit int8",
-                    "zero points per channel and a difference of " + std::to_string(value),
-                    "quantise weights symmetrically"};
+      throw Unsupported{"one zero point for all weights, or differences that fit int8",
+                        "zero points per channel and a difference of " + std::to_string(value),
+                        "quantise weights symmetrically"};
     }
     tensor.data[i] = std::uint8_t(std::int8_t(value));
   }
@@ -129,8 +129,8 @@ int quantised_operand(State& s, int value, int rank) {
   const Value& v = s.at(value);
   const Constant& c = constant(s, v.source, "operand");
   if (v.scales.scale.size() != 1 || (c.type != kInt8 && c.type != kUint8)) {
-    throw Refused{"operands with one scale and zero point",
-                  std::to_string(v.scales.scale.size()) + " scales of " + type_name(c.type), ""};
+    throw Unsupported{"operands with one scale and zero point",
+                      std::to_string(v.scales.scale.size()) + " scales of " + type_name(c.type)};
   }
   Shape shape = c.shape;
   if (shape.size() > std::size_t(rank)) fail_layer(s, "operand of rank " + std::to_string(shape.size()));

@@ -30,9 +30,9 @@ Padding explicit_pad(const State& s, const Node& node) {
   if (pads.empty()) return {};
   if (pads.size() != 4) fail_layer(s, "pads has " + std::to_string(pads.size()) + " values");
   for (const std::int64_t pad : pads) {
-    if (pad < 0) throw Refused{"padding of 0 or more", std::to_string(pad), ""};
+    if (pad < 0) throw Unsupported{"padding of 0 or more", std::to_string(pad)};
     if (pad > kMaxWindow)
-      throw Refused{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad), ""};
+      throw Unsupported{"padding up to " + std::to_string(kMaxWindow), std::to_string(pad)};
   }
   return {int(pads[0]), int(pads[2]), int(pads[1]), int(pads[3])};
 }
@@ -77,20 +77,20 @@ void check_divisor(const Node& node, const Window& w) {
   const std::vector<std::int64_t> pads = integers(node, "pads");
   const bool stated = pads.size() == 4;
   if (w.pad.bottom != (stated ? pads[2] : 0) || w.pad.right != (stated ? pads[3] : 0))
-    throw Refused{"count_include_pad where windows fit", "together with ceil_mode", ""};
+    throw Unsupported{"count_include_pad where windows fit", "together with ceil_mode"};
 }
 
 }  // namespace
 
 Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h, int kernel_w) {
   if (in.size() != 4)
-    throw Refused{"two-dimensional convolutions and pooling", "an input of shape " + shape_text(in), ""};
+    throw Unsupported{"two-dimensional convolutions and pooling", "an input of shape " + shape_text(in)};
   const auto strides = pair_of(s, node, "strides");
   const auto dilations = pair_of(s, node, "dilations");
   for (const std::int64_t side :
        {std::int64_t(kernel_h), std::int64_t(kernel_w), strides[0], strides[1], dilations[0], dilations[1]}) {
     if (side < 1) fail_layer(s, "kernel, stride and dilation must be at least 1");
-    if (const auto limit = window_limit(side)) throw Refused{*limit};
+    if (const auto limit = window_limit(side)) throw Unsupported{*limit};
   }
   Window w{kernel_h, kernel_w, int(strides[0]), int(strides[1]), int(dilations[0]), int(dilations[1]), {}};
   w.pad = stated_pad(s, node, w, in);
@@ -105,7 +105,7 @@ Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h
 
 Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& kernel) {
   if (kernel.size() != 4 || in.size() != 4)
-    throw Refused{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size()), ""};
+    throw Unsupported{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size())};
   for (const int dim : kernel) {
     if (dim < 1) fail_layer(s, "weights of shape " + shape_text(kernel));
   }
@@ -124,7 +124,7 @@ Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape&
 Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op) {
   const std::vector<std::int64_t> kernel = integers(node, "kernel_shape");
   if (kernel.size() != 2 || in.size() != 4)
-    throw Refused{"two-dimensional pooling", "an input of shape " + shape_text(in), ""};
+    throw Unsupported{"two-dimensional pooling", "an input of shape " + shape_text(in)};
   for (const std::int64_t k : kernel) {
     if (k < 1 || k > kMaxWindow) fail_layer(s, "kernel side " + std::to_string(k));
   }
@@ -132,7 +132,7 @@ Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op
   const MapSize out = window_outputs(w, map_size(in));
   if (!all_touch(out.rows, in[2], w.pad.top, w.kernel_h, w.stride_h, w.dilation_h) ||
       !all_touch(out.columns, in[3], w.pad.left, w.kernel_w, w.stride_w, w.dilation_w)) {
-    throw Refused{"windows with a cell inside the map", "padding of a whole window", ""};
+    throw Unsupported{"windows with a cell inside the map", "padding of a whole window"};
   }
   op.count_pad = integer(node, "count_include_pad", 0) != 0;
   if (op.count_pad && integer(node, "ceil_mode", 0) != 0) check_divisor(node, w);

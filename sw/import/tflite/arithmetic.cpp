@@ -87,7 +87,7 @@ bool import_mean(State& s, const Node& node, Op& op) {
     listed += (listed.empty() ? "" : ", ") + std::to_string(axis);
   }
   if (in.size() != 4 || axes != std::set<int>{1, 2}) {
-    refuse(s, {"means over rows and columns of a map", "axes " + listed + " of " + shape_text(in), ""});
+    refuse(s, {"means over rows and columns of a map", "axes " + listed + " of " + shape_text(in)});
     return false;
   }
   expect_output(s, op, settings.keep_dims() ? Shape{1, 1, 1, in[3]} : Shape{1, in[3]});
@@ -103,7 +103,7 @@ bool import_softmax(State& s, const Node& node, Op& op) {
   const float scale = out.quantization.scale.front();
   if (scale != 1.0F / 256.0F || out.zero_point() != -128) {
     refuse(s, {"outputs of scale 1/256 and zero point -128",
-               number(double(scale)) + " and " + std::to_string(out.zero_point()), ""});
+               number(double(scale)) + " and " + std::to_string(out.zero_point())});
     return false;
   }
   s.softmax_outputs[op.output] = op.name;

@@ -22,16 +22,16 @@ const Bytes* constant_data(State& s, int index, const char* role, tflite::Tensor
   const std::string named = std::string(role) + " '" + s.tensor_name(index) + "'";
   const tflite::TensorType found = s.file_tensor(index).type();
   if (found != type) {
-    refuse(s, {std::string(role) + " of " + type_name(type), named + " of " + type_name(found), ""});
+    refuse(s, {std::string(role) + " of " + type_name(type), named + " of " + type_name(found)});
     return nullptr;
   }
   const tflite::Buffer& buffer = buffer_of(s, index);
   if (buffer.offset() > 1) {
-    refuse(s, {"constants inside the flatbuffer", named + " stored after it", ""});
+    refuse(s, {"constants inside the flatbuffer", named + " stored after it"});
     return nullptr;
   }
   if (!has_data(s, index)) {
-    refuse(s, {"constant " + std::string(role), named + " is computed at run time", ""});
+    refuse(s, {"constant " + std::string(role), named + " is computed at run time"});
     return nullptr;
   }
   const bool one_byte = type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
@@ -63,7 +63,7 @@ bool check_weight_axis(State& s, const Tensor& tensor, const Shape& shape, int a
   if (!q.per_channel()) return true;
   if (q.axis != axis) {
     refuse(s, {"weight scales along dimension " + std::to_string(axis),
-               "'" + tensor.name + "' has them along dimension " + std::to_string(q.axis), ""});
+               "'" + tensor.name + "' has them along dimension " + std::to_string(q.axis)});
     return false;
   }
   const int channels = shape[std::size_t(axis)];
@@ -95,7 +95,7 @@ bool import_weights(State& s, int index, const Shape& expected, int axis) {
   if (*shape != expected)
     fail_layer(s, "weights have shape " + shape_text(*shape) + ", expected " + shape_text(expected));
   if (s.file_tensor(index).sparsity() != nullptr) {
-    refuse(s, {"dense weights", "sparse weights '" + tensor.name + "'", ""});
+    refuse(s, {"dense weights", "sparse weights '" + tensor.name + "'"});
     return false;
   }
   const std::int64_t elements = check_shape(s, index, expected);
@@ -166,7 +166,7 @@ bool import_constant_operand(State& s, int index) {
   if (!tensor.is_constant()) read_quantization(s, index, quantization);
   if (quantization.scale.size() != 1) {
     refuse(s, {"operands with one scale and zero point",
-               "'" + tensor.name + "' with " + std::to_string(quantization.scale.size()) + " scales", ""});
+               "'" + tensor.name + "' with " + std::to_string(quantization.scale.size()) + " scales"});
     return false;
   }
   if (tensor.is_constant()) return true;

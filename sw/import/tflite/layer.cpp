@@ -18,16 +18,16 @@ bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   const Status status = s.status_of(index);
   const std::string named = "'" + s.tensor_name(index) + "'";
   if (status == Status::Untouched) {
-    refuse(s, {"operands that are activations", "operand " + named + " is a constant", ""});
+    refuse(s, {"operands that are activations", "operand " + named + " is a constant"});
     return false;
   }
   op.inputs.push_back(index);
   if (status == Status::Regrouped) {
-    refuse(s, {kShuffleLimit, named + " for another operator", ""});
+    refuse(s, {kShuffleLimit, named + " for another operator"});
     return false;
   }
   if (s.tensor(index).type != ElementType::Int8) {
-    refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand", ""});
+    refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand"});
     return false;
   }
   return status == Status::Ready && s.status_of(op.output) == Status::Ready;
@@ -59,7 +59,7 @@ bool import_activation(State& s, Op& op, tflite::FusedActivation activation) {
   }
   const std::string name = tflite::EnumNameFusedActivation(activation);
   refuse(s, {"fused activations NONE, RELU, RELU6, RELU_N1_TO_1",
-             name.empty() ? "activation " + std::to_string(int(activation)) : name, ""});
+             name.empty() ? "activation " + std::to_string(int(activation)) : name});
   return false;
 }
 
@@ -111,7 +111,7 @@ bool expect_same_quantization(State& s, const Op& op) {
   const auto text = [](const Tensor& t) {
     return number(double(t.quantization.scale.front())) + "/" + std::to_string(t.zero_point());
   };
-  refuse(s, {"equal scale and zero point on both sides", text(in) + " to " + text(out), ""});
+  refuse(s, {"equal scale and zero point on both sides", text(in) + " to " + text(out)});
   return false;
 }
 

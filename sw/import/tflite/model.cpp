@@ -71,7 +71,7 @@ void check_softmax_last(State& s) {
       } else {
         s.layer = {producer->second, "SOFTMAX"};
         refuse(s, {"softmax runs on the host, at the end of the network",
-                   "its result feeds layer '" + op.name + "'", ""});
+                   "its result feeds layer '" + op.name + "'"});
       }
     }
   }
@@ -84,7 +84,7 @@ void import_outputs(State& s) {
     s.layer.name = s.tensor_name(index);
     if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
     if (s.status_of(index) == Status::Regrouped)
-      refuse(s, {kShuffleLimit, "'" + s.layer.name + "' in between as an output", ""});
+      refuse(s, {kShuffleLimit, "'" + s.layer.name + "' in between as an output"});
     s.graph.outputs.push_back(index);
   }
 }

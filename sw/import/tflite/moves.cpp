@@ -133,7 +133,7 @@ bool import_strided_slice(State& s, const Node& node, Op& op) {
   const auto& settings = options<tflite::StridedSliceOptions>(s, node);
   if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0 || settings.shrink_axis_mask() != 0 ||
       strides != std::vector<int>(in.size(), 1)) {
-    refuse(s, {"slices of stride 1 that keep all dimensions", "strides or masks of another kind", ""});
+    refuse(s, {"slices of stride 1 that keep all dimensions", "strides or masks of another kind"});
     return false;
   }
   auto [begin, size] = *bounds;

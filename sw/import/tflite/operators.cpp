@@ -90,7 +90,7 @@ void refuse_operator(State& s, const Node& node, Code code) {
                  : ""});
   for (const int index : *node.outputs()) {
     if (s.status_of(index) != Status::Untouched) fail_layer(s, "an output is written twice");
-    s.status_of(index) = Status::Refused;
+    s.status_of(index) = Status::Unsupported;
   }
 }
 

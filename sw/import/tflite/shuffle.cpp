@@ -68,8 +68,8 @@ bool regroups(State& s, const Node& node, Code code) {
   if (reshape && s.status_of(in) == Status::Regrouped) return false;
   if (reshape && s.tensor(in).type != ElementType::Int8) return false;
   if (s.status_of(out) != Status::Untouched || has_data(s, out)) fail_layer(s, "an output is written twice");
-  s.status_of(out) = Status::Refused;
-  if (s.status_of(in) == Status::Refused) return true;
+  s.status_of(out) = Status::Unsupported;
+  if (s.status_of(in) == Status::Unsupported) return true;
   if (s.file_tensor(in).type() != s.file_tensor(out).type()) fail_layer(s, "changes the type");
   const std::optional<Shape> shape = stated_shape(s, out);
   if (!shape || shape->size() > kMaxGroupedRank) fail_layer(s, "output has no sound shape");
@@ -100,7 +100,7 @@ bool import_shuffle(State& s, Op& op, const Regrouping& regrouping) {
 }
 
 bool import_transpose(State& s, const Node&, Op&) {
-  refuse(s, {kShuffleLimit, "a transposition of something else", ""});
+  refuse(s, {kShuffleLimit, "a transposition of something else"});
   return false;
 }
 

@@ -26,9 +26,9 @@ using Code = tflite::Operator;
 // What is known about a tensor of the file.
 enum class Status : std::uint8_t {
   Untouched,
-  Ready,      // activation, converted and checked
-  Refused,    // activation, produced but not usable; why stands in the refusals
-  Regrouped,  // between the reshapes of a channel shuffle: see State::regrouped
+  Ready,        // activation, converted and checked
+  Unsupported,  // activation, produced but not usable; why stands in the refusals
+  Regrouped,    // between the reshapes of a channel shuffle: see State::regrouped
 };
 
 // A map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.

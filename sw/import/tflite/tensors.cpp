@@ -38,7 +38,7 @@ bool convert_activation(State& s, int index) {
   Tensor& tensor = s.tensor(index);
   const std::string named = quoted(s, index);
   if (source.is_variable()) {
-    refuse(s, {"networks without state", "variable tensor " + named, ""});
+    refuse(s, {"networks without state", "variable tensor " + named});
     return false;
   }
   if (source.type() != tflite::TensorType::INT8 && source.type() != tflite::TensorType::UINT8) {
@@ -122,7 +122,7 @@ std::optional<Shape> read_shape(State& s, int index) {
   const auto* dims = s.file_tensor(index).shape();
   if (dims == nullptr) return Shape{};
   if (dims->size() > kMaxRank) {
-    refuse(s, {kRankLimit, quoted(s, index) + " of rank " + std::to_string(dims->size()), ""});
+    refuse(s, {kRankLimit, quoted(s, index) + " of rank " + std::to_string(dims->size())});
     return std::nullopt;
   }
   const auto* signature = s.file_tensor(index).shape_signature();
@@ -145,8 +145,7 @@ bool read_quantization(State& s, int index, Quantization& out) {
   if (q == nullptr || q->scale() == nullptr || q->scale()->size() == 0) return false;
   const std::string named = quoted(s, index);
   if (q->details_type() != 0) {
-    refuse(s,
-           {"affine quantisation (scale and zero point)", named + " with custom quantisation details", ""});
+    refuse(s, {"affine quantisation (scale and zero point)", named + " with custom quantisation details"});
     return false;
   }
   const fb::uoffset_t count = q->scale()->size();
@@ -187,15 +186,15 @@ void shift_zero_point(const State& s, int index, Tensor& tensor) {
 
 void produce(State& s, int index) {
   check_written_once(s, index);
-  s.status_of(index) = convert_activation(s, index) ? Status::Ready : Status::Refused;
+  s.status_of(index) = convert_activation(s, index) ? Status::Ready : Status::Unsupported;
 }
 
 void produce_positions(State& s, int index) {
   check_written_once(s, index);
-  s.status_of(index) = Status::Refused;
+  s.status_of(index) = Status::Unsupported;
   const tflite::TensorType type = s.file_tensor(index).type();
   if (type != tflite::TensorType::INT32 && type != tflite::TensorType::INT64) {
-    refuse(s, {"positions of int32 or int64", quoted(s, index) + " of " + type_name(type), ""});
+    refuse(s, {"positions of int32 or int64", quoted(s, index) + " of " + type_name(type)});
     return;
   }
   const std::optional<Shape> shape = read_shape(s, index);

@@ -66,7 +66,7 @@ bool import_fully_connected(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const auto& settings = options<tflite::FullyConnectedOptions>(s, node);
   if (settings.weights_format() != 0) {
-    refuse(s, {"weights in plain order", "weights format " + std::to_string(settings.weights_format()), ""});
+    refuse(s, {"weights in plain order", "weights format " + std::to_string(settings.weights_format())});
     return false;
   }
   const Shape kernel = weights_shape(s, node, 2, "two");
