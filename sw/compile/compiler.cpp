@@ -55,31 +55,6 @@ SpanPlan repeated(SpanPlan plan, int images) {
   return plan;
 }
 
-std::unique_ptr<Attempt> attempt(const Graph& graph, const Config& config, const Lowering& lowering,
-                                 const Compression& compression, SpanOptions options, int images,
-                                 Weights weights, SpanMemo& memo) {
-  auto a = std::make_unique<Attempt>();
-  a->lowering = &lowering;
-  for (;;) {
-    a->plan = repeated(plan_spans(graph, lowering, config, options, memo), images);
-    Buffer too_small = Buffer::kSb;
-    auto placement = place(lowering, config, a->plan, compression, kMaxSlack, too_small);
-    if (placement) {
-      a->placement = std::move(*placement);
-      a->emitter = std::make_unique<Emitter>(graph, config, lowering, a->plan, a->placement, weights,
-                                             compression.mode);
-      a->emitter->run();
-      if (a->emitter->activation_bytes() != a->plan.bytes) {
-        throw std::logic_error("a span plan of other bytes than were emitted");
-      }
-      a->bytes = a->plan.bytes + a->emitter->weight_bytes();
-      return a;
-    }
-    const int depth = too_small == Buffer::kSb ? config.sb_depth : config.vb_depth;
-    options.reserve[std::size_t(too_small)] += std::max(1, depth / kReserveParts);
-  }
-}
-
 // What is tried: small blocks and larger ones, rings with room for producers to be ahead and without.
 std::vector<SpanOptions> variants(const Config& config, const CompileOptions& options) {
   SpanOptions o;
@@ -105,9 +80,13 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
 class Choice {
  public:
   // The lowering has no refusals.
-  Choice(const Graph& graph, const Config& config, const CompileOptions& options, Weights weights,
+  Choice(const Graph& graph, const Config& config, const CompileOptions& options, WeightResidency residency,
          Lowering lowering)
-      : graph_(graph), config_(config), compress_(options.compress) {
+      : graph_(graph),
+        config_(config),
+        options_(options),
+        residency_(residency),
+        compression_(compression_of(graph, options.compress, options.known_values)) {
     Lowering other = lowering;
     other.ops = long_operands_last(lowering);
     const bool same = std::equal(other.ops.begin(), other.ops.end(), lowering.ops.begin(), lowering.ops.end(),
@@ -118,7 +97,7 @@ class Choice {
     // All images of a batch share each span's weights. Where maps then go through memory, fewer may be
     // better.
     for (int together = options.images;; together = ceil_div(together, 2)) {
-      try_all(options, together, weights);
+      try_all(together);
       if (together == 1 || (best_ && best_->placement.activation_bytes == 0)) break;
     }
     if (!best_) throw InputError(*error_);
@@ -127,22 +106,19 @@ class Choice {
   Program program() { return checked(*best_->emitter); }
   // The same plan for later runs.
   Program again() {
-    Emitter emitter(graph_, config_, *best_->lowering, best_->plan, best_->placement, Weights::kKept,
-                    compress_);
-    emitter.run();
-    return checked(emitter);
+    const std::unique_ptr<Emitter> emitter = emitted(*best_, WeightResidency::kAlreadyPinned);
+    return checked(*emitter);
   }
 
  private:
-  void try_all(const CompileOptions& options, int together, Weights weights) {
-    const Compression compression = compression_of(graph_, options.compress, options.known_values);
+  void try_all(int together) {
     for (const Lowering& order : orders_) {
       SpanMemo memo;
-      for (SpanOptions o : variants(config_, options)) {
+      for (SpanOptions o : variants(config_, options_)) {
         o.images = together;
-        if (options.cancellation_check) options.cancellation_check();
+        if (options_.cancellation_check) options_.cancellation_check();
         try {
-          auto a = attempt(graph_, config_, order, compression, o, options.images, weights, memo);
+          auto a = attempt(order, o, memo);
           if (!best_ || a->better_than(*best_)) best_ = std::move(a);
         } catch (const InputError& e) {
           // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
@@ -151,6 +127,36 @@ class Choice {
       }
     }
   }
+
+  // `memo`: of other attempts at the same lowering.
+  std::unique_ptr<Attempt> attempt(const Lowering& lowering, SpanOptions o, SpanMemo& memo) const {
+    auto a = std::make_unique<Attempt>();
+    a->lowering = &lowering;
+    for (;;) {
+      a->plan = repeated(plan_spans(graph_, lowering, config_, o, memo), options_.images);
+      Buffer too_small = Buffer::kSb;
+      auto placement = place(lowering, config_, a->plan, compression_, kMaxSlack, too_small);
+      if (placement) {
+        a->placement = std::move(*placement);
+        a->emitter = emitted(*a, residency_);
+        if (a->emitter->activation_bytes() != a->plan.bytes) {
+          throw std::logic_error("a span plan of other bytes than were emitted");
+        }
+        a->bytes = a->plan.bytes + a->emitter->weight_bytes();
+        return a;
+      }
+      const int depth = too_small == Buffer::kSb ? config_.sb_depth : config_.vb_depth;
+      o.reserve[std::size_t(too_small)] += std::max(1, depth / kReserveParts);
+    }
+  }
+
+  std::unique_ptr<Emitter> emitted(const Attempt& a, WeightResidency residency) const {
+    auto emitter = std::make_unique<Emitter>(graph_, config_, PlacedPlan{*a.lowering, a.plan, a.placement},
+                                             WeightOptions{residency, options_.compress});
+    emitter->run();
+    return emitter;
+  }
+
   static Program checked(Emitter& emitter) {
     Program program = emitter.finish();
     check_rules(program.commands);
@@ -159,7 +165,9 @@ class Choice {
 
   const Graph& graph_;
   const Config& config_;
-  Compress compress_;
+  const CompileOptions& options_;
+  WeightResidency residency_;
+  Compression compression_;
   std::vector<Lowering> orders_;
   std::unique_ptr<Attempt> best_;
   std::optional<InputError> error_;  // of the first attempt that failed
@@ -185,7 +193,7 @@ Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileO
 
 Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
                          const CompileOptions& options) {
-  return Choice(graph, config, options, Weights::kLoad, std::move(lowering)).program();
+  return Choice(graph, config, options, WeightResidency::kReload, std::move(lowering)).program();
 }
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {
@@ -193,7 +201,7 @@ Program compile(const Graph& graph, const Config& config, const CompileOptions& 
 }
 
 KeptPrograms compile_kept(const Graph& graph, const Config& config, const CompileOptions& options) {
-  Choice choice(graph, config, options, Weights::kKeep, lower_or_throw(graph, config, options));
+  Choice choice(graph, config, options, WeightResidency::kPinOnLoad, lower_or_throw(graph, config, options));
   KeptPrograms programs;
   programs.first = choice.program();
   programs.again = choice.again();
@@ -204,7 +212,7 @@ Compiled try_compile(const Graph& graph, const Config& config, const CompileOpti
   Lowering lowering = lower_for(graph, config, options);
   if (!lowering.refusals.empty()) return {std::nullopt, std::move(lowering.refusals)};
   try {
-    return {Choice(graph, config, options, Weights::kLoad, std::move(lowering)).program(), {}};
+    return {Choice(graph, config, options, WeightResidency::kReload, std::move(lowering)).program(), {}};
   } catch (const InputError& e) {
     return {std::nullopt, {e.what()}};
   } catch (const DeviceError& e) {

@@ -53,11 +53,11 @@ class Watching : public sim::ResultWatcher, public sim::QueueWatcher {
 };
 
 // An image and two convolutions; the compiler believes that the second one reads `kernel_rows` rows.
-struct Planted {
+struct Injected {
   test::GraphBuilder g{test::seed()};
   Program program;
 
-  Planted(const Config& config, int kernel_rows) {
+  Injected(const Config& config, int kernel_rows) {
     const int in = g.input(12, 12, 4);
     const int first = g.conv(in, 8, 1, 1, 1, {}, Activation::None);
     g.output(g.conv(first, 8, 3, 3, 1, {1, 1, 1, 1}, Activation::None));
@@ -70,14 +70,14 @@ struct Planted {
     Buffer too_small;
     // Rings with room for all rows.
     const std::optional<Placement> placement = place(lowering, config, plan, {}, 12, too_small);
-    Emitter emitter(g.graph, config, lowering, plan, *placement, Weights::kLoad, Compress::kOff);
+    Emitter emitter(g.graph, config, {lowering, plan, *placement}, {});
     emitter.run();
     program = emitter.finish();
   }
 };
 
 // Runs twice with the same inputs; whether the second run's results are right.
-bool right_again(const Planted& p, bool poison) {
+bool right_again(const Injected& p, bool poison) {
   const auto device = test::make_device("nano", test::seed());
   Driver driver(*device, p.g.graph, p.program, RoundingStyle::LiteRt);
   std::mt19937_64 random(test::seed());
@@ -99,10 +99,10 @@ bool right_again(const Planted& p, bool poison) {
 
 TEST(Poison, ShowsRowsThatAreReadTooEarly) {
   const Config& config = preset("nano");
-  EXPECT_TRUE(right_again(Planted(config, 3), true));
-  // The planted bug: the array starts a row before the last row of its window is there. The row of the run
+  EXPECT_TRUE(right_again(Injected(config, 3), true));
+  // The injected bug: the array starts a row before the last row of its window is there. The row of the run
   // before is.
-  const Planted bug(config, 2);
+  const Injected bug(config, 2);
   EXPECT_TRUE(right_again(bug, false));
   EXPECT_FALSE(right_again(bug, true));
 }
@@ -110,7 +110,7 @@ TEST(Poison, ShowsRowsThatAreReadTooEarly) {
 // The plan ends a row's life at its last reader: a reader that it forgets reads a dead row.
 TEST(Poison, ShowsRowsThatAreReadTooLate) {
   const Config& config = preset("nano");
-  Planted p(config, 3);
+  Injected p(config, 3);
   for (RowDeath& death : p.program.deaths) {
     std::uint32_t& conv = death.after[std::size_t(Queue::kConv)];
     if (death.buffer == Buffer::kSb && conv > 3) conv -= 2;

@@ -26,22 +26,22 @@ Queue queue_of(const Offer& o) {
 
 }  // namespace
 
-Emitter::Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-                 Placement placement, Weights weights, Compress compress)
+Emitter::Emitter(const Graph& graph, const Config& config, const PlacedPlan& placed,
+                 const WeightOptions& weights)
     : graph_(graph),
       config_(config),
-      lowering_(lowering),
-      plan_(plan),
-      placement_(std::move(placement)),
+      lowering_(placed.lowering),
+      plan_(placed.plan),
+      placement_(placed.placement),
       list_(graph, config),
-      weights_(config, lowering, plan, list_, weights, compress),
-      weight_bytes_(plan.spans.size()),
-      activation_bytes_(plan.spans.size()) {
+      weights_(config, lowering_, plan_, list_, weights),
+      weight_bytes_(plan_.spans.size()),
+      activation_bytes_(plan_.spans.size()) {
   find_spans();
-  for (const StorageId s : lowering.storages.ids()) {
-    const std::vector<std::uint8_t>& values = lowering.storages[s].constant;
+  for (const StorageId s : lowering_.storages.ids()) {
+    const std::vector<std::uint8_t>& values = lowering_.storages[s].constant;
     if (values.empty()) continue;
-    const Nhwc& shape = lowering.storages[s].shape;
+    const Nhwc& shape = lowering_.storages[s].shape;
     PartPlan& part = placement_.parts[s][0];
     part.in_memory = true;
     part.memory = dense_layout(shape.h, shape.w, shape.c, config.cp);

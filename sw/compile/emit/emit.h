@@ -20,11 +20,17 @@
 
 namespace kaiten {
 
+// Operators, the spans they run in, and where the rows of those lie: all that the order of commands starts from.
+struct PlacedPlan {
+  const Lowering& lowering;
+  const SpanPlan& plan;
+  const Placement& placement;
+};
+
 class Emitter {
  public:
-  // All must outlive the emitter.
-  Emitter(const Graph& graph, const Config& config, const Lowering& lowering, const SpanPlan& plan,
-          Placement placement, Weights weights, Compress compress);
+  // Keeps a copy of the placement; all else must outlive the emitter.
+  Emitter(const Graph& graph, const Config& config, const PlacedPlan& placed, const WeightOptions& weights);
 
   void run();
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }

@@ -16,12 +16,12 @@ constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 }  // namespace
 
 WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan,
-                           CommandList& list, Weights mode, Compress compress)
+                           CommandList& list, const WeightOptions& options)
     : config_(config),
       lowering_(lowering),
       list_(list),
-      mode_(mode),
-      compress_(config.zvc_beats > 0 ? compress : Compress::kOff),
+      residency_(options.residency),
+      compress_(config.zvc_beats > 0 ? options.compress : Compress::kOff),
       whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
@@ -43,7 +43,7 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       }
     }
   }
-  if (mode != Weights::kLoad) pin(plan);
+  if (residency_ != WeightResidency::kReload) pin(plan);
 }
 
 // WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a
@@ -74,7 +74,7 @@ void WeightLoader::pin(const SpanPlan& plan) {
     int& at = pinned[engine(c)];
     if (c.rows == 0 || at + c.rows > room[engine(c)]) continue;
     c.pinned = true;
-    c.there = mode_ == Weights::kKept;
+    c.there = residency_ == WeightResidency::kAlreadyPinned;
     c.row_at = at;
     at += c.rows;
   }

@@ -48,9 +48,17 @@ class RingMemory {
   std::int64_t tail_ = 0;
 };
 
-// Over several runs of a program: weights are loaded in each run; they are, and stay where they fit (PB);
-// those that fit are there since an earlier run.
-enum class Weights : std::uint8_t { kLoad, kKeep, kKept };
+// Weights over several runs of a program.
+enum class WeightResidency : std::uint8_t {
+  kReload,         // this run loads all of them
+  kPinOnLoad,      // it does, and those that fit PB stay
+  kAlreadyPinned,  // an earlier run did: it loads the others
+};
+
+struct WeightOptions {
+  WeightResidency residency = WeightResidency::kReload;
+  Compress compress = Compress::kOff;  // which LOADs read compressed bytes
+};
 
 // Tiles of one operator whose weights and parameters are loaded together.
 struct Chunk {
@@ -70,9 +78,8 @@ struct Chunk {
 
 class WeightLoader {
  public:
-  // `compress`: which LOADs read compressed bytes.
   WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan, CommandList& list,
-               Weights mode, Compress compress);
+               const WeightOptions& options);
 
   // Number of the chunk of a span's task.
   std::size_t chunk_of(std::size_t span, std::size_t task, int chunk) const {
@@ -122,7 +129,7 @@ class WeightLoader {
   std::size_t next_ = 0;     // chunk whose LOADs come next
   bool begun_ = false;       // it has its place
   std::deque<Offer> loads_;  // of it, not yet emitted
-  Weights mode_;
+  WeightResidency residency_;
   Compress compress_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> constants_;  // offsets
   std::map<std::array<std::int64_t, 4>, std::vector<Source>> packed_;
