@@ -36,13 +36,13 @@ class Task:
         self.name = f"{self.block}:{name}"
         self.stem = os.path.join(OUT, f"{self.block}_{name}")
         directives = re.findall(rf"^#(\w+) {re.escape(name)}(?: (.*))?$", text, re.M)
-        known = {"expect", "plant", "limit", "long"}
+        known = {"expect", "inject", "limit", "long"}
         for key, _ in directives:
             if key not in known:
                 raise JobError(f"{self.name}: unknown directive #{key} (known: {', '.join(sorted(known))})")
-        self.plants = [value for key, value in directives if key == "plant"]
+        self.injections = [value for key, value in directives if key == "inject"]
         given = dict(directives)
-        self.expect = given.get("expect") or ("FAIL" if self.plants else "PASS")
+        self.expect = given.get("expect") or ("FAIL" if self.injections else "PASS")
         self.limit = int(given.get("limit") or 300)
         self.long = "long" in given
         self.text = text
@@ -55,20 +55,20 @@ class Task:
                     raise JobError(f"{self.name}: no file {path}")
                 with open(full) as f:
                     self.sources[os.path.basename(match[1])] = (full, f.read())
-        for plant in self.plants:
-            self.plant(plant)
+        for injection in self.injections:
+            self.inject(injection)
 
-    def plant(self, directive):
+    def inject(self, directive):
         """`FILE: OLD ==> NEW`: the bug of this task, as one replacement in a copy of a source."""
         match = re.match(r"(\S+): (.*?) ==>(?: (.*))?$", directive)
         if not match:
-            raise JobError(f"{self.name}: #plant wants `FILE: OLD ==> NEW`")
+            raise JobError(f"{self.name}: #inject wants `FILE: OLD ==> NEW`")
         name, old, new = match[1], match[2], match[3] or ""
         if name not in self.sources:
-            raise JobError(f"{self.name}: #plant in {name}, which is not under [files]")
+            raise JobError(f"{self.name}: #inject in {name}, which is not under [files]")
         path, content = self.sources[name]
         if content.count(old) != 1:
-            raise JobError(f"{self.name}: #plant text occurs {content.count(old)} times in {name}, not once: {old}")
+            raise JobError(f"{self.name}: #inject text occurs {content.count(old)} times in {name}, not once: {old}")
         self.sources[name] = (path, content.replace(old, new))
 
     def stamp(self):
@@ -79,7 +79,7 @@ class Task:
         return tools.Stamp(self.stem, parts + [tools.digest_files(["formal/abc_for_sby.sh"]), *PINS])
 
     def write(self):
-        """The sources, planted or not, in a folder of their own, and the job that names them there."""
+        """The sources, with the injected bug or without, in a folder of their own, and the job that names them there."""
         src = self.stem + ".src"
         shutil.rmtree(src, ignore_errors=True)
         os.makedirs(src)
@@ -127,7 +127,7 @@ def read_jobs(want):
             if not any("cover" in n for n in names):
                 raise JobError(f"{block}.sby has no cover task")
             if not any(t.expect == "FAIL" for t in of_block):
-                raise JobError(f"{block}.sby has no planted bug (#plant TASK FILE: OLD ==> NEW)")
+                raise JobError(f"{block}.sby has no injected bug (#inject TASK FILE: OLD ==> NEW)")
         tasks += of_block
     return tasks
 
@@ -175,7 +175,7 @@ def main():
     pool = ThreadPoolExecutor(max(1, args.j))
     for task, status, seconds, log, note in pool.map(one, tasks):
         if status == task.expect:
-            results.passed(task.name, seconds, f"{'FAIL, planted' if status == 'FAIL' else status:14} {note}")
+            results.passed(task.name, seconds, f"{'FAIL, injected' if status == 'FAIL' else status:14} {note}")
         else:
             told = [line for line in log.splitlines() if re.search(r"ERROR|error:|[Aa]ssert failed|[Uu]nreached|summary", line)]
             told.append(f"log: {os.path.relpath(task.stem, tools.ROOT)}.log")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""The proof runner's reading of jobs: directives, planted bugs, the house form."""
+"""The proof runner's reading of jobs: directives, injected bugs, the house form."""
 import os
 import sys
 import tempfile
@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 import formal
 
-JOB = """#plant bug a.sv: x + 1 ==> x + 2
+JOB = """#inject bug a.sv: x + 1 ==> x + 2
 #limit prove 7
 #long deep
 [tasks]
@@ -51,7 +51,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual((tasks["prove"].limit, tasks["bug"].limit), (7, 300))
         self.assertEqual([t.long for t in tasks.values()], [False, False, True, False])
 
-    def test_plant_changes_a_copy_of_one_task(self):
+    def test_an_injection_changes_a_copy_of_one_task(self):
         tasks = self.read(JOB)
         for task in tasks.values():
             task.write()
@@ -82,12 +82,12 @@ class Jobs(unittest.TestCase):
         self.put("a.sv", "assign y = x + 1 + x + 1;\n")
         self.refused(JOB, "occurs 2 times")
         self.refused(JOB.replace("a.sv: x", "b.sv: x"), "not under [files]")
-        self.refused(JOB.replace(" ==> ", " -> "), "#plant wants")
+        self.refused(JOB.replace(" ==> ", " -> "), "#inject wants")
         self.put("a.sv", "assign y = x + 1;\n")
         self.refused(JOB.replace("#limit prove", "#limits prove"), "unknown directive #limits")
         self.refused(JOB.replace("\na.sv", "\nc.sv"), "no file c.sv")
         self.refused(JOB.replace("\ncover", "\nlast"), "no cover task")
-        self.refused(JOB.split("\n", 1)[1], "no planted bug")
+        self.refused(JOB.split("\n", 1)[1], "no injected bug")
 
     def test_choice(self):
         self.assertEqual(list(self.read(JOB, ["block:bug"])), ["bug"])

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import formal
 import mutate
 
-JOB = """#plant bug a.sv: x + 1 ==> x + 2
+JOB = """#inject bug a.sv: x + 1 ==> x + 2
 #long deep
 [tasks]
 cover
