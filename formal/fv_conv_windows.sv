@@ -109,8 +109,8 @@ module fv_conv_windows
     shrunk.rows               = 10'(c.rows[1:0]);
     shrunk.tiles              = (Part >= 4) ? 10'd1 : 10'(c.tiles[1:0]);
     shrunk.passes             = 10'(c.passes[1:0]);
-    shrunk.more_piece_rows    = (Part >= 4) ? 4'd0 : 4'(c.more_piece_rows[0]);
-    shrunk.more_piece_columns = 4'(c.more_piece_columns[0]);
+    shrunk.more_kernel_tile_rows    = (Part >= 4) ? 4'd0 : 4'(c.more_kernel_tile_rows[0]);
+    shrunk.more_kernel_tile_columns = 4'(c.more_kernel_tile_columns[0]);
     shrunk.in_width           = 10'(c.in_width[2:0]);
     shrunk.in_height          = 10'(c.in_height[2:0]);
     shrunk.pad_left           = 5'(c.pad_left[1:0]);
@@ -198,9 +198,9 @@ module fv_conv_windows
       row[c]  = 9'(row_q[c]);
       pass[c] = row[c] << (2'(cmd.rows[1]) + 2'(cmd.passes[1]));
     end
-    kernel_tile_row = cmd.more_piece_columns[0] ? pass[0] + pass[1] : pass[0];
-    sum = (cmd.more_piece_rows[0] ? 9'(2 * kernel_tile_row) : kernel_tile_row) & {9{p.tile[0]}};
-    if (p.tile[1]) sum = cmd.more_piece_rows[0] ? 9'(4 * kernel_tile_row) : 9'(2 * kernel_tile_row);
+    kernel_tile_row = cmd.more_kernel_tile_columns[0] ? pass[0] + pass[1] : pass[0];
+    sum = (cmd.more_kernel_tile_rows[0] ? 9'(2 * kernel_tile_row) : kernel_tile_row) & {9{p.tile[0]}};
+    if (p.tile[1]) sum = cmd.more_kernel_tile_rows[0] ? 9'(4 * kernel_tile_row) : 9'(2 * kernel_tile_row);
     if (p.kernel_tile_row[0]) sum = sum + kernel_tile_row;
     if (p.kernel_tile_column[0]) sum = sum + pass[0];
     if (p.pass[0]) sum = sum + (row[p.kernel_tile_column[0]] << cmd.rows[1]);
@@ -220,10 +220,10 @@ module fv_conv_windows
         if (10'(step.pass) == cmd.passes) begin
           step.pass         = '0;
           step.kernel_tile_column = p.kernel_tile_column + 1'b1;
-          if (4'(p.kernel_tile_column) == cmd.more_piece_columns) begin
+          if (4'(p.kernel_tile_column) == cmd.more_kernel_tile_columns) begin
             step.kernel_tile_column = '0;
             step.kernel_tile_row    = p.kernel_tile_row + 1'b1;
-            if (4'(p.kernel_tile_row) == cmd.more_piece_rows) begin
+            if (4'(p.kernel_tile_row) == cmd.more_kernel_tile_rows) begin
               step.kernel_tile_row = '0;
               step.tile      = p.tile + 1'b1;
             end
@@ -233,7 +233,8 @@ module fv_conv_windows
     end
   endfunction
   function automatic logic in_loops(place_t p, num_t row_length);
-    return 10'(p.tile) < cmd.tiles && 4'(p.kernel_tile_row) <= cmd.more_piece_rows && 4'(p.kernel_tile_column) <= cmd.more_piece_columns &&
+    return 10'(p.tile) < cmd.tiles && 4'(p.kernel_tile_row) <= cmd.more_kernel_tile_rows &&
+           4'(p.kernel_tile_column) <= cmd.more_kernel_tile_columns &&
            10'(p.pass) < cmd.passes && 10'(p.row) < cmd.rows && num_t'(p.x) < row_length;
   endfunction
 
@@ -266,7 +267,8 @@ module fv_conv_windows
 
   logic on, last_pass;
   assign on        = past_ok_q && rst_ni && busy;
-  assign last_pass = 4'(s_q.kernel_tile_row) == cmd.more_piece_rows && 4'(s_q.kernel_tile_column) == cmd.more_piece_columns &&
+  assign last_pass = 4'(s_q.kernel_tile_row) == cmd.more_kernel_tile_rows &&
+                     4'(s_q.kernel_tile_column) == cmd.more_kernel_tile_columns &&
                      10'(s_q.pass) == cmd.passes - 10'd1;
 
   // ---- windows
@@ -381,16 +383,16 @@ module fv_conv_windows
              dut.pass_start_q == (s_q.row == '0 && s_q.x == '0) &&
              dut.first_pass_q == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0)))
   `FV_PART(i_kernel_tiles, 0, !on || (10'(s_q.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
-             4'(s_q.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_piece_columns &&
-             4'(s_q.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_piece_rows &&
+             4'(s_q.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
+             4'(s_q.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
              num_t'(dut.u_kernel_tiles.left_q) == left(s_pc) && num_t'(dut.u_kernel_tiles.reads_q) == reads(s_pc)))
   `FV_PART(i_done, 0, !on || (rd_done == !reading && (reading || r_q == {cmd.tiles[1:0], 12'd0})))
   wire walks = on && reading;
   `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc) &&
              10'(r_q.row) + reader.rows_q + 10'd1 == cmd.rows && 10'(r_q.tile) + reader.tiles_q + 10'd1 == cmd.tiles))
   `FV_PART(i_read_kernel_tiles, 0, !walks || (10'(r_q.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
-             4'(r_q.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_piece_columns &&
-             4'(r_q.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_piece_rows &&
+             4'(r_q.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
+             4'(r_q.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
              num_t'(reader.u_kernel_tiles.left_q) == left(r_pc) && num_t'(reader.u_kernel_tiles.reads_q) == reads(r_pc)))
   `FV_PART(i_whole, 0, !(on && Whole) || s_q == r_q)
 
@@ -412,8 +414,8 @@ module fv_conv_windows
   // no row has more than eight columns: counts stay far below 8192
   function automatic num_t rows_before(place_t p);
     num_t n;
-    n = (num_t'(p.tile) << cmd.more_piece_rows[0]) + num_t'(p.kernel_tile_row);
-    n = (n << cmd.more_piece_columns[0]) + num_t'(p.kernel_tile_column);
+    n = (num_t'(p.tile) << cmd.more_kernel_tile_rows[0]) + num_t'(p.kernel_tile_row);
+    n = (n << cmd.more_kernel_tile_columns[0]) + num_t'(p.kernel_tile_column);
     n = (n << cmd.passes[1]) + num_t'(p.pass);
     return (n << cmd.rows[1]) + num_t'(p.row);
   endfunction

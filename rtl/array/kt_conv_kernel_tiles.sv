@@ -59,9 +59,9 @@ module kt_conv_kernel_tiles
       left_q   <= left_d;
       reads_q  <= reads_d;
       pass_q   <= (start_i || last_kernel_tile) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
-      if (start_i || last_row) column_q <= cmd_i.more_piece_columns;
+      if (start_i || last_row) column_q <= cmd_i.more_kernel_tile_columns;
       else if (last_kernel_tile) column_q <= column_q - 4'd1;
-      if (start_i || last) row_q <= cmd_i.more_piece_rows;
+      if (start_i || last) row_q <= cmd_i.more_kernel_tile_rows;
       else if (last_row) row_q <= row_q - 4'd1;
     end
   end

@@ -267,8 +267,8 @@ struct ConvCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: a Rounding
-  std::int64_t more_piece_rows = 0;  // kernel tiles below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
-  std::int64_t more_piece_columns = 0;  // kernel tiles right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and 3x1: kernel columns - 1
+  std::int64_t more_kernel_tile_rows = 0;  // kernel tiles below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
+  std::int64_t more_kernel_tile_columns = 0;  // kernel tiles right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and 3x1: kernel columns - 1
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -315,8 +315,8 @@ struct ConvCommand {
     visit("low", self.low, 478, 8, FieldKind::kSigned);
     visit("high", self.high, 486, 8, FieldKind::kSigned);
     visit("rule", self.rule, 494, 2, FieldKind::kUnsigned);
-    visit("more_piece_rows", self.more_piece_rows, 496, 4, FieldKind::kUnsigned);
-    visit("more_piece_columns", self.more_piece_columns, 500, 4, FieldKind::kUnsigned);
+    visit("more_kernel_tile_rows", self.more_kernel_tile_rows, 496, 4, FieldKind::kUnsigned);
+    visit("more_kernel_tile_columns", self.more_kernel_tile_columns, 500, 4, FieldKind::kUnsigned);
   }
 };
 

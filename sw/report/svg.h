@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pieces of the self-contained pages that the tool writes: drawings in SVG, text in HTML.
+// Parts of the self-contained pages that the tool writes: drawings in SVG, text in HTML.
 #ifndef KAITEN_REPORT_SVG_H
 #define KAITEN_REPORT_SVG_H
 

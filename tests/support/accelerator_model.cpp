@@ -437,18 +437,19 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
   if (c.rows * c.columns > config_.ob_pixels) fail("a CONV of more pixels than OB holds");
   if ((c.in_last - c.in_first) / c.in_slot_size + 1 < c.stride && c.rows > 1)
     fail("a stride longer than the ring");
-  const int piece_columns = int(c.more_piece_columns) + 1;
-  const int pieces = (int(c.more_piece_rows) + 1) * piece_columns;
-  if (c.tiles * pieces * c.passes * kp > config_.wb_rows) fail("a CONV with more weights than WB holds");
+  const int kernel_tile_columns = int(c.more_kernel_tile_columns) + 1;
+  const int kernel_tiles = (int(c.more_kernel_tile_rows) + 1) * kernel_tile_columns;
+  if (c.tiles * kernel_tiles * c.passes * kp > config_.wb_rows)
+    fail("a CONV with more weights than WB holds");
   const Word pad(std::size_t(cp), std::int8_t(c.pad_value));
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
       for (int x = 0; x < c.columns; x++) {
         std::vector<std::int32_t> acc(std::size_t(kp), 0);
-        for (int piece = 0; piece < pieces; piece++) {
+        for (int kernel_tile = 0; kernel_tile < kernel_tiles; kernel_tile++) {
           // Rows below the first tap row of the command, and columns right of its first tap column.
-          const int down = int(y * c.stride) + (c.mode == 1 ? 1 : 3) * (piece / piece_columns);
-          const int right = (c.mode == 0 ? 3 : 1) * (piece % piece_columns);
+          const int down = int(y * c.stride) + (c.mode == 1 ? 1 : 3) * (kernel_tile / kernel_tile_columns);
+          const int right = (c.mode == 0 ? 3 : 1) * (kernel_tile % kernel_tile_columns);
           const int left = int(x * c.column_stride - c.pad_left) + right;
           for (int pass = 0; pass < c.passes; pass++) {
             const Word* taps[9];
@@ -472,10 +473,11 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
             }
             for (int k = 0; k < kp; k++) {
               const auto& weights =
-                  early_ == index && tile == 0 && piece == 0 && pass == 0
+                  early_ == index && tile == 0 && kernel_tile == 0 && pass == 0
                       ? early_rows_[std::size_t(k)]
                       : ring_at(wb_,
-                                int(c.weights) + ((tile * pieces + piece) * int(c.passes) + pass) * kp + k,
+                                int(c.weights) +
+                                    ((tile * kernel_tiles + kernel_tile) * int(c.passes) + pass) * kp + k,
                                 wb_split_);
               std::int32_t sum = 0;
               for (int t = 0; t < 9; t++) {
@@ -503,7 +505,7 @@ void AcceleratorModel::window(std::uint32_t index, const WindowCommand& c) {
   const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
   const int cp = config_.cp;
   const int lanes = 3 * cp;
-  const int pieces = int(c.kernel_rows + 2) / 3;
+  const int kernel_tiles = int(c.kernel_rows + 2) / 3;
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
       for (int x = 0; x < c.columns; x++) {
@@ -530,7 +532,7 @@ void AcceleratorModel::window(std::uint32_t index, const WindowCommand& c) {
               std::int32_t& s = acc[std::size_t(lane)];
               if (c.kind == 0) {
                 const auto& w =
-                    ring_at(vwb_, int(c.weights) + (tile * pieces + i / 3) * int(c.kernel_columns) + j);
+                    ring_at(vwb_, int(c.weights) + (tile * kernel_tiles + i / 3) * int(c.kernel_columns) + j);
                 s += a * (w[std::size_t((3 * (i % 3) + g) * cp + lane % cp)] - int(c.weight_zero));
               } else if (c.kind == 1) {
                 s = std::max(s, a);

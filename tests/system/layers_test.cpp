@@ -287,7 +287,7 @@ TEST_P(Layers, Convolutions) {
   }
 }
 
-// Kernels in pieces; often larger than the map.
+// Kernels of several tiles; often larger than the map.
 TEST_P(Layers, LargeKernels) {
   test::RandomLayerLimits l = GetParam().limits;
   l.max_channels = 20;

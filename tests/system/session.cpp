@@ -195,8 +195,9 @@ void Session::check_counters(const Counters& c, bool exact) {
         break;
     }
     if (const auto* conv = std::get_if<ConvCommand>(&program().commands[i].body)) {
-      const std::int64_t pieces = (conv->more_piece_rows + 1) * (conv->more_piece_columns + 1);
-      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * pieces * conv->passes);
+      const std::int64_t kernel_tiles =
+          (conv->more_kernel_tile_rows + 1) * (conv->more_kernel_tile_columns + 1);
+      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * kernel_tiles * conv->passes);
     }
   }
   const std::uint64_t read_commands = program().commands.size() * std::uint64_t(kCommandBytes);

@@ -96,8 +96,8 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.pad_value = op.pad_value;
     b.weight_zero = op.weight_zero;
     b.passes = op.array.passes;
-    b.more_piece_rows = op.array.piece_rows - 1;
-    b.more_piece_columns = op.array.piece_columns - 1;
+    b.more_kernel_tile_rows = op.array.kernel_tile_rows - 1;
+    b.more_kernel_tile_columns = op.array.kernel_tile_columns - 1;
     b.weights = c.row_at;
     return b;
   }

@@ -187,9 +187,9 @@ Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
   Chunk some = c;
   some.tile_begin = tile_begin;
   some.tile_end = tile_end;
-  some.row_at = rows_of(c).behind(c.row_at, (tile_begin - c.tile_begin) * op.weight_rows_of_tile());
+  some.row_at = rows_of(c).after(c.row_at, (tile_begin - c.tile_begin) * op.weight_rows_of_tile());
   if (op.params_per_tile()) {
-    some.word_at = words_[engine(c)].behind(c.word_at, (tile_begin - c.tile_begin) * op.tile_channels());
+    some.word_at = words_[engine(c)].after(c.word_at, (tile_begin - c.tile_begin) * op.tile_channels());
   }
   return some;
 }
@@ -213,7 +213,7 @@ void WeightLoader::params(const Chunk& c) {
   for (int at = 0; at < int(words.size());) {
     LoadParamsCommand l;
     l.base = int(Base::kConstants);
-    l.index = ring.behind(c.word_at, at);
+    l.index = ring.after(c.word_at, at);
     l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, ring.end() - int(l.index)});
     l.to_vector = !is_array(c);
     const auto part = words.subspan(std::size_t(at), std::size_t(l.count));
@@ -269,8 +269,8 @@ void WeightLoader::weights(const Chunk& c) {
       const WeightLoad& w = loads[i];
       LoadWeightsCommand l;
       l.bytes = w.bytes;
-      l.row =
-          ring.behind(c.row_at, (((w.tile - begin) * a.pieces() + w.piece) * a.passes + w.first_pass) * a.kp);
+      l.row = ring.after(
+          c.row_at, (((w.tile - begin) * a.kernel_tiles() + w.kernel_tile) * a.passes + w.first_pass) * a.kp);
       l.passes = w.passes;
       l.rows = a.kernels(w.tile);
       l.pass_pitch = a.kp;
@@ -288,7 +288,7 @@ void WeightLoader::weights(const Chunk& c) {
   std::vector<LoadWeightsCommand> loads;
   for (int at = 0; at < c.rows;) {
     LoadWeightsCommand l;
-    l.row = ring.behind(c.row_at, at);
+    l.row = ring.after(c.row_at, at);
     const int rows = std::min({kMaxLoadBytes / row_bytes, c.rows - at, ring.end() - int(l.row)});
     l.bytes = rows * row_bytes;
     l.to_vwb = 1;

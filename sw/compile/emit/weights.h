@@ -22,7 +22,7 @@
 
 namespace kaiten {
 
-// A memory used as a ring: pieces are taken one behind the other, over its end too, and become free in the
+// A memory used as a ring: ranges are taken one after the other, over its end too, and become free in the
 // order they were taken.
 class RingMemory {
  public:
@@ -36,8 +36,8 @@ class RingMemory {
     return at;
   }
   void give_back(int n) { tail_ += n; }
-  // `n` addresses behind `at`.
-  int behind(int at, int n) const { return at + n < end_ ? at + n : at + n - (end_ - base_); }
+  // `n` addresses after `at`.
+  int after(int at, int n) const { return at + n < end_ ? at + n : at + n - (end_ - base_); }
   int end() const { return end_; }
   int base() const { return base_; }
 
@@ -105,7 +105,7 @@ class WeightLoader {
   void weights(const Chunk& c);
   // Gives rows to chunks that are to stay.
   void pin(const SpanPlan& plan);
-  // A piece of the constants, once for all chunks of the same tiles.
+  // A constant blob, once for all chunks of the same tiles.
   std::int64_t constant(std::array<std::int64_t, 4> name, std::int64_t bytes,
                         std::function<void(std::vector<std::uint8_t>&)> fill);
   // What a LOAD reads: where it is in the constants, and its beats if it is compressed, else 0.

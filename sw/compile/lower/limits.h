@@ -15,10 +15,10 @@ namespace kaiten {
 constexpr int kMaxMapSide = 1023;
 constexpr int kMaxColumns = 1023;  // of a command; wider maps run in stripes
 constexpr int kMaxMapColumns = 16383;
-constexpr int kMaxArrayKernel = 48;  // sixteen pieces
+constexpr int kMaxArrayKernel = 48;  // sixteen kernel tiles
 constexpr int kMaxMapKernel = 24;    // fully connected layers over a map
 constexpr int kMaxArrayStride = 15;
-constexpr int kMaxArrayPieces = 16;    // in a direction; kernels of 3x3 pieces: 8
+constexpr int kMaxKernelTiles = 16;    // in a direction; of 3x3 taps: 8
 constexpr int kMaxStreamedStride = 2;  // of columns, where the line buffer keeps windows (mode 3x3)
 constexpr int kMaxStep = 2303;         // words
 constexpr int kMaxPosition = 1151;     // words left of a first column

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Layers of the array: convolutions in passes and pieces, fully connected layers as convolutions.
+// Layers of the array: convolutions in passes and kernel tiles, fully connected layers as convolutions.
 #include <algorithm>
 #include <optional>
 
@@ -62,14 +62,16 @@ ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
   require(l.column_stride * pixel <= kMaxStep, at_most("words from one window to the next", kMaxStep),
           std::to_string(l.column_stride * pixel));
   std::optional<ArrayTiles> best;
-  const auto passes = [](const ArrayTiles& t) { return t.pieces() * t.passes; };
-  const auto bytes = [](const ArrayTiles& t) { return t.pieces() * t.piece_height() * t.piece_width(); };
+  const auto passes = [](const ArrayTiles& t) { return t.kernel_tiles() * t.passes; };
+  const auto bytes = [](const ArrayTiles& t) {
+    return t.kernel_tiles() * t.kernel_tile_height() * t.kernel_tile_width();
+  };
   for (const ConvMode mode : {ConvMode::k3x3, ConvMode::k1x1, ConvMode::k3x1}) {
     const ArrayTiles t(mode, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
     if (mode == ConvMode::k3x3) {
       if (l.column_stride > kMaxStreamedStride) continue;
     } else {
-      if (t.piece_rows > kMaxArrayPieces || t.piece_columns > kMaxArrayPieces) continue;
+      if (t.kernel_tile_rows > kMaxKernelTiles || t.kernel_tile_columns > kMaxKernelTiles) continue;
       if (l.pad_left * pixel > kMaxPosition) continue;
     }
     if (best && (passes(t) > passes(*best) || (passes(t) == passes(*best) && bytes(t) >= bytes(*best))))
@@ -78,7 +80,7 @@ ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
   }
   require(best.has_value(),
           "column strides above " + std::to_string(kMaxStreamedStride) + " with kernels up to " +
-              size_text(kMaxArrayPieces, kMaxArrayPieces) + " and left padding up to " +
+              size_text(kMaxKernelTiles, kMaxKernelTiles) + " and left padding up to " +
               std::to_string(kMaxPosition) + " words",
           "kernel " + size_text(l.kernel_rows, l.kernel_columns) + ", padding of " +
               std::to_string(l.pad_left * pixel) + " words");
@@ -91,7 +93,7 @@ std::int64_t image_cycles(const LowerContext& c, const LoweredOp& l) {
   const MemoryLayout m = dense_layout(l.in.h, l.in.w, l.in.c, c.config.cp);
   const int pixel = RowLayout(ceil_div(l.in.c, c.config.cp), l.in.w).pixel;
   const int together = l.windows ? 1 : pixels_together(m, pixel, c.config.cp, c.config.load_words());
-  const std::int64_t array = std::int64_t(l.out.h) * l.out.w * t.tiles * t.pieces() * t.passes;
+  const std::int64_t array = std::int64_t(l.out.h) * l.out.w * t.tiles * t.kernel_tiles() * t.passes;
   const std::int64_t load = std::int64_t(l.in.h) * ceil_div(l.in.w, together) *
                             ceil_div(l.in.c, c.config.load_words() * c.config.cp);
   return std::max(array, load);

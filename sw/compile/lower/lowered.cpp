@@ -23,13 +23,14 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
     case Engine::kConv:
-      return tiles * std::int64_t(array.pieces()) * array.passes * std::max<std::int64_t>(pixels, array.kp);
+      return tiles * std::int64_t(array.kernel_tiles()) * array.passes *
+             std::max<std::int64_t>(pixels, array.kp);
     case Engine::kWindow: {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
       // parameters.
       const bool streamed = kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2;
       std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
-                                   : pixels * vector.pieces * vector.kernel_columns;
+                                   : pixels * vector.kernel_tiles * vector.kernel_columns;
       if (look_up) tile = std::max(tile, pixels * kTableSlots);
       return tiles * (depthwise.data != nullptr
                           ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)

@@ -24,7 +24,7 @@ std::vector<Row> rows() {
                                    " (dilated: their extent), strides up to " +
                                    std::to_string(kMaxArrayStride) +
                                    " (columns: " + std::to_string(kMaxStreamedStride) + " beyond " +
-                                   size_text(kMaxArrayPieces, kMaxArrayPieces) + "), left padding up to " +
+                                   size_text(kMaxKernelTiles, kMaxKernelTiles) + "), left padding up to " +
                                    std::to_string(kMaxArrayPadLeft);
   const std::string vector_window = "windows up to " + size_text(kMaxWindowKernel, kMaxWindowKernel) +
                                     " that touch the map, strides up to " + std::to_string(kMaxWindowStride) +

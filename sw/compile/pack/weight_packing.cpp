@@ -45,8 +45,8 @@ ArrayTiles::ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int i
       cp(cp),
       in_channels(in_channels),
       out_channels(out_channels),
-      piece_rows(ceil_div(kernel_rows, piece_height())),
-      piece_columns(ceil_div(kernel_columns, piece_width())),
+      kernel_tile_rows(ceil_div(kernel_rows, kernel_tile_height())),
+      kernel_tile_columns(ceil_div(kernel_columns, kernel_tile_width())),
       passes(ceil_div(in_channels, pass_groups() * cp)),
       tiles(ceil_div(out_channels, kp)) {}
 
@@ -60,13 +60,13 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
   for (int tile = begin; tile < end; tile++) {
     // The number of kernels is one field of a load: a last tile with fewer of them has loads of its own.
     if (tile > begin && tiles.kernels(tile) != tiles.kernels(tile - 1)) flush();
-    for (int piece = 0; piece < tiles.pieces(); piece++) {
+    for (int kernel_tile = 0; kernel_tile < tiles.kernel_tiles(); kernel_tile++) {
       for (int pass = 0; pass < tiles.passes; pass++) {
         const int bytes = tiles.pass_bytes(tile, pass);
         if (now.bytes + bytes > kMaxLoadBytes) flush();
         if (now.passes == 0) {
           now.tile = tile;
-          now.piece = piece;
+          now.kernel_tile = kernel_tile;
           now.first_pass = pass;
         }
         now.passes++;
@@ -80,12 +80,12 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
 
 void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
                   std::vector<std::uint8_t>& out) {
-  const int height = tiles.piece_height();
-  const int width = tiles.piece_width();
+  const int height = tiles.kernel_tile_height();
+  const int width = tiles.kernel_tile_width();
   for (int tile = begin; tile < end; tile++) {
-    for (int piece = 0; piece < tiles.pieces(); piece++) {
-      const int top = piece / tiles.piece_columns * height;
-      const int left = piece % tiles.piece_columns * width;
+    for (int kernel_tile = 0; kernel_tile < tiles.kernel_tiles(); kernel_tile++) {
+      const int top = kernel_tile / tiles.kernel_tile_columns * height;
+      const int left = kernel_tile % tiles.kernel_tile_columns * width;
       for (int pass = 0; pass < tiles.passes; pass++) {
         const int first = pass * tiles.pass_groups() * tiles.cp;
         const int end_channel = first + tiles.channels(pass);
@@ -114,7 +114,7 @@ VectorTiles::VectorTiles(int channels, int kernel_rows, int kernel_columns, int 
       channels(channels),
       kernel_rows(kernel_rows),
       kernel_columns(kernel_columns),
-      pieces(ceil_div(kernel_rows, 3)),
+      kernel_tiles(ceil_div(kernel_rows, 3)),
       tiles(ceil_div(channels, 3 * cp)) {}
 
 std::uint8_t DepthwiseView::at(int row, int column, int lane) const {
@@ -131,11 +131,11 @@ std::uint8_t DepthwiseView::at(int row, int column, int lane) const {
 void pack_vector_weights(const VectorTiles& tiles, const DepthwiseView& weights, int begin, int end,
                          std::vector<std::uint8_t>& out) {
   for (int tile = begin; tile < end; tile++) {
-    for (int piece = 0; piece < tiles.pieces; piece++) {
+    for (int kernel_tile = 0; kernel_tile < tiles.kernel_tiles; kernel_tile++) {
       for (int column = 0; column < tiles.kernel_columns; column++) {
         for (int r = 0; r < 3; r++) {
           for (int lane = 0; lane < 3 * tiles.cp; lane++)
-            out.push_back(weights.at(3 * piece + r, column, tile * 3 * tiles.cp + lane));
+            out.push_back(weights.at(3 * kernel_tile + r, column, tile * 3 * tiles.cp + lane));
         }
       }
     }

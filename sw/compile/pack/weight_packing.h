@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Weights and requantisation parameters as LOAD reads them from memory: tiles, pieces and passes of the array and of the
-// vector engine. The text behind every rule is docs/formats/weights.md and docs/formats/requantisation.md.
+// Weights and requantisation parameters as LOAD reads them from memory: tiles, kernel tiles and passes of the
+// array and of the vector engine. docs/formats/weights.md and docs/formats/requantisation.md have the rules.
 #ifndef KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
 #define KAITEN_COMPILE_PACK_WEIGHT_PACKING_H
 
@@ -41,45 +41,47 @@ struct KernelView {
   const std::uint8_t* run(int out, int row, int column, int in) const;
 };
 
-// How the array sees a convolution's kernels: tiles of kp outputs, pieces of the taps of a DPE, passes of
-// input channels.
+// How the array sees a convolution's kernels: tiles of kp outputs, kernel tiles of the taps of a DPE, passes
+// of input channels.
 struct ArrayTiles {
   ConvMode mode = ConvMode::k3x3;
   int kp = 0;
   int cp = 0;
   int in_channels = 0;
   int out_channels = 0;
-  int piece_rows = 1;
-  int piece_columns = 1;
-  int passes = 0;  // of a piece
+  int kernel_tile_rows = 1;
+  int kernel_tile_columns = 1;
+  int passes = 0;  // of a kernel tile
   int tiles = 0;
 
   ArrayTiles() = default;
   ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
              int cp);
-  int pieces() const { return piece_rows * piece_columns; }
-  int rows_of_piece() const { return passes * kp; }  // WB rows
-  int rows_of_tile() const { return pieces() * rows_of_piece(); }
+  int kernel_tiles() const { return kernel_tile_rows * kernel_tile_columns; }
+  int rows_of_kernel_tile() const { return passes * kp; }  // WB rows
+  int rows_of_tile() const { return kernel_tiles() * rows_of_kernel_tile(); }
   int kernels(int tile) const { return std::min(kp, out_channels - tile * kp); }  // that exist
-  int piece_height() const { return mode == ConvMode::k1x1 ? 1 : 3; }             // taps
-  int piece_width() const { return mode == ConvMode::k3x3 ? 3 : 1; }
-  int pass_groups() const { return 9 / (piece_height() * piece_width()); }
+  int kernel_tile_height() const { return mode == ConvMode::k1x1 ? 1 : 3; }       // taps
+  int kernel_tile_width() const { return mode == ConvMode::k3x3 ? 3 : 1; }
+  int pass_groups() const { return 9 / (kernel_tile_height() * kernel_tile_width()); }
   int channels(int pass) const {
     return std::min(pass_groups() * cp, in_channels - pass * pass_groups() * cp);
   }
   // Bytes of a WB row in memory.
-  int row_bytes(int pass) const { return piece_height() * piece_width() * channels(pass); }
+  int row_bytes(int pass) const { return kernel_tile_height() * kernel_tile_width() * channels(pass); }
   int pass_bytes(int tile, int pass) const { return kernels(tile) * row_bytes(pass); }
-  // Of a row of a piece's last pass: words of cp bytes, and bytes of those behind them.
-  int last_full_words() const { return channels(passes - 1) / cp * piece_height() * piece_width(); }
+  // Of a row of a kernel tile's last pass: words of cp bytes, and bytes after them.
+  int last_full_words() const {
+    return channels(passes - 1) / cp * kernel_tile_height() * kernel_tile_width();
+  }
   int last_word_bytes() const { return channels(passes - 1) % cp; }
 };
 
-// One LOAD of weights: `passes` passes from `first_pass` of `piece` of `tile` on, possibly over several whole
-// pieces and tiles.
+// One LOAD of weights: `passes` passes from `first_pass` of `kernel_tile` of `tile` on, possibly over several
+// whole kernel tiles and tiles.
 struct WeightLoad {
   int tile = 0;
-  int piece = 0;
+  int kernel_tile = 0;
   int first_pass = 0;
   int passes = 0;
   int bytes = 0;
@@ -94,19 +96,19 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
 void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
                   std::vector<std::uint8_t>& out);
 
-// How the vector engine sees a depthwise convolution: VWB rows (tile, piece, column) of 9 * cp bytes.
+// How the vector engine sees a depthwise convolution: VWB rows (tile, kernel tile, column) of 9 * cp bytes.
 struct VectorTiles {
   int cp = 0;
   int channels = 0;
   int kernel_rows = 0;
   int kernel_columns = 0;
-  int pieces = 0;
+  int kernel_tiles = 0;
   int tiles = 0;
 
   VectorTiles() = default;
   // `channels`: lanes of a pixel, gaps included.
   VectorTiles(int channels, int kernel_rows, int kernel_columns, int cp);
-  int rows_of_tile() const { return pieces * kernel_columns; }
+  int rows_of_tile() const { return kernel_tiles * kernel_columns; }
 };
 
 // Kernels of a depthwise convolution, 1HWO.

@@ -54,13 +54,15 @@ struct Layer {
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
   int out_height() const { return (height + pad_top + pad_bottom - kernel_h) / stride + 1; }
-  int piece_height() const { return mode == 1 ? 1 : 3; }
-  int piece_width() const { return mode == 0 ? 3 : 1; }
-  int piece_groups() const { return 9 / (piece_height() * piece_width()); }  // channel groups of a pass
-  int piece_rows() const { return ceil_div(kernel_h, piece_height()); }
-  int piece_columns() const { return ceil_div(kernel_w, piece_width()); }
+  int kernel_tile_height() const { return mode == 1 ? 1 : 3; }
+  int kernel_tile_width() const { return mode == 0 ? 3 : 1; }
+  int pass_groups() const {
+    return 9 / (kernel_tile_height() * kernel_tile_width());
+  }  // channel groups of a pass
+  int kernel_tile_rows() const { return ceil_div(kernel_h, kernel_tile_height()); }
+  int kernel_tile_columns() const { return ceil_div(kernel_w, kernel_tile_width()); }
   int terms() const { return kernel_h * kernel_w * in_channels; }
-  // Stored weight at any tap of the pieces, the zero point beyond the kernel and its channels.
+  // Stored weight at any tap of the kernel tiles, the zero point beyond the kernel and its channels.
   int8_t weight(int out, int row, int column, int in) const {
     if (row >= kernel_h || column >= kernel_w || out >= out_channels || in >= in_channels)
       return static_cast<int8_t>(zero_weights);
@@ -253,8 +255,8 @@ class LayerRun {
         rng_(rng),
         in_(l.in_channels, l.width, s.slots, s.in_base),
         out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
-        channel_passes_(ceil_div(in_.groups, l.piece_groups())),
-        passes_(channel_passes_ * l.piece_rows() * l.piece_columns()),
+        channel_passes_(ceil_div(in_.groups, l.pass_groups())),
+        passes_(channel_passes_ * l.kernel_tile_rows() * l.kernel_tile_columns()),
         tiles_(ceil_div(l.out_channels, kKp)) {}
 
   bool fits() const {
@@ -296,12 +298,12 @@ class LayerRun {
         for (int k = 0; k < kKp; k++, addr++) {
           int8_t bytes[9 * kCp] = {};
           const int o = tile * kKp + k;
-          const int group = pass % channel_passes_, piece = pass / channel_passes_;
-          const int top = l_.piece_height() * (piece / l_.piece_columns());
-          const int left = l_.piece_width() * (piece % l_.piece_columns());
+          const int group = pass % channel_passes_, kernel_tile = pass / channel_passes_;
+          const int top = l_.kernel_tile_height() * (kernel_tile / l_.kernel_tile_columns());
+          const int left = l_.kernel_tile_width() * (kernel_tile % l_.kernel_tile_columns());
           for (int t = 0; t < 9; t++) {  // rows, then columns or channel groups
-            const int row = t % l_.piece_height(), next = t / l_.piece_height();
-            const int g = group * l_.piece_groups() + (l_.mode == 0 ? 0 : next);
+            const int row = t % l_.kernel_tile_height(), next = t / l_.kernel_tile_height();
+            const int g = group * l_.pass_groups() + (l_.mode == 0 ? 0 : next);
             for (int c = 0; c < kCp; c++)
               bytes[t * kCp + c] = l_.weight(o, top + row, left + (l_.mode == 0 ? next : 0), g * kCp + c);
           }
@@ -374,7 +376,8 @@ class LayerRun {
     c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left,
     c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
-    c.more_piece_rows = l_.piece_rows() - 1, c.more_piece_columns = l_.piece_columns() - 1;
+    c.more_kernel_tile_rows = l_.kernel_tile_rows() - 1,
+    c.more_kernel_tile_columns = l_.kernel_tile_columns() - 1;
     c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = (s_.params + tile * kKp) % kZsbDepth;
     c.out_groups = out_.groups, c.out_group = c.out_first = tile * kWords, c.out_pixel = out_.pixel;
     c.out_row_mod3 = mod(y, 3), c.out_slot_size = out_.slot_size;
@@ -389,7 +392,7 @@ class LayerRun {
   Split s_;
   Random& rng_;
   Rows in_, out_;
-  int channel_passes_, passes_, tiles_, next_row_ = 0;  // passes of a piece, of a tile
+  int channel_passes_, passes_, tiles_, next_row_ = 0;  // passes of a kernel tile, of a tile
   std::vector<int8_t> want_;
 };
 
@@ -431,7 +434,7 @@ void small_kernel(Layer& l, Random& rng) {
   if (l.mode == 0 && rng(0, 1)) l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 1;  // PyTorch
 }
 
-// Any kernel, often larger than the map; pads up to 15, also such that windows, rows of windows and whole pieces lie
+// Any kernel, often larger than the map; pads up to 15, also such that windows, rows of windows and whole kernel tiles lie
 // outside the map.
 void large_kernel(Layer& l, Random& rng) {
   l.mode = rng(0, 2);
@@ -445,7 +448,7 @@ void large_kernel(Layer& l, Random& rng) {
   l.pad_left = rng(0, std::min(pads, rng(0, 3) ? l.kernel_w - 1 : 15)),
   l.pad_right = rng(0, std::min(pads, l.kernel_w + 2));
   l.pad_top = rng(0, std::min(pads, l.kernel_h)), l.pad_bottom = rng(0, std::min(pads, l.kernel_h));
-  if (l.mode == 0 && rng(0, 7) == 0) {  // up to sixteen pieces beside each other
+  if (l.mode == 0 && rng(0, 7) == 0) {  // up to sixteen kernel tiles beside each other
     l.kernel_h = rng(1, 3), l.kernel_w = rng(17, 48);
     l.in_channels = rng(1, kCp);
     l.pad_left = rng(0, std::min(31, l.kernel_w)), l.pad_right = rng(0, 10);
@@ -535,7 +538,7 @@ TEST(ConvPath, RandomLayers) {
   }
 }
 
-// No window is emitted twice or in vain, and rows, passes and pieces follow each other without bubbles.
+// No window is emitted twice or in vain, and rows, passes and kernel tiles follow each other without bubbles.
 TEST(ConvPath, EmitsEachWindowOnce) {
   for (const auto& [kernel, mode] : {std::pair{3, 0}, {5, 0}, {7, 0}, {3, 1}, {3, 2}, {5, 2}}) {
     SCOPED_TRACE(testing::Message() << "kernel " << kernel << " mode " << mode);
@@ -551,7 +554,7 @@ TEST(ConvPath, EmitsEachWindowOnce) {
     LayerRun run(core, l, s, rng);
     ASSERT_TRUE(run.fits());
     run.run();
-    const int passes = l.piece_rows() * l.piece_columns() * ceil_div(2, l.piece_groups());
+    const int passes = l.kernel_tile_rows() * l.kernel_tile_columns() * ceil_div(2, l.pass_groups());
     EXPECT_EQ(core.active, 14u * 14u * 2u * static_cast<unsigned>(passes));  // one per pixel, pass and tile
     // Two commands, each with the first weights before it and the latency behind it.
     EXPECT_LE(core.running, core.active + 2 * (3 * kKp + 40));

@@ -572,7 +572,7 @@ std::int64_t cycles_of_rows(int columns, int channels, int segment_bytes, int mo
   return cycles;
 }
 
-TEST(KtLoad, OnePieceACycle) {
+TEST(KtLoad, OneSliceACycle) {
   for (const int segment_bytes : {kLw * kCp, kCp}) {
     // bases are random: a request whose start is not aligned touches one beat more
     EXPECT_LE(cycles_of_rows(28, 4 * segment_bytes, segment_bytes, 0),

@@ -233,7 +233,7 @@ TEST(DmaPathZvc, LoadsFollowEachOther) {
   }
 }
 
-// A tile of segments at a time: the surface of a row is written in pieces.
+// A tile of segments at a time: the surface of a row is written in parts.
 TEST(DmaPathZvc, SegmentsInChunks) {
   Rng seeds(seed() + 2);
   for (int round = 0; round < 12; round++) {

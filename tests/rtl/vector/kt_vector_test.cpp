@@ -460,14 +460,14 @@ class Maker {
 
   // False if the command does not fit the memories of this batch.
   bool window(const Window& w, Job& job) {
-    const int pieces = ceil_div(w.kernel_rows, 3), cells = w.kernel_rows * w.kernel_columns;
+    const int kernel_tiles = ceil_div(w.kernel_rows, 3), cells = w.kernel_rows * w.kernel_columns;
     WindowCommand c;
     const int first_channel = w.group * kCp;
     std::vector<Param> params;         // of the first channel on, or by cells outside
     std::vector<std::int32_t> biases;  // depthwise: before the zero point is folded in
     int max_outside = 0;
     if (w.kind == 0) {
-      const int rows = w.tiles * pieces * w.kernel_columns;
+      const int rows = w.tiles * kernel_tiles * w.kernel_columns;
       if (vwb_used + rows > kVwbRows) return false;
       c.weights = vwb_used;
       vwb_used += rows;
@@ -499,9 +499,10 @@ class Maker {
         biases.push_back(rng_(-20000, 20000));
         std::int32_t sum = 0;
         const int tile = i / kLanes, g = i % kLanes / kCp, ch = i % kCp;
-        for (int ky = 0; ky < 3 * pieces; ++ky)
+        for (int ky = 0; ky < 3 * kernel_tiles; ++ky)
           for (int kx = 0; kx < w.kernel_columns; ++kx) {
-            const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
+            const int row =
+                static_cast<int>(c.weights) + (tile * kernel_tiles + ky / 3) * w.kernel_columns + kx;
             std::int8_t& weight = memories_.weight(row, 3 * (ky % 3) + g, ch);
             weight = ky < w.kernel_rows ? rng_.byte() : static_cast<std::int8_t>(w.weight_zero);
             if (ky < w.kernel_rows) sum += weight - w.weight_zero;
@@ -575,7 +576,8 @@ class Maker {
             if (w.kind == 2) {
               acc += a;
             } else if (w.kind == 0) {
-              const int row = static_cast<int>(c.weights) + (tile * pieces + ky / 3) * w.kernel_columns + kx;
+              const int row =
+                  static_cast<int>(c.weights) + (tile * kernel_tiles + ky / 3) * w.kernel_columns + kx;
               acc += (a - w.zero_in) * (memories_.weight(row, 3 * (ky % 3) + g, ch) - w.weight_zero);
             }
           }

@@ -129,12 +129,12 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     std::size_t at = 0;
     int next = 0;  // pass of all
     for (const WeightLoad& load : split_weights(tiles, 0, tiles.tiles)) {
-      EXPECT_EQ((load.tile * tiles.pieces() + load.piece) * tiles.passes + load.first_pass, next);
+      EXPECT_EQ((load.tile * tiles.kernel_tiles() + load.kernel_tile) * tiles.passes + load.first_pass, next);
       EXPECT_LE(load.bytes, kMaxLoadBytes);
       const std::size_t begin = at;
       for (int p = 0; p < load.passes; p++, next++) {
         const int pass = next % tiles.passes;
-        const int tile = next / tiles.passes / tiles.pieces();
+        const int tile = next / tiles.passes / tiles.kernel_tiles();
         EXPECT_EQ(tiles.kernels(tile), tiles.kernels(load.tile));
         for (int k = 0; k < tiles.kernels(tile); k++) {
           auto& row = wb[std::size_t(next * kp + k)];
@@ -154,25 +154,25 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     EXPECT_EQ(at, packed.size());
     const int height = mode == ConvMode::k1x1 ? 1 : 3;
     const int width = mode == ConvMode::k3x3 ? 3 : 1;
-    EXPECT_EQ(packed.size(), std::size_t(height * width * tiles.pieces() * in * out));
-    EXPECT_EQ(next, tiles.tiles * tiles.pieces() * tiles.passes);
+    EXPECT_EQ(packed.size(), std::size_t(height * width * tiles.kernel_tiles() * in * out));
+    EXPECT_EQ(next, tiles.tiles * tiles.kernel_tiles() * tiles.passes);
 
     for (int o = 0; o < out; o++) {
       for (int i = 0; i < in; i++) {
-        const auto multiplier = [&](int piece, int pass, int word) {
-          const int row = ((o / kp * tiles.pieces() + piece) * tiles.passes + pass) * kp + o % kp;
+        const auto multiplier = [&](int kernel_tile, int pass, int word) {
+          const int row = ((o / kp * tiles.kernel_tiles() + kernel_tile) * tiles.passes + pass) * kp + o % kp;
           return wb[std::size_t(row)][std::size_t(word * cp + i % cp)];
         };
         // Words: tap row, then tap column or channel group of the pass.
         const int groups = mode == ConvMode::k3x3 ? 1 : mode == ConvMode::k1x1 ? 9 : 3;
-        for (int row = 0; row < height * tiles.piece_rows; row++) {
-          for (int column = 0; column < width * tiles.piece_columns; column++) {
+        for (int row = 0; row < height * tiles.kernel_tile_rows; row++) {
+          for (int column = 0; column < width * tiles.kernel_tile_columns; column++) {
             const int want = row < rows && column < columns
                                  ? data[std::size_t(((o * rows + row) * columns + column) * in + i)]
                                  : std::uint8_t(zero_point);
-            const int piece = row / height * tiles.piece_columns + column / width;
+            const int kernel_tile = row / height * tiles.kernel_tile_columns + column / width;
             const int word = (column % width + i / cp % groups) * height + row % height;
-            EXPECT_EQ(multiplier(piece, i / (groups * cp), word), want);
+            EXPECT_EQ(multiplier(kernel_tile, i / (groups * cp), word), want);
           }
         }
       }
@@ -193,10 +193,10 @@ TEST(Weights, VectorRowsHoldThreeTapRowsOfThreeGroups) {
                         packed);
     ASSERT_EQ(packed.size(), std::size_t(tiles.tiles * tiles.rows_of_tile() * 9 * cp));
     for (int c = 0; c < tiles.tiles * 3 * cp; c++) {
-      for (int row = 0; row < 3 * tiles.pieces; row++) {
+      for (int row = 0; row < 3 * tiles.kernel_tiles; row++) {
         for (int column = 0; column < kernel; column++) {
           const int tile = c / (3 * cp);
-          const int vwb_row = (tile * tiles.pieces + row / 3) * kernel + column;
+          const int vwb_row = (tile * tiles.kernel_tiles + row / 3) * kernel + column;
           const int word = 3 * (row % 3) + c / cp % 3;
           const int want = c < channels && row < kernel
                                ? data[std::size_t((row * kernel + column) * channels + c)]
