@@ -167,14 +167,20 @@ def percent(points):
     return (100.0 * sum(p.count > 0 for p in points) / counted if counted else 100.0), waived
 
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 14px/1.4 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #222; background: #fff }}
-table {{ border-collapse: collapse }} td, th {{ padding: .15em .7em; text-align: left; border-bottom: 1px solid #ddd }}
-td.n {{ text-align: right; font-variant-numeric: tabular-nums }} .miss {{ background: #fbd9d3 }} .waived {{ background: #f3ecc4 }}
-.hit {{ background: #dff0da }} pre {{ margin: 0; font: 12px/1.35 monospace; white-space: pre-wrap }}
-</style></head><body><h1>{title}</h1>
-{body}</body></html>
-"""
+# The shell of all pages; its other user is sw/report/page.cpp.
+SHELL = os.path.join(tools.ROOT, "sw", "report", "page.html")
+
+
+def page(title, body):
+    """The page as HTML; the body is HTML, too."""
+    with open(SHELL) as f:
+        shell = f.read()
+    filled = {"title": html.escape(title), "body": body, "footer": "Line, toggle and functional coverage; colours: reached, missed, waived."}
+    return re.sub(r"\{\{(\w+)\}\}", lambda m: filled[m[1]], shell)
+
+
+def table_of(rows):
+    return f'<div class="scroll"><table>{rows}</table></div>'
 
 
 def write_html(folder, modules, cases, waived_cases):
@@ -187,15 +193,15 @@ def write_html(folder, modules, cases, waived_cases):
             low = rate < LIMITS[kind] and name not in DATAPATH
             cells += f'<td class="n{" miss" if low else ""}">{rate:.1f}</td><td class="n">{len(of_kind)}</td><td class="n">{waived}</td>'
         rows += f'<tr><td><a href="{name}.html">{name}</a></td><td>{"data" if name in DATAPATH else "control"}</td>{cells}</tr>\n'
-    table = ("<table><tr><th>module</th><th></th><th>lines %</th><th>of</th><th>waived</th><th>toggles %</th><th>of</th>"
-             f"<th>waived</th></tr>\n{rows}</table>")
+    numbers = "".join(f'<th class="n">{heading}</th>' for heading in ("lines %", "of", "waived", "toggles %", "of", "waived"))
+    table = table_of(f"<tr><th>module</th><th></th>{numbers}</tr>\n{rows}")
     met = "".join(f'<tr class="{"hit" if count else "waived" if name in waived_cases else "miss"}"><td>{html.escape(name)}</td>'
                   f'<td class="n">{count:,}</td><td>{html.escape(waived_cases.get(name, ""))}</td></tr>\n'
                   for name, count in sorted(cases.items()))
-    body = f"{table}<h2>Functional cover</h2><table><tr><th>case</th><th>met</th><th>waived because</th></tr>{met}</table>"
-    tools.write(os.path.join(folder, "index.html"), PAGE.format(title="Coverage of nano", body=body))
+    cover = table_of(f'<tr><th>case</th><th class="n">met</th><th>waived because</th></tr>{met}')
+    tools.write(os.path.join(folder, "index.html"), page("Coverage of nano", f"{table}<h2>Functional cover</h2>{cover}"))
     for name, points in modules.items():
-        tools.write(os.path.join(folder, f"{name}.html"), PAGE.format(title=name, body=module_page(points)))
+        tools.write(os.path.join(folder, f"{name}.html"), page(name, module_page(points)))
 
 
 def module_page(points):
@@ -212,7 +218,7 @@ def module_page(points):
         most = max((p.count for p in here if p.kind == "line"), default=None)
         rows += (f'<tr class="{look}"><td class="n">{number}</td><td class="n">{"" if most is None else f"{most:,}"}</td>'
                  f"<td><pre>{html.escape(text.rstrip())}</pre></td><td>{html.escape(said[:300])}</td></tr>\n")
-    return f"<table><tr><th>line</th><th>reached</th><th></th><th>not reached</th></tr>{rows}</table>"
+    return table_of(f'<tr><th class="n">line</th><th class="n">reached</th><th></th><th>not reached</th></tr>{rows}')
 
 
 def judge(points, cases, waivers, results):

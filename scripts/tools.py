@@ -3,6 +3,7 @@
 """Where the tools of `make setup` are, and how scripts call them. Standard library only."""
 import fcntl
 import glob
+import importlib
 import hashlib
 import json
 import os
@@ -54,6 +55,17 @@ def find_or_skip(name):
     if not path:
         must_have(f"{name} (run `make setup ALL=1`; looked in {os.path.join(VENV, 'bin')} and PATH)")
     return path
+
+
+def import_or_skip(name):
+    """A Python module of `make setup ALL=1`, or None, as find_or_skip; whichever Python of this machine asks."""
+    for folder in glob.glob(os.path.join(VENV, "lib", "python3*", "site-packages")):
+        if folder not in sys.path:
+            sys.path.append(folder)
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return must_have(f"{name} for Python (run `make setup ALL=1`; looked in {VENV})")
 
 
 def must_have(what):

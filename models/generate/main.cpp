@@ -4,10 +4,10 @@
 // kaiten-generate: writes a quantised network of random weights as a TensorFlow Lite file and says how alive
 // its activations are under the image that `kaiten run` takes with the same seed.
 #include <boost/program_options.hpp>
-#include <fstream>
 #include <iostream>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "import/import.h"
 #include "models/generate/networks.h"
 #include "models/generate/random_network.h"
@@ -50,17 +50,16 @@ int generate_file(int argc, char** argv) {
     return 0;
   }
   if (network.empty()) throw InputError("which network? (see --help)");
-  if (output.empty()) output = network + ".tflite";
+  if (values.count("output") == 0) output = network + ".tflite";
+  require_writable(output);
 
   const std::vector<uint8_t> file = generate::make_network(network, size, seed, zeros);
   const Graph graph = require_graph(import_tflite(file, network));
   const std::vector<Int8Values> inputs = {generate::random_image(size, seed)};
-  std::cout << generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));
-  std::ofstream out(output, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
-  out.close();
-  if (!out) throw InputError("cannot write '" + output + "'");
-  std::cout << output << ": " << file.size() << " bytes, " << macs(graph) << " MACs\n";
+  const std::string statistics = generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));
+  write_output(output, file);
+  if (output != kStandardOutput)
+    std::cout << statistics << output << ": " << file.size() << " bytes, " << macs(graph) << " MACs\n";
   return 0;
 }
 

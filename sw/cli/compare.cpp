@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/outputs.h"
 #include "program/program.h"
 #include "report/table.h"
 
@@ -32,7 +32,9 @@ std::string place_text(const Mismatch& m) {
 int compare_command(const Arguments& arguments) {
   po::options_description all("options");
   Job job(all, false);
-  if (!job.parse(arguments, kUsage)) return kDone;
+  const auto values = job.parse(arguments, kUsage);
+  if (!values) return kDone;
+  const Outputs outputs("compare", *values, {"wave"}, {"model", "input"});
 
   ProgressLine progress;
   Session session = job.open(progress);
@@ -60,17 +62,16 @@ int compare_command(const Arguments& arguments) {
                grouped(c.different), c.different > 0 ? fmt::format("{:.9g}", c.largest) : "-",
                c.different > 0 ? place_text(c.first) : "-"});
   }
-  std::cout << table.text(output_width()) << "\ninput: " << inputs.origin << "\n";
-  for (const std::string& note : result.report.notes) std::cout << note << "\n";
+  std::string text = table.text(output_width()) + "\ninput: " + inputs.origin + "\n";
+  for (const std::string& note : result.report.notes) text += note + "\n";
   const std::string title = graph.name + " on " + session.program().config.name + ": ";
-  if (result.report.difference.empty()) {
-    std::cout << "EQUAL " << title << grouped(elements) << " elements of " << result.comparisons.size()
-              << " tensors\n";
-    return kDone;
-  }
-  std::cout << "DIFFERS " << title << result.report.difference << "; " << differing << " of "
-            << result.comparisons.size() << " tensors differ\n";
-  return kDiffers;
+  const bool equal = result.report.difference.empty();
+  text += equal ? fmt::format("EQUAL {}{} elements of {} tensors\n", title, grouped(elements),
+                              result.comparisons.size())
+                : fmt::format("DIFFERS {}{}; {} of {} tensors differ\n", title, result.report.difference,
+                              differing, result.comparisons.size());
+  outputs.print(text);
+  return equal ? kDone : kDiffers;
 }
 
 }  // namespace kaiten::cli

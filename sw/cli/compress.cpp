@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
-#include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -14,6 +14,7 @@
 #include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
@@ -45,13 +46,15 @@ struct CompressOptions {
   int batch = 1;
   std::uint64_t seed = 1;
   std::string input;
-  std::string html;
-  std::string json;
   Normalisation normalisation;
+  std::vector<std::uint8_t> standard_input;  // where the file is that
 };
 
-bool is_model(const std::string& file) {
-  return file == kDemoName || file.ends_with(".tflite") || file.ends_with(".onnx");
+// What comes from standard input has no name to go by: TensorFlow Lite files show what they are.
+bool asks_for_model(const CompressOptions& o) {
+  return o.file == kStandardInput
+             ? is_model(o.file, o.standard_input)
+             : o.file == kDemoName || o.file.ends_with(".tflite") || o.file.ends_with(".onnx");
 }
 
 std::optional<codec::MapLayout> layout_of(const std::string& name) {
@@ -83,7 +86,7 @@ void check(const po::variables_map& values, CompressOptions& o) {
     throw InputError("compress needs a file of elements or a model (see kaiten compress --help)");
   const char* const raw_only[] = {"bits", "zero-point", "shape", "from"};
   const char* const model_only[] = {"input", "mean", "scale", "batch", "seed"};
-  const bool model = is_model(o.file);
+  const bool model = asks_for_model(o);
   const auto given = [&](const char* name) { return values.count(name) != 0 && !values[name].defaulted(); };
   for (const char* name : raw_only) {
     if (model && given(name))
@@ -121,12 +124,14 @@ void check(const po::variables_map& values, CompressOptions& o) {
   if (o.batch > 1 && !o.input.empty()) throw InputError("--batch needs random inputs, --input gives one");
 }
 
-bool parse(const Arguments& arguments, CompressOptions& o) {
+bool parse(const Arguments& arguments, po::variables_map& values, CompressOptions& o) {
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
   add("file", po::value(&o.file)->value_name("FILE"),
-      "raw elements, or a TensorFlow Lite or ONNX model (.tflite, .onnx, 'demo'); also as first argument");
+      "raw elements, or a TensorFlow Lite or ONNX model (.tflite, .onnx, 'demo'), '-': standard input, raw "
+      "or "
+      "TensorFlow Lite; also as first argument");
   add("codec", po::value(&o.codec)->value_name("NAME")->default_value(o.codec),
       "zvc, rle, zlib, lz4, zstd or all; zvc_scalar: ZVC without vectors");
   add("layout", po::value(&o.layout)->value_name("NAME")->default_value(o.layout),
@@ -149,24 +154,16 @@ bool parse(const Arguments& arguments, CompressOptions& o) {
   add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
       "of a model: so many random inputs, side by side in CHWN");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
-  add("html", po::value(&o.html)->value_name("FILE"), "write a page with the ratios as bars");
-  add("json", po::value(&o.json)->value_name("FILE"), "write JSON; '-': to standard output, nothing else is");
-  po::positional_options_description positional;
-  positional.add("file", 1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
-  if (values.count("help") != 0) {
-    std::cout
-        << "usage: kaiten compress FILE|MODEL [OPTIONS]\n"
-           "How much smaller lossless codecs make a file of elements, or the activations and weights of a "
-           "model.\n\n"
-        << all;
-    return false;
-  }
-  po::notify(values);
+  add("html", po::value<std::string>()->value_name("FILE"), "write a page with the ratios as bars");
+  add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
+  constexpr const char* kUsage =
+      "usage: kaiten compress FILE|MODEL [OPTIONS]\n"
+      "How much smaller lossless codecs make a file of elements, or the activations and weights of a "
+      "model.\n";
+  if (!read_options(arguments, all, "file", kUsage, values)) return false;
+  if (o.file == kStandardInput) o.standard_input = read_file(o.file);
   check(values, o);
   o.normalisation = normalisation_of(values);
-  for (const std::string& file : {o.html, o.json}) require_writable(file);
   return true;
 }
 
@@ -207,7 +204,7 @@ CompressItem measure_item(const CompressOptions& o, const CompressReport& report
 }
 
 void compress_file(const CompressOptions& o, CompressReport& report) {
-  const std::vector<std::uint8_t> bytes = read_file(o.file);
+  const std::vector<std::uint8_t> bytes = o.file == kStandardInput ? o.standard_input : read_file(o.file);
   const std::size_t size = std::size_t(o.bits / 8);
   codec::MapShape shape{1, 1, 1, bytes.size() / size};
   if (!o.shape.empty()) {
@@ -242,7 +239,8 @@ std::span<const std::uint8_t> as_bytes(std::span<const std::int8_t> values) {
 
 void compress_model(const CompressOptions& o, CompressReport& report) {
   ProgressLine progress;
-  const Graph graph = require_graph(import_model(o.file));
+  const Graph graph =
+      require_graph(o.file == kStandardInput ? import_model(o.file, o.standard_input) : import_model(o.file));
   report.title = graph.name;
   // One run an input; the maps of a batch follow each other.
   std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());
@@ -295,7 +293,9 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
 
 int compress_command(const Arguments& arguments) {
   CompressOptions o;
-  if (!parse(arguments, o)) return kDone;
+  po::variables_map values;
+  if (!parse(arguments, values, o)) return kDone;
+  const Outputs outputs("compress", values, {"html", "json"}, {"file", "input"});
   CompressReport report;
   report.title = o.file;
   report.window = o.window;
@@ -303,12 +303,12 @@ int compress_command(const Arguments& arguments) {
   for (codec::MapLayout l : codec::kMapLayouts) {
     if (o.layout == "all" || o.layout == name_of(l)) report.layouts.push_back(l);
   }
-  if (is_model(o.file)) {
+  if (asks_for_model(o)) {
     compress_model(o, report);
   } else {
     compress_file(o, report);
   }
-  write_report(report, o.html, o.json);
+  write_report(report, outputs);
   return kDone;
 }
 

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <cstring>
-#include <filesystem>
-#include <iostream>
 
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/source.h"
 #include "cli/tool.h"
 #include "compile/compiler.h"
@@ -21,42 +20,27 @@ namespace kaiten::cli {
 
 namespace po = boost::program_options;
 
-namespace {
-
-bool is_model(const std::string& file, std::span<const std::uint8_t> f) {
-  return std::filesystem::path(file).extension() == ".onnx" ||
-         (f.size() >= 8 && std::memcmp(&f[4], "TFL3", 4) == 0);
-}
-
-}  // namespace
-
 int disasm_command(const Arguments& arguments) {
   std::string file;
   std::string config = "base";
-  std::string output;
   std::string compress = "off";
   po::options_description all("options");
   all.add_options()("help,h", "print this text")(
       "program", po::value(&file)->value_name("FILE"),
-      "program of 64-byte commands, or a model (also as first argument)")(
+      "program of 64-byte commands, or a model, '-': standard input (also as first argument)")(
       "config", po::value(&config)->value_name("NAME")->default_value(config),
       "configuration a model is compiled for")(
       "compress", po::value(&compress)->value_name("auto|on|off")->default_value(compress),
       "of a model, as kaiten run does; auto, which knows nothing of its maps here, weights only")(
-      "output", po::value(&output)->value_name("FILE"), "write the program, raw, to a file");
-  po::positional_options_description positional;
-  positional.add("program", 1);
+      "output", po::value<std::string>()->value_name("FILE"), "write the program, raw, to a file");
   po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
-  if (values.count("help") != 0) {
-    std::cout << "usage: kaiten disasm PROGRAM|MODEL [OPTIONS]\n"
-                 "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that "
-                 "are not zero.\n\n"
-              << all;
-    return kDone;
-  }
-  po::notify(values);
+  constexpr const char* kUsage =
+      "usage: kaiten disasm PROGRAM|MODEL [OPTIONS]\n"
+      "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that are not "
+      "zero.\n";
+  if (!read_options(arguments, all, "program", kUsage, values)) return kDone;
   if (file.empty()) throw InputError("disasm needs a program or a model (see kaiten disasm --help)");
+  const Outputs outputs("disasm", values, {"output"}, {"program"});
   std::vector<std::uint8_t> bytes;
   std::vector<std::string> layers;  // of each command, for models
   if (file == kDemoName) {
@@ -66,7 +50,7 @@ int disasm_command(const Arguments& arguments) {
     bytes = read_file(file);
   }
   if (is_model(file, bytes)) {
-    const Graph graph = require_graph(import_model(file));
+    const Graph graph = require_graph(import_model(file, bytes));
     CompileOptions options{.cancellation_check = check_interrupt};
     options.compress = compress_of(compress);
     const Program program = compile(graph, preset(config), options);
@@ -80,16 +64,16 @@ int disasm_command(const Arguments& arguments) {
   std::string last;
   for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
     const std::size_t i = at / kCommandBytes;
-    if (i < layers.size() && layers[i] != last) std::cout << "# " << (last = layers[i]) << "\n";
+    if (i < layers.size() && layers[i] != last) outputs.print("# " + (last = layers[i]) + "\n");
     try {
-      std::cout << fmt::format("{:5}  {}\n", i,
-                               to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>())));
+      outputs.print(
+          fmt::format("{:5}  {}\n", i, to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>()))));
     } catch (const InputError& e) {
       throw InputError(fmt::format("command {}: {}", i, e.what()));
     }
     check_interrupt();
   }
-  if (!output.empty()) write_file(output, bytes);
+  outputs.write("output", bytes);
   return kDone;
 }
 

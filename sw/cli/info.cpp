@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <iostream>
 
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/lower/operators.h"
@@ -25,16 +25,11 @@ int info_command(const Arguments& arguments) {
                                                  "only this configuration")(
       "operators", "which operators run where, and their limits (docs/compiler/operators.md)");
   po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all).run(), values);
-  if (values.count("help") != 0) {
-    std::cout
-        << "usage: kaiten info [OPTIONS]\nPrints the configurations: sizes of array, bus and memories.\n\n"
-        << all;
-    return kDone;
-  }
-  po::notify(values);
+  constexpr const char* kUsage =
+      "usage: kaiten info [OPTIONS]\nPrints the configurations: sizes of array, bus and memories.\n";
+  if (!read_options(arguments, all, "", kUsage, values)) return kDone;
   if (values.count("operators") != 0) {
-    std::cout << operators_page();
+    print(operators_page());
     return kDone;
   }
   if (!config.empty()) preset(config);
@@ -61,7 +56,7 @@ int info_command(const Arguments& arguments) {
                std::to_string(c.ob_pixels), fmt::format("{} + {}", c.zsb_array, c.zsb_vector),
                std::find(built.begin(), built.end(), c.name) != built.end() ? "built in" : "-"});
   }
-  std::cout << table.text(output_width()) << version_text() << "\n";
+  print(table.text(output_width()) + version_text() + "\n");
   return kDone;
 }
 

@@ -5,12 +5,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <iostream>
 #include <utility>
 
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/source.h"
 #include "sim/sim_device.h"
 
@@ -46,8 +46,8 @@ Job::Job(po::options_description& all, bool is_tb)
   auto add = all.add_options();
   add("help,h", "print this text");
   add("model", po::value(&model_)->value_name("FILE"),
-      is_tb ? "TensorFlow Lite or ONNX model; without it the demo network"
-            : "TensorFlow Lite or ONNX model (also as first argument)");
+      is_tb ? "TensorFlow Lite or ONNX model, '-': standard input; without it the demo network"
+            : "TensorFlow Lite or ONNX model, '-': standard input (also as first argument)");
   add("input", po::value(&input_)->value_name("FILE"),
       "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
       "random values");
@@ -74,7 +74,8 @@ Job::Job(po::options_description& all, bool is_tb)
       "that is shorter; auto, what becomes 3 % smaller, of maps in a reference run with the same input");
   add("spill", po::bool_switch(&session_options_.spill),
       "every map goes through memory, to measure what that costs");
-  add("debug", "simulator with assertions, random initial state and dead rows destroyed");
+  add("debug", po::bool_switch(&session_options_.debug),
+      "simulator with assertions, random initial state and dead rows destroyed");
   add("wave", po::value(&session_options_.wave)->value_name("FILE"),
       "write an FST trace of the signals (implies --debug)");
   add("wave-from", po::value(&wave_from_)->value_name("CYCLE")->default_value(wave_from_),
@@ -86,18 +87,11 @@ Job::Job(po::options_description& all, bool is_tb)
 }
 
 std::optional<po::variables_map> Job::parse(const Arguments& arguments, const std::string& usage) {
-  po::positional_options_description positional;
-  if (!is_tb_) positional.add("model", 1);
   po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all_).positional(positional).run(), values);
-  if (values.count("help") != 0) {
-    std::cout << usage << "\n"
-              << all_
-              << "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware "
-                 "error, 130 interrupted\n";
-    return std::nullopt;
-  }
-  po::notify(values);
+  constexpr const char* kEnding =
+      "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware error, 130 "
+      "interrupted\n";
+  if (!read_options(arguments, all_, is_tb_ ? "" : "model", usage, values, kEnding)) return std::nullopt;
   if (!is_tb_ && model_.empty()) throw InputError("a model is missing (see --help)");
   if (model_ == kDemoName) model_.clear();
   if (rounding_ == "tflm") {
@@ -130,7 +124,6 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   session_options_.wave_to = std::uint64_t(wave_to_);
   if (session_options_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
-  session_options_.debug = values.count("debug") != 0;
   normalisation_ = normalisation_of(values);
   if (!fault_.empty()) fault_of(fault_);
   return values;

@@ -25,8 +25,8 @@ class Job {
   // Adds the common options; is_tb: the model may be left out and is no positional argument.
   Job(boost::program_options::options_description& all, bool is_tb);
 
-  // Reads all options of a command. Nothing after --help was printed. Throws InputError for values out of
-  // range.
+  // Reads all options of a command and checks the outputs among them. Nothing after --help was printed. Throws InputError
+  // for values out of range.
   std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
                                                              const std::string& usage);
 

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cmath>
-#include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/tool.h"
@@ -38,7 +39,6 @@ struct OffloadOptions {
   double density = -1;
   std::string input;
   std::uint64_t seed = 1;
-  std::string html, json;
   Normalisation normalisation;
 };
 
@@ -47,7 +47,7 @@ struct OffloadOptions {
 // (docs/software/offload.md).
 constexpr double kEfficiency = 1.0;
 
-bool parse(const Arguments& arguments, OffloadOptions& o) {
+bool parse(const Arguments& arguments, po::variables_map& values, OffloadOptions& o) {
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
@@ -71,21 +71,13 @@ bool parse(const Arguments& arguments, OffloadOptions& o) {
       "of a model: its inputs, or an image, to measure densities with; without it random ones");
   add_normalisation(all);
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
-  add("html", po::value(&o.html)->value_name("FILE"), "write a page with the layers as bars");
-  add("json", po::value(&o.json)->value_name("FILE"), "write JSON; '-': to standard output, nothing else is");
-  po::positional_options_description positional;
-  positional.add("table", 1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
-  if (values.count("help") != 0) {
-    std::cout
-        << "usage: kaiten offload TABLE|MODEL [OPTIONS]\n"
-           "How long a training step takes with activations kept in the host's memory, with and without a "
-           "compressing DMA.\n\n"
-        << all;
-    return false;
-  }
-  po::notify(values);
+  add("html", po::value<std::string>()->value_name("FILE"), "write a page with the layers as bars");
+  add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
+  constexpr const char* kUsage =
+      "usage: kaiten offload TABLE|MODEL [OPTIONS]\n"
+      "How long a training step takes with activations kept in the host's memory, with and without a "
+      "compressing DMA.\n";
+  if (!read_options(arguments, all, "table", kUsage, values)) return false;
   if (o.file.empty()) throw InputError("offload needs a layer table or a model (see kaiten offload --help)");
   const auto& known = offload::devices();
   if (std::none_of(known.begin(), known.end(), [&](const auto& d) { return d.name == o.device; }))
@@ -109,7 +101,6 @@ bool parse(const Arguments& arguments, OffloadOptions& o) {
     if (!o.densities.empty()) throw InputError("--density and --densities exclude each other");
   }
   o.normalisation = normalisation_of(values);
-  for (const std::string& file : {o.html, o.json}) require_writable(file);
   return true;
 }
 
@@ -152,7 +143,9 @@ std::vector<double> by_name(const plan::Network& network, const offload::Densiti
 
 int offload_command(const Arguments& arguments) {
   OffloadOptions o;
-  if (!parse(arguments, o)) return kDone;
+  po::variables_map values;
+  if (!parse(arguments, values, o)) return kDone;
+  const Outputs outputs("offload", values, {"html", "json"}, {"table", "input", "densities"});
   const auto [network, graph] = read_source(o.file);
   if (!graph && !o.input.empty())
     throw InputError("--input is for models, '" + o.file + "' is a layer table");
@@ -197,7 +190,7 @@ int offload_command(const Arguments& arguments) {
   if (o.batch > 0) options.batch = o.batch;
   report.result = offload::simulate(network, density, options);
 
-  write_report(report, o.html, o.json);
+  write_report(report, outputs);
   return kDone;
 }
 

@@ -7,7 +7,7 @@
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <cmath>
-#include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -16,6 +16,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/tool.h"
@@ -45,8 +46,7 @@ struct PlanOptions {
   int batch = 1;
   std::string penalty = "on";
   std::string sweep;
-  std::string html;
-  std::string json;
+  bool page = false;
   std::string energy;
   bool commands = false;
   std::string compress = "off";
@@ -128,7 +128,7 @@ void check(const po::variables_map& values, const PlanOptions& o) {
   if (o.period > 0 && o.chips > 0) throw InputError("--period and --chips exclude each other");
 }
 
-bool parse(const Arguments& arguments, PlanOptions& o) {
+bool parse(const Arguments& arguments, po::variables_map& values, PlanOptions& o) {
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
@@ -159,22 +159,15 @@ bool parse(const Arguments& arguments, PlanOptions& o) {
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
   add("energy", po::value(&o.energy)->value_name("FILE"),
       "other energy parameters, JSON with the keys of sw/plan/energy.json");
-  add("html", po::value(&o.html)->value_name("FILE"), "write a page with the partition and the comparison");
-  add("json", po::value(&o.json)->value_name("FILE"),
-      "write the plan as JSON; '-': to standard output, nothing else is");
-  po::positional_options_description positional;
-  positional.add("table", 1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
-  if (values.count("help") != 0) {
-    std::cout
-        << "usage: kaiten plan MODEL|TABLE --capacity BYTES|--config NAME [OPTIONS]\n"
-           "Which layers share the chip so that the least traffic leaves it, and what other methods need.\n\n"
-        << all;
-    return false;
-  }
-  po::notify(values);
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with the partition and the comparison");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the plan as JSON");
+  constexpr const char* kUsage =
+      "usage: kaiten plan MODEL|TABLE --capacity BYTES|--config NAME [OPTIONS]\n"
+      "Which layers share the chip so that the least traffic leaves it, and what other methods need.\n";
+  if (!read_options(arguments, all, "table", kUsage, values)) return false;
   check(values, o);
+  o.page = values.count("html") != 0;
   o.normalisation = normalisation_of(values);
   return true;
 }
@@ -272,7 +265,7 @@ void plan_analytic(const PlanOptions& o, PlanReport& report) {
   report.planning_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   // The page shows a sweep in any case.
-  if (!o.sweep.empty() || !o.html.empty()) sweep(o, dataflow, options, report);
+  if (!o.sweep.empty() || o.page) sweep(o, dataflow, options, report);
   for (const plan::Method& m : report.methods) {
     const bool chained = m.name != "per-layer" && m.name != "bound";
     report.energies.push_back(plan::energy_of(report.network, m, o.batch, chained, report.energy));
@@ -333,7 +326,9 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
 
 int plan_command(const Arguments& arguments) {
   PlanOptions o;
-  if (!parse(arguments, o)) return kDone;
+  po::variables_map values;
+  if (!parse(arguments, values, o)) return kDone;
+  const Outputs outputs("plan", values, {"html", "json"}, {"table", "input", "energy"});
   PlanReport report;
   Source source = read_source(o.file);
   report.network = source.network;
@@ -349,7 +344,7 @@ int plan_command(const Arguments& arguments) {
     plan_target(o, std::move(source), report);
   }
   if (o.period > 0 || o.chips > 0) replicate(o, report);
-  write_report(report, o.html, o.json);
+  write_report(report, outputs);
   return kDone;
 }
 

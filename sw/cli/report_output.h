@@ -1,28 +1,22 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a command's report goes: a page and JSON into files where they are wanted, text to standard output, or JSON alone.
+// Where a command's report goes: a page and JSON where they are wanted, text to standard output unless that is one of them.
 #ifndef KAITEN_CLI_REPORT_OUTPUT_H
 #define KAITEN_CLI_REPORT_OUTPUT_H
 
-#include <iostream>
-#include <string>
-
-#include "cli/files.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
+#include "report/json_report.h"
 
 namespace kaiten::cli {
 
-// Report: to_text(report, width), to_json(report), to_html(report). Empty names: not wanted; json '-': standard output.
+// Report: to_text(report, width), json_of(report), to_html(report).
 template <class Report>
-void write_report(const Report& report, const std::string& html, const std::string& json) {
-  if (!html.empty()) write_file(html, to_html(report));
-  if (json == "-") {
-    std::cout << to_json(report);
-    return;
-  }
-  if (!json.empty()) write_file(json, to_json(report));
-  std::cout << to_text(report, output_width());
+void write_report(const Report& report, const Outputs& outputs) {
+  if (outputs.wanted("html")) outputs.write("html", to_html(report));
+  if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
+  outputs.print(to_text(report, output_width()));
 }
 
 }  // namespace kaiten::cli

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/outputs.h"
+#include "report/json_report.h"
 
 namespace kaiten::cli {
 
@@ -73,39 +75,39 @@ constexpr const char* kTbUsage =
 }  // namespace
 
 int run_command(const Arguments& arguments, bool is_tb) {
-  std::string output, json, labels, trace;
+  std::string labels;
   RunOptions options;
   po::options_description all("options");
   Job job(all, is_tb);
   bool keep_weights = false;
   auto add = all.add_options();
-  add("output", po::value(&output)->value_name("FILE"), "write the output tensors, raw, to a file");
-  add("check", "compare every tensor with the reference (the default)");
-  add("no-check", "do not compare");
+  add("output", po::value<std::string>()->value_name("FILE"),
+      "write the output tensors, raw; '-': to standard output, nothing else is");
+  add("check", po::bool_switch(), "compare every tensor with the reference (the default)");
+  add("no-check", po::bool_switch(), "do not compare");
   add("keep-weights", po::bool_switch(&keep_weights),
       "run twice and report the second run, which finds the weights that fit on chip there");
   add("batch", po::value(&job.session_options().batch)->value_name("N")->default_value(1),
       "images of the run: inputs one image behind the other; weights are loaded once for all of them");
-  add("json", po::value(&json)->value_name("FILE"),
-      "write the report as JSON; '-': to standard output, nothing else is");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON");
   add("labels", po::value(&labels)->value_name("FILE"), "names of the classes, one a line");
-  add("trace", po::value(&trace)->value_name("FILE"),
+  add("trace", po::value<std::string>()->value_name("FILE"),
       "write queues, commands and stalls as a timeline for ui.perfetto.dev (JSON)");
   add("seconds", po::value(&options.seconds)->value_name("S")->default_value(0),
       "repeat the run until the simulation has lasted so long, to measure its speed");
   const auto values = job.parse(arguments, is_tb ? kTbUsage : kRunUsage);
   if (!values) return kDone;
-  if (values->count("check") != 0 && values->count("no-check") != 0)
+  if ((*values)["check"].as<bool>() && (*values)["no-check"].as<bool>())
     throw InputError("--check and --no-check together");
   if (!(options.seconds >= 0 && options.seconds <= kMostSeconds))
     throw InputError(fmt::format("--seconds is 0 to {}, not {:g}", kMostSeconds, options.seconds));
   if (job.session_options().batch < 1 || job.session_options().batch > kMostImages)
     throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.session_options().batch));
-  options.check = values->count("no-check") == 0;
-  options.trace = !trace.empty();
+  options.check = !(*values)["no-check"].as<bool>();
+  const Outputs outputs("run", *values, {"output", "json", "trace", "wave"}, {"model", "input", "labels"});
+  options.trace = outputs.wanted("trace");
   options.labels = read_labels(labels);
   std::string labels_note;
-  for (const std::string& file : {output, trace, json}) require_writable(file);
 
   ProgressLine progress;
   job.session_options().keep_weights = keep_weights;
@@ -122,22 +124,18 @@ int run_command(const Arguments& arguments, bool is_tb) {
     report.notes.emplace_back("the second run: weights that fit on chip are there since the first");
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
-  if (!output.empty()) {
+  if (outputs.wanted("output")) {
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i < result.outputs.size(); i++) {
       const int output = session.graph().outputs[i % session.graph().outputs.size()];
       const auto part = to_model(session.graph().tensors[std::size_t(output)], result.outputs[i]);
       bytes.insert(bytes.end(), part.begin(), part.end());
     }
-    write_file(output, bytes);
+    outputs.write("output", bytes);
   }
-  if (!trace.empty()) write_file(trace, result.trace);
-  if (json == "-") {
-    std::cout << to_json(report);
-  } else {
-    if (!json.empty()) write_file(json, to_json(report));
-    std::cout << to_text(report, output_width());
-  }
+  outputs.write("trace", result.trace);
+  if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
+  outputs.print(to_text(report, output_width()));
   return report.exact.value_or(true) ? kDone : kDiffers;
 }
 

@@ -3,6 +3,11 @@
 
 #include "cli/source.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "plan/from_graph.h"
@@ -10,21 +15,47 @@
 
 namespace kaiten::cli {
 
+namespace {
+
+bool is_tflite(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view kIdentifier = "TFL3";
+  return bytes.size() >= 8 && std::equal(kIdentifier.begin(), kIdentifier.end(), bytes.begin() + 4);
+}
+
+bool is_onnx_name(const std::string& file) { return std::filesystem::path(file).extension() == ".onnx"; }
+
+}  // namespace
+
+bool is_model(const std::string& file, std::span<const std::uint8_t> bytes) {
+  return is_onnx_name(file) || is_tflite(bytes);
+}
+
+ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes) {
+  const bool nameless = file == kStandardInput;
+  const std::string name = nameless ? "standard input" : std::filesystem::path(file).stem().string();
+  const bool onnx = nameless ? !is_tflite(bytes) : is_onnx_name(file);
+  return onnx ? import_onnx(bytes, name) : import_tflite(bytes, name);
+}
+
 ImportResult import_model(const std::string& file) {
-  return file == kDemoName ? import_tflite(demo_model(), kDemoName) : import_file(file);
+  if (file == kDemoName) return import_tflite(demo_model(), kDemoName);
+  if (file == kStandardInput) return import_model(file, read_file(file));
+  return import_file(file);
 }
 
 Source read_source(const std::string& file) {
-  if (file != kDemoName) {
+  Source s;
+  if (file == kDemoName) {
+    s.graph = require_graph(import_model(file));
+  } else {
     const std::vector<std::uint8_t> bytes = read_file(file);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (plan::looks_like_table(text)) return {plan::read_table(text, file), std::nullopt};
     if (file.ends_with(".csv") || plan::looks_like_topology(text))
       return {plan::read_topology(text, file), std::nullopt};
     if (file.ends_with(".json")) return {plan::read_table(text, file), std::nullopt};
+    s.graph = require_graph(import_model(file, bytes));
   }
-  Source s;
-  s.graph = require_graph(import_model(file));
   s.network = plan::network_of(*s.graph);
   return s;
 }

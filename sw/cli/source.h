@@ -5,7 +5,9 @@
 #ifndef KAITEN_CLI_SOURCE_H
 #define KAITEN_CLI_SOURCE_H
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "graph/graph.h"
@@ -14,8 +16,12 @@
 
 namespace kaiten::cli {
 
-// A model's file, or 'demo'. Throws InputError where it cannot be read.
+// A model's file, 'demo', or '-' for standard input. Throws InputError where it cannot be read.
 ImportResult import_model(const std::string& file);
+// The same where its bytes have been read already.
+ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes);
+// By its name or, whatever that is, by what stands at its beginning.
+bool is_model(const std::string& file, std::span<const std::uint8_t> bytes);
 
 // A table is a network; a model is a graph, too.
 struct Source {
@@ -23,7 +29,7 @@ struct Source {
   std::optional<Graph> graph;
 };
 
-// A layer table (JSON), a SCALE-Sim topology (CSV), a model's file or 'demo'. Throws InputError.
+// A layer table (JSON), a SCALE-Sim topology (CSV), a model's file, 'demo' or '-'. Throws InputError.
 Source read_source(const std::string& file);
 
 }  // namespace kaiten::cli

@@ -6,7 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iostream>
+
+#include "base/text.h"
 
 namespace kaiten::cli {
 
@@ -23,6 +27,14 @@ std::size_t width_of(int file) {
 
 }  // namespace
 
+void print(std::string_view text) { std::cout << printable_lines(text); }
+
+void print_error(const std::string& program, std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cout.flush();
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(message).c_str());
+}
+
 std::size_t output_width() { return width_of(STDOUT_FILENO); }
 
 ProgressLine::ProgressLine()
@@ -34,7 +46,8 @@ void ProgressLine::show(const std::string& text) {
   if (now - start_ < kQuiet || now - drawn_ < kBetween) return;
   drawn_ = now;
   const std::size_t width = width_of(STDERR_FILENO);
-  const std::string shown = width > 1 ? text.substr(0, width - 1) : text;
+  std::string shown = printable(text);
+  if (width > 1) shown = first_columns(shown, width - 1);
   std::fprintf(stderr, "\r%s\033[K", shown.c_str());
   std::fflush(stderr);
   visible_ = true;

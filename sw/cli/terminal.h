@@ -8,8 +8,14 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace kaiten::cli {
+
+// To standard output: all text of the commands goes here. What a terminal would obey is made harmless (base/text.h).
+void print(std::string_view text);
+// One line to standard error, the same way; line breaks become spaces.
+void print_error(const std::string& program, std::string message);
 
 // Columns of standard output; 0 when it is not a terminal.
 std::size_t output_width();

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "commit.inc.h"
 #include "sim/sim_device.h"
 
@@ -35,13 +36,8 @@ constexpr const char* kUsage =
     "  kaiten COMMAND --help   options of a command\n"
     "  kaiten --version        version, commit and simulator\n";
 
-// One line on standard error, whatever is in the message.
-int complain(const std::string& program, std::string message, int code) {
-  for (char& c : message) {
-    if (c == '\n') c = ' ';
-  }
-  std::cout.flush();
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), message.c_str());
+int complain(const std::string& program, const std::string& message, int code) {
+  print_error(program, message);
   return code;
 }
 

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "codec/statistics.h"
+#include "report/json_report.h"
+#include "report/page.h"
 #include "report/svg.h"
 #include "report/table.h"
 
@@ -86,6 +89,7 @@ std::string layouts_text(const CompressReport& r) {
 // Bars of the ratios of each item, one a codec, with the item's ZVC limit as a line across; in the first
 // layout.
 std::string bars(const CompressReport& r, const CompressGroup& g) {
+  constexpr std::size_t kNameColumns = 34;
   const double left = 250, width = svg::kWidth - left - 60, bar = 9;
   const double row = bar * double(r.codecs.size()) + 9;
   double most = 1;
@@ -97,13 +101,13 @@ std::string bars(const CompressReport& r, const CompressGroup& g) {
   const auto x = [&](double ratio) { return left + width * std::min(ratio, most) / most; };
   std::string out;
   for (std::size_t c = 0; c < r.codecs.size(); c++) {
-    out += svg::box(left + 80 * double(c), 4, 10, 10, svg::colour(c)) +
-           svg::text_at(left + 80 * double(c) + 14, 13, r.codecs[c], "start");
+    out += svg::legend_entry(left + 80 * double(c), 4, svg::colour(c), r.codecs[c]);
   }
   double top = 24;
   for (const CompressItem& item : g.items) {
-    const std::string name =
-        item.name.size() <= 34 ? item.name : "..." + item.name.substr(item.name.size() - 31);
+    const std::string name = display_width(item.name) <= kNameColumns
+                                 ? item.name
+                                 : "..." + std::string(last_columns(item.name, kNameColumns - 3));
     out += svg::text_at(left - 8, top + row / 2, name, "end");
     for (std::size_t c = 0; c < r.codecs.size(); c++) {
       const double ratio = item.by[r.index(c, 0)].ratio();
@@ -111,27 +115,30 @@ std::string bars(const CompressReport& r, const CompressGroup& g) {
                       fmt::format("{}, {}: {:.3f}", item.name, r.codecs[c], ratio));
     }
     const double limit = x(r.zvc_limit(item));
-    out += svg::line(limit, top - 2, limit, top + row - 8, "#222", 1.5) +
+    out += svg::line(limit, top - 2, limit, top + row - 8, svg::kInk, 1.5) +
            svg::text_at(svg::kWidth - 6, top + row / 2, fmt::format("{:.2f}", item.by[0].ratio()), "end");
     top += row;
   }
-  out += svg::line(x(1), 18, x(1), top, "#bbb");
-  return svg::drawing(int(top) + 6, out);
+  out += svg::line(x(1), 18, x(1), top, svg::kRule);
+  return svg::drawing(int(top) + 6, out, "Ratio of each codec for each tensor of the " + g.name);
 }
 
 std::string totals_html(const CompressReport& r, const CompressGroup& g) {
   const CompressItem total = g.total();
-  std::string out = "<div class=\"scroll\"><table><tr><th>codec</th>";
-  for (codec::MapLayout l : r.layouts) out += fmt::format("<th>{}</th>", name_of(l));
-  out += "<th>compress GB/s</th><th>expand GB/s</th></tr>\n";
+  std::vector<std::string> headings{"codec"};
+  for (codec::MapLayout l : r.layouts) headings.push_back("#" + std::string(name_of(l)));
+  headings.insert(headings.end(), {"#compress GB/s", "#expand GB/s"});
+  html::Table table(headings);
   for (std::size_t c = 0; c < r.codecs.size(); c++) {
-    out += "<tr><td>" + r.codecs[c] + "</td>";
+    std::vector<std::string> cells{r.codecs[c]};
     for (std::size_t l = 0; l < r.layouts.size(); l++)
-      out += fmt::format("<td>{:.3f}</td>", total.by[r.index(c, l)].ratio());
+      cells.push_back(fmt::format("{:.3f}", total.by[r.index(c, l)].ratio()));
     const codec::Measurement& m = total.by[r.index(c, 0)];
-    out += fmt::format("<td>{:.3g}</td><td>{:.3g}</td></tr>\n", m.compress_gbps(), m.expand_gbps());
+    cells.push_back(fmt::format("{:.3g}", m.compress_gbps()));
+    cells.push_back(fmt::format("{:.3g}", m.expand_gbps()));
+    table.add(cells);
   }
-  return out + "</table></div>\n";
+  return table.text();
 }
 
 }  // namespace
@@ -174,7 +181,7 @@ std::string to_text(const CompressReport& r, std::size_t width) {
   return out;
 }
 
-std::string to_json(const CompressReport& r) {
+nlohmann::ordered_json json_of(const CompressReport& r) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   const auto add = [&](const CompressGroup& g, const CompressItem& item, bool total) {
     for (std::size_t c = 0; c < r.codecs.size(); c++) {
@@ -209,23 +216,24 @@ std::string to_json(const CompressReport& r) {
     if (g.name == "file") continue;
     for (const CompressItem& item : g.items) add(g, item, false);
   }
-  return list.dump(1) + "\n";
+  return list;
 }
 
 std::string to_html(const CompressReport& r) {
-  std::string out = fmt::format("<h1>{}</h1>\n<p>{} bits an element, windows of {} bytes{}.</p>\n",
-                                svg::escaped(r.title), r.element_bits, grouped(r.window),
-                                r.origin.empty() ? "" : ", input: " + svg::escaped(r.origin));
+  std::string out =
+      fmt::format("<p>{} bits an element, windows of {} bytes{}.</p>\n", r.element_bits, grouped(r.window),
+                  r.origin.empty() ? "" : ", input: " + html::escaped(r.origin));
   for (const CompressGroup& g : r.groups) {
     const CompressItem total = g.total();
-    out += fmt::format("<h2>{}</h2>\n<p>Density {:.3f}, ZVC limit {:.3f}, entropy bound {}.</p>\n", g.name,
-                       total.density(), r.zvc_limit(total), ratio_text(r.entropy_ratio(total))) +
-           totals_html(r, g) + bars(r, g) +
-           fmt::format("<p>Ratios in {}; black: the limit of ZVC; the figure on the right: {}.</p>\n",
-                       name_of(r.layouts.front()), r.codecs.front());
+    out +=
+        fmt::format("<h2>{}</h2>\n<p>Density {:.3f}, ZVC limit {:.3f}, entropy bound {}.</p>\n", g.name,
+                    total.density(), r.zvc_limit(total), ratio_text(r.entropy_ratio(total))) +
+        totals_html(r, g) + bars(r, g) +
+        fmt::format("<p>Ratios in {}; the line across: the limit of ZVC; the figure on the right: {}.</p>\n",
+                    name_of(r.layouts.front()), r.codecs.front());
   }
-  for (const std::string& note : r.notes) out += "<p>" + svg::escaped(note) + "</p>\n";
-  return svg::page(r.title, out);
+  for (const std::string& note : r.notes) out += "<p>" + html::escaped(note) + "</p>\n";
+  return html::page("Compression of " + r.title, out);
 }
 
 }  // namespace kaiten

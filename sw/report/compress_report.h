@@ -53,7 +53,6 @@ struct CompressReport {
 };
 
 std::string to_text(const CompressReport& report, std::size_t width = 0);
-std::string to_json(const CompressReport& report);
 std::string to_html(const CompressReport& report);
 
 }  // namespace kaiten

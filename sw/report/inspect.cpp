@@ -3,9 +3,10 @@
 
 #include "report/inspect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iomanip>
-#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,12 +60,14 @@ std::vector<std::string> row_of(const Graph& graph, const Op& op, const std::str
           place};
 }
 
-void print_tensors(std::ostream& out, const char* role, const Graph& graph, const std::vector<int>& tensors) {
+std::string tensors_text(const char* role, const Graph& graph, const std::vector<int>& tensors) {
+  std::string text;
   for (const int index : tensors) {
     const Tensor& tensor = graph.tensors[size_t(index)];
-    out << role << ": " << tensor.name << "  " << name_of(tensor.type) << "  " << shape_text(tensor.shape)
-        << "  scale/zero point " << scale_text(tensor) << '\n';
+    text += fmt::format("{}: {}  {}  {}  scale/zero point {}\n", role, tensor.name, name_of(tensor.type),
+                        shape_text(tensor.shape), scale_text(tensor));
   }
+  return text;
 }
 
 }  // namespace
@@ -86,13 +89,12 @@ std::vector<std::string> places(const Graph& graph, const std::vector<std::strin
   return all;
 }
 
-void print_inspect(std::ostream& out, const ImportResult& model, const std::vector<std::string>& places,
-                   size_t width) {
+std::string inspect_text(const ImportResult& model, const std::vector<std::string>& places, size_t width) {
   if (!model.graph) {
-    out << model.name << ": cannot run, " << model.refusals.size()
-        << (model.refusals.size() == 1 ? " reason\n" : " reasons\n");
-    for (const Refusal& refusal : model.refusals) out << "  " << refusal.text() << '\n';
-    return;
+    std::string text = fmt::format("{}: cannot run, {} {}\n", model.name, model.refusals.size(),
+                                   model.refusals.size() == 1 ? "reason" : "reasons");
+    for (const Refusal& refusal : model.refusals) text += "  " + refusal.text() + "\n";
+    return text;
   }
   const Graph& graph = *model.graph;
   Table table({{"layer", false, 0, true},
@@ -112,11 +114,10 @@ void print_inspect(std::ostream& out, const ImportResult& model, const std::vect
     if (op.weights != kNoTensor) weight_bytes += graph.weights_of(op).bytes();
     activation_bytes = std::max(activation_bytes, graph.output_of(op).bytes());
   }
-  out << table.text(width) << '\n';
-  print_tensors(out, "input", graph, graph.inputs);
-  print_tensors(out, "output", graph, graph.outputs);
-  out << graph.name << ": " << graph.ops.size() << " layers, " << macs(graph) << " MACs, " << weight_bytes
-      << " weight bytes, largest activation " << activation_bytes << " bytes\n";
+  return table.text(width) + "\n" + tensors_text("input", graph, graph.inputs) +
+         tensors_text("output", graph, graph.outputs) +
+         fmt::format("{}: {} layers, {} MACs, {} weight bytes, largest activation {} bytes\n", graph.name,
+                     graph.ops.size(), macs(graph), weight_bytes, activation_bytes);
 }
 
 }  // namespace kaiten

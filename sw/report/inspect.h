@@ -7,7 +7,6 @@
 #define KAITEN_REPORT_INSPECT_H
 
 #include <cstddef>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,8 @@ std::vector<std::string> places(const Graph& graph, const std::vector<std::strin
 // quantisation, where it runs), then totals, inputs and outputs. Without: the number of refusals and each on
 // a line of its own. Columns are separated by two spaces or more; the numbers are plain decimals. width: of
 // the terminal, 0: unlimited.
-void print_inspect(std::ostream& out, const ImportResult& model, const std::vector<std::string>& places = {},
-                   std::size_t width = 0);
+std::string inspect_text(const ImportResult& model, const std::vector<std::string>& places = {},
+                         std::size_t width = 0);
 
 }  // namespace kaiten
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/json_report.h"
+#include "report/page.h"
 #include "report/svg.h"
 #include "report/table.h"
 
@@ -65,8 +67,7 @@ std::string bars(const OffloadReport& r) {
   std::string out;
   const char* const names[] = {"computation", "stall, raw", "stall, compressed"};
   for (std::size_t i = 0; i < 3; i++) {
-    out += svg::box(left + 150 * double(i), 6, 10, 10, svg::colour(i)) +
-           svg::text_at(left + 150 * double(i) + 14, 15, names[i], "start");
+    out += svg::legend_entry(left + 150 * double(i), 6, svg::colour(i), names[i]);
   }
   for (std::size_t m = 0; m < steps.size(); m++) {
     const double compute = steps[m].forward_seconds + steps[m].backward_seconds;
@@ -81,10 +82,11 @@ std::string bars(const OffloadReport& r) {
              svg::box(x, base - h - hs, width, hs, svg::colour(1 + side), hint);
     }
   }
-  out += svg::line(left, base, svg::kWidth - 10, base, "#888") +
+  out += svg::line(left, base, svg::kWidth - 10, base, svg::kAxis) +
          svg::text_at(left - 6, base - high + 4, ms(most), "end") +
          svg::text_at(left - 6, base, "0 ms", "end");
-  return svg::drawing(int(base) + 12, out);
+  return svg::drawing(int(base) + 12, out,
+                      "Computation and stalls of each layer, without and with compression");
 }
 
 }  // namespace
@@ -122,7 +124,7 @@ std::string to_text(const OffloadReport& r, std::size_t width) {
   return layers.text(width) + "\n" + policies.text(width) + "\n" + summary(r) + "\n" + device_text(r) + "\n";
 }
 
-std::string to_json(const OffloadReport& r) {
+nlohmann::ordered_json json_of(const OffloadReport& r) {
   nlohmann::ordered_json j;
   j["network"] = r.network;
   j["densities"] = r.densities;
@@ -157,23 +159,18 @@ std::string to_json(const OffloadReport& r) {
                            {"backward_ms", 1e3 * s.backward_seconds},
                            {"stall_ms", stalls}});
   }
-  return j.dump(1) + "\n";
+  return j;
 }
 
 std::string to_html(const OffloadReport& r) {
-  std::string out = "<h1>" + svg::escaped(r.network) + ": activations in the host's memory</h1>\n<p>" +
-                    svg::escaped(summary(r)) + "</p>\n<p>" + svg::escaped(device_text(r)) + "</p>\n";
-  out +=
-      "<h2>Policies</h2>\n<div class=\"scroll\"><table><tr><th>policy</th><th>MiB one way</th><th>step "
-      "ms</th><th>stall ms</th><th>of the step</th><th>of the oracle's speed</th><th>over vdnn</th></tr>\n";
-  for (const Policy& p : r.result.policies) {
-    out += "<tr>";
-    for (const std::string& cell : policy_row(r, p)) out += "<td>" + cell + "</td>";
-    out += "</tr>\n";
-  }
-  out += "</table></div>\n<h2>Layers</h2>\n" + bars(r) +
-         "<p>Forward and backward together; on the left without, on the right with compression.</p>\n";
-  return svg::page(r.network, out);
+  html::Table policies({"policy", "#MiB one way", "#step ms", "#stall ms", "#of the step",
+                        "#of the oracle's speed", "#over vdnn"});
+  for (const Policy& p : r.result.policies) policies.add(policy_row(r, p));
+  const std::string out =
+      "<p>" + html::escaped(summary(r)) + "</p>\n<p>" + html::escaped(device_text(r)) +
+      "</p>\n<h2>Policies</h2>\n" + policies.text() + "<h2>Layers</h2>\n" + bars(r) +
+      "<p>Forward and backward together; on the left without, on the right with compression.</p>\n";
+  return html::page(r.network + ": activations in the host's memory", out);
 }
 
 }  // namespace kaiten

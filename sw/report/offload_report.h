@@ -20,7 +20,6 @@ struct OffloadReport {
 };
 
 std::string to_text(const OffloadReport& report, std::size_t width = 0);
-std::string to_json(const OffloadReport& report);
 std::string to_html(const OffloadReport& report);
 
 }  // namespace kaiten

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/page.h"
 #include "report/svg.h"
 #include "report/table.h"
 
@@ -15,10 +16,12 @@ namespace kaiten {
 
 namespace {
 
+using html::escaped;
 using svg::colour;
 using svg::drawing;
-using svg::escaped;
+using svg::kAxis;
 using svg::kWidth;
+using svg::legend_entry;
 using svg::line;
 using svg::text_at;
 
@@ -44,7 +47,7 @@ struct Scale {
 
 std::string axes(const Scale& x, const Scale& y, const std::string& x_title, const std::string& y_title,
                  std::string (*x_label)(double), std::string (*y_label)(double), double base) {
-  std::string out = line(x.from, y.from, x.to, y.from, "#888") + line(x.from, y.from, x.from, y.to, "#888");
+  std::string out = line(x.from, y.from, x.to, y.from, kAxis) + line(x.from, y.from, x.from, y.to, kAxis);
   const auto ticks = [&](const Scale& s, auto&& put) {
     const double first = std::ceil(std::log(s.low) / std::log(base) - 1e-9);
     const double last = std::floor(std::log(s.high) / std::log(base) + 1e-9);
@@ -52,10 +55,10 @@ std::string axes(const Scale& x, const Scale& y, const std::string& x_title, con
     for (double e = first; e <= last; e += step) put(std::pow(base, e));
   };
   ticks(x, [&](double v) {
-    out += line(x(v), y.from, x(v), y.from + 4, "#888") + text_at(x(v), y.from + 17, x_label(v));
+    out += line(x(v), y.from, x(v), y.from + 4, kAxis) + text_at(x(v), y.from + 17, x_label(v));
   });
   ticks(y, [&](double v) {
-    out += line(x.from, y(v), x.to, y(v), "#e6e6e6") + text_at(x.from - 6, y(v) + 4, y_label(v), "end");
+    out += line(x.from, y(v), x.to, y(v), svg::kGrid) + text_at(x.from - 6, y(v) + 4, y_label(v), "end");
   });
   return out + text_at((x.from + x.to) / 2, y.from + 34, x_title) +
          text_at(x.from, y.to - 8, y_title, "start");
@@ -64,9 +67,7 @@ std::string axes(const Scale& x, const Scale& y, const std::string& x_title, con
 std::string legend(const PlanReport& r) {
   std::string out;
   for (std::size_t i = 0; i < r.methods.size(); i++) {
-    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{}\"/>", kWidth - 150,
-                       12 + 17 * i, colour(i)) +
-           text_at(kWidth - 135, 21 + 17 * double(i), title_of(r.methods[i]), "start");
+    out += legend_entry(kWidth - 150, 12 + 17 * double(i), colour(i), title_of(r.methods[i]));
   }
   return out;
 }
@@ -97,13 +98,10 @@ std::string partition(const PlanReport& r) {
     const plan::Map& s = r.network.maps[std::size_t(map)];
     const std::string name = map == 0 ? "input" : r.network.layers[std::size_t(map) - 1].name;
     const int span = map == 0 ? -1 : span_of[std::size_t(map) - 1];
-    out += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
-        "fill=\"{}\"><title>{}</title></rect>",
-        10 + step * map, base - height(map), std::max(0.6, step * 0.85), height(map),
-        span < 0 ? "#bbb" : colour(std::size_t(span)),
-        escaped(fmt::format("{} {}x{}x{}, {} bytes{}", name, s.height, s.width, s.channels,
-                            bytes_text(s.elements()), span < 0 ? "" : fmt::format(", span {}", span))));
+    out += svg::box(10 + step * map, base - height(map), std::max(0.6, step * 0.85), height(map),
+                    span < 0 ? svg::kRule : colour(std::size_t(span)),
+                    fmt::format("{} {}x{}x{}, {} bytes{}", name, s.height, s.width, s.channels,
+                                bytes_text(s.elements()), span < 0 ? "" : fmt::format(", span {}", span)));
   }
   for (int layer = 0; layer < n; layer++) {
     const plan::Layer& l = r.network.layers[std::size_t(layer)];
@@ -111,59 +109,53 @@ std::string partition(const PlanReport& r) {
       for (int a : *sources) {
         if (a == layer) continue;
         const double rise = std::min(90.0, 14 + 2.2 * (middle(layer + 1) - middle(a)) / 4);
-        out += fmt::format(
-            "<path d=\"M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"#666\" "
-            "stroke-width=\"0.8\"/>",
-            middle(a), base - height(a), (middle(a) + middle(layer + 1)) / 2,
-            base - std::max(height(a), height(layer + 1)) - rise, middle(layer + 1),
-            base - height(layer + 1));
+        out += svg::curve(fmt::format("M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}", middle(a),
+                                      base - height(a), (middle(a) + middle(layer + 1)) / 2,
+                                      base - std::max(height(a), height(layer + 1)) - rise, middle(layer + 1),
+                                      base - height(layer + 1)),
+                          kAxis, 0.8);
       }
     }
   }
   for (std::size_t s = 0; s < m.spans.size(); s++) {
     const double from = 10 + step * (m.spans[s].first + 1), to = 10 + step * (m.spans[s].last + 2);
     if (to - from > 12) out += text_at((from + to) / 2, base + 16, std::to_string(s));
-    out +=
-        line(to, base - 150, to, base + 6, m.spans[s].boundary == plan::Boundary::kHeld ? "#9c9" : "#c33", 1);
+    const bool held = m.spans[s].boundary == plan::Boundary::kHeld;
+    out += svg::curve(fmt::format("M{0:.1f} {1:.1f} L{0:.1f} {2:.1f}", to, base - 150, base + 6),
+                      held ? colour(2) : colour(6), held ? 1 : 1.8);
   }
-  return drawing(280, out) +
-         "<p>Height: bytes of a map, logarithmic. Red: cuts where the map goes through memory; green: it is "
-         "held on "
-         "chip. Arcs: residual edges and branches.</p>\n";
+  return drawing(280, out, "The maps of the network in the colours of their spans") +
+         "<p>Height: bytes of a map, logarithmic. Red, thick: cuts where the map goes through memory; green, "
+         "thin: it is "
+         "held on chip. Arcs: residual edges and branches.</p>\n";
 }
 
 std::string spans_table(const PlanReport& r) {
   const plan::Method& m = r.methods.front();
-  std::string out =
-      "<div "
-      "class=\"scroll\"><table><tr><th>span</th><th>layers</th><th>weights</th><th>rows</th><th>traffic</th>"
-      "<th>output</th><th>rows kept</th></tr>\n";
+  html::Table table({"#span", "layers", "#weights", "#rows", "#traffic", "output", "rows kept"});
   for (std::size_t s = 0; s < m.spans.size(); s++) {
     const plan::Span& span = m.spans[s];
     std::string kept;
     for (const plan::KeptRows& k : span.kept) kept += (kept.empty() ? "" : " ") + std::to_string(k.rows);
     if (kept.size() > 60) kept = kept.substr(0, kept.rfind(' ', 56)) + " ...";
-    out += fmt::format(
-        "<tr><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", s,
-        escaped(r.network.layers[std::size_t(span.first)].name),
-        escaped(r.network.layers[std::size_t(span.last)].name), bytes_text(span.weights_bytes),
-        bytes_text(span.rows_bytes), bytes_text(span.traffic_bytes), plan::name_of(span.boundary), kept);
+    table.add({std::to_string(s),
+               r.network.layers[std::size_t(span.first)].name + " to " +
+                   r.network.layers[std::size_t(span.last)].name,
+               bytes_text(span.weights_bytes), bytes_text(span.rows_bytes), bytes_text(span.traffic_bytes),
+               std::string(plan::name_of(span.boundary)), kept});
   }
-  return out + "</table></div>\n";
+  return table.text();
 }
 
 std::string methods_table(const PlanReport& r) {
-  std::string out =
-      "<div class=\"scroll\"><table><tr><th>method</th><th>spans</th><th>traffic "
-      "bytes</th><th>residual</th><th>MACs</th>"
-      "<th>energy mJ</th></tr>\n";
+  html::Table table({"method", "#spans", "#traffic bytes", "#residual", "#MACs", "#energy mJ"});
   for (std::size_t i = 0; i < r.methods.size(); i++) {
     const plan::Method& m = r.methods[i];
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3f}</td></tr>\n",
-                       escaped(title_of(m)), m.spans.size(), bytes_text(m.traffic_bytes),
-                       bytes_text(m.penalty_bytes), bytes_text(m.macs), r.energies[i].total());
+    table.add({title_of(m), std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
+               bytes_text(m.penalty_bytes), bytes_text(m.macs),
+               fmt::format("{:.3f}", r.energies[i].total())});
   }
-  return out + "</table></div>\n";
+  return table.text();
 }
 
 std::string sweep(const PlanReport& r) {
@@ -191,10 +183,9 @@ std::string sweep(const PlanReport& r) {
                           y(double(std::max<std::int64_t>(1, *p.traffic_bytes[i]))));
       down = true;
     }
-    if (!path.empty())
-      out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", path, colour(i));
+    if (!path.empty()) out += svg::curve(path, colour(i), 2);
   }
-  return drawing(kHeight, out);
+  return drawing(kHeight, out, "Traffic of each method over the capacity on chip");
 }
 
 std::string plain(double v) { return fmt::format("{:.4g}", v); }
@@ -215,13 +206,13 @@ std::string roofline(const PlanReport& r) {
   const Scale y{low * r.energy.memory_bytes_per_cycle / 1.2, peak * 1.6, kHeight - 45, 25};
   std::string out =
       axes(x, y, "operations per byte of traffic", "operations per cycle", plain, plain, 10) + legend(r);
-  out += line(x(low), y(low * r.energy.memory_bytes_per_cycle), x(ridge), y(peak), "#333", 1.5) +
-         line(x(ridge), y(peak), x(high), y(peak), "#333", 1.5);
+  out += line(x(low), y(low * r.energy.memory_bytes_per_cycle), x(ridge), y(peak), svg::kInk, 1.5) +
+         line(x(ridge), y(peak), x(high), y(peak), svg::kInk, 1.5);
   for (std::size_t i = 0; i < intensity.size(); i++) {
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>", x(intensity[i]),
-                       y(std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle)), colour(i));
+    out += svg::circle(x(intensity[i]), y(std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle)), 5,
+                       colour(i), title_of(r.methods[i]));
   }
-  return drawing(kHeight, out);
+  return drawing(kHeight, out, "Operations per cycle over operations per byte");
 }
 
 std::string energy(const PlanReport& r) {
@@ -237,19 +228,14 @@ std::string energy(const PlanReport& r) {
         {r.energies[i].compute, colour(0)}, {r.energies[i].dram, colour(1)}, {r.energies[i].link, colour(2)}};
     for (const auto& [value, fill] : parts) {
       const double w = width * value / most;
-      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"18\" fill=\"{}\"/>", at,
-                         top, w, fill);
+      out += svg::box(at, top, w, 18, fill);
       at += w;
     }
     out += text_at(at + 6, top + 13, fmt::format("{:.3f} mJ", r.energies[i].total()), "start");
   }
   const char* const names[] = {"compute", "DRAM", "links"};
-  for (int i = 0; i < 3; i++) {
-    out += fmt::format("<rect x=\"{}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/>", 200 + 90 * i,
-                       colour(std::size_t(i))) +
-           text_at(214 + 90 * i, 17, names[i], "start");
-  }
-  return drawing(40 + int(row) * int(r.methods.size()), out);
+  for (std::size_t i = 0; i < 3; i++) out += legend_entry(200 + 90 * double(i), 8, colour(i), names[i]);
+  return drawing(40 + int(row) * int(r.methods.size()), out, "Energy of each method by what takes it");
 }
 
 }  // namespace
@@ -257,15 +243,14 @@ std::string energy(const PlanReport& r) {
 std::string to_html(const PlanReport& r) {
   const std::string where = r.mode == "paper" ? short_bytes(double(r.capacity_bytes)) : r.config;
   std::string out;
-  out += fmt::format("<h1>{} on {}</h1>\n<p>{} layers, {} MACs, batch {}; {} mode.</p>\n",
-                     escaped(r.network.name), escaped(where), r.network.layer_count(),
-                     bytes_text(r.network.macs()), r.batch, r.mode);
+  out += fmt::format("<p>{} layers, {} MACs, batch {}; {} mode.</p>\n", r.network.layer_count(),
+                     bytes_text(r.network.macs()), r.batch, r.mode == "paper" ? "analytic" : "target");
   out += "<h2>Partition: " + escaped(title_of(r.methods.front())) + "</h2>\n" + partition(r) + spans_table(r);
   out += "<h2>Methods</h2>\n" + methods_table(r);
   if (!r.sweep.empty()) out += "<h2>Traffic over capacity</h2>\n" + sweep(r);
   out += "<h2>Roofline</h2>\n" + roofline(r) + "<h2>Energy</h2>\n" + energy(r);
   for (const std::string& note : r.notes) out += "<p>" + escaped(note) + "</p>\n";
-  return svg::page(r.network.name, out);
+  return html::page(r.network.name + " on " + where, out);
 }
 
 }  // namespace kaiten

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/json_report.h"
 #include "report/table.h"
 
 namespace kaiten {
@@ -359,7 +360,7 @@ nlohmann::ordered_json json_of(const PlanReport& r, std::size_t i) {
 
 }  // namespace
 
-std::string to_json(const PlanReport& r) {
+nlohmann::ordered_json json_of(const PlanReport& r) {
   nlohmann::ordered_json j;
   j["network"] = r.network.name;
   j["mode"] = r.mode;
@@ -391,7 +392,7 @@ std::string to_json(const PlanReport& r) {
                      {"link_bytes", plan::link_bytes(r.network, r.methods.front(), r.batch)}};
   }
   j["notes"] = r.notes;
-  return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return j;
 }
 
 }  // namespace kaiten

@@ -46,7 +46,6 @@ std::string title_of(const plan::Method& method);
 
 // width 0: as wide as needed.
 std::string to_text(const PlanReport& report, std::size_t width);
-std::string to_json(const PlanReport& report);
 
 }  // namespace kaiten
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/json_report.h"
 #include "report/table.h"
 
 namespace kaiten {
@@ -117,7 +118,7 @@ std::string to_text(const RunReport& r, std::size_t width) {
   return out;
 }
 
-std::string to_json(const RunReport& r) {
+nlohmann::ordered_json json_of(const RunReport& r) {
   nlohmann::ordered_json j;
   j["model"] = r.model;
   j["config"] = r.config.name;
@@ -187,7 +188,13 @@ std::string to_json(const RunReport& r) {
                             {"type", o.type},
                             {"top5", std::move(top)}});
   }
-  return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return j;
+}
+
+std::string to_json(const RunReport& r) {
+  nlohmann::ordered_json j{{"schema_version", kSchemaVersion}};
+  j.update(json_of(r));
+  return json_text(j);
 }
 
 }  // namespace kaiten

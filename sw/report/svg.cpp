@@ -7,73 +7,64 @@
 
 #include <iterator>
 
+#include "report/page.h"
+
 namespace kaiten::svg {
 
 namespace {
 
-constexpr const char* kColours[] = {"#3b6fb6", "#d1662b", "#3f9a56", "#9a4fa0",
-                                    "#b8902a", "#4aa3a8", "#a84a5c", "#6b6b6b"};
+constexpr const char* kColours[] = {"var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)",
+                                    "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)"};
 
-constexpr const char* kStyle =
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:1040px;margin:2em auto;padding:0 "
-    "1em;color:#222;background:#fff}"
-    "h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;font-size:13px}"
-    "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid "
-    "#ddd}td:first-child,th:first-child{text-align:left}"
-    "svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#333}.scroll{overflow-x:auto}";
+// Variables of the page are known in styles, not in all viewers' attributes.
+std::string stroked(const char* stroke, double width) {
+  return fmt::format("style=\"fill:none;stroke:{};stroke-width:{}\"", stroke, width);
+}
+
+std::string filled(const std::string& tag, const std::string& place, const char* fill,
+                   const std::string& hint) {
+  const std::string shape = fmt::format("<{} {} style=\"fill:{}\"", tag, place, fill);
+  return hint.empty() ? shape + "/>"
+                      : fmt::format("{}><title>{}</title></{}>", shape, html::escaped(hint), tag);
+}
 
 }  // namespace
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
 
-std::string drawing(int height, const std::string& inside) {
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">{}</svg>\n", kWidth, height, inside);
+std::string drawing(int height, const std::string& inside, const std::string& title) {
+  return fmt::format(
+      "<div class=\"scroll\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg></div>\n",
+      kWidth, height, html::escaped(title), inside);
 }
 
 std::string text_at(double x, double y, const std::string& text, const char* anchor) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                     escaped(text));
+                     html::escaped(text));
 }
 
 std::string line(double x1, double y1, double x2, double y2, const char* stroke, double width) {
-  return fmt::format(
-      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"/>", x1,
-      y1, x2, y2, stroke, width);
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>", x1, y1, x2, y2,
+                     stroked(stroke, width));
 }
 
 std::string box(double x, double y, double width, double height, const char* fill, const std::string& hint) {
-  const std::string rect =
-      fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"", x, y,
-                  width, height, fill);
-  return hint.empty() ? rect + "/>" : rect + "><title>" + escaped(hint) + "</title></rect>";
+  return filled(
+      "rect",
+      fmt::format("x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"", x, y, width, height), fill,
+      hint);
 }
 
-std::string page(const std::string& title, const std::string& body) {
-  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) +
-         "</title><style>" + kStyle + "</style></head><body>\n" + body + "</body></html>\n";
+std::string circle(double x, double y, double radius, const char* fill, const std::string& hint) {
+  return filled("circle", fmt::format("cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"", x, y, radius), fill, hint);
+}
+
+std::string curve(const std::string& path, const char* stroke, double width) {
+  return fmt::format("<path d=\"{}\" {}/>", path, stroked(stroke, width));
+}
+
+std::string legend_entry(double x, double y, const char* fill, const std::string& text) {
+  return box(x, y, 10, 10, fill) + text_at(x + 14, y + 9, text, "start");
 }
 
 }  // namespace kaiten::svg

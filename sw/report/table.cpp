@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace kaiten {
 
 namespace {
@@ -13,8 +15,8 @@ constexpr std::size_t kGap = 2;
 constexpr std::size_t kShortest = 8;
 
 std::string shortened(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
-  return ".." + text.substr(text.size() - (width - 2));
+  if (display_width(text) <= width) return text;
+  return ".." + std::string(last_columns(text, width - 2));
 }
 
 }  // namespace
@@ -24,8 +26,8 @@ std::string Table::text(std::size_t width) const {
   std::vector<std::size_t> widths(columns_.size());
   for (std::size_t c = 0; c < columns_.size(); c++) {
     shown[c] = c;
-    widths[c] = columns_[c].title.size();
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], row[c].size());
+    widths[c] = display_width(columns_[c].title);
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], display_width(row[c]));
   }
   const auto total = [&] {
     std::size_t n = shown.empty() ? 0 : kGap * (shown.size() - 1);
@@ -59,7 +61,7 @@ std::string Table::text(std::size_t width) const {
     for (std::size_t i = 0; i < shown.size(); i++) {
       const std::size_t c = shown[i];
       const std::string value = shortened(cell(c), widths[c]);
-      const std::string fill(widths[c] - value.size(), ' ');
+      const std::string fill(widths[c] - display_width(value), ' ');
       text += (i == 0 ? "" : std::string(kGap, ' ')) + (columns_[c].number ? fill + value : value + fill);
     }
     text.erase(text.find_last_not_of(' ') + 1);

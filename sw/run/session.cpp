@@ -3,8 +3,6 @@
 
 #include "run/session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "compile/compiler.h"
 #include "device/driver.h"
 #include "observe/layer_clock.h"
@@ -114,35 +113,9 @@ void compare_output(const Graph& graph, int op, int image, const Int8Values& fou
   }
 }
 
-// The FST file under another name until the run is complete.
-class WaveFile {
- public:
-  explicit WaveFile(const std::string& name) : name_(name) {
-    if (name.empty()) return;
-    partial_ = name + ".part" + std::to_string(getpid());
-    std::FILE* file = std::fopen(partial_.c_str(), "wb");
-    if (file == nullptr) throw InputError("cannot write '" + name + "': " + std::strerror(errno));
-    std::fclose(file);
-  }
-  // The model has closed its file by now.
-  ~WaveFile() {
-    if (partial_.empty()) return;
-    if (!complete || std::rename(partial_.c_str(), name_.c_str()) != 0) std::remove(partial_.c_str());
-  }
-  WaveFile(const WaveFile&) = delete;
-  WaveFile& operator=(const WaveFile&) = delete;
-
-  const std::string& partial() const { return partial_; }
-  bool complete = false;
-
- private:
-  std::string name_;
-  std::string partial_;
-};
-
 bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
 
-sim::SimOptions sim_options(const SessionOptions& o, const Program& program, const WaveFile& wave) {
+sim::SimOptions sim_options(const SessionOptions& o, const Program& program, const std::string& wave_file) {
   sim::SimOptions sim;
   sim.memory.bytes = std::max<std::uint64_t>(memory_needed(program), kLeastMemory);
   sim.memory.read_latency = sim.memory.write_latency = o.latency;
@@ -152,7 +125,7 @@ sim::SimOptions sim_options(const SessionOptions& o, const Program& program, con
                       &sim.memory.stall_b})
     *s = o.stall;
   sim.debug = is_debug(o);
-  sim.wave_file = wave.partial();
+  sim.wave_file = wave_file;
   sim.wave_from = o.wave_from;
   sim.wave_to = o.wave_to;
   return sim;
@@ -202,14 +175,17 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
   return inputs;
 }
 
-// The order matters: the device closes the wave file before that gets its name.
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
     if (options.compress != Compress::kOff && !options.calibration.empty())
       reference = compute(options.calibration, options.cancellation_check);
     Programs made = compiled(graph, options, reference);
-    wave.emplace(options.wave);
-    device = sim::make_sim_device(options.config, sim_options(options, made.first, *wave));
+    if (!options.wave.empty()) {
+      require_writable(options.wave);
+      wave.emplace(options.wave);
+    }
+    device = sim::make_sim_device(options.config,
+                                  sim_options(options, made.first, wave ? wave->path().string() : ""));
     driver.emplace(*device, graph, std::move(made.first), options.rounding);
     again = std::move(made.again);
   }
@@ -259,7 +235,7 @@ struct Session::State {
   SessionOptions options;
   std::vector<Int8Values> reference;  // of the calibration, until the first run
   std::optional<FftOracle> oracle;    // of the last reference
-  std::optional<WaveFile> wave;
+  std::optional<StagedOutput> wave;   // until the first run is over
   std::unique_ptr<sim::SimDevice> device;
   std::optional<Driver> driver;
   std::optional<Program> again;  // until the second run
@@ -402,7 +378,11 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);
   }
   if (trace) result.trace = trace->json();
-  s.wave->complete = true;
+  if (s.wave) {
+    s.device->close_waves();
+    s.wave->commit();
+    s.wave.reset();
+  }
   return result;
 }
 

@@ -70,6 +70,8 @@ class SimDevice : public Device {
   virtual std::uint64_t loop_cycles() const = 0;
   virtual double loop_seconds() const = 0;
   virtual bool interrupt() const = 0;
+  // Ends the file of waves, if there is one; from then on it is complete.
+  virtual void close_waves() = 0;
 };
 
 // Names of the configurations built in, debug models included where they are; smallest first.

@@ -77,7 +77,7 @@ class SimModel final : public SimDevice {
     running_ = true;
   }
   ~SimModel() override {
-    if (trace_) trace_->close();
+    close_waves();
     // Verilator's destructors look at the context that the thread used last: that of another device, which may be gone.
     Verilated::threadContextp(context_.get());
     top_->final();
@@ -177,6 +177,10 @@ class SimModel final : public SimDevice {
   std::uint64_t loop_cycles() const override { return loop_cycles_; }
   double loop_seconds() const override { return loop_seconds_; }
   bool interrupt() const override { return top_->irq_o; }
+  void close_waves() override {
+    if (trace_ && !waves_closed_) trace_->close();
+    waves_closed_ = true;
+  }
 
  private:
   static constexpr bool kTraced = !std::is_same_v<Trace, NoTrace>;
@@ -291,7 +295,7 @@ class SimModel final : public SimDevice {
 
   void dump() {
     if constexpr (kTraced) {
-      if (trace_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from &&
+      if (trace_ && !waves_closed_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from &&
           run_cycle_ < options_.wave_to)
         trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1));
     }
@@ -303,6 +307,7 @@ class SimModel final : public SimDevice {
   ProtocolLog log_;
   std::unique_ptr<Model> top_;
   std::unique_ptr<Trace> trace_;
+  bool waves_closed_ = false;
   std::unique_ptr<AxiReadMonitor> read_monitor_;
   std::unique_ptr<AxiWriteMonitor> write_monitor_;
   std::unique_ptr<AxiLiteMonitor> lite_monitor_;

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools  # noqa: E402
+import tools
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 CMAKE = os.environ.get("CMAKE") or "cmake"
 DEMO = os.path.join(ROOT, "models", "demo")

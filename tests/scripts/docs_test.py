@@ -9,7 +9,7 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import tools  # noqa: E402
+import tools
 # What a mention of a file of the repository looks like in a document.
 FOLDERS = "rtl|sw|tb|formal|fpga|models|scripts|tests|bench|examples|cmake|include|docs"
 MENTION = re.compile(rf"`((?:{FOLDERS})/[\w./-]*\.(?:sv|h|cpp|py|json|sby|rdl|txt|md|f|core|vlt|in))`")

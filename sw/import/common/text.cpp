@@ -3,19 +3,22 @@
 
 #include "import/common/text.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiten::importing {
 
 void fail(const std::string& what) { throw InputError("bad model file: " + what); }
 
 std::string clean_name(std::string_view text) {
-  constexpr std::size_t kMaxNameBytes = 120;
-  std::string name;
-  for (const char c : text.substr(0, kMaxNameBytes)) name += c >= ' ' && c <= '~' && c != '\'' ? c : '?';
+  constexpr std::size_t kMaxColumns = 120;
+  std::string name = printable(text.substr(0, 4 * kMaxColumns));
+  name = first_columns(name, kMaxColumns);
+  std::replace(name.begin(), name.end(), '\'', '?');
   return name;
 }
 

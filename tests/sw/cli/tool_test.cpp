@@ -18,6 +18,7 @@
 #include <random>
 #include <thread>
 
+#include "base/output.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "tests/support/seed.h"
@@ -127,8 +128,8 @@ TEST_F(Tool, WritesOutputAndReport) {
   const auto image = demo_images().subspan(7 * kDemoImageBytes, kDemoImageBytes);
   std::vector<std::uint8_t> raw;
   for (std::uint8_t p : image) raw.push_back(std::uint8_t(p - 128));
-  write_file(dir_ / "in.bin", raw);
-  write_file(dir_ / "in.pgm", "P5 32 32 255\n" + std::string(image.begin(), image.end()));
+  write_output(dir_ / "in.bin", raw);
+  write_output(dir_ / "in.pgm", "P5 32 32 255\n" + std::string(image.begin(), image.end()));
   for (const char* input : {"in.bin", "in.pgm"}) {
     const std::string again = (dir_ / "again.bin").string();
     const Outcome r = kaiten({"run", "demo", "--config", "nano", "--input", (dir_ / input).string(),
@@ -163,8 +164,8 @@ TEST_F(Tool, FeedsFloatModels) {
     std::memcpy(&raw[(i % 3 * (stored.size() / 3) + i / 3) * 4], &real, 4);
     image += char(pixel);
   }
-  write_file(dir_ / "in.f32", raw);
-  write_file(dir_ / "in.ppm", image);
+  write_output(dir_ / "in.f32", raw);
+  write_output(dir_ / "in.ppm", image);
   std::string first;
   for (const char* input : {"in.f32", "in.ppm"}) {
     const std::string out = (dir_ / "out.f32").string();
@@ -181,7 +182,7 @@ TEST_F(Tool, FeedsFloatModels) {
     EXPECT_EQ(slurp(out), first);
   }
   raw.resize(100);
-  write_file(dir_ / "short.f32", raw);
+  write_output(dir_ / "short.f32", raw);
   expect_refused(kaiten({"run", model, "--config", "nano", "--input", (dir_ / "short.f32").string()}),
                  "has 100 bytes, the model's inputs have 12288");
 }
@@ -232,10 +233,10 @@ TEST_F(Tool, RefusesBadCommandLines) {
   expect_refused(kaiten({"run", "demo", "--input", "/nowhere/x.bin"}), "/nowhere/x.bin");
   expect_refused(kaiten({"run", "demo", "--config", "nano", "--output", "/nowhere/x.bin"}), "/nowhere/x.bin");
   expect_refused(kaiten({"info", "--config", "huge"}), "huge");
-  write_file(dir_ / "short.bin", std::string("12345"));
+  write_output(dir_ / "short.bin", std::string("12345"));
   expect_refused(kaiten({"run", "demo", "--input", (dir_ / "short.bin").string()}), "5 bytes");
   expect_refused(kaiten({"disasm", (dir_ / "short.bin").string()}), "5 bytes");
-  write_file(dir_ / "zero.bin", std::string(64, '\0'));
+  write_output(dir_ / "zero.bin", std::string(64, '\0'));
   expect_refused(kaiten({"disasm", (dir_ / "zero.bin").string()}), "command 0");
   EXPECT_EQ(files().size(), 2U);
 }
@@ -275,7 +276,7 @@ class Damaged : public Tool {
     return code;
   }
   void inspect(const std::vector<std::uint8_t>& file, const std::string& what, int& sound) {
-    write_file(dir_ / "m.tflite", file);
+    write_output(dir_ / "m.tflite", file);
     std::string err;
     const int code = quietly({"inspect", (dir_ / "m.tflite").string()}, err);
     if (code == kDone) {

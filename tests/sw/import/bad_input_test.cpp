@@ -113,7 +113,7 @@ Outcome import_any(const File& file) {
     const ImportResult result = import_tflite(file);
     EXPECT_EQ(result.graph.has_value(), result.refusals.empty());
     std::ostringstream report;
-    print_inspect(report, result);
+    report << inspect_text(result);
     EXPECT_FALSE(report.str().empty());
     for (const Refusal& refusal : result.refusals) {
       EXPECT_EQ(refusal.text().find('\n'), std::string::npos);

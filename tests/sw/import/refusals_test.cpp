@@ -375,7 +375,7 @@ TEST(Refusals, AllReasonsAreListed) {
   EXPECT_NE(result.refusals[2].value.find("zero point 3"), std::string::npos);
 
   std::ostringstream report;
-  print_inspect(report, result);
+  report << inspect_text(result);
   EXPECT_TRUE(report.str().starts_with("many: cannot run, 3 reasons\n")) << report.str();
   for (const Refusal& refusal : result.refusals)
     EXPECT_NE(report.str().find(refusal.text()), std::string::npos);

@@ -167,6 +167,7 @@ TEST(RunReport, HasTheKeysOfTheInterface) {
   r.loop_cycles = 1000;
   r.outputs.push_back({"logits", "1x10", "int8", {{3, 7, "three"}}});
   const auto j = nlohmann::json::parse(to_json(r));
+  EXPECT_EQ(j["schema_version"], 1);
   for (const char* key : {"model", "config", "exact", "cycles", "predicted_cycles", "macs",
                           "array_utilization", "mac_utilization", "seconds", "khz", "bytes", "bus_bytes",
                           "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}) {
