@@ -3,7 +3,7 @@
 
 `include "fv.svh"
 // A byte of the packed segment, as the format defines it from the raw beat with which it comes in, leaves on its lane of its
-// beat: picked at any moment, any byte of a group or of what fills the segment up. The beats in front of it are counted, so
+// beat: picked at any moment, any byte of a group or of the segment's padding. The beats before it are counted, so
 // none is lost, doubled or out of order, and the segment's last beat is marked. A group adds its mask and its elements
 // that differ from the zero value, nothing more. The output holds while it waits; the input waits at most one cycle
 // longer than the output does; what is complete comes out within three cycles.

@@ -4,7 +4,7 @@
 `include "fv.svh"
 // Arbitrary units: every group that is cut is, byte by byte, what the format's definition reads at that place of the
 // segment, the next one begins where it ends, and it leaves in its turn. The error of a beat is exactly that of the
-// segment's groups up to it: too short, too long, a stray mask bit, a coded zero value, wrong filling. A segment gives
+// segment's groups up to it: too short, too long, a stray mask bit, a coded zero value, wrong padding. A segment gives
 // its number of beats and takes its units; the next one begins with its own first unit. Nothing ever stands still: what
 // can be cut is cut, and only a full ring refuses a beat.
 module fv_kt_zvc_expand #(
@@ -114,7 +114,7 @@ module fv_kt_zvc_expand #(
   assign zero  = dut.zero_q[head];
   assign bytes = window >> (8 * pos);
   logic [31:0]      size;
-  logic             stray, coded, fill_ok;
+  logic             stray, coded, padding_ok;
   logic [BeatW-1:0] beat;
   always_comb begin
     size  = mask_bytes;
@@ -130,9 +130,9 @@ module fv_kt_zvc_expand #(
       if (i >= count && i < 8 * mask_bytes && bytes[i]) stray = 1'b1;
     end
     for (int unsigned i = Lanes; i < 8 * M; i++) if (i < 8 * mask_bytes && bytes[i]) stray = 1'b1;
-    fill_ok = 1'b1;
+    padding_ok = 1'b1;
     for (int unsigned p = 0; p < 4 * B; p++) begin
-      if (p >= pos + size && p < 32'(avail) * B && window[p*8+:8] != 8'(zero >> (8 * (p % E)))) fill_ok = 1'b0;
+      if (p >= pos + size && p < 32'(avail) * B && window[p*8+:8] != 8'(zero >> (8 * (p % E)))) padding_ok = 1'b0;
     end
   end
   wire [31:0] stop    = pos + size;
@@ -140,7 +140,7 @@ module fv_kt_zvc_expand #(
   wire        ends    = broken_q || (closed && (stop > limit || (stop == limit && !last_group)));  // too early
   wire        there   = stop <= limit;
   wire        exact   = closed && stop <= limit && stop + B > limit;
-  wire        wrong   = ends || stray || (coded && !ends) || (last_group && (!exact || !fill_ok));
+  wire        wrong   = ends || stray || (coded && !ends) || (last_group && (!exact || !padding_ok));
   wire [BeatW-1:0] given = ends ? {Lanes{zero}} : beat;
 
   `FV_ASSERT(a_go, !go || (level != '0 && (there || ends)))
@@ -232,7 +232,7 @@ module fv_kt_zvc_expand #(
         if (k != 0 && !dut.last_q[head+2'(k-1)] && dut.zero_q[head+2'(k)] != dut.zero_q[head+2'(k-1)]) slots_ok = 1'b0;
         if (k + 1 == 32'(level) && dut.zero_q[head+2'(k)] != zero_in_q) slots_ok = 1'b0;
         for (int unsigned p = 0; p < B; p++) begin
-          if (dut.fill_q[head+2'(k)][p] != (dut.beat_q[head+2'(k)][p] == 8'(dut.zero_q[head+2'(k)] >> (8 * (p % E))))) slots_ok = 1'b0;
+          if (dut.pad_q[head+2'(k)][p] != (dut.beat_q[head+2'(k)][p] == 8'(dut.zero_q[head+2'(k)] >> (8 * (p % E))))) slots_ok = 1'b0;
         end
       end
     end

@@ -15,7 +15,7 @@
 //   - it ends too early or too late
 //   - a mask has a bit beyond the elements of its group
 //   - an element of it equals the zero value
-//   - what fills up its last beat is not the zero value
+//   - the padding of its last beat is not the zero value
 // Once it has ended too early, the rest of the elements are the zero value.
 //
 // in_ready_o, out_valid_o and out_data_o come from flip-flops.
@@ -62,9 +62,9 @@ module kt_zvc_expand #(
   typedef logic [7:0]       byte_t;
   typedef logic [ElemW-1:0] elem_t;
 
-  // ---- ring of beats. fill_q: which bytes of the beat could be a segment's padding.
+  // ---- ring of beats. pad_q: which bytes of the beat may be a segment's padding.
   byte_t                beat_q    [Slots][BeatB];
-  logic [BeatB-1:0]     fill_q    [Slots];
+  logic [BeatB-1:0]     pad_q     [Slots];
   logic [ElementsW-1:0] elements_q[Slots];
   elem_t                zero_q    [Slots];
   logic [Slots-1:0]     last_q, error_q;
@@ -88,14 +88,14 @@ module kt_zvc_expand #(
   );
 
   byte_t            beat[BeatB];
-  logic [BeatB-1:0] fill;
+  logic [BeatB-1:0] pad;
   always_comb begin
     beat = '{default: 'x};
-    fill = 'x;
+    pad  = 'x;
     if (push) begin
       for (int unsigned p = 0; p < BeatB; p++) begin
         beat[p] = in_data_i[p*8+:8];
-        fill[p] = in_data_i[p*8+:8] == in_zero_i[(p%ElemB)*8+:8];
+        pad[p]  = in_data_i[p*8+:8] == in_zero_i[(p%ElemB)*8+:8];
       end
     end
   end
@@ -103,7 +103,7 @@ module kt_zvc_expand #(
   always_ff @(posedge clk_i) begin
     if (push) begin
       beat_q[tail]     <= beat;
-      fill_q[tail]     <= fill;
+      pad_q[tail]      <= pad;
       elements_q[tail] <= in_elements_i;
       zero_q[tail]     <= in_zero_i;
       last_q[tail]     <= in_last_i;
@@ -185,18 +185,18 @@ module kt_zvc_expand #(
   end
 
   // is it all there?
-  logic       fits, too_short, too_long, bad_fill, go, ready2;
+  logic       fits, too_short, too_long, bad_pad, go, ready2;
   logic [2:0] touched;
   assign touched   = 3'((stop + EndW'(BeatB - 1)) >> PosW);
   assign fits      = (stop < limit) || (stop == limit && (last_group || !closed));
   assign too_short = broken_q || (closed && !fits);
   assign too_long  = last_group && !(closed && touched == avail);
-  assign bad_fill  = last_group && stop[PosW-1:0] != '0 &&
-                     ~(fill_q[head+2'(stop>>PosW)] | ~(~BeatB'(0) << stop[PosW-1:0])) != '0;
+  assign bad_pad   = last_group && stop[PosW-1:0] != '0 &&
+                     ~(pad_q[head+2'(stop>>PosW)] | ~(~BeatB'(0) << stop[PosW-1:0])) != '0;
   assign go        = level != '0 && !drain_q && (fits || too_short) && ready2;
 
   logic wrong;
-  assign wrong = too_short || too_long || bad_fill || stray;
+  assign wrong = too_short || too_long || bad_pad || stray;
 
   always_comb begin
     drop = '0;

@@ -163,7 +163,7 @@ class Compare(ToolCase):
         self.assertRegex(done.stdout.splitlines()[-1], r"^EQUAL demo on nano: [0-9,]+ elements of \d+ tensors$")
 
     def test_a_flipped_bit_is_found(self):
-        # Some bytes of the constants only fill up: look until one matters.
+        # Some bytes of the constants are only padding: look until one matters.
         for byte in range(0, 20000, 997):
             done = run(KAITEN, "compare", "demo", "--config", "nano", "--fault", f"{byte}:6")
             if done.returncode == 0:

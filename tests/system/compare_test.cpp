@@ -117,7 +117,7 @@ TEST(Session, RunsChecksAndRepeats) {
   EXPECT_FALSE(second.report.exact.has_value());
   EXPECT_FALSE(second.trace.empty());
   Session moved = std::move(session);
-  // Somewhere a bit matters; some bytes only fill up.
+  // Somewhere a bit matters; some bytes are only padding.
   std::string difference;
   for (std::size_t byte = 0; byte < moved.program().constants.size() && difference.empty(); byte += 997) {
     moved.flip_constant_bit(byte, 6);

@@ -54,7 +54,7 @@ struct SegmentRange {
 // What crosses the bus for them, of a packed map.
 Moved moved(const Config& config, const MemoryLayout& map, const SegmentRange& range);
 
-// The weights of a LOAD, packed and filled up to whole beats; empty where that is not worthwhile: on, where
+// The weights of a LOAD, packed and padded to whole beats; empty where that is not worthwhile: on, where
 // it takes no fewer beats than raw.
 std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, int zero,
                                          std::span<const std::uint8_t> raw);

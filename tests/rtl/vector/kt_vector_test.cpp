@@ -919,7 +919,7 @@ TEST_F(VectorEngine, KeepsItsPace) {
   EXPECT_LE(cycles_of(28, 28, 96, 1, 4, true), 2 * results + 30 + 7 * 3);
 }
 
-// Three slots a result through a table, whose filling does not show behind the first command.
+// Three slots a result through a table, whose loading does not show after the first command.
 TEST_F(VectorEngine, KeepsThePaceOfTables) {
   Bench bench(rng_, memories_);
   Maker make(rng_, memories_);

@@ -182,7 +182,7 @@ TEST(Expand, FindsEveryCorruption) {
         case 4:
           elements = static_cast<std::size_t>(pick(rng, 1, static_cast<std::int64_t>(2 * elements)));
           break;
-        case 5: {  // filled up with something else
+        case 5: {  // padded with something else
           const std::size_t used = model_pack(s).size();
           if (used < units.size())
             units[static_cast<std::size_t>(pick(rng, static_cast<std::int64_t>(used), last))]++;

@@ -29,7 +29,7 @@ inline void push_element(Bytes& bytes, std::uint32_t element) {
   for (int b = 0; b < kElemBytes; b++) bytes.push_back(static_cast<std::uint8_t>(element >> 8 * b));
 }
 
-// Packed, before filling up.
+// Packed, before padding.
 inline Bytes model_pack(const ZvcSegment& s) {
   Bytes out;
   for (std::size_t first = 0; first < s.elements.size(); first += kLanes) {

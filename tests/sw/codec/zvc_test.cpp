@@ -272,7 +272,7 @@ TEST(ZvcMap, GrowsByItsSurfaceAtMost) {
       if (density >= 90) {
         EXPECT_EQ(count.raw_segments, 6U);
       }
-      // 97 % of the limit where segments are long and shrink; what is missing is the filling of the last
+      // 97 % of the limit where segments are long and shrink; what is missing is the padding of the last
       // unit.
       if (density == 50 && bytes >= 7168 && count.raw_segments == 0) {
         EXPECT_GT(double(count.raw_bytes) / double(count.packed_bytes), 0.97 * 1.6);
