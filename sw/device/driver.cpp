@@ -75,35 +75,39 @@ std::string details(csr::ErrorCause cause, std::uint32_t info) {
   }
 }
 
-// Throws DeviceError where a field of a command has a value for which `mask` has no bit.
+// What a field of a command needs of a device whose values have a bit in `mask`; empty where the device has it.
 template <class Value>
-void require_value(const std::string& command, const char* field, std::int64_t value, std::uint32_t mask) {
-  if (mask >> value & 1U) return;
+std::string missing(const char* field, std::int64_t value, std::uint32_t mask) {
+  if (mask >> value & 1U) return "";
   std::string there;
   for (int i = 0; i < 32; i++) {
     if (mask >> i & 1U) there += (there.empty() ? "" : ", ") + std::string(name_of(Value(i)));
   }
-  throw DeviceError(command + " needs " + field + " " + std::string(name_of(Value(value))) +
-                    ", the device has " + (there.empty() ? "none" : there));
+  return std::string(field) + " " + std::string(name_of(Value(value))) + ", the device has " +
+         (there.empty() ? "none" : there);
 }
 
 // Throws DeviceError for the first command that the device, with these bits of its register `options`, cannot run.
 void require_capabilities(const Program& program, const Graph& graph, std::uint32_t options) {
+  const auto missing_for = [options](const auto& c) {
+    using Body = std::decay_t<decltype(c)>;
+    std::string text;
+    if constexpr (std::is_same_v<Body, ConvCommand>)
+      text = missing<ConvMode>("mode", c.mode, csr::kOptionsConvModes.get(options));
+    if constexpr (std::is_same_v<Body, WindowCommand>)
+      text = missing<WindowKind>("kind", c.kind, csr::kOptionsWindowKinds.get(options));
+    if constexpr (std::is_same_v<Body, AddCommand>)
+      text = missing<ElementKind>("kind", c.kind, csr::kOptionsElementKinds.get(options));
+    if constexpr (requires { c.rule; }) {
+      if (text.empty()) text = missing<Rounding>("rule", c.rule, csr::kOptionsRules.get(options));
+    }
+    return text;
+  };
   for (std::size_t i = 0; i < program.commands.size(); i++) {
-    const std::string command = "command " + std::to_string(i) + " (" +
-                                std::string(program.commands[i].name()) + ")" + layer_of(program, graph, i);
-    const auto check = [&](const auto& c) {
-      using Body = std::decay_t<decltype(c)>;
-      if constexpr (std::is_same_v<Body, ConvCommand>)
-        require_value<ConvMode>(command, "mode", c.mode, csr::kOptionsConvModes.get(options));
-      if constexpr (std::is_same_v<Body, WindowCommand>)
-        require_value<WindowKind>(command, "kind", c.kind, csr::kOptionsWindowKinds.get(options));
-      if constexpr (std::is_same_v<Body, AddCommand>)
-        require_value<ElementKind>(command, "kind", c.kind, csr::kOptionsElementKinds.get(options));
-      if constexpr (requires { c.rule; })
-        require_value<Rounding>(command, "rule", c.rule, csr::kOptionsRules.get(options));
-    };
-    std::visit(check, program.commands[i].body);
+    const std::string text = std::visit(missing_for, program.commands[i].body);
+    if (text.empty()) continue;
+    throw DeviceError("command " + std::to_string(i) + " (" + std::string(program.commands[i].name()) + ")" +
+                      layer_of(program, graph, i) + " needs " + text);
   }
 }
 

@@ -116,20 +116,20 @@ Program CommandList::finish() {
 }
 
 void add_rows(Offer& offer, const RowUse& use, std::uint32_t part_of) {
-  const auto& [buffer, ring, begin, end, write] = use;
-  if (begin >= end) return;
+  const int rows = use.end - use.begin;
+  if (rows <= 0) return;
   offer.rows.push_back(use);
+  const Ring& ring = use.ring;
   const auto add = [&](int slot, int slots) {
-    const Ring& in = use.ring;
     offer.accesses.push_back({use.buffer == Buffer::kSb ? Space::kSb : Space::kVb,
-                              in.first + slot * in.slot_size, in.first + (slot + slots) * in.slot_size,
-                              use.write, part_of});
+                              ring.first + slot * ring.slot_size,
+                              ring.first + (slot + slots) * ring.slot_size, use.write, part_of});
   };
-  if (end - begin >= ring.slots) return add(0, ring.slots);
-  const int slot = ring.index(begin);
-  const int straight = std::min(end - begin, ring.slots - slot);
+  if (rows >= ring.slots) return add(0, ring.slots);
+  const int slot = ring.index(use.begin);
+  const int straight = std::min(rows, ring.slots - slot);
   add(slot, straight);
-  if (straight < end - begin) add(0, end - begin - straight);
+  if (straight < rows) add(0, rows - straight);
 }
 
 Access memory_rows(const MemoryLayout& m, int begin, int end, bool write, std::uint32_t part_of) {
