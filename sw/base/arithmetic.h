@@ -5,13 +5,20 @@
 #ifndef KAITEN_BASE_ARITHMETIC_H
 #define KAITEN_BASE_ARITHMETIC_H
 
-#include <cstdint>
+#include <concepts>
 
 namespace kaiten {
 
-constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
-// The next multiple of `step`.
-constexpr std::int64_t align_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+// a / b rounded up, of a >= 0 and b > 0.
+template <std::integral A, std::integral B>
+constexpr auto ceil_div(A a, B b) {
+  return (a + b - 1) / b;
+}
+// The first multiple of `step` that is not below n, of n >= 0 and step > 0.
+template <std::integral A, std::integral B>
+constexpr auto align_up(A n, B step) {
+  return ceil_div(n, step) * step;
+}
 // a mod b in 0..b-1, also for negative a.
 constexpr int positive_mod(int a, int b) { return ((a % b) + b) % b; }
 

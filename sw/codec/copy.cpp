@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/arithmetic.h"
+
 namespace kaiten::codec {
 
 namespace {
@@ -15,7 +17,7 @@ std::size_t windows_of(std::size_t raw_bytes, std::size_t window) {
     throw InputError("window: expected 1 to " + std::to_string(kMaxWindow) + " bytes, found " +
                      std::to_string(window));
   }
-  return (raw_bytes + window - 1) / window;
+  return ceil_div(raw_bytes, window);
 }
 
 std::size_t compress(std::span<std::uint8_t> to, std::span<const std::uint8_t> from, const Codec& codec,

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <string>
 
+#include "base/arithmetic.h"
 #include "codec/element.h"
 
 namespace kaiten::codec {
 
 namespace {
-
-std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 // What fills the byte at an offset behind the last element: elements keep their places.
 std::uint8_t padding(const ZvcFormat& format, std::size_t offset) {

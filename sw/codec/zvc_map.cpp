@@ -7,6 +7,8 @@
 #include <numeric>
 #include <string>
 
+#include "base/arithmetic.h"
+
 namespace kaiten::codec {
 
 namespace {
@@ -61,7 +63,7 @@ ZvcCount zvc_store_map(const ZvcFormat& format, const ZvcGeometry& geometry,
         const std::uint8_t units = surface[index] = zvc_store(format, segment, memory.subspan(at, bytes));
         count.raw_bytes += bytes;
         count.packed_bytes += units == 0 ? bytes : zvc_packed_bytes(format, segment);
-        count.bus_bytes += unit * (units == 0 ? (bytes + unit - 1) / unit : units);
+        count.bus_bytes += unit * (units == 0 ? ceil_div(bytes, unit) : units);
         count.raw_segments += units == 0;
       });
   return count;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "codec/zvc.h"
 #include "device/csr.h"
@@ -27,8 +28,6 @@ constexpr int kResetLimit = 100'000;  // register reads
 constexpr std::uint64_t kPatience = 1000;
 constexpr std::uint64_t kLeastPatience = 100'000'000;
 
-std::uint64_t aligned(std::uint64_t n) { return (n + kRegionAlign - 1) / kRegionAlign * kRegionAlign; }
-
 // Start of the commands and of the region behind each base register, counted from the start of the memory;
 // the last is the end of all.
 std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
@@ -36,7 +35,7 @@ std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
                                  std::uint64_t(p.activation_bytes), std::uint64_t(p.input_bytes),
                                  std::uint64_t(p.output_bytes)};
   std::array<std::uint64_t, kBases + 2> map{};
-  for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + aligned(sizes[i]);
+  for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + align_up(sizes[i], kRegionAlign);
   return map;
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/arithmetic.h"
 #include "fft/algorithm.h"
 #include "fft/direct.h"
 #include "fft/products.h"
@@ -32,7 +33,7 @@ class Direct : public Convolution<T>::Algorithm {
     Array<T> results(s_.memory, result_elements(l));
     const std::size_t n = l.image.elements(), k = l.kernel.elements(), out = l.result().elements();
     const int at_once = blocked_ ? kDirectOutputs : 1;
-    const int groups = (l.outputs + at_once - 1) / at_once;
+    const int groups = ceil_div(l.outputs, at_once);
     s_.workers.each(std::int64_t(l.batch) * groups, [&](std::int64_t task, int) {
       const auto s = std::size_t(task / groups);
       const int o = int(task % groups) * at_once;
@@ -159,7 +160,7 @@ class DataParallel : public WholeImages<T> {
     Array<Complex> kernel(s_.memory, bins_);
     // Parts of a spectrum that are worth a thread's while.
     constexpr std::uint64_t kPart = 4096;
-    const auto parts = std::int64_t((bins_ + kPart - 1) / kPart);
+    const auto parts = std::int64_t(ceil_div(bins_, kPart));
     for (int o = 0; o < l.outputs; o++) {
       for (int c = 0; c < l.channels; c++) {
         forward(of_kernel_, Base::kernel(weights, o, c), dense(l.kernel), kernel.data());

@@ -10,6 +10,7 @@
 #include <complex>
 #include <limits>
 
+#include "base/arithmetic.h"
 #include "fft/algorithm.h"
 #include "fft/products.h"
 #include "fft/transform.h"
@@ -37,10 +38,10 @@ struct Axis {
 Axis cut(int image, int kernel, int count) {
   const int result = image - kernel + 1;
   Axis a;
-  a.transform = good_length((result + count - 1) / count + kernel - 1);
+  a.transform = good_length(ceil_div(result, count) + kernel - 1);
   a.extent = std::min(a.transform, image);
   a.result = a.extent - kernel + 1;
-  a.count = (result + a.result - 1) / a.result;
+  a.count = ceil_div(result, a.result);
   return a;
 }
 
@@ -121,8 +122,8 @@ class Patches : public Convolution<T>::Algorithm {
     const LayerShape& l = s.shape;
     scratch_ = std::max({of_image_.scratch(), of_kernel_.scratch(), of_result_.scratch()});
     const int threads = s.workers.count();
-    const int share = (l.outputs + threads - 1) / threads;
-    group_ = std::min((share + kOutputStep - 1) / kOutputStep * kOutputStep, kMostOutputs);
+    const int share = ceil_div(l.outputs, threads);
+    group_ = std::min(align_up(share, kOutputStep), kMostOutputs);
     group_ = std::min(group_, l.outputs);
     // From plane to plane of the images' cells the distance is no multiple of 4 KiB.
     panel_ = std::int64_t(patches_) * l.channels;
@@ -173,7 +174,7 @@ class Patches : public Convolution<T>::Algorithm {
                      Array<Complex>(s_.memory, kernel_cells()), Array<Complex>(s_.memory, sum_cells()),
                      Array<Complex>(s_.memory, result_planes())});
     }
-    s_.workers.each((l.outputs + group_ - 1) / group_, [&](std::int64_t g, int worker) {
+    s_.workers.each(ceil_div(l.outputs, group_), [&](std::int64_t g, int worker) {
       const int first = int(g) * group_;
       compute_outputs(first, std::min(group_, l.outputs - first), weights, spectra.data(), results.data(),
                       own[std::size_t(worker)]);

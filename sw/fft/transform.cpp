@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/arithmetic.h"
 #include "fft/memory.h"
 
 namespace kaiten::fft {
@@ -24,8 +25,6 @@ constexpr int kAlignedComplex = int(kAlignment / sizeof(std::complex<T>));
 // Lines this far apart share their sets in a cache of 64 sets of 64 bytes.
 constexpr int kSetPeriodBytes = 4096;
 
-int round_up(int n, int step) { return (n + step - 1) / step * step; }
-
 Size planes_first(const Size& size) { return {size.height, 1, size.width}; }
 
 // Columns of a plane, in a size that has planes.
@@ -34,7 +33,7 @@ int columns_of(const Size& size) { return size.height * (size.width / 2 + 1); }
 template <typename T>
 int plane_pitch(const Size& size) {
   constexpr int kPeriod = kSetPeriodBytes / int(sizeof(std::complex<T>));
-  const int pitch = round_up(columns_of(size), kAlignedComplex<T>);
+  const int pitch = align_up(columns_of(size), kAlignedComplex<T>);
   // A period that divides the pitch, or nearly: lines across planes would meet in a few sets.
   return size.depth > 1 && pitch % (kPeriod / 4) == 0 ? pitch + kAlignedComplex<T> : pitch;
 }
@@ -67,14 +66,14 @@ Transform<T>::Transform(const Size& size, const Size& extent, Effort effort)
   pitch_ = plane_pitch<T>(size_);
   bins_ = std::uint64_t(pitch_) * std::uint64_t(size_.depth);
   constexpr int kBlock = kBlockColumns<T>;
-  blocks_ = size_.depth > 1 ? (pitch_ + kBlock - 1) / kBlock : 0;
+  blocks_ = size_.depth > 1 ? ceil_div(pitch_, kBlock) : 0;
   const int last = pitch_ - (blocks_ - 1) * kBlock;
 
   constexpr int kValues = 2 * kAlignedComplex<T>;
   pairs_ = extent_.height > 1 ? (extent_.height + 1) / 2 : 0;
   row_scratch_ =
-      pairs_ == 0 ? std::uint64_t(round_up(size_.width, kValues)) : 4 * std::uint64_t(pair_values());
-  const std::uint64_t complex = std::max(std::uint64_t(round_up(columns_, kAlignedComplex<T>)),
+      pairs_ == 0 ? std::uint64_t(align_up(size_.width, kValues)) : 4 * std::uint64_t(pair_values());
+  const std::uint64_t complex = std::max(std::uint64_t(align_up(columns_, kAlignedComplex<T>)),
                                          std::uint64_t(size_.depth) * std::uint64_t(kBlock));
   plane_scratch_ = 2 * complex;
 
@@ -95,7 +94,7 @@ Transform<T>::Transform(const Size& size, const Size& extent, Effort effort)
 
 template <typename T>
 int Transform<T>::pair_values() const {
-  return round_up(pairs_ * size_.width, kAlignedComplex<T>);
+  return align_up(pairs_ * size_.width, kAlignedComplex<T>);
 }
 
 // FFTW's transforms of real numbers use no vector instructions, so two rows are transformed as one of complex

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/arithmetic.h"
+
 namespace kaiten {
 
 int element_bytes(ElementType type) {
@@ -248,7 +250,7 @@ int window_outputs(int in, int before, int after, int extent, int stride) {
 }
 
 std::array<int, 2> same_padding(int in, int extent, int stride) {
-  const int64_t out = (int64_t(in) + stride - 1) / stride;
+  const int64_t out = ceil_div(int64_t(in), stride);
   const int64_t total = (out - 1) * stride + extent - in;
   if (total <= 0) return {0, 0};
   return {int(total / 2), int(total - total / 2)};

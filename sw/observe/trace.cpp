@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/arithmetic.h"
 #include "device/csr.h"
 
 namespace kaiten {
@@ -179,7 +180,7 @@ std::string TraceRecorder::json() const {
                       w.from, w.to - w.from, cause_text(w.cause)));
     }
   }
-  const std::size_t intervals = std::size_t((cycles_ + kInterval - 1) / kInterval);
+  const std::size_t intervals = std::size_t(ceil_div(cycles_, kInterval));
   std::size_t line = 0;
   for (const Series& s : series()) {
     std::string shown;

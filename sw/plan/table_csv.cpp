@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "plan/table.h"
@@ -162,8 +163,8 @@ class TopologyReader {
       pool.name = r.name + ".pool";
       pool.op = Op::kPool;
       pool.inputs = {from};
-      pool.stride_h = pool.kernel_h = std::max(1, (in.height + r.height - 1) / r.height);
-      pool.stride_w = pool.kernel_w = std::max(1, (in.width + r.width - 1) / r.width);
+      pool.stride_h = pool.kernel_h = std::max(1, ceil_div(in.height, r.height));
+      pool.stride_w = pool.kernel_w = std::max(1, ceil_div(in.width, r.width));
       push(std::move(pool), 0, r.at);
       from = n_.layer_count();
       in = n_.maps.back();

@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "base/arithmetic.h"
 #include "program/memory_layout.h"
 
 namespace kaiten {
@@ -13,7 +14,7 @@ namespace {
 
 // Of `bytes` bytes from `address` on.
 std::int64_t beats(std::int64_t address, std::int64_t bytes, int width) {
-  return (address % width + bytes + width - 1) / width;
+  return ceil_div(address % width + bytes, width);
 }
 
 // A request for every segment of every row.

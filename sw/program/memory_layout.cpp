@@ -39,9 +39,9 @@ MemoryLayout spilled_layout(int height, int width, int channels, int segment_gro
   m.segment_groups = segment_groups;
   m.pixel_bytes = segment_groups * cp;
   m.last_pixel_bytes = (groups - (m.segments - 1) * segment_groups) * cp;
-  const auto up = [&](std::int64_t n) { return (n + align - 1) / align * align; };
-  m.segment_pitch = up(std::int64_t(width) * m.pixel_bytes);
-  m.row_pitch = (m.segments - 1) * m.segment_pitch + up(std::int64_t(width) * m.last_pixel_bytes);
+  m.segment_pitch = align_up(std::int64_t(width) * m.pixel_bytes, std::int64_t(align));
+  m.row_pitch = (m.segments - 1) * m.segment_pitch +
+                align_up(std::int64_t(width) * m.last_pixel_bytes, std::int64_t(align));
   if (m.segments == 1) m.pixel_bytes = m.last_pixel_bytes;
   return m;
 }

@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/arithmetic.h"
+
 namespace kaiten::reference {
 
 // Lengths are padded with zeros to a multiple of this many numbers.
 constexpr size_t kDotStep = 32;
-constexpr size_t padded_length(size_t length) { return (length + kDotStep - 1) / kDotStep * kDotStep; }
+constexpr size_t padded_length(size_t length) { return align_up(length, kDotStep); }
 
 // sums[l * pitch + k] = sum over i < length of lines[l * length + i] * kernels[k * length + i], modulo 2^32:
 // right whenever the whole sum fits int32, whatever its parts do. Values must lie in -32767..32767, length

@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/arithmetic.h"
 #include "graph/values.h"
 #include "program/bus_beats.h"
 
@@ -70,7 +71,7 @@ LayerReport layer_report(const Graph& graph, const Program& program, const Layer
       l.on_array ? program.config.array_multipliers() : program.config.vector_multipliers();
   // Results that wait for a bank blur by a few cycles whose an engine's cycles were; it needed this many at
   // least.
-  const std::uint64_t least = (l.macs + std::uint64_t(multipliers) - 1) / std::uint64_t(multipliers);
+  const std::uint64_t least = ceil_div(l.macs, std::uint64_t(multipliers));
   const std::uint64_t time = std::max({t.cycles, t.engine_cycles, least});
   if (time > 0 && l.macs > 0) {
     l.utilization = double(l.macs) / (double(time) * multipliers);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "compile/emit/cycle_model.h"
 
@@ -70,7 +71,7 @@ std::int64_t CommandList::constant(std::int64_t bytes, std::function<void(std::v
 }
 
 std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
-  return kLoadStart + (bytes + config_.axi_bytes - 1) / config_.axi_bytes;
+  return kLoadStart + ceil_div(bytes, config_.axi_bytes);
 }
 
 void CommandList::schedule() {

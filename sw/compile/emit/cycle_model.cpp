@@ -7,6 +7,7 @@
 #include <array>
 #include <variant>
 
+#include "base/arithmetic.h"
 #include "compile/emit/schedule.h"
 
 namespace kaiten {
@@ -41,7 +42,7 @@ bool depthwise(const Command& c) {
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
                                        const std::vector<ScheduledCost>& costs, int kp) {
   std::vector<CommandTime> times(commands.size());
-  std::vector<std::int64_t> popped(commands.size()), asked((commands.size() + kChunk - 1) / kChunk);
+  std::vector<std::int64_t> popped(commands.size()), asked(ceil_div(commands.size(), kChunk));
   std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
   std::array<std::vector<std::int64_t>, kQueues> begun;  // when its work begins
   std::array<std::int64_t, kQueues> last_start{}, busy_until{};

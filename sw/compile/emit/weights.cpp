@@ -7,6 +7,8 @@
 #include <numeric>
 #include <span>
 
+#include "base/arithmetic.h"
+
 namespace kaiten {
 
 namespace {
@@ -160,7 +162,7 @@ std::vector<WeightLoader::Source> WeightLoader::sources(
     rest = rest.subspan(std::size_t(n));
     const std::vector<std::uint8_t> packed =
         packed_weights(config_, compress_, lowering_.ops[c.op].weight_zero, segment);
-    if (!packed.empty()) memory.resize((memory.size() + width - 1) / width * width);
+    if (!packed.empty()) memory.resize(align_up(memory.size(), width));
     all.push_back({std::int64_t(memory.size()), std::int64_t(packed.size() / width)});
     const auto added = packed.empty() ? segment : std::span<const std::uint8_t>(packed);
     memory.insert(memory.end(), added.begin(), added.end());

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/arithmetic.h"
+
 namespace kaiten {
 
 int ChannelMap::channels() const {
@@ -13,9 +15,7 @@ int ChannelMap::channels() const {
   return n;
 }
 
-int ChannelMap::end(int cp) const {
-  return segments_.back().group + (segments_.back().channels + cp - 1) / cp;
-}
+int ChannelMap::end(int cp) const { return segments_.back().group + ceil_div(segments_.back().channels, cp); }
 
 int ChannelMap::lanes(int cp) const {
   return (segments_.back().group - begin()) * cp + segments_.back().channels;

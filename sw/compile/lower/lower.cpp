@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "compile/lower/builder.h"
 #include "compile/lower/limits.h"
@@ -82,7 +83,7 @@ Lowering lower(const Graph& graph, const Config& config, RoundingStyle style) {
 void finish_last_words(Lowering& lowering) {
   const std::size_t cp = std::size_t(lowering.cp);
   for (LoweredOp& op : lowering.ops) {
-    if (on_device(op.engine) && op.params_per_tile()) op.params.resize((op.params.size() + cp - 1) / cp * cp);
+    if (on_device(op.engine) && op.params_per_tile()) op.params.resize(align_up(op.params.size(), cp));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/arithmetic.h"
 #include "codec/zvc_simd.h"
 
 namespace kaiten {
@@ -33,7 +34,7 @@ std::int64_t packed_bytes(const Config& config, std::int64_t raw, std::int64_t n
 
 // Units of a segment, 0: raw.
 std::uint8_t units_of(const Config& config, std::int64_t raw, std::int64_t nonzeros) {
-  const auto units = [&](std::int64_t bytes) { return (bytes + config.axi_bytes - 1) / config.axi_bytes; };
+  const auto units = [&](std::int64_t bytes) { return ceil_div(bytes, config.axi_bytes); };
   const std::int64_t packed = units(packed_bytes(config, raw, nonzeros));
   return packed < units(raw) && packed <= std::int64_t(codec::kMaxZvcUnits) ? std::uint8_t(packed) : 0;
 }
@@ -121,7 +122,7 @@ Moved moved(const Config& config, const MemoryLayout& map, const SegmentRange& r
                                      ? sizes->units[std::size_t(at)]
                                      : units_of(config, raw, std::llround(double(raw) * kUnknownDensity));
       all.bytes += 1 + (units > 0 ? units * config.axi_bytes : raw);
-      all.beats += units > 0 ? units : (raw + config.axi_bytes - 1) / config.axi_bytes;
+      all.beats += units > 0 ? units : ceil_div(raw, config.axi_bytes);
     }
   }
   return all;
@@ -133,8 +134,8 @@ std::vector<std::uint8_t> packed_weights(const Config& config, Compress mode, in
   const std::size_t width = std::size_t(config.axi_bytes);
   std::vector<std::uint8_t> packed(codec::zvc_max_packed_bytes(format, raw.size()) + codec::kZvcSlack);
   const std::size_t bytes = codec::zvc_pack_fast(format, raw, packed);
-  const std::size_t beats = (bytes + width - 1) / width;
-  const std::size_t raw_beats = (raw.size() + width - 1) / width;
+  const std::size_t beats = ceil_div(bytes, width);
+  const std::size_t raw_beats = ceil_div(raw.size(), width);
   if (beats >= raw_beats || (mode == Compress::kAuto && double(beats) > kWorthwhile * double(raw_beats)))
     return {};
   packed.resize(beats * width);

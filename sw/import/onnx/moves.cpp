@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/tensors.h"
@@ -90,7 +91,7 @@ std::vector<std::int64_t> split_parts(const State& s, const Node& node, std::int
   if (!parts.empty()) return parts;
   const std::int64_t count = integer(node, "num_outputs", node.output_size());
   if (count < 1 || count > size) fail_layer(s, "splits into " + std::to_string(count));
-  const std::int64_t each = (size + count - 1) / count;
+  const std::int64_t each = ceil_div(size, count);
   for (std::int64_t at = 0; at < size; at += each) parts.push_back(std::min(each, size - at));
   return parts;
 }
