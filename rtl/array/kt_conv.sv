@@ -159,47 +159,53 @@ module kt_conv
     .outside_o(outside)
   );
 
-  // ---- control of a slot, delayed: request (1), words (2), window and array input (3)
+  // ---- control of a slot, delayed: request (1), words (2), window and array input (3). One register a stage, not an
+  // array: simulation copies arrays twice a cycle.
+  typedef struct packed {
+    logic       valid;
+    logic [1:0] col;
+    logic       two;  // columns at once
+  } read_t;
+
   typedef struct packed {
     logic [ObAw-1:0] pixel;
     logic [1:0]      win_col;
     logic [2:0]      win_edge;
-    logic [1:0]      rd_col;
-    logic            wide;  // a read is a whole window ...
-    logic            two;   // ... or two columns
+    logic            wide;  // a read is a whole window
     logic [7:0]      pad;
     logic [7:0]      zero;
   } slot_t;
 
-  token_t     token_q[1:3];
-  logic       rd_q   [1:2];
-  slot_t      slot;
-  slot_t      slot_q [1:3];
-  logic       outside_q[3];  // with the words
+  token_t [3:1] token_q;
+  read_t        read;
+  read_t  [2:1] read_q;
+  slot_t        slot, slot1_q, slot2_q, slot3_q;
+  logic         outside_q[3];  // with the words
 
+  assign read = '{valid: rd, col: rd_col, two: cmd_q.column_stride[1]};
   assign slot = '{
     pixel:    pixel,
     win_col:  win_col,
     win_edge: win_edge,
-    rd_col:   rd_col,
     wide:     cmd_q.mode != Mode3x3,
-    two:      cmd_q.column_stride[1],
     pad:      cmd_q.pad_value,
     zero:     cmd_q.weight_zero
   };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      token_q <= '{default: '0};
-      rd_q    <= '{default: 1'b0};
+      token_q <= '0;
+      read_q  <= '0;
     end else begin
-      token_q <= '{token, token_q[1], token_q[2]};
-      rd_q    <= '{rd, rd_q[1]};
+      token_q <= {token_q[2:1], token};
+      read_q  <= {read_q[1], read};
     end
   end
 
   always_ff @(posedge clk_i) begin
-    slot_q    <= '{slot, slot_q[1], slot_q[2]};
+    slot1_q   <= slot;
+    slot2_q   <= slot1_q;
+    slot3_q   <= slot2_q;
     outside_q <= outside;
   end
 
@@ -210,17 +216,17 @@ module kt_conv
     .Cp(Cp)
   ) u_lb (
     .clk_i,
-    .push_pad_i(slot_q[2].pad),
-    .push_i    (rd_q[2]),
-    .wide_i    (slot_q[2].wide),
-    .two_i     (slot_q[2].two),
-    .col_i     (slot_q[2].rd_col),
+    .push_pad_i(slot2_q.pad),
+    .push_i    (read_q[2].valid),
+    .wide_i    (slot2_q.wide),
+    .two_i     (read_q[2].two),
+    .col_i     (read_q[2].col),
     .outside_i (outside_q),
     .word_i,
-    .win_pad_i (slot_q[3].pad),
-    .win_wide_i(slot_q[3].wide),
-    .win_col_i (slot_q[3].win_col),
-    .edge_i    (slot_q[3].win_edge),
+    .win_pad_i (slot3_q.pad),
+    .win_wide_i(slot3_q.wide),
+    .win_col_i (slot3_q.win_col),
+    .edge_i    (slot3_q.win_edge),
     .act_o     (act)
   );
 
@@ -287,9 +293,9 @@ module kt_conv
     .clk_i,
     .rst_ni,
     .token_i      (token_q[3]),
-    .pixel_i      (slot_q[3].pixel),
+    .pixel_i      (slot3_q.pixel),
     .act_i        (act),
-    .weight_zero_i(slot_q[3].zero),
+    .weight_zero_i(slot3_q.zero),
     .load_i       (load_q),
     .load_row_i   (load_row_q),
     .weight_i     (weight),

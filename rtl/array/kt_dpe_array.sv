@@ -39,7 +39,10 @@ module kt_dpe_array
   logic [ObAw-1:0] sum_pixel_q[Kp];
   logic [ObAw-1:0] pixel_d[Kp];
 
-  always_comb for (int k = 0; k < int'(Kp); k++) pixel_d[k] = (k == 0) ? pixel_i : act_pixel_q[k-1];
+  always_comb begin
+    pixel_d[0] = pixel_i;
+    for (int k = 1; k < int'(Kp); k++) pixel_d[k] = act_pixel_q[k-1];
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -61,6 +64,9 @@ module kt_dpe_array
     sum_last_q  <= act_last_q;
     sum_pixel_q <= act_pixel_q;
   end
+
+  logic [Kp-1:0] load;  // a bit for each row: decoded once, not compared in every row
+  assign load = Kp'(load_i) << load_row_i;
 
   logic [Kp-1:0] acc_rd, acc_wr;
   assign acc_rd = act_valid_q & ~act_first_q;
@@ -115,7 +121,7 @@ module kt_dpe_array
       .act_i   (act_in),
       .act_o   (act_out),
       .swap_i  (swap_in),
-      .load_i  (load_i && (load_row_i == KpW'(k))),
+      .load_i  (load[k]),
       .weight_i,
       .extra_i (extra_in),
       .sum_o   (sum[k])
