@@ -120,6 +120,7 @@ module kt_load_surface
   logic [LaneW:0]   bytes, left_q, left;
   logic             first_q, unused_free;
   logic [RoomW-1:0] unused_level;
+  // data below, so that simulation moves whole words
   kt_fifo #(
     .Width(AxiW + LaneW + LaneW + 1),
     .Depth(Depth)
@@ -128,10 +129,10 @@ module kt_load_surface
     .rst_ni,
     .in_valid_i (rsp_valid_i),
     .in_ready_o (unused_free),  // room_q counts
-    .in_data_i  ({rsp_data_i, rsp_offset_i, rsp_bytes_i}),
+    .in_data_i  ({rsp_offset_i, rsp_bytes_i, rsp_data_i}),
     .out_valid_o(size_valid_o),
     .out_ready_i(pop),
-    .out_data_o ({data, offset, bytes}),
+    .out_data_o ({offset, bytes, data}),
     .level_o    (unused_level)
   );
 

@@ -69,7 +69,8 @@ module kt_stream_buf
   assign vector_grant_o = (conv_banks & vector_banks) == '0;
   assign load_grant_o   = (load_writes | load_done_q) == load_banks;
 
-  // ---- one write a bank, registered; in the clocked process, so that idle cycles cost nothing in simulation
+  // ---- one write a bank, registered; in the clocked process, so that idle cycles cost nothing in simulation. Address
+  // and word of a bank that is not written are don't-care: nothing is held.
   logic [15:0]     wr_en_q;
   logic [Aw-1:0]   wr_addr_q[16];
   logic [Cp*8-1:0] wr_data_q[16];
@@ -82,8 +83,8 @@ module kt_stream_buf
   end
   always_ff @(posedge clk_i) begin
     if (write) begin
-      automatic logic [Aw-1:0]   addr[16] = wr_addr_q;
-      automatic logic [Cp*8-1:0] data[16] = wr_data_q;
+      automatic logic [Aw-1:0]   addr[16] = '{default: '0};
+      automatic logic [Cp*8-1:0] data[16] = '{default: '0};
       if (load_valid_i) begin
         for (int unsigned w = 0; w < LoadWords; w++) begin
           if (load_writes[load_req_i[w].bank] && load_req_i[w].en) begin
