@@ -3,7 +3,7 @@
 
 // The compiler: graph and configuration to program. The operators are cut into spans whose rows are interleaved on chip
 // (spans.h), the spans get their addresses (place.h) and their commands an order (emit.h); of several plans the one that
-// moves fewest bytes is taken, among equals the fastest by the model of the queues.
+// moves fewest bytes is taken, ties are broken by the model of the queues: the fastest.
 #ifndef KAITEN_COMPILE_COMPILER_H
 #define KAITEN_COMPILE_COMPILER_H
 
@@ -39,7 +39,7 @@ struct CompileOptions {
   std::array<int, kBuffers> reserve{};
   // Called before each plan that is tried; what it throws ends the compilation.
   std::function<void()> cancellation_check = {};
-  // Where not empty: operators of the graph behind which the spans end, ascending.
+  // Where not empty: operators of the graph after which the spans end, ascending.
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
   int images = 1;

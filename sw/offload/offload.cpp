@@ -16,14 +16,14 @@ bool computes(plan::Op op) {
   return op == plan::Op::kConv || op == plan::Op::kDepthwise || op == plan::Op::kFc;
 }
 
-// The layer a map travels with: its last reader. Nothing for what does not travel.
+// The layer a map travels with: its last consumer. Nothing for what does not travel.
 std::vector<int> carriers(const plan::Network& network) {
   std::vector<int> carrier(network.maps.size(), -1);
-  const auto edges = plan::readers(network);
+  const auto edges = plan::consumers(network);
   for (std::size_t map = 1; map + 1 < network.maps.size(); map++) {
-    for (const plan::Reader& reader : edges[map]) {
-      if (network.layers[std::size_t(reader.layer)].op != plan::Op::kConcat)
-        carrier[map] = std::max(carrier[map], reader.layer);
+    for (const plan::Consumer& consumer : edges[map]) {
+      if (network.layers[std::size_t(consumer.layer)].op != plan::Op::kConcat)
+        carrier[map] = std::max(carrier[map], consumer.layer);
     }
   }
   return carrier;

@@ -5,7 +5,7 @@
 // VI, VII; the policy is vDNN's, which offloads every map). Forward, while a layer is computed, the map it
 // reads goes out over the link; the next layer starts when both are done. Backward, while a layer's gradients
 // are computed, the map that the layer before it read comes back. A map that several layers read travels
-// once, with its last reader; the parts of a concatenation travel as the whole; the image and the last
+// once, with its last consumer; the parts of a concatenation travel as the whole; the image and the last
 // layer's output do not travel. What a transfer takes longer than the computation beside it is a stall.
 //
 // A compressing DMA makes transfers shorter by the ratio of the map, but reads the raw map from the device's

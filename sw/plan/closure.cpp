@@ -14,7 +14,7 @@ constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 // Rows never exceed a map's height; sums of lags of thousands of layers stay far below this.
 constexpr std::int64_t kMaxLag = std::int64_t(1) << 40;
 
-// A way from one map to another: rows of the first one in which the second falls behind, and rows of the
+// A way from one map to another: rows of the first one by which the second lags, and rows of the
 // first one a row of the second.
 struct Way {
   std::int64_t lag = kNone;
@@ -34,19 +34,19 @@ Way over(const Network& n, int layer, int map, const Way& onwards) {
 std::string_view name_of(Closure closure) { return closure == Closure::kRolling ? "rolling" : "paper"; }
 
 Dataflow::Dataflow(const Network& network)
-    : network_(network), readers_(plan::readers(network)), lags_(network.maps.size()) {
+    : network_(network), consumers_(plan::consumers(network)), lags_(network.maps.size()) {
   for (int m = 0; m < network.layer_count(); m++)
     chain_ = chain_ && network.layers[std::size_t(m)].inputs == std::vector<int>{m};
-  for (std::size_t a = 0; a < readers_.size(); a++) {
-    lags_[a].assign(readers_[a].size(), 0);
-    for (std::size_t r = 0; r < readers_[a].size(); r++) {
-      if (!readers_[a][r].residual) continue;
+  for (std::size_t a = 0; a < consumers_.size(); a++) {
+    lags_[a].assign(consumers_[a].size(), 0);
+    for (std::size_t r = 0; r < consumers_[a].size(); r++) {
+      if (!consumers_[a][r].residual) continue;
       // Ways from `a` over main inputs to the output of the adding layer, walking back from there.
-      const int b = readers_[a][r].layer + 1;
+      const int b = consumers_[a][r].layer + 1;
       std::vector<Way> way(std::size_t(b) - a + 1);
       way.back() = {0, 1};
       for (int m = b - 1; m >= int(a); m--) {
-        for (const Reader& q : readers_[std::size_t(m)]) {
+        for (const Consumer& q : consumers_[std::size_t(m)]) {
           if (q.residual || q.layer + 1 > b) continue;
           const Way w = over(network, q.layer, m, way[std::size_t(q.layer) + 1 - a]);
           Way& best = way[std::size_t(m) - a];
@@ -60,7 +60,7 @@ Dataflow::Dataflow(const Network& network)
 }
 
 int Dataflow::residual_lag(int map, int layer) const {
-  const auto& all = readers_[std::size_t(map)];
+  const auto& all = consumers_[std::size_t(map)];
   for (std::size_t r = 0; r < all.size(); r++) {
     if (all[r].residual && all[r].layer == layer) return lags_[std::size_t(map)][r];
   }
@@ -89,17 +89,17 @@ int ClosureRows::paper_rows(int map) {
   bool any = false;
   bool several = false;
   bool whole = false;
-  for (const Reader& r : dataflow_.readers(map)) {
-    if (r.layer >= end_) break;
+  for (const Consumer& c : dataflow_.consumers(map)) {
+    if (c.layer >= end_) break;
     // In a chain residual edges add nothing to what the main inputs need (section III-C).
-    if (r.residual && any && dataflow_.is_chain()) continue;
-    const std::size_t out = std::size_t(r.layer) + 1;
-    const std::int64_t stride = network_.stride_over(r.layer, map);
-    const std::int64_t rows = std::int64_t(kept_[out] - 1) * stride + network_.extent_over(r.layer, map);
-    const std::int64_t from = first_[out] * stride - network_.pad_over(r.layer, map);
+    if (c.residual && any && dataflow_.is_chain()) continue;
+    const std::size_t out = std::size_t(c.layer) + 1;
+    const std::int64_t stride = network_.stride_over(c.layer, map);
+    const std::int64_t rows = std::int64_t(kept_[out] - 1) * stride + network_.extent_over(c.layer, map);
+    const std::int64_t from = first_[out] * stride - network_.pad_over(c.layer, map);
     first = any ? std::min(first, from) : from;
     end = any ? std::max(end, from + rows) : from + rows;
-    // A reader that keeps a whole map is at no place: beside others it needs all there is.
+    // A consumer that keeps a whole map is at no place: beside others it needs all there is.
     whole = whole || kept_[out] == network_.maps[out].height;
     several = any;
     any = true;
@@ -113,14 +113,14 @@ int ClosureRows::rolling_rows(int map) {
   int rows = 1;
   int main_readers = 0;
   int dominator = -1;
-  for (const Reader& r : dataflow_.readers(map)) {
-    if (r.layer >= end_) break;
-    const int to = r.layer + 1;
-    if (r.residual) {
-      rows = std::max(rows, dataflow_.residual_lag(map, r.layer) + 1);
+  for (const Consumer& c : dataflow_.consumers(map)) {
+    if (c.layer >= end_) break;
+    const int to = c.layer + 1;
+    if (c.residual) {
+      rows = std::max(rows, dataflow_.residual_lag(map, c.layer) + 1);
     } else {
       main_readers++;
-      rows = std::max(rows, network_.extent_over(r.layer, map));
+      rows = std::max(rows, network_.extent_over(c.layer, map));
     }
     // The nearest map both ways pass: walk the one that is less far.
     int a = dominator < 0 ? to : dominator;
@@ -137,7 +137,7 @@ int ClosureRows::rolling_rows(int map) {
 
 // Several layers read the map. When the slowest of them has made what the next row of the dominator needs, a
 // faster one still needs the rows of its own next window: the difference of their lags, the window, and what
-// lies between a row of the dominator and a step of that reader. At the beginning the faster one has made
+// lies between a row of the dominator and a step of that consumer. At the beginning the faster one has made
 // nothing yet and needs every row from the first on.
 int ClosureRows::branch_rows(int map) {
   const int to = dominator_[std::size_t(map)];
@@ -145,20 +145,20 @@ int ClosureRows::branch_rows(int map) {
   way.back() = {0, 1};
   for (int m = to - 1; m >= map; m--) {
     Way& slowest = way[std::size_t(m - map)];
-    for (const Reader& r : dataflow_.readers(m)) {
-      if (r.layer + 1 > to) break;
-      const Way w = over(network_, r.layer, m, way[std::size_t(r.layer + 1 - map)]);
+    for (const Consumer& c : dataflow_.consumers(m)) {
+      if (c.layer + 1 > to) break;
+      const Way w = over(network_, c.layer, m, way[std::size_t(c.layer + 1 - map)]);
       if (w.lag != kNone && w.lag > slowest.lag) slowest = w;
     }
   }
   const std::int64_t slowest = std::max<std::int64_t>(way.front().lag, 0);
   std::int64_t rows = slowest + 1;
-  for (const Reader& r : dataflow_.readers(map)) {
-    if (r.layer + 1 > to) break;
-    const Way w = over(network_, r.layer, map, way[std::size_t(r.layer + 1 - map)]);
+  for (const Consumer& c : dataflow_.consumers(map)) {
+    if (c.layer + 1 > to) break;
+    const Way w = over(network_, c.layer, map, way[std::size_t(c.layer + 1 - map)]);
     if (w.lag == kNone) continue;
-    const std::int64_t stride = network_.stride_over(r.layer, map);
-    rows = std::max(rows, slowest - w.lag + network_.extent_over(r.layer, map) +
+    const std::int64_t stride = network_.stride_over(c.layer, map);
+    rows = std::max(rows, slowest - w.lag + network_.extent_over(c.layer, map) +
                               std::max<std::int64_t>(0, w.jump - stride));
   }
   return int(std::min<std::int64_t>(rows, kMaxSide));

@@ -5,7 +5,7 @@
 /// Dependence closures: how many rows of each map a span must keep on chip.
 ///
 /// Paper: the rows under one output row of the span, walking back (Occam, section III-C). Rolling: rows are
-/// made one by one when they are needed, so that a map keeps what its readers' windows cover, and what waits
+/// made one by one when they are needed, so that a map keeps what its consumers' windows cover, and what waits
 /// for the slower branch of a residual edge. Both depend on where a span ends, not on where it begins.
 #ifndef KAITEN_PLAN_CLOSURE_H
 #define KAITEN_PLAN_CLOSURE_H
@@ -30,9 +30,9 @@ class Dataflow {
 
   const Network& network() const { return network_; }  ///< as given
   /// Edges from a map, layers in ascending order.
-  const std::vector<Reader>& readers(int map) const { return readers_[std::size_t(map)]; }
-  /// Map `map` is read by layers behind the next one, or by two of them.
-  bool fans_out(int map) const { return readers(map).size() > 1; }
+  const std::vector<Consumer>& consumers(int map) const { return consumers_[std::size_t(map)]; }
+  /// More than one layer reads map `map`.
+  bool fans_out(int map) const { return consumers(map).size() > 1; }
   /// Every layer reads the map before it and no other, residual edges apart.
   bool is_chain() const { return chain_; }
   /// Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
@@ -42,8 +42,8 @@ class Dataflow {
  private:
   const Network& network_;
   bool chain_ = true;
-  std::vector<std::vector<Reader>> readers_;
-  std::vector<std::vector<int>> lags_;  ///< per map, per reader; 0 for readers that are not residual
+  std::vector<std::vector<Consumer>> consumers_;
+  std::vector<std::vector<int>> lags_;  ///< per map, per consumer; 0 for consumers that are not residual
 };
 
 /// Rows kept of the maps of spans that end with map `end`, for ever earlier begins. Not thread-safe: one thread at a
@@ -66,7 +66,7 @@ class ClosureRows {
   int end_;
   std::vector<std::int64_t> first_;  ///< paper: first row kept, counted from the end's row 0; by map
   std::vector<int> kept_;            ///< by map, from end down
-  std::vector<int> dominator_;       ///< nearest map behind that every path to the end passes; by map
+  std::vector<int> dominator_;       ///< nearest later map that every path to the end passes; by map
 };
 
 }  // namespace kaiten::plan

@@ -46,7 +46,7 @@ class Converter {
     if (n_.layers.empty())
       throw InputError("model '" + graph_.name + "': limit: layers on the device, found: none");
     for (int tensor : graph_.outputs) take_output(map_of_[std::size_t(tensor)]);
-    const auto read = readers(n_);
+    const auto read = consumers(n_);
     for (int map = 1; map < n_.layer_count(); map++) {
       if (read[std::size_t(map)].empty()) take_output(map);
     }
@@ -134,7 +134,7 @@ class Converter {
   const Graph& graph_;
   Network n_;
   std::vector<int> map_of_;  // by tensor
-  std::vector<bool> host_;   // made by the host behind the device
+  std::vector<bool> host_;   // made by the host after the device
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ class Converter {
 Network network_of(const Graph& graph) { return Converter(graph).run(); }
 
 Network with_residual_edges(const Network& network) {
-  const auto read = readers(network);
+  const auto read = consumers(network);
   std::vector<bool> returned(network.maps.size());
   for (int map : network.outputs) returned[std::size_t(map)] = true;
   Network n = network;

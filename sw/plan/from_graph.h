@@ -16,7 +16,7 @@ namespace kaiten::plan {
 /// what has no single image, or no layer.
 Network network_of(const Graph& graph);
 
-/// Additions behind the layer they add to become residual edges, as the tables write them: fewer maps.
+/// Additions right after the layer they add to become residual edges, as the tables write them: fewer maps.
 Network with_residual_edges(const Network& network);
 
 /// The reverse, and each implied projection becomes a convolution: what an accelerator has to run.

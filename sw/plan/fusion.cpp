@@ -56,13 +56,13 @@ std::vector<Interval> intervals(const Dataflow& dataflow, int begin, int end, co
     Interval& i = all[std::size_t(map - begin)];
     const int side = axis.side(n.maps[std::size_t(map)]);
     bool any = false;
-    for (const Reader& r : dataflow.readers(map)) {
-      if (r.layer >= end) break;
-      const Interval& out = all[std::size_t(r.layer + 1 - begin)];
-      const std::int64_t stride = axis.stride(n, r.layer, map);
-      const std::int64_t low = out.low * stride - axis.pad(n, r.layer, map);
+    for (const Consumer& c : dataflow.consumers(map)) {
+      if (c.layer >= end) break;
+      const Interval& out = all[std::size_t(c.layer + 1 - begin)];
+      const std::int64_t stride = axis.stride(n, c.layer, map);
+      const std::int64_t low = out.low * stride - axis.pad(n, c.layer, map);
       const std::int64_t high =
-          (out.high - 1) * stride - axis.pad(n, r.layer, map) + axis.extent(n, r.layer, map);
+          (out.high - 1) * stride - axis.pad(n, c.layer, map) + axis.extent(n, c.layer, map);
       const Interval need{int(std::clamp<std::int64_t>(low, 0, side)),
                           int(std::clamp<std::int64_t>(high, 0, side))};
       i.low = any ? std::min(i.low, need.low) : need.low;
@@ -101,13 +101,13 @@ std::int64_t pyramid_bytes(const Dataflow& dataflow, const PaperOptions& options
   for (int map = end - 1; map >= begin; map--) {
     std::int64_t h = 1;
     std::int64_t w = 1;
-    for (const Reader& r : dataflow.readers(map)) {
-      if (r.layer >= end) break;
-      const std::size_t out = std::size_t(r.layer + 1 - begin);
+    for (const Consumer& c : dataflow.consumers(map)) {
+      if (c.layer >= end) break;
+      const std::size_t out = std::size_t(c.layer + 1 - begin);
       h = std::max(
-          h, (height[out] - 1) * Axis{true}.stride(n, r.layer, map) + Axis{true}.extent(n, r.layer, map));
+          h, (height[out] - 1) * Axis{true}.stride(n, c.layer, map) + Axis{true}.extent(n, c.layer, map));
       w = std::max(
-          w, (width[out] - 1) * Axis{false}.stride(n, r.layer, map) + Axis{false}.extent(n, r.layer, map));
+          w, (width[out] - 1) * Axis{false}.stride(n, c.layer, map) + Axis{false}.extent(n, c.layer, map));
     }
     const Map& m = n.maps[std::size_t(map)];
     h = std::min<std::int64_t>(h, m.height);

@@ -126,9 +126,9 @@ std::vector<bool> clean_cuts(const Dataflow& dataflow) {
   const int n = dataflow.network().layer_count();
   std::vector<int> crossings(std::size_t(n) + 2, 0);
   for (int a = 0; a <= n; a++) {
-    for (const Reader& r : dataflow.readers(a)) {
-      crossings[std::size_t(a) + 1]++;  // cuts p with a < p <= r.layer
-      crossings[std::size_t(r.layer) + 1]--;
+    for (const Consumer& c : dataflow.consumers(a)) {
+      crossings[std::size_t(a) + 1]++;  // cuts p with a < p <= c.layer
+      crossings[std::size_t(c.layer) + 1]--;
     }
   }
   std::vector<bool> clean(std::size_t(n) + 1);

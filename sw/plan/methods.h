@@ -28,7 +28,7 @@ std::optional<MethodKind> method_of(std::string_view name);
 Method run_method(MethodKind kind, const Dataflow& dataflow, const PaperOptions& options);
 
 /// Cuts that cross no edge but the one of the boundary itself: where residual blocks and modules begin and
-/// end. By map: [m] tells whether a cut after layer m - 1 is one.
+/// end. Element m is true where a cut after layer m - 1 is one.
 std::vector<bool> clean_cuts(const Dataflow& dataflow);
 
 }  // namespace kaiten::plan

@@ -210,7 +210,7 @@ Network without_classifier(const Network& network) {
     }
   }
   // What no layer reads any more is returned too (a branch that led into the classifier).
-  const auto read = readers(n);
+  const auto read = consumers(n);
   for (int map = 1; map < n.layer_count(); map++) {
     if (read[std::size_t(map)].empty()) n.outputs.push_back(map);
   }
@@ -219,8 +219,8 @@ Network without_classifier(const Network& network) {
   return n;
 }
 
-std::vector<std::vector<Reader>> readers(const Network& network) {
-  std::vector<std::vector<Reader>> all(network.maps.size());
+std::vector<std::vector<Consumer>> consumers(const Network& network) {
+  std::vector<std::vector<Consumer>> all(network.maps.size());
   for (int m = 0; m < network.layer_count(); m++) {
     const Layer& l = network.layers[std::size_t(m)];
     for (int map : l.inputs) {

@@ -92,7 +92,7 @@ constexpr int kMaxBatch = 4096;                               ///< images
 constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;  ///< bytes on chip
 
 /// The output map of a layer whose inputs are known; `channels` is the number of output channels a conv or fc
-/// names. Throws InputError with the reason alone (the reader says where): a kernel larger than the padded
+/// names. Throws InputError with the reason alone (the caller adds the place): a kernel larger than the padded
 /// map, operands of different shapes, sizes that are not positive or beyond the limits.
 Map output_map(const Network& network, const Layer& layer, int channels);
 
@@ -101,12 +101,12 @@ Map output_map(const Network& network, const Layer& layer, int channels);
 Network without_classifier(const Network& network);
 
 /// An edge from a map to a layer.
-struct Reader {
+struct Consumer {
   int layer = 0;          ///< that reads the map
   bool residual = false;  ///< adds it to its output
 };
 /// By map, the edges from it, layers in ascending order.
-std::vector<std::vector<Reader>> readers(const Network& network);
+std::vector<std::vector<Consumer>> consumers(const Network& network);
 
 }  // namespace kaiten::plan
 

@@ -36,9 +36,9 @@ bool SpanWalk::next() {
   rows_ += std::int64_t(rows_of_begin_) * map.width * map.channels * options_.batch;
   // Edges from this map over the end: each residual edge by itself, all others as one tensor that crosses.
   bool crosses = false;
-  for (const Reader& r : dataflow_.readers(begin_)) {
-    if (r.layer < end_) continue;
-    if (r.residual) {
+  for (const Consumer& c : dataflow_.consumers(begin_)) {
+    if (c.layer < end_) continue;
+    if (c.residual) {
       penalty_ += 2 * map.elements() * options_.batch;
     } else {
       crosses = true;

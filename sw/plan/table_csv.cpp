@@ -56,7 +56,7 @@ class TopologyReader {
     const Row& first = rows_.front();
     n_.maps.push_back({first.height, first.width, first.channels});
     for (std::size_t i = 0; i < rows_.size(); i++) layer(i);
-    const auto read = readers(n_);
+    const auto read = consumers(n_);
     for (int map = 1; map < n_.layer_count(); map++) {
       if (read[std::size_t(map)].empty()) n_.outputs.push_back(map);
     }

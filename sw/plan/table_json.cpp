@@ -75,7 +75,7 @@ class TableReader {
         fail_at(file_, head->at, "expected the name of a layer, found " + found(*head));
       n_.head = it->second - 1;
     }
-    const auto read = readers(n_);
+    const auto read = consumers(n_);
     for (int map = 1; map < n_.layer_count(); map++) {
       if (read[std::size_t(map)].empty()) n_.outputs.push_back(map);
     }
@@ -120,7 +120,7 @@ class TableReader {
     return all;
   }
 
-  // Names first, so that a name that stands later can be told from one that stands nowhere.
+  // Names first, to distinguish a name that comes later from one that does not exist.
   void name_layers(const JsonValue& layers) {
     number_[std::string(kInputName)] = 0;
     for (std::size_t i = 0; i < layers.items.size(); i++) {

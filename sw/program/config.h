@@ -3,7 +3,7 @@
 
 /// @file
 /// What the compiler knows of an accelerator: the capacities that rtl/configs.json gives to a preset and that a
-/// built one tells in its registers. Units: bytes, rows (WB, VWB: 9 * cp bytes each), addresses of one
+/// built one states in its registers. Units: bytes, rows (WB, VWB: 9 * cp bytes each), addresses of one
 /// bank (SB, VB), pixels (OB), words of one channel (ZSB).
 #ifndef KAITEN_PROGRAM_CONFIG_H
 #define KAITEN_PROGRAM_CONFIG_H

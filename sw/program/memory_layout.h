@@ -16,7 +16,7 @@ namespace kaiten {
 // What the segments of a map take, as values it is known to have pack.
 struct SegmentSizes {
   std::vector<std::uint8_t> units;  // [image][row][segment]: what its size surface will be
-  bool exact = true;  // false: lanes behind the channels may hold something else than was counted
+  bool exact = true;  // false: lanes after the channels may hold something else than was counted
 };
 
 // A map in memory whose segments are compressed where that is shorter (docs/formats/zvc.md).

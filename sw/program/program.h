@@ -90,7 +90,7 @@ struct MemoryOutput {
   int tensor = kNoTensor;
   std::vector<MemoryPart> parts;
 
-  // The tensor's values of an image, dense, from the bytes behind the base register of outputs.
+  // The tensor's values of an image, dense, from the bytes at the base register of outputs.
   std::vector<std::int8_t> gather(std::span<const std::uint8_t> memory, int image = 0) const;
 };
 
@@ -137,10 +137,10 @@ struct Program {
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;        // one a command
   std::vector<RowDeath> deaths;         // of the rows of SB and VB, for test benches
-  std::vector<std::uint8_t> constants;  // behind base register kConstants
+  std::vector<std::uint8_t> constants;  // at base register kConstants
   std::int64_t modelled_cycles = 0;     // compile/emit/cycle_model.h
   int wb_split = 0;                     // first row of WB that does not stay from run to run, where some do
-  std::int64_t activation_bytes = 0;    // memory behind the others
+  std::int64_t activation_bytes = 0;    // at the other base registers
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;
   // What the device reads: inputs of the graph, or what operators on the host make of them, dense.

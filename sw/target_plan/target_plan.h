@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Target mode of `kaiten plan`: the partitions that the compiler makes for a configuration, told like those of analytic
+// Target mode of `kaiten plan`: the partitions that the compiler makes for a configuration, stated like those of analytic
 // mode. Their bytes are those of the compiled commands, which the counters of a run must equal.
 #ifndef KAITEN_TARGET_PLAN_TARGET_PLAN_H
 #define KAITEN_TARGET_PLAN_TARGET_PLAN_H

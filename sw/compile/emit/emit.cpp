@@ -92,7 +92,7 @@ void Emitter::run_span(std::size_t k) {
         starved = true;
       }
     }
-    // Weights go in front of rows when an operator waits for nothing else, or when the rows are far ahead.
+    // Weights go before rows when an operator waits for nothing else, or when the rows are far ahead.
     std::optional<Candidate>& rows = best[std::size_t(Queue::kLoad)];
     if (weights != nullptr && (starved || !rows || rows->ahead)) {
       Candidate c;
@@ -107,7 +107,7 @@ void Emitter::run_span(std::size_t k) {
         next = &b;
       }
     }
-    if (next == nullptr) throw std::logic_error("a span plan that cannot go on");
+    if (next == nullptr) throw std::logic_error("a span plan that gets stuck");
     const Candidate& c = **next;
     for (const Offer& o : c.offers) {
       list_.emit(o);
@@ -154,12 +154,12 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
   if (storage.bytes_of.exists()) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
-  for (int reader = 0; reader < flow.nodes() && source.op < 0; reader++) {
-    const std::vector<RowFlow::Input>& inputs = flow.node(reader).inputs;
+  for (int consumer = 0; consumer < flow.nodes() && source.op < 0; consumer++) {
+    const std::vector<RowFlow::Input>& inputs = flow.node(consumer).inputs;
     const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const RowFlow::Input& in) {
-      return std::find(in.writers.begin(), in.writers.end(), n) != in.writers.end();
+      return std::find(in.producers.begin(), in.producers.end(), n) != in.producers.end();
     });
-    if (reads) source.op = op_of(k, reader).op;
+    if (reads) source.op = op_of(k, consumer).op;
   }
   Candidate c;
   c.node = n;
@@ -231,7 +231,7 @@ Offer Emitter::rows_offer(const Block& b, std::size_t k, int n, EngineContext& c
   return o;
 }
 
-// The STORE of some tiles' results, in front of the command that makes them.
+// The STORE of some tiles' results, before the command that makes them.
 Offer Emitter::store_offer(const Block& b, const Chunk& tiles, const EngineContext& context,
                            const CommandMeta& meta) const {
   const int row = b.rows.first_row, rows = b.rows.rows;
@@ -425,7 +425,7 @@ void Emitter::note_layer(const LoweredOp& op, Program& program) const {
       return;
     case Engine::kHost: {
       info.on_host = true;
-      // What is left of other operators without an engine is a change of shape.
+      // Other operators without an engine are changes of shape.
       const Storage& made = lowering_.storage_of(op.output);
       if (o.kind != OpKind::Reshape && (made.on_host || made.origin == o.output)) {
         info.place = Place::kHost;

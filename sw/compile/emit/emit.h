@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The order of commands: list scheduling of a placed span plan on the command list's clock. Of all operators
-// of a span whose rows and weights are there, the one whose command can start first is next, the deepest
-// among equals; LOADs of rows and weights go beside them.
+// of a span whose rows and weights are there, the one whose command can start first is next, ties
+// are broken by depth, deepest first; LOADs of rows and weights go beside them.
 #ifndef KAITEN_COMPILE_EMIT_EMIT_H
 #define KAITEN_COMPILE_EMIT_EMIT_H
 
@@ -42,7 +42,7 @@ class Emitter {
   Program finish();
 
  private:
-  // A command that could be next, with the STORE in front of it or the LOADs behind it.
+  // A command that could be next, with the STORE before it or the LOADs after it.
   struct Candidate {
     std::vector<Offer> offers;
     std::int64_t start = 0;

@@ -59,7 +59,7 @@ Counts HazardTracker::add(Queue queue, std::span<const Access> accesses) {
     split(map, a.end);
     std::int64_t at = a.begin;
     for (auto it = split(map, a.begin); at < a.end; ++it) {
-      if (it == map.end() || it->first > at) {  // a gap: nobody was here yet
+      if (it == map.end() || it->first > at) {  // a gap: no access yet
         const std::int64_t end = it == map.end() ? a.end : std::min(a.end, it->first);
         it = map.emplace_hint(it, at, State{end, {}, {}, 0});
       }

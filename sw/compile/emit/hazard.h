@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who must wait for whom. Commands are given in the order of a sequential machine, each with the ranges it
-// reads and writes; the tracker answers with the number of commands of each queue that must be complete
+// Which command must wait for which. Commands are given in the order of a sequential machine, each with the
+// ranges it reads and writes; the tracker answers with the number of commands of each queue that must be complete
 // before it starts, so that every pair of commands that touch a common element, one of them writing, runs in
 // that order. Engines may take a command before their last one is complete, so a command may have to wait for
 // its own queue.
@@ -21,7 +21,7 @@
 
 namespace kaiten {
 
-// Addresses of SB and VB, rows of WB and VWB, words of the two ZSBs, bytes of memory behind each base
+// Addresses of SB and VB, rows of WB and VWB, words of the two ZSBs, bytes of memory from each base
 // register.
 enum class Space : std::uint8_t { kSb, kVb, kWb, kVwb, kZsbArray, kZsbVector, kMemory0 };
 constexpr int kSpaces = int(Space::kMemory0) + 8;
@@ -50,7 +50,7 @@ class HazardTracker {
  private:
   struct State {
     std::int64_t end = 0;
-    Counts writes{};  // number of the last writer of each queue that nobody has waited for, 0: none
+    Counts writes{};  // number of the last writer of each queue that no command has waited for, 0: none
     Counts reads{};   // number of the last reader of each queue since the last write
     std::uint32_t part_of = 0;
   };

@@ -32,7 +32,8 @@ class RowLives {
   // By the command with this number in its queue, the first has 1. Throws std::logic_error where a row is
   // read that is not there.
   void use(Queue queue, std::uint32_t number, const RowUse& use);
-  // Of all rows so far that somebody reads: what is written over others need not wait for its writers to be complete.
+  // Of all rows so far that a command reads: what is written over others need not wait until its producers are
+  // complete.
   std::vector<RowDeath> deaths() const;
 
  private:
@@ -40,9 +41,9 @@ class RowLives {
     int end = 0;  // of its addresses
     int map = 0;
     int row = 0;  // over all images
-    Counts readers{};
+    Counts consumers{};
 
-    bool read() const { return readers != Counts{}; }
+    bool read() const { return consumers != Counts{}; }
   };
 
   std::map<int, Life> lives_[kBuffers];  // by their first address

@@ -3,7 +3,7 @@
 
 // The order of the command list. Commands arrive in the order of a sequential machine with their waits; the
 // queues of the hardware run side by side, but the list is fetched in order into queues of a few entries, so
-// a command that stands behind one that cannot enter its queue yet is late. The scheduler merges the queues
+// a command that follows one that cannot enter its queue yet is late. The scheduler merges the queues
 // by the time at which a small model of them says each command can start. The order inside a queue, and with
 // it every wait, stays as it is.
 #ifndef KAITEN_COMPILE_EMIT_SCHEDULE_H
@@ -21,7 +21,7 @@ struct ScheduledCost {
   std::int64_t latency = 0;  // from the end of that time to completion
 };
 
-// The order of the list, as positions in the commands given. A STORE stays immediately before the command behind it.
+// The order of the list, as positions in the commands given. A STORE stays immediately before the command after it.
 std::vector<std::size_t> schedule(const std::vector<Command>& commands,
                                   const std::vector<ScheduledCost>& costs);
 

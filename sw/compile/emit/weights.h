@@ -71,7 +71,7 @@ struct Chunk {
   int row_at = 0;  // where they are
   int word_at = 0;
   bool pinned = false;  // its rows stay from one run to the next
-  bool there = false;   // its weights lie in them already
+  bool there = false;   // its weights are in them already
   bool loaded = false;  // all its LOADs are emitted
   bool done = false;    // no command uses it any more
 };
@@ -113,7 +113,7 @@ class WeightLoader {
     std::int64_t offset = 0;
     std::int64_t beats = 0;
   };
-  // The weights of a chunk for one LOAD behind the other, of so many bytes each.
+  // The weights of a chunk for one LOAD after the other, of so many bytes each.
   std::vector<Source> sources(const Chunk& c, const std::vector<std::int64_t>& bytes,
                               std::function<void(std::vector<std::uint8_t>&)> fill);
   const RingMemory& rows_of(const Chunk& c) const { return c.pinned ? whole_[engine(c)] : rows_[engine(c)]; }

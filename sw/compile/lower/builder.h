@@ -26,7 +26,7 @@ class LoweringBuilder {
 
   // What follows belongs to this operator of the graph.
   void begin_operator(int op);
-  // It cannot run: nothing is left of it but a map for its result, so that the operators behind it can be looked at.
+  // It cannot run: only a map for its result stays, so that the operators after it can be examined.
   void refuse(const Op& op, const std::string& reason);
   // Once.
   Lowering finish();
@@ -94,12 +94,12 @@ class LoweringBuilder {
   Lowering result_;
   Maps maps_;
   int current_ = 0;                 // operator of the graph
-  std::size_t before_current_ = 0;  // lowered operators in front of it
+  std::size_t before_current_ = 0;  // lowered operators before it
   std::map<int, Padding> border_;   // tensors that are their view with a border, which their consumer adds
   std::map<int, ViewId> reshaped_;  // tensors whose map has another shape than they: their own one
 };
 
-// Throws Unsupported where a map would have more words of channels than a command can tell.
+// Throws Unsupported where a map would have more words of channels than fit a command's fields.
 void require_groups(const std::string& what, int groups);
 
 }  // namespace kaiten

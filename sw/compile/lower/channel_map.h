@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where the channels of a tensor stand in the pixels of a map. A pixel is a row of words of CP channels; what
-// one operator writes begins with a word of its own, so behind a concatenation there may be gaps: lanes that
+// one operator writes begins with a word of its own, so after a concatenation there may be gaps: lanes that
 // hold anything. Consumers on the array have zero weights there, those on the vector engine carry them along.
 #ifndef KAITEN_COMPILE_LOWER_CHANNEL_MAP_H
 #define KAITEN_COMPILE_LOWER_CHANNEL_MAP_H

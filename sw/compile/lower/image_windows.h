@@ -9,7 +9,7 @@
 
 namespace kaiten {
 
-// How an image in dense memory is presented row-flattened: a pixel is what a kernel row has in front of an
+// How an image in dense memory is presented row-flattened: a pixel is what a kernel row covers for an
 // output column, `bytes` bytes from column * step - lead of the row on; `fill` stands for what lies outside.
 struct ImageWindows {
   int width = 0;  // of the image
@@ -19,7 +19,7 @@ struct ImageWindows {
   int step = 0;
   int lead = 0;
   int fill = 0;
-  int skip = 0;  // bytes of a row in front of the first window
+  int skip = 0;  // bytes of a row before the first window
 
   // What LOAD reads of a row.
   int row_bytes() const { return std::min(width * channels - skip, (columns - 1) * step - lead + bytes); }

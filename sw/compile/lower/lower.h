@@ -16,9 +16,9 @@ namespace kaiten {
 
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);
 
-// Parameters for the lanes behind the last channel too, where it does not fill its word: their results are the
+// Parameters for the lanes after the last channel too, where it does not fill its word: their results are the
 // zero point, whatever weights and sums stand there. So the packed size of a map does not depend on what was
-// left in the buffers; nobody else reads these lanes.
+// left in the buffers; no operator reads these lanes.
 void finish_last_words(Lowering& lowering);
 
 }  // namespace kaiten

@@ -54,7 +54,7 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
 
 namespace {
 
-// Of the modes that can do it, the one with the fewest passes; among equals the one with the least weights in
+// Of the modes that can do it, the one with the fewest passes; ties are broken by the least weights in
 // memory.
 ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
   // Words from one column to the next, if there is one.

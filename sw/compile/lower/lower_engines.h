@@ -29,7 +29,7 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
 constexpr bool must_check_sums(Rounding rule) { return rule == Rounding::Single || rule == Rounding::Float; }
 // Throws Unsupported where a sum leaves int32, of a rule that must be checked.
 void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift);
-// Throws Unsupported where a map is larger than the fields of a command can tell.
+// Throws Unsupported where a map is larger than the fields of a command can hold.
 void require_shape(const LowerContext& c, const Nhwc& s);
 
 // lower_array.cpp

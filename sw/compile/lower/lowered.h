@@ -110,7 +110,7 @@ struct Storage {
   bool on_host = false;
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
   ViewId bytes_of;         // dense in memory: its bytes there, read as another shape
-  bool refused = false;    // nobody makes it
+  bool refused = false;    // no operator makes it
   std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
   std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 

@@ -13,7 +13,7 @@ namespace kaiten {
 
 namespace {
 
-// Of values nobody knows: half of them are the zero point.
+// Of unknown values: half of them are the zero point.
 constexpr double kUnknownDensity = 0.5;
 
 // The channels of a pixel's lanes, -1 where a lane has none.

@@ -46,7 +46,7 @@ struct Placement {
 };
 
 // Rings as large as there is room for, up to `max_slack` blocks more than their rows need. Nothing when the gaps
-// between rings keep the plan from fitting; then `too_small` tells where.
+// between rings keep the plan from fitting; then `too_small` is the buffer.
 std::optional<Placement> place(const Lowering& lowering, const Config& config, const SpanPlan& plan,
                                const Compression& compression, int max_slack, Buffer& too_small);
 

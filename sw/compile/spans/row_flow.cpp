@@ -16,9 +16,9 @@ int RowFlow::add_ring(int rows, int slots, int pitch) {
 int RowFlow::add_node(Node node) {
   const int n = nodes();
   for (std::size_t i = 0; i < node.inputs.size(); i++) {
-    rings_[std::size_t(node.inputs[i].ring)].readers.push_back({n, int(i)});
+    rings_[std::size_t(node.inputs[i].ring)].consumers.push_back({n, int(i)});
   }
-  for (int ring : node.rings) rings_[std::size_t(ring)].writers.push_back(n);
+  for (int ring : node.rings) rings_[std::size_t(ring)].producers.push_back(n);
   nodes_.push_back({std::move(node), 0, 0, 0});
   return n;
 }
@@ -39,10 +39,10 @@ int RowFlow::made(int n) const {
   return p.chunk + 1 == p.node.chunks ? p.image * p.node.rows + p.row : 0;
 }
 
-int RowFlow::end_row(const Reader& r) const {
-  const Input& in = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)];
+int RowFlow::end_row(const Consumer& c) const {
+  const Input& in = nodes_[std::size_t(c.node)].node.inputs[std::size_t(c.input)];
   const int rows = rings_[std::size_t(in.ring)].rows;
-  const Block b = next(r.node);
+  const Block b = next(c.node);
   const int last = (b.first_row + b.rows - 1) * in.stride - in.pad_top + in.kernel_rows;
   return b.image * rows + std::clamp(last, 0, rows);
 }
@@ -51,26 +51,26 @@ bool RowFlow::inputs_there(int n) const {
   const std::vector<Input>& inputs = nodes_[std::size_t(n)].node.inputs;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const int end = end_row({n, int(i)});
-    for (int w : inputs[i].writers) {
+    for (int w : inputs[i].producers) {
       if (made(w) < end) return false;
     }
   }
   return true;
 }
 
-int RowFlow::dead_for(const Reader& r) const {
-  const Position& p = nodes_[std::size_t(r.node)];
-  const Input& in = p.node.inputs[std::size_t(r.input)];
+int RowFlow::dead_for(const Consumer& c) const {
+  const Position& p = nodes_[std::size_t(c.node)];
+  const Input& in = p.node.inputs[std::size_t(c.input)];
   const int rows = rings_[std::size_t(in.ring)].rows;
   if (p.chunk == p.node.chunks) return images_ * rows;
   if (p.chunk + 1 < p.node.chunks) return 0;
-  const Block b = next(r.node);
+  const Block b = next(c.node);
   return b.image * rows + std::clamp(b.first_row * in.stride - in.pad_top, 0, rows);
 }
 
 int RowFlow::dead(const Ring& ring) const {
-  int rows = ring.readers.empty() ? 0 : images_ * ring.rows;
-  for (const Reader& r : ring.readers) rows = std::min(rows, dead_for(r));
+  int rows = ring.consumers.empty() ? 0 : images_ * ring.rows;
+  for (const Consumer& c : ring.consumers) rows = std::min(rows, dead_for(c));
   return rows;
 }
 
@@ -101,8 +101,8 @@ void RowFlow::advance(int n) {
 int RowFlow::blocks_ahead(int n) const {
   int least = kUnlimited;
   for (int i : nodes_[std::size_t(n)].node.rings) {
-    for (const Reader& r : rings_[std::size_t(i)].readers) {
-      if (!done(r.node)) least = std::min(least, made(n) - end_row(r));
+    for (const Consumer& c : rings_[std::size_t(i)].consumers) {
+      if (!done(c.node)) least = std::min(least, made(n) - end_row(c));
     }
   }
   return least == kUnlimited ? 0 : std::max(0, least) / nodes_[std::size_t(n)].node.block;
@@ -112,7 +112,7 @@ void RowFlow::pull(int n, std::vector<int>& most) {
   const Node& node = this->node(n);
   for (std::size_t i = 0; i < node.inputs.size(); i++) {
     const int end = end_row({n, int(i)});
-    for (int w : node.inputs[i].writers) {
+    for (int w : node.inputs[i].producers) {
       while (made(w) < end) pull(w, most);
     }
   }
@@ -130,21 +130,21 @@ std::vector<int> RowFlow::slots_needed() const {
   RowFlow flow = *this;
   for (Ring& r : flow.rings_) r.slots = kUnlimited;
   // Images are alike from the second on: before each of them all ends are where the last image ends, and what
-  // stands in front of them has made what they asked for. But chunks go through all images.
+  // comes before them has made what they asked for. But chunks go through all images.
   const bool chunks =
       std::any_of(nodes_.begin(), nodes_.end(), [](const Position& p) { return p.node.chunks > 1; });
   if (!chunks) flow.images_ = std::min(flow.images_, 2);
   std::vector<bool> is_read(nodes_.size());
   for (const Position& p : nodes_) {
     for (const Input& in : p.node.inputs) {
-      for (int w : in.writers) is_read[std::size_t(w)] = true;
+      for (int w : in.producers) is_read[std::size_t(w)] = true;
     }
   }
   std::vector<int> most(rings_.size(), 0);
   for (std::size_t i = 0; i < rings_.size(); i++) {
-    if (rings_[i].readers.empty()) most[i] = all_slots(int(i));  // kept for others
-    for (const Reader& r : rings_[i].readers) {
-      const int stride = nodes_[std::size_t(r.node)].node.inputs[std::size_t(r.input)].stride;
+    if (rings_[i].consumers.empty()) most[i] = all_slots(int(i));  // kept for others
+    for (const Consumer& c : rings_[i].consumers) {
+      const int stride = nodes_[std::size_t(c.node)].node.inputs[std::size_t(c.input)].stride;
       most[i] = std::max(most[i], std::min(stride, rings_[i].rows));
     }
   }
@@ -166,7 +166,7 @@ std::vector<int> RowFlow::slots_needed() const {
       flow.pull(end, most);
       continue;
     }
-    // Rows that nobody reads (below the last window) are computed all the same.
+    // Rows without a consumer (below the last window) are computed all the same.
     int left = nodes() - 1;
     while (left >= 0 && flow.done(left)) left--;
     if (left < 0) return most;

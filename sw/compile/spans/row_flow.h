@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows on their way through the operators of a span: who may compute its next rows, and how many rows of each
-// map must be kept. Knows nothing of memories or commands.
+// Rows on their way through the operators of a span: which of them may compute its next rows, and how many rows
+// of each map must be kept. Knows nothing of memories or commands.
 //
 // A node computes its output rows in order, `block` rows at a time: an operator, or a LOAD that brings a map
 // from memory (no inputs). A node with several chunks (tiles of output channels whose weights follow each
@@ -10,11 +10,11 @@
 // its input rows are needed until then. A ring keeps the rows of one map; several nodes may each write some
 // of its channels.
 //
-// Several images follow each other through the flow: a node goes on with the next one behind its last row, in
+// Several images follow each other through the flow: a node continues with the next one after its last row, in
 // each chunk anew. Blocks end where an image does. Inside, rows are numbered over all images.
 //
 // A node is ready when the input rows of its next block are there and the block's rows may take the place of
-// rows that no reader needs any more. Both only ever become true, so a ready node stays ready until it runs:
+// rows that no consumer needs any more. Both only ever become true, so a ready node stays ready until it runs:
 // if the rows can be computed in one order with given rings, no order can get stuck.
 #ifndef KAITEN_COMPILE_SPANS_ROW_FLOW_H
 #define KAITEN_COMPILE_SPANS_ROW_FLOW_H
@@ -30,7 +30,7 @@ class RowFlow {
 
   struct Input {
     int ring = 0;
-    std::vector<int> writers;  // nodes whose rows are read
+    std::vector<int> producers;  // nodes whose rows are read
     // Output row y reads rows y * stride - pad_top .. + kernel_rows - 1, as far as the map has them.
     int stride = 1;
     int pad_top = 0;
@@ -54,7 +54,7 @@ class RowFlow {
   explicit RowFlow(int images = 1) : images_(images) {}
 
   // `rows` of the map, `slots` kept at a time. A ring that outlives the flow has a slot for every row. The
-  // slot of an image's row is `pitch` behind that of the image before, at least `rows`; 0: as many.
+  // slot of an image's row is `pitch` after that of the image before, at least `rows`; 0: as many.
   int add_ring(int rows, int slots = kUnlimited, int pitch = 0);
   // In topological order: inputs name earlier nodes only.
   int add_node(Node node);
@@ -76,12 +76,13 @@ class RowFlow {
   bool room(int n) const;
   Block next(int n) const;  // not for a node that is done
   void advance(int n);      // only while ready
-  // Whole blocks that the node is ahead of what its hungriest reader's next block reads; 0 without readers.
+  // Whole blocks that the node is ahead of the consumer with the earliest deadline, of what its next block
+  // reads; 0 without consumers.
   int blocks_ahead(int n) const;
 
   // Slots that suffice for every ring when all other rings have as many: the most rows that are alive when
-  // every node runs only when the one behind it asks for rows, and no fewer than a reader's stride, which the array
-  // steps over at once. The flow must be at its beginning.
+  // every node runs only when one after it asks for rows, and no fewer than a consumer's stride, which the
+  // array steps over at once. The flow must be at its beginning.
   std::vector<int> slots_needed() const;
 
  private:
@@ -91,7 +92,7 @@ class RowFlow {
     int image = 0;
     int row = 0;  // of the image
   };
-  struct Reader {
+  struct Consumer {
     int node;
     int input;
   };
@@ -99,17 +100,17 @@ class RowFlow {
     int rows;
     int slots;
     int pitch;
-    std::vector<int> writers;
-    std::vector<Reader> readers;
+    std::vector<int> producers;
+    std::vector<Consumer> consumers;
 
-    // How many slots in front of a row's when no slot is used twice.
+    // How many slots before a row's when no slot is used twice.
     int slot(int row) const { return pitch == rows ? row : row / rows * pitch + row % rows; }
   };
 
-  int made(int n) const;               // rows of node n that are there
-  int end_row(const Reader& r) const;  // one past the last row its next block reads
-  int dead(const Ring& ring) const;    // rows before this one are not needed any more
-  int dead_for(const Reader& r) const;
+  int made(int n) const;                 // rows of node n that are there
+  int end_row(const Consumer& c) const;  // one past the last row its next block reads
+  int dead(const Ring& ring) const;      // rows before this one are not needed any more
+  int dead_for(const Consumer& c) const;
   // Slots in use while node n writes its next block.
   int alive(int n, const Ring& ring) const;
   // Computes the node's next block and whatever it needs; `most` rows were alive in each ring.

@@ -143,7 +143,7 @@ class SpanRowsBuilder {
     in.ring = ring_of_[storage_of(v)][std::size_t(buffer_of(op.engine))];
     for (int part : lowering_.parts_of(v)) {
       const int n = producer(storage_of(v), part);
-      if (n >= 0 && (in.writers.empty() || in.writers.back() != n)) in.writers.push_back(n);
+      if (n >= 0 && (in.producers.empty() || in.producers.back() != n)) in.producers.push_back(n);
     }
     in.stride = op.broadcast && number == 1 ? 0 : op.stride;  // its one row is read by all
     in.pad_top = op.pad_top;

@@ -22,7 +22,7 @@
 namespace kaiten {
 
 // An operator in a span, or some of its tiles. More than one chunk: its weights follow each other through the
-// weight buffer, the rows in front of it and behind it stay.
+// weight buffer, the rows before and after it stay.
 struct Task {
   std::size_t position = 0;  // in Lowering::ops
   int tile_begin = 0;

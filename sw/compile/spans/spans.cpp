@@ -515,7 +515,7 @@ class Planner {
   SpanMemo& memo_;
   UsesOfStorages uses_;
   std::vector<std::size_t> order_;                // operators of the device, positions in the lowering
-  std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut in front of order_[p]
+  std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut before order_[p]
   std::vector<std::vector<Entry>> best_;          // cut, what is held
   IndexedVector<StorageId, char> held_;           // storages, around the span that is checked
   bool least_fits_ = false;                       // the last span tried, with all around it spilled

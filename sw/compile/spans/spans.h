@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which operators share the on-chip memory (Occam's question, asked of this accelerator). A span is a run of consecutive
-// operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads from memory is
-// read once, rows in between live in rings just long enough. A map that crosses the cut between two spans is
-// held (whole, in the buffers that read it, until its last reader) or spilled (written once, read once by every
-// span that uses it), both with all its parts.
+// Which operators share the on-chip memory (Occam's question, asked of this accelerator). A span is a run of
+// consecutive operators whose rows are interleaved: its weights lie in WB and VWB together, every row it reads
+// from memory is read once, rows in between live in rings just long enough. A map that crosses the cut between
+// two spans is held (whole, in the buffers that read it, until its last consumer) or spilled (written once, read
+// once by every span that uses it), both with all its parts.
 //
 // plan_spans() finds the cheapest chain of feasible spans by dynamic programming over the cuts of the operators'
-// order and, for each map that crosses a cut, held or spilled: least bytes moved to and from memory, among equals
-// least time by a coarse estimate. Optimal for the given order, block size and slack; docs/compiler/planning.md has the rules.
+// order and, for each map that crosses a cut, held or spilled: least bytes moved to and from memory, ties broken
+// by the least time of a coarse estimate. Optimal for the given order, block size and slack;
+// docs/compiler/planning.md has the rules.
 //
 // Units: rows of WB and VWB, words of the ZSBs, addresses of SB and VB, bytes.
 #ifndef KAITEN_COMPILE_SPANS_SPANS_H
@@ -34,9 +35,9 @@ struct SpanOptions {
   bool keep_on_chip = true;  // false: every operator a span of its own, every tensor spilled
   // Addresses of SB and VB left unused, for gaps between rings.
   std::array<int, kBuffers> reserve{};
-  // Where not empty: the spans end behind these operators (of the graph, ascending) and nowhere else.
+  // Where not empty: the spans end after these operators (of the graph, ascending) and nowhere else.
   std::vector<int> cuts;
-  // That go through each span one behind the other: maps count so many times, in bytes and, where held, in
+  // That go through each span one after the other: maps count so many times, in bytes and, where held, in
   // addresses.
   int images = 1;
 };

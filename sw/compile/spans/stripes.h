@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Column stripes: a layer whose rows are too long for the accelerator runs as several narrow ones, one behind the other,
-// over the same rows. Stripes of the output do not overlap, those of the input do where windows reach into the next.
+// Column stripes: a layer whose rows are too long for the accelerator runs as several narrow ones, one after the
+// other, over the same rows. Stripes of the output do not overlap, those of the input do where windows reach into
+// the next.
 #ifndef KAITEN_COMPILE_SPANS_STRIPES_H
 #define KAITEN_COMPILE_SPANS_STRIPES_H
 

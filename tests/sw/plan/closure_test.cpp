@@ -46,7 +46,7 @@ std::vector<int> taps(const Network& n, int layer, int map, int row) {
   return rows;
 }
 
-// Rows of every map that row `row` of map `end` needs, as marks; readers before `end` only.
+// Rows of every map that row `row` of map `end` needs, as marks; consumers before `end` only.
 std::vector<std::vector<bool>> needed(const Network& n, int begin, int end, int row) {
   std::vector<std::vector<bool>> mark(n.maps.size());
   for (std::size_t m = 0; m < mark.size(); m++) mark[m].assign(std::size_t(n.maps[m].height), false);

@@ -35,7 +35,7 @@ class RandomNetwork {
     n_.maps.push_back(
         {uniform(1, shape_.max_side), uniform(1, shape_.max_side), uniform(1, shape_.max_channels)});
     while (n_.layer_count() < shape_.layers) layer();
-    const auto read = readers(n_);
+    const auto read = consumers(n_);
     for (int map = 1; map < n_.layer_count(); map++) {
       if (read[std::size_t(map)].empty()) n_.outputs.push_back(map);
     }

@@ -31,7 +31,7 @@ RowFlow random_flow(std::mt19937& rng) {
   struct Map {
     int ring;
     int rows;
-    std::vector<int> writers;
+    std::vector<int> producers;
   };
   std::vector<Map> maps;
   const int rows = pick(rng, 1, 40);
@@ -42,14 +42,14 @@ RowFlow random_flow(std::mt19937& rng) {
   maps.push_back({first, rows, {flow.add_node({rows, pick(rng, 1, 4), 1, {}, {first}})}});
   for (int i = pick(rng, 1, 10); i > 0; i--) {
     const Map from = maps[std::size_t(pick(rng, std::max(0, int(maps.size()) - 4), int(maps.size()) - 1))];
-    Input in{from.ring, from.writers, pick(rng, 1, 2), 0, pick(rng, 1, 5)};
+    Input in{from.ring, from.producers, pick(rng, 1, 2), 0, pick(rng, 1, 5)};
     in.kernel_rows = std::min(in.kernel_rows, from.rows);
     in.pad_top = pick(rng, 0, in.kernel_rows - 1);
     const int out = rows_out(from.rows, in);
     std::vector<Input> inputs{in};
     for (const Map& m : maps) {
       if (m.rows == out && pick(rng, 0, 2) == 0) {
-        inputs.push_back({m.ring, m.writers, 1, 0, 1});
+        inputs.push_back({m.ring, m.producers, 1, 0, 1});
         break;
       }
     }
@@ -57,7 +57,7 @@ RowFlow random_flow(std::mt19937& rng) {
     Map to{ring, out, {}};
     for (int parts = pick(rng, 1, 4) / 4 + 1; parts > 0; parts--) {
       const int chunks = pick(rng, 0, 9) == 0 ? 2 : 1;
-      to.writers.push_back(flow.add_node({out, pick(rng, 1, 4), chunks, inputs, {ring}}));
+      to.producers.push_back(flow.add_node({out, pick(rng, 1, 4), chunks, inputs, {ring}}));
     }
     maps.push_back(to);
   }
@@ -120,12 +120,12 @@ void run(RowFlow flow, std::mt19937& rng) {
     const int n = ready[std::size_t(pick(rng, 0, int(ready.size()) - 1))];
     const RowFlow::Block b = flow.next(n);
     for (const Input& in : flow.node(n).inputs) {
-      const int height = flow.node(in.writers.front()).rows;
+      const int height = flow.node(in.producers.front()).rows;
       for (int y = b.first_row; y < b.first_row + b.rows; y++) {
         for (int k = 0; k < in.kernel_rows; k++) {
           const int row = y * in.stride - in.pad_top + k;
           if (row < 0 || row >= height) continue;
-          for (int w : in.writers) {
+          for (int w : in.producers) {
             ASSERT_TRUE(store.holds(w, b.image, row))
                 << "node " << n << " reads row " << row << " of image " << b.image;
           }
