@@ -53,9 +53,9 @@ module kt_line_buf #(
 
   logic [3:0] from[3];  // first word of each window column
   always_comb begin
-    automatic logic [1:0] left = win_wide_i ? '0 : win_col_i;
+    automatic logic [1:0] left = win_col_i;
     for (int unsigned c = 0; c < 3; c++) begin
-      automatic logic [1:0] col = left + 2'(c);
+      automatic logic [1:0] col = win_wide_i ? 2'(c) : left + 2'(c);
       from[c] = {2'b0, col} + {1'b0, col, 1'b0};
     end
     for (int unsigned c = 0; c < 3; c++) begin

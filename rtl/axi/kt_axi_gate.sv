@@ -5,9 +5,9 @@
 // so that a reset can cut off masters and engines in the middle of anything (kt_control).
 //
 //   halt_i low    handshakes pass through, nothing is added or delayed
-//   halt_i high   no new address passes; what was offered stays offered until it is taken; read beats are swallowed; write
-//                 bursts whose address or first beat was offered are completed: a memory may wait for either before it
-//                 takes the other. kt_axi_wr has all data of such a burst.
+//   halt_i high   no new address passes; what was offered stays offered until it is taken; read beats are swallowed;
+//                 write bursts whose address or first beat was offered are completed: a memory may wait for either
+//                 before it takes the other. kt_axi_wr has all data of such a burst.
 //   idle_o        nothing is outstanding or offered; with halt_i high it then stays so
 //
 // Once high, halt_i stays high until the masters have been reset. This block is not reset with them.

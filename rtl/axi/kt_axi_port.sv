@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The accelerator's AXI4 port: two read masters behind an arbiter (command fetch, LOAD), a write master (STORE), and the
-// gate that brings the bus to rest before a soft reset.
+// The accelerator's AXI4 port: two read masters behind an arbiter (command fetch, LOAD), a write master (STORE), and
+// the gate that brings the bus to rest before a soft reset.
 //
 //   fetch --> kt_axi_rd --+
 //                         +--> kt_axi_rd_arb --+

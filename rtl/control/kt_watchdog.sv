@@ -3,10 +3,11 @@
 
 // Watchdog: finds a program that cannot go on, and an accelerator that does not.
 //
-//   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR command is
-//             running or offered to its engine, the command fetch has handed over everything or waits for room in a
-//             queue, and the bus has nothing outstanding. A STORE may have been taken, and the next one offered: the
-//             first waits for its feeder, and QuietCycles is far longer than it needs between two bus transactions.
+//   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR
+//             command is running or offered to its engine, the command fetch has handed over everything or waits for
+//             room in a queue, and the bus has nothing outstanding. A STORE may have been taken, and the next one
+//             offered: the first waits for its feeder, and QuietCycles is far longer than it needs between two bus
+//             transactions.
 //   timeout   no command was completed for limit_i cycles (0: no limit).
 //
 // The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the

@@ -30,12 +30,13 @@ module kt_load_words #(
       slice = (Bytes * 8)'(slice_i);
       for (int unsigned w = 0; w < 9; w++) begin
         automatic logic             narrow = w >= 32'(full_i);
-        automatic logic [NeedW-1:0] at = narrow ? NeedW'(32'(full_i) * Cp + (w - 32'(full_i)) * 32'(bytes_i)) : NeedW'(w * Cp);
+        automatic logic [NeedW-1:0] at = narrow ? NeedW'(32'(full_i) * Cp + (w - 32'(full_i)) * 32'(bytes_i))
+                                                : NeedW'(w * Cp);
         for (int unsigned i = 0; i < Cp; i++) begin
           automatic logic [NeedW-1:0]        p = at + NeedW'(i);
           automatic logic signed [NeedW+1:0] s = (NeedW + 2)'(first_i) + $signed({2'b0, p});
-          word_o[w][i*8+:8] = ((narrow && i >= 32'(bytes_i)) || s < 0 || s >= $signed({2'b0, need_i})) ? fill_i
-                                                                                                   : slice[{p, 3'b000}+:8];
+          word_o[w][i*8+:8] = ((narrow && i >= 32'(bytes_i)) || s < 0 || s >= $signed({2'b0, need_i}))
+                            ? fill_i : slice[{p, 3'b000}+:8];
         end
       end
     end

@@ -135,8 +135,9 @@ module kt_load_zvc
 
   always_ff @(posedge clk_i) begin
     if (cmd_valid_o && cmd_ready_i) begin
-      kind_q      <= (cmd_o.op == OpLoadRows) ? {1'b0, rows.zvc} : {cmd_o.op == OpLoadWeights && weights.zvc_beats != '0, 1'b0};
-      cmd_size_q <= weights.zvc_beats;
+      kind_q      <= (cmd_o.op == OpLoadRows) ? {1'b0, rows.zvc}
+                                              : {cmd_o.op == OpLoadWeights && weights.zvc_beats != '0, 1'b0};
+      cmd_size_q  <= weights.zvc_beats;
       zero_q      <= (cmd_o.op == OpLoadRows) ? rows.fill : weights.fill;
       segments_q  <= rows.segments - 8'd1;
       segment_q   <= rows.segments - 8'd1;

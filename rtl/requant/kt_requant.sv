@@ -185,7 +185,8 @@ module kt_requant
           bits |= bits >> 8;
           bits = (bits & 32'hffff) + 32'd1;  // at most 2^16
           if (rule2_q[l] == RuleFloat) begin
-            upper[l] = signed'(h + {31'd0, h[0] ? (e >= 32'h8000_0000 - (bits << 7)) : (e > 32'h8000_0000 + (bits << 7))});
+            upper[l] = signed'(h + {31'd0, h[0] ? (e >= 32'h8000_0000 - (bits << 7))
+                                                : (e > 32'h8000_0000 + (bits << 7))});
           end
         end
       end

@@ -189,13 +189,14 @@ module kt_vector_reader
   bank_req_t  rd_req_d[9];
   logic [2:0] off_map_d, missing_d;
   always_comb begin
-    rd_req_d     = '{default: '0};
+    rd_req_d  = '{default: '0};
     off_map_d = '0;
     missing_d = '0;
     if (rd_i) begin
       for (int unsigned r = 0; r < 3; r++) begin
         automatic logic signed [12:0] row = top_q + 13'(r);
-        automatic logic [3:0]         rot = row_bank(add3(((operand_q != '0) && cmd_i.broadcast) ? 2'd0 : mod3_q, 2'(r)));
+        automatic logic [1:0]         mod3 = ((operand_q != '0) && cmd_i.broadcast) ? 2'd0 : mod3_q;
+        automatic logic [3:0]         rot = row_bank(add3(mod3, 2'(r)));
         off_map_d[r] = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}))
                     || (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
         missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};

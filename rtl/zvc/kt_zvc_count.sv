@@ -16,7 +16,7 @@ module kt_zvc_count #(
   input  logic                   in_valid_i,
   input  logic [Lanes*ElemW-1:0] in_data_i,
   input  logic                   in_last_i,   // last beat of the segment ...
-  input  logic [CountW-1:0]      in_count_i,  // ... and its elements, 1 .. Lanes, in the lowest lanes; other beats are full
+  input  logic [CountW-1:0]      in_count_i,  // ... and its elements, 1 .. Lanes, in the lowest lanes; others are full
   input  logic [ElemW-1:0]       in_zero_i,
   // packed length, a pulse once a segment
   output logic                   out_valid_o,

@@ -41,7 +41,7 @@ module kt_zvc_expand #(
   output logic [BeatW-1:0]     out_data_o,
   output logic                 out_last_o,
   output logic                 out_error_o,      // the segment is corrupt; final with its last beat
-  output logic                 out_bus_error_o   // one of its beats had a bus error; final with its last beat if not corrupt
+  output logic                 out_bus_error_o   // one of its beats had a bus error; final like that if not corrupt
 );
 
   localparam int unsigned ElemB = ElemW / 8;
@@ -166,8 +166,10 @@ module kt_zvc_expand #(
       for (int unsigned p = 0; p < BeatB; p++) begin
         automatic logic [1:0] mask_slot = head + 2'(p < 32'(pos));
         automatic logic [1:0] elem_slot = head + 2'(start[EndW-1:PosW]) + 2'(p < 32'(start[PosW-1:0]));
-        near[p] = mask_slot[1] ? (mask_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (mask_slot[0] ? beat_q[1][p] : beat_q[0][p]);
-        elem[p] = elem_slot[1] ? (elem_slot[0] ? beat_q[3][p] : beat_q[2][p]) : (elem_slot[0] ? beat_q[1][p] : beat_q[0][p]);
+        near[p] = mask_slot[1] ? (mask_slot[0] ? beat_q[3][p] : beat_q[2][p])
+                               : (mask_slot[0] ? beat_q[1][p] : beat_q[0][p]);
+        elem[p] = elem_slot[1] ? (elem_slot[0] ? beat_q[3][p] : beat_q[2][p])
+                               : (elem_slot[0] ? beat_q[1][p] : beat_q[0][p]);
       end
       for (int unsigned j = 0; j < MaskB; j++) begin
         turned[j] = near[PosW'((32'(pos)+MaskB-1-j)/MaskB*MaskB+j)];
