@@ -75,58 +75,47 @@ size_t lines_at_once(size_t length) { return std::clamp<size_t>((1 << 16) / leng
 
 }  // namespace
 
-void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights,
-                 Nhwc out, int groups, const SumsOfPixels& take) {
+int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum) {
+  return requantize_channel(params, channel, accumulator(params.bias[channel], sum));
+}
+
+void conv2d(const Convolution& c, Input input, Input weights, Output output) {
   // The windows of some pixels as lines of (a - zp_in), zero outside the map; then a dot product with every
   // kernel.
-  const std::vector<int16_t> values = widen(input, params.zp_in);
-  const auto depth = size_t(in.c / groups);
-  const size_t taps = size_t(window.kernel_h) * size_t(window.kernel_w) * depth;
-  const Lines kernels = widen_lines(weights, params.zp_weights, taps);
-  const auto channels = size_t(out.c);
-  const size_t group_channels = channels / size_t(groups);
-  const size_t pixels = size_t(out.n) * size_t(out.h) * size_t(out.w);
+  const std::vector<int16_t> values = widen(input, c.params.zp_in);
+  const auto depth = size_t(c.in.c / c.groups);
+  const size_t taps = size_t(c.window.kernel_h) * size_t(c.window.kernel_w) * depth;
+  const Lines kernels = widen_lines(weights, c.params.zp_weights, taps);
+  const auto channels = size_t(c.out.c);
+  const size_t group_channels = channels / size_t(c.groups);
+  const size_t pixels = size_t(c.out.n) * size_t(c.out.h) * size_t(c.out.w);
   const size_t step = lines_at_once(kernels.length);
-  std::vector<int32_t> sums(step * channels);
+  std::vector<int32_t> sums(step * channels);  // without bias, all channels of a pixel beside each other
   for (size_t first = 0; first < pixels; first += step) {
     const size_t count = std::min(step, pixels - first);
-    for (size_t g = 0; g < size_t(groups); g++) {
+    for (size_t g = 0; g < size_t(c.groups); g++) {
       Lines lines(count, taps);
       for (size_t p = 0; p < count; p++) {
-        const auto x = int((first + p) % size_t(out.w));
-        const auto y = int((first + p) / size_t(out.w) % size_t(out.h));
-        const auto n = int((first + p) / size_t(out.w) / size_t(out.h));
-        for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
-          const int16_t* cell = values.data() + offset(in, n, iy, ix) + g * depth;
-          std::copy_n(cell, depth, lines.at(p) + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * depth);
+        const auto x = int((first + p) % size_t(c.out.w));
+        const auto y = int((first + p) / size_t(c.out.w) % size_t(c.out.h));
+        const auto n = int((first + p) / size_t(c.out.w) / size_t(c.out.h));
+        for_each_tap(c.window, c.in, y, x, [&](int i, int j, int iy, int ix) {
+          const int16_t* cell = values.data() + offset(c.in, n, iy, ix) + g * depth;
+          std::copy_n(cell, depth, lines.at(p) + (size_t(i) * size_t(c.window.kernel_w) + size_t(j)) * depth);
         });
       }
       const size_t kernel = g * group_channels;
       dot_products(kernels.length, lines.at(0), count, kernels.values.data() + kernel * kernels.length,
                    group_channels, sums.data() + kernel, channels);
     }
-    take(first, std::span(sums).first(count * channels));
+    int8_t* result = output.data() + first * channels;
+    for (size_t i = 0; i < count * channels; i++) result[i] = requantize_sum(c.params, i % channels, sums[i]);
   }
 }
 
-int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum) {
-  return requantize_channel(params, channel, accumulator(params.bias[channel], sum));
-}
-
-void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
-            Output output, int groups) {
-  const auto channels = size_t(out.c);
-  conv2d_sums(params, window, in, input, weights, out, groups,
-              [&](size_t first, std::span<const int32_t> sums) {
-                int8_t* result = output.data() + first * channels;
-                for (size_t i = 0; i < sums.size(); i++) {
-                  result[i] = requantize_sum(params, i % channels, sums[i]);
-                }
-              });
-}
-
-void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
-               Output output) {
+void depthwise(const Convolution& c, Input input, Input weights, Output output) {
+  const ConvParams& params = c.params;
+  const Nhwc in = c.in, out = c.out;
   const auto channels = size_t(out.c);
   const auto multiplier = size_t(out.c / in.c);
   std::vector<int32_t> acc(channels);
@@ -134,9 +123,9 @@ void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input in
   const int zp_weights = params.zp_weights;
   for_each_pixel(out, [&](int n, int y, int x) {
     acc = params.bias;
-    for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
+    for_each_tap(c.window, in, y, x, [&](int i, int j, int iy, int ix) {
       const int8_t* cell = input.data() + offset(in, n, iy, ix);
-      const int8_t* w = weights.data() + (size_t(i) * size_t(window.kernel_w) + size_t(j)) * channels;
+      const int8_t* w = weights.data() + (size_t(i) * size_t(c.window.kernel_w) + size_t(j)) * channels;
       if (multiplier == 1) {
         for (size_t o = 0; o < channels; o++) acc[o] += (cell[o] - zp_in) * (w[o] - zp_weights);
       } else {

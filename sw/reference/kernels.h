@@ -11,7 +11,6 @@
 #define KAITEN_REFERENCE_KERNELS_H
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,24 +22,24 @@ namespace kaiten::reference {
 using Input = std::span<const int8_t>;
 using Output = std::span<int8_t>;
 
+// What a convolution does, values apart.
+struct Convolution {
+  const ConvParams& params;
+  Window window;
+  Nhwc in;
+  Nhwc out;
+  int groups = 1;  // of conv2d
+};
+
 // weights OHWI with I = in.c / groups; output channel o reads input channels [g * I, (g + 1) * I) of its
 // group g.
-void conv2d(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
-            Output output, int groups = 1);
-
-// The sums of products of the same convolution, without bias: take(first, sums) is called for runs of pixels,
-// in order, with the sums of pixels from `first` on, all channels of a pixel beside each other,
-// modulo 2^32.
-using SumsOfPixels = std::function<void(size_t first, std::span<const int32_t> sums)>;
-void conv2d_sums(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights,
-                 Nhwc out, int groups, const SumsOfPixels& take);
+void conv2d(const Convolution& c, Input input, Input weights, Output output);
 
 // The result of a channel from a sum of products, without bias, modulo 2^32.
 int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum);
 
 // weights HWO; output channel o reads input channel o / (out.c / in.c).
-void depthwise(const ConvParams& params, const Window& window, Nhwc in, Input input, Input weights, Nhwc out,
-               Output output);
+void depthwise(const Convolution& c, Input input, Input weights, Output output);
 
 // weights OI; `rows` rows of input.size() / rows values each.
 void fully_connected(const ConvParams& params, int rows, Input input, Input weights, Output output);

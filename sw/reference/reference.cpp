@@ -44,22 +44,29 @@ Int8Values operand(const Graph& graph, const Op& op, size_t i, const std::vector
 }
 
 // The four-dimensional index arithmetic of Pad, Slice and Concat: copies a box of `size` cells from `from`
-// (starting at from_begin) to `to` (starting at to_begin), elements mapped by the table.
+// to `to`, each from its corner on.
 using Box = std::array<int, 4>;
+
+// Where a box begins in a tensor of this shape.
+struct Corner {
+  Box shape;
+  Box begin;
+};
 
 Box box_of(const Nhwc& s) { return {s.n, s.h, s.w, s.c}; }
 
-void copy_box(const Box& size, const Int8Values& from, const Box& from_shape, const Box& from_begin,
-              Int8Values& to, const Box& to_shape, const Box& to_begin) {
-  const auto index = [](const Box& shape, const Box& begin, int n, int y, int x) {
+void copy_box(const Box& size, const Int8Values& from, const Corner& from_corner, Int8Values& to,
+              const Corner& to_corner) {
+  const auto index = [](const Corner& c, int n, int y, int x) {
+    const auto& [shape, begin] = c;
     return size_t((((begin[0] + n) * int64_t(shape[1]) + begin[1] + y) * shape[2] + begin[2] + x) * shape[3] +
                   begin[3]);
   };
   for (int n = 0; n < size[0]; n++) {
     for (int y = 0; y < size[1]; y++) {
       for (int x = 0; x < size[2]; x++) {
-        std::copy_n(from.begin() + ptrdiff_t(index(from_shape, from_begin, n, y, x)), size[3],
-                    to.begin() + ptrdiff_t(index(to_shape, to_begin, n, y, x)));
+        std::copy_n(from.begin() + ptrdiff_t(index(from_corner, n, y, x)), size[3],
+                    to.begin() + ptrdiff_t(index(to_corner, n, y, x)));
       }
     }
   }
@@ -84,7 +91,7 @@ void run_concat(const Graph& graph, const Op& op, const std::vector<Int8Values>&
     Int8Values values = tensors[size_t(op.inputs[i])];
     reference::look_up(params.tables[i], values, values);
     const Box size = box_of(graph.input_of(op, i).nhwc());
-    copy_box(size, values, size, {}, output, box_of(out.nhwc()), begin);
+    copy_box(size, values, {size, {}}, output, {box_of(out.nhwc()), begin});
     begin[view_axis(out, op.axis)] += size[view_axis(out, op.axis)];
   }
 }
@@ -154,11 +161,8 @@ void run_convolution(const Graph& graph, const Op& op, RoundingStyle style, cons
   const ConvParams params = conv_params(graph, op, style);
   const std::span<const int8_t> weights = weights_of(graph, op);
   if (oracle != nullptr && oracle->run(op, params, in, input, weights, out, output)) return;
-  if (op.kind == OpKind::Conv2D) {
-    reference::conv2d(params, op.window, in, input, weights, out, output, op.groups);
-  } else {
-    reference::depthwise(params, op.window, in, input, weights, out, output);
-  }
+  const reference::Convolution convolution{params, op.window, in, out, op.groups};
+  (op.kind == OpKind::Conv2D ? reference::conv2d : reference::depthwise)(convolution, input, weights, output);
 }
 
 Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
@@ -210,10 +214,12 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       break;
     case OpKind::Pad:
       std::fill(output.begin(), output.end(), int8_t(graph.output_of(op).zero_point()));
-      copy_box(box_of(in), input, box_of(in), {}, output, box_of(out), begins(graph.output_of(op), op, 2));
+      copy_box(box_of(in), input, {box_of(in), {}}, output,
+               {box_of(out), begins(graph.output_of(op), op, 2)});
       break;
     case OpKind::Slice:
-      copy_box(box_of(out), input, box_of(in), begins(graph.output_of(op), op, 1), output, box_of(out), {});
+      copy_box(box_of(out), input, {box_of(in), begins(graph.output_of(op), op, 1)}, output,
+               {box_of(out), {}});
       break;
     case OpKind::Resize:
       (op.bilinear ? reference::resize_bilinear : reference::resize_nearest)(op, in, input, out, output);

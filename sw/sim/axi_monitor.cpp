@@ -65,15 +65,25 @@ namespace {
 
 // The rules of an address that is offered for the first time; calls fail(rule, value).
 template <class Fail>
-void check_address(const AxiMonitorOptions& o, unsigned bytes, uint64_t address, unsigned id, unsigned len,
-                   unsigned size, unsigned burst, Fail fail) {
-  if (burst != 1) fail(AxiRule::kBurstType, burst);
-  if ((1u << size) != bytes) fail(AxiRule::kBurstSize, size);
-  if (len + 1 > o.max_beats) fail(AxiRule::kBurstLength, len + 1);
-  if (address % bytes != 0) fail(AxiRule::kUnaligned, address);
-  if ((address & 4095 & ~uint64_t{bytes - 1}) + uint64_t{len + 1} * bytes > 4096)
-    fail(AxiRule::kPage, address);
-  if (id >= o.ids) fail(AxiRule::kIdentifier, id);
+void check_address(const AxiMonitorOptions& o, unsigned bytes, const AxiAddress& a, Fail fail) {
+  const unsigned beats = a.len + 1u;
+  if (a.burst != 1) fail(AxiRule::kBurstType, a.burst);
+  if ((1u << a.size) != bytes) fail(AxiRule::kBurstSize, a.size);
+  if (beats > o.max_beats) fail(AxiRule::kBurstLength, beats);
+  if (a.address % bytes != 0) fail(AxiRule::kUnaligned, a.address);
+  if ((a.address & 4095 & ~uint64_t{bytes - 1}) + uint64_t{beats} * bytes > 4096)
+    fail(AxiRule::kPage, a.address);
+  if (a.id >= o.ids) fail(AxiRule::kIdentifier, a.id);
+}
+
+// The rule of one that waits.
+template <class Fail>
+void check_unchanged(const AxiAddress& offered, const AxiAddress& now, Fail fail) {
+  if (offered.address != now.address) fail(AxiRule::kPayloadChanged, 0);
+  if (offered.id != now.id) fail(AxiRule::kPayloadChanged, 1);
+  if (offered.len != now.len) fail(AxiRule::kPayloadChanged, 2);
+  if (offered.size != now.size) fail(AxiRule::kPayloadChanged, 3);
+  if (offered.burst != now.burst) fail(AxiRule::kPayloadChanged, 4);
 }
 
 }  // namespace
@@ -144,23 +154,18 @@ void AxiReadMonitor::sample_data(uint64_t cycle) {
 
 void AxiReadMonitor::sample_address(uint64_t cycle) {
   if (*p_.ar_valid) {
-    const uint64_t address = p_.ar_addr.get();
-    const uint8_t id = *p_.ar_id, len = *p_.ar_len, size = *p_.ar_size, burst = *p_.ar_burst;
+    const AxiAddress now{p_.ar_addr.get(), *p_.ar_id, *p_.ar_len, *p_.ar_size, *p_.ar_burst};
+    const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AR", rule, value); };
     if (ar_waits_) {
-      if (ar_.address != address) fail(cycle, "AR", AxiRule::kPayloadChanged, 0);
-      if (ar_.id != id) fail(cycle, "AR", AxiRule::kPayloadChanged, 1);
-      if (ar_.len != len) fail(cycle, "AR", AxiRule::kPayloadChanged, 2);
-      if (ar_.size != size) fail(cycle, "AR", AxiRule::kPayloadChanged, 3);
-      if (ar_.burst != burst) fail(cycle, "AR", AxiRule::kPayloadChanged, 4);
+      check_unchanged(ar_, now, fail_here);
     } else {
-      check_address(options_, p_.data_bytes, address, id, len, size, burst,
-                    [&](AxiRule rule, uint64_t value) { fail(cycle, "AR", rule, value); });
+      check_address(options_, p_.data_bytes, now, fail_here);
     }
     ar_waits_ = !*p_.ar_ready;
     if (ar_waits_) {
-      ar_ = {address, id, len, size, burst};
+      ar_ = now;
     } else {
-      beats_[id].push_back(len + 1u);
+      beats_[now.id].push_back(now.len + 1u);
       if (++open_ > options_.outstanding) fail(cycle, "AR", AxiRule::kOutstanding, open_);
     }
   } else if (ar_waits_) {
@@ -227,30 +232,25 @@ void AxiWriteMonitor::sample_response(uint64_t cycle) {
 
 void AxiWriteMonitor::sample_address(uint64_t cycle) {
   if (*p_.aw_valid) {
-    const uint64_t address = p_.aw_addr.get();
-    const uint8_t id = *p_.aw_id, len = *p_.aw_len, size = *p_.aw_size, burst = *p_.aw_burst;
+    const AxiAddress now{p_.aw_addr.get(), *p_.aw_id, *p_.aw_len, *p_.aw_size, *p_.aw_burst};
+    const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AW", rule, value); };
     if (aw_waits_) {
-      if (aw_.address != address) fail(cycle, "AW", AxiRule::kPayloadChanged, 0);
-      if (aw_.id != id) fail(cycle, "AW", AxiRule::kPayloadChanged, 1);
-      if (aw_.len != len) fail(cycle, "AW", AxiRule::kPayloadChanged, 2);
-      if (aw_.size != size) fail(cycle, "AW", AxiRule::kPayloadChanged, 3);
-      if (aw_.burst != burst) fail(cycle, "AW", AxiRule::kPayloadChanged, 4);
+      check_unchanged(aw_, now, fail_here);
     } else {
-      check_address(options_, p_.data_bytes, address, id, len, size, burst,
-                    [&](AxiRule rule, uint64_t value) { fail(cycle, "AW", rule, value); });
+      check_address(options_, p_.data_bytes, now, fail_here);
     }
     aw_waits_ = !*p_.aw_ready;
     if (aw_waits_) {
-      aw_ = {address, id, len, size, burst};
+      aw_ = now;
     } else {
       if (++open_ > options_.outstanding) fail(cycle, "AW", AxiRule::kOutstanding, open_);
       if (!data_.empty()) {  // its data were here first
-        if (data_.front() != len + 1u) fail(cycle, "W", AxiRule::kLast, data_.front());
+        if (data_.front() != now.len + 1u) fail(cycle, "W", AxiRule::kLast, data_.front());
         data_.pop_front();
-        answerable_[id]++;
+        answerable_[now.id]++;
       } else {
-        if (addresses_.empty() && got_ > len + 1u) fail(cycle, "W", AxiRule::kLast, got_);
-        addresses_.push_back({len + 1u, id});
+        if (addresses_.empty() && got_ > now.len + 1u) fail(cycle, "W", AxiRule::kLast, got_);
+        addresses_.push_back({now.len + 1u, now.id});
       }
     }
   } else if (aw_waits_) {

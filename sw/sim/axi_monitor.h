@@ -74,6 +74,12 @@ class ProtocolLog {
   std::vector<ProtocolError> errors_;
 };
 
+// Payload of an AR or AW channel.
+struct AxiAddress {
+  uint64_t address;
+  uint8_t id, len, size, burst;
+};
+
 struct AxiMonitorOptions {
   std::string name = "axi";
   unsigned max_beats = 16;
@@ -102,10 +108,7 @@ class AxiReadMonitor {
   ProtocolLog& log_;
   bool waits_ = false;  // a VALID was high without READY
   bool ar_waits_ = false, r_waits_ = false;
-  struct {
-    uint64_t address;
-    uint8_t id, len, size, burst;
-  } ar_{};
+  AxiAddress ar_{};
   struct {
     uint8_t id, resp, last;
     std::array<uint8_t, 128> data;
@@ -137,10 +140,7 @@ class AxiWriteMonitor {
   AxiMonitorOptions options_;
   ProtocolLog& log_;
   bool waits_ = false, aw_waits_ = false, w_waits_ = false, b_waits_ = false;
-  struct {
-    uint64_t address;
-    uint8_t id, len, size, burst;
-  } aw_{};
+  AxiAddress aw_{};
   struct {
     uint64_t strobes;
     uint8_t last;

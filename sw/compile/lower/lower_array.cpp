@@ -67,7 +67,7 @@ ArrayTiles choose_tiles(const LowerContext& c, const LoweredOp& l) {
     return t.kernel_tiles() * t.kernel_tile_height() * t.kernel_tile_width();
   };
   for (const ConvMode mode : {ConvMode::k3x3, ConvMode::k1x1, ConvMode::k3x1}) {
-    const ArrayTiles t(mode, l.kernel_rows, l.kernel_columns, l.lanes, l.out.c, c.config.kp, c.config.cp);
+    const ArrayTiles t(mode, {l.kernel_rows, l.kernel_columns, l.lanes, l.out.c}, c.config.kp, c.config.cp);
     if (mode == ConvMode::k3x3) {
       if (l.column_stride > kMaxStreamedStride) continue;
     } else {

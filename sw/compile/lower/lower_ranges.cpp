@@ -34,8 +34,8 @@ LoweredOp range_of(LoweringBuilder& b, const LoweredOp& whole, int first, int ch
     l.vector = VectorTiles(channels, 1, 1, config.cp);
     return l;
   }
-  l.array =
-      ArrayTiles(whole.array.mode, l.kernel_rows, l.kernel_columns, l.lanes, channels, config.kp, config.cp);
+  l.array = ArrayTiles(whole.array.mode, {l.kernel_rows, l.kernel_columns, l.lanes, channels}, config.kp,
+                       config.cp);
   l.params = {whole.params.begin() + first, whole.params.begin() + first + channels};
   l.kernels.kernel_of.resize(std::size_t(channels));
   for (int o = 0; o < channels; o++) {

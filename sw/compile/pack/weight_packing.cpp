@@ -38,15 +38,14 @@ const std::uint8_t* KernelView::run(int out, int row, int column, int in) const 
   return data + tap * std::size_t(in_channels) + in;
 }
 
-ArrayTiles::ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels,
-                       int kp, int cp)
+ArrayTiles::ArrayTiles(ConvMode mode, const KernelShape& kernels, int kp, int cp)
     : mode(mode),
       kp(kp),
       cp(cp),
-      in_channels(in_channels),
-      out_channels(out_channels),
-      kernel_tile_rows(ceil_div(kernel_rows, kernel_tile_height())),
-      kernel_tile_columns(ceil_div(kernel_columns, kernel_tile_width())),
+      in_channels(kernels.in_channels),
+      out_channels(kernels.out_channels),
+      kernel_tile_rows(ceil_div(kernels.rows, kernel_tile_height())),
+      kernel_tile_columns(ceil_div(kernels.columns, kernel_tile_width())),
       passes(ceil_div(in_channels, pass_groups() * cp)),
       tiles(ceil_div(out_channels, kp)) {}
 

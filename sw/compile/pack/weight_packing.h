@@ -41,6 +41,14 @@ struct KernelView {
   const std::uint8_t* run(int out, int row, int column, int in) const;
 };
 
+// The kernels of a convolution as the array computes them.
+struct KernelShape {
+  int rows = 1;  // taps, dilated
+  int columns = 1;
+  int in_channels = 0;  // lanes, gaps included
+  int out_channels = 0;
+};
+
 // How the array sees a convolution's kernels: tiles of kp outputs, kernel tiles of the taps of a DPE, passes
 // of input channels.
 struct ArrayTiles {
@@ -55,8 +63,7 @@ struct ArrayTiles {
   int tiles = 0;
 
   ArrayTiles() = default;
-  ArrayTiles(ConvMode mode, int kernel_rows, int kernel_columns, int in_channels, int out_channels, int kp,
-             int cp);
+  ArrayTiles(ConvMode mode, const KernelShape& kernels, int kp, int cp);
   int kernel_tiles() const { return kernel_tile_rows * kernel_tile_columns; }
   int rows_of_kernel_tile() const { return passes * kp; }  // WB rows
   int rows_of_tile() const { return kernel_tiles() * rows_of_kernel_tile(); }

@@ -107,9 +107,8 @@ int fuse_add(State& s, const Expression& e, Op op, const Scales& out) {
     const int bias = e.operands[1 - i];
     if (!is_quantised_product(s, product) || !is_constant_value(s, bias)) continue;
     const std::vector<int> x = s.at(product).operands;
-    const ScaledInput in = scaled_input(s, x[0]);
-    const Weights weights = weights_of(s, x[1]);
-    return fully_connected(s, std::move(op), in, weights, false, bias_of(s, {bias}, 0), e.shape, out);
+    const WeightedOperands operands{scaled_input(s, x[0]), weights_of(s, x[1]), bias_of(s, {bias}, 0), out};
+    return fully_connected(s, std::move(op), operands, false, e.shape);
   }
   op.kind = OpKind::Add;
   const std::vector<int> addends = addends_of(s, e.value);
@@ -132,12 +131,15 @@ int fuse_concat(State& s, const Expression& e, Op op, const Scales& out) {
   return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
 }
 
+// Of an expression whose operands are input, weights and, perhaps, bias.
+WeightedOperands weighted_operands(State& s, const Expression& e, const Scales& out) {
+  return {scaled_input(s, e.operands[0]), weights_of(s, e.operands[1]), bias_of(s, e.operands, 2), out};
+}
+
 int fuse_conv(State& s, const Expression& e, Op op, const Scales& out) {
   if (!is_dequantised_activation(s, e.operands[0]))
     throw Unsupported{"convolutions of quantised values", "a float convolution", kStaticQuantisation};
-  const ScaledInput in = scaled_input(s, e.operands[0]);
-  const Weights weights = weights_of(s, e.operands[1]);
-  return conv(s, e.node, std::move(op), in, weights, bias_of(s, e.operands, 2), out);
+  return conv(s, e.node, std::move(op), weighted_operands(s, e, out));
 }
 
 int fuse_gemm(State& s, const Expression& e, Op op, const Scales& out) {
@@ -147,10 +149,8 @@ int fuse_gemm(State& s, const Expression& e, Op op, const Scales& out) {
   if (!is_dequantised_activation(s, e.operands[0]) || !is_dequantised_constant(s, e.operands[1]) ||
       !plain_product)
     return kNoTensor;
-  const ScaledInput in = scaled_input(s, e.operands[0]);
-  const Weights weights = weights_of(s, e.operands[1]);
-  return fully_connected(s, std::move(op), in, weights, integer(node, "transB", 0) != 0,
-                         bias_of(s, e.operands, 2), e.shape, out);
+  return fully_connected(s, std::move(op), weighted_operands(s, e, out), integer(node, "transB", 0) != 0,
+                         e.shape);
 }
 
 int fuse_max_pool(State& s, const Expression& e, Op op, const Scales& out) {

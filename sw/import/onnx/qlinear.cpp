@@ -112,7 +112,7 @@ Value qlinear_conv(State& s, const Node& node) {
   Bias bias;
   if (has_input(node, 8)) bias.value = input(s, node, 8);
   if (bias.value >= 0 && constant(s, bias.value, "bias").type != kInt32) fail_layer(s, "bias is not int32");
-  const int tensor = conv(s, node, {}, {read_as(s, source, in), in}, weights, bias, out);
+  const int tensor = conv(s, node, {}, {{read_as(s, source, in), in}, weights, bias, out});
   return quantised_value(tensor, model_shape(s, tensor), out.type);
 }
 
@@ -147,7 +147,7 @@ Value qlinear_matmul(State& s, const Node& node) {
   if (shape.empty()) fail_layer(s, "input is a scalar");
   shape.back() = kernel[transposed ? 0 : 1];
   const int tensor =
-      fully_connected(s, {}, {read_as(s, source, in), in}, weights, transposed, bias, shape, out);
+      fully_connected(s, {}, {{read_as(s, source, in), in}, weights, bias, out}, transposed, shape);
   return quantised_value(tensor, shape, out.type);
 }
 

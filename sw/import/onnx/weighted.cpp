@@ -50,40 +50,38 @@ Order fully_connected_order(std::size_t depth, std::size_t channels, bool transp
 
 }  // namespace
 
-int conv(State& s, const Node& node, Op op, const ScaledInput& in, const Weights& weights, const Bias& bias,
-         const Scales& out) {
-  const Tensor& t = s.tensor(plain(s, in.tensor));
+int conv(State& s, const Node& node, Op op, const WeightedOperands& x) {
+  const Tensor& t = s.tensor(plain(s, x.in.tensor));
   const Nhwc map = t.nhwc();
   const Shape nchw = {map.n, map.c, map.h, map.w};
   if (t.shape.size() != 4)
     throw Unsupported{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape)};
-  const Shape kernel = weights.values->shape;
+  const Shape kernel = x.weights.values->shape;
   const Shape shape = conv_shape(s, node, nchw, kernel);
   const int groups = int(integer(node, "group", 1));
   op.window = window_of(s, node, nchw, kernel[2], kernel[3]);
-  op.inputs = {in.tensor};
+  op.inputs = {x.in.tensor};
   if (groups > 1 && kernel[1] == 1 && groups == map.c) {
     op.kind = OpKind::DepthwiseConv2D;
     op.depth_multiplier = kernel[0] / groups;
-    op.weights = weight_tensor(s, weights, {1, kernel[2], kernel[3], kernel[0]}, kernel[0], 3,
+    op.weights = weight_tensor(s, x.weights, {1, kernel[2], kernel[3], kernel[0]}, kernel[0], 3,
                                depthwise_order(kernel));
   } else {
     op.kind = OpKind::Conv2D;
     op.groups = groups;
-    op.weights = weight_tensor(s, weights, {kernel[0], kernel[2], kernel[3], kernel[1]}, kernel[0], 0,
+    op.weights = weight_tensor(s, x.weights, {kernel[0], kernel[2], kernel[3], kernel[1]}, kernel[0], 0,
                                conv_order(kernel));
   }
-  op.bias = bias_tensor(s, bias, kernel[0], in.scales.scale[0], weights.scales);
-  return emit_quantised(s, std::move(op), s.layer.name, shape, out);
+  op.bias = bias_tensor(s, x.bias, kernel[0], x.in.scales.scale[0], x.weights.scales);
+  return emit_quantised(s, std::move(op), s.layer.name, shape, x.out);
 }
 
-int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weights, bool transposed,
-                    const Bias& bias, const Shape& shape, const Scales& out) {
-  const Shape& kernel = weights.values->shape;
+int fully_connected(State& s, Op op, const WeightedOperands& x, bool transposed, const Shape& shape) {
+  const Shape& kernel = x.weights.values->shape;
   if (kernel.size() != 2) throw Unsupported{"weights of rank 2", "rank " + std::to_string(kernel.size())};
   const int depth = transposed ? kernel[1] : kernel[0];
   const int channels = transposed ? kernel[0] : kernel[1];
-  const Tensor& input = s.tensor(in.tensor);
+  const Tensor& input = s.tensor(x.in.tensor);
   if (depth < 1 || channels < 1 || input.shape.empty() || input.shape.back() != depth) {
     fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit an input of shape " +
                       shape_text(input.shape));
@@ -93,14 +91,14 @@ int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weigh
                       "express the layer as a 1x1 convolution"};
   }
   std::array<int, 3> chw = {depth, 1, 1};
-  if (const auto found = s.flattened.find(in.tensor); found != s.flattened.end()) chw = found->second;
+  if (const auto found = s.flattened.find(x.in.tensor); found != s.flattened.end()) chw = found->second;
   op.kind = OpKind::FullyConnected;
-  op.inputs = {in.tensor};
+  op.inputs = {x.in.tensor};
   op.weights =
-      weight_tensor(s, weights, {channels, depth}, channels, 0,
+      weight_tensor(s, x.weights, {channels, depth}, channels, 0,
                     fully_connected_order(std::size_t(depth), std::size_t(channels), transposed, chw));
-  op.bias = bias_tensor(s, bias, channels, in.scales.scale[0], weights.scales);
-  return emit_quantised(s, std::move(op), s.layer.name, shape, out);
+  op.bias = bias_tensor(s, x.bias, channels, x.in.scales.scale[0], x.weights.scales);
+  return emit_quantised(s, std::move(op), s.layer.name, shape, x.out);
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -15,12 +15,18 @@ struct ScaledInput {
   Scales scales;
 };
 
+// What a layer with weights reads, and the scales of what it gives.
+struct WeightedOperands {
+  ScaledInput in;
+  Weights weights;
+  Bias bias;
+  Scales out;
+};
+
 // Each gives the output tensor of an operator with the limits that `op` has.
-int conv(State& s, const Node& node, Op op, const ScaledInput& in, const Weights& weights, const Bias& bias,
-         const Scales& out);
-// weights: [in, out], or [out, in] if transposed.
-int fully_connected(State& s, Op op, const ScaledInput& in, const Weights& weights, bool transposed,
-                    const Bias& bias, const Shape& shape, const Scales& out);
+int conv(State& s, const Node& node, Op op, const WeightedOperands& x);
+// Gives `shape`. weights: [in, out], or [out, in] if transposed.
+int fully_connected(State& s, Op op, const WeightedOperands& x, bool transposed, const Shape& shape);
 
 }  // namespace kaiten::importing::from_onnx
 

@@ -30,10 +30,10 @@ std::vector<int8_t> run_conv(const Case& c, const std::vector<int8_t>& input, bo
   const Nhwc out{in.n, c.value("OUTPUT_H"), c.value("OUTPUT_W"), int(channels)};
   std::vector<int8_t> output(out.elements());
   if (depthwise) {
-    reference::depthwise(c.conv(channels), c.window(), in, input, weights, out, output);
+    reference::depthwise({c.conv(channels), c.window(), in, out}, input, weights, output);
   } else {
     const int groups = in.c / c.value("FILTER_CH", in.c);
-    reference::conv2d(c.conv(channels), c.window(), in, input, weights, out, output, groups);
+    reference::conv2d({c.conv(channels), c.window(), in, out, groups}, input, weights, output);
   }
   return output;
 }

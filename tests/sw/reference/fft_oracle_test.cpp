@@ -78,9 +78,9 @@ TEST(FftOracle, EveryKindOfWindow) {
         values(taps * size_t(l.out.c) * size_t(depthwise ? 1 : l.in.c / l.op.groups), random);
     std::vector<int8_t> direct(l.out.elements()), fft(l.out.elements());
     if (depthwise) {
-      reference::depthwise(l.params, l.op.window, l.in, input, weights, l.out, direct);
+      reference::depthwise({l.params, l.op.window, l.in, l.out}, input, weights, direct);
     } else {
-      reference::conv2d(l.params, l.op.window, l.in, input, weights, l.out, direct, l.op.groups);
+      reference::conv2d({l.params, l.op.window, l.in, l.out, l.op.groups}, input, weights, direct);
     }
     ASSERT_TRUE(oracle.run(l.op, l.params, l.in, input, weights, l.out, fft));
     ASSERT_EQ(fft, direct) << i;

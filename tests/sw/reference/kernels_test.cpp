@@ -128,7 +128,7 @@ TEST(Conv2d, EqualsPlainLoops) {
     const auto input = values(in.elements(), random);
     const auto weights = values(size_t(out.c) * size_t(terms), random);
     std::vector<int8_t> got(out.elements());
-    reference::conv2d(p, w, in, input, weights, out, got, groups);
+    reference::conv2d({p, w, in, out, groups}, input, weights, got);
     ASSERT_EQ(got, plain_conv2d(p, w, in, input, weights, out, groups)) << "case " << repeat;
   }
 }
@@ -142,7 +142,7 @@ TEST(Conv2d, SumsBesideTheEndsOfInt32) {
   p.multiplier = {1 << 30};
   p.shift = {-22};
   std::vector<int8_t> got(1);
-  reference::conv2d(p, {}, in, ones, ones, {1, 1, 1, 1}, got);
+  reference::conv2d({p, {}, in, {1, 1, 1, 1}}, ones, ones, got);
   EXPECT_EQ(got, plain_conv2d(p, {}, in, ones, ones, {1, 1, 1, 1}, 1));
   reference::fully_connected(p, 1, ones, ones, got);
   EXPECT_EQ(got, plain_conv2d(p, {}, in, ones, ones, {1, 1, 1, 1}, 1));

@@ -120,7 +120,7 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     view.columns = columns;
     view.in_channels = in;
     view.zero_point = zero_point;
-    const ArrayTiles tiles(mode, rows, columns, in, out, kp, cp);
+    const ArrayTiles tiles(mode, {rows, columns, in, out}, kp, cp);
     std::vector<std::uint8_t> packed;
     pack_weights(tiles, view, 0, tiles.tiles, packed);
 
