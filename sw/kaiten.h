@@ -28,7 +28,7 @@
 ///
 /// Errors: InputError for what the caller gave, DeviceError for what the device reports (base/error.h); the
 /// FFT library throws std::invalid_argument and fft::OutOfMemory. Threads: functions are thread-safe as long as
-/// nobody writes to their arguments meanwhile; each class says what holds for it; structures are plain values.
+/// no thread writes to their arguments meanwhile; each class says what holds for it; structures are plain values.
 #ifndef KAITEN_KAITEN_H
 #define KAITEN_KAITEN_H
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Codecs of other houses behind the interface, at the levels their own tools use when not told otherwise:
+// Codecs of other projects behind the interface, at the default levels of their own tools:
 // zlib 6, lz4 as fast as it is, zstd 3. They are here to compare with.
 #ifndef KAITEN_CODEC_LIBRARIES_H
 #define KAITEN_CODEC_LIBRARIES_H

@@ -54,7 +54,7 @@ void expand(std::span<const std::uint8_t> packed, T zero, std::span<std::uint8_t
     const bool zeros = (token & kZeros) != 0;
     const std::size_t run = (token & (kZeros - 1)) + std::size_t(1);
     if (run > count - i) fail(in - 1, "the run leaves the block");
-    if (open == int(zeros)) fail(in - 1, "the run goes on without need");
+    if (open == int(zeros)) fail(in - 1, "the run continues without need");
     open = run == kMaxRleRun ? -1 : int(zeros);
     if (zeros) {
       for (std::size_t e = i; e < i + run; e++) std::memcpy(&raw[e * sizeof(T)], &zero, sizeof(T));
@@ -67,7 +67,7 @@ void expand(std::span<const std::uint8_t> packed, T zero, std::span<std::uint8_t
     }
     i += run;
   }
-  if (in != packed.size()) fail(in, "the stream goes on behind the block");
+  if (in != packed.size()) fail(in, "the stream continues after the block");
 }
 
 }  // namespace

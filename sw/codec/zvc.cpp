@@ -13,7 +13,7 @@ namespace kaiten::codec {
 
 namespace {
 
-// What fills the byte at an offset behind the last element: elements keep their places.
+// What fills the byte at an offset after the last element: elements keep their places.
 std::uint8_t padding(const ZvcFormat& format, std::size_t offset) {
   return std::uint8_t(format.zero >> (8 * (offset % std::size_t(format.element_bytes))));
 }
@@ -148,7 +148,7 @@ void zvc_load(const ZvcFormat& format, std::span<const std::uint8_t> memory, std
   }
   for (std::size_t i = used; i < packed.size(); i++) {
     if (packed[i] != padding(format, i))
-      throw CorruptStream("byte " + std::to_string(i) + " behind the last element is not the zero value");
+      throw CorruptStream("byte " + std::to_string(i) + " after the last element is not the zero value");
   }
 }
 

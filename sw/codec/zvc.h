@@ -63,7 +63,7 @@ std::size_t zvc_expand(const ZvcFormat& format, std::span<const std::uint8_t> pa
                        std::span<std::uint8_t> raw);
 
 /// What the accelerator's STORE leaves in memory: packed and padded, or raw. Returns the units, 0 for raw.
-/// `memory` is at least as long as `raw`; bytes behind the segment are not touched.
+/// `memory` is at least as long as `raw`; bytes after the segment are not touched.
 std::uint8_t zvc_store(const ZvcFormat& format, std::span<const std::uint8_t> raw,
                        std::span<std::uint8_t> memory);
 

@@ -27,7 +27,7 @@ struct ZvcGeometry {
   /// Bytes of the size surface: one a segment.
   std::size_t surface_bytes() const { return rows * segment_bytes.size(); }
   std::size_t raw_bytes() const;  ///< of all segments, without what lies between them
-  /// From the first byte to behind the last one.
+  /// From the first byte to after the last one.
   std::size_t memory_bytes() const;
 };
 
@@ -41,7 +41,7 @@ struct ZvcCount {
 };
 
 /// Compresses a map from `raw` to `memory` and `surface`. Both memories hold geometry.memory_bytes(), the surface
-/// geometry.surface_bytes(): else InputError, as for an invalid format. Bytes between and behind segments are left
+/// geometry.surface_bytes(): else InputError, as for an invalid format. Bytes between and after segments are left
 /// alone.
 ZvcCount zvc_store_map(const ZvcFormat& format, const ZvcGeometry& geometry,
                        std::span<const std::uint8_t> raw, std::span<std::uint8_t> memory,

@@ -212,7 +212,7 @@ Progress expand_groups(const ZvcFormat& f, std::span<const std::uint8_t> packed,
   constexpr std::size_t kBits = Block::kElements;
   const std::size_t group = std::size_t(f.group), groups = raw.size() / sizeof(T) / group;
   // Blocks read more than they use, up to `reach` bytes from the start of a group. The end of the stream is
-  // read from a copy with room behind it.
+  // read from a copy with room after it.
   const std::size_t reach = group / 8 + group * sizeof(T) + 64;
   if (reach > kLongestReach) return {};
   std::uint8_t tail[2 * kLongestReach];

@@ -11,7 +11,7 @@
 
 namespace kaiten::codec {
 
-// Bytes behind the packed segment that zvc_pack_fast may overwrite.
+// Bytes after the packed segment that zvc_pack_fast may overwrite.
 constexpr std::size_t kZvcSlack = 64;
 
 // As zvc_pack; `packed` holds zvc_max_packed_bytes + kZvcSlack.

@@ -28,7 +28,7 @@ constexpr int kResetLimit = 100'000;  // register reads
 constexpr std::uint64_t kPatience = 1000;
 constexpr std::uint64_t kLeastPatience = 100'000'000;
 
-// Start of the commands and of the region behind each base register, counted from the start of the memory;
+// Start of the commands and of the region of each base register, counted from the start of the memory;
 // the last is the end of all.
 std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
   const std::uint64_t sizes[] = {p.commands.size() * kCommandBytes, p.constants.size(),

@@ -49,7 +49,7 @@ class Driver {
   // Stop after so many cycles without a completed command; 0: never.
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
 
-  // Inputs in the order of graph.inputs, dense, one image behind the other. Returns the outputs in the order
+  // Inputs in the order of graph.inputs, dense, one image after the other. Returns the outputs in the order
   // of graph.outputs, image by image; operators on the host are done, before and after the device's. Throws
   // InputError for wrong sizes.
   std::vector<Int8Values> run(std::span<const Int8Values> inputs);

@@ -38,7 +38,7 @@ struct TensorComparison {
   void add(const Mismatch& m);
 };
 
-/// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; behind the tensor the image,
+/// "layer 'x' (conv), tensor 'y', row 3, column 4, channel 5: 17 instead of 18"; after the tensor the image,
 /// but the first.
 std::string to_text(const Mismatch& m, const Graph& graph);
 

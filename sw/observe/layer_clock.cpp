@@ -169,7 +169,7 @@ class ModelledWaits {
 }  // namespace
 
 std::vector<LayerTime> modelled_layer_times(const Program& program) {
-  // Results leave until the command is complete: the engine's cycles stand in front of that moment.
+  // Results leave until the command is complete: the engine's cycles come before that moment.
   struct Work {
     std::int64_t from, to;
     std::size_t command;

@@ -24,7 +24,7 @@
 namespace kaiten {
 
 // What an engine that does nothing waits for. Latency is the time from the last window of a command to its
-// completion (the skew of the array) and everything else that is nobody's wait.
+// completion (the skew of the array), and whatever has no other cause.
 enum class Wait : std::uint8_t { kWeights, kRows, kOutput, kCommands, kVector, kLatency };
 constexpr std::size_t kWaits = 6;
 

@@ -32,7 +32,7 @@ struct WatchedResult {
 
 class Watcher {
  public:
-  // All must outlive the watcher. `expected` is indexed like graph.tensors, one image behind the other.
+  // All must outlive the watcher. `expected` is indexed like graph.tensors, one image after the other.
   Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected);
 
   // `channels` are the values of the tile in order; those beyond the tensor's last channel

@@ -14,7 +14,7 @@
 //
 // Times of computation are a roofline: convolutions and fully connected layers take their operations over the
 // peak rate times an efficiency, or the traffic of their maps and weights over the memory's bandwidth if that
-// is more; a ReLU behind them and all other layers take their traffic. Backward costs twice as much, once for
+// is more; a ReLU after them and all other layers take their traffic. Backward costs twice as much, once for
 // the first layer.
 #ifndef KAITEN_OFFLOAD_OFFLOAD_H
 #define KAITEN_OFFLOAD_OFFLOAD_H

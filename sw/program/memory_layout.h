@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the bytes of a tensor lie in memory, dense or as the device stores it. The text behind every rule is
+// Where the bytes of a tensor lie in memory, dense or as the device stores it. Every rule is explained in
 // docs/formats/tensors.md, "Tensors in memory"; docs/formats/zvc.md for compressed maps. Units: bytes, from a base register.
 #ifndef KAITEN_PROGRAM_MEMORY_LAYOUT_H
 #define KAITEN_PROGRAM_MEMORY_LAYOUT_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Rows of a map in the streaming buffer (SB) and the vector buffer (VB): words of CP bytes in nine banks, rows in the
-// slots of a ring. The text behind every rule is docs/formats/tensors.md, "Tensors in SB and VB".
+// slots of a ring. Every rule is explained in docs/formats/tensors.md, "Tensors in SB and VB".
 #ifndef KAITEN_PROGRAM_RING_H
 #define KAITEN_PROGRAM_RING_H
 

@@ -117,7 +117,7 @@ Values softmax(const Graph& graph, const Op& op, const Values& input) {
   return result;
 }
 
-// Over all dimensions behind the second.
+// Over all dimensions after the second.
 Values global_pool(const Graph& graph, const Op& op, const Values& input, bool average) {
   Values result(graph.output_of(op).elements());
   const size_t cells = input.size() / result.size();

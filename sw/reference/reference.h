@@ -28,7 +28,7 @@ std::vector<Int8Values> run_reference(const Graph& graph, std::span<const Int8Va
                                       const std::function<void()>& cancellation_check = {},
                                       FftOracle* oracle = nullptr);
 
-// Several images, one behind the other: their inputs, and the values of every tensor for each of them.
+// Several images, one after the other: their inputs, and the values of every tensor for each of them.
 std::vector<Int8Values> run_reference_batch(const Graph& graph, int images,
                                             std::span<const Int8Values> inputs,
                                             RoundingStyle style = RoundingStyle::LiteRt,

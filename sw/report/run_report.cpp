@@ -28,7 +28,7 @@ std::string losses_text(const LayerReport& l) {
   return text.empty() ? "-" : text;
 }
 
-// "1.43": before compression over behind it.
+// "1.43": before compression over after it.
 std::string ratio_text(std::uint64_t raw, std::uint64_t packed) {
   return packed == 0 ? "-" : fmt::format("{:.2f}", double(raw) / double(packed));
 }

@@ -13,7 +13,7 @@
 // Timing. `read_latency` counts edges from the one that takes an address to the one that can take its first
 // beat, `write_latency` from the edge that takes the last data beat to the one that can take the response;
 // both at least 1. `bytes_per_cycle` (0: no bound; may be a fraction) bounds the beats of both directions
-// together, as one DRAM behind the bus does, counting a beat as the whole bus width; with
+// together, as one DRAM on the bus does, counting a beat as the whole bus width; with
 // `separate_directions` each direction has it for itself. Stalls withhold a READY or a VALID with the given
 // probability in each cycle.
 //

@@ -321,7 +321,7 @@ TEST_P(Errors, BytesAndCountsDisagree) {
   }
 }
 
-// Rows of 2^20 bytes, more than a request can name: no request of no bytes, and nobody waits for ever.
+// Rows of 2^20 bytes, more than a request can name: no request of no bytes, and nothing waits for ever.
 TEST_P(Errors, EndlessRows) {
   const auto long_row = [](auto& body) {
     body.columns = 512;
@@ -369,7 +369,7 @@ TEST_P(Errors, Deadlock) {
   }
 }
 
-// A STORE that nobody feeds, and a memory that takes too long.
+// A STORE without results, and a memory that takes too long.
 TEST_P(Errors, Timeout) {
   const std::size_t last = find<ConvCommand>(program().commands.size() - 1);
   Command c = program().commands[last];

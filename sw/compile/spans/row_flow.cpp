@@ -149,7 +149,7 @@ std::vector<int> RowFlow::slots_needed() const {
     }
   }
   for (;;) {
-    // The end that is furthest behind asks for its next block.
+    // The end that lags most asks for its next block.
     int end = -1;
     double least = 1;
     for (int n = 0; n < nodes(); n++) {

@@ -12,7 +12,7 @@ namespace kaiten::importing {
 
 class LayerNames {
  public:
-  // `wanted`, with a number behind it where another layer has it. The last number tried is kept per name, so
+  // `wanted`, with a number after it where another layer has it. The last number tried is kept per name, so
   // that many equal names cost no more than different ones.
   std::string unique(const std::string& wanted) {
     int& last = last_[wanted];

@@ -3,7 +3,7 @@
 
 // What a float expression between DequantizeLinear and QuantizeLinear becomes: one function per operator of
 // the table, which gives the output tensor of scales `out`, or kNoTensor where the operands do not allow a
-// quantised operator. `op` has the limits that clamps behind the expression set.
+// quantised operator. `op` has the limits that clamps after the expression set.
 #ifndef KAITEN_IMPORT_ONNX_FUSE_H
 #define KAITEN_IMPORT_ONNX_FUSE_H
 

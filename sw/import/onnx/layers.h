@@ -20,7 +20,7 @@ int requantise(State& s, int tensor, const Shape& shape, Op op, const Scales& ou
 bool keeps_order(const Shape& from, const Shape& to);
 bool flattens(const Shape& from, const Shape& to);
 // Reads the bytes of `tensor` under another shape. Between NCHW shapes the order of NHWC bytes stays only where
-// one side of channels and pixels is 1; a flattened map is remembered, for the weights behind it.
+// one side of channels and pixels is 1; a flattened map is remembered, for the weights after it.
 int reshape(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales);
 
 // MaxPool and AveragePool.

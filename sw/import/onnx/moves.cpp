@@ -18,7 +18,7 @@ namespace kaiten::importing::from_onnx {
 namespace {
 
 // What an output of Pad, Slice or Split takes of the input: cells [begin, begin + size) of each dimension;
-// begin is negative in front of the map.
+// begin is negative before the map.
 struct Box {
   std::vector<std::int64_t> begin;
   std::vector<std::int64_t> size;

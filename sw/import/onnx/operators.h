@@ -35,7 +35,7 @@ struct Operator {
   Shape (*shape)(State& s, const Node& node, const Operands& operands, int part);
   // The quantised operator that an expression between DequantizeLinear and QuantizeLinear stands for: its
   // output tensor of scales `out`, or kNoTensor where the operands do not allow it. `op` has the limits that
-  // a Relu or Clip behind the expression sets.
+  // a Relu or Clip after the expression sets.
   int (*fuse)(State& s, const Expression& e, Op op, const Scales& out) = nullptr;
   // The expression as float arithmetic on the host: its tensor.
   int (*on_host)(State& s, const Expression& e) = nullptr;

@@ -28,7 +28,7 @@ bool is_clamp(const Value& v) {
   return v.form == Form::Expression && (v.node->op_type() == "Relu" || v.node->op_type() == "Clip");
 }
 
-// Clamps behind an expression become limits of its operator. The expression; its limits into `op`.
+// Clamps after an expression become limits of its operator. The expression; its limits into `op`.
 int skip_clamps(State& s, int value, Op& op) {
   while (is_clamp(s.at(value))) {
     const auto [low, high] = clip_limits(s, *s.at(value).node);

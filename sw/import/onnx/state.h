@@ -39,7 +39,7 @@ struct State : ImportState {
   std::vector<Value> values;
   std::map<std::string, int> by_name;
   std::map<int, int> quantised_as;  // float value to the tensor of its first QuantizeLinear
-  std::set<int> assumed;            // quantised inputs whose scale nobody has stated yet
+  std::set<int> assumed;            // quantised inputs whose scale no operator has stated yet
   // Tensors of NHWC bytes that the model flattened from C, H, W.
   std::map<int, std::array<int, 3>> flattened;
 

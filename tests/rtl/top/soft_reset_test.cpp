@@ -137,7 +137,7 @@ class SoftReset : public testing::TestWithParam<bool> {
     std::vector<std::uint8_t> output(input.size());
     device_->read_memory(base_ + kOutput, output);
     ASSERT_EQ(output, input);
-    // All results go to memory: nobody but LOAD writes into SB and VB.
+    // All results go to memory: only LOAD writes into SB and VB.
     for (const char* none : {"array_busy", "vector_conflict", "load_conflict"})
       EXPECT_EQ(counter(none), 0u) << none;
     EXPECT_EQ(counter("array_no_command"), counter("cycles"));

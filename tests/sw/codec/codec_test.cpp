@@ -125,9 +125,9 @@ TEST(Rle, ByHand) {
   EXPECT_EQ(told({0x82, 0x01, 1, 2}), "RLE, byte 4: the stream ends before the block");
   EXPECT_EQ(told({0x82, 0x02, 1, 2}), "RLE, byte 2: the stream ends in a run");
   EXPECT_EQ(told({0x86}), "RLE, byte 0: the run leaves the block");
-  EXPECT_EQ(told({0x82, 0x82}), "RLE, byte 1: the run goes on without need");
+  EXPECT_EQ(told({0x82, 0x82}), "RLE, byte 1: the run continues without need");
   EXPECT_EQ(told({0x82, 0x02, 1, 0x80, 2}), "RLE, byte 2: a copied element is the zero value");
-  EXPECT_EQ(told({0x85, 0x85}), "RLE, byte 1: the stream goes on behind the block");
+  EXPECT_EQ(told({0x85, 0x85}), "RLE, byte 1: the stream continues after the block");
   // A run of 300 words: three tokens.
   packed.resize(rle_max_packed_bytes({4, 0}, 1200));
   EXPECT_EQ(rle_pack({4, 0}, Bytes(1200, 0), packed), 3U);

@@ -214,7 +214,7 @@ TEST(Zvc, SaysWhatIsCorrupt) {
   };
   EXPECT_EQ(loaded({}, 4), "4 units, raw it has 4");
   EXPECT_EQ(loaded({}, 2), "ends in unit 1 of 2");
-  EXPECT_EQ(loaded({0, 0, 0, 0, 0, 0, 0, 0, 3}, 1), "byte 8 behind the last element is not the zero value");
+  EXPECT_EQ(loaded({0, 0, 0, 0, 0, 0, 0, 0, 3}, 1), "byte 8 after the last element is not the zero value");
 }
 
 TEST(Zvc, BadFormats) {

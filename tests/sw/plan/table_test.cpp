@@ -122,7 +122,7 @@ TEST(Table, JoinsNameAllTheirInputs) {
   EXPECT_NE(error_of(join(s + R"(, {"name": "j", "op": "add", "from": ["input", "s"]})"))
                 .find("operands of equal shapes"),
             std::string::npos);
-  // Nobody reads a branch: it is an output too.
+  // No layer reads a branch: it is an output too.
   EXPECT_EQ(
       read_table(
           join(c + R"(, {"name": "d", "op": "conv", "kernel": [1, 1], "channels": 2, "from": "input"})"), "t")

@@ -25,7 +25,7 @@ TEST(RowLives, EndWithTheLastReader) {
   EXPECT_EQ(lives.deaths()[0].after, (Counts{0, 1, 1, 0}));
   lives.use(Queue::kLoad, 2, rows(1, 3, 4, true));  // over row 0
   const std::vector<RowDeath> deaths = lives.deaths();
-  ASSERT_EQ(deaths.size(), 3U);  // nobody reads row 3
+  ASSERT_EQ(deaths.size(), 3U);  // no command reads row 3
   EXPECT_EQ(deaths[0].begin, 100);
   EXPECT_EQ(deaths[0].end, 110);
   EXPECT_EQ(deaths[0].after, (Counts{0, 1, 1, 0}));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Flows of rows against a store that knows which row lies in which slot: whatever the order, nobody reads a row
+// Flows of rows against a store that knows which row lies in which slot: whatever the order, no node reads a row
 // that is not there any more or not yet, and everything gets computed.
 #include "compile/spans/row_flow.h"
 
