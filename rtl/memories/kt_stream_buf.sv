@@ -83,8 +83,8 @@ module kt_stream_buf
   end
   always_ff @(posedge clk_i) begin
     if (write) begin
-      automatic logic [Aw-1:0]   addr[16] = '{default: '0};
-      automatic logic [Cp*8-1:0] data[16] = '{default: '0};
+      automatic logic [Aw-1:0]   addr[16] = '{default: 'x};
+      automatic logic [Cp*8-1:0] data[16] = '{default: 'x};
       if (load_valid_i) begin
         for (int unsigned w = 0; w < LoadWords; w++) begin
           if (load_writes[load_req_i[w].bank] && load_req_i[w].en) begin
