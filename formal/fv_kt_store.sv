@@ -231,7 +231,7 @@ module fv_kt_store
   `FV_ASSERT(a_value, !(byte_q && !gone_q && data_valid && out_q == byte_beat_q) || 8'(data >> {byte_lane_q, 3'b000}) == byte_value_q)
   wire [5:0] missing = beats_q + touched(address[1:0], taken_q) - out_q - 6'(data_valid);  // beats still to come
   `FV_ASSERT(a_beats, missing <= 6'd3)
-  `FV_ASSERT(a_all, dut.tail_q || data_valid || taken_q != '0 || out_q == beats_q)
+  `FV_ASSERT(a_all, dut.u_pack.tail_q || data_valid || taken_q != '0 || out_q == beats_q)
   `FV_ASSERT(a_hold, !hold_q || (data_valid && data == held_q))
   `FV_ASSERT(a_stream, !(conv_ready && vector_ready) && (!conv_ready || !c_q.from_vector) &&
                        (!vector_ready || c_q.from_vector) && (!take || open_q))
@@ -292,13 +292,13 @@ module fv_kt_store
       dut.mask_q == ({24{1'b1}} >> {2'd3 - c_q.pixel_bytes[1:0], 3'b000}) &&
       dut.last_mask_q == ({24{1'b1}} >> {2'd3 - c_q.last_pixel_bytes[1:0], 3'b000})))
   `FV_ASSERT(i_taken, !open_q || 6'(taken_q) == times(column_q, 12'(bytes)))
-  `FV_ASSERT(i_pos, !in_row || (dut.pos_q == next_byte[1:0] && !dut.tail_q && (dut.part_q >> {dut.pos_q, 3'b000}) == '0))
-  `FV_ASSERT(i_beats, byte_due + 6'(dut.tail_q) == beats_q + (in_row ? 6'((6'(address[1:0]) + 6'(taken_q)) >> 2) : 6'd0))
-  `FV_ASSERT(i_byte, !byte_q || gone_q || (data_valid && byte_beat_q == out_q) || (byte_beat_q == byte_due && (dut.tail_q || in_row) &&
-      8'(dut.part_q >> {byte_lane_q, 3'b000}) == byte_value_q && (dut.tail_q || byte_lane_q < dut.pos_q)))
+  `FV_ASSERT(i_pos, !in_row || (dut.u_pack.pos_q == next_byte[1:0] && !dut.u_pack.tail_q && (dut.u_pack.part_q >> {dut.u_pack.pos_q, 3'b000}) == '0))
+  `FV_ASSERT(i_beats, byte_due + 6'(dut.u_pack.tail_q) == beats_q + (in_row ? 6'((6'(address[1:0]) + 6'(taken_q)) >> 2) : 6'd0))
+  `FV_ASSERT(i_byte, !byte_q || gone_q || (data_valid && byte_beat_q == out_q) || (byte_beat_q == byte_due && (dut.u_pack.tail_q || in_row) &&
+      8'(dut.u_pack.part_q >> {byte_lane_q, 3'b000}) == byte_value_q && (dut.u_pack.tail_q || byte_lane_q < dut.u_pack.pos_q)))
   `FV_ASSERT(i_requests, dut.u_requests.level_q == 3'(rows_q - asked_q) && dut.u_requests.level_q <= 3'd4 &&
       5'(rows_q - asked_q) <= 5'd4 && dut.u_requests.out_valid_q == (dut.u_requests.level_q != '0))
-  `FV_COVER(c_tail, dut.tail_q && take)
+  `FV_COVER(c_tail, dut.u_pack.tail_q && take)
   `FV_COVER(c_vector, byte_q && c_q.from_vector && data_valid && out_q == byte_beat_q && out_q == 6'd2)
   `FV_COVER(c_done, done && dones_q == 3'd1)
   `FV_COVER(c_error, error)

@@ -55,6 +55,7 @@ zvc/kt_zvc_expand.sv
 load/kt_load_zvc.sv
 load/kt_load.sv
 memories/kt_result_writer.sv
+store/kt_store_pack.sv
 store/kt_store_raw.sv
 zvc/kt_zvc_mask.sv
 zvc/kt_zvc_compress.sv

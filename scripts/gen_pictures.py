@@ -176,7 +176,7 @@ def load_store():
     d.arrow([places.right(), (790, 196)], "addresses", (754, 189))
     d.frame(20, 270, 920, 230, "kt_store")
     results = d.box(40, 330, 150, 60, "result pixels", ["kt_result_writer"], ["of CONV or VECTOR"])
-    pack = d.box(230, 330, 130, 60, "packing", [], ["pixels into beats,", "a request a row"])
+    pack = d.box(230, 330, 130, 60, "packing", ["kt_store_pack"], ["a request a row"])
     d.frame(390, 294, 380, 192, "kt_store_zvc")
     stage = d.box(410, 330, 150, 60, "staging", ["u_stage"], ["two longest segments"], kind="memory")
     count = d.box(410, 420, 150, 48, "length", ["kt_zvc_count"])

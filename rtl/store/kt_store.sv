@@ -1,14 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// STORE engine: results of the array or the vector engine, packed into bus beats, to memory.
+// STORE engine: results of the array or the vector engine, packed into bus beats (kt_store_pack), to memory.
 //
-// Loops: tile of the feeding command (a segment in memory), row, column; one write request for each (segment, row).
-// A result pixel joins the beat under construction at its lane; a beat leaves when it is full or the request ends. The
+// Loops: tile of the feeding command (a segment in memory), row, column; one write request for each (segment, row). The
 // request is handed over with the first pixel of its row, so nothing is asked of the bus for data that may not come.
-//
-// One pixel a cycle. A row whose last pixel straddles two beats leaves a tail that goes out with the next pixel taken
-// or alone; only if that pixel (the first of a request) fills a beat at once does it wait a cycle.
 //
 // A command is done with the last response of its requests; the next one starts packing long before. Responses come in
 // the order of requests, so the head of the queue of open requests says whose response an error is.
@@ -68,14 +64,9 @@ module kt_store
   output logic [BytesW-1:0]   zvc_raw_bytes_o
 );
 
-  localparam int unsigned Lanes  = AxiW / 8;
-  localparam int unsigned LaneW  = $clog2(Lanes);
+  localparam int unsigned LaneW  = $clog2(AxiW / 8);
   localparam int unsigned PixelB = (Words > 3) ? Kp : 3 * Cp;  // bytes of the longest pixel
   localparam int unsigned PixelW = $clog2(PixelB + 1);
-
-  if (PixelB > Lanes) begin : gen_check_width
-    $error("kt_store: a result pixel must fit a bus beat");
-  end
 
   // ---- command and loops; counters hold what is left after the current pixel
   // StSetup: the products of the command's registers are on their way to bytes_q and last_bytes_q
@@ -182,32 +173,17 @@ module kt_store
   end
 
   // ---- packing
-  logic [AxiW-1:0]  part_q;       // beat under construction, zeros from pos_q on; with tail_q: a tail, to be sent
-  logic [LaneW-1:0] pos_q;        // lane of the next byte inside a row
-  logic             tail_q;
-  logic             out_valid_q;
-  logic             part_zvc_q, out_zvc_q;  // of a compressed command
-  logic [AxiW-1:0]  out_data_q;
-
-  logic             in_valid, out_free, out_ready, request_free, open_free, ask_free;
-  logic [LaneW-1:0] lane;         // where the pixel goes
-  logic [LaneW:0]   stop;         // and the lane behind it, from Lanes on in the next beat
-  logic             full, beat_end;
+  logic                  in_valid, out_valid, out_ready, out_zvc, pack_room, request_free, open_free, ask_free;
+  logic [AxiW-1:0]       out_data;
   logic [Words*Cp*8-1:0] conv_pixel;
   logic [3*Cp*8-1:0]     vector_pixel;
+  logic [PixelB*8-1:0]   pixel;
 
-  assign in_valid = from_vector_q ? vector_valid_i : conv_valid_i;
-  assign out_free = !out_valid_q || out_ready;
-  assign lane     = row_first_q ? addr_q[LaneW-1:0] : pos_q;
-  assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(pixel_bytes);
-  assign full     = stop[LaneW];
-  assign beat_end = full || row_end;
+  assign in_valid       = from_vector_q ? vector_valid_i : conv_valid_i;
   // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
-  assign room     = state_q == StRun && ask_free && (out_free || !(beat_end || tail_q)) &&
-                    !(tail_q && beat_end);
-  assign take     = room && in_valid;
-
-  assign conv_ready_o  = room && !from_vector_q;
+  assign room           = state_q == StRun && ask_free && pack_room;
+  assign take           = room && in_valid;
+  assign conv_ready_o   = room && !from_vector_q;
   assign vector_ready_o = room && from_vector_q;
 
   for (genvar w = 0; w < int'(Words); w++) begin : gen_array
@@ -217,42 +193,33 @@ module kt_store
     assign vector_pixel[w*Cp*8+:Cp*8] = vector_word_i[w];
   end
 
-  logic [PixelB*8-1:0]        pixel;
-  logic [(Lanes+PixelB)*8-1:0] joined;  // the beat and what flows over into the next one
   always_comb begin
-    pixel  = '0;
-    joined = '0;
+    pixel = '0;
     if (take) begin
-      pixel  = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(conv_pixel)) &
-               (last_segment ? last_mask_q : mask_q);
-      joined = ((Lanes + PixelB) * 8)'(pixel) << {lane, 3'b000};
-      if (!row_first_q) joined = joined | ((Lanes + PixelB) * 8)'(part_q);
+      pixel = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(conv_pixel)) &
+              (last_segment ? last_mask_q : mask_q);
     end
   end
 
-  logic tail_d;
-  assign tail_d = take && row_end && full && stop[LaneW-1:0] != '0;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      tail_q      <= 1'b0;
-      out_valid_q <= 1'b0;
-    end else begin
-      if (out_free) tail_q <= tail_d;  // a pixel taken otherwise completes no beat
-      if (out_free) out_valid_q <= tail_q || (take && beat_end);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (take) begin
-      pos_q      <= stop[LaneW-1:0];
-      part_zvc_q <= zvc_q;
-      part_q <= full ? AxiW'(joined >> AxiW) : joined[AxiW-1:0];
-    end
-    if (out_free && tail_q) out_data_q <= part_q;
-    else if (take && beat_end) out_data_q <= joined[AxiW-1:0];
-    if (out_free) out_zvc_q <= tail_q ? part_zvc_q : zvc_q;
-  end
+  kt_store_pack #(
+    .AxiW  (AxiW),
+    .PixelB(PixelB)
+  ) u_pack (
+    .clk_i,
+    .rst_ni,
+    .room_o      (pack_room),
+    .take_i      (take),
+    .first_i     (row_first_q),
+    .first_lane_i(addr_q[LaneW-1:0]),
+    .last_i      (row_end),
+    .bytes_i     (pixel_bytes),
+    .pixel_i     (pixel),
+    .zvc_i       (zvc_q),
+    .out_valid_o (out_valid),
+    .out_ready_i (out_ready),
+    .out_data_o  (out_data),
+    .out_zvc_o   (out_zvc)
+  );
 
   // ---- requests; compressed ones come changed and later, when no others do
   logic              ask, ask_last, ask_zvc, req_zvc;
@@ -286,10 +253,10 @@ module kt_store
       .req_zero_i    (zero_q),
       .req_index_i   (index_q),
       .req_last_i    (last_segment && row_q == '0),
-      .data_valid_i  (out_valid_q),
+      .data_valid_i  (out_valid),
       .data_ready_o  (out_ready),
-      .data_zvc_i    (out_zvc_q),
-      .data_i        (out_data_q),
+      .data_zvc_i    (out_zvc),
+      .data_i        (out_data),
       .req_valid_o   (ask),
       .req_ready_i   (request_free && open_free),
       .req_zvc_o     (ask_zvc),
@@ -326,10 +293,10 @@ module kt_store
       .req_zero_i    (zero_q),
       .req_index_i   (index_q),
       .req_last_i    (last_segment && row_q == '0),
-      .data_valid_i  (out_valid_q),
+      .data_valid_i  (out_valid),
       .data_ready_o  (out_ready),
-      .data_zvc_i    (out_zvc_q),
-      .data_i        (out_data_q),
+      .data_zvc_i    (out_zvc),
+      .data_i        (out_data),
       .req_valid_o   (ask),
       .req_ready_i   (request_free && open_free),
       .req_zvc_o     (ask_zvc),
