@@ -6,11 +6,18 @@
 #ifndef KAITEN_COMPILE_COMPILE_LOWERING_H
 #define KAITEN_COMPILE_COMPILE_LOWERING_H
 
+#include <string>
+#include <vector>
+
 #include "compile/compiler.h"
 #include "compile/lower/lowered.h"
 
 namespace kaiten {
 
+// With its refusals.
+Lowering lower_for(const Graph& graph, const Config& config, const CompileOptions& options);
+// The first of several refusals, and how many more there are.
+std::string first_of(const std::vector<std::string>& refusals);
 // Throws InputError like compile().
 Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options);
 

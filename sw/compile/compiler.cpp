@@ -173,22 +173,30 @@ class Choice {
   std::optional<InputError> error_;  // of the first attempt that failed
 };
 
+std::vector<std::string> reasons_of(const Lowering& lowering) {
+  std::vector<std::string> reasons;
+  for (const Lowering::Refusal& r : lowering.refusals) reasons.push_back(r.reason);
+  return reasons;
+}
+
+}  // namespace
+
 Lowering lower_for(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower(graph, config, options.rounding);
   if (options.compress != Compress::kOff) finish_last_words(lowering);
   return lowering;
 }
 
-}  // namespace
+std::string first_of(const std::vector<std::string>& refusals) {
+  return refusals.front() + (refusals.size() > 1 ? " (and " + std::to_string(refusals.size() - 1) +
+                                                       " more; inspect lists them all)"
+                                                 : "");
+}
 
 Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower_for(graph, config, options);
-  if (lowering.refusals.empty()) return lowering;
-  std::string text = lowering.refusals.front();
-  if (lowering.refusals.size() > 1) {
-    text += " (and " + std::to_string(lowering.refusals.size() - 1) + " more; inspect lists them all)";
-  }
-  throw InputError(text);
+  if (!lowering.refusals.empty()) throw InputError(first_of(reasons_of(lowering)));
+  return lowering;
 }
 
 Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
@@ -210,7 +218,7 @@ KeptPrograms compile_kept(const Graph& graph, const Config& config, const Compil
 
 Compiled try_compile(const Graph& graph, const Config& config, const CompileOptions& options) {
   Lowering lowering = lower_for(graph, config, options);
-  if (!lowering.refusals.empty()) return {std::nullopt, std::move(lowering.refusals)};
+  if (!lowering.refusals.empty()) return {std::nullopt, reasons_of(lowering)};
   try {
     return {Choice(graph, config, options, WeightResidency::kReload, std::move(lowering)).program(), {}};
   } catch (const InputError& e) {

@@ -21,7 +21,6 @@ namespace kaiten {
 
 namespace {
 
-constexpr std::uint64_t kRegionAlign = 4096;
 constexpr int kResetLimit = 100'000;  // register reads
 // A program whose modelled time is exceeded by this factor does not come back (the device's watchdog should
 // know first).
@@ -35,7 +34,7 @@ std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
                                  std::uint64_t(p.activation_bytes), std::uint64_t(p.input_bytes),
                                  std::uint64_t(p.output_bytes)};
   std::array<std::uint64_t, kBases + 2> map{};
-  for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + align_up(sizes[i], kRegionAlign);
+  for (std::size_t i = 0; i < std::size(sizes); i++) map[i + 1] = map[i] + align_up(sizes[i], kMemoryAlign);
   return map;
 }
 
@@ -152,7 +151,8 @@ Config read_config(Device& device) {
 
 std::uint64_t memory_needed(const Program& program) { return memory_map(program).back(); }
 
-Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding)
+Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding,
+               std::uint64_t offset)
     : device_(device), graph_(graph), program_(std::move(program)), rounding_(rounding) {
   const Config config = read_config(device_);
   if (config != program_.config) {
@@ -161,7 +161,7 @@ Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyl
   }
   require_capabilities(program_, graph_, device_.read_register(csr::kOptions));
   check_rules(program_.commands);
-  load();
+  load(offset);
 }
 
 void Driver::write_address(std::uint32_t low, std::uint64_t address) {
@@ -169,17 +169,22 @@ void Driver::write_address(std::uint32_t low, std::uint64_t address) {
   device_.write_register(low + 4, std::uint32_t(address >> 32));
 }
 
-void Driver::load() {
+void Driver::load(std::uint64_t offset) {
   const auto map = memory_map(program_);
-  if (map.back() > device_.memory_bytes()) {
-    throw DeviceError("the program needs " + std::to_string(map.back()) +
+  if (offset + map.back() > device_.memory_bytes()) {
+    throw DeviceError("the program needs " + std::to_string(offset + map.back()) +
                       " bytes of memory, the device has " + std::to_string(device_.memory_bytes()));
   }
-  const std::uint64_t start = device_.memory_base();
+  const std::uint64_t start = device_.memory_base() + offset;
   commands_at_ = start;
   for (int i = 0; i < kBases; i++) base_at_[std::size_t(i)] = start + map[std::size_t(i) + 1];
   device_.write_memory(commands_at_, program_.command_bytes());
   device_.write_memory(base_at_[std::size_t(Base::kConstants)], program_.constants);
+  select();
+}
+
+// Tells the device which program is next.
+void Driver::select() {
   for (int i = 0; i < kBases; i++) write_address(csr::kBaseLo(std::uint32_t(i)), base_at_[std::size_t(i)]);
   write_address(csr::kProgramLo, commands_at_);
   device_.write_register(csr::kCommandCount, std::uint32_t(program_.commands.size()));
@@ -235,6 +240,7 @@ void Driver::execute() {
   for (const CommandMeta& m : program_.meta) modelled += std::uint64_t(m.cycles);
   const std::uint64_t limit = kLeastPatience + kPatience * modelled;
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
+  select();
   device_.write_register(csr::kWatchdog, watchdog_);
   device_.write_register(csr::kControl, csr::kControlStart.mask() | csr::kControlIrqEnable.mask());
   std::uint64_t waited = 0;

@@ -26,7 +26,8 @@ namespace kaiten {
 // Throws DeviceError where the device is no Kaiten or of another version.
 Config read_config(Device& device);
 
-// Memory a program needs, its commands included.
+constexpr std::uint64_t kMemoryAlign = 4096;
+// Memory a program needs, its commands included; a multiple of kMemoryAlign.
 std::uint64_t memory_needed(const Program& program);
 
 class Driver {
@@ -37,10 +38,12 @@ class Driver {
   // device is then reset.
   using Progress = std::function<void(std::uint64_t cycles)>;
 
-  // The device and the graph must outlive the driver. Compares the program's configuration with the device's,
+  // The device and the graph must outlive the driver. `offset`: where in the device's memory the program begins, a multiple of
+  // kMemoryAlign; several drivers may share a device, each with its own piece of memory. Compares the program's configuration with the device's,
   // its commands with the modes, kinds and rounding rules the device has, and checks its rules. Throws
   // DeviceError where they do not fit or the memory is too small.
-  Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding);
+  Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding,
+         std::uint64_t offset = 0);
 
   const Program& program() const { return program_; }
   // Bus address of the program's constants (weights, parameters).
@@ -70,7 +73,8 @@ class Driver {
   PackedMap read_packed(const CompressedMap& map);
 
  private:
-  void load();
+  void load(std::uint64_t offset);
+  void select();
   void run_host(std::vector<Int8Values>& tensors);
   void soft_reset();
   [[noreturn]] void fail();

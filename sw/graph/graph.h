@@ -235,6 +235,7 @@ struct Op {
   bool bilinear = false;                    ///< Resize; otherwise nearest
   bool align_corners = false;               ///< Resize
   bool half_pixel = false;                  ///< Resize
+  bool on_host = false;  ///< it runs on the host whatever its kind: for want of an engine, or beyond an engine's limits
 };
 
 /// A network. A plain value without locks: any number of threads may read one, none while another changes it.

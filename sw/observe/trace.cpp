@@ -129,27 +129,10 @@ void TraceRecorder::queues(std::uint32_t heads, std::span<const std::uint32_t, k
   heads_ = heads;
 }
 
-std::string TraceRecorder::json() const {
-  std::vector<std::string> events;
-  const auto track_name = [&](int track, const std::string& name) {
-    events.push_back(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
-                                 track, json_text(name)));
-    events.push_back(
-        fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
-                    track, track));
-  };
-  const std::string title = graph_.name + " on " + program_.config.name;
-  events.push_back(
-      fmt::format(R"({{"ph":"M","pid":1,"name":"process_name","args":{{"name":{}}}}})", json_text(title)));
-  track_name(0, "run");
-  events.push_back(
-      fmt::format(R"({{"ph":"X","pid":1,"tid":0,"ts":0,"dur":{},"name":{},"args":{{"commands":{}}}}})",
-                  cycles_, json_text(title), program_.commands.size()));
+void TraceRecorder::add_events(std::uint64_t first_cycle, std::vector<std::string>& events) const {
   for (std::size_t q = 0; q < kQueues; q++) {
     const Track& t = tracks_[q];
     const int track = int(1 + 2 * q);
-    track_name(track, std::string(kQueueNames[q]));
-    track_name(track + 1, std::string(kQueueNames[q]) + " waits");
     std::uint64_t last = 0;
     for (std::size_t i = 0; i < t.started.size() && i < t.completed.size(); i++) {
       const CommandMeta& m = program_.meta[t.commands[i]];
@@ -172,12 +155,12 @@ std::string TraceRecorder::json() const {
       const std::string name = layer.empty() ? std::string(command.name()) : layer;
       events.push_back(
           fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}","args":{{{}}}}})",
-                      track, from, last - from, json_text(name), command.name(), args));
+                      track, first_cycle + from, last - from, json_text(name), command.name(), args));
     }
     for (const Waiting& w : t.waits) {
       events.push_back(
           fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}","cat":"wait"}})", track + 1,
-                      w.from, w.to - w.from, cause_text(w.cause)));
+                      first_cycle + w.from, w.to - w.from, cause_text(w.cause)));
     }
   }
   const std::size_t intervals = std::size_t(ceil_div(cycles_, kInterval));
@@ -190,17 +173,45 @@ std::string TraceRecorder::json() const {
         values += fmt::format(R"({}"{}":{})", l == 0 ? "" : ",", s.lines[l].first, samples_[line + l][i]);
       if (values == shown) continue;
       shown = values;
-      events.push_back(fmt::format(R"({{"ph":"C","pid":1,"ts":{},"name":"{}","args":{{{}}}}})", i * kInterval,
-                                   s.title, values));
+      events.push_back(fmt::format(R"({{"ph":"C","pid":1,"ts":{},"name":"{}","args":{{{}}}}})",
+                                   first_cycle + i * kInterval, s.title, values));
     }
     line += s.lines.size();
+  }
+}
+
+std::string trace_json(std::span<const std::unique_ptr<TraceRecorder>> recorders, const std::string& graph,
+                       const std::string& config) {
+  std::vector<std::string> events;
+  const auto track_name = [&](int track, const std::string& name) {
+    events.push_back(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
+                                 track, json_text(name)));
+    events.push_back(
+        fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
+                    track, track));
+  };
+  const std::string title = graph + " on " + config;
+  events.push_back(
+      fmt::format(R"({{"ph":"M","pid":1,"name":"process_name","args":{{"name":{}}}}})", json_text(title)));
+  track_name(0, "run");
+  for (std::size_t q = 0; q < kQueues; q++) {
+    track_name(int(1 + 2 * q), std::string(kQueueNames[q]));
+    track_name(int(2 + 2 * q), std::string(kQueueNames[q]) + " waits");
+  }
+  std::uint64_t cycles = 0;
+  for (const auto& recorder : recorders) {
+    events.push_back(
+        fmt::format(R"({{"ph":"X","pid":1,"tid":0,"ts":{},"dur":{},"name":{},"args":{{"commands":{}}}}})",
+                    cycles, recorder->cycles(), json_text(title), recorder->commands()));
+    recorder->add_events(cycles, events);
+    cycles += recorder->cycles();
   }
   std::string text = "{\"traceEvents\":[\n";
   for (std::size_t i = 0; i < events.size(); i++) text += events[i] + (i + 1 < events.size() ? ",\n" : "\n");
   return text + fmt::format(
                     "],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{{\"cycles\":{},\"unit\":\"1 us is 1 "
                     "cycle\"}}}}\n",
-                    cycles_);
+                    cycles);
 }
 
 }  // namespace kaiten

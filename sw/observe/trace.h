@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,8 +35,10 @@ class TraceRecorder {
   void events(std::uint32_t flags);
   void queues(std::uint32_t heads, std::span<const std::uint32_t, kQueues> completed);
 
-  // When the run is over.
-  std::string json() const;
+  // When the run is over: its events, `first_cycle` later than they were seen.
+  void add_events(std::uint64_t first_cycle, std::vector<std::string>& events) const;
+  std::uint64_t cycles() const { return cycles_; }
+  std::size_t commands() const { return program_.commands.size(); }
 
  private:
   // One cause of waiting over some cycles: bits 0 to 3 for what is waited for, 4 for an empty queue.
@@ -59,6 +62,10 @@ class TraceRecorder {
   // Cycles in which each counted event happened, for each interval of kInterval cycles.
   std::vector<std::vector<std::uint8_t>> samples_;
 };
+
+// One timeline of programs that ran one after the other, on the network `graph` and the configuration `config`.
+std::string trace_json(std::span<const std::unique_ptr<TraceRecorder>> recorders, const std::string& graph,
+                       const std::string& config);
 
 }  // namespace kaiten
 

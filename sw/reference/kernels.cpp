@@ -310,15 +310,48 @@ Between between(const Op& op, int at, int from, int to) {
   if (op.align_corners && to > 1) step = (int64_t(kOne) * (from - 1) + (to - 1) / 2) / (to - 1);
   int64_t position = at * step;
   if (op.half_pixel) position += step / 2 - kOne / 2;
-  const int64_t whole = position / kOne;
   Between b;
-  b.lower = int(std::max<int64_t>(whole, 0));
-  b.upper = int(std::min<int64_t>(whole + 1, from - 1));
+  b.lower = int(std::max<int64_t>(position / kOne, 0));
+  // Before the first pixel, where half-pixel positions are negative, there is no other one.
+  b.upper = int(std::min<int64_t>((position + kOne - 1) / kOne, from - 1));
   b.fraction = int(position - int64_t(kOne) * b.lower);
   return b;
 }
 
+// The same in float32, which LiteRT takes for uint8.
+struct BetweenFloats {
+  int lower = 0;
+  int upper = 0;
+  float fraction = 0;
+};
+
+BetweenFloats between_floats(const Op& op, int at, int from, int to) {
+  const bool corners = op.align_corners && to > 1;
+  const float scale = corners ? float(from - 1) / float(to - 1) : float(from) / float(to);
+  const float position = op.half_pixel ? (float(at) + 0.5F) * scale - 0.5F : float(at) * scale;
+  BetweenFloats b;
+  b.lower = std::max(int(std::floor(position)), 0);
+  b.upper = std::min(int(std::ceil(position)), from - 1);
+  b.fraction = position - float(b.lower);
+  return b;
+}
+
 }  // namespace
+
+void resize_bilinear_uint8(const Op& op, Nhwc in, Input input, Nhwc out, Output output) {
+  for_each_pixel(out, [&](int n, int y, int x) {
+    const BetweenFloats row = between_floats(op, y, in.h, out.h);
+    const BetweenFloats column = between_floats(op, x, in.w, out.w);
+    for (size_t c = 0; c < size_t(in.c); c++) {
+      const auto at = [&](int iy, int ix) { return float(input[offset(in, n, iy, ix) + c] + 128); };
+      const float value = at(row.lower, column.lower) * (1 - row.fraction) * (1 - column.fraction) +
+                          at(row.upper, column.lower) * row.fraction * (1 - column.fraction) +
+                          at(row.lower, column.upper) * (1 - row.fraction) * column.fraction +
+                          at(row.upper, column.upper) * row.fraction * column.fraction;
+      output[offset(out, n, y, x) + c] = int8_t(std::clamp(int(value + 0.5F), 0, 255) - 128);
+    }
+  });
+}
 
 void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output) {
   constexpr int kOne = 1 << 10;

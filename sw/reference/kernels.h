@@ -50,9 +50,11 @@ void multiply(const MulParams& params, Input a, Input b, Output output);
 void quantize(const QuantizeParams& params, Input input, Output output);
 void look_up(const ValueTable& table, Input input, Output output);
 
-// Rows and columns by TensorFlow Lite's rules; bilinear in its integer arithmetic of 1/1024 steps.
+// Rows and columns by TensorFlow Lite's rules; bilinear of int8 in its integer arithmetic of 1/1024 steps, of uint8 in
+// float32.
 void resize_nearest(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
 void resize_bilinear(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
+void resize_bilinear_uint8(const Op& op, Nhwc in, Input input, Nhwc out, Output output);
 
 // Channel o of a pixel of the output is channel from[o] of the same pixel of the input.
 void shuffle_channels(std::span<const int> from, Input input, Output output);

@@ -103,6 +103,12 @@ Box begins(const Tensor& tensor, const Op& op, size_t step) {
 }
 
 // Stored order to model order and back, for float tensors of rank 4 in NCHW.
+auto resize_of(const Graph& graph, const Op& op) {
+  if (!op.bilinear) return reference::resize_nearest;
+  const bool floats = graph.framework == Framework::TfLite && graph.output_of(op).model_type == ElementType::UInt8;
+  return floats ? reference::resize_bilinear_uint8 : reference::resize_bilinear;
+}
+
 void to_int8(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
   const std::vector<float> values = floats_of(input);
   const Tensor& out = graph.output_of(op);
@@ -110,7 +116,10 @@ void to_int8(const Graph& graph, const Op& op, const Int8Values& input, Int8Valu
   std::vector<uint8_t> bytes(values.size());
   const int shift = out.model_type == ElementType::UInt8 ? 128 : 0;
   for (size_t i = 0; i < values.size(); i++) {
-    const float rounded = std::clamp(std::nearbyint(values[i] / scale), -1.0e6F, 1.0e6F);
+    const float quotient = values[i] / scale;
+    // LiteRT rounds halves away from zero, onnxruntime to even.
+    const float nearest = graph.framework == Framework::TfLite ? std::round(quotient) : std::nearbyint(quotient);
+    const float rounded = std::clamp(nearest, -1.0e6F, 1.0e6F);
     const int stored = std::clamp((std::isnan(values[i]) ? 0 : int(rounded)) + out.zero_point(), -128, 127);
     bytes[i] = uint8_t(stored + shift);
   }
@@ -222,7 +231,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
                {box_of(out), {}});
       break;
     case OpKind::Resize:
-      (op.bilinear ? reference::resize_bilinear : reference::resize_nearest)(op, in, input, out, output);
+      resize_of(graph, op)(op, in, input, out, output);
       break;
     case OpKind::Shuffle:
       reference::shuffle_channels(op.dims, input, output);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/arithmetic.h"
 #include "graph/values.h"
@@ -136,6 +137,39 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
   }
   r.exactly_predicted = program.compressed.empty();
   return r;
+}
+
+RunReport joined(const Graph& graph, std::vector<PartOfReport> parts) {
+  RunReport all = std::move(parts.front().report);
+  std::vector<LayerReport> layers(graph.ops.size());
+  const auto place_layers = [&](std::vector<LayerReport>& from, const std::vector<int>& ops) {
+    for (std::size_t i = 0; i < ops.size(); i++) layers[std::size_t(ops[i])] = std::move(from[i]);
+  };
+  place_layers(all.layers, parts.front().ops);
+  for (std::size_t i = 1; i < parts.size(); i++) {
+    RunReport& r = parts[i].report;
+    place_layers(r.layers, parts[i].ops);
+    all.cycles += r.cycles;
+    all.predicted_cycles += r.predicted_cycles;
+    all.macs += r.macs;
+    all.array_macs += r.array_macs;
+    for (std::size_t c = 0; c < Counters::kCount; c++) all.counters.values[c] += r.counters.values[c];
+    all.bytes += r.bytes;
+    all.predicted += r.predicted;
+    all.uncompressed += r.uncompressed;
+    all.bus += r.bus;
+    all.predicted_bus += r.predicted_bus;
+    all.zvc += r.zvc;
+    all.zvc_read_raw += r.zvc_read_raw;
+    all.zvc_written_raw += r.zvc_written_raw;
+    all.zvc_weights_raw += r.zvc_weights_raw;
+    all.zvc_weights_packed += r.zvc_weights_packed;
+    all.exactly_predicted = all.exactly_predicted && r.exactly_predicted;
+    for (std::string& note : r.notes) all.notes.push_back(std::move(note));
+  }
+  all.layers = std::move(layers);
+  all.sections = int(parts.size());
+  return all;
 }
 
 std::string bytes_difference(const RunReport& r) {

@@ -21,6 +21,14 @@ namespace kaiten {
 RunReport make_report(const Graph& graph, const Program& program, const Counters& counters,
                       const std::vector<LayerTime>& times);
 
+// Of a part of a run: `ops` are its layers' numbers in the whole network.
+struct PartOfReport {
+  RunReport report;
+  std::vector<int> ops;
+};
+// The whole of parts that ran one after the other, its layers in the order of `graph`. At least one part.
+RunReport joined(const Graph& graph, std::vector<PartOfReport> parts);
+
 // What the device counted otherwise than the compiler predicts, the first kind of bytes as a sentence; empty
 // where nothing.
 std::string bytes_difference(const RunReport& report);

@@ -69,12 +69,24 @@ struct BytesReport {
 
   /// Of all kinds.
   std::uint64_t read() const { return weights + parameters + activations + commands; }
+  /// Kind by kind.
+  BytesReport& operator+=(const BytesReport& o) {
+    weights += o.weights, parameters += o.parameters, activations += o.activations, commands += o.commands;
+    written += o.written;
+    return *this;
+  }
 };
 
 /// Beats of the bus times its width: bytes.
 struct BusReport {
   std::uint64_t read = 0;     ///< by the device
   std::uint64_t written = 0;  ///< by the device
+
+  /// Both directions.
+  BusReport& operator+=(const BusReport& o) {
+    read += o.read, written += o.written;
+    return *this;
+  }
 };
 
 /// Bytes of compressed maps and weights: what they stand for, and what crossed the bus.
@@ -86,16 +98,23 @@ struct ZvcReport {
 
   std::uint64_t raw() const { return read_raw + written_raw; }           ///< both directions
   std::uint64_t packed() const { return read_packed + written_packed; }  ///< both directions
+  /// Field by field.
+  ZvcReport& operator+=(const ZvcReport& o) {
+    read_raw += o.read_raw, read_packed += o.read_packed, written_raw += o.written_raw,
+        written_packed += o.written_packed;
+    return *this;
+  }
 };
 
 /// A run. A plain value; bytes, cycles and multiply-accumulates are of all images together.
 struct RunReport {
-  std::string model;                   ///< name of the graph
-  Config config;                       ///< of the device
-  int batch = 1;                       ///< images of the run: all numbers are theirs together
-  std::optional<bool> exact;           ///< nothing: not checked
-  std::string difference;              ///< the first one, where not exact
-  std::uint64_t cycles = 0;            ///< from start to end, counted by the device
+  std::string model;          ///< name of the graph
+  Config config;              ///< of the device
+  int batch = 1;              ///< images of the run: all numbers are theirs together
+  int sections = 1;           ///< programs that ran one after the other, with the host's work between them
+  std::optional<bool> exact;  ///< nothing: not checked
+  std::string difference;     ///< the first one, where not exact
+  std::uint64_t cycles = 0;   ///< from start to end, counted by the device
   std::uint64_t predicted_cycles = 0;  ///< the same by the compiler's model
   std::uint64_t macs = 0;              ///< multiply-accumulates
   std::uint64_t array_macs = 0;        ///< those of them on the array

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "compile/compiler.h"
+#include "compile/sections.h"
 #include "device/driver.h"
 #include "observe/layer_clock.h"
 #include "observe/row_poison.h"
@@ -115,11 +116,11 @@ void compare_output(const Graph& graph, int op, int image, const Int8Values& fou
 
 bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
 
-sim::SimOptions sim_options(const SessionOptions& o, const Program& program, const std::string& wave_file) {
+sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const std::string& wave_file) {
   sim::SimOptions sim;
-  sim.memory.bytes = std::max<std::uint64_t>(memory_needed(program), kLeastMemory);
+  sim.memory.bytes = std::max(bytes, kLeastMemory);
   sim.memory.read_latency = sim.memory.write_latency = o.latency;
-  sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? program.config.axi_bytes : o.bytes_per_cycle;
+  sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? preset(o.config).axi_bytes : o.bytes_per_cycle;
   sim.memory.seed = o.seed;
   for (unsigned* s : {&sim.memory.stall_ar, &sim.memory.stall_r, &sim.memory.stall_aw, &sim.memory.stall_w,
                       &sim.memory.stall_b})
@@ -131,14 +132,19 @@ sim::SimOptions sim_options(const SessionOptions& o, const Program& program, con
   return sim;
 }
 
-// `again` is for the runs after the first, with kept weights only.
-struct Programs {
-  Program first;
+// A section of the network and where it runs. `again` is for the runs after the first, with kept weights only.
+struct Part {
+  Section section;  // without its program
   std::optional<Program> again;
+  std::optional<Driver> driver;
+
+  // The driver's: with its constants it may be the largest thing there is.
+  const Program& program() const { return driver->program(); }
 };
 
-// `calibration`: what the reference makes of the options' inputs, or nothing.
-Programs compiled(const Graph& graph, const SessionOptions& o, const std::vector<Int8Values>& calibration) {
+// `calibration`: what the reference makes of the options' inputs, or nothing. The parts have no drivers yet.
+std::vector<Part> compiled(const Graph& graph, const SessionOptions& o,
+                           const std::vector<Int8Values>& calibration) {
   CompileOptions options;
   options.rounding = o.rounding;
   options.block_pixels = o.block_pixels;
@@ -147,9 +153,24 @@ Programs compiled(const Graph& graph, const SessionOptions& o, const std::vector
   options.compress = o.compress;
   options.known_values = calibration;
   options.cancellation_check = o.cancellation_check;
-  if (!o.keep_weights) return {compile(graph, preset(o.config), options), std::nullopt};
-  KeptPrograms kept = compile_kept(graph, preset(o.config), options);
-  return {std::move(kept.first), std::move(kept.again)};
+  std::vector<Part> parts;
+  for (Section& section : compile_sections(graph, preset(o.config), options))
+    parts.push_back({std::move(section), std::nullopt, std::nullopt});
+  if (!o.keep_weights) return parts;
+  if (parts.size() != 1) {
+    throw InputError("weights stay on chip for networks of one program, this one has " +
+                     std::to_string(parts.size()) + " with operators on the host between them");
+  }
+  KeptPrograms kept = compile_kept(parts[0].section.graph, preset(o.config), options);
+  parts[0].section.program = std::move(kept.first);
+  parts[0].again = std::move(kept.again);
+  return parts;
+}
+
+std::uint64_t memory_needed(const std::vector<Part>& parts) {
+  std::uint64_t bytes = 0;
+  for (const Part& part : parts) bytes += memory_needed(part.section.program);
+  return bytes;
 }
 
 }  // namespace
@@ -175,19 +196,27 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
   return inputs;
 }
 
+// Values of tensors during a run, under the graph's indices, image by image.
+using Tensors = std::vector<std::vector<Int8Values>>;
+
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
     if (options.compress != Compress::kOff && !options.calibration.empty())
       reference = compute(options.calibration, options.cancellation_check);
-    Programs made = compiled(graph, options, reference);
+    parts = compiled(graph, options, reference);
     if (!options.wave.empty()) {
       require_writable(options.wave);
       wave.emplace(options.wave);
     }
-    device = sim::make_sim_device(options.config,
-                                  sim_options(options, made.first, wave ? wave->path().string() : ""));
-    driver.emplace(*device, graph, std::move(made.first), options.rounding);
-    again = std::move(made.again);
+    device = sim::make_sim_device(
+        options.config, sim_options(options, memory_needed(parts), wave ? wave->path().string() : ""));
+    std::uint64_t offset = 0;
+    for (Part& part : parts) {
+      const std::uint64_t bytes = kaiten::memory_needed(part.section.program);
+      part.driver.emplace(*device, part.section.graph, std::move(part.section.program), options.rounding,
+                          offset);
+      offset += bytes;
+    }
   }
 
   // All tensors of all images.
@@ -200,16 +229,13 @@ struct Session::State {
 
   // After the first run the weights are there.
   void next_run() {
-    if (!ran || !again) {
-      ran = true;
-      return;
+    Part& first = parts.front();
+    if (ran && first.again) {
+      first.driver.emplace(*device, first.section.graph, std::move(*first.again), options.rounding);
+      first.again.reset();
     }
-    driver.emplace(*device, graph, std::move(*again), options.rounding);
-    again.reset();
+    ran = true;
   }
-
-  // The driver's: with its constants it may be the largest thing there is.
-  const Program& program() const { return driver->program(); }
 
   void say(const std::string& what) const {
     if (progress) progress(what);
@@ -224,12 +250,13 @@ struct Session::State {
     return compute(inputs, [this] { say(title() + "computing the reference"); });
   }
 
-  void run_once(std::span<const Int8Values> inputs, Watcher* watcher, TraceRecorder* trace,
-                RunResult& result);
+  Tensors tensors_of(std::span<const Int8Values> inputs) const;
+  RunReport run_part(Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace);
   void measure_speed(double seconds, RunReport& report);
-  void add_packed_sizes(RunReport& report);
+  void add_packed_sizes(Part& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
-  void compare(const Watcher& watcher, std::span<const Int8Values> expected, RunResult& result) const;
+  void compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
+               std::span<const Int8Values> expected, RunResult& result) const;
 
   Graph graph;
   SessionOptions options;
@@ -237,8 +264,7 @@ struct Session::State {
   std::optional<FftOracle> oracle;    // of the last reference
   std::optional<StagedOutput> wave;   // until the first run is over
   std::unique_ptr<sim::SimDevice> device;
-  std::optional<Driver> driver;
-  std::optional<Program> again;  // until the second run
+  std::vector<Part> parts;  // fixed in place: their drivers refer to their graphs
   bool ran = false;
   Progress progress;
 };
@@ -249,52 +275,86 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
 const Graph& Session::graph() const { return state_->graph; }
-const Program& Session::program() const { return state_->program(); }
+int Session::sections() const { return int(state_->parts.size()); }
+const Program& Session::program(int section) const { return state_->parts[std::size_t(section)].program(); }
 void Session::set_progress(Progress progress) { state_->progress = std::move(progress); }
 
 void Session::flip_constant_bit(std::size_t byte, int bit) {
-  const std::size_t size = state_->program().constants.size();
-  if (byte >= size) {
+  std::size_t size = 0, before = 0;
+  const Part* part = nullptr;
+  for (const Part& p : state_->parts) {
+    const std::size_t end = size + p.program().constants.size();
+    if (byte >= size && byte < end) part = &p, before = size;
+    size = end;
+  }
+  if (part == nullptr) {
     throw InputError("the constants have " + std::to_string(size) + " bytes, there is no byte " +
                      std::to_string(byte));
   }
   if (bit < 0 || bit > 7) throw InputError("bits of a byte are 0 to 7, not " + std::to_string(bit));
-  const std::uint64_t address = state_->driver->constants_address() + byte;
+  const std::uint64_t address = part->driver->constants_address() + byte - before;
   std::uint8_t value = 0;
   state_->device->read_memory(address, {&value, 1});
   value ^= std::uint8_t(1U << bit);
   state_->device->write_memory(address, {&value, 1});
 }
 
-// Simulates one run and reports what the device counted.
-void Session::State::run_once(std::span<const Int8Values> inputs, Watcher* watcher, TraceRecorder* trace,
-                              RunResult& result) {
+Tensors Session::State::tensors_of(std::span<const Int8Values> inputs) const {
+  const std::size_t images = std::size_t(options.batch), each = graph.inputs.size();
+  if (inputs.size() != images * each) {
+    throw InputError(
+        "the model has " + std::to_string(each) + " inputs" +
+        (images > 1 ? ", a batch of " + std::to_string(images) + " images " + std::to_string(images * each)
+                    : "") +
+        ", not " + std::to_string(inputs.size()));
+  }
+  Tensors tensors(images, std::vector<Int8Values>(graph.tensors.size()));
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const std::size_t input = std::size_t(graph.inputs[i % each]);
+    const Tensor& tensor = graph.tensors[input];
+    if (inputs[i].size() != tensor.bytes()) {
+      throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) + " bytes, not " +
+                       std::to_string(inputs[i].size()));
+    }
+    tensors[i / each][input] = inputs[i];
+  }
+  return tensors;
+}
+
+// Simulates a section and reports what the device counted. `tensors` gain what it makes.
+RunReport Session::State::run_part(Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace) {
+  const Program& program = part.program();
   std::optional<RowPoison> poison;
   if (is_debug(options)) {
-    poison.emplace(program(), [&](Buffer buffer, int begin, int end) {
+    poison.emplace(program, [&](Buffer buffer, int begin, int end) {
       device->spoil(buffer == Buffer::kVb, begin, end);
     });
   }
-  Observer observer(program(), watcher, trace, poison ? &*poison : nullptr);
-  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(program().modelled_cycles));
-  driver->set_progress([&](std::uint64_t cycles) {
+  Observer observer(program, watcher, trace, poison ? &*poison : nullptr);
+  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(program.modelled_cycles));
+  part.driver->set_progress([&](std::uint64_t cycles) {
     say(title() + std::to_string(cycles) + " cycles, about " +
         std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
   });
   const double seconds_before = device->loop_seconds();
   const std::uint64_t cycles_before = device->loop_cycles();
+  const Graph& g = part.section.graph;
+  std::vector<Int8Values> inputs;
+  for (const auto& image : tensors) {
+    for (int t : g.inputs) inputs.push_back(image[std::size_t(t)]);
+  }
   {
     const Watching watching(*device, observer, trace != nullptr || poison.has_value());
-    result.outputs = driver->run(inputs);
+    std::vector<Int8Values> outputs = part.driver->run(inputs);
+    for (std::size_t i = 0; i < outputs.size(); i++)
+      tensors[i / g.outputs.size()][std::size_t(g.outputs[i % g.outputs.size()])] = std::move(outputs[i]);
   }
-  RunReport& report = result.report;
-  report = make_report(graph, program(), driver->read_counters(), observer.clock().finish());
-  add_packed_sizes(report);
-  if (std::ranges::equal(inputs, options.calibration)) report.exactly_predicted |= program().sizes_known();
-  if (const std::string difference = bytes_difference(report); !difference.empty())
-    throw DeviceError(difference);
+  const Counters counters = program.commands.empty() ? Counters{} : part.driver->read_counters();
+  RunReport report = make_report(g, program, counters, observer.clock().finish());
+  add_packed_sizes(part, report);
   report.seconds = device->loop_seconds() - seconds_before;
   report.loop_cycles = device->loop_cycles() - cycles_before;
+  return report;
 }
 
 // The speed of the simulation alone, without watchers.
@@ -302,7 +362,7 @@ void Session::State::measure_speed(double seconds, RunReport& report) {
   const double before = device->loop_seconds();
   const std::uint64_t cycles = device->loop_cycles();
   while (device->loop_seconds() - before < seconds) {
-    driver->execute();
+    for (Part& part : parts) part.driver->execute();
     say(title() + "repeating");
   }
   report.seconds = device->loop_seconds() - before;
@@ -310,13 +370,13 @@ void Session::State::measure_speed(double seconds, RunReport& report) {
 }
 
 // What the compressed maps take in the device's memory.
-void Session::State::add_packed_sizes(RunReport& report) {
-  for (const CompressedMap& map : program().compressed) {
+void Session::State::add_packed_sizes(Part& part, RunReport& report) {
+  for (const CompressedMap& map : part.program().compressed) {
     const MemoryLayout& m = map.layout;
     LayerReport& layer = report.layers[std::size_t(map.op)];
     const std::uint64_t raw = std::uint64_t(m.height) * std::uint64_t(m.width) *
                               std::uint64_t((m.segments - 1) * m.pixel_bytes + m.last_pixel_bytes);
-    const Driver::PackedMap packed = driver->read_packed(map);
+    const Driver::PackedMap packed = part.driver->read_packed(map);
     layer.zvc_raw += raw;
     layer.zvc_packed += packed.bytes;
     layer.zvc_limit += raw / 8 + packed.nonzeros;
@@ -332,52 +392,69 @@ void Session::State::add_outputs(const std::vector<std::string>& labels, RunResu
   }
 }
 
-// The verdict: what the watcher saw, and the outputs, those that the host computed element by element.
-void Session::State::compare(const Watcher& watcher, std::span<const Int8Values> expected,
-                             RunResult& result) const {
+// The verdict on a section: what the watcher saw, and its outputs, those that the host computed element by element.
+void Session::State::compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
+                             std::span<const Int8Values> expected, RunResult& result) const {
   RunReport& report = result.report;
-  report.checked = watcher.checked();
-  report.difference = watcher.verdict();
-  result.comparisons = watcher.comparisons();
-  const std::size_t each = graph.outputs.size();
-  for (const LayerInfo& layer : program().layers) {
-    const int output = graph.ops[std::size_t(layer.op)].output;
-    const auto at = std::find(graph.outputs.begin(), graph.outputs.end(), output);
-    if (at == graph.outputs.end()) continue;
+  const Graph& g = part.section.graph;
+  const auto op_of = [&](int op) { return part.section.ops[std::size_t(op)]; };
+  report.checked += watcher.checked();
+  if (report.difference.empty()) report.difference = watcher.verdict();
+  for (TensorComparison c : watcher.comparisons()) {
+    c.op = op_of(c.op);
+    result.comparisons.push_back(c);
+  }
+  for (const LayerInfo& layer : part.program().layers) {
+    const auto output = std::size_t(g.ops[std::size_t(layer.op)].output);
+    if (std::find(g.outputs.begin(), g.outputs.end(), int(output)) == g.outputs.end()) continue;
     TensorComparison compared;
-    for (int image = 0; image < options.batch; image++) {
-      const Int8Values& found =
-          result.outputs[std::size_t(image) * each + std::size_t(at - graph.outputs.begin())];
-      const Int8Values& wanted = expected[std::size_t(image) * graph.tensors.size() + std::size_t(output)];
-      if (layer.on_host) compare_output(graph, layer.op, image, found, wanted, compared);
+    for (std::size_t image = 0; image < tensors.size(); image++) {
+      const Int8Values& found = tensors[image][output];
+      const Int8Values& wanted = expected[image * graph.tensors.size() + output];
+      if (layer.on_host) compare_output(g, layer.op, int(image), found, wanted, compared);
       if (found != wanted && report.difference.empty())
-        report.difference = "output '" + graph.tensors[std::size_t(output)].name + "' differs";
+        report.difference = "output '" + graph.tensors[output].name + "' differs";
     }
+    compared.op = op_of(layer.op);
     if (layer.on_host) result.comparisons.push_back(compared);
   }
-  report.exact = report.difference.empty();
 }
 
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
   State& s = *state_;
+  Tensors tensors = s.tensors_of(inputs);
   s.next_run();
   std::vector<Int8Values> expected;
-  std::optional<Watcher> watcher;
-  if (options.check) {
-    expected = s.expect(inputs);
-    watcher.emplace(s.graph, s.program(), expected);
+  if (options.check) expected = s.expect(inputs);
+  std::vector<std::unique_ptr<TraceRecorder>> traces;
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  std::vector<PartOfReport> reports;
+  for (Part& part : s.parts) {
+    const Graph& g = part.section.graph;
+    if (options.check) watchers.push_back(std::make_unique<Watcher>(g, part.program(), expected));
+    if (options.trace) traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
+    reports.push_back({s.run_part(part, tensors, options.check ? watchers.back().get() : nullptr,
+                                  options.trace ? traces.back().get() : nullptr),
+                       part.section.ops});
+    if (std::ranges::equal(inputs, s.options.calibration))
+      reports.back().report.exactly_predicted |= part.program().sizes_known();
+    if (const std::string difference = bytes_difference(reports.back().report); !difference.empty())
+      throw DeviceError(difference);
   }
-  std::optional<TraceRecorder> trace;
-  if (options.trace) trace.emplace(s.graph, s.program());
   RunResult result;
-  s.run_once(inputs, watcher ? &*watcher : nullptr, trace ? &*trace : nullptr, result);
+  result.report = joined(s.graph, std::move(reports));
+  for (const auto& image : tensors) {
+    for (int t : s.graph.outputs) result.outputs.push_back(image[std::size_t(t)]);
+  }
   if (options.seconds > 0) s.measure_speed(options.seconds, result.report);
   s.add_outputs(options.labels, result);
-  if (watcher) s.compare(*watcher, expected, result);
+  for (std::size_t i = 0; i < watchers.size(); i++)
+    s.compare(s.parts[i], *watchers[i], tensors, expected, result);
+  if (options.check) result.report.exact = result.report.difference.empty();
   if (options.check && s.oracle) {
     for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);
   }
-  if (trace) result.trace = trace->json();
+  if (options.trace) result.trace = trace_json(traces, s.graph.name, s.options.config);
   if (s.wave) {
     s.device->close_waves();
     s.wave->commit();

@@ -108,7 +108,9 @@ class Session {
   Session(Session&&) noexcept;  ///< the other one can only be destroyed then
 
   const Graph& graph() const;            ///< as given
-  const Program& program() const;        ///< as compiled; with keep_weights, that of the last run
+  int sections() const;                  ///< programs that a run takes: operators on the host may stand between them
+  /// As compiled, 0 <= section < sections(), not checked; with keep_weights, that of the last run.
+  const Program& program(int section = 0) const;
   void set_progress(Progress progress);  ///< for the runs from now on; empty: none
 
   /// Inputs in the order of graph.inputs, image by image, stored values (raw_inputs()); InputError where their number or

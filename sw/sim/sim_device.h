@@ -22,7 +22,7 @@ struct SimOptions {
   AxiMemoryOptions memory;  // base, size, latency, bandwidth, stalls, seed
   bool debug = false;       // assertions and random initial state; slower
   std::string wave_file;    // FST, debug only; empty: none
-  // Cycles of the first run, the one in which it starts being 0; a cycle takes two units of the file's time. Nothing else is
+  // Cycles of the runs, the one in which the first starts being 0; a cycle takes two units of the file's time. Nothing else is
   // in the file.
   std::uint64_t wave_from = 0;
   std::uint64_t wave_to = UINT64_MAX;

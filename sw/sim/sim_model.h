@@ -286,16 +286,16 @@ class SimModel final : public SimDevice {
     cycle_++;
   }
 
-  // Which cycle of the first run this is, for the trace: its events are seen one cycle later.
+  // Which cycle of the runs this is, for the trace: its events are seen one cycle later.
   void follow_run() {
     const bool counted = (top_->rootp->kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted & 1) != 0;
-    if (counted && !run_over_) run_cycle_++;
-    if (!counted && run_cycle_ > 0) run_over_ = true;
+    if (counted) run_cycle_++;
+    counted_ = counted;
   }
 
   void dump() {
     if constexpr (kTraced) {
-      if (trace_ && !waves_closed_ && run_cycle_ > 0 && !run_over_ && run_cycle_ >= options_.wave_from &&
+      if (trace_ && !waves_closed_ && counted_ && run_cycle_ >= options_.wave_from &&
           run_cycle_ < options_.wave_to)
         trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1));
     }
@@ -314,7 +314,7 @@ class SimModel final : public SimDevice {
   ResultWatcher* watcher_ = nullptr;
   QueueWatcher* queue_watcher_ = nullptr;
   bool running_ = false;
-  bool run_over_ = false;
+  bool counted_ = false;  // a run goes on
   std::uint64_t run_cycle_ = 0;
   std::uint64_t cycle_ = 0, loop_cycles_ = 0;
   double loop_seconds_ = 0;

@@ -24,7 +24,7 @@ void LoweringBuilder::begin_operator(int op) {
 }
 
 void LoweringBuilder::refuse(const Op& op, const std::string& reason) {
-  result_.refusals.push_back(reason);
+  result_.refusals.push_back({current_, reason});
   result_.ops.resize(before_current_);
   if (!view_of(op.output).exists()) set_view(op.output, maps_.add_refused(op.output, nhwc(op.output)));
 }

@@ -55,6 +55,7 @@ void lower_device(LoweringBuilder& b, const Op& op) {
 }
 
 void lower_op(LoweringBuilder& b, const Op& op) {
+  if (op.on_host) return lower_on_host(b, op);
   require_supported(b.graph(), op);
   if (op.kind == OpKind::Reshape || keeps_values(b.graph(), op)) return lower_reshape(b, op);
   if (belongs_to_host(b, op)) return lower_on_host(b, op);

@@ -14,6 +14,9 @@
 
 namespace kaiten {
 
+// No engine has it, or it is to run on the host all the same (Op::on_host).
+bool needs_host(const Graph& graph, const Op& op);
+
 Lowering lower(const Graph& graph, const Config& config, RoundingStyle style);
 
 // Parameters for the lanes after the last channel too, where it does not fill its word: their results are the

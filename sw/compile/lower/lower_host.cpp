@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compile/lower/limits.h"
+#include "compile/lower/lower.h"
 #include "compile/lower/lower_operators.h"
 
 namespace kaiten {
@@ -33,10 +34,14 @@ void require_at_end(const Graph& graph, const std::string& work, const Op& op) {
 
 }  // namespace
 
+bool needs_host(const Graph& graph, const Op& op) {
+  return op.on_host || runs_on_host(op.kind) || !work_of_host(graph, op).empty();
+}
+
 bool belongs_to_host(LoweringBuilder& b, const Op& op) {
   const std::string work = work_of_host(b.graph(), op);
   if (!work.empty()) require_at_end(b.graph(), work, op);
-  if (!work.empty() || runs_on_host(op.kind)) return true;
+  if (needs_host(b.graph(), op)) return true;
   // After an operator on the host the few values stay there.
   return (op.kind == OpKind::Quantize || op.kind == OpKind::Table) && b.storage_of(op.inputs[0]).on_host;
 }

@@ -138,7 +138,11 @@ struct Lowering {
   IndexedVector<ViewId, std::vector<int>> parts_of_view;
   std::vector<ViewId> view_of;        // of every graph tensor, none: constant or unused
   std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
-  std::vector<std::string> refusals;  // why it cannot run; empty when it can
+  struct Refusal {
+    int op = 0;  // of the graph
+    std::string reason;
+  };
+  std::vector<Refusal> refusals;  // why it cannot run; empty when it can
 
   const Storage& storage_of(ViewId view) const { return storages[views[view].storage]; }
   // The parts that a view reads or is, as positions in its storage: as lowering left them.

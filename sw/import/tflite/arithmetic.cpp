@@ -59,9 +59,17 @@ bool import_sub(State& s, const Node& node, Op& op) { return import_binary<tflit
 bool import_mul(State& s, const Node& node, Op& op) { return import_binary<tflite::MulOptions>(s, node, op); }
 
 bool import_quantize(State& s, const Node& node, Op& op) {
+  if (!use_activation(s, node, op)) return false;
+  const Tensor& in = s.graph.input_of(op);
+  expect_output(s, op, in.shape);
+  if (in.type == ElementType::Float32) op.kind = OpKind::ToInt8;
+  return op.kind == OpKind::ToInt8 || (require_int8(s, op) && check_arithmetic(s, op));
+}
+
+bool import_dequantize(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   expect_output(s, op, s.graph.input_of(op).shape);
-  return check_arithmetic(s, op);
+  return true;
 }
 
 bool import_pool(State& s, const Node& node, Op& op) {
@@ -106,7 +114,6 @@ bool import_softmax(State& s, const Node& node, Op& op) {
                number(double(scale)) + " and " + std::to_string(out.zero_point())});
     return false;
   }
-  s.softmax_outputs[op.output] = op.name;
   return true;
 }
 

@@ -12,7 +12,7 @@
 
 namespace kaiten::importing::from_tflite {
 
-bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
+bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   const int index = node.inputs()->Get(i);
   if (index == kNoTensor) fail_layer(s, "operand " + std::to_string(i) + " is absent");
   const Status status = s.status_of(index);
@@ -26,11 +26,27 @@ bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
     refuse(s, {kShuffleLimit, named + " for another operator"});
     return false;
   }
-  if (s.tensor(index).type != ElementType::Int8) {
-    refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand"});
+  return status == Status::Ready && s.status_of(op.output) == Status::Ready;
+}
+
+bool require_int8(State& s, const Op& op) {
+  for (const int index : op.inputs) {
+    const ElementType type = s.tensor(index).type;
+    if (type == ElementType::Int8) continue;
+    const std::string named = "'" + s.tensor_name(index) + "'";
+    if (type == ElementType::Float32) {
+      refuse(s, {"float32 values before QUANTIZE and after DEQUANTIZE alone", named + " as an operand of " + s.layer.op});
+    } else {
+      refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand"});
+    }
     return false;
   }
-  return status == Status::Ready && s.status_of(op.output) == Status::Ready;
+  return true;
+}
+
+bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
+  const bool ready = use_activation(s, node, op, i);
+  return ready && require_int8(s, op);
 }
 
 bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i) {

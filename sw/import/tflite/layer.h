@@ -18,7 +18,11 @@ const T& options(const State& s, const Node& node) {
   return *static_cast<const T*>(node.options());
 }
 
-// Takes operand i as an activation. False if it, or the output, was refused.
+// Takes operand i as an activation of any type. False if it, or the output, was refused.
+bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
+// Refuses operands of `op` that are not quantised.
+bool require_int8(State& s, const Op& op);
+// Takes operand i as a quantised activation. False if it, or the output, was refused.
 bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
 // Takes operand i as an activation or as a quantised constant.
 bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i);

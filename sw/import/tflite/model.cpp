@@ -54,26 +54,12 @@ void import_inputs(State& s) {
     check_index(s, index, "input");
     s.layer.name = s.tensor_name(index);
     if (has_data(s, index)) fail("input '" + s.layer.name + "' is a constant");
-    produce(s, index);
-    s.graph.inputs.push_back(index);
-  }
-}
-
-// Softmax runs on the host: nothing that computes may follow it.
-void check_softmax_last(State& s) {
-  for (const Op& op : s.graph.ops) {
-    for (const int input : op.inputs) {
-      const auto producer = s.softmax_outputs.find(input);
-      if (producer == s.softmax_outputs.end()) continue;
-      if (op.kind == OpKind::ArgMax) continue;
-      if (op.kind == OpKind::Reshape || op.kind == OpKind::Quantize) {
-        s.softmax_outputs[op.output] = producer->second;
-      } else {
-        s.layer = {producer->second, "SOFTMAX"};
-        refuse(s, {"softmax runs on the host, at the end of the network",
-                   "its result feeds layer '" + op.name + "'"});
-      }
+    if (s.file_tensor(index).type() == tflite::TensorType::FLOAT32) {
+      produce_float(s, index);
+    } else {
+      produce(s, index);
     }
+    s.graph.inputs.push_back(index);
   }
 }
 
@@ -121,7 +107,6 @@ ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string
   import_inputs(s);
   for (const Node* node : *s.operators) import_operator(s, *node);
   import_outputs(s);
-  check_softmax_last(s);
   return finish(s);
 }
 

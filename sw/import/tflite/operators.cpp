@@ -33,6 +33,7 @@ constexpr Operator kOperators[] = {
     {Code::CONCATENATION, OpKind::Concat, 1, kAny, import_concat},
     {Code::CONV_2D, OpKind::Conv2D, 2, 3, import_conv},
     {Code::DEPTHWISE_CONV_2D, OpKind::DepthwiseConv2D, 2, 3, import_depthwise},
+    {Code::DEQUANTIZE, OpKind::ToFloat, 1, 1, import_dequantize},
     {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected},
     {Code::HARD_SWISH, OpKind::Table, 1, 1, import_hard_swish},
     {Code::LEAKY_RELU, OpKind::Table, 1, 1, import_leaky_relu},
@@ -83,11 +84,8 @@ void check_operand(const State& s, int index) {
 }
 
 // What an unknown operator writes is of no interest: only that it is written.
-void refuse_operator(State& s, const Node& node, Code code) {
-  refuse(s, {"the operators " + all_names(), s.layer.op,
-             code == Code::DEQUANTIZE
-                 ? "convert with int8 input and output (inference_input_type, inference_output_type)"
-                 : ""});
+void refuse_operator(State& s, const Node& node) {
+  refuse(s, {"the operators " + all_names(), s.layer.op});
   for (const int index : *node.outputs()) {
     if (s.status_of(index) != Status::Untouched) fail_layer(s, "an output is written twice");
     s.status_of(index) = Status::Unsupported;
@@ -139,7 +137,7 @@ void import_operator(State& s, const Node& node) {
   const std::size_t refusals_before = s.result.refusals.size();
   const auto* const known = std::find_if(std::begin(kOperators), std::end(kOperators),
                                          [&](const Operator& o) { return o.code == code; });
-  if (known == std::end(kOperators)) return refuse_operator(s, node, code);
+  if (known == std::end(kOperators)) return refuse_operator(s, node);
   if (known->import == nullptr) {
     check_input_count(s, node, *known);
     return import_split(s, node);
@@ -162,13 +160,17 @@ void produce_output(State& s, const Op& op) {
   if (has_data(s, op.output)) fail_layer(s, "output '" + s.tensor_name(op.output) + "' is a constant");
   if (op.kind == OpKind::ArgMax) {
     produce_positions(s, op.output);
+  } else if (op.kind == OpKind::ToFloat && s.file_tensor(op.output).type() == tflite::TensorType::FLOAT32) {
+    produce_float(s, op.output);
   } else {
     produce(s, op.output);
   }
 }
 
 void check_types(const State& s, const Op& op) {
-  if (op.kind == OpKind::Quantize || op.kind == OpKind::ArgMax) return;
+  if (op.kind == OpKind::Quantize || op.kind == OpKind::ArgMax || op.kind == OpKind::ToInt8 ||
+      op.kind == OpKind::ToFloat)
+    return;
   const ElementType type = s.graph.output_of(op).model_type;
   bool same = op.weights == kNoTensor || s.graph.weights_of(op).model_type == type;
   for (const int input : op.inputs) same = same && s.tensor(input).model_type == type;

@@ -32,6 +32,7 @@ bool import_add(State& s, const Node& node, Op& op);
 bool import_sub(State& s, const Node& node, Op& op);
 bool import_mul(State& s, const Node& node, Op& op);
 bool import_quantize(State& s, const Node& node, Op& op);
+bool import_dequantize(State& s, const Node& node, Op& op);
 bool import_pool(State& s, const Node& node, Op& op);
 bool import_mean(State& s, const Node& node, Op& op);
 bool import_softmax(State& s, const Node& node, Op& op);

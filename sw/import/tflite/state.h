@@ -49,7 +49,6 @@ struct State : ImportState {
   std::vector<Status> status;  // of each tensor
   std::map<int, Regrouping> regrouped;
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
-  std::map<int, std::string> softmax_outputs;  // tensor to layer
   bool uses_int8_weights = false;              // the layer in hand
 
   Status& status_of(int index) { return status[std::size_t(index)]; }

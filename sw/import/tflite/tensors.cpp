@@ -3,6 +3,7 @@
 
 #include "import/tflite/tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,12 +21,24 @@ std::int64_t int64_at(const fb::Vector<std::int64_t>& values, fb::uoffset_t i) {
 
 std::string quoted(const State& s, int index) { return "'" + s.tensor_name(index) + "'"; }
 
+// Whether any operator of the file writes quantised values: then it is no float model.
+bool is_quantised_inside(const State& s) {
+  return std::any_of(s.operators->begin(), s.operators->end(), [&](const Node* node) {
+    if (node->outputs() == nullptr) return false;
+    return std::any_of(node->outputs()->begin(), node->outputs()->end(), [&](int index) {
+      if (index < 0 || fb::uoffset_t(index) >= s.tensors->size()) return false;
+      const tflite::TensorType type = s.file_tensor(index).type();
+      return type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
+    });
+  });
+}
+
 void refuse_activation_type(State& s, int index) {
   const tflite::TensorType type = s.file_tensor(index).type();
   std::string value = type_name(type);
   if (type == tflite::TensorType::FLOAT32 && s.uses_int8_weights) {
     value += " beside int8 weights: dynamic-range quantisation";
-  } else if (type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) {
+  } else if ((type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) && !is_quantised_inside(s)) {
     value += ": a float model";
   }
   refuse(s, {"int8 activations", value,
@@ -187,6 +200,18 @@ void shift_zero_point(const State& s, int index, Tensor& tensor) {
 void produce(State& s, int index) {
   check_written_once(s, index);
   s.status_of(index) = convert_activation(s, index) ? Status::Ready : Status::Unsupported;
+}
+
+void produce_float(State& s, int index) {
+  check_written_once(s, index);
+  s.status_of(index) = Status::Unsupported;
+  const std::optional<Shape> shape = read_shape(s, index);
+  if (!shape) return;
+  Tensor& tensor = s.tensor(index);
+  tensor.type = tensor.model_type = ElementType::Float32;
+  tensor.shape = *shape;
+  charge_activation(s, std::int64_t(tensor.bytes()));
+  s.status_of(index) = Status::Ready;
 }
 
 void produce_positions(State& s, int index) {

@@ -39,6 +39,8 @@ void shift_zero_point(const State& s, int index, Tensor& tensor);
 void produce(State& s, int index);
 // Likewise one of positions, which an ARG_MAX gives: int32 or int64.
 void produce_positions(State& s, int index);
+// Likewise float32 values, at the ends of the network.
+void produce_float(State& s, int index);
 
 }  // namespace kaiten::importing::from_tflite
 

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compile/sections.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "compile/compile_lowering.h"
+#include "compile/lower/lower.h"
+
+namespace kaiten {
+
+namespace {
+
+// Where an operator stands.
+struct Place {
+  int section = 0;
+  bool on_host = false;
+  bool after_device = false;  // something on the device computes what it needs
+};
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, const std::vector<bool>& on_host) : graph_(graph), places_(graph.ops.size()) {
+    for (std::size_t i = 0; i < graph.ops.size(); i++) {
+      places_[i] = place_of(graph.ops[i], on_host[i]);
+      maker_[graph.ops[i].output] = int(i);
+    }
+    keep_tails_on_host();
+  }
+
+  std::vector<Section> cut() const {
+    int count = 1;
+    for (const Place& p : places_) count = std::max(count, p.section + 1);
+    std::vector<Section> sections;
+    for (int s = 0; s < count; s++) {
+      Section section = section_of(s);
+      if (!section.ops.empty()) sections.push_back(std::move(section));
+    }
+    return sections;
+  }
+
+ private:
+  const Place* maker_of(int tensor) const {
+    const auto at = maker_.find(tensor);
+    return at == maker_.end() ? nullptr : &places_[std::size_t(at->second)];
+  }
+
+  // What the host makes of results of the device is there when the section is over.
+  Place place_of(const Op& op, bool host) const {
+    Place p;
+    p.on_host = host;
+    if (op.kind == OpKind::Reshape) {
+      const Place* maker = maker_of(op.inputs.front());
+      p.on_host = host || (maker != nullptr && maker->on_host);
+    }
+    for (int t : op.inputs) {
+      const Place* maker = maker_of(t);
+      if (maker == nullptr) continue;
+      const bool next = !p.on_host && maker->on_host && maker->after_device;
+      p.section = std::max(p.section, maker->section + (next ? 1 : 0));
+      p.after_device = p.after_device || !maker->on_host || maker->after_device;
+    }
+    return p;
+  }
+
+  // One function of each value that comes from the host, for nothing on the device: the few values stay there.
+  void keep_tails_on_host() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+        const Op& op = graph_.ops[i];
+        if (op.kind != OpKind::Quantize && op.kind != OpKind::Table && op.kind != OpKind::Reshape) continue;
+        const Place* maker = maker_of(op.inputs.front());
+        if (places_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
+            feeds_device(op.output))
+          continue;
+        places_[i] = {maker->section, true, true};
+        changed = true;
+      }
+    }
+  }
+
+  bool feeds_device(int tensor) const {
+    for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+      const std::vector<int>& inputs = graph_.ops[i].inputs;
+      if (!places_[i].on_host && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
+    }
+    return false;
+  }
+
+  Section section_of(int number) const {
+    Section s;
+    s.graph.name = graph_.name;
+    s.graph.framework = graph_.framework;
+    s.graph.tensors = graph_.tensors;
+    std::set<int> made;
+    for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+      if (places_[i].section != number) continue;
+      s.ops.push_back(int(i));
+      s.graph.ops.push_back(graph_.ops[i]);
+      s.graph.ops.back().on_host = places_[i].on_host;
+      made.insert(graph_.ops[i].output);
+    }
+    const auto wanted = [&](int t) {
+      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), t) != graph_.outputs.end()) return true;
+      for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+        const std::vector<int>& inputs = graph_.ops[i].inputs;
+        if (places_[i].section != number && std::find(inputs.begin(), inputs.end(), t) != inputs.end())
+          return true;
+      }
+      return false;
+    };
+    std::set<int> read;
+    for (const Op& op : s.graph.ops) read.insert(op.inputs.begin(), op.inputs.end());
+    for (int t : read) {
+      if (!made.contains(t) && !graph_.tensors[std::size_t(t)].is_constant()) s.graph.inputs.push_back(t);
+    }
+    for (const Op& op : s.graph.ops) {
+      if (wanted(op.output)) s.graph.outputs.push_back(op.output);
+    }
+    return s;
+  }
+
+  const Graph& graph_;
+  std::vector<Place> places_;
+  std::map<int, int> maker_;  // of a tensor: the operator
+};
+
+}  // namespace
+
+CompiledSections try_compile_sections(const Graph& graph, const Config& config,
+                                      const CompileOptions& options) {
+  std::vector<bool> on_host;
+  for (const Op& op : graph.ops) on_host.push_back(op.kind != OpKind::Reshape && needs_host(graph, op));
+  std::vector<std::string> notes;
+  for (;;) {
+    CompiledSections result;
+    result.sections = Cutter(graph, on_host).cut();
+    std::vector<Lowering> lowerings;
+    bool again = false;
+    for (Section& s : result.sections) {
+      lowerings.push_back(lower_for(s.graph, config, options));
+      for (const Lowering::Refusal& r : lowerings.back().refusals) {
+        const auto op = std::size_t(s.ops[std::size_t(r.op)]);
+        if (on_host[op]) {
+          result.refusals.push_back(r.reason);
+        } else {
+          on_host[op] = again = true;
+          notes.push_back("on the host: " + r.reason);
+        }
+      }
+    }
+    if (again) continue;
+    for (std::size_t i = 0; i < result.sections.size() && result.refusals.empty(); i++) {
+      Section& s = result.sections[i];
+      try {
+        s.program = compile_lowering(s.graph, config, std::move(lowerings[i]), options);
+      } catch (const InputError& e) {
+        result.refusals.emplace_back(e.what());
+      } catch (const DeviceError& e) {
+        result.refusals.emplace_back(e.what());
+      }
+    }
+    if (!result.refusals.empty()) {
+      result.sections.clear();
+    } else if (!result.sections.empty()) {
+      std::vector<std::string>& first = result.sections.front().program.notes;
+      first.insert(first.begin(), notes.begin(), notes.end());
+    }
+    return result;
+  }
+}
+
+std::vector<Section> compile_sections(const Graph& graph, const Config& config,
+                                      const CompileOptions& options) {
+  CompiledSections compiled = try_compile_sections(graph, config, options);
+  if (compiled.refusals.empty()) return std::move(compiled.sections);
+  throw InputError(first_of(compiled.refusals));
+}
+
+}  // namespace kaiten
