@@ -154,6 +154,16 @@ std::string_view name_of(OpKind kind) {
       return "to_float";
     case OpKind::HostFloat:
       return "host_float";
+    case OpKind::Rearrange:
+      return "rearrange";
+    case OpKind::Minimum:
+      return "minimum";
+    case OpKind::Maximum:
+      return "maximum";
+    case OpKind::PRelu:
+      return "prelu";
+    case OpKind::ReduceMax:
+      return "reduce_max";
   }
   return "?";
 }
@@ -216,8 +226,22 @@ std::string_view name_of(Activation activation) {
 }
 
 bool runs_on_host(OpKind kind) {
-  return kind == OpKind::Softmax || kind == OpKind::ArgMax || kind == OpKind::Reshape ||
-         kind == OpKind::ToInt8 || kind == OpKind::ToFloat || kind == OpKind::HostFloat;
+  switch (kind) {
+    case OpKind::Softmax:
+    case OpKind::ArgMax:
+    case OpKind::Reshape:
+    case OpKind::ToInt8:
+    case OpKind::ToFloat:
+    case OpKind::HostFloat:
+    case OpKind::Rearrange:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+    case OpKind::PRelu:
+    case OpKind::ReduceMax:
+      return true;
+    default:
+      return false;
+  }
 }
 
 uint64_t macs(const Graph& graph, const Op& op) {

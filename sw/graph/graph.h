@@ -116,7 +116,7 @@ enum class OpKind : uint8_t {
   Add,
   AveragePool,
   MaxPool,
-  Mean,     ///< global: over all rows and columns
+  Mean,     ///< over all rows and columns; with dims, ascending axes of the input instead, on the host
   Reshape,  ///< same bytes, other shape: nothing is computed
   Softmax,  ///< over the last dimension; on the host
   Sub,      ///< first less second
@@ -132,11 +132,18 @@ enum class OpKind : uint8_t {
   ToInt8,     ///< float32 to quantised, on the host (QuantizeLinear on a model's input)
   ToFloat,    ///< quantised to float32, on the host (DequantizeLinear before a float tail)
   HostFloat,  ///< float32 arithmetic on the host: host_kind says which
+  /// The values in another order, on the host: dims are a position in the input, then size and step of each of some
+  /// dimensions, the outermost first, whose product is the output's size.
+  Rearrange,
+  Minimum,  ///< of two operands of one scale and zero point, broadcast like numpy; on the host
+  Maximum,  ///< likewise
+  PRelu,  ///< first where it is not negative, else its product with the second, an int8 constant; on the host
+  ReduceMax,  ///< over `dims`, ascending axes of the input; on the host
 };
 
 /// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
 /// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
-/// "to_float", "host_float".
+/// "to_float", "host_float", "rearrange", "minimum", "maximum", "prelu", "reduce_max".
 std::string_view name_of(OpKind kind);
 
 /// Functions of a Table.
@@ -228,14 +235,15 @@ struct Op {
   bool transpose_b = false;     ///< Gemm
   int axis = 0;                 ///< Concat, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
-  /// Pad: before and after of each dimension; Slice: begin of each; Shuffle; HostFloat.
+  /// Pad: before and after of each dimension; Slice: begin of each; Mean, ReduceMax: axes; Shuffle, Rearrange, HostFloat.
   std::vector<int> dims;
   Function function = Function::LeakyRelu;  ///< Table
   HostKind host_kind = HostKind::None;      ///< HostFloat
   bool bilinear = false;                    ///< Resize; otherwise nearest
   bool align_corners = false;               ///< Resize
   bool half_pixel = false;                  ///< Resize
-  bool on_host = false;  ///< it runs on the host whatever its kind: for want of an engine, or beyond an engine's limits
+  bool on_host =
+      false;  ///< it runs on the host whatever its kind: for want of an engine, or beyond an engine's limits
 };
 
 /// A network. A plain value without locks: any number of threads may read one, none while another changes it.
@@ -256,8 +264,8 @@ struct Graph {
   const Tensor& weights_of(const Op& op) const { return tensors[size_t(op.weights)]; }
 };
 
-/// True for the kinds that run on the host processor (Softmax, ArgMax, ToInt8, ToFloat, HostFloat) or are
-/// nothing but a change of shape (Reshape).
+/// True for the kinds that run on the host processor (those that say so above) or are nothing but a change of shape
+/// (Reshape).
 bool runs_on_host(OpKind kind);
 
 /// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map

@@ -300,11 +300,10 @@ Multiplier pool_factor(const PoolParams& params, int count) {
 MeanParams mean_params(const Graph& graph, const Op& op) {
   const Tensor& input = graph.input_of(op);
   const Tensor& output = graph.output_of(op);
-  const Nhwc in = input.nhwc();
   MeanParams params;
   params.zp_in = input.zero_point();
   set_output_range(graph, op, params.output);
-  params.count = in.h * in.w;
+  params.count = int32_t(input.elements() / output.elements());
   params.output.rule = rule_of(graph);
   if (params.output.rule == Rounding::Float) {
     // As in onnxruntime's QLinearGlobalAveragePool: one float32 factor for scale and count.
@@ -320,6 +319,20 @@ MeanParams mean_params(const Graph& graph, const Op& op) {
   extra = std::min({extra, 32, 31 + params.multiplier.shift});
   params.multiplier.m = int32_t((int64_t(params.multiplier.m) << extra) / params.count);
   params.multiplier.shift -= extra;
+  return params;
+}
+
+// The real multipliers are formed in float32, as LiteRT does.
+PReluParams prelu_params(const Graph& graph, const Op& op) {
+  const Tensor& input = graph.input_of(op, 0);
+  const Tensor& slope = graph.input_of(op, 1);
+  const float in = input.quantization.scale.front(), out = graph.output_of(op).quantization.scale.front();
+  PReluParams params;
+  params.zp_in = input.zero_point();
+  params.zp_slope = slope.zero_point();
+  params.positive = multiplier_for(op, double(in / out));
+  params.negative = multiplier_for(op, double(in * slope.quantization.scale.front() / out));
+  set_output_range(graph, op, params.output);
   return params;
 }
 
@@ -469,7 +482,13 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
     case OpKind::ToInt8:
     case OpKind::ToFloat:
     case OpKind::HostFloat:
+    case OpKind::Rearrange:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+    case OpKind::ReduceMax:
       break;
+    case OpKind::PRelu:
+      return prelu_params(graph, op);
   }
   return ReshapeParams{};
 }

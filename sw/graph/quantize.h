@@ -173,10 +173,19 @@ struct SoftmaxParams {
   double input_scale = 1.0;  // scale * beta
 };
 
+// x = a - zp_in, times the multiplier `positive`; where x < 0, (x * (b - zp_slope)) times `negative`.
+struct PReluParams {
+  Multiplier positive;
+  Multiplier negative;
+  int zp_in = 0;
+  int zp_slope = 0;
+  OutputQuant output;
+};
+
 struct ReshapeParams {};
 
 using OpParams = std::variant<ConvParams, AddParams, PoolParams, MeanParams, SoftmaxParams, ReshapeParams,
-                              MulParams, QuantizeParams, TableParams, ConcatParams>;
+                              MulParams, QuantizeParams, TableParams, ConcatParams, PReluParams>;
 
 // The final integer parameters of an operator; the alternative follows from op.kind. The graph must be
 // consistent (graph.h). Throws InputError, naming the layer, where the scales give a multiplier outside the
@@ -194,6 +203,7 @@ MulParams mul_params(const Graph& graph, const Op& op);
 QuantizeParams quantize_params(const Graph& graph, const Op& op);
 TableParams table_params(const Graph& graph, const Op& op);  // Table, and Quantize of an ONNX graph
 ConcatParams concat_params(const Graph& graph, const Op& op);
+PReluParams prelu_params(const Graph& graph, const Op& op);
 
 // Rule Float: the factor of a window of `count` cells, as in onnxruntime's QLinearGlobalAveragePool. Throws
 // InputError where it is not representable.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "reference/fft_oracle.h"
 #include "reference/host_float.h"
+#include "reference/host_int8.h"
 #include "reference/kernels.h"
 
 namespace kaiten {
@@ -105,7 +106,8 @@ Box begins(const Tensor& tensor, const Op& op, size_t step) {
 // Stored order to model order and back, for float tensors of rank 4 in NCHW.
 auto resize_of(const Graph& graph, const Op& op) {
   if (!op.bilinear) return reference::resize_nearest;
-  const bool floats = graph.framework == Framework::TfLite && graph.output_of(op).model_type == ElementType::UInt8;
+  const bool floats =
+      graph.framework == Framework::TfLite && graph.output_of(op).model_type == ElementType::UInt8;
   return floats ? reference::resize_bilinear_uint8 : reference::resize_bilinear;
 }
 
@@ -118,7 +120,8 @@ void to_int8(const Graph& graph, const Op& op, const Int8Values& input, Int8Valu
   for (size_t i = 0; i < values.size(); i++) {
     const float quotient = values[i] / scale;
     // LiteRT rounds halves away from zero, onnxruntime to even.
-    const float nearest = graph.framework == Framework::TfLite ? std::round(quotient) : std::nearbyint(quotient);
+    const float nearest =
+        graph.framework == Framework::TfLite ? std::round(quotient) : std::nearbyint(quotient);
     const float rounded = std::clamp(nearest, -1.0e6F, 1.0e6F);
     const int stored = std::clamp((std::isnan(values[i]) ? 0 : int(rounded)) + out.zero_point(), -128, 127);
     bytes[i] = uint8_t(stored + shift);
@@ -172,6 +175,18 @@ void run_convolution(const Graph& graph, const Op& op, RoundingStyle style, cons
   if (oracle != nullptr && oracle->run(op, params, in, input, weights, out, output)) return;
   const reference::Convolution convolution{params, op.window, in, out, op.groups};
   (op.kind == OpKind::Conv2D ? reference::conv2d : reference::depthwise)(convolution, input, weights, output);
+}
+
+Int8Values pairwise(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors,
+                    const std::function<int8_t(int8_t, int8_t)>& f) {
+  std::vector<Int8Values> operands;
+  for (size_t i = 0; i < 2; i++) {
+    const Tensor& t = graph.input_of(op, i);
+    operands.push_back(t.is_constant() ? Int8Values(t.data.begin(), t.data.end())
+                                       : tensors[size_t(op.inputs[i])]);
+  }
+  return reference::pairwise({operands[0], graph.input_of(op, 0).shape},
+                             {operands[1], graph.input_of(op, 1).shape}, graph.output_of(op).shape, f);
 }
 
 Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
@@ -255,7 +270,28 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       reference::max_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;
     case OpKind::Mean:
-      reference::mean(mean_params(graph, op), in, input, output);
+      if (op.dims.empty()) {
+        reference::mean(mean_params(graph, op), in, input, output);
+      } else {
+        output = reference::reduce_mean(mean_params(graph, op), graph.input_of(op).shape, op.dims, input);
+      }
+      break;
+    case OpKind::ReduceMax:
+      output = reference::reduce_max(graph.input_of(op).shape, op.dims, input);
+      break;
+    case OpKind::Rearrange:
+      output = reference::rearrange(op.dims, input, graph.output_of(op).elements());
+      break;
+    case OpKind::Minimum:
+      output = pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::min(a, b); });
+      break;
+    case OpKind::Maximum:
+      output = pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::max(a, b); });
+      break;
+    case OpKind::PRelu:
+      output = pairwise(graph, op, tensors, [params = prelu_params(graph, op)](int8_t a, int8_t b) {
+        return reference::prelu(params, a, b);
+      });
       break;
     case OpKind::Reshape:
       output = input;

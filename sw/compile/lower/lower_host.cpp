@@ -15,6 +15,7 @@ namespace {
 // What of an operator the host does, for want of an engine.
 std::string work_of_host(const Graph& graph, const Op& op) {
   if (op.kind == OpKind::Resize) return "resizing";
+  if (op.kind == OpKind::Mean && !op.dims.empty()) return "means over other axes than rows and columns";
   if (op.kind != OpKind::Concat) return "";
   const int axis = concat_axis(graph, op);
   return axis == 1 || axis == 2 ? "concatenation of rows or columns" : "";

@@ -22,6 +22,16 @@ bool stretches(const Nhwc& from, const Nhwc& to) {
          (from.c == 1 || from.c == to.c);
 }
 
+// InputError where numpy's rules do not make the output of the two operands.
+void expect_stretched(const State& s, const Op& op) {
+  const Tensor& a = s.graph.input_of(op, 0);
+  const Tensor& b = s.graph.input_of(op, 1);
+  const Tensor& out = s.graph.output_of(op);
+  if (stretches(a.nhwc(), out.nhwc()) && stretches(b.nhwc(), out.nhwc())) return;
+  fail_layer(s, "operands of shape " + shape_text(a.shape) + " and " + shape_text(b.shape) + " do not make " +
+                    shape_text(out.shape));
+}
+
 template <typename Options>
 bool import_binary(State& s, const Node& node, Op& op) {
   const bool first = use_operand(s, node, op, 0);
@@ -31,10 +41,10 @@ bool import_binary(State& s, const Node& node, Op& op) {
   const Tensor& b = s.graph.input_of(op, 1);
   const Tensor& out = s.graph.output_of(op);
   if (a.is_constant() && b.is_constant()) fail_layer(s, "both operands are constants");
-  if (!stretches(a.nhwc(), out.nhwc()) || !stretches(b.nhwc(), out.nhwc()) ||
-      (a.elements() != out.elements() && b.elements() != out.elements())) {
-    fail_layer(s, "operands of shape " + shape_text(a.shape) + " and " + shape_text(b.shape) +
-                      " do not make " + shape_text(out.shape));
+  expect_stretched(s, op);
+  if (a.elements() != out.elements() && b.elements() != out.elements()) {
+    refuse(s, {"one operand of the result's shape", shape_text(a.shape) + " and " + shape_text(b.shape)});
+    return false;
   }
   return import_activation(s, op, activation) && check_arithmetic(s, op);
 }
@@ -82,23 +92,52 @@ bool import_pool(State& s, const Node& node, Op& op) {
          expect_same_quantization(s, op) && activation && check_arithmetic(s, op);
 }
 
+// The axes of a reduction, ascending, and the output's shape, which is checked. Empty after a refusal.
+std::vector<int> import_axes(State& s, const Node& node, const Op& op) {
+  const Shape& in = s.graph.input_of(op).shape;
+  std::set<int> axes;
+  for (const int axis : mean_axes(s, node)) axes.insert(checked_axis(s, axis, int(in.size())));
+  if (axes.empty()) return {};
+  const bool keeps = options<tflite::ReducerOptions>(s, node).keep_dims();
+  Shape expected;
+  for (std::size_t d = 0; d < in.size(); d++) {
+    if (!axes.contains(int(d))) {
+      expected.push_back(in[d]);
+    } else if (keeps) {
+      expected.push_back(1);
+    }
+  }
+  expect_output(s, op, expected);
+  return {axes.begin(), axes.end()};
+}
+
 bool import_mean(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
-  const auto& settings = options<tflite::ReducerOptions>(s, node);
-  const Shape& in = s.graph.input_of(op).shape;
-  const std::vector<int> stated = mean_axes(s, node);
-  if (stated.empty()) return false;
-  std::set<int> axes;
-  std::string listed;
-  for (const int axis : stated) {
-    axes.insert(checked_axis(s, axis, int(in.size())));
-    listed += (listed.empty() ? "" : ", ") + std::to_string(axis);
-  }
-  if (in.size() != 4 || axes != std::set<int>{1, 2}) {
-    refuse(s, {"means over rows and columns of a map", "axes " + listed + " of " + shape_text(in)});
-    return false;
-  }
-  expect_output(s, op, settings.keep_dims() ? Shape{1, 1, 1, in[3]} : Shape{1, in[3]});
+  const std::vector<int> axes = import_axes(s, node, op);
+  if (axes.empty()) return false;
+  const bool map = s.graph.input_of(op).shape.size() == 4 && axes == std::vector<int>{1, 2};
+  if (!map) op.dims = axes;
+  return check_arithmetic(s, op);
+}
+
+bool import_reduce_max(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  op.dims = import_axes(s, node, op);
+  return !op.dims.empty() && expect_same_quantization(s, op);
+}
+
+bool import_extreme(State& s, const Node& node, Op& op) {
+  const bool first = use_operand(s, node, op, 0);
+  if (!use_operand(s, node, op, 1) || !first) return false;
+  expect_stretched(s, op);
+  return expect_same_quantization(s, op, 0) && expect_same_quantization(s, op, 1);
+}
+
+bool import_prelu(State& s, const Node& node, Op& op) {
+  const bool first = use_input(s, node, op);
+  if (!use_operand(s, node, op, 1) || !first) return false;
+  expect_output(s, op, s.graph.input_of(op).shape);
+  expect_stretched(s, op);
   return check_arithmetic(s, op);
 }
 

@@ -3,10 +3,12 @@
 
 #include "import/tflite/constants.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "import/tflite/operators.h"
 #include "import/tflite/tensors.h"
 
 namespace kaiten::importing::from_tflite {
@@ -141,6 +143,15 @@ bool import_bias(State& s, int index, int channels) {
 std::vector<int> import_numbers(State& s, int index, const char* role) {
   constexpr std::int64_t kMost = 64;
   check_index(s, index, role);
+  if (const Folded* folded = folded_integers(s, index)) {
+    std::vector<int> values;
+    for (const std::int64_t v : folded->values) {
+      if (v < std::numeric_limits<int>::min() || v > std::numeric_limits<int>::max())
+        fail_layer(s, std::string(role) + " of " + std::to_string(v));
+      values.push_back(int(v));
+    }
+    return values;
+  }
   const std::optional<Shape> shape = stated_shape(s, index);
   const std::int64_t count = shape ? check_shape(s, index, *shape) : 1;
   if (count > kMost) {

@@ -17,7 +17,7 @@ bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   if (index == kNoTensor) fail_layer(s, "operand " + std::to_string(i) + " is absent");
   const Status status = s.status_of(index);
   const std::string named = "'" + s.tensor_name(index) + "'";
-  if (status == Status::Untouched) {
+  if (status == Status::Untouched || status == Status::Folded) {
     refuse(s, {"operands that are activations", "operand " + named + " is a constant"});
     return false;
   }
@@ -35,7 +35,8 @@ bool require_int8(State& s, const Op& op) {
     if (type == ElementType::Int8) continue;
     const std::string named = "'" + s.tensor_name(index) + "'";
     if (type == ElementType::Float32) {
-      refuse(s, {"float32 values before QUANTIZE and after DEQUANTIZE alone", named + " as an operand of " + s.layer.op});
+      refuse(s, {"float32 values before QUANTIZE and after DEQUANTIZE alone",
+                 named + " as an operand of " + s.layer.op});
     } else {
       refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand"});
     }
@@ -120,8 +121,8 @@ void expect_rank4(const State& s, const Op& op) {
   fail_layer(s, "input has shape " + shape_text(shape) + ", four dimensions expected");
 }
 
-bool expect_same_quantization(State& s, const Op& op) {
-  const Tensor& in = s.graph.input_of(op);
+bool expect_same_quantization(State& s, const Op& op, std::size_t i) {
+  const Tensor& in = s.graph.input_of(op, i);
   const Tensor& out = s.graph.output_of(op);
   if (same_quantization(in.quantization, out.quantization)) return true;
   const auto text = [](const Tensor& t) {

@@ -36,7 +36,8 @@ bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channe
 void expect_output(const State& s, const Op& op, const Shape& expected);
 // InputError where the input has other than four dimensions.
 void expect_rank4(const State& s, const Op& op);
-bool expect_same_quantization(State& s, const Op& op);
+// Of operand i and the output; refused where they differ.
+bool expect_same_quantization(State& s, const Op& op, std::size_t i = 0);
 // arithmetic_limit(): the last check of an operator that computes.
 bool check_arithmetic(State& s, const Op& op);
 

@@ -32,17 +32,22 @@ constexpr Operator kOperators[] = {
     {Code::AVERAGE_POOL_2D, OpKind::AveragePool, 1, 1, import_pool},
     {Code::CONCATENATION, OpKind::Concat, 1, kAny, import_concat},
     {Code::CONV_2D, OpKind::Conv2D, 2, 3, import_conv},
+    {Code::DEPTH_TO_SPACE, OpKind::Rearrange, 1, 1, import_depth_to_space},
     {Code::DEPTHWISE_CONV_2D, OpKind::DepthwiseConv2D, 2, 3, import_depthwise},
     {Code::DEQUANTIZE, OpKind::ToFloat, 1, 1, import_dequantize},
     {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected},
     {Code::HARD_SWISH, OpKind::Table, 1, 1, import_hard_swish},
     {Code::LEAKY_RELU, OpKind::Table, 1, 1, import_leaky_relu},
     {Code::LOGISTIC, OpKind::Table, 1, 1, import_logistic},
+    {Code::MAXIMUM, OpKind::Maximum, 2, 2, import_extreme},
     {Code::MAX_POOL_2D, OpKind::MaxPool, 1, 1, import_pool},
     {Code::MEAN, OpKind::Mean, 2, 2, import_mean},
+    {Code::MINIMUM, OpKind::Minimum, 2, 2, import_extreme},
     {Code::MUL, OpKind::Mul, 2, 2, import_mul},
     {Code::PAD, OpKind::Pad, 2, 2, import_pad},
+    {Code::PRELU, OpKind::PRelu, 2, 2, import_prelu},
     {Code::QUANTIZE, OpKind::Quantize, 1, 1, import_quantize},
+    {Code::REDUCE_MAX, OpKind::ReduceMax, 2, 2, import_reduce_max},
     {Code::RELU, OpKind::Table, 1, 1, import_relu},
     {Code::RELU6, OpKind::Table, 1, 1, import_relu6},
     {Code::RESHAPE, OpKind::Reshape, 1, 2, import_reshape},
@@ -50,12 +55,14 @@ constexpr Operator kOperators[] = {
     {Code::RESIZE_NEAREST_NEIGHBOR, OpKind::Resize, 2, 2, import_resize_nearest},
     {Code::SLICE, OpKind::Slice, 3, 4, import_slice},
     {Code::SOFTMAX, OpKind::Softmax, 1, 1, import_softmax},
+    {Code::SPACE_TO_DEPTH, OpKind::Rearrange, 1, 1, import_space_to_depth},
     {Code::SPLIT, OpKind::Slice, 2, 2, nullptr},
     {Code::SQUEEZE, OpKind::Reshape, 1, 2, import_reshape},
     {Code::STRIDED_SLICE, OpKind::Slice, 3, 4, import_strided_slice},
     {Code::SUB, OpKind::Sub, 2, 2, import_sub},
     {Code::TANH, OpKind::Table, 1, 1, import_tanh},
-    {Code::TRANSPOSE, OpKind::Shuffle, 1, kAny, import_transpose},
+    {Code::TILE, OpKind::Rearrange, 2, 2, import_tile},
+    {Code::TRANSPOSE, OpKind::Rearrange, 2, 2, import_transpose},
 };
 
 std::string operator_name(Code code) {
@@ -134,6 +141,7 @@ Code code_of(const State& s, const Node& node) {
 void import_operator(State& s, const Node& node) {
   const Code code = code_of(s, node);
   open_layer(s, node, code);
+  if (folds(s, node, code)) return;
   const std::size_t refusals_before = s.result.refusals.size();
   const auto* const known = std::find_if(std::begin(kOperators), std::end(kOperators),
                                          [&](const Operator& o) { return o.code == code; });

@@ -35,6 +35,9 @@ bool import_quantize(State& s, const Node& node, Op& op);
 bool import_dequantize(State& s, const Node& node, Op& op);
 bool import_pool(State& s, const Node& node, Op& op);
 bool import_mean(State& s, const Node& node, Op& op);
+bool import_reduce_max(State& s, const Node& node, Op& op);
+bool import_extreme(State& s, const Node& node, Op& op);  // MINIMUM, MAXIMUM
+bool import_prelu(State& s, const Node& node, Op& op);
 bool import_softmax(State& s, const Node& node, Op& op);
 bool import_arg_max(State& s, const Node& node, Op& op);
 
@@ -57,14 +60,25 @@ bool import_resize_bilinear(State& s, const Node& node, Op& op);
 // One slice per output, which it appends to the graph itself.
 void import_split(State& s, const Node& node);
 
+// fold.cpp
+// Takes a node that computes integers from shapes and constants: it is none of the graph. False: it is no such node.
+bool folds(State& s, const Node& node, Code code);
+// The integers that such a node computed; null: none did.
+const Folded* folded_integers(const State& s, int index);
+
 // shuffle.cpp
 // Takes a node that is a step of a channel shuffle, but the last: nothing is computed, and the tensors,
 // perhaps of rank 5, are none of the graph. False: it is no such step.
 bool regroups(State& s, const Node& node, Code code);
 // The last reshape of a channel shuffle.
 bool import_shuffle(State& s, Op& op, const Regrouping& regrouping);
-// A transposition of something else.
+
+// rearrange.cpp
+// Of what is no step of a channel shuffle.
 bool import_transpose(State& s, const Node& node, Op& op);
+bool import_depth_to_space(State& s, const Node& node, Op& op);
+bool import_space_to_depth(State& s, const Node& node, Op& op);
+bool import_tile(State& s, const Node& node, Op& op);
 
 }  // namespace kaiten::importing::from_tflite
 

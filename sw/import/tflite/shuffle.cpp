@@ -99,9 +99,4 @@ bool import_shuffle(State& s, Op& op, const Regrouping& regrouping) {
   return expect_same_quantization(s, op);
 }
 
-bool import_transpose(State& s, const Node&, Op&) {
-  refuse(s, {kShuffleLimit, "a transposition of something else"});
-  return false;
-}
-
 }  // namespace kaiten::importing::from_tflite

@@ -29,6 +29,13 @@ enum class Status : std::uint8_t {
   Ready,        // activation, converted and checked
   Unsupported,  // activation, produced but not usable; why stands in the refusals
   Regrouped,    // between the reshapes of a channel shuffle: see State::regrouped
+  Folded,       // integers whose values are known: see State::folded
+};
+
+// Integers that are known: a list, or a single number of rank 0.
+struct Folded {
+  Shape shape;
+  std::vector<std::int64_t> values;
 };
 
 // A map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
@@ -48,6 +55,7 @@ struct State : ImportState {
 
   std::vector<Status> status;  // of each tensor
   std::map<int, Regrouping> regrouped;
+  std::map<int, Folded> folded;                // computed ones, and constants that were asked for
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
   bool uses_int8_weights = false;              // the layer in hand
 

@@ -38,7 +38,8 @@ void refuse_activation_type(State& s, int index) {
   std::string value = type_name(type);
   if (type == tflite::TensorType::FLOAT32 && s.uses_int8_weights) {
     value += " beside int8 weights: dynamic-range quantisation";
-  } else if ((type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) && !is_quantised_inside(s)) {
+  } else if ((type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) &&
+             !is_quantised_inside(s)) {
     value += ": a float model";
   }
   refuse(s, {"int8 activations", value,
