@@ -14,7 +14,7 @@
 #include "cli/outputs.h"
 #include "cli/source.h"
 #include "cli/tool.h"
-#include "compile/compiler.h"
+#include "compile/sections.h"
 
 namespace kaiten::cli {
 
@@ -53,9 +53,21 @@ int disasm_command(const Arguments& arguments) {
     const Graph graph = require_graph(import_model(file, bytes));
     CompileOptions options{.cancellation_check = check_interrupt};
     options.compress = compress_of(compress);
-    const Program program = compile(graph, preset(config), options);
-    for (const CommandMeta& m : program.meta) layers.push_back(graph.ops[std::size_t(m.op)].name);
-    bytes = program.command_bytes();
+    const std::vector<Section> sections = compile_sections(graph, preset(config), options);
+    if (sections.size() > 1 && outputs.wanted("output")) {
+      throw InputError(
+          fmt::format("--output takes one program, '{}' becomes {}, with operators on the host between them",
+                      file, sections.size()));
+    }
+    bytes.clear();
+    for (const Section& section : sections) {
+      const std::string of =
+          sections.size() > 1 ? fmt::format(" (program {})", &section - sections.data() + 1) : "";
+      for (const CommandMeta& m : section.program.meta)
+        layers.push_back(section.graph.ops[std::size_t(m.op)].name + of);
+      const std::vector<std::uint8_t> commands = section.program.command_bytes();
+      bytes.insert(bytes.end(), commands.begin(), commands.end());
+    }
   }
   if (bytes.empty() || bytes.size() % kCommandBytes != 0) {
     throw InputError(fmt::format("'{}' is neither a model nor a program: {} bytes are no multiple of {}",

@@ -13,7 +13,7 @@
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
-#include "compile/compiler.h"
+#include "compile/sections.h"
 
 namespace kaiten::cli {
 
@@ -42,7 +42,8 @@ int inspect_command(const Arguments& arguments) {
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
   const Graph& graph = *imported.graph;
-  const Compiled compiled = try_compile(graph, target, {.cancellation_check = check_interrupt});
+  const CompiledSections compiled =
+      try_compile_sections(graph, target, {.cancellation_check = check_interrupt});
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     std::string text = inspect_text(imported, places(graph, reasons), output_width()) +
@@ -53,19 +54,31 @@ int inspect_command(const Arguments& arguments) {
     throw InputError(fmt::format("{} cannot run on {}: {} {}", imported.name, config, reasons.size(),
                                  reasons.size() == 1 ? "reason" : "reasons"));
   }
-  const Program& program = *compiled.program;
-  std::int64_t loaded = 0;
-  std::int64_t stored = 0;
-  for (const CommandMeta& m : program.meta) {
-    if (m.kind == CommandMeta::Bytes::kActivations) loaded += m.read_bytes;
-    stored += m.written_bytes;
+  std::int64_t loaded = 0, stored = 0;
+  std::size_t commands = 0, constants = 0;
+  std::vector<std::string> where(graph.ops.size(), "-");
+  std::string notes;
+  for (const Section& section : compiled.sections) {
+    const std::vector<std::string> here = places(section.graph, section.program);
+    for (std::size_t i = 0; i < here.size(); i++) where[std::size_t(section.ops[i])] = here[i];
+    commands += section.program.commands.size();
+    constants += section.program.constants.size();
+    for (const CommandMeta& m : section.program.meta) {
+      if (m.kind == CommandMeta::Bytes::kActivations) loaded += m.read_bytes;
+      stored += m.written_bytes;
+    }
+    for (const std::string& note : section.program.notes) notes += note + "\n";
   }
   std::string text =
-      inspect_text(imported, places(graph, program), output_width()) +
+      inspect_text(imported, where, output_width()) +
       fmt::format(
           "on {}: {} commands, {} bytes of weights and parameters, activations read {} bytes, written {}\n",
-          config, program.commands.size(), program.constants.size(), loaded, stored);
-  for (const std::string& note : program.notes) text += note + "\n";
+          config, commands, constants, loaded, stored);
+  if (compiled.sections.size() > 1) {
+    text += fmt::format("{} programs one after the other, with operators on the host between them\n",
+                        compiled.sections.size());
+  }
+  text += notes;
   print(text);
   return kDone;
 }

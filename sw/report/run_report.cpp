@@ -89,6 +89,8 @@ std::string to_text(const RunReport& r, std::size_t width) {
   }
   if (r.batch > 1)
     out += fmt::format("{} images, {} cycles each\n", r.batch, grouped(r.cycles / std::uint64_t(r.batch)));
+  if (r.sections > 1)
+    out += fmt::format("{} programs one after the other, the host's work between them\n", r.sections);
   out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles),
                      r.config.name, percent(r.array_utilization()), percent(r.mac_utilization()),
                      grouped(r.macs));
@@ -123,6 +125,7 @@ nlohmann::ordered_json json_of(const RunReport& r) {
   j["model"] = r.model;
   j["config"] = r.config.name;
   j["batch"] = r.batch;
+  j["sections"] = r.sections;
   if (r.exact) {
     j["exact"] = *r.exact;
   } else {
