@@ -198,7 +198,7 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
   params.zp_in = zero_point_of(in);
   std::vector<int32_t> sums(l.out.elements());
   const size_t channels = size_t(l.out.c);
-  reference::conv2d_sums(params, l.window, l.in, values_[size_t(in)], weights, l.out, l.groups,
+  reference::conv2d_sums({params, l.window, l.in, l.out, l.groups}, values_[size_t(in)], weights,
                          [&](size_t pixel, std::span<const int32_t> some) {
                            std::copy(some.begin(), some.end(),
                                      sums.begin() + std::ptrdiff_t(pixel * channels));

@@ -79,7 +79,7 @@ int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum) {
   return requantize_channel(params, channel, accumulator(params.bias[channel], sum));
 }
 
-void conv2d(const Convolution& c, Input input, Input weights, Output output) {
+void conv2d_sums(const Convolution& c, Input input, Input weights, const SumsOfPixels& take) {
   // The windows of some pixels as lines of (a - zp_in), zero outside the map; then a dot product with every
   // kernel.
   const std::vector<int16_t> values = widen(input, c.params.zp_in);
@@ -90,7 +90,7 @@ void conv2d(const Convolution& c, Input input, Input weights, Output output) {
   const size_t group_channels = channels / size_t(c.groups);
   const size_t pixels = size_t(c.out.n) * size_t(c.out.h) * size_t(c.out.w);
   const size_t step = lines_at_once(kernels.length);
-  std::vector<int32_t> sums(step * channels);  // without bias, all channels of a pixel beside each other
+  std::vector<int32_t> sums(step * channels);
   for (size_t first = 0; first < pixels; first += step) {
     const size_t count = std::min(step, pixels - first);
     for (size_t g = 0; g < size_t(c.groups); g++) {
@@ -108,9 +108,16 @@ void conv2d(const Convolution& c, Input input, Input weights, Output output) {
       dot_products(kernels.length, lines.at(0), count, kernels.values.data() + kernel * kernels.length,
                    group_channels, sums.data() + kernel, channels);
     }
-    int8_t* result = output.data() + first * channels;
-    for (size_t i = 0; i < count * channels; i++) result[i] = requantize_sum(c.params, i % channels, sums[i]);
+    take(first, std::span(sums).first(count * channels));
   }
+}
+
+void conv2d(const Convolution& c, Input input, Input weights, Output output) {
+  const auto channels = size_t(c.out.c);
+  conv2d_sums(c, input, weights, [&](size_t first, std::span<const int32_t> sums) {
+    int8_t* result = output.data() + first * channels;
+    for (size_t i = 0; i < sums.size(); i++) result[i] = requantize_sum(c.params, i % channels, sums[i]);
+  });
 }
 
 void depthwise(const Convolution& c, Input input, Input weights, Output output) {

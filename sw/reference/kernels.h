@@ -11,6 +11,7 @@
 #define KAITEN_REFERENCE_KERNELS_H
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,11 @@ struct Convolution {
 // weights OHWI with I = in.c / groups; output channel o reads input channels [g * I, (g + 1) * I) of its
 // group g.
 void conv2d(const Convolution& c, Input input, Input weights, Output output);
+
+// The sums of products without bias alone: of some pixels in a row, from number `first` of the output on, all channels of a
+// pixel beside each other.
+using SumsOfPixels = std::function<void(size_t first, std::span<const int32_t> sums)>;
+void conv2d_sums(const Convolution& c, Input input, Input weights, const SumsOfPixels& take);
 
 // The result of a channel from a sum of products, without bias, modulo 2^32.
 int8_t requantize_sum(const ConvParams& params, size_t channel, int32_t sum);

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models as strangers bring them, from file to answer: each runs and gives what LiteRT's reference kernels give, bit for
+bit, or is refused in one line. docs/models.md lists them with their results; `zoo_test.py --write` makes that table anew.
+
+KAITEN_SHARED names the folder with models/zoo (default: ../shared); LONG=1 takes the large ones too."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+from tool_case import KAITEN, ROOT
+
+ZOO = os.path.join(os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared"), "models", "zoo")
+PAGE = os.path.join(ROOT, "docs", "models.md")
+SKIPPED = 77
+# What these need is not there, with what the line must say.
+REFUSED = {
+    "coral_automl_traffic": "MUL",
+    "st_od_ssd_mobilenetv1_COCO_ssd_mobilenet_v1_0.25_192": "rank 4",
+}
+# No golden: LiteRT refuses their versions of operators. They run, and every tensor equals the reference executor.
+UNCONFIRMED = {"mlperf_edsr_f32b5_int8"}
+# More than a million cycles.
+LARGE = {"coral_deeplabv3_mnv2_pascal", "mlperf_deeplab_ade20k_uint8", "mlperf_edsr_f32b5_int8"}
+
+
+def models():
+    return sorted(name for name in os.listdir(ZOO) if os.path.isdir(os.path.join(ZOO, name)))
+
+
+def bytes_of(path):
+    """A golden: raw, or the one array of a NumPy archive."""
+    if not path.endswith(".npz"):
+        with open(path, "rb") as f:
+            return f.read()
+    with zipfile.ZipFile(path) as archive:
+        data = archive.read(archive.namelist()[0])
+    header = int.from_bytes(data[8:10], "little")
+    return data[10 + header:]
+
+
+def run_model(name, folder):
+    """(exit code, what it says, report, outputs) of a run with the model's stored inputs."""
+    at = os.path.join(ZOO, name)
+    with open(os.path.join(at, "golden.json")) as f:
+        golden = json.load(f)
+    inputs = b"".join(bytes_of(os.path.join(at, i["file"])) for i in golden["inputs"])
+    out, report = os.path.join(folder, "out"), os.path.join(folder, "report.json")
+    done = subprocess.run([KAITEN, "run", os.path.join(at, "model.tflite"), *(["--input", "-"] if inputs else []), "--output", out,
+                           "--json", report], input=inputs, capture_output=True, timeout=280)
+    if done.returncode != 0:
+        return done.returncode, done.stderr.decode(), None, None, golden
+    with open(report) as f, open(out, "rb") as o:
+        return 0, "", json.load(f), o.read(), golden
+
+
+class Zoo(unittest.TestCase):
+    def check(self, name):
+        with tempfile.TemporaryDirectory() as folder:
+            code, said, report, outputs, golden = run_model(name, folder)
+        if name in REFUSED:
+            self.assertEqual((code, len(said.splitlines())), (2, 1), said)
+            self.assertIn(REFUSED[name], said)
+            return
+        self.assertEqual(code, 0, said)
+        self.assertTrue(report["exact"])
+        if name in UNCONFIRMED:
+            return
+        self.assertEqual(golden["state"], "golden")
+        expected = b"".join(bytes_of(os.path.join(ZOO, name, o["file"])) for o in golden["outputs"])
+        self.assertEqual(len(outputs), len(expected))
+        differing = sum(a != b for a, b in zip(outputs, expected))
+        self.assertEqual(differing, 0, f"{differing} of {len(expected)} bytes")
+
+    def test_models(self):
+        for name in models():
+            if name in LARGE and os.environ.get("LONG") != "1":
+                continue
+            with self.subTest(name):
+                self.check(name)
+
+    def test_inspect_agrees_with_run(self):
+        for name in models():
+            with self.subTest(name):
+                done = subprocess.run([KAITEN, "inspect", os.path.join(ZOO, name, "model.tflite")], capture_output=True, timeout=120)
+                self.assertEqual(done.returncode, 2 if name in REFUSED else 0, done.stderr)
+
+    def test_page_lists_them(self):
+        with open(PAGE) as f:
+            page = f.read()
+        for name in models():
+            self.assertIn(f"`{name}`", page)
+
+
+def write_table():
+    """The table of docs/models.md, from runs of every model."""
+    sys.path.insert(0, os.path.join(ROOT, "scripts"))
+    import tools
+    lines = ["| model | result | programs | MACs | on the accelerator | cycles on `base` |", "|---|---|---|---|---|---|"]
+    for name in models():
+        with tempfile.TemporaryDirectory() as folder:
+            code, said, report, _, _ = run_model(name, folder)
+        if code != 0:
+            reason = said.strip().removeprefix("kaiten: ").replace("|", "/")
+            lines.append(f"| `{name}` | refused: {reason if len(reason) < 160 else reason[:157] + '...'} | | | | |")
+            continue
+        device = sum(layer["macs"] for layer in report["layers"] if layer["cycles"] > 0)
+        share = f"{100 * device / report['macs']:.1f} %" if report["macs"] else "-"
+        result = "equal to the reference executor" if name in UNCONFIRMED else "equal to LiteRT"
+        lines.append(f"| `{name}` | {result} | {report['sections']} | {report['macs']:,} | {share} | {report['cycles']:,} |")
+    with open(PAGE) as f:
+        old = f.read()
+    return tools.write_generated({"docs/models.md": tools.between(old, "zoo", "\n".join(lines) + "\n")}, False)
+
+
+if __name__ == "__main__":
+    if not os.path.isdir(ZOO):
+        print(f"zoo_test: no models in {ZOO}")
+        sys.exit(1 if os.environ.get("CI") == "true" and os.path.isdir(os.path.dirname(ZOO)) else SKIPPED)
+    if sys.argv[1:] == ["--write"]:
+        sys.exit(write_table())
+    unittest.main()
