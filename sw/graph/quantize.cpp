@@ -337,7 +337,12 @@ PReluParams prelu_params(const Graph& graph, const Op& op) {
 }
 
 SoftmaxParams softmax_params(const Graph& graph, const Op& op) {
-  return {scale_of(graph.input_of(op)) * double(op.beta)};
+  const double real = std::min(std::ldexp(scale_of(graph.input_of(op)) * double(op.beta), 26), 0x1p31 - 1);
+  SoftmaxParams params{quantize_multiplier(real / 2), 0};
+  params.multiplier.shift++;
+  const double most = std::floor(std::ldexp(31.0, 26 - params.multiplier.shift));
+  params.least = -int(std::min(most, 255.0));
+  return params;
 }
 
 MulParams mul_params(const Graph& graph, const Op& op) {

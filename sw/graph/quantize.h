@@ -168,9 +168,11 @@ struct MeanParams {
   OutputQuant output;
 };
 
-// Softmax on the host in double: y = floor(256 * p + 0.5) - 128, p from exp(scale * beta * (a - max)).
+// Softmax on the host in fixed point: exponents (a - max) * scale * beta through the multiplier by rule Double, as
+// multiples of 2^-26; values whose a - max is below `least` count as 0.
 struct SoftmaxParams {
-  double input_scale = 1.0;  // scale * beta
+  Multiplier multiplier;  // shift up to 31
+  int least = -255;
 };
 
 // x = a - zp_in, times the multiplier `positive`; where x < 0, (x * (b - zp_slope)) times `negative`.

@@ -255,23 +255,6 @@ void mean(const MeanParams& params, Nhwc in, Input input, Output output) {
   }
 }
 
-void softmax(const SoftmaxParams& params, int depth, Input input, Output output) {
-  std::vector<double> powers(static_cast<size_t>(depth));
-  for (size_t row = 0; row < input.size(); row += powers.size()) {
-    const Input values = input.subspan(row, powers.size());
-    const int largest = *std::max_element(values.begin(), values.end());
-    double sum = 0.0;
-    for (size_t i = 0; i < powers.size(); i++) {
-      powers[i] = std::exp(params.input_scale * double(values[i] - largest));
-      sum += powers[i];
-    }
-    for (size_t i = 0; i < powers.size(); i++) {
-      const auto rounded = int32_t(std::floor(256.0 * powers[i] / sum + 0.5));
-      output[row + i] = OutputQuant{.zero_point = -128}.stored(rounded);
-    }
-  }
-}
-
 void multiply(const MulParams& params, Input a, Input b, Output output) {
   if (params.output.rule == Rounding::Float) {
     return (params.differing_pairs == 0 ? float_multiply : integer_multiply)(params, a, b, output);

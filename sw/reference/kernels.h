@@ -77,7 +77,7 @@ void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input inp
 // Over rows and columns; output is n x c.
 void mean(const MeanParams& params, Nhwc in, Input input, Output output);
 
-// Over the last dimension of `depth` values; output scale 1/256, zero point -128.
+// softmax.cpp. Over the last dimension of `depth` values; output scale 1/256, zero point -128.
 void softmax(const SoftmaxParams& params, int depth, Input input, Output output);
 
 }  // namespace kaiten::reference

@@ -111,10 +111,7 @@ std::vector<int8_t> run_pad(const Case& c, const std::vector<int8_t>& input) {
   return tensors[1];
 }
 
-std::vector<int8_t> run_softmax(int multiplier, int shift, int depth, const std::vector<int8_t>& input) {
-  // The suite folds 2^26, the fraction bits of its exponential, into multiplier and shift.
-  SoftmaxParams params;
-  params.input_scale = std::ldexp(double(multiplier), shift - 31 - 26);
+std::vector<int8_t> run_softmax(const SoftmaxParams& params, int depth, const std::vector<int8_t>& input) {
   std::vector<int8_t> output(input.size());
   reference::softmax(params, depth, input, output);
   return output;
@@ -135,7 +132,8 @@ std::vector<int8_t> run_ds_cnn(const nlohmann::json& json) {
   values = run_fully_connected(Case(json, "FULLY_CONNECTED_12_", "ds_cnn_s_layer_12_fully_connected_"),
                                values, 12);
   const Case softmax(json, "SOFTMAX_13_", "");
-  return run_softmax(softmax.value("MULT"), softmax.value("SHIFT"), softmax.value("ROW_SIZE"), values);
+  return run_softmax({{softmax.value("MULT"), softmax.value("SHIFT")}, softmax.value("DIFF_MIN")},
+                     softmax.value("ROW_SIZE"), values);
 }
 
 std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name) {
@@ -146,7 +144,8 @@ std::vector<int8_t> run_case(const nlohmann::json& json, const std::string& name
   const auto input = c.array<int8_t>(c.has_array("input") ? "input" : "input_tensor");
   if (name == "pad_int8_1") return run_pad(c, input);
   if (name == "softmax")
-    return run_softmax(c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT"), c.value("ROW_SIZE"), input);
+    return run_softmax({{c.value("INPUT_MULT"), c.value("INPUT_LEFT_SHIFT")}, c.value("DIFF_MIN")},
+                       c.value("ROW_SIZE"), input);
   if (name.starts_with("avgpooling") || name.starts_with("maxpooling")) {
     return run_pool(c, input, name.starts_with("avg"));
   }

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The softmax of TensorFlow Lite's reference kernels, in fixed point. Numbers are int32 with so many bits before the
+// binary point and the rest after it: "5 bits" is a value times 2^26. A doubling high multiply adds the bits of its factors.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "reference/kernels.h"
+
+namespace kaiten::reference {
+
+namespace {
+
+constexpr int32_t kOne = std::numeric_limits<int32_t>::max();  // of 0 bits
+constexpr int kExponentBits = 5;
+constexpr int kSumBits = 12;
+constexpr int32_t kQuarter = 1 << 24;  // of kExponentBits
+
+int32_t fixed(double value, int bits) { return int32_t(std::lround(std::ldexp(value, 31 - bits))); }
+
+// exp(-1/4), exp(-1/2), ..., exp(-16); 0 bits.
+std::array<int32_t, 7> powers() {
+  std::array<int32_t, 7> p{};
+  for (size_t k = 0; k < p.size(); k++) p[k] = fixed(std::exp(-std::ldexp(0.25, int(k))), 0);
+  return p;
+}
+
+// exp(x) of 0 bits for x of kExponentBits, from -31 to 0: a polynomial around -1/8 for what is left of x in [-1/4, 0),
+// and a factor for every power of two in the rest.
+int32_t exponential(int32_t x) {
+  static const std::array<int32_t, 7> kPowers = powers();
+  static const int32_t kMiddle = fixed(std::exp(-0.125), 0), kThird = fixed(1.0 / 3.0, 0);
+  if (x == 0) return kOne;
+  const int32_t rest = (x & (kQuarter - 1)) - kQuarter;
+  const int32_t t = rest * (1 << kExponentBits) + (1 << 28);
+  const int32_t square = doubling_high_multiply(t, t);
+  const int32_t cube = doubling_high_multiply(square, t);
+  const int32_t fourth = rounding_divide_by_pot(doubling_high_multiply(square, square), 2);
+  const int32_t tail = rounding_divide_by_pot(doubling_high_multiply(fourth + cube, kThird) + square, 1);
+  int32_t result = kMiddle + doubling_high_multiply(kMiddle, t + tail);
+  for (size_t k = 0; k < kPowers.size(); k++) {
+    if (((rest - x) & (kQuarter << k)) != 0) result = doubling_high_multiply(result, kPowers[k]);
+  }
+  return result;
+}
+
+// 1 / (1 + x) for x in [0, 1), both of 0 bits: three steps of Newton's method.
+int32_t reciprocal_of_one_plus(int32_t x) {
+  constexpr int kBits = 2;
+  static const int32_t kFirst = fixed(48.0 / 17.0, kBits), kSlope = fixed(-32.0 / 17.0, kBits);
+  const auto half = int32_t((int64_t(x) + kOne + 1) / 2);
+  int32_t y = kFirst + doubling_high_multiply(half, kSlope);
+  for (int i = 0; i < 3; i++) {
+    const int32_t error = (1 << (31 - kBits)) - doubling_high_multiply(half, y);
+    y += doubling_high_multiply(y, error) * (1 << kBits);
+  }
+  return int32_t(std::min<int64_t>(int64_t(y) * 2, kOne));
+}
+
+}  // namespace
+
+void softmax(const SoftmaxParams& params, int depth, Input input, Output output) {
+  const auto length = static_cast<size_t>(depth);
+  for (size_t row = 0; row < input.size(); row += length) {
+    const Input values = input.subspan(row, length);
+    const int largest = *std::max_element(values.begin(), values.end());
+    std::array<int32_t, 256> table{};  // by the distance from the largest
+    for (int d = 0; d < 256 && -d >= params.least; d++)
+      table[size_t(d)] = exponential(requantize_double(-d, params.multiplier));
+    int64_t sum = 0;
+    for (const int8_t v : values) sum += rounding_divide_by_pot(table[size_t(largest - v)], kSumBits);
+    const auto bounded = uint32_t(std::min<int64_t>(sum, kOne));
+    const int zeros = std::countl_zero(bounded);
+    const int32_t scale = reciprocal_of_one_plus(int32_t((bounded << zeros) - (uint32_t(1) << 31)));
+    const int shift = kSumBits - zeros + 31 - 8;  // above 31: less than half of 1/256 each
+    for (size_t i = 0; i < length; i++) {
+      const int32_t e = table[size_t(largest - values[i])];
+      const int32_t p = shift > 31 ? 0 : rounding_divide_by_pot(doubling_high_multiply(scale, e), shift);
+      output[row + i] = OutputQuant{.zero_point = -128}.stored(p);
+    }
+  }
+}
+
+}  // namespace kaiten::reference
