@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "import/import.h"
 #include "onnx.pb.h"
 #include "reference/reference.h"
@@ -751,7 +752,7 @@ Outcome import_any(const File& file, std::mt19937_64& random) {
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_FALSE(message.empty());
-    for (const char c : message) EXPECT_TRUE(c >= ' ' && c <= '~') << message;
+    EXPECT_EQ(printable(message), message);
     return Outcome::Error;
   }
 }
