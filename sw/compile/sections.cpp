@@ -17,8 +17,8 @@ namespace kaiten {
 
 namespace {
 
-// Where an operator stands.
-struct Place {
+// When and where an operator runs.
+struct Stage {
   int section = 0;
   bool on_host = false;
   bool after_device = false;  // something on the device computes what it needs
@@ -26,9 +26,9 @@ struct Place {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, const std::vector<bool>& on_host) : graph_(graph), places_(graph.ops.size()) {
+  Cutter(const Graph& graph, const std::vector<bool>& on_host) : graph_(graph), stages_(graph.ops.size()) {
     for (std::size_t i = 0; i < graph.ops.size(); i++) {
-      places_[i] = place_of(graph.ops[i], on_host[i]);
+      stages_[i] = stage_of(graph.ops[i], on_host[i]);
       maker_[graph.ops[i].output] = int(i);
     }
     keep_tails_on_host();
@@ -36,7 +36,7 @@ class Cutter {
 
   std::vector<Section> cut() const {
     int count = 1;
-    for (const Place& p : places_) count = std::max(count, p.section + 1);
+    for (const Stage& p : stages_) count = std::max(count, p.section + 1);
     std::vector<Section> sections;
     for (int s = 0; s < count; s++) {
       Section section = section_of(s);
@@ -46,21 +46,21 @@ class Cutter {
   }
 
  private:
-  const Place* maker_of(int tensor) const {
+  const Stage* maker_of(int tensor) const {
     const auto at = maker_.find(tensor);
-    return at == maker_.end() ? nullptr : &places_[std::size_t(at->second)];
+    return at == maker_.end() ? nullptr : &stages_[std::size_t(at->second)];
   }
 
   // What the host makes of results of the device is there when the section is over.
-  Place place_of(const Op& op, bool host) const {
-    Place p;
+  Stage stage_of(const Op& op, bool host) const {
+    Stage p;
     p.on_host = host;
     if (op.kind == OpKind::Reshape) {
-      const Place* maker = maker_of(op.inputs.front());
+      const Stage* maker = maker_of(op.inputs.front());
       p.on_host = host || (maker != nullptr && maker->on_host);
     }
     for (int t : op.inputs) {
-      const Place* maker = maker_of(t);
+      const Stage* maker = maker_of(t);
       if (maker == nullptr) continue;
       const bool next = !p.on_host && maker->on_host && maker->after_device;
       p.section = std::max(p.section, maker->section + (next ? 1 : 0));
@@ -76,11 +76,11 @@ class Cutter {
       for (std::size_t i = 0; i < graph_.ops.size(); i++) {
         const Op& op = graph_.ops[i];
         if (op.kind != OpKind::Quantize && op.kind != OpKind::Table && op.kind != OpKind::Reshape) continue;
-        const Place* maker = maker_of(op.inputs.front());
-        if (places_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
+        const Stage* maker = maker_of(op.inputs.front());
+        if (stages_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
             feeds_device(op.output))
           continue;
-        places_[i] = {maker->section, true, true};
+        stages_[i] = {maker->section, true, true};
         changed = true;
       }
     }
@@ -89,7 +89,7 @@ class Cutter {
   bool feeds_device(int tensor) const {
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       const std::vector<int>& inputs = graph_.ops[i].inputs;
-      if (!places_[i].on_host && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
+      if (!stages_[i].on_host && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
     }
     return false;
   }
@@ -98,37 +98,58 @@ class Cutter {
     Section s;
     s.graph.name = graph_.name;
     s.graph.framework = graph_.framework;
-    s.graph.tensors = graph_.tensors;
-    std::set<int> made;
+    std::set<int> made, read, used;
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
-      if (places_[i].section != number) continue;
+      if (stages_[i].section != number) continue;
       s.ops.push_back(int(i));
       s.graph.ops.push_back(graph_.ops[i]);
-      s.graph.ops.back().on_host = places_[i].on_host;
-      made.insert(graph_.ops[i].output);
+      Op& op = s.graph.ops.back();
+      op.on_host = stages_[i].on_host;
+      made.insert(op.output);
+      read.insert(op.inputs.begin(), op.inputs.end());
+      used.insert({op.weights, op.bias});
     }
-    const auto wanted = [&](int t) {
-      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), t) != graph_.outputs.end()) return true;
-      for (std::size_t i = 0; i < graph_.ops.size(); i++) {
-        const std::vector<int>& inputs = graph_.ops[i].inputs;
-        if (places_[i].section != number && std::find(inputs.begin(), inputs.end(), t) != inputs.end())
-          return true;
-      }
-      return false;
-    };
-    std::set<int> read;
-    for (const Op& op : s.graph.ops) read.insert(op.inputs.begin(), op.inputs.end());
+    used.insert(read.begin(), read.end());
+    for (std::size_t t = 0; t < graph_.tensors.size(); t++)
+      s.graph.tensors.push_back(used.contains(int(t)) ? graph_.tensors[t]
+                                                      : without_values(graph_.tensors[t]));
+    if (s.ops.size() == graph_.ops.size()) {
+      s.graph.inputs = graph_.inputs;
+      s.graph.outputs = graph_.outputs;
+      return s;
+    }
     for (int t : read) {
       if (!made.contains(t) && !graph_.tensors[std::size_t(t)].is_constant()) s.graph.inputs.push_back(t);
     }
     for (const Op& op : s.graph.ops) {
-      if (wanted(op.output)) s.graph.outputs.push_back(op.output);
+      if (wanted_after(op.output, number)) s.graph.outputs.push_back(op.output);
     }
     return s;
   }
 
+  static Tensor without_values(const Tensor& tensor) {
+    return {.name = tensor.name,
+            .type = tensor.type,
+            .shape = tensor.shape,
+            .model_type = tensor.model_type,
+            .model_layout = tensor.model_layout,
+            .quantization = tensor.quantization,
+            .data = {}};
+  }
+
+  // By another section or by the network's user.
+  bool wanted_after(int tensor, int section) const {
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), tensor) != graph_.outputs.end()) return true;
+    for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+      const std::vector<int>& inputs = graph_.ops[i].inputs;
+      if (stages_[i].section != section && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end())
+        return true;
+    }
+    return false;
+  }
+
   const Graph& graph_;
-  std::vector<Place> places_;
+  std::vector<Stage> stages_;
   std::map<int, int> maker_;  // of a tensor: the operator
 };
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compile/compiler.h"
+#include "compile/sections.h"
 #include "import/import.h"
 #include "reference/reference.h"
 
@@ -35,8 +35,8 @@ void use_model(Import&& import) {
     for (const Op& op : graph.ops) work += std::int64_t(macs(graph, op));
     for (const Tensor& t : graph.tensors) work += std::int64_t(t.elements());
     if (work > kMostMacs) return;
-    const Compiled compiled = try_compile(graph, preset("nano"));
-    if (!compiled.program && compiled.refusals.empty()) __builtin_trap();
+    const CompiledSections compiled = try_compile_sections(graph, preset("nano"));
+    if (compiled.sections.empty() && compiled.refusals.empty() && !graph.ops.empty()) __builtin_trap();
     std::vector<Int8Values> inputs;
     for (int i : graph.inputs) inputs.emplace_back(std::size_t(graph.tensors[std::size_t(i)].elements()));
     run_reference(graph, inputs);
