@@ -215,7 +215,7 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
   const bool fully_connected = op.kind == OpKind::FullyConnected;
   const bool was_uint8 = input.model_type == ElementType::UInt8;
   params.output.rule = rule_of(graph);
-  if (graph.framework == Framework::TfLite && fully_connected && style == RoundingStyle::LiteRt && !was_uint8)
+  if (graph.framework == Framework::TfLite && fully_connected && style == RoundingStyle::LiteRt)
     params.output.rule = Rounding::Single;
   if (op.bias == kNoTensor) {
     params.bias.assign(channels, 0);

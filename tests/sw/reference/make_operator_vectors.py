@@ -6,6 +6,7 @@ kernels make of them. Needs ai-edge-litert 2.3.0, flatbuffers and numpy; the tes
 
 import base64
 import json
+import math
 import pathlib
 
 import flatbuffers
@@ -196,7 +197,28 @@ def float_ends(prefix, dtype, off):
              Tensor([1, len(v)], scale, zero + off, dtype=dtype), ("Quantize", {}), [v.reshape(1, -1)])
 
 
+def between_the_rules(factor, count):
+    """Accumulators that one rounding and two roundings bring to different integers."""
+    fraction, exponent = math.frexp(factor)
+    m = round(fraction * 2**31)
+    found = []
+    for acc in range(1, int(120 / factor)):
+        high = (acc * m + 2**30) >> 31
+        twice = (high + (1 << (-exponent - 1))) >> -exponent
+        once = (acc * m + (1 << (30 - exponent))) >> (31 - exponent)
+        if twice != once:
+            found += [acc, -acc]
+    return rng.permutation(found)[:count]
+
+
 def layers(prefix, dtype, off):
+    s_out = float(np.float32(0.0007))
+    apart = between_the_rules(2**-18 / s_out, 24).astype(np.int32)
+    zeros = Tensor([len(apart), 2], 2**-10, 121 if dtype is np.uint8 else 0, dtype=dtype)
+    zeros.data = np.full(zeros.shape, zeros.zero_point, dtype)
+    case(f"{prefix}FULLY_CONNECTED between the rules", "FULLY_CONNECTED",
+         [Tensor([1, 2], 2**-8, off, dtype=dtype), zeros, Tensor([len(apart)], 2**-18, 0, data=apart)],
+         Tensor([1, len(apart)], s_out, off, dtype=dtype), ("FullyConnected", {}))
     uint8 = dtype is np.uint8
     for depth, channels, s_out, act in ((16, 40, 0.11, 0), (40, 30, 0.31, 1), (33, 20, 0.021, 3)):
         weights = Tensor([channels, depth], 0.007, 121 if uint8 else 0, dtype=dtype)
