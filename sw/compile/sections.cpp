@@ -155,47 +155,96 @@ class Cutter {
 
 }  // namespace
 
+namespace {
+
+class SectionCompiler {
+ public:
+  SectionCompiler(const Graph& graph, const Config& config, const CompileOptions& options)
+      : graph_(graph), config_(config), options_(options) {
+    for (const Op& op : graph.ops) on_host_.push_back(op.kind != OpKind::Reshape && needs_host(graph, op));
+  }
+
+  CompiledSections run() {
+    // Each round that is not the last moves operators to the host.
+    while (!attempt()) {
+    }
+    if (!result_.refusals.empty()) result_.sections.clear();
+    if (!result_.sections.empty()) {
+      std::vector<std::string>& first = result_.sections.front().program.notes;
+      first.insert(first.begin(), notes_.begin(), notes_.end());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // False: with more operators on the host, another time.
+  bool attempt() {
+    moved_ = false;
+    result_ = {Cutter(graph_, on_host_).cut(), {}};
+    std::vector<Lowering> lowerings;
+    for (Section& s : result_.sections) {
+      lowerings.push_back(lower_for(s.graph, config_, options_));
+      for (const Lowering::Refusal& r : lowerings.back().refusals) refuse(s, r.op, r.reason);
+    }
+    for (std::size_t i = 0; i < lowerings.size() && !moved_ && result_.refusals.empty(); i++) {
+      Section& s = result_.sections[i];
+      try {
+        s.program = compile_lowering(s.graph, config_, std::move(lowerings[i]), options_);
+        require_encodable(s);
+      } catch (const InputError& e) {
+        refuse(s, named_in(s.graph, e.what()), e.what());
+      } catch (const DeviceError& e) {
+        refuse(s, named_in(s.graph, e.what()), e.what());
+      }
+    }
+    return !moved_;
+  }
+
+  // What the device cannot do the host does; without an operator, or where it is there already, it stays undone.
+  void refuse(const Section& s, int op, const std::string& reason) {
+    if (op < 0 || on_host_[std::size_t(s.ops[std::size_t(op)])]) {
+      result_.refusals.push_back(reason);
+      return;
+    }
+    on_host_[std::size_t(s.ops[std::size_t(op)])] = moved_ = true;
+    notes_.push_back("on the host: " + reason);
+  }
+
+  // Values beyond a command's fields show here, not when the driver loads the program.
+  static void require_encodable(const Section& s) {
+    for (std::size_t i = 0; i < s.program.commands.size(); i++) {
+      try {
+        encode(s.program.commands[i]);
+      } catch (const DeviceError& e) {
+        const Op& op = s.graph.ops[std::size_t(s.program.meta[i].op)];
+        throw InputError("layer '" + op.name + "' (" + std::string(name_of(op.kind)) +
+                         "): limit: " + e.what());
+      }
+    }
+  }
+
+  // The operator that a reason begins with, or -1.
+  static int named_in(const Graph& graph, const std::string& reason) {
+    for (std::size_t i = 0; i < graph.ops.size(); i++) {
+      if (reason.starts_with("layer '" + graph.ops[i].name + "' (")) return int(i);
+    }
+    return -1;
+  }
+
+  const Graph& graph_;
+  const Config& config_;
+  const CompileOptions& options_;
+  std::vector<bool> on_host_;  // by operator
+  bool moved_ = false;
+  CompiledSections result_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
 CompiledSections try_compile_sections(const Graph& graph, const Config& config,
                                       const CompileOptions& options) {
-  std::vector<bool> on_host;
-  for (const Op& op : graph.ops) on_host.push_back(op.kind != OpKind::Reshape && needs_host(graph, op));
-  std::vector<std::string> notes;
-  for (;;) {
-    CompiledSections result;
-    result.sections = Cutter(graph, on_host).cut();
-    std::vector<Lowering> lowerings;
-    bool again = false;
-    for (Section& s : result.sections) {
-      lowerings.push_back(lower_for(s.graph, config, options));
-      for (const Lowering::Refusal& r : lowerings.back().refusals) {
-        const auto op = std::size_t(s.ops[std::size_t(r.op)]);
-        if (on_host[op]) {
-          result.refusals.push_back(r.reason);
-        } else {
-          on_host[op] = again = true;
-          notes.push_back("on the host: " + r.reason);
-        }
-      }
-    }
-    if (again) continue;
-    for (std::size_t i = 0; i < result.sections.size() && result.refusals.empty(); i++) {
-      Section& s = result.sections[i];
-      try {
-        s.program = compile_lowering(s.graph, config, std::move(lowerings[i]), options);
-      } catch (const InputError& e) {
-        result.refusals.emplace_back(e.what());
-      } catch (const DeviceError& e) {
-        result.refusals.emplace_back(e.what());
-      }
-    }
-    if (!result.refusals.empty()) {
-      result.sections.clear();
-    } else if (!result.sections.empty()) {
-      std::vector<std::string>& first = result.sections.front().program.notes;
-      first.insert(first.begin(), notes.begin(), notes.end());
-    }
-    return result;
-  }
+  return SectionCompiler(graph, config, options).run();
 }
 
 std::vector<Section> compile_sections(const Graph& graph, const Config& config,
