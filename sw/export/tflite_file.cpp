@@ -45,6 +45,17 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
     case tflite::Operator::CONCATENATION:
       type = tflite::Options::ConcatenationOptions;
       return tflite::CreateConcatenationOptions(out, op.axis, activation).Union();
+    case tflite::Operator::DEPTH_TO_SPACE:
+      type = tflite::Options::DepthToSpaceOptions;
+      return tflite::CreateDepthToSpaceOptions(out, op.block).Union();
+    case tflite::Operator::SPACE_TO_DEPTH:
+      type = tflite::Options::SpaceToDepthOptions;
+      return tflite::CreateSpaceToDepthOptions(out, op.block).Union();
+    case tflite::Operator::STRIDED_SLICE:
+      type = tflite::Options::StridedSliceOptions;
+      return tflite::CreateStridedSliceOptions(out, op.begin_mask, op.end_mask, 0, 0, op.shrink_axis_mask)
+          .Union();
+    case tflite::Operator::REDUCE_MAX:
     case tflite::Operator::MEAN:
       type = tflite::Options::ReducerOptions;
       return tflite::CreateReducerOptions(out, op.keep_dims).Union();

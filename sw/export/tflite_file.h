@@ -49,6 +49,10 @@ struct FileOp {
   int axis = 0;  // concatenation
   bool keep_dims = true;
   float beta = 1.0F;
+  int block = 2;             // DEPTH_TO_SPACE, SPACE_TO_DEPTH
+  int begin_mask = 0;        // STRIDED_SLICE
+  int end_mask = 0;          // STRIDED_SLICE
+  int shrink_axis_mask = 0;  // STRIDED_SLICE
 };
 
 struct TfLiteFile {

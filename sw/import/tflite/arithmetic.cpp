@@ -22,12 +22,16 @@ bool stretches(const Nhwc& from, const Nhwc& to) {
          (from.c == 1 || from.c == to.c);
 }
 
-// InputError where numpy's rules do not make the output of the two operands.
+// InputError where both operands are constants or numpy's rules do not make the output of them.
 void expect_stretched(const State& s, const Op& op) {
   const Tensor& a = s.graph.input_of(op, 0);
   const Tensor& b = s.graph.input_of(op, 1);
+  if (a.is_constant() && b.is_constant()) fail_layer(s, "both operands are constants");
   const Tensor& out = s.graph.output_of(op);
-  if (stretches(a.nhwc(), out.nhwc()) && stretches(b.nhwc(), out.nhwc())) return;
+  const Nhwc x = a.nhwc(), y = b.nhwc(), to = out.nhwc();
+  const bool made = to.h == std::max(x.h, y.h) && to.w == std::max(x.w, y.w) && to.c == std::max(x.c, y.c);
+  const bool fits = out.shape.size() >= std::max(a.shape.size(), b.shape.size());
+  if (made && fits && stretches(x, to) && stretches(y, to)) return;
   fail_layer(s, "operands of shape " + shape_text(a.shape) + " and " + shape_text(b.shape) + " do not make " +
                     shape_text(out.shape));
 }
@@ -40,7 +44,6 @@ bool import_binary(State& s, const Node& node, Op& op) {
   const Tensor& a = s.graph.input_of(op, 0);
   const Tensor& b = s.graph.input_of(op, 1);
   const Tensor& out = s.graph.output_of(op);
-  if (a.is_constant() && b.is_constant()) fail_layer(s, "both operands are constants");
   expect_stretched(s, op);
   if (a.elements() != out.elements() && b.elements() != out.elements()) {
     refuse(s, {"one operand of the result's shape", shape_text(a.shape) + " and " + shape_text(b.shape)});

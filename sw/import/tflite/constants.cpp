@@ -144,6 +144,7 @@ std::vector<int> import_numbers(State& s, int index, const char* role) {
   constexpr std::int64_t kMost = 64;
   check_index(s, index, role);
   if (const Folded* folded = folded_integers(s, index)) {
+    if (folded->values.empty()) fail_layer(s, std::string(role) + " without values");
     std::vector<int> values;
     for (const std::int64_t v : folded->values) {
       if (v < std::numeric_limits<int>::min() || v > std::numeric_limits<int>::max())

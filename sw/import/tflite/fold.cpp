@@ -55,7 +55,10 @@ using Operands = std::vector<const Folded*>;
 
 std::optional<Folded> joined(const Operands& operands) {
   Folded all;
-  for (const Folded* f : operands) all.values.insert(all.values.end(), f->values.begin(), f->values.end());
+  for (const Folded* f : operands) {
+    all.values.insert(all.values.end(), f->values.begin(), f->values.end());
+    if (std::int64_t(all.values.size()) > kMostIntegers) return std::nullopt;
+  }
   all.shape = list_of(all.values.size());
   return all;
 }
@@ -97,7 +100,7 @@ std::optional<Folded> strided_slice(State& s, const Node& node, const Operands& 
                                                       : position(operands[2]->values[0]);
   if (one && begin >= size) fail_layer(s, "slice leaves its input");
   Folded f;
-  for (; begin < end; begin += stride) f.values.push_back(from[std::size_t(begin)]);
+  for (; begin < end; begin += std::min(stride, end - begin)) f.values.push_back(from[std::size_t(begin)]);
   f.shape = one ? Shape{} : list_of(f.values.size());
   return f;
 }
@@ -107,12 +110,11 @@ std::optional<Folded> slice(State& s, const Node&, const Operands& operands) {
       operands[2]->values.size() != 1)
     return std::nullopt;
   const Integers& from = operands[0]->values;
+  const auto size = std::int64_t(from.size());
   const std::int64_t begin = operands[1]->values[0];
-  const std::int64_t count =
-      operands[2]->values[0] == -1 ? std::int64_t(from.size()) - begin : operands[2]->values[0];
-  if (begin < 0 || count < 0 || begin > std::int64_t(from.size()) ||
-      count > std::int64_t(from.size()) - begin)
-    fail_layer(s, "slice leaves its input");
+  if (begin < 0 || begin > size) fail_layer(s, "slice leaves its input");
+  const std::int64_t count = operands[2]->values[0] == -1 ? size - begin : operands[2]->values[0];
+  if (count < 0 || count > size - begin) fail_layer(s, "slice leaves its input");
   Folded f;
   f.values.assign(from.begin() + begin, from.begin() + begin + count);
   f.shape = list_of(f.values.size());
@@ -129,11 +131,17 @@ std::optional<Folded> gather(State& s, const Node&, const Operands& operands) {
   return f;
 }
 
-std::optional<Folded> same_values(State&, const Node&, const Operands& operands) {
-  return Folded{list_of(operands[0]->values.size()), operands[0]->values};
+std::optional<Folded> cast(State&, const Node&, const Operands& operands) { return *operands[0]; }
+
+// To a list or a single number, which the output says.
+std::optional<Folded> reshape(State& s, const Node& node, const Operands& operands) {
+  const Shape to = stated_shape(s, node.outputs()->Get(0)).value_or(Shape{});
+  if (to.size() > 1 || (to.empty() && operands[0]->values.size() != 1)) return std::nullopt;
+  return Folded{to.empty() ? to : list_of(operands[0]->values.size()), operands[0]->values};
 }
 
 std::optional<Folded> product(State&, const Node&, const Operands& operands) {
+  if (operands[0]->shape.size() != 1) return std::nullopt;
   std::int64_t value = 1;
   for (const std::int64_t v : operands[0]->values) {
     if (__builtin_mul_overflow(value, v, &value)) return std::nullopt;
@@ -144,11 +152,13 @@ std::optional<Folded> product(State&, const Node&, const Operands& operands) {
 // Of lists of one length, or with single numbers.
 template <class F>
 std::optional<Folded> each(const Operands& operands, F f) {
-  if (operands.size() != 2) return std::nullopt;
+  if (operands.size() != 2 || operands[0]->shape.size() > 1 || operands[1]->shape.size() > 1)
+    return std::nullopt;
   const Integers &a = operands[0]->values, &b = operands[1]->values;
+  if (a.empty() || b.empty()) return std::nullopt;
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
   const std::size_t n = std::max(a.size(), b.size());
-  Folded out{a.size() >= b.size() ? operands[0]->shape : operands[1]->shape, {}};
+  Folded out{operands[0]->shape.empty() && operands[1]->shape.empty() ? Shape{} : list_of(n), {}};
   for (std::size_t i = 0; i < n; i++) {
     const std::optional<std::int64_t> value = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
     if (!value) return std::nullopt;
@@ -197,10 +207,10 @@ constexpr struct {
   Code code;
   std::optional<Folded> (*fold)(State& s, const Node& node, const Operands& operands);
 } kFolds[] = {{Code::ADD, add},
-              {Code::CAST, same_values},
+              {Code::CAST, cast},
               {Code::CONCATENATION, concatenate},
               {Code::DIV, divide},
-              {Code::EXPAND_DIMS, same_values},
+              {Code::EXPAND_DIMS, reshape},
               {Code::FLOOR_DIV, divide},
               {Code::GATHER, gather},
               {Code::MAXIMUM, maximum},
@@ -208,9 +218,9 @@ constexpr struct {
               {Code::MUL, multiply},
               {Code::PACK, pack},
               {Code::REDUCE_PROD, product},
-              {Code::RESHAPE, same_values},
+              {Code::RESHAPE, reshape},
               {Code::SLICE, slice},
-              {Code::SQUEEZE, same_values},
+              {Code::SQUEEZE, reshape},
               {Code::STRIDED_SLICE, strided_slice},
               {Code::SUB, subtract}};
 

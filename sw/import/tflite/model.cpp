@@ -71,6 +71,9 @@ void import_outputs(State& s) {
     if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
     if (s.status_of(index) == Status::Regrouped)
       refuse(s, {kShuffleLimit, "'" + s.layer.name + "' in between as an output"});
+    if (s.status_of(index) == Status::Folded)
+      refuse(s,
+             {"outputs that depend on the inputs' values", "'" + s.layer.name + "', computed from shapes"});
     s.graph.outputs.push_back(index);
   }
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Operators of TensorFlow Lite that give the values of one tensor another order, or repeat them.
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +102,8 @@ bool import_tile(State& s, const Node& node, Op& op) {
   Shape out;
   for (std::size_t d = 0; d < in.size(); d++) {
     if (times[d] < 1 || times[d] > kMaxWindow) fail_layer(s, "a multiple of " + std::to_string(times[d]));
+    if (std::int64_t(in[d]) * times[d] > std::numeric_limits<int>::max())
+      fail_layer(s, "a multiple of " + std::to_string(times[d]));
     dimensions.push_back({times[d], 0});
     dimensions.push_back({in[d], steps[d]});
     out.push_back(in[d] * times[d]);

@@ -71,9 +71,6 @@ TEST(Refusals, UnsupportedOperators) {
   expect_refusal(model, "conv_3", "operator 199", "the operators ADD", "operator 199");
   model.ops[0].code = 32;
   expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
-  model.ops[0].code = 6;  // DEQUANTIZE
-  EXPECT_NE(import_tflite(model.file()).refusals.front().hint.find("inference_input_type"),
-            std::string::npos);
 }
 
 TEST(Refusals, TranspositionsThatShuffleNoChannels) {
@@ -97,7 +94,7 @@ TEST(Refusals, TranspositionsThatShuffleNoChannels) {
   ModelBuilder model(1);
   const int map = model.conv(model.input({1, 8, 8, 6}), {.channels = 4});
   model.output(model.transpose(map, {0, 3, 1, 2}));
-  expect_refusal(model, "transpose_5", "TRANSPOSE", limit, "a transposition of something else");
+  EXPECT_TRUE(import_tflite(model.file()).graph);  // of a map itself: the host does it
 }
 
 TEST(Refusals, ArgmaxStandsAtTheEnd) {
@@ -131,15 +128,15 @@ TEST(Refusals, ElementTypes) {
     floating.tensors[i].scale.clear();
   }
   const ImportResult dynamic = import_tflite(floating.file());
-  ASSERT_EQ(dynamic.refusals.size(), 2U);
-  EXPECT_EQ(dynamic.refusals[1].layer, "conv_3");
-  EXPECT_NE(dynamic.refusals[1].value.find("dynamic-range quantisation"), std::string::npos);
-  EXPECT_NE(dynamic.refusals[1].hint.find("representative dataset"), std::string::npos);
+  ASSERT_EQ(dynamic.refusals.size(), 1U);
+  EXPECT_EQ(dynamic.refusals[0].layer, "conv_3");
+  EXPECT_NE(dynamic.refusals[0].value.find("dynamic-range quantisation"), std::string::npos);
+  EXPECT_NE(dynamic.refusals[0].hint.find("representative dataset"), std::string::npos);
 
   floating.tensors[kWeights].type = FileType::Float32;
   const ImportResult plain = import_tflite(floating.file());
-  ASSERT_EQ(plain.refusals.size(), 2U);
-  EXPECT_NE(plain.refusals[1].value.find("a float model"), std::string::npos);
+  ASSERT_EQ(plain.refusals.size(), 1U);
+  EXPECT_NE(plain.refusals[0].value.find("a float model"), std::string::npos);
 
   ModelBuilder legacy = base();
   legacy.tensors[kOutput].type = FileType::UInt8;
@@ -249,7 +246,11 @@ TEST(Refusals, Parameters) {
   ModelBuilder axes(1);
   axes.output(axes.mean(axes.input({1, 4, 4, 2}), {0.02F, 0}));
   axes.tensors[1].data[0] = 3;
-  expect_refusal(axes, "mean_2", "MEAN", "rows and columns", "axes 3, 2");
+  expect_damage(axes, "output has shape 1x1x1x2, expected 1x4x1x1");
+  axes.tensors[2].shape = {1, 4, 1, 1};
+  EXPECT_TRUE(import_tflite(axes.file()).graph);
+  axes.tensors[1].data[0] = 4;
+  expect_damage(axes, "axis 4 out of range");
 
   ModelBuilder soft(1);
   soft.output(soft.softmax(soft.input({1, 10})));
@@ -259,7 +260,7 @@ TEST(Refusals, Parameters) {
   ModelBuilder middle(1);
   const int probabilities = middle.softmax(middle.input({1, 10}));
   middle.output(middle.fully_connected(middle.reshape(probabilities, {1, 1, 1, 10}), {.channels = 2}));
-  expect_refusal(middle, "softmax_1", "SOFTMAX", "at the end of the network", "feeds layer 'fc_");
+  EXPECT_TRUE(import_tflite(middle.file()).graph);
 }
 
 TEST(Refusals, OperandsThatAreComputedOrOfNoScale) {
