@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the importer takes of operators that run on the host, float32 ends among them, and what it refuses. What they
+// compute: operator_vectors_test.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "import/import.h"
+#include "tests/support/model_builder.h"
+
+namespace kaiten {
+namespace {
+
+using test::FileOp;
+using test::FileTensor;
+using test::FileType;
+using test::ModelBuilder;
+using Numbers = std::vector<int>;
+
+constexpr int kDepthToSpace = 5, kDequantize = 6, kSpaceToDepth = 26, kPrelu = 54, kMaximum = 55,
+              kMinimum = 57, kTile = 69, kReduceMax = 82, kQuantize = 114;
+
+// Of one operator with an output of this shape, on a map of 1x4x6x8.
+class Single : public ModelBuilder {
+ public:
+  explicit Single(int code, const Numbers& out, const Numbers& operand = {}) {
+    FileOp op;
+    op.code = code;
+    op.inputs = {input({1, 4, 6, 8}, {0.05F, 3})};
+    if (!operand.empty()) op.inputs.push_back(integers(operand));
+    op.outputs = {add_tensor("out", out, FileType::Int8)};
+    ops.push_back(op);
+    output(op.outputs.front());
+  }
+  int add_tensor(const std::string& name, const Numbers& shape, FileType type) {
+    FileTensor t;
+    t.name = name;
+    t.shape = shape;
+    t.type = type;
+    if (type != FileType::Float32) {
+      t.scale = {0.05F};
+      t.zero_point = {3};
+    }
+    tensors.push_back(t);
+    return int(tensors.size()) - 1;
+  }
+  int integers(const Numbers& values) {
+    FileTensor t;
+    t.name = "numbers";
+    t.type = FileType::Int32;
+    t.shape = {int(values.size())};
+    for (const int v : values) {
+      for (int i = 0; i < 32; i += 8) t.data.push_back(std::uint8_t(std::uint32_t(v) >> i));
+    }
+    tensors.push_back(t);
+    return int(tensors.size()) - 1;
+  }
+};
+
+void expect_damage(const ModelBuilder& model, const std::string& message) {
+  try {
+    import_tflite(model.file());
+    ADD_FAILURE() << "accepted: " << message;
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+  }
+}
+
+std::string refusal_of(const ModelBuilder& model) {
+  const ImportResult result = import_tflite(model.file());
+  EXPECT_FALSE(result.graph);
+  EXPECT_EQ(result.refusals.size(), 1U);
+  return result.refusals.empty() ? "" : result.refusals.front().text();
+}
+
+OpKind kind_of(const ModelBuilder& model) {
+  return require_graph(import_tflite(model.file())).ops.front().kind;
+}
+
+TEST(HostOperators, Transpositions) {
+  ModelBuilder model(1);
+  model.output(model.transpose(model.input({1, 4, 6, 8}), {0, 3, 1, 2}));
+  EXPECT_EQ(kind_of(model), OpKind::Rearrange);
+  const ModelBuilder good = model;
+  const auto with_order = [&](const std::vector<std::uint8_t>& order) {
+    model = good;
+    for (std::size_t i = 0; i < 4; i++) model.tensors[1].data[4 * i] = order[i];
+  };
+  with_order({0, 3, 3, 2});
+  expect_damage(model, "no permutation");
+  with_order({0, 3, 1, 4});
+  expect_damage(model, "no permutation");
+  with_order({0, 2, 1, 3});
+  expect_damage(model, "output has shape 1x8x4x6, expected 1x6x4x8");
+  with_order({1, 0, 2, 3});
+  expect_damage(model, "expected 4x1x6x8");
+  model = good;
+  model.tensors[1].shape = {3};
+  model.tensors[1].data.resize(12);
+  expect_damage(model, "no permutation");
+  model = good;
+  model.tensors.back().scale = {0.04F};
+  EXPECT_NE(refusal_of(model).find("equal scale and zero point"), std::string::npos);
+}
+
+TEST(HostOperators, Blocks) {
+  EXPECT_EQ(kind_of(Single(kDepthToSpace, {1, 8, 12, 2})), OpKind::Rearrange);
+  EXPECT_EQ(kind_of(Single(kSpaceToDepth, {1, 2, 3, 32})), OpKind::Rearrange);
+  expect_damage(Single(kDepthToSpace, {1, 8, 12, 3}), "expected 1x8x12x2");
+  for (const int code : {kDepthToSpace, kSpaceToDepth}) {
+    for (const int block : {0, -2, 1 << 30, 16385}) {
+      Single model(code, {1, 8, 12, 2});
+      model.ops[0].block = block;
+      expect_damage(model, "block of " + std::to_string(block));
+    }
+    Single model(code, {1, 8, 12, 2});
+    model.ops[0].block = 5;
+    expect_damage(model, "blocks of 5");
+    model.ops[0].write_options = false;
+    expect_damage(model, "options are missing");
+    model.ops[0].write_options = true;
+    model.tensors[0].shape = {1, 24, 8};
+    expect_damage(model, "four dimensions expected");
+  }
+}
+
+TEST(HostOperators, Tiles) {
+  EXPECT_EQ(kind_of(Single(kTile, {1, 8, 6, 24}, {1, 2, 1, 3})), OpKind::Rearrange);
+  expect_damage(Single(kTile, {1, 8, 6, 24}, {1, 2, 1}), "do not fit 1x4x6x8");
+  expect_damage(Single(kTile, {1, 8, 6, 24}, {1, 2, 1, 2}), "expected 1x8x6x16");
+  for (const int times : {0, -1, 1 << 30, 16385})
+    expect_damage(Single(kTile, {1, 8, 6, 24}, {1, 2, 1, times}), "a multiple of " + std::to_string(times));
+}
+
+TEST(HostOperators, Reductions) {
+  EXPECT_EQ(kind_of(Single(kReduceMax, {1, 1, 6, 1}, {3, -3})), OpKind::ReduceMax);
+  expect_damage(Single(kReduceMax, {1, 1, 6, 1}, {1}), "expected 1x1x6x8");
+  expect_damage(Single(kReduceMax, {1, 1, 6, 1}, {1, 4}), "axis 4 out of range");
+  expect_damage(Single(kReduceMax, {1, 1, 6, 1}, {1, -5}), "axis -5 out of range");
+  Single scale(kReduceMax, {1, 1, 6, 1}, {1, 3});
+  scale.tensors.back().scale = {0.1F};
+  EXPECT_NE(refusal_of(scale).find("equal scale and zero point"), std::string::npos);
+}
+
+TEST(HostOperators, Pairs) {
+  for (const int code : {kMinimum, kMaximum, kPrelu}) {
+    Single model(code, {1, 4, 6, 8});
+    model.ops[0].inputs.push_back(model.add_tensor("other", {8}, FileType::Int8));
+    model.tensors.back().data.assign(8, 100);
+    EXPECT_EQ(kind_of(model), code == kMinimum   ? OpKind::Minimum
+                              : code == kMaximum ? OpKind::Maximum
+                                                 : OpKind::PRelu);
+    Single other = model;
+    other.tensors.back().shape = {2, 4};
+    expect_damage(other, "do not make 1x4x6x8");
+    other = model;
+    other.tensors[0].shape = {1, 1, 1, 1};  // nothing gives rows and columns
+    expect_damage(other, code == kPrelu ? "expected 1x1x1x1" : "do not make 1x4x6x8");
+    other = model;
+    other.tensors[0].shape = {1, 1, 6, 8};
+    other.tensors[1].shape = {1, 6, 8};  // of a lower rank than the operand
+    expect_damage(other, code == kPrelu ? "expected 1x1x6x8" : "do not make 1x6x8");
+    other = model;
+    other.tensors.back().scale = {0.01F};
+    if (code == kPrelu) {
+      EXPECT_EQ(kind_of(other), OpKind::PRelu);
+      other.tensors.back().scale = {1.0e20F};
+      EXPECT_NE(refusal_of(other).find("factors below 2^30"), std::string::npos);
+    } else {
+      EXPECT_NE(refusal_of(other).find("equal scale and zero point"), std::string::npos);
+    }
+    other.ops[0].inputs[0] = other.ops[0].inputs[1];
+    if (code != kPrelu) expect_damage(other, "both operands are constants");
+  }
+}
+
+// float32, QUANTIZE, a convolution, DEQUANTIZE, float32.
+ModelBuilder float_ends() {
+  Single model(kQuantize, {1, 4, 6, 8});
+  model.tensors[0].type = FileType::Float32;
+  model.tensors[0].scale.clear();
+  const int made = model.conv(1, {.channels = 5});
+  FileOp last;
+  last.code = kDequantize;
+  last.inputs = {made};
+  last.outputs = {model.add_tensor("real", {1, 4, 6, 5}, FileType::Float32)};
+  model.ops.push_back(last);
+  model.outputs = last.outputs;
+  return model;
+}
+
+TEST(FloatEnds, AreTaken) {
+  const Graph graph = require_graph(import_tflite(float_ends().file()));
+  ASSERT_EQ(graph.ops.size(), 3U);
+  EXPECT_EQ(graph.ops[0].kind, OpKind::ToInt8);
+  EXPECT_EQ(graph.ops[1].kind, OpKind::Conv2D);
+  EXPECT_EQ(graph.ops[2].kind, OpKind::ToFloat);
+  EXPECT_EQ(graph.tensors[std::size_t(graph.inputs[0])].type, ElementType::Float32);
+  EXPECT_EQ(graph.output_of(graph.ops[2]).type, ElementType::Float32);
+  EXPECT_EQ(graph.output_of(graph.ops[2]).bytes(), 4U * 4 * 6 * 5);
+}
+
+TEST(FloatEnds, NothingElseTakesFloats) {
+  ModelBuilder model = float_ends();
+  model.ops[1].inputs[0] = 0;  // the convolution reads the input
+  const std::string conv = refusal_of(model);
+  EXPECT_NE(conv.find("float32 values before QUANTIZE and after DEQUANTIZE alone"), std::string::npos)
+      << conv;
+  EXPECT_NE(conv.find("CONV_2D"), std::string::npos) << conv;
+  EXPECT_EQ(conv.find('\n'), std::string::npos);
+
+  model = float_ends();
+  model.ops[2].inputs[0] = 0;  // DEQUANTIZE too
+  model.tensors.back().shape = {1, 4, 6, 8};
+  EXPECT_NE(refusal_of(model).find("DEQUANTIZE"), std::string::npos);
+
+  model = float_ends();
+  model.tensors[1].shape = {1, 6, 4, 8};
+  expect_damage(model, "output has shape 1x6x4x8, expected 1x4x6x8");
+  model = float_ends();
+  model.tensors.back().shape = {1, 4, 5, 6};
+  expect_damage(model, "output has shape 1x4x5x6, expected 1x4x6x5");
+}
+
+TEST(FloatEnds, AFloatModelIsCalledOne) {
+  ModelBuilder model(1);
+  model.output(model.conv(model.input({1, 4, 6, 8}), {.channels = 5}));
+  for (FileTensor& t : model.tensors) {
+    t.type = FileType::Float32;
+    t.scale.clear();
+  }
+  EXPECT_NE(refusal_of(model).find("a float model"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kaiten
