@@ -3,11 +3,10 @@
 
 #include "base/text.h"
 
-#include <locale.h>
-#include <wchar.h>
-
 #include <algorithm>
 #include <boost/locale/utf.hpp>
+#include <clocale>
+#include <cwchar>
 #include <iterator>
 
 namespace kaiten {

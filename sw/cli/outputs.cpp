@@ -3,6 +3,7 @@
 
 #include "cli/outputs.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,7 +82,7 @@ Outputs::Outputs(std::string command, const po::variables_map& values,
   const auto require_other = [&](const std::string& option, const std::string& name) {
     for (const auto& [other, file] : known) {
       if (same_file(file, name))
-        throw InputError("--" + option + " '" + name + "' is the file of --" + other + ", too");
+        throw InputError(fmt::format("--{} '{}' is the file of --{}, too", option, name, other));
     }
   };
   for (const char* option : inputs) {

@@ -338,7 +338,7 @@ void resize_bilinear_uint8(const Op& op, Nhwc in, Input input, Nhwc out, Output 
                           at(row.upper, column.lower) * row.fraction * (1 - column.fraction) +
                           at(row.lower, column.upper) * (1 - row.fraction) * column.fraction +
                           at(row.upper, column.upper) * row.fraction * column.fraction;
-      output[offset(out, n, y, x) + c] = int8_t(std::clamp(int(value + 0.5F), 0, 255) - 128);
+      output[offset(out, n, y, x) + c] = int8_t(std::clamp(int(std::floor(value + 0.5F)), 0, 255) - 128);
     }
   });
 }

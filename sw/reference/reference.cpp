@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
 #include "base/error.h"
@@ -199,6 +200,38 @@ Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<In
   return bytes_of(reference::host_float(graph, op, operands));
 }
 
+// What of the operators that no engine has is not in run_operator() itself.
+Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
+  const Int8Values& input = tensors[size_t(op.inputs.front())];
+  Int8Values output(graph.output_of(op).bytes());
+  switch (op.kind) {
+    case OpKind::ArgMax:
+      return arg_max(graph, op, input);
+    case OpKind::ToInt8:
+      to_int8(graph, op, input, output);
+      return output;
+    case OpKind::ToFloat:
+      to_float(graph, op, input, output);
+      return output;
+    case OpKind::HostFloat:
+      return run_host_float(graph, op, tensors);
+    case OpKind::ReduceMax:
+      return reference::reduce_max(graph.input_of(op).shape, op.dims, input);
+    case OpKind::Rearrange:
+      return reference::rearrange(op.dims, input, output.size());
+    case OpKind::Minimum:
+      return pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::min(a, b); });
+    case OpKind::Maximum:
+      return pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::max(a, b); });
+    case OpKind::PRelu:
+      return pairwise(graph, op, tensors, [params = prelu_params(graph, op)](int8_t a, int8_t b) {
+        return reference::prelu(params, a, b);
+      });
+    default:
+      throw std::logic_error("no operator of the host: " + std::string(name_of(op.kind)));
+  }
+}
+
 }  // namespace
 
 void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::vector<Int8Values>& tensors,
@@ -252,16 +285,15 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       reference::shuffle_channels(op.dims, input, output);
       break;
     case OpKind::ArgMax:
-      output = arg_max(graph, op, input);
-      break;
     case OpKind::ToInt8:
-      to_int8(graph, op, input, output);
-      break;
     case OpKind::ToFloat:
-      to_float(graph, op, input, output);
-      break;
     case OpKind::HostFloat:
-      output = run_host_float(graph, op, tensors);
+    case OpKind::ReduceMax:
+    case OpKind::Rearrange:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+    case OpKind::PRelu:
+      output = made_on_host(graph, op, tensors);
       break;
     case OpKind::AveragePool:
       reference::average_pool(pool_params(graph, op), op.window, in, input, out, output);
@@ -275,23 +307,6 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       } else {
         output = reference::reduce_mean(mean_params(graph, op), graph.input_of(op).shape, op.dims, input);
       }
-      break;
-    case OpKind::ReduceMax:
-      output = reference::reduce_max(graph.input_of(op).shape, op.dims, input);
-      break;
-    case OpKind::Rearrange:
-      output = reference::rearrange(op.dims, input, graph.output_of(op).elements());
-      break;
-    case OpKind::Minimum:
-      output = pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::min(a, b); });
-      break;
-    case OpKind::Maximum:
-      output = pairwise(graph, op, tensors, [](int8_t a, int8_t b) { return std::max(a, b); });
-      break;
-    case OpKind::PRelu:
-      output = pairwise(graph, op, tensors, [params = prelu_params(graph, op)](int8_t a, int8_t b) {
-        return reference::prelu(params, a, b);
-      });
       break;
     case OpKind::Reshape:
       output = input;
