@@ -200,6 +200,23 @@ Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<In
   return bytes_of(reference::host_float(graph, op, operands));
 }
 
+void run_mean(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
+  const Tensor& in = graph.input_of(op);
+  if (op.dims.empty()) {
+    reference::mean(mean_params(graph, op), in.nhwc(), input, output);
+  } else {
+    output = reference::reduce_mean(mean_params(graph, op), in.shape, op.dims, input);
+  }
+}
+
+void run_quantize(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
+  if (graph.framework == Framework::Onnx) {
+    reference::look_up(table_params(graph, op).table, input, output);
+  } else {
+    reference::quantize(quantize_params(graph, op), input, output);
+  }
+}
+
 // What of the operators that no engine has is not in run_operator() itself.
 Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
   const Int8Values& input = tensors[size_t(op.inputs.front())];
@@ -257,11 +274,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
                           operand(graph, op, 1, tensors), output);
       break;
     case OpKind::Quantize:
-      if (graph.framework == Framework::Onnx) {
-        reference::look_up(table_params(graph, op).table, input, output);
-      } else {
-        reference::quantize(quantize_params(graph, op), input, output);
-      }
+      run_quantize(graph, op, input, output);
       break;
     case OpKind::Table:
       reference::look_up(table_params(graph, op).table, input, output);
@@ -302,11 +315,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       reference::max_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;
     case OpKind::Mean:
-      if (op.dims.empty()) {
-        reference::mean(mean_params(graph, op), in, input, output);
-      } else {
-        output = reference::reduce_mean(mean_params(graph, op), graph.input_of(op).shape, op.dims, input);
-      }
+      run_mean(graph, op, input, output);
       break;
     case OpKind::Reshape:
       output = input;
