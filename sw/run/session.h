@@ -107,8 +107,8 @@ class Session {
   ~Session();
   Session(Session&&) noexcept;  ///< the other one can only be destroyed then
 
-  const Graph& graph() const;            ///< as given
-  int sections() const;                  ///< programs that a run takes: operators on the host may stand between them
+  const Graph& graph() const;  ///< as given
+  int sections() const;        ///< programs that a run takes: operators on the host may stand between them
   /// As compiled, 0 <= section < sections(), not checked; with keep_weights, that of the last run.
   const Program& program(int section = 0) const;
   void set_progress(Progress progress);  ///< for the runs from now on; empty: none

@@ -136,8 +136,8 @@ struct Lowering {
   IndexedVector<StorageId, Storage> storages;
   IndexedVector<ViewId, View> views;
   IndexedVector<ViewId, std::vector<int>> parts_of_view;
-  std::vector<ViewId> view_of;        // of every graph tensor, none: constant or unused
-  std::vector<Fetched> fetched;       // graph outputs, inputs of host operators
+  std::vector<ViewId> view_of;   // of every graph tensor, none: constant or unused
+  std::vector<Fetched> fetched;  // graph outputs, inputs of host operators
   struct Refusal {
     int op = 0;  // of the graph
     std::string reason;
