@@ -391,7 +391,9 @@ ValueTable real_table(const Graph& graph, const Op& op, const Tensor& input, F f
     const float real = f(float(value - input.zero_point()) * in_scale);
     const float scaled = graph.framework == Framework::Onnx ? std::nearbyint(real / out_scale)
                                                             : std::round(real * (1.0F / out_scale));
-    const float stored = std::clamp(scaled, -1.0e6F, 1.0e6F) + float(out.zero_point);
+    // 0 times the infinite reciprocal of a scale next to 0 is no number.
+    const float bounded = std::isnan(scaled) ? 0.0F : std::clamp(scaled, -1.0e6F, 1.0e6F);
+    const float stored = bounded + float(out.zero_point);
     table[size_t(value + 128)] = int8_t(std::clamp(stored, float(out.low), float(out.high)));
   }
   return table;

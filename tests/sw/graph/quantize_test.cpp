@@ -172,6 +172,22 @@ TEST(ActivationRange, QuantisesTheBounds) {
   EXPECT_EQ(activation_range(Activation::ReluN1To1, 0.4F, 0), (ActivationRange{-3, 3}));
 }
 
+// The reciprocal of the smallest scales is infinite: 0 stays 0.
+TEST(Tables, ScalesNextToZero) {
+  Graph graph;
+  graph.tensors.resize(2);
+  graph.tensors[0].quantization = {{0.05F}, {7}};
+  graph.tensors[1].quantization = {{1.0e-40F}, {5}};
+  Op op;
+  op.kind = OpKind::Concat;
+  op.inputs = {0};
+  op.output = 1;
+  const ValueTable table = concat_params(graph, op).tables.front();
+  EXPECT_EQ(table[128 + 6], -128);
+  EXPECT_EQ(table[128 + 7], 5);
+  EXPECT_EQ(table[128 + 8], 127);
+}
+
 // A 1x1 convolution of few channels: every corner of the input cube can be tried.
 TEST(AccumulatorRange, IsReachedAndNeverExceeded) {
   std::mt19937_64 random(test::seed());
