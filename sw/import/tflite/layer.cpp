@@ -6,15 +6,16 @@
 #include <optional>
 #include <string>
 
-#include "import/common/channel_shuffle.h"
 #include "import/common/windows.h"
 #include "import/tflite/constants.h"
+#include "import/tflite/operators.h"
 
 namespace kaiten::importing::from_tflite {
 
 bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   const int index = node.inputs()->Get(i);
   if (index == kNoTensor) fail_layer(s, "operand " + std::to_string(i) + " is absent");
+  if (s.status_of(index) == Status::Regrouped) complete_regrouping(s, index);
   const Status status = s.status_of(index);
   const std::string named = "'" + s.tensor_name(index) + "'";
   if (status == Status::Untouched || status == Status::Folded) {
@@ -22,10 +23,6 @@ bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
     return false;
   }
   op.inputs.push_back(index);
-  if (status == Status::Regrouped) {
-    refuse(s, {kShuffleLimit, named + " for another operator"});
-    return false;
-  }
   return status == Status::Ready && s.status_of(op.output) == Status::Ready;
 }
 

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "import/common/channel_shuffle.h"
 #include "import/import.h"
 #include "import/tflite/operators.h"
 #include "import/tflite/state.h"
@@ -69,8 +68,7 @@ void import_outputs(State& s) {
     check_index(s, index, "output");
     s.layer.name = s.tensor_name(index);
     if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
-    if (s.status_of(index) == Status::Regrouped)
-      refuse(s, {kShuffleLimit, "'" + s.layer.name + "' in between as an output"});
+    if (s.status_of(index) == Status::Regrouped) complete_regrouping(s, index);
     if (s.status_of(index) == Status::Folded)
       refuse(s,
              {"outputs that depend on the inputs' values", "'" + s.layer.name + "', computed from shapes"});

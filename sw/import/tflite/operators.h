@@ -74,6 +74,10 @@ bool regroups(State& s, const Node& node, Code code);
 bool import_shuffle(State& s, Op& op, const Regrouping& regrouping);
 
 // rearrange.cpp
+// The last reshape of a transposition between two reshapes that is no channel shuffle.
+bool import_regrouped(State& s, Op& op, const Regrouping& regrouping);
+// A tensor between the reshapes that another operator, or the network's user, reads: it is made then.
+void complete_regrouping(State& s, int index);
 // Of what is no step of a channel shuffle.
 bool import_transpose(State& s, const Node& node, Op& op);
 bool import_depth_to_space(State& s, const Node& node, Op& op);

@@ -67,6 +67,34 @@ bool import_transpose(State& s, const Node& node, Op& op) {
   return complete(s, op, dimensions, out);
 }
 
+bool import_regrouped(State& s, Op& op, const Regrouping& regrouping) {
+  const auto& [map, dims, order] = regrouping;
+  const Shape& out = s.graph.output_of(op).shape;
+  if (order.empty() || check_shape(s, op.output, out) != std::int64_t(s.tensor(map).elements()))
+    fail_layer(s, "cannot turn shape " + shape_text(dims) + " into " + shape_text(out));
+  const std::vector<int> steps = steps_of(dims);
+  std::vector<Dimension> dimensions;
+  for (const int d : order) dimensions.push_back({dims[std::size_t(d)], steps[std::size_t(d)]});
+  return complete(s, op, dimensions, out);
+}
+
+void complete_regrouping(State& s, int index) {
+  const Regrouping regrouping = s.regrouped[index];
+  const Layer asked = std::exchange(s.layer, {s.layer_names.unique(s.tensor_name(index)),
+                                              regrouping.order.empty() ? "RESHAPE" : "TRANSPOSE"});
+  s.status_of(index) = Status::Untouched;
+  produce(s, index);
+  Op op;
+  op.name = s.layer.name;
+  op.kind = OpKind::Reshape;
+  op.inputs = {regrouping.map};
+  op.output = index;
+  if (s.status_of(index) == Status::Ready &&
+      (regrouping.order.empty() ? expect_same_quantization(s, op) : import_regrouped(s, op, regrouping)))
+    s.graph.ops.push_back(std::move(op));
+  s.layer = asked;
+}
+
 bool import_depth_to_space(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   expect_rank4(s, op);

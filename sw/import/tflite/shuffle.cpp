@@ -88,13 +88,7 @@ bool import_shuffle(State& s, Op& op, const Regrouping& regrouping) {
   const auto from = regrouping.order.empty()
                         ? std::nullopt
                         : shuffled_channels(regrouping.dims, regrouping.order, in.nhwc().c, true);
-  if (!from || in.shape != out.shape) {
-    refuse(s, {kShuffleLimit,
-               shape_text(in.shape) + " to " + shape_text(regrouping.dims) + ", transposed, to " +
-                   shape_text(out.shape),
-               ""});
-    return false;
-  }
+  if (!from || in.shape != out.shape) return import_regrouped(s, op, regrouping);
   op.dims = *from;
   return expect_same_quantization(s, op);
 }

@@ -94,6 +94,25 @@ TEST(ChannelShuffle, MovesGroups) {
   }
 }
 
+// Rows and groups of channels change places: no shuffle of channels, the values go where the index says all the same.
+TEST(ChannelShuffle, OtherTranspositionsMoveValuesToo) {
+  test::ModelBuilder model(test::seed());
+  const int in = model.input({1, 3, 4, 6});
+  model.output(
+      model.reshape(model.transpose(model.reshape(in, {1, 3, 4, 2, 3}), {0, 3, 1, 2, 4}), {1, 6, 4, 3}));
+  const Graph graph = require_graph(import_tflite(model.file()));
+  ASSERT_EQ(graph.ops.size(), 1U);
+  EXPECT_EQ(graph.ops[0].kind, OpKind::Rearrange);
+  const auto values = test::random_values(72, model.random());
+  const Int8Values out = run(graph, values);
+  size_t at = 0;
+  for (size_t group = 0; group < 2; group++) {
+    for (size_t pixel = 0; pixel < 12; pixel++) {
+      for (size_t i = 0; i < 3; i++) EXPECT_EQ(out[at++], values[pixel * 6 + group * 3 + i]);
+    }
+  }
+}
+
 TEST(ArgMax, FirstOfTheLargest) {
   for (const auto type : {FileType::Int32, FileType::Int64}) {
     for (const int axis : {-1, 1, 2}) {
