@@ -74,6 +74,7 @@ bool import_regrouped(State& s, Op& op, const Regrouping& regrouping) {
     fail_layer(s, "cannot turn shape " + shape_text(dims) + " into " + shape_text(out));
   const std::vector<int> steps = steps_of(dims);
   std::vector<Dimension> dimensions;
+  dimensions.reserve(order.size());
   for (const int d : order) dimensions.push_back({dims[std::size_t(d)], steps[std::size_t(d)]});
   return complete(s, op, dimensions, out);
 }
