@@ -134,6 +134,20 @@ TEST(Fold, ShapesArePickedAndPutTogether) {
       {1, 6});
 }
 
+// Limits of an activation would change what is folded: the operator is refused.
+TEST(Fold, NoFusedActivations) {
+  expect_none([](Folding& m, int shape) {
+    const int sum = m.node(kAdd, {m.slice(shape, 1, 3), m.list({-5, -3})});
+    m.ops.back().activation = 1;
+    return sum;
+  });
+  expect_values(
+      [](Folding& m, int shape) {
+        return m.node(kAdd, {m.slice(shape, 1, 3), m.list({-5, -3})});
+      },
+      {1, 2});
+}
+
 TEST(Fold, Arithmetic) {
   expect_values(
       [](Folding& m, int shape) {
