@@ -165,13 +165,7 @@ module fv_kt_axi_port
     r_h  <= {r_id_i, r_resp_i, r_last_i, r_data_i};
   end
 
-  // a burst {beat address, len} keeps inside a page and the bound
-  function automatic logic burst_ok(logic [BeatW+7:0] b);
-    logic [AddrW-1:0] first, last;
-    first = {b[BeatW+7:8], {LaneW{1'b0}}};
-    last  = first + AddrW'(32'(b[7:0]) * Lanes);
-    return b[7:0] < 8'(MaxBeats) && first[AddrW-1:12] == last[AddrW-1:12] && last >= first;
-  endfunction
+  `include "fv_burst.svh"
   function automatic logic [BeatW+7:0] burst_of(logic [AddrW+8:0] ar_word);  // {address, len, ID}
     return {ar_word[AddrW+8-:BeatW], ar_word[8:1]};
   endfunction

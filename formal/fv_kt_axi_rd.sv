@@ -151,13 +151,7 @@ module fv_kt_axi_rd #(
     rsp_h <= rsp;
   end
 
-  // a burst {beat address, len} keeps inside a page and the bound
-  function automatic logic burst_ok(logic [BeatW+7:0] b);
-    logic [AddrW-1:0] first, last;
-    first = {b[BeatW+7:8], {LaneW{1'b0}}};
-    last  = first + AddrW'(32'(b[7:0]) * Lanes);
-    return b[7:0] < 8'(MaxBeats) && first[AddrW-1:12] == last[AddrW-1:12] && last >= first;
-  endfunction
+  `include "fv_burst.svh"
   wire [1:0] ar_held = 2'(dut.u_split.u_addr.out_valid_q) + 2'(dut.u_split.u_addr.skid_valid_q);
 
   `FV_ASSERT(a_ar_hold, !ar_stall_q || (ar_valid && {ar_addr, ar_len} == ar_h))

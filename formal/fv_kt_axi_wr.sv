@@ -133,12 +133,7 @@ module fv_kt_axi_wr #(
     w_h  <= {w_data, w_strb, w_last};
   end
 
-  function automatic logic burst_ok(logic [BeatW+7:0] b);
-    logic [AddrW-1:0] first, last;
-    first = {b[BeatW+7:8], {LaneW{1'b0}}};
-    last  = first + AddrW'(32'(b[7:0]) * Lanes);
-    return b[7:0] < 8'(MaxBeats) && first[AddrW-1:12] == last[AddrW-1:12] && last >= first;
-  endfunction
+  `include "fv_burst.svh"
 
   // The FIFOs inside: what kt_fifo's own proof shows, here as invariants. Word k of u_info, counted from its output.
 `define FIFO_OK(f, depth) \
