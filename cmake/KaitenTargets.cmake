@@ -29,6 +29,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND KAITEN_WARNINGS -Wno-restrict) # false for std::string in GCC 12 (its bug 105651)
 endif()
 
+# A text file of the calling folder as NAME.inc, a C++ string of the library `folder`: the tool needs no file beside it.
+function(kaiten_embed folder file name)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  file(READ ${source} text)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.inc CONTENT "R\"text(${text})text\"\n" @ONLY)
+  target_include_directories(kaiten_${folder} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
 function(kaiten_library folder)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
   add_library(kaiten_${folder} STATIC ${A_SOURCES})

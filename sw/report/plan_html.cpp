@@ -121,8 +121,7 @@ std::string partition(const PlanReport& r) {
     const double from = 10 + step * (m.spans[s].first + 1), to = 10 + step * (m.spans[s].last + 2);
     if (to - from > 12) out += text_at((from + to) / 2, base + 16, std::to_string(s));
     const bool held = m.spans[s].boundary == plan::Boundary::kHeld;
-    out += svg::curve(fmt::format("M{0:.1f} {1:.1f} L{0:.1f} {2:.1f}", to, base - 150, base + 6),
-                      held ? colour(2) : colour(6), held ? 1 : 1.8);
+    out += line(to, base - 150, to, base + 6, held ? colour(2) : colour(6), held ? 1 : 1.8);
   }
   return drawing(280, out, "The maps of the network in the colours of their spans") +
          "<p>Height: bytes of a map, logarithmic. Red, thick: cuts where the map goes through memory; green, "
