@@ -191,26 +191,30 @@ void Driver::select() {
   device_.write_register(csr::kWbSplit, std::uint32_t(program_.wb_split));
 }
 
-void Driver::write_inputs(std::span<const Int8Values> inputs) {
-  const std::size_t images = std::size_t(program_.images), each = graph_.inputs.size();
-  if (inputs.size() != images * each) {
+Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values> inputs) {
+  const std::size_t each = graph.inputs.size(), all = std::size_t(images) * each;
+  if (inputs.size() != all) {
     throw InputError(
         "the model has " + std::to_string(each) + " inputs" +
-        (images > 1 ? ", a batch of " + std::to_string(images) + " images " + std::to_string(images * each)
-                    : "") +
+        (images > 1 ? ", a batch of " + std::to_string(images) + " images " + std::to_string(all) : "") +
         ", not " + std::to_string(inputs.size()));
   }
-  tensors_.assign(images, std::vector<Int8Values>(graph_.tensors.size()));
+  Tensors tensors(std::size_t(images), std::vector<Int8Values>(graph.tensors.size()));
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    const std::size_t input = std::size_t(graph_.inputs[i % each]);
-    const Tensor& tensor = graph_.tensors[input];
+    const std::size_t input = std::size_t(graph.inputs[i % each]);
+    const Tensor& tensor = graph.tensors[input];
     if (inputs[i].size() != tensor.bytes()) {
       throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) + " bytes, not " +
                        std::to_string(inputs[i].size()));
     }
-    tensors_[i / each][input] = inputs[i];
+    tensors[i / each][input] = inputs[i];
   }
-  for (std::size_t image = 0; image < images; image++) {
+  return tensors;
+}
+
+void Driver::write_inputs(std::span<const Int8Values> inputs) {
+  tensors_ = tensors_with(graph_, program_.images, inputs);
+  for (std::size_t image = 0; image < tensors_.size(); image++) {
     run_host(tensors_[image]);
     for (const MemoryTensor& t : program_.inputs) {
       const MemoryLayout m = t.layout.of_image(int(image));

@@ -30,6 +30,12 @@ constexpr std::uint64_t kMemoryAlign = 4096;
 // Memory a program needs, its commands included; a multiple of kMemoryAlign.
 std::uint64_t memory_needed(const Program& program);
 
+// What is known of the tensors during a run, under the graph's indices, image by image; empty: nothing yet.
+using Tensors = std::vector<std::vector<Int8Values>>;
+// Inputs in the order of graph.inputs, one image behind the other, in their places. Throws InputError for a wrong number or
+// size.
+Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values> inputs);
+
 class Driver {
  public:
   // Cycles between two calls of the progress function.
@@ -88,8 +94,7 @@ class Driver {
   std::uint32_t watchdog_ = 1'000'000;
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
-  // What the host knows of the current run, for each image, under the graph's indices.
-  std::vector<std::vector<Int8Values>> tensors_;
+  Tensors tensors_;  // of the current run, as far as the host knows them
 };
 
 }  // namespace kaiten

@@ -196,9 +196,6 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
   return inputs;
 }
 
-// Values of tensors during a run, under the graph's indices, image by image.
-using Tensors = std::vector<std::vector<Int8Values>>;
-
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
     if (options.compress != Compress::kOff && !options.calibration.empty())
@@ -250,7 +247,6 @@ struct Session::State {
     return compute(inputs, [this] { say(title() + "computing the reference"); });
   }
 
-  Tensors tensors_of(std::span<const Int8Values> inputs) const;
   RunReport run_part(Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace);
   void measure_speed(double seconds, RunReport& report);
   void add_packed_sizes(Part& part, RunReport& report);
@@ -297,28 +293,6 @@ void Session::flip_constant_bit(std::size_t byte, int bit) {
   state_->device->read_memory(address, {&value, 1});
   value ^= std::uint8_t(1U << bit);
   state_->device->write_memory(address, {&value, 1});
-}
-
-Tensors Session::State::tensors_of(std::span<const Int8Values> inputs) const {
-  const std::size_t images = std::size_t(options.batch), each = graph.inputs.size();
-  if (inputs.size() != images * each) {
-    throw InputError(
-        "the model has " + std::to_string(each) + " inputs" +
-        (images > 1 ? ", a batch of " + std::to_string(images) + " images " + std::to_string(images * each)
-                    : "") +
-        ", not " + std::to_string(inputs.size()));
-  }
-  Tensors tensors(images, std::vector<Int8Values>(graph.tensors.size()));
-  for (std::size_t i = 0; i < inputs.size(); i++) {
-    const std::size_t input = std::size_t(graph.inputs[i % each]);
-    const Tensor& tensor = graph.tensors[input];
-    if (inputs[i].size() != tensor.bytes()) {
-      throw InputError("input '" + tensor.name + "' has " + std::to_string(tensor.bytes()) + " bytes, not " +
-                       std::to_string(inputs[i].size()));
-    }
-    tensors[i / each][input] = inputs[i];
-  }
-  return tensors;
 }
 
 // Simulates a section and reports what the device counted. `tensors` gain what it makes.
@@ -422,7 +396,7 @@ void Session::State::compare(const Part& part, const Watcher& watcher, const Ten
 
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
   State& s = *state_;
-  Tensors tensors = s.tensors_of(inputs);
+  Tensors tensors = tensors_with(s.graph, s.options.batch, inputs);
   s.next_run();
   std::vector<Int8Values> expected;
   if (options.check) expected = s.expect(inputs);
