@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "reference/host_int8.h"
+
 namespace kaiten::reference {
 namespace {
 
@@ -165,21 +167,9 @@ Values pool(const Graph& graph, const Op& op, const Values& input, bool average)
 }
 
 Values reduce_mean(const Graph& graph, const Op& op, const Values& input) {
-  const Shape& shape = graph.input_of(op).shape;
+  const std::vector<size_t> positions = reduced_positions(graph.input_of(op).shape, op.dims);
   std::vector<double> sums(graph.output_of(op).elements());
-  for (size_t i = 0; i < input.size(); i++) {
-    size_t rest = i;
-    size_t index = 0;
-    size_t stride = 1;
-    for (size_t d = shape.size(); d-- > 0;) {
-      const size_t coordinate = rest % size_t(shape[d]);
-      rest /= size_t(shape[d]);
-      if (std::find(op.dims.begin(), op.dims.end(), int(d)) != op.dims.end()) continue;
-      index += coordinate * stride;
-      stride *= size_t(shape[d]);
-    }
-    sums[index] += double(input[i]);
-  }
+  for (size_t i = 0; i < input.size(); i++) sums[positions[i]] += double(input[i]);
   Values result(sums.size());
   for (size_t i = 0; i < sums.size(); i++)
     result[i] = float(sums[i] * double(sums.size()) / double(input.size()));

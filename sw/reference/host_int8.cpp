@@ -9,42 +9,8 @@ namespace kaiten::reference {
 
 namespace {
 
-// For each element of a tensor of this shape, in order, the position among the results of a reduction over the axes.
-std::vector<size_t> reduced_positions(const std::vector<int>& shape, const std::vector<int>& axes) {
-  std::vector<size_t> strides(shape.size(), 0);
-  size_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (std::find(axes.begin(), axes.end(), int(d)) != axes.end()) continue;
-    strides[d] = stride;
-    stride *= size_t(shape[d]);
-  }
-  std::vector<size_t> positions{0};
-  for (size_t d = 0; d < shape.size(); d++) {
-    std::vector<size_t> next;
-    next.reserve(positions.size() * size_t(shape[d]));
-    for (const size_t position : positions) {
-      for (size_t i = 0; i < size_t(shape[d]); i++) next.push_back(position + i * strides[d]);
-    }
-    positions = std::move(next);
-  }
-  return positions;
-}
-
 size_t results(const std::vector<size_t>& positions) {
   return *std::max_element(positions.begin(), positions.end()) + 1;
-}
-
-// Position in an operand of `shape` of element i of an output of shape `out`.
-size_t stretched_position(size_t i, const std::vector<int>& out, const std::vector<int>& shape) {
-  size_t position = 0, stride = 1;
-  for (size_t d = 0; d < shape.size(); d++) {
-    const size_t size = size_t(out[out.size() - 1 - d]);
-    const size_t own = size_t(shape[shape.size() - 1 - d]);
-    if (own != 1) position += i % size * stride;
-    i /= size;
-    stride *= own;
-  }
-  return position;
 }
 
 }  // namespace
@@ -65,15 +31,24 @@ Int8Values rearrange(const std::vector<int>& dims, const Int8Values& input, size
   return output;
 }
 
-Int8Values pairwise(const Stretched& a, const Stretched& b, const std::vector<int>& out,
-                    const std::function<int8_t(int8_t, int8_t)>& f) {
-  size_t elements = 1;
-  for (const int size : out) elements *= size_t(size);
-  Int8Values output(elements);
-  for (size_t i = 0; i < elements; i++)
-    output[i] =
-        f(a.values[stretched_position(i, out, a.shape)], b.values[stretched_position(i, out, b.shape)]);
-  return output;
+std::vector<size_t> reduced_positions(const std::vector<int>& shape, const std::vector<int>& axes) {
+  std::vector<size_t> strides(shape.size(), 0);
+  size_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (std::find(axes.begin(), axes.end(), int(d)) != axes.end()) continue;
+    strides[d] = stride;
+    stride *= size_t(shape[d]);
+  }
+  std::vector<size_t> positions{0};
+  for (size_t d = 0; d < shape.size(); d++) {
+    std::vector<size_t> next;
+    next.reserve(positions.size() * size_t(shape[d]));
+    for (const size_t position : positions) {
+      for (size_t i = 0; i < size_t(shape[d]); i++) next.push_back(position + i * strides[d]);
+    }
+    positions = std::move(next);
+  }
+  return positions;
 }
 
 int8_t prelu(const PReluParams& params, int8_t value, int8_t slope) {

@@ -6,7 +6,6 @@
 #define KAITEN_REFERENCE_HOST_INT8_H
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -18,15 +17,10 @@ namespace kaiten::reference {
 // Op::dims of Rearrange; `elements` of the output.
 Int8Values rearrange(const std::vector<int>& dims, const Int8Values& input, size_t elements);
 
-// Element by element of operands that numpy broadcasting stretches to `out`.
-struct Stretched {
-  const Int8Values& values;
-  const std::vector<int>& shape;
-};
-Int8Values pairwise(const Stretched& a, const Stretched& b, const std::vector<int>& out,
-                    const std::function<int8_t(int8_t, int8_t)>& f);
-
 int8_t prelu(const PReluParams& params, int8_t value, int8_t slope);
+
+// For each element of a tensor of this shape, in order, its position among the results of a reduction over the axes.
+std::vector<size_t> reduced_positions(const std::vector<int>& shape, const std::vector<int>& axes);
 
 // Over the axes, ascending, of a tensor of this shape.
 Int8Values reduce_max(const std::vector<int>& shape, const std::vector<int>& axes, const Int8Values& input);

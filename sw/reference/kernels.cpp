@@ -243,18 +243,6 @@ void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input inp
   });
 }
 
-void mean(const MeanParams& params, Nhwc in, Input input, Output output) {
-  const auto channels = size_t(in.c);
-  const auto pixels = size_t(in.h) * size_t(in.w);
-  for (size_t n = 0; n < size_t(in.n); n++) {
-    for (size_t c = 0; c < channels; c++) {
-      int32_t sum = -params.count * params.zp_in;
-      for (size_t p = 0; p < pixels; p++) sum += input[(n * pixels + p) * channels + c];
-      output[n * channels + c] = params.output.stored(requantize(sum, params.multiplier, params.output.rule));
-    }
-  }
-}
-
 void multiply(const MulParams& params, Input a, Input b, Output output) {
   if (params.output.rule == Rounding::Float) {
     return (params.differing_pairs == 0 ? float_multiply : integer_multiply)(params, a, b, output);

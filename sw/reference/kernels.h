@@ -74,9 +74,6 @@ void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input
                   Output output);
 void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out, Output output);
 
-// Over rows and columns; output is n x c.
-void mean(const MeanParams& params, Nhwc in, Input input, Output output);
-
 // softmax.cpp. Over the last dimension of `depth` values; output scale 1/256, zero point -128.
 void softmax(const SoftmaxParams& params, int depth, Input input, Output output);
 

@@ -178,16 +178,12 @@ void run_convolution(const Graph& graph, const Op& op, RoundingStyle style, cons
   (op.kind == OpKind::Conv2D ? reference::conv2d : reference::depthwise)(convolution, input, weights, output);
 }
 
-Int8Values pairwise(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors,
-                    const std::function<int8_t(int8_t, int8_t)>& f) {
-  std::vector<Int8Values> operands;
-  for (size_t i = 0; i < 2; i++) {
-    const Tensor& t = graph.input_of(op, i);
-    operands.push_back(t.is_constant() ? Int8Values(t.data.begin(), t.data.end())
-                                       : tensors[size_t(op.inputs[i])]);
-  }
-  return reference::pairwise({operands[0], graph.input_of(op, 0).shape},
-                             {operands[1], graph.input_of(op, 1).shape}, graph.output_of(op).shape, f);
+template <class F>
+Int8Values pairwise(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors, F f) {
+  Int8Values a = operand(graph, op, 0, tensors);
+  const Int8Values b = operand(graph, op, 1, tensors);
+  std::transform(a.begin(), a.end(), b.begin(), a.begin(), f);
+  return a;
 }
 
 Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
@@ -200,13 +196,11 @@ Int8Values run_host_float(const Graph& graph, const Op& op, const std::vector<In
   return bytes_of(reference::host_float(graph, op, operands));
 }
 
-void run_mean(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
-  const Tensor& in = graph.input_of(op);
-  if (op.dims.empty()) {
-    reference::mean(mean_params(graph, op), in.nhwc(), input, output);
-  } else {
-    output = reference::reduce_mean(mean_params(graph, op), in.shape, op.dims, input);
-  }
+Int8Values run_mean(const Graph& graph, const Op& op, const Int8Values& input) {
+  const Nhwc in = graph.input_of(op).nhwc();
+  if (op.dims.empty())
+    return reference::reduce_mean(mean_params(graph, op), {in.n, in.h, in.w, in.c}, {1, 2}, input);
+  return reference::reduce_mean(mean_params(graph, op), graph.input_of(op).shape, op.dims, input);
 }
 
 void run_quantize(const Graph& graph, const Op& op, const Int8Values& input, Int8Values& output) {
@@ -315,7 +309,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       reference::max_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;
     case OpKind::Mean:
-      run_mean(graph, op, input, output);
+      output = run_mean(graph, op, input);
       break;
     case OpKind::Reshape:
       output = input;

@@ -29,6 +29,15 @@ std::vector<int> steps_of(const Shape& shape) {
   return steps;
 }
 
+// Of a tensor of this shape, with its dimensions in another order.
+std::vector<Dimension> reordered(const Shape& shape, const std::vector<int>& order) {
+  const std::vector<int> steps = steps_of(shape);
+  std::vector<Dimension> dimensions;
+  dimensions.reserve(order.size());
+  for (const int d : order) dimensions.push_back({shape[std::size_t(d)], steps[std::size_t(d)]});
+  return dimensions;
+}
+
 bool complete(State& s, Op& op, const std::vector<Dimension>& dimensions, const Shape& expected) {
   op.kind = OpKind::Rearrange;
   op.dims = {0};
@@ -57,14 +66,9 @@ bool import_transpose(State& s, const Node& node, Op& op) {
   if (order.empty()) return false;
   if (!is_permutation({order.begin(), order.end()}, int(in.size())))
     fail_layer(s, "its order is no permutation");
-  const std::vector<int> steps = steps_of(in);
-  std::vector<Dimension> dimensions;
   Shape out;
-  for (const int d : order) {
-    out.push_back(in[std::size_t(d)]);
-    dimensions.push_back({out.back(), steps[std::size_t(d)]});
-  }
-  return complete(s, op, dimensions, out);
+  for (const int d : order) out.push_back(in[std::size_t(d)]);
+  return complete(s, op, reordered(in, order), out);
 }
 
 bool import_regrouped(State& s, Op& op, const Regrouping& regrouping) {
@@ -72,11 +76,7 @@ bool import_regrouped(State& s, Op& op, const Regrouping& regrouping) {
   const Shape& out = s.graph.output_of(op).shape;
   if (order.empty() || check_shape(s, op.output, out) != std::int64_t(s.tensor(map).elements()))
     fail_layer(s, "cannot turn shape " + shape_text(dims) + " into " + shape_text(out));
-  const std::vector<int> steps = steps_of(dims);
-  std::vector<Dimension> dimensions;
-  dimensions.reserve(order.size());
-  for (const int d : order) dimensions.push_back({dims[std::size_t(d)], steps[std::size_t(d)]});
-  return complete(s, op, dimensions, out);
+  return complete(s, op, reordered(dims, order), out);
 }
 
 void complete_regrouping(State& s, int index) {
