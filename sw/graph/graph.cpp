@@ -3,6 +3,7 @@
 
 #include "graph/graph.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/arithmetic.h"
@@ -48,7 +49,7 @@ size_t Tensor::elements() const {
 Nhwc Tensor::nhwc() const {
   int dims[4] = {1, 1, 1, 1};
   const size_t rank = shape.size();
-  for (size_t i = 0; i < rank && i < 4; i++) dims[3 - i] = shape[rank - 1 - i];
+  for (size_t i = 0; i < rank; i++) dims[3 - std::min<size_t>(i, 3)] *= shape[rank - 1 - i];
   if (type != ElementType::Int8 && model_layout == Layout::Nchw && rank == 4) {
     return {dims[0], dims[2], dims[3], dims[1]};
   }
@@ -164,6 +165,8 @@ std::string_view name_of(OpKind kind) {
       return "prelu";
     case OpKind::ReduceMax:
       return "reduce_max";
+    case OpKind::Constant:
+      return "constant";
   }
   return "?";
 }
@@ -238,6 +241,7 @@ bool runs_on_host(OpKind kind) {
     case OpKind::Maximum:
     case OpKind::PRelu:
     case OpKind::ReduceMax:
+    case OpKind::Constant:
       return true;
     default:
       return false;

@@ -6,8 +6,8 @@
 /// values, no pointers: tensors and operators are named by their index.
 ///
 /// Conventions
-/// - Activations are NHWC with rank 1 to 4 as in the file; nhwc() gives the four-dimensional view (missing
-///   leading dimensions are 1). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with
+/// - Activations are NHWC with rank 1 to 6 as in the file; nhwc() gives the four-dimensional view (missing
+///   leading dimensions are 1, those before the last three are one batch; batches are the host's). Kernels of Conv2D are OHWI, of DepthwiseConv2D 1HWO with
 ///   O = I * depth_multiplier, of FullyConnected OI: the layouts of TensorFlow Lite, whose file format this
 ///   follows.
 /// - real = scale * (stored - zero_point).
@@ -73,7 +73,7 @@ enum class Layout : uint8_t { Nhwc, Nchw };
 struct Tensor {
   std::string name;                      ///< that of the model file, or one made from such
   ElementType type = ElementType::Int8;  ///< of the stored values
-  std::vector<int> shape;  ///< rank 0 to 4, every dimension at least 1; NHWC unless NCHW below and not int8
+  std::vector<int> shape;  ///< rank 0 to 6, every dimension at least 1; NHWC unless NCHW below and not int8
   ElementType model_type = ElementType::Int8;  ///< activations: UInt8 if the model's bytes are these plus 128
   Layout model_layout = Layout::Nhwc;          ///< activations of rank 4: as the model's user sees them
   Quantization quantization;                   ///< of the stored values
@@ -139,11 +139,12 @@ enum class OpKind : uint8_t {
   Maximum,  ///< likewise
   PRelu,  ///< first where it is not negative, else its product with the second, an int8 constant; on the host
   ReduceMax,  ///< over `dims`, ascending axes of the input; on the host
+  Constant,   ///< the values of `weights`, whatever the input holds; on the host
 };
 
 /// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
 /// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
-/// "to_float", "host_float", "rearrange", "minimum", "maximum", "prelu", "reduce_max".
+/// "to_float", "host_float", "rearrange", "minimum", "maximum", "prelu", "reduce_max", "constant".
 std::string_view name_of(OpKind kind);
 
 /// Functions of a Table.
@@ -219,7 +220,7 @@ struct Op {
   /// and constants for HostFloat, one for all others.
   std::vector<int> inputs;
   int output = kNoTensor;    ///< activation
-  int weights = kNoTensor;   ///< Conv2D, DepthwiseConv2D, FullyConnected: int8 constant
+  int weights = kNoTensor;   ///< Conv2D, DepthwiseConv2D, FullyConnected: int8 constant; Constant: any
   int bias = kNoTensor;      ///< same kinds: int32 constant, or kNoTensor for zeros
   Window window;             ///< Conv2D, DepthwiseConv2D, AveragePool, MaxPool
   int depth_multiplier = 1;  ///< DepthwiseConv2D: output channel o reads input channel o / depth_multiplier

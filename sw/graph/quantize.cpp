@@ -493,6 +493,7 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
     case OpKind::Minimum:
     case OpKind::Maximum:
     case OpKind::ReduceMax:
+    case OpKind::Constant:
       break;
     case OpKind::PRelu:
       return prelu_params(graph, op);

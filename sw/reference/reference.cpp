@@ -24,25 +24,27 @@ std::span<const int8_t> weights_of(const Graph& graph, const Op& op) {
   return {reinterpret_cast<const int8_t*>(data.data()), data.size()};
 }
 
+Int8Values values_of(const Graph& graph, const Op& op, size_t i, const std::vector<Int8Values>& tensors) {
+  const Tensor& tensor = graph.input_of(op, i);
+  return tensor.is_constant() ? Int8Values(tensor.data.begin(), tensor.data.end())
+                              : tensors[size_t(op.inputs[i])];
+}
+
 // Values of operand i, repeated to the output's shape where it is smaller (numpy broadcasting).
 Int8Values operand(const Graph& graph, const Op& op, size_t i, const std::vector<Int8Values>& tensors) {
-  const Tensor& tensor = graph.input_of(op, i);
-  Int8Values values = tensor.is_constant() ? Int8Values(tensor.data.begin(), tensor.data.end())
-                                           : tensors[size_t(op.inputs[i])];
-  const Nhwc to = graph.output_of(op).nhwc();
-  if (values.size() == to.elements()) return values;
-  const Nhwc from = tensor.nhwc();
-  Int8Values repeated(to.elements());
-  size_t at = 0;
-  for (int y = 0; y < to.h; y++) {
-    for (int x = 0; x < to.w; x++) {
-      for (int c = 0; c < to.c; c++) {
-        const size_t pixel = size_t(y % from.h) * size_t(from.w) + size_t(x % from.w);
-        repeated[at++] = values[pixel * size_t(from.c) + size_t(c % from.c)];
-      }
-    }
+  Int8Values values = values_of(graph, op, i, tensors);
+  const std::vector<int>& to = graph.output_of(op).shape;
+  const std::vector<int>& from = graph.input_of(op, i).shape;
+  const size_t elements = graph.output_of(op).elements();
+  if (values.size() == elements) return values;
+  std::vector<int> dims{0};
+  int step = int(values.size());
+  for (size_t d = 0; d < to.size(); d++) {
+    const int size = d + from.size() < to.size() ? 1 : from[d + from.size() - to.size()];
+    step /= size;
+    dims.insert(dims.end(), {to[d], size == 1 ? 0 : step});
   }
-  return repeated;
+  return reference::rearrange(dims, values, elements);
 }
 
 // The four-dimensional index arithmetic of Pad, Slice and Concat: copies a box of `size` cells from `from`
@@ -87,14 +89,19 @@ size_t view_axis(const Tensor& tensor, int axis) { return size_t(4 - int(tensor.
 void run_concat(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors,
                 Int8Values& output) {
   const ConcatParams params = concat_params(graph, op);
-  const Tensor& out = graph.output_of(op);
-  Box begin{};
+  const std::vector<int>& shape = graph.output_of(op).shape;
+  size_t lines = 1;
+  for (int d = 0; d < op.axis; d++) lines *= size_t(shape[size_t(d)]);
+  const size_t pitch = output.size() / lines;
+  size_t begin = 0;
   for (size_t i = 0; i < op.inputs.size(); i++) {
-    Int8Values values = tensors[size_t(op.inputs[i])];
+    Int8Values values = values_of(graph, op, i, tensors);
     reference::look_up(params.tables[i], values, values);
-    const Box size = box_of(graph.input_of(op, i).nhwc());
-    copy_box(size, values, {size, {}}, output, {box_of(out.nhwc()), begin});
-    begin[view_axis(out, op.axis)] += size[view_axis(out, op.axis)];
+    const size_t length = values.size() / lines;
+    for (size_t line = 0; line < lines; line++)
+      std::copy_n(values.begin() + ptrdiff_t(line * length), length,
+                  output.begin() + ptrdiff_t(line * pitch + begin));
+    begin += length;
   }
 }
 
@@ -216,6 +223,10 @@ Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8
   const Int8Values& input = tensors[size_t(op.inputs.front())];
   Int8Values output(graph.output_of(op).bytes());
   switch (op.kind) {
+    case OpKind::Constant: {
+      const std::vector<uint8_t>& data = graph.weights_of(op).data;
+      return {data.begin(), data.end()};
+    }
     case OpKind::ArgMax:
       return arg_max(graph, op, input);
     case OpKind::ToInt8:
@@ -257,7 +268,8 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       run_convolution(graph, op, style, input, oracle, output);
       break;
     case OpKind::FullyConnected:
-      reference::fully_connected(conv_params(graph, op, style), 1, input, weights_of(graph, op), output);
+      reference::fully_connected(conv_params(graph, op, style), int(out.elements() / size_t(out.c)), input,
+                                 weights_of(graph, op), output);
       break;
     case OpKind::Add:
     case OpKind::Sub:
@@ -300,6 +312,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
     case OpKind::Minimum:
     case OpKind::Maximum:
     case OpKind::PRelu:
+    case OpKind::Constant:
       output = made_on_host(graph, op, tensors);
       break;
     case OpKind::AveragePool:

@@ -13,8 +13,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FLOORS = [
     ["base"],
     ["graph", "fft"],
-    ["codec", "reference", "program", "import", "export"],
-    ["device", "plan", "compile/pack"],
+    ["codec", "reference", "program", "export"],
+    ["import", "device", "plan", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
     ["compile/spans"],
     ["compile/emit"],

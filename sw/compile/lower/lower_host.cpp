@@ -12,8 +12,15 @@ namespace kaiten {
 
 namespace {
 
+bool has_batch(const Graph& graph, const Op& op) {
+  return graph.output_of(op).nhwc().n != 1 || std::any_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
+           return graph.tensors[std::size_t(t)].nhwc().n != 1;
+         });
+}
+
 // What of an operator the host does, for want of an engine.
 std::string work_of_host(const Graph& graph, const Op& op) {
+  if (op.kind != OpKind::Reshape && has_batch(graph, op)) return "batches inside the network";
   if (op.kind == OpKind::Resize) return "resizing";
   if (op.kind == OpKind::Mean && !op.dims.empty()) return "means over other axes than rows and columns";
   if (op.kind != OpKind::Concat) return "";

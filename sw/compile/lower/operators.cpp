@@ -75,7 +75,8 @@ std::vector<Row> rows() {
       {OpKind::Minimum, pair, "host"},
       {OpKind::Maximum, pair, "host"},
       {OpKind::PRelu, "slopes of a channel or a value", "host"},
-      {OpKind::Rearrange, "transpose, depth_to_space, space_to_depth, tile", "host"},
+      {OpKind::Rearrange, "transpose, depth_to_space, space_to_depth, tile; up to rank 6", "host"},
+      {OpKind::Constant, "what does not depend on the input", "host"},
   };
 }
 

@@ -17,6 +17,7 @@ namespace kaiten::importing {
 using Shape = std::vector<int>;
 
 constexpr int kMaxRank = 4;
+constexpr int kMaxHostRank = 6;  // of what the host moves
 inline constexpr const char* kRankLimit = "tensors of rank 4 at most";
 
 // Elements of a shape whose dimensions are positive and whose product is at most kMaxTensorElements.

@@ -16,39 +16,39 @@ namespace kaiten::importing::from_tflite {
 
 namespace {
 
-// Whether numpy's rules stretch `from` to `to`.
-bool stretches(const Nhwc& from, const Nhwc& to) {
-  return from.n == 1 && (from.h == 1 || from.h == to.h) && (from.w == 1 || from.w == to.w) &&
-         (from.c == 1 || from.c == to.c);
+// Dimension d of `shape`, counted from the last one; 1 where there is none.
+int dimension(const Shape& shape, std::size_t d) {
+  return d < shape.size() ? shape[shape.size() - 1 - d] : 1;
 }
 
-// InputError where both operands are constants or numpy's rules do not make the output of them.
+// InputError where numpy's rules do not make the output of both operands.
 void expect_stretched(const State& s, const Op& op) {
-  const Tensor& a = s.graph.input_of(op, 0);
-  const Tensor& b = s.graph.input_of(op, 1);
-  if (a.is_constant() && b.is_constant()) fail_layer(s, "both operands are constants");
-  const Tensor& out = s.graph.output_of(op);
-  const Nhwc x = a.nhwc(), y = b.nhwc(), to = out.nhwc();
-  const bool made = to.h == std::max(x.h, y.h) && to.w == std::max(x.w, y.w) && to.c == std::max(x.c, y.c);
-  const bool fits = out.shape.size() >= std::max(a.shape.size(), b.shape.size());
-  if (made && fits && stretches(x, to) && stretches(y, to)) return;
-  fail_layer(s, "operands of shape " + shape_text(a.shape) + " and " + shape_text(b.shape) + " do not make " +
-                    shape_text(out.shape));
+  const Shape& a = s.graph.input_of(op, 0).shape;
+  const Shape& b = s.graph.input_of(op, 1).shape;
+  const Shape& out = s.graph.output_of(op).shape;
+  bool made = out.size() >= std::max(a.size(), b.size());
+  for (std::size_t d = 0; d < out.size(); d++) {
+    const int x = dimension(a, d), y = dimension(b, d), to = dimension(out, d);
+    made = made && (x == to || x == 1) && (y == to || y == 1) && to == std::max(x, y);
+  }
+  if (made) return;
+  fail_layer(
+      s, "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not make " + shape_text(out));
+}
+
+// Where neither operand has the output's shape the host stretches both.
+bool stretches_both(const State& s, const Op& op) {
+  const std::size_t out = s.graph.output_of(op).elements();
+  return s.graph.input_of(op, 0).elements() != out && s.graph.input_of(op, 1).elements() != out;
 }
 
 template <typename Options>
 bool import_binary(State& s, const Node& node, Op& op) {
-  const bool first = use_operand(s, node, op, 0);
-  if (!use_operand(s, node, op, 1) || !first) return false;
+  const bool first = use_input(s, node, op, 0);
+  if (!use_input(s, node, op, 1) || !first) return false;
   const tflite::FusedActivation activation = options<Options>(s, node).activation();
-  const Tensor& a = s.graph.input_of(op, 0);
-  const Tensor& b = s.graph.input_of(op, 1);
-  const Tensor& out = s.graph.output_of(op);
   expect_stretched(s, op);
-  if (a.elements() != out.elements() && b.elements() != out.elements()) {
-    refuse(s, {"one operand of the result's shape", shape_text(a.shape) + " and " + shape_text(b.shape)});
-    return false;
-  }
+  op.on_host = stretches_both(s, op);
   return import_activation(s, op, activation) && check_arithmetic(s, op);
 }
 
@@ -59,7 +59,7 @@ std::vector<int> mean_axes(State& s, const Node& node) {
   const Shape shape = stated_shape(s, index).value_or(Shape{});
   if (shape.size() > 1) fail_layer(s, "axes must be a list");
   const int count = shape.empty() ? 1 : shape.front();
-  if (count < 1 || count > kMaxRank) fail_layer(s, "has " + std::to_string(count) + " axes");
+  if (count < 1 || count > kMaxHostRank) fail_layer(s, "has " + std::to_string(count) + " axes");
   return import_numbers(s, index, "axes");
 }
 
@@ -88,7 +88,7 @@ bool import_dequantize(State& s, const Node& node, Op& op) {
 bool import_pool(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const auto& settings = options<tflite::Pool2DOptions>(s, node);
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   op.window = {settings.filter_h(), settings.filter_w(), settings.stride_h(), settings.stride_w(), 1, 1, {}};
   const bool activation = import_activation(s, op, settings.activation());
   return import_window(s, op, settings.padding(), s.graph.input_of(op).nhwc().c) &&
@@ -130,15 +130,15 @@ bool import_reduce_max(State& s, const Node& node, Op& op) {
 }
 
 bool import_extreme(State& s, const Node& node, Op& op) {
-  const bool first = use_operand(s, node, op, 0);
-  if (!use_operand(s, node, op, 1) || !first) return false;
+  const bool first = use_input(s, node, op, 0);
+  if (!use_input(s, node, op, 1) || !first) return false;
   expect_stretched(s, op);
   return expect_same_quantization(s, op, 0) && expect_same_quantization(s, op, 1);
 }
 
 bool import_prelu(State& s, const Node& node, Op& op) {
   const bool first = use_input(s, node, op);
-  if (!use_operand(s, node, op, 1) || !first) return false;
+  if (!use_input(s, node, op, 1) || !first) return false;
   expect_output(s, op, s.graph.input_of(op).shape);
   expect_stretched(s, op);
   return check_arithmetic(s, op);

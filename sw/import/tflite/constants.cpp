@@ -138,6 +138,21 @@ bool import_bias(State& s, int index, int channels) {
   return true;
 }
 
+bool import_float_constant(State& s, int index) {
+  Tensor& tensor = s.tensor(index);
+  if (tensor.is_constant()) return true;
+  const std::optional<Shape> shape = read_shape(s, index);
+  if (!shape) return false;
+  const Bytes* data =
+      constant_data(s, index, "operand", tflite::TensorType::FLOAT32, check_shape(s, index, *shape));
+  if (data == nullptr) return false;
+  charge_constant(s, std::int64_t(data->size()));
+  tensor.type = tensor.model_type = ElementType::Float32;
+  tensor.shape = *shape;
+  tensor.data.assign(data->begin(), data->end());
+  return true;
+}
+
 }  // namespace
 
 std::vector<int> import_numbers(State& s, int index, const char* role) {
@@ -168,6 +183,7 @@ std::vector<int> import_numbers(State& s, int index, const char* role) {
 }
 
 bool import_constant_operand(State& s, int index) {
+  if (s.file_tensor(index).type() == tflite::TensorType::FLOAT32) return import_float_constant(s, index);
   Tensor& tensor = s.tensor(index);
   const std::optional<Shape> shape = read_shape(s, index);
   if (!shape) return false;

@@ -17,7 +17,7 @@ namespace kaiten::importing::from_tflite {
 // The values of an int32 constant: axes, sizes, paddings; `role` names it in messages. Empty after a refusal.
 std::vector<int> import_numbers(State& s, int index, const char* role);
 
-// A quantised constant as an operand of ADD, SUB or MUL.
+// A constant as the operand of a layer: int8 and uint8 with one scale, or float32. The graph folds what constants alone make.
 bool import_constant_operand(State& s, int index);
 
 // The shape of operand 1, which must have this many dimensions: "two", "four".

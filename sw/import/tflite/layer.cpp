@@ -17,12 +17,13 @@ bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   if (index == kNoTensor) fail_layer(s, "operand " + std::to_string(i) + " is absent");
   if (s.status_of(index) == Status::Regrouped) complete_regrouping(s, index);
   const Status status = s.status_of(index);
-  const std::string named = "'" + s.tensor_name(index) + "'";
-  if (status == Status::Untouched || status == Status::Folded) {
-    refuse(s, {"operands that are activations", "operand " + named + " is a constant"});
+  if (status == Status::Folded) {
+    refuse(s, {"quantised operands", "operand '" + s.tensor_name(index) + "' of integers"});
     return false;
   }
   op.inputs.push_back(index);
+  if (status == Status::Untouched)
+    return import_constant_operand(s, index) && s.status_of(op.output) == Status::Ready;
   return status == Status::Ready && s.status_of(op.output) == Status::Ready;
 }
 
@@ -45,13 +46,6 @@ bool require_int8(State& s, const Op& op) {
 bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   const bool ready = use_activation(s, node, op, i);
   return ready && require_int8(s, op);
-}
-
-bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i) {
-  const int index = node.inputs()->Get(i);
-  if (index == kNoTensor || s.status_of(index) != Status::Untouched) return use_input(s, node, op, i);
-  op.inputs.push_back(index);
-  return import_constant_operand(s, index) && s.status_of(op.output) == Status::Ready;
 }
 
 bool import_activation(State& s, Op& op, tflite::FusedActivation activation) {
@@ -112,10 +106,13 @@ void expect_output(const State& s, const Op& op, const Shape& expected) {
   fail_layer(s, "output has shape " + shape_text(found) + ", expected " + shape_text(expected));
 }
 
-void expect_rank4(const State& s, const Op& op) {
+bool require_map(State& s, const Op& op) {
   const Shape& shape = s.graph.input_of(op).shape;
-  if (shape.size() == 4) return;
-  fail_layer(s, "input has shape " + shape_text(shape) + ", four dimensions expected");
+  if (shape.size() != 4) fail_layer(s, "input has shape " + shape_text(shape) + ", four dimensions expected");
+  if (shape.front() == 1) return true;
+  refuse(s, {"windows and resizing over one map",
+             "a batch of " + std::to_string(shape.front()) + " inside the network", ""});
+  return false;
 }
 
 bool expect_same_quantization(State& s, const Op& op, std::size_t i) {

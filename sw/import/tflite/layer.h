@@ -18,14 +18,12 @@ const T& options(const State& s, const Node& node) {
   return *static_cast<const T*>(node.options());
 }
 
-// Takes operand i as an activation of any type. False if it, or the output, was refused.
+// Takes operand i, an activation or a constant, of any type. False if it, or the output, was refused.
 bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
 // Refuses operands of `op` that are not quantised.
 bool require_int8(State& s, const Op& op);
-// Takes operand i as a quantised activation. False if it, or the output, was refused.
+// Takes operand i, which must be quantised. False if it, or the output, was refused.
 bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
-// Takes operand i as an activation or as a quantised constant.
-bool use_operand(State& s, const Node& node, Op& op, fb::uoffset_t i);
 
 // A fused activation into op.activation.
 bool import_activation(State& s, Op& op, tflite::FusedActivation activation);
@@ -34,8 +32,8 @@ bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channe
 
 // InputError where the file states another shape than its operands make.
 void expect_output(const State& s, const Op& op, const Shape& expected);
-// InputError where the input has other than four dimensions.
-void expect_rank4(const State& s, const Op& op);
+// InputError where the input has other than four dimensions; false after the refusal of a batch.
+bool require_map(State& s, const Op& op);
 // Of operand i and the output; refused where they differ.
 bool expect_same_quantization(State& s, const Op& op, std::size_t i = 0);
 // arithmetic_limit(): the last check of an operator that computes.

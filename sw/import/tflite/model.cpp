@@ -47,6 +47,14 @@ void open_subgraph(State& s) {
   }
 }
 
+void require_one_image(State& s, int index) {
+  const Shape& shape = s.tensor(index).shape;
+  if (shape.size() < 2 || shape.front() == 1) return;
+  refuse(s, one_batch("'" + s.tensor_name(index) + "' with a batch of " + std::to_string(shape.front()),
+                      "convert the model with batch size 1"));
+  s.status_of(index) = Status::Unsupported;
+}
+
 void import_inputs(State& s) {
   s.layer.op = "INPUT";
   for (const int index : *s.subgraph->inputs()) {
@@ -58,6 +66,7 @@ void import_inputs(State& s) {
     } else {
       produce(s, index);
     }
+    require_one_image(s, index);
     s.graph.inputs.push_back(index);
   }
 }
@@ -72,7 +81,7 @@ void import_outputs(State& s) {
     if (s.status_of(index) == Status::Folded)
       refuse(s,
              {"outputs that depend on the inputs' values", "'" + s.layer.name + "', computed from shapes"});
-    s.graph.outputs.push_back(index);
+    s.graph.outputs.push_back(s.tensor(index).is_constant() ? activation_of(s, index) : index);
   }
 }
 

@@ -50,7 +50,7 @@ std::optional<Bounds> import_bounds(State& s, const Node& node, const Op& op, co
 template <typename Options>
 bool import_resize(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   const auto& settings = options<Options>(s, node);
   op.align_corners = settings.align_corners();
   op.half_pixel = settings.half_pixel_centers();
@@ -179,7 +179,7 @@ void import_split(State& s, const Node& node) {
     expect_output(s, op, expected);
     if (!expect_same_quantization(s, op)) continue;
     check_types(s, op);
-    if (s.result.refusals.size() == refusals_before) s.graph.ops.push_back(std::move(op));
+    if (s.result.refusals.size() == refusals_before) append(s, std::move(op));
   }
 }
 

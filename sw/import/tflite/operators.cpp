@@ -161,7 +161,7 @@ void import_operator(State& s, const Node& node) {
   check_input_count(s, node, *known);
   if (!known->import(s, node, op) || s.result.refusals.size() != refusals_before) return;
   check_types(s, op);
-  s.graph.ops.push_back(std::move(op));
+  append(s, std::move(op));
 }
 
 void produce_output(State& s, const Op& op) {

@@ -19,6 +19,13 @@ void produce_output(State& s, const Op& op);
 // int8 and uint8 meet in QUANTIZE only: InputError.
 void check_types(const State& s, const Op& op);
 
+// append.cpp
+// Takes a complete operator into the graph. One of constants alone is computed here and none of the graph; its output is a
+// constant then.
+void append(State& s, Op op);
+// A tensor that is no constant and has the values of this one.
+int activation_of(State& s, int index);
+
 // Each of these completes `op`, whose name, kind and output are set, from a node with as many inputs as the
 // table states. False: refused, in the state's refusals. Files that contradict themselves throw InputError.
 

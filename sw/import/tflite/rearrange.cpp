@@ -92,13 +92,13 @@ void complete_regrouping(State& s, int index) {
   op.output = index;
   if (s.status_of(index) == Status::Ready &&
       (regrouping.order.empty() ? expect_same_quantization(s, op) : import_regrouped(s, op, regrouping)))
-    s.graph.ops.push_back(std::move(op));
+    append(s, std::move(op));
   s.layer = asked;
 }
 
 bool import_depth_to_space(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   const Nhwc in = s.graph.input_of(op).nhwc();
   const int b = block_of(s, node, true);
   if (in.c % (b * b) != 0)
@@ -110,7 +110,7 @@ bool import_depth_to_space(State& s, const Node& node, Op& op) {
 
 bool import_space_to_depth(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   const Nhwc in = s.graph.input_of(op).nhwc();
   const int b = block_of(s, node, false);
   if (in.h % b != 0 || in.w % b != 0)

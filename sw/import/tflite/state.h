@@ -57,6 +57,7 @@ struct State : ImportState {
   std::map<int, Regrouping> regrouped;
   std::map<int, Folded> folded;                // computed ones, and constants that were asked for
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
+  std::map<int, int> activations;              // of constants, where an operator takes nothing else
   bool uses_int8_weights = false;              // the layer in hand
 
   Status& status_of(int index) { return status[std::size_t(index)]; }

@@ -64,11 +64,6 @@ bool convert_activation(State& s, int index) {
   tensor.type = ElementType::Int8;
   tensor.shape = *shape;
   charge_activation(s, std::int64_t(tensor.elements()), " at tensor " + named);
-  if (tensor.shape.size() > 1 && tensor.shape.front() != 1) {
-    refuse(s, one_batch(named + " with a batch of " + std::to_string(tensor.shape.front()),
-                        "convert the model with batch size 1"));
-    return false;
-  }
   if (!read_quantization(s, index, tensor.quantization)) {
     if (source.quantization() == nullptr || tensor.quantization.empty()) {
       refuse(s, {"quantised activations", named + " without scale and zero point",
@@ -135,8 +130,9 @@ std::int64_t check_shape(const State& s, int index, const Shape& shape) {
 std::optional<Shape> read_shape(State& s, int index) {
   const auto* dims = s.file_tensor(index).shape();
   if (dims == nullptr) return Shape{};
-  if (dims->size() > kMaxRank) {
-    refuse(s, {kRankLimit, quoted(s, index) + " of rank " + std::to_string(dims->size())});
+  if (dims->size() > kMaxHostRank) {
+    refuse(s, {"tensors of rank " + std::to_string(kMaxHostRank) + " at most",
+               quoted(s, index) + " of rank " + std::to_string(dims->size())});
     return std::nullopt;
   }
   const auto* signature = s.file_tensor(index).shape_signature();

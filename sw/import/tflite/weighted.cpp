@@ -38,7 +38,7 @@ bool import_window_and_weights(State& s, const Node& node, const Options& settin
 bool import_conv(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const auto& settings = options<tflite::Conv2DOptions>(s, node);
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   const Shape kernel = weights_shape(s, node, 4, "four");
   const int in_channels = s.graph.input_of(op).nhwc().c;
   if (kernel[3] != in_channels) {
@@ -52,7 +52,7 @@ bool import_conv(State& s, const Node& node, Op& op) {
 bool import_depthwise(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const auto& settings = options<tflite::DepthwiseConv2DOptions>(s, node);
-  expect_rank4(s, op);
+  if (!require_map(s, op)) return false;
   const Shape kernel = weights_shape(s, node, 4, "four");
   const int in_channels = s.graph.input_of(op).nhwc().c;
   if (kernel[0] != 1 || kernel[3] % in_channels != 0)
@@ -75,14 +75,9 @@ bool import_fully_connected(State& s, const Node& node, Op& op) {
   const auto elements = std::int64_t(input.elements());
   if (elements % kernel[1] != 0) fail_fit(s, kernel, "an input of shape " + shape_text(input.shape));
   const std::int64_t rows = elements / kernel[1];
-  if (rows != 1) {
-    refuse(s,
-           {"one row of inputs", std::to_string(rows) + " rows", "express the layer as a 1x1 convolution"});
-    return false;
-  }
-  if (std::int64_t(output.elements()) != kernel[0] || output.nhwc().c != kernel[0]) {
-    fail_layer(s,
-               "output has shape " + shape_text(output.shape) + ", expected 1x" + std::to_string(kernel[0]));
+  if (std::int64_t(output.elements()) != rows * kernel[0] || output.nhwc().c != kernel[0]) {
+    fail_layer(s, "output has shape " + shape_text(output.shape) + ", expected " + std::to_string(rows) +
+                      "x" + std::to_string(kernel[0]));
   }
   const bool activation = import_activation(s, op, settings.activation());
   return import_weights_and_bias(s, node, op, kernel, 0) && activation && check_arithmetic(s, op);

@@ -267,5 +267,58 @@ TEST(Fold, IntegersAreNoActivationsAndNoOutputs) {
   EXPECT_THROW(import_tflite(m.file()), InputError);
 }
 
+// What constants make is computed at import; what other operators, or the user, read of it are the values of an operator.
+TEST(Folding, ConstantsOfAnyRank) {
+  ModelBuilder model(1);
+  const auto bytes = [&](const std::vector<int>& shape, const std::vector<std::uint8_t>& data) {
+    FileTensor t;
+    t.name = "t" + std::to_string(model.tensors.size());
+    t.shape = shape;
+    t.scale = {0.1F};
+    t.zero_point = {2};
+    t.data = data;
+    model.tensors.push_back(t);
+    return int(model.tensors.size()) - 1;
+  };
+  const auto numbers = [&](const std::vector<std::uint8_t>& values) {
+    FileTensor t;
+    t.name = "numbers";
+    t.type = FileType::Int32;
+    t.shape = {int(values.size())};
+    for (const std::uint8_t v : values) t.data.insert(t.data.end(), {v, 0, 0, 0});
+    model.tensors.push_back(t);
+    return int(model.tensors.size()) - 1;
+  };
+  const int in = model.input({1, 6}, {0.1F, 2});
+  const int constant = bytes({1, 1, 1, 1, 3}, {1, 2, 3});
+  const int tiled = bytes({1, 1, 1, 1, 6}, {});
+  FileOp tile;
+  tile.code = kTile;
+  tile.inputs = {constant, numbers({1, 1, 1, 1, 2})};
+  tile.outputs = {tiled};
+  model.ops.push_back(tile);
+  const int flat = bytes({1, 6}, {});
+  FileOp reshape;
+  reshape.code = kReshape;
+  reshape.inputs = {tiled};
+  reshape.outputs = {flat};
+  model.ops.push_back(reshape);
+  const int both = bytes({1, 12}, {});
+  FileOp concat;
+  concat.code = kConcatenation;
+  concat.inputs = {in, flat};
+  concat.outputs = {both};
+  concat.axis = 1;
+  model.ops.push_back(concat);
+  model.output(both);
+  model.output(tiled);
+  const Graph graph = require_graph(import_tflite(model.file()));
+  ASSERT_EQ(graph.ops.size(), 3U);  // two constants and the concatenation
+  const std::vector<Int8Values> tensors = run_reference(graph, std::vector<Int8Values>{{9, 8, 7, 6, 5, 4}});
+  EXPECT_EQ(tensors[std::size_t(graph.outputs[0])], (Int8Values{9, 8, 7, 6, 5, 4, 1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(tensors[std::size_t(graph.outputs[1])], (Int8Values{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(graph.tensors[std::size_t(graph.outputs[1])].shape.size(), 5U);
+}
+
 }  // namespace
 }  // namespace kaiten

@@ -212,8 +212,13 @@ TEST(Refusals, Shapes) {
   EXPECT_TRUE(import_tflite(open.file()).graph);
 
   ModelBuilder rank = base();
+  rank.tensors[kInput].shape = {1, 1, 1, 1, 8, 8, 6};
+  expect_refusal(rank, "input_0", "INPUT", "rank 6", "rank 7");
   rank.tensors[kInput].shape = {1, 1, 8, 8, 6};
-  expect_refusal(rank, "input_0", "INPUT", "rank 4", "rank 5");
+  expect_damage(rank, "input has shape 1x1x8x8x6, four dimensions expected");
+  ModelBuilder moved(1);
+  moved.output(moved.max_pool(moved.reshape(moved.input({1, 2, 2, 2, 6}), {2, 2, 2, 6}), {}));
+  expect_refusal(moved, "max_pool_3", "MAX_POOL_2D", "over one map", "batch of 2");
 
   ModelBuilder sum(1);
   const int in = sum.input({1, 4, 4, 2});
@@ -226,7 +231,9 @@ TEST(Refusals, Shapes) {
   rows.output(rows.fully_connected(map, {.channels = 3}));
   rows.tensors[1].shape = {3, 8};
   rows.tensors[1].data.resize(24);
-  expect_refusal(rows, "fc_3", "FULLY_CONNECTED", "one row", "4 rows");
+  expect_damage(rows, "output has shape 1x3, expected 4x3");
+  rows.tensors.back().shape = {4, 3};
+  EXPECT_TRUE(import_tflite(rows.file()).graph);
 }
 
 TEST(Refusals, Parameters) {

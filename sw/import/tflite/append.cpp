@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How operators enter the graph: constants fold here, whatever their type and rank.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/tflite/operators.h"
+#include "reference/reference.h"
+
+namespace kaiten::importing::from_tflite {
+
+namespace {
+
+bool is_constant(const State& s, int index) { return s.tensor(index).is_constant(); }
+
+// Kinds whose operands may be constants beside activations.
+bool takes_constants(OpKind kind) {
+  static const std::set<OpKind> kKinds = {OpKind::Add,     OpKind::Sub,     OpKind::Mul,
+                                          OpKind::Minimum, OpKind::Maximum, OpKind::PRelu};
+  return kKinds.contains(kind);
+}
+
+// Kinds that need no four-dimensional view.
+bool takes_any_rank(OpKind kind) {
+  static const std::set<OpKind> kKinds = {
+      OpKind::Reshape, OpKind::Rearrange, OpKind::Concat, OpKind::Quantize,  OpKind::Table,    OpKind::ToInt8,
+      OpKind::ToFloat, OpKind::Softmax,   OpKind::Mean,   OpKind::ReduceMax, OpKind::Constant, OpKind::Add,
+      OpKind::Sub,     OpKind::Mul,       OpKind::PRelu,  OpKind::Minimum,   OpKind::Maximum};
+  return kKinds.contains(kind);
+}
+
+bool require_rank(State& s, const Op& op) {
+  if (takes_any_rank(op.kind)) return true;
+  std::vector<int> tensors = op.inputs;
+  tensors.push_back(op.output);
+  for (const int t : tensors) {
+    const std::size_t rank = s.tensor(t).shape.size();
+    if (rank <= kMaxRank) continue;
+    refuse(s, {kRankLimit, "'" + s.tensor_name(t) + "' of rank " + std::to_string(rank)});
+    return false;
+  }
+  return true;
+}
+
+void fold(State& s, const Op& op) {
+  std::vector<Int8Values> values(s.graph.tensors.size());
+  for (const int t : op.inputs) {
+    const std::vector<std::uint8_t>& data = s.tensor(t).data;
+    values[std::size_t(t)].assign(data.begin(), data.end());
+  }
+  run_operator(s.graph, op, RoundingStyle::LiteRt, values);
+  const Int8Values& result = values[std::size_t(op.output)];
+  s.tensor(op.output).data.assign(result.begin(), result.end());
+}
+
+}  // namespace
+
+void append(State& s, Op op) {
+  if (!require_rank(s, op)) return;
+  if (std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) { return is_constant(s, t); }))
+    return fold(s, op);
+  if (!takes_constants(op.kind)) {
+    for (int& t : op.inputs) t = is_constant(s, t) ? activation_of(s, t) : t;
+  }
+  s.graph.ops.push_back(std::move(op));
+}
+
+int activation_of(State& s, int index) {
+  if (const auto at = s.activations.find(index); at != s.activations.end()) return at->second;
+  const int made = int(s.graph.tensors.size());
+  charge_activation(s, std::int64_t(s.tensor(index).bytes()));
+  Tensor tensor = s.tensor(index);
+  tensor.data.clear();
+  s.graph.tensors.push_back(std::move(tensor));
+  Op op;
+  op.name = s.layer_names.unique(s.tensor_name(index));
+  op.kind = OpKind::Constant;
+  op.inputs = {s.graph.inputs.front()};
+  op.weights = index;
+  op.output = made;
+  s.graph.ops.push_back(std::move(op));
+  return s.activations[index] = made;
+}
+
+}  // namespace kaiten::importing::from_tflite
