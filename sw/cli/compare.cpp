@@ -40,7 +40,7 @@ int compare_command(const Arguments& arguments) {
   Session session = job.open(progress);
   const ModelInputs inputs = job.inputs(session.graph());
   check_interrupt();
-  const RunResult result = session.run(inputs.values);
+  const RunResult result = session.run(inputs.values, {.interpreter = job.interpreter(session.graph())});
   progress.clear();
 
   const Graph& graph = session.graph();
@@ -53,17 +53,22 @@ int compare_command(const Arguments& arguments) {
                {"first (row, column, channel)", false, 0, false}});
   std::uint64_t elements = 0;
   std::size_t differing = 0;
-  for (const TensorComparison& c : result.comparisons) {
+  const auto add = [&](const TensorComparison& c, const std::string& with) {
     const Op& op = graph.ops[std::size_t(c.op)];
     const Tensor& tensor = graph.tensors[std::size_t(c.tensor)];
-    elements += c.seen;
+    elements += with.empty() ? c.seen : 0;
     differing += c.different > 0;
-    table.add({op.name, std::string(name_of(op.kind)), shape_text(tensor.shape), grouped(c.seen),
+    table.add({op.name + with, std::string(name_of(op.kind)), shape_text(tensor.shape), grouped(c.seen),
                grouped(c.different), c.different > 0 ? fmt::format("{:.9g}", c.largest) : "-",
                c.different > 0 ? place_text(c.first) : "-"});
+  };
+  for (const TensorComparison& c : result.comparisons) add(c, "");
+  for (const TensorComparison& c : result.interpreted) {
+    if (c.different > 0) add(c, " (" + result.report.confirmation.title() + ")");
   }
   std::string text = table.text(output_width()) + "\ninput: " + inputs.origin + "\n";
   for (const std::string& note : result.report.notes) text += note + "\n";
+  text += to_text(result.report.confirmation);
   const std::string title = graph.name + " on " + session.program().config.name + ": ";
   const bool equal = result.report.difference.empty();
   text += equal ? fmt::format("EQUAL {}{} elements of {} tensors\n", title, grouped(elements),

@@ -65,8 +65,9 @@ Job::Job(po::options_description& all, bool is_tb)
       "seed of random inputs and stalls");
   add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),
       "whose answers to give: LiteRT's reference kernels or tflite-micro's");
-  add("oracle", po::value(&oracle_)->value_name("direct|fft")->default_value(oracle_),
-      "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms");
+  add("oracle", po::value(&oracle_)->value_name("direct|fft|litert|onnxruntime")->default_value(oracle_),
+      "who computes the sums of the reference's convolutions: multiply-accumulates or Fourier transforms; or "
+      "which interpreter every tensor is compared with besides");
   add("block-pixels", po::value(&session_options_.block_pixels)->value_name("N")->default_value(0),
       "output pixels of a command; 0: a number that suits the array");
   add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
@@ -102,7 +103,9 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   if (oracle_ == "fft") {
     session_options_.oracle = Oracle::Fft;
   } else if (oracle_ != "direct") {
-    throw InputError("--oracle is direct or fft, not '" + oracle_ + "'");
+    interpreter_ = oracle::interpreter_of(oracle_);
+    if (!interpreter_)
+      throw InputError("--oracle is direct, fft, litert or onnxruntime, not '" + oracle_ + "'");
   }
   session_options_.compress = compress_of(compress_);
   if (latency_ < 1 || latency_ > kMaxLatency) {
@@ -130,7 +133,9 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 }
 
 Session Job::open(ProgressLine& progress) {
-  Graph graph = require_graph(import_model(model_.empty() ? kDemoName : model_));
+  const std::string model = model_.empty() ? kDemoName : model_;
+  if (interpreter_) file_ = model_bytes(model);
+  Graph graph = require_graph(interpreter_ ? import_model(model, file_) : import_model(model));
   check_interrupt();
   SessionOptions options = session_options_;
   options.cancellation_check = check_interrupt;
@@ -155,6 +160,13 @@ Compress compress_of(const std::string& text) {
   if (text == "on") return Compress::kOn;
   if (text == "auto") return Compress::kAuto;
   throw InputError("--compress is auto, on or off, not '" + text + "'");
+}
+
+std::function<Interpretation(std::span<const Int8Values>)> Job::interpreter(const Graph& graph) const {
+  if (!interpreter_) return {};
+  return [this, &graph](std::span<const Int8Values> inputs) {
+    return oracle::interpret(*interpreter_, file_, graph, session_options_.batch, inputs, check_interrupt);
+  };
 }
 
 ModelInputs Job::inputs(const Graph& graph) {

@@ -8,6 +8,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "cli/inputs.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
+#include "oracle/interpreter.h"
 #include "run/session.h"
 
 namespace kaiten::cli {
@@ -35,6 +37,10 @@ class Job {
   Session open(ProgressLine& progress);
   // Once.
   ModelInputs inputs(const Graph& graph);
+  // Whether --oracle names one.
+  bool has_interpreter() const { return interpreter_.has_value(); }
+  // That, for RunOptions::interpreter; empty where it names none. The session's graph outlives it.
+  std::function<Interpretation(std::span<const Int8Values>)> interpreter(const Graph& graph) const;
 
  private:
   boost::program_options::options_description& all_;
@@ -51,6 +57,8 @@ class Job {
   int stall_ = 0;
   Normalisation normalisation_;
   SessionOptions session_options_;
+  std::optional<oracle::Interpreter> interpreter_;
+  std::vector<std::uint8_t> file_;     // the model, for the interpreter
   std::optional<ModelInputs> inputs_;  // where they were needed before the session
 };
 

@@ -104,6 +104,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   if (job.session_options().batch < 1 || job.session_options().batch > kMostImages)
     throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.session_options().batch));
   options.check = !(*values)["no-check"].as<bool>();
+  if (!options.check && job.has_interpreter())
+    throw InputError("--oracle " + (*values)["oracle"].as<std::string>() + " and --no-check together");
   const Outputs outputs("run", *values, {"output", "json", "trace", "wave"}, {"model", "input", "labels"});
   options.trace = outputs.wanted("trace");
   options.labels = read_labels(labels);
@@ -114,6 +116,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   Session session = job.open(progress);
   options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());
+  options.interpreter = job.interpreter(session.graph());
   check_interrupt();
   if (keep_weights) session.run(inputs.values, {.check = false});
   RunResult result = session.run(inputs.values, options);

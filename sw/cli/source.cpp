@@ -37,6 +37,11 @@ ImportResult import_model(const std::string& file, std::span<const std::uint8_t>
   return onnx ? import_onnx(bytes, name) : import_tflite(bytes, name);
 }
 
+std::vector<std::uint8_t> model_bytes(const std::string& file) {
+  if (file == kDemoName) return {demo_model().begin(), demo_model().end()};
+  return file == kStandardInput ? read_file(file) : read_model_file(file);
+}
+
 ImportResult import_model(const std::string& file) {
   if (file == kDemoName) return import_tflite(demo_model(), kDemoName);
   if (file == kStandardInput) return import_model(file, read_file(file));

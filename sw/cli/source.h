@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "import/import.h"
@@ -18,7 +19,9 @@ namespace kaiten::cli {
 
 // A model's file, 'demo', or '-' for standard input. Throws InputError where it cannot be read.
 ImportResult import_model(const std::string& file);
-// The same where its bytes have been read already.
+// The bytes of such a file.
+std::vector<std::uint8_t> model_bytes(const std::string& file);
+// The same as import_model() where its bytes have been read already.
 ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes);
 // By its name or, whatever that is, by what stands at its beginning.
 bool is_model(const std::string& file, std::span<const std::uint8_t> bytes);

@@ -31,6 +31,7 @@ struct TensorComparison {
   int op = -1;                  ///< of the graph, that makes the tensor
   std::uint64_t seen = 0;       ///< elements shown
   std::uint64_t different = 0;  ///< of them
+  std::uint64_t close = 0;      ///< float32 that differ, but by no more than a tolerance: not in `different`
   double largest = 0;           ///< difference, absolute
   Mismatch first = {};          ///< by image, row, column, channel; where different > 0
 

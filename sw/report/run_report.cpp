@@ -42,9 +42,46 @@ nlohmann::ordered_json json_of(const BytesReport& b) {
           {"written", {{"activations", b.written}}}};
 }
 
+nlohmann::ordered_json json_of(const Confirmation& c) {
+  nlohmann::ordered_json j{{"reference", c.reference}, {"interpreter", c.interpreted - c.different}};
+  if (c.interpreter.empty()) return j;
+  j["interpreter_name"] = c.interpreter;
+  j["interpreter_version"] = c.version;
+  j["interpreter_tensors"] = c.tensors;
+  j["interpreter_different"] = c.different;
+  j["interpreter_close"] = c.close;
+  return j;
+}
+
 nlohmann::ordered_json json_of(const BusReport& b) { return {{"read", b.read}, {"written", b.written}}; }
 
 }  // namespace
+
+std::string to_text(const Confirmation& c) {
+  constexpr std::size_t kMostNamed = 4;
+  std::string text =
+      fmt::format("compared: {} elements of the accelerator with the reference", grouped(c.reference));
+  if (!c.interpreter.empty()) {
+    text += fmt::format("; {} elements of {} tensors with {}", grouped(c.interpreted), c.tensors, c.title());
+    if (c.close > 0) text += fmt::format(", {} of float32 within 1e-5", grouped(c.close));
+    if (c.different > 0) text += fmt::format(", {} differ", grouped(c.different));
+  }
+  text += "\n";
+  if (c.unconfirmed.empty()) return text;
+  std::uint64_t elements = 0;
+  std::string names;
+  for (std::size_t i = 0; i < c.unconfirmed.size(); i++) {
+    elements += c.unconfirmed[i].elements;
+    if (i < kMostNamed)
+      names += fmt::format("{}{} '{}'", i > 0 ? ", " : "", c.unconfirmed[i].op, c.unconfirmed[i].layer);
+  }
+  if (c.unconfirmed.size() > kMostNamed)
+    names += fmt::format(" and {} more", c.unconfirmed.size() - kMostNamed);
+  return text +
+         fmt::format("on the host, confirmed by nothing independent: {} elements of {} operators: {}{}\n",
+                     grouped(elements), c.unconfirmed.size(), names,
+                     c.interpreter.empty() ? " (see --oracle)" : "");
+}
 
 double RunReport::array_utilization() const {
   return cycles == 0 ? 0 : double(array_macs) / (double(cycles) * config.array_multipliers());
@@ -109,11 +146,16 @@ std::string to_text(const RunReport& r, std::size_t width) {
                     double(r.macs) * (double(r.loop_cycles) / double(std::max<std::uint64_t>(r.cycles, 1))) /
                         r.seconds / 1e9);
   }
+  if (r.exact) out += to_text(r.confirmation);
   if (!r.exact) {
     out += "DONE, not checked\n";
   } else if (*r.exact) {
-    out += fmt::format("PASS {} on {}: all {} elements of every tensor equal the reference\n", r.model,
-                       r.config.name, grouped(r.checked));
+    out += fmt::format(
+        "PASS {} on {}: all {} elements that the accelerator computed equal the reference{}\n", r.model,
+        r.config.name, grouped(r.checked),
+        r.confirmation.interpreter.empty()
+            ? ""
+            : fmt::format(", {} equal {}", grouped(r.confirmation.interpreted), r.confirmation.title()));
   } else {
     out += fmt::format("FAIL {} on {}: {}\n", r.model, r.config.name, r.difference);
   }
@@ -131,6 +173,10 @@ nlohmann::ordered_json json_of(const RunReport& r) {
   } else {
     j["exact"] = nullptr;
   }
+  j["compared_with"] = json_of(r.confirmation);
+  j["unconfirmed"] = nlohmann::ordered_json::array();
+  for (const Confirmation::Unconfirmed& u : r.confirmation.unconfirmed)
+    j["unconfirmed"].push_back({{"layer", u.layer}, {"op", u.op}, {"elements", u.elements}});
   j["cycles"] = r.cycles;
   j["predicted_cycles"] = r.predicted_cycles;
   j["macs"] = r.macs;

@@ -106,6 +106,30 @@ struct ZvcReport {
   }
 };
 
+/// What was compared with what, in elements.
+struct Confirmation {
+  /// What an operator computed on the host, or with no check at all, and nothing independent confirmed.
+  struct Unconfirmed {
+    std::string layer;           ///< Op::name
+    std::string op;              ///< its kind: name_of(OpKind)
+    std::uint64_t elements = 0;  ///< of its output, all images together
+  };
+  std::uint64_t reference = 0;    ///< computed by the accelerator and compared with the reference executor
+  std::string interpreter;        ///< "LiteRT", whose tensors were compared, too; empty: none
+  std::string version;            ///< its version
+  std::uint64_t tensors = 0;      ///< that it shows
+  std::uint64_t interpreted = 0;  ///< elements of them
+  std::uint64_t different = 0;    ///< of these
+  std::uint64_t close = 0;  ///< of these: float32 arithmetic on the host, within 1e-5 of the largest value
+  std::vector<Unconfirmed> unconfirmed;  ///< in the order of the operators
+
+  /// "LiteRT 2.3.0"
+  std::string title() const { return interpreter + " " + version; }
+};
+
+/// What was compared with what, and what nothing confirmed: lines.
+std::string to_text(const Confirmation& confirmation);
+
 /// A run. A plain value; bytes, cycles and multiply-accumulates are of all images together.
 struct RunReport {
   std::string model;          ///< name of the graph
@@ -121,6 +145,7 @@ struct RunReport {
   double seconds = 0;                  ///< in the evaluation loop of the simulator
   std::uint64_t loop_cycles = 0;       ///< simulated in these seconds: of all runs, with RunOptions::seconds
   std::uint64_t checked = 0;           ///< elements compared
+  Confirmation confirmation;           ///< with what
   Counters counters;                   ///< of the device
   BytesReport bytes;                   ///< payload, as counted
   BytesReport predicted;               ///< payload, as the compiler predicts

@@ -4,10 +4,7 @@
 #include "run/session.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -78,41 +75,6 @@ class Watching {
  private:
   sim::SimDevice& device_;
 };
-
-std::vector<float> numbers_of(ElementType type, const Int8Values& values) {
-  if (type == ElementType::Float32) return floats_of(values);
-  if (type == ElementType::Int8) return {values.begin(), values.end()};
-  const auto width = std::size_t(element_bytes(type));
-  std::vector<float> numbers;
-  for (std::size_t i = 0; i < values.size(); i += width) {
-    std::int64_t position = 0;  // never negative
-    std::memcpy(&position, values.data() + i, width);
-    numbers.push_back(float(position));
-  }
-  return numbers;
-}
-
-// Adds an image's output that the host computed, element by element.
-void compare_output(const Graph& graph, int op, int image, const Int8Values& found,
-                    const Int8Values& expected, TensorComparison& c) {
-  const int index = graph.ops[std::size_t(op)].output;
-  const Tensor& tensor = graph.tensors[std::size_t(index)];
-  c.tensor = index;
-  c.op = op;
-  c.seen += tensor.elements();
-  const std::vector<float> a = numbers_of(tensor.type, found);
-  const std::vector<float> b = numbers_of(tensor.type, expected);
-  const Nhwc s = tensor.nhwc();
-  const bool planes = tensor.type != ElementType::Int8 && tensor.model_layout == Layout::Nchw;
-  for (std::size_t i = 0; i < a.size(); i++) {
-    // Bit for bit: NaN is equal to itself, -0 differs from 0.
-    if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
-    const int n = int(i), w = planes ? n % s.w : n / s.c % s.w,
-              h = planes ? n / s.w % s.h : n / s.c / s.w % s.h;
-    const int channel = planes ? n / (s.w * s.h) % s.c : n % s.c;
-    c.add({index, op, h, w, channel, b[i], a[i], image});
-  }
-}
 
 bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
 
@@ -251,6 +213,8 @@ struct Session::State {
   void measure_speed(double seconds, RunReport& report);
   void add_packed_sizes(Part& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
+  void confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
+               RunResult& result) const;
   void compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
                std::span<const Int8Values> expected, RunResult& result) const;
 
@@ -385,7 +349,7 @@ void Session::State::compare(const Part& part, const Watcher& watcher, const Ten
     for (std::size_t image = 0; image < tensors.size(); image++) {
       const Int8Values& found = tensors[image][output];
       const Int8Values& wanted = expected[image * graph.tensors.size() + output];
-      if (layer.on_host) compare_output(g, layer.op, int(image), found, wanted, compared);
+      if (layer.on_host) compare_values(g, layer.op, int(image), found, wanted, compared);
       if (found != wanted && report.difference.empty())
         report.difference = "output '" + graph.tensors[output].name + "' differs";
     }
@@ -394,12 +358,49 @@ void Session::State::compare(const Part& part, const Watcher& watcher, const Ten
   }
 }
 
+// What of the result something independent confirms: the reference, which shares no code with the accelerator, what the
+// accelerator computed; the interpreter, which shares none with either, all that it shows.
+void Session::State::confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
+                             RunResult& result) const {
+  RunReport& report = result.report;
+  Confirmation& c = report.confirmation;
+  c.reference = report.checked;
+  std::vector<bool> confirmed(graph.ops.size(), false);
+  for (const TensorComparison& t : result.comparisons) {
+    if (t.op >= 0 && !report.layers[std::size_t(t.op)].on_host) confirmed[std::size_t(t.op)] = true;
+  }
+  if (shown) {
+    c.interpreter = shown->name, c.version = shown->version;
+    result.interpreted = compare_all(graph, options.batch, expected, *shown);
+    for (const TensorComparison& t : result.interpreted) {
+      confirmed[std::size_t(t.op)] = true;
+      c.tensors++;
+      c.interpreted += t.seen, c.different += t.different, c.close += t.close;
+      if (t.different > 0 && report.difference.empty())
+        report.difference = "not what " + c.title() + " gives: " + to_text(t.first, graph);
+    }
+  }
+  for (std::size_t op = 0; op < graph.ops.size(); op++) {
+    const LayerReport& layer = report.layers[op];
+    if (confirmed[op] || layer.nothing_to_do) continue;
+    c.unconfirmed.push_back(
+        {layer.name, layer.op, graph.output_of(graph.ops[op]).elements() * std::uint64_t(report.batch)});
+  }
+}
+
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
   State& s = *state_;
+  if (options.interpreter && !options.check)
+    throw InputError("an interpreter is compared with checked runs only");
   Tensors tensors = tensors_with(s.graph, s.options.batch, inputs);
   s.next_run();
   std::vector<Int8Values> expected;
   if (options.check) expected = s.expect(inputs);
+  std::optional<Interpretation> shown;
+  if (options.interpreter) {
+    s.say(s.title() + "running the interpreter");
+    shown = options.interpreter(inputs);
+  }
   std::vector<std::unique_ptr<TraceRecorder>> traces;
   std::vector<std::unique_ptr<Watcher>> watchers;
   std::vector<PartOfReport> reports;
@@ -424,6 +425,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   s.add_outputs(options.labels, result);
   for (std::size_t i = 0; i < watchers.size(); i++)
     s.compare(s.parts[i], *watchers[i], tensors, expected, result);
+  s.confirm(expected, shown, result);
   if (options.check) result.report.exact = result.report.difference.empty();
   if (options.check && s.oracle) {
     for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);

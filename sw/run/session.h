@@ -28,6 +28,7 @@
 #include "graph/rounding_style.h"
 #include "graph/values.h"
 #include "observe/comparison.h"
+#include "observe/interpretation.h"
 #include "program/compress_mode.h"
 #include "report/run_report.h"
 
@@ -79,6 +80,8 @@ struct RunOptions {
   bool trace = false;  ///< record the queues (observe/trace.h)
   double seconds = 0;  ///< repeat the run until it has been simulated for so long, to measure the speed
   std::vector<std::string> labels = {};  ///< names of the classes
+  /// With check: what somebody else's interpreter makes of the inputs of the run; empty: none.
+  std::function<Interpretation(std::span<const Int8Values> inputs)> interpreter = {};
 };
 
 /// What a run gave.
@@ -87,7 +90,8 @@ struct RunResult {
   RunReport report;                 ///< exact and difference say whether all tensors are equal
   /// With check: one a tensor that the device computed or that is an output.
   std::vector<TensorComparison> comparisons;
-  std::string trace;  ///< with trace: JSON of trace events
+  std::vector<TensorComparison> interpreted;  ///< with an interpreter: one an operator's output that it shows
+  std::string trace;                          ///< with trace: JSON of trace events
 };
 
 /// Inputs from the model's own bytes, one input after the other in the order of graph.inputs, image by image.

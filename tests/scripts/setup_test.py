@@ -68,6 +68,7 @@ class Setup(unittest.TestCase):
         self.assertIn("clang-tidy", calls)
         self.assertIn("requirements-check.txt", calls)
         self.assertIn("requirements-check-x86_64.txt", calls)
+        self.assertIn("requirements-oracle-x86_64.txt", calls)
         self.assertNotIn("requirements-build", calls)
         self.assertEqual(self.setup("--all")[1:], ("", ""))
 

@@ -16,7 +16,7 @@ FLOORS = [
     ["codec", "reference", "program", "export"],
     ["import", "device", "plan", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
-    ["compile/spans"],
+    ["compile/spans", "oracle"],
     ["compile/emit"],
     ["compile"],
     ["target_plan"],
