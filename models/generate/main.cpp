@@ -3,6 +3,7 @@
 
 // kaiten-generate: writes a quantised network of random weights as a TensorFlow Lite file and says how alive
 // its activations are under the image that `kaiten run` takes with the same seed.
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <iostream>
 
@@ -46,11 +47,14 @@ int generate_file(int argc, char** argv) {
     std::cout << "usage: kaiten-generate NETWORK [OPTIONS]\nWrites a quantised network of random weights. "
                  "Networks:";
     for (const std::string_view name : generate::network_names()) std::cout << " " << name;
-    std::cout << "\n\n" << all;
+    std::cout << "\nand SubNets: ofa-resnet50/RA to RF, or ofa-resnet50/DEPTH:WIDTH:EXPAND\n\n" << all;
     return 0;
   }
   if (network.empty()) throw InputError("which network? (see --help)");
-  if (values.count("output") == 0) output = network + ".tflite";
+  if (values.count("output") == 0) {
+    output = network + ".tflite";
+    std::replace(output.begin(), output.end(), '/', '_');
+  }
   require_writable(output);
 
   const std::vector<uint8_t> file = generate::make_network(network, size, seed, zeros);

@@ -71,7 +71,23 @@ Nhwc output_of(const Window& w, Nhwc in, int channels) {
 
 std::vector<int> dims(Nhwc s) { return {s.n, s.h, s.w, s.c}; }
 
+// Bell-shaped, as trained weights are: four dice of 256 sides.
+int8_t bell(uint32_t bits) {
+  const auto die = [&](int n) { return int(bits >> (8 * n) & 0xff); };
+  return int8_t((die(0) + die(1) + die(2) + die(3) - 510) / 4);
+}
+
 }  // namespace
+
+int8_t supernet_weight(uint64_t seed, int slot, int kernel, int position, int channel) {
+  // Every place has its own number below 2^48; the mixing is SplitMix64's (Steele et al., OOPSLA 2014).
+  const uint64_t place =
+      ((uint64_t(slot) << 12 | uint64_t(kernel)) << 7 | uint64_t(position)) << 12 | uint64_t(channel);
+  uint64_t x = seed * 0xd1342543de82ef95 + (place + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return bell(uint32_t(x ^ x >> 31));
+}
 
 std::vector<int8_t> random_image(int size, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -80,7 +96,8 @@ std::vector<int8_t> random_image(int size, uint64_t seed) {
   return image;
 }
 
-RandomNetwork::RandomNetwork(int size, uint64_t seed, int zeros) : random_(seed), zeros_(unsigned(zeros)) {
+RandomNetwork::RandomNetwork(int size, uint64_t seed, int zeros)
+    : random_(seed), seed_(seed), zeros_(unsigned(zeros)) {
   // An image of mean 0 and deviation about 1, as networks are given it.
   const int in = activation("image", {1, size, size, 3}, 1.0F / 64.0F, 0);
   file_.inputs = {in};
@@ -167,7 +184,7 @@ int RandomNetwork::depthwise(int in, int stride, bool relu) {
   return weighted(in, l);
 }
 
-int RandomNetwork::fully_connected(int in, int channels, bool relu) {
+int RandomNetwork::fully_connected(int in, int channels, bool relu, int slot) {
   Weighted l;
   l.code = kFullyConnected;
   l.in = {1, 1, 1, int(shape_of(in).elements())};
@@ -175,25 +192,34 @@ int RandomNetwork::fully_connected(int in, int channels, bool relu) {
   l.weights_shape = {channels, l.in.c};
   l.out_shape = {1, channels};
   l.shape.relu = relu;
+  l.shape.slot = slot;
   return weighted(in, l);
 }
 
-int RandomNetwork::weighted(int in, const Weighted& l) {
-  // Bell-shaped, as trained weights are: four dice of 256 sides.
+std::vector<int8_t> RandomNetwork::random_weights(const Weighted& l) {
   std::vector<int8_t> weights(
       Nhwc{1, 1, l.out.c, l.window.kernel_h * l.window.kernel_w * l.in.c / l.groups}.elements());
   uint64_t bits = 0;
-  for (size_t i = 0; i < weights.size(); i++) {
+  for (size_t i = 0; l.shape.slot < 0 && i < weights.size(); i++) {
     bits = i % 2 == 0 ? random_() : bits >> 32;
-    const auto die = [&](int n) { return int(bits >> (8 * n) & 0xff); };
-    weights[i] = int8_t((die(0) + die(1) + die(2) + die(3) - 510) / 4);
+    weights[i] = bell(uint32_t(bits));
+  }
+  const int channels = l.in.c / l.groups, positions = l.window.kernel_h * l.window.kernel_w;
+  for (size_t i = 0; l.shape.slot >= 0 && i < weights.size(); i++) {
+    const int at = int(i);
+    weights[i] = supernet_weight(seed_, l.shape.slot, at / (channels * positions), at / channels % positions,
+                                 at % channels);
   }
   if (zeros_ > 0) {
     for (int8_t& w : weights) {
       if (random_() % 100 < zeros_) w = 0;
     }
   }
+  return weights;
+}
 
+int RandomNetwork::weighted(int in, const Weighted& l) {
+  const std::vector<int8_t> weights = random_weights(l);
   ConvParams params;
   params.zp_in = zero_point_of(in);
   std::vector<int32_t> sums(l.out.elements());

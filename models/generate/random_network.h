@@ -32,6 +32,7 @@ struct ConvShape {
   bool same = true;     // else no padding
   int add_to = -1;      // tensor that add() adds to the result
   float out_scale = 0;  // of the output, for operands of concat(); 0: chosen
+  int slot = -1;        // of a SuperNet: the weights are those of the slot's first kernels and channels
 };
 
 class RandomNetwork {
@@ -44,7 +45,7 @@ class RandomNetwork {
   int image() const { return 0; }
   int conv(int in, const ConvShape& shape);
   int depthwise(int in, int stride, bool relu = true);
-  int fully_connected(int in, int channels, bool relu);
+  int fully_connected(int in, int channels, bool relu, int slot = -1);
   int add(int a, int b);  // with ReLU
   int max_pool(int in, int kernel, int stride, bool same = true);
   int average_pool(int in, int kernel, int stride);  // "same" padding
@@ -82,6 +83,7 @@ class RandomNetwork {
   };
 
   Nhwc shape_of(int tensor) const;
+  std::vector<int8_t> random_weights(const Weighted& layer);
   int zero_point_of(int tensor) const { return int(file_.tensors[size_t(tensor)].zero_point.front()); }
   double real(int tensor, size_t i) const;
   double uniform(double low, double high);
@@ -96,10 +98,15 @@ class RandomNetwork {
   Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
 
   std::mt19937_64 random_;
+  uint64_t seed_;
   unsigned zeros_;
   TfLiteFile file_;
   std::vector<std::vector<int8_t>> values_;  // of activations, under the image of the calibration
 };
+
+// The weight of a slot of a SuperNet: it depends on its place alone, so that every SubNet has the first kernels and channels
+// of the same weights. `position`: row times columns plus column.
+int8_t supernet_weight(uint64_t seed, int slot, int kernel, int position, int channel);
 
 // The image that `kaiten run --seed SEED` takes too: size x size x 3 random stored values.
 std::vector<int8_t> random_image(int size, uint64_t seed);

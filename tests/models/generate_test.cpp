@@ -12,6 +12,8 @@
 #include "models/generate/networks.h"
 #include "models/generate/random_network.h"
 #include "models/generate/statistics.h"
+#include "supernet/choice.h"
+#include "supernet/families.h"
 
 namespace kaiten {
 namespace {
@@ -40,8 +42,7 @@ constexpr int kSize = kLong ? 224 : 112;
 
 class Generate : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(Generate, ActivationsAreAlive) {
-  const Graph graph = network(GetParam(), kSize);
+void expect_alive(const Graph& graph) {
   for (const std::uint64_t seed : {1, 2}) {  // the image of the calibration, and another one
     SCOPED_TRACE("image of seed " + std::to_string(seed));
     const bool calibrated = seed == 1;
@@ -60,6 +61,9 @@ TEST_P(Generate, ActivationsAreAlive) {
     EXPECT_NEAR(zeros / values, 0.5, 0.05);
   }
 }
+
+TEST_P(Generate, ActivationsAreAlive) { expect_alive(network(GetParam(), kSize)); }
+TEST(GenerateSubNets, ActivationsAreAlive) { expect_alive(network("ofa-resnet50/RC", kSize)); }
 
 #ifdef KAITEN_LONG
 // Multiply-accumulates of 224 x 224 pixels, in millions: the papers give 1.8, 3.6, 3.8, 7.6 and 11.3 thousand
@@ -86,7 +90,55 @@ TEST(GenerateSeeds, TheSameSeedGivesTheSameBytes) {
   EXPECT_NE(file, generate::make_network("resnet18", 32, 8));
 }
 
+// Layers with weights in the order of the file.
+std::vector<const Tensor*> weights_in(const Graph& graph) {
+  std::vector<const Tensor*> out;
+  for (const Op& op : graph.ops) {
+    if (op.weights != kNoTensor) out.push_back(&graph.weights_of(op));
+  }
+  return out;
+}
+
+// As many layers in each, so that the i-th of both are one slot of the SuperNet: RA is narrower than RC.
+TEST(GenerateSubNets, WeightsAreAPrefixOfThoseOfAWiderOne) {
+  const Graph narrow = network("ofa-resnet50/RA", 64), wide = network("ofa-resnet50/RC", 64);
+  const auto few = weights_in(narrow), many = weights_in(wide);
+  ASSERT_EQ(few.size(), many.size());
+  std::size_t narrower = 0;
+  for (std::size_t i = 0; i < few.size(); i++) {
+    SCOPED_TRACE(few[i]->name);
+    const int positions = few[i]->shape.size() == 4 ? few[i]->shape[1] * few[i]->shape[2] : 1;
+    const int kernels = std::min(few[i]->shape[0], many[i]->shape[0]);
+    const int a = few[i]->shape.back(), b = many[i]->shape.back(), channels = std::min(a, b);
+    narrower += few[i]->shape != many[i]->shape ? 1 : 0;
+    const auto &x = few[i]->data, &y = many[i]->data;
+    for (int at = 0; at < kernels * positions; at++)
+      ASSERT_TRUE(std::equal(x.begin() + at * a, x.begin() + at * a + channels, y.begin() + at * b)) << at;
+  }
+  EXPECT_GT(narrower, few.size() / 2);
+}
+
+// The sizes that sw/supernet counts are those of the model.
+TEST(GenerateSubNets, ModelsAreAsLargeAsTheirSubNets) {
+  const supernet::Family family = supernet::family("ofa-resnet50");
+  for (const char* text : {"RA", "RF", "22222:222222:2222,2222,222222,2222"}) {
+    SCOPED_TRACE(text);
+    std::string choice = text;
+    for (const supernet::SubNet& s : family.subnets) {
+      if (s.name == text) choice = s.text;
+    }
+    const supernet::Encoding encoding = supernet::encode(supernet::parse_resnet50(choice));
+    const Graph graph = network("ofa-resnet50/" + std::string(text), 64);
+    std::size_t bytes = 0;
+    for (const Tensor* w : weights_in(graph)) bytes += w->data.size();
+    EXPECT_EQ(std::int64_t(bytes), supernet::weight_bytes(family.net, encoding));
+    EXPECT_EQ(std::int64_t(macs(graph)), supernet::macs(supernet::resnet50_supernet(64), encoding));
+  }
+}
+
 TEST(GenerateBadInput, IsNamed) {
+  EXPECT_THROW(generate::make_network("ofa-resnet50/RX", 224, 1), InputError);
+  EXPECT_THROW(generate::make_network("ofa-resnet50/RA", 224, 1, 50), InputError);
   EXPECT_THROW(generate::make_network("resnet19", 224, 1), InputError);
   EXPECT_THROW(generate::make_network("resnet18", generate::kSmallestSize - 1, 1), InputError);
   EXPECT_THROW(generate::make_network("resnet18", generate::kLargestSize + 1, 1), InputError);

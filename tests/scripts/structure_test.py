@@ -13,7 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FLOORS = [
     ["base"],
     ["graph", "fft"],
-    ["codec", "reference", "program", "export"],
+    ["codec", "reference", "program", "export", "supernet"],
     ["import", "device", "plan", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
     ["compile/spans", "oracle"],

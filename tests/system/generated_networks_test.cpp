@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "import/import.h"
 #include "models/generate/networks.h"
 #include "tests/support/seed.h"
@@ -50,16 +52,24 @@ const Case kCases[] = {
     {"squeezenet", 224, 0.65},        {"googlenet", 224, 0.65},       {"vgg19", 224, 0.65},
     {"shufflenet", 224, 0},           {"stem_7x7", 224, 0.60},        {"stem_11x11", 224, 0.50},
     {"resnet101", 224, 0.85},         {"resnet152", 224, 0.85},       {"mobilenet_v1", 224, 0.70},
-    {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}, {"shufflenet", 224, 0, "nano"}};
+    {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}, {"shufflenet", 224, 0, "nano"},
+    {"ofa-resnet50/RA", 224, 0},      {"ofa-resnet50/RB", 224, 0},    {"ofa-resnet50/RC", 224, 0},
+    {"ofa-resnet50/RD", 224, 0},      {"ofa-resnet50/RE", 224, 0},    {"ofa-resnet50/RF", 224, 0}};
 #else
-const Case kCases[] = {
-    {"resnet18", 64, 0}, {"resnet50", 64, 0},     {"squeezenet", 96, 0}, {"googlenet", 64, 0},
-    {"vgg19", 32, 0},    {"mobilenet_v1", 96, 0}, {"shufflenet", 64, 0}, {"shufflenet", 32, 0, "nano"},
-    {"stem_7x7", 64, 0}, {"stem_11x11", 64, 0}};
+const Case kCases[] = {{"resnet18", 64, 0},        {"resnet50", 64, 0},
+                       {"squeezenet", 96, 0},      {"googlenet", 64, 0},
+                       {"vgg19", 32, 0},           {"mobilenet_v1", 96, 0},
+                       {"shufflenet", 64, 0},      {"shufflenet", 32, 0, "nano"},
+                       {"stem_7x7", 64, 0},        {"stem_11x11", 64, 0},
+                       {"ofa-resnet50/RD", 64, 0}, {"ofa-resnet50/RA", 64, 0, "nano"}};
 #endif
 
-INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases),
-                         [](const auto& info) { return info.param.network + "_" + info.param.config; });
+INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases), [](const auto& info) {
+  std::string name = info.param.network + "_" + info.param.config;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '/' || c == '-'; }, '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace kaiten
