@@ -27,6 +27,7 @@
 #include "reference/reference.h"
 #include "report/plan_html.h"
 #include "report/plan_report.h"
+#include "target_plan/sections_plan.h"
 #include "target_plan/target_plan.h"
 
 namespace kaiten::cli {
@@ -272,6 +273,19 @@ void plan_analytic(const PlanOptions& o, PlanReport& report) {
   }
 }
 
+std::string sections_note(const std::vector<plan::SectionWork>& sections) {
+  std::int64_t written = 0, read = 0;
+  std::size_t operators = 0;
+  for (const plan::SectionWork& s : sections) {
+    written += s.host_written_bytes;
+    read += s.host_read_bytes;
+    operators += s.host_operators.size();
+  }
+  return fmt::format("{} {}, {} {} on the host, which writes {} bytes and reads {}", sections.size(),
+                     sections.size() == 1 ? "program" : "programs", operators,
+                     operators == 1 ? "operator" : "operators", written, read);
+}
+
 void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   const Config& config = preset(o.config);
   report.mode = "hardware";
@@ -303,12 +317,23 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
     report.notes.push_back("bytes of compressed maps are those of the input: " + inputs.origin);
   }
   const auto start = std::chrono::steady_clock::now();
-  TargetPlanner planner(*source.graph, report.network, table, config, options);
-  for (plan::MethodKind k : plan::kMethodKinds) {
-    if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
-    report.methods.push_back(planner.run(k));
-    report.energies.push_back(
-        plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));
+  const auto run_all = [&](auto& planner) {
+    for (plan::MethodKind k : plan::kMethodKinds) {
+      if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
+      report.methods.push_back(planner.run(k));
+      report.energies.push_back(
+          plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));
+    }
+  };
+  if (table) {
+    TargetPlanner planner(*source.graph, report.network, table, config, options);
+    run_all(planner);
+  } else {
+    SectionsPlanner planner(*source.graph, config, options);
+    report.network = planner.network();
+    run_all(planner);
+    if (!report.methods.empty()) report.sections = planner.sections(0);
+    report.notes.push_back(sections_note(report.sections));
   }
   report.planning_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -330,7 +355,7 @@ int plan_command(const Arguments& arguments) {
   if (!parse(arguments, values, o)) return kDone;
   const Outputs outputs("plan", values, {"html", "json"}, {"table", "input", "energy"});
   PlanReport report;
-  Source source = read_source(o.file);
+  Source source = read_source(o.file, o.config.empty() ? plan::Inputs::kOne : plan::Inputs::kAny);
   report.network = source.network;
   report.batch = o.batch;
   report.energy = plan::default_energy();

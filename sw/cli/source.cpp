@@ -48,7 +48,7 @@ ImportResult import_model(const std::string& file) {
   return import_file(file);
 }
 
-Source read_source(const std::string& file) {
+Source read_source(const std::string& file, plan::Inputs inputs) {
   Source s;
   if (file == kDemoName) {
     s.graph = require_graph(import_model(file));
@@ -61,7 +61,7 @@ Source read_source(const std::string& file) {
     if (file.ends_with(".json")) return {plan::read_table(text, file), std::nullopt};
     s.graph = require_graph(import_model(file, bytes));
   }
-  s.network = plan::network_of(*s.graph);
+  s.network = plan::network_of(*s.graph, inputs);
   return s;
 }
 

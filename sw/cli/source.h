@@ -13,6 +13,7 @@
 
 #include "graph/graph.h"
 #include "import/import.h"
+#include "plan/from_graph.h"
 #include "plan/network.h"
 
 namespace kaiten::cli {
@@ -33,7 +34,7 @@ struct Source {
 };
 
 // A layer table (JSON), a SCALE-Sim topology (CSV), a model's file, 'demo' or '-'. Throws InputError.
-Source read_source(const std::string& file);
+Source read_source(const std::string& file, plan::Inputs inputs = plan::Inputs::kOne);
 
 }  // namespace kaiten::cli
 

@@ -19,13 +19,13 @@ Map map_of(const Tensor& t) {
 
 class Converter {
  public:
-  explicit Converter(const Graph& graph)
-      : graph_(graph), map_of_(graph.tensors.size(), -1), host_(graph.tensors.size()) {}
+  Converter(const Graph& graph, Inputs inputs)
+      : graph_(graph), inputs_(inputs), map_of_(graph.tensors.size(), -1), host_(graph.tensors.size()) {}
 
   Network run() {
     n_.name = graph_.name;
     n_.source = "model";
-    if (graph_.inputs.size() != 1) {
+    if (inputs_ == Inputs::kOne ? graph_.inputs.size() != 1 : graph_.inputs.empty()) {
       throw InputError("model '" + graph_.name +
                        "': limit: one input, found: " + std::to_string(graph_.inputs.size()));
     }
@@ -35,7 +35,7 @@ class Converter {
                        "': limit: batch of 1, found: " + std::to_string(image.nhwc().n));
     }
     n_.maps.push_back(map_of(image));
-    map_of_[std::size_t(graph_.inputs.front())] = 0;
+    for (int tensor : graph_.inputs) map_of_[std::size_t(tensor)] = 0;
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       if (n_.layer_count() == kMaxLayers) {
         throw InputError("model '" + graph_.name + "': limit: " + std::to_string(kMaxLayers) +
@@ -80,7 +80,7 @@ class Converter {
     if (tail || std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return host_[std::size_t(t)]; })) {
       host_[std::size_t(o.output)] = true;
     }
-    if (runs_on_host(o.kind) || host_[std::size_t(o.output)]) {
+    if (runs_on_host(o.kind) || o.on_host || host_[std::size_t(o.output)]) {
       result = l.inputs.front();
       // In front of the network the shape that follows is the image's.
       if (result == 0 && n_.layers.empty() && out.type == ElementType::Int8) n_.maps[0] = map_of(out);
@@ -132,6 +132,7 @@ class Converter {
   }
 
   const Graph& graph_;
+  Inputs inputs_;
   Network n_;
   std::vector<int> map_of_;  // by tensor
   std::vector<bool> host_;   // made by the host after the device
@@ -139,7 +140,7 @@ class Converter {
 
 }  // namespace
 
-Network network_of(const Graph& graph) { return Converter(graph).run(); }
+Network network_of(const Graph& graph, Inputs inputs) { return Converter(graph, inputs).run(); }
 
 Network with_residual_edges(const Network& network) {
   const auto read = consumers(network);

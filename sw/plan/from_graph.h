@@ -13,8 +13,9 @@
 namespace kaiten::plan {
 
 /// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
-/// what has no single image, or no layer.
-Network network_of(const Graph& graph);
+/// what has no single image, or no layer; with Inputs::kOne also for several inputs, which else all count as map 0.
+enum class Inputs { kOne, kAny };
+Network network_of(const Graph& graph, Inputs inputs = Inputs::kOne);
 
 /// Additions right after the layer they add to become residual edges, as the tables write them: fewer maps.
 Network with_residual_edges(const Network& network);

@@ -109,6 +109,15 @@ struct Span {
   int tile = 0;           ///< Layer Fusion: side of the output tiles
 };
 
+/// Target mode: one program of several, with what the host does before and after it.
+struct SectionWork {
+  std::int64_t cycles = 0;                  ///< modelled
+  std::int64_t traffic_bytes = 0;           ///< off chip
+  std::int64_t host_written_bytes = 0;      ///< by the host, before the program
+  std::int64_t host_read_bytes = 0;         ///< by the host, after it
+  std::vector<std::string> host_operators;  ///< before or after the program, by name
+};
+
 /// A plan of a whole network: its spans and what they cost.
 struct Method {
   std::string name;                   ///< as the command line calls it

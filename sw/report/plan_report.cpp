@@ -127,6 +127,22 @@ std::string layers_text(const plan::Method& m, std::size_t width) {
   return table.text(width);
 }
 
+std::string sections_text(const PlanReport& r, std::size_t width) {
+  Table table({{"program", true, 0, false},
+               {"cycles", true, 0, false},
+               {"traffic", true, 0, false},
+               {"host writes", true, 1, false},
+               {"host reads", true, 1, false},
+               {"operators on the host", true, 2, false}});
+  for (std::size_t i = 0; i < r.sections.size(); i++) {
+    const plan::SectionWork& s = r.sections[i];
+    table.add({std::to_string(i), bytes_text(s.cycles), bytes_text(s.traffic_bytes),
+               bytes_text(s.host_written_bytes), bytes_text(s.host_read_bytes),
+               std::to_string(s.host_operators.size())});
+  }
+  return table.text(width);
+}
+
 std::string commands_text(const plan::Method& m, std::size_t width) {
   Table table({{"command", true, 0, false},
                {"operation", false, 0, false},
@@ -291,6 +307,7 @@ std::string to_text(const PlanReport& r, std::size_t width) {
     if (r.show_commands) out += commands_text(first, width) + "\n";
     if (!first.layers.empty()) out += layers_text(first, width) + "\n";
     out += target ? target_spans_text(r, first, width) : spans_text(r, first, width);
+    if (r.sections.size() > 1) out += "\n" + sections_text(r, width);
     out += "\n" + (target ? target_methods_text(r, width) : methods_text(r, width));
   }
   if (!r.sweep.empty()) out += "\n" + sweep_text(r, width);
@@ -373,6 +390,13 @@ nlohmann::ordered_json json_of(const PlanReport& r) {
   j["planning_ms"] = r.planning_ms;
   j["methods"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < r.methods.size(); i++) j["methods"].push_back(json_of(r, i));
+  for (const plan::SectionWork& s : r.sections) {
+    j["sections"].push_back({{"cycles", s.cycles},
+                             {"traffic_bytes", s.traffic_bytes},
+                             {"host_written_bytes", s.host_written_bytes},
+                             {"host_read_bytes", s.host_read_bytes},
+                             {"host_operators", s.host_operators}});
+  }
   if (!r.sweep.empty()) {
     j["sweep"] = nlohmann::ordered_json::array();
     for (const SweepPoint& p : r.sweep) {

@@ -33,7 +33,9 @@ struct PlanReport {
   double planning_ms = 0;
   std::vector<plan::Method> methods;   // the first one's spans are shown
   std::vector<plan::Energy> energies;  // one a method
-  bool show_commands = false;          // of the first method, target mode
+  std::vector<plan::SectionWork>
+      sections;                // target mode, of the first method; one where there is one program
+  bool show_commands = false;  // of the first method, target mode
   std::vector<SweepPoint> sweep;
   std::optional<plan::Pipeline> pipeline;  // of the first method's spans
   std::vector<std::string> notes;

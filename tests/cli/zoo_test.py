@@ -66,6 +66,7 @@ class Zoo(unittest.TestCase):
             self.assertIn(REFUSED[name], said)
             return
         self.assertEqual(code, 0, said)
+        self.check_plan(name, report)
         self.assertTrue(report["exact"])
         if name in UNCONFIRMED:
             return
@@ -74,6 +75,16 @@ class Zoo(unittest.TestCase):
         self.assertEqual(len(outputs), len(expected))
         differing = sum(a != b for a, b in zip(outputs, expected))
         self.assertEqual(differing, 0, f"{differing} of {len(expected)} bytes")
+
+    def check_plan(self, name, report):
+        """What is planned is what ran: programs, commands and bytes."""
+        done = subprocess.run([KAITEN, "plan", os.path.join(ZOO, name, "model.tflite"), "--config", "base", "--method", "optimal",
+                               "--json", "-"], capture_output=True, timeout=280)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plan = json.loads(done.stdout)
+        self.assertEqual(len(plan["sections"]), report["sections"])
+        ran = sum(report["bytes"]["read"].values()) + sum(report["bytes"]["written"].values())
+        self.assertEqual(plan["methods"][0]["traffic_bytes"], ran)
 
     def test_models(self):
         for name in models():
