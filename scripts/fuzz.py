@@ -11,6 +11,7 @@ What is found lies in <build>/fuzz/found; put it into tests/fuzz/corpus, where e
 <build>/fuzz/junit.xml."""
 import argparse
 import glob
+import json
 import os
 import re
 import shutil
@@ -55,6 +56,8 @@ def seeds(target, build):
         made.append(("topology", b"Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Strides,\n"
                      b"conv1,8,8,3,3,3,4,1,\nconv2,6,6,1,1,4,8,2,\n"))
     elif target == "image":
+        with open(os.path.join(tools.ROOT, "tests/sw/image/image_vectors.json"), encoding="utf-8") as f:
+            made += [(v["name"], bytes.fromhex(v["file"])) for v in json.load(f)["images"]]
         made += [("png", png()), ("pgm", b"P5\n5 3\n255\n" + bytes(15)), ("ppm", b"P6 2 2 255 " + bytes(12))]
     elif target == "disasm":
         program = os.path.join(build, "fuzz", "demo.program")

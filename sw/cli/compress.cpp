@@ -46,7 +46,7 @@ struct CompressOptions {
   int batch = 1;
   std::uint64_t seed = 1;
   std::string input;
-  Normalisation normalisation;
+  ImageRule rule;
   std::vector<std::uint8_t> standard_input;  // where the file is that
 };
 
@@ -150,7 +150,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, CompressOption
       "order of the elements in a raw file: nchw, nhwc or chwn; without it that of --layout, else nchw");
   add("input", po::value(&o.input)->value_name("FILE"),
       "of a model: its inputs, or an image; without it random ones");
-  add_normalisation(all);
+  add_image_options(all);
   add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
       "of a model: so many random inputs, side by side in CHWN");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
@@ -163,7 +163,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, CompressOption
   if (!read_options(arguments, all, "file", kUsage, values)) return false;
   if (o.file == kStandardInput) o.standard_input = read_file(o.file);
   check(values, o);
-  o.normalisation = normalisation_of(values);
+  o.rule = image_rule(values);
   return true;
 }
 
@@ -246,7 +246,7 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
   std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());
   for (int i = 0; i < o.batch; i++) {
     const ModelInputs inputs =
-        make_inputs(graph, {o.file == kDemoName, o.input, o.seed + std::uint64_t(i), o.normalisation});
+        make_inputs(graph, {o.file == kDemoName, o.input, o.seed + std::uint64_t(i), o.rule});
     if (i == 0) report.origin = inputs.origin + (o.batch > 1 ? fmt::format(" and {} more", o.batch - 1) : "");
     std::size_t done = 0;
     const std::vector<Int8Values> values = run_reference(graph, inputs.values, RoundingStyle::LiteRt, [&] {

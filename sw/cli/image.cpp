@@ -4,126 +4,159 @@
 #include "cli/image.h"
 
 #include <fmt/format.h>
-#include <png.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
 
 namespace kaiten::cli {
 
+namespace po = boost::program_options;
+
 namespace {
 
-constexpr unsigned kMaxSide = 1U << 14;
-
-bool is_png(std::span<const std::uint8_t> f) { return f.size() >= 8 && png_sig_cmp(f.data(), 0, 8) == 0; }
-bool is_netpbm(std::span<const std::uint8_t> f) {
-  return f.size() >= 3 && f[0] == 'P' && (f[1] == '5' || f[1] == '6') && std::isspace(f[2]);
+// One number or three, with commas between them.
+std::vector<double> numbers_of(const po::variables_map& values, const std::string& option) {
+  std::vector<double> numbers;
+  if (values.count(option) == 0) return numbers;
+  const auto& text = values[option].as<std::string>();
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (;;) {
+    double number = 0;
+    const auto read = std::from_chars(at, end, number);
+    const bool sound = read.ec == std::errc{} && std::isfinite(number) && (option != "scale" || number != 0);
+    if (!sound || (read.ptr != end && *read.ptr != ',')) break;
+    numbers.push_back(number);
+    if (read.ptr == end && (numbers.size() == 1 || numbers.size() == 3)) return numbers;
+    if (read.ptr == end) break;
+    at = read.ptr + 1;
+  }
+  throw InputError("--" + option + " is one number" + (option == "scale" ? ", not 0," : "") +
+                   " or three with commas between them, not '" + text + "'");
 }
 
-Image decode_png(std::span<const std::uint8_t> file, const std::string& name) {
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  const auto fail = [&](const std::string& why) {
-    png_image_free(&png);
-    throw InputError("bad image '" + name + "': " + why);
-  };
-  if (!png_image_begin_read_from_memory(&png, file.data(), file.size())) fail(png.message);
-  if (png.width > kMaxSide || png.height > kMaxSide)
-    fail("sides up to " + std::to_string(kMaxSide) + " pixels");
-  const bool colour = (png.format & PNG_FORMAT_FLAG_COLOR) != 0;
-  png.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  Image image{int(png.height), int(png.width), colour ? 3 : 1, {}};
-  image.data.resize(PNG_IMAGE_SIZE(png));
-  const png_color black{0, 0, 0};
-  if (!png_image_finish_read(&png, &black, image.data.data(), 0, nullptr)) fail(png.message);
-  return image;
+double of_channel(const std::vector<double>& values, std::size_t channel, double otherwise) {
+  if (values.empty()) return otherwise;
+  return values[values.size() == 1 ? 0 : channel];
 }
 
-Image decode_netpbm(std::span<const std::uint8_t> file, const std::string& name) {
-  std::size_t at = 2;
-  const auto fail = [&](const char* why) { throw InputError("bad image '" + name + "': " + why); };
-  const auto number = [&] {
-    while (at < file.size() && (std::isspace(file[at]) || file[at] == '#')) {
-      if (file[at] == '#') {
-        while (at < file.size() && file[at] != '\n') at++;
-      } else {
-        at++;
-      }
-    }
-    unsigned n = 0;
-    bool any = false;
-    for (; at < file.size() && std::isdigit(file[at]); at++) {
-      n = std::min(n * 10 + unsigned(file[at] - '0'), 1U << 24);
-      any = true;
-    }
-    if (!any) fail("a number is missing in its header");
-    return n;
-  };
-  const unsigned width = number();
-  const unsigned height = number();
-  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) fail("its size");
-  if (number() != 255) fail("its largest value must be 255");
-  at++;
-  Image image{int(height), int(width), file[1] == '6' ? 3 : 1, {}};
-  const std::size_t bytes = std::size_t(width) * height * std::size_t(image.channels);
-  if (file.size() < at + bytes) fail("it ends early");
-  image.data.assign(file.begin() + std::ptrdiff_t(at), file.begin() + std::ptrdiff_t(at + bytes));
-  return image;
+bool has_channels(int n) { return n == 1 || n == 3; }
+
+bool is_planes(const Tensor& tensor) {
+  return tensor.type == ElementType::Float32 && tensor.shape.size() == 4 && has_channels(tensor.shape[1]);
+}
+
+// One image of 1 or 3 channels.
+Nhwc image_shape(const Tensor& tensor) {
+  Nhwc s = tensor.nhwc();
+  if (is_planes(tensor)) s = {tensor.shape[0], tensor.shape[2], tensor.shape[3], tensor.shape[1]};
+  if (s.n != 1 || !has_channels(s.c) || tensor.shape.size() < 2) {
+    throw InputError(fmt::format("an image feeds inputs of 1 or 3 channels, input '{}' is {}", tensor.name,
+                                 shape_text(tensor.model_shape())));
+  }
+  return s;
+}
+
+double real_of(double stored, const Quantization& q) {
+  return q.empty() ? stored + 128 : double(q.scale.front()) * (stored - q.zero_point.front());
 }
 
 }  // namespace
 
-bool is_image(std::span<const std::uint8_t> file) { return is_png(file) || is_netpbm(file); }
-
-Image decode_image(std::span<const std::uint8_t> file, const std::string& name) {
-  if (is_png(file)) return decode_png(file, name);
-  if (is_netpbm(file)) return decode_netpbm(file, name);
-  throw InputError("bad image '" + name + "': neither PNG nor PPM");
+std::string Normalisation::text(const Quantization& q) const {
+  if (!given()) {
+    return fmt::format(
+        "stored values pixel - 128, which stand for {:.4g} to {:.4g} (--mean, --scale: others)",
+        real_of(-128, q), real_of(127, q));
+  }
+  const auto list = [](const std::vector<double>& v, double otherwise) {
+    return v.empty() ? fmt::format("{:g}", otherwise) : fmt::format("{:g}", fmt::join(v, ","));
+  };
+  return fmt::format("values (pixel - {}) * {}", list(mean, 0), list(scale, 1));
 }
 
-std::string Normalisation::text() const {
-  if (!mean && !scale) return "stored values pixel - 128 (the model's 256 values)";
-  return fmt::format("values (pixel - {:g}) * {:g}", mean.value_or(0), scale.value_or(1));
+void add_image_options(po::options_description& all) {
+  auto add = all.add_options();
+  add("mean", po::value<std::string>()->value_name("M[,M,M]"),
+      "image pixels become (pixel - mean) * scale; one number, or one for red, green and blue");
+  add("scale", po::value<std::string>()->value_name("S[,S,S]"),
+      "see --mean; without both: pixel - 128 as stored value");
+  add("fit", po::value<std::string>()->value_name("crop|stretch|pad")->default_value("crop"),
+      "images of other proportions than the model's: the centre, all of it distorted, or all of it with "
+      "black edges");
+}
+
+ImageRule image_rule(const po::variables_map& values) {
+  ImageRule rule{{numbers_of(values, "mean"), numbers_of(values, "scale")}, Fit::Crop};
+  const auto& fit = values["fit"].as<std::string>();
+  if (fit == "stretch") {
+    rule.fit = Fit::Stretch;
+  } else if (fit == "pad") {
+    rule.fit = Fit::Pad;
+  } else if (fit != "crop") {
+    throw InputError("--fit is crop, stretch or pad, not '" + fit + "'");
+  }
+  return rule;
+}
+
+Placement placement_in(const Tensor& tensor, int width, int height, Fit fit) {
+  const Nhwc s = image_shape(tensor);
+  return placement(width, height, s.w, s.h, fit);
+}
+
+std::string how_placed(const DecodedImage& decoded, const Tensor& tensor, Fit fit) {
+  const Nhwc s = image_shape(tensor);
+  const Image& image = decoded.image;
+  const Placement p = placement_in(tensor, image.width, image.height, fit);
+  std::string text = fmt::format("{} of {}x{}", decoded.format, image.width, image.height);
+  for (const std::string& note : decoded.notes) text += ", " + note;
+  if (p.from.width != image.width || p.from.height != image.height) {
+    text += fmt::format(", cut to the {}x{} pixels from {},{}", p.from.width, p.from.height, p.from.left,
+                        p.from.top);
+  }
+  if (p.from.width != p.to.width || p.from.height != p.to.height)
+    text += fmt::format(", resized to {}x{} (bilinear, antialiased)", p.to.width, p.to.height);
+  if (p.to.width != s.w || p.to.height != s.h) text += fmt::format(", black edges to {}x{}", s.w, s.h);
+  if (s.c != image.channels) text += s.c == 1 ? ", made grey" : ", grey in three channels";
+  return text;
 }
 
 Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization& quantization,
-                    const Normalisation& normalisation) {
-  const auto has_channels = [](int n) { return n == 1 || n == 3; };
-  const bool is_float = tensor.type == ElementType::Float32;
-  const bool planes = is_float && tensor.shape.size() == 4 && has_channels(tensor.shape[1]);
-  Nhwc s = tensor.nhwc();
-  if (planes) s = {s.n, tensor.shape[2], tensor.shape[3], tensor.shape[1]};
-  if (s.n != 1 || s.h != image.height || s.w != image.width || !has_channels(s.c)) {
-    throw InputError(fmt::format("the image has {}x{} pixels, input '{}' is {}: resize the image",
-                                 image.height, image.width, tensor.name, shape_text(tensor.shape)));
-  }
+                    const ImageRule& rule) {
+  const Nhwc s = image_shape(tensor);
+  const bool is_float = tensor.type == ElementType::Float32, planes = is_planes(tensor);
+  const Normalisation& normalisation = rule.normalisation;
+  if (s.c == 1 && std::max(normalisation.mean.size(), normalisation.scale.size()) > 1)
+    throw InputError("--mean and --scale are one number for an input of one channel");
+  Image fit = fitted(image, s.w, s.h, placement_in(tensor, image.width, image.height, rule.fit));
+  if (s.c == 1) fit = to_grey(std::move(fit));
   const double scale = quantization.empty() ? 1.0 : double(quantization.scale.front());
   const int zero_point = quantization.empty() ? -128 : quantization.zero_point.front();
-  const bool plain = !normalisation.mean && !normalisation.scale;
-  const auto real = [&](double pixel) {
-    return plain ? scale * (pixel - 128 - zero_point)
-                 : (pixel - normalisation.mean.value_or(0)) * normalisation.scale.value_or(1);
+  const auto real = [&](double pixel, std::size_t c) {
+    return normalisation.given()
+               ? (pixel - of_channel(normalisation.mean, c, 0)) * of_channel(normalisation.scale, c, 1)
+               : real_of(pixel - 128, quantization);
   };
-  const auto stored = [&](double pixel) {
-    if (plain) return std::int8_t(std::lround(pixel) - 128);
-    return std::int8_t(std::clamp(std::round(real(pixel) / scale) + zero_point, -128.0, 127.0));
+  const auto stored = [&](double pixel, std::size_t c) {
+    if (!normalisation.given()) return std::int8_t(std::lround(pixel) - 128);
+    return std::int8_t(std::clamp(std::round(real(pixel, c) / scale) + zero_point, -128.0, 127.0));
   };
   Int8Values values(is_float ? 0 : s.elements());
   std::vector<float> reals(is_float ? s.elements() : 0);
   const std::size_t pixels = std::size_t(s.h) * std::size_t(s.w);
   for (std::size_t p = 0; p < pixels; p++) {
-    const std::uint8_t* in = &image.data[p * std::size_t(image.channels)];
+    const std::uint8_t* in = &fit.data[p * std::size_t(fit.channels)];
     for (std::size_t c = 0; c < std::size_t(s.c); c++) {
-      double pixel = in[image.channels == 1 ? 0 : c];
-      if (s.c == 1 && image.channels == 3) pixel = 0.299 * in[0] + 0.587 * in[1] + 0.114 * in[2];
+      const double pixel = in[fit.channels == 1 ? 0 : c];
       const std::size_t at = planes ? c * pixels + p : p * std::size_t(s.c) + c;
       if (is_float) {
-        reals[at] = float(real(pixel));
+        reals[at] = float(real(pixel, c));
       } else {
-        values[at] = stored(pixel);
+        values[at] = stored(pixel, c);
       }
     }
   }

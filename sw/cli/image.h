@@ -1,47 +1,54 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Images as model inputs: PNG, PGM (P5) and PPM (P6), eight bits a channel.
+// Images as model inputs: their size, channels and values made those of the tensor.
 #ifndef KAITEN_CLI_IMAGE_H
 #define KAITEN_CLI_IMAGE_H
 
-#include <cstdint>
-#include <optional>
+#include <boost/program_options.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
-#include "reference/reference.h"
+#include "graph/values.h"
+#include "image/image.h"
+#include "image/resize.h"
 
 namespace kaiten::cli {
-
-struct Image {
-  int height = 0;
-  int width = 0;
-  int channels = 0;                // 1 or 3
-  std::vector<std::uint8_t> data;  // rows of pixels
-};
-
-bool is_image(std::span<const std::uint8_t> file);
-// Throws InputError naming the file for anything that is not a sound image.
-Image decode_image(std::span<const std::uint8_t> file, const std::string& name);
 
 // How a pixel becomes an input: real = (pixel - mean) * scale; stored = real / tensor scale + zero point,
 // rounded and limited. Without mean and scale the 256 values of a pixel are the 256 stored values (pixel -
 // 128), which is what int8 image models expect; a float32 input gets the real values these stand for.
 struct Normalisation {
-  std::optional<double> mean;
-  std::optional<double> scale;
+  std::vector<double> mean;   // one value, or one a channel; empty: 0
+  std::vector<double> scale;  // likewise; empty: 1
 
-  std::string text() const;
+  bool given() const { return !mean.empty() || !scale.empty(); }
+  // For the report: the rule, and what real values it gives.
+  std::string text(const Quantization& quantization) const;
 };
 
+// What the options --mean, --scale and --fit say.
+struct ImageRule {
+  Normalisation normalisation;
+  Fit fit = Fit::Crop;
+};
+
+// The options. image_rule() throws InputError for values that are none.
+void add_image_options(boost::program_options::options_description& all);
+ImageRule image_rule(const boost::program_options::variables_map& values);
+
+// Where the image lies in the input. Throws InputError where the tensor is no image: not one map of 1 or 3 channels.
+Placement placement_in(const Tensor& tensor, int width, int height, Fit fit);
+
 // `quantization`: of the tensor; of a float32 one, what it is quantised with, or nothing. Float32 tensors are
-// NCHW, or NHWC where only the last dimension can be the channels. Throws InputError where size or channels
-// are not the tensor's. Grey images feed three channels and the other way round.
+// NCHW, or NHWC where only the last dimension can be the channels. The image is cut, resized, made grey or repeated in
+// three channels as the tensor needs.
 Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization& quantization,
-                    const Normalisation& normalisation);
+                    const ImageRule& rule);
+// What was done to the image, in a few words.
+std::string how_placed(const DecodedImage& decoded, const Tensor& tensor, Fit fit);
 
 }  // namespace kaiten::cli
 

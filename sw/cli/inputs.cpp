@@ -3,10 +3,7 @@
 
 #include "cli/inputs.h"
 
-#include <algorithm>
-#include <cmath>
 #include <random>
-#include <string_view>
 
 #include "base/error.h"
 #include "cli/demo.h"
@@ -14,8 +11,6 @@
 #include "run/session.h"
 
 namespace kaiten::cli {
-
-namespace po = boost::program_options;
 
 namespace {
 
@@ -34,14 +29,6 @@ ModelInputs demo_inputs(std::uint64_t seed, int batch) {
   return inputs;
 }
 
-// The quantisation of an input; of a float32 one, that of the operator that quantises it.
-Quantization quantization_of(const Graph& graph, int input) {
-  for (const Op& op : graph.ops) {
-    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
-  }
-  return graph.tensors[std::size_t(input)].quantization;
-}
-
 // Every stored value alike; for float32 the real values that they stand for.
 Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random) {
   const Tensor& tensor = graph.tensors[std::size_t(input)];
@@ -56,39 +43,17 @@ Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random)
   return bytes_of(reals);
 }
 
-// Formats that people try and that are not read.
-const char* foreign_image(std::span<const std::uint8_t> file) {
-  const auto starts = [&](std::string_view magic) {
-    return file.size() >= magic.size() &&
-           std::equal(magic.begin(), magic.end(), file.begin(),
-                      [](char a, std::uint8_t b) { return std::uint8_t(a) == b; });
-  };
-  return starts("\xff\xd8\xff") ? "JPEG"
-         : starts("BM")         ? "BMP"
-         : starts("GIF8")       ? "GIF"
-         : starts("RIFF")       ? "WebP"
-                                : nullptr;
-}
-
 }  // namespace
 
-void add_normalisation(po::options_description& all) {
-  auto add = all.add_options();
-  add("mean", po::value<double>()->value_name("M"), "image pixels become (pixel - mean) * scale");
-  add("scale", po::value<double>()->value_name("S"), "see --mean; without both: pixel - 128 as stored value");
-}
-
-Normalisation normalisation_of(const po::variables_map& values) {
-  Normalisation n;
-  if (values.count("mean") != 0) n.mean = values["mean"].as<double>();
-  if (values.count("scale") != 0) n.scale = values["scale"].as<double>();
-  if (!std::isfinite(n.mean.value_or(0)) || !std::isfinite(n.scale.value_or(1)) || n.scale.value_or(1) == 0)
-    throw InputError("--mean and --scale are numbers, --scale is not 0");
-  return n;
+Quantization quantization_of(const Graph& graph, int input) {
+  for (const Op& op : graph.ops) {
+    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
+  }
+  return graph.tensors[std::size_t(input)].quantization;
 }
 
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
-  if (source.file.empty() && (source.normalisation.mean || source.normalisation.scale))
+  if (source.file.empty() && (source.rule.normalisation.given()))
     throw InputError("--mean and --scale need an image as --input");
   if (source.file.empty() && source.demo) return demo_inputs(source.seed, source.batch);
   ModelInputs inputs;
@@ -111,19 +76,22 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
                        std::to_string(source.batch) + " needs raw tensors, one image behind the other");
     }
     const int input = graph.inputs[0];
-    inputs.values.push_back(to_input(decode_image(file, source.file), graph.tensors[std::size_t(input)],
-                                     quantization_of(graph, input), source.normalisation));
-    inputs.origin = "image " + source.file + ", " + source.normalisation.text();
+    const DecodedImage decoded = decode_image(file, source.file);
+    const Tensor& tensor = graph.tensors[std::size_t(input)];
+    const Quantization quantization = quantization_of(graph, input);
+    inputs.values.push_back(to_input(decoded.image, tensor, quantization, source.rule));
+    inputs.origin = "image " + source.file + ": " + how_placed(decoded, tensor, source.rule.fit) + "; " +
+                    source.rule.normalisation.text(quantization);
     return inputs;
   }
-  if (source.normalisation.mean || source.normalisation.scale)
+  if (source.rule.normalisation.given())
     throw InputError("--mean and --scale are for images, '" + source.file +
-                     "' is none that is read (PNG, PPM)");
+                     "' is none that is read (PNG, JPEG, BMP, PPM)");
   std::size_t wanted = 0;
   for (int t : graph.inputs) wanted += std::size_t(source.batch) * graph.tensors[std::size_t(t)].bytes();
   if (const char* format = foreign_image(file); format != nullptr && file.size() != wanted) {
     throw InputError("input '" + source.file + "' is a " + format +
-                     " image: images are read as PNG or PPM of the model's size, convert it");
+                     " image: images are read as PNG, JPEG, BMP or PPM, convert it");
   }
   const std::span bytes(reinterpret_cast<const char*>(file.data()), file.size());
   inputs.values = raw_inputs(graph, bytes, "input '" + source.file + "'", source.batch);

@@ -5,7 +5,6 @@
 #ifndef KAITEN_CLI_INPUTS_H
 #define KAITEN_CLI_INPUTS_H
 
-#include <boost/program_options.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ struct InputSource {
   bool demo = false;  // without a file: an image of the demo network
   std::string file;   // empty: random values
   std::uint64_t seed = 1;
-  Normalisation normalisation;
+  ImageRule rule;
   int batch = 1;  // images: one behind the other in the file, random ones all different
 };
 
@@ -29,9 +28,8 @@ struct ModelInputs {
   std::string origin;              // where they come from, for the report
 };
 
-// The options --mean and --scale, and what they say. Throws InputError for numbers that are none.
-void add_normalisation(boost::program_options::options_description& all);
-Normalisation normalisation_of(const boost::program_options::variables_map& values);
+// The quantisation of an input; of a float32 one, that of the operator that quantises it.
+Quantization quantization_of(const Graph& graph, int input);
 
 // Throws InputError where the file does not fit the model.
 ModelInputs make_inputs(const Graph& graph, const InputSource& source);

@@ -49,9 +49,9 @@ Job::Job(po::options_description& all, bool is_tb)
       is_tb ? "TensorFlow Lite or ONNX model, '-': standard input; without it the demo network"
             : "TensorFlow Lite or ONNX model, '-': standard input (also as first argument)");
   add("input", po::value(&input_)->value_name("FILE"),
-      "input tensors in the model's type and layout, one after the other, or a PNG or PPM image; without it "
-      "random values");
-  add_normalisation(all);
+      "input tensors in the model's type and layout, one after the other, or an image (PNG, JPEG, BMP, PPM); "
+      "without it random values");
+  add_image_options(all);
   add("config",
       po::value(&session_options_.config)->value_name("NAME")->default_value(session_options_.config),
       ("configuration: " + configs).c_str());
@@ -127,7 +127,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   session_options_.wave_to = std::uint64_t(wave_to_);
   if (session_options_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
-  normalisation_ = normalisation_of(values);
+  rule_ = image_rule(values);
   if (!fault_.empty()) fault_of(fault_);
   return values;
 }
@@ -171,8 +171,7 @@ std::function<Interpretation(std::span<const Int8Values>)> Job::interpreter(cons
 
 ModelInputs Job::inputs(const Graph& graph) {
   if (inputs_) return *std::exchange(inputs_, std::nullopt);
-  return make_inputs(graph,
-                     {model_.empty(), input_, session_options_.seed, normalisation_, session_options_.batch});
+  return make_inputs(graph, {model_.empty(), input_, session_options_.seed, rule_, session_options_.batch});
 }
 
 }  // namespace kaiten::cli

@@ -55,7 +55,7 @@ class Job {
   std::int64_t wave_from_ = 0;
   std::int64_t wave_to_ = std::numeric_limits<std::int64_t>::max();
   int stall_ = 0;
-  Normalisation normalisation_;
+  ImageRule rule_;
   SessionOptions session_options_;
   std::optional<oracle::Interpreter> interpreter_;
   std::vector<std::uint8_t> file_;     // the model, for the interpreter

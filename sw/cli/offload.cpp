@@ -39,7 +39,7 @@ struct OffloadOptions {
   double density = -1;
   std::string input;
   std::uint64_t seed = 1;
-  Normalisation normalisation;
+  ImageRule rule;
 };
 
 // cuDNN v5 needs fewer operations than counted in 3x3 convolutions (Winograd) and reaches less than the peak
@@ -69,7 +69,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, OffloadOptions
   add("density", po::value(&o.density)->value_name("D"), "one density for all layers");
   add("input", po::value(&o.input)->value_name("FILE"),
       "of a model: its inputs, or an image, to measure densities with; without it random ones");
-  add_normalisation(all);
+  add_image_options(all);
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random inputs");
   add("html", po::value<std::string>()->value_name("FILE"), "write a page with the layers as bars");
   add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
@@ -100,14 +100,14 @@ bool parse(const Arguments& arguments, po::variables_map& values, OffloadOptions
       throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
     if (!o.densities.empty()) throw InputError("--density and --densities exclude each other");
   }
-  o.normalisation = normalisation_of(values);
+  o.rule = image_rule(values);
   return true;
 }
 
 // The densities of the maps that the reference executor computes, by the numbers of the operators.
 std::vector<double> measured(const Graph& graph, const plan::Network& network, const OffloadOptions& o,
                              std::string& origin) {
-  const ModelInputs inputs = make_inputs(graph, {o.file == kDemoName, o.input, o.seed, o.normalisation});
+  const ModelInputs inputs = make_inputs(graph, {o.file == kDemoName, o.input, o.seed, o.rule});
   origin = "densities of int8 maps measured on " + inputs.origin;
   const std::vector<Int8Values> values =
       run_reference(graph, inputs.values, RoundingStyle::LiteRt, [] { check_interrupt(); });

@@ -53,7 +53,7 @@ struct PlanOptions {
   std::string compress = "off";
   std::string input;
   std::uint64_t seed = 1;
-  Normalisation normalisation;
+  ImageRule rule;
   double period = 0;
   int chips = 0;
 };
@@ -154,7 +154,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, PlanOptions& o
   add("input", po::value(&o.input)->value_name("FILE"),
       "with --compress: input tensors or an image, as of kaiten run; without it random values");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random input");
-  add_normalisation(all);
+  add_image_options(all);
   add("period", po::value(&o.period)->value_name("CYCLES"),
       "replicate spans on chips of their own until an image takes so long");
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
@@ -169,7 +169,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, PlanOptions& o
   if (!read_options(arguments, all, "table", kUsage, values)) return false;
   check(values, o);
   o.page = values.count("html") != 0;
-  o.normalisation = normalisation_of(values);
+  o.rule = image_rule(values);
   return true;
 }
 
@@ -311,7 +311,7 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   if (options.compress != Compress::kOff) {
     if (table) throw InputError("--compress needs a model, '" + o.file + "' has no values");
     const ModelInputs inputs =
-        make_inputs(*source.graph, {o.file == kDemoName, o.input, o.seed, o.normalisation, o.batch});
+        make_inputs(*source.graph, {o.file == kDemoName, o.input, o.seed, o.rule, o.batch});
     values = run_reference_batch(*source.graph, o.batch, inputs.values, options.rounding, check_interrupt);
     options.known_values = values;
     report.notes.push_back("bytes of compressed maps are those of the input: " + inputs.origin);

@@ -12,7 +12,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 # know nothing of each other. CONTRIBUTING.md says what each folder is for.
 FLOORS = [
     ["base"],
-    ["graph", "fft"],
+    ["graph", "fft", "image"],
     ["codec", "reference", "program", "export", "supernet"],
     ["import", "device", "plan", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
