@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// ONNX's additions and products of quantised tensors as integers. The frameworks compute them step by step in
+// ONNX's additions and products of quantised tensors as integers. The frameworks compute them in
 // float32; the vector engine adds scaled integers and requantises the sum once. Each step of the float chain
 // rounds in its own way, so that the two may differ where the exact result lies next to a tie. There are
 // 65,536 pairs of operands only: a short search among neighbouring multipliers looks for those that agree on
-// every pair, and counts what is left where there are none. Of three and four operands there are so many
-// (2^24, 2^32) that some of those next to a tie are left whatever the multipliers; these are counted.
+// every pair. Where there are none, as nearly always of three and four operands (2^24, 2^32 combinations, some of which lie
+// next to a tie whatever the multipliers), the operator is the host's.
 #ifndef KAITEN_GRAPH_FLOAT_PAIRS_H
 #define KAITEN_GRAPH_FLOAT_PAIRS_H
 
@@ -17,7 +17,7 @@
 
 namespace kaiten {
 
-// The float chains on stored values, half to even; spans of one length, as many operands as the parameters
+// The float32 arithmetic of the model on stored values, half to even; spans of one length, as many operands as the parameters
 // have.
 void float_add(const AddParams& params, std::span<const std::span<const int8_t>> operands,
                std::span<int8_t> out);  // Sub too
@@ -34,13 +34,9 @@ void integer_multiply(const MulParams& params, std::span<const int8_t> a, std::s
 void fit_integers(AddParams& params);
 void fit_integers(MulParams& params);
 
-// Of sums of three and more: the combinations of stored values for which the integers differ from the float
-// chain, by 1 each. Up to half a second for four operands.
-struct DifferingSums {
-  int64_t count = 0;
-  bool at_most = false;  // too many ties to compare them all: their number
-};
-DifferingSums differing_sums(const AddParams& params);
+// Of sums of three and more: whether the integers agree with the float chain on every combination of stored values. Up to
+// half a second for four operands; false too where there are too many ties to compare them all.
+bool sums_agree(const AddParams& params);
 
 }  // namespace kaiten
 

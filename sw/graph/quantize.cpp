@@ -38,6 +38,22 @@ void fit_named(const Op& op, Params& params) {
   }
 }
 
+// Whether onnxruntime's QLinearAdd or QLinearMul repeats the first operand while it walks along the innermost dimension of
+// the output, in the model's order, that has more than one element: then it computes with the operands exchanged.
+bool first_is_repeated(const Graph& graph, const Op& op) {
+  const std::vector<int> out = graph.output_of(op).model_shape();
+  const std::vector<int> first = graph.input_of(op, 0).model_shape();
+  for (size_t back = 1; back <= out.size(); back++) {
+    if (out[out.size() - back] > 1) return back > first.size() || first[first.size() - back] == 1;
+  }
+  return false;
+}
+
+// What the values of the model stand above the stored ones.
+int model_offset(const Graph& graph, const Op& op) {
+  return graph.output_of(op).model_type == ElementType::UInt8 ? 128 : 0;
+}
+
 // The stored value of a real limit as onnxruntime's QuantizeLinear makes it: half to even.
 int stored_limit(float bound, float scale, int zero_point) {
   return std::clamp(zero_point + int(std::clamp(std::nearbyint(bound / scale), -1.0e6F, 1.0e6F)), -128, 127);
@@ -260,6 +276,9 @@ AddParams add_params(const Graph& graph, const Op& op) {
   }
   if (params.output.rule == Rounding::Float) {
     params.out_scale = output.quantization.scale.front();
+    params.qlinear = op.qlinear;
+    params.second_is_last = op.qlinear && first_is_repeated(graph, op);
+    params.model_offset = model_offset(graph, op);
     fit_named(op, params);
     return params;
   }
@@ -357,6 +376,8 @@ MulParams mul_params(const Graph& graph, const Op& op) {
   if (params.output.rule == Rounding::Double) {
     params.multiplier = multiplier_for(op, double(params.scale[0] * params.scale[1] / params.out_scale));
   } else {
+    params.qlinear = op.qlinear;
+    params.model_offset = model_offset(graph, op);
     fit_named(op, params);
   }
   return params;

@@ -101,6 +101,10 @@ struct ConvParams {
 // difference through the output multiplier by `output.rule`. ONNX graphs mean rint((((a - zp_in[0]) * scale[0] +
 // (b - zp_in[1]) * scale[1]) + ...) / out_scale), every step in float32; the multipliers are chosen to agree
 // with that (float_pairs.h).
+//
+// ONNX's QLinearAdd is onnxruntime's float32: with r = scale / out_scale of each operand and f = zp_out - fma(r[0],
+// zp_in[0], r[1] * zp_in[1]) it is rint(fma(a, r[0], fma(b, r[1], f))), on values as the model has them. Where the first
+// operand is repeated along the innermost dimension that is not 1, the operands change places.
 struct AddParams {
   size_t operands = 2;
   bool subtract = false;  // of two
@@ -110,18 +114,24 @@ struct AddParams {
   Multiplier out;
   float scale[kMaxAddends] = {1.0F, 1.0F, 1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
+  bool qlinear = false;         // QLinearAdd: above
+  bool second_is_last = false;  // the first operand is repeated
+  int model_offset = 0;         // the model's stored values less these, 128 or 0
   int differing_pairs = 0;  // of the 65,536 pairs of two operands: for which the integers differ from float32
   OutputQuant output;
 };
 
 // Mul: (a - zp_in[0]) * (b - zp_in[1]) through the multiplier. ONNX graphs mean rint((a - zp) * scale[0] *
-// ((b - zp) * scale[1]) / out_scale), every step in float32.
+// ((b - zp) * scale[1]) / out_scale), every step in float32; QLinearMul rint(product of the integers *
+// (scale[0] * scale[1] / out_scale) + zp_out), likewise.
 struct MulParams {
   int zp_in[2] = {0, 0};
   Multiplier multiplier;
   float scale[2] = {1.0F, 1.0F};  // ONNX
   float out_scale = 1.0F;
-  int differing_pairs = 0;  // as in AddParams
+  bool qlinear = false;  // these three as in AddParams
+  int model_offset = 0;
+  int differing_pairs = 0;
   OutputQuant output;
 };
 

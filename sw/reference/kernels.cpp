@@ -163,11 +163,7 @@ void fully_connected(const ConvParams& params, int rows, Input input, Input weig
 }
 
 void add(const AddParams& params, std::span<const Input> operands, Output output) {
-  if (params.output.rule == Rounding::Float) {
-    // The integers only where they are known to differ from the framework's arithmetic: the report says so.
-    return (operands.size() == 2 && params.differing_pairs == 0 ? float_add : integer_add)(params, operands,
-                                                                                           output);
-  }
+  if (params.output.rule == Rounding::Float) return float_add(params, operands, output);
   const auto scaled = [&](int8_t value, size_t operand) {
     const int32_t shifted = (value - params.zp_in[operand]) * (1 << params.left_shift);
     return requantize_double(shifted, params.in[operand]);
@@ -244,9 +240,7 @@ void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input inp
 }
 
 void multiply(const MulParams& params, Input a, Input b, Output output) {
-  if (params.output.rule == Rounding::Float) {
-    return (params.differing_pairs == 0 ? float_multiply : integer_multiply)(params, a, b, output);
-  }
+  if (params.output.rule == Rounding::Float) return float_multiply(params, a, b, output);
   for (size_t i = 0; i < output.size(); i++) {
     const int32_t product = (a[i] - params.zp_in[0]) * (b[i] - params.zp_in[1]);
     output[i] = params.output.stored(requantize_double(product, params.multiplier));

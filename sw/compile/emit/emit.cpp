@@ -412,14 +412,6 @@ MemoryOutput Emitter::output_of(const Lowering::Fetched& f) const {
 void Emitter::note_layer(const LoweredOp& op, Program& program) const {
   const Op& o = graph_.ops[std::size_t(op.op)];
   LayerInfo& info = program.layers[std::size_t(op.op)];
-  if (op.differing > 0 && op.first_channel == 0) {  // once, of several ranges of channels
-    const std::string of = o.inputs.size() == 2   ? "65536 pairs"
-                           : o.inputs.size() == 3 ? "256^3 triples"
-                                                  : "256^4 quadruples";
-    program.notes.push_back("layer '" + o.name + "' (" + std::string(name_of(o.kind)) +
-                            "): " + (op.differs_at_most ? "at most " : "") + std::to_string(op.differing) +
-                            " of the " + of + " of operands differ by 1 from the model's float32 arithmetic");
-  }
   switch (op.engine) {
     case Engine::kNone:
       return;

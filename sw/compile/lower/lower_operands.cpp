@@ -64,10 +64,9 @@ void lower_sum(LoweringBuilder& b, const Op& op) {
 
 // An operand that is no activation as a map, on the lanes of the other operand: one pixel where all pixels of the output
 // meet the same values, else as large as the output.
-ViewId constant_map(LoweringBuilder& b, int t, ViewId other) {
+ViewId constant_map(LoweringBuilder& b, int t, ViewId other, const Nhwc& out) {
   const int cp = b.config().cp;
   const ChannelMap channels = b.channels(other);
-  const Nhwc out = b.maps().shape(other);
   const Tensor& constant = b.tensor(t);
   const Nhwc have = constant.nhwc();
   const bool pixel = have.h == 1 && have.w == 1;
@@ -90,7 +89,8 @@ ViewId constant_map(LoweringBuilder& b, int t, ViewId other) {
 }
 
 // Two operands must stand on the same words of equal pixels; none: a constant.
-void align_operands(LoweringBuilder& b, const std::array<int, 2>& operands, std::vector<ViewId>& inputs) {
+void align_operands(LoweringBuilder& b, const std::array<int, 2>& operands, const Nhwc& out,
+                    std::vector<ViewId>& inputs) {
   Maps& maps = b.maps();
   const bool constant = !inputs[0].exists() || !inputs[1].exists();
   const bool same = constant || b.channels(inputs[0]).same_lanes(b.channels(inputs[1]));
@@ -109,7 +109,7 @@ void align_operands(LoweringBuilder& b, const std::array<int, 2>& operands, std:
     maps.pin(v);
   }
   for (std::size_t i = 0; i < 2; i++) {
-    if (!inputs[i].exists()) inputs[i] = constant_map(b, operands[i], inputs[1 - i]);
+    if (!inputs[i].exists()) inputs[i] = constant_map(b, operands[i], inputs[1 - i], out);
   }
 }
 
@@ -139,7 +139,7 @@ void lower_two(LoweringBuilder& b, const Op& op) {
   for (std::size_t i = 0; i < 2; i++) {
     if (!b.tensor(operands[i]).is_constant()) inputs[i] = b.device_map_of(operands[i]);
   }
-  align_operands(b, operands, inputs);
+  align_operands(b, operands, out, inputs);
   LoweredOp l = b.begin(inputs, op.output);
   l.broadcast = broadcast;
   require_shape(b.context(), l.in);

@@ -35,6 +35,11 @@ void finish_vector(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   take_windows(c, l, kind);
 }
 
+void require_exact(bool agree) {
+  require(agree, "integer factors that round as the model's float32 arithmetic does for all operands",
+          "scales that allow none");
+}
+
 // One word for every lane; gaps, which have no weights, become the zero point.
 std::vector<RequantParams> by_lane(const LoweredOp& l, const std::vector<RequantParams>& words) {
   if (l.channel_of.empty()) return words;
@@ -161,7 +166,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
     const MulParams p = mul_params(c.graph, op);
     l.element = ElementKind::kProduct;
     for (int zero : p.zp_in) l.params.push_back({-zero, 0, 0});
-    l.differing = p.differing_pairs;
+    require_exact(p.differing_pairs == 0);
     return take(p, p.multiplier);
   }
   const AddParams p = add_params(c.graph, op);
@@ -171,12 +176,8 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
     require(m.shift <= 0, "operand factors below 1", "2^" + std::to_string(m.shift));
     l.params.push_back({-p.zp_in[i], m.m, m.shift});
   }
-  l.differing = p.differing_pairs;
-  if (p.output.rule == Rounding::Float && p.operands > 2) {
-    const DifferingSums sums = differing_sums(p);
-    l.differing = sums.count;
-    l.differs_at_most = sums.at_most;
-  }
+  const bool sum_of_more = p.output.rule == Rounding::Float && p.operands > 2;
+  require_exact(p.differing_pairs == 0 && (!sum_of_more || sums_agree(p)));
   take(p, p.out);
 }
 

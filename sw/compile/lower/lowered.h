@@ -70,9 +70,6 @@ struct LoweredOp {
   bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
   OutputQuant out_quant;
-  // kAdd in ONNX models: values of operands whose result differs from the model's arithmetic, or a bound.
-  std::int64_t differing = 0;
-  bool differs_at_most = false;
 
   int tiles() const { return engine == Engine::kConv ? array.tiles : vector.tiles; }
   // Channels, ZSB words and weight rows of one tile; 0 rows where there are no weights, and for maxima,

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "import/onnx/host.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/moves.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/rearrange.h"
 #include "import/onnx/resize.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/tensors.h"
@@ -42,16 +44,17 @@ std::vector<int> addends_of(const State& s, int value) {
   return {};
 }
 
-// Add, Sub or Mul (op.kind) of these values: dequantised activations and constants, and float values that were
-// quantised before.
+// Add, Sub or Mul (op.kind) of these values: dequantised activations and constants, and convolutions in float32 that were
+// quantised before, which the host does not compute.
 int fuse_operands(State& s, const Expression& e, const std::vector<int>& values, Op op, const Scales& out) {
   std::vector<std::string> notes;
   for (const int value : values) {
     if (is_dequantised_activation(s, value)) {
-      op.inputs.push_back(plain(s, activation_of(s, value)));
+      op.inputs.push_back(of_rank(s, plain(s, activation_of(s, value)), s.at(value).shape,
+                                  int(e.shape.size()), s.at(value).scales));
     } else if (is_dequantised_constant(s, value)) {
       op.inputs.push_back(quantised_operand(s, value, int(e.shape.size())));
-    } else if (const auto found = s.quantised_as.find(value); found != s.quantised_as.end()) {
+    } else if (const auto found = s.quantised_as.find(value); found != s.quantised_as.end() && !can_be_float(s, value)) {
       op.inputs.push_back(plain(s, found->second));
       notes.push_back("layer '" + s.layer.name + "' reads '" + s.at(value).name + "' as quantised in '" +
                       s.tensor(found->second).name + "', where the model adds in float32");

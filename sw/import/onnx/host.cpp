@@ -35,7 +35,6 @@ int host_constant(State& s, int value) {
 int host_dequantised(State& s, int value) {
   const Value& v = s.at(value);
   if (s.at(v.source).form == Form::Constant) {
-    if (constant(s, v.source, "operand").type == kFloat) fail_layer(s, "dequantises float values");
     return float_constant(s, v.name, v.shape, dequantised(s, v));
   }
   Op op;
@@ -108,6 +107,15 @@ int on_host(State& s, int value) {
   const int tensor = tensor_on_host(s, value);
   s.at(value).tensor = tensor;
   return tensor;
+}
+
+bool can_be_float(const State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form == Form::Dequantised) return s.at(v.source).form != Form::Regrouped;
+  if (v.form != Form::Expression || v.tensor >= 0) return v.form != Form::Unsupported;
+  if (operator_of(*v.node).on_host == nullptr) return false;
+  return std::all_of(v.operands.begin(), v.operands.end(),
+                     [&](int operand) { return operand < 0 || can_be_float(s, operand); });
 }
 
 int as_float(State& s, int value) {

@@ -16,6 +16,8 @@ Value expression(State& s, const Node& node, int part);
 // The value as a tensor of the graph, with the host operators that make it; as_float: a float32 one.
 int on_host(State& s, int value);
 int as_float(State& s, int value);
+// Whether the host can compute it in float32.
+bool can_be_float(const State& s, int value);
 
 // Emits host arithmetic of the first `used` operands.
 int emit_host(State& s, const Expression& e, HostKind kind, Op op, std::size_t used);

@@ -64,6 +64,8 @@ Value dequantize_linear(State& s, const Node& node) {
   if (!is_constant && from.form != Form::Quantised && from.form != Form::Regrouped)
     throw Unsupported{"int8, uint8 or int32 values", "a float value dequantised"};
   const int type = is_constant ? from.constant.type : from.type;
+  if (type != kInt8 && type != kUint8 && type != kInt32)
+    throw Unsupported{"int8, uint8 or int32 values", type_name(type) + " dequantised"};
   Scales& scales = value.scales;
   scales = scales_of(s, node, 1, 2, type);
   refuse_blocks(node);

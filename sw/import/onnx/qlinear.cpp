@@ -10,6 +10,7 @@
 #include "import/onnx/layers.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/operators.h"
+#include "import/onnx/rearrange.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/weighted.h"
@@ -53,7 +54,8 @@ int read_operand(State& s, const Node& node, int i, int rank) {
   const bool is_constant = s.at(source).form == Form::Constant;
   const Scales scales =
       scales_of(s, node, i + 1, i + 2, is_constant ? s.at(source).constant.type : s.at(source).type);
-  if (s.at(source).form == Form::Quantised) return plain(s, read_as(s, source, scales));
+  if (s.at(source).form == Form::Quantised)
+    return of_rank(s, plain(s, read_as(s, source, scales)), s.at(source).shape, rank, scales);
   if (!is_constant) throw Unsupported{"quantised operands", "a float one"};
   Value operand;
   operand.form = Form::Dequantised;
@@ -78,6 +80,7 @@ Value qlinear_average_pool(State& s, const Node& node) {
 Value qlinear_binary(State& s, const Node& node) {
   Op op;
   op.kind = node.op_type() == "QLinearAdd" ? OpKind::Add : OpKind::Mul;
+  op.qlinear = true;
   const Scales out = scales_of(s, node, 6, 7, kUint8);
   const Shape first = s.at(input(s, node, 0)).shape;
   const Shape shape = broadcast(s, first, s.at(input(s, node, 3)).shape);

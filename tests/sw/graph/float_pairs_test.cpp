@@ -103,7 +103,7 @@ TEST(FloatPairs, PowersOfTwo) {
 }
 
 // Thousands of ties that the chain's own roundings break one way or the other: no multipliers follow that.
-// What is left is counted, and is one step each.
+// Then the operator is the host's.
 TEST(FloatPairs, CountsWhatCannotAgree) {
   AddParams p;
   p.output.rule = Rounding::Float;
@@ -139,58 +139,130 @@ AddParams draw_sum(std::mt19937_64& random, size_t operands) {
   return p;
 }
 
-// Of three operands all combinations are tried, against what differing_sums() finds by looking near the ties.
-TEST(FloatPairs, CountsSumsOfThree) {
+// Of three operands all combinations are tried, against what sums_agree() finds by looking near the ties.
+int64_t differing_triples(const AddParams& p) {
+  std::vector<int8_t> x(65536), y(65536), z(65536), made(65536);
+  int64_t differing = 0;
+  for (int i = 0; i < 65536; i++) {
+    x[size_t(i)] = int8_t(i / 256 - 128);
+    y[size_t(i)] = int8_t(i % 256 - 128);
+  }
+  for (int c = -128; c <= 127; c++) {
+    z.assign(z.size(), int8_t(c));
+    integer_add(p, std::vector<std::span<const int8_t>>{x, y, z}, made);
+    for (size_t i = 0; i < made.size(); i++) {
+      const float sum = float(x[i] - p.zp_in[0]) * p.scale[0] + float(y[i] - p.zp_in[1]) * p.scale[1];
+      const int want = chain(sum, float(c - p.zp_in[2]) * p.scale[2], p.out_scale, p.output.zero_point);
+      differing += made[i] != want ? 1 : 0;
+    }
+  }
+  return differing;
+}
+
+TEST(FloatPairs, SumsOfThree) {
   std::mt19937_64 random(test::seed());
   for (int trial = 0; trial < 3; trial++) {
     const AddParams p = draw_sum(random, 3);
-    std::vector<int8_t> x(65536), y(65536), z(65536), made(65536);
-    int64_t differing = 0;
-    for (int i = 0; i < 65536; i++) {
-      x[size_t(i)] = int8_t(i / 256 - 128);
-      y[size_t(i)] = int8_t(i % 256 - 128);
-    }
-    for (int c = -128; c <= 127; c++) {
-      z.assign(z.size(), int8_t(c));
-      integer_add(p, std::vector<std::span<const int8_t>>{x, y, z}, made);
-      for (size_t i = 0; i < made.size(); i++) {
-        const float sum = float(x[i] - p.zp_in[0]) * p.scale[0] + float(y[i] - p.zp_in[1]) * p.scale[1];
-        const int want = chain(sum, float(c - p.zp_in[2]) * p.scale[2], p.out_scale, p.output.zero_point);
-        differing += made[i] != want ? 1 : 0;
-        ASSERT_LE(std::abs(made[i] - want), 1);
-      }
-    }
-    const DifferingSums found = differing_sums(p);
-    EXPECT_FALSE(found.at_most);
-    EXPECT_EQ(found.count, differing);
-    EXPECT_LT(differing, 500);
+    EXPECT_EQ(sums_agree(p), differing_triples(p) == 0);
   }
+  AddParams p = draw_sum(random, 3);
+  p.scale[0] = 0.25F;
+  p.scale[1] = 0.5F;
+  p.scale[2] = 0.125F;
+  p.out_scale = 1.0F;
+  fit_integers(p);
+  EXPECT_TRUE(sums_agree(p));
+  EXPECT_EQ(differing_triples(p), 0);
 }
 
-// A fourth operand too small to count leaves 256 times as many combinations.
-TEST(FloatPairs, CountsSumsOfFour) {
+// A fourth operand too small to count changes nothing.
+TEST(FloatPairs, SumsOfFour) {
   std::mt19937_64 random(test::seed());
   AddParams p = draw_sum(random, 3);
-  const DifferingSums three = differing_sums(p);
+  const bool three = sums_agree(p);
   p.operands = 4;
   p.scale[3] = 1.0e-30F;
   fit_integers(p);
-  const DifferingSums four = differing_sums(p);
-  EXPECT_FALSE(four.at_most);
-  EXPECT_EQ(four.count, 256 * three.count);
+  EXPECT_EQ(sums_agree(p), three);
 }
 
-// Half of all sums are ties here: their number is a bound.
-TEST(FloatPairs, BoundsSumsThatAreTies) {
+// Half of all sums are ties here: too many to compare.
+TEST(FloatPairs, SumsThatAreTiesDoNotAgree) {
   AddParams p;
   p.output.rule = Rounding::Float;
   p.operands = 4;
   for (float& s : p.scale) s = 0.0269081183F;
   p.out_scale = 2 * p.scale[0];
   fit_integers(p);
-  const DifferingSums sums = differing_sums(p);
-  EXPECT_TRUE(sums.at_most);
-  EXPECT_EQ(sums.count, int64_t(1) << 31);
+  EXPECT_FALSE(sums_agree(p));
+}
+
+// onnxruntime's QLinearAdd, written here once more.
+int qlinear_sum(const AddParams& p, int a, int b) {
+  const auto z = [&](int stored) { return float(stored + p.model_offset); };
+  int k = 0, other = 1;
+  if (p.second_is_last) {
+    std::swap(a, b);
+    std::swap(k, other);
+  }
+  const float r = p.scale[k] / p.out_scale, s = p.scale[other] / p.out_scale;
+  const float fixed = z(p.output.zero_point) - std::fma(r, z(p.zp_in[k]), s * z(p.zp_in[other]));
+  const float sum = std::fma(z(a), r, std::fma(z(b), s, fixed));
+  return int(std::fmin(std::fmax(std::nearbyintf(sum) - float(p.model_offset), -128.0F), 127.0F));
+}
+
+TEST(FloatPairs, QLinearSums) {
+  std::mt19937_64 random(test::seed());
+  int agree = 0;
+  constexpr int kTrials = 200;
+  for (int trial = 0; trial < kTrials; trial++) {
+    AddParams p = draw_add(random);
+    p.qlinear = true;
+    p.model_offset = trial % 2 * 128;
+    p.second_is_last = trial % 3 == 0;
+    if (trial % 5 == 0) p.scale[1] = p.scale[0];
+    fit_integers(p);
+    const std::vector<int8_t> made = sums(p);
+    int differing = 0;
+    for (int a = -128; a <= 127; a++) {
+      for (int b = -128; b <= 127; b++)
+        differing += int(made[size_t((a + 128) * 256 + b + 128)]) != qlinear_sum(p, a, b) ? 1 : 0;
+    }
+    ASSERT_EQ(differing, p.differing_pairs);
+    agree += differing == 0 ? 1 : 0;
+  }
+  std::printf("%d of %d additions of QLinearAdd agree on every pair\n", agree, kTrials);
+  EXPECT_GT(agree, kTrials * 3 / 4);
+}
+
+TEST(FloatPairs, QLinearProducts) {
+  std::mt19937_64 random(test::seed());
+  int agree = 0;
+  constexpr int kTrials = 100;
+  for (int trial = 0; trial < kTrials; trial++) {
+    MulParams p;
+    p.output.rule = Rounding::Float;
+    p.qlinear = true;
+    p.model_offset = trial % 2 * 128;
+    p.scale[0] = draw(random, 1.0e-3, 1.0);
+    p.scale[1] = draw(random, 1.0e-3, 1.0);
+    p.out_scale = p.scale[0] * p.scale[1] * draw(random, 10.0, 300.0);
+    for (int* z : {&p.zp_in[0], &p.zp_in[1], &p.output.zero_point}) *z = int(random() % 256) - 128;
+    fit_integers(p);
+    const std::vector<int8_t> made = products(p);
+    const float ratio = p.scale[0] * p.scale[1] / p.out_scale;
+    int differing = 0;
+    for (int i = 0; i < 65536; i++) {
+      const int product = (i / 256 - 128 - p.zp_in[0]) * (i % 256 - 128 - p.zp_in[1]);
+      const float y = std::nearbyintf(float(product) * ratio + float(p.output.zero_point + p.model_offset));
+      const int want = int(std::fmin(std::fmax(y - float(p.model_offset), -128.0F), 127.0F));
+      differing += made[size_t(i)] != want ? 1 : 0;
+    }
+    ASSERT_EQ(differing, p.differing_pairs);
+    agree += differing == 0 ? 1 : 0;
+  }
+  std::printf("%d of %d products of QLinearMul agree on every pair\n", agree, kTrials);
+  EXPECT_GT(agree, kTrials * 3 / 4);
 }
 
 TEST(FloatPairs, SearchIsDeterministic) {
