@@ -36,7 +36,6 @@ NETWORKS = {  # name -> what report.model() finds
     "MobileNetV2 0.35-160": "models/tflite/cfu-playground/model_mobilenetv2_160_035.tflite",
     "MobileNetV2 224": "models/tflite/coral/tf2_mobilenet_v2_1.0_224_ptq.tflite",
     "MobileNetV2 224, uint8": "models/tflite/coral/mobilenet_v2_1.0_224_quant.tflite",
-    "MobileNetV2 224, ONNX QDQ": "models/onnx/model-zoo/mobilenetv2-12-qdq.onnx",
     "MobileNet-EdgeTPU 0.75-224": "models/tflite/coral-edgetpu/mobilenet_edgetpu_0.75_224_post_training_quant.tflite",
     "ShuffleNet": "shufflenet",
     "SqueezeNet 1.1": "squeezenet",
