@@ -14,7 +14,7 @@ FLOORS = [
     ["base"],
     ["graph", "fft", "image"],
     ["codec", "reference", "program", "export", "supernet"],
-    ["import", "device", "plan", "compile/pack"],
+    ["import", "device", "plan", "serve", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
     ["compile/spans", "oracle"],
     ["compile/emit"],
