@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/float_pairs.h"
+#include "graph/hard_swish.h"
 
 namespace kaiten {
 namespace {
@@ -437,6 +438,21 @@ ValueTable leaky_relu_table(const Graph& graph, const Op& op) {
   return table;
 }
 
+// TensorFlow Lite's RELU and RELU6: from one scale to another, rule Double.
+ValueTable clamp_table(const Graph& graph, const Op& op) {
+  const Tensor& input = graph.input_of(op);
+  OutputQuant out;
+  set_output_range(graph, op, out);
+  const Multiplier ratio = multiplier_for(
+      op, double(input.quantization.scale.front() / graph.output_of(op).quantization.scale.front()));
+  ValueTable table;
+  for (int value = -128; value <= 127; value++) {
+    const int64_t y = int64_t(requantize_double(value - input.zero_point(), ratio)) + out.zero_point;
+    table[size_t(value + 128)] = int8_t(std::clamp<int64_t>(y, out.low, out.high));
+  }
+  return table;
+}
+
 }  // namespace
 
 TableParams table_params(const Graph& graph, const Op& op) {
@@ -447,6 +463,12 @@ TableParams table_params(const Graph& graph, const Op& op) {
       if (graph.framework == Framework::TfLite) return {leaky_relu_table(graph, op)};
       return {real_table(graph, op, input, [&](float x) { return x < 0 ? op.alpha * x : x; })};
     case Function::HardSwish:
+      if (graph.framework == Framework::TfLite) {
+        const Tensor& output = graph.output_of(op);
+        const auto table = hard_swish_table(input.quantization.scale.front(), input.zero_point(),
+                                            output.quantization.scale.front(), output.zero_point());
+        if (table) return {*table};
+      }
       return {
           real_table(graph, op, input, [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; })};
     case Function::Sigmoid:
@@ -457,6 +479,7 @@ TableParams table_params(const Graph& graph, const Op& op) {
       return {real_table(graph, op, input,
                          [&](float x) { return std::clamp(op.alpha * x + op.beta, 0.0F, 1.0F); })};
     case Function::Clamp:
+      if (graph.framework == Framework::TfLite) return {clamp_table(graph, op)};
       return {real_table(graph, op, input, [](float x) { return x; })};
   }
   return {};

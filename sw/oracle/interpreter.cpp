@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/error.h"
 #include "base/output.h"
@@ -83,13 +84,28 @@ class Names {
   std::multimap<std::string, int> by_name_;
 };
 
-Interpretation read(const fs::path& folder, const Graph& graph, int images) {
+// For each tensor the one whose layout its stored values have: ONNX maps are NHWC here, and stay so where a Reshape
+// flattens them.
+std::vector<int> layouts_of(const Graph& graph) {
+  std::vector<int> layouts(graph.tensors.size());
+  for (std::size_t t = 0; t < layouts.size(); t++) layouts[t] = int(t);
+  for (const Op& op : graph.ops) {
+    if (op.kind == OpKind::Reshape && graph.output_of(op).shape.size() != 4)
+      layouts[std::size_t(op.output)] = layouts[std::size_t(op.inputs.front())];
+  }
+  return layouts;
+}
+
+}  // namespace
+
+Interpretation read_interpretation(const fs::path& folder, const Graph& graph, int images) {
   std::ifstream in(folder / "tensors.json");
   const nlohmann::json list = nlohmann::json::parse(in);
   std::ifstream values(folder / "tensors", std::ios::binary);
   Interpretation result{list["name"], list["version"], {}};
   result.tensors.resize(graph.tensors.size() * std::size_t(images));
   const Names names(graph, list["tensors"]);
+  const std::vector<int> layouts = layouts_of(graph);
   for (const nlohmann::json& entry : list["tensors"]) {
     std::vector<std::uint8_t> bytes(entry["bytes"].get<std::size_t>());
     values.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
@@ -99,13 +115,11 @@ Interpretation read(const fs::path& folder, const Graph& graph, int images) {
           entry["type"] != kaiten::name_of(tensor.model_type))
         continue;
       result.tensors[entry["image"].get<std::size_t>() * graph.tensors.size() + std::size_t(t)] =
-          from_model(tensor, bytes);
+          from_model(graph.tensors[std::size_t(layouts[std::size_t(t)])], bytes);
     }
   }
   return result;
 }
-
-}  // namespace
 
 std::optional<Interpreter> interpreter_of(std::string_view name) {
   for (const Interpreter i : {Interpreter::LiteRt, Interpreter::OnnxRuntime}) {
@@ -158,7 +172,7 @@ Interpretation interpret(Interpreter interpreter, std::span<const std::uint8_t> 
         "--oracle " + name + " does not run this model: " +
         (ended.last_line.empty() ? "ended with code " + std::to_string(ended.code) : ended.last_line));
   }
-  return read(folder.path(), graph, images);
+  return read_interpretation(folder.path(), graph, images);
 }
 
 }  // namespace kaiten::oracle

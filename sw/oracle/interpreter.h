@@ -8,6 +8,7 @@
 #define KAITEN_ORACLE_INTERPRETER_H
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -37,6 +38,9 @@ std::string python();
 Interpretation interpret(Interpreter interpreter, std::span<const std::uint8_t> model, const Graph& graph,
                          int images, std::span<const Int8Values> inputs,
                          const std::function<void()>& cancellation_check = {});
+
+// What interpreters.py left in a folder for a graph of the same model. Throws nlohmann::json::exception where it did not.
+Interpretation read_interpretation(const std::filesystem::path& folder, const Graph& graph, int images);
 
 }  // namespace kaiten::oracle
 
