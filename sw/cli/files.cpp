@@ -47,4 +47,21 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   return read_all(file, shown);
 }
 
+std::vector<std::string> read_labels(const std::string& file) {
+  std::vector<std::string> labels;
+  if (file.empty()) return labels;
+  const std::vector<std::uint8_t> bytes = read_file(file);
+  std::string line;
+  for (std::uint8_t b : bytes) {
+    if (b == '\n') {
+      labels.push_back(line);
+      line.clear();
+    } else if (b != '\r') {
+      line.push_back(char(b));
+    }
+  }
+  if (!line.empty()) labels.push_back(line);
+  return labels;
+}
+
 }  // namespace kaiten::cli

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@ constexpr std::string_view kStandardInput = "-";
 
 // '-' is standard input, which can be read once. Throws InputError naming the file and the reason.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+
+// The lines of a file, names of classes; none without a name. Throws InputError.
+std::vector<std::string> read_labels(const std::string& file);
 
 }  // namespace kaiten::cli
 

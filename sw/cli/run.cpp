@@ -21,24 +21,6 @@ namespace {
 constexpr int kMostSeconds = 86400;
 constexpr int kMostImages = 4096;
 
-// The lines of a file; none without one.
-std::vector<std::string> read_labels(const std::string& file) {
-  std::vector<std::string> labels;
-  if (file.empty()) return labels;
-  const std::vector<std::uint8_t> bytes = read_file(file);
-  std::string line;
-  for (std::uint8_t b : bytes) {
-    if (b == '\n') {
-      labels.push_back(line);
-      line.clear();
-    } else if (b != '\r') {
-      line.push_back(char(b));
-    }
-  }
-  if (!line.empty()) labels.push_back(line);
-  return labels;
-}
-
 // Names for the classes of the model. Lists of ImageNet's have 1000 names or 1001 with "background" in front,
 // models as many classes of either kind. `note` tells what was shifted. Throws InputError where no output has
 // as many classes.

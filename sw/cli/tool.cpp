@@ -27,6 +27,7 @@ constexpr const char* kUsage =
     "reference\n"
     "  compare MODEL    the same, tensor by tensor, down to the first element that differs\n"
     "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
+    "  eval MODEL IMAGES the answers for a folder of images or a .npz, and how many are right\n"
     "  plan MODEL|TABLE which layers share the chip so that the least traffic leaves it\n"
     "  compress FILE    how much smaller lossless codecs make a file of elements, or a model's tensors\n"
     "  offload TABLE    training with activations in the host's memory, with and without compression\n"
@@ -91,6 +92,7 @@ int kaiten_main(const Arguments& arguments) {
     if (first == "run") return run_command(rest, false);
     if (first == "compare") return compare_command(rest);
     if (first == "inspect") return inspect_command(rest);
+    if (first == "eval") return eval_command(rest);
     if (first == "plan") return plan_command(rest);
     if (first == "compress") return compress_command(rest);
     if (first == "offload") return offload_command(rest);

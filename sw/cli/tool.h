@@ -28,6 +28,7 @@ int inspect_command(const Arguments& arguments);
 int plan_command(const Arguments& arguments);
 int compress_command(const Arguments& arguments);
 int offload_command(const Arguments& arguments);
+int eval_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);
 

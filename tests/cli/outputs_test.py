@@ -28,6 +28,7 @@ REPORTS = {
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
     "offload": [("demo",), (table("alexnet"),)],
+    "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
 }
 PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "compress": ("demo",), "offload": (table("alexnet"),)}
 

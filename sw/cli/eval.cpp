@@ -1,0 +1,399 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "cli/files.h"
+#include "cli/image.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "cli/source.h"
+#include "cli/terminal.h"
+#include "cli/tool.h"
+#include "evaluate/dataset.h"
+#include "evaluate/journal.h"
+#include "evaluate/workers.h"
+#include "reference/reference.h"
+#include "run/session.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::size_t kRanks = 5;
+constexpr const char* kUsage =
+    "usage: kaiten eval MODEL FOLDER|FILE.npz [OPTIONS]\n"
+    "Runs a model on every image of a folder or a .npz file, on the reference or on the simulated "
+    "accelerator, and\n"
+    "counts how often the class of an image is the best answer, or among the five best.\n";
+
+struct EvalOptions {
+  std::string model, images, config = "base", labels, rounding = "litert";
+  int jobs = 0;
+  std::size_t limit = 0;
+  bool rtl = false;
+  ImageRule rule;
+};
+
+// What came of one image.
+struct Row {
+  std::array<int, kRanks> best{};  // classes, the best first; -1: the model has no more
+  bool exact = true;               // with --rtl: every tensor is the reference's
+  bool agrees = true;              // with --rtl: the reference has the same best class
+  std::uint64_t cycles = 0;        // with --rtl
+
+  // The numbers with commas between them, `index` first, and back; nothing from other lines.
+  std::string text(std::size_t index) const {
+    return fmt::format("{},{},{},{},{}", index, fmt::join(best, ","), int(exact), int(agrees), cycles);
+  }
+  static std::optional<std::pair<std::size_t, Row>> of(const std::string& text) {
+    std::vector<std::int64_t> numbers;
+    for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+      const auto read = std::from_chars(at, end, numbers.emplace_back());
+      if (read.ec != std::errc{}) return std::nullopt;
+      at = read.ptr + 1;
+    }
+    if (numbers.size() != kRanks + 4) return std::nullopt;
+    Row row;
+    for (std::size_t i = 0; i < kRanks; i++) row.best[i] = int(numbers[1 + i]);
+    row.exact = numbers[kRanks + 1] != 0;
+    row.agrees = numbers[kRanks + 2] != 0;
+    row.cycles = std::uint64_t(numbers[kRanks + 3]);
+    return std::pair{std::size_t(numbers[0]), row};
+  }
+};
+
+// The classes of the largest values of the first output; the smaller one of equals first.
+std::array<int, kRanks> best_of(const Tensor& tensor, const Int8Values& values) {
+  std::vector<float> numbers;
+  if (tensor.type == ElementType::Float32) {
+    numbers = floats_of(values);
+  } else if (tensor.type == ElementType::Int8) {
+    numbers.assign(values.begin(), values.end());
+  }
+  std::vector<int> order(numbers.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::size_t count = std::min(kRanks, order.size());
+  std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(count), order.end(), [&](int a, int b) {
+    const float x = numbers[std::size_t(a)], y = numbers[std::size_t(b)];
+    return x != y ? x > y : a < b;
+  });
+  std::array<int, kRanks> best{};
+  best.fill(kNoLabel);
+  std::copy_n(order.begin(), count, best.begin());
+  return best;
+}
+
+// Images as the model's inputs.
+class Feed {
+ public:
+  Feed(const Graph& graph, const Dataset& set, const ImageRule& rule)
+      : set_(set), rule_(rule), tensor_(graph.tensors[std::size_t(graph.inputs.front())]) {
+    if (graph.inputs.size() != 1) {
+      throw InputError("eval feeds models with one input; this one has " +
+                       std::to_string(graph.inputs.size()));
+    }
+    quantization_ = quantization_of(graph, graph.inputs.front());
+    if (set.is_folder() || set.has_pixels()) return;
+    const bool float_data = set.images.type == "f4", float_input = tensor_.type == ElementType::Float32;
+    const std::size_t bytes = set.bytes_of(0).size();
+    if (bytes != tensor_.bytes() || float_data != float_input || set.images.element_bytes() > 4) {
+      throw InputError(fmt::format(
+          "images of type {} with {} bytes each; input '{}' takes u1 pixels or {} with {} bytes",
+          set.images.type, bytes, tensor_.name, float_input ? "f4" : "i1 or u1", tensor_.bytes()));
+    }
+  }
+
+  // Throws InputError for a damaged image.
+  std::vector<Int8Values> operator()(std::size_t i) const {
+    if (!set_.is_folder() && !set_.has_pixels()) return {from_model(tensor_, set_.bytes_of(i))};
+    const Image image = set_.is_folder()
+                            ? decode_image(read_file(set_.files[i]), set_.files[i].string()).image
+                            : set_.pixels_of(i);
+    return {to_input(image, tensor_, quantization_, rule_)};
+  }
+  std::string text() const {
+    if (!set_.is_folder() && !set_.has_pixels()) return "stored values of the model's own type";
+    return rule_.normalisation.text(quantization_);
+  }
+
+ private:
+  const Dataset& set_;
+  const ImageRule& rule_;
+  const Tensor& tensor_;
+  Quantization quantization_;
+};
+
+// What answers: the reference, or a session that was made before the workers are.
+class Answerer {
+ public:
+  Answerer(const Graph& graph, const EvalOptions& o)
+      : graph_(graph), style_(o.rounding == "tflm" ? RoundingStyle::Tflm : RoundingStyle::LiteRt) {
+    if (!o.rtl) return;
+    SessionOptions options;
+    options.config = o.config;
+    options.rounding = style_;
+    options.cancellation_check = check_interrupt;
+    session_.emplace(graph, options);
+  }
+
+  Row operator()(const std::vector<Int8Values>& inputs) {
+    const auto output = std::size_t(graph_.outputs.front());
+    Row row;
+    if (!session_) {
+      row.best = best_of(graph_.tensors[output], run_reference(graph_, inputs, style_)[output]);
+      return row;
+    }
+    const RunResult result = session_->run(inputs);
+    row.best = best_of(graph_.tensors[output], result.outputs.front());
+    row.exact = result.report.exact.value_or(false);
+    row.cycles = result.report.cycles;
+    if (!row.exact) {
+      const auto expected = best_of(graph_.tensors[output], run_reference(graph_, inputs, style_)[output]);
+      row.agrees = expected.front() == row.best.front();
+    }
+    return row;
+  }
+
+ private:
+  const Graph& graph_;
+  RoundingStyle style_;
+  std::optional<Session> session_;
+};
+
+// All images, and what is counted over them.
+struct Evaluation {
+  const EvalOptions& options;
+  const Dataset& set;
+  std::vector<std::optional<Row>> rows;
+  std::size_t resumed = 0;
+  double seconds = 0;
+
+  std::size_t count(const std::function<bool(const Row&, int label)>& what) const {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < rows.size(); i++) n += what(*rows[i], set.labels[i]) ? 1 : 0;
+    return n;
+  }
+  bool ranked(const Row& row, int label, std::size_t ranks) const {
+    return label != kNoLabel && std::find(row.best.begin(), row.best.begin() + std::ptrdiff_t(ranks),
+                                          label) != row.best.begin() + std::ptrdiff_t(ranks);
+  }
+  std::size_t labelled() const {
+    return count([](const Row&, int label) { return label != kNoLabel; });
+  }
+  std::size_t right(std::size_t ranks) const {
+    return count([&](const Row& row, int label) { return ranked(row, label, ranks); });
+  }
+  std::size_t exact() const {
+    return count([](const Row& row, int) { return row.exact; });
+  }
+  std::size_t agreeing() const {
+    return count([](const Row& row, int) { return row.agrees; });
+  }
+};
+
+nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
+  using Json = nlohmann::ordered_json;
+  const double images = double(e.rows.size()), labelled = double(e.labelled());
+  const bool rtl = e.options.rtl;
+  Json j;
+  j["model"] = model;
+  j["config"] = rtl ? Json(e.options.config) : Json();
+  j["images"] = e.rows.size();
+  j["labelled"] = e.labelled();
+  j["top1"] = labelled > 0 ? Json(double(e.right(1)) / labelled) : Json();
+  j["top5"] = labelled > 0 ? Json(double(e.right(kRanks)) / labelled) : Json();
+  j["agreement"] = rtl ? Json(double(e.agreeing()) / images) : Json();
+  j["exact"] = rtl ? Json(e.exact() == e.rows.size()) : Json();
+  j["seconds"] = e.seconds;
+  j["images_per_second"] = e.seconds > 0 ? double(e.rows.size() - e.resumed) / e.seconds : 0;
+  j["jobs"] = e.options.jobs;
+  j["resumed"] = e.resumed;
+  j["wrong"] = Json::array();
+  for (std::size_t i = 0; i < e.rows.size(); i++) {
+    const int label = e.set.labels[i];
+    if (label == kNoLabel || e.rows[i]->best.front() == label) continue;
+    j["wrong"].push_back({{"image", e.set.names[i]}, {"label", label}, {"best", e.rows[i]->best.front()}});
+  }
+  return j;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string csv_of(const Evaluation& e) {
+  std::string text = "image,label,best1,best2,best3,best4,best5,exact,cycles\n";
+  const auto number = [](int n) { return n == kNoLabel ? std::string() : std::to_string(n); };
+  for (std::size_t i = 0; i < e.rows.size(); i++) {
+    const Row& row = *e.rows[i];
+    text += csv_field(e.set.names[i]) + "," + number(e.set.labels[i]);
+    for (const int best : row.best) text += "," + number(best);
+    text += e.options.rtl ? fmt::format(",{},{}\n", row.exact ? "yes" : "no", row.cycles) : ",,\n";
+  }
+  return text;
+}
+
+std::string text_of(const Evaluation& e, const std::string& model, const Feed& feed) {
+  const std::size_t images = e.rows.size(), labelled = e.labelled();
+  std::string text = fmt::format("input: {}\n", feed.text());
+  if (labelled > 0) {
+    text += fmt::format("labels: {} of {} images, {}\n", labelled, images, e.set.label_rule);
+    text += fmt::format("top-1 {:.2f} % ({}), top-5 {:.2f} % ({})\n",
+                        100.0 * double(e.right(1)) / double(labelled), e.right(1),
+                        100.0 * double(e.right(kRanks)) / double(labelled), e.right(kRanks));
+  }
+  if (e.resumed > 0) text += fmt::format("{} images are from an interrupted run\n", e.resumed);
+  text += fmt::format("{} images in {:.1f} s, {:.1f} a second, {} jobs\n", images - e.resumed, e.seconds,
+                      e.seconds > 0 ? double(images - e.resumed) / e.seconds : 0, e.options.jobs);
+  if (!e.options.rtl)
+    return text +
+           fmt::format("{}: {} images on the reference alone (--rtl: on the accelerator)\n", model, images);
+  if (e.exact() == images)
+    return text + fmt::format("PASS {} on {}: every tensor of {} images equals the reference\n", model,
+                              e.options.config, images);
+  return text + fmt::format("DIFFERS {} on {}: {} of {} images, {} with another best class\n", model,
+                            e.options.config, images - e.exact(), images, images - e.agreeing());
+}
+
+// What a journal belongs to: FNV-1a over everything that the answers depend on.
+std::string key_of(const EvalOptions& o, std::span<const std::uint8_t> model, const Dataset& set,
+                   const std::string& feed) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&hash](std::span<const std::uint8_t> bytes) {
+    for (const std::uint8_t b : bytes) hash = (hash ^ b) * 0x100000001b3;
+  };
+  const auto add_text = [&add](const std::string& text) {
+    add({reinterpret_cast<const std::uint8_t*>(text.c_str()), text.size() + 1});
+  };
+  add(model);
+  add(set.images.data);
+  for (const std::string& text :
+       {std::string(o.rtl ? o.config : ""), o.rounding, feed, std::to_string(int(o.rule.fit))})
+    add_text(text);
+  for (std::size_t i = 0; i < set.names.size(); i++)
+    add_text(set.names[i] + "=" + std::to_string(set.labels[i]));
+  return fmt::format("# kaiten eval, {:016x}: one line an image; the same command goes on from here", hash);
+}
+
+void evaluate(Evaluation& e, const Feed& feed, Answerer& answer, Journal* journal) {
+  if (journal != nullptr) {
+    for (const std::string& line : journal->lines()) {
+      const auto known = Row::of(line);
+      if (known && known->first < e.rows.size()) e.rows[known->first] = known->second;
+    }
+  }
+  std::vector<std::size_t> items;
+  for (std::size_t i = 0; i < e.rows.size(); i++) {
+    if (!e.rows[i]) items.push_back(i);
+  }
+  e.resumed = e.rows.size() - items.size();
+  const auto start = std::chrono::steady_clock::now();
+  const auto since = [&start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  ProgressLine progress;
+  std::size_t done = e.resumed;
+  in_processes(
+      e.options.jobs, items, [&](std::size_t i) { return answer(feed(i)).text(i); },
+      [&](std::size_t i, const std::string& text) {
+        e.rows[i] = Row::of(text)->second;
+        if (journal != nullptr) journal->add(text);
+        done++;
+        progress.show(fmt::format("{} of {} images, {:.1f} a second", done, e.rows.size(),
+                                  double(done - e.resumed) / std::max(since(), 1e-9)));
+      },
+      check_interrupt);
+  e.seconds = since();
+}
+
+// The options, or nothing after --help.
+std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& values) {
+  EvalOptions o;
+  po::options_description all("options");
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("model", po::value(&o.model)->value_name("FILE"),
+      "TensorFlow Lite or ONNX model (also as first argument)");
+  add("images", po::value(&o.images)->value_name("FOLDER|FILE"),
+      "images in folders of their classes, or a .npz of images and labels (also as second argument)");
+  add("rtl", po::bool_switch(&o.rtl),
+      "on the simulated accelerator, every tensor compared with the reference");
+  add("config", po::value(&o.config)->value_name("NAME")->default_value(o.config), "configuration for --rtl");
+  add("rounding", po::value(&o.rounding)->value_name("litert|tflm")->default_value(o.rounding),
+      "whose answers to give: LiteRT's reference kernels or tflite-micro's");
+  add("jobs", po::value(&o.jobs)->value_name("N")->default_value(0), "images at once; 0: one a processor");
+  add("limit", po::value(&o.limit)->value_name("N")->default_value(0), "the first N images only; 0: all");
+  add("labels", po::value(&o.labels)->value_name("FILE"),
+      "names of the classes, one a line: what folders are called");
+  add_image_options(all);
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "a line an image; an interrupted run leaves FILE.part, and the same command goes on from there");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON");
+  // The second word that is no option names the images.
+  Arguments rest = arguments;
+  if (rest.size() >= 2 && !rest[0].starts_with('-') && !rest[1].starts_with('-'))
+    rest.insert(rest.begin() + 1, "--images");
+  if (!read_options(rest, all, "model", kUsage, values)) return std::nullopt;
+  if (o.model.empty() || o.images.empty())
+    throw InputError("eval needs a model and images (see kaiten eval --help)");
+  if (o.rounding != "litert" && o.rounding != "tflm")
+    throw InputError("--rounding is litert or tflm, not '" + o.rounding + "'");
+  if (o.jobs < 0 || o.jobs > kMostWorkers)
+    throw InputError(fmt::format("--jobs is 0 to {}, not {}", kMostWorkers, o.jobs));
+  if (o.jobs == 0) o.jobs = int(std::clamp(std::thread::hardware_concurrency(), 1U, unsigned(kMostWorkers)));
+  o.rule = image_rule(values);
+  return o;
+}
+
+}  // namespace
+
+int eval_command(const Arguments& arguments) {
+  po::variables_map values;
+  const std::optional<EvalOptions> options = parse(arguments, values);
+  if (!options) return kDone;
+  const Outputs outputs("eval", values, {"csv", "json"}, {"model", "images", "labels"});
+  const std::vector<std::string> labels = read_labels(options->labels);
+  const std::vector<std::uint8_t> file = model_bytes(options->model);
+  const Graph graph = require_graph(import_model(options->model, file));
+  Dataset set = read_dataset(options->images, labels);
+  if (options->limit > 0 && options->limit < set.names.size()) {
+    set.labels.resize(options->limit);
+    if (set.is_folder()) set.files.resize(options->limit);
+    if (!set.is_folder()) set.images.data.resize(set.bytes_of(0).size() * options->limit);
+    set.names.resize(options->limit);
+  }
+  const Feed feed(graph, set, options->rule);
+  Answerer answer(graph, *options);
+  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), 0, 0};
+  std::optional<Journal> journal;
+  if (outputs.wanted("csv") && values["csv"].as<std::string>() != kStandardOutput)
+    journal.emplace(values["csv"].as<std::string>() + ".part", key_of(*options, file, set, feed.text()));
+  evaluate(e, feed, answer, journal ? &*journal : nullptr);
+  outputs.write("csv", csv_of(e));
+  outputs.write_json("json", json_of(e, graph.name));
+  outputs.print(text_of(e, graph.name, feed));
+  if (journal) journal->finish();
+  return e.exact() == e.rows.size() ? kDone : kDiffers;
+}
+
+}  // namespace kaiten::cli

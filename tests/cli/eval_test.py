@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kaiten eval` from outside: the demo's images from folders and .npz files against its golden answers, interrupted and gone
+on with, and what is refused."""
+import io
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+import zipfile
+
+from tool_case import KAITEN, ROOT, CommandCase, run
+
+DEMO = os.path.join(ROOT, "models", "demo")
+SIDE = 32
+KEYS = {"model", "config", "images", "labelled", "top1", "top5", "agreement", "exact", "seconds", "images_per_second", "jobs",
+        "resumed", "wrong"}
+HEAD = {"schema_version", "command", "program", "seed", "options"}
+
+
+def golden():
+    """(label, logits) of the demo's images."""
+    with open(os.path.join(DEMO, "golden.tsv")) as f:
+        rows = [line.split("\t") for line in f][-100:]
+    return [(int(row[1]), [int(v) for v in row[3:]]) for row in rows]
+
+
+def pixels():
+    with open(os.path.join(DEMO, "digits.u8"), "rb") as f:
+        data = f.read()
+    return [data[SIDE * SIDE * i:SIDE * SIDE * (i + 1)] for i in range(100)]
+
+
+def npy(descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def npz(compression=zipfile.ZIP_STORED, **arrays):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as z:
+        for name, data in arrays.items():
+            z.writestr(name + ".npy", data)
+    return buffer.getvalue()
+
+
+def best(logits):
+    return sorted(range(len(logits)), key=lambda i: (-logits[i], i))[:5]
+
+
+class Eval(CommandCase):
+    COMMAND = "eval"
+
+    def arrays(self, count=100, compression=zipfile.ZIP_STORED):
+        labels = b"".join(struct.pack("<q", label) for label, _ in golden()[:count])
+        return self.file("digits.npz", npz(compression, images=npy("|u1", (count, SIDE, SIDE), b"".join(pixels()[:count])),
+                                           labels=npy("<i8", (count,), labels)))
+
+    def rows(self, path):
+        with open(path) as f:
+            lines = f.read().splitlines()
+        self.assertEqual(lines[0], "image,label,best1,best2,best3,best4,best5,exact,cycles")
+        return [line.split(",") for line in lines[1:]]
+
+    def test_answers_are_the_golden_ones(self):
+        right = sum(best(logits)[0] == label for label, logits in golden())
+        among = sum(label in best(logits) for label, logits in golden())
+        for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            csv = self.file("rows.csv")
+            report = self.report("demo", self.arrays(compression=compression), "--csv", csv, "--jobs", 2)
+            self.assertEqual(set(report) - HEAD, KEYS)
+            self.assertEqual((report["images"], report["labelled"], report["exact"], report["agreement"]), (100, 100, None, None))
+            self.assertAlmostEqual(report["top1"], right / 100)
+            self.assertAlmostEqual(report["top5"], among / 100)
+            self.assertEqual(len(report["wrong"]), 100 - right)
+            for i, (row, (label, logits)) in enumerate(zip(self.rows(csv), golden(), strict=True)):
+                self.assertEqual(row, [str(i), str(label), *map(str, best(logits)), "", ""])
+            self.assertEqual(os.listdir(self.folder).count("rows.csv.part"), 0)
+
+    def test_folders_are_classes(self):
+        for i, (label, _) in enumerate(golden()[:12]):
+            os.makedirs(self.file(f"set/{label}"), exist_ok=True)
+            self.file(f"set/{label}/{i:02}, a.pgm", b"P5 32 32 255\n" + pixels()[i])
+        csv = self.file("rows.csv")
+        report = self.report("demo", self.file("set"), "--csv", csv)
+        self.assertEqual((report["images"], report["labelled"]), (12, 12))
+        self.assertEqual(report["top1"], sum(best(logits)[0] == label for label, logits in golden()[:12]) / 12)
+        with open(csv) as f:
+            self.assertIn('.pgm",', f.read())
+        # Names of classes instead of their numbers.
+        for label in {label for label, _ in golden()[:12]}:
+            os.rename(self.file(f"set/{label}"), self.file(f"set/digit {label}"))
+        names = self.file("names.txt", "".join(f"digit {i}\n" for i in range(10)))
+        self.assertEqual(self.report("demo", self.file("set"), "--labels", names)["top1"], report["top1"])
+        self.refused("demo", self.file("set"), "--labels", self.file("few.txt", "digit 3\n"))
+
+    def test_the_accelerator_gives_the_same(self):
+        for jobs in (1, 3):
+            csv = self.file("rows.csv")
+            report = self.report("demo", self.arrays(7), "--rtl", "--config", "nano", "--jobs", jobs, "--csv", csv)
+            self.assertEqual((report["exact"], report["agreement"], report["config"]), (True, 1, "nano"))
+            for row, (label, logits) in zip(self.rows(csv), golden(), strict=False):
+                self.assertEqual((row[1:8]), [str(label), *map(str, best(logits)), "yes"])
+                self.assertGreater(int(row[8]), 10000)
+        done = self.run_command("demo", self.arrays(2), "--rtl", "--config", "nano")
+        self.assertRegex(done.stdout.splitlines()[-1], r"^PASS demo on nano: every tensor of 2 images")
+
+    def test_an_interrupted_run_goes_on(self):
+        csv = self.file("rows.csv")
+        arguments = [KAITEN, "eval", "demo", self.arrays(60), "--rtl", "--config", "nano", "--jobs", "2", "--csv", csv]
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        part = csv + ".part"
+        for _ in range(600):
+            if os.path.exists(part):
+                with open(part) as f:
+                    if len(f.readlines()) > 4:
+                        break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse(os.path.exists(csv))
+        with open(part, "a") as f:
+            f.write("59,1,2")  # a line that the end of the program cut off
+        with open(part) as f:
+            known = len(f.read().splitlines()) - 2
+        self.assertTrue(4 <= known < 60, known)
+        self.assertIn(".part", self.refused(*arguments[2:], "--rounding", "tflm"))
+        report = self.report(*arguments[2:])
+        self.assertEqual((report["images"], report["resumed"], report["exact"]), (60, known, True))
+        self.assertFalse(os.path.exists(part))
+        self.assertEqual([row[2:7] for row in self.rows(csv)], [[*map(str, best(logits))] for _, logits in golden()[:60]])
+
+    def test_bad_input(self):
+        one = npy("|u1", (1, SIDE, SIDE), bytes(SIDE * SIDE))
+        self.refused("demo")
+        self.refused("demo", self.file("none"))
+        os.makedirs(self.file("empty"))
+        self.assertIn("no images", self.refused("demo", self.file("empty")))
+        self.refused("demo", self.file("text.npz", "hello"))
+        self.refused("demo", self.file("nothing.npz", npz()))
+        self.refused("demo", self.file("cut.npz", npz(images=one[:-1])))
+        self.assertIn("Fortran", self.refused("demo", self.file("order.npz", npz(images=one.replace(b"False", b"True ")))))
+        self.refused("demo", self.file("objects.npz", npz(images=one.replace(b"|u1", b"|O8"))))
+        self.refused("demo", self.file("huge.npz", npz(images=npy("|u1", (1 << 40, 1 << 40), b""))))
+        self.refused("demo", self.file("floats.npz", npz(images=npy("<f4", (1, SIDE, SIDE), bytes(4 * SIDE * SIDE)))))
+        self.refused("demo", self.file("label.npz", npz(images=one, labels=npy("<i8", (1,), struct.pack("<q", -1)))))
+        self.refused("demo", self.arrays(1), "--jobs", "-1")
+        os.makedirs(self.file("broken"))
+        self.file("broken/a.png", b"\x89PNG\r\n\x1a\n" + bytes(40))
+        self.assertIn("a.png", self.refused("demo", self.file("broken")))
+
+
+if __name__ == "__main__":
+    unittest.main()
