@@ -3,7 +3,14 @@
 
 #include "cli/options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+
+#include "base/error.h"
+#include "plan/network.h"
 
 namespace kaiten::cli {
 
@@ -20,6 +27,33 @@ bool read_options(const Arguments& arguments, const po::options_description& all
   }
   po::notify(values);
   return true;
+}
+
+std::int64_t bytes_of(const std::string& text, const std::string& option) {
+  const auto fail = [&](const std::string& found) {
+    throw InputError(
+        fmt::format("{}: expected bytes from 1 to {}, as a number or with KiB, MiB or GiB, found {}", option,
+                    plan::kMaxCapacity, found));
+  };
+  std::size_t end = 0;
+  double number = 0;
+  const std::size_t digits = text.find_first_not_of("0123456789.");
+  try {
+    number = std::stod(text.substr(0, digits), &end);
+  } catch (const std::exception&) {
+    fail("'" + text + "'");
+  }
+  const std::string unit = text.substr(std::min(digits, text.size()));
+  const double scale = unit.empty() || unit == "B" ? 1
+                       : unit == "KiB"             ? 1024
+                       : unit == "MiB"             ? 1048576
+                       : unit == "GiB"             ? 1073741824
+                                                   : 0;
+  if (end != std::min(digits, text.size()) || scale == 0) fail("'" + text + "'");
+  const double bytes = number * scale;
+  if (!(bytes >= 1) || bytes > double(plan::kMaxCapacity) || bytes != std::floor(bytes))
+    fail("'" + text + "'");
+  return std::int64_t(bytes);
 }
 
 }  // namespace kaiten::cli

@@ -6,6 +6,7 @@
 #define KAITEN_CLI_OPTIONS_H
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <string>
 
 #include "cli/tool.h"
@@ -18,6 +19,9 @@ namespace kaiten::cli {
 bool read_options(const Arguments& arguments, const boost::program_options::options_description& all,
                   const std::string& first, const std::string& usage,
                   boost::program_options::variables_map& values, const std::string& ending = "");
+
+// "3145728", "3MiB", "1.5MiB", "256KiB", "1GiB": bytes of `option`, 1 to plan::kMaxCapacity. Throws InputError.
+std::int64_t bytes_of(const std::string& text, const std::string& option);
 
 }  // namespace kaiten::cli
 

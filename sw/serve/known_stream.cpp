@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "serve/scheduler.h"
 
 namespace kaiten::serve {
@@ -58,12 +59,18 @@ std::size_t best_static(const Table& table, const SchedulerOptions& options,
   return best;
 }
 
-std::vector<std::size_t> best_sequence(const Table& table, const SchedulerOptions& options,
-                                       const std::vector<Constraints>& stream, std::size_t first) {
+KnownPlan best_sequence(const Table& table, const SchedulerOptions& options,
+                        const std::vector<Constraints>& stream) {
   const Price price(table, options);
   const std::size_t columns = table.subgraphs.size(), q = std::size_t(options.q),
                     blocks = (stream.size() + q - 1) / q;
   constexpr std::uint32_t kStay = 0xffffffff;
+  constexpr std::size_t kMostSteps = std::size_t(1) << 28;  // a gibibyte
+  if (blocks > kMostSteps / columns) {
+    throw InputError("the best sequence of SubGraphs: limit: " + std::to_string(kMostSteps) +
+                     " choices times columns, found " + std::to_string(blocks) + " times " +
+                     std::to_string(columns));
+  }
   // from[b * columns + j]: the column before block b when it is served with column j.
   std::vector<std::uint32_t> from(blocks * columns, kStay);
   std::vector<double> cost(columns, 0);
@@ -79,13 +86,15 @@ std::vector<std::size_t> best_sequence(const Table& table, const SchedulerOption
       const std::size_t end = std::min(stream.size(), (block + 1) * q);
       for (std::size_t i = block * q; i < end; i++) cost[j] += price(stream[i], j);
     }
-    if (block == 0) {  // PB holds what it holds
-      const double served = cost[first];
+    if (block == 0 && options.first) {  // PB holds what it holds
+      const double served = cost[*options.first];
       std::fill(cost.begin(), cost.end(), 1e300);
-      cost[first] = served;
+      cost[*options.first] = served;
     }
   }
-  std::vector<std::size_t> sequence(stream.size());
+  KnownPlan plan;
+  std::vector<std::size_t>& sequence = plan.after;
+  sequence.resize(stream.size());
   auto column = std::size_t(std::min_element(cost.begin(), cost.end()) - cost.begin());
   for (std::size_t block = blocks; block-- > 0;) {
     // After each of the block's queries but the last the column stays; what follows the last was set by the block after it.
@@ -98,7 +107,8 @@ std::vector<std::size_t> best_sequence(const Table& table, const SchedulerOption
       if (other != kStay) column = other;
     }
   }
-  return sequence;
+  plan.first = column;
+  return plan;
 }
 
 }  // namespace kaiten::serve

@@ -88,9 +88,9 @@ void Scheduler::index_distances() {
   window_.assign(std::size_t(options_.window), 0);
   for (std::size_t column = 0; column < columns; column++) {
     const std::vector<int>& g = table_.subgraphs[column].code;
-    if (options_.caching != Caching::kSaved) {
-      for (const int n : g) constant_[column] += std::int64_t(n) * n;
-    }
+    for (const int n : g) constant_[column] += std::int64_t(n) * n;
+    if (options_.caching == Caching::kSaved)
+      constant_[column] = std::llround(table_.subgraphs[column].load_ms * kNanoseconds);
     for (std::size_t row = 0; row < rows; row++) {
       std::int64_t& score = scores_[row * columns + column];
       if (options_.caching == Caching::kSaved) {
@@ -146,17 +146,13 @@ void Scheduler::remember(std::size_t subnet) {
 // The least sum; ties are broken by the column in PB, then by the first.
 std::size_t Scheduler::best_column() const {
   const bool saved = options_.caching == Caching::kSaved;
-  const auto held = std::int64_t(held_);
-  const auto value = [&](std::size_t j) -> std::int64_t {
-    if (!saved) return sums_[j] + held * constant_[j];
-    return sums_[j] + (j == subgraph_ ? 0 : std::llround(table_.subgraphs[j].load_ms * kNanoseconds));
-  };
+  const std::int64_t times = saved ? 1 : std::int64_t(held_);
   std::size_t best = subgraph_;
-  std::int64_t least = value(subgraph_);
+  std::int64_t least = sums_[subgraph_] + (saved ? 0 : times * constant_[subgraph_]);  // it is loaded
   for (std::size_t j = 0; j < sums_.size(); j++) {
-    const std::int64_t v = value(j);
-    if (v < least) {
-      least = v;
+    const std::int64_t value = sums_[j] + times * constant_[j];
+    if (value < least) {
+      least = value;
       best = j;
     }
   }

@@ -36,7 +36,7 @@ enum class Caching {
   kStatic,    ///< the one SubGraph that suits the whole stream best: see best_static()
   kUnaware,   ///< the first SubGraph stays, and SubNets are chosen as if PB were empty
   kPerQuery,  ///< Algorithm 1 with q = window = 1
-  kPlanned,   ///< given: see Oracle
+  kPlanned,   ///< given: see best_sequence()
 };
 
 /// What to do with a query that no SubNet can serve.
@@ -99,12 +99,13 @@ class Scheduler {
   std::size_t subgraph_ = 0;
   std::vector<Choice> choices_;       // for each column, a row's worth, by rising limit
   std::vector<std::int64_t> scores_;  // of a row and a column: what a served SubNet adds to the column's sum
-  std::vector<std::int64_t> constant_;  // of a column, times the number of SubNets in the window
-  std::vector<std::int64_t> sums_;      // of a column over the window
-  std::vector<std::uint32_t> window_;   // rows, a ring
-  std::size_t at_ = 0;                  // the oldest of a full ring
-  std::size_t held_ = 0;                // rows in the ring
-  int since_ = 0;                       // queries since the last decision on PB
+  std::vector<std::int64_t>
+      constant_;                       // of a column: its square, a SubNet in the window each; or its loading
+  std::vector<std::int64_t> sums_;     // of a column over the window
+  std::vector<std::uint32_t> window_;  // rows, a ring
+  std::size_t at_ = 0;                 // the oldest of a full ring
+  std::size_t held_ = 0;               // rows in the ring
+  int since_ = 0;                      // queries since the last decision on PB
 };
 
 /// The column with which the stream's SubNets take least time under the accuracy policy, or are most accurate, then fastest,
@@ -112,10 +113,17 @@ class Scheduler {
 std::size_t best_static(const Table& table, const SchedulerOptions& options,
                         const std::vector<Constraints>& stream);
 
-/// What PB should hold after each query of a stream that is known: the best sequence of columns, changed only after every q-th
-/// query and with the loading of a SubGraph charged, by dynamic programming. Best as in best_static().
-std::vector<std::size_t> best_sequence(const Table& table, const SchedulerOptions& options,
-                                       const std::vector<Constraints>& stream, std::size_t first);
+/// What PB should hold.
+struct KnownPlan {
+  std::size_t first = 0;           ///< at the start
+  std::vector<std::size_t> after;  ///< each query
+};
+
+/// The best sequence of columns for a stream that is known, by dynamic programming: changed only after every q-th query, with
+/// the loading of a SubGraph charged; the first column, unless the options give it, is free as that of best_static() is. Best
+/// as there. Throws InputError for a stream that is too long for its memory, a gibibyte.
+KnownPlan best_sequence(const Table& table, const SchedulerOptions& options,
+                        const std::vector<Constraints>& stream);
 
 }  // namespace kaiten::serve
 

@@ -132,15 +132,17 @@ Summary Server::summary() const {
 Summary serve_stream(const Table& table, const SchedulerOptions& options, const Stream& stream,
                      double picojoules, const std::function<bool(const Served&)>& seen) {
   SchedulerOptions o = options;
-  std::vector<std::size_t> plan;
+  KnownPlan plan;
   if (o.caching == Caching::kStatic) o.first = best_static(table, o, stream.constraints);
-  if (o.caching == Caching::kPlanned)
-    plan = best_sequence(table, o, stream.constraints, Scheduler(table, o).subgraph());
+  if (o.caching == Caching::kPlanned) {
+    plan = best_sequence(table, o, stream.constraints);
+    o.first = plan.first;
+  }
   Server server(table, o, picojoules);
   for (std::size_t i = 0; i < stream.size(); i++) {
     const Served s = server.serve(stream.constraints[i],
                                   stream.closed ? std::nullopt : std::optional(stream.arrival_ms[i]),
-                                  plan.empty() ? std::nullopt : std::optional(plan[i]));
+                                  plan.after.empty() ? std::nullopt : std::optional(plan.after[i]));
     if (!seen(s)) break;
   }
   return server.summary();

@@ -29,8 +29,10 @@ REPORTS = {
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
     "offload": [("demo",), (table("alexnet"),)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
+    "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
-PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "compress": ("demo",), "offload": (table("alexnet"),)}
+PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "compress": ("demo",), "offload": (table("alexnet"),),
+         "serve": ("--generate", "uniform:50", "--scheduler", "all")}
 
 
 def piped(*arguments, data):
