@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from tflite_models import RANGE, Value, need, out_size, simpler  # noqa: F401 (simpler is part of this module)
+from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, need, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
 
 OPSET = 17
 ELEMENT = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8, "float32": TensorProto.FLOAT, "int64": TensorProto.INT64}
@@ -206,7 +206,7 @@ def concat(b, layer, xs, random):
     return b.quantised(b.node("Concat", [b.real(v) for v in inputs], axis=axis), shape, scale, zero)
 
 
-UNIT = {"Sigmoid": (1 / 256, 0), "HardSigmoid": (1 / 256, 0), "Softmax": (1 / 256, 0), "Tanh": (1 / 128, 128)}
+UNIT = {"Sigmoid": (1 / 256, 0), "HardSigmoid": (1 / 256, 0), "Tanh": (1 / 128, 128)}
 
 
 def single(b, layer, xs, random):
@@ -216,7 +216,7 @@ def single(b, layer, xs, random):
         zero -= 128 if b.kind == "int8" else 0
     else:
         scale, zero = scale_for(layer, 74 * x.scale), layer["zero"]
-    attributes = {"LeakyRelu": {"alpha": layer["alpha"]}, "HardSigmoid": {"alpha": 1 / 6, "beta": 0.5}, "Softmax": {"axis": -1}}.get(op, {})
+    attributes = {"LeakyRelu": {"alpha": layer["alpha"]}, "HardSigmoid": {"alpha": 1 / 6, "beta": 0.5}}.get(op, {})
     if not b.qdq:
         need(op in ("LeakyRelu", "Sigmoid"))
         made = b.node("QLinear" + op, [x.index, *b.parameters(x.scale, x.zero), *b.parameters(scale, zero)], domain="com.microsoft", **attributes)
@@ -232,6 +232,38 @@ def moved(b, x, op, inputs, shape, outputs=1, **attributes):
     if not b.qdq:
         return Value(b.node(op, [x.index, *inputs], outputs, **attributes), shape, b.kind, x.scale, x.zero)
     return b.quantised(b.node(op, [b.real(x), *inputs], outputs, **attributes), shape, x.scale, x.zero)
+
+
+def softmax(b, layer, xs, random):
+    """At the end only, and in float32: its bits after quantising are nobody's."""
+    x = xs[0]
+    need(b.qdq)
+    return Value(b.node("Softmax", [b.real(x)], axis=-1), x.shape, "float32", 1, 0)
+
+
+def global_max(b, layer, xs, random):
+    x = xs[0]
+    need(b.qdq and len(x.shape) == 4)
+    return b.quantised(b.node("GlobalMaxPool", [b.real(x)]), [*x.shape[:2], 1, 1], x.scale, x.zero)
+
+
+def arg_max(b, layer, xs, random):
+    x = xs[0]
+    axis = layer["axis"] % len(x.shape)
+    need(axis > 0)
+    made = b.node("ArgMax", [b.real(x) if b.qdq else x.index], axis=axis, keepdims=int(layer["keep"]), select_last_index=int(layer["swap"]))
+    return Value(made, [1 if i == axis else n for i, n in enumerate(x.shape) if i != axis or layer["keep"]], "int64", 1, 0)
+
+
+def split(b, layer, xs, random):
+    x = xs[0]
+    axis, parts = layer["axis"] % len(x.shape), layer["parts"]
+    need(axis > 0 and x.shape[axis] % parts == 0)
+    shape = list(x.shape)
+    shape[axis] //= parts
+    names = b.node("Split", [b.real(x) if b.qdq else x.index], parts, axis=axis)
+    name = names[layer["which"] % parts]
+    return b.quantised(name, shape, x.scale, x.zero) if b.qdq else Value(name, shape, b.kind, x.scale, x.zero)
 
 
 def reshape(b, layer, xs, random):
@@ -286,37 +318,44 @@ def resize(b, layer, xs, random):
 
 MAKERS = {"Conv": conv, "Depthwise": conv, "Gemm": dense, "MatMul": dense, "AveragePool": pool, "MaxPool": pool, "GlobalAveragePool": global_pool,
           "Add": pair, "Sub": pair, "Mul": pair, "Concat": concat, "LeakyRelu": single, "Sigmoid": single, "Tanh": single, "HardSigmoid": single,
-          "HardSwish": single, "Relu": single, "Clip": single, "Softmax": single, "Reshape": reshape, "Transpose": transpose, "Pad": pad,
+          "HardSwish": single, "Relu": single, "Clip": single, "Softmax": softmax, "GlobalMaxPool": global_max, "ArgMax": arg_max, "Split": split, "Reshape": reshape, "Transpose": transpose, "Pad": pad,
           "Slice": cut, "Resize": resize}
 
 
 def build(recipe):
     """The model's file."""
     b = Builder(recipe)
-    values = [Value("x", recipe["shape"], recipe["type"], recipe["scale"], recipe["zero"])]
+    ends = recipe.get("float_ends")
+    values = [b.quantised("x", recipe["shape"], recipe["scale"], recipe["zero"]) if ends else
+              Value("x", recipe["shape"], recipe["type"], recipe["scale"], recipe["zero"])]
     for layer in recipe["layers"]:
-        y = MAKERS[layer["op"]](b, layer, [values[i] for i in layer["from"]], np.random.default_rng(layer["seed"]))
+        xs = [v for v in (values[i] for i in layer["from"]) if v.kind in RANGE]
+        need(xs and values[layer["from"][0]].kind in RANGE)
+        y = MAKERS[layer["op"]](b, layer, xs, np.random.default_rng(layer["seed"]))
         if int(np.prod(y.shape)) > 40000 or min(y.shape) < 1:
             raise ValueError("too large, or empty")
         values.append(y)
     used = {name for node in b.nodes for name in node.input}
-    outputs = [helper.make_tensor_value_info(v.index, ELEMENT[v.kind], v.shape) for v in values[1:] if v.index not in used]
-    graph = helper.make_graph(b.nodes, "drawn", [helper.make_tensor_value_info("x", ELEMENT[recipe["type"]], recipe["shape"])], outputs, b.constants)
+    outputs = []
+    for v in values[1:]:
+        if v.index not in used:
+            real = ends and v.kind in RANGE
+            outputs.append(helper.make_tensor_value_info(b.real(v) if real else v.index, ELEMENT["float32" if real else v.kind], v.shape))
+    graph = helper.make_graph(b.nodes, "drawn", [helper.make_tensor_value_info("x", ELEMENT["float32" if ends else recipe["type"]], recipe["shape"])], outputs, b.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
     return model.SerializeToString()
 
 
 def draw(random):
     """A recipe of one operator, or of two to six."""
-    from tflite_models import draw_layer
     while True:
         kind = "uint8" if random.random() < 0.5 else "int8"
         low, high = RANGE[kind]
         style = "qdq" if random.random() < 0.6 else "qoperator"
-        h, w = int(random.integers(1, 15)), int(random.integers(1, 15))
         flat = random.random() < 0.1
-        c = int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17]))
-        recipe = {"type": kind, "style": style, "shape": [1, int(random.integers(1, 200))] if flat else [1, c, h, w],
+        c = int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17, 33, 70]))
+        h, w = draw_shape(random, c)
+        recipe = {"type": kind, "style": style, "float_ends": bool(random.random() < 0.3), "shape": [1, int(random.integers(1, 200))] if flat else [1, c, h, w],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0 if kind == "int8" else 128, random.integers(low, high + 1)])),
                   "layers": []}
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))

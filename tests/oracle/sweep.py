@@ -4,7 +4,7 @@
 `plan` and `run` on what can run; tflite-micro is asked as well where it has the operators.
 
 usage: sweep.py [--models N] [--first K] [--shard I/N] [--seed S] [--formats tflite,onnx] [--config nano] [--base EVERY] [--keep DIR]
-                [--resume FILE] [--cases FILE] [--differences] [--tables]
+                [--resume FILE] [--cases FILE] [--differences] [--tables] [--docs]
 Model K of seed S is always the same. A model on which they disagree is shrunk and kept in DIR (default: build/oracle) with its recipe, inputs
 and the interpreter's tensors; --resume FILE notes what is done and goes on there. --cases FILE: recipes that
 once found something, before the others. With --base, every EVERY-th model runs on `base`. The
@@ -25,6 +25,11 @@ BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 WORKER = os.path.join(BUILD, "test-bin", "oracle_worker")
 FINE = ("exact", "refused", "rounded")
 MOST_STEPS = 150  # of shrinking
+# What the report calls the operators of ONNX that may round otherwise.
+ROUNDED = {"AveragePool": "average_pool", "GlobalAveragePool": "mean", "Conv": "conv", "Depthwise": "depthwise", "Gemm": "fc", "MatMul": "fc"}
+sys.path[:0] = [os.path.join(ROOT, "scripts")]
+import tools  # noqa: E402
+
 INTERPRETERS = os.path.join(ROOT, "sw", "oracle")
 sys.dont_write_bytecode = True
 
@@ -115,7 +120,7 @@ class Sweep:
         self.refusals = collections.Counter()
         self.elements = 0
         self.micro_counts = collections.defaultdict(collections.Counter)  # by operator: how tflite-micro compares
-        self.operators = collections.Counter()
+        self.operators = collections.defaultdict(collections.Counter)  # exact models that hold it, by type or style; "rounded"
 
     def random(self, *key):
         return self.np.random.default_rng([self.args.seed, *key])
@@ -190,11 +195,14 @@ class Sweep:
         if answer["state"] == "refused":
             self.refusals[answer["why"].split(": limit: ")[-1][:110]] += 1
         elif answer["state"] == "rounded":
-            self.refusals["rounded otherwise: " + answer["why"].split("(")[1].split(")")[0]] += 1
+            kind = answer["why"].split("(")[1].split(")")[0]
+            ops = [layer["op"] for layer in recipe["layers"] if ROUNDED.get(layer["op"]) == kind]
+            self.operators[form.name, ops[0] if ops else kind]["rounded"] += 1
         elif answer["state"] == "exact":
             self.elements += answer["elements"]
             self.counts["with operators on the host"] += answer["host"] > 0
-            self.operators.update(layer["op"] for layer in recipe["layers"])
+            for op in {layer["op"] for layer in recipe["layers"]}:
+                self.operators[form.name, op][recipe.get("style") or recipe["type"]] += 1
             if answer["unconfirmed"]:
                 self.counts["with tensors the interpreter does not show"] += 1
             if answer["plan"]:
@@ -266,9 +274,41 @@ def report(sweep, seconds):
             print(f"  tflite-micro, {op}: {dict(counts)}")
         for why, count in sweep.refusals.most_common(40):
             print(f"  refused {count}: {why}")
-        print("  operators of exact models:", dict(sorted(sweep.operators.items())))
+        for (form, op), counts in sorted(sweep.operators.items()):
+            print(f"  {form} {op}: {dict(counts)}")
     counts = ", ".join(f"{count} {state}" for state, count in sorted(sweep.counts.items()))
     print(f"{sweep.args.models} models: {counts}; {sweep.elements} elements equal the interpreter's; {seconds:.0f} s, seed {sweep.args.seed}")
+
+
+def write_tables(sweep):
+    """The tables of docs/compiler/numerics.md, between its markers."""
+    from importlib import metadata
+    version = {name: metadata.version(name) for name in ("ai-edge-litert", "onnxruntime", "tflite_micro")}
+
+    def count(number):
+        return f"{number:,}" if number else "-"
+
+    rows = {"tflite": [], "onnx": []}
+    for (form, op), counts in sorted(sweep.operators.items()):
+        if form == "tflite":
+            micro = sweep.micro_counts[op]
+            same, other = (micro[f"with LiteRT: {verdict}"] for verdict in ("equal", "differs"))
+            ours, not_ours = (micro[f"with --rounding tflm: {verdict}"] for verdict in ("equal", "differs"))
+            rows[form].append([f"`{op}`", count(counts["int8"]), count(counts["uint8"]), f"{same} of {same + other}" if same + other else "-",
+                               f"{ours} of {ours + not_ours}" if ours + not_ours else "-"])
+        else:
+            rows[form].append([f"`{op}`", count(counts["qdq"]), count(counts["qoperator"]), count(counts["rounded"])])
+    args = sweep.args
+    text = (f"Of {args.models:,} models (`sweep.py --models {args.models} --first {args.first} --seed {args.seed}`) {sweep.counts['exact']:,} are exact, "
+            f"{sweep.elements:,} elements; {sweep.counts['rounded']} round otherwise in a float32 sum, "
+            f"{sweep.counts['refused']:,} are refused by `inspect` and `run` alike, none differs.\n\n"
+            f"Exact models that hold the operator, against LiteRT {version['ai-edge-litert']} (reference kernels); then models of that operator "
+            f"alone, int8: how many tflite-micro {version['tflite_micro']} answers as LiteRT does, and as `--rounding tflm` does:\n\n")
+    text += tools.markdown(["TensorFlow Lite", "int8", "uint8", "tflite-micro as LiteRT", "as `--rounding tflm`"], rows["tflite"])
+    text += (f"\nThe same against onnxruntime {version['onnxruntime']} (graph optimisation off); the last column: models in which this operator is the "
+             "first to round otherwise, by 1:\n\n")
+    text += tools.markdown(["ONNX", "QDQ", "QOperator", "rounded otherwise"], rows["onnx"])
+    tools.write_between(os.path.join("docs", "compiler", "numerics.md"), "oracle", tools.wrapped(text))
 
 
 def main():
@@ -285,6 +325,7 @@ def main():
     parser.add_argument("--cases")
     parser.add_argument("--no-tflm", action="store_true", help="do not ask tflite-micro")
     parser.add_argument("--differences", action="store_true", help="do not shrink; say what the interpreter refuses, too")
+    parser.add_argument("--docs", action="store_true", help="write the tables of docs/compiler/numerics.md")
     parser.add_argument("--tables", action="store_true", help="print refusals, operators and how tflite-micro compares")
     args = parser.parse_args()
     try:
@@ -297,7 +338,11 @@ def main():
     sweep = Sweep(args)
     sweep.run()
     report(sweep, time.time() - start)
-    return int(any(sweep.counts[state] for state in ("differs", "rtl", "disagree", "failed", "crashed")))
+    if any(sweep.counts[state] for state in ("differs", "rtl", "disagree", "failed", "crashed")):
+        return 1
+    if args.docs:
+        write_tables(sweep)
+    return 0
 
 
 if __name__ == "__main__":

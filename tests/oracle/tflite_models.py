@@ -437,7 +437,11 @@ MAKERS = {"CONV_2D": conv, "DEPTHWISE_CONV_2D": depthwise, "TRANSPOSE_CONV": tra
 def build(recipe):
     """The model's file."""
     b = Builder(recipe)
+    ends = recipe.get("float_ends")
+    first = b.value(recipe["shape"], 0, 0, "float32") if ends else None
     values = [b.value(recipe["shape"], recipe["scale"], recipe["zero"])]
+    if ends:
+        b.emit("QUANTIZE", [first], [values[0]], options("Quantize"), 1)
     used, made = set(), []
     for layer in recipe["layers"]:
         xs = [values[i] for i in layer["from"]]
@@ -449,9 +453,33 @@ def build(recipe):
         values.append(y)
         made += all_of_them
         used |= {i for o in b.graph.operators[before:] for i in o.inputs}
-    b.graph.inputs = [values[0].index]
-    b.graph.outputs = [v.index for v in made if v.index not in used]
+    b.graph.inputs = [(first or values[0]).index]
+    outputs = [v for v in made if v.index not in used]
+    if ends:
+        for i, v in enumerate(outputs):
+            if v.kind in RANGE:
+                outputs[i] = b.value(v.shape, 0, 0, "float32")
+                b.emit("DEQUANTIZE", [v], [outputs[i]], options("Dequantize"), 2)
+    b.graph.outputs = [v.index for v in outputs]
     return b.finish()
+
+
+def input_of(recipe, values):
+    """The input for stored values: those, or real ones around them."""
+    if not recipe.get("float_ends"):
+        return values
+    noise = np.random.default_rng(recipe["layers"][0]["seed"]).uniform(-0.5, 0.5, values.shape)
+    return ((values.astype(np.float64) - recipe["zero"] + noise) * recipe["scale"]).astype(np.float32)
+
+
+def draw_shape(random, channels):
+    """Rows, columns: small, now and then wide or high."""
+    h, w = int(random.integers(1, 15)), int(random.integers(1, 15))
+    if random.random() < 0.08 and channels <= 9:
+        return (int(random.integers(1, 4)), int(random.integers(100, 400)))
+    if random.random() < 0.04 and channels <= 9:
+        return (int(random.integers(100, 300)), int(random.integers(1, 4)))
+    return h, w
 
 
 def draw_layer(random, kind, op, tensors):
@@ -465,11 +493,11 @@ def draw_layer(random, kind, op, tensors):
     dilation = int(random.choice([1, 1, 1, 2, 3]))
     order = [0, *(1 + random.permutation(3)).tolist()]
     return {"op": op, "from": [tensors - 1, *([int(random.integers(tensors))] if tensors > 1 else [])], "seed": int(random.integers(1 << 30)),
-            "spread": float(random.uniform(-1.5, 2.5)), "zero": int(pick(low, high, 0 if kind == "int8" else 128, random.integers(low, high + 1))),
+            "spread": float(random.uniform(-1.5, 2.5) if random.random() < 0.9 else random.uniform(-12, 12)), "zero": int(pick(low, high, 0 if kind == "int8" else 128, random.integers(low, high + 1))),
             "activation": pick("none", "none", "relu", "relu6", "relu_n1_to_1"), "kernel": [sides[0], pick(*sides, sides[0])],
             "stride": pick([stride, stride], [stride, stride], [stride, pick(1, 2)]), "dilation": pick([dilation, dilation], [1, dilation]),
             "same": bool(pick(0, 1)), "channels": [0, 0] if op == "PAD" and random.random() < 0.7 else [1, 2] if op == "PAD" else
-            int(random.choice([1, 2, 3, 4, 8, 9, 16, 20])), "groups": int(random.choice([1, 1, 1, 1, 2, 4])),
+            int(random.choice([1, 2, 3, 4, 8, 9, 16, 20, 40])), "groups": int(random.choice([1, 1, 1, 1, 2, 4])),
             "multiplier": int(random.choice([1, 1, 1, 2, 3])), "per_channel": bool(random.random() < 0.7), "bias": bool(random.random() < 0.9),
             "weight_zero": bool(pick(0, 1)), "keep": bool(pick(0, 1)), "other": pick("tensor", "constant"), "of": pick("all", "channels", "one"),
             "swap": bool(random.random() < 0.3), "axis": int(pick(1, 2, 3, 3, -1)),
@@ -486,7 +514,8 @@ def draw(random):
     while True:
         kind = "uint8" if random.random() < 0.25 else "int8"
         low, high = RANGE[kind]
-        recipe = {"type": kind, "shape": [1, int(random.integers(1, 15)), int(random.integers(1, 15)), int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17]))],
+        channels = int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17, 33, 70]))
+        recipe = {"type": kind, "float_ends": bool(random.random() < 0.15), "shape": [1, *draw_shape(random, channels), channels],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0, random.integers(low, high + 1)])), "layers": []}
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))
         for _ in range(60):
@@ -510,10 +539,13 @@ def simpler(recipe):
         rest = layers[:i] + [{**layer, "from": [t - (t > i) for t in layer["from"]]} for layer in layers[i + 1:]]
         if rest:
             yield {**recipe, "layers": rest}
-    n, h, w, c = recipe["shape"]
-    for shape in ([n, (h + 1) // 2, w, c], [n, h, (w + 1) // 2, c], [n, h, w, (c + 1) // 2], [n, h - 1, w, c], [n, h, w - 1, c]):
-        if shape != recipe["shape"] and min(shape) > 0:
-            yield {**recipe, "shape": shape}
+    if recipe.get("float_ends"):
+        yield {**recipe, "float_ends": False}
+    shape = recipe["shape"]
+    for less in (lambda n: n - n // 2, lambda n: n - 1):
+        for i in range(1, len(shape)):
+            if 0 < less(shape[i]) < shape[i]:
+                yield {**recipe, "shape": [*shape[:i], less(shape[i]), *shape[i + 1:]]}
     plain = {"activation": "none", "stride": [1, 1], "dilation": [1, 1], "same": False, "groups": 1, "multiplier": 1, "per_channel": False,
              "bias": False, "kernel": [1, 1], "rescale": False, "swap": False, "keep": True, "channels": 1, "weight_zero": False}
     for i, layer in enumerate(layers):
