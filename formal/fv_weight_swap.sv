@@ -2,25 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Weights of the array, from WB to the rows: every pass is computed with its own weights in every row, whenever its slot comes
+// Weights of the array, from WB to the rows: every pass is computed with its own weights in every stage, whenever its slot comes
 // and whenever commands follow each other. kt_weight_loader and kt_dpe_array together, with the registers of kt_conv between
-// them: WB is read in one cycle, a slot reaches the array after three. A word of WB is its own address, so that what a row
-// holds tells where it came from; words of a pass are numbered on from the end of the pass before, behind WB's last word
+// them: WB is read in one cycle, a slot reaches the array after three. A word of WB holds the rows of a stage; here it is
+// its own address in each of them, turned by the row's number, so that what a row holds tells where it came from; words of a pass are numbered on from the end of the pass before, behind WB's last word
 // comes `split`.
 //
-// One row, picked at power-up, and one pass, picked when its load begins, are followed.
+// One stage, picked at power-up, and one pass, picked when its load begins, are followed.
 //
-// OB besides: no row ever reads an accumulator in the cycle that writes it, though passes may be one pixel long and follow
-// each other as closely as the loader lets them; and every row begins, keeps and ends sums as the slot's token says, at its pixel,
-// one cycle after the row above. (Passes that begin or end sums are any.)
+// OB besides: no stage ever reads an accumulator in the cycle that writes it, though passes may be one pixel long and follow
+// each other as closely as the loader lets them; and every stage begins, keeps and ends sums as the slot's token says, at its pixel,
+// one cycle after the stage above. (Passes that begin or end sums are any.)
 module fv_weight_swap
   import kt_pkg::*;
   import kt_array_pkg::*;
 #(
-  parameter int unsigned Kp     = 4,
-  parameter int unsigned WbRows = 11,
-  localparam int unsigned KpW   = $clog2(Kp),
-  localparam int unsigned ObDepth = 4
+  parameter int unsigned Stages    = 4,
+  parameter int unsigned StageRows = 2,
+  parameter int unsigned WbWords   = 11,
+  localparam int unsigned StageW   = $clog2(Stages),
+  localparam int unsigned Kp       = Stages * StageRows,
+  localparam int unsigned ObDepth  = 4
 ) (
   input logic           clk_i,
   input logic           rst_ni,
@@ -33,17 +35,17 @@ module fv_weight_swap
   input logic           begins_i,  // sums begin in this slot, end in it
   input logic           ends_i,
   input logic           pick_i,
-  input logic [KpW-1:0] pick_row_i
+  input logic [StageW-1:0] pick_stage_i
 );
   `include "fv_reset.svh"
 
   typedef logic [3:0] word_no_t;
   logic           active, ready, rd_en;
   addr_t          rd_addr, split;
-  logic [KpW-1:0] rd_row;
+  logic [StageW-1:0] rd_stage;
   kt_weight_loader #(
-    .Kp    (Kp),
-    .WbRows(WbRows)
+    .Stages (Stages),
+    .WbWords(WbWords)
   ) dut (
     .clk_i,
     .rst_ni,
@@ -56,12 +58,12 @@ module fv_weight_swap
     .ready_o  (ready),
     .rd_en_o  (rd_en),
     .rd_addr_o(rd_addr),
-    .row_o    (rd_row)
+    .stage_o  (rd_stage)
   );
 
   // ---- the registers of kt_conv
   logic           load_q;
-  logic [KpW-1:0] load_row_q;
+  logic [StageW-1:0] load_stage_q;
   logic [7:0]     word_q;
   token_t         token1_q, token2_q, token3_q;
   logic [1:0]     pixel, pixel1_q, pixel2_q, pixel3_q, last_pixel_q;
@@ -79,7 +81,7 @@ module fv_weight_swap
     end
   end
   always_ff @(posedge clk_i) begin
-    load_row_q <= rd_row;
+    load_stage_q <= rd_stage;
     if (rd_en) word_q <= 8'(rd_addr);
     if (valid_i || swap_i) last_pixel_q <= pixel;
     pixel1_q <= pixel;
@@ -89,16 +91,19 @@ module fv_weight_swap
 
   assign pixel = swap_i ? '0 : last_pixel_q + 1'b1;
 
-  logic signed [7:0]  act[1], weight[1];
-  logic [Kp-1:0]      valid;
+  logic signed [7:0]  act[1], weight[StageRows][1];
+  logic [Stages-1:0]  valid;
   logic signed [31:0] total[Kp];
-  assign act[0]    = '0;
-  assign weight[0] = word_q;
+  assign act[0] = '0;
+  for (genvar r = 0; r < int'(StageRows); r++) begin : g_weight
+    assign weight[r][0] = word_q + 8'(64 * r);
+  end
   kt_dpe_array #(
-    .Kp     (Kp),
-    .Taps   (1),
-    .ObDepth(ObDepth),
-    .SumRow (0)
+    .Stages   (Stages),
+    .StageRows(StageRows),
+    .Taps     (1),
+    .ObDepth  (ObDepth),
+    .SumRow   (0)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -107,7 +112,7 @@ module fv_weight_swap
     .act_i        (act),
     .weight_zero_i('0),
     .load_i       (load_q),
-    .load_row_i   (load_row_q),
+    .load_stage_i (load_stage_q),
     .weight_i     (weight),
     .valid_o      (valid),
     .total_o      (total)
@@ -116,16 +121,16 @@ module fv_weight_swap
   // ---- environment: a command begins when the passes of the one before were issued, a pass when its load has begun
   addr_t split_picked_q;
   always_ff @(posedge clk_i) if (!past_ok_q) split_picked_q <= split_i;
-  assign split = (32'(split_picked_q) < WbRows) ? split_picked_q : '0;
-  `FV_ASSUME(m_base, 32'(base_i) < WbRows)
+  assign split = (32'(split_picked_q) < WbWords) ? split_picked_q : '0;
+  `FV_ASSUME(m_base, 32'(base_i) < WbWords)
   `FV_ASSUME(m_start, !start_i || !active)
   `FV_ASSUME(m_swap, !swap_i || ready)
   `FV_ASSUME(m_pixels, !valid_i || 32'(last_pixel_q) + 1 < ObDepth)
 
   function automatic word_no_t after(word_no_t from, int unsigned n);
     after = from;
-    for (int unsigned i = 0; i < Kp; i++) begin
-      if (i < n) after = (32'(after) == WbRows - 1) ? word_no_t'(split) : after + 1'b1;
+    for (int unsigned i = 0; i < Stages; i++) begin
+      if (i < n) after = (32'(after) == WbWords - 1) ? word_no_t'(split) : after + 1'b1;
     end
   endfunction
 
@@ -133,22 +138,22 @@ module fv_weight_swap
   word_no_t next_q, begun_q;  // of the next pass to be issued; of the load that began last
   always_ff @(posedge clk_i) begin
     if (start_i) next_q <= word_no_t'(base_i);
-    else if (swap_i) next_q <= after(next_q, Kp);
+    else if (swap_i) next_q <= after(next_q, Stages);
     if (dut.begin_tile) begun_q <= next_q;
   end
 
-  // ---- the followed row and pass: 0 none, 1 its load has begun, 2 its slot was issued, 3 it has reached the row and is current
-  localparam int unsigned AgeW = $clog2(Kp + 5);
+  // ---- the followed stage and pass: 0 none, 1 its load has begun, 2 its slot was issued, 3 it has reached the stage and is current
+  localparam int unsigned AgeW = $clog2(Stages + 5);
   typedef logic [AgeW-1:0] age_t;
-  logic [KpW-1:0] row_q;
+  logic [StageW-1:0] stage_q;
   logic [1:0]     follow_q;
-  age_t           load_age_q, swap_age_q;  // cycles since then, up to Kp + 4
+  age_t           load_age_q, swap_age_q;  // cycles since then, up to Stages + 4
   word_no_t       want_q;
   logic           over_q;                  // the next load has begun
   logic           arrives, next_arrives;
-  assign arrives      = follow_q == 2'd2 && swap_age_q == age_t'(3) + age_t'(row_q);
-  assign next_arrives = (row_q == '0) ? token3_q.swap : u_array.swap_q[row_q-1'b1];
-  always_ff @(posedge clk_i) if (!past_ok_q) row_q <= pick_row_i;
+  assign arrives      = follow_q == 2'd2 && swap_age_q == age_t'(3) + age_t'(stage_q);
+  assign next_arrives = (stage_q == '0) ? token3_q.swap : u_array.swap_q[stage_q-1'b1];
+  always_ff @(posedge clk_i) if (!past_ok_q) stage_q <= pick_stage_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       follow_q <= 2'd0;
@@ -163,30 +168,41 @@ module fv_weight_swap
   end
   always_ff @(posedge clk_i) begin
     if (follow_q == 2'd0) begin
-      want_q     <= after(next_q, 32'(row_q));
+      want_q     <= after(next_q, 32'(stage_q));
       load_age_q <= age_t'(1);
       over_q     <= 1'b0;
     end else begin
-      if (load_age_q != age_t'(Kp + 4)) load_age_q <= load_age_q + 1'b1;
+      if (load_age_q != age_t'(Stages + 4)) load_age_q <= load_age_q + 1'b1;
       if (dut.begin_tile) over_q <= 1'b1;
     end
     if (follow_q != 2'd2) swap_age_q <= age_t'(1);
     else swap_age_q <= swap_age_q + 1'b1;
   end
 
-  // what the row holds
-  word_no_t current[Kp], shadow[Kp];
-  for (genvar k = 0; k < int'(Kp); k++) begin : g_held
-    assign current[k] = word_no_t'(u_array.gen_row[k].u_row.weight_q[0]);
-    assign shadow[k]  = word_no_t'(u_array.gen_row[k].u_row.shadow_q[0]);
+  // what the rows of a stage hold: the word, turned
+  logic [7:0] current[Stages][StageRows], shadow[Stages][StageRows];
+  for (genvar s = 0; s < int'(Stages); s++) begin : g_stage
+    for (genvar r = 0; r < int'(StageRows); r++) begin : g_held
+      assign current[s][r] = u_array.gen_stage[s].gen_row[r].u_row.weight_q[0] - 8'(64 * r);
+      assign shadow[s][r]  = u_array.gen_stage[s].gen_row[r].u_row.shadow_q[0] - 8'(64 * r);
+    end
+  end
+  logic held, ready_to_swap;  // by every row of the followed stage
+  always_comb begin
+    held          = 1'b1;
+    ready_to_swap = 1'b1;
+    for (int unsigned r = 0; r < StageRows; r++) begin
+      held          = held && current[stage_q][r] == 8'(want_q);
+      ready_to_swap = ready_to_swap && shadow[stage_q][r] == 8'(want_q);
+    end
   end
 
-  `FV_ASSERT(a_arrives, !arrives || (next_arrives && shadow[row_q] == want_q))
-  `FV_ASSERT(a_own, follow_q != 2'd3 || current[row_q] == want_q)
+  `FV_ASSERT(a_arrives, !arrives || (next_arrives && ready_to_swap))
+  `FV_ASSERT(a_own, follow_q != 2'd3 || held)
 
   // ---- a command is active from its start to its last pass, and the next load begins as soon as the one before has ended
   logic              active_h_q;
-  logic [KpW:0]      lacking_q;  // cycles without a load that could be swapped in
+  logic [StageW:0]      lacking_q;  // cycles without a load that could be swapped in
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_h_q <= 1'b0;
@@ -198,16 +214,16 @@ module fv_weight_swap
     end
   end
   `FV_ASSERT(a_active, active == active_h_q)
-  `FV_ASSERT(a_prompt, 32'(lacking_q) <= Kp)
-  `FV_ASSERT(i_lacking, lacking_q == '0 || ready || !dut.loading_q || 32'(lacking_q) <= 32'(dut.row_q))
+  `FV_ASSERT(a_prompt, 32'(lacking_q) <= Stages)
+  `FV_ASSERT(i_lacking, lacking_q == '0 || ready || !dut.loading_q || 32'(lacking_q) <= 32'(dut.stage_q))
 
   // ---- invariants: numbers
-  `FV_ASSERT(i_row, !past_ok_q || 32'(row_q) < Kp)
-  `FV_ASSERT(i_loading, !dut.loading_q || 32'(dut.row_q) < Kp)
-  `FV_ASSERT(i_new, !active || 32'(next_q) < WbRows)
+  `FV_ASSERT(i_stage, !past_ok_q || 32'(stage_q) < Stages)
+  `FV_ASSERT(i_loading, !dut.loading_q || 32'(dut.stage_q) < Stages)
+  `FV_ASSERT(i_new, !active || 32'(next_q) < WbWords)
   `FV_ASSERT(i_ready, !ready || active)
   `FV_ASSERT(i_next, !active || (dut.new_q ? !ready && dut.next_q == addr_t'(next_q) :
-                                             next_q == (ready ? begun_q : after(begun_q, Kp))))
+                                             next_q == (ready ? begun_q : after(begun_q, Stages))))
   // addresses are used while they are of a command that is active, or of one whose last pass was issued
   logic chain_q;  // a load has begun since reset
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -215,88 +231,91 @@ module fv_weight_swap
     else chain_q <= chain_q || dut.begin_tile;
   end
   `FV_ASSERT(i_chain, chain_q || (!dut.loading_q && !ready && (!active || dut.new_q)))
-  `FV_ASSERT(i_address, !chain_q || (32'(begun_q) < WbRows && dut.addr_q ==
-             addr_t'(after(begun_q, dut.loading_q ? 32'(dut.row_q) : Kp))))
+  `FV_ASSERT(i_address, !chain_q || (32'(begun_q) < WbWords && dut.addr_q ==
+             addr_t'(after(begun_q, dut.loading_q ? 32'(dut.stage_q) : Stages))))
   // the shadow register's neighbour in time: the word on its way
   wire onway = follow_q == 2'd1 || follow_q == 2'd2;
-  wire lands = load_q && load_row_q == row_q;  // in the followed row, with the coming edge
-  `FV_ASSERT(i_word, !(onway && lands) || 32'(load_age_q) != 32'(row_q) + 2 || word_no_t'(word_q) == want_q)
+  wire lands = load_q && load_stage_q == stage_q;  // in the followed stage, with the coming edge
+  `FV_ASSERT(i_word, !(onway && lands) || 32'(load_age_q) != 32'(stage_q) + 2 || word_q == 8'(want_q))
 
   // ---- invariants: time
-  `FV_ASSERT(i_ages, !onway || (load_age_q != '0 && 32'(load_age_q) <= Kp + 4 &&
-             (follow_q != 2'd2 || (swap_age_q != '0 && 32'(swap_age_q) <= 3 + 32'(row_q) && swap_age_q < load_age_q + age_t'(32'(load_age_q) == Kp + 4)))))
-  `FV_ASSERT(i_own_load, !(onway && !over_q) || (after(begun_q, 32'(row_q)) == want_q &&
-             dut.loading_q == (32'(load_age_q) <= Kp) && (!dut.loading_q || 32'(dut.row_q) + 1 == 32'(load_age_q))))
+  `FV_ASSERT(i_ages, !onway || (load_age_q != '0 && 32'(load_age_q) <= Stages + 4 &&
+             (follow_q != 2'd2 || (swap_age_q != '0 && 32'(swap_age_q) <= 3 + 32'(stage_q) && swap_age_q < load_age_q + age_t'(32'(load_age_q) == Stages + 4)))))
+  `FV_ASSERT(i_own_load, !(onway && !over_q) || (after(begun_q, 32'(stage_q)) == want_q &&
+             dut.loading_q == (32'(load_age_q) <= Stages) && (!dut.loading_q || 32'(dut.stage_q) + 1 == 32'(load_age_q))))
   `FV_ASSERT(i_waiting, follow_q != 2'd1 || (ready && !over_q))
-  // the load after it began after its slot was issued: its row is that many cycles behind
-  `FV_ASSERT(i_over, !(follow_q == 2'd2 && over_q) || !dut.loading_q || 32'(dut.row_q) + 2 <= 32'(swap_age_q))
-  `FV_ASSERT(i_over_last, !(follow_q == 2'd2 && over_q) || 32'(load_age_q) > Kp + 1 ||
-             (32'(load_age_q) == Kp + 1 && load_q && 32'(load_row_q) == Kp - 1))
-  `FV_ASSERT(i_over_load, !(follow_q == 2'd2 && over_q && lands) || 32'(row_q) + 3 <= 32'(swap_age_q) ||
-             32'(load_age_q) == 32'(row_q) + 2)
-  `FV_ASSERT(i_load, !(onway && !over_q) || load_q == (load_age_q >= age_t'(2) && 32'(load_age_q) <= Kp + 1) ||
+  // the load after it began after its slot was issued: its stage is that many cycles behind
+  `FV_ASSERT(i_over, !(follow_q == 2'd2 && over_q) || !dut.loading_q || 32'(dut.stage_q) + 2 <= 32'(swap_age_q))
+  `FV_ASSERT(i_over_last, !(follow_q == 2'd2 && over_q) || 32'(load_age_q) > Stages + 1 ||
+             (32'(load_age_q) == Stages + 1 && load_q && 32'(load_stage_q) == Stages - 1))
+  `FV_ASSERT(i_over_load, !(follow_q == 2'd2 && over_q && lands) || 32'(stage_q) + 3 <= 32'(swap_age_q) ||
+             32'(load_age_q) == 32'(stage_q) + 2)
+  `FV_ASSERT(i_load, !(onway && !over_q) || load_q == (load_age_q >= age_t'(2) && 32'(load_age_q) <= Stages + 1) ||
              load_age_q == age_t'(1))
-  `FV_ASSERT(i_load_row, !(onway && !over_q && load_q && load_age_q >= age_t'(2)) || 32'(load_row_q) + 2 == 32'(load_age_q))
-  `FV_ASSERT(i_shadow, !onway || 32'(load_age_q) < 32'(row_q) + 3 || shadow[row_q] == want_q)
+  `FV_ASSERT(i_load_stage, !(onway && !over_q && load_q && load_age_q >= age_t'(2)) || 32'(load_stage_q) + 2 == 32'(load_age_q))
+  `FV_ASSERT(i_shadow, !onway || 32'(load_age_q) < 32'(stage_q) + 3 || ready_to_swap)
 
   // slots on their way are the history of swap_i
-  logic [Kp+1:0] issued_q;  // newest in bit 0
+  logic [Stages+1:0] issued_q;  // newest in bit 0
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) issued_q <= '0;
-    else issued_q <= {issued_q[Kp:0], swap_i};
+    else issued_q <= {issued_q[Stages:0], swap_i};
   end
   `FV_ASSERT(i_slots, issued_q == {u_array.swap_q, token3_q.swap, token2_q.swap, token1_q.swap})
   `FV_ASSERT(i_issued, follow_q != 2'd2 || issued_q[swap_age_q-1'b1])
 
   // ---- OB: slots that follow each other at once are of different pixels, all the way down
-  wire [Kp+3:0] valids = {u_array.sum_valid_q[Kp-1], u_array.act_valid_q, token3_q.valid, token2_q.valid, token1_q.valid};
-  logic [1:0]   pixels[Kp+4];
+  wire [Stages+3:0] valids = {u_array.sum_valid_q[Stages-1], u_array.act_valid_q, token3_q.valid, token2_q.valid, token1_q.valid};
+  logic [1:0]   pixels[Stages+4];
   always_comb begin
     pixels[0] = pixel1_q;
     pixels[1] = pixel2_q;
     pixels[2] = pixel3_q;
-    for (int unsigned k = 0; k < Kp; k++) pixels[k+3] = u_array.act_pixel_q[k];
-    pixels[Kp+3] = u_array.sum_pixel_q[Kp-1];
+    for (int unsigned k = 0; k < Stages; k++) pixels[k+3] = u_array.act_pixel_q[k];
+    pixels[Stages+3] = u_array.sum_pixel_q[Stages-1];
   end
-  for (genvar k = 0; k < int'(Kp); k++) begin : g_ob
+  for (genvar k = 0; k < int'(Stages); k++) begin : g_ob
     `FV_ASSERT(a_collision, !(u_array.acc_rd[k] && u_array.acc_wr[k]) || u_array.act_pixel_q[k] != u_array.sum_pixel_q[k])
     `FV_ASSERT(i_sum, !u_array.sum_valid_q[k] || (valids[k+4] && u_array.sum_pixel_q[k] == pixels[k+4]))
   end
-  for (genvar s = 0; s < int'(Kp) + 3; s++) begin : g_slot
+  for (genvar s = 0; s < int'(Stages) + 3; s++) begin : g_slot
     `FV_ASSERT(i_differ, !(valids[s] && valids[s+1]) || pixels[s] != pixels[s+1])
   end
   `FV_ASSERT(i_first, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
   `FV_ASSERT(i_last, !token1_q.valid || last_pixel_q == pixel1_q)
 
-  // ---- slots: what row k has with its activations (k) and with its sum (k + 1)
+  // ---- slots: what stage k has with its activations (k) and with its sum (k + 1)
   typedef struct packed {
     logic       valid, first, last;
     logic [1:0] pixel;
   } slot_t;
-  slot_t slot_q[Kp+1];
+  slot_t slot_q[Stages+1];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       slot_q <= '{default: '0};
     end else begin
       slot_q[0] <= '{valid: token3_q.valid, first: token3_q.first, last: token3_q.last, pixel: pixel3_q};
-      for (int unsigned k = 0; k < Kp; k++) slot_q[k+1] <= slot_q[k];
+      for (int unsigned k = 0; k < Stages; k++) slot_q[k+1] <= slot_q[k];
     end
   end
-  for (genvar k = 0; k < int'(Kp); k++) begin : g_sums
+  for (genvar k = 0; k < int'(Stages); k++) begin : g_sums
     wire slot_t sum = slot_q[k+1];
     `FV_ASSERT(a_reads, u_array.acc_rd[k] == (slot_q[k].valid && !slot_q[k].first) &&
                (!slot_q[k].valid || u_array.act_pixel_q[k] == slot_q[k].pixel))
     `FV_ASSERT(a_writes, u_array.acc_wr[k] == (sum.valid && !sum.last) && (!sum.valid || u_array.sum_pixel_q[k] == sum.pixel))
     `FV_ASSERT(a_result, valid[k] == (sum.valid && sum.last))
-    `FV_ASSERT(a_total, !sum.valid || total[k] == u_array.sum[k] + (sum.first ? 32'd0 : u_array.old[k]))
+    for (genvar r = 0; r < int'(StageRows); r++) begin : g_total
+      `FV_ASSERT(a_total, !sum.valid || total[k*StageRows+r] == u_array.sum[k*StageRows+r] +
+                 (sum.first ? 32'd0 : u_array.old[k][32*r+:32]))
+    end
     `FV_ASSERT(i_flags, !slot_q[k].valid || (u_array.act_first_q[k] == slot_q[k].first && u_array.act_last_q[k] == slot_q[k].last))
     `FV_ASSERT(i_valid, u_array.act_valid_q[k] == slot_q[k].valid)
   end
 
   logic busy_q;
   always_ff @(posedge clk_i) busy_q <= follow_q == 2'd3 && over_q;
-  `FV_COVER(c_close, follow_q == 2'd2 && issued_q[2:0] == 3'b101 && row_q == KpW'(Kp - 1))
-  `FV_COVER(c_late, follow_q == 2'd1 && 32'(load_age_q) == Kp + 4 && u_array.sum_valid_q[1])
-  `FV_COVER(c_wrapped, follow_q == 2'd3 && want_q == word_no_t'(split) && row_q == KpW'(2) && split != '0)
+  `FV_COVER(c_close, follow_q == 2'd2 && issued_q[2:0] == 3'b101 && stage_q == StageW'(Stages - 1))
+  `FV_COVER(c_late, follow_q == 2'd1 && 32'(load_age_q) == Stages + 4 && u_array.sum_valid_q[1])
+  `FV_COVER(c_wrapped, follow_q == 2'd3 && want_q == word_no_t'(split) && stage_q == StageW'(2) && split != '0)
   `FV_COVER(c_next_command, busy_q && start_i)
 endmodule

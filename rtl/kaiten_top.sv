@@ -15,6 +15,7 @@ module kaiten_top
   // sizes: rtl/configs.json lists the configurations
   parameter int unsigned Kp        = 4,     // output channels (rows of the array)
   parameter int unsigned Cp        = 4,     // input channels (columns)
+  parameter int unsigned StageRows = 2,     // rows of the array that work in the same cycle
   parameter int unsigned AxiW      = 128,   // bits of a bus beat
   parameter int unsigned WbRows    = 2048,  // DPE rows of weights
   parameter int unsigned VwbRows   = 256,
@@ -86,7 +87,7 @@ module kaiten_top
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
   // Results in flight behind a credit: the slot's way to the last lane, and what fits a power of two
-  localparam int unsigned ConvFifo  = 2 ** $clog2(Kp + 12);
+  localparam int unsigned ConvFifo  = 2 ** $clog2(Kp / StageRows + 12);
   localparam int unsigned VectorFifo = 32;
 
   // ---- registers and control
@@ -99,8 +100,8 @@ module kaiten_top
   addr_t            wb_split;
 
   kt_registers #(
-    .Kp(Kp), .Cp(Cp), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth), .VbDepth(VbDepth),
-    .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc)
+    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
+    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -342,7 +343,7 @@ module kaiten_top
   logic            conv_active, conv_busy, conv_no_weights, conv_no_output;
 
   kt_conv #(
-    .Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow)
+    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),

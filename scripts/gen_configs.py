@@ -25,6 +25,7 @@ PURPOSE = {
 }
 ABOUT = {
     "Kp": "KP: output channels, rows of the array", "Cp": "CP: input channels, columns of the array, bytes of a word",
+    "StageRows": "rows of the array that work in the same cycle; KP / StageRows stages follow each other",
     "AxiW": "bits of a bus beat", "WbRows": "rows of WB, 9 * CP bytes each", "VwbRows": "rows of VWB, 9 * CP bytes each",
     "SbDepth": "words of each of the nine banks of SB, CP bytes each", "VbDepth": "the same of VB",
     "ObPixels": "pixels whose partial sums OB holds, KP int32 each", "ZsbArray": "words of the array's ZSB, 9 bytes each",

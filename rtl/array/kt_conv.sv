@@ -4,20 +4,21 @@
 // CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer
 // (OB), requantiser with its parameter buffer (ZSB), alignment. Reads SB by nine bank requests (words two cycles after
 // the registered request); results go to a kt_result_writer outside. All stalls happen in the sequencer; a slot issued
-// at t is at the array at t + 3, its result of lane k leaves the requantiser at t + 9 + k and the pixel is complete at
-// t + 8 + Kp: latency Kp + 12 to the first possible read in SB.
+// at t is at the array at t + 3, its results of stage s leave the requantiser at t + 9 + s and the pixel is complete at
+// t + 8 + Stages: latency Stages + 12 to the first possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_array_pkg::*;
 #(
-  parameter int unsigned Kp       = 32,
-  parameter int unsigned Cp       = 8,
-  parameter int unsigned WbRows   = 4096,
-  parameter int unsigned ZsbDepth = 1024,
-  parameter int unsigned ObPixels = 512,
-  parameter bit          SumRow   = 1,  // weights may have a zero point
-  localparam int unsigned Words   = Kp / Cp
+  parameter int unsigned Kp        = 32,
+  parameter int unsigned Cp        = 8,
+  parameter int unsigned StageRows = 4,  // rows of the array that work in the same cycle, a power of two
+  parameter int unsigned WbRows    = 4096,
+  parameter int unsigned ZsbDepth  = 1024,
+  parameter int unsigned ObPixels  = 512,
+  parameter bit          SumRow    = 1,  // weights may have a zero point
+  localparam int unsigned Words    = Kp / Cp
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -35,7 +36,7 @@ module kt_conv
   /* verilator lint_off UNUSEDSIGNAL */
   input  addr_t               wb_addr_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic [9*Cp*8-1:0]   wb_data_i,
+  input  logic [9*Cp*8-1:0]   wb_data_i,  // a row
   input  logic                zsb_we_i,
   input  addr_t               zsb_addr_i,
   input  requant_params_t     zsb_data_i,
@@ -57,13 +58,18 @@ module kt_conv
   output logic                wait_output_o
 );
 
-  localparam int unsigned Taps = 9 * Cp;
-  localparam int unsigned ObAw = $clog2(ObPixels);
-  localparam int unsigned KpW  = $clog2(Kp);
-  localparam int unsigned WbAw = $clog2(WbRows);
+  localparam int unsigned Taps   = 9 * Cp;
+  localparam int unsigned ObAw   = $clog2(ObPixels);
+  localparam int unsigned Stages = Kp / StageRows;
+  localparam int unsigned StageW = $clog2(Stages);
+  localparam int unsigned Bits   = $clog2(StageRows);          // of a WB row's number that name its row in the stage
+  localparam int unsigned WbAw   = $clog2(WbRows / StageRows);  // WB holds words of a stage's rows
 
-  if (Kp % Cp != 0 || Words > 9 || Kp < 4) begin : gen_check_kp
-    $error("Kp must be a multiple of Cp, at most 9 * Cp, and at least 4");
+  if (Kp % Cp != 0 || Words > 9) begin : gen_check_kp
+    $error("Kp must be a multiple of Cp and at most 9 * Cp");
+  end
+  if (Kp % StageRows != 0 || 2 ** Bits != StageRows || WbRows % Kp != 0 || ZsbDepth % Kp != 0) begin : gen_check_stage
+    $error("StageRows must be a power of two that divides Kp, and Kp must divide WbRows and ZsbDepth");
   end
 
   // ---- command
@@ -230,65 +236,68 @@ module kt_conv
     .act_o     (act)
   );
 
-  // ---- WB: a DPE row a word
+  // ---- WB: a word is the rows of a stage, each in a bank of its own
   logic              wb_rd, load_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t             wb_addr;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic [KpW-1:0]    wb_row, load_row_q;
-  logic [9*Cp*8-1:0] wb_data;
-  logic signed [7:0] weight[Taps];
+  logic [StageW-1:0] wb_stage, load_stage_q;
+  logic signed [7:0] weight[StageRows][Taps];
 
   kt_weight_loader #(
-    .Kp    (Kp),
-    .WbRows(WbRows)
+    .Stages (Stages),
+    .WbWords(WbRows / StageRows)
   ) u_loader (
     .clk_i,
     .rst_ni,
-    .split_i  (wb_split_i),
+    .split_i  (wb_split_i >> Bits),
     .start_i  (loader_start),
-    .base_i   (addr_t'(cmd.weights)),
+    .base_i   (addr_t'(cmd.weights) >> Bits),
     .active_o (loader_active),
     .swap_i   (swap),
     .last_i   (token.last && last_tile),
     .ready_o  (weights_ready),
     .rd_en_o  (wb_rd),
     .rd_addr_o(wb_addr),
-    .row_o    (wb_row)
+    .stage_o  (wb_stage)
   );
 
-  kt_ram_1r1w #(
-    .Width(9 * Cp * 8),
-    .Depth(WbRows)
-  ) u_wb (
-    .clk_i,
-    .wr_en_i  (wb_we_i),
-    .wr_addr_i(wb_addr_i[WbAw-1:0]),
-    .wr_data_i(wb_data_i),
-    .rd_en_i  (wb_rd),
-    .rd_addr_i(wb_addr[WbAw-1:0]),
-    .rd_data_o(wb_data)
-  );
-  for (genvar i = 0; i < int'(Taps); i++) begin : gen_weight
-    assign weight[i] = wb_data[8*i+:8];
+  for (genvar r = 0; r < int'(StageRows); r++) begin : gen_wb
+    logic [9*Cp*8-1:0] row;
+    kt_ram_1r1w #(
+      .Width(9 * Cp * 8),
+      .Depth(WbRows / StageRows)
+    ) u_wb (
+      .clk_i,
+      .wr_en_i  (wb_we_i && ((wb_addr_i % addr_t'(StageRows)) == addr_t'(r))),
+      .wr_addr_i(wb_addr_i[Bits+:WbAw]),
+      .wr_data_i(wb_data_i),
+      .rd_en_i  (wb_rd),
+      .rd_addr_i(wb_addr[WbAw-1:0]),
+      .rd_data_o(row)
+    );
+    for (genvar i = 0; i < int'(Taps); i++) begin : gen_weight
+      assign weight[r][i] = row[8*i+:8];
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) load_q <= 1'b0;
     else load_q <= wb_rd;
   end
-  always_ff @(posedge clk_i) load_row_q <= wb_row;
+  always_ff @(posedge clk_i) load_stage_q <= wb_stage;
 
   // ---- array
-  logic [Kp-1:0]      total_valid;
+  logic [Stages-1:0]  total_valid;
   logic signed [31:0] total[Kp];
 
   kt_dpe_array #(
-    .Kp     (Kp),
-    .Taps   (Taps),
-    .ObDepth(ObPixels),
-    .SumRow (SumRow)
+    .Stages   (Stages),
+    .StageRows(StageRows),
+    .Taps     (Taps),
+    .ObDepth  (ObPixels),
+    .SumRow   (SumRow)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -297,7 +306,7 @@ module kt_conv
     .act_i        (act),
     .weight_zero_i(slot3_q.zero),
     .load_i       (load_q),
-    .load_row_i   (load_row_q),
+    .load_stage_i (load_stage_q),
     .weight_i     (weight),
     .valid_o      (total_valid),
     .total_o      (total)
@@ -308,12 +317,13 @@ module kt_conv
   logic signed [7:0]  shift[Kp], zero[Kp], low[Kp], high[Kp];
   logic [1:0]         rule[Kp];
   logic               some_float;
-  logic [Kp-1:0]      lane_valid;
+  logic [Stages-1:0]  lane_valid;
   logic signed [7:0]  lane[Kp];
 
   kt_params #(
-    .Kp   (Kp),
-    .Depth(ZsbDepth)
+    .Stages   (Stages),
+    .StageRows(StageRows),
+    .Depth    (ZsbDepth)
   ) u_params (
     .clk_i,
     .rst_ni,
@@ -337,6 +347,7 @@ module kt_conv
 
   kt_requant #(
     .Lanes  (Kp),
+    .Waves  (Stages),
     .Average(1'b0),
     .Float  (1'b1)
   ) u_requant (
@@ -357,8 +368,9 @@ module kt_conv
   );
 
   kt_align #(
-    .Kp(Kp),
-    .Cp(Cp)
+    .Stages   (Stages),
+    .StageRows(StageRows),
+    .Cp       (Cp)
   ) u_align (
     .clk_i,
     .valid_i(lane_valid),

@@ -1,18 +1,21 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kp DPE rows in a chain with their output buffers. Row k works k cycles after row 0; the control token of each row is
-// one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the
+// Stages of StageRows DPE rows in a chain, with their output buffers: Kp = Stages * StageRows rows. The rows of a stage
+// work on the same activations in the same cycle; stage s works s cycles after stage 0. The control token of each stage
+// is one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the
 // activations.
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
-  parameter int unsigned Kp      = 32,
-  parameter int unsigned Taps    = 72,
-  parameter int unsigned ObDepth = 512,
-  parameter bit          SumRow  = 1,
-  localparam int unsigned ObAw   = $clog2(ObDepth),
-  localparam int unsigned KpW    = $clog2(Kp)
+  parameter int unsigned Stages    = 8,   // at least 2
+  parameter int unsigned StageRows = 4,
+  parameter int unsigned Taps      = 72,
+  parameter int unsigned ObDepth   = 512,
+  parameter bit          SumRow    = 1,
+  localparam int unsigned Kp       = Stages * StageRows,
+  localparam int unsigned ObAw     = $clog2(ObDepth),
+  localparam int unsigned StageW   = $clog2(Stages)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -22,27 +25,34 @@ module kt_dpe_array
   /* verilator lint_off UNUSEDSIGNAL */  // without a sum row
   input  logic signed [7:0]  weight_zero_i,  // with the activations; 0 where there is no sum row
   /* verilator lint_on UNUSEDSIGNAL */
-  // shadow weights, one row a cycle
+  // shadow weights, one stage a cycle
   input  logic               load_i,
-  input  logic [KpW-1:0]     load_row_i,
-  input  logic signed [7:0]  weight_i [Taps],
-  // totals of the last pass, row k k cycles after row 0
-  output logic [Kp-1:0]      valid_o,
+  input  logic [StageW-1:0]  load_stage_i,
+  input  logic signed [7:0]  weight_i [StageRows][Taps],
+  // totals of the last pass, stage s s cycles after stage 0
+  output logic [Stages-1:0]  valid_o,
   output logic signed [31:0] total_o [Kp]
 );
 
-  // control of the rows: with the activations (act), with the sum (sum)
-  logic [Kp-1:0]   act_valid_q, act_first_q, act_last_q;
-  logic [Kp-2:0]   swap_q;  // swap_q[k] enters row k + 1
-  logic [Kp-1:0]   sum_valid_q, sum_first_q, sum_last_q;
-  logic [ObAw-1:0] act_pixel_q[Kp];
-  logic [ObAw-1:0] sum_pixel_q[Kp];
-  logic [ObAw-1:0] pixel_d[Kp];
+  if (Stages < 2) begin : gen_check_stages
+    $error("the array needs at least two stages");
+  end
+
+  // control of the stages: with the activations (act), with the sum (sum)
+  logic [Stages-1:0] act_valid_q, act_first_q, act_last_q;
+  logic [Stages-1:0] swap;  // with what enters a stage
+  logic [Stages-1:0] sum_valid_q, sum_first_q, sum_last_q;
+  logic [ObAw-1:0]   act_pixel_q[Stages];
+  logic [ObAw-1:0]   sum_pixel_q[Stages];
+  logic [ObAw-1:0]   pixel_d[Stages];
 
   always_comb begin
     pixel_d[0] = pixel_i;
-    for (int k = 1; k < int'(Kp); k++) pixel_d[k] = act_pixel_q[k-1];
+    for (int s = 1; s < int'(Stages); s++) pixel_d[s] = act_pixel_q[s-1];
   end
+
+  logic [Stages-2:0] swap_q;  // swap_q[s] enters stage s + 1
+  assign swap = {swap_q, token_i.swap};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -50,100 +60,94 @@ module kt_dpe_array
       swap_q      <= '0;
       sum_valid_q <= '0;
     end else begin
-      act_valid_q <= {act_valid_q[Kp-2:0], token_i.valid};
-      swap_q      <= {swap_q[Kp-3:0], token_i.swap};
+      act_valid_q <= {act_valid_q[Stages-2:0], token_i.valid};
+      swap_q      <= swap[Stages-2:0];
       sum_valid_q <= act_valid_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    act_first_q <= {act_first_q[Kp-2:0], token_i.first};
-    act_last_q  <= {act_last_q[Kp-2:0], token_i.last};
+    act_first_q <= {act_first_q[Stages-2:0], token_i.first};
+    act_last_q  <= {act_last_q[Stages-2:0], token_i.last};
     act_pixel_q <= pixel_d;
     sum_first_q <= act_first_q;
     sum_last_q  <= act_last_q;
     sum_pixel_q <= act_pixel_q;
   end
 
-  logic [Kp-1:0] load;  // a bit for each row: decoded once, not compared in every row
-  assign load = Kp'(load_i) << load_row_i;
+  logic [Stages-1:0] load;  // a bit for each stage: decoded once, not compared in every row
+  assign load = Stages'(load_i) << load_stage_i;
 
-  logic [Kp-1:0] acc_rd, acc_wr;
+  logic [Stages-1:0] acc_rd, acc_wr;
   assign acc_rd = act_valid_q & ~act_first_q;
   assign acc_wr = sum_valid_q & ~sum_last_q;
 
   // what the sum row adds to each row's products
-  logic signed [31:0] extra_first, extra[Kp-1];
+  logic signed [31:0] extra[Stages];
   if (SumRow) begin : gen_sum
     kt_sum_row #(
-      .Kp  (Kp),
-      .Taps(Taps)
+      .Stages(Stages),
+      .Taps  (Taps)
     ) u_sum (
       .clk_i,
       .rst_ni,
       .act_i,
       .zero_i (weight_zero_i),
-      .first_o(extra_first),
       .extra_o(extra)
     );
   end else begin : gen_no_sum
-    assign extra_first = '0;
-    assign extra       = '{default: '0};
+    assign extra = '{default: '0};
   end
 
   // OB: one accumulator per row and pixel of a pass. The old value is read while the row adds its products; a pixel
-  // comes back in the next pass, so passes of at least two pixels never read a value that is still on its way. First
-  // pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
-  logic signed [31:0] sum[Kp], old[Kp];
+  // comes back in the next pass, and passes are at least two cycles apart, so no value is read that is still on its
+  // way. First pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
+  logic signed [31:0] sum[Kp];
+  logic [32*StageRows-1:0] old[Stages];
 
-  // The last row's activations go nowhere.
-  /* verilator lint_off UNUSEDSIGNAL */
-  for (genvar k = 0; k < int'(Kp); k++) begin : gen_row
-    logic signed [7:0]  act_in[Taps];
-    logic signed [7:0]  act_out[Taps];
-    logic               swap_in;
-    logic signed [31:0] extra_in;
-
-    if (k == 0) begin : gen_head
-      assign act_in   = act_i;
-      assign extra_in = extra_first;
-      assign swap_in  = token_i.swap;
+  for (genvar s = 0; s < int'(Stages); s++) begin : gen_stage
+    logic signed [7:0] act_q[Taps];
+    if (s == 0) begin : gen_head
+      always_ff @(posedge clk_i) act_q <= act_i;
     end else begin : gen_chain
-      assign act_in   = gen_row[k-1].act_out;
-      assign extra_in = extra[k-1];
-      assign swap_in  = swap_q[k-1];
+      always_ff @(posedge clk_i) act_q <= gen_stage[s-1].act_q;
     end
 
-    kt_dpe_row #(
-      .Taps(Taps)
-    ) u_row (
-      .clk_i,
-      .act_i   (act_in),
-      .act_o   (act_out),
-      .swap_i  (swap_in),
-      .load_i  (load[k]),
-      .weight_i,
-      .extra_i (extra_in),
-      .sum_o   (sum[k])
-    );
+    logic [32*StageRows-1:0] new_total;
+    for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
+      localparam int unsigned K = s * StageRows + r;
+      kt_dpe_row #(
+        .Taps(Taps)
+      ) u_row (
+        .clk_i,
+        .act_i   (act_q),
+        .swap_i  (swap[s]),
+        .load_i  (load[s]),
+        .weight_i(weight_i[r]),
+        .extra_i (extra[s]),
+        .sum_o   (sum[K])
+      );
+      assign new_total[32*r+:32] = total_o[K];
+    end
 
     kt_ram_1r1w #(
-      .Width(32),
+      .Width(32 * StageRows),
       .Depth(ObDepth)
     ) u_ob (
       .clk_i,
-      .wr_en_i  (acc_wr[k]),
-      .wr_addr_i(sum_pixel_q[k]),
-      .wr_data_i(total_o[k]),
-      .rd_en_i  (acc_rd[k]),
-      .rd_addr_i(act_pixel_q[k]),
-      .rd_data_o(old[k])
+      .wr_en_i  (acc_wr[s]),
+      .wr_addr_i(sum_pixel_q[s]),
+      .wr_data_i(new_total),
+      .rd_en_i  (acc_rd[s]),
+      .rd_addr_i(act_pixel_q[s]),
+      .rd_data_o(old[s])
     );
   end
-  /* verilator lint_on UNUSEDSIGNAL */
 
   always_comb begin
-    for (int unsigned k = 0; k < Kp; k++) total_o[k] = sum[k] + (old[k] & ~{32{sum_first_q[k]}});
+    for (int unsigned k = 0; k < Kp; k++) begin
+      total_o[k] = sum[k] + (old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
+    end
   end
 
   assign valid_o = sum_valid_q & sum_last_q;

@@ -1,23 +1,27 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Requantisation parameters of the Kp lanes. ZSB holds one channel per word; a new tile's parameters are read one lane
-// a cycle in step with the wave of its first result pixel, so each lane changes exactly between two tiles and one
-// single-ported memory is enough. Tiles must start at least Kp slots apart for that: ready_o sees to it. (Weight loads
-// are Kp cycles apart, but a swap may follow its load at once or late, so swaps alone can be closer.)
+// Requantisation parameters of the lanes, one a row of the array. ZSB holds one channel per word, in as many banks as a
+// stage has rows; a new tile's parameters are read one stage a cycle in step with the wave of its first result pixel, so
+// each lane changes exactly between two tiles. Tiles must start at least Stages slots apart for that: ready_o sees to
+// it. (Weight loads are Stages cycles apart, but a swap may follow its load at once or late, so swaps alone can be
+// closer.)
 module kt_params
   import kt_cmd_pkg::*;
   import kt_pkg::*;
 #(
-  parameter int unsigned Kp    = 32,
-  parameter int unsigned Depth = 1024,
-  localparam int unsigned Aw   = $clog2(Depth),
-  localparam int unsigned KpW  = $clog2(Kp)
+  parameter int unsigned Stages    = 8,
+  parameter int unsigned StageRows = 4,  // a power of two
+  parameter int unsigned Depth     = 1024,
+  localparam int unsigned Kp       = Stages * StageRows,
+  localparam int unsigned Bits     = $clog2(StageRows),  // of a word's bank
+  localparam int unsigned Aw       = $clog2(Depth) - Bits,
+  localparam int unsigned StageW   = $clog2(Stages)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               start_i,      // command start
-  input  addr_t              base_i,
+  input  addr_t              base_i,       // a multiple of Kp
   input  out_quant_t         out_quant_i,  // of the running command
   output logic               ready_o,      // tile_i is allowed
   input  logic               tile_i,       // slot of a tile's first result pixel, three cycles before the array sees it
@@ -39,16 +43,16 @@ module kt_params
   output logic               float_o       // some lane may have rule `float`
 );
 
-  logic [1:0]     tile_q;
-  logic [KpW-1:0] wait_q;  // slots until the next tile may start
-  logic           reading_q, write_q;
-  logic [KpW-1:0] read_lane_q, lane_q;
+  logic [1:0]        tile_q;
+  logic [StageW-1:0] wait_q;  // slots until the next tile may start
+  logic              reading_q, write_q;
+  logic [StageW-1:0] read_stage_q, stage_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
-  addr_t          tile_addr_q, pending_q, addr_q;
+  addr_t             tile_addr_q, pending_q, addr_q;
   /* verilator lint_on UNUSEDSIGNAL */
   out_quant_t      pending_out_quant_q, read_out_quant_q, out_quant_q;
-  requant_params_t param;
+  requant_params_t param[StageRows];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -59,10 +63,10 @@ module kt_params
     end else begin
       tile_q  <= {tile_q[0], tile_i};
       write_q <= reading_q;
-      if (tile_i) wait_q <= KpW'(Kp - 1);
+      if (tile_i) wait_q <= StageW'(Stages - 1);
       else if (wait_q != '0) wait_q <= wait_q - 1'b1;
       if (tile_q[1]) reading_q <= 1'b1;
-      else if (read_lane_q == KpW'(Kp - 1)) reading_q <= 1'b0;
+      else if (read_stage_q == StageW'(Stages - 1)) reading_q <= 1'b0;
     end
   end
 
@@ -79,48 +83,52 @@ module kt_params
       addr_q           <= pending_q;
       read_out_quant_q <= pending_out_quant_q;
     end else if (reading_q) begin
-      addr_q <= addr_q + 1'b1;
+      addr_q <= addr_q + addr_t'(StageRows);
     end
-    if (tile_q[1]) read_lane_q <= '0;
-    else if (reading_q) read_lane_q <= read_lane_q + 1'b1;
+    if (tile_q[1]) read_stage_q <= '0;
+    else if (reading_q) read_stage_q <= read_stage_q + 1'b1;
     if (reading_q) begin
-      lane_q      <= read_lane_q;
+      stage_q     <= read_stage_q;
       out_quant_q <= read_out_quant_q;
     end
   end
 
   assign ready_o = wait_q == '0;
 
-  kt_ram_1r1w #(
-    .Width($bits(requant_params_t)),
-    .Depth(Depth)
-  ) u_zsb (
-    .clk_i,
-    .wr_en_i,
-    .wr_addr_i(wr_addr_i[Aw-1:0]),
-    .wr_data_i,
-    .rd_en_i  (reading_q),
-    .rd_addr_i(addr_q[Aw-1:0]),
-    .rd_data_o(param)
-  );
+  for (genvar r = 0; r < int'(StageRows); r++) begin : gen_bank
+    kt_ram_1r1w #(
+      .Width($bits(requant_params_t)),
+      .Depth(Depth / StageRows)
+    ) u_zsb (
+      .clk_i,
+      .wr_en_i  (wr_en_i && ((wr_addr_i % addr_t'(StageRows)) == addr_t'(r))),
+      .wr_addr_i(wr_addr_i[Bits+:Aw]),
+      .wr_data_i,
+      .rd_en_i  (reading_q),
+      .rd_addr_i(addr_q[Bits+:Aw]),
+      .rd_data_o(param[r])
+    );
+  end
 
   always_ff @(posedge clk_i) begin
     if (write_q) begin
-      bias_o[lane_q]  <= param.bias;
-      mult_o[lane_q]  <= param.mult;
-      shift_o[lane_q] <= param.shift;
-      zero_o[lane_q]  <= out_quant_q.zero;
-      low_o[lane_q]   <= out_quant_q.low;
-      high_o[lane_q]  <= out_quant_q.high;
-      rule_o[lane_q]  <= out_quant_q.rule;
+      for (int unsigned r = 0; r < StageRows; r++) begin
+        bias_o[32'(stage_q)*StageRows+r]  <= param[r].bias;
+        mult_o[32'(stage_q)*StageRows+r]  <= param[r].mult;
+        shift_o[32'(stage_q)*StageRows+r] <= param[r].shift;
+        zero_o[32'(stage_q)*StageRows+r]  <= out_quant_q.zero;
+        low_o[32'(stage_q)*StageRows+r]   <= out_quant_q.low;
+        high_o[32'(stage_q)*StageRows+r]  <= out_quant_q.high;
+        rule_o[32'(stage_q)*StageRows+r]  <= out_quant_q.rule;
+      end
     end
   end
 
-  // Lanes change in order: after the last one all have this tile's rule.
+  // Stages change in order: after the last one all lanes have this tile's rule.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) float_o <= 1'b0;
     else if (write_q && (out_quant_q.rule == RuleFloat)) float_o <= 1'b1;
-    else if (write_q && (lane_q == KpW'(Kp - 1))) float_o <= 1'b0;
+    else if (write_q && (stage_q == StageW'(Stages - 1))) float_o <= 1'b0;
   end
 
 endmodule

@@ -1,41 +1,43 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Weight loader: streams WB rows into the shadow registers of the array, row k of a tile k cycles after row 0.
-// Swap and load travel down the array at the same speed, so the only order that matters is at row 0:
+// Weight loader: streams WB words into the shadow registers of the array, that of stage s s cycles after stage 0's. A
+// word of WB holds the rows of a stage.
+// Swap and load travel down the array at the same speed, so the only order that matters is at stage 0:
 //   a load starts after the swap of the tile before it was issued (its shadow is then free when the data arrive),
 //   a swap is issued after its load started. Nothing waits for a whole tile.
-// WB holds the tiles of a command in the order they are used; behind the last row of WB follows `split_i` (ring of DB).
+// WB holds the tiles of a command in the order they are used; behind the last word of WB follows `split_i` (ring of DB).
 module kt_weight_loader
   import kt_pkg::*;
 #(
-  parameter int unsigned Kp     = 32,
-  parameter int unsigned WbRows = 4096,
-  localparam int unsigned KpW   = $clog2(Kp)
+  parameter int unsigned Stages  = 8,
+  parameter int unsigned WbWords = 1024,
+  localparam int unsigned StageW = $clog2(Stages)
 ) (
-  input  logic           clk_i,
-  input  logic           rst_ni,
-  input  addr_t          split_i,
-  input  logic           start_i,   // begin a command, only while active_o is low
-  input  addr_t          base_i,
-  output logic           active_o,  // tiles of the command may still be needed
-  input  logic           swap_i,    // a pass is issued in this slot
-  input  logic           last_i,    // and it is the command's last
-  output logic           ready_o,   // a load has started that was not swapped in yet
-  output logic           rd_en_o,
-  output addr_t          rd_addr_o,
-  output logic [KpW-1:0] row_o
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  // words of WB
+  input  addr_t             split_i,
+  input  logic              start_i,   // begin a command, only while active_o is low
+  input  addr_t             base_i,
+  output logic              active_o,  // tiles of the command may still be needed
+  input  logic              swap_i,    // a pass is issued in this slot
+  input  logic              last_i,    // and it is the command's last
+  output logic              ready_o,   // a load has started that was not swapped in yet
+  output logic              rd_en_o,
+  output addr_t             rd_addr_o,
+  output logic [StageW-1:0] stage_o
 );
 
-  logic           active_q;
-  logic           loading_q;  // a row is read in this cycle
-  logic           ready_q;
-  logic [KpW-1:0] row_q;
-  addr_t          addr_q;
-  logic           last_row, begin_tile;
+  logic              active_q;
+  logic              loading_q;  // a word is read in this cycle
+  logic              ready_q;
+  logic [StageW-1:0] stage_q;
+  addr_t             addr_q;
+  logic              last_stage, begin_tile;
 
-  assign last_row   = row_q == KpW'(Kp - 1);
-  assign begin_tile = active_q && !ready_q && (!loading_q || last_row);
+  assign last_stage = stage_q == StageW'(Stages - 1);
+  assign begin_tile = active_q && !ready_q && (!loading_q || last_stage);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -46,13 +48,13 @@ module kt_weight_loader
       if (start_i) active_q <= 1'b1;
       else if (swap_i && last_i) active_q <= 1'b0;
       if (begin_tile) loading_q <= 1'b1;
-      else if (last_row) loading_q <= 1'b0;
+      else if (last_stage) loading_q <= 1'b0;
       if (begin_tile) ready_q <= 1'b1;
       else if (swap_i) ready_q <= 1'b0;
     end
   end
 
-  // A command may start while the last rows of the one before are still read: its address waits until they are.
+  // A command may start while the last words of the one before are still read: its address waits until they are.
   addr_t next_q;
   logic  new_q;
   always_ff @(posedge clk_i) begin
@@ -62,16 +64,16 @@ module kt_weight_loader
     end else if (begin_tile) begin
       new_q <= 1'b0;
     end
-    if (begin_tile) row_q <= '0;
-    else if (loading_q) row_q <= row_q + 1'b1;
+    if (begin_tile) stage_q <= '0;
+    else if (loading_q) stage_q <= stage_q + 1'b1;
     if (begin_tile && new_q) addr_q <= next_q;
-    else if (loading_q) addr_q <= (addr_q == addr_t'(WbRows - 1)) ? split_i : addr_q + 1'b1;
+    else if (loading_q) addr_q <= (addr_q == addr_t'(WbWords - 1)) ? split_i : addr_q + 1'b1;
   end
 
   assign active_o  = active_q;
   assign ready_o   = ready_q;
   assign rd_en_o   = loading_q;
   assign rd_addr_o = addr_q;
-  assign row_o     = row_q;
+  assign stage_o   = stage_q;
 
 endmodule

@@ -36,6 +36,7 @@ module kt_csr (
   input  logic [3:0]  options_features_i,
   input  logic [3:0]  options_element_kinds_i,
   input  logic [31:0] zvc_beats_i,
+  input  logic [31:0] stage_rows_i,
   output logic        control_start_o,
   output logic        control_soft_reset_o,
   output logic        control_irq_enable_o,
@@ -149,6 +150,7 @@ module kt_csr (
           rdata_q[31:28] <= options_element_kinds_i;
         end
         10'h034: rdata_q[31:0] <= zvc_beats_i;
+        10'h038: rdata_q[31:0] <= stage_rows_i;
         10'h040: rdata_q[2] <= store_q[16][2];
         10'h044: begin
           rdata_q[0] <= status_busy_i;

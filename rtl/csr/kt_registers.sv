@@ -12,6 +12,7 @@ module kt_registers
 #(
   parameter int unsigned Kp        = 4,
   parameter int unsigned Cp        = 4,
+  parameter int unsigned StageRows = 2,
   parameter int unsigned AxiW      = 128,
   parameter int unsigned WbRows    = 2048,
   parameter int unsigned VwbRows   = 256,
@@ -123,6 +124,7 @@ module kt_registers
     .error_o               (error),
     .kp_i                  (32'(Kp)),
     .cp_i                  (32'(Cp)),
+    .stage_rows_i          (32'(StageRows)),
     .axi_bytes_i           (32'(AxiW / 8)),
     .wb_rows_i             (32'(WbRows)),
     .vwb_rows_i            (32'(VwbRows)),

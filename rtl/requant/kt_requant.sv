@@ -26,13 +26,14 @@ module kt_requant
   import kt_pkg::*;
 #(
   parameter int unsigned Lanes   = 32,
+  parameter int unsigned Waves   = Lanes,  // bits of valid, each of Lanes / Waves lanes that work in the same cycle
   parameter bit          Average = 1,  // rule `average` exists
   parameter bit          Float   = 1   // rule `float` exists
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
   // accumulator and parameters of each lane
-  input  logic [Lanes-1:0]   valid_i,
+  input  logic [Waves-1:0]   valid_i,
   input  logic signed [31:0] acc_i   [Lanes],
   input  logic signed [31:0] bias_i  [Lanes],
   input  logic signed [31:0] mult_i  [Lanes],
@@ -46,11 +47,11 @@ module kt_requant
   input  logic               float_i,
   /* verilator lint_on UNUSEDSIGNAL */
   // result, four cycles later
-  output logic [Lanes-1:0]   valid_o,
+  output logic [Waves-1:0]   valid_o,
   output logic signed [7:0]  data_o  [Lanes]
 );
 
-  logic [Lanes-1:0] valid1_q, valid2_q, valid3_q, valid4_q;
+  logic [Waves-1:0] valid1_q, valid2_q, valid3_q, valid4_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid1_q <= '0;

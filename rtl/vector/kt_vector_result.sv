@@ -91,18 +91,18 @@ module kt_vector_result
   // ---- requantise
   // all lanes alike, the last ones unused
   /* verilator lint_off UNUSEDSIGNAL */
-  logic [LanesP-1:0] valid;
   logic signed [7:0] data[LanesP];
   /* verilator lint_on UNUSEDSIGNAL */
 
   kt_requant #(
     .Lanes  (LanesP),
+    .Waves  (1),
     .Average(1'b1),
     .Float  (1'b1)
   ) u_requant (
     .clk_i,
     .rst_ni,
-    .valid_i({LanesP{last_q}}),
+    .valid_i(last_q),
     .acc_i  (acc_q),
     .bias_i (bias_q),
     .mult_i (mult_q),
@@ -112,11 +112,10 @@ module kt_vector_result
     .high_i (high_q),
     .rule_i (rule_q),
     .float_i(float_q),
-    .valid_o(valid),
+    .valid_o,
     .data_o (data)
   );
 
-  assign valid_o = valid[0];
   always_comb begin
     word_o = '{default: '0};
     if (valid_o) begin

@@ -65,7 +65,7 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
   std::vector<SpanOptions> all{o};
   if (!options.keep_on_chip) return all;
   for (const int slack : {1, 0}) {
-    for (const int pixels : {0, 2 * config.kp, 4 * config.kp}) {
+    for (const int pixels : {0, 6 * config.stages(), 8 * config.stages(), 16 * config.stages()}) {
       if ((slack == 1 && pixels == 0) || (options.block_pixels > 0 && pixels != 0)) continue;
       SpanOptions v = o;
       v.slack_blocks = slack;

@@ -48,6 +48,7 @@ inline constexpr Field kOptionsRules{0x030, 16, 8};  ///< Values of `rule`
 inline constexpr Field kOptionsFeatures{0x030, 24, 4};  ///< Other options
 inline constexpr Field kOptionsElementKinds{0x030, 28, 4};  ///< Values of `kind` of add
 inline constexpr std::uint32_t kZvcBeats = 0x034;  ///< Bus beats of the longest segment that STORE compresses; 0: there is no codec
+inline constexpr std::uint32_t kStageRows = 0x038;  ///< Rows of the array that work in the same cycle; `weights` and `params` of conv and wb_split are multiples of it
 inline constexpr std::uint32_t kControl = 0x040;  ///< Commands to the device
 inline constexpr Field kControlStart{0x040, 0, 1};  ///< Writing 1 starts the program; ignored while a run or a reset is in progress or an error stands
 inline constexpr Field kControlSoftReset{0x040, 1, 1};  ///< Writing 1 stops everything, waits for outstanding bus transactions and resets all but the registers

@@ -130,6 +130,7 @@ Config read_config(Device& device) {
   Config c;
   c.kp = read(csr::kKp);
   c.cp = read(csr::kCp);
+  c.stage_rows = read(csr::kStageRows);
   c.axi_bytes = read(csr::kAxiBytes);
   c.wb_rows = read(csr::kWbRows);
   c.vwb_rows = read(csr::kVwbRows);

@@ -20,6 +20,7 @@ struct Config {
   std::string name;     ///< as in rtl/configs.json
   int kp = 0;           ///< output channels of a tile: rows of the array
   int cp = 0;           ///< bytes of a word: columns of the array
+  int stage_rows = 1;   ///< rows of the array that work in the same cycle
   int axi_bytes = 0;    ///< width of the memory bus, bytes
   int wb_rows = 0;      ///< weight buffer, rows
   int vwb_rows = 0;     ///< vector weight buffer, rows
@@ -33,6 +34,8 @@ struct Config {
 
   int array_multipliers() const { return kp * cp * 9; }  ///< multiply-accumulates a cycle
   int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
+  /// Steps of the array, each a cycle after the one before; also the cycles of the shortest pass.
+  int stages() const { return kp / stage_rows; }
   /// Words that LOAD writes in a cycle.
   int load_words() const { return std::min(9, axi_bytes / cp); }
   bool operator==(const Config&) const = default;  ///< field by field

@@ -89,7 +89,7 @@ void CommandList::schedule() {
   std::vector<ScheduledCost> costs;
   costs.reserve(order.size());
   for (std::size_t i : order) costs.push_back(costs_[i]);
-  const std::vector<CommandTime> times = command_times(commands_, costs, config_.kp);
+  const std::vector<CommandTime> times = command_times(commands_, costs, config_.stages());
   modelled_cycles_ = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
     meta_[i].start = times[i].start;

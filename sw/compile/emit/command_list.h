@@ -26,7 +26,7 @@ namespace kaiten {
 
 // Of the schedule's model of the queues, in cycles.
 constexpr std::int64_t kLoadLatency = 20;
-constexpr std::int64_t kEngineLatency = 20;  // beyond the rows of the array
+constexpr std::int64_t kEngineLatency = 20;  // beyond the stages of the array
 constexpr std::int64_t kStoreLatency = 60;
 constexpr std::int64_t kLoadStart = 4;
 

@@ -28,7 +28,7 @@ constexpr std::size_t kLoadsAhead = 4;   // LOADs asked for and not complete
 constexpr std::int64_t kLoadDone = 6;    // from the last beat to completion
 constexpr std::int64_t kStoreDone = 60;  // from the last result to the last response
 constexpr std::int64_t kIdle = 2;        // an engine's slots between two commands
-constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the rows of the array
+constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the stages of the array
 constexpr std::int64_t kVectorDone = 17;
 constexpr std::int64_t kTileSetup = 21;  // loading the parameters of a depthwise convolution's first tile
 
@@ -40,7 +40,7 @@ bool depthwise(const Command& c) {
 }  // namespace
 
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, int kp) {
+                                       const std::vector<ScheduledCost>& costs, int stages) {
   std::vector<CommandTime> times(commands.size());
   std::vector<std::int64_t> popped(commands.size()), asked(ceil_div(commands.size(), kChunk));
   std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
@@ -81,7 +81,7 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
       case Queue::kConv:
         begin = start = std::max(start, busy_until[q]);
         busy_until[q] = begin + costs[i].cycles + kIdle;
-        complete = begin + costs[i].cycles + kp + kArrayDone;
+        complete = begin + costs[i].cycles + stages + kArrayDone;
         break;
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.

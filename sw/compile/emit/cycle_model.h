@@ -22,9 +22,9 @@ struct CommandTime {
   std::int64_t complete = 0;  // counted by the scoreboard
 };
 
-// In the order of the list. `kp`: rows of the array.
+// In the order of the list. `stages`: those of the array.
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, int kp);
+                                       const std::vector<ScheduledCost>& costs, int stages);
 
 }  // namespace kaiten
 

@@ -126,6 +126,7 @@ void take_tiles(const LowerContext& c, LoweredOp& l) {
   l.kernels.in_channels = l.in.c;
   l.kernels.channel_of = l.channel_of;
   l.array = choose_tiles(c, l);
+  l.stages = c.config.stages();
   require(l.array.passes <= kMaxPasses,
           at_most("input channels", kMaxPasses * c.config.cp * l.array.pass_groups()),
           std::to_string(l.lanes));

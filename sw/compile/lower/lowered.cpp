@@ -24,7 +24,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   switch (engine) {
     case Engine::kConv:
       return tiles * std::int64_t(array.kernel_tiles()) * array.passes *
-             std::max<std::int64_t>(pixels, array.kp);
+             std::max<std::int64_t>(pixels, stages);
     case Engine::kWindow: {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
       // parameters.

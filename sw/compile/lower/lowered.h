@@ -64,6 +64,7 @@ struct LoweredOp {
   int weight_zero = 0;
 
   ArrayTiles array;                   // kConv
+  int stages = 0;                     // kConv: of the array, the cycles of the shortest pass
   VectorTiles vector;                 // kWindow, kAdd
   KernelView kernels;                 // kConv
   DepthwiseView depthwise;            // kWindow, with data where there are weights

@@ -27,7 +27,7 @@ constexpr std::int64_t kFillCycles = 100;
 int block_rows(const LoweredOp& op, const Config& config, int pixels) {
   // Windows of one stride down and another one across: a command has one stride, so it has one row.
   if (op.engine == Engine::kWindow && op.stride != op.column_stride) return 1;
-  if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.kp * 3 / 2);
+  if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.stages() * 3 / 2);
   int rows = ceil_div(pixels, op.out.w);
   if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
   // The array steps over a stride at once, so its ring must be that long; a map may be shorter.
@@ -40,7 +40,7 @@ int block_rows(const LoweredOp& op, const Config& config, int pixels) {
 // so on.
 int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink) {
   if (shrink == 0) return rows;
-  const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.kp, op.out.w)) : 1;
+  const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.stages(), op.out.w)) : 1;
   return std::max(hiding, rows >> shrink);
 }
 

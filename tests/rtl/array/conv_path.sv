@@ -9,6 +9,7 @@ module conv_path
 #(
   parameter int unsigned Kp       = 32,
   parameter int unsigned Cp       = 8,
+  parameter int unsigned StageRows = 4,
   parameter int unsigned WbRows   = 4096,
   parameter int unsigned SbDepth  = 8192,
   parameter int unsigned ZsbDepth = 1024,
@@ -106,7 +107,7 @@ module conv_path
   out_cmd_t        out_cmd;
   logic [Cp*8-1:0] result[Words], written[Words];
   logic            unused_wait[2], unused_busy;
-  kt_conv #(.Kp(Kp), .Cp(Cp), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
+  kt_conv #(.Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i({24'd0, OpConv, cmd_q}),
     .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_data_i(mem_data_q),
@@ -120,7 +121,7 @@ module conv_path
   bank_req_t   sb_req[Words], vb_req[Words];
   logic   sb_we, vb_we, blocked;
   watch_t watch;
-  kt_result_writer #(.Cp(Cp), .Words(Words), .Depth(2 ** $clog2(Kp + 12))) u_writer (
+  kt_result_writer #(.Cp(Cp), .Words(Words), .Depth(2 ** $clog2(Kp / StageRows + 12))) u_writer (
     .clk_i, .rst_ni,
     .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,
     .take_i(take), .credit_o(credit), .valid_i(valid), .word_i(result),

@@ -22,6 +22,7 @@
 namespace kaiten {
 namespace {
 
+constexpr int kStageRows = PARAM_StageRows;
 constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows = PARAM_WbRows,
               kObPixels = PARAM_ObPixels;
 constexpr int kZsbDepth = PARAM_ZsbDepth;
@@ -517,9 +518,9 @@ TEST(ConvPath, RandomLayers) {
     s.slots = std::max(s.chained ? l.height + 2 : (s.rows - 1) * l.stride + l.kernel_h + rng(0, 3), l.stride);
     s.in_base = rng(0, 100), s.out_base = rng(0, 100);
     // anywhere, or so that tiles go on at ZSB's beginning
-    s.params = rng(0, 1) ? rng(0, 100) : kZsbDepth - kKp * rng(1, 3);
-    s.wb_split = rng(0, 2) ? 0 : rng(1, kWbRows / 2);
-    s.wb_base = rng(s.wb_split, kWbRows - 1);
+    s.params = rng(0, 1) ? kStageRows * rng(0, 100 / kStageRows) : kZsbDepth - kKp * rng(1, 3);
+    s.wb_split = rng(0, 2) ? 0 : kStageRows * rng(1, kWbRows / 2 / kStageRows);
+    s.wb_base = kStageRows * rng(s.wb_split / kStageRows, kWbRows / kStageRows - 1);
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
     core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
     LayerRun run(core, l, s, rng);
@@ -557,7 +558,7 @@ TEST(ConvPath, EmitsEachWindowOnce) {
     const int passes = l.kernel_tile_rows() * l.kernel_tile_columns() * ceil_div(2, l.pass_groups());
     EXPECT_EQ(core.active, 14u * 14u * 2u * static_cast<unsigned>(passes));  // one per pixel, pass and tile
     // Two commands, each with the first weights before it and the latency behind it.
-    EXPECT_LE(core.running, core.active + 2 * (3 * kKp + 40));
+    EXPECT_LE(core.running, core.active + 2 * (3 * kKp / kStageRows + 40));
   }
 }
 

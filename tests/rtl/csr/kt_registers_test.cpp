@@ -138,6 +138,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kVersion), 0x200u);
   EXPECT_EQ(get(csr::kKp), PARAM_Kp);
   EXPECT_EQ(get(csr::kCp), PARAM_Cp);
+  EXPECT_EQ(get(csr::kStageRows), PARAM_StageRows);
   EXPECT_EQ(get(csr::kAxiBytes), PARAM_AxiW / 8);
   EXPECT_EQ(get(csr::kWbRows), PARAM_WbRows);
   EXPECT_EQ(get(csr::kVwbRows), PARAM_VwbRows);

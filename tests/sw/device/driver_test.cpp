@@ -24,6 +24,7 @@ class RegisterDevice : public Device {
     registers_ = {{csr::kId, csr::kIdValue},
                   {csr::kKp, c.kp},
                   {csr::kCp, c.cp},
+                  {csr::kStageRows, c.stage_rows},
                   {csr::kAxiBytes, c.axi_bytes},
                   {csr::kWbRows, c.wb_rows},
                   {csr::kVwbRows, c.vwb_rows},
