@@ -4,7 +4,8 @@
 `include "fv.svh"
 // Reader of the vector engine with any command: the nine accesses of a request never meet in a bank and name existing banks,
 // a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it
-// is: tiles of rows of windows of kernel tiles of steps, each cell at its word of its row. The model counts upwards, the reader down.
+// is: tiles of rows of windows of kernel tiles of steps, each cell at its word of its row; of a pair of operands, which the
+// command promises to be apart, the second stands in the place of the second row. The model counts upwards, the reader down.
 module fv_kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -54,7 +55,16 @@ module fv_kt_vector_reader
   `include "fv_reset.svh"
 
   `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.operand_step.mod < 4'd9 && plan_i.origin.mod < 4'd9 && plan_i.window_step.mod < 4'd9)
-  `FV_ASSUME(m_mod3, cmd_i.top_mod3 < 2'd3 && plan_i.stride_mod3 < 2'd3)
+  `FV_ASSUME(m_mod3, cmd_i.top_mod3 < 2'd3 && cmd_i.mod3_2 < 2'd3 && plan_i.stride_mod3 < 2'd3)
+  // banks from the first operand's word to the second's
+  function automatic logic [5:0] distance(vec_cmd_t cmd);
+    return (6'(cmd.operand_step.mod) + 6'd3 * (6'd3 + 6'(cmd.mod3_2) - 6'(cmd.top_mod3))) % 6'd9;
+  endfunction
+  function automatic logic pair_ok(vec_cmd_t cmd, vec_plan_t plan);
+    return !cmd.pair || (cmd.kind == KindAdd && !cmd.broadcast && cmd.kernel_rows == 8'd1 && plan.kernel_tiles == 7'd1 &&
+                         plan.steps == 10'd1 && distance(cmd) >= 6'd3 && distance(cmd) <= 6'd6);
+  endfunction
+  `FV_ASSUME(m_pair, pair_ok(cmd_i, plan_i))
 
   logic rd_q;
   always_ff @(posedge clk_i or negedge rst_ni)
@@ -70,9 +80,10 @@ module fv_kt_vector_reader
   end
 
   `FV_ASSERT(i_words, !(start_q || started_q) || (cmd_q.pixel.mod < 4'd9 && cmd_q.operand_step.mod < 4'd9 && plan_q.origin.mod < 4'd9
-      && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && plan_q.stride_mod3 < 2'd3))
+      && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && cmd_q.mod3_2 < 2'd3 && plan_q.stride_mod3 < 2'd3
+      && pair_ok(cmd_q, plan_q)))
   `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9
-      && dut.mod3_q < 2'd3))
+      && dut.mod3_q < 2'd3 && dut.operand_mod3_q < 2'd3))
 
   // ---- whose turn it is, counted upwards
   logic [9:0] step_q, window_q, row_q, tile_q;
@@ -109,7 +120,7 @@ module fv_kt_vector_reader
   word_t              word_q, window_word_q, row_word_q;
   logic signed [11:0] column_q, window_column_q;
   logic signed [12:0] first_row_q;
-  logic [1:0]         mod3_q;
+  logic [1:0]         mod3_q, operand_mod3_q;
   addr_t              slot_q[3], row_slot_q[3], next_slot_q[3], operand_slot_q;
   wire signed [11:0] first_column = plan_q.stream ? 12'sd0 : -12'(cmd_q.pad_left);
   wire word_t         tile_word   = plus(row_word_q, '{div: 14'd0, mod: 4'd3});
@@ -140,6 +151,7 @@ module fv_kt_vector_reader
     if (start_q || (rd && tile_end)) begin
       first_row_q    <= 13'(cmd_q.top_row);
       mod3_q         <= cmd_q.top_mod3;
+      operand_mod3_q <= cmd_q.mod3_2;
       operand_slot_q <= cmd_q.slot2;
       for (int unsigned r = 0; r < 3; r++) begin
         slot_q[r]      <= plan_q.slots[r];
@@ -150,6 +162,7 @@ module fv_kt_vector_reader
       if (rd && row_end) begin
         first_row_q    <= first_row_q + 13'(cmd_q.stride);
         mod3_q         <= 2'((3'(mod3_q) + 3'(plan_q.stride_mod3)) % 3'd3);
+        if (!cmd_q.broadcast) operand_mod3_q <= 2'((3'(operand_mod3_q) + 3'(plan_q.stride_mod3)) % 3'd3);
         operand_slot_q <= below(cmd_q.ring2, operand_slot_q);
         slot_q         <= next_slot_q;
         row_slot_q     <= next_slot_q;
@@ -179,7 +192,8 @@ module fv_kt_vector_reader
 
   // ---- what is asked for there
   wire signed [12:0] row = first_row_q + (is_add ? 13'sd0 : 13'(kernel_tile_q) * 13'sd3);
-  wire [1:0]         rot = (is_add && cmd_q.broadcast && kernel_tile_q[1:0] != '0) ? 2'd0 : mod3_q;
+  wire [1:0]         rot = (is_add && kernel_tile_q[1:0] != '0) ? operand_mod3_q : mod3_q;
+  wire word_t        second = plus(word_q, cmd_q.operand_step);
   bank_req_t  req_due_q[9];
   logic [2:0] off_map_due_q, missing_due_q;
   always_ff @(posedge clk_i)
@@ -191,6 +205,15 @@ module fv_kt_vector_reader
         req_due_q[3*r+g].en   <= 1'b1;  // a_cell
         req_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
         req_due_q[3*r+g].addr <= slot_q[r] + 16'(14'(word_q.div + 14'((6'(word_q.mod) + 6'(g)) / 6'd9)));
+        if (cmd_q.pair && r == 1) begin
+          req_due_q[3*r+g].bank <= 4'((6'(second.mod) + 6'(g) + 6'd3 * 6'(operand_mod3_q)) % 6'd9);
+          req_due_q[3*r+g].addr <= operand_slot_q + 16'(14'(second.div + 14'((6'(second.mod) + 6'(g)) / 6'd9)));
+        end
+      end
+      if (cmd_q.pair && r == 1) begin
+        off_map_due_q[r] <= row < 0 || row >= $signed(13'(cmd_q.in_height)) || column_q < 0 ||
+                            column_q >= $signed(12'(cmd_q.in_width));
+        missing_due_q[r] <= 1'b0;
       end
     end
   `FV_ASSERT(a_off_map, !rd_q || off_map == off_map_due_q)
@@ -206,13 +229,17 @@ module fv_kt_vector_reader
   `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps - 10'd1 && kernel_tile_q <= plan_q.kernel_tiles - 7'd1))
   `FV_ASSERT(i_place, !live || (dut.pos_q == word_q && dut.window_pos_q == window_word_q && dut.origin_q == row_word_q &&
       dut.column_q == column_q && dut.window_column_q == window_column_q))
-  `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q &&
+  `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q && dut.operand_mod3_q == operand_mod3_q &&
       dut.tap_row_q == (is_add ? 8'd0 : 8'(kernel_tile_q * 8'd3)) && dut.operand_slot_q == operand_slot_q))
   for (genvar r = 0; r < 3; r++) begin : g_slots
     `FV_ASSERT(i_slots, !live || (dut.slot_q[r] == slot_q[r] && dut.top_slot_q[r] == row_slot_q[r] && dut.next_slot_q[r] == next_slot_q[r]))
   end
 
   `FV_COVER(c_all, rd_q && off_map == 3'b000 && missing == 3'b000)
+  // both operands' rows go on alike, so their distance stays
+  `FV_ASSERT(i_turn, !live || cmd_q.broadcast || (3'(operand_mod3_q) + 3'(cmd_q.top_mod3)) % 3'd3 == (3'(mod3_q) + 3'(cmd_q.mod3_2)) % 3'd3)
+
+  `FV_COVER(c_pair, rd_q && cmd_q.pair && off_map == 3'b000)
   `FV_COVER(c_operand, rd_q && operand == 2'd3)
   `FV_COVER(c_kernel_tile, rd_q && missing == 3'b110 && off_map == 3'b000 && cmd_q.kernel_rows == 8'd4)
 endmodule

@@ -57,7 +57,7 @@ module fv_kt_vector_setup
   `FV_ASSERT(a_command, !open_q || cmd == cmd_q)
   `FV_ASSERT(a_stream, !ready || plan.stream == shared)
   `FV_ASSERT(a_windows, !ready || plan.windows == (shared ? 10'd1 : cmd_q.columns))
-  `FV_ASSERT(a_kernel_tiles, !ready || plan.kernel_tiles == ((cmd_q.kind == KindAdd) ? 7'd2 + 7'(cmd_q.more_operands) :
+  `FV_ASSERT(a_kernel_tiles, !ready || plan.kernel_tiles == ((cmd_q.kind == KindAdd) ? (cmd_q.pair ? 7'd1 : 7'd2 + 7'(cmd_q.more_operands)) :
       7'((9'(cmd_q.kernel_rows) + 9'd2) / 9'd3)))
   `FV_ASSERT(a_steps, !ready || plan.steps == (!shared ? 10'(cmd_q.kernel_columns) :
       last_end < $signed(14'(cmd_q.in_width)) ? last_end[9:0] : cmd_q.in_width))

@@ -25,6 +25,7 @@ module kaiten_top
   parameter int unsigned ZsbArray  = 1024,  // channels
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
+  parameter bit          AddPair   = 0,     // the vector engine adds two operands in a cycle
   parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
 ) (
   input  logic              clk_i,
@@ -101,7 +102,8 @@ module kaiten_top
 
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
-    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc)
+    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
+    .AddPair(AddPair), .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -414,7 +416,7 @@ module kaiten_top
   logic [Cp*8-1:0] vector_result[3];
 
   kt_vector #(
-    .Cp(Cp), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
+    .Cp(Cp), .AddPair(AddPair), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
   ) u_vector (
     .clk_i       (vector_clk),
     .rst_ni      (rst_n),

@@ -228,7 +228,9 @@ package kt_cmd_pkg;
 
   // element-wise addition (of two to four maps), subtraction or multiplication (of two) in VB; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [56:0] spare;  // must be 0
+    logic [53:0] spare;  // must be 0
+    logic pair;
+    logic [1:0] in2_mod3;
     logic look_up;
     cmd_word_t operand_step;
     logic [1:0] more_operands;
@@ -297,7 +299,7 @@ package kt_cmd_pkg;
       OpLoadParams: return body[415:61] != '0;
       OpConv: return body[415:408] != '0;
       OpWindow: return body[415:386] != '0;
-      OpAdd: return body[415:359] != '0;
+      OpAdd: return body[415:362] != '0;
       OpStore: return body[415:189] != '0;
       default: return 1'b0;
     endcase

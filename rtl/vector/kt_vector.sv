@@ -13,7 +13,7 @@
 //   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add; at least 3 with a table. A depthwise
+// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add, or one for a pair of them; at least 3 with a table. A depthwise
 // tile needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command.
 // Commands taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer
 // starts anew).
@@ -23,6 +23,7 @@ module kt_vector
   import kt_vector_pkg::*;
 #(
   parameter int unsigned Cp       = 8,
+  parameter bit          AddPair  = 1,  // two operands of Add in a slot
   parameter int unsigned VwbRows  = 1024,
   parameter int unsigned ZsbDepth = 1024
 ) (
@@ -309,7 +310,8 @@ module kt_vector
   logic signed [31:0] operand[LanesP];
 
   kt_vector_operand #(
-    .Cp(Cp)
+    .Cp  (Cp),
+    .Pair(AddPair)
   ) u_operand (
     .clk_i,
     .we_i       (param_we_q && (dest_q == ToOperand)),
@@ -319,9 +321,12 @@ module kt_vector
     .valid_i    (token4_q.valid && (token4_q.kind == KindAdd)),
     .operand_i  (token4_q.operand),
     .element_i  (token4_q.element),
+    .pair_i     (token4_q.pair),
     .cell_i     (gen_column[0].cells),
     .valid1_i   (token5_q.valid && (token5_q.kind == KindAdd)),
     .negate1_i  ((token5_q.operand != '0) ? (token5_q.element == ElementSub) : (token5_q.element == ElementReverseSub)),
+    .pair1_i    (token5_q.pair && (token5_q.element != ElementProduct)),
+    .negate_second1_i(token5_q.element == ElementSub),
     .sum_o      (operand)
   );
 

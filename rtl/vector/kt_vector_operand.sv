@@ -6,12 +6,16 @@
 // 11, then h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d
 // is kept and the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is
 // combinational behind it. The operands' ZSB words have shadow registers too.
+//
+// With Pair the first two operands may come at once, the second in the cells of the second row: a second multiplier a
+// lane, and the sum of both is what comes out.
 module kt_vector_operand
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(
-  parameter int unsigned Cp = 8,
+  parameter int unsigned Cp   = 8,
+  parameter bit          Pair = 1,
   localparam int unsigned Lanes  = 3 * Cp,
   localparam int unsigned LanesP = 2 ** $clog2(Lanes),
   localparam int unsigned Cells  = 2 ** $clog2(9 * Cp)
@@ -28,13 +32,20 @@ module kt_vector_operand
   input  logic               valid_i,
   input  logic [1:0]         operand_i,
   input  element_kind_e      element_i,
-  // of a column the first row
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic               pair_i,     // both operands
+  /* verilator lint_on UNUSEDSIGNAL */
+  // of a column the first row, and the second
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic signed [7:0]  cell_i [Cells],
   /* verilator lint_on UNUSEDSIGNAL */
   // a cycle later
   input  logic               valid1_i,
   input  logic               negate1_i,
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic               pair1_i,
+  input  logic               negate_second1_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   output logic signed [31:0] sum_o  [LanesP]
 );
 
@@ -62,22 +73,71 @@ module kt_vector_operand
   end
   always_ff @(posedge clk_i) if (product) first_q <= first_d;
 
+  // the other factor of a product: the operand before, or that of the pair
+  logic signed [15:0] factor[LanesP];
+  always_comb begin
+    factor = first_q;
+    if (Pair && product && pair_i) begin
+      for (int unsigned l = 0; l < Lanes; l++) factor[l] = 16'(cell_i[Lanes+l]) + 16'(param_q[1].bias);
+    end
+  end
+
+  // (d << 20) * mult / 2^31, as far as the rounding shift needs it
+  function automatic logic signed [31:0] half_of(logic signed [7:0] value, logic signed [8:0] bias,
+                                                logic signed [31:0] mult);
+    logic signed [8:0] d;
+    d = 9'(value) + bias;
+    return 32'((64'(d) * 64'(mult) + 64'sd1024) >>> 11);
+  endfunction
+
+  // h / 2^right, ties away from zero
+  function automatic logic [31:0] rounded(logic signed [31:0] h, logic [4:0] right);
+    logic [31:0] mask, rest, half;
+    mask = (32'd1 << right) - 32'd1;
+    rest = h & mask;
+    half = (mask >> 1) + {31'd0, h[31]};
+    return unsigned'((h >>> right) + ((rest > half) ? 32'sd1 : 32'sd0));
+  endfunction
+
   logic signed [31:0] half_q[LanesP];
   logic [4:0]         right_q;
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       automatic logic signed [31:0] half[LanesP] = '{default: '0};
       if (product) begin
-        for (int unsigned l = 0; l < Lanes; l++) half[l] = 32'(first_q[l]) * 32'(first_d[l]);
+        for (int unsigned l = 0; l < Lanes; l++) half[l] = 32'(factor[l]) * 32'(first_d[l]);
       end else begin
-        for (int unsigned l = 0; l < Lanes; l++) begin
-          automatic logic signed [8:0] d = 9'(cell_i[l]) + param.bias;
-          half[l] = 32'((64'(d) * 64'(param.mult) + 64'sd1024) >>> 11);
-        end
+        for (int unsigned l = 0; l < Lanes; l++) half[l] = half_of(cell_i[l], param.bias, param.mult);
       end
       half_q  <= half;
       right_q <= product ? '0 : param.right;
     end
+  end
+
+  // the second operand of a pair, rounded
+  logic [31:0] second[LanesP];
+  if (Pair) begin : gen_pair
+    logic signed [31:0] second_q[LanesP];
+    logic [4:0]         second_right_q;
+    always_ff @(posedge clk_i) begin
+      if (valid_i && pair_i && !product) begin
+        automatic logic signed [31:0] half[LanesP] = '{default: '0};
+        for (int unsigned l = 0; l < Lanes; l++) half[l] = half_of(cell_i[Lanes+l], param_q[1].bias, param_q[1].mult);
+        second_q       <= half;
+        second_right_q <= param_q[1].right;
+      end
+    end
+    always_comb begin
+      second = '{default: '0};
+      if (valid1_i && pair1_i) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          automatic logic [31:0] negate = {32{negate_second1_i}};
+          second[l] = (rounded(second_q[l], second_right_q) ^ negate) - negate;
+        end
+      end
+    end
+  end else begin : gen_single
+    assign second = '{default: '0};
   end
 
   logic signed [31:0] sum[LanesP];
@@ -85,12 +145,8 @@ module kt_vector_operand
     sum = '{default: '0};
     if (valid1_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic [31:0] mask = (32'd1 << right_q) - 32'd1;
-        automatic logic [31:0] rest = half_q[l] & mask;
-        automatic logic [31:0] half = (mask >> 1) + {31'd0, half_q[l][31]};
-        automatic logic [31:0] size = unsigned'((half_q[l] >>> right_q) + ((rest > half) ? 32'sd1 : 32'sd0));
         automatic logic [31:0] negate = {32{negate1_i}};
-        sum[l] = signed'((size ^ negate) - negate);
+        sum[l] = signed'((rounded(half_q[l], right_q) ^ negate) - negate + second[l]);
       end
     end
   end

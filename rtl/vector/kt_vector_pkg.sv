@@ -26,6 +26,8 @@ package kt_vector_pkg;
     word_t              operand_step;  // words from one operand to the next
     element_kind_e      element;
     logic               broadcast;  // Add: the second operand is one pixel
+    logic [1:0]         mod3_2;     // Add: first row mod 3 of the second operand and further ones
+    logic               pair;       // Add: both operands in one slot, the second in the place of the second row
     word_t              pixel;      // words from one pixel to the next
     word_t              group;      // first word of the channel range
     logic [9:0]         in_width;
@@ -71,6 +73,7 @@ package kt_vector_pkg;
     logic          stream;
     logic [1:0]    operand;   // Add: which one
     element_kind_e element;
+    logic          pair;      // Add: the second operand too
     logic          look_up;   // results go through the table
     logic          second;    // in the second one
     logic [1:0]    left;      // line buffer column of the window's left column

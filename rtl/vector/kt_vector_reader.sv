@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank
-// addresses of each read, one column of three rows x three channel groups (word 3 * row + group). It knows nothing of
-// the line buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
+// addresses of each read, one column of three rows x three channel groups (word 3 * row + group); where an addition
+// takes its operands in pairs the second one has the place of the second row. It knows nothing of the line buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
 module kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -35,7 +35,7 @@ module kt_vector_reader
   logic signed [11:0] column_q, window_column_q;
   logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the kernel tile, of the window
   logic [7:0]         tap_row_q;                        // first kernel row of the kernel tile
-  logic [1:0]         mod3_q;
+  logic [1:0]         mod3_q, operand_mod3_q;           // of the row; Add: of the further operands' row
 
   // Slots of the rows under this kernel tile, this window, and the next row of windows. The last ones are found by one
   // step a cycle while the row is read.
@@ -150,6 +150,7 @@ module kt_vector_reader
       operand_slot_q <= cmd_i.slot2;
       walk_q         <= cmd_i.stride - 4'd1;
       mod3_q         <= cmd_i.top_mod3;
+      operand_mod3_q <= cmd_i.mod3_2;
       top_q          <= 13'(cmd_i.top_row);
       top_window_q   <= 13'(cmd_i.top_row);
       tap_row_q      <= '0;
@@ -159,6 +160,7 @@ module kt_vector_reader
         top_slot_q     <= next_slot_q;
         operand_slot_q <= next_slot(cmd_i.ring2, operand_slot_q);
         mod3_q         <= add3(mod3_q, plan_i.stride_mod3);
+        if (!cmd_i.broadcast) operand_mod3_q <= add3(operand_mod3_q, plan_i.stride_mod3);
         top_q          <= top_window_q + $signed({9'd0, cmd_i.stride});
         top_window_q   <= top_window_q + $signed({9'd0, cmd_i.stride});
         tap_row_q      <= '0;
@@ -195,14 +197,19 @@ module kt_vector_reader
     if (rd_i) begin
       for (int unsigned r = 0; r < 3; r++) begin
         automatic logic signed [12:0] row = top_q + 13'(r);
-        automatic logic [1:0]         mod3 = ((operand_q != '0) && cmd_i.broadcast) ? 2'd0 : mod3_q;
-        automatic logic [3:0]         rot = row_bank(add3(mod3, 2'(r)));
+        automatic logic               second = cmd_i.pair && (r == 1);
+        automatic logic [1:0]         mod3 = (second || (operand_q != '0)) ? operand_mod3_q : mod3_q;
+        automatic logic [3:0]         rot = row_bank(second ? mod3 : add3(mod3, 2'(r)));
         off_map_d[r] = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}))
                     || (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
         missing_d[r] = {1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows};
+        if (second) begin
+          off_map_d[r] = off_map_d[0];
+          missing_d[r] = 1'b0;
+        end
         for (int unsigned g = 0; g < 3; g++) begin
-          automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
-          rd_req_d[3*r+g] = bank_req(!off_map_d[r] && !missing_d[r], slot_q[r], rot, w);
+          automatic word_t w = word_add(second ? next_operand : pos_q, '{div: 14'd0, mod: 4'(g)});
+          rd_req_d[3*r+g] = bank_req(!off_map_d[r] && !missing_d[r], second ? operand_slot_q : slot_q[r], rot, w);
         end
       end
     end

@@ -5,7 +5,7 @@
 // order; the pipeline downstream never stalls.
 //
 // Window by window: a slot reads a column and emits it as a step of its window. A result costs
-// ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands). With a table it costs at least three.
+// ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands, or one for a pair of them). With a table it costs at least three.
 // Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
 // start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
 //   read when pushed - left < 4                      (the window of this slot is not overwritten)
@@ -177,6 +177,7 @@ module kt_vector_seq
         stream:    plan_i.stream,
         operand:   rd_operand_i,
         element:   cmd_i.element,
+        pair:      cmd_i.pair,
         look_up:   cmd_i.look_up,
         second:    second_q,
         left:      plan_i.stream ? left_q[1:0] : pushed_q[1:0],

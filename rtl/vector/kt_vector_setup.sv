@@ -81,7 +81,7 @@ module kt_vector_setup
     plan_o = '{
       stream:       is_stream,
       windows:      is_stream ? 10'd1 : cmd_q.columns,
-      kernel_tiles: (cmd_q.kind == KindAdd) ? 7'd2 + 7'(cmd_q.more_operands) : third[15:9],
+      kernel_tiles: (cmd_q.kind != KindAdd) ? third[15:9] : cmd_q.pair ? 7'd1 : 7'd2 + 7'(cmd_q.more_operands),
       steps:        is_stream ? columns_read : {2'd0, cmd_q.kernel_columns},
       window_step:  step_q,
       origin:       is_stream ? cmd_q.group : origin_q,

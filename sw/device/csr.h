@@ -132,10 +132,12 @@ inline constexpr Counter kCounters[] = {
 /// Values of field options_features (numbers of bits).
 enum class FeatureBit : std::uint32_t {
   kSumRow = 0,  ///< sum row (without it weight_zero of conv must be 0)
+  kPair = 1,  ///< pairs of operands (without it pair of add must be 0)
 };
 /// Their texts in messages, by value.
 inline constexpr const char* kFeatureBitTexts[] = {
     "sum row",
+    "pairs of operands",
 };
 
 /// Values of field error_cause.

@@ -141,6 +141,8 @@ Config read_config(Device& device) {
   c.zsb_vector = read(csr::kZsbVector);
   c.sum_row =
       csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) >> int(csr::FeatureBit::kSumRow) & 1;
+  c.add_pair =
+      csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) >> int(csr::FeatureBit::kPair) & 1;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {
     c.name = p.name;

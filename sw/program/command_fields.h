@@ -427,7 +427,7 @@ struct AddCommand {
   std::int64_t in_slot = 0;  // slot of the row top_row (also when that row is outside the map)
   std::int64_t in_pixel = 0;  // words from one input pixel to the next (P)
   std::int64_t in_group = 0;  // first word of the channel range that is read
-  std::int64_t top_mod3 = 0;  // first row mod 3 (of all inputs)
+  std::int64_t top_mod3 = 0;  // first row mod 3 of the first input
   std::int64_t in2_first = 0;  // second input's ring: address of its first slot
   std::int64_t in2_last = 0;  // second input's ring: address of its last slot
   std::int64_t in2_slot = 0;  // second input's ring: slot of the first row
@@ -459,6 +459,8 @@ struct AddCommand {
   std::int64_t more_operands = 0;  // inputs of a sum beyond the second, at most 2; they lie in the second one's ring
   std::int64_t operand_step = 0;  // words from one input to the next, inside a pixel
   std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words before the others, at params (docs/formats/requantisation.md)
+  std::int64_t in2_mod3 = 0;  // first row mod 3 of the second input and further ones; with `broadcast` that of its row
+  std::int64_t pair = 0;  // two inputs, read in the same slot; their words lie in different banks; only where the device has feature `pair`
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -501,6 +503,8 @@ struct AddCommand {
     visit("more_operands", self.more_operands, 440, 2, FieldKind::kUnsigned);
     visit("operand_step", self.operand_step, 442, 12, FieldKind::kWord);
     visit("look_up", self.look_up, 454, 1, FieldKind::kUnsigned);
+    visit("in2_mod3", self.in2_mod3, 455, 2, FieldKind::kUnsigned);
+    visit("pair", self.pair, 457, 1, FieldKind::kUnsigned);
   }
 };
 

@@ -564,6 +564,12 @@ void AcceleratorModel::add(std::uint32_t index, const AddCommand& c) {
   const int operands = 2 + int(c.more_operands);
   const int params = int(c.params) + (c.look_up ? kTableWords : 0);
   const int lanes = 3 * config_.cp;
+  if (c.pair) {
+    const int banks = int(c.operand_step + 3 * (3 + c.in2_mod3 - c.top_mod3)) % 9;
+    if (!config_.add_pair) fail("a pair of operands");
+    if (c.broadcast || c.more_operands > 0 || banks < 3 || banks > 6)
+      fail("operands of a pair meet in a bank");
+  }
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
       for (int x = 0; x < c.columns; x++) {
@@ -575,8 +581,9 @@ void AcceleratorModel::add(std::uint32_t index, const AddCommand& c) {
             const Param& p = ring_at(zsb_vector_, params + i);
             const Ring& in = ring[std::min(i, 1)];
             const int slot = first[std::min(i, 1)];
-            const bool one = i == 1 && c.broadcast;  // one pixel of row 0
-            const int a = word(true, one ? slot : in.at(slot, y), one ? 0 : (int(c.top_mod3) + y) % 3,
+            const bool one = i == 1 && c.broadcast;  // one pixel
+            const int mod3 = int(i == 0 ? c.top_mod3 : c.in2_mod3);
+            const int a = word(true, one ? slot : in.at(slot, y), one ? mod3 : (mod3 + y) % 3,
                                int((one ? 0 : x) * c.in_pixel + c.in_group + i * c.operand_step) + 3 * tile +
                                    lane / config_.cp)[std::size_t(lane % config_.cp)];
             const std::int64_t operand = a + p.bias;

@@ -149,6 +149,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   RowSource source;
   source.image = plan_.spans[k].image(b.image);
   source.storage = node.storage;
+  source.mod3_offset = storage.mod3_offset;
   source.windows = storage.windows;
   const int stripes = plan_.spans[k].stripes;
   source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);

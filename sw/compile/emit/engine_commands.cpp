@@ -37,7 +37,7 @@ void fill_common(const EngineContext& x, const LoweredOp& op, const Chunk& c, in
   b.in_slot = in.slot(first_input_row);
   b.in_pixel = in_rows.width > 1 ? in_rows.pixel : 0;
   b.in_group = x.lowering.views[op.inputs[0]].channels.begin();
-  b.top_mod3 = positive_mod(first_input_row, 3);
+  b.top_mod3 = positive_mod(first_input_row + x.lowering.storage_of(op.inputs[0]).mod3_offset, 3);
   b.columns = op.out.w;
   b.rows = rows;
   b.tiles = c.tile_end - c.tile_begin;
@@ -47,7 +47,7 @@ void fill_common(const EngineContext& x, const LoweredOp& op, const Chunk& c, in
   b.out_group = group;
   b.out_first = group;
   b.out_pixel = out_rows.width > 1 ? out_rows.pixel : 0;
-  b.out_row_mod3 = out_row % 3;
+  b.out_row_mod3 = (out_row + x.lowering.storage_of(op.output).mod3_offset) % 3;
   b.out_slot_size = out_rows.slot_size;
   if (const auto& ring = x.outputs[std::size_t(Buffer::kSb)]) {
     b.to_sb = 1;
@@ -131,6 +131,9 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   b.in2_last = x.inputs[1].last();
   b.in2_slot = x.inputs[1].slot(op.first_row_of_input(1, top));
   if (op.broadcast) b.in2_first = b.in2_last = b.in2_slot;
+  const int second_row = op.broadcast ? 0 : top;
+  b.in2_mod3 = (second_row + x.lowering.storage_of(op.inputs[1]).mod3_offset) % 3;
+  b.pair = op.pair;
   b.more_operands = int(op.inputs.size()) - 2;
   b.operand_step =
       x.lowering.views[op.inputs[1]].channels.begin() - x.lowering.views[op.inputs[0]].channels.begin();

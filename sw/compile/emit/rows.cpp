@@ -95,7 +95,7 @@ LoadRowsCommand command_of(const Config& config, const RowSource& source, const 
     l.zvc = 1;
     l.surface = m.surface(row);
   }
-  l.row_mod3 = row % 3;
+  l.row_mod3 = (row + source.mod3_offset) % 3;
   l.slot_size = rows.slot_size;
   return l;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compile/lower/limits.h"
+#include "compile/lower/pair_operands.h"
 
 namespace kaiten {
 
@@ -32,6 +33,7 @@ void LoweringBuilder::refuse(const Op& op, const std::string& reason) {
 Lowering LoweringBuilder::finish() {
   for (int tensor : graph_.outputs) fetch(tensor);
   result_.find_all_parts();
+  if (config_.add_pair) pair_operands(result_);
   return std::move(result_);
 }
 

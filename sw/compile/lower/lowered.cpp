@@ -37,7 +37,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows) const {
                           : tile);
     }
     case Engine::kAdd:
-      return tiles * pixels * std::max(int(inputs.size()), look_up ? kTableSlots : 0);
+      return tiles * pixels * std::max(pair ? 1 : int(inputs.size()), look_up ? kTableSlots : 0);
     case Engine::kHost:
     case Engine::kNone:
       return 0;

@@ -68,6 +68,7 @@ struct LoweredOp {
   VectorTiles vector;                 // kWindow, kAdd
   KernelView kernels;                 // kConv
   DepthwiseView depthwise;            // kWindow, with data where there are weights
+  bool pair = false;                  // kAdd: both operands are read in one slot
   bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
   OutputQuant out_quant;
@@ -109,6 +110,7 @@ struct Storage {
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
   ViewId bytes_of;         // dense in memory: its bytes there, read as another shape
   bool refused = false;    // no operator makes it
+  int mod3_offset = 0;     // added to the numbers of its rows where they choose banks, 0 to 2
   std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
   std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 

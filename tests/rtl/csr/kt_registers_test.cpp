@@ -151,7 +151,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 15u);
-  EXPECT_EQ(csr::kOptionsFeatures.get(options), 1u);
+  EXPECT_EQ(csr::kOptionsFeatures.get(options), 3u);  // sum row, pairs
   EXPECT_EQ(csr::kOptionsElementKinds.get(options), 15u);
   EXPECT_EQ(get(csr::kZvcBeats), PARAM_Zvc);
 }
@@ -171,7 +171,7 @@ TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   for (int i = 0; i < 3000; ++i) {
     const std::uint32_t address = 4 * pick(0x400 / 4);
     const bool counters = address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * 40;
-    const bool hole = (address > csr::kZvcBeats && address < csr::kControl) ||
+    const bool hole = (address > csr::kStageRows && address < csr::kControl) ||
                       address == csr::kErrorInfo + 4 || (address > csr::kBaseHi(7) && !counters);
     if (pick(2)) {
       if (address == csr::kControl) continue;

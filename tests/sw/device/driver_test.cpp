@@ -34,7 +34,8 @@ class RegisterDevice : public Device {
                   {csr::kZsbArray, c.zsb_array},
                   {csr::kZsbVector, c.zsb_vector},
                   {csr::kZvcBeats, c.zvc_beats},
-                  {csr::kOptions, 0xf10f0707}};
+                  {csr::kOptions, 0xf10f0707U | csr::kOptionsFeatures.put(std::uint32_t(c.add_pair)
+                                                                          << int(csr::FeatureBit::kPair))}};
   }
 
   // Leaves out one value.
