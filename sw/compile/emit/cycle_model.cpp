@@ -32,6 +32,12 @@ constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, 
 constexpr std::int64_t kVectorDone = 17;
 constexpr std::int64_t kTileSetup = 21;  // loading the parameters of a depthwise convolution's first tile
 
+// A LOAD's: memory answers in the order in which it was asked, the fetch after the LOADs before it.
+struct Request {
+  std::int64_t at = 0;
+  std::int64_t end = 0;  // its last beat
+};
+
 bool depthwise(const Command& c) {
   const auto* w = std::get_if<WindowCommand>(&c.body);
   return w != nullptr && w->kind == 0;
@@ -42,7 +48,10 @@ bool depthwise(const Command& c) {
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
                                        const std::vector<ScheduledCost>& costs, int stages) {
   std::vector<CommandTime> times(commands.size());
-  std::vector<std::int64_t> popped(commands.size()), asked(ceil_div(commands.size(), kChunk));
+  const std::size_t chunks = ceil_div(commands.size(), kChunk);
+  std::vector<std::int64_t> popped(commands.size()), asked(chunks), arrived(chunks);
+  std::vector<Request> loads;    // in order of both times
+  std::size_t loads_before = 0;  // asked for their data before the fetch asked for this chunk
   std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
   std::array<std::vector<std::int64_t>, kQueues> begun;  // when its work begins
   std::array<std::int64_t, kQueues> last_start{}, busy_until{};
@@ -57,7 +66,12 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
       if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
         asked[chunk] = std::max(asked[chunk], popped[needed - kAhead - 1]);
     }
-    std::int64_t at = asked[chunk] + kMemory + std::int64_t(i % kChunk);
+    if (i % kChunk == 0) {
+      while (loads_before < loads.size() && loads[loads_before].at <= asked[chunk]) loads_before++;
+      arrived[chunk] = asked[chunk] + kMemory;
+      if (loads_before > 0) arrived[chunk] = std::max(arrived[chunk], loads[loads_before - 1].end);
+    }
+    std::int64_t at = arrived[chunk] + std::int64_t(i % kChunk);
     if (i > 0) at = std::max(at, popped[i - 1] + 1);
     if (done[q].size() >= kQueueDepth) at = std::max(at, done[q][done[q].size() - kQueueDepth] + 1);
     popped[i] = at;
@@ -74,6 +88,7 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
         begin = std::max(start + kMemory, busy_until[q]);
         busy_until[q] = begin + costs[i].cycles;
         complete = busy_until[q] + kLoadDone;
+        loads.push_back({start, busy_until[q]});
         break;
       case Queue::kStore:
         complete = 0;  // with what feeds it, below

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // When the accelerator starts and completes each command of a program, by a model finer than the scheduler's:
-// commands come through the fetch, a few at a time and in order; LOADs ask ahead of their data; engines take
-// the next command while the one before is on its way out. Cycles of the bus and of engines are the commands'
-// own; what queues, waits and latencies add is here.
+// commands come through the fetch, a few at a time, in order, and after the data that LOADs asked for before
+// them; LOADs ask ahead of their data; engines take the next command while the one before is on its way out.
+// Cycles of the bus and of engines are the commands' own; what queues, waits and latencies add is here.
 #ifndef KAITEN_COMPILE_EMIT_CYCLE_MODEL_H
 #define KAITEN_COMPILE_EMIT_CYCLE_MODEL_H
 
