@@ -32,7 +32,7 @@ module kt_vector_operand
   input  logic               valid_i,
   input  logic [1:0]         operand_i,
   input  element_kind_e      element_i,
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // without Pair
   input  logic               pair_i,     // both operands
   /* verilator lint_on UNUSEDSIGNAL */
   // of a column the first row, and the second
@@ -42,7 +42,7 @@ module kt_vector_operand
   // a cycle later
   input  logic               valid1_i,
   input  logic               negate1_i,
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // without Pair
   input  logic               pair1_i,
   input  logic               negate_second1_i,
   /* verilator lint_on UNUSEDSIGNAL */
