@@ -24,6 +24,7 @@
 /// | compress buffers of quantised values | codec/codec.h, codec/copy.h |
 /// | read and write the accelerator's own compressed maps | codec/zvc_map.h |
 /// | convolve by Fourier transform | fft/convolution.h; exactly, of integers: fft/exact.h |
+/// | serve queries by SubNets of one SuperNet | serve/table.h, then serve/server.h |
 /// | address registers and counters of a device | device/csr.h |
 ///
 /// Errors: InputError for what the caller gave, DeviceError for what the device reports (base/error.h); the

@@ -40,7 +40,8 @@ struct StreamOptions {
   Arrivals arrivals = Arrivals::kUniform;  ///< when queries come
   std::size_t queries = 0;                 ///< how many
   double rate = 0;                         ///< queries a second in the mean, above 0; not for kUniform
-  Constraints low, high;                   ///< each constraint is drawn uniformly between them
+  Constraints low;                         ///< each constraint is drawn uniformly from here
+  Constraints high;                        ///< to here
   double hold = 1;         ///< queries for which constraints stay in the mean, at least 1: locality
   std::uint64_t seed = 1;  ///< of all that is drawn
 };

@@ -49,13 +49,16 @@ struct MobileNetV3 {
 
 /// The slots for an image of `image` x `image` pixels.
 SuperNet resnet50_supernet(int image);
+/// The same of OFA-MobileNetV3 w1.0.
 SuperNet mobilenet_v3_supernet(int image);
-/// In the slots of the two functions above.
+/// In the slots of resnet50_supernet().
 Encoding encode(const ResNet50& choice);
+/// In the slots of mobilenet_v3_supernet().
 Encoding encode(const MobileNetV3& choice);
 
-/// The texts of the head. Throw InputError naming what is outside the space, where, its limit and what was found.
+/// The text of the head. Throws InputError naming what is outside the space, where, its limit and what was found.
 ResNet50 parse_resnet50(std::string_view text);
+/// The same of a MobileNetV3.
 MobileNetV3 parse_mobilenet_v3(std::string_view text);
 
 /// CompOFA's space: depths 2, 3, 4 of a stage go with expansions 3, 4, 6 of its blocks, one kernel size: 243 SubNets.
