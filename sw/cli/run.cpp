@@ -47,6 +47,12 @@ std::vector<std::string> labels_for(const Graph& graph, std::vector<std::string>
   throw InputError(fmt::format("labels '{}' has {} names, the model {} classes", file, labels.size(), found));
 }
 
+std::vector<Int8Values> golden_of(const Graph& graph, const std::string& file, int batch) {
+  const std::vector<std::uint8_t> bytes = read_file(file);
+  return raw_outputs(graph, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                     "golden '" + file + "'", batch);
+}
+
 constexpr const char* kRunUsage =
     "usage: kaiten run MODEL [OPTIONS]\n"
     "Runs a model on the simulated accelerator. MODEL 'demo' is the embedded demo network.\n";
@@ -57,7 +63,7 @@ constexpr const char* kTbUsage =
 }  // namespace
 
 int run_command(const Arguments& arguments, bool is_tb) {
-  std::string labels;
+  std::string labels, golden;
   RunOptions options;
   po::options_description all("options");
   Job job(all, is_tb);
@@ -65,6 +71,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   auto add = all.add_options();
   add("output", po::value<std::string>()->value_name("FILE"),
       "write the output tensors, raw; '-': to standard output, nothing else is");
+  add("golden", po::value(&golden)->value_name("FILE"),
+      "output tensors that somebody else computed, raw, as --output writes them: compared with the run's");
   add("check", po::bool_switch(), "compare every tensor with the reference (the default)");
   add("no-check", po::bool_switch(), "do not compare");
   add("keep-weights", po::bool_switch(&keep_weights),
@@ -88,7 +96,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
   options.check = !(*values)["no-check"].as<bool>();
   if (!options.check && job.has_interpreter())
     throw InputError("--oracle " + (*values)["oracle"].as<std::string>() + " and --no-check together");
-  const Outputs outputs("run", *values, {"output", "json", "trace", "wave"}, {"model", "input", "labels"});
+  const Outputs outputs("run", *values, {"output", "json", "trace", "wave"},
+                        {"model", "input", "labels", "golden"});
   options.trace = outputs.wanted("trace");
   options.labels = read_labels(labels);
   std::string labels_note;
@@ -99,6 +108,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());
   options.interpreter = job.interpreter(session.graph());
+  if (!golden.empty()) options.golden = golden_of(session.graph(), golden, job.session_options().batch);
   check_interrupt();
   if (keep_weights) session.run(inputs.values, {.check = false});
   RunResult result = session.run(inputs.values, options);

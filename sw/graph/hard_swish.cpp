@@ -27,6 +27,14 @@ int rounded_product(int a, int b) {
   return saturate((product + (product >= 0 ? kOne / 2 : 1 - kOne / 2)) / kOne);
 }
 
+// x / 2^exponent, to nearest, ties away from zero. From 2^16 on the mask of 16 bits has no room for the exponent, and
+// gemmlowp gives 1 or -1; LiteRT gives that too.
+int divided_by_pot(int x, int exponent) {
+  const auto mask = std::int16_t((std::int64_t(1) << exponent) - 1);
+  const int threshold = (mask >> 1) + int(x < 0);
+  return (x >> exponent) + int((x & mask) > threshold);
+}
+
 }  // namespace
 
 std::optional<ValueTable> hard_swish_table(float in_scale, int in_zero_point, float out_scale,
@@ -44,10 +52,10 @@ std::optional<ValueTable> hard_swish_table(float in_scale, int in_zero_point, fl
     if (to_gate.shift > 0) gate = saturate(std::int64_t(gate) << std::min(to_gate.shift - 1, 31));
     gate = rounded_product(gate, gate_fraction);
     if (to_gate.shift > 0) gate = saturate(std::int64_t(gate) * 2);
-    if (to_gate.shift < 0) gate = rounding_divide_by_pot(gate, std::min(-to_gate.shift, 31));
+    if (to_gate.shift < 0) gate = divided_by_pot(gate, std::min(-to_gate.shift, 31));
     gate = (gate + kOne) >> 1;  // -1 to 1 as 0 to 1
     const int product = int(std::int64_t(gate) * scaled / kOne);
-    const int result = rounding_divide_by_pot(product, std::min(-to_output.shift, 31)) + out_zero_point;
+    const int result = divided_by_pot(product, std::min(-to_output.shift, 31)) + out_zero_point;
     table[std::size_t(value + 128)] = std::int8_t(std::clamp(result, -128, 127));
   }
   return table;

@@ -43,7 +43,8 @@ nlohmann::ordered_json json_of(const BytesReport& b) {
 }
 
 nlohmann::ordered_json json_of(const Confirmation& c) {
-  nlohmann::ordered_json j{{"reference", c.reference}, {"interpreter", c.interpreted - c.different}};
+  nlohmann::ordered_json j{
+      {"reference", c.reference}, {"golden", c.golden}, {"interpreter", c.interpreted - c.different}};
   if (c.interpreter.empty()) return j;
   j["interpreter_name"] = c.interpreter;
   j["interpreter_version"] = c.version;
@@ -61,6 +62,7 @@ std::string to_text(const Confirmation& c) {
   constexpr std::size_t kMostNamed = 4;
   std::string text =
       fmt::format("compared: {} elements of the accelerator with the reference", grouped(c.reference));
+  if (c.golden > 0) text += fmt::format("; {} elements of the outputs with the golden", grouped(c.golden));
   if (!c.interpreter.empty()) {
     text += fmt::format("; {} elements of {} tensors with {}", grouped(c.interpreted), c.tensors, c.title());
     if (c.close > 0) text += fmt::format(", {} of float32 within 1e-5", grouped(c.close));
@@ -80,7 +82,7 @@ std::string to_text(const Confirmation& c) {
   return text +
          fmt::format("on the host, confirmed by nothing independent: {} elements of {} operators: {}{}\n",
                      grouped(elements), c.unconfirmed.size(), names,
-                     c.interpreter.empty() ? " (see --oracle)" : "");
+                     c.interpreter.empty() ? " (see --oracle, --golden)" : "");
 }
 
 double RunReport::array_utilization() const {

@@ -115,6 +115,7 @@ struct Confirmation {
     std::uint64_t elements = 0;  ///< of its output, all images together
   };
   std::uint64_t reference = 0;    ///< computed by the accelerator and compared with the reference executor
+  std::uint64_t golden = 0;       ///< of the outputs, compared with a golden
   std::string interpreter;        ///< "LiteRT", whose tensors were compared, too; empty: none
   std::string version;            ///< its version
   std::uint64_t tensors = 0;      ///< that it shows

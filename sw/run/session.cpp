@@ -137,25 +137,41 @@ std::uint64_t memory_needed(const std::vector<Part>& parts) {
 
 }  // namespace
 
-std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes, const std::string& name,
-                                   int batch) {
+namespace {
+
+// Values of these tensors from a user's bytes, image by image. `whose` completes the message.
+std::vector<Int8Values> raw_values(const Graph& graph, std::span<const int> tensors,
+                                   std::span<const char> bytes, const std::string& name,
+                                   const std::string& whose, int batch) {
   std::size_t wanted = 0;
-  for (int t : graph.inputs) wanted += std::size_t(batch) * graph.tensors[std::size_t(t)].bytes();
+  for (int t : tensors) wanted += std::size_t(batch) * graph.tensors[std::size_t(t)].bytes();
   if (bytes.size() != wanted) {
-    throw InputError(name + " has " + std::to_string(bytes.size()) + " bytes, the model's inputs " +
+    throw InputError(name + " has " + std::to_string(bytes.size()) + " bytes, the model's " + whose + " " +
                      (batch > 1 ? "for " + std::to_string(batch) + " images " : "") + "have " +
                      std::to_string(wanted));
   }
-  std::vector<Int8Values> inputs;
+  std::vector<Int8Values> values;
   const std::uint8_t* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
   for (int image = 0; image < batch; image++) {
-    for (int t : graph.inputs) {
+    for (int t : tensors) {
       const Tensor& tensor = graph.tensors[std::size_t(t)];
-      inputs.push_back(from_model(tensor, {at, tensor.bytes()}));
+      values.push_back(from_model(tensor, {at, tensor.bytes()}));
       at += tensor.bytes();
     }
   }
-  return inputs;
+  return values;
+}
+
+}  // namespace
+
+std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes, const std::string& name,
+                                   int batch) {
+  return raw_values(graph, graph.inputs, bytes, name, "inputs", batch);
+}
+
+std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> bytes, const std::string& name,
+                                    int batch) {
+  return raw_values(graph, graph.outputs, bytes, name, "outputs", batch);
 }
 
 struct Session::State {
@@ -213,8 +229,9 @@ struct Session::State {
   void measure_speed(double seconds, RunReport& report);
   void add_packed_sizes(Part& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
+  std::vector<bool> compare_golden(std::span<const Int8Values> golden, RunResult& result) const;
   void confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
-               RunResult& result) const;
+               std::span<const Int8Values> golden, RunResult& result) const;
   void compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
                std::span<const Int8Values> expected, RunResult& result) const;
 
@@ -358,14 +375,37 @@ void Session::State::compare(const Part& part, const Watcher& watcher, const Ten
   }
 }
 
+// The outputs against those that somebody else computed; which operators made them.
+std::vector<bool> Session::State::compare_golden(std::span<const Int8Values> golden,
+                                                 RunResult& result) const {
+  std::vector<bool> made(graph.ops.size(), false);
+  if (golden.empty()) return made;
+  if (golden.size() != result.outputs.size()) {
+    throw InputError("the golden holds " + std::to_string(golden.size()) + " tensors, the run gives " +
+                     std::to_string(result.outputs.size()));
+  }
+  for (std::size_t i = 0; i < golden.size(); i++) {
+    const int output = graph.outputs[i % graph.outputs.size()];
+    const auto op = std::ranges::find(graph.ops, output, &Op::output) - graph.ops.begin();
+    if (std::size_t(op) == graph.ops.size()) continue;  // an input
+    TensorComparison c;
+    compare_values(graph, int(op), int(i / graph.outputs.size()), result.outputs[i], golden[i], c);
+    made[std::size_t(op)] = true;
+    result.report.confirmation.golden += c.seen;
+    if (c.different > 0 && result.report.difference.empty())
+      result.report.difference = "not what the golden holds: " + to_text(c.first, graph);
+  }
+  return made;
+}
+
 // What of the result something independent confirms: the reference, which shares no code with the accelerator, what the
 // accelerator computed; the interpreter, which shares none with either, all that it shows.
 void Session::State::confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
-                             RunResult& result) const {
+                             std::span<const Int8Values> golden, RunResult& result) const {
   RunReport& report = result.report;
   Confirmation& c = report.confirmation;
   c.reference = report.checked;
-  std::vector<bool> confirmed(graph.ops.size(), false);
+  std::vector<bool> confirmed = compare_golden(golden, result);
   for (const TensorComparison& t : result.comparisons) {
     if (t.op >= 0 && !report.layers[std::size_t(t.op)].on_host) confirmed[std::size_t(t.op)] = true;
   }
@@ -390,8 +430,8 @@ void Session::State::confirm(std::span<const Int8Values> expected, const std::op
 
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
   State& s = *state_;
-  if (options.interpreter && !options.check)
-    throw InputError("an interpreter is compared with checked runs only");
+  if ((options.interpreter || !options.golden.empty()) && !options.check)
+    throw InputError("an interpreter and a golden are compared with checked runs only");
   Tensors tensors = tensors_with(s.graph, s.options.batch, inputs);
   s.next_run();
   std::vector<Int8Values> expected;
@@ -425,7 +465,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   s.add_outputs(options.labels, result);
   for (std::size_t i = 0; i < watchers.size(); i++)
     s.compare(s.parts[i], *watchers[i], tensors, expected, result);
-  s.confirm(expected, shown, result);
+  s.confirm(expected, shown, options.golden, result);
   if (options.check) result.report.exact = result.report.difference.empty();
   if (options.check && s.oracle) {
     for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);

@@ -82,6 +82,8 @@ struct RunOptions {
   std::vector<std::string> labels = {};  ///< names of the classes
   /// With check: what somebody else's interpreter makes of the inputs of the run; empty: none.
   std::function<Interpretation(std::span<const Int8Values> inputs)> interpreter = {};
+  /// With check: the outputs as somebody else computed them, like RunResult::outputs; empty: none.
+  std::vector<Int8Values> golden = {};
 };
 
 /// What a run gave.
@@ -98,6 +100,10 @@ struct RunResult {
 /// Throws InputError where there are more or fewer bytes; `name` says whose.
 std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> bytes,
                                    const std::string& name = "the input", int batch = 1);
+
+/// Outputs likewise, for RunOptions::golden.
+std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> bytes,
+                                    const std::string& name = "the golden", int batch = 1);
 
 /// A compiled model and a simulator that runs it. Not thread-safe: one thread at a time.
 class Session {

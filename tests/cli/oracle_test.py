@@ -45,6 +45,22 @@ class Without(ToolCase):
         self.assertIn("litert does", self.refused("run", "demo", *NANO, "--oracle", "onnxruntime"))
         self.assertIn("--no-check", self.refused("run", "demo", *NANO, "--oracle", "litert", "--no-check"))
 
+    def test_a_golden(self):
+        out = self.file("out")
+        run(KAITEN, "run", "demo", *NANO, "--output", out)
+        report = json.loads(run(KAITEN, "run", "demo", *NANO, "--golden", out, "--json", "-").stdout)
+        with open(out, "rb") as f:
+            data = f.read()
+        self.assertEqual((report["exact"], report["compared_with"]["golden"]), (True, len(data)))
+        other = self.file("other", bytes([data[0] ^ 1]) + data[1:])
+        done = run(KAITEN, "run", "demo", *NANO, "--golden", other)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not what the golden holds: layer '", done.stdout.splitlines()[-1])
+        self.assertIn(f"has {len(data) - 1} bytes, the model's outputs have {len(data)}",
+                      self.refused("run", "demo", *NANO, "--golden", self.file("short", data[1:])))
+        self.refused("run", "demo", *NANO, "--golden", self.file("absent"))
+        self.refused("run", "demo", *NANO, "--golden", out, "--no-check")
+
     def test_an_interrupt_ends_the_interpreter_and_leaves_nothing(self):
         slow = self.file("python", "#!/bin/sh\necho $$ >\"$(dirname \"$0\")/id\"\nexec sleep 60\n")
         os.chmod(slow, 0o700)
