@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/lower/operators.h"
+#include "import/import.h"
 #include "program/config.h"
 #include "report/table.h"
 #include "sim/sim_device.h"
@@ -23,13 +24,18 @@ int info_command(const Arguments& arguments) {
   po::options_description all("options");
   all.add_options()("help,h", "print this text")("config", po::value(&config)->value_name("NAME"),
                                                  "only this configuration")(
-      "operators", "which operators run where, and their limits (docs/compiler/operators.md)");
+      "operators", "which operators run where, and their limits (docs/compiler/operators.md)")(
+      "imported", "which operators of model files become which (docs/compiler/imported_operators.md)");
   po::variables_map values;
   constexpr const char* kUsage =
       "usage: kaiten info [OPTIONS]\nPrints the configurations: sizes of array, bus and memories.\n";
   if (!read_options(arguments, all, "", kUsage, values)) return kDone;
   if (values.count("operators") != 0) {
     print(operators_page());
+    return kDone;
+  }
+  if (values.count("imported") != 0) {
+    print(imported_operators_page());
     return kDone;
   }
   if (!config.empty()) preset(config);

@@ -12,6 +12,8 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/source.h"
+#include "cli/terminal.h"
+#include "report/inspect.h"
 #include "sim/sim_device.h"
 
 namespace kaiten::cli {
@@ -128,6 +130,8 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   if (session_options_.wave.empty() && (!values["wave-from"].defaulted() || values.count("wave-to") != 0))
     throw InputError("--wave-from and --wave-to need --wave");
   rule_ = image_rule(values);
+  for (const char* file : {"json", "output"})
+    quiet_ = quiet_ || (values.count(file) != 0 && values[file].as<std::string>() == "-");
   if (!fault_.empty()) fault_of(fault_);
   return values;
 }
@@ -135,7 +139,9 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 Session Job::open(ProgressLine& progress) {
   const std::string model = model_.empty() ? kDemoName : model_;
   if (interpreter_) file_ = model_bytes(model);
-  Graph graph = require_graph(interpreter_ ? import_model(model, file_) : import_model(model));
+  ImportResult imported = interpreter_ ? import_model(model, file_) : import_model(model);
+  if (imported.refusals.size() > 1 && !quiet_) print(inspect_text(imported));
+  Graph graph = require_graph(std::move(imported));
   check_interrupt();
   SessionOptions options = session_options_;
   options.cancellation_check = check_interrupt;

@@ -56,6 +56,7 @@ class Job {
   std::int64_t wave_to_ = std::numeric_limits<std::int64_t>::max();
   int stall_ = 0;
   ImageRule rule_;
+  bool quiet_ = false;  // standard output belongs to a file
   SessionOptions session_options_;
   std::optional<oracle::Interpreter> interpreter_;
   std::vector<std::uint8_t> file_;     // the model, for the interpreter

@@ -165,6 +165,18 @@ std::string_view name_of(OpKind kind) {
       return "prelu";
     case OpKind::ReduceMax:
       return "reduce_max";
+    case OpKind::ReduceMin:
+      return "reduce_min";
+    case OpKind::ReduceSum:
+      return "reduce_sum";
+    case OpKind::SquaredDifference:
+      return "squared_difference";
+    case OpKind::BatchMatMul:
+      return "batch_matmul";
+    case OpKind::L2Norm:
+      return "l2_norm";
+    case OpKind::Gather:
+      return "gather";
     case OpKind::Constant:
       return "constant";
   }
@@ -185,6 +197,22 @@ std::string_view name_of(Function function) {
       return "hard_sigmoid";
     case Function::Clamp:
       return "clamp";
+    case Function::Exp:
+      return "exp";
+    case Function::Log:
+      return "log";
+    case Function::Sqrt:
+      return "sqrt";
+    case Function::Rsqrt:
+      return "rsqrt";
+    case Function::Abs:
+      return "abs";
+    case Function::Neg:
+      return "neg";
+    case Function::Gelu:
+      return "gelu";
+    case Function::GeluTanh:
+      return "gelu_tanh";
   }
   return "?";
 }
@@ -241,6 +269,12 @@ bool runs_on_host(OpKind kind) {
     case OpKind::Maximum:
     case OpKind::PRelu:
     case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+    case OpKind::ReduceSum:
+    case OpKind::SquaredDifference:
+    case OpKind::BatchMatMul:
+    case OpKind::L2Norm:
+    case OpKind::Gather:
     case OpKind::Constant:
       return true;
     default:

@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -139,16 +140,41 @@ enum class OpKind : uint8_t {
   Maximum,  ///< likewise
   PRelu,  ///< first where it is not negative, else its product with the second, an int8 constant; on the host
   ReduceMax,  ///< over `dims`, ascending axes of the input; on the host
-  Constant,   ///< the values of `weights`, whatever the input holds; on the host
+  ReduceMin,  ///< likewise
+  ReduceSum,  ///< likewise
+  /// The square of first less second, broadcast like numpy; on the host.
+  SquaredDifference,
+  /// Products of matrices, the last two dimensions, transposed where transpose_a or transpose_b says so; those before them
+  /// broadcast like numpy; on the host.
+  BatchMatMul,
+  L2Norm,    ///< over the last dimension; on the host
+  Gather,    ///< positions `dims` of dimension `axis`; on the host
+  Constant,  ///< the values of `weights`, whatever the input holds; on the host
 };
 
 /// "conv", "depthwise", "fc", "add", "average_pool", "max_pool", "mean", "reshape", "softmax", "sub", "mul",
 /// "quantize", "concat", "pad", "slice", "table", "resize", "channel_shuffle", "argmax", "to_int8",
-/// "to_float", "host_float", "rearrange", "minimum", "maximum", "prelu", "reduce_max", "constant".
+/// "to_float", "host_float", "rearrange", "minimum", "maximum", "prelu", "reduce_max", "reduce_min",
+/// "reduce_sum", "squared_difference", "batch_matmul", "l2_norm", "gather", "constant".
 std::string_view name_of(OpKind kind);
 
 /// Functions of a Table.
-enum class Function : uint8_t { LeakyRelu, HardSwish, Sigmoid, Tanh, HardSigmoid, Clamp };
+enum class Function : uint8_t {
+  LeakyRelu,
+  HardSwish,
+  Sigmoid,
+  Tanh,
+  HardSigmoid,
+  Clamp,
+  Exp,
+  Log,
+  Sqrt,
+  Rsqrt,
+  Abs,
+  Neg,
+  Gelu,
+  GeluTanh
+};
 std::string_view name_of(Function function);  ///< "leaky_relu", "hard_swish", ...
 
 /// Float arithmetic of ONNX's operators of these names, on tensors in the model's own order.
@@ -233,12 +259,13 @@ struct Op {
   float hi = std::numeric_limits<float>::infinity();  ///< the upper one
   float beta = 1.0F;                                  ///< Softmax; HardSigmoid: offset; Gemm: factor of c
   float alpha = 1.0F;           ///< LeakyRelu, HardSigmoid: slope; Gemm: factor of a * b
-  bool transpose_a = false;     ///< Gemm
-  bool transpose_b = false;     ///< Gemm
-  int axis = 0;                 ///< Concat, HostFloat; ArgMax: in the model's order
+  bool transpose_a = false;     ///< Gemm, BatchMatMul
+  bool transpose_b = false;     ///< likewise
+  int axis = 0;                 ///< Concat, Gather, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
-  /// Pad: before and after of each dimension; Slice: begin of each; Mean, ReduceMax: axes; Shuffle, Rearrange, HostFloat.
+  /// Pad: before and after of each dimension; Slice: begin of each; Mean and Reduce...: axes; Gather: positions; Shuffle, Rearrange, HostFloat.
   std::vector<int> dims;
+  std::optional<int> fill;                  ///< Pad: stored value instead of the zero point, on the host
   Function function = Function::LeakyRelu;  ///< Table
   HostKind host_kind = HostKind::None;      ///< HostFloat
   bool bilinear = false;                    ///< Resize; otherwise nearest

@@ -10,17 +10,19 @@
 
 #include "base/error.h"
 #include "graph/float_pairs.h"
-#include "graph/hard_swish.h"
+#include "graph/quantize_parts.h"
 
 namespace kaiten {
+
 namespace {
 
-constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
-constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
+// The stored value of a real limit as onnxruntime's QuantizeLinear makes it: half to even.
+int stored_limit(float bound, float scale, int zero_point) {
+  return std::clamp(zero_point + int(std::clamp(std::nearbyint(bound / scale), -1.0e6F, 1.0e6F)), -128, 127);
+}
 
-double scale_of(const Tensor& tensor) { return double(tensor.quantization.scale.front()); }
+}  // namespace
 
-// Same as quantize_multiplier(), but a refusal names the layer.
 Multiplier multiplier_for(const Op& op, double real) {
   try {
     return quantize_multiplier(real);
@@ -28,6 +30,31 @@ Multiplier multiplier_for(const Op& op, double real) {
     throw InputError("layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): " + e.what());
   }
 }
+
+void set_output_range(const Graph& graph, const Op& op, OutputQuant& out) {
+  const Tensor& output = graph.output_of(op);
+  const float scale = output.quantization.scale.front();
+  out.zero_point = output.zero_point();
+  if (graph.framework == Framework::TfLite) {
+    const ActivationRange range = activation_range(op.activation, scale, out.zero_point);
+    out.low = range.lo;
+    out.high = range.hi;
+    return;
+  }
+  float low = op.lo;
+  float high = op.hi;
+  if (op.activation == Activation::Relu || op.activation == Activation::Relu6) low = std::max(low, 0.0F);
+  if (op.activation == Activation::Relu6) high = std::min(high, 6.0F);
+  out.low = stored_limit(low, scale, out.zero_point);
+  out.high = stored_limit(high, scale, out.zero_point);
+}
+
+namespace {
+
+constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
+constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
+
+double scale_of(const Tensor& tensor) { return double(tensor.quantization.scale.front()); }
 
 // Same as fit_integers(), with the layer's name too.
 template <typename Params>
@@ -53,30 +80,6 @@ bool first_is_repeated(const Graph& graph, const Op& op) {
 // What the values of the model stand above the stored ones.
 int model_offset(const Graph& graph, const Op& op) {
   return graph.output_of(op).model_type == ElementType::UInt8 ? 128 : 0;
-}
-
-// The stored value of a real limit as onnxruntime's QuantizeLinear makes it: half to even.
-int stored_limit(float bound, float scale, int zero_point) {
-  return std::clamp(zero_point + int(std::clamp(std::nearbyint(bound / scale), -1.0e6F, 1.0e6F)), -128, 127);
-}
-
-// Zero point and limits of the operator's output.
-void set_output_range(const Graph& graph, const Op& op, OutputQuant& out) {
-  const Tensor& output = graph.output_of(op);
-  const float scale = output.quantization.scale.front();
-  out.zero_point = output.zero_point();
-  if (graph.framework == Framework::TfLite) {
-    const ActivationRange range = activation_range(op.activation, scale, out.zero_point);
-    out.low = range.lo;
-    out.high = range.hi;
-    return;
-  }
-  float low = op.lo;
-  float high = op.hi;
-  if (op.activation == Activation::Relu || op.activation == Activation::Relu6) low = std::max(low, 0.0F);
-  if (op.activation == Activation::Relu6) high = std::min(high, 6.0F);
-  out.low = stored_limit(low, scale, out.zero_point);
-  out.high = stored_limit(high, scale, out.zero_point);
 }
 
 Rounding rule_of(const Graph& graph) {
@@ -356,6 +359,32 @@ PReluParams prelu_params(const Graph& graph, const Op& op) {
   return params;
 }
 
+AddParams squared_difference_params(const Graph& graph, const Op& op) {
+  AddParams params;
+  params.left_shift = 7;
+  set_output_range(graph, op, params.output);
+  const double twice_max = 2.0 * std::max(scale_of(graph.input_of(op, 0)), scale_of(graph.input_of(op, 1)));
+  for (size_t i = 0; i < 2; i++) {
+    params.zp_in[i] = graph.input_of(op, i).zero_point();
+    params.in[i] = multiplier_for(op, scale_of(graph.input_of(op, i)) / twice_max);
+  }
+  params.out = multiplier_for(
+      op, twice_max * twice_max / (double(1 << 2 * params.left_shift) * scale_of(graph.output_of(op))));
+  return params;
+}
+
+MulParams matmul_params(const Graph& graph, const Op& op) {
+  MulParams params;
+  set_output_range(graph, op, params.output);
+  for (size_t i = 0; i < 2; i++) {
+    params.zp_in[i] = graph.input_of(op, i).zero_point();
+    params.scale[i] = graph.input_of(op, i).quantization.scale.front();
+  }
+  params.multiplier =
+      multiplier_for(op, double(params.scale[0] * params.scale[1]) / scale_of(graph.output_of(op)));
+  return params;
+}
+
 SoftmaxParams softmax_params(const Graph& graph, const Op& op) {
   const double real = std::min(std::ldexp(scale_of(graph.input_of(op)) * double(op.beta), 26), 0x1p31 - 1);
   SoftmaxParams params{quantize_multiplier(real / 2), 0};
@@ -389,112 +418,6 @@ QuantizeParams quantize_params(const Graph& graph, const Op& op) {
   params.zp_in = graph.input_of(op).zero_point();
   set_output_range(graph, op, params.output);
   params.multiplier = multiplier_for(op, scale_of(graph.input_of(op)) / scale_of(graph.output_of(op)));
-  return params;
-}
-
-namespace {
-
-ValueTable identity_table() {
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) table[size_t(value + 128)] = int8_t(value);
-  return table;
-}
-
-// Stored values of f(real input) for every stored input; ties by the framework's rule.
-template <typename F>
-ValueTable real_table(const Graph& graph, const Op& op, const Tensor& input, F f) {
-  const Tensor& output = graph.output_of(op);
-  const float in_scale = input.quantization.scale.front();
-  const float out_scale = output.quantization.scale.front();
-  OutputQuant out;
-  set_output_range(graph, op, out);
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) {
-    const float real = f(float(value - input.zero_point()) * in_scale);
-    const float scaled = graph.framework == Framework::Onnx ? std::nearbyint(real / out_scale)
-                                                            : std::round(real * (1.0F / out_scale));
-    // 0 times the infinite reciprocal of a scale next to 0 is no number.
-    const float bounded = std::isnan(scaled) ? 0.0F : std::clamp(scaled, -1.0e6F, 1.0e6F);
-    const float stored = bounded + float(out.zero_point);
-    table[size_t(value + 128)] = int8_t(std::clamp(stored, float(out.low), float(out.high)));
-  }
-  return table;
-}
-
-// TensorFlow Lite's int8 leaky ReLU: one multiplier for either sign, rule Double.
-ValueTable leaky_relu_table(const Graph& graph, const Op& op) {
-  const Tensor& input = graph.input_of(op);
-  const Tensor& output = graph.output_of(op);
-  const double ratio = scale_of(input) / scale_of(output);
-  const Multiplier identity = multiplier_for(op, ratio);
-  const Multiplier slope = multiplier_for(op, std::abs(ratio * double(op.alpha)));
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) {
-    const int x = value - input.zero_point();
-    const int y = x >= 0 ? requantize_double(x, identity)
-                         : (op.alpha < 0 ? -requantize_double(x, slope) : requantize_double(x, slope));
-    table[size_t(value + 128)] = int8_t(std::clamp<int64_t>(int64_t(y) + output.zero_point(), -128, 127));
-  }
-  return table;
-}
-
-// TensorFlow Lite's RELU and RELU6: from one scale to another, rule Double.
-ValueTable clamp_table(const Graph& graph, const Op& op) {
-  const Tensor& input = graph.input_of(op);
-  OutputQuant out;
-  set_output_range(graph, op, out);
-  const Multiplier ratio = multiplier_for(
-      op, double(input.quantization.scale.front() / graph.output_of(op).quantization.scale.front()));
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) {
-    const int64_t y = int64_t(requantize_double(value - input.zero_point(), ratio)) + out.zero_point;
-    table[size_t(value + 128)] = int8_t(std::clamp<int64_t>(y, out.low, out.high));
-  }
-  return table;
-}
-
-}  // namespace
-
-TableParams table_params(const Graph& graph, const Op& op) {
-  const Tensor& input = graph.input_of(op);
-  if (op.kind == OpKind::Quantize) return {real_table(graph, op, input, [](float x) { return x; })};
-  switch (op.function) {
-    case Function::LeakyRelu:
-      if (graph.framework == Framework::TfLite) return {leaky_relu_table(graph, op)};
-      return {real_table(graph, op, input, [&](float x) { return x < 0 ? op.alpha * x : x; })};
-    case Function::HardSwish:
-      if (graph.framework == Framework::TfLite) {
-        const Tensor& output = graph.output_of(op);
-        const auto table = hard_swish_table(input.quantization.scale.front(), input.zero_point(),
-                                            output.quantization.scale.front(), output.zero_point());
-        if (table) return {*table};
-      }
-      return {
-          real_table(graph, op, input, [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; })};
-    case Function::Sigmoid:
-      return {real_table(graph, op, input, [](float x) { return 1.0F / (1.0F + std::exp(-x)); })};
-    case Function::Tanh:
-      return {real_table(graph, op, input, [](float x) { return std::tanh(x); })};
-    case Function::HardSigmoid:
-      return {real_table(graph, op, input,
-                         [&](float x) { return std::clamp(op.alpha * x + op.beta, 0.0F, 1.0F); })};
-    case Function::Clamp:
-      if (graph.framework == Framework::TfLite) return {clamp_table(graph, op)};
-      return {real_table(graph, op, input, [](float x) { return x; })};
-  }
-  return {};
-}
-
-ConcatParams concat_params(const Graph& graph, const Op& op) {
-  ConcatParams params;
-  const Tensor& output = graph.output_of(op);
-  for (size_t i = 0; i < op.inputs.size(); i++) {
-    const Tensor& input = graph.input_of(op, i);
-    const bool same = input.quantization.scale == output.quantization.scale &&
-                      input.zero_point() == output.zero_point() && op.activation == Activation::None;
-    params.tables.push_back(same ? identity_table()
-                                 : real_table(graph, op, input, [](float x) { return x; }));
-  }
   return params;
 }
 
@@ -537,8 +460,16 @@ OpParams op_params(const Graph& graph, const Op& op, RoundingStyle style) {
     case OpKind::Minimum:
     case OpKind::Maximum:
     case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+    case OpKind::ReduceSum:
+    case OpKind::L2Norm:
+    case OpKind::Gather:
     case OpKind::Constant:
       break;
+    case OpKind::SquaredDifference:
+      return squared_difference_params(graph, op);
+    case OpKind::BatchMatMul:
+      return matmul_params(graph, op);
     case OpKind::PRelu:
       return prelu_params(graph, op);
   }
@@ -569,8 +500,10 @@ AccumulatorRange accumulator_range(const Graph& graph, const Op& op, const OpPar
             shifted_left(mean->count * int64_t(127 - mean->zp_in), shift)};
   }
   if (const auto* mul = std::get_if<MulParams>(&params)) {
-    constexpr int64_t kMost = 255 * 255;
-    return {shifted_left(-kMost, mul->multiplier.shift), shifted_left(kMost, mul->multiplier.shift)};
+    const Nhwc a = graph.input_of(op).nhwc();
+    const int64_t terms = op.kind != OpKind::BatchMatMul ? 1 : op.transpose_a ? a.w : a.c;
+    const int64_t most = 255 * 255 * terms;
+    return {shifted_left(-most, mul->multiplier.shift), shifted_left(most, mul->multiplier.shift)};
   }
   if (const auto* quantize = std::get_if<QuantizeParams>(&params)) {
     return {shifted_left(-255, quantize->multiplier.shift), shifted_left(255, quantize->multiplier.shift)};

@@ -216,6 +216,10 @@ QuantizeParams quantize_params(const Graph& graph, const Op& op);
 TableParams table_params(const Graph& graph, const Op& op);  // Table, and Quantize of an ONNX graph
 ConcatParams concat_params(const Graph& graph, const Op& op);
 PReluParams prelu_params(const Graph& graph, const Op& op);
+// SquaredDifference: operands as in Add, the square of their difference through the output multiplier.
+AddParams squared_difference_params(const Graph& graph, const Op& op);
+// BatchMatMul: sums of (a - zp_in[0]) * (b - zp_in[1]) through the multiplier.
+MulParams matmul_params(const Graph& graph, const Op& op);
 
 // Rule Float: the factor of a window of `count` cells, as in onnxruntime's QLinearGlobalAveragePool. Throws
 // InputError where it is not representable.

@@ -13,6 +13,7 @@ namespace kaiten {
 
 std::string Refusal::text() const {
   std::string line = op.empty() ? layer : "layer '" + layer + "' (" + op + ")";
+  if (layers > 1) line += " and " + std::to_string(layers - 1) + " more";
   line += ": limit: " + limit + ", found: " + value;
   if (!hint.empty()) line += " (" + hint + ")";
   return line;

@@ -31,15 +31,17 @@ constexpr std::int64_t kMaxTensorElements = std::int64_t(1) << 28;   ///< of any
 constexpr std::int64_t kMaxActivationBytes = std::int64_t(1) << 30;  ///< all activations of a graph together
 constexpr int kMaxWindow = 1 << 14;                                  ///< kernel side, stride, dilation
 
-/// Why a layer cannot run. layer and op name it as the file does; the others complete the sentence of text().
+/// Why layers cannot run: one reason for all that have it. layer and op name the first of them as the file does; limit,
+/// value and hint complete the sentence of text().
 struct Refusal {
   std::string layer;  ///< output tensor's name; "model" for what concerns the whole file
   std::string op;     ///< "CONV_2D"; empty for the whole file
   std::string limit;  ///< what Kaiten can do: "batch of 1"
   std::string value;  ///< what the file asks for: "batch of 4"
   std::string hint;   ///< how to get around it; may be empty
+  int layers = 1;     ///< that have this reason
 
-  /// One line: layer 'x' (CONV_2D): limit: ..., found: ... (hint)
+  /// One line: layer 'x' (CONV_2D) and 2 more: limit: ..., found: ... (hint)
   std::string text() const;
 };
 
@@ -64,6 +66,9 @@ struct OnnxOptions {
 /// Throws InputError for damaged or inconsistent files. `name` is only carried through.
 ImportResult import_onnx(std::span<const std::uint8_t> file, const std::string& name = "model",
                          const OnnxOptions& options = {});
+
+/// Page of the documentation: the operators that both importers take, and what each becomes.
+std::string imported_operators_page();
 
 /// The graph, or InputError with the first refusal and the number of further ones.
 Graph require_graph(ImportResult result);

@@ -218,6 +218,53 @@ void run_quantize(const Graph& graph, const Op& op, const Int8Values& input, Int
   }
 }
 
+// A mean that is not divided.
+Int8Values run_sum(const Graph& graph, const Op& op, const Int8Values& input) {
+  const Tensor& in = graph.input_of(op);
+  const Tensor& out = graph.output_of(op);
+  MeanParams params;
+  params.count = int32_t(in.elements() / out.elements());
+  params.zp_in = in.zero_point();
+  params.multiplier =
+      quantize_multiplier(double(in.quantization.scale.front()) / double(out.quantization.scale.front()));
+  params.output.zero_point = out.zero_point();
+  return reference::reduce_mean(params, in.shape, op.dims, input);
+}
+
+// First element of the matrix of an operand that belongs to matrix i of the output.
+size_t matrix_of(const std::vector<int>& shape, const std::vector<int>& out, size_t i) {
+  size_t step = size_t(shape[shape.size() - 1]) * size_t(shape[shape.size() - 2]);
+  size_t first = 0;
+  for (size_t d = 2; d < out.size(); d++) {
+    const auto size = size_t(out[out.size() - 1 - d]);
+    const size_t own = d < shape.size() ? size_t(shape[shape.size() - 1 - d]) : 1;
+    if (own != 1) first += i % size * step;
+    step *= own;
+    i /= size;
+  }
+  return first;
+}
+
+Int8Values run_matmul(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
+  const MulParams params = matmul_params(graph, op);
+  const Int8Values a = values_of(graph, op, 0, tensors), b = values_of(graph, op, 1, tensors);
+  const std::vector<int>& shape_a = graph.input_of(op, 0).shape;
+  const std::vector<int>& shape_b = graph.input_of(op, 1).shape;
+  const std::vector<int>& out = graph.output_of(op).shape;
+  const auto rows = size_t(out[out.size() - 2]), columns = size_t(out.back());
+  const auto width_a = size_t(shape_a.back()), width_b = size_t(shape_b.back());
+  const size_t depth = op.transpose_a ? size_t(shape_a[shape_a.size() - 2]) : width_a;
+  Int8Values output(graph.output_of(op).elements());
+  for (size_t i = 0; i * rows * columns < output.size(); i++) {
+    const reference::Matrix left{a, matrix_of(shape_a, out, i), op.transpose_a ? 1 : width_a,
+                                 op.transpose_a ? width_a : 1};
+    const reference::Matrix right{b, matrix_of(shape_b, out, i), op.transpose_b ? 1 : width_b,
+                                  op.transpose_b ? width_b : 1};
+    reference::multiply(params, left, right, depth, rows, columns, output.data() + i * rows * columns);
+  }
+  return output;
+}
+
 // What of the operators that no engine has is not in run_operator() itself.
 Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8Values>& tensors) {
   const Int8Values& input = tensors[size_t(op.inputs.front())];
@@ -239,6 +286,22 @@ Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8
       return run_host_float(graph, op, tensors);
     case OpKind::ReduceMax:
       return reference::reduce_max(graph.input_of(op).shape, op.dims, input);
+    case OpKind::ReduceMin:
+      return reference::reduce_min(graph.input_of(op).shape, op.dims, input);
+    case OpKind::ReduceSum:
+      return run_sum(graph, op, input);
+    case OpKind::BatchMatMul:
+      return run_matmul(graph, op, tensors);
+    case OpKind::L2Norm:
+      return reference::l2_norm(graph.input_of(op).zero_point(), size_t(graph.input_of(op).shape.back()),
+                                input);
+    case OpKind::Gather:
+      return reference::gather(op.dims, op.axis, graph.input_of(op).shape, input);
+    case OpKind::SquaredDifference:
+      return pairwise(graph, op, tensors,
+                      [params = squared_difference_params(graph, op)](int8_t a, int8_t b) {
+                        return reference::squared_difference(params, a, b);
+                      });
     case OpKind::Rearrange:
       return reference::rearrange(op.dims, input, output.size());
     case OpKind::Minimum:
@@ -289,7 +352,7 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       run_concat(graph, op, tensors, output);
       break;
     case OpKind::Pad:
-      std::fill(output.begin(), output.end(), int8_t(graph.output_of(op).zero_point()));
+      std::fill(output.begin(), output.end(), int8_t(op.fill.value_or(graph.output_of(op).zero_point())));
       copy_box(box_of(in), input, {box_of(in), {}}, output,
                {box_of(out), begins(graph.output_of(op), op, 2)});
       break;
@@ -312,6 +375,12 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
     case OpKind::Minimum:
     case OpKind::Maximum:
     case OpKind::PRelu:
+    case OpKind::ReduceMin:
+    case OpKind::ReduceSum:
+    case OpKind::SquaredDifference:
+    case OpKind::BatchMatMul:
+    case OpKind::L2Norm:
+    case OpKind::Gather:
     case OpKind::Constant:
       output = made_on_host(graph, op, tensors);
       break;

@@ -16,6 +16,13 @@ ImportState::ImportState(const std::string& name, Framework framework, std::int6
 }
 
 void refuse(ImportState& s, const Unsupported& what) {
+  s.refused_layers++;
+  for (Refusal& known : s.result.refusals) {
+    const bool same = known.limit == what.limit && known.hint == what.hint;
+    if (!same || (known.value != what.value && known.op != s.layer.op)) continue;
+    known.layers++;
+    return;
+  }
   s.result.refusals.push_back({s.layer.name, s.layer.op, what.limit, what.value, what.hint});
 }
 

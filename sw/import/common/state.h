@@ -33,12 +33,13 @@ struct ImportState {
   Graph graph;
   LayerNames layer_names;
   Layer layer;
+  std::size_t refused_layers = 0;  // with those that share a reason
   std::int64_t sharing;
   std::int64_t constant_budget;       // bytes
   std::int64_t activation_bytes = 0;  // of all activations so far
 };
 
-// Refuses the layer in hand.
+// Refuses the layer in hand; a reason that an earlier layer has, with the same operator or value, is stated once.
 void refuse(ImportState& s, const Unsupported& what);
 // InputError about the layer in hand.
 [[noreturn]] void fail_layer(const ImportState& s, const std::string& what);

@@ -91,6 +91,13 @@ const Line* find_line(const Line (&table)[Lines], std::string_view name) {
 
 }  // namespace
 
+std::vector<std::string> imported_operators() {
+  std::vector<std::string> all;
+  for (const Operator& known : kOperators) all.emplace_back(known.name);
+  for (const QuantisingOperator& known : kQuantising) all.emplace_back(known.name);
+  return all;
+}
+
 Expression expression_of(const State& s, int value) {
   const Value& v = s.at(value);
   return {value, *v.node, v.operands, v.shape, v.part, v.name};

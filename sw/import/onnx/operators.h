@@ -16,6 +16,9 @@ namespace kaiten::importing::from_onnx {
 
 using Operands = std::vector<int>;  // values, -1 for an absent one
 
+// Names of all, in two sorted runs: of float values, and those that quantise.
+std::vector<std::string> imported_operators();
+
 // A float operator that is not computed yet.
 struct Expression {
   int value;

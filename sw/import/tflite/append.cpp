@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "import/tflite/operators.h"
+#include "import/tflite/tensors.h"
 #include "reference/reference.h"
 
 namespace kaiten::importing::from_tflite {
@@ -19,17 +20,42 @@ bool is_constant(const State& s, int index) { return s.tensor(index).is_constant
 
 // Kinds whose operands may be constants beside activations.
 bool takes_constants(OpKind kind) {
-  static const std::set<OpKind> kKinds = {OpKind::Add,     OpKind::Sub,     OpKind::Mul,
-                                          OpKind::Minimum, OpKind::Maximum, OpKind::PRelu};
+  static const std::set<OpKind> kKinds = {OpKind::Add,
+                                          OpKind::Sub,
+                                          OpKind::Mul,
+                                          OpKind::Minimum,
+                                          OpKind::Maximum,
+                                          OpKind::PRelu,
+                                          OpKind::SquaredDifference,
+                                          OpKind::BatchMatMul};
   return kKinds.contains(kind);
 }
 
 // Kinds that need no four-dimensional view.
 bool takes_any_rank(OpKind kind) {
-  static const std::set<OpKind> kKinds = {
-      OpKind::Reshape, OpKind::Rearrange, OpKind::Concat, OpKind::Quantize,  OpKind::Table,    OpKind::ToInt8,
-      OpKind::ToFloat, OpKind::Softmax,   OpKind::Mean,   OpKind::ReduceMax, OpKind::Constant, OpKind::Add,
-      OpKind::Sub,     OpKind::Mul,       OpKind::PRelu,  OpKind::Minimum,   OpKind::Maximum};
+  static const std::set<OpKind> kKinds = {OpKind::Reshape,
+                                          OpKind::Rearrange,
+                                          OpKind::Concat,
+                                          OpKind::Quantize,
+                                          OpKind::Table,
+                                          OpKind::ToInt8,
+                                          OpKind::ToFloat,
+                                          OpKind::Gather,
+                                          OpKind::BatchMatMul,
+                                          OpKind::L2Norm,
+                                          OpKind::ReduceMin,
+                                          OpKind::ReduceSum,
+                                          OpKind::SquaredDifference,
+                                          OpKind::Softmax,
+                                          OpKind::Mean,
+                                          OpKind::ReduceMax,
+                                          OpKind::Constant,
+                                          OpKind::Add,
+                                          OpKind::Sub,
+                                          OpKind::Mul,
+                                          OpKind::PRelu,
+                                          OpKind::Minimum,
+                                          OpKind::Maximum};
   return kKinds.contains(kind);
 }
 
@@ -60,6 +86,11 @@ void fold(State& s, const Op& op) {
 }  // namespace
 
 void append(State& s, Op op) {
+  if (s.open.contains(op.output)) {
+    refuse(s, {"stated shapes", "'" + s.tensor_name(op.output) + "' without one",
+               "convert with a fixed input shape"});
+    return;
+  }
   if (!require_rank(s, op)) return;
   if (std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) { return is_constant(s, t); }))
     return fold(s, op);
@@ -84,6 +115,26 @@ int activation_of(State& s, int index) {
   op.output = made;
   s.graph.ops.push_back(std::move(op));
   return s.activations[index] = made;
+}
+
+int similar(State& s, int index, const Shape& shape) {
+  Tensor tensor = s.tensor(index);
+  tensor.data.clear();
+  tensor.shape = shape;
+  charge_activation(s, check_shape(s, index, shape));
+  s.graph.tensors.push_back(std::move(tensor));
+  return int(s.graph.tensors.size()) - 1;
+}
+
+int reshaped(State& s, int index, const Shape& shape) {
+  Op op;
+  op.name = s.layer_names.unique(s.tensor_name(index));
+  op.kind = OpKind::Reshape;
+  op.inputs = {index};
+  op.output = similar(s, index, shape);
+  const int made = op.output;
+  append(s, std::move(op));
+  return made;
 }
 
 }  // namespace kaiten::importing::from_tflite

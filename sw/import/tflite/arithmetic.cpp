@@ -22,9 +22,15 @@ int dimension(const Shape& shape, std::size_t d) {
 }
 
 // InputError where numpy's rules do not make the output of both operands.
-void expect_stretched(const State& s, const Op& op) {
+void expect_stretched(State& s, const Op& op) {
   const Shape& a = s.graph.input_of(op, 0).shape;
   const Shape& b = s.graph.input_of(op, 1).shape;
+  if (s.open.contains(op.output)) {
+    Shape made(std::max(a.size(), b.size()));
+    for (std::size_t d = 0; d < made.size(); d++)
+      made[made.size() - 1 - d] = std::max(dimension(a, d), dimension(b, d));
+    infer_shape(s, op.output, made);
+  }
   const Shape& out = s.graph.output_of(op).shape;
   bool made = out.size() >= std::max(a.size(), b.size());
   for (std::size_t d = 0; d < out.size(); d++) {
@@ -123,10 +129,21 @@ bool import_mean(State& s, const Node& node, Op& op) {
   return check_arithmetic(s, op);
 }
 
-bool import_reduce_max(State& s, const Node& node, Op& op) {
+bool import_reduction(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   op.dims = import_axes(s, node, op);
-  return !op.dims.empty() && expect_same_quantization(s, op);
+  if (op.dims.empty()) return false;
+  if (op.kind != OpKind::ReduceSum) return expect_same_quantization(s, op);
+  const Tensor& in = s.graph.input_of(op);
+  const Tensor& out = s.graph.output_of(op);
+  if (in.model_type == ElementType::Int8) {
+    refuse(s, {"sums of uint8 values", "int8, whose bytes LiteRT 2.3.0 sums as unsigned ones",
+               "express the sum as a mean and a multiplication"});
+    return false;
+  }
+  if (!same_quantization(in.quantization, out.quantization)) return true;
+  refuse(s, {"sums of another scale or zero point than their operands'", "the same of both", ""});
+  return false;
 }
 
 bool import_extreme(State& s, const Node& node, Op& op) {
@@ -142,6 +159,46 @@ bool import_prelu(State& s, const Node& node, Op& op) {
   expect_output(s, op, s.graph.input_of(op).shape);
   expect_stretched(s, op);
   return check_arithmetic(s, op);
+}
+
+bool import_squared_difference(State& s, const Node& node, Op& op) {
+  const bool first = use_input(s, node, op);
+  if (!use_input(s, node, op, 1) || !first) return false;
+  expect_stretched(s, op);
+  return check_arithmetic(s, op);
+}
+
+bool import_batch_matmul(State& s, const Node& node, Op& op) {
+  const bool first = use_input(s, node, op);
+  if (!use_input(s, node, op, 1) || !first) return false;
+  if (const auto* settings = node.options_as_BatchMatMulOptions()) {
+    op.transpose_a = settings->adj_x();
+    op.transpose_b = settings->adj_y();
+  }
+  const Shape& a = s.graph.input_of(op, 0).shape;
+  const Shape& b = s.graph.input_of(op, 1).shape;
+  if (a.size() < 2 || b.size() < 2) fail_layer(s, "matrices need two dimensions");
+  const int depth_a = dimension(a, op.transpose_a ? 1 : 0), depth_b = dimension(b, op.transpose_b ? 0 : 1);
+  Shape expected;
+  for (std::size_t d = std::max(a.size(), b.size()); d-- > 2;) {
+    const int x = dimension(a, d), y = dimension(b, d);
+    if (x != y && x != 1 && y != 1) fail_layer(s, "matrices " + shape_text(a) + " and " + shape_text(b));
+    expected.push_back(std::max(x, y));
+  }
+  expected.push_back(dimension(a, op.transpose_a ? 0 : 1));
+  expected.push_back(dimension(b, op.transpose_b ? 1 : 0));
+  if (depth_a != depth_b) fail_layer(s, "matrices " + shape_text(a) + " and " + shape_text(b));
+  expect_output(s, op, expected);
+  return check_arithmetic(s, op);
+}
+
+bool import_l2_norm(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  expect_output(s, op, s.graph.input_of(op).shape);
+  const Tensor& out = s.graph.output_of(op);
+  if (out.quantization.scale.front() == 1.0F / 128.0F && out.zero_point() == 0) return true;
+  refuse(s, {"outputs of scale 1/128 and zero point 0", number(double(out.quantization.scale.front()))});
+  return false;
 }
 
 bool import_softmax(State& s, const Node& node, Op& op) {

@@ -258,6 +258,13 @@ std::optional<Folded> value_of(State& s, const Node& node, Code code) {
 
 }  // namespace
 
+std::vector<std::string> folded_operators() {
+  std::vector<std::string> all;
+  for (const auto& f : kFolds) all.emplace_back(tflite::EnumNameOperator(f.code));
+  all.emplace_back("SHAPE");
+  return all;
+}
+
 bool folds(State& s, const Node& node, Code code) {
   if (node.outputs()->size() != 1) return false;
   const int out = node.outputs()->Get(0);

@@ -46,6 +46,30 @@ bool import_tanh(State& s, const Node& node, Op& op) { return import_function(s,
 
 bool import_relu(State& s, const Node& node, Op& op) { return import_clamp(s, node, op, Activation::Relu); }
 
+bool import_relu_n1_to_1(State& s, const Node& node, Op& op) {
+  return import_clamp(s, node, op, Activation::ReluN1To1);
+}
+
+bool import_exp(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Exp); }
+
+bool import_log(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Log); }
+
+bool import_sqrt(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Sqrt); }
+
+bool import_rsqrt(State& s, const Node& node, Op& op) {
+  return import_function(s, node, op, Function::Rsqrt);
+}
+
+bool import_abs(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Abs); }
+
+bool import_neg(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Neg); }
+
+bool import_gelu(State& s, const Node& node, Op& op) {
+  const auto* settings = node.options_as_GeluOptions();
+  const bool approximate = settings != nullptr && settings->approximate();
+  return import_function(s, node, op, approximate ? Function::GeluTanh : Function::Gelu);
+}
+
 bool import_relu6(State& s, const Node& node, Op& op) { return import_clamp(s, node, op, Activation::Relu6); }
 
 }  // namespace kaiten::importing::from_tflite

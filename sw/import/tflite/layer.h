@@ -30,8 +30,8 @@ bool import_activation(State& s, Op& op, tflite::FusedActivation activation);
 // Completes op.window (kernel, stride, dilation are set) and checks the output's shape against it.
 bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels);
 
-// InputError where the file states another shape than its operands make.
-void expect_output(const State& s, const Op& op, const Shape& expected);
+// InputError where the file states another shape than its operands make; where it states none, this one is taken.
+void expect_output(State& s, const Op& op, const Shape& expected);
 // InputError where the input has other than four dimensions; false after the refusal of a batch.
 bool require_map(State& s, const Op& op);
 // Of operand i and the output; refused where they differ.

@@ -6,6 +6,7 @@
 // Order of checks: file size and identifier, flatbuffers verifier (all offsets inside the file), then per
 // operator in execution order: indices, single production, element types, quantisation, shapes, parameters,
 // accumulator range.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -45,6 +46,39 @@ void open_subgraph(State& s) {
     std::string name = file_name(s.tensors->Get(i)->name());
     s.graph.tensors[i].name = name.empty() ? "tensor" + std::to_string(i) : std::move(name);
   }
+}
+
+bool is_quantised(tflite::TensorType type) {
+  return type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
+}
+
+// Models with no quantised activation at all are refused as a whole, by what they are.
+bool is_quantised(const State& s) {
+  const auto any_of = [&](const fb::Vector<std::int32_t>* tensors) {
+    return tensors != nullptr && std::any_of(tensors->begin(), tensors->end(), [&](int t) {
+             return t >= 0 && fb::uoffset_t(t) < s.tensors->size() && is_quantised(s.file_tensor(t).type());
+           });
+  };
+  return any_of(s.subgraph->inputs()) || std::any_of(s.operators->begin(), s.operators->end(),
+                                                     [&](const Node* n) { return any_of(n->outputs()); });
+}
+
+bool has_type(const State& s, tflite::TensorType type) {
+  return std::any_of(s.tensors->begin(), s.tensors->end(),
+                     [&](const tflite::Tensor* t) { return t->type() == type; });
+}
+
+void refuse_float_model(State& s) {
+  const char* kind = "a float model";
+  if (has_type(s, tflite::TensorType::INT16)) {
+    kind = "activations of 16 bits";
+  } else if (has_type(s, tflite::TensorType::INT8) || has_type(s, tflite::TensorType::UINT8)) {
+    kind = "int8 weights beside float32 activations: dynamic-range quantisation";
+  } else if (has_type(s, tflite::TensorType::FLOAT16)) {
+    kind = "a float model with float16 weights";
+  }
+  refuse(s, {"int8 activations", kind,
+             "convert with full integer quantisation: a representative dataset, TFLITE_BUILTINS_INT8"});
 }
 
 void require_one_image(State& s, int index) {
@@ -114,7 +148,12 @@ ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string
 
   State s(*tflite::GetModel(file.data()), file.size(), name);
   open_subgraph(s);
+  if (!is_quantised(s)) {
+    refuse_float_model(s);
+    return finish(s);
+  }
   import_inputs(s);
+  s.reads_inputs = false;
   for (const Node* node : *s.operators) import_operator(s, *node);
   import_outputs(s);
   return finish(s);

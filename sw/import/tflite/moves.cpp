@@ -3,7 +3,9 @@
 
 // Operators of TensorFlow Lite that move values and compute none: reshapes, concatenations, boxes, resizing.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +49,24 @@ std::optional<Bounds> import_bounds(State& s, const Node& node, const Op& op, co
   return b;
 }
 
+// The shape that a RESHAPE states as an operand or in its options, with -1 for what is left.
+bool infer_reshape(State& s, const Node& node, const Op& op) {
+  Shape shape;
+  if (node.inputs()->size() == 2) {
+    shape = import_numbers(s, node.inputs()->Get(1), "shape");
+    if (shape.empty()) return false;
+  } else if (const auto* settings = node.options_as_ReshapeOptions();
+             settings != nullptr && settings->new_shape()) {
+    shape.assign(settings->new_shape()->begin(), settings->new_shape()->end());
+  }
+  const auto elements = std::int64_t(s.graph.input_of(op).elements());
+  std::int64_t known = 1;
+  for (const int size : shape) known = size > 0 && known <= elements ? known * size : known;
+  for (int& size : shape) size = size == -1 ? int(elements / known) : size;
+  infer_shape(s, op.output, shape);
+  return true;
+}
+
 template <typename Options>
 bool import_resize(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
@@ -69,6 +89,8 @@ bool import_reshape(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Tensor& in = s.graph.input_of(op);
   const Tensor& out = s.graph.output_of(op);
+  if (s.open.contains(op.output) && code_of(s, node) == Code::RESHAPE && !infer_reshape(s, node, op))
+    return false;
   if (in.elements() != out.elements())
     fail_layer(s, "cannot turn shape " + shape_text(in.shape) + " into " + shape_text(out.shape));
   return expect_same_quantization(s, op);
@@ -96,8 +118,22 @@ bool import_concat(State& s, const Node& node, Op& op) {
   return import_activation(s, op, settings.activation());
 }
 
+// The value of a PADV2 that is not the zero point.
+bool import_fill(State& s, const Node& node, Op& op) {
+  const int index = node.inputs()->Get(2);
+  check_index(s, index, "value");
+  if (s.status_of(index) != Status::Untouched || !import_constant_operand(s, index)) return false;
+  const Tensor& value = s.tensor(index);
+  if (value.type != ElementType::Int8 || value.elements() != 1) fail_layer(s, "its value is no single one");
+  if (value.int8_at(0) == s.graph.output_of(op).zero_point()) return true;
+  op.fill = value.int8_at(0);
+  op.on_host = true;
+  return true;
+}
+
 bool import_pad(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
+  if (node.inputs()->size() == 3 && !import_fill(s, node, op)) return false;
   const Shape& in = s.graph.input_of(op).shape;
   op.dims = import_numbers(s, node.inputs()->Get(1), "paddings");
   if (op.dims.empty()) return false;
@@ -126,24 +162,36 @@ bool import_slice(State& s, const Node& node, Op& op) {
 bool import_strided_slice(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Shape& in = s.graph.input_of(op).shape;
+  const auto& settings = options<tflite::StridedSliceOptions>(s, node);
+  if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0) {
+    refuse(s, {"slices without ellipsis and new dimensions", "masks of this kind", ""});
+    return false;
+  }
   const auto bounds = import_bounds(s, node, op, "end");
   if (!bounds) return false;
   if (node.inputs()->size() != 4) fail_layer(s, "has no strides");
   const std::vector<int> strides = import_numbers(s, node.inputs()->Get(3), "strides");
-  const auto& settings = options<tflite::StridedSliceOptions>(s, node);
-  if (settings.ellipsis_mask() != 0 || settings.new_axis_mask() != 0 || settings.shrink_axis_mask() != 0 ||
-      strides != std::vector<int>(in.size(), 1)) {
-    refuse(s, {"slices of stride 1 that keep all dimensions", "strides or masks of another kind"});
-    return false;
-  }
-  auto [begin, size] = *bounds;
+  if (strides.size() != in.size()) fail_layer(s, "strides do not fit " + shape_text(in));
+  std::vector<Range> ranges;
   for (std::size_t d = 0; d < in.size(); d++) {
-    const auto position = [&](int value) { return std::clamp(value < 0 ? value + in[d] : value, 0, in[d]); };
-    begin[d] = (settings.begin_mask() >> d & 1) != 0 ? 0 : position(bounds->begin[d]);
-    const int end = (settings.end_mask() >> d & 1) != 0 ? in[d] : position(bounds->other[d]);
-    size[d] = end - begin[d];
+    const bool one = (settings.shrink_axis_mask() >> d & 1) != 0;
+    const int stride = one ? 1 : strides[d];
+    if (stride == 0) fail_layer(s, "a stride of 0");
+    // Backwards from the last cell at most, to before the first one.
+    const int least = stride < 0 ? -1 : 0, most = stride < 0 ? in[d] - 1 : in[d];
+    const auto position = [&](int value) {
+      return std::clamp(value < 0 ? value + in[d] : value, least, most);
+    };
+    const bool begins = (settings.begin_mask() >> d & 1) == 0, ends = (settings.end_mask() >> d & 1) == 0;
+    const int begin = begins || one ? position(bounds->begin[d]) : stride < 0 ? most : least;
+    const int end = one ? begin + 1 : ends ? position(bounds->other[d]) : stride < 0 ? least : most;
+    const std::int64_t room = stride < 0 ? std::int64_t(begin) - end : std::int64_t(end) - begin;
+    const std::int64_t step = std::abs(std::int64_t(stride));
+    const std::int64_t size = (room + step - 1) / step;
+    if (begin < 0 || begin >= in[d] || size < 1) fail_layer(s, "slice leaves its input " + shape_text(in));
+    ranges.push_back({begin, int(size), stride, one});
   }
-  return complete_slice(s, op, begin, size);
+  return import_ranges(s, op, ranges);
 }
 
 bool import_resize_nearest(State& s, const Node& node, Op& op) {
@@ -155,9 +203,72 @@ bool import_resize_bilinear(State& s, const Node& node, Op& op) {
   return import_resize<tflite::ResizeBilinearOptions>(s, node, op);
 }
 
+bool import_pack(State& s, const Node& node, Op& op) {
+  bool good = true;
+  for (fb::uoffset_t i = 0; i < node.inputs()->size(); i++) good = use_input(s, node, op, i) && good;
+  if (!good) return false;
+  Shape one = s.graph.input_of(op).shape;
+  const Shape single = one;
+  op.axis = checked_axis(s, options<tflite::PackOptions>(s, node).axis(), int(one.size()) + 1);
+  one.insert(one.begin() + op.axis, 1);
+  for (int& input : op.inputs) {
+    if (s.tensor(input).shape != single) fail_layer(s, "operands of different shapes");
+    input = reshaped(s, input, one);
+  }
+  one[std::size_t(op.axis)] = int(op.inputs.size());
+  expect_output(s, op, one);
+  return true;
+}
+
+void import_unpack(State& s, const Node& node) {
+  const std::size_t refusals_before = s.refused_layers;
+  int position = 0;
+  for (const int index : *node.outputs()) {
+    Op op;
+    op.output = index;
+    produce_output(s, op);
+    op.name = position == 0 ? s.layer.name : s.layer_names.unique(s.tensor_name(index));
+    if (!use_input(s, node, op)) continue;
+    const Shape& in = s.graph.input_of(op).shape;
+    const int axis = checked_axis(s, options<tflite::UnpackOptions>(s, node).axis(), int(in.size()));
+    if (in[std::size_t(axis)] != int(node.outputs()->size()))
+      fail_layer(s, "cannot unpack " + shape_text(in));
+    std::vector<Range> ranges;
+    for (const int size : in) ranges.push_back({0, size, 1, false});
+    ranges[std::size_t(axis)] = {position++, 1, 1, true};
+    if (!import_ranges(s, op, ranges)) continue;
+    check_types(s, op);
+    if (s.refused_layers == refusals_before) append(s, std::move(op));
+  }
+}
+
+namespace {
+
+// How long each part of a SPLIT or SPLIT_V is. Empty after a refusal.
+std::vector<int> parts_of(State& s, const Node& node, int length) {
+  const int parts = int(node.outputs()->size());
+  if (code_of(s, node) == Code::SPLIT) {
+    if (length % parts != 0)
+      fail_layer(s, "cannot split " + std::to_string(length) + " into " + std::to_string(parts));
+    return std::vector<int>(std::size_t(parts), length / parts);
+  }
+  std::vector<int> sizes = import_numbers(s, node.inputs()->Get(1), "sizes");
+  if (sizes.empty()) return {};
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open != sizes.end()) *open = length - (std::accumulate(sizes.begin(), sizes.end(), 0) + 1);
+  const bool sound = std::all_of(sizes.begin(), sizes.end(), [&](int n) { return n > 0 && n <= length; });
+  if (int(sizes.size()) != parts || !sound || std::accumulate(sizes.begin(), sizes.end(), 0) != length)
+    fail_layer(s, "its parts do not make " + std::to_string(length));
+  return sizes;
+}
+
+}  // namespace
+
 void import_split(State& s, const Node& node) {
-  const std::size_t refusals_before = s.result.refusals.size();
-  const std::vector<int> axes = import_numbers(s, node.inputs()->Get(0), "axis");
+  const std::size_t refusals_before = s.refused_layers;
+  const bool by_sizes = code_of(s, node) == Code::SPLIT_V;
+  const std::vector<int> axes = import_numbers(s, node.inputs()->Get(by_sizes ? 2 : 0), "axis");
+  std::size_t part = 0;
   int begin = 0;
   for (const int index : *node.outputs()) {
     Op op;
@@ -165,21 +276,20 @@ void import_split(State& s, const Node& node) {
     op.output = index;
     produce_output(s, op);
     op.name = begin == 0 ? s.layer.name : s.layer_names.unique(s.tensor_name(index));
-    if (!use_input(s, node, op, 1) || axes.empty()) continue;
+    if (!use_input(s, node, op, by_sizes ? 0 : 1) || axes.empty()) continue;
     const Shape& in = s.graph.input_of(op).shape;
     const auto axis = std::size_t(checked_axis(s, axes.front(), int(in.size())));
-    const int parts = int(node.outputs()->size());
-    if (in[axis] % parts != 0)
-      fail_layer(s, "cannot split " + shape_text(in) + " into " + std::to_string(parts));
+    const std::vector<int> sizes = parts_of(s, node, in[axis]);
+    if (sizes.empty()) continue;
     op.dims.assign(in.size(), 0);
     op.dims[axis] = begin;
     Shape expected = in;
-    expected[axis] /= parts;
+    expected[axis] = sizes[part++];
     begin += expected[axis];
     expect_output(s, op, expected);
     if (!expect_same_quantization(s, op)) continue;
     check_types(s, op);
-    if (s.result.refusals.size() == refusals_before) append(s, std::move(op));
+    if (s.refused_layers == refusals_before) append(s, std::move(op));
   }
 }
 

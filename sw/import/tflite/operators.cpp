@@ -20,49 +20,72 @@ struct Operator {
   OpKind kind;
   fb::uoffset_t least_inputs;
   fb::uoffset_t most_inputs;
-  bool (*import)(State& s, const Node& node, Op& op);  // null: SPLIT, which has several outputs
+  bool (*import)(State& s, const Node& node, Op& op);  // of one output
+  void (*import_several)(State& s, const Node& node);  // of any number, each an operator of the graph
 };
 
 constexpr fb::uoffset_t kAny = std::numeric_limits<fb::uoffset_t>::max();
 
-// In the order of the names, as the refusal of others lists them.
+// In the order of the names.
 constexpr Operator kOperators[] = {
-    {Code::ADD, OpKind::Add, 2, 2, import_add},
-    {Code::ARG_MAX, OpKind::ArgMax, 2, 2, import_arg_max},
-    {Code::AVERAGE_POOL_2D, OpKind::AveragePool, 1, 1, import_pool},
-    {Code::CONCATENATION, OpKind::Concat, 1, kAny, import_concat},
-    {Code::CONV_2D, OpKind::Conv2D, 2, 3, import_conv},
-    {Code::DEPTH_TO_SPACE, OpKind::Rearrange, 1, 1, import_depth_to_space},
-    {Code::DEPTHWISE_CONV_2D, OpKind::DepthwiseConv2D, 2, 3, import_depthwise},
-    {Code::DEQUANTIZE, OpKind::ToFloat, 1, 1, import_dequantize},
-    {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected},
-    {Code::HARD_SWISH, OpKind::Table, 1, 1, import_hard_swish},
-    {Code::LEAKY_RELU, OpKind::Table, 1, 1, import_leaky_relu},
-    {Code::LOGISTIC, OpKind::Table, 1, 1, import_logistic},
-    {Code::MAXIMUM, OpKind::Maximum, 2, 2, import_extreme},
-    {Code::MAX_POOL_2D, OpKind::MaxPool, 1, 1, import_pool},
-    {Code::MEAN, OpKind::Mean, 2, 2, import_mean},
-    {Code::MINIMUM, OpKind::Minimum, 2, 2, import_extreme},
-    {Code::MUL, OpKind::Mul, 2, 2, import_mul},
-    {Code::PAD, OpKind::Pad, 2, 2, import_pad},
-    {Code::PRELU, OpKind::PRelu, 2, 2, import_prelu},
-    {Code::QUANTIZE, OpKind::Quantize, 1, 1, import_quantize},
-    {Code::REDUCE_MAX, OpKind::ReduceMax, 2, 2, import_reduce_max},
-    {Code::RELU, OpKind::Table, 1, 1, import_relu},
-    {Code::RELU6, OpKind::Table, 1, 1, import_relu6},
-    {Code::RESHAPE, OpKind::Reshape, 1, 2, import_reshape},
-    {Code::RESIZE_BILINEAR, OpKind::Resize, 2, 2, import_resize_bilinear},
-    {Code::RESIZE_NEAREST_NEIGHBOR, OpKind::Resize, 2, 2, import_resize_nearest},
-    {Code::SLICE, OpKind::Slice, 3, 4, import_slice},
-    {Code::SOFTMAX, OpKind::Softmax, 1, 1, import_softmax},
-    {Code::SPACE_TO_DEPTH, OpKind::Rearrange, 1, 1, import_space_to_depth},
-    {Code::SPLIT, OpKind::Slice, 2, 2, nullptr},
-    {Code::SQUEEZE, OpKind::Reshape, 1, 2, import_reshape},
-    {Code::STRIDED_SLICE, OpKind::Slice, 3, 4, import_strided_slice},
-    {Code::SUB, OpKind::Sub, 2, 2, import_sub},
-    {Code::TANH, OpKind::Table, 1, 1, import_tanh},
-    {Code::TILE, OpKind::Rearrange, 2, 2, import_tile},
-    {Code::TRANSPOSE, OpKind::Rearrange, 2, 2, import_transpose},
+    {Code::ABS, OpKind::Table, 1, 1, import_abs, nullptr},
+    {Code::ADD, OpKind::Add, 2, 2, import_add, nullptr},
+    {Code::ARG_MAX, OpKind::ArgMax, 2, 2, import_arg_max, nullptr},
+    {Code::AVERAGE_POOL_2D, OpKind::AveragePool, 1, 1, import_pool, nullptr},
+    {Code::BATCH_MATMUL, OpKind::BatchMatMul, 2, 2, import_batch_matmul, nullptr},
+    {Code::BROADCAST_TO, OpKind::Rearrange, 2, 2, import_broadcast, nullptr},
+    {Code::CONCATENATION, OpKind::Concat, 1, kAny, import_concat, nullptr},
+    {Code::CONV_2D, OpKind::Conv2D, 2, 3, import_conv, nullptr},
+    {Code::DEPTHWISE_CONV_2D, OpKind::DepthwiseConv2D, 2, 3, import_depthwise, nullptr},
+    {Code::DEPTH_TO_SPACE, OpKind::Rearrange, 1, 1, import_depth_to_space, nullptr},
+    {Code::DEQUANTIZE, OpKind::ToFloat, 1, 1, import_dequantize, nullptr},
+    {Code::EXP, OpKind::Table, 1, 1, import_exp, nullptr},
+    {Code::EXPAND_DIMS, OpKind::Reshape, 2, 2, import_reshape, nullptr},
+    {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected, nullptr},
+    {Code::GATHER, OpKind::Gather, 2, 2, import_gather, nullptr},
+    {Code::GELU, OpKind::Table, 1, 1, import_gelu, nullptr},
+    {Code::HARD_SWISH, OpKind::Table, 1, 1, import_hard_swish, nullptr},
+    {Code::L2_NORMALIZATION, OpKind::L2Norm, 1, 1, import_l2_norm, nullptr},
+    {Code::LEAKY_RELU, OpKind::Table, 1, 1, import_leaky_relu, nullptr},
+    {Code::LOG, OpKind::Table, 1, 1, import_log, nullptr},
+    {Code::LOGISTIC, OpKind::Table, 1, 1, import_logistic, nullptr},
+    {Code::MAXIMUM, OpKind::Maximum, 2, 2, import_extreme, nullptr},
+    {Code::MAX_POOL_2D, OpKind::MaxPool, 1, 1, import_pool, nullptr},
+    {Code::MEAN, OpKind::Mean, 2, 2, import_mean, nullptr},
+    {Code::MINIMUM, OpKind::Minimum, 2, 2, import_extreme, nullptr},
+    {Code::MIRROR_PAD, OpKind::Gather, 2, 2, import_mirror_pad, nullptr},
+    {Code::MUL, OpKind::Mul, 2, 2, import_mul, nullptr},
+    {Code::NEG, OpKind::Table, 1, 1, import_neg, nullptr},
+    {Code::PACK, OpKind::Concat, 1, kAny, import_pack, nullptr},
+    {Code::PAD, OpKind::Pad, 2, 2, import_pad, nullptr},
+    {Code::PADV2, OpKind::Pad, 3, 3, import_pad, nullptr},
+    {Code::PRELU, OpKind::PRelu, 2, 2, import_prelu, nullptr},
+    {Code::QUANTIZE, OpKind::Quantize, 1, 1, import_quantize, nullptr},
+    {Code::REDUCE_MAX, OpKind::ReduceMax, 2, 2, import_reduction, nullptr},
+    {Code::REDUCE_MIN, OpKind::ReduceMin, 2, 2, import_reduction, nullptr},
+    {Code::RELU, OpKind::Table, 1, 1, import_relu, nullptr},
+    {Code::RELU6, OpKind::Table, 1, 1, import_relu6, nullptr},
+    {Code::RELU_N1_TO_1, OpKind::Table, 1, 1, import_relu_n1_to_1, nullptr},
+    {Code::RESHAPE, OpKind::Reshape, 1, 2, import_reshape, nullptr},
+    {Code::RESIZE_BILINEAR, OpKind::Resize, 2, 2, import_resize_bilinear, nullptr},
+    {Code::RESIZE_NEAREST_NEIGHBOR, OpKind::Resize, 2, 2, import_resize_nearest, nullptr},
+    {Code::REVERSE_V2, OpKind::Rearrange, 2, 2, import_reverse, nullptr},
+    {Code::RSQRT, OpKind::Table, 1, 1, import_rsqrt, nullptr},
+    {Code::SLICE, OpKind::Slice, 3, 4, import_slice, nullptr},
+    {Code::SOFTMAX, OpKind::Softmax, 1, 1, import_softmax, nullptr},
+    {Code::SPACE_TO_DEPTH, OpKind::Rearrange, 1, 1, import_space_to_depth, nullptr},
+    {Code::SPLIT, OpKind::Slice, 2, 2, nullptr, import_split},
+    {Code::SPLIT_V, OpKind::Slice, 3, 3, nullptr, import_split},
+    {Code::SQRT, OpKind::Table, 1, 1, import_sqrt, nullptr},
+    {Code::SQUARED_DIFFERENCE, OpKind::SquaredDifference, 2, 2, import_squared_difference, nullptr},
+    {Code::SQUEEZE, OpKind::Reshape, 1, 2, import_reshape, nullptr},
+    {Code::STRIDED_SLICE, OpKind::Slice, 3, 4, import_strided_slice, nullptr},
+    {Code::SUB, OpKind::Sub, 2, 2, import_sub, nullptr},
+    {Code::SUM, OpKind::ReduceSum, 2, 2, import_reduction, nullptr},
+    {Code::TANH, OpKind::Table, 1, 1, import_tanh, nullptr},
+    {Code::TILE, OpKind::Rearrange, 2, 2, import_tile, nullptr},
+    {Code::TRANSPOSE, OpKind::Rearrange, 2, 2, import_transpose, nullptr},
+    {Code::UNPACK, OpKind::Rearrange, 1, 1, nullptr, import_unpack},
 };
 
 std::string operator_name(Code code) {
@@ -70,10 +93,31 @@ std::string operator_name(Code code) {
   return name.empty() ? "operator " + std::to_string(int(code)) : name;
 }
 
-std::string all_names() {
-  std::string names;
-  for (const Operator& known : kOperators) names += (names.empty() ? "" : ", ") + operator_name(known.code);
-  return names;
+// What stands in the way of an operator that is not in the table.
+Unsupported missing(Code code, const std::string& name) {
+  switch (code) {
+    case Code::LSTM:
+    case Code::UNIDIRECTIONAL_SEQUENCE_LSTM:
+    case Code::BIDIRECTIONAL_SEQUENCE_LSTM:
+    case Code::RNN:
+    case Code::UNIDIRECTIONAL_SEQUENCE_RNN:
+    case Code::BIDIRECTIONAL_SEQUENCE_RNN:
+    case Code::SVDF:
+      return {"networks without recurrent layers", name, ""};
+    case Code::VAR_HANDLE:
+    case Code::READ_VARIABLE:
+    case Code::ASSIGN_VARIABLE:
+    case Code::CALL_ONCE:
+      return {"networks without variables", name, "export the state as inputs and outputs"};
+    case Code::IF:
+    case Code::WHILE:
+    case Code::CALL:
+      return {"networks without control flow", name, ""};
+    case Code::CUSTOM:
+      return {"operators that TensorFlow Lite defines", name, "cut the model before it"};
+    default:
+      return {"the operators of docs/compiler/imported_operators.md", name, ""};
+  }
 }
 
 // The shape operand of a reshape to a scalar is a constant of no bytes.
@@ -86,13 +130,15 @@ bool is_empty_constant(const State& s, int index) {
 void check_operand(const State& s, int index) {
   if (index == kNoTensor) return;
   check_index(s, index, "input");
+  if (s.file_tensor(index).is_variable()) return;  // the state of a recurrent layer
   if (s.status_of(index) == Status::Untouched && !has_data(s, index) && !is_empty_constant(s, index))
     fail_layer(s, "tensor '" + s.tensor_name(index) + "' is used before it is computed");
 }
 
 // What an unknown operator writes is of no interest: only that it is written.
 void refuse_operator(State& s, const Node& node) {
-  refuse(s, {"the operators " + all_names(), s.layer.op});
+  refuse(s, missing(code_of(s, node), s.layer.op));
+  if (node.outputs() == nullptr) return;
   for (const int index : *node.outputs()) {
     if (s.status_of(index) != Status::Untouched) fail_layer(s, "an output is written twice");
     s.status_of(index) = Status::Unsupported;
@@ -105,11 +151,10 @@ void check_input_count(const State& s, const Node& node, const Operator& known) 
     fail_layer(s, "has " + std::to_string(inputs) + " inputs");
 }
 
-bool has_int8_weights(const State& s, const Node& node, OpKind kind) {
-  const bool weighted =
-      kind == OpKind::Conv2D || kind == OpKind::DepthwiseConv2D || kind == OpKind::FullyConnected;
-  if (!weighted || node.inputs()->size() < 2 || node.inputs()->Get(1) == kNoTensor) return false;
-  return s.file_tensor(node.inputs()->Get(1)).type() == tflite::TensorType::INT8;
+const Operator* known_operator(Code code) {
+  const auto* const known = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                         [&](const Operator& k) { return k.code == code; });
+  return known == std::end(kOperators) ? nullptr : known;
 }
 
 // Takes name and operands of the node into the state; they are sound then.
@@ -119,12 +164,16 @@ void open_layer(State& s, const Node& node, Code code) {
     s.layer.op += " ";
     s.layer.op += file_name(s.model.operator_codes()->Get(node.opcode_index())->custom_name());
   }
-  if (node.outputs() == nullptr || node.outputs()->size() == 0)
-    fail("an operator " + s.layer.op + " has no output");
-  if (node.inputs() == nullptr || node.inputs()->size() == 0)
-    fail("an operator " + s.layer.op + " has no input");
-  for (const int index : *node.outputs()) check_index(s, index, "output");
-  s.layer.name = s.layer_names.unique(s.tensor_name(node.outputs()->Get(0)));
+  const bool writes = node.outputs() != nullptr && node.outputs()->size() != 0;
+  const bool reads = node.inputs() != nullptr && node.inputs()->size() != 0;
+  if (known_operator(code) != nullptr && !writes) fail("an operator " + s.layer.op + " has no output");
+  if (known_operator(code) != nullptr && !reads) fail("an operator " + s.layer.op + " has no input");
+  if (!writes) s.layer.name = s.layer_names.unique(s.layer.op);
+  if (writes) {
+    for (const int index : *node.outputs()) check_index(s, index, "output");
+    s.layer.name = s.layer_names.unique(s.tensor_name(node.outputs()->Get(0)));
+  }
+  if (!reads) return;
   for (const int index : *node.inputs()) check_operand(s, index);
 }
 
@@ -138,28 +187,32 @@ Code code_of(const State& s, const Node& node) {
   return std::max(code.code(), Code(code.deprecated_code()));
 }
 
+std::vector<std::pair<std::string, OpKind>> imported_operators() {
+  std::vector<std::pair<std::string, OpKind>> all;
+  for (const Operator& known : kOperators) all.emplace_back(operator_name(known.code), known.kind);
+  return all;
+}
+
 void import_operator(State& s, const Node& node) {
   const Code code = code_of(s, node);
   open_layer(s, node, code);
-  if (folds(s, node, code)) return;
-  const std::size_t refusals_before = s.result.refusals.size();
-  const auto* const known = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                         [&](const Operator& o) { return o.code == code; });
-  if (known == std::end(kOperators)) return refuse_operator(s, node);
+  const Operator* const known = known_operator(code);
+  if (node.inputs() != nullptr && node.outputs() != nullptr && folds(s, node, code)) return;
+  const std::size_t refusals_before = s.refused_layers;
+  if (known == nullptr) return refuse_operator(s, node);
   if (known->import == nullptr) {
     check_input_count(s, node, *known);
-    return import_split(s, node);
+    return known->import_several(s, node);
   }
   if (node.outputs()->size() != 1) fail_layer(s, "one output expected");
   if (regroups(s, node, code)) return;
-  s.uses_int8_weights = has_int8_weights(s, node, known->kind);
   Op op;
   op.name = s.layer.name;
   op.kind = known->kind;
   op.output = node.outputs()->Get(0);
   produce_output(s, op);
   check_input_count(s, node, *known);
-  if (!known->import(s, node, op) || s.result.refusals.size() != refusals_before) return;
+  if (!known->import(s, node, op) || s.refused_layers != refusals_before) return;
   check_types(s, op);
   append(s, std::move(op));
 }

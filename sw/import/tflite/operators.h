@@ -6,9 +6,18 @@
 #ifndef KAITEN_IMPORT_TFLITE_OPERATORS_H
 #define KAITEN_IMPORT_TFLITE_OPERATORS_H
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "import/tflite/state.h"
 
 namespace kaiten::importing::from_tflite {
+
+// Names and kinds of what the importer takes, in the order of the names.
+std::vector<std::pair<std::string, OpKind>> imported_operators();
+// fold.cpp
+std::vector<std::string> folded_operators();
 
 // Converts one operator of the file and what it writes, or refuses it.
 void import_operator(State& s, const Node& node);
@@ -25,6 +34,10 @@ void check_types(const State& s, const Op& op);
 void append(State& s, Op op);
 // A tensor that is no constant and has the values of this one.
 int activation_of(State& s, int index);
+// A new activation with the type and quantisation of this one.
+int similar(State& s, int index, const Shape& shape);
+// The tensor in another shape of as many elements.
+int reshaped(State& s, int index, const Shape& shape);
 
 // Each of these completes `op`, whose name, kind and output are set, from a node with as many inputs as the
 // table states. False: refused, in the state's refusals. Files that contradict themselves throw InputError.
@@ -42,7 +55,10 @@ bool import_quantize(State& s, const Node& node, Op& op);
 bool import_dequantize(State& s, const Node& node, Op& op);
 bool import_pool(State& s, const Node& node, Op& op);
 bool import_mean(State& s, const Node& node, Op& op);
-bool import_reduce_max(State& s, const Node& node, Op& op);
+bool import_reduction(State& s, const Node& node, Op& op);  // REDUCE_MAX, REDUCE_MIN, SUM
+bool import_squared_difference(State& s, const Node& node, Op& op);
+bool import_batch_matmul(State& s, const Node& node, Op& op);
+bool import_l2_norm(State& s, const Node& node, Op& op);
 bool import_extreme(State& s, const Node& node, Op& op);  // MINIMUM, MAXIMUM
 bool import_prelu(State& s, const Node& node, Op& op);
 bool import_softmax(State& s, const Node& node, Op& op);
@@ -55,6 +71,14 @@ bool import_logistic(State& s, const Node& node, Op& op);
 bool import_tanh(State& s, const Node& node, Op& op);
 bool import_relu(State& s, const Node& node, Op& op);
 bool import_relu6(State& s, const Node& node, Op& op);
+bool import_relu_n1_to_1(State& s, const Node& node, Op& op);
+bool import_exp(State& s, const Node& node, Op& op);
+bool import_log(State& s, const Node& node, Op& op);
+bool import_sqrt(State& s, const Node& node, Op& op);
+bool import_rsqrt(State& s, const Node& node, Op& op);
+bool import_abs(State& s, const Node& node, Op& op);
+bool import_neg(State& s, const Node& node, Op& op);
+bool import_gelu(State& s, const Node& node, Op& op);
 
 // moves.cpp
 bool import_reshape(State& s, const Node& node, Op& op);
@@ -64,8 +88,10 @@ bool import_slice(State& s, const Node& node, Op& op);
 bool import_strided_slice(State& s, const Node& node, Op& op);
 bool import_resize_nearest(State& s, const Node& node, Op& op);
 bool import_resize_bilinear(State& s, const Node& node, Op& op);
-// One slice per output, which it appends to the graph itself.
-void import_split(State& s, const Node& node);
+bool import_pack(State& s, const Node& node, Op& op);
+// One slice per output, which they append to the graph themselves.
+void import_split(State& s, const Node& node);  // SPLIT_V too
+void import_unpack(State& s, const Node& node);
 
 // fold.cpp
 // Takes a node that computes integers from shapes and constants: it is none of the graph. False: it is no such node.
@@ -90,6 +116,19 @@ bool import_transpose(State& s, const Node& node, Op& op);
 bool import_depth_to_space(State& s, const Node& node, Op& op);
 bool import_space_to_depth(State& s, const Node& node, Op& op);
 bool import_tile(State& s, const Node& node, Op& op);
+bool import_reverse(State& s, const Node& node, Op& op);
+bool import_broadcast(State& s, const Node& node, Op& op);
+bool import_gather(State& s, const Node& node, Op& op);
+bool import_mirror_pad(State& s, const Node& node, Op& op);
+// Cells of a dimension: `size` of them from `begin` on, `stride` apart, as a dimension of the output or, a single one, as none.
+struct Range {
+  int begin = 0;
+  int size = 1;
+  int stride = 1;
+  bool drops = false;
+};
+// One range a dimension of the operator's input: a Slice where it is a box, else a Rearrange.
+bool import_ranges(State& s, Op& op, const std::vector<Range>& ranges);
 
 }  // namespace kaiten::importing::from_tflite
 

@@ -140,4 +140,128 @@ bool import_tile(State& s, const Node& node, Op& op) {
   return complete(s, op, dimensions, out);
 }
 
+bool import_ranges(State& s, Op& op, const std::vector<Range>& ranges) {
+  const Shape& in = s.graph.input_of(op).shape;
+  const std::vector<int> steps = steps_of(in);
+  std::vector<Dimension> dimensions;
+  Shape out;
+  int first = 0;
+  bool box = in.size() <= kMaxRank;
+  for (std::size_t d = 0; d < in.size(); d++) {
+    const Range& r = ranges[d];
+    first += r.begin * steps[d];
+    dimensions.push_back({r.size, r.stride * steps[d]});
+    if (!r.drops) out.push_back(r.size);
+    box = box && (r.stride == 1 || r.size == 1) && !r.drops;
+  }
+  if (!box) {
+    if (!complete(s, op, dimensions, out)) return false;
+    op.dims[0] = first;
+    return true;
+  }
+  op.kind = OpKind::Slice;
+  for (const Range& r : ranges) op.dims.push_back(r.begin);
+  expect_output(s, op, out);
+  return expect_same_quantization(s, op);
+}
+
+bool import_reverse(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const Shape& in = s.graph.input_of(op).shape;
+  const std::vector<int> axes = import_numbers(s, node.inputs()->Get(1), "axes");
+  if (axes.empty()) return false;
+  std::vector<Range> ranges;
+  for (const int size : in) ranges.push_back({0, size, 1, false});
+  for (const int axis : axes) {
+    Range& r = ranges[std::size_t(checked_axis(s, axis, int(in.size())))];
+    r = {r.size - 1, r.size, -1, false};
+  }
+  return import_ranges(s, op, ranges);
+}
+
+bool import_broadcast(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const Shape& in = s.graph.input_of(op).shape;
+  const std::vector<int> steps = steps_of(in);
+  const Shape out = import_numbers(s, node.inputs()->Get(1), "shape");
+  if (out.empty()) return false;
+  if (out.size() < in.size()) fail_layer(s, "its shape does not fit " + shape_text(in));
+  std::vector<Dimension> dimensions;
+  for (std::size_t d = 0; d < out.size(); d++) {
+    const std::size_t before = out.size() - in.size();
+    const int size = d < before ? 1 : in[d - before];
+    if (size != 1 && size != out[d]) fail_layer(s, "its shape does not fit " + shape_text(in));
+    dimensions.push_back({out[d], size == 1 ? 0 : steps[d - before]});
+  }
+  return complete(s, op, dimensions, out);
+}
+
+bool import_gather(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  const Shape& in = s.graph.input_of(op).shape;
+  const auto& settings = options<tflite::GatherOptions>(s, node);
+  if (settings.batch_dims() != 0) {
+    refuse(s, {"gathers of one list", std::to_string(settings.batch_dims()) + " dimensions of lists", ""});
+    return false;
+  }
+  op.axis = checked_axis(s, settings.axis(), int(in.size()));
+  const int index = node.inputs()->Get(1);
+  op.dims = import_numbers(s, index, "positions");
+  if (op.dims.empty()) return false;
+  for (const int position : op.dims) {
+    if (position < 0 || position >= in[std::size_t(op.axis)]) fail_layer(s, "gathers beyond its input");
+  }
+  const Folded* folded = folded_integers(s, index);
+  const Shape list = folded != nullptr ? folded->shape : stated_shape(s, index).value_or(Shape{});
+  Shape out = in;
+  out.erase(out.begin() + op.axis);
+  out.insert(out.begin() + op.axis, list.begin(), list.end());
+  expect_output(s, op, out);
+  return expect_same_quantization(s, op);
+}
+
+// One gather a dimension that grows.
+bool import_mirror_pad(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  Shape shape = s.graph.input_of(op).shape;
+  const auto& settings = options<tflite::MirrorPadOptions>(s, node);
+  const int again = settings.mode() == 1 ? 1 : 0;  // the edge is repeated
+  const std::vector<int> pads = import_numbers(s, node.inputs()->Get(1), "paddings");
+  if (pads.empty()) return false;
+  if (pads.size() != 2 * shape.size()) fail_layer(s, "paddings do not fit " + shape_text(shape));
+  if (!expect_same_quantization(s, op)) return false;
+  op.kind = OpKind::Gather;
+  std::vector<Op> steps;
+  for (std::size_t d = 0; d < shape.size(); d++) {
+    const int size = shape[d], before = pads[2 * d], after = pads[2 * d + 1];
+    if (before < 0 || after < 0 || before > size - 1 + again || after > size - 1 + again)
+      fail_layer(s, "paddings do not fit " + shape_text(shape));
+    if (before + after == 0) continue;
+    Op step = op;
+    step.axis = int(d);
+    for (int i = -before; i < size + after; i++) {
+      const int mirrored = i < 0 ? -i - again : i >= size ? 2 * size - 2 - i + again : i;
+      step.dims.push_back(mirrored);
+    }
+    shape[d] += before + after;
+    steps.push_back(std::move(step));
+  }
+  expect_output(s, op, shape);
+  if (steps.empty()) op.kind = OpKind::Reshape;
+  for (std::size_t i = 0; i < steps.size(); i++) {
+    steps[i].inputs = op.inputs;
+    if (i + 1 == steps.size()) {
+      op = std::move(steps[i]);
+      break;
+    }
+    Shape made = s.graph.input_of(steps[i]).shape;
+    made[std::size_t(steps[i].axis)] = int(steps[i].dims.size());
+    steps[i].output = similar(s, op.inputs[0], made);
+    steps[i].name = s.layer_names.unique(op.name);
+    op.inputs = {steps[i].output};
+    append(s, std::move(steps[i]));
+  }
+  return true;
+}
+
 }  // namespace kaiten::importing::from_tflite

@@ -67,6 +67,7 @@ bool regroups(State& s, const Node& node, Code code) {
   if ((!reshape && !transpose) || in == kNoTensor || s.status_of(in) == Status::Untouched) return false;
   if (reshape && s.status_of(in) == Status::Regrouped) return false;
   if (reshape && s.tensor(in).type != ElementType::Int8) return false;
+  if (!states_shape(s, out)) return false;
   if (s.status_of(out) != Status::Untouched || has_data(s, out)) fail_layer(s, "an output is written twice");
   s.status_of(out) = Status::Unsupported;
   if (s.status_of(in) == Status::Unsupported) return true;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,9 @@ struct State : ImportState {
   std::map<int, Regrouping> regrouped;
   std::map<int, Folded> folded;                // computed ones, and constants that were asked for
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
-  std::map<int, int> activations;              // of constants, where an operator takes nothing else
-  bool uses_int8_weights = false;              // the layer in hand
+  std::set<int> open;              // activations of no stated shape: the operator that writes one knows
+  bool reads_inputs = true;        // of the network, which must state theirs
+  std::map<int, int> activations;  // of constants, where an operator takes nothing else
 
   Status& status_of(int index) { return status[std::size_t(index)]; }
   Status status_of(int index) const { return status[std::size_t(index)]; }

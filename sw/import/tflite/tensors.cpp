@@ -3,7 +3,6 @@
 
 #include "import/tflite/tensors.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,30 +20,16 @@ std::int64_t int64_at(const fb::Vector<std::int64_t>& values, fb::uoffset_t i) {
 
 std::string quoted(const State& s, int index) { return "'" + s.tensor_name(index) + "'"; }
 
-// Whether any operator of the file writes quantised values: then it is no float model.
-bool is_quantised_inside(const State& s) {
-  return std::any_of(s.operators->begin(), s.operators->end(), [&](const Node* node) {
-    if (node->outputs() == nullptr) return false;
-    return std::any_of(node->outputs()->begin(), node->outputs()->end(), [&](int index) {
-      if (index < 0 || fb::uoffset_t(index) >= s.tensors->size()) return false;
-      const tflite::TensorType type = s.file_tensor(index).type();
-      return type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
-    });
-  });
+void refuse_activation_type(State& s, int index) {
+  refuse(s, {"int8 activations", type_name(s.file_tensor(index).type()),
+             "convert with full integer quantisation: a representative dataset, TFLITE_BUILTINS_INT8"});
 }
 
-void refuse_activation_type(State& s, int index) {
-  const tflite::TensorType type = s.file_tensor(index).type();
-  std::string value = type_name(type);
-  if (type == tflite::TensorType::FLOAT32 && s.uses_int8_weights) {
-    value += " beside int8 weights: dynamic-range quantisation";
-  } else if ((type == tflite::TensorType::FLOAT32 || type == tflite::TensorType::FLOAT16) &&
-             !is_quantised_inside(s)) {
-    value += ": a float model";
-  }
-  refuse(s, {"int8 activations", value,
-             "convert with full integer quantisation: a representative dataset, "
-             "TFLITE_BUILTINS_INT8, int8 input and output"});
+// Of an activation; empty, and kept in mind, where the file leaves it out.
+std::optional<Shape> activation_shape(State& s, int index) {
+  if (s.reads_inputs || states_shape(s, index)) return read_shape(s, index);
+  s.open.insert(index);
+  return Shape{};
 }
 
 bool convert_activation(State& s, int index) {
@@ -59,7 +44,7 @@ bool convert_activation(State& s, int index) {
     refuse_activation_type(s, index);
     return false;
   }
-  const std::optional<Shape> shape = read_shape(s, index);
+  const std::optional<Shape> shape = activation_shape(s, index);
   if (!shape) return false;
   tensor.type = ElementType::Int8;
   tensor.shape = *shape;
@@ -125,6 +110,26 @@ std::optional<Shape> stated_shape(const State& s, int index) {
 
 std::int64_t check_shape(const State& s, int index, const Shape& shape) {
   return checked_elements(shape, "tensor " + quoted(s, index) + " has ");
+}
+
+bool states_shape(const State& s, int index) {
+  const auto* dims = s.file_tensor(index).shape();
+  if (dims == nullptr || dims->size() == 0) return false;
+  const auto* signature = s.file_tensor(index).shape_signature();
+  const bool fits = signature != nullptr && signature->size() == dims->size();
+  for (fb::uoffset_t i = 1; fits && i < signature->size(); i++) {
+    if (signature->Get(i) < 0) return false;
+  }
+  return true;
+}
+
+void infer_shape(State& s, int index, const Shape& shape) {
+  s.open.erase(index);
+  check_shape(s, index, shape);
+  if (shape.size() > kMaxHostRank) fail_layer(s, "makes " + shape_text(shape));
+  Tensor& tensor = s.tensor(index);
+  tensor.shape = shape;
+  charge_activation(s, std::int64_t(tensor.bytes()));
 }
 
 std::optional<Shape> read_shape(State& s, int index) {
@@ -202,7 +207,7 @@ void produce(State& s, int index) {
 void produce_float(State& s, int index) {
   check_written_once(s, index);
   s.status_of(index) = Status::Unsupported;
-  const std::optional<Shape> shape = read_shape(s, index);
+  const std::optional<Shape> shape = activation_shape(s, index);
   if (!shape) return;
   Tensor& tensor = s.tensor(index);
   tensor.type = tensor.model_type = ElementType::Float32;
@@ -219,7 +224,7 @@ void produce_positions(State& s, int index) {
     refuse(s, {"positions of int32 or int64", quoted(s, index) + " of " + type_name(type)});
     return;
   }
-  const std::optional<Shape> shape = read_shape(s, index);
+  const std::optional<Shape> shape = activation_shape(s, index);
   if (!shape) return;
   Tensor& tensor = s.tensor(index);
   tensor.type = tensor.model_type =

@@ -27,6 +27,10 @@ bool has_data(const State& s, int index);
 std::optional<Shape> stated_shape(const State& s, int index);
 // checked_elements() with the tensor's name.
 std::int64_t check_shape(const State& s, int index, const Shape& shape);
+// Whether the file fixes the shape: some leave it out, or open, for all but the inputs.
+bool states_shape(const State& s, int index);
+// The shape of an activation that the file leaves out or open.
+void infer_shape(State& s, int index, const Shape& shape);
 // The shape of a tensor; nothing after a refusal (rank, dimensions that may change).
 std::optional<Shape> read_shape(State& s, int index);
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -16,6 +17,7 @@
 #include "import/import.h"
 #include "report/inspect.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -66,11 +68,17 @@ TEST(Refusals, TheBaseIsFine) { EXPECT_TRUE(import_tflite(base().file()).graph);
 TEST(Refusals, UnsupportedOperators) {
   ModelBuilder model = base();
   model.ops[0].code = 67;
-  expect_refusal(model, "conv_3", "TRANSPOSE_CONV", "the operators ADD", "TRANSPOSE_CONV");
+  expect_refusal(model, "conv_3", "TRANSPOSE_CONV", "imported_operators.md", "TRANSPOSE_CONV");
   model.ops[0].code = 199;
-  expect_refusal(model, "conv_3", "operator 199", "the operators ADD", "operator 199");
+  expect_refusal(model, "conv_3", "operator 199", "imported_operators.md", "operator 199");
   model.ops[0].code = 32;
-  expect_refusal(model, "conv_3", "CUSTOM ", "the operators ADD", "CUSTOM");
+  expect_refusal(model, "conv_3", "CUSTOM ", "operators that TensorFlow Lite defines", "CUSTOM");
+  model.ops[0].code = 44;
+  expect_refusal(model, "conv_3", "UNIDIRECTIONAL_SEQUENCE_LSTM", "without recurrent layers", "LSTM");
+  // A variable has no operands.
+  model.ops[0].code = 142;
+  model.ops[0].inputs.clear();
+  expect_refusal(model, "conv_3", "VAR_HANDLE", "without variables", "VAR_HANDLE");
 }
 
 TEST(Refusals, TranspositionsBetweenReshapes) {
@@ -139,7 +147,7 @@ TEST(Refusals, ElementTypes) {
   }
   const ImportResult dynamic = import_tflite(floating.file());
   ASSERT_EQ(dynamic.refusals.size(), 1U);
-  EXPECT_EQ(dynamic.refusals[0].layer, "conv_3");
+  EXPECT_EQ(dynamic.refusals[0].layer, "model");
   EXPECT_NE(dynamic.refusals[0].value.find("dynamic-range quantisation"), std::string::npos);
   EXPECT_NE(dynamic.refusals[0].hint.find("representative dataset"), std::string::npos);
 
@@ -147,6 +155,9 @@ TEST(Refusals, ElementTypes) {
   const ImportResult plain = import_tflite(floating.file());
   ASSERT_EQ(plain.refusals.size(), 1U);
   EXPECT_NE(plain.refusals[0].value.find("a float model"), std::string::npos);
+
+  floating.tensors[kWeights].type = FileType::Int16;
+  EXPECT_NE(import_tflite(floating.file()).refusals[0].value.find("16 bits"), std::string::npos);
 
   ModelBuilder legacy = base();
   legacy.tensors[kOutput].type = FileType::UInt8;
@@ -403,6 +414,29 @@ TEST(Refusals, AllReasonsAreListed) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), result.refusals[0].text() + "; 2 more (kaiten inspect lists all)");
   }
+}
+
+TEST(Refusals, OneReasonForAllLayersThatHaveIt) {
+  ModelBuilder model(1);
+  int x = model.input({1, 4, 4, 2});
+  for (int i = 0; i < 3; i++) {
+    x = model.conv(x, {.channels = 4});
+    model.ops.back().activation = 4;
+    x = model.conv(model.input({1, 4, 4, 2}), {.channels = 2});
+  }
+  model.output(x);
+  const ImportResult result = import_tflite(model.file());
+  ASSERT_EQ(result.refusals.size(), 1U);
+  EXPECT_EQ(result.refusals[0].layers, 3);
+  EXPECT_TRUE(result.refusals[0].text().starts_with("layer 'conv_3' (CONV_2D) and 2 more: limit: "));
+}
+
+TEST(Refusals, PageOfImportedOperators) {
+  std::ifstream file(test::source_file("docs/compiler/imported_operators.md"));
+  std::stringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(page.str(), imported_operators_page())
+      << "kaiten info --imported > docs/compiler/imported_operators.md";
 }
 
 TEST(Refusals, LayerNamesAreUniqueAndPrintable) {

@@ -10,6 +10,7 @@ import math
 import pathlib
 
 import flatbuffers
+import network_models
 import numpy as np
 from ai_edge_litert import schema_py_generated as tfl
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -17,7 +18,9 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 OUT = pathlib.Path(__file__).with_name("operator_vectors.json")
 TYPES = {np.int8: tfl.TensorType.INT8, np.uint8: tfl.TensorType.UINT8, np.float32: tfl.TensorType.FLOAT32,
          np.int32: tfl.TensorType.INT32}
-VERSIONS = {"PRELU": 1, "DEPTH_TO_SPACE": 1}  # of operators that LiteRT does not have as version 2
+VERSIONS = {"PRELU": 1, "DEPTH_TO_SPACE": 1, "LOG": 1, "SQRT": 1, "ABS": 1, "EXP": 1, "NEG": 1, "GELU": 1, "RSQRT": 1,
+            "RELU_N1_TO_1": 1, "SQUARED_DIFFERENCE": 1, "BATCH_MATMUL": 1, "PADV2": 1, "PACK": 1, "UNPACK": 1, "EXPAND_DIMS": 1,
+            "MIRROR_PAD": 1, "REVERSE_V2": 1}  # of operators that LiteRT does not have as version 2
 rng = np.random.default_rng(18)
 
 
@@ -101,6 +104,19 @@ def case(name, operator, inputs, output, options=None, given=None):
     result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
     assert list(result.shape) == output.shape, (name, result.shape, output.shape)
     cases.append({"name": name, "model": text(file), "inputs": [text(v) for v in fed], "output": text(result)})
+
+
+def network(name, file):
+    """A case of a whole network with one input."""
+    interpreter = Interpreter(model_content=file, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter.allocate_tensors()
+    detail = interpreter.get_input_details()[0]
+    fed = rng.integers(-128, 128, detail["shape"]).astype(np.int8)
+    interpreter.set_tensor(detail["index"], fed)
+    interpreter.invoke()
+    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    assert len(np.unique(result)) > 3, name
+    cases.append({"name": "network " + name, "model": text(file), "inputs": [text(fed)], "output": text(result)})
 
 
 def both_types(make):
@@ -248,9 +264,115 @@ def softmaxes(prefix, dtype, off):
              ("Softmax", {"beta": beta}))
 
 
+def every_value(dtype):
+    return np.arange(256).astype(np.uint8).reshape(1, 256) if dtype is np.uint8 else np.arange(-128, 128).astype(np.int8).reshape(1, 256)
+
+
+def functions():
+    scales = ((0.05, 3, 0.04, -5), (0.02, -128, 0.1, -128), (0.1, 127, 0.013, 11), (0.004, 0, 0.004, 0), (0.3, -128, 0.01, -128))
+    for kind, options, dtypes in (("EXP", "Exp", [np.int8]), ("LOG", None, [np.int8]), ("SQRT", None, [np.int8]),
+                                  ("RSQRT", None, [np.int8]), ("ABS", "Abs", [np.int8]), ("NEG", "Neg", [np.int8]),
+                                  ("GELU", "Gelu", [np.int8, np.uint8]), ("RELU_N1_TO_1", None, [np.int8, np.uint8]),
+                                  ("RELU", None, [np.int8, np.uint8]), ("RELU6", None, [np.int8, np.uint8])):
+        for dtype in dtypes:
+            off = 128 if dtype is np.uint8 else 0
+            for s_in, z_in, s_out, z_out in scales:
+                fed = every_value(dtype)
+                if kind in ("LOG", "SQRT", "RSQRT"):  # elsewhere LiteRT reports an error
+                    fed = np.maximum(fed, z_in + (1 if kind == "LOG" else 0)) if z_in < 127 else None
+                if fed is None:
+                    continue
+                for approximate in (False, True) if kind == "GELU" else (None,):
+                    fields = {} if approximate is None else {"approximate": approximate}
+                    case(f"{dtype.__name__} {kind} {s_in}/{z_in} {s_out}/{z_out} {fields}", kind,
+                         [Tensor([1, 256], s_in, z_in + off, dtype=dtype)], Tensor([1, 256], s_out, z_out + off, dtype=dtype),
+                         (options, fields) if options else None, [fed.astype(dtype)])
+
+
+def products():
+    for s_a, z_a, s_b, z_b, s_out, z_out in ((0.05, 3, 0.04, -5, 0.2, -128), (0.02, -128, 0.3, 9, 1.1, -128), (0.1, 0, 0.1, 0, 0.04, 5)):
+        for a, b in (([1, 3, 5, 7], [1, 3, 5, 7]), ([1, 6, 9], [1, 6, 1]), ([1, 3, 1, 7], [1, 1, 5, 1])):
+            out = [max(x, y) for x, y in zip(a, b)]
+            case(f"SQUARED_DIFFERENCE {s_a} {a} {b}", "SQUARED_DIFFERENCE", [Tensor(a, s_a, z_a), Tensor(b, s_b, z_b)],
+                 Tensor(out, s_out, z_out), ("SquaredDifference", {}))
+    for a, b, x, y in (([1, 3, 4, 9], [1, 3, 9, 6], False, False), ([1, 3, 4, 9], [1, 3, 6, 9], False, True),
+                       ([1, 2, 9, 4], [1, 2, 9, 6], True, False), ([3, 4, 9], [1, 9, 6], False, False), ([1, 5, 1, 40], [1, 1, 40, 8], False, False)):
+        m, n = a[-1 if x else -2], b[-2 if y else -1]
+        batch = [max(p, q) for p, q in zip([1] * (len(b) - len(a)) + a[:-2], [1] * (len(a) - len(b)) + b[:-2])]
+        for s_out, z_out in ((0.3, 3), (0.05, -20)):
+            case(f"BATCH_MATMUL {a} {b} {x} {y} {s_out}", "BATCH_MATMUL", [Tensor([1, *a] if len(a) == 3 else a, 0.05, 7), Tensor(b, 0.04, -9)],
+                 Tensor(([1] if len(a) == 3 else []) + batch + [m, n], s_out, z_out), ("BatchMatMul", {"adjX": x, "adjY": y}))
+
+
+def sums(prefix, dtype, off):
+    shape = [1, 5, 3, 7]
+    for axes, keep in (([1], True), ([2], False), ([1, 2], False), ([-1], True)):
+        dims = {a % 4 for a in axes}
+        out = [1 if d in dims else s for d, s in enumerate(shape) if keep or d not in dims]
+        if dtype is np.uint8:  # the kernel reads int8 as unsigned
+            case(f"{prefix}SUM {axes}", "SUM", [Tensor(shape, 0.05, -9 + off, dtype=dtype), numbers(*axes)],
+                 Tensor(out, 0.9, 17 + off, dtype=dtype), ("Reducer", {"keepDims": keep}))
+        case(f"{prefix}REDUCE_MIN {axes}", "REDUCE_MIN", [Tensor(shape, 0.05, -9 + off, dtype=dtype), numbers(*axes)],
+             Tensor(out, 0.05, -9 + off, dtype=dtype), ("Reducer", {"keepDims": keep}))
+    for kind in ("ADD", "SUB", "MUL"):
+        for a, b in (([1, 4, 1, 6], [1, 1, 5, 6]), ([1, 2, 3, 4, 5], [5]), ([1, 2, 3, 1, 5], [1, 1, 3, 4, 5])):
+            out = [max(x, y) for x, y in zip(a, [1] * (len(a) - len(b)) + b)]
+            case(f"{prefix}{kind} {a} {b}", kind, [Tensor(a, 0.05, 3 + off, dtype=dtype), Tensor(b, 0.03, -7 + off, dtype=dtype)],
+                 Tensor(out, 0.06, 5 + off, dtype=dtype), (kind.capitalize(), {}))
+    for rows, keep in (([1, 7, 16], True), ([1, 7, 16], False), ([1, 3, 5, 16], True)):
+        weights = Tensor([10, 16], 0.007, off, dtype=dtype)
+        weights.data = np.maximum(values(weights), 1 if dtype is np.uint8 else -127)
+        bias = Tensor([10], [0.02 * 0.007], 0, data=rng.integers(-9000, 9000, 10).astype(np.int32))
+        out = [*rows[:-1], 10] if keep else [math.prod(rows[:-1]), 10]
+        case(f"{prefix}FULLY_CONNECTED {rows} {keep}", "FULLY_CONNECTED", [Tensor(rows, 0.02, 5 + off, dtype=dtype), weights, bias],
+             Tensor(out, 0.11, -3 + off, dtype=dtype), ("FullyConnected", {"keepNumDims": keep}))
+
+
+def norms():
+    for z_in, depth in ((0, 3), (5, 10), (-128, 64), (100, 200)):
+        case(f"L2_NORMALIZATION {z_in} {depth}", "L2_NORMALIZATION", [Tensor([1, 4, depth], 0.05, z_in)], Tensor([1, 4, depth], 1 / 128, 0),
+             ("L2Norm", {}))
+
+
+def more_moves(prefix, dtype, off):
+    def t(*shape):
+        return Tensor(list(shape), 0.05, 7 + off, dtype=dtype)
+    for axis, positions, shape in ((2, [3, 0, 0], [3]), (1, [1], []), (-1, [5, 4, 3, 2], [2, 2])):
+        at = axis % 4
+        full = [1, 4, 5, 6]
+        case(f"{prefix}GATHER {axis} {positions}", "GATHER", [t(*full), numbers(*positions, shape=shape)],
+             t(*full[:at], *shape, *full[at + 1:]), ("Gather", {"axis": axis}))
+    pads = numbers(0, 0, 1, 1, 0, 2, 1, 0, shape=[4, 2])
+    for mode in (0, 1):
+        case(f"{prefix}MIRROR_PAD {mode}", "MIRROR_PAD", [t(1, 4, 5, 6), pads], t(1, 6, 7, 7), ("MirrorPad", {"mode": mode}))
+    for value in (7 + off, -100 + off):
+        fill = Tensor([1], 0.05, 7 + off, data=np.array([value], dtype))
+        case(f"{prefix}PADV2 {value}", "PADV2", [t(1, 4, 5, 6), pads, fill], t(1, 6, 7, 7), ("PadV2", {}))
+    case(f"{prefix}PACK", "PACK", [t(1, 5, 6), t(1, 5, 6), t(1, 5, 6)], t(1, 5, 3, 6), ("Pack", {"valuesCount": 3, "axis": 2}))
+    case(f"{prefix}UNPACK", "UNPACK", [t(1, 1, 5, 6)], t(1, 5, 6), ("Unpack", {"num": 1, "axis": 1}))
+    case(f"{prefix}EXPAND_DIMS", "EXPAND_DIMS", [t(1, 4, 5, 6), numbers(2)], t(1, 4, 1, 5, 6), ("ExpandDims", {}))
+    case(f"{prefix}BROADCAST_TO", "BROADCAST_TO", [t(1, 1, 5, 6), numbers(1, 4, 5, 6)], t(1, 4, 5, 6), ("BroadcastTo", {}))
+    case(f"{prefix}REVERSE_V2", "REVERSE_V2", [t(1, 4, 5, 6), numbers(2)], t(1, 4, 5, 6), ("ReverseV2", {}))
+    for begin, end, strides, masks, out in (
+            ([0, 0, 0, 0], [1, 4, 5, 6], [1, 2, 2, 1], {}, [1, 2, 3, 6]),
+            ([0, 3, 4, 0], [1, 0, 1, 6], [1, -1, -2, 1], {}, [1, 3, 2, 6]),
+            ([0, -1, 0, 2], [1, 0, 0, 3], [1, 1, 1, 1], {"shrinkAxisMask": 10, "endMask": 4}, [1, 5]),
+            ([0, 9, 0, 0], [0, 0, 0, 0], [1, -1, 1, 3], {"beginMask": 2, "endMask": 15}, [1, 4, 5, 2])):
+        case(f"{prefix}STRIDED_SLICE {begin} {end} {strides} {masks}", "STRIDED_SLICE",
+             [t(1, 4, 5, 6), numbers(*begin), numbers(*end), numbers(*strides)], t(*out), ("StridedSlice", masks))
+    case(f"{prefix}TILE of rank 5", "TILE", [t(1, 2, 3, 2, 2), numbers(1, 1, 2, 1, 3)], t(1, 2, 6, 2, 6), ("Tile", {}))
+    case(f"{prefix}TRANSPOSE of rank 5", "TRANSPOSE", [t(1, 2, 3, 4, 5), numbers(0, 3, 1, 4, 2)], t(1, 4, 2, 5, 3), ("Transpose", {}))
+
+
 if __name__ == "__main__":
     for group in (pairs, prelus, reductions, resizes, float_ends, layers, softmaxes):
         both_types(group)
     orders()
+    functions()
+    products()
+    norms()
+    both_types(sums)
+    both_types(more_moves)
+    network("vision transformer", network_models.vision_transformer())
     OUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
     print(f"{len(cases)} cases, {OUT.stat().st_size} bytes")
