@@ -41,6 +41,14 @@ def model(source, name, build):
     return path
 
 
+def trace(kaiten, *arguments):
+    """The events of the timeline that a command of kaiten writes."""
+    done = subprocess.run([kaiten, *arguments, "--trace", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=ROOT)
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(arguments)}: " + done.stderr.strip())
+    return json.loads(done.stdout)["traceEvents"]
+
+
 def result(kaiten, *arguments):
     """What a command of kaiten reports as JSON. Ends the bench where it fails."""
     done = subprocess.run([kaiten, *arguments, "--json", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)

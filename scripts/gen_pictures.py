@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of the documents, docs/pictures/*.svg: block diagrams laid out here, timing diagrams from the waves in
-docs/data/waves. tests/scripts/pictures_test.py checks their names against the RTL.
+docs/data/waves, timelines of training steps from docs/data/swap. tests/scripts/pictures_test.py checks their names against the RTL.
 
 usage: gen_pictures.py [--check]
   --check  write nothing; exit code 1 if a committed picture differs"""
@@ -255,6 +255,33 @@ def row_ring():
     return d
 
 
+def timelines(record):
+    """Steps of `kaiten swap`, one below the other on one axis of time; bench/swap.py records them."""
+    left, width, lane, top = 110, 960, 13, 56
+    runs = record["runs"]
+    heights = [len(run["devices"]) * (3 * lane + 10) + 40 for run in runs]
+    d = Drawing(width, top + sum(heights) + 26, record["title"], record["about"])
+    scale = (width - left - 20) / max(run["milliseconds"] for run in runs)
+    kinds = ("block", "memory", "port")
+    for i, words in enumerate(("computation", "to the host", "from the host")):
+        d.shape([(left + 150 * i, 14), (left + 150 * i + 14, 14), (left + 150 * i + 14, 28), (left + 150 * i, 28)], kinds[i])
+        d.text(left + 150 * i + 20, 26, words, anchor="start")
+    y = top
+    for run, height in zip(runs, heights):
+        d.text(left, y - 6, run["name"], "strong", "start")
+        for i, device in enumerate(run["devices"]):
+            d.text(left - 8, y + i * (3 * lane + 10) + 1.5 * lane + 4, device, anchor="end", size=12)
+        for row, device, start, end in run["slices"]:
+            x, right = left + start * scale, left + max(end, start + 0.8) * scale
+            above = y + device * (3 * lane + 10) + row * lane
+            d.shape([(x, above), (right, above), (right, above + lane - 2), (x, above + lane - 2)], kinds[row])
+        end = left + run["milliseconds"] * scale
+        d.line([(end, y - 4), (end, y + height - 48)], "line")
+        d.text(end, y - 8, f"{run['milliseconds']:,.0f} ms", anchor="end", size=12)
+        y += height
+    return d
+
+
 PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "row_ring": row_ring}
 
 
@@ -267,6 +294,9 @@ def main():
         with open(path) as f:
             wave = json.load(f)
         files[f"docs/pictures/{os.path.splitext(os.path.basename(path))[0]}.svg"] = waves(wave["title"], wave["about"], wave).svg()
+    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "swap", "*.json"))):
+        with open(path) as f:
+            files[f"docs/pictures/swap_{os.path.splitext(os.path.basename(path))[0]}.svg"] = timelines(json.load(f)).svg()
     return tools.write_generated(files, args.check)
 
 

@@ -228,6 +228,64 @@ def googlenet():
     return t
 
 
+def inception_v3():
+    """Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2015, table 1 and figures 5 to 7, 10; the widths inside
+    the modules, which the paper leaves out, are those of the authors' published model. Without the auxiliary classifier."""
+    t = Table("Inception-v3", 299)
+
+    def conv(name, kernel, channels, stride=1, same=True, source=None):
+        kernel_h, kernel_w = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+        pads = [kernel_h // 2, kernel_h // 2, kernel_w // 2, kernel_w // 2] if same else [0] * 4
+        return t.add(name, "conv", kernel=[kernel_h, kernel_w], stride=[stride, stride], pad=pads, channels=channels,
+                     **({"from": source} if source else {}))
+
+    def branch(name, source, *layers):
+        """A chain of convolutions (kernel, channels)."""
+        for i, (kernel, channels) in enumerate(layers):
+            last = conv(f"{name}_{i + 1}", kernel, channels, source=None if i else source)
+        return last
+
+    conv("conv1", 3, 32, 2, False)
+    conv("conv2", 3, 32, same=False)
+    conv("conv3", 3, 64)
+    t.pool("pool1", 3, 2)
+    conv("conv4", 1, 80)
+    conv("conv5", 3, 192, same=False)
+    last = t.pool("pool2", 3, 2)
+    for name, pooled in (("5b", 32), ("5c", 64), ("5d", 64)):
+        parts = [branch(f"{name}_1x1", last, (1, 64)), branch(f"{name}_5x5", last, (1, 48), (5, 64)),
+                 branch(f"{name}_3x3", last, (1, 64), (3, 96), (3, 96))]
+        parts.append(branch(f"{name}_project", t.pool(f"{name}_pool", 3, 1, 1, **{"from": last}), (1, pooled)))
+        last = t.add(name, "concat", **{"from": parts})
+    parts = [conv("6a_3x3", 3, 384, 2, False, last)]
+    branch("6a_double", last, (1, 64), (3, 96))
+    parts.append(conv("6a_double_3", 3, 96, 2, False))
+    parts.append(t.pool("6a_pool", 3, 2, **{"from": last}))
+    last = t.add("6a", "concat", **{"from": parts})
+    row, column = (1, 7), (7, 1)
+    for name, width in (("6b", 128), ("6c", 160), ("6d", 160), ("6e", 192)):
+        parts = [branch(f"{name}_1x1", last, (1, 192)), branch(f"{name}_7x7", last, (1, width), (row, width), (column, 192)),
+                 branch(f"{name}_double", last, (1, width), (column, width), (row, width), (column, width), (row, 192))]
+        parts.append(branch(f"{name}_project", t.pool(f"{name}_pool", 3, 1, 1, **{"from": last}), (1, 192)))
+        last = t.add(name, "concat", **{"from": parts})
+    branch("7a_3x3", last, (1, 192))
+    parts = [conv("7a_3x3_2", 3, 320, 2, False)]
+    branch("7a_7x7", last, (1, 192), (row, 192), (column, 192))
+    parts.append(conv("7a_7x7_4", 3, 192, 2, False))
+    parts.append(t.pool("7a_pool", 3, 2, **{"from": last}))
+    last = t.add("7a", "concat", **{"from": parts})
+    for name in ("7b", "7c"):
+        parts = [branch(f"{name}_1x1", last, (1, 320))]
+        split = branch(f"{name}_3x3", last, (1, 384))
+        parts += [conv(f"{name}_3x3_row", (1, 3), 384, source=split), conv(f"{name}_3x3_column", (3, 1), 384, source=split)]
+        split = branch(f"{name}_double", last, (1, 448), (3, 384))
+        parts += [conv(f"{name}_double_row", (1, 3), 384, source=split), conv(f"{name}_double_column", (3, 1), 384, source=split)]
+        parts.append(branch(f"{name}_project", t.pool(f"{name}_pool", 3, 1, 1, **{"from": last}), (1, 192)))
+        last = t.add(name, "concat", **{"from": parts})
+    t.head(1000)
+    return t
+
+
 def overfeat():
     """Sermanet et al., OverFeat: Integrated Recognition, Localization and Detection using Convolutional Networks, 2013, table 1."""
     t = Table("OverFeat", 231)
@@ -287,7 +345,7 @@ TABLES = {
     "resnet152": resnet(152, (3, 8, 36, 3), True),
     "mobilenet_v1": mobilenet_v1(), "mobilenet_v2": mobilenet_v2(),
     "mobilenet_v3_large": mobilenet_v3("Large"), "mobilenet_v3_small": mobilenet_v3("Small"),
-    "densenet121": densenet121(), "googlenet": googlenet(),
+    "densenet121": densenet121(), "googlenet": googlenet(), "inception_v3": inception_v3(),
 }
 
 

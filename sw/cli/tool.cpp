@@ -31,6 +31,7 @@ constexpr const char* kUsage =
     "  plan MODEL|TABLE which layers share the chip so that the least traffic leaves it\n"
     "  compress FILE    how much smaller lossless codecs make a file of elements, or a model's tensors\n"
     "  offload TABLE    training with activations in the host's memory, with and without compression\n"
+    "  swap NETWORK     training on devices that share links, with activations swapped to the host\n"
     "  serve            queries served by SubNets of one SuperNet, shared weights staying on chip\n"
     "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
     "  info             print the configurations and what they hold\n"
@@ -97,6 +98,7 @@ int kaiten_main(const Arguments& arguments) {
     if (first == "plan") return plan_command(rest);
     if (first == "compress") return compress_command(rest);
     if (first == "offload") return offload_command(rest);
+    if (first == "swap") return swap_command(rest);
     if (first == "serve") return serve_command(rest);
     if (first == "disasm") return disasm_command(rest);
     if (first == "info") return info_command(rest);

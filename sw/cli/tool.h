@@ -29,6 +29,7 @@ int plan_command(const Arguments& arguments);
 int compress_command(const Arguments& arguments);
 int offload_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int swap_command(const Arguments& arguments);
 int serve_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);

@@ -15,6 +15,7 @@ struct PlanReport;
 struct CompressReport;
 struct OffloadReport;
 struct ServeReport;
+struct SwapReport;
 
 // Of every report. Keys are added without a new version; one that goes or changes its meaning makes one.
 constexpr int kSchemaVersion = 1;
@@ -24,6 +25,7 @@ nlohmann::ordered_json json_of(const PlanReport& report);
 nlohmann::ordered_json json_of(const CompressReport& report);
 nlohmann::ordered_json json_of(const OffloadReport& report);
 nlohmann::ordered_json json_of(const ServeReport& report);
+nlohmann::ordered_json json_of(const SwapReport& report);
 
 // Indented, of the first 128 characters alone (a terminal obeys none of it), with a newline at the end. Bytes that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);

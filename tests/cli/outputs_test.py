@@ -29,9 +29,11 @@ REPORTS = {
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
     "offload": [("demo",), (table("alexnet"),)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
+    "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
 PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "compress": ("demo",), "offload": (table("alexnet"),),
+         "swap": ("vgg16", "--topology", "titanxp", "--batch", "8"),
          "serve": ("--generate", "uniform:50", "--scheduler", "all")}
 
 

@@ -16,7 +16,7 @@ FLOORS = [
     ["codec", "reference", "program", "export", "evaluate", "supernet"],
     ["import", "device", "plan", "serve", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
-    ["compile/spans", "oracle"],
+    ["compile/spans", "oracle", "swap"],
     ["compile/emit"],
     ["compile"],
     ["target_plan"],
