@@ -33,6 +33,7 @@ constexpr const char* kUsage =
     "  offload TABLE    training with activations in the host's memory, with and without compression\n"
     "  swap NETWORK     training on devices that share links, with activations swapped to the host\n"
     "  serve            queries served by SubNets of one SuperNet, shared weights staying on chip\n"
+    "  volume NETWORK   slide a network of 3-D convolutions over a volume, by the fastest plan that fits\n"
     "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
     "  info             print the configurations and what they hold\n"
     "\n"
@@ -100,6 +101,7 @@ int kaiten_main(const Arguments& arguments) {
     if (first == "offload") return offload_command(rest);
     if (first == "swap") return swap_command(rest);
     if (first == "serve") return serve_command(rest);
+    if (first == "volume") return volume_command(rest);
     if (first == "disasm") return disasm_command(rest);
     if (first == "info") return info_command(rest);
     throw InputError("no command '" + first + "' (see kaiten --help)");

@@ -8,10 +8,10 @@
 // channels x outputs for every bin), and the results' first inverse transform, all in near caches.
 // docs/software/fft.md says what that saves.
 #include <complex>
-#include <limits>
 
 #include "base/arithmetic.h"
 #include "fft/algorithm.h"
+#include "fft/cut.h"
 #include "fft/products.h"
 #include "fft/transform.h"
 
@@ -22,87 +22,6 @@ namespace {
 constexpr int kMostOutputs = 16;
 // What multiply_cell works on best: groups have a multiple of it.
 constexpr int kOutputStep = 4;
-
-// Patches along an axis.
-struct Axis {
-  int transform = 1;  // length
-  int count = 1;      // of patches
-  int extent = 1;     // of a patch, in the image
-  int result = 1;     // of a patch, in the result
-
-  // The last patch is moved to end with the image.
-  int begin(int patch, int whole_result) const { return std::min(patch * result, whole_result - result); }
-};
-
-// At most `count` patches, as small as that allows.
-Axis cut(int image, int kernel, int count) {
-  const int result = image - kernel + 1;
-  Axis a;
-  a.transform = good_length(ceil_div(result, count) + kernel - 1);
-  a.extent = std::min(a.transform, image);
-  a.result = a.extent - kernel + 1;
-  a.count = ceil_div(result, a.result);
-  return a;
-}
-
-struct Cut {
-  Axis depth, height, width;
-
-  Size transform() const { return {depth.transform, height.transform, width.transform}; }
-  Size extent() const { return {depth.extent, height.extent, width.extent}; }
-  Size result() const { return {depth.result, height.result, width.result}; }
-  std::int64_t count() const { return std::int64_t(depth.count) * height.count * width.count; }
-};
-
-// Measured on one processor, in passes of a transform over a bin (element_cost()): rows, which are taken
-// apart after it, and a product.
-constexpr double kRows = 1.5;
-constexpr double kProduct = 0.2;
-
-// Cuts tried along an axis.
-constexpr int kMostCuts = 16;
-
-// Time of a layer in arbitrary units.
-double cost(const Cut& cut, const LayerShape& l) {
-  const Size n = cut.transform();
-  const int columns = n.width / 2 + 1;  // of the transform of real values
-  const double half = columns, depth = n.depth, height = n.height;
-  const double bins = depth * height * half;
-  // Transforms of an image of extent z and y: rows, columns of its planes, lines across planes.
-  const auto transform = [&](double z, double y) {
-    return half * (kRows * z * y * element_cost(n.width) + z * height * element_cost(n.height) +
-                   depth * height * element_cost(n.depth));
-  };
-  const double patches = double(cut.count()) * l.batch;
-  return patches * (l.channels * transform(cut.depth.extent, cut.height.extent) +
-                    l.outputs * transform(cut.depth.result, cut.height.result)) +
-         double(l.channels) * l.outputs *
-             (transform(l.kernel.depth, l.kernel.height) + patches * bins * kProduct);
-}
-
-Cut best_cut(const LayerShape& l) {
-  Cut best;
-  double least = std::numeric_limits<double>::infinity();
-  const auto cuts = [](int image, int kernel) { return std::min(image - kernel + 1, kMostCuts); };
-  for (int z = 1; z <= cuts(l.image.depth, l.kernel.depth); z++) {
-    for (int y = 1; y <= cuts(l.image.height, l.kernel.height); y++) {
-      for (int x = 1; x <= cuts(l.image.width, l.kernel.width); x++) {
-        const Cut c = {cut(l.image.depth, l.kernel.depth, z), cut(l.image.height, l.kernel.height, y),
-                       cut(l.image.width, l.kernel.width, x)};
-        if (c.transform().elements() > (1U << 24)) continue;
-        if (const double t = cost(c, l); t < least) {
-          least = t;
-          best = c;
-        }
-      }
-    }
-  }
-  if (least == std::numeric_limits<double>::infinity()) {
-    best = {cut(l.image.depth, l.kernel.depth, 1), cut(l.image.height, l.kernel.height, 1),
-            cut(l.image.width, l.kernel.width, 1)};
-  }
-  return best;
-}
 
 template <typename T>
 class Patches : public Convolution<T>::Algorithm {

@@ -13,7 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FLOORS = [
     ["base"],
     ["graph", "fft", "image"],
-    ["codec", "reference", "program", "export", "evaluate", "supernet"],
+    ["codec", "reference", "program", "export", "evaluate", "supernet", "volume"],
     ["import", "device", "plan", "serve", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
     ["compile/spans", "oracle", "swap"],

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "volume/plan.h"
+
+#include "base/arithmetic.h"
+#include "fft/memory.h"
+
+namespace kaiten::volume {
+
+using fft::Size;
+
+namespace {
+
+Size times(const Size& a, const Size& b) {
+  return {a.depth * b.depth, a.height * b.height, a.width * b.width};
+}
+
+// What a layer needs for such a result, along an axis.
+int before(const Layer& l, bool fragments, int n, int window) {
+  if (l.convolution) return n + window - 1;
+  return fragments ? (n + 1) * window - 1 : n * window;
+}
+
+}  // namespace
+
+std::uint64_t Maps::bytes() const {
+  return fft::product({std::uint64_t(batch), std::uint64_t(channels), size.elements(), sizeof(float)});
+}
+
+std::vector<Maps> maps_of(const Network& network, const Plan& plan) {
+  const std::size_t n = network.layers.size();
+  std::vector<Maps> maps(n + 1);
+  maps[n].size = plan.fragment;
+  for (std::size_t i = n; i-- > 0;) {
+    const Layer& l = network.layers[i];
+    const Size& after = maps[i + 1].size;
+    const bool f = plan.layers[i].fragments;
+    maps[i].size = {before(l, f, after.depth, l.window.depth), before(l, f, after.height, l.window.height),
+                    before(l, f, after.width, l.window.width)};
+  }
+  maps[0].batch = plan.batch;
+  maps[0].channels = network.inputs;
+  for (std::size_t i = 0; i < n; i++) {
+    const Layer& l = network.layers[i];
+    maps[i + 1].batch =
+        maps[i].batch * (!l.convolution && plan.layers[i].fragments ? int(l.window.elements()) : 1);
+    maps[i + 1].channels = l.convolution ? l.maps : maps[i].channels;
+  }
+  return maps;
+}
+
+fft::LayerShape shape_of(const Layer& layer, const Maps& in) {
+  return {in.batch, in.channels, layer.maps, in.size, layer.window};
+}
+
+Size block_result(const Network& network, const Plan& plan) { return times(plan.fragment, network.pooled()); }
+
+Size block_input(const Network& network, const Plan& plan) {
+  const Size result = block_result(network, plan), view = network.field_of_view();
+  return {result.depth + view.depth - 1, result.height + view.height - 1, result.width + view.width - 1};
+}
+
+Size plain_windows(const Network& network, const Plan& plan) {
+  Size p;
+  for (std::size_t i = 0; i < network.layers.size(); i++) {
+    if (!network.layers[i].convolution && !plan.layers[i].fragments) p = times(p, network.layers[i].window);
+  }
+  return p;
+}
+
+Size shift_of(const Network& network, const Plan& plan, int run) {
+  Size shift = {0, 0, 0}, step;
+  for (std::size_t i = 0; i < network.layers.size(); i++) {
+    const Layer& l = network.layers[i];
+    if (l.convolution) continue;
+    if (!plan.layers[i].fragments) {
+      const Size& w = l.window;
+      const int o = run % int(w.elements());
+      run /= int(w.elements());
+      const Size offset = {o / (w.height * w.width), o / w.width % w.height, o % w.width};
+      shift = {shift.depth + step.depth * offset.depth, shift.height + step.height * offset.height,
+               shift.width + step.width * offset.width};
+    }
+    step = times(step, l.window);
+  }
+  return shift;
+}
+
+int blocks_together(const Network& network, const Plan& plan) {
+  return ceil_div(plan.batch, int(plain_windows(network, plan).elements()));
+}
+
+Size blocks_of(const Size& result, const Size& block) {
+  return {ceil_div(result.depth, block.depth), ceil_div(result.height, block.height),
+          ceil_div(result.width, block.width)};
+}
+
+std::string text_of(const Network& network, const Plan& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < network.layers.size(); i++) {
+    if (i > 0) text += ' ';
+    text += network.layers[i].convolution ? std::string(fft::name_of(plan.layers[i].method))
+            : plan.layers[i].fragments    ? "MPF"
+                                          : "pool";
+  }
+  return text;
+}
+
+}  // namespace kaiten::volume

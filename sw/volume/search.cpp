@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "volume/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <queue>
+#include <set>
+#include <tuple>
+
+#include "base/arithmetic.h"
+#include "volume/evaluate.h"
+
+namespace kaiten::volume {
+namespace {
+
+using fft::Size;
+
+// Sizes of fragments tried along an axis.
+constexpr int kMostFragment = 400;
+
+// Inputs and results of the blocks that are worked on together.
+std::uint64_t block_bytes(const Network& network, const Plan& plan) {
+  const auto blocks = std::uint64_t(blocks_together(network, plan));
+  return fft::product({blocks, fft::sum({fft::product({block_input(network, plan).elements(),
+                                                       std::uint64_t(network.inputs), sizeof(float)}),
+                                         fft::product({block_result(network, plan).elements(),
+                                                       std::uint64_t(network.outputs()), sizeof(float)})})});
+}
+
+using Key =
+    std::tuple<std::size_t, int, int, int, int, int, int>;  // layer, method or pooling, batch, channels, size
+
+Key key_of(std::size_t layer, const Layer& l, const Choice& c, const Maps& in) {
+  return {layer,         l.convolution ? int(c.method) : int(c.fragments),
+          in.batch,      in.channels,
+          in.size.depth, in.size.height,
+          in.size.width};
+}
+
+struct Option {
+  fft::Method method;
+  double seconds;
+};
+
+class Search {
+ public:
+  Search(const Network& network, const Calibration& calibration, const SearchLimits& limits,
+         fft::Workers& workers, const std::function<void()>& tick)
+      : network_(network), calibration_(calibration), limits_(limits), workers_(workers), tick_(tick) {}
+
+  Found run(int count) {
+    const auto start = std::chrono::steady_clock::now();
+    pooling(0, Plan{{}, 1, std::vector<Choice>(network_.layers.size())});
+    std::set<std::vector<int>> kinds;
+    while (!waiting_.empty() && int(found_.best.size()) < count) {
+      tick_();
+      Candidate c = waiting_.top();
+      waiting_.pop();
+      found_.opened++;
+      if (!fitted(c)) continue;
+      if (!kinds.insert(kind_of(c.plan)).second) continue;
+      found_.best.push_back({c.plan, c.seconds, c.rate, bytes_of(c.plan)});
+    }
+    found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(found_);
+  }
+
+ private:
+  struct Candidate {
+    double rate = 0;     // bound of the throughput, or the throughput itself
+    double seconds = 0;  // of a block
+    Plan plan;
+
+    bool operator<(const Candidate& other) const { return rate < other.rate; }
+  };
+
+  // Plans of one kind differ in the block's size alone.
+  static std::vector<int> kind_of(const Plan& plan) {
+    std::vector<int> kind = {plan.batch};
+    for (const Choice& c : plan.layers) kind.push_back(int(c.method) * 2 + int(c.fragments));
+    return kind;
+  }
+
+  // All choices of the pooling layers from `layer` on.
+  void pooling(std::size_t layer, Plan plan) {
+    while (layer < network_.layers.size() && network_.layers[layer].convolution) layer++;
+    if (layer == network_.layers.size()) {
+      blocks(plan);
+      return;
+    }
+    for (const bool fragments : {true, false}) {
+      const Pooling wanted = network_.layers[layer].pooling;
+      if (wanted == (fragments ? Pooling::kPlain : Pooling::kFragments)) continue;
+      plan.layers[layer].fragments = fragments;
+      pooling(layer + 1, plan);
+    }
+  }
+
+  // Blocks as near a cube as the volume allows; batches of some offsets of a block, or all of some blocks.
+  void blocks(Plan plan) {
+    const Size pooled = network_.pooled(), view = network_.field_of_view();
+    const Size result = fft::valid(limits_.volume, view);
+    const auto most = [](int n, int step) { return std::clamp((n + step - 1) / step, 1, kMostFragment); };
+    const Size limit = {most(result.depth, pooled.depth), most(result.height, pooled.height),
+                        most(result.width, pooled.width)};
+    const int runs = int(plain_windows(network_, plan).elements());
+    for (int side = 1; side <= std::max({limit.depth, limit.height, limit.width}); side++) {
+      tick_();
+      plan.fragment = {std::min(side, limit.depth), std::min(side, limit.height),
+                       std::min(side, limit.width)};
+      bool any = false;
+      const std::uint64_t grid = blocks_of(result, block_result(network_, plan)).elements();
+      for (int batch = 1; batch <= limits_.most_batch; batch++) {
+        if (!batch_fits(batch, runs, grid)) continue;
+        plan.batch = batch;
+        any = add(plan) || any;
+      }
+      if (!any) break;  // larger blocks' maps are larger still
+    }
+  }
+
+  // False where the maps alone exceed the memory.
+  bool add(const Plan& plan) {
+    const std::vector<Maps> maps = maps_of(network_, plan);
+    std::uint64_t maps_bytes = 0, methods = 1;
+    for (std::size_t i = 0; i < network_.layers.size(); i++) {
+      maps_bytes = std::max(maps_bytes, std::max(maps[i].bytes(), maps[i + 1].bytes()));
+      if (network_.layers[i].convolution) methods *= kMethods.size();
+    }
+    const std::uint64_t bytes = fft::sum({maps_bytes, block_bytes(network_, plan)});
+    if (found_.least_bytes == 0 || bytes < found_.least_bytes) found_.least_bytes = bytes;
+    if (bytes > limits_.memory) return false;
+    found_.candidates++;
+    found_.plans += methods;
+    Candidate c{0, 0, plan};
+    for (std::size_t i = 0; i < network_.layers.size(); i++) {
+      if (network_.layers[i].convolution) c.plan.layers[i].method = options(i, maps[i]).front().method;
+    }
+    push(std::move(c), maps);
+    return true;
+  }
+
+  void push(Candidate c, const std::vector<Maps>& maps) {
+    c.seconds = 0;
+    for (std::size_t i = 0; i < network_.layers.size(); i++)
+      c.seconds += seconds(i, c.plan.layers[i], maps[i]);
+    const Size whole = fft::valid(limits_.volume, network_.field_of_view());
+    c.rate = double(whole.elements()) / (c.seconds * double(runs_of(network_, c.plan, whole)));
+    c.seconds *= double(plain_windows(network_, c.plan).elements()) / c.plan.batch;
+    waiting_.push(std::move(c));
+  }
+
+  // True where all layers fit. Else the layers that do not take their next method and the candidate waits again, or
+  // it is dropped.
+  bool fitted(const Candidate& c) {
+    const std::vector<Maps> maps = maps_of(network_, c.plan);
+    const std::uint64_t blocks = block_bytes(network_, c.plan);
+    Candidate next = c;
+    bool fits = true;
+    for (std::size_t i = 0; i < network_.layers.size(); i++) {
+      const Layer& l = network_.layers[i];
+      const std::vector<Option> choices = l.convolution ? options(i, maps[i]) : std::vector<Option>{};
+      while (fft::sum({layer(i, next.plan.layers[i], maps[i]), blocks}) > limits_.memory) {
+        fits = false;
+        auto at = std::find_if(choices.begin(), choices.end(),
+                               [&](const Option& o) { return o.method == next.plan.layers[i].method; });
+        if (at == choices.end() || ++at == choices.end()) return false;
+        next.plan.layers[i].method = at->method;
+      }
+    }
+    if (!fits) push(std::move(next), maps);
+    return fits;
+  }
+
+  // Fastest first.
+  const std::vector<Option>& options(std::size_t i, const Maps& in) {
+    std::vector<Option>& o = options_[key_of(i, network_.layers[i], {fft::Method::Naive, true}, in)];
+    if (o.empty()) {
+      for (const fft::Method m : kMethods)
+        o.push_back({m, layer_seconds(calibration_, network_.layers[i], {m, true}, in)});
+      std::stable_sort(o.begin(), o.end(),
+                       [](const Option& a, const Option& b) { return a.seconds < b.seconds; });
+    }
+    return o;
+  }
+
+  double seconds(std::size_t i, const Choice& c, const Maps& in) {
+    const Layer& l = network_.layers[i];
+    if (!l.convolution) return layer_seconds(calibration_, l, c, in);
+    for (const Option& o : options(i, in)) {
+      if (o.method == c.method) return o.seconds;
+    }
+    return INFINITY;
+  }
+
+  std::uint64_t layer(std::size_t i, const Choice& c, const Maps& in) {
+    std::uint64_t& bytes = bytes_[key_of(i, network_.layers[i], c, in)];
+    if (bytes == 0) bytes = layer_bytes(network_.layers[i], c, in, workers_);
+    return bytes;
+  }
+
+  std::uint64_t bytes_of(const Plan& plan) {
+    const std::vector<Maps> maps = maps_of(network_, plan);
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < network_.layers.size(); i++)
+      most = std::max(most, layer(i, plan.layers[i], maps[i]));
+    return fft::sum({most, block_bytes(network_, plan)});
+  }
+
+  const Network& network_;
+  const Calibration& calibration_;
+  const SearchLimits& limits_;
+  fft::Workers& workers_;
+  const std::function<void()>& tick_;
+  std::priority_queue<Candidate> waiting_;
+  std::map<Key, std::vector<Option>> options_;
+  std::map<Key, std::uint64_t> bytes_;
+  Found found_;
+};
+
+}  // namespace
+
+bool batch_fits(int batch, int runs, std::uint64_t blocks) {
+  if (runs % batch == 0) return true;
+  const int together = batch / runs;
+  return batch % runs == 0 && std::has_single_bit(unsigned(together)) && std::uint64_t(together) <= blocks;
+}
+
+std::int64_t runs_of(const Network& network, const Plan& plan, const Size& result) {
+  const auto runs = std::int64_t(plain_windows(network, plan).elements());
+  const auto blocks = std::int64_t(blocks_of(result, block_result(network, plan)).elements());
+  return plan.batch <= runs ? blocks * (runs / plan.batch) : ceil_div(blocks, plan.batch / runs);
+}
+
+Found search(const Network& network, const Calibration& calibration, const SearchLimits& limits, int count,
+             fft::Workers& workers, const std::function<void()>& tick) {
+  return Search(network, calibration, limits, workers, tick).run(count);
+}
+
+std::uint64_t plan_bytes(const Network& network, const Plan& plan, fft::Workers& workers) {
+  const std::vector<Maps> maps = maps_of(network, plan);
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < network.layers.size(); i++)
+    most = std::max(most, layer_bytes(network.layers[i], plan.layers[i], maps[i], workers));
+  return fft::sum({most, block_bytes(network, plan)});
+}
+
+double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan) {
+  const std::vector<Maps> maps = maps_of(network, plan);
+  double seconds = 0;
+  for (std::size_t i = 0; i < network.layers.size(); i++)
+    seconds += layer_seconds(calibration, network.layers[i], plan.layers[i], maps[i]);
+  return seconds * double(plain_windows(network, plan).elements()) / plan.batch;
+}
+
+}  // namespace kaiten::volume

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A plan over a whole volume: blocks that overlap by the field of view less one, so that their results lie side by side.
+// A block that reaches beyond the volume sees zeros there, and those results are left out.
+#ifndef KAITEN_VOLUME_SLIDING_H
+#define KAITEN_VOLUME_SLIDING_H
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "volume/evaluate.h"
+#include "volume/source.h"
+
+namespace kaiten::volume {
+
+// A block's result, cut to the volume's: `values` [map][voxel].
+struct BlockResult {
+  fft::Size begin;  // in the result of the whole volume
+  fft::Size extent;
+  std::vector<float> values;
+};
+
+struct Progress {
+  std::int64_t done = 0, blocks = 0;
+  std::uint64_t voxels = 0;  // of results, in this run
+  Seconds spent;             // in this run
+};
+
+struct SlidingRun {
+  std::int64_t first = 0;  // blocks before it are done already; a multiple of blocks_together()
+  std::function<void(const BlockResult&)> store;
+  std::function<void(const Progress&)> progress;  // after every batch of blocks; may throw to end the run
+};
+
+// Throws InputError where the volume is smaller than the field of view.
+Progress slide(const Network& network, const Evaluator& evaluator, Source& source, fft::Memory& memory,
+               const SlidingRun& run);
+
+// Blocks of a volume's result.
+std::int64_t block_count(const Network& network, const Plan& plan, const fft::Size& volume);
+// Throws InputError, naming the least size, where the volume is smaller than the field of view.
+void require_view(const Network& network, const fft::Size& volume);
+
+}  // namespace kaiten::volume
+
+#endif  // KAITEN_VOLUME_SLIDING_H

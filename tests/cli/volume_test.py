@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kaiten volume` from outside: volumes in, results out, interrupted runs, mistakes of one line."""
+import json
+import os
+import struct
+import unittest
+
+from tool_case import CommandCase
+
+NETWORK = "INPUTS:1, LAYERS:3\nCONV 2,2,2 2\nPOOL 2,2,2\nCONV 2,1,1 3\n"  # sees 5 x 3 x 3
+WEIGHTS = 2 * 8 + 2 + 3 * 2 * 2 + 3
+# Rates of no machine: the search needs some, and tests no seconds of calibration.
+RATES = json.dumps({"threads": 1, "pooled_voxel": 1e-9, "methods": {m: [1e-9, 1e-9, 1e-10, 1e-11, 1e-9] for m in (
+    "blocked", "data-parallel", "task-parallel", "patches")}})
+
+
+def slid(voxels, size, weights):
+    """The network at every position, by its definition."""
+    def voxel(z, y, x):
+        return voxels[(z * size[1] + y) * size[2] + x]
+
+    first, bias, second, last = weights[:16], weights[16:18], weights[18:30], weights[30:]
+    out = []
+    for o in range(3):
+        for z in range(size[0] - 4):
+            for y in range(size[1] - 2):
+                for x in range(size[2] - 2):
+                    total = last[o]
+                    for m in range(2):
+                        for d in range(2):
+                            most = max(max(0, bias[m] + sum(first[m * 8 + t] * voxel(
+                                z + 2 * d + p // 4 + t // 4, y + p // 2 % 2 + t // 2 % 2, x + p % 2 + t % 2) for t in range(8)))
+                                for p in range(8))
+                            total += second[(o * 2 + m) * 2 + d] * most
+                    out.append(max(0, total))
+    return out
+
+
+class Volume(CommandCase):
+    COMMAND = "volume"
+
+    def setUp(self):
+        super().setUp()
+        self.network = self.file("net.znni", NETWORK)
+        self.common = (self.network, "--threads", 1, "--calibration", self.file("rates.json", RATES))
+
+    def floats(self, path):
+        with open(path, "rb") as f:
+            data = f.read()
+        return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+    def test_results_are_the_network_at_every_position(self):
+        size = (7, 6, 5)
+        voxels = [(i * 37) % 256 for i in range(7 * 6 * 5)]
+        weights = [((i * 29) % 17 - 7) / 16 for i in range(WEIGHTS)]
+        volume = self.file("v.raw", bytes(voxels))
+        args = (*self.common, "--input", volume, "--size", "7,6,5", "--weights",
+                self.file("w.f32", struct.pack(f"<{WEIGHTS}f", *weights)), "--output", self.file("out.raw"))
+        report = self.report(*args)
+        wanted, found = slid(voxels, size, weights), self.floats(self.file("out.raw"))
+        self.assertEqual(len(found), len(wanted))
+        self.assertGreater(sum(w > 1 for w in wanted), 20)
+        for w, f in zip(wanted, found):
+            self.assertAlmostEqual(w, f, delta=1e-3)
+        self.assertEqual(report["field_of_view"], [5, 3, 3])
+        self.assertEqual(report["voxels"], 3 * 4 * 3)
+        self.assertEqual(report["blocks"]["done"], report["blocks"]["all"])
+        self.assertLessEqual(report["plans"][0]["bytes"], report["memory_bytes"])
+
+    def test_a_run_goes_on_after_its_end(self):
+        size = ("--size", "20,20,20", "--memory", "60KiB")
+        whole, parts = self.file("whole.npy"), self.file("parts.npy")
+        self.assertGreater(self.report(*self.common, *size, "--output", whole)["blocks"]["all"], 4)
+        begun = self.report(*self.common, *size, "--output", parts, "--blocks", 2)
+        self.assertGreaterEqual(begun["blocks"]["done"], 2)
+        self.assertFalse(os.path.exists(parts))
+        self.assertIn("--resume", self.refused(*self.common, *size, "--output", parts, "--resume", "--seed", 2))
+        self.report(*self.common, *size, "--output", parts, "--resume")
+        with open(whole, "rb") as a, open(parts, "rb") as b:
+            data = a.read()
+            self.assertEqual(data, b.read())
+        self.assertEqual(data[:6], b"\x93NUMPY")
+        self.assertFalse(os.path.exists(parts + ".part") or os.path.exists(parts + ".part.state"))
+
+    def test_mistakes_are_one_line(self):
+        self.assertIn("net2:2", self.refused(self.file("net2", "INPUTS:1, LAYERS:1\nCONV 3,3 8\n"), "--size", "9,9,9"))
+        self.assertIn("5x3x3", self.refused(*self.common, "--size", "4,9,9"))
+        self.assertIn("--memory", self.refused(*self.common, "--size", "9,9,9", "--memory", 100))
+        self.assertIn("--size", self.refused(*self.common))
+        self.assertIn("--size", self.refused(*self.common, "--size", "9,9"))
+        self.assertIn("take 729", self.refused(*self.common, "--size", "9,9,9", "--input", self.file("short", bytes(700))))
+        nan = struct.pack("<f", float("nan"))
+        found = self.run_command(*self.common, "--size", "9,9,9", "--type", "f32", "--input", self.file(
+            "nan", bytes(4 * (81 + 18 + 3)) + nan + bytes(4 * (729 - 103))))  # met in the run, below the plans
+        self.assertEqual((found.returncode, len(found.stderr.splitlines())), (2, 1))
+        self.assertIn("voxel 1,2,3", found.stderr)
+        self.assertIn("take", self.refused(*self.common, "--size", "9,9,9", "--weights", self.file("w", bytes(8))))
+        self.assertIn("--resume", self.refused(*self.common, "--size", "9,9,9", "--resume"))
+        self.refused(*self.common, "--size", "9,9,9", "--output", self.file("none/there"))
+
+
+if __name__ == "__main__":
+    unittest.main()
