@@ -213,6 +213,8 @@ std::string_view name_of(Function function) {
       return "gelu";
     case Function::GeluTanh:
       return "gelu_tanh";
+    case Function::Values:
+      return "values";
   }
   return "?";
 }
@@ -220,25 +222,49 @@ std::string_view name_of(Function function) {
 std::string_view name_of(HostKind kind) {
   constexpr std::string_view kNames[] = {"none",
                                          "reshape",
-                                         "transpose",
-                                         "add",
-                                         "sub",
-                                         "mul",
-                                         "div",
+                                         "rearrange",
+                                         "pad",
                                          "gemm",
+                                         "conv_transpose",
                                          "softmax",
+                                         "log_softmax",
                                          "global_average_pool",
                                          "global_max_pool",
                                          "average_pool",
                                          "max_pool",
                                          "reduce_mean",
+                                         "reduce_sum",
+                                         "reduce_max",
+                                         "reduce_min",
+                                         "concat",
+                                         "add",
+                                         "sub",
+                                         "mul",
+                                         "div",
+                                         "min",
+                                         "max",
+                                         "pow",
+                                         "prelu",
                                          "clip",
                                          "leaky_relu",
+                                         "elu",
+                                         "hard_sigmoid",
                                          "sigmoid",
                                          "tanh",
-                                         "hard_sigmoid",
                                          "hard_swish",
-                                         "concat"};
+                                         "erf",
+                                         "gelu",
+                                         "softplus",
+                                         "exp",
+                                         "log",
+                                         "sqrt",
+                                         "reciprocal",
+                                         "abs",
+                                         "neg",
+                                         "floor",
+                                         "ceil",
+                                         "round",
+                                         "sign"};
   return kNames[size_t(kind)];
 }
 

@@ -173,7 +173,8 @@ enum class Function : uint8_t {
   Abs,
   Neg,
   Gelu,
-  GeluTanh
+  GeluTanh,
+  Values  ///< Op::dims
 };
 std::string_view name_of(Function function);  ///< "leaky_relu", "hard_swish", ...
 
@@ -183,18 +184,21 @@ std::string_view name_of(Function function);  ///< "leaky_relu", "hard_swish", .
 enum class HostKind : uint8_t {
   None,
   Reshape,            ///< Flatten, Squeeze, Unsqueeze, Identity too
-  Transpose,          ///< dims: the permutation
-  Add, Sub, Mul, Div,  ///< numpy broadcasting
-  Gemm,               ///< inputs a, b and perhaps c; MatMul is a Gemm of factors 1
-  Softmax,            ///< along `axis`
+  Rearrange,          ///< dims: as in OpKind::Rearrange
+  Pad,                ///< dims: before and after of each dimension; with `lo`
+  Gemm,               ///< inputs a, b and perhaps c; MatMul is a Gemm of factors 1, perhaps of several matrices
+  ConvTranspose,      ///< inputs x, weights and perhaps bias; window, groups
+  Softmax, LogSoftmax,  ///< along `axis`
   GlobalAveragePool,
   GlobalMaxPool,
   AveragePool, MaxPool,  ///< window
-  ReduceMean,         ///< dims: the axes, ascending
-  Clip,               ///< lo, hi; Relu is one
-  LeakyRelu,          ///< alpha
-  Sigmoid, Tanh, HardSigmoid, HardSwish,
+  ReduceMean, ReduceSum, ReduceMax, ReduceMin,  ///< dims: the axes, ascending
   Concat,             ///< along `axis`
+  Add, Sub, Mul, Div, Min, Max, Pow, PRelu,  ///< of two, by numpy broadcasting
+  Clip,               ///< of one, as all that follow: lo, hi; Relu is one
+  LeakyRelu, Elu,     ///< alpha
+  HardSigmoid,        ///< alpha, beta
+  Sigmoid, Tanh, HardSwish, Erf, Gelu, Softplus, Exp, Log, Sqrt, Reciprocal, Abs, Neg, Floor, Ceil, Round, Sign,
 };
 // clang-format on
 std::string_view name_of(HostKind kind);  ///< "reshape", "transpose", ...
@@ -263,7 +267,8 @@ struct Op {
   bool transpose_b = false;     ///< likewise
   int axis = 0;                 ///< Concat, Gather, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
-  /// Pad: before and after of each dimension; Slice: begin of each; Mean and Reduce...: axes; Gather: positions; Shuffle, Rearrange, HostFloat.
+  /// Table of Values: what each stored value becomes, from -128 on; Pad: before and after of each dimension;
+  /// Slice: begin of each; Mean and Reduce...: axes; Gather: positions; Shuffle, Rearrange, HostFloat.
   std::vector<int> dims;
   std::optional<int> fill;                  ///< Pad: stored value instead of the zero point, on the host
   Function function = Function::LeakyRelu;  ///< Table

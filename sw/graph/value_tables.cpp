@@ -116,6 +116,11 @@ TableParams table_params(const Graph& graph, const Op& op) {
       return {rsqrt_table(graph, op)};
     case Function::Abs:
       return {abs_table(graph, op)};
+    case Function::Values: {
+      TableParams params;
+      std::copy(op.dims.begin(), op.dims.end(), params.table.begin());
+      return params;
+    }
     case Function::Neg:
       return {neg_table()};
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "graph/real_functions.h"
 #include "reference/host_int8.h"
 
 namespace kaiten::reference {
@@ -49,57 +50,105 @@ Values binary(const Graph& graph, const Op& op, const Values& a, const Values& b
   return result;
 }
 
-template <typename F>
-Values each(const Values& values, F f) {
-  Values result(values.size());
-  std::transform(values.begin(), values.end(), result.begin(), f);
+// As OpKind::Rearrange.
+Values rearrange_floats(const Op& op, const Values& input, size_t elements) {
+  Values result(elements);
+  const size_t rank = op.dims.size() / 2;
+  for (size_t i = 0; i < elements; i++) {
+    size_t rest = i;
+    int64_t from = op.dims[0];
+    for (size_t d = rank; d-- > 0;) {
+      const auto size = size_t(op.dims[1 + 2 * d]);
+      from += int64_t(rest % size) * op.dims[2 + 2 * d];
+      rest /= size;
+    }
+    result[i] = input[size_t(from)];
+  }
   return result;
 }
 
-Values transpose(const Graph& graph, const Op& op, const Values& input) {
+Values pad(const Graph& graph, const Op& op, const Values& input) {
   const Shape& from = graph.input_of(op).shape;
   const Shape& to = graph.output_of(op).shape;
-  Values result(input.size());
-  for (size_t i = 0; i < result.size(); i++) {
-    size_t rest = i;
-    size_t index = 0;
+  Values result(graph.output_of(op).elements(), op.lo);
+  for (size_t i = 0; i < input.size(); i++) {
+    size_t rest = i, at = 0, stride = 1;
     for (size_t d = to.size(); d-- > 0;) {
-      const size_t coordinate = rest % size_t(to[d]);
-      rest /= size_t(to[d]);
-      const auto source = size_t(op.dims[d]);
-      index += coordinate * product(from, source + 1, from.size());
+      at += (rest % size_t(from[d]) + size_t(op.dims[2 * d])) * stride;
+      rest /= size_t(from[d]);
+      stride *= size_t(to[d]);
     }
-    result[i] = input[index];
+    result[at] = input[i];
   }
   return result;
 }
 
+// Matrices in the last two dimensions; those before are repeated like numpy's.
 Values gemm(const Graph& graph, const Op& op, const std::vector<Values>& operands) {
   const Shape& out = graph.output_of(op).shape;
+  const Shape& a_shape = graph.input_of(op, 0).shape;
+  const Shape& b_shape = graph.input_of(op, 1).shape;
   const size_t columns = size_t(out.back());
-  const size_t rows = graph.output_of(op).elements() / columns;
-  const size_t depth = operands[0].size() / rows;
-  Values result(rows * columns);
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t c = 0; c < columns; c++) {
-      double sum = 0.0;
-      for (size_t k = 0; k < depth; k++) {
-        const float a = operands[0][op.transpose_a ? k * rows + r : r * depth + k];
-        const float b = operands[1][op.transpose_b ? c * depth + k : k * columns + c];
-        sum += double(a) * double(b);
-      }
-      const size_t i = r * columns + c;
-      float value = op.alpha * float(sum);
-      if (operands.size() > 2) {
-        value += op.beta * operands[2][broadcast_index(i, out, graph.input_of(op, 2).shape)];
-      }
-      result[i] = value;
+  const size_t rows = out.size() < 2 ? 1 : size_t(out[out.size() - 2]);
+  const size_t depth = size_t(op.transpose_a ? a_shape[0] : a_shape.back());
+  const auto matrices = [](const Shape& s) {
+    return Shape(s.begin(), s.end() - std::min<ptrdiff_t>(2, ptrdiff_t(s.size())));
+  };
+  const Shape many = matrices(out), many_a = matrices(a_shape), many_b = matrices(b_shape);
+  Values result(graph.output_of(op).elements());
+  for (size_t i = 0; i < result.size(); i++) {
+    const size_t matrix = i / (rows * columns), r = i / columns % rows, c = i % columns;
+    const float* a = &operands[0][broadcast_index(matrix, many, many_a) * rows * depth];
+    const float* b = &operands[1][broadcast_index(matrix, many, many_b) * depth * columns];
+    double sum = 0.0;
+    for (size_t k = 0; k < depth; k++) {
+      sum += double(a[op.transpose_a ? k * rows + r : r * depth + k]) *
+             double(b[op.transpose_b ? c * depth + k : k * columns + c]);
     }
+    result[i] = op.alpha * float(sum);
+    if (operands.size() > 2)
+      result[i] += op.beta * operands[2][broadcast_index(i, out, graph.input_of(op, 2).shape)];
   }
   return result;
 }
 
-Values softmax(const Graph& graph, const Op& op, const Values& input) {
+// Every input value, times the weights, is added to the window of the output that it stands for. Weights: input channel,
+// output channel of the group, row, column.
+Values conv_transpose(const Graph& graph, const Op& op, const std::vector<Values>& operands) {
+  const Shape& in = graph.input_of(op, 0).shape;
+  const Shape& kernel = graph.input_of(op, 1).shape;
+  const Shape& out = graph.output_of(op).shape;
+  const Window& w = op.window;
+  const int depth = in[1] / op.groups;
+  std::vector<double> sums(graph.output_of(op).elements());
+  const auto add = [&](int c, int y, int x, int m, int i, int j) {
+    const int row = y * w.stride_h - w.pad.top + i * w.dilation_h;
+    const int column = x * w.stride_w - w.pad.left + j * w.dilation_w;
+    if (row < 0 || column < 0 || row >= out[2] || column >= out[3]) return;
+    const int channel = c / depth * kernel[1] + m;
+    sums[(size_t(channel) * size_t(out[2]) + size_t(row)) * size_t(out[3]) + size_t(column)] +=
+        double(operands[0][(size_t(c) * size_t(in[2]) + size_t(y)) * size_t(in[3]) + size_t(x)]) *
+        double(operands[1][((size_t(c) * size_t(kernel[1]) + size_t(m)) * size_t(kernel[2]) + size_t(i)) *
+                               size_t(kernel[3]) +
+                           size_t(j)]);
+  };
+  for (int c = 0; c < in[1]; c++) {
+    for (int pixel = 0; pixel < in[2] * in[3]; pixel++) {
+      for (int m = 0; m < kernel[1]; m++) {
+        for (int tap = 0; tap < kernel[2] * kernel[3]; tap++)
+          add(c, pixel / in[3], pixel % in[3], m, tap / kernel[3], tap % kernel[3]);
+      }
+    }
+  }
+  Values result(sums.size());
+  const size_t pixels = size_t(out[2]) * size_t(out[3]);
+  for (size_t i = 0; i < sums.size(); i++)
+    result[i] = float(sums[i]) + (operands.size() > 2 ? operands[2][i / pixels] : 0.0F);
+  return result;
+}
+
+// Its logarithm too.
+Values softmax(const Graph& graph, const Op& op, const Values& input, bool logarithm) {
   const Shape& shape = graph.output_of(op).shape;
   const auto axis = size_t(op.axis);
   const size_t depth = size_t(shape[axis]);
@@ -114,7 +163,10 @@ Values softmax(const Graph& graph, const Op& op, const Values& input) {
       result[first + k * inner] = std::exp(input[first + k * inner] - largest);
       sum += double(result[first + k * inner]);
     }
-    for (size_t k = 0; k < depth; k++) result[first + k * inner] = float(result[first + k * inner] / sum);
+    for (size_t k = 0; k < depth; k++) {
+      float& value = result[first + k * inner];
+      value = logarithm ? input[first + k * inner] - largest - float(std::log(sum)) : float(value / sum);
+    }
   }
   return result;
 }
@@ -166,13 +218,26 @@ Values pool(const Graph& graph, const Op& op, const Values& input, bool average)
   return result;
 }
 
-Values reduce_mean(const Graph& graph, const Op& op, const Values& input) {
+// Means and sums.
+Values reduce_sum(const Graph& graph, const Op& op, const Values& input) {
   const std::vector<size_t> positions = reduced_positions(graph.input_of(op).shape, op.dims);
   std::vector<double> sums(graph.output_of(op).elements());
   for (size_t i = 0; i < input.size(); i++) sums[positions[i]] += double(input[i]);
+  const double parts =
+      op.host_kind == HostKind::ReduceMean ? double(input.size()) / double(sums.size()) : 1.0;
   Values result(sums.size());
-  for (size_t i = 0; i < sums.size(); i++)
-    result[i] = float(sums[i] * double(sums.size()) / double(input.size()));
+  for (size_t i = 0; i < sums.size(); i++) result[i] = float(sums[i] / parts);
+  return result;
+}
+
+Values reduce_extreme(const Graph& graph, const Op& op, const Values& input) {
+  const float sign = op.host_kind == HostKind::ReduceMax ? 1.0F : -1.0F;
+  const std::vector<size_t> positions = reduced_positions(graph.input_of(op).shape, op.dims);
+  Values result(graph.output_of(op).elements(), -sign * std::numeric_limits<float>::infinity());
+  for (size_t i = 0; i < input.size(); i++) {
+    float& best = result[positions[i]];
+    best = sign * std::max(sign * best, sign * input[i]);
+  }
   return result;
 }
 
@@ -197,24 +262,27 @@ Values concat(const Graph& graph, const Op& op, const std::vector<Values>& opera
 std::vector<float> host_float(const Graph& graph, const Op& op,
                               const std::vector<std::vector<float>>& operands) {
   const Values& x = operands.front();
+  if (is_function(op.host_kind)) {
+    Values result(x.size());
+    std::transform(x.begin(), x.end(), result.begin(), [&](float v) { return real_function(op, v); });
+    return result;
+  }
+  if (is_function_of_two(op.host_kind))
+    return binary(graph, op, x, operands[1],
+                  [&](float a, float b) { return real_function(op.host_kind, a, b); });
   switch (op.host_kind) {
-    case HostKind::None:
-    case HostKind::Reshape:
-      return x;
-    case HostKind::Transpose:
-      return transpose(graph, op, x);
-    case HostKind::Add:
-      return binary(graph, op, x, operands[1], [](float a, float b) { return a + b; });
-    case HostKind::Sub:
-      return binary(graph, op, x, operands[1], [](float a, float b) { return a - b; });
-    case HostKind::Mul:
-      return binary(graph, op, x, operands[1], [](float a, float b) { return a * b; });
-    case HostKind::Div:
-      return binary(graph, op, x, operands[1], [](float a, float b) { return a / b; });
+    case HostKind::Rearrange:
+      return rearrange_floats(op, x, graph.output_of(op).elements());
+    case HostKind::Pad:
+      return pad(graph, op, x);
     case HostKind::Gemm:
       return gemm(graph, op, operands);
+    case HostKind::ConvTranspose:
+      return conv_transpose(graph, op, operands);
     case HostKind::Softmax:
-      return softmax(graph, op, x);
+      return softmax(graph, op, x, false);
+    case HostKind::LogSoftmax:
+      return softmax(graph, op, x, true);
     case HostKind::GlobalAveragePool:
       return global_pool(graph, op, x, true);
     case HostKind::GlobalMaxPool:
@@ -224,24 +292,16 @@ std::vector<float> host_float(const Graph& graph, const Op& op,
     case HostKind::MaxPool:
       return pool(graph, op, x, false);
     case HostKind::ReduceMean:
-      return reduce_mean(graph, op, x);
-    case HostKind::Clip:
-      // Not std::clamp: ONNX allows lo > hi, and hi wins.
-      return each(x, [&](float v) { return std::min(std::max(v, op.lo), op.hi); });
-    case HostKind::LeakyRelu:
-      return each(x, [&](float v) { return v < 0 ? op.alpha * v : v; });
-    case HostKind::Sigmoid:
-      return each(x, [](float v) { return 1.0F / (1.0F + std::exp(-v)); });
-    case HostKind::Tanh:
-      return each(x, [](float v) { return std::tanh(v); });
-    case HostKind::HardSigmoid:
-      return each(x, [&](float v) { return std::clamp(op.alpha * v + op.beta, 0.0F, 1.0F); });
-    case HostKind::HardSwish:
-      return each(x, [](float v) { return v * std::clamp(v / 6.0F + 0.5F, 0.0F, 1.0F); });
+    case HostKind::ReduceSum:
+      return reduce_sum(graph, op, x);
+    case HostKind::ReduceMax:
+    case HostKind::ReduceMin:
+      return reduce_extreme(graph, op, x);
     case HostKind::Concat:
       return concat(graph, op, operands);
+    default:
+      return x;  // Reshape
   }
-  return x;
 }
 
 }  // namespace kaiten::reference

@@ -11,10 +11,6 @@
 
 namespace kaiten::importing {
 
-// The limit that refusals of other transpositions name.
-inline constexpr const char* kShuffleLimit =
-    "channel shuffles: a map reshaped, transposed and reshaped to its own shape again";
-
 // A map of `channels` channels and batch 1 was reshaped to `dims` and transposed by `order` (dimension d of
 // the result is dimension order[d]). The channel of the map that each channel of the result is; nothing where
 // the transposition moves pixels, or mixes them with channels.

@@ -4,6 +4,7 @@
 #include "import/onnx/fold.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -73,6 +74,66 @@ std::optional<Value> fold_unsqueeze(const State&, const Node&, const Numbers& nu
   return numbers_value(numbers, {int(numbers.size())});
 }
 
+// Two lists of one length, or of which one has one number.
+template <typename F>
+std::optional<Value> fold_pair(const State& s, const Node& node, const Numbers& a, F f) {
+  const int second = input(s, node, 1);
+  if (s.at(second).form != Form::Constant) return std::nullopt;
+  const Numbers b = numbers(s, second, "operand");
+  if (a.empty() || b.empty() || (a.size() != b.size() && a.size() != 1 && b.size() != 1)) return std::nullopt;
+  Numbers result;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); i++) {
+    const std::int64_t y = b[b.size() == 1 ? 0 : i];
+    const std::int64_t x = a[a.size() == 1 ? 0 : i];
+    if (std::abs(x) > kMaxTensorElements || std::abs(y) > kMaxTensorElements) return std::nullopt;
+    result.push_back(f(x, y));
+  }
+  const Shape& shape = s.at(input(s, node, 0)).constant.shape;
+  const Shape& other = s.at(second).constant.shape;
+  return numbers_value(result, shape.size() >= other.size() ? shape : other);
+}
+
+std::optional<Value> fold_add(const State& s, const Node& node, const Numbers& a) {
+  return fold_pair(s, node, a, [](std::int64_t x, std::int64_t y) { return x + y; });
+}
+std::optional<Value> fold_sub(const State& s, const Node& node, const Numbers& a) {
+  return fold_pair(s, node, a, [](std::int64_t x, std::int64_t y) { return x - y; });
+}
+std::optional<Value> fold_mul(const State& s, const Node& node, const Numbers& a) {
+  return fold_pair(s, node, a, [](std::int64_t x, std::int64_t y) { return x * y; });
+}
+std::optional<Value> fold_div(const State& s, const Node& node, const Numbers& a) {
+  return fold_pair(s, node, a, [&](std::int64_t x, std::int64_t y) {
+    if (y == 0) fail_layer(s, "divides by 0");
+    return x / y;
+  });
+}
+
+// A range of a list.
+std::optional<Value> fold_slice(const State& s, const Node& node, const Numbers& a) {
+  const Numbers starts = numbers_of(s, node, 1, "starts"), ends = numbers_of(s, node, 2, "ends");
+  const Numbers steps = numbers_of(s, node, 4, "steps");
+  if (starts.size() != 1 || ends.size() != 1 || (!steps.empty() && steps != Numbers{1})) return std::nullopt;
+  const auto count = std::int64_t(a.size());
+  const auto place = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
+  };
+  const std::int64_t begin = place(starts[0]), end = std::max(begin, place(ends[0]));
+  return numbers_value({a.begin() + begin, a.begin() + end}, {int(end - begin)});
+}
+
+// The shape of a value, from dimension `start` to before dimension `end`.
+Value shape_of(const State& s, const Node& node) {
+  const Shape& shape = s.at(input(s, node, 0)).shape;
+  const auto rank = std::int64_t(shape.size());
+  const auto place = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t begin = place(integer(node, "start", 0));
+  const std::int64_t end = std::max(begin, place(integer(node, "end", rank)));
+  return numbers_value({shape.begin() + begin, shape.begin() + end}, {int(end - begin)});
+}
+
 // Operators on integer constants: the first input's values are given.
 struct Folding {
   std::string_view name;
@@ -80,8 +141,11 @@ struct Folding {
 };
 
 constexpr Folding kFoldings[] = {
-    {"Cast", fold_cast},       {"Concat", fold_concat},       {"Gather", fold_gather},
-    {"Squeeze", fold_squeeze}, {"Unsqueeze", fold_unsqueeze},
+    {"Add", fold_add},       {"Cast", fold_cast},
+    {"Concat", fold_concat}, {"Div", fold_div},
+    {"Gather", fold_gather}, {"Mul", fold_mul},
+    {"Slice", fold_slice},   {"Squeeze", fold_squeeze},
+    {"Sub", fold_sub},       {"Unsqueeze", fold_unsqueeze},
 };
 
 }  // namespace
@@ -96,10 +160,7 @@ Value constant_node(State&, const Node& node) {
 
 std::optional<Value> fold(const State& s, const Node& node) {
   const std::string& op = node.op_type();
-  if (op == "Shape") {
-    const Shape& shape = s.at(input(s, node, 0)).shape;
-    return numbers_value({shape.begin(), shape.end()}, {int(shape.size())});
-  }
+  if (op == "Shape") return shape_of(s, node);
   if (node.input_size() == 0 || s.at(input(s, node, 0)).form != Form::Constant) return std::nullopt;
   const Constant& first = s.at(input(s, node, 0)).constant;
   if (op == "Identity") return constant_value(first);

@@ -11,6 +11,7 @@
 #include "import/onnx/layers.h"
 #include "import/onnx/moves.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/picks.h"
 #include "import/onnx/rearrange.h"
 #include "import/onnx/resize.h"
 #include "import/onnx/shapes.h"
@@ -54,7 +55,8 @@ int fuse_operands(State& s, const Expression& e, const std::vector<int>& values,
                                   int(e.shape.size()), s.at(value).scales));
     } else if (is_dequantised_constant(s, value)) {
       op.inputs.push_back(quantised_operand(s, value, int(e.shape.size())));
-    } else if (const auto found = s.quantised_as.find(value); found != s.quantised_as.end() && !can_be_float(s, value)) {
+    } else if (const auto found = s.quantised_as.find(value);
+               found != s.quantised_as.end() && !can_be_float(s, value)) {
       op.inputs.push_back(plain(s, found->second));
       notes.push_back("layer '" + s.layer.name + "' reads '" + s.at(value).name + "' as quantised in '" +
                       s.tensor(found->second).name + "', where the model adds in float32");
@@ -86,10 +88,8 @@ void set_function(const Node& node, Op& op) {
     op.beta = real(node, "beta", 0.5F);
   } else if (kind == "Sigmoid") {
     op.function = Function::Sigmoid;
-  } else if (kind == "Tanh") {
-    op.function = Function::Tanh;
   } else {
-    op.function = Function::HardSwish;
+    op.function = Function::Tanh;
   }
 }
 
@@ -205,6 +205,10 @@ int fuse_resize(State& s, const Expression& e, Op op, const Scales& out) {
   const auto [in, scales] = scaled_input(s, x);
   const int resized = resize(s, e.node, s.at(x).shape, in, scales);
   return requantise(s, resized, e.shape, std::move(op), out);
+}
+
+int fuse_slice(State& s, const Expression& e, Op op, const Scales& out) {
+  return has_steps(s, e.node) ? fuse_pick(s, e, std::move(op), out) : fuse_move(s, e, std::move(op), out);
 }
 
 int fuse_sub(State& s, const Expression& e, Op op, const Scales& out) {

@@ -25,6 +25,7 @@ int fuse_move(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_mul(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_reshape(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_resize(State& s, const Expression& e, Op op, const Scales& out);
+int fuse_slice(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_sub(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_table(State& s, const Expression& e, Op op, const Scales& out);
 

@@ -4,12 +4,15 @@
 #include "import/onnx/host.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "import/onnx/functions.h"
 #include "import/onnx/layers.h"
+#include "import/onnx/moves.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/shuffle.h"
@@ -103,7 +106,7 @@ Value expression(State& s, const Node& node, int part) {
 
 int on_host(State& s, int value) {
   if (s.at(value).tensor >= 0 && s.at(value).form != Form::Quantised) return s.at(value).tensor;
-  require_not_regrouped(s, value);
+  settle(s, value);
   const int tensor = tensor_on_host(s, value);
   s.at(value).tensor = tensor;
   return tensor;
@@ -134,14 +137,71 @@ int emit_host(State& s, const Expression& e, HostKind kind, Op op, std::size_t u
   return emit_float(s, std::move(op), e.name, e.shape);
 }
 
+int emit_chain(State& s, const Expression& e, HostKind kind) {
+  int tensor = as_float(s, e.operands[0]);
+  for (std::size_t i = 1; i < e.operands.size(); i++) {
+    Op op;
+    op.kind = OpKind::HostFloat;
+    op.host_kind = kind;
+    op.inputs = {tensor, as_float(s, e.operands[i])};
+    const bool last = i + 1 == e.operands.size();
+    const Shape shape = broadcast(s, s.tensor(op.inputs[0]).shape, s.tensor(op.inputs[1]).shape);
+    tensor = emit_float(s, std::move(op), e.name + (last ? "" : "/" + std::to_string(i)), shape);
+  }
+  return tensor;
+}
+
+int emit_reduction(State& s, const Expression& e, HostKind kind) {
+  Op op;
+  op.dims = mean_axes(s, e.node, int(input_shape(s, e).size()));
+  return emit_host(s, e, kind, std::move(op), 1);
+}
+
 int host_arg_max(State& s, const Expression& e) {
   return arg_max(s, e.node, input_shape(s, e), as_float(s, e.operands[0]), e.name, e.shape);
 }
 
-int host_clip(State& s, const Expression& e) {
+int host_batch_normalisation(State& s, const Expression& e) {
+  if (integer(e.node, "training_mode", 0) != 0)
+    throw Unsupported{"batch normalisation by stored means", "training mode", "export the model for inference"};
+  if (e.operands.size() != 5) fail_layer(s, "five operands expected");
+  std::vector<const Constant*> c;
+  for (std::size_t i = 1; i < 5; i++) c.push_back(&constant(s, e.operands[i], "operand"));
+  const Shape& in = input_shape(s, e);
+  if (in.size() < 2) fail_layer(s, "input of shape " + shape_text(in));
+  for (const Constant* operand : c) {
+    if (operand->type != kFloat || operand->size() != std::size_t(in[1]))
+      throw Unsupported{"a float32 for every channel", type_name(operand->type)};
+  }
+  const float epsilon = real(e.node, "epsilon", 1.0e-5F);
+  std::vector<float> factor, offset;
+  for (std::size_t i = 0; i < std::size_t(in[1]); i++) {
+    factor.push_back(c[0]->real(i) * (1.0F / std::sqrt(c[3]->real(i) + epsilon)));
+    offset.push_back(c[1]->real(i) - c[2]->real(i) * factor.back());
+  }
+  Shape shape(in.size() - 1, 1);
+  shape[0] = in[1];
+  Op product;
+  product.kind = OpKind::HostFloat;
+  product.host_kind = HostKind::Mul;
+  product.inputs = {as_float(s, e.operands[0]), float_constant(s, e.name + "/factor", shape, factor)};
+  Op sum;
+  sum.kind = OpKind::HostFloat;
+  sum.host_kind = HostKind::Add;
+  sum.inputs = {emit_float(s, std::move(product), e.name + "/product", in),
+                float_constant(s, e.name + "/offset", shape, offset)};
+  return emit_float(s, std::move(sum), e.name, in);
+}
+
+int host_function(State& s, const Expression& e) {
+  return emit_host(s, e, function_of(s, e.node)->host_kind, *function_of(s, e.node), 1);
+}
+
+int host_conv_transpose(State& s, const Expression& e) {
   Op op;
-  std::tie(op.lo, op.hi) = clip_limits(s, e.node);
-  return emit_host(s, e, HostKind::Clip, std::move(op), 1);
+  take_transposed_window(s, e.node, input_shape(s, e), s.at(e.operands[1]).shape, op);
+  const bool bias = e.operands.size() > 2 && e.operands[2] >= 0;
+  return emit_host(s, e, HostKind::ConvTranspose, std::move(op), bias ? 3 : 2);
 }
 
 int host_concat(State& s, const Expression& e) {
@@ -160,23 +220,22 @@ int host_gemm(State& s, const Expression& e) {
   return emit_host(s, e, HostKind::Gemm, std::move(op), third ? 3 : 2);
 }
 
-int host_hard_sigmoid(State& s, const Expression& e) {
+int host_pad(State& s, const Expression& e) {
+  const Box box = moved_box(s, e.node, input_shape(s, e), 0);
   Op op;
-  op.alpha = real(e.node, "alpha", 0.2F);
-  op.beta = real(e.node, "beta", 0.5F);
-  return emit_host(s, e, HostKind::HardSigmoid, std::move(op), 1);
-}
-
-int host_leaky_relu(State& s, const Expression& e) {
-  Op op;
-  op.alpha = real(e.node, "alpha", 0.01F);
-  return emit_host(s, e, HostKind::LeakyRelu, std::move(op), 1);
-}
-
-int host_mean(State& s, const Expression& e) {
-  Op op;
-  op.dims = mean_axes(s, e.node, int(input_shape(s, e).size()));
-  return emit_host(s, e, HostKind::ReduceMean, std::move(op), 1);
+  for (std::size_t d = 0; d < box.begin.size(); d++) {
+    op.dims.push_back(int(-box.begin[d]));
+    op.dims.push_back(int(box.size[d] - input_shape(s, e)[d] + box.begin[d]));
+  }
+  op.lo = real(e.node, "value", 0.0F);
+  if (e.operands.size() > 2 && e.operands[2] >= 0) {
+    const Value& v = s.at(e.operands[2]);
+    const std::vector<float> value = v.form == Form::Dequantised && is_constant_value(s, e.operands[2])
+                                         ? dequantised(s, v)
+                                         : std::vector<float>{constant(s, e.operands[2], "value").real(0)};
+    op.lo = value.front();
+  }
+  return emit_host(s, e, HostKind::Pad, std::move(op), 1);
 }
 
 int host_pool(State& s, const Expression& e) {
@@ -194,19 +253,8 @@ int host_softmax(State& s, const Expression& e) {
   if (op.axis < 0 || op.axis >= rank) fail_layer(s, "axis out of range");
   if (s.opset < 13 && op.axis + 1 != rank)
     throw Unsupported{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis)};
-  return emit_host(s, e, HostKind::Softmax, std::move(op), 1);
-}
-
-int host_sum(State& s, const Expression& e) {
-  if (e.operands.size() != 2)
-    throw Unsupported{"sums of two operands", std::to_string(e.operands.size()) + " operands"};
-  return emit_host(s, e, HostKind::Add, {}, 2);
-}
-
-int host_transpose(State& s, const Expression& e) {
-  Op op;
-  op.dims = permutation(s, e.node, int(input_shape(s, e).size()));
-  return emit_host(s, e, HostKind::Transpose, std::move(op), 1);
+  return emit_host(s, e, e.node.op_type() == "Softmax" ? HostKind::Softmax : HostKind::LogSoftmax,
+                   std::move(op), 1);
 }
 
 }  // namespace kaiten::importing::from_onnx

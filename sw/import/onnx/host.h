@@ -22,6 +22,9 @@ bool can_be_float(const State& s, int value);
 // Emits host arithmetic of the first `used` operands.
 int emit_host(State& s, const Expression& e, HostKind kind, Op op, std::size_t used);
 
+int emit_chain(State& s, const Expression& e, HostKind kind);
+int emit_reduction(State& s, const Expression& e, HostKind kind);
+
 template <HostKind kKind>
 int host_single(State& s, const Expression& e) {
   return emit_host(s, e, kKind, {}, 1);
@@ -32,17 +35,27 @@ int host_pair(State& s, const Expression& e) {
   return emit_host(s, e, kKind, {}, 2);
 }
 
+// Of any number of operands, the first two, then the result and the next.
+template <HostKind kKind>
+int host_chain(State& s, const Expression& e) {
+  return emit_chain(s, e, kKind);
+}
+
+// Over axes.
+template <HostKind kKind>
+int host_reduction(State& s, const Expression& e) {
+  return emit_reduction(s, e, kKind);
+}
+
 int host_arg_max(State& s, const Expression& e);
-int host_clip(State& s, const Expression& e);
+int host_batch_normalisation(State& s, const Expression& e);
+int host_conv_transpose(State& s, const Expression& e);
 int host_concat(State& s, const Expression& e);
+int host_function(State& s, const Expression& e);
 int host_gemm(State& s, const Expression& e);
-int host_hard_sigmoid(State& s, const Expression& e);
-int host_leaky_relu(State& s, const Expression& e);
-int host_mean(State& s, const Expression& e);
+int host_pad(State& s, const Expression& e);
 int host_pool(State& s, const Expression& e);
 int host_softmax(State& s, const Expression& e);
-int host_sum(State& s, const Expression& e);
-int host_transpose(State& s, const Expression& e);
 
 }  // namespace kaiten::importing::from_onnx
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "import/onnx/rearrange.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/windows.h"
@@ -37,20 +38,14 @@ bool keeps_order(const Shape& from, const Shape& to) {
 bool flattens(const Shape& from, const Shape& to) { return from.size() == 4 && to.size() == 2 && to[0] == 1; }
 
 int reshape(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales) {
+  const bool flattened = s.flattened.contains(tensor) && to.size() <= 2;
+  if (!flattened && !flattens(from, to)) return reshaped(s, plain(s, tensor), from, to, scales);
   Op op;
   op.kind = OpKind::Reshape;
   op.inputs = {tensor};
   op.output = new_quantised_tensor(s, inner_name(s, "/reshaped"), to, scales);
-  if (s.flattened.contains(tensor)) {
-    if (to.size() > 2) plain(s, tensor);
-    keep_flattening(s, tensor, op.output);
-  } else if (!keeps_order(from, to)) {
-    if (!flattens(from, to)) {
-      throw Unsupported{"reshapes that keep channels last or flatten a map",
-                        shape_text(from) + " to " + shape_text(to)};
-    }
-    s.flattened[op.output] = {from[1], from[2], from[3]};
-  }
+  keep_flattening(s, tensor, op.output);
+  if (!flattened && !keeps_order(from, to)) s.flattened[op.output] = {from[1], from[2], from[3]};
   return emit(s, std::move(op));
 }
 

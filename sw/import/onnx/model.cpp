@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "import/onnx/host.h"
 #include "import/onnx/nodes.h"
+#include "import/onnx/shuffle.h"
 #include "import/onnx/state.h"
 #include "import/onnx/tensors.h"
 
@@ -119,6 +120,7 @@ void import_inputs(State& s) {
 
 int output_tensor(State& s, int value) {
   if (s.at(value).form == Form::Constant) throw Unsupported{"outputs that are computed", "a constant"};
+  settle(s, value);
   if (s.at(value).form == Form::Quantised) return plain(s, s.at(value).tensor);
   return on_host(s, value);
 }

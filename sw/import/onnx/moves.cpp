@@ -17,13 +17,6 @@ namespace kaiten::importing::from_onnx {
 
 namespace {
 
-// What an output of Pad, Slice or Split takes of the input: cells [begin, begin + size) of each dimension;
-// begin is negative before the map.
-struct Box {
-  std::vector<std::int64_t> begin;
-  std::vector<std::int64_t> size;
-};
-
 Box whole(const Shape& in) { return {std::vector<std::int64_t>(in.size(), 0), {in.begin(), in.end()}}; }
 
 std::size_t dimension(const State& s, std::int64_t axis, const Shape& in) {
@@ -113,18 +106,6 @@ Box split_box(const State& s, const Node& node, const Shape& in, std::size_t par
   return box;
 }
 
-Box moved_box(const State& s, const Node& node, const Shape& in, int part) {
-  const std::string& kind = node.op_type();
-  Box box = kind == "Pad"     ? pad_box(s, node, in)
-            : kind == "Slice" ? slice_box(s, node, in)
-                              : split_box(s, node, in, std::size_t(part));
-  for (const std::int64_t size : box.size) {
-    if (size < 1 || size > kMaxTensorElements)
-      fail_layer(s, "makes a dimension of " + std::to_string(size) + " of " + shape_text(in));
-  }
-  return box;
-}
-
 // Whether what a Pad adds stands for 0: on stored values that is the zero point.
 bool pads_with_zero(State& s, const Node& node, const Scales& scales) {
   const bool stored = s.at(input(s, node, 0)).form == Form::Quantised;
@@ -155,6 +136,18 @@ std::vector<int> stored_dims(const Box& box, const Shape& in, bool pad) {
 }
 
 }  // namespace
+
+Box moved_box(const State& s, const Node& node, const Shape& in, int part) {
+  const std::string& kind = node.op_type();
+  Box box = kind == "Pad"     ? pad_box(s, node, in)
+            : kind == "Slice" ? slice_box(s, node, in)
+                              : split_box(s, node, in, std::size_t(part));
+  for (const std::int64_t size : box.size) {
+    if (size < 1 || size > kMaxTensorElements)
+      fail_layer(s, "makes a dimension of " + std::to_string(size) + " of " + shape_text(in));
+  }
+  return box;
+}
 
 Shape shape_of_move(State& s, const Node& node, const Operands& x, int part) {
   const Box box = moved_box(s, node, s.at(x[0]).shape, part);

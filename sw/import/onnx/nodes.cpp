@@ -40,7 +40,9 @@ Value make(State& s, const Node& node, int part) {
     throw Unsupported{"static quantisation", clean_name(op) + ": dynamic quantisation", kStaticQuantisation};
   if (op != "DequantizeLinear" && op != "Shape" && op != "Transpose" && !is_reshape(op)) {
     for (int i = 0; i < node.input_size(); i++) {
-      if (has_input(node, i)) require_not_regrouped(s, input(s, node, i));
+      if (!has_input(node, i)) continue;
+      const Value& v = s.at(input(s, node, i));
+      settle(s, v.form == Form::Dequantised ? v.source : input(s, node, i));
     }
   }
   if (const auto quantising = find_quantising(op)) return quantising(s, node);

@@ -11,6 +11,7 @@
 #include "import/onnx/host.h"
 #include "import/onnx/moves.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/picks.h"
 #include "import/onnx/qdq.h"
 #include "import/onnx/qlinear.h"
 #include "import/onnx/resize.h"
@@ -24,39 +25,68 @@ namespace {
 
 // name, shape, quantised, on the host, on stored values
 constexpr Operator kOperators[] = {
+    {"Abs", same_shape, nullptr, host_function},
     {"Add", shape_of_binary, fuse_add, host_pair<HostKind::Add>},
     {"ArgMax", shape_of_arg_max, nullptr, host_arg_max, stored_arg_max},
     {"AveragePool", shape_of_pool, fuse_average_pool, host_pool},
-    {"Clip", same_shape, nullptr, host_clip},
-    {"Concat", shape_of_concat, fuse_concat, host_concat},
+    {"BatchNormalization", same_shape, nullptr, host_batch_normalisation},
+    {"Ceil", same_shape, nullptr, host_function},
+    {"Clip", same_shape, nullptr, host_function},
+    {"Concat", shape_of_concat, fuse_concat, host_concat, stored_concat},
     {"Conv", shape_of_conv, fuse_conv},
+    {"ConvTranspose", shape_of_conv_transpose, nullptr, host_conv_transpose},
+    {"DepthToSpace", shape_of_pick, fuse_pick, host_pick, stored_pick},
     {"Div", shape_of_binary, nullptr, host_pair<HostKind::Div>},
     {"Dropout", shape_of_dropout, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Elu", same_shape, nullptr, host_function},
+    {"Erf", same_shape, nullptr, host_function},
+    {"Exp", same_shape, nullptr, host_function},
+    {"Expand", shape_of_pick, fuse_pick, host_pick, stored_pick},
     {"Flatten", shape_of_flatten, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"Floor", same_shape, nullptr, host_function},
+    {"Gather", shape_of_pick, fuse_pick, host_pick, stored_pick},
+    {"Gelu", same_shape, nullptr, host_function},
     {"Gemm", shape_of_gemm, fuse_gemm, host_gemm},
     {"GlobalAveragePool", shape_of_global_pool, fuse_mean, host_single<HostKind::GlobalAveragePool>},
     {"GlobalMaxPool", shape_of_global_pool, nullptr, host_single<HostKind::GlobalMaxPool>},
-    {"HardSigmoid", same_shape, fuse_table, host_hard_sigmoid},
-    {"HardSwish", same_shape, fuse_table, host_single<HostKind::HardSwish>},
+    {"HardSigmoid", same_shape, fuse_table, host_function},
+    {"HardSwish", same_shape, nullptr, host_function},
     {"Identity", same_shape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
-    {"LeakyRelu", same_shape, fuse_table, host_leaky_relu},
+    {"LeakyRelu", same_shape, fuse_table, host_function},
+    {"Log", same_shape, nullptr, host_function},
+    {"LogSoftmax", same_shape, nullptr, host_softmax},
     {"MatMul", shape_of_matmul, fuse_gemm, host_gemm},
+    {"Max", shape_of_sum, nullptr, host_chain<HostKind::Max>},
     {"MaxPool", shape_of_pool, fuse_max_pool, host_pool, stored_max_pool},
+    {"Min", shape_of_sum, nullptr, host_chain<HostKind::Min>},
     {"Mul", shape_of_binary, fuse_mul, host_pair<HostKind::Mul>},
-    {"Pad", shape_of_move, fuse_move, nullptr, stored_move},
-    {"ReduceMean", shape_of_mean, fuse_mean, host_mean},
-    {"Relu", same_shape, nullptr, host_clip},
+    {"Neg", same_shape, nullptr, host_function},
+    {"PRelu", shape_of_binary, nullptr, host_pair<HostKind::PRelu>},
+    {"Pad", shape_of_move, fuse_move, host_pad, stored_move},
+    {"Pow", shape_of_binary, nullptr, host_pair<HostKind::Pow>},
+    {"Reciprocal", same_shape, nullptr, host_function},
+    {"ReduceMax", shape_of_mean, nullptr, host_reduction<HostKind::ReduceMax>},
+    {"ReduceMean", shape_of_mean, fuse_mean, host_reduction<HostKind::ReduceMean>},
+    {"ReduceMin", shape_of_mean, nullptr, host_reduction<HostKind::ReduceMin>},
+    {"ReduceSum", shape_of_mean, nullptr, host_reduction<HostKind::ReduceSum>},
+    {"Relu", same_shape, nullptr, host_function},
     {"Reshape", shape_of_reshape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
     {"Resize", shape_of_resize, fuse_resize, nullptr, stored_resize},
-    {"Sigmoid", same_shape, fuse_table, host_single<HostKind::Sigmoid>},
-    {"Slice", shape_of_move, fuse_move, nullptr, stored_move},
+    {"Round", same_shape, nullptr, host_function},
+    {"Sigmoid", same_shape, fuse_table, host_function},
+    {"Sign", same_shape, nullptr, host_function},
+    {"Slice", shape_of_pick, fuse_slice, host_pick, stored_slice},
     {"Softmax", same_shape, nullptr, host_softmax},
-    {"Split", shape_of_move, fuse_move, nullptr, stored_move},
+    {"Softplus", same_shape, nullptr, host_function},
+    {"SpaceToDepth", shape_of_pick, fuse_pick, host_pick, stored_pick},
+    {"Split", shape_of_move, fuse_move, host_pick, stored_move},
+    {"Sqrt", same_shape, nullptr, host_function},
     {"Squeeze", shape_of_squeeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
     {"Sub", shape_of_binary, fuse_sub, host_pair<HostKind::Sub>},
-    {"Sum", shape_of_sum, nullptr, host_sum},
-    {"Tanh", same_shape, fuse_table, host_single<HostKind::Tanh>},
-    {"Transpose", shape_of_transpose, nullptr, host_transpose, stored_transpose},
+    {"Sum", shape_of_sum, nullptr, host_chain<HostKind::Add>},
+    {"Tanh", same_shape, fuse_table, host_function},
+    {"Tile", shape_of_pick, fuse_pick, host_pick, stored_pick},
+    {"Transpose", shape_of_transpose, fuse_pick, host_pick, stored_transpose},
     {"Unsqueeze", shape_of_unsqueeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
 };
 
@@ -106,13 +136,10 @@ Expression expression_of(const State& s, int value) {
 const Operator& operator_of(const Node& node) {
   const std::string& name = node.op_type();
   if (const Operator* known = find_line(kOperators, name)) return *known;
-  throw Unsupported{
-      "the operators Add, ArgMax, AveragePool, Clip, Concat, Conv, Flatten, Gemm, GlobalAveragePool, "
-      "HardSigmoid, HardSwish, Identity, LeakyRelu, MatMul, MaxPool, Mul, Pad, ReduceMean, Relu, Reshape, "
-      "Resize, Sigmoid, Slice, Softmax, Split, Squeeze, Sub, Tanh, Transpose, Unsqueeze, QLinear forms of "
-      "them, QuantizeLinear and DequantizeLinear",
-      clean_name(name),
-      name == "BatchNormalization" ? "fold batch normalisation into the convolution before quantising" : ""};
+  std::string names;
+  for (const Operator& o : kOperators) names += std::string(o.name) + ", ";
+  throw Unsupported{"the operators " + names + "QLinear forms of them, QuantizeLinear and DequantizeLinear",
+                    clean_name(name)};
 }
 
 Shape infer(State& s, const Node& node, const Operands& operands, int part) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "import/onnx/functions.h"
 #include "import/onnx/fuse.h"
 #include "import/onnx/host.h"
 #include "import/onnx/operands.h"
@@ -49,6 +50,20 @@ int quantise_on_host(State& s, int source, const Scales& out) {
   op.kind = OpKind::ToInt8;
   op.inputs = {as_float(s, source)};
   return emit_quantised(s, std::move(op), s.layer.name, s.at(source).shape, out);
+}
+
+// The operator that the expression stands for; else a table, else float arithmetic on the host, which can do most of what an
+// engine cannot.
+int quantised_as(State& s, int source, int base, const Op& op, const Scales& out) {
+  const std::size_t ops = s.graph.ops.size();
+  try {
+    if (const int tensor = fuse(s, base, op, out); tensor != kNoTensor) return tensor;
+  } catch (const Unsupported&) {
+    if (!can_be_float(s, source)) throw;
+    s.graph.ops.resize(ops);
+  }
+  if (const int tensor = as_table(s, source, out); tensor != kNoTensor) return tensor;
+  return quantise_on_host(s, source, out);
 }
 
 }  // namespace
@@ -100,8 +115,7 @@ Value quantize_linear(State& s, const Node& node) {
     if (const auto regrouping = regroup(s, *v.node, v.operands[0], v.shape))
       return regrouped(s, *regrouping, v.shape, op, out);
   }
-  int tensor = fuse(s, base, op, out);
-  if (tensor == kNoTensor) tensor = quantise_on_host(s, source, out);
+  const int tensor = quantised_as(s, source, base, op, out);
   s.quantised_as.try_emplace(source, tensor);
   return quantised_value(tensor, s.at(source).shape, out.type);
 }

@@ -76,6 +76,16 @@ int of_rank(State& s, int tensor, const Shape& shape, int rank, const Scales& sc
   return reshaped(s, tensor, shape, to, scales);
 }
 
+int unflattened(State& s, int tensor) {
+  const auto [c, h, w] = s.flattened.at(tensor);
+  const Tensor& t = s.tensor(tensor);
+  const bool is_uint8 = t.model_type == ElementType::UInt8;
+  const Scales scales{
+      t.quantization.scale, {t.zero_point() + (is_uint8 ? 128 : 0)}, is_uint8 ? kUint8 : kInt8, 0};
+  const Shape shape = model_shape(s, tensor);
+  return emit_rearrange(s, tensor, 0, {{c, 1}, {h, w * c}, {w, c}}, inner_name(s, "/flat"), shape, scales);
+}
+
 int reshaped(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales) {
   if (keeps_order(from, to)) return emit_reshape(s, tensor, inner_name(s, "/reshaped"), to, scales);
   return in_stored_order(s, in_model_order(s, tensor, from, scales), to, scales);

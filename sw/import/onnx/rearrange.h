@@ -27,6 +27,8 @@ int rearranged(State& s, int tensor, const Shape& from, int begin, const std::ve
                const Shape& to, const Scales& scales);
 // The same tensor with dimensions of 1 before the others, as numpy sees it beside one of rank 4.
 int of_rank(State& s, int tensor, const Shape& shape, int rank, const Scales& scales);
+// A map that was flattened (State::flattened), in the model's order.
+int unflattened(State& s, int tensor);
 // All of them, in the model's order, under another shape.
 int reshaped(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales);
 

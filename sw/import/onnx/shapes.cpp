@@ -157,14 +157,17 @@ Shape shape_of_global_pool(State& s, const Node&, const Operands& x, int) {
   return out;
 }
 
+// Of matrices in the last two dimensions; those before are broadcast.
 Shape shape_of_matmul(State& s, const Node&, const Operands& x, int) {
   if (x.size() != 2) fail_layer(s, "two operands expected");
+  const Shape& a = first_shape(s, x);
   const Shape& b = second_shape(s, x);
-  Shape out = first_shape(s, x);
-  if (b.size() != 2 || out.empty())
-    throw Unsupported{"products with a matrix of rank 2", shape_text(out) + " and " + shape_text(b)};
-  if (out.back() != b[0]) fail_fit(s, out, b);
-  out.back() = b[1];
+  if (a.size() < 2 || b.size() < 2)
+    throw Unsupported{"products of matrices", shape_text(a) + " and " + shape_text(b)};
+  if (a.back() != b[b.size() - 2]) fail_fit(s, a, b);
+  Shape out = broadcast(s, {a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+  out.push_back(a[a.size() - 2]);
+  out.push_back(b.back());
   return out;
 }
 

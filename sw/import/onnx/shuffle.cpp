@@ -10,6 +10,7 @@
 #include "import/common/channel_shuffle.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/rearrange.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/tensors.h"
 
@@ -22,7 +23,7 @@ std::optional<Regrouping> regrouping_of(State& s, int value) {
   const Value& v = s.at(value);
   if (v.form == Form::Regrouped) return v.regrouping;
   if (v.form == Form::Dequantised && s.at(v.source).form == Form::Regrouped) {
-    if (!(v.scales == s.at(v.source).scales)) throw Unsupported{kShuffleLimit, "another scale in between"};
+    if (!(v.scales == s.at(v.source).scales)) return std::nullopt;
     return s.at(v.source).regrouping;
   }
   if (v.form == Form::Expression) return regroup(s, *v.node, v.operands[0], v.shape);
@@ -41,6 +42,16 @@ std::optional<Regrouping> first_step(State& s, int operand, const Shape& shape) 
   return Regrouping{tensor, quantised ? scales_of_tensor(s, operand) : v.scales, v.shape, shape, {}, false};
 }
 
+// What the steps so far make of the map.
+int made(State& s, const Regrouping& g, const Shape& shape) {
+  std::vector<Stride> strides = strides_of(g.dims);
+  if (!g.order.empty()) {
+    const std::vector<Stride> from = strides;
+    for (std::size_t d = 0; d < from.size(); d++) strides[d] = from[std::size_t(g.order[d])];
+  }
+  return rearranged(s, g.tensor, g.map, 0, strides, shape, g.scales);
+}
+
 }  // namespace
 
 std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const Shape& shape) {
@@ -48,7 +59,7 @@ std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const
   if (operand < 0 || (!transpose && !is_reshape(node.op_type()))) return std::nullopt;
   std::optional<Regrouping> g = regrouping_of(s, operand);
   if (!g) return transpose ? std::nullopt : first_step(s, operand, shape);
-  if (g->finished || (transpose && !g->order.empty())) throw Unsupported{kShuffleLimit, "a longer chain"};
+  if (g->finished || (transpose && !g->order.empty())) return std::nullopt;
   if (transpose) {
     g->order = permutation(s, node, int(g->dims.size()));
   } else if (g->order.empty()) {
@@ -59,18 +70,22 @@ std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const
   return g;
 }
 
-void require_not_regrouped(const State& s, int value) {
-  const Value& v = s.at(value);
-  if (v.form != Form::Regrouped) return;
-  throw Unsupported{kShuffleLimit,
-                    "'" + v.name + "' of shape " + shape_text(v.shape) + " for another operator"};
+void settle(State& s, int value) {
+  if (s.at(value).form != Form::Regrouped) return;
+  const Value v = s.at(value);
+  const Layer asked = std::exchange(s.layer, {v.name, s.layer.op});
+  const int tensor = made(s, v.regrouping, v.shape);
+  s.layer = asked;
+  s.at(value).form = Form::Quantised;
+  s.at(value).tensor = tensor;
 }
 
 Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, const Op& op, const Scales& out) {
   const auto& [tensor, scales, map, dims, order, finished] = regrouping;
   const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
   if (!finished) {
-    if (!same) throw Unsupported{kShuffleLimit, "another scale or limits in between"};
+    if (!same)
+      return quantised_value(requantise(s, made(s, regrouping, shape), shape, op, out), shape, out.type);
     Value value;
     value.form = Form::Regrouped;
     value.shape = shape;
@@ -80,10 +95,8 @@ Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, cons
     return value;
   }
   const auto from = shuffled_channels(dims, order, map[1], false);
-  if (shape != map || !from) {
-    throw Unsupported{kShuffleLimit,
-                      shape_text(map) + " to " + shape_text(dims) + ", transposed, to " + shape_text(shape)};
-  }
+  if (shape != map || !from)
+    return quantised_value(requantise(s, made(s, regrouping, shape), shape, op, out), shape, out.type);
   Op shuffle;
   shuffle.kind = OpKind::Shuffle;
   shuffle.dims = *from;

@@ -14,8 +14,8 @@ namespace kaiten::importing::from_onnx {
 // What a Reshape or Transpose of an operand is, as a step of a channel shuffle; nothing where it is none.
 std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const Shape& shape);
 
-// Only the rest of the shuffle may read such a value: Unsupported.
-void require_not_regrouped(const State& s, int value);
+// Only the rest of the shuffle can read such a value: for all others it becomes a quantised tensor.
+void settle(State& s, int value);
 
 // The quantised value, of this shape, that a regrouped map is; `op`: further limits of its values.
 Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, const Op& op, const Scales& out);

@@ -4,12 +4,15 @@
 #include "import/onnx/stored.h"
 
 #include <string>
+#include <utility>
 
 #include "import/onnx/layers.h"
 #include "import/onnx/moves.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/operators.h"
+#include "import/onnx/picks.h"
 #include "import/onnx/resize.h"
+#include "import/onnx/shapes.h"
 #include "import/onnx/shuffle.h"
 #include "import/onnx/tensors.h"
 
@@ -62,7 +65,27 @@ Value stored_transpose(State& s, const Node& node, int) {
   const Shape shape = infer(s, node, {source});
   if (const auto regrouping = regroup(s, node, source, shape))
     return regrouped(s, *regrouping, shape, {}, regrouping->scales);
-  refuse_stored(s, node);
+  return stored_pick(s, node, 0);
+}
+
+Value stored_slice(State& s, const Node& node, int part) {
+  return has_steps(s, node) ? stored_pick(s, node, part) : stored_move(s, node, part);
+}
+
+// The operands' scales are those of the first: the model says nothing else.
+Value stored_concat(State& s, const Node& node, int) {
+  Operands operands;
+  Op op;
+  op.kind = OpKind::Concat;
+  for (int i = 0; i < node.input_size(); i++) {
+    operands.push_back(input(s, node, i));
+    if (s.at(operands.back()).form != Form::Quantised) throw Unsupported{"quantised operands", "another one"};
+  }
+  const Scales scales = scales_of_tensor(s, operands[0]);
+  for (const int operand : operands) op.inputs.push_back(plain(s, read_as(s, operand, scales)));
+  const Shape shape = concat_shape(s, node, operands);
+  op.axis = nhwc_axis(concat_axis(s, node, shape), shape.size());
+  return quantised_value(emit_quantised(s, std::move(op), s.layer.name, shape, scales), shape, scales.type);
 }
 
 void refuse_stored(const State& s, const Node& node) {

@@ -15,6 +15,8 @@ Value stored_max_pool(State& s, const Node& node, int part);
 Value stored_move(State& s, const Node& node, int part);
 Value stored_reshape(State& s, const Node& node, int part);
 Value stored_resize(State& s, const Node& node, int part);
+Value stored_concat(State& s, const Node& node, int part);
+Value stored_slice(State& s, const Node& node, int part);
 Value stored_transpose(State& s, const Node& node, int part);
 
 // Unsupported: every other operator.

@@ -6,15 +6,18 @@
 #include <cstring>
 #include <utility>
 
+#include "import/onnx/rearrange.h"
 #include "import/onnx/shuffle.h"
 
 namespace kaiten::importing::from_onnx {
 
 namespace {
 
+std::string rank_limit() { return "tensors of rank " + std::to_string(kMaxHostRank) + " at most"; }
+
 int new_tensor(State& s, Tensor tensor) {
-  if (tensor.shape.size() > kMaxRank)
-    throw Unsupported{kRankLimit, "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
+  if (tensor.shape.size() > kMaxHostRank)
+    throw Unsupported{rank_limit(), "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
   charge_activation(s, checked_elements(tensor.shape, here(s)) * element_bytes(tensor.type));
   if (tensor.shape.size() == 4) tensor.model_layout = Layout::Nchw;
   s.graph.tensors.push_back(std::move(tensor));
@@ -52,7 +55,7 @@ int new_quantised_tensor(State& s, const std::string& name, const Shape& shape, 
                       "quantise with QInt8 or QUInt8 activations"};
   }
   check_batch(s, shape);
-  if (shape.size() > kMaxRank) throw Unsupported{kRankLimit, "rank " + std::to_string(shape.size())};
+  if (shape.size() > kMaxHostRank) throw Unsupported{rank_limit(), "rank " + std::to_string(shape.size())};
   Tensor tensor;
   tensor.name = name;
   tensor.shape = nhwc_shape(shape);
@@ -105,20 +108,14 @@ Scales scales_of_tensor(const State& s, int value) {
 
 Shape model_shape(const State& s, int tensor) { return s.tensor(tensor).model_shape(); }
 
-int plain(const State& s, int tensor) {
-  if (s.flattened.contains(tensor)) {
-    throw Unsupported{"flattened maps feed fully connected layers only",
-                      "layer '" + s.layer.name + "' reads one", "pool to one pixel before flattening"};
-  }
-  return tensor;
-}
+int plain(State& s, int tensor) { return s.flattened.contains(tensor) ? unflattened(s, tensor) : tensor; }
 
 void keep_flattening(State& s, int from, int to) {
   if (const auto found = s.flattened.find(from); found != s.flattened.end()) s.flattened[to] = found->second;
 }
 
 int read_as(State& s, int value, const Scales& scales) {
-  require_not_regrouped(s, value);
+  settle(s, value);
   const int tensor = s.at(value).tensor;
   require_one_scale(scales);
   if (scales.type != s.at(value).type)

@@ -35,8 +35,8 @@ Scales scales_of_tensor(const State& s, int value);
 // Shape of a graph tensor in the model's order.
 Shape model_shape(const State& s, int tensor);
 
-// A tensor whose bytes stand in NHWC order as its shape says; flattened maps do not: Unsupported.
-int plain(const State& s, int tensor);
+// A tensor whose bytes stand in NHWC order as its shape says; flattened maps do not, and get another order.
+int plain(State& s, int tensor);
 // `to` holds the bytes of `from`, flattened or not.
 void keep_flattening(State& s, int from, int to);
 // The quantised tensor with the scales its reader states: another tensor of the same bytes where they differ.

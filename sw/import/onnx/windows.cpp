@@ -140,6 +140,42 @@ Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op
   return {in[0], in[1], out.rows, out.columns};
 }
 
+Shape take_transposed_window(const State& s, const Node& node, const Shape& in, const Shape& kernel, Op& op) {
+  if (in.size() != 4 || kernel.size() != 4)
+    throw Unsupported{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size())};
+  if (text(node, "auto_pad", "NOTSET") != "NOTSET" || !integers(node, "output_shape").empty())
+    throw Unsupported{"transposed convolutions with stated pads", "auto_pad or output_shape"};
+  const std::int64_t groups = integer(node, "group", 1);
+  if (groups < 1 || kernel[0] != in[1] || in[1] % groups != 0)
+    fail_layer(s,
+               "weights of shape " + shape_text(kernel) + " do not fit an input of shape " + shape_text(in));
+  op.groups = int(groups);
+  const auto strides = pair_of(s, node, "strides");
+  const auto dilations = pair_of(s, node, "dilations");
+  std::vector<std::int64_t> more = integers(node, "output_padding");
+  more.resize(2);
+  for (const std::int64_t side :
+       {strides[0], strides[1], dilations[0], dilations[1], more[0] + 1, more[1] + 1}) {
+    if (side < 1) fail_layer(s, "strides and dilations must be at least 1, padding at least 0");
+    if (const auto limit = window_limit(side)) throw Unsupported{*limit};
+  }
+  const Padding pad = explicit_pad(s, node);
+  op.window = {kernel[2],         kernel[3], int(strides[0]), int(strides[1]), int(dilations[0]),
+               int(dilations[1]), pad};
+  const std::int64_t rows = strides[0] * (in[2] - 1) + more[0] + op.window.extent_h() - pad.top - pad.bottom;
+  const std::int64_t columns =
+      strides[1] * (in[3] - 1) + more[1] + op.window.extent_w() - pad.left - pad.right;
+  if (rows < 1 || columns < 1 || rows * columns * kernel[1] * groups > kMaxTensorElements)
+    fail_layer(s, "makes " + std::to_string(rows) + " rows and " + std::to_string(columns) + " columns");
+  return {in[0], int(kernel[1] * groups), int(rows), int(columns)};
+}
+
+Shape shape_of_conv_transpose(State& s, const Node& node, const Operands& x, int) {
+  if (x.size() < 2 || x[1] < 0) fail_layer(s, "has no weights");
+  Op ignored;
+  return take_transposed_window(s, node, s.at(x[0]).shape, s.at(x[1]).shape, ignored);
+}
+
 Shape shape_of_conv(State& s, const Node& node, const Operands& x, int) {
   if (x.size() < 2 || x[1] < 0) fail_layer(s, "has no weights");
   return conv_shape(s, node, s.at(x[0]).shape, s.at(x[1]).shape);

@@ -15,6 +15,9 @@ Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape&
 // Window and divisor of a pooling node into `op`; the shape of its result.
 Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op);
 
+Shape shape_of_conv_transpose(State& s, const Node& node, const Operands& x, int part);
+// Window and groups of a ConvTranspose into `op`; the shape of its result.
+Shape take_transposed_window(const State& s, const Node& node, const Shape& in, const Shape& kernel, Op& op);
 Shape shape_of_conv(State& s, const Node& node, const Operands& x, int part);
 Shape shape_of_pool(State& s, const Node& node, const Operands& x, int part);
 

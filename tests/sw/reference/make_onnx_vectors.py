@@ -154,8 +154,151 @@ def qlinear_functions():
             "QLinearGlobalAveragePool", [m.input(a.values([1, 20, 7, 6])), *a.of(m), *out.of(m)], MICROSOFT))
 
 
+def dequantise(m, stored, scale):
+    return m.node("DequantizeLinear", [stored, *scale.of(m)])
+
+
+def quantise(m, value, scale):
+    return m.node("QuantizeLinear", [value, *scale.of(m)])
+
+
+def between(name, shapes, make, out=None, opset=17, same=False):
+    """`make`, of float values, between DequantizeLinear and QuantizeLinear, for both types. `same`: one scale throughout."""
+    for dtype in BOTH:
+        m = Model(opset)
+        scales = [Scale(dtype) for _ in shapes]
+        to = scales[0] if same else Scale(dtype, *(out or ()))
+        made = make(m, *[dequantise(m, m.input(s.values(shape)), s) for s, shape in zip(scales, shapes)])
+        m.record(f"{name} {np.dtype(dtype)}", quantise(m, made, to))
+
+
+def on_stored(name, shape, make, opset=17):
+    """`make` on quantised values as they are stored."""
+    for dtype in BOTH:
+        m = Model(opset)
+        scale = Scale(dtype)
+        m.record(f"{name} on stored values, {np.dtype(dtype)}", dequantise(m, make(m, m.input(scale.values(shape))), scale))
+
+
+def functions():
+    shape = [1, 4, 8, 8]
+    for name, attributes in (("Relu", {}), ("LeakyRelu", {"alpha": 0.2}), ("Elu", {"alpha": 0.7}), ("HardSigmoid", {}),
+                             ("HardSwish", {}), ("Sigmoid", {}), ("Tanh", {}), ("Erf", {}), ("Softplus", {}), ("Abs", {}),
+                             ("Neg", {}), ("Floor", {}), ("Ceil", {}), ("Round", {}), ("Sign", {}), ("Exp", {})):
+        between(name, [shape], lambda m, x: m.node(name, [x], **attributes), (0.03, 5))
+    between("Gelu", [shape], lambda m, x: m.node("Gelu", [x]), (0.03, 5), opset=20)
+    between("SiLU", [shape], lambda m, x: m.node("Mul", [x, m.node("Sigmoid", [x])]), (0.03, 5))
+    between("HardSwish in steps", [shape], lambda m, x: m.node("Mul", [x, m.node("HardSigmoid", [x], alpha=1 / 6, beta=0.5)]),
+            (0.03, 5))
+
+    def gelu(m, x):
+        erf = m.node("Erf", [m.node("Div", [x, m.constant(1.41421354, np.float32)])])
+        half = m.node("Mul", [x, m.node("Add", [erf, m.constant(1, np.float32)])])
+        return m.node("Mul", [half, m.constant(0.5, np.float32)])
+    between("GELU in steps", [shape], gelu, (0.03, 5))
+    between("Clip", [shape], lambda m, x: m.node("Clip", [x, m.constant(-0.5, np.float32), m.constant(2, np.float32)]),
+            (0.03, 5))
+    between("Relu6 of a sum", [shape, shape], lambda m, x, y: m.node("Clip", [
+        m.node("Add", [x, y]), m.constant(0, np.float32), m.constant(6, np.float32)]), (0.03, 5))
+
+
+def pairs():
+    shape = [1, 4, 5, 6]
+    for name in ("Add", "Sub", "Mul", "Div", "Min", "Max"):
+        for second in ([1, 4, 5, 6], [1, 4, 1, 1], [6], [4, 5, 1]):
+            between(f"{name} {second}", [shape, second], lambda m, x, y: m.node(name, [x, y]), (0.11, 3))
+    between("Max of three", [shape] * 3, lambda m, x, y, z: m.node("Max", [x, y, z]))
+    between("Sum of three", [shape] * 3, lambda m, x, y, z: m.node("Sum", [x, y, z]))
+    slope = rng.normal(0, 1, [4, 1, 1]).astype(np.float32)
+    between("PRelu", [shape], lambda m, x: m.node("PRelu", [x, m.constant(slope)]))
+
+    def normalised(m, x):
+        return m.node("BatchNormalization", [x, *[m.constant(rng.uniform(0.5, 2, 4).astype(np.float32)) for _ in range(4)]])
+    between("BatchNormalization", [shape], normalised)
+
+
+def moves():
+    shape = [1, 8, 6, 4]
+    operators = [("Transpose", {"perm": p}, ()) for p in ([0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2], [0, 2, 1, 3])]
+    operators += [("DepthToSpace", {"blocksize": 2, "mode": mode}, ()) for mode in ("DCR", "CRD")]
+    operators += [("SpaceToDepth", {"blocksize": 2}, ()), ("Tile", {}, ([1, 2, 1, 3],)), ("Expand", {}, ([2, 1, 8, 6, 4],)),
+                  ("Slice", {}, ([1, 3], [7, -9], [1, 2], [2, -1])), ("Slice", {}, ([1], [5], [1])),
+                  ("Gather", {"axis": 1}, ([6, 4, 2],)), ("Gather", {"axis": 2}, (3,)), ("Flatten", {}, ()),
+                  ("Reshape", {}, ([1, 4, 12, 4],)), ("Reshape", {}, ([1, 48, -1],)), ("Reshape", {}, ([1, 8, 6, 4, 1],)),
+                  ("Pad", {}, ([0, 0, 1, 2, 0, 0, 3, 0],)), ("Unsqueeze", {}, ([0],))]
+    for name, attributes, constants in operators:
+        def make(m, x):
+            return m.node(name, [x, *[m.constant(c, np.int64) for c in constants]], **attributes)
+        title = f"{name} {attributes or ''} {constants or ''}"
+        between(title, [shape], make, same=True)
+        between(title + " rescaled", [shape], make)
+        if name != "Pad":
+            on_stored(title, shape, make)
+    between("Pad with 1", [shape], lambda m, x: m.node("Pad", [x, m.constant([0, 1, 0, 0, 0, 0, 2, 1], np.int64),
+                                                              m.constant(1, np.float32)]))
+
+    def split(m, x):
+        a, b = m.node("Split", [x, m.constant([3, 5], np.int64)], outputs=2, axis=1)
+        return m.node("Concat", [b, a], axis=1)
+    between("Split and Concat", [shape], split, same=True)
+    on_stored("Split and Concat", shape, split)
+    for axis in (1, 2, 3):
+        between(f"Concat {axis}", [shape, shape], lambda m, x, y: m.node("Concat", [x, y], axis=axis))
+
+    def pixel_shuffle(m, x):
+        five = m.node("Reshape", [x, m.constant([1, 2, 2, 2, 6, 4], np.int64)])
+        turned = m.node("Transpose", [five], perm=[0, 1, 4, 2, 5, 3])
+        return m.node("Reshape", [turned, m.constant([1, 2, 12, 8], np.int64)])
+    between("Pixel shuffle in steps", [shape], pixel_shuffle, same=True)
+    on_stored("Pixel shuffle in steps", shape, pixel_shuffle)
+
+
+def reductions():
+    shape = [1, 8, 5, 7]
+    for axes in ([2, 3], [1], [3], [1, 2, 3]):
+        for name in ("ReduceMean", "ReduceMax", "ReduceMin"):
+            for keep in (0, 1):
+                if name == "ReduceMean" or keep:
+                    between(f"{name} {axes} {keep}", [shape], lambda m, x: m.node(name, [x], axes=axes, keepdims=keep))
+    between("GlobalMaxPool", [shape], lambda m, x: m.node("GlobalMaxPool", [x]))
+    between("Mean and Reshape", [shape], lambda m, x: m.node("Reshape", [
+        m.node("ReduceMean", [x], axes=[2, 3], keepdims=0), m.constant([1, 8], np.int64)]))
+    for axis in (1, -1):
+        between(f"Softmax {axis}", [[1, 10, 6]], lambda m, x: m.node("Softmax", [x], axis=axis), (1 / 256, 0))
+        between(f"LogSoftmax {axis}", [[1, 10, 6]], lambda m, x: m.node("LogSoftmax", [x], axis=axis))
+
+
+def shape_arithmetic():
+    """A shape computed by integer operators, which a converter leaves behind."""
+    def number(m, *values):
+        return m.constant(list(values), np.int64)
+
+    def reshaped(m, x):
+        side = m.node("Shape", [x], start=2, end=-1)
+        shape = m.node("Shape", [x])
+        product = m.node("Div", [m.node("Mul", [side, number(m, 8)]), number(m, 2)])
+        kept = m.node("Slice", [shape, number(m, -1), number(m, 9)])
+        whole = m.node("Concat", [number(m, 1), m.node("Sub", [product, number(m, 10)]), m.node("Add", [kept, number(m, 0)]),
+                                  number(m, -1)], axis=0)
+        return m.node("Reshape", [x, whole])
+    between("Shape arithmetic", [[1, 8, 5, 6]], reshaped, same=True)
+
+
+def transposed_convolutions():
+    for kernel, group, attributes in (([6, 4, 2, 2], 1, {"strides": [2, 2]}), ([6, 4, 3, 3], 1, {"pads": [1, 0, 1, 2]}),
+                                      ([6, 2, 4, 3], 2, {"strides": [2, 3], "pads": [1, 1, 1, 1], "output_padding": [1, 0]}),
+                                      ([6, 5, 3, 2], 1, {"strides": [1, 2], "dilations": [2, 2]})):
+        for bias in (False, True):
+            def make(m, x):
+                w = dequantise(m, m.constant(rng.integers(-127, 128, kernel), np.int8), Scale(np.int8, 0.01, 0))
+                b = [m.constant(rng.normal(0, 1, kernel[1] * group), np.float32)] if bias else []
+                return m.node("ConvTranspose", [x, w, *b], group=group, **attributes)
+            between(f"ConvTranspose {kernel} {attributes} {'bias' if bias else ''}", [[1, 6, 5, 4]], make, (0.3, 4))
+
+
 if __name__ == "__main__":
-    for record in (qlinear_pairs, qlinear_functions):
+    for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
+                   shape_arithmetic, transposed_convolutions):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")

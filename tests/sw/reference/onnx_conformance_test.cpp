@@ -96,7 +96,7 @@ std::map<std::string, std::string> inapplicable() {
   return reasons;
 }
 
-constexpr size_t kRun = 129;
+constexpr size_t kRun = 146;
 
 TEST(OnnxNodeTests, RunAndAgreeOrAreListedWithTheReason) {
   const auto shared = test::shared_dir();
