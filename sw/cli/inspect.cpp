@@ -22,12 +22,14 @@ namespace po = boost::program_options;
 int inspect_command(const Arguments& arguments) {
   std::string model;
   std::string config = "base";
+  std::string until;
   po::options_description all("options");
   all.add_options()("help,h", "print this text")(
       "model", po::value(&model)->value_name("FILE"),
       "TensorFlow Lite or ONNX model, '-': standard input (also as first argument)")(
       "config", po::value(&config)->value_name("NAME")->default_value(config),
-      "configuration to compile for");
+      "configuration to compile for")("until", po::value(&until)->value_name("TENSOR"),
+                                      "the network up to this tensor");
   po::variables_map values;
   constexpr const char* kUsage =
       "usage: kaiten inspect MODEL [OPTIONS]\n"
@@ -35,7 +37,7 @@ int inspect_command(const Arguments& arguments) {
   if (!read_options(arguments, all, "model", kUsage, values)) return kDone;
   if (model.empty()) throw InputError("inspect needs a model (see kaiten inspect --help)");
   const Config& target = preset(config);
-  const ImportResult imported = import_model(model);
+  const ImportResult imported = import_model(model, until);
   if (!imported.graph) {
     print(inspect_text(imported));
     throw InputError(fmt::format("{} cannot run: {} {}", imported.name, imported.refusals.size(),

@@ -53,6 +53,8 @@ Job::Job(po::options_description& all, bool is_tb)
   add("input", po::value(&input_)->value_name("FILE"),
       "input tensors in the model's type and layout, one after the other, or an image (PNG, JPEG, BMP, PPM); "
       "without it random values");
+  add("until", po::value(&until_)->value_name("TENSOR"),
+      "run the network up to this tensor, which becomes its only output");
   add_image_options(all);
   add("config",
       po::value(&session_options_.config)->value_name("NAME")->default_value(session_options_.config),
@@ -139,7 +141,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 Session Job::open(ProgressLine& progress) {
   const std::string model = model_.empty() ? kDemoName : model_;
   if (interpreter_) file_ = model_bytes(model);
-  ImportResult imported = interpreter_ ? import_model(model, file_) : import_model(model);
+  ImportResult imported = interpreter_ ? import_model(model, file_, until_) : import_model(model, until_);
   if (imported.refusals.size() > 1 && !quiet_) print(inspect_text(imported));
   Graph graph = require_graph(std::move(imported));
   check_interrupt();

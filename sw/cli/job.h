@@ -46,6 +46,7 @@ class Job {
   boost::program_options::options_description& all_;
   bool is_tb_;
   std::string model_;  // empty: the demo network
+  std::string until_;  // empty: the model's outputs
   std::string input_;
   std::string fault_;
   std::string rounding_ = "litert";

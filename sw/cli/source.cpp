@@ -30,11 +30,12 @@ bool is_model(const std::string& file, std::span<const std::uint8_t> bytes) {
   return is_onnx_name(file) || is_tflite(bytes);
 }
 
-ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes) {
+ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes,
+                          const std::string& until) {
   const bool nameless = file == kStandardInput;
   const std::string name = nameless ? "standard input" : std::filesystem::path(file).stem().string();
   const bool onnx = nameless ? !is_tflite(bytes) : is_onnx_name(file);
-  return onnx ? import_onnx(bytes, name) : import_tflite(bytes, name);
+  return onnx ? import_onnx(bytes, name, {.until = until}) : import_tflite(bytes, name, until);
 }
 
 std::vector<std::uint8_t> model_bytes(const std::string& file) {
@@ -42,10 +43,8 @@ std::vector<std::uint8_t> model_bytes(const std::string& file) {
   return file == kStandardInput ? read_file(file) : read_model_file(file);
 }
 
-ImportResult import_model(const std::string& file) {
-  if (file == kDemoName) return import_tflite(demo_model(), kDemoName);
-  if (file == kStandardInput) return import_model(file, read_file(file));
-  return import_file(file);
+ImportResult import_model(const std::string& file, const std::string& until) {
+  return import_model(file, model_bytes(file), until);
 }
 
 Source read_source(const std::string& file, plan::Inputs inputs) {

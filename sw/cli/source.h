@@ -19,11 +19,13 @@
 namespace kaiten::cli {
 
 // A model's file, 'demo', or '-' for standard input. Throws InputError where it cannot be read.
-ImportResult import_model(const std::string& file);
+// `until`: as for import_tflite().
+ImportResult import_model(const std::string& file, const std::string& until = "");
 // The bytes of such a file.
 std::vector<std::uint8_t> model_bytes(const std::string& file);
 // The same as import_model() where its bytes have been read already.
-ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes);
+ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes,
+                          const std::string& until = "");
 // By its name or, whatever that is, by what stands at its beginning.
 bool is_model(const std::string& file, std::span<const std::uint8_t> bytes);
 

@@ -172,6 +172,7 @@ class SectionCompiler {
     if (!result_.sections.empty()) {
       std::vector<std::string>& first = result_.sections.front().program.notes;
       first.insert(first.begin(), notes_.begin(), notes_.end());
+      first.insert(first.begin(), graph_.notes.begin(), graph_.notes.end());  // of the importer
     }
     return std::move(result_);
   }

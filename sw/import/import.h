@@ -54,13 +54,18 @@ struct ImportResult {
 
 /// Tensor indices of the graph are those of the file's first subgraph. `name` is only carried through. Throws
 /// InputError for damaged or inconsistent files.
-ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name = "model");
+/// `until`: a tensor that the graph ends at, the model's outputs being left out; what only operators after it ask for is no
+/// reason for a refusal. Without it, a graph whose only refused operators are custom ones, suppressions of boxes and rankings
+/// ends before them, with a note.
+ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name = "model",
+                           const std::string& until = "");
 
 /// Quantised ONNX models, QOperator (QLinearConv ...) and QDQ (QuantizeLinear and DequantizeLinear around
 /// float operators). A float operator between dequantised inputs and a QuantizeLinear becomes the quantised
 /// operator it stands for; shape arithmetic is folded, an open batch is 1. What is left in float around the
 /// quantised part becomes host operators. Maps are NCHW in the file and NHWC in the graph (graph.h).
 struct OnnxOptions {
+  std::string until = {};     ///< as for import_tflite()
   bool float_models = false;  ///< accept models without any quantised tensor, for tests of host operators
 };
 /// Throws InputError for damaged or inconsistent files. `name` is only carried through.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kaiten` and `tb` from outside: exit codes of docs and --help, errors of one line, whole files or none, Ctrl-C."""
 import json
+import math
 import os
 import pty
 import random
@@ -70,6 +71,21 @@ class Front(ToolCase):
             logits = [b - 256 if b > 127 else b for b in read(self.file("out.bin"))]
             self.assertEqual(logits, [int(v) for v in golden[image][-10:]], f"image {image}")
 
+    def test_until_a_tensor(self):
+        done = run(KAITEN, "run", "demo", "--config", "nano", "--json", "-")
+        whole = json.loads(done.stdout)["layers"]
+        layer = whole[2]
+        done = run(KAITEN, "run", "demo", "--config", "nano", "--until", layer["name"], "--output", self.file("out.bin"), "--json",
+                   self.file("r.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"'{layer['name']}' (--until)", done.stdout)
+        report = json.loads(read(self.file("r.json")))
+        # Of the two convolutions after the first, one is on a branch that this tensor does not need.
+        self.assertEqual([v["name"] for v in report["layers"]], [whole[0]["name"], layer["name"]])
+        self.assertEqual([v["name"] for v in report["outputs"]], [layer["name"]])
+        self.assertEqual(len(read(self.file("out.bin"))), math.prod(map(int, layer["shape_out"].split("x"))))
+        self.assertEqual(run(KAITEN, "inspect", "demo", "--until", layer["name"]).returncode, 0)
+        self.assertIn("'none'", self.refused("run", "demo", "--until", "none"))
 
     def test_batch_of_the_demo(self):
         pixels = read(os.path.join(DEMO, "digits.u8"))

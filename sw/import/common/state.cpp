@@ -3,7 +3,12 @@
 
 #include "import/common/state.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
+
+#include "base/error.h"
+#include "graph/ends.h"
 
 namespace kaiten::importing {
 
@@ -42,7 +47,72 @@ void charge_activation(ImportState& s, std::int64_t bytes, const std::string& wh
     fail("its activations exceed the limit of " + std::to_string(kMaxActivationBytes) + " bytes" + where);
 }
 
+bool is_tail(const std::string& op) {
+  constexpr std::array kNames = {
+      "CUSTOM", "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "NonMaxSuppression", "TOPK_V2", "TopK"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](const std::string& name) { return op == name || op.starts_with(name + " "); });
+}
+
+void end_before(ImportState& s, const Unsupported& what, const std::vector<int>& inputs) {
+  refuse(s, what);
+  s.tail_operators++;
+  if (s.tail.empty()) s.tail = "'" + s.layer.name + "' (" + s.layer.op + ")";
+  s.before_tail.insert(s.before_tail.end(), inputs.begin(), inputs.end());
+}
+
+namespace {
+
+// The tensors that operators of the graph compute, each once.
+std::vector<int> results_among(const Graph& graph, const std::vector<int>& tensors) {
+  const std::vector<bool> computed = computed_tensors(graph);
+  std::vector<int> results;
+  for (const int t : tensors) {
+    const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), t) != graph.inputs.end();
+    const bool known = std::find(results.begin(), results.end(), t) != results.end();
+    if (computed[std::size_t(t)] && !is_input && !known) results.push_back(t);
+  }
+  return results;
+}
+
+std::string names_of(const Graph& graph, const std::vector<int>& tensors) {
+  std::string names;
+  for (const int t : tensors)
+    names += (names.empty() ? "'" : ", '") + graph.tensors[std::size_t(t)].name + "'";
+  return names;
+}
+
+void end_at_until(ImportState& s) {
+  const std::vector<int> ends = results_among(s.graph, s.graph.outputs);
+  if (ends.empty() && s.result.refusals.empty())
+    throw InputError("no operator computes tensor '" + s.until + "': the network cannot end there");
+  if (ends.empty()) return;
+  end_at(s.graph, ends);
+  s.graph.notes.push_back("the network up to '" + s.until + "' (--until)");
+  s.result.refusals.clear();
+}
+
+void end_before_tail(ImportState& s) {
+  std::vector<int> wanted = s.before_tail;
+  wanted.insert(wanted.end(), s.graph.outputs.begin(), s.graph.outputs.end());
+  const std::vector<int> ends = results_among(s.graph, wanted);
+  if (ends.empty()) return;
+  end_at(s.graph, ends);
+  s.graph.notes.push_back(
+      "cut before " + s.tail + ", which cannot run" +
+      (s.tail_operators > 1 ? " (and " + std::to_string(s.tail_operators - 1) + " more like it)" : "") +
+      ": the outputs are " + names_of(s.graph, ends));
+  s.result.refusals.clear();
+}
+
+}  // namespace
+
 ImportResult finish(ImportState& s) {
+  if (!s.until.empty()) {
+    end_at_until(s);
+  } else if (s.tail_operators > 0 && s.tail_operators == s.refused_layers) {
+    end_before_tail(s);
+  }
   if (s.result.refusals.empty()) s.result.graph = std::move(s.graph);
   return std::move(s.result);
 }

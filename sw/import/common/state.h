@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/unsupported.h"
 #include "graph/graph.h"
@@ -37,7 +38,17 @@ struct ImportState {
   std::int64_t sharing;
   std::int64_t constant_budget;       // bytes
   std::int64_t activation_bytes = 0;  // of all activations so far
+  std::string until;                  // tensor that the graph shall end at; empty: the model's outputs
+  std::vector<int> before_tail = {};  // tensors that operators of end_before() would have read
+  std::size_t tail_operators = 0;     // refused layers that are these operators
+  std::string tail;                   // the first of these operators
 };
+
+// Whether an operator is of those that turn a network's results into a list of boxes: where one of them is refused, the
+// graph may end before it.
+bool is_tail(const std::string& op);
+// Refuses the layer in hand, which is_tail(); `inputs` are the tensors it reads that are computed.
+void end_before(ImportState& s, const Unsupported& what, const std::vector<int>& inputs);
 
 // Refuses the layer in hand; a reason that an earlier layer has, with the same operator or value, is stated once.
 void refuse(ImportState& s, const Unsupported& what);
@@ -51,7 +62,8 @@ void charge_constant(ImportState& s, std::int64_t bytes);
 // Likewise for the activations of the graph; `where` ends the message.
 void charge_activation(ImportState& s, std::int64_t bytes, const std::string& where = "");
 
-// The graph if nothing was refused, and all refusals. `s` is used up.
+// The graph if nothing was refused, or nothing that `until` or the operators before a tail need; and all other refusals. `s`
+// is used up.
 ImportResult finish(ImportState& s);
 
 }  // namespace kaiten::importing

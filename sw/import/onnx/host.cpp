@@ -163,7 +163,8 @@ int host_arg_max(State& s, const Expression& e) {
 
 int host_batch_normalisation(State& s, const Expression& e) {
   if (integer(e.node, "training_mode", 0) != 0)
-    throw Unsupported{"batch normalisation by stored means", "training mode", "export the model for inference"};
+    throw Unsupported{"batch normalisation by stored means", "training mode",
+                      "export the model for inference"};
   if (e.operands.size() != 5) fail_layer(s, "five operands expected");
   std::vector<const Constant*> c;
   for (std::size_t i = 1; i < 5; i++) c.push_back(&constant(s, e.operands[i], "operand"));
@@ -255,6 +256,13 @@ int host_softmax(State& s, const Expression& e) {
     throw Unsupported{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis)};
   return emit_host(s, e, e.node.op_type() == "Softmax" ? HostKind::Softmax : HostKind::LogSoftmax,
                    std::move(op), 1);
+}
+
+int output_tensor(State& s, int value) {
+  if (s.at(value).form == Form::Constant) throw Unsupported{"outputs that are computed", "a constant"};
+  settle(s, value);
+  if (s.at(value).form == Form::Quantised) return plain(s, s.at(value).tensor);
+  return on_host(s, value);
 }
 
 }  // namespace kaiten::importing::from_onnx

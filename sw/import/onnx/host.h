@@ -15,6 +15,9 @@ Value expression(State& s, const Node& node, int part);
 
 // The value as a tensor of the graph, with the host operators that make it; as_float: a float32 one.
 int on_host(State& s, int value);
+
+// The tensor of a value as an output of the network, float ones computed on the host. Throws Unsupported.
+int output_tensor(State& s, int value);
 int as_float(State& s, int value);
 // Whether the host can compute it in float32.
 bool can_be_float(const State& s, int value);

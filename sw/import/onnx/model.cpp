@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "import/import.h"
 #include "import/onnx/host.h"
 #include "import/onnx/nodes.h"
-#include "import/onnx/shuffle.h"
 #include "import/onnx/state.h"
 #include "import/onnx/tensors.h"
 
@@ -118,18 +118,24 @@ void import_inputs(State& s) {
   if (s.graph.inputs.empty() && s.result.refusals.empty()) fail("no inputs");
 }
 
-int output_tensor(State& s, int value) {
-  if (s.at(value).form == Form::Constant) throw Unsupported{"outputs that are computed", "a constant"};
-  settle(s, value);
-  if (s.at(value).form == Form::Quantised) return plain(s, s.at(value).tensor);
-  return on_host(s, value);
+// Names of the values that are wanted, or the model's outputs.
+std::vector<std::string> output_names(const State& s) {
+  std::vector<std::string> names;
+  if (!s.until.empty()) {
+    for (const auto& [name, value] : s.by_name) {
+      if (clean_name(name) == s.until) return {name};
+    }
+    throw InputError("no tensor '" + s.until + "' in the model that a node computes (names: kaiten inspect)");
+  }
+  for (const auto& output : s.file.output()) names.push_back(output.name());
+  return names;
 }
 
 void import_outputs(State& s) {
-  for (const auto& output : s.file.output()) {
-    const auto found = s.by_name.find(output.name());
-    if (found == s.by_name.end()) fail("output '" + clean_name(output.name()) + "' is never computed");
-    s.layer = {clean_name(output.name()), "OUTPUT"};
+  for (const std::string& name : output_names(s)) {
+    const auto found = s.by_name.find(name);
+    if (found == s.by_name.end()) fail("output '" + clean_name(name) + "' is never computed");
+    s.layer = {clean_name(name), "OUTPUT"};
     if (s.at(found->second).form == Form::Unsupported) continue;
     try {
       s.graph.outputs.push_back(output_tensor(s, found->second));
@@ -146,7 +152,9 @@ State::State(const onnx::ModelProto& model_, std::size_t file_bytes, const std::
     : ImportState(name, Framework::Onnx, kMaxSharing, file_bytes),
       model(model_),
       file(model_.graph()),
-      options(options_) {}
+      options(options_) {
+  until = options.until;
+}
 
 }  // namespace importing::from_onnx
 

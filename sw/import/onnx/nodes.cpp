@@ -54,6 +54,16 @@ Value make(State& s, const Node& node, int part) {
   return expression(s, node, part);
 }
 
+// The computed tensors that a node reads.
+std::vector<int> read_tensors(State& s, const Node& node) {
+  std::vector<int> tensors;
+  for (int i = 0; i < node.input_size(); i++) {
+    if (!has_input(node, i) || s.at(input(s, node, i)).form == Form::Constant) continue;
+    tensors.push_back(output_tensor(s, input(s, node, i)));
+  }
+  return tensors;
+}
+
 }  // namespace
 
 int add_value(State& s, const std::string& raw_name, Value value) {
@@ -124,7 +134,11 @@ void import_node(State& s, const Node& node) {
     try {
       if (usable && (i == 0 || node.op_type() == "Split")) value = make(s, node, i);
     } catch (const Unsupported& u) {
-      refuse_once(s, u);
+      if (is_tail(s.layer.op)) {
+        end_before(s, u, read_tensors(s, node));
+      } else {
+        refuse_once(s, u);
+      }
     }
     add_value(s, node.output(i), std::move(value));
   }

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "import/import.h"
 #include "import/tflite/operators.h"
 #include "import/tflite/state.h"
@@ -105,9 +107,19 @@ void import_inputs(State& s) {
   }
 }
 
+// The tensor that is wanted, or the model's.
+std::vector<int> output_indices(const State& s) {
+  if (s.until.empty()) return {s.subgraph->outputs()->begin(), s.subgraph->outputs()->end()};
+  for (std::size_t i = 0; i < s.status.size(); i++) {
+    if (s.graph.tensors[i].name == s.until && s.status[i] != Status::Untouched) return {int(i)};
+  }
+  throw InputError("no tensor '" + s.until +
+                   "' in the model that an operator computes (names: kaiten inspect)");
+}
+
 void import_outputs(State& s) {
   s.layer.op = "OUTPUT";
-  for (const int index : *s.subgraph->outputs()) {
+  for (const int index : output_indices(s)) {
     check_index(s, index, "output");
     s.layer.name = s.tensor_name(index);
     if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
@@ -126,7 +138,8 @@ State::State(const tflite::Model& model_, std::size_t file_bytes, const std::str
 
 }  // namespace importing::from_tflite
 
-ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name) {
+ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string& name,
+                           const std::string& until) {
   using namespace importing::from_tflite;
   using importing::fail;
   constexpr std::size_t kHeaderBytes = 8;  // root offset and identifier
@@ -147,6 +160,7 @@ ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string
   if (!tflite::VerifyModelBuffer(verifier)) fail("truncated or corrupt (an offset leaves the file)");
 
   State s(*tflite::GetModel(file.data()), file.size(), name);
+  s.until = until;
   open_subgraph(s);
   if (!is_quantised(s)) {
     refuse_float_model(s);

@@ -137,7 +137,17 @@ void check_operand(const State& s, int index) {
 
 // What an unknown operator writes is of no interest: only that it is written.
 void refuse_operator(State& s, const Node& node) {
-  refuse(s, missing(code_of(s, node), s.layer.op));
+  const Unsupported what = missing(code_of(s, node), s.layer.op);
+  if (is_tail(s.layer.op) && node.inputs() != nullptr) {
+    std::vector<int> inputs;
+    for (const int index : *node.inputs()) {
+      if (index != kNoTensor && s.status_of(index) == Status::Ready && !s.tensor(index).is_constant())
+        inputs.push_back(index);
+    }
+    end_before(s, what, inputs);
+  } else {
+    refuse(s, what);
+  }
   if (node.outputs() == nullptr) return;
   for (const int index : *node.outputs()) {
     if (s.status_of(index) != Status::Untouched) fail_layer(s, "an output is written twice");

@@ -195,6 +195,7 @@ TEST(Sections, OneWhereNothingOnTheHostLiesBetween) {
     for (int n = b.uniform(1, 5); n > 0; n--) t = take(b, Step(b.uniform(0, 1)), t, t);
     if (b.uniform(0, 1) == 1) t = b.resize(t, 9, 5, true);  // after it
     b.output(t);
+    b.graph.notes = {"of the importer"};
     const Program whole = compile(b.graph, preset("nano"));
     const std::vector<Section> sections = compile_sections(b.graph, preset("nano"));
     ASSERT_EQ(sections.size(), 1U);

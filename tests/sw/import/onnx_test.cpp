@@ -166,6 +166,35 @@ TEST(Onnx, BothFormsOfANetworkAgree) {
   }
 }
 
+// A suppression of boxes is cut off; a tensor that was asked for is where the network ends, whatever stands after it.
+TEST(Onnx, EndsEarly) {
+  OnnxFile f = small_network(false);
+  f.node("NonMaxSuppression", {"logits", "prob"}, "boxes");
+  f.output("boxes");
+  const Graph whole = require_graph(import_onnx(small_network(false).file()));
+  const auto image = random_image(whole, test::seed());
+  const auto wanted = run_reference(whole, image);
+  const auto name_of_output = [](const Graph& g, size_t i) { return g.tensors[size_t(g.outputs[i])].name; };
+
+  const Graph cut = require_graph(import_onnx(f.file()));
+  ASSERT_EQ(cut.outputs.size(), 2U);
+  EXPECT_EQ(name_of_output(cut, 0), "logits");
+  EXPECT_EQ(name_of_output(cut, 1), "prob");
+  EXPECT_EQ(run_reference(cut, image)[size_t(cut.outputs[1])], wanted[size_t(whole.outputs[0])]);
+  ASSERT_EQ(cut.notes.size(), 1U);
+  EXPECT_NE(cut.notes[0].find("'boxes' (NonMaxSuppression)"), std::string::npos) << cut.notes[0];
+
+  f.node("LSTM", {"logits", "prob"}, "state");
+  f.output("state");
+  EXPECT_FALSE(import_onnx(f.file()).graph);
+  for (const char* name : {"logits", "q2"}) {
+    const Graph until = require_graph(import_onnx(f.file(), "model", {.until = name}));
+    ASSERT_EQ(until.outputs.size(), 1U);
+    EXPECT_EQ(name_of_output(until, 0), name);
+  }
+  EXPECT_THROW(import_onnx(f.file(), "model", {.until = "none"}), InputError);
+}
+
 // The flattened map: against the same arithmetic in the model's own order.
 TEST(Onnx, WeightsBehindAFlattenedMapFollowItsOrder) {
   const Graph graph = require_graph(import_onnx(small_network(true).file()));
