@@ -15,8 +15,7 @@ namespace kaiten {
 enum class Rounding : std::uint8_t {
   Double = 0,  // two roundings: doubling high multiply, then division by a power of two, ties away from zero
   Single = 1,  // one rounding of the 64-bit product, ties away from zero
-  Average =
-      2,  // exact integer sum divided by the number of cells, ties away from zero; no multiplier; VECTOR only
+  Average = 2,  // exact integer sum divided by the number of cells, ties away from zero; no multiplier; VECTOR only
   Float = 3,  // as in ONNX: int32 to float32, times a float32 factor, to integer, each rounding half to even
 };
 
