@@ -12,9 +12,14 @@
 
 namespace kaiten::plan {
 
+/// How many inputs a graph may have.
+enum class Inputs {
+  kOne,  ///< one
+  kAny,  ///< any number, all of which count as map 0
+};
+
 /// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
-/// what has no single image, or no layer; with Inputs::kOne also for several inputs, which else all count as map 0.
-enum class Inputs { kOne, kAny };
+/// what has no single image, or no layer; with Inputs::kOne also for several inputs.
 Network network_of(const Graph& graph, Inputs inputs = Inputs::kOne);
 
 /// Additions right after the layer they add to become residual edges, as the tables write them: fewer maps.

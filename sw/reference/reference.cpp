@@ -366,24 +366,6 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
     case OpKind::Shuffle:
       reference::shuffle_channels(op.dims, input, output);
       break;
-    case OpKind::ArgMax:
-    case OpKind::ToInt8:
-    case OpKind::ToFloat:
-    case OpKind::HostFloat:
-    case OpKind::ReduceMax:
-    case OpKind::Rearrange:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::PRelu:
-    case OpKind::ReduceMin:
-    case OpKind::ReduceSum:
-    case OpKind::SquaredDifference:
-    case OpKind::BatchMatMul:
-    case OpKind::L2Norm:
-    case OpKind::Gather:
-    case OpKind::Constant:
-      output = made_on_host(graph, op, tensors);
-      break;
     case OpKind::AveragePool:
       reference::average_pool(pool_params(graph, op), op.window, in, input, out, output);
       break;
@@ -399,6 +381,8 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
     case OpKind::Softmax:
       reference::softmax(softmax_params(graph, op), in.c, input, output);
       break;
+    default:
+      output = made_on_host(graph, op, tensors);
   }
   tensors[size_t(op.output)] = std::move(output);
 }

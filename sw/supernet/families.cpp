@@ -90,7 +90,9 @@ Family compofa_family() {
       depth += char('0' + c.depth[stage]);
       for (const int e : c.expand[stage]) expand += char('0' + e);
     }
-    f.subnets.push_back({"C" + depth, depth + ":" + expand + ":7", model.top1(c), encode(c)});
+    std::string code = depth;
+    code.append(":").append(expand).append(":7");
+    f.subnets.push_back({"C" + depth, code, model.top1(c), encode(c)});
   }
   return f;
 }

@@ -32,7 +32,7 @@ struct RowSource {
   int first_column = 0;  // of the map, in the rings column 0
   int first_group = 0;   // word of a pixel where the part begins
   StorageId storage;
-  int mod3_offset = 0;  // of the storage
+  int mod3_offset = 0;                  // of the storage
   std::optional<ImageWindows> windows;  // the rows of an image as its windows
 
   // Columns [begin, end) of it, in rings that keep no others; where the last segment is shorter, that apart.
