@@ -52,11 +52,15 @@ std::vector<std::uint8_t> bytes_of(const Graph& graph, std::span<const Int8Value
 
 // Which tensors of the graph an interpreter's tensor is. Those of TensorFlow Lite files keep their numbers; a name is
 // compared besides, as far as the importer keeps it, for both sides have further tensors behind the file's. In ONNX there
-// are names only; those that the importer shortens to the same text name nothing.
+// are names only; those that the importer shortens to the same text name nothing, and of the steps that one node becomes,
+// which all have its name, the last is the node's.
 class Names {
  public:
   Names(const Graph& graph, const nlohmann::json& list) : graph_(graph) {
-    for (std::size_t t = 0; t < graph.tensors.size(); t++) by_name_.emplace(graph.tensors[t].name, int(t));
+    const std::vector<bool> step = steps_of(graph);
+    for (std::size_t t = 0; t < graph.tensors.size(); t++) {
+      if (!step[t]) by_name_.emplace(graph.tensors[t].name, int(t));
+    }
     std::map<std::string, std::string> full;
     for (const nlohmann::json& entry : list) {
       const std::string name = entry["name"];
@@ -80,6 +84,18 @@ class Names {
   }
 
  private:
+  // Tensors that the next operator turns into one of the same name.
+  static std::vector<bool> steps_of(const Graph& graph) {
+    std::vector<bool> step(graph.tensors.size());
+    for (const Op& op : graph.ops) {
+      for (const int t : op.inputs) {
+        if (t != kNoTensor && graph.tensors[std::size_t(t)].name == graph.output_of(op).name)
+          step[std::size_t(t)] = true;
+      }
+    }
+    return step;
+  }
+
   const Graph& graph_;
   std::multimap<std::string, int> by_name_;
 };

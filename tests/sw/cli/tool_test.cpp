@@ -226,7 +226,8 @@ TEST_F(Tool, RefusesBadCommandLines) {
   expect_refused(kaiten({"run", "demo", "--latency", "0"}), "latency");
   expect_refused(kaiten({"run", "demo", "--latency", "many"}), "latency");
   expect_refused(kaiten({"run", "demo", "--rounding", "up"}), "rounding");
-  expect_refused(kaiten({"run", "demo", "--oracle", "dft"}), "--oracle is direct or fft, not 'dft'");
+  expect_refused(kaiten({"run", "demo", "--oracle", "dft"}),
+                 "--oracle is direct, fft, litert or onnxruntime, not 'dft'");
   expect_refused(kaiten({"run", "demo", "--bytes-per-cycle", "-3"}), "bytes-per-cycle");
   expect_refused(kaiten({"run", "/nowhere/x.tflite"}), "/nowhere/x.tflite");
   expect_refused(kaiten({"run", dir_.string()}), dir_.string());
