@@ -169,7 +169,7 @@ int fuse_mean(State& s, const Expression& e, Op op, const Scales& out) {
   const int x = e.operands[0];
   if (!is_dequantised_activation(s, x)) return kNoTensor;
   const Shape& in = s.at(x).shape;
-  if (in.size() != 4 || e.shape[1] != in[1] || elements_of(e.shape) != in[1]) {
+  if (in.size() != 4 || e.shape.size() < 2 || e.shape[1] != in[1] || elements_of(e.shape) != in[1]) {
     throw Unsupported{"averages over whole maps",
                       e.node.op_type() + " of " + shape_text(in) + " to " + shape_text(e.shape)};
   }
