@@ -202,7 +202,7 @@ module kt_vector_reader
         automatic logic [3:0]         rot = row_bank(second ? mod3 : add3(mod3, 2'(r)));
         automatic logic               off_row = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}));
         automatic logic               off_column = (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
-        off_map_d[r] = second ? off_map_d[0] : off_row || off_column;
+        off_map_d[r] = (second && off_map_d[0]) || (!second && (off_row || off_column));
         missing_d[r] = !second && ({1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows});
         for (int unsigned g = 0; g < 3; g++) begin
           automatic word_t w = word_add(second ? next_operand : pos_q, '{div: 14'd0, mod: 4'(g)});
