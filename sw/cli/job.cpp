@@ -65,6 +65,7 @@ Job::Job(po::options_description& all, bool is_tb)
       "bandwidth of the memory, both directions together; without it the bus width, 0: no limit");
   add("stall", po::value(&stall_)->value_name("PERCENT")->default_value(0),
       "random stalls on every channel of the bus");
+  add_clock_option(all, clock_mhz_);
   add("seed", po::value(&session_options_.seed)->value_name("N")->default_value(session_options_.seed),
       "seed of random inputs and stalls");
   add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),
@@ -111,6 +112,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
     if (!interpreter_)
       throw InputError("--oracle is direct, fft, litert or onnxruntime, not '" + oracle_ + "'");
   }
+  require_clock(values, clock_mhz_);
   session_options_.compress = compress_of(compress_);
   if (latency_ < 1 || latency_ > kMaxLatency) {
     throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +

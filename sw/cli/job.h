@@ -22,6 +22,9 @@
 
 namespace kaiten::cli {
 
+// Of --batch.
+constexpr int kMostImages = 4096;
+
 class Job {
  public:
   // Adds the common options; is_tb: the model may be left out and is no positional argument.
@@ -32,6 +35,8 @@ class Job {
   std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
                                                              const std::string& usage);
 
+  // Of --clock; 0: none.
+  double clock_mhz() const { return clock_mhz_; }
   SessionOptions& session_options() { return session_options_; }
   // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
   Session open(ProgressLine& progress);
@@ -56,6 +61,7 @@ class Job {
   std::int64_t wave_from_ = 0;
   std::int64_t wave_to_ = std::numeric_limits<std::int64_t>::max();
   int stall_ = 0;
+  double clock_mhz_ = 0;
   ImageRule rule_;
   bool quiet_ = false;  // standard output belongs to a file
   SessionOptions session_options_;

@@ -56,4 +56,15 @@ std::int64_t bytes_of(const std::string& text, const std::string& option) {
   return std::int64_t(bytes);
 }
 
+void add_clock_option(po::options_description& all, double& mhz) {
+  all.add_options()("clock", po::value(&mhz)->value_name("MHZ"),
+                    "of the accelerator: cycles as milliseconds and frames/s, too");
+}
+
+void require_clock(const po::variables_map& values, double mhz) {
+  constexpr double kLeast = 1e-3, kMost = 1e6;
+  if (values.count("clock") != 0 && !(mhz >= kLeast && mhz <= kMost))
+    throw InputError(fmt::format("--clock: expected {:g} to {:g} MHz, found {:g}", kLeast, kMost, mhz));
+}
+
 }  // namespace kaiten::cli

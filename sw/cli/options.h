@@ -23,6 +23,11 @@ bool read_options(const Arguments& arguments, const boost::program_options::opti
 // "3145728", "3MiB", "1.5MiB", "256KiB", "1GiB": bytes of `option`, 1 to plan::kMaxCapacity. Throws InputError.
 std::int64_t bytes_of(const std::string& text, const std::string& option);
 
+// --clock MHZ, which has no default: without it cycles stay cycles, and `mhz` as it is.
+void add_clock_option(boost::program_options::options_description& all, double& mhz);
+// Throws InputError for a clock that is none.
+void require_clock(const boost::program_options::variables_map& values, double mhz);
+
 }  // namespace kaiten::cli
 
 #endif  // KAITEN_CLI_OPTIONS_H

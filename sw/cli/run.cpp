@@ -19,7 +19,6 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr int kMostSeconds = 86400;
-constexpr int kMostImages = 4096;
 
 // Names for the classes of the model. Lists of ImageNet's have 1000 names or 1001 with "background" in front,
 // models as many classes of either kind. `note` tells what was shifted. Throws InputError where no output has
@@ -114,6 +113,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   RunResult result = session.run(inputs.values, options);
   progress.clear();
   RunReport& report = result.report;
+  report.clock_mhz = job.clock_mhz();
   report.notes.push_back("input: " + inputs.origin);
   if (keep_weights)
     report.notes.emplace_back("the second run: weights that fit on chip are there since the first");

@@ -129,37 +129,45 @@ void TraceRecorder::queues(std::uint32_t heads, std::span<const std::uint32_t, k
   heads_ = heads;
 }
 
-void TraceRecorder::add_events(std::uint64_t first_cycle, std::vector<std::string>& events) const {
+std::vector<TraceRecorder::Slice> TraceRecorder::slices() const {
+  std::vector<Slice> all;
   for (std::size_t q = 0; q < kQueues; q++) {
     const Track& t = tracks_[q];
-    const int track = int(1 + 2 * q);
     std::uint64_t last = 0;
     for (std::size_t i = 0; i < t.started.size() && i < t.completed.size(); i++) {
-      const CommandMeta& m = program_.meta[t.commands[i]];
-      const Command& command = program_.commands[t.commands[i]];
-      const std::uint64_t from = std::max(last, t.started[i]);
+      all.push_back({q, t.commands[i], std::max(last, t.started[i]), t.completed[i]});
       last = t.completed[i];
-      std::string layer = m.op >= 0 ? graph_.ops[std::size_t(m.op)].name : "";
-      std::string args =
-          fmt::format(R"("command":{},"op":"{}","started":{})", t.commands[i], command.name(), t.started[i]);
-      if (!layer.empty()) args += ",\"layer\":" + json_text(layer);
-      if (m.tensor != kNoTensor)
-        args += ",\"tensor\":" + json_text(graph_.tensors[std::size_t(m.tensor)].name);
-      if (program_.images > 1 && m.rows > 0) args += fmt::format(R"(,"image":{})", m.image);
-      if (m.rows > 0) args += fmt::format(R"(,"rows":"{}")", range_text(m.first_row, m.rows));
-      if (m.columns > 0) args += fmt::format(R"(,"columns":"{}")", range_text(m.first_column, m.columns));
-      if (m.tiles > 0) args += fmt::format(R"(,"tiles":{})", m.tiles);
-      args += fmt::format(R"(,"bytes_read":{},"bytes_written":{})", m.read_bytes, m.written_bytes);
-      args += fmt::format(R"(,"modelled_started":{},"modelled_completed":{},"modelled_cycles":{})", m.start,
-                          m.complete, m.cycles);
-      const std::string name = layer.empty() ? std::string(command.name()) : layer;
-      events.push_back(
-          fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}","args":{{{}}}}})",
-                      track, first_cycle + from, last - from, json_text(name), command.name(), args));
     }
-    for (const Waiting& w : t.waits) {
+  }
+  return all;
+}
+
+void TraceRecorder::add_events(std::uint64_t first_cycle, std::vector<std::string>& events) const {
+  std::array<std::size_t, kQueues> seen{};
+  for (const Slice& s : slices()) {
+    const CommandMeta& m = program_.meta[s.command];
+    const Command& command = program_.commands[s.command];
+    std::string layer = m.op >= 0 ? graph_.ops[std::size_t(m.op)].name : "";
+    std::string args = fmt::format(R"("command":{},"op":"{}","started":{})", s.command, command.name(),
+                                   tracks_[s.queue].started[seen[s.queue]++]);
+    if (!layer.empty()) args += ",\"layer\":" + json_text(layer);
+    if (m.tensor != kNoTensor) args += ",\"tensor\":" + json_text(graph_.tensors[std::size_t(m.tensor)].name);
+    if (program_.images > 1 && m.rows > 0) args += fmt::format(R"(,"image":{})", m.image);
+    if (m.rows > 0) args += fmt::format(R"(,"rows":"{}")", range_text(m.first_row, m.rows));
+    if (m.columns > 0) args += fmt::format(R"(,"columns":"{}")", range_text(m.first_column, m.columns));
+    if (m.tiles > 0) args += fmt::format(R"(,"tiles":{})", m.tiles);
+    args += fmt::format(R"(,"bytes_read":{},"bytes_written":{})", m.read_bytes, m.written_bytes);
+    args += fmt::format(R"(,"modelled_started":{},"modelled_completed":{},"modelled_cycles":{})", m.start,
+                        m.complete, m.cycles);
+    const std::string name = layer.empty() ? std::string(command.name()) : layer;
+    events.push_back(fmt::format(
+        R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}","args":{{{}}}}})",
+        1 + 2 * s.queue, first_cycle + s.from, s.to - s.from, json_text(name), command.name(), args));
+  }
+  for (std::size_t q = 0; q < kQueues; q++) {
+    for (const Waiting& w : tracks_[q].waits) {
       events.push_back(
-          fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}","cat":"wait"}})", track + 1,
+          fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}","cat":"wait"}})", 2 + 2 * q,
                       first_cycle + w.from, w.to - w.from, cause_text(w.cause)));
     }
   }

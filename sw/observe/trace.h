@@ -37,6 +37,13 @@ class TraceRecorder {
 
   // When the run is over: its events, `first_cycle` later than they were seen.
   void add_events(std::uint64_t first_cycle, std::vector<std::string>& events) const;
+  // The same commands, queue by queue: number in the program, and the cycles of its slice.
+  struct Slice {
+    std::size_t queue;
+    std::uint32_t command;
+    std::uint64_t from, to;
+  };
+  std::vector<Slice> slices() const;
   std::uint64_t cycles() const { return cycles_; }
   std::size_t commands() const { return program_.commands.size(); }
 

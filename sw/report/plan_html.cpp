@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/axes.h"
 #include "report/page.h"
 #include "report/svg.h"
 #include "report/table.h"
@@ -34,34 +35,6 @@ std::string short_bytes(double n) {
   if (n >= 1 << 20) return fmt::format("{:.3g} MiB", n / (1 << 20));
   if (n >= 1 << 10) return fmt::format("{:.3g} KiB", n / (1 << 10));
   return fmt::format("{:.3g} B", n);
-}
-
-// A logarithmic scale between two values, onto pixels.
-struct Scale {
-  double low, high, from, to;
-  double operator()(double v) const {
-    return from +
-           (to - from) * (std::log(v) - std::log(low)) / std::max(1e-9, std::log(high) - std::log(low));
-  }
-};
-
-std::string axes(const Scale& x, const Scale& y, const std::string& x_title, const std::string& y_title,
-                 std::string (*x_label)(double), std::string (*y_label)(double), double base) {
-  std::string out = line(x.from, y.from, x.to, y.from, kAxis) + line(x.from, y.from, x.from, y.to, kAxis);
-  const auto ticks = [&](const Scale& s, auto&& put) {
-    const double first = std::ceil(std::log(s.low) / std::log(base) - 1e-9);
-    const double last = std::floor(std::log(s.high) / std::log(base) + 1e-9);
-    const double step = std::max(1.0, std::ceil((last - first) / 8));
-    for (double e = first; e <= last; e += step) put(std::pow(base, e));
-  };
-  ticks(x, [&](double v) {
-    out += line(x(v), y.from, x(v), y.from + 4, kAxis) + text_at(x(v), y.from + 17, x_label(v));
-  });
-  ticks(y, [&](double v) {
-    out += line(x.from, y(v), x.to, y(v), svg::kGrid) + text_at(x.from - 6, y(v) + 4, y_label(v), "end");
-  });
-  return out + text_at((x.from + x.to) / 2, y.from + 34, x_title) +
-         text_at(x.from, y.to - 8, y_title, "start");
 }
 
 std::string legend(const PlanReport& r) {
@@ -187,8 +160,6 @@ std::string sweep(const PlanReport& r) {
   return drawing(kHeight, out, "Traffic of each method over the capacity on chip");
 }
 
-std::string plain(double v) { return fmt::format("{:.4g}", v); }
-
 std::string roofline(const PlanReport& r) {
   const double peak = r.energy.operations_per_mac *
                       (r.array_macs_per_cycle > 0 ? r.array_macs_per_cycle : r.energy.chip_macs_per_cycle);
@@ -203,8 +174,7 @@ std::string roofline(const PlanReport& r) {
   }
   const Scale x{low, high, kMargin, kWidth - 170};
   const Scale y{low * r.energy.memory_bytes_per_cycle / 1.2, peak * 1.6, kHeight - 45, 25};
-  std::string out =
-      axes(x, y, "operations per byte of traffic", "operations per cycle", plain, plain, 10) + legend(r);
+  std::string out = axes(x, y, "operations per byte of traffic", "operations per cycle") + legend(r);
   out += line(x(low), y(low * r.energy.memory_bytes_per_cycle), x(ridge), y(peak), svg::kInk, 1.5) +
          line(x(ridge), y(peak), x(high), y(peak), svg::kInk, 1.5);
   for (std::size_t i = 0; i < intensity.size(); i++) {

@@ -101,18 +101,28 @@ std::string to_text(const RunReport& r, std::size_t width) {
       {"output", false, 5, false},     {"MACs", true, 6, false},         {"cycles", true, 0, false},
       {"utilisation", true, 0, false}, {"limited by", false, 7, false},  {"lost to", false, 2, false},
       {"bytes read", true, 3, false},  {"bytes written", true, 1, false}};
+  if (r.clock_mhz > 0) columns.insert(columns.begin() + 6, {"ms", true, 7, false});
   if (r.zvc.written_raw > 0) columns.push_back({"ratio", true, 8, false});
   Table table(std::move(columns));
   for (const LayerReport& l : r.layers) {
-    table.add({l.name, l.op, l.shape_in, l.shape_out, l.macs ? grouped(l.macs) : "-",
-               l.on_host || l.nothing_to_do ? "-" : grouped(l.cycles),
-               l.macs && l.cycles ? percent(l.utilization) : "-",
-               l.on_host         ? "host"
-               : l.nothing_to_do ? "-"
-                                 : l.limited_by,
-               losses_text(l), l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
-               l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-",
-               ratio_text(l.zvc_raw, l.zvc_packed)});
+    const bool timed = !l.on_host && !l.nothing_to_do;
+    std::vector<std::string> row{l.name,
+                                 l.op,
+                                 l.shape_in,
+                                 l.shape_out,
+                                 l.macs ? grouped(l.macs) : "-",
+                                 timed ? grouped(l.cycles) : "-",
+                                 l.macs && l.cycles ? percent(l.utilization) : "-",
+                                 l.on_host         ? "host"
+                                 : l.nothing_to_do ? "-"
+                                                   : l.limited_by,
+                                 losses_text(l),
+                                 l.bytes_read ? grouped(std::uint64_t(l.bytes_read)) : "-",
+                                 l.bytes_written ? grouped(std::uint64_t(l.bytes_written)) : "-",
+                                 ratio_text(l.zvc_raw, l.zvc_packed)};
+    if (r.clock_mhz > 0)
+      row.insert(row.begin() + 6, timed ? fmt::format("{:.4g}", r.milliseconds(l.cycles)) : "-");
+    table.add(std::move(row));
   }
   std::string out = table.text(width) + "\n";
   for (const std::string& note : r.notes) out += note + "\n";
@@ -128,6 +138,9 @@ std::string to_text(const RunReport& r, std::size_t width) {
   }
   if (r.batch > 1)
     out += fmt::format("{} images, {} cycles each\n", r.batch, grouped(r.cycles / std::uint64_t(r.batch)));
+  if (r.clock_mhz > 0)
+    out += fmt::format("{:g} MHz: {:.4g} ms, {:.4g} frames/s\n", r.clock_mhz, r.milliseconds(r.cycles),
+                       r.frames_per_second());
   if (r.sections > 1)
     out += fmt::format("{} programs one after the other, the host's work between them\n", r.sections);
   out += fmt::format("{} cycles on {}: array {}, all multipliers {}; {} MACs\n", grouped(r.cycles),
@@ -181,6 +194,11 @@ nlohmann::ordered_json json_of(const RunReport& r) {
     j["unconfirmed"].push_back({{"layer", u.layer}, {"op", u.op}, {"elements", u.elements}});
   j["cycles"] = r.cycles;
   j["predicted_cycles"] = r.predicted_cycles;
+  if (r.clock_mhz > 0) {
+    j["clock_mhz"] = r.clock_mhz;
+    j["milliseconds"] = r.milliseconds(r.cycles);
+    j["frames_per_second"] = r.frames_per_second();
+  }
   j["macs"] = r.macs;
   j["array_utilization"] = r.array_utilization();
   j["mac_utilization"] = r.mac_utilization();

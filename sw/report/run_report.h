@@ -44,6 +44,14 @@ struct LayerReport {
   std::uint64_t zvc_limit = 0;
 };
 
+/// A command as it ran in one of the four queues.
+struct QueueSlice {
+  int queue = 0;           ///< LOAD, CONV, VECTOR, STORE
+  int op = 0;              ///< its layer: index in RunReport::layers
+  std::uint64_t from = 0;  ///< cycle of its start or, if later, of the completion of the one before
+  std::uint64_t to = 0;    ///< cycle of its completion
+};
+
 /// An output of the network, of one image.
 struct OutputReport {
   /// A value of the output and what it stands for.
@@ -159,11 +167,19 @@ struct RunReport {
   std::uint64_t zvc_read_raw = 0;     ///< as predicted: bytes among them that are read compressed
   std::uint64_t zvc_written_raw = 0;  ///< as predicted: bytes among them that are written compressed
   std::uint64_t zvc_weights_raw = 0;  ///< of weights, among the former; what moves for them is known exactly
-  std::uint64_t zvc_weights_packed = 0;  ///< as predicted: bytes these take
-  std::vector<LayerReport> layers;       ///< operators of the graph, in its order
-  std::vector<OutputReport> outputs;     ///< in the order of Graph::outputs, image by image
-  std::vector<std::string> notes;        ///< a line each: where results may differ from the model's
+  std::uint64_t zvc_weights_packed = 0;   ///< as predicted: bytes these take
+  std::vector<LayerReport> layers;        ///< operators of the graph, in its order
+  std::vector<OutputReport> outputs;      ///< in the order of Graph::outputs, image by image
+  std::vector<std::string> notes;         ///< a line each: where results may differ from the model's
+  std::vector<QueueSlice> timeline = {};  ///< with RunOptions::trace: all commands, queue by queue
+  double clock_mhz = 0;                   ///< turns cycles into time in text and JSON; 0: none was given
 
+  /// Time of so many cycles at clock_mhz, milliseconds; 0 without a clock.
+  double milliseconds(std::uint64_t n) const { return clock_mhz > 0 ? double(n) / (clock_mhz * 1e3) : 0; }
+  /// Images a second at clock_mhz; 0 without a clock, or without cycles.
+  double frames_per_second() const {
+    return clock_mhz > 0 && cycles > 0 ? batch * clock_mhz * 1e6 / double(cycles) : 0;
+  }
   double array_utilization() const;  ///< of the array's multipliers in all cycles, 0..1
   double mac_utilization() const;    ///< of all multipliers in all cycles, 0..1
   /// Speed of the simulation: thousand cycles a second; 0 where it was not measured.

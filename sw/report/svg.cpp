@@ -59,6 +59,13 @@ std::string circle(double x, double y, double radius, const char* fill, const st
   return filled("circle", fmt::format("cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"", x, y, radius), fill, hint);
 }
 
+std::string ring(double x, double y, double radius, const char* colour, const std::string& hint) {
+  return fmt::format(
+      "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" "
+      "style=\"fill:{};fill-opacity:.35;stroke:{}\"><title>{}</title></circle>",
+      x, y, radius, colour, colour, html::escaped(hint));
+}
+
 std::string curve(const std::string& path, const char* stroke, double width) {
   return fmt::format("<path d=\"{}\" {}/>", path, stroked(stroke, width));
 }

@@ -26,6 +26,8 @@ std::string line(double x1, double y1, double x2, double y2, const char* stroke,
 std::string box(double x, double y, double width, double height, const char* fill,
                 const std::string& hint = "");
 std::string circle(double x, double y, double radius, const char* fill, const std::string& hint = "");
+// A circle that lets those below it be seen.
+std::string ring(double x, double y, double radius, const char* colour, const std::string& hint);
 // A line through what `path` says in SVG's words.
 std::string curve(const std::string& path, const char* stroke, double width = 1);
 // A square of a colour and what it stands for.

@@ -230,6 +230,7 @@ struct Session::State {
   void add_packed_sizes(Part& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
   std::vector<bool> compare_golden(std::span<const Int8Values> golden, RunResult& result) const;
+  void add_timeline(std::span<const std::unique_ptr<TraceRecorder>> traces, RunReport& report) const;
   void confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
                std::span<const Int8Values> golden, RunResult& result) const;
   void compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
@@ -310,6 +311,20 @@ RunReport Session::State::run_part(Part& part, Tensors& tensors, Watcher* watche
   report.seconds = device->loop_seconds() - seconds_before;
   report.loop_cycles = device->loop_cycles() - cycles_before;
   return report;
+}
+
+// The commands of all sections, one section after the other.
+void Session::State::add_timeline(std::span<const std::unique_ptr<TraceRecorder>> traces,
+                                  RunReport& report) const {
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < traces.size(); i++) {
+    for (const TraceRecorder::Slice& s : traces[i]->slices()) {
+      const int op = parts[i].program().meta[s.command].op;
+      report.timeline.push_back(
+          {int(s.queue), parts[i].section.ops[std::size_t(op)], first + s.from, first + s.to});
+    }
+    first += traces[i]->cycles();
+  }
 }
 
 // The speed of the simulation alone, without watchers.
@@ -470,7 +485,10 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   if (options.check && s.oracle) {
     for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);
   }
-  if (options.trace) result.trace = trace_json(traces, s.graph.name, s.options.config);
+  if (options.trace) {
+    result.trace = trace_json(traces, s.graph.name, s.options.config);
+    s.add_timeline(traces, result.report);
+  }
   if (s.wave) {
     s.device->close_waves();
     s.wave->commit();

@@ -24,6 +24,7 @@ NANO = ("--config", "nano")
 # Every command that writes reports, with what it is asked.
 REPORTS = {
     "run": [("demo", *NANO), ("demo", *NANO, "--compress", "on", "--batch", "2"), ("demo", *NANO, "--no-check", "--seed", "9")],
+    "report": [("demo", *NANO, "--clock", "100"), ("demo", *NANO, "--compress", "auto", "--batch", "2", "--no-check")],
     "plan": [("demo", *NANO, "--commands", "--chips", "8"), (table("alexnet"), "--capacity", "3MiB", "--sweep", "1MiB:4MiB"),
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
@@ -32,7 +33,9 @@ REPORTS = {
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
-PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "compress": ("demo",), "offload": (table("alexnet"),),
+# Reports that are told by the schema of another command.
+SCHEMA_OF = {"report": "run"}
+PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "report": ("demo", *NANO, "--compress", "on"), "compress": ("demo",), "offload": (table("alexnet"),),
          "swap": ("vgg16", "--topology", "titanxp", "--batch", "8"),
          "serve": ("--generate", "uniform:50", "--scheduler", "all")}
 
@@ -228,8 +231,9 @@ class Reports(ToolCase):
                 return json.load(f)
         head = set(read("head.schema.json")["properties"])
         for command, calls in REPORTS.items():
-            schema = read(f"{command}.schema.json")
-            validate = fastjsonschema.compile(read(f"{command}.schema.json"), handlers={"": read})
+            name = SCHEMA_OF.get(command, command) + ".schema.json"
+            schema = read(name)
+            validate = fastjsonschema.compile(read(name), handlers={"": read})
             for call in calls:
                 done = run(KAITEN, command, *call, "--json", "-")
                 self.assertEqual((done.returncode, done.stderr), (0, ""), call)
@@ -312,7 +316,7 @@ class Pages(ToolCase):
     def test_commands(self):
         for command, call in PAGES.items():
             page = self.file(command + ".html")
-            done = run(KAITEN, command, *call, "--html", page)
+            done = run(KAITEN, command, *call, "--output" if command == "report" else "--html", page)
             self.assertEqual((done.returncode, done.stderr), (0, ""), call)
             with open(page, encoding="utf-8") as f:
                 text = f.read()

@@ -9,6 +9,7 @@
 
 #include "base/arithmetic.h"
 #include "compile/emit/schedule.h"
+#include "program/program.h"
 
 namespace kaiten {
 
@@ -119,6 +120,23 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
     if (i > 0 && commands[i - 1].queue() == Queue::kStore) finish(i - 1, times[i].complete + kStoreDone);
   }
   return times;
+}
+
+void halve_vector_cycles(Program& program) {
+  std::vector<ScheduledCost> costs;
+  costs.reserve(program.commands.size());
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    std::int64_t& cycles = program.meta[i].cycles;
+    if (program.commands[i].queue() == Queue::kVector) cycles = ceil_div(cycles, std::int64_t(2));
+    costs.push_back({cycles, 0});
+  }
+  const std::vector<CommandTime> times = command_times(program.commands, costs, program.config.stages());
+  program.modelled_cycles = 0;
+  for (std::size_t i = 0; i < times.size(); i++) {
+    program.meta[i].start = times[i].start;
+    program.meta[i].complete = times[i].complete;
+    program.modelled_cycles = std::max(program.modelled_cycles, times[i].complete);
+  }
 }
 
 }  // namespace kaiten

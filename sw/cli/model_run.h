@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What `report` and `explain` have in common: a run with its timeline, and what the compiler knows of the network.
+#ifndef KAITEN_CLI_MODEL_RUN_H
+#define KAITEN_CLI_MODEL_RUN_H
+
+#include <boost/program_options.hpp>
+
+#include "cli/job.h"
+#include "report/analysis.h"
+
+namespace kaiten::cli {
+
+// Options beside those of Job.
+struct ModelRunOptions {
+  explicit ModelRunOptions(boost::program_options::options_description& all);
+
+  bool no_check = false;
+  int batch = 1;
+};
+
+struct ModelRun {
+  Graph graph;
+  RunResult result;
+  Analysis analysis;
+};
+
+// After job.parse(). Throws InputError, DeviceError, Interrupted.
+ModelRun run_model(Job& job, const ModelRunOptions& options);
+
+}  // namespace kaiten::cli
+
+#endif  // KAITEN_CLI_MODEL_RUN_H

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "cli/job.h"
+#include "cli/model_run.h"
+#include "cli/outputs.h"
+#include "report/json_report.h"
+#include "report/model_page.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+int report_command(const Arguments& arguments) {
+  po::options_description all("options");
+  Job job(all, false);
+  ModelRunOptions options(all);
+  auto add = all.add_options();
+  add("output", po::value<std::string>()->value_name("FILE"), "the page (HTML); '-': standard output");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write what kaiten run reports as JSON, with spans, bound, memory and what would help");
+  const auto values = job.parse(
+      arguments,
+      "usage: kaiten report MODEL --output FILE.html [OPTIONS]\n"
+      "Runs a model on the simulated accelerator and writes one page: the network with its spans, where its\n"
+      "cycles and bytes go, what would make it faster. MODEL 'demo' is the embedded demo network.\n");
+  if (!values) return kDone;
+  if (values->count("output") == 0 && values->count("json") == 0)
+    throw InputError("report needs --output or --json (see kaiten report --help)");
+  const Outputs outputs("report", *values, {"output", "json", "wave"}, {"model", "input"});
+  const ModelRun done = run_model(job, options);
+  const RunReport& report = done.result.report;
+  if (outputs.wanted("output")) outputs.write("output", model_page(done.graph, report, done.analysis));
+  if (outputs.wanted("json")) {
+    nlohmann::ordered_json json = json_of(report);
+    json.update(json_of(done.graph, done.analysis));
+    outputs.write_json("json", std::move(json));
+  }
+  const std::string text = to_text(report, output_width());
+  outputs.print(text.substr(text.rfind('\n', text.size() - 2) + 1));
+  return report.exact.value_or(true) ? kDone : kDiffers;
+}
+
+}  // namespace kaiten::cli
