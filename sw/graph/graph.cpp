@@ -213,6 +213,8 @@ std::string_view name_of(Function function) {
       return "gelu";
     case Function::GeluTanh:
       return "gelu_tanh";
+    case Function::Elu:
+      return "elu";
     case Function::Values:
       return "values";
   }

@@ -122,14 +122,14 @@ enum class OpKind : uint8_t {
   Softmax,  ///< over the last dimension; on the host
   Sub,      ///< first less second
   Mul,
-  Quantize,   ///< from one scale and zero point to another
-  Concat,     ///< along `axis`
-  Pad,        ///< with the zero point
-  Slice,      ///< a box of the input; split is several of them
-  Table,      ///< one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
-  Resize,     ///< rows and columns
-  Shuffle,    ///< channel o of the output is channel dims[o] of the input
-  ArgMax,     ///< where the largest value along `axis` stands, the first of equals; on the host
+  Quantize,  ///< from one scale and zero point to another
+  Concat,    ///< along `axis`
+  Pad,       ///< with the zero point
+  Slice,     ///< a box of the input; split is several of them
+  Table,     ///< one function of one value: leaky relu, hard-swish, sigmoid, tanh, clamps
+  Resize,    ///< rows and columns
+  Shuffle,   ///< channel o of the output is channel dims[o] of the input
+  ArgMax,  ///< where the largest value along `axis`, or the smallest, stands, the first of equals; on the host
   ToInt8,     ///< float32 to quantised, on the host (QuantizeLinear on a model's input)
   ToFloat,    ///< quantised to float32, on the host (DequantizeLinear before a float tail)
   HostFloat,  ///< float32 arithmetic on the host: host_kind says which
@@ -174,6 +174,7 @@ enum class Function : uint8_t {
   Neg,
   Gelu,
   GeluTanh,
+  Elu,
   Values  ///< Op::dims
 };
 std::string_view name_of(Function function);  ///< "leaky_relu", "hard_swish", ...
@@ -267,6 +268,8 @@ struct Op {
   bool transpose_b = false;     ///< likewise
   int axis = 0;                 ///< Concat, Gather, HostFloat; ArgMax: in the model's order
   bool last_of_equals = false;  ///< ArgMax: not the first
+  bool logarithm = false;       ///< Softmax: of it
+  bool smallest = false;        ///< ArgMax: of the smallest value
   /// Table of Values: what each stored value becomes, from -128 on; Pad: before and after of each dimension;
   /// Slice: begin of each; Mean and Reduce...: axes; Gather: positions; Shuffle, Rearrange, HostFloat.
   std::vector<int> dims;

@@ -4,6 +4,7 @@
 // Functions of one value as tables: table_params() and concat_params() of quantize.h.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/hard_swish.h"
 #include "graph/quantize_parts.h"
@@ -105,7 +106,11 @@ TableParams table_params(const Graph& graph, const Op& op) {
     case Function::Exp:
       return {real_table(graph, op, input, [](float x) { return std::exp(x); })};
     case Function::Log:
-      return {real_table(graph, op, input, [](float x) { return std::log(x); })};
+      return {real_table(graph, op, input, [](float x) {
+        return x > 0.0F ? std::log(x) : -std::numeric_limits<float>::infinity();
+      })};
+    case Function::Elu:
+      return {real_table(graph, op, input, [](float x) { return x < 0.0F ? std::exp(x) - 1.0F : x; })};
     case Function::Sqrt:
       return {sqrt_table(graph, op)};
     case Function::Gelu:

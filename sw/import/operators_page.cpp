@@ -24,11 +24,6 @@ std::string list_of(const std::vector<std::string>& names) {
   return text + line + ".\n";
 }
 
-std::string place_of(OpKind kind) {
-  if (kind == OpKind::Reshape) return "nothing to do";
-  return runs_on_host(kind) || kind == OpKind::Resize ? "no: host" : "yes";
-}
-
 }  // namespace
 
 std::string imported_operators_page() {

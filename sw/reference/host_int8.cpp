@@ -109,16 +109,18 @@ Int8Values gather(const std::vector<int>& positions, int axis, const std::vector
   return output;
 }
 
-Int8Values l2_norm(int zero_point, size_t depth, const Int8Values& input) {
+Int8Values l2_norm(int zero_point, bool is_uint8, size_t depth, const Int8Values& input) {
   constexpr int kBits = 7;  // of the scale
   Int8Values output(input.size());
   for (size_t line = 0; line < input.size(); line += depth) {
     int32_t sum = 0;
     for (size_t i = line; i < line + depth; i++) sum += (input[i] - zero_point) * (input[i] - zero_point);
     Multiplier root = inverse_root(sum);
-    root.shift += kBits;
-    for (size_t i = line; i < line + depth; i++)
-      output[i] = int8_t(std::clamp(requantize_double(input[i] - zero_point, root), -128, 127));
+    if (!is_uint8) root.shift += kBits;
+    for (size_t i = line; i < line + depth; i++) {
+      const int32_t value = (input[i] - zero_point) * (is_uint8 ? 1 << kBits : 1);
+      output[i] = int8_t(std::clamp(requantize_double(value, root), -128, 127));
+    }
   }
   return output;
 }

@@ -28,8 +28,9 @@ int8_t squared_difference(const AddParams& params, int8_t a, int8_t b);
 // Op::dims and Op::axis of Gather, in a tensor of this shape.
 Int8Values gather(const std::vector<int>& positions, int axis, const std::vector<int>& shape,
                   const Int8Values& input);
-// Lines of `depth` values divided by their length: scale 1/128, zero point 0.
-Int8Values l2_norm(int zero_point, size_t depth, const Int8Values& input);
+// Lines of `depth` values divided by their length: scale 1/128, zero point 0. LiteRT takes the scale into the value, not into
+// the factor, where the model has uint8.
+Int8Values l2_norm(int zero_point, bool is_uint8, size_t depth, const Int8Values& input);
 
 // A matrix in memory, or several of one size.
 struct Matrix {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -163,8 +164,8 @@ Int8Values arg_max(const Graph& graph, const Op& op, const Int8Values& input) {
   const std::vector<int> shape = in.model_shape();
   size_t inner = 1;
   for (size_t d = size_t(op.axis) + 1; d < shape.size(); d++) inner *= size_t(shape[d]);
-  const std::vector<float> values =
-      in.type == ElementType::Float32 ? floats_of(input) : model_values(in, input);
+  std::vector<float> values = in.type == ElementType::Float32 ? floats_of(input) : model_values(in, input);
+  if (op.smallest) std::transform(values.begin(), values.end(), values.begin(), std::negate<>());
   const std::vector<int64_t> positions =
       reference::arg_max(values, size_t(shape[size_t(op.axis)]), inner, op.last_of_equals);
   const Tensor& out = graph.output_of(op);
@@ -293,8 +294,9 @@ Int8Values made_on_host(const Graph& graph, const Op& op, const std::vector<Int8
     case OpKind::BatchMatMul:
       return run_matmul(graph, op, tensors);
     case OpKind::L2Norm:
-      return reference::l2_norm(graph.input_of(op).zero_point(), size_t(graph.input_of(op).shape.back()),
-                                input);
+      return reference::l2_norm(graph.input_of(op).zero_point(),
+                                graph.input_of(op).model_type == ElementType::UInt8,
+                                size_t(graph.input_of(op).shape.back()), input);
     case OpKind::Gather:
       return reference::gather(op.dims, op.axis, graph.input_of(op).shape, input);
     case OpKind::SquaredDifference:
@@ -379,7 +381,8 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       output = input;
       break;
     case OpKind::Softmax:
-      reference::softmax(softmax_params(graph, op), in.c, input, output);
+      (op.logarithm ? reference::log_softmax : reference::softmax)(softmax_params(graph, op), in.c, input,
+                                                                   output);
       break;
     default:
       output = made_on_host(graph, op, tensors);

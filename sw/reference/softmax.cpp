@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The softmax of TensorFlow Lite's reference kernels, in fixed point. Numbers are int32 with so many bits before the
+// The softmax of TensorFlow Lite's reference kernels and its logarithm, in fixed point. Numbers are int32 with so many bits before the
 // binary point and the rest after it: "5 bits" is a value times 2^26. A doubling high multiply adds the bits of its factors.
 #include <algorithm>
 #include <array>
@@ -61,7 +61,77 @@ int32_t reciprocal_of_one_plus(int32_t x) {
   return int32_t(std::min<int64_t>(int64_t(y) * 2, kOne));
 }
 
+// x * 2^bits, within int32.
+int32_t times_power(int32_t x, int bits) {
+  constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
+  return int32_t(std::clamp<int64_t>(int64_t(x) * (int64_t(1) << bits), kLeast, kOne));
+}
+
+// log(x) of kExponentBits for x > 0 of kSumBits. x = 2^p * r with r around sqrt(sqrt(1/2)), by a quotient of polynomials in
+// what r differs from that; p in steps of a half.
+int32_t logarithm(int32_t x) {
+  constexpr int kBits = kExponentBits + 1;  // of the sum, which is one more than the result's
+  constexpr int32_t kQuarterStep = 1 << (31 - kBits - 2);
+  static const double kFourthRoot = std::sqrt(std::sqrt(0.5));
+  static const int32_t kRootOfHalf = fixed(std::sqrt(0.5), 0), kMiddle = fixed(kFourthRoot, 0);
+  static const int32_t kLog2 = fixed(std::log(2.0), 0);
+  static const int32_t kNumerator = fixed(11.0 / 240.0 / kFourthRoot, 0);
+  static const int32_t kSquare = fixed(1.0 / 20.0 / kFourthRoot, 0);
+  static const int32_t kConstant = fixed(2.0 * kFourthRoot - 1.0 / kFourthRoot, 0);
+  static const int32_t kLinear = fixed(0.25 / kFourthRoot, 0);
+
+  const int zeros = std::countl_zero(uint32_t(x));
+  const int32_t upper = times_power(doubling_high_multiply(x << (zeros - 1), kRootOfHalf), 1);
+  const int64_t power_a = int64_t(times_power(kSumBits - zeros, 31 - kBits)) + kQuarterStep;
+  const int shift = std::countl_zero(uint32_t(doubling_high_multiply(x, kRootOfHalf))) - 1;
+  const int32_t lower = times_power(x, shift);
+  const int64_t power_b = int64_t(times_power(kSumBits - shift, 31 - kBits)) - kQuarterStep;
+  const int32_t r = std::min(upper, lower);
+  const auto power = int32_t(std::min<int64_t>(std::max(power_a, power_b), kOne));
+
+  const auto mean = int32_t((int64_t(r) + kMiddle + 1) / 2);
+  const int32_t q = (r - kMiddle) * 2;
+  const int32_t square = doubling_high_multiply(q, q);
+  const int32_t numerator =
+      doubling_high_multiply(q, r) + doubling_high_multiply(doubling_high_multiply(q, square), kNumerator);
+  const int32_t denominator =
+      doubling_high_multiply(mean, kConstant + q + doubling_high_multiply(kSquare, square)) +
+      doubling_high_multiply(kLinear, q);
+  const int32_t quotient =
+      doubling_high_multiply(rounding_divide_by_pot(numerator, kBits), reciprocal_of_one_plus(denominator));
+  return times_power(doubling_high_multiply(power, kLog2) + quotient, 1);
+}
+
 }  // namespace
+
+void log_softmax(const SoftmaxParams& params, int depth, Input input, Output output) {
+  constexpr int kScaleBits = 4;  // of the output: 16 / 256
+  constexpr int kZeroPoint = 127;
+  const auto length = static_cast<size_t>(depth);
+  const Multiplier back =
+      quantize_multiplier(std::ldexp(1.0 / params.multiplier.m, 31 - params.multiplier.shift));
+  for (size_t row = 0; row < input.size(); row += length) {
+    const Input values = input.subspan(row, length);
+    const int largest = *std::max_element(values.begin(), values.end());
+    int64_t sum = 0;
+    for (const int8_t v : values) {
+      if (v - largest >= params.least)
+        sum +=
+            rounding_divide_by_pot(exponential(requantize_double(v - largest, params.multiplier)), kSumBits);
+    }
+    const int32_t log = logarithm(int32_t(std::min<int64_t>(sum, kOne)));
+    // Where the difference would leave its bits.
+    const int last =
+        std::max(params.least - 1, requantize_double(log + std::numeric_limits<int32_t>::min(), back));
+    for (size_t i = 0; i < length; i++) {
+      const int difference = values[i] - largest;
+      const int32_t x = difference > last ? requantize_double(difference, params.multiplier) - log : 0;
+      output[row + i] = difference > last ? OutputQuant{.zero_point = kZeroPoint}.stored(
+                                                rounding_divide_by_pot(x, 31 - kExponentBits - kScaleBits))
+                                          : int8_t(-128);
+    }
+  }
+}
 
 void softmax(const SoftmaxParams& params, int depth, Input input, Output output) {
   const auto length = static_cast<size_t>(depth);

@@ -7,6 +7,7 @@ import math
 
 import flatbuffers
 import numpy as np
+import tflite_moves
 from ai_edge_litert import schema_py_generated as schema
 
 RANGE = {"int8": (-128, 127), "uint8": (0, 255)}
@@ -183,7 +184,7 @@ def transpose_conv(b, layer, xs, random):
     inputs, typical = weights_of(b, layer, random, [layer["channels"], kh, kw, c], kh * kw * c / (sh * sw), 0, layer["channels"], x)
     y = result_of(b, layer, shape, typical)
     b.emit("TRANSPOSE_CONV", [b.integers(shape), inputs[0], x, *inputs[1:]], [y],
-           options("TransposeConv", padding=0 if same else 1, strideH=sh, strideW=sw), 3)
+           options("TransposeConv", padding=0 if same else 1, strideH=sh, strideW=sw, fusedActivationFunction=ACTIVATIONS[layer["activation"]]), 4)
     return y
 
 
@@ -390,7 +391,7 @@ def single(b, layer, xs, random):
         zero += 128 if b.kind == "uint8" else 0
         # what these give depends on real values: about -8 to 8
         y = b.value(x.shape, scale, zero)
-    elif op in ("RELU", "RELU6", "LEAKY_RELU", "HARD_SWISH", "PRELU") and layer["rescale"]:
+    elif op in ("RELU", "RELU6", "LEAKY_RELU", "HARD_SWISH", "PRELU", "ELU", "RELU_N1_TO_1", "GELU", "ABS") and layer["rescale"]:
         y = result_of(b, layer, x.shape, 74 * x.scale)
     elif op == "QUANTIZE":
         y = result_of(b, layer, x.shape, 74 * x.scale)
@@ -398,14 +399,16 @@ def single(b, layer, xs, random):
         y = b.value(x.shape, x.scale, x.zero)
     inputs = [x]
     made = {"SOFTMAX": lambda: options("Softmax", beta=1.0), "LEAKY_RELU": lambda: options("LeakyRelu", alpha=layer["alpha"]),
-            "LOG_SOFTMAX": lambda: options("LogSoftmax"), "QUANTIZE": lambda: options("Quantize"),
+            "LOG_SOFTMAX": lambda: options("LogSoftmax"), "QUANTIZE": lambda: options("Quantize"), "GELU": lambda: options("Gelu", approximate=layer["keep"]),
             "HARD_SWISH": lambda: options("HardSwish")}.get(op, lambda: None)()
     if op == "PRELU":
         shape = [1] * (len(x.shape) - 2) + x.shape[-1:] if len(x.shape) > 1 else x.shape
         data = random.integers(RANGE[b.kind][0], RANGE[b.kind][1] + 1, shape).astype(b.kind)
         inputs.append(b.add_tensor(f"k{len(b.graph.tensors)}", shape, b.kind, [2.0 ** random.uniform(-9, -6)],
                                    [int(random.integers(-20, 20)) + (128 if b.kind == "uint8" else 0)], 0, data))
-    b.emit(op, inputs, [y], made, 2 if op not in ("PRELU", "HARD_SWISH") else 1)
+    # LiteRT refuses values that have no root or logarithm.
+    need(op not in ("LOG", "SQRT", "RSQRT") or x.zero == RANGE[b.kind][0])
+    b.emit(op, inputs, [y], made, 1 if op in ("PRELU", "HARD_SWISH", "ELU", "NEG", "RELU_N1_TO_1") else 2)
     return y
 
 
@@ -413,8 +416,47 @@ def arg_max(b, layer, xs, random):
     x = xs[0]
     need(x.kind in RANGE and len(x.shape) > 1)
     y = b.value(x.shape[:-1], 0, 0, layer["result"])
-    b.emit("ARG_MAX", [x, b.integers(len(x.shape) - 1)], [y], options("ArgMax", outputType=TYPES[layer["result"]]), 2)
+    name = "ArgMax" if layer["op"] == "ARG_MAX" else "ArgMin"
+    b.emit(layer["op"], [x, b.integers(len(x.shape) - 1)], [y], options(name, outputType=TYPES[layer["result"]]), 2)
     return y
+
+
+def moved(b, layer, xs, random):
+    need(xs[0].kind in RANGE and xs[0].shape)
+    return tflite_moves.MAKERS[layer["op"]](b, options, layer, xs[0], random)
+
+
+def dilated(b, layer, xs, random):
+    """A dilated convolution as older converters write it: cells d apart become the images of a batch."""
+    x = xs[0]
+    need_map(x)
+    n, h, w, c = x.shape
+    d, (kh, kw) = layer["dilation"][0], layer["kernel"]
+    need(d > 1)
+    deep = layer["multiplier"] if layer["groups"] > 1 else 0
+    pads = []
+    for size, k in ((h, kh), (w, kw)):
+        total = (k - 1) * d if layer["same"] else 0
+        pads.append([total // 2, total - total // 2 + -(size + total) % d])
+    crops = [[0, -(size + (k - 1) * d * layer["same"]) % d] for size, k in ((h, kh), (w, kw))]
+    side = [(size + sum(p)) // d for size, p in zip((h, w), pads)]
+    y = b.value([d * d, *side, c], x.scale, x.zero)
+    b.emit("SPACE_TO_BATCH_ND", [x, b.integers([d, d]), b.integers(pads)], [y], options("SpaceToBatchND"), 2)
+    channels = c * deep if deep else layer["channels"]
+    made = [out_size(s, k, 1, 1, False) for s, k in zip(side, (kh, kw))]
+    kernel = [1, kh, kw, channels] if deep else [channels, kh, kw, c]
+    inputs, typical = weights_of(b, layer, random, kernel, kh * kw * (1 if deep else c), 3 if deep else 0, channels, x)
+    z = result_of(b, layer, [d * d, *made, channels], typical)
+    fused = ACTIVATIONS[layer["activation"]]
+    if deep:
+        b.emit("DEPTHWISE_CONV_2D", [y, *inputs], [z], options("DepthwiseConv2D", padding=1, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1,
+                                                              depthMultiplier=deep, fusedActivationFunction=fused), 3)
+    else:
+        b.emit("CONV_2D", [y, *inputs], [z], options("Conv2D", padding=1, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1,
+                                                    fusedActivationFunction=fused), 3)
+    r = b.value([1, *(m * d - sum(crop) for m, crop in zip(made, crops)), channels], z.scale, z.zero)
+    b.emit("BATCH_TO_SPACE_ND", [z, b.integers([d, d]), b.integers(crops)], [r], options("BatchToSpaceND"), 2)
+    return r
 
 
 def dequantize(b, layer, xs, random):
@@ -431,7 +473,9 @@ MAKERS = {"CONV_2D": conv, "DEPTHWISE_CONV_2D": depthwise, "TRANSPOSE_CONV": tra
           "RESHAPE": reshape, "TRANSPOSE": transpose, "DEPTH_TO_SPACE": blocks, "SPACE_TO_DEPTH": blocks, "RESIZE_BILINEAR": resize,
           "RESIZE_NEAREST_NEIGHBOR": resize, "TILE": tile, "LOGISTIC": single, "TANH": single, "SOFTMAX": single, "LOG_SOFTMAX": single,
           "RELU": single, "RELU6": single, "LEAKY_RELU": single, "HARD_SWISH": single, "PRELU": single, "QUANTIZE": single,
-          "ARG_MAX": arg_max, "DEQUANTIZE": dequantize}
+          "ARG_MAX": arg_max, "ARG_MIN": arg_max, "DEQUANTIZE": dequantize, "EXP": single, "LOG": single,
+          "SQRT": single, "RSQRT": single, "ABS": single, "NEG": single, "GELU": single, "RELU_N1_TO_1": single, "REDUCE_MIN": reduce,
+          "SUM": reduce, "DILATED": dilated, **{op: moved for op in tflite_moves.MAKERS}}
 
 
 def build(recipe):

@@ -138,8 +138,9 @@ std::string operators_page() {
       "\nA part of a map is dense in memory when it is one pixel or one column, or has a multiple of CP "
       "channels in one\n"
       "segment: KP channels where the array wrote it, 3 CP where the vector engine did.\n\n"
-      "Not on the device: resizing and concatenations of rows or columns between layers, transposed "
-      "convolutions. Results of\n"
+      "Not on the device: resizing and concatenations of rows or columns between layers, putting the cells of "
+      "a transposed\n"
+      "convolution side by side (its products are on the array). Results of\n"
       "one command lie side by side in a row, in SB, VB and memory; these would have to leave columns free "
       "for others, or rows\n"
       "to several commands that each begin elsewhere in the map.\n";

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/tflite/layer.h"
 #include "import/tflite/operators.h"
 #include "import/tflite/tensors.h"
 #include "reference/reference.h"
@@ -98,6 +99,15 @@ void append(State& s, Op op) {
     for (int& t : op.inputs) t = is_constant(s, t) ? activation_of(s, t) : t;
   }
   s.graph.ops.push_back(std::move(op));
+}
+
+bool step_before(State& s, Op& op, Op step, const Shape& shape) {
+  step.name = s.layer_names.unique(op.name);
+  step.output = similar(s, op.output, shape);
+  op.inputs = {step.output};
+  if (!check_arithmetic(s, step)) return false;
+  append(s, std::move(step));
+  return true;
 }
 
 int activation_of(State& s, int index) {

@@ -216,6 +216,17 @@ bool import_softmax(State& s, const Node& node, Op& op) {
   return true;
 }
 
+bool import_log_softmax(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op)) return false;
+  op.logarithm = true;
+  expect_output(s, op, s.graph.input_of(op).shape);
+  const Tensor& out = s.graph.output_of(op);
+  if (out.quantization.scale.front() == 1.0F / 16.0F && out.zero_point() == 127) return true;
+  refuse(s, {"outputs of scale 1/16 and zero point 127",
+             number(double(out.quantization.scale.front())) + " and " + std::to_string(out.zero_point())});
+  return false;
+}
+
 bool import_arg_max(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const std::vector<int> axes = import_numbers(s, node.inputs()->Get(1), "axis");
@@ -227,6 +238,11 @@ bool import_arg_max(State& s, const Node& node, Op& op) {
   expected.erase(expected.begin() + op.axis);
   expect_output(s, op, expected);
   return true;
+}
+
+bool import_arg_min(State& s, const Node& node, Op& op) {
+  op.smallest = true;
+  return import_arg_max(s, node, op);
 }
 
 }  // namespace kaiten::importing::from_tflite

@@ -216,11 +216,12 @@ Shape weights_shape(const State& s, const Node& node, std::size_t rank, const ch
   return *std::move(shape);
 }
 
-bool import_weights_and_bias(State& s, const Node& node, Op& op, const Shape& weights, int axis) {
+bool import_weights_and_bias(State& s, const Node& node, Op& op, const Shape& weights, int axis,
+                             fb::uoffset_t bias) {
   op.weights = node.inputs()->Get(1);
   bool good = import_weights(s, op.weights, weights, axis);
-  if (node.inputs()->size() == 3 && node.inputs()->Get(2) != kNoTensor) {
-    op.bias = node.inputs()->Get(2);
+  if (node.inputs()->size() > bias && node.inputs()->Get(bias) != kNoTensor) {
+    op.bias = node.inputs()->Get(bias);
     good = import_bias(s, op.bias, weights[std::size_t(axis)]) && good;
   }
   return good;

@@ -23,9 +23,10 @@ bool import_constant_operand(State& s, int index);
 // The shape of operand 1, which must have this many dimensions: "two", "four".
 Shape weights_shape(const State& s, const Node& node, std::size_t rank, const char* rank_text);
 
-// Operands 1 and, perhaps, 2 of a layer with weights, into op.weights and op.bias. `axis`: the dimension of
+// Operands 1 and, perhaps, `bias` of a layer with weights, into op.weights and op.bias. `axis`: the dimension of
 // `weights`, the expected shape, that counts the output channels.
-bool import_weights_and_bias(State& s, const Node& node, Op& op, const Shape& weights, int axis);
+bool import_weights_and_bias(State& s, const Node& node, Op& op, const Shape& weights, int axis,
+                             fb::uoffset_t bias = 2);
 
 }  // namespace kaiten::importing::from_tflite
 

@@ -64,6 +64,8 @@ bool import_abs(State& s, const Node& node, Op& op) { return import_function(s, 
 
 bool import_neg(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Neg); }
 
+bool import_elu(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Elu); }
+
 bool import_gelu(State& s, const Node& node, Op& op) {
   const auto* settings = node.options_as_GeluOptions();
   const bool approximate = settings != nullptr && settings->approximate();

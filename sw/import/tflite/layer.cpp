@@ -72,7 +72,8 @@ bool import_activation(State& s, Op& op, tflite::FusedActivation activation) {
   return false;
 }
 
-bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels) {
+bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels,
+                   const std::optional<Padding>& pad) {
   const auto by = [](int h, int w) { return std::to_string(h) + "x" + std::to_string(w); };
   Window& w = op.window;
   for (const int side : sides_of(w)) {
@@ -87,7 +88,9 @@ bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channe
   }
   const Tensor& input = s.graph.input_of(op);
   const MapSize in = {input.nhwc().h, input.nhwc().w};
-  if (padding == tflite::PaddingKind::SAME) {
+  if (pad) {
+    w.pad = *pad;
+  } else if (padding == tflite::PaddingKind::SAME) {
     w.pad = same_pad(w, in);
   } else if (padding != tflite::PaddingKind::VALID) {
     fail_layer(s, "padding kind " + std::to_string(int(padding)));

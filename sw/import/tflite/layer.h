@@ -6,6 +6,8 @@
 #ifndef KAITEN_IMPORT_TFLITE_LAYER_H
 #define KAITEN_IMPORT_TFLITE_LAYER_H
 
+#include <optional>
+
 #include "import/tflite/state.h"
 
 namespace kaiten::importing::from_tflite {
@@ -27,8 +29,10 @@ bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
 
 // A fused activation into op.activation.
 bool import_activation(State& s, Op& op, tflite::FusedActivation activation);
-// Completes op.window (kernel, stride, dilation are set) and checks the output's shape against it.
-bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels);
+// Completes op.window (kernel, stride, dilation are set) by this kind of padding, or by `pad`, and checks the output's shape
+// against it.
+bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channels,
+                   const std::optional<Padding>& pad = std::nullopt);
 
 // InputError where the file states another shape than its operands make; where it states none, this one is taken.
 void expect_output(State& s, const Op& op, const Shape& expected);

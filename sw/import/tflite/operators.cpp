@@ -31,14 +31,17 @@ constexpr Operator kOperators[] = {
     {Code::ABS, OpKind::Table, 1, 1, import_abs, nullptr},
     {Code::ADD, OpKind::Add, 2, 2, import_add, nullptr},
     {Code::ARG_MAX, OpKind::ArgMax, 2, 2, import_arg_max, nullptr},
+    {Code::ARG_MIN, OpKind::ArgMax, 2, 2, import_arg_min, nullptr},
     {Code::AVERAGE_POOL_2D, OpKind::AveragePool, 1, 1, import_pool, nullptr},
     {Code::BATCH_MATMUL, OpKind::BatchMatMul, 2, 2, import_batch_matmul, nullptr},
+    {Code::BATCH_TO_SPACE_ND, OpKind::Rearrange, 3, 3, import_batch_to_space, nullptr},
     {Code::BROADCAST_TO, OpKind::Rearrange, 2, 2, import_broadcast, nullptr},
     {Code::CONCATENATION, OpKind::Concat, 1, kAny, import_concat, nullptr},
     {Code::CONV_2D, OpKind::Conv2D, 2, 3, import_conv, nullptr},
     {Code::DEPTHWISE_CONV_2D, OpKind::DepthwiseConv2D, 2, 3, import_depthwise, nullptr},
     {Code::DEPTH_TO_SPACE, OpKind::Rearrange, 1, 1, import_depth_to_space, nullptr},
     {Code::DEQUANTIZE, OpKind::ToFloat, 1, 1, import_dequantize, nullptr},
+    {Code::ELU, OpKind::Table, 1, 1, import_elu, nullptr},
     {Code::EXP, OpKind::Table, 1, 1, import_exp, nullptr},
     {Code::EXPAND_DIMS, OpKind::Reshape, 2, 2, import_reshape, nullptr},
     {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected, nullptr},
@@ -49,6 +52,7 @@ constexpr Operator kOperators[] = {
     {Code::LEAKY_RELU, OpKind::Table, 1, 1, import_leaky_relu, nullptr},
     {Code::LOG, OpKind::Table, 1, 1, import_log, nullptr},
     {Code::LOGISTIC, OpKind::Table, 1, 1, import_logistic, nullptr},
+    {Code::LOG_SOFTMAX, OpKind::Softmax, 1, 1, import_log_softmax, nullptr},
     {Code::MAXIMUM, OpKind::Maximum, 2, 2, import_extreme, nullptr},
     {Code::MAX_POOL_2D, OpKind::MaxPool, 1, 1, import_pool, nullptr},
     {Code::MEAN, OpKind::Mean, 2, 2, import_mean, nullptr},
@@ -73,6 +77,7 @@ constexpr Operator kOperators[] = {
     {Code::RSQRT, OpKind::Table, 1, 1, import_rsqrt, nullptr},
     {Code::SLICE, OpKind::Slice, 3, 4, import_slice, nullptr},
     {Code::SOFTMAX, OpKind::Softmax, 1, 1, import_softmax, nullptr},
+    {Code::SPACE_TO_BATCH_ND, OpKind::Rearrange, 3, 3, import_space_to_batch, nullptr},
     {Code::SPACE_TO_DEPTH, OpKind::Rearrange, 1, 1, import_space_to_depth, nullptr},
     {Code::SPLIT, OpKind::Slice, 2, 2, nullptr, import_split},
     {Code::SPLIT_V, OpKind::Slice, 3, 3, nullptr, import_split},
@@ -85,6 +90,7 @@ constexpr Operator kOperators[] = {
     {Code::TANH, OpKind::Table, 1, 1, import_tanh, nullptr},
     {Code::TILE, OpKind::Rearrange, 2, 2, import_tile, nullptr},
     {Code::TRANSPOSE, OpKind::Rearrange, 2, 2, import_transpose, nullptr},
+    {Code::TRANSPOSE_CONV, OpKind::Conv2D, 3, 4, import_transpose_conv, nullptr},
     {Code::UNPACK, OpKind::Rearrange, 1, 1, nullptr, import_unpack},
 };
 
@@ -203,6 +209,26 @@ std::vector<std::pair<std::string, OpKind>> imported_operators() {
   return all;
 }
 
+namespace {
+
+// What the node writes; the map after it where its own output is a batch on the way there.
+int output_of(State& s, const Node& node) {
+  const int output = node.outputs()->Get(0);
+  const auto dilation = s.dilations.find(node.inputs()->Get(0));
+  if (dilation == s.dilations.end()) return output;
+  Quantization own;
+  if (s.status_of(output) != Status::Untouched) fail_layer(s, "an output is written twice");
+  if (read_quantization(s, output, own) && !own.per_channel() && !own.zero_point.empty()) {
+    Quantization next;
+    if (!read_quantization(s, dilation->second.result, next) || !same_quantization(own, next))
+      refuse(s, {"equal scale and zero point on both sides", "BATCH_TO_SPACE_ND with others", ""});
+  }
+  s.status_of(output) = Status::Spread;
+  return dilation->second.result;
+}
+
+}  // namespace
+
 void import_operator(State& s, const Node& node) {
   const Code code = code_of(s, node);
   open_layer(s, node, code);
@@ -215,11 +241,11 @@ void import_operator(State& s, const Node& node) {
     return known->import_several(s, node);
   }
   if (node.outputs()->size() != 1) fail_layer(s, "one output expected");
-  if (regroups(s, node, code)) return;
+  if (regroups(s, node, code) || dilates(s, node, code)) return;
   Op op;
   op.name = s.layer.name;
   op.kind = known->kind;
-  op.output = node.outputs()->Get(0);
+  op.output = output_of(s, node);
   produce_output(s, op);
   check_input_count(s, node, *known);
   if (!known->import(s, node, op) || s.refused_layers != refusals_before) return;

@@ -32,6 +32,8 @@ void check_types(const State& s, const Op& op);
 // Takes a complete operator into the graph. One of constants alone is computed here and none of the graph; its output is a
 // constant then.
 void append(State& s, Op op);
+// Another operator before `op`, complete but for name and output, an activation of this shape, which `op` reads then. False: refused.
+bool step_before(State& s, Op& op, Op step, const Shape& shape);
 // A tensor that is no constant and has the values of this one.
 int activation_of(State& s, int index);
 // A new activation with the type and quantisation of this one.
@@ -46,6 +48,16 @@ int reshaped(State& s, int index, const Shape& shape);
 bool import_conv(State& s, const Node& node, Op& op);
 bool import_depthwise(State& s, const Node& node, Op& op);
 bool import_fully_connected(State& s, const Node& node, Op& op);
+
+// transpose_conv.cpp
+bool import_transpose_conv(State& s, const Node& node, Op& op);
+
+// batches.cpp
+bool import_space_to_batch(State& s, const Node& node, Op& op);
+bool import_batch_to_space(State& s, const Node& node, Op& op);
+// Takes the SPACE_TO_BATCH_ND and the BATCH_TO_SPACE_ND around a convolution, and what is between them, as one dilated
+// convolution of the map before them: the node, the first of the three, is none of the graph then. False: it is no such node.
+bool dilates(State& s, const Node& node, Code code);
 
 // arithmetic.cpp
 bool import_add(State& s, const Node& node, Op& op);
@@ -62,7 +74,9 @@ bool import_l2_norm(State& s, const Node& node, Op& op);
 bool import_extreme(State& s, const Node& node, Op& op);  // MINIMUM, MAXIMUM
 bool import_prelu(State& s, const Node& node, Op& op);
 bool import_softmax(State& s, const Node& node, Op& op);
+bool import_log_softmax(State& s, const Node& node, Op& op);
 bool import_arg_max(State& s, const Node& node, Op& op);
+bool import_arg_min(State& s, const Node& node, Op& op);
 
 // functions.cpp
 bool import_leaky_relu(State& s, const Node& node, Op& op);
@@ -78,6 +92,7 @@ bool import_sqrt(State& s, const Node& node, Op& op);
 bool import_rsqrt(State& s, const Node& node, Op& op);
 bool import_abs(State& s, const Node& node, Op& op);
 bool import_neg(State& s, const Node& node, Op& op);
+bool import_elu(State& s, const Node& node, Op& op);
 bool import_gelu(State& s, const Node& node, Op& op);
 
 // moves.cpp

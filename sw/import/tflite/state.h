@@ -31,6 +31,7 @@ enum class Status : std::uint8_t {
   Unsupported,  // activation, produced but not usable; why stands in the refusals
   Regrouped,    // between the reshapes of a channel shuffle: see State::regrouped
   Folded,       // integers whose values are known: see State::folded
+  Spread,       // a batch before or after a convolution that is a dilated one: see State::dilations
 };
 
 // Integers that are known: a list, or a single number of rank 0.
@@ -46,6 +47,15 @@ struct Regrouping {
   std::vector<int> order;  // of the transposition; empty: not transposed yet
 };
 
+// A convolution of the maps of a batch, which are every so many cells of one map: a dilated convolution of that map.
+struct Dilation {
+  int map = kNoTensor;
+  int rows = 1;  // from one cell to the next
+  int columns = 1;
+  Padding pad;             // added around the map, less what is cut off the result
+  int result = kNoTensor;  // the map that the convolution's results become
+};
+
 struct State : ImportState {
   State(const tflite::Model& model, std::size_t file_bytes, const std::string& name);
 
@@ -56,6 +66,7 @@ struct State : ImportState {
 
   std::vector<Status> status;  // of each tensor
   std::map<int, Regrouping> regrouped;
+  std::map<int, Dilation> dilations;           // of the batches that a convolution reads
   std::map<int, Folded> folded;                // computed ones, and constants that were asked for
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
   std::set<int> open;              // activations of no stated shape: the operator that writes one knows

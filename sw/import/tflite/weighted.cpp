@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Convolutions and fully connected layers of TensorFlow Lite.
+#include <optional>
 #include <string>
 
 #include "import/tflite/constants.h"
@@ -12,6 +13,14 @@
 namespace kaiten::importing::from_tflite {
 
 namespace {
+
+// The map that a convolution reads; the one before it where it is a dilated one written as several operators.
+bool use_map(State& s, const Node& node, Op& op) {
+  const auto dilation = s.dilations.find(node.inputs()->Get(0));
+  if (dilation == s.dilations.end()) return use_input(s, node, op);
+  op.inputs.push_back(dilation->second.map);
+  return s.status_of(op.output) == Status::Ready && require_int8(s, op);
+}
 
 // What follows the shape of the kernel in both kinds of convolution: `channels`, the dimension of the kernel
 // that counts the output channels.
@@ -26,7 +35,13 @@ bool import_window_and_weights(State& s, const Node& node, const Options& settin
                settings.dilation_w(),
                {}};
   const bool activation = import_activation(s, op, settings.activation());
-  return import_window(s, op, settings.padding(), kernel[std::size_t(channels)]) &&
+  std::optional<Padding> pad;
+  if (const auto at = s.dilations.find(node.inputs()->Get(0)); at != s.dilations.end()) {
+    op.window.dilation_h *= at->second.rows;
+    op.window.dilation_w *= at->second.columns;
+    pad = at->second.pad;
+  }
+  return import_window(s, op, settings.padding(), kernel[std::size_t(channels)], pad) &&
          import_weights_and_bias(s, node, op, kernel, channels) && activation && check_arithmetic(s, op);
 }
 
@@ -37,7 +52,7 @@ bool import_window_and_weights(State& s, const Node& node, const Options& settin
 }  // namespace
 
 bool import_conv(State& s, const Node& node, Op& op) {
-  if (!use_input(s, node, op)) return false;
+  if (!use_map(s, node, op)) return false;
   const auto& settings = options<tflite::Conv2DOptions>(s, node);
   if (!require_map(s, op)) return false;
   const Shape kernel = weights_shape(s, node, 4, "four");
@@ -51,7 +66,7 @@ bool import_conv(State& s, const Node& node, Op& op) {
 }
 
 bool import_depthwise(State& s, const Node& node, Op& op) {
-  if (!use_input(s, node, op)) return false;
+  if (!use_map(s, node, op)) return false;
   const auto& settings = options<tflite::DepthwiseConv2DOptions>(s, node);
   if (!require_map(s, op)) return false;
   const Shape kernel = weights_shape(s, node, 4, "four");

@@ -18,9 +18,9 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 OUT = pathlib.Path(__file__).with_name("operator_vectors.json")
 TYPES = {np.int8: tfl.TensorType.INT8, np.uint8: tfl.TensorType.UINT8, np.float32: tfl.TensorType.FLOAT32,
          np.int32: tfl.TensorType.INT32}
-VERSIONS = {"PRELU": 1, "DEPTH_TO_SPACE": 1, "LOG": 1, "SQRT": 1, "ABS": 1, "EXP": 1, "NEG": 1, "GELU": 1, "RSQRT": 1,
+VERSIONS = {"PRELU": 1, "DEPTH_TO_SPACE": 1, "LOG": 1, "SQRT": 1, "ABS": 1, "ELU": 1, "EXP": 1, "NEG": 1, "GELU": 1, "RSQRT": 1,
             "RELU_N1_TO_1": 1, "SQUARED_DIFFERENCE": 1, "BATCH_MATMUL": 1, "PADV2": 1, "PACK": 1, "UNPACK": 1, "EXPAND_DIMS": 1,
-            "MIRROR_PAD": 1, "REVERSE_V2": 1}  # of operators that LiteRT does not have as version 2
+            "MIRROR_PAD": 1, "REVERSE_V2": 1, "TRANSPOSE_CONV": 4, "SPACE_TO_BATCH_ND": 1, "BATCH_TO_SPACE_ND": 1}  # of operators that LiteRT does not have as version 2
 rng = np.random.default_rng(18)
 
 
@@ -93,9 +93,9 @@ def text(array):
 cases = []
 
 
-def case(name, operator, inputs, output, options=None, given=None):
+def case(name, operator, inputs, output, options=None, given=None, resolver=OpResolverType.BUILTIN_REF):
     file = model_of(operator, inputs, output, options)
-    interpreter = Interpreter(model_content=file, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter = Interpreter(model_content=file, experimental_op_resolver_type=resolver)
     interpreter.allocate_tensors()
     fed = given if given is not None else [values(t) for t in inputs if t.data is None]
     for detail, v in zip(interpreter.get_input_details(), fed):
@@ -364,6 +364,40 @@ def more_moves(prefix, dtype, off):
     case(f"{prefix}TRANSPOSE of rank 5", "TRANSPOSE", [t(1, 2, 3, 4, 5), numbers(0, 3, 1, 4, 2)], t(1, 4, 2, 5, 3), ("Transpose", {}))
 
 
+def transposed_convolutions(prefix, dtype, off):
+    for same, (kh, kw), (sh, sw), (h, w), fused in ((True, (3, 3), (2, 2), (5, 4), 0), (True, (4, 4), (2, 2), (5, 4), 1), (False, (2, 2), (2, 2), (3, 5), 3),
+                                                    (False, (3, 5), (2, 3), (4, 3), 0), (True, (1, 3), (2, 1), (3, 4), 0), (True, (8, 8), (4, 4), (3, 2), 0)):
+        out = [1, h * sh if same else (h - 1) * sh + kh, w * sw if same else (w - 1) * sw + kw, 5]
+        scale = [0.01] if off else [0.01, 0.02, 0.005, 0.011, 0.007]
+        kernel = Tensor([5, kh, kw, 3], scale, 7 + off if off else 0, dtype=dtype)
+        kernel.data = values(kernel)
+        bias = Tensor([5], [0.05 * s for s in scale], 0, data=rng.integers(-20000, 20000, 5).astype(np.int32))
+        case(f"{prefix}TRANSPOSE_CONV {kh}x{kw} by {sh}x{sw} {'same' * same} {fused}", "TRANSPOSE_CONV",
+             [numbers(*out), kernel, Tensor([1, h, w, 3], 0.05, -9 + off, dtype=dtype), bias], Tensor(out, 0.9, 11 + off, dtype=dtype),
+             ("TransposeConv", {"padding": 0 if same else 1, "strideH": sh, "strideW": sw, "fusedActivationFunction": fused}))
+
+
+def batches(prefix, dtype, off):
+    def t(*shape):
+        return Tensor(list(shape), 0.05, 7 + off, dtype=dtype)
+    case(f"{prefix}SPACE_TO_BATCH_ND", "SPACE_TO_BATCH_ND", [t(1, 4, 5, 3), numbers(2, 3), numbers(1, 1, 0, 4, shape=[2, 2])], t(6, 3, 3, 3),
+         ("SpaceToBatchND", {}))
+    case(f"{prefix}LOG_SOFTMAX", "LOG_SOFTMAX", [Tensor([1, 4, 9, 21], 0.11, -9 + off, dtype=dtype)],
+         Tensor([1, 4, 9, 21], 1 / 16, 127 + off, dtype=dtype), ("LogSoftmax", {}))
+    case(f"{prefix}L2_NORMALIZATION of lines", "L2_NORMALIZATION", [t(1, 12, 10, 17)], Tensor([1, 12, 10, 17], 1 / 128, off, dtype=dtype), ("L2Norm", {}))
+    positions = Tensor([1, 4, 5], dtype=np.int32)
+    case(f"{prefix}ARG_MIN", "ARG_MIN", [t(1, 4, 5, 6), numbers(3)], positions, ("ArgMin", {"outputType": TYPES[np.int32]}))
+
+
+def more_functions():
+    for scale, zero, out, out_zero in ((0.05, -20, 0.03, 5), (0.01, -128, 0.02, -7), (0.02, 127, 0.004, 100)):
+        x, y = Tensor([1, 256], scale, zero), Tensor([1, 256], out, out_zero)
+        every = [np.arange(-128, 128).astype(np.int8).reshape(1, 256)]
+        # LiteRT's reference kernels have no ELU; the others look it up in a table.
+        case(f"ELU {scale} {zero}", "ELU", [x], y, given=every, resolver=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+        case(f"LOG {scale} {zero} of negative values too", "LOG", [x], y, given=every)
+
+
 if __name__ == "__main__":
     for group in (pairs, prelus, reductions, resizes, float_ends, layers, softmaxes):
         both_types(group)
@@ -374,5 +408,8 @@ if __name__ == "__main__":
     both_types(sums)
     both_types(more_moves)
     network("vision transformer", network_models.vision_transformer())
+    both_types(transposed_convolutions)
+    both_types(batches)
+    more_functions()
     OUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
     print(f"{len(cases)} cases, {OUT.stat().st_size} bytes")
