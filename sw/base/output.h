@@ -23,6 +23,14 @@ void write_output(const std::filesystem::path& name, std::string_view text);
 // The same errors before the work, as far as they can be foreseen.
 void require_writable(const std::filesystem::path& name);
 
+// Whether a new file takes the name: a regular file has it, or nothing yet. Not '-', and no link, whatever it leads to.
+bool is_replaceable(const std::filesystem::path& name);
+// Renames a file, which takes over mode, owner and group of the regular file that had the name, as far as the user may.
+void move_to(const std::filesystem::path& file, const std::filesystem::path& name);
+// Opens a file that outlives the program (a journal, a part) to read and write, created where there is none. Throws
+// InputError for anything but a regular file of this user that has one name: what else stands there is somebody's.
+int open_kept(const std::filesystem::path& name);
+
 // An output of someone who opens a file by its name (waves): path() is a name in a private folder, which commit() moves to
 // the wanted one, or copies where that is no regular file. Without commit() nothing is left.
 class StagedOutput {

@@ -3,7 +3,6 @@
 
 #include "base/resumable_output.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,18 +37,26 @@ std::optional<std::string> ResumableOutput::state_of(const fs::path& name) {
   return text;
 }
 
-ResumableOutput::ResumableOutput(fs::path name, std::uint64_t bytes, bool go_on)
+ResumableOutput::ResumableOutput(fs::path name, std::uint64_t bytes, bool go_on, const std::string& state)
     : name_(std::move(name)), part_(part_of(name_)) {
   require_writable(name_);
-  std::error_code ignored;
-  if (!go_on) fs::remove(state_file(name_), ignored);
-  file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (go_on ? 0 : O_TRUNC), 0666);
-  if (file_ < 0) fail(part_);
-  if (::ftruncate(file_, off_t(bytes)) != 0) {
-    const int error = errno;
+  if (!is_replaceable(name_))
+    throw InputError("cannot write '" + name_.string() + "': it grows in parts and must be a regular file");
+  const bool ours = fs::is_regular_file(fs::symlink_status(state_file(name_)));
+  const bool fresh = !fs::exists(fs::symlink_status(part_));
+  if (!fresh && !ours) {
+    throw InputError("cannot write '" + part_.string() +
+                     "': something else than a file of an interrupted run stands there");
+  }
+  file_ = open_kept(part_);
+  try {
+    if ((!go_on && ::ftruncate(file_, 0) != 0) || ::ftruncate(file_, off_t(bytes)) != 0) fail(part_);
+    note(state);
+  } catch (...) {
     ::close(std::exchange(file_, -1));
-    errno = error;
-    fail(part_);
+    std::error_code ignored;
+    if (fresh) fs::remove(part_, ignored);
+    throw;
   }
 }
 
@@ -75,7 +82,7 @@ void ResumableOutput::note(const std::string& state) {
 void ResumableOutput::commit() {
   if (::fsync(file_) != 0) fail(part_);
   if (::close(std::exchange(file_, -1)) != 0) fail(part_);
-  if (std::rename(part_.c_str(), name_.c_str()) != 0) fail(name_);
+  move_to(part_, name_);
   std::error_code ignored;
   fs::remove(state_file(name_), ignored);
 }

@@ -19,9 +19,10 @@ class ResumableOutput {
   // The state that an interrupted run left for NAME, nothing where there is none. Throws InputError.
   static std::optional<std::string> state_of(const std::filesystem::path& name);
 
-  // Opens NAME.part, anew and empty or, to go on, as it is, and makes it `bytes` long. All members throw InputError
-  // "cannot write 'NAME.part': REASON".
-  ResumableOutput(std::filesystem::path name, std::uint64_t bytes, bool go_on);
+  // Opens NAME.part, anew and empty or, to go on, as it is, makes it `bytes` long and notes the state. Replaces what an
+  // interrupted run left, and nothing else: a NAME.part without a state stays. All members throw InputError "cannot write
+  // 'NAME.part': REASON".
+  ResumableOutput(std::filesystem::path name, std::uint64_t bytes, bool go_on, const std::string& state);
   ~ResumableOutput();
   ResumableOutput(const ResumableOutput&) = delete;
   ResumableOutput& operator=(const ResumableOutput&) = delete;

@@ -386,7 +386,7 @@ int eval_command(const Arguments& arguments) {
   Answerer answer(graph, *options);
   Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), 0, 0};
   std::optional<Journal> journal;
-  if (outputs.wanted("csv") && values["csv"].as<std::string>() != kStandardOutput)
+  if (outputs.wanted("csv") && is_replaceable(values["csv"].as<std::string>()))
     journal.emplace(values["csv"].as<std::string>() + ".part", key_of(*options, file, set, feed.text()));
   evaluate(e, feed, answer, journal ? &*journal : nullptr);
   outputs.write("csv", csv_of(e));

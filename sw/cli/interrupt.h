@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ctrl-C. The first one asks: long work calls check_interrupt() often, which throws, so that files and
+// Ctrl-C, SIGTERM and SIGHUP. The first one asks: long work calls check_interrupt() often, which throws, so that files and
 // terminal are put in order on the way out. A second one ends the program at once.
 #ifndef KAITEN_CLI_INTERRUPT_H
 #define KAITEN_CLI_INTERRUPT_H
 
 namespace kaiten::cli {
 
-struct Interrupted {};
+struct Interrupted {
+  int signal;
+};
 
 void catch_interrupts();
 void check_interrupt();

@@ -276,7 +276,8 @@ class Listener {
     if (++seen_ % kStep != 0) return true;
     try {
       check_interrupt();
-    } catch (const Interrupted&) {
+    } catch (const Interrupted& e) {
+      signal_ = e.signal;
       report_.complete = false;
       return false;
     }
@@ -284,6 +285,8 @@ class Listener {
                                100.0 * double(seen_) / double(queries_)));
     return true;
   }
+  // That ended the stream, 0: none did.
+  int signal() const { return signal_; }
 
  private:
   ServeReport& report_;
@@ -291,6 +294,7 @@ class Listener {
   std::size_t queries_, every_, seen_ = 0;
   std::string name_;
   ProgressLine progress_;
+  int signal_ = 0;
 };
 
 }  // namespace
@@ -316,6 +320,7 @@ int serve_command(const Arguments& arguments) {
   report.picojoules = plan::default_energy().dram_picojoules_per_byte;
   report.served_by.assign(table.subnets.size(), 0);
   std::vector<serve::Served> first;
+  int signal = 0;
   for (const auto& [name, caching] : wanted_schedulers(o.scheduler, table)) {
     serve::SchedulerOptions options = report.options;
     options.caching = caching;
@@ -323,6 +328,7 @@ int serve_command(const Arguments& arguments) {
     const serve::Summary summary =
         serve::serve_stream(table, options, stream, report.picojoules, std::ref(listener));
     report.schedulers.push_back({name, summary});
+    signal = listener.signal();
     if (!report.complete) break;
   }
   if (outputs.wanted("trace")) outputs.write("trace", serve_trace(table, first));
@@ -330,7 +336,7 @@ int serve_command(const Arguments& arguments) {
   if (report.complete) return kDone;
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));
-  return kInterrupted;
+  return kOfSignal + signal;
 }
 
 }  // namespace kaiten::cli

@@ -53,8 +53,8 @@ int guarded(const std::string& program, const std::function<int()>& command) {
     std::cout.flush();
     if (!std::cout) return complain(program, "cannot write to standard output", kBadInput);
     return code;
-  } catch (const Interrupted&) {
-    return complain(program, "interrupted", kInterrupted);
+  } catch (const Interrupted& e) {
+    return complain(program, "interrupted", kOfSignal + e.signal);
   } catch (const InputError& e) {
     return complain(program, e.what(), kBadInput);
   } catch (const boost::program_options::error& e) {
@@ -62,7 +62,7 @@ int guarded(const std::string& program, const std::function<int()>& command) {
   } catch (const DeviceError& e) {
     return complain(program, e.what(), kFailed);
   } catch (const std::bad_alloc&) {
-    return complain(program, "out of memory", kFailed);
+    return complain(program, "out of memory: the input is too large for this computer", kBadInput);
   } catch (const std::exception& e) {
     return complain(program, e.what(), kFailed);
   }

@@ -3,7 +3,8 @@
 
 // The command-line tool: what `kaiten` and `tb` do, with everything that differs between them in their main
 // files. Exit codes: 0 done (and exact), 1 the result differs from the reference, 2 the input or the command
-// line is at fault, 3 the hardware reported an error or a limit inside the tool was hit, 130 interrupted.
+// line is at fault, 3 the hardware reported an error or a limit inside the tool was hit, 128 + N ended by signal N (130:
+// Ctrl-C).
 #ifndef KAITEN_CLI_TOOL_H
 #define KAITEN_CLI_TOOL_H
 
@@ -12,7 +13,7 @@
 
 namespace kaiten::cli {
 
-enum ExitCode : int { kDone = 0, kDiffers = 1, kBadInput = 2, kFailed = 3, kInterrupted = 130 };
+enum ExitCode : int { kDone = 0, kDiffers = 1, kBadInput = 2, kFailed = 3, kOfSignal = 128 };
 
 using Arguments = std::vector<std::string>;
 

@@ -337,16 +337,16 @@ class VolumeJob {
     const std::string header =
         o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_) : std::string();
     std::optional<ResumableOutput> file;
+    State state{key(), planned.plan, first};
     if (!o_.output.empty()) {
       file.emplace(o_.output,
                    header.size() + std::uint64_t(network_.outputs()) * whole_.elements() * sizeof(float),
-                   first > 0);
+                   first > 0, text_of(state));
       file->write(0, {reinterpret_cast<const std::uint8_t*>(header.data()), header.size()});
     }
     ProgressLine line;
     struct Enough {};
     volume::Progress last;
-    State state{key(), planned.plan, first};
     const auto progress = [&](const volume::Progress& p) {
       last = p;
       state.done = p.done;
@@ -407,7 +407,11 @@ int volume_command(const Arguments& arguments) {
   po::variables_map values;
   if (!parse(arguments, values, o)) return kDone;
   check(o);
-  const Outputs outputs("volume", values, {"json", "output"}, {"network", "input", "weights"});
+  // The calibration is read where it is there, and else an output.
+  const bool read = !o.recalibrate && fs::exists(calibration_file(o));
+  const Outputs outputs =
+      read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
+           : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
   return VolumeJob(o, outputs).run();
 }
 

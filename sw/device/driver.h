@@ -39,7 +39,7 @@ Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values>
 class Driver {
  public:
   // Cycles between two calls of the progress function.
-  static constexpr std::uint64_t kProgressCycles = 200'000;
+  static constexpr std::uint64_t kProgressCycles = 10'000;
   // Called while the device works, with the cycles waited for so far; may throw to give up the run: the
   // device is then reset.
   using Progress = std::function<void(std::uint64_t cycles)>;

@@ -3,7 +3,6 @@
 
 #include "evaluate/journal.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/output.h"
 
 namespace kaiten {
 
@@ -26,8 +26,7 @@ namespace {
 }  // namespace
 
 Journal::Journal(std::filesystem::path path, const std::string& first_line) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (file_ < 0) fail(path_);
+  file_ = open_kept(path_);
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     ::close(file_);
     throw InputError("'" + path_.string() + "' is in use by another run");
@@ -37,7 +36,8 @@ Journal::Journal(std::filesystem::path path, const std::string& first_line) : pa
   std::size_t whole = 0;  // up to the last line break: what follows was cut off
   for (std::size_t end = 0; (end = text.find('\n', whole)) != std::string::npos; whole = end + 1)
     lines_.push_back(text.substr(whole, end - whole));
-  if (!lines_.empty() && lines_.front() != first_line) {
+  // Without a whole line it is the beginning of the first one or no journal.
+  if (lines_.empty() ? !first_line.starts_with(text) : lines_.front() != first_line) {
     ::close(file_);
     throw InputError("'" + path_.string() + "' belongs to another run (model, images or options): remove it");
   }

@@ -14,7 +14,7 @@ namespace kaiten {
 
 class Journal {
  public:
-  // Throws InputError where the file cannot be written or its first line is another.
+  // Throws InputError where the file cannot be written, is no file of this user or begins with another line.
   Journal(std::filesystem::path path, const std::string& first_line);
   ~Journal();
   Journal(const Journal&) = delete;

@@ -51,6 +51,8 @@ bool send(int pipe, std::uint64_t item, Kind kind, const std::string& text) {
 [[noreturn]] void serve(int pipe, std::size_t first, std::size_t step, std::span<const std::size_t> items,
                         const std::function<std::string(std::size_t)>& work) {
   std::signal(SIGINT, SIG_IGN);  // the parent decides
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGHUP, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
   for (std::size_t i = first; i < items.size(); i += step) {
     bool heard = false;

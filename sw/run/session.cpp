@@ -491,6 +491,11 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
   }
   if (s.wave) {
     s.device->close_waves();
+    if (s.options.wave_from >= result.report.cycles) {
+      throw InputError("the waves would be empty: they begin with cycle " +
+                       std::to_string(s.options.wave_from) + ", the run has " +
+                       std::to_string(result.report.cycles));
+    }
     s.wave->commit();
     s.wave.reset();
   }

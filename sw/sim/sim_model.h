@@ -10,12 +10,14 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "sim/axi_memory.h"
 #include "sim/axi_monitor.h"
 #include "sim/coverage_file.h"
 #include "sim/sim_device.h"
+#include "sim/wave_error.h"
 #include "verilated.h"
 
 namespace kaiten::sim {
@@ -77,7 +79,10 @@ class SimModel final : public SimDevice {
     running_ = true;
   }
   ~SimModel() override {
-    close_waves();
+    try {
+      close_waves();
+    } catch (const InputError&) {  // of a run that has ended for another reason: its waves are not wanted
+    }
     // Verilator's destructors look at the context that the thread used last: that of another device, which may be gone.
     Verilated::threadContextp(context_.get());
     top_->final();
@@ -178,8 +183,8 @@ class SimModel final : public SimDevice {
   double loop_seconds() const override { return loop_seconds_; }
   bool interrupt() const override { return top_->irq_o; }
   void close_waves() override {
-    if (trace_ && !waves_closed_) trace_->close();
-    waves_closed_ = true;
+    if (std::exchange(waves_closed_, true) || !trace_) return;
+    writing_waves([this] { trace_->close(); });
   }
 
  private:
@@ -297,7 +302,19 @@ class SimModel final : public SimDevice {
     if constexpr (kTraced) {
       if (trace_ && !waves_closed_ && counted_ && run_cycle_ >= options_.wave_from &&
           run_cycle_ < options_.wave_to)
-        trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1));
+        writing_waves([this] { trace_->dump(2 * run_cycle_ + (top_->clk_i ? 0 : 1)); });
+    }
+  }
+
+  // A writer that failed would fail again when it is destroyed: it is abandoned.
+  template <class Write>
+  void writing_waves(const Write& write) {
+    try {
+      write();
+    } catch (const WaveError&) {
+      waves_closed_ = true;
+      [[maybe_unused]] const Trace* abandoned = trace_.release();
+      throw InputError("cannot write the waves: the disk is full, or they are larger than a file may be");
     }
   }
 
