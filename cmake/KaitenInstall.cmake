@@ -27,8 +27,17 @@ set(parts "")
 _kaiten_closure(kaiten_run parts)
 foreach(part ${parts})
   # kaiten_graph becomes kaiten::graph; models are part of `all`, as the tool needs them.
+  # The Python package (python/) links them into a shared object; nothing in it is meant to be replaced from outside.
   string(REGEX REPLACE "^kaiten_" "" name ${part})
   set_target_properties(${part} PROPERTIES EXPORT_NAME ${name} EXCLUDE_FROM_ALL FALSE)
+  get_target_property(type ${part} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${part} PRIVATE -fno-semantic-interposition)
+    if(part MATCHES "^model_") # whose speed counts: no detours through tables of a shared object
+      set_target_properties(${part} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
+  endif()
 endforeach()
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/kaiten)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kaiten)

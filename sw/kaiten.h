@@ -37,6 +37,7 @@
 #include "graph/graph.h"
 #include "import/import.h"
 #include "report/run_report.h"
+#include "run/analysis.h"
 #include "run/session.h"
 
 #endif  // KAITEN_KAITEN_H

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""LiteRT's Interpreter on the simulated accelerator: the same calls, one more argument, `config`."""
+from typing import Any, Optional
+
+import numpy
+
+from ._kaiten import InputError, Result, Tensor, load
+
+
+def _details(tensor: Tensor) -> dict:
+    scales, zero_points = numpy.array(tensor.scales, "float32"), numpy.array(tensor.zero_points, "int32")
+    single = (float(scales[0]), int(zero_points[0])) if len(scales) == 1 else (0.0, 0)
+    shape = numpy.array(tensor.shape, "int32")
+    return {"name": tensor.name, "index": tensor.index, "shape": shape, "shape_signature": shape,
+            "dtype": numpy.dtype(tensor.dtype).type, "quantization": single, "sparsity_parameters": {},
+            "quantization_parameters": {"scales": scales, "zero_points": zero_points,
+                                        "quantized_dimension": tensor.quantized_dimension}}
+
+
+class Interpreter:
+    """Inputs and outputs alone have values here. Further arguments are taken and mean nothing. The last run is `result`."""
+
+    def __init__(self, model_path: Any = None, model_content: Optional[bytes] = None, *, config: str = "base", **_: Any):
+        if (model_path is None) == (model_content is None):
+            raise InputError("Interpreter takes model_path or model_content, one of them")
+        self._model = load(model_content if model_path is None else model_path)
+        self._config = config
+        self._session: Any = None
+        self._values: dict[int, Any] = {}
+        self.result: Optional[Result] = None
+
+    def get_input_details(self) -> list[dict]:
+        return [_details(t) for t in self._model.inputs]
+
+    def get_output_details(self) -> list[dict]:
+        return [_details(t) for t in self._model.outputs]
+
+    def allocate_tensors(self) -> None:
+        if self._session is None:
+            self._session = self._model.compile(self._config)
+
+    def set_tensor(self, tensor_index: int, value: Any) -> None:
+        if tensor_index not in [t.index for t in self._model.inputs]:
+            raise InputError(f"tensor {tensor_index} is no input")
+        self._values[tensor_index] = numpy.array(value)
+
+    def invoke(self) -> None:
+        self.allocate_tensors()
+        missing = [t.name for t in self._model.inputs if t.index not in self._values]
+        if missing:
+            raise InputError(f"input '{missing[0]}' was not set")
+        self.result = self._session.run([self._values[t.index] for t in self._model.inputs])
+
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> Any:
+        if self.result is not None:
+            for tensor, value in zip(self._model.outputs, self.result.outputs):
+                if tensor.index == tensor_index:
+                    return value
+        if tensor_index in self._values:
+            return self._values[tensor_index]
+        raise InputError(f"tensor {tensor_index} has no value: inputs have one when set, outputs after invoke()")
