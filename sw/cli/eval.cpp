@@ -15,6 +15,8 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "cli/eval_page.h"
+#include "cli/feed.h"
 #include "cli/files.h"
 #include "cli/image.h"
 #include "cli/inputs.h"
@@ -27,6 +29,7 @@
 #include "evaluate/dataset.h"
 #include "evaluate/journal.h"
 #include "evaluate/workers.h"
+#include "oracle/interpreter.h"
 #include "reference/reference.h"
 #include "run/session.h"
 
@@ -44,7 +47,7 @@ constexpr const char* kUsage =
     "counts how often the class of an image is the best answer, or among the five best.\n";
 
 struct EvalOptions {
-  std::string model, images, config = "base", labels, rounding = "litert";
+  std::string model, images, config = "base", labels, truth, rounding = "litert", oracle;
   int jobs = 0;
   std::size_t limit = 0;
   bool rtl = false;
@@ -100,46 +103,6 @@ std::array<int, kRanks> best_of(const Tensor& tensor, const Int8Values& values) 
   return best;
 }
 
-// Images as the model's inputs.
-class Feed {
- public:
-  Feed(const Graph& graph, const Dataset& set, const ImageRule& rule)
-      : set_(set), rule_(rule), tensor_(graph.tensors[std::size_t(graph.inputs.front())]) {
-    if (graph.inputs.size() != 1) {
-      throw InputError("eval feeds models with one input; this one has " +
-                       std::to_string(graph.inputs.size()));
-    }
-    quantization_ = quantization_of(graph, graph.inputs.front());
-    if (set.is_folder() || set.has_pixels()) return;
-    const bool float_data = set.images.type == "f4", float_input = tensor_.type == ElementType::Float32;
-    const std::size_t bytes = set.bytes_of(0).size();
-    if (bytes != tensor_.bytes() || float_data != float_input || set.images.element_bytes() > 4) {
-      throw InputError(fmt::format(
-          "images of type {} with {} bytes each; input '{}' takes u1 pixels or {} with {} bytes",
-          set.images.type, bytes, tensor_.name, float_input ? "f4" : "i1 or u1", tensor_.bytes()));
-    }
-  }
-
-  // Throws InputError for a damaged image.
-  std::vector<Int8Values> operator()(std::size_t i) const {
-    if (!set_.is_folder() && !set_.has_pixels()) return {from_model(tensor_, set_.bytes_of(i))};
-    const Image image = set_.is_folder()
-                            ? decode_image(read_file(set_.files[i]), set_.files[i].string()).image
-                            : set_.pixels_of(i);
-    return {to_input(image, tensor_, quantization_, rule_)};
-  }
-  std::string text() const {
-    if (!set_.is_folder() && !set_.has_pixels()) return "stored values of the model's own type";
-    return rule_.normalisation.text(quantization_);
-  }
-
- private:
-  const Dataset& set_;
-  const ImageRule& rule_;
-  const Tensor& tensor_;
-  Quantization quantization_;
-};
-
 // What answers: the reference, or a session that was made before the workers are.
 class Answerer {
  public:
@@ -184,6 +147,8 @@ struct Evaluation {
   std::vector<std::optional<Row>> rows;
   std::size_t resumed = 0;
   double seconds = 0;
+  std::string interpreter;   // with --oracle: its name and version
+  std::size_t as_there = 0;  // images whose best class is the interpreter's
 
   std::size_t count(const std::function<bool(const Row&, int label)>& what) const {
     std::size_t n = 0;
@@ -221,6 +186,9 @@ nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
   j["top5"] = labelled > 0 ? Json(double(e.right(kRanks)) / labelled) : Json();
   j["agreement"] = rtl ? Json(double(e.agreeing()) / images) : Json();
   j["exact"] = rtl ? Json(e.exact() == e.rows.size()) : Json();
+  const bool asked = !e.interpreter.empty();
+  j["interpreter"] = asked ? Json(e.interpreter) : Json();
+  j["interpreter_agreement"] = asked ? Json(double(e.as_there) / images) : Json();
   j["seconds"] = e.seconds;
   j["images_per_second"] = e.seconds > 0 ? double(e.rows.size() - e.resumed) / e.seconds : 0;
   j["jobs"] = e.options.jobs;
@@ -262,6 +230,10 @@ std::string text_of(const Evaluation& e, const std::string& model, const Feed& f
                         100.0 * double(e.right(1)) / double(labelled), e.right(1),
                         100.0 * double(e.right(kRanks)) / double(labelled), e.right(kRanks));
   }
+  if (!e.interpreter.empty()) {
+    text +=
+        fmt::format("{} has the same best class for {} of {} images\n", e.interpreter, e.as_there, images);
+  }
   if (e.resumed > 0) text += fmt::format("{} images are from an interrupted run\n", e.resumed);
   text += fmt::format("{} images in {:.1f} s, {:.1f} a second, {} jobs\n", images - e.resumed, e.seconds,
                       e.seconds > 0 ? double(images - e.resumed) / e.seconds : 0, e.options.jobs);
@@ -273,6 +245,47 @@ std::string text_of(const Evaluation& e, const std::string& model, const Feed& f
                               e.options.config, images);
   return text + fmt::format("DIFFERS {} on {}: {} of {} images, {} with another best class\n", model,
                             e.options.config, images - e.exact(), images, images - e.agreeing());
+}
+
+EvalPage page_of(const Evaluation& e, const std::string& model, const std::vector<std::string>& classes,
+                 const std::string& text) {
+  EvalPage page{model, {}, classes, {}, {}};
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    page.summary.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  for (std::size_t i = 0; i < e.rows.size(); i++) {
+    const int label = e.set.labels[i], best = e.rows[i]->best.front();
+    if (label == kNoLabel) continue;
+    page.answers.emplace_back(label, best);
+    if (label != best && page.wrong.size() < kMostWrongShown)
+      page.wrong.push_back({e.set.names[i], label, best, picture_of(e.set, i)});
+  }
+  return page;
+}
+
+// The images in the interpreter, some at a time: it shows every tensor of each.
+void ask_interpreter(Evaluation& e, std::span<const std::uint8_t> model, const Graph& graph,
+                     const Feed& feed) {
+  constexpr std::size_t kAtOnce = 16;
+  const oracle::Interpreter which = *oracle::interpreter_of(e.options.oracle);
+  const auto output = std::size_t(graph.outputs.front());
+  ProgressLine progress;
+  for (std::size_t first = 0; first < e.rows.size(); first += kAtOnce) {
+    const std::size_t images = std::min(kAtOnce, e.rows.size() - first);
+    progress.show(fmt::format("{}: {} of {} images", e.options.oracle, first, e.rows.size()));
+    std::vector<Int8Values> inputs;
+    for (std::size_t i = first; i < first + images; i++) inputs.push_back(feed(i).front());
+    const Interpretation shown = oracle::interpret(which, model, graph, int(images), inputs, check_interrupt);
+    e.interpreter = shown.name + " " + shown.version;
+    for (std::size_t i = 0; i < images; i++) {
+      const Int8Values& values = shown.tensors[i * graph.tensors.size() + output];
+      if (values.empty())
+        throw InputError("--oracle " + e.options.oracle + " does not show the model's output");
+      e.as_there += best_of(graph.tensors[output], values).front() == e.rows[first + i]->best.front() ? 1 : 0;
+    }
+  }
 }
 
 // What a journal belongs to: FNV-1a over everything that the answers depend on.
@@ -319,8 +332,9 @@ void evaluate(Evaluation& e, const Feed& feed, Answerer& answer, Journal* journa
         e.rows[i] = Row::of(text)->second;
         if (journal != nullptr) journal->add(text);
         done++;
-        progress.show(fmt::format("{} of {} images, {:.1f} a second", done, e.rows.size(),
-                                  double(done - e.resumed) / std::max(since(), 1e-9)));
+        const double rate = double(done - e.resumed) / std::max(since(), 1e-9);
+        progress.show(fmt::format("{} of {} images, {:.1f} a second, {:.0f} s left", done, e.rows.size(),
+                                  rate, double(e.rows.size() - done) / rate));
       },
       check_interrupt);
   e.seconds = since();
@@ -345,9 +359,15 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
   add("limit", po::value(&o.limit)->value_name("N")->default_value(0), "the first N images only; 0: all");
   add("labels", po::value(&o.labels)->value_name("FILE"),
       "names of the classes, one a line: what folders are called");
+  add("truth", po::value(&o.truth)->value_name("FILE"),
+      "CSV of images of the folder and their classes, instead of the folders' names");
+  add("oracle", po::value(&o.oracle)->value_name("litert|onnxruntime"),
+      "run the images in this interpreter, too, and count where its best class is the same");
   add_image_options(all);
   add("csv", po::value<std::string>()->value_name("FILE"),
       "a line an image; an interrupted run leaves FILE.part, and the same command goes on from there");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with the confusion matrix and the images that went wrong");
   add("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON");
   // The second word that is no option names the images.
   Arguments rest = arguments;
@@ -358,6 +378,8 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
     throw InputError("eval needs a model and images (see kaiten eval --help)");
   if (o.rounding != "litert" && o.rounding != "tflm")
     throw InputError("--rounding is litert or tflm, not '" + o.rounding + "'");
+  if (!o.oracle.empty() && !oracle::interpreter_of(o.oracle))
+    throw InputError("--oracle is litert or onnxruntime, not '" + o.oracle + "'");
   if (o.jobs < 0 || o.jobs > kMostWorkers)
     throw InputError(fmt::format("--jobs is 0 to {}, not {}", kMostWorkers, o.jobs));
   if (o.jobs == 0) o.jobs = int(std::clamp(std::thread::hardware_concurrency(), 1U, unsigned(kMostWorkers)));
@@ -371,27 +393,25 @@ int eval_command(const Arguments& arguments) {
   po::variables_map values;
   const std::optional<EvalOptions> options = parse(arguments, values);
   if (!options) return kDone;
-  const Outputs outputs("eval", values, {"csv", "json"}, {"model", "images", "labels"});
+  const Outputs outputs("eval", values, {"csv", "html", "json"}, {"model", "images", "labels", "truth"});
   const std::vector<std::string> labels = read_labels(options->labels);
   const std::vector<std::uint8_t> file = model_bytes(options->model);
   const Graph graph = require_graph(import_model(options->model, file));
-  Dataset set = read_dataset(options->images, labels);
-  if (options->limit > 0 && options->limit < set.names.size()) {
-    set.labels.resize(options->limit);
-    if (set.is_folder()) set.files.resize(options->limit);
-    if (!set.is_folder()) set.images.data.resize(set.bytes_of(0).size() * options->limit);
-    set.names.resize(options->limit);
-  }
-  const Feed feed(graph, set, options->rule);
+  Dataset set = read_dataset(options->images, labels, options->truth);
+  take_first(set, options->limit);
+  const Feed feed("eval", graph, set, options->rule);
   Answerer answer(graph, *options);
-  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), 0, 0};
+  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), 0, 0, {}, 0};
   std::optional<Journal> journal;
   if (outputs.wanted("csv") && is_replaceable(values["csv"].as<std::string>()))
     journal.emplace(values["csv"].as<std::string>() + ".part", key_of(*options, file, set, feed.text()));
   evaluate(e, feed, answer, journal ? &*journal : nullptr);
+  if (!options->oracle.empty()) ask_interpreter(e, file, graph, feed);
+  const std::string text = text_of(e, graph.name, feed);
+  if (outputs.wanted("html")) outputs.write("html", to_html(page_of(e, graph.name, labels, text)));
   outputs.write("csv", csv_of(e));
   outputs.write_json("json", json_of(e, graph.name));
-  outputs.print(text_of(e, graph.name, feed));
+  outputs.print(text);
   if (journal) journal->finish();
   return e.exact() == e.rows.size() ? kDone : kDiffers;
 }

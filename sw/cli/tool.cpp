@@ -29,6 +29,7 @@ constexpr const char* kUsage =
     "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
     "  report MODEL     run a model and write a page: where its cycles and bytes go, what would help\n"
     "  eval MODEL IMAGES the answers for a folder of images or a .npz, and how many are right\n"
+    "  quantize MODEL   a float32 ONNX model made int8, with ranges from images\n"
     "  plan MODEL|TABLE which layers share the chip so that the least traffic leaves it\n"
     "  compress FILE    how much smaller lossless codecs make a file of elements, or a model's tensors\n"
     "  offload TABLE    training with activations in the host's memory, with and without compression\n"
@@ -98,6 +99,7 @@ int kaiten_main(const Arguments& arguments) {
     if (first == "inspect") return inspect_command(rest);
     if (first == "eval") return eval_command(rest);
     if (first == "report") return report_command(rest);
+    if (first == "quantize") return quantize_command(rest);
     if (first == "plan") return plan_command(rest);
     if (first == "compress") return compress_command(rest);
     if (first == "offload") return offload_command(rest);

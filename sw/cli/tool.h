@@ -31,6 +31,7 @@ int plan_command(const Arguments& arguments);
 int compress_command(const Arguments& arguments);
 int offload_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int quantize_command(const Arguments& arguments);
 int swap_command(const Arguments& arguments);
 int serve_command(const Arguments& arguments);
 int volume_command(const Arguments& arguments);

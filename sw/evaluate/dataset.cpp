@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <fstream>
 #include <initializer_list>
 
 #include "base/error.h"
@@ -87,6 +88,44 @@ Dataset read_folder(const fs::path& path, std::span<const std::string> labels) {
   return set;
 }
 
+// "x" in quotes, or x as it is.
+std::string unquoted(const std::string& field) {
+  if (field.size() < 2 || field.front() != '"' || field.back() != '"') return field;
+  std::string text;
+  for (std::size_t i = 1; i + 1 < field.size(); i++) {
+    text += field[i];
+    if (field[i] == '"' && field[i + 1] == '"') i++;
+  }
+  return text;
+}
+
+void read_truth(const fs::path& path, std::span<const std::string> labels, Dataset& set) {
+  std::ifstream in(path);
+  if (!in) throw InputError("cannot read '" + path.string() + "'");
+  set.labels.assign(set.names.size(), kNoLabel);
+  set.label_rule = "lines of '" + path.string() + "'";
+  std::string line;
+  for (int number = 1; std::getline(in, line); number++) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    const std::string where = fmt::format("'{}' line {}: ", path.string(), number);
+    const std::size_t comma = line.rfind(',');
+    if (comma == std::string::npos) throw InputError(where + "expected image,class");
+    const std::string name = unquoted(line.substr(0, comma)), label = unquoted(line.substr(comma + 1));
+    const auto named = std::find(labels.begin(), labels.end(), label);
+    const int c = named != labels.end() ? int(named - labels.begin()) : number_of(label);
+    if (c == kNoLabel && number == 1) continue;
+    if (c == kNoLabel)
+      throw InputError(where + "class '" + label + "' is no number and no line of the list of labels");
+    const auto image = std::lower_bound(set.names.begin(), set.names.end(), name);
+    const auto found = image != set.names.end() && *image == name
+                           ? image
+                           : std::find(set.names.begin(), set.names.end(), name);
+    if (found == set.names.end()) throw InputError(where + "no image '" + name + "' in the folder");
+    set.labels[std::size_t(found - set.names.begin())] = c;
+  }
+}
+
 // The array of one of these names, or the only one that fits.
 template <class Fits>
 const std::pair<const std::string, Array>* choose(const std::map<std::string, Array>& arrays,
@@ -153,10 +192,15 @@ Image Dataset::pixels_of(std::size_t i) const {
   return image;
 }
 
-Dataset read_dataset(const fs::path& path, std::span<const std::string> labels) {
+Dataset read_dataset(const fs::path& path, std::span<const std::string> labels, const fs::path& truth) {
   std::error_code error;
   if (!fs::exists(path, error)) throw InputError("no such file or folder: '" + path.string() + "'");
   Dataset set = fs::is_directory(path, error) ? read_folder(path, labels) : read_arrays(path);
+  if (!truth.empty()) {
+    if (!set.is_folder())
+      throw InputError("'" + truth.string() + "' has classes for a folder; '" + path.string() + "' is none");
+    read_truth(truth, labels, set);
+  }
   if (!set.is_folder() && set.has_pixels()) {
     for (std::size_t d = 1; d < 3; d++) {
       if (set.images.shape[d] < 1 || set.images.shape[d] > kMaxImageSide)

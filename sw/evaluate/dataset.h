@@ -35,8 +35,11 @@ struct Dataset {
   Image pixels_of(std::size_t i) const;
 };
 
-// `labels`: names of the classes, or none. Throws InputError, also for a set without images.
-Dataset read_dataset(const std::filesystem::path& path, std::span<const std::string> labels);
+// `labels`: names of the classes, or none. `truth`: a CSV of lines `image,class` for a folder instead of its folders' names, or
+// none: the path from the folder, and a number or a line of `labels`; a first line whose class is neither is a heading. Throws
+// InputError, also for a set without images.
+Dataset read_dataset(const std::filesystem::path& path, std::span<const std::string> labels,
+                     const std::filesystem::path& truth = {});
 
 }  // namespace kaiten
 

@@ -5,19 +5,24 @@ on with, and what is refused."""
 import io
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
+import sys
 import time
 import unittest
 import zipfile
 
 from tool_case import KAITEN, ROOT, CommandCase, run
 
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import tools
+
 DEMO = os.path.join(ROOT, "models", "demo")
 SIDE = 32
 KEYS = {"model", "config", "images", "labelled", "top1", "top5", "agreement", "exact", "seconds", "images_per_second", "jobs",
-        "resumed", "wrong"}
+        "resumed", "wrong", "interpreter", "interpreter_agreement"}
 HEAD = {"schema_version", "command", "program", "seed", "options"}
 
 
@@ -97,6 +102,56 @@ class Eval(CommandCase):
         names = self.file("names.txt", "".join(f"digit {i}\n" for i in range(10)))
         self.assertEqual(self.report("demo", self.file("set"), "--labels", names)["top1"], report["top1"])
         self.refused("demo", self.file("set"), "--labels", self.file("few.txt", "digit 3\n"))
+
+    def python_with(self, *modules):
+        """The environment's Python, or the test is skipped by name."""
+        python = os.path.join(tools.VENV, "bin", "python3")
+        if not os.path.exists(python) or subprocess.run([python, "-c", "import " + ", ".join(modules)], capture_output=True).returncode:
+            tools.must_have(f"{', '.join(modules)} for Python (run `make setup ALL=1`; looked in {tools.VENV})")
+            self.skipTest(f"Python without {', '.join(modules)} (`make setup ALL=1`)")
+        return python
+
+    def test_2000_images_of_the_recipe(self):
+        images = self.file("drawn.npz")
+        subprocess.run([self.python_with("numpy"), "-B", os.path.join(ROOT, "tests", "cli", "drawn_digits.py"), images], check=True)
+        html = self.file("page.html")
+        report = self.report("demo", images, "--html", html)
+        # What TensorFlow Lite counted when the network was trained: models/demo/README.md.
+        with open(os.path.join(DEMO, "README.md")) as f:
+            wanted = re.search(r"2,000 held-out images: [\d.]+ % in float, ([\d.]+) % in int8", f.read()).group(1)
+        self.assertEqual((report["images"], report["labelled"], f"{100 * report['top1']:.2f}"), (2000, 2000, wanted))
+        with open(html) as f:
+            page = f.read()
+        cells = [[int(n) for n in re.findall(r"<td class=\"n[^\"]*\">(\d+)</td>", row)] for row in page.split("<tr>") if 'scope="row"' in row]
+        self.assertEqual([len(row) for row in cells], [10] * 10)
+        self.assertEqual(sum(map(sum, cells)), 2000)
+        self.assertEqual(sum(map(sum, cells)) - sum(cells[i][i] for i in range(10)), len(report["wrong"]))
+        for wrong in report["wrong"]:
+            self.assertGreater(cells[wrong["label"]][wrong["best"]], 0)
+        self.assertEqual(len(re.findall('src="data:image/bmp;base64,[A-Za-z0-9+/]+=*"', page)), len(report["wrong"]))
+
+    def test_classes_from_a_csv(self):
+        os.makedirs(self.file("set/a"))
+        for i in range(5):
+            self.file(f"set/a/{i}, x.pgm", b"P5 32 32 255\n" + pixels()[i])
+        names = self.file("names.txt", "".join(f"digit {i}\n" for i in range(10)))
+        lines = [f'"a/{i}, x.pgm",{golden()[i][0]}\n' if i % 2 else f"a/{i}, x.pgm,digit {golden()[i][0]}\r\n" for i in range(4)]
+        truth = self.file("truth.csv", "image,class\n" + "".join(lines))
+        report = self.report("demo", self.file("set"), "--labels", names, "--truth", truth)
+        self.assertEqual((report["images"], report["labelled"]), (5, 4))
+        self.assertEqual(report["top1"], sum(best(logits)[0] == label for label, logits in golden()[:4]) / 4)
+        for line in ("a/9.pgm,3\n", "a/0, x.pgm,x\n", "nothing\n"):
+            self.assertIn("line 2", self.refused("demo", self.file("set"), "--truth", self.file("bad.csv", "a/0, x.pgm,1\n" + line)))
+        self.refused("demo", self.arrays(2), "--truth", truth)
+        self.refused("demo", self.file("set"), "--truth", self.file("absent.csv"))
+
+    def test_agreement_with_the_interpreter(self):
+        self.python_with("ai_edge_litert", "numpy")
+        report = self.report("demo", self.arrays(20), "--oracle", "litert")
+        self.assertEqual(report["interpreter_agreement"], 1)
+        self.assertRegex(report["interpreter"], r"^LiteRT \d")
+        self.refused("demo", self.arrays(20), "--oracle", "onnxruntime")
+        self.refused("demo", self.arrays(20), "--oracle", "tflm")
 
     def test_the_accelerator_gives_the_same(self):
         for jobs in (1, 3):
