@@ -18,6 +18,7 @@ array/kt_sum_row.sv
 array/kt_dpe_array.sv
 array/kt_line_buf.sv
 array/kt_params.sv
+requant/kt_requant_lane.sv
 requant/kt_requant.sv
 array/kt_row_reader.sv
 array/kt_weight_loader.sv

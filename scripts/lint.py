@@ -95,8 +95,8 @@ def main():
 
     steps = []  # (name, command or None when the tool is missing, environment)
 
-    def step_verilator(name, module, parameters):
-        command = verilator and [verilator, "--lint-only", "-Wall", "--top-module", module_of(module)] + \
+    def step_verilator(name, module, parameters, *options):
+        command = verilator and [verilator, "--lint-only", "-Wall", *options, "--top-module", module_of(module)] + \
             [f"-G{k}={v}" for k, v in parameters.items()] + search + waivers + packages + [module]
         steps.append((name, command, verilator_env))
 
@@ -104,6 +104,7 @@ def main():
         for name in CHECKED:
             step_verilator(f"verilator {TOP} {name}", top[0], configs[name])
         step_verilator(f"verilator {TOP} without options", top[0], {**configs[CHECKED[0]], "SumRow": 0, "Zvc": 0})
+        step_verilator(f"verilator {TOP} as simulators run it", top[0], configs[CHECKED[0]], "+define+KT_FAST_SIM")
     for module in uninstantiated(modules):
         if module not in top:
             step_verilator(f"verilator {module_of(module)}", module, {})

@@ -22,12 +22,14 @@ module kt_ram_1r1w #(
 
   logic [Width-1:0] mem[Depth];
 
-`ifdef KT_FAST_RAM
+`ifdef KT_FAST_SIM
   // Fast simulators: the same, but a process that reads before it writes needs no copy of what is written.
+  /* verilator lint_off BLKSEQ */
   always_ff @(posedge clk_i) begin
     if (rd_en_i) rd_data_o <= mem[rd_addr_i];
     if (wr_en_i) mem[wr_addr_i] = wr_data_i;
   end
+  /* verilator lint_on BLKSEQ */
 `else
   always_ff @(posedge clk_i) begin
     if (wr_en_i) mem[wr_addr_i] <= wr_data_i;

@@ -21,6 +21,10 @@
 // shift is -31..31 and x fits 32 bits (the compiler sees to it). Parameters come with the accumulator; lanes may be
 // skewed. Stages work only while some lane holds a result; an idle requantiser costs nothing in simulation, and rule
 // float nothing while float_i is low.
+//
+// This chain is what fast simulators (KT_FAST_SIM) run, in loops that vectorise; everything else takes kt_requant_lane,
+// a third of the logic, for each lane. formal/kt_requant.sby proves the chain around its multiplier, and
+// kt_requant_test and kt_requant_exhaustive_test compare both with the same definitions.
 module kt_requant
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -42,7 +46,7 @@ module kt_requant
   input  logic signed [7:0]  low_i   [Lanes],
   input  logic signed [7:0]  high_i  [Lanes],
   input  logic [1:0]         rule_i  [Lanes],
-  // low only if no lane has rule `float`
+  // low only if no lane has rule `float`; kt_requant_lane looks at the rule
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic               float_i,
   /* verilator lint_on UNUSEDSIGNAL */
@@ -66,6 +70,9 @@ module kt_requant
     end
   end
 
+  assign valid_o = valid4_q;
+
+`ifdef KT_FAST_SIM
   // Some lane that holds a result may have rule `float`.
   logic float0, float1_q, float2_q;
   assign float0 = Float && float_i && (|valid_i);
@@ -247,7 +254,27 @@ module kt_requant
     end
   end
 
-  assign valid_o = valid4_q;
-  assign data_o  = data_q;
+  assign data_o = data_q;
+`else
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_lane
+    localparam int unsigned Wave = l / (Lanes / Waves);
+    kt_requant_lane #(
+      .Average(Average),
+      .Float  (Float)
+    ) u_lane (
+      .clk_i,
+      .valid_i({valid3_q[Wave], valid2_q[Wave], valid1_q[Wave], valid_i[Wave]}),
+      .acc_i  (acc_i[l]),
+      .bias_i (bias_i[l]),
+      .mult_i (mult_i[l]),
+      .shift_i(shift_i[l]),
+      .zero_i (zero_i[l]),
+      .low_i  (low_i[l]),
+      .high_i (high_i[l]),
+      .rule_i (rule_i[l]),
+      .data_o (data_o[l])
+    );
+  end
+`endif
 
 endmodule

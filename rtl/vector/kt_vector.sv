@@ -58,8 +58,8 @@ module kt_vector
 
   localparam int unsigned Lanes  = 3 * Cp;
   localparam int unsigned LaneW  = $clog2(Lanes);
-  localparam int unsigned LanesP = 2 ** LaneW;           // see kt_vector_line_buf
-  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp);
+  localparam int unsigned LanesP = array_size(Lanes);
+  localparam int unsigned Cells  = array_size(9 * Cp);
   localparam int unsigned VwbAw = $clog2(VwbRows);
   localparam int unsigned ZsbAw = $clog2(ZsbDepth);
 

@@ -12,15 +12,14 @@ module kt_vector_column
   parameter int unsigned Cp     = 8,
   parameter int unsigned Column = 0,
   localparam int unsigned Lanes  = 3 * Cp,
-  localparam int unsigned LanesP = 2 ** $clog2(Lanes),
-  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp)
+  localparam int unsigned LanesP = array_size(Lanes),
+  localparam int unsigned Cells  = array_size(9 * Cp)
 ) (
   input  logic               clk_i,
   // every stage uses its own fields of the token
   /* verilator lint_off UNUSEDSIGNAL */
   input  vec_token_t         window_i,
   input  vec_token_t         product_i,
-  // the last entries of an array are not used, see kt_vector_line_buf
   input  logic signed [7:0]  column0_i [Cells],
   input  logic signed [7:0]  column1_i [Cells],
   input  logic signed [7:0]  column2_i [Cells],

@@ -5,15 +5,13 @@
 // + group). Cells outside the map and rows that the kernel does not have are replaced when they enter, so neither costs
 // a read.
 //
-// In this engine arrays of 9 * Cp cells (row, then lane) and of 3 * Cp lanes (group, then channel) have a power of two
-// of entries, the last ones unused: an index that cannot leave its array needs no bounds check in simulation, and one
-// flat loop over the lanes becomes vector operations.
+// In this engine arrays of 9 * Cp cells are ordered by row, then lane, those of 3 * Cp lanes by group, then channel.
 module kt_vector_line_buf
   import kt_vector_pkg::*;
 #(
   parameter int unsigned Cp = 8,
   localparam int unsigned Lanes = 3 * Cp,
-  localparam int unsigned Cells = 2 ** $clog2(9 * Cp)
+  localparam int unsigned Cells = array_size(9 * Cp)
 ) (
   input  logic              clk_i,
   input  vec_push_t         push_i,

@@ -17,8 +17,8 @@ module kt_vector_operand
   parameter int unsigned Cp   = 8,
   parameter bit          Pair = 1,
   localparam int unsigned Lanes  = 3 * Cp,
-  localparam int unsigned LanesP = 2 ** $clog2(Lanes),
-  localparam int unsigned Cells  = 2 ** $clog2(9 * Cp)
+  localparam int unsigned LanesP = array_size(Lanes),
+  localparam int unsigned Cells  = array_size(9 * Cp)
 ) (
   input  logic               clk_i,
   // parameters; nine bits of the bias and five of the shift matter

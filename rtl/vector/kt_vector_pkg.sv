@@ -7,6 +7,16 @@ package kt_vector_pkg;
   import kt_cmd_pkg::*;
   import kt_pkg::*;
 
+  // Entries of an array of n cells or lanes. Fast simulators round up to a power of two: an index that cannot leave its
+  // array needs no bounds check, and one flat loop over the lanes becomes vector operations.
+  function automatic int unsigned array_size(int unsigned n);
+`ifdef KT_FAST_SIM
+    return 2 ** $clog2(n);
+`else
+    return n;
+`endif
+  endfunction
+
   // What the engine does with its operands: the kinds of a Window command, or Add.
   typedef enum logic [1:0] {
     KindDepthwise = WindowDepthwise,

@@ -12,7 +12,7 @@ module kt_vector_result
   parameter int unsigned Cp = 8,
   localparam int unsigned Lanes  = 3 * Cp,
   localparam int unsigned LaneW  = $clog2(Lanes),
-  localparam int unsigned LanesP = 2 ** LaneW  // see kt_vector_line_buf
+  localparam int unsigned LanesP = array_size(Lanes)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -89,7 +89,7 @@ module kt_vector_result
   end
 
   // ---- requantise
-  // all lanes alike, the last ones unused
+  // all lanes alike; fast simulators have more, see array_size
   /* verilator lint_off UNUSEDSIGNAL */
   logic signed [7:0] data[LanesP];
   /* verilator lint_on UNUSEDSIGNAL */
