@@ -4,8 +4,8 @@
 // Operands of an addition (two to four), a subtraction or a multiplication: d = a + bias (bias = -zero point). Sums: (d
 // << 20) through rule `double` with the operand's multiplier, which is below one (shift <= 0): h = (d * mult + 2^10) >>
 // 11, then h / 2^-shift, ties away from zero, negated where the operand is subtracted. Products: the first operand's d
-// is kept and the second's multiplied by it; nothing comes of the first step. h is registered; the rounding shift is
-// combinational behind it. The operands' ZSB words have shadow registers too.
+// is kept, and stands for the multiplier of the second; nothing comes of the first step. The product is registered; the
+// rounding shift is combinational behind it. The operands' ZSB words have shadow registers too.
 //
 // With Pair the first two operands may come at once, the second in the cells of the second row: a second multiplier a
 // lane, and the sum of both is what comes out.
@@ -82,34 +82,39 @@ module kt_vector_operand
     end
   end
 
-  // (d << 20) * mult / 2^31, as far as the rounding shift needs it
-  function automatic logic signed [31:0] half_of(logic signed [7:0] value, logic signed [8:0] bias,
-                                                logic signed [31:0] mult);
-    logic signed [8:0] d;
-    d = 9'(value) + bias;
-    return 32'((64'(d) * 64'(mult) + 64'sd1024) >>> 11);
+  // q = (d * m + c) / 2^10, rounded down. The sum is q / 2^(1 + right), rounded by the bit below the point: what rounding
+  // (d << 20) * m / 2^31 and then dividing by 2^right gives, with ties away from zero, since floors nest and c is +-2^10,
+  // by the sign of d, where there is such a division. In two products of at most 18 bits, the second added to what the
+  // first one carries: DSP blocks alone, 32 bits in simulation.
+  function automatic logic signed [31:0] scaled(logic signed [8:0] d, logic signed [31:0] m, logic divided);
+    logic signed [17:0] low, high;
+    /* verilator lint_off UNUSEDSIGNAL */  // the second has 25 bits
+    logic signed [31:0] p0, p1;
+    /* verilator lint_on UNUSEDSIGNAL */
+    low  = {1'b0, m[16:0]};
+    high = 18'(m >>> 17);
+    p0   = 32'(d) * 32'(low) + 32'($signed({d[8] & divided, divided, 10'd0}));
+    p1   = 32'(d) * 32'(high) + (p0 >>> 17);
+    return {p1[24:0], p0[16:10]};
   endfunction
 
-  // h / 2^right, ties away from zero
-  function automatic logic [31:0] rounded(logic signed [31:0] h, logic [4:0] right);
-    logic [31:0] mask, rest, half;
-    mask = (32'd1 << right) - 32'd1;
-    rest = h & mask;
-    half = (mask >> 1) + {31'd0, h[31]};
-    return unsigned'((h >>> right) + ((rest > half) ? 32'sd1 : 32'sd0));
+  // q / 2^(1 + right), rounded, and negated
+  function automatic logic [31:0] rounded(logic signed [31:0] q, logic [4:0] right, logic negate);
+    logic signed [31:0] w;
+    w = q >>> right;
+    return (unsigned'(w >>> 1) ^ {32{negate}}) + 32'(w[0] ^ negate);
   endfunction
 
-  logic signed [31:0] half_q[LanesP];
+  logic signed [31:0] q_q[LanesP];
   logic [4:0]         right_q;
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      automatic logic signed [31:0] half[LanesP] = '{default: '0};
-      if (product) begin
-        for (int unsigned l = 0; l < Lanes; l++) half[l] = 32'(factor[l]) * 32'(first_d[l]);
-      end else begin
-        for (int unsigned l = 0; l < Lanes; l++) half[l] = half_of(cell_i[l], param.bias, param.mult);
-      end
-      half_q  <= half;
+      automatic logic               divided = !product && param.right != '0;
+      automatic logic signed [31:0] q[LanesP] = '{default: '0};
+      automatic logic signed [31:0] m[LanesP] = '{default: param.mult};
+      if (product) for (int unsigned l = 0; l < Lanes; l++) m[l] = 32'(factor[l]) <<< 11;
+      for (int unsigned l = 0; l < Lanes; l++) q[l] = scaled(9'(cell_i[l]) + param.bias, m[l], divided);
+      q_q     <= q;
       right_q <= product ? '0 : param.right;
     end
   end
@@ -121,9 +126,11 @@ module kt_vector_operand
     logic [4:0]         second_right_q;
     always_ff @(posedge clk_i) begin
       if (valid_i && pair_i && !product) begin
-        automatic logic signed [31:0] half[LanesP] = '{default: '0};
-        for (int unsigned l = 0; l < Lanes; l++) half[l] = half_of(cell_i[Lanes+l], param_q[1].bias, param_q[1].mult);
-        second_q       <= half;
+        automatic logic signed [31:0] q[LanesP] = '{default: '0};
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          q[l] = scaled(9'(cell_i[Lanes+l]) + param_q[1].bias, param_q[1].mult, param_q[1].right != '0);
+        end
+        second_q       <= q;
         second_right_q <= param_q[1].right;
       end
     end
@@ -131,8 +138,7 @@ module kt_vector_operand
       second = '{default: '0};
       if (valid1_i && pair1_i) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
-          automatic logic [31:0] negate = {32{negate_second1_i}};
-          second[l] = (rounded(second_q[l], second_right_q) ^ negate) - negate;
+          second[l] = rounded(second_q[l], second_right_q, negate_second1_i);
         end
       end
     end
@@ -145,8 +151,7 @@ module kt_vector_operand
     sum = '{default: '0};
     if (valid1_i) begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        automatic logic [31:0] negate = {32{negate1_i}};
-        sum[l] = signed'((rounded(half_q[l], right_q) ^ negate) - negate + second[l]);
+        sum[l] = signed'(rounded(q_q[l], right_q, negate1_i) + second[l]);
       end
     end
   end
