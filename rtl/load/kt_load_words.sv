@@ -4,6 +4,10 @@
 // After the gearbox's register: the bytes of a slice as words of CP bytes, `fill` where memory holds none.
 // The first `full` words take CP bytes each, those behind them `bytes` each, one after the other. Of the slice only the
 // bytes of the stream are used, 0 <= first + i < need; see kt_gearbox.
+//
+// Slices come in three kinds, and only in these a byte has few places to come from: all words narrow (full = 0: pixels,
+// weights of mode 3x3), three narrow words behind full = 3 or 6 (mode 3x1), one narrow word behind any number of full
+// ones (mode 1x1), which stands where a full one would.
 module kt_load_words #(
   parameter int unsigned Cp     = 4,
   localparam int unsigned NeedW = $clog2(9 * Cp + 1)
@@ -18,25 +22,33 @@ module kt_load_words #(
   output logic [Cp*8-1:0]       word_o [9]
 );
 
-  localparam int unsigned Bytes = 1 << NeedW;  // no bounds checks: whole power of two
+  // The stream's part of the slice: low <= i < high.
+  logic signed [NeedW+1:0] low, high;
+  assign low  = -(NeedW + 2)'(first_i);
+  assign high = $signed({2'b0, need_i}) + low;
 
-  /* verilator lint_off UNUSEDSIGNAL */  // rounded up to a power of two
-  logic [Bytes*8-1:0] slice;
-  /* verilator lint_on UNUSEDSIGNAL */
   always_comb begin
-    slice = '0;
     for (int unsigned w = 0; w < 9; w++) word_o[w] = slice_i[w*Cp*8+:Cp*8];
     if (!plain_i) begin
-      slice = (Bytes * 8)'(slice_i);
+      automatic logic [7:0] stream[9*Cp];
+      for (int unsigned i = 0; i < 9 * Cp; i++) begin
+        automatic logic signed [NeedW+1:0] at = (NeedW + 2)'(i);
+        stream[i] = (at >= low && at < high) ? slice_i[8*i+:8] : fill_i;
+      end
       for (int unsigned w = 0; w < 9; w++) begin
-        automatic logic             narrow = w >= 32'(full_i);
-        automatic logic [NeedW-1:0] at = narrow ? NeedW'(32'(full_i) * Cp + (w - 32'(full_i)) * 32'(bytes_i))
-                                                : NeedW'(w * Cp);
-        for (int unsigned i = 0; i < Cp; i++) begin
-          automatic logic [NeedW-1:0]        p = at + NeedW'(i);
-          automatic logic signed [NeedW+1:0] s = (NeedW + 2)'(first_i) + $signed({2'b0, p});
-          word_o[w][i*8+:8] = ((narrow && i >= 32'(bytes_i)) || s < 0 || s >= $signed({2'b0, need_i}))
-                            ? fill_i : slice[{p, 3'b000}+:8];
+        for (int unsigned i = 0; i < Cp; i++) word_o[w][8*i+:8] = stream[w*Cp+i];
+      end
+      for (int unsigned n = 1; n < Cp; n++) begin
+        if (bytes_i == 5'(n)) begin
+          for (int unsigned w = 0; w < 9; w++) begin
+            if (w >= 32'(full_i)) begin
+              for (int unsigned i = 0; i < n; i++) begin
+                if (full_i == 4'd0) word_o[w][8*i+:8] = stream[w*n+i];
+                else if (full_i == 4'd3 || full_i == 4'd6) word_o[w][8*i+:8] = stream[w*Cp-(w%3)*(Cp-n)+i];
+              end
+              for (int unsigned i = n; i < Cp; i++) word_o[w][8*i+:8] = fill_i;
+            end
+          end
         end
       end
     end
