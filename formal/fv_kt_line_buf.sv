@@ -95,7 +95,7 @@ module fv_kt_line_buf #(
     `FV_ASSERT(a_cell, !(past_ok_q && known_q && shows[c]) || tap == cell_q)
     `FV_ASSERT(a_edge, !edge_i[c] || tap == {Cp{win_pad_i}})
   end
-  `FV_ASSERT(i_place, !(past_ok_q && known_q) || dut.ring_q[4'd3*4'(col_q)+4'(row)] == cell_q)
+  `FV_ASSERT(i_place, !(past_ok_q && known_q) || dut.ring_q[row][col_q] == cell_q)
 
   `FV_COVER(c_wrap, known_q && push_i && two_i && !wide_i && col_i == 2'd3 && col_q == 2'd0 && shows[2])
   `FV_COVER(c_wide, known_q && push_i && wide_i && shows[1] && row == 2'd2 && !outside_i[2])

@@ -30,36 +30,41 @@ module kt_line_buf #(
   assign push_pad = {Cp{push_pad_i}};
   assign win_pad  = {Cp{win_pad_i}};
 
-  // word 3 * column + row, as in a DPE
-  logic [Cp*8-1:0] ring_q[16];  // 12 words; the rest keeps an index from leaving the array
-  logic [3:0] first, second;    // words of the two columns
-  assign first  = {2'b0, col_i} + {1'b0, col_i, 1'b0};
-  assign second = (col_i == 2'd3) ? 4'd0 : first + 4'd3;
+  // Only columns are chosen at run time: a word of the ring has at most three sources, a tap four.
+  logic [Cp*8-1:0] word[9], ring_q[3][4];
 
-  always_ff @(posedge clk_i) begin
-    if (push_i) begin
-      automatic logic [Cp*8-1:0] ring[16] = ring_q;
-      if (wide_i) begin
-        for (int unsigned t = 0; t < 9; t++) ring[t] = outside_i[t%3] ? push_pad : word_i[t];
-      end else begin
-        for (int unsigned r = 0; r < 3; r++) begin
-          ring[first+4'(r)] = outside_i[r] ? push_pad : word_i[r];
-          if (two_i) ring[second+4'(r)] = outside_i[r] ? push_pad : word_i[r+3];
+  always_comb begin
+    for (int unsigned t = 0; t < 9; t++) word[t] = outside_i[t%3] ? push_pad : word_i[t];
+  end
+
+  for (genvar c = 0; c < 4; c++) begin : gen_column
+    logic first, second, whole;
+    assign first  = col_i == 2'(c);
+    assign second = two_i && (col_i == 2'(c + 3));
+    assign whole  = wide_i && (c < 3);
+    for (genvar r = 0; r < 3; r++) begin : gen_row
+      always_ff @(posedge clk_i) begin
+        if (push_i && (wide_i ? whole : first || second)) begin
+          ring_q[r][c] <= whole ? word[3*(c%3)+r] : second ? word[3+r] : word[r];
         end
       end
-      ring_q <= ring;
     end
   end
 
-  logic [3:0] from[3];  // first word of each window column
   always_comb begin
     automatic logic [1:0] left = win_col_i;
     for (int unsigned c = 0; c < 3; c++) begin
       automatic logic [1:0] col = win_wide_i ? 2'(c) : left + 2'(c);
-      from[c] = {2'b0, col} + {1'b0, col, 1'b0};
-    end
-    for (int unsigned c = 0; c < 3; c++) begin
-      for (int unsigned r = 0; r < 3; r++) tap[3*c+r] = edge_i[c] ? win_pad : ring_q[from[c]+4'(r)];
+      for (int unsigned r = 0; r < 3; r++) begin
+        automatic logic [Cp*8-1:0] w;
+        unique case (col)
+          2'd0: w = ring_q[r][0];
+          2'd1: w = ring_q[r][1];
+          2'd2: w = ring_q[r][2];
+          default: w = ring_q[r][3];
+        endcase
+        tap[3*c+r] = edge_i[c] ? win_pad : w;
+      end
     end
   end
 
