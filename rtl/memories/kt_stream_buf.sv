@@ -74,13 +74,14 @@ module kt_stream_buf
   logic [15:0]     wr_en_q;
   logic [Aw-1:0]   wr_addr_q[16];
   logic [Cp*8-1:0] wr_data_q[16];
-  logic            write;
-  assign write = conv_we_i || vector_we_i || load_valid_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wr_en_q <= '0;
     else wr_en_q <= (conv_we_i ? conv_banks : '0) | (vector_we_i ? vector_banks : '0) | load_writes;
   end
+`ifdef KT_FAST_SIM
+  logic write;
+  assign write = conv_we_i || vector_we_i || load_valid_i;
   always_ff @(posedge clk_i) begin
     if (write) begin
       automatic logic [Aw-1:0]   addr[16] = '{default: 'x};
@@ -113,6 +114,48 @@ module kt_stream_buf
       wr_data_q <= data;
     end
   end
+`else
+  // One number of a way in for all bits of a bank, instead of a choice by priority a bit.
+  localparam int unsigned Ways = ConvWords + 3 + LoadWords;
+  localparam int unsigned WayW = $clog2(Ways);
+  bank_req_t       way_req [2**WayW];
+  logic [Cp*8-1:0] way_word[2**WayW];
+  always_comb begin
+    way_req  = '{default: 'x};
+    way_word = '{default: 'x};
+    for (int unsigned w = 0; w < ConvWords; w++) begin
+      way_req[w]  = conv_req_i[w];
+      way_word[w] = conv_word_i[w];
+    end
+    for (int unsigned w = 0; w < 3; w++) begin
+      way_req[ConvWords+w]  = vector_req_i[w];
+      way_word[ConvWords+w] = vector_word_i[w];
+    end
+    for (int unsigned w = 0; w < LoadWords; w++) begin
+      way_req[ConvWords+3+w]  = load_req_i[w];
+      way_word[ConvWords+3+w] = load_word_i[w];
+    end
+  end
+
+  for (genvar b = 0; b < 9; b++) begin : gen_way
+    logic [WayW-1:0] way;
+    always_comb begin
+      way = '0;
+      for (int unsigned w = 0; w < Ways; w++) begin
+        automatic logic on = (w < ConvWords) ? conv_we_i : (w < ConvWords + 3) ? vector_we_i : load_writes[b];
+        if (on && way_req[w].en && way_req[w].bank == 4'(b)) way |= WayW'(w);
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      wr_addr_q[b] <= way_req[way].addr[Aw-1:0];
+      wr_data_q[b] <= way_word[way];
+    end
+  end
+  for (genvar b = 9; b < 16; b++) begin : gen_no_way
+    assign wr_addr_q[b] = 'x;
+    assign wr_data_q[b] = 'x;
+  end
+`endif
 
   // ---- reads
   logic [15:0]     bank_en;
@@ -121,6 +164,7 @@ module kt_stream_buf
   bank_req_t       rd_req_q[9];
   /* verilator lint_on UNUSEDSIGNAL */
 
+`ifdef KT_FAST_SIM
   always_comb begin
     bank_en   = '0;
     bank_addr = '{default: '0};
@@ -131,6 +175,24 @@ module kt_stream_buf
       end
     end
   end
+`else
+  always_comb begin
+    automatic logic [Aw-1:0] addr[16] = '{default: 'x};
+    bank_en   = '0;
+    bank_addr = '{default: 'x};
+    for (int unsigned t = 0; t < 9; t++) addr[t] = rd_req_i[t].addr[Aw-1:0];
+    for (int unsigned b = 0; b < 9; b++) begin
+      automatic logic [3:0] from = '0;
+      for (int unsigned t = 0; t < 9; t++) begin
+        if (rd_req_i[t].en && rd_req_i[t].bank == 4'(b)) begin
+          bank_en[b] = 1'b1;
+          from |= 4'(t);
+        end
+      end
+      bank_addr[b] = addr[from];
+    end
+  end
+`endif
 
   for (genvar b = 0; b < 9; b++) begin : gen_bank
     kt_ram_1r1w #(
@@ -148,7 +210,7 @@ module kt_stream_buf
   end
 
   for (genvar b = 9; b < 16; b++) begin : gen_none
-    assign bank_data[b] = '0;
+    assign bank_data[b] = 'x;
   end
 
   always_ff @(posedge clk_i) if (bank_en != '0) rd_req_q <= rd_req_i;
