@@ -245,16 +245,18 @@ def make_sv(regs):
     out += [f"  {way} {kind:<12} {name}," for way, kind, name in ports(regs)]
     out[-1] = out[-1][:-1]
     out += [");", ""]
-    out += declared + ["  logic        error_q;", "  logic [31:0] mask, old, rdata_q;",
+    out += declared + ["  logic        error_q;", "  logic [31:0] rdata_q;",
+                       "  /* verilator lint_off UNUSEDSIGNAL */  // few bits of the registers that react to a write",
+                       "  logic [31:0] mask;", "  /* verilator lint_on UNUSEDSIGNAL */",
                        f"  logic [31:0] store_q[{STORE_WORDS}];", ""]
-    out += ["  assign mask = {{8{strb_i[3]}}, {8{strb_i[2]}}, {8{strb_i[1]}}, {8{strb_i[0]}}};",
-            f"  assign old  = store_q[addr_i[{ADDR_BITS - 3}:2]];", "",
+    out += ["  assign mask = {{8{strb_i[3]}}, {8{strb_i[2]}}, {8{strb_i[1]}}, {8{strb_i[0]}}};", "",
             "  always_ff @(posedge clk_i or negedge rst_ni) begin",
             "    if (!rst_ni) begin",
             "      store_q <= '{default: '0};",
             f"    end else if (req_i && write_i && addr_i[{ADDR_BITS - 1}:{ADDR_BITS - 2}] == 2'b00) begin",
-            f"      store_q[addr_i[{ADDR_BITS - 3}:2]] <= (old & ~mask) | (wdata_i & mask);",
-            "    end", "  end", ""]
+            "      for (int unsigned b = 0; b < 4; b++) begin",
+            f"        if (strb_i[b]) store_q[addr_i[{ADDR_BITS - 3}:2]][8*b+:8] <= wdata_i[8*b+:8];",
+            "      end", "    end", "  end", ""]
     out += ["  always_ff @(posedge clk_i or negedge rst_ni) begin", "    if (!rst_ni) begin"]
     out += [f"      {line}" for line in resets]
     out += ["    end else begin"]

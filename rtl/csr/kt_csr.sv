@@ -73,17 +73,21 @@ module kt_csr (
   logic        irq_status_done_q;
   logic        irq_status_error_q;
   logic        error_q;
-  logic [31:0] mask, old, rdata_q;
+  logic [31:0] rdata_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // few bits of the registers that react to a write
+  logic [31:0] mask;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [31:0] store_q[64];
 
   assign mask = {{8{strb_i[3]}}, {8{strb_i[2]}}, {8{strb_i[1]}}, {8{strb_i[0]}}};
-  assign old  = store_q[addr_i[7:2]];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       store_q <= '{default: '0};
     end else if (req_i && write_i && addr_i[9:8] == 2'b00) begin
-      store_q[addr_i[7:2]] <= (old & ~mask) | (wdata_i & mask);
+      for (int unsigned b = 0; b < 4; b++) begin
+        if (strb_i[b]) store_q[addr_i[7:2]][8*b+:8] <= wdata_i[8*b+:8];
+      end
     end
   end
 
