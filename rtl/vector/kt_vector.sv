@@ -337,15 +337,15 @@ module kt_vector
       automatic logic signed [31:0] step[LanesP] = operand;
       if (token5_q.kind == KindMaximum) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
-          automatic logic signed [31:0] m = gen_column[0].partial[l];
-          if (token5_q.columns[1] && (gen_column[1].partial[l] > m)) m = gen_column[1].partial[l];
-          if (token5_q.columns[2] && (gen_column[2].partial[l] > m)) m = gen_column[2].partial[l];
+          automatic logic signed [31:0] m = as_cell(gen_column[0].partial[l]);
+          if (token5_q.columns[1] && (as_cell(gen_column[1].partial[l]) > m)) m = as_cell(gen_column[1].partial[l]);
+          if (token5_q.columns[2] && (as_cell(gen_column[2].partial[l]) > m)) m = as_cell(gen_column[2].partial[l]);
           step[l] = m;
         end
       end else if (token5_q.kind != KindAdd) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
-          step[l] = gen_column[0].partial[l] + (gen_column[1].partial[l] & {32{token5_q.columns[1]}})
-                                           + (gen_column[2].partial[l] & {32{token5_q.columns[2]}});
+          step[l] = as_sum(gen_column[0].partial[l]) + (as_sum(gen_column[1].partial[l]) & {32{token5_q.columns[1]}})
+                                                     + (as_sum(gen_column[2].partial[l]) & {32{token5_q.columns[2]}});
         end
       end
       step_q <= step;

@@ -17,6 +17,25 @@ package kt_vector_pkg;
 `endif
   endfunction
 
+  // A number of few bits in a lane of 32: a cell, or the sum of a column. Fast simulators need not be told.
+  /* verilator lint_off UNUSEDSIGNAL */
+  function automatic logic signed [31:0] as_cell(logic signed [31:0] lane);
+`ifdef KT_FAST_SIM
+    return lane;
+`else
+    return 32'(signed'(lane[7:0]));
+`endif
+  endfunction
+
+  function automatic logic signed [31:0] as_sum(logic signed [31:0] lane);
+`ifdef KT_FAST_SIM
+    return lane;
+`else
+    return 32'(signed'(lane[18:0]));  // three products of 8 by 9 bits
+`endif
+  endfunction
+  /* verilator lint_on UNUSEDSIGNAL */
+
   // What the engine does with its operands: the kinds of a Window command, or Add.
   typedef enum logic [1:0] {
     KindDepthwise = WindowDepthwise,

@@ -41,7 +41,9 @@ module kt_vector_result
     if (token_i.valid) begin
       automatic logic signed [31:0] acc[LanesP] = step_i;
       if (!token_i.first && (token_i.kind == KindMaximum)) begin
-        for (int unsigned l = 0; l < Lanes; l++) acc[l] = (step_i[l] > acc_q[l]) ? step_i[l] : acc_q[l];
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          acc[l] = (as_cell(step_i[l]) > as_cell(acc_q[l])) ? step_i[l] : acc_q[l];
+        end
       end else if (!token_i.first) begin
         for (int unsigned l = 0; l < Lanes; l++) acc[l] = acc_q[l] + step_i[l];
       end
