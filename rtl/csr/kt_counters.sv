@@ -84,13 +84,16 @@ module kt_counters
 
   assign add = pending_q[scan_q];
 
+  // Counters are cleared by a start, and in the cycle after a reset: a synchronous clear costs flip-flops no logic.
+  logic fresh_q, clear;
+  assign clear = control_q.start || fresh_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      plane_q   <= '{default: '0};
-      pending_q <= '0;
-      scan_q    <= '0;
-      clear_q   <= 1'b1;
-    end else if (control_q.start) begin
+    if (!rst_ni) fresh_q <= 1'b1;
+    else fresh_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (clear) begin
       plane_q   <= '{default: '0};
       pending_q <= '0;
       scan_q    <= '0;
@@ -127,9 +130,8 @@ module kt_counters
     end
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) sum_q <= '{default: '0};
-    else if (control_q.start) sum_q <= '{default: '0};
+  always_ff @(posedge clk_i) begin
+    if (clear) sum_q <= '{default: '0};
     else if (control_q.running) sum_q <= sum_d;
   end
 
