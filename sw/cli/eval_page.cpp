@@ -82,7 +82,7 @@ std::string matrix(const EvalPage& page, const std::set<int>& classes,
 std::string confusions(const EvalPage& page, const std::map<std::pair<int, int>, std::size_t>& counts) {
   std::vector<std::pair<std::size_t, std::pair<int, int>>> wrong;
   for (const auto& [pair, n] : counts) {
-    if (pair.first != pair.second) wrong.push_back({n, pair});
+    if (pair.first != pair.second) wrong.emplace_back(n, pair);
   }
   std::stable_sort(wrong.begin(), wrong.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

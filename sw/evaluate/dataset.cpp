@@ -110,18 +110,19 @@ void read_truth(const fs::path& path, std::span<const std::string> labels, Datas
     if (line.empty()) continue;
     const std::string where = fmt::format("'{}' line {}: ", path.string(), number);
     const std::size_t comma = line.rfind(',');
-    if (comma == std::string::npos) throw InputError(where + "expected image,class");
+    if (comma == std::string::npos) throw InputError(fmt::format("{}expected image,class", where));
     const std::string name = unquoted(line.substr(0, comma)), label = unquoted(line.substr(comma + 1));
     const auto named = std::find(labels.begin(), labels.end(), label);
     const int c = named != labels.end() ? int(named - labels.begin()) : number_of(label);
     if (c == kNoLabel && number == 1) continue;
     if (c == kNoLabel)
-      throw InputError(where + "class '" + label + "' is no number and no line of the list of labels");
+      throw InputError(
+          fmt::format("{}class '{}' is no number and no line of the list of labels", where, label));
     const auto image = std::lower_bound(set.names.begin(), set.names.end(), name);
     const auto found = image != set.names.end() && *image == name
                            ? image
                            : std::find(set.names.begin(), set.names.end(), name);
-    if (found == set.names.end()) throw InputError(where + "no image '" + name + "' in the folder");
+    if (found == set.names.end()) throw InputError(fmt::format("{}no image '{}' in the folder", where, name));
     set.labels[std::size_t(found - set.names.begin())] = c;
   }
 }
