@@ -45,6 +45,12 @@ install(TARGETS ${parts} EXPORT kaiten ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDI
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${headers})
 install(EXPORT kaiten NAMESPACE kaiten:: FILE kaiten-targets.cmake DESTINATION ${package})
 install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(KAITEN_SHELL_DIR)
+  install(DIRECTORY ${KAITEN_SHELL_DIR}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(FILES ${KAITEN_SHELL_DIR}/bash/kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${KAITEN_SHELL_DIR}/zsh/_kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${KAITEN_SHELL_DIR}/fish/kaiten.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 # The public headers and no others.
 set(list ${PROJECT_SOURCE_DIR}/sw/public_headers.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})

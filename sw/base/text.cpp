@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/locale/utf.hpp>
 #include <clocale>
+#include <cmath>
 #include <cwchar>
 #include <iterator>
 
@@ -98,6 +99,14 @@ std::string_view last_columns(std::string_view text, std::size_t columns) {
     return true;
   });
   return text.substr(bytes);
+}
+
+std::string duration_text(double seconds) {
+  constexpr long kMinute = 60, kHour = 3600;
+  const long whole = std::max(1L, std::lround(std::min(seconds, 1e9)));
+  if (whole < 2 * kMinute) return std::to_string(whole) + " s";
+  if (whole < 2 * kHour) return std::to_string((whole + kMinute / 2) / kMinute) + " min";
+  return std::to_string(whole / kHour) + " h " + std::to_string(whole % kHour / kMinute) + " min";
 }
 
 }  // namespace kaiten

@@ -17,6 +17,9 @@ std::string printable(std::string_view text);
 // The same, line by line.
 std::string printable_lines(std::string_view text);
 
+// About so long: "8 s", "3 min", "2 h 10 min".
+std::string duration_text(double seconds);
+
 // Of printable text: columns of a terminal that it takes.
 std::size_t display_width(std::string_view text);
 // The longest beginning, or end, that takes at most so many columns.

@@ -251,7 +251,9 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
     std::size_t done = 0;
     const std::vector<Int8Values> values = run_reference(graph, inputs.values, RoundingStyle::LiteRt, [&] {
       check_interrupt();
-      progress.show(fmt::format("reference, layer {} of {}", ++done, graph.ops.size()));
+      done++;
+      progress.show(fmt::format("reference, layer {} of {}", done, graph.ops.size()),
+                    (i + double(done) / double(graph.ops.size())) / o.batch);
     });
     for (std::size_t t = 0; t < maps.size(); t++)
       maps[t].insert(maps[t].end(), as_bytes(values[t]).begin(), as_bytes(values[t]).end());

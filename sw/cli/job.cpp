@@ -92,12 +92,18 @@ Job::Job(po::options_description& all, bool is_tb)
       "like");
 }
 
-std::optional<po::variables_map> Job::parse(const Arguments& arguments, const std::string& usage) {
+std::optional<po::variables_map> Job::parse(const Arguments& arguments, const std::string& usage,
+                                            const std::string& second) {
   po::variables_map values;
   constexpr const char* kEnding =
       "\nexit code: 0 exact, 1 a tensor differs from the reference, 2 bad input, 3 hardware error, 130 "
       "interrupted\n";
-  if (!read_options(arguments, all_, is_tb_ ? "" : "model", usage, values, kEnding)) return std::nullopt;
+  if (!read_options(arguments, all_,
+                    is_tb_           ? ""
+                    : second.empty() ? "model"
+                                     : "model " + second,
+                    usage, values, kEnding))
+    return std::nullopt;
   if (!is_tb_ && model_.empty()) throw InputError("a model is missing (see --help)");
   if (model_ == kDemoName) model_.clear();
   if (rounding_ == "tflm") {

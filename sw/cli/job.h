@@ -30,10 +30,11 @@ class Job {
   // Adds the common options; is_tb: the model may be left out and is no positional argument.
   Job(boost::program_options::options_description& all, bool is_tb);
 
-  // Reads all options of a command and checks the outputs among them. Nothing after --help was printed. Throws InputError
-  // for values out of range.
+  // Reads all options of a command and checks the outputs among them. Nothing after --help was printed. `second`: the
+  // option that the second argument may be. Throws InputError for values out of range.
   std::optional<boost::program_options::variables_map> parse(const Arguments& arguments,
-                                                             const std::string& usage);
+                                                             const std::string& usage,
+                                                             const std::string& second = "");
 
   // Of --clock; 0: none.
   double clock_mhz() const { return clock_mhz_; }

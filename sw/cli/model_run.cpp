@@ -19,7 +19,7 @@ ModelRunOptions::ModelRunOptions(po::options_description& all) {
   add("batch", po::value(&batch)->value_name("N")->default_value(1), "images of the run");
 }
 
-ModelRun run_model(Job& job, const ModelRunOptions& options) {
+ModelRun run_model(Job& job, const ModelRunOptions& options, const std::function<void(const Graph&)>& look) {
   if (options.batch < 1 || options.batch > kMostImages)
     throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, options.batch));
   if (options.no_check && job.has_interpreter()) throw InputError("--oracle and --no-check together");
@@ -27,6 +27,7 @@ ModelRun run_model(Job& job, const ModelRunOptions& options) {
   session_options.batch = options.batch;
   ProgressLine progress;
   Session session = job.open(progress);
+  if (look) look(session.graph());
   const ModelInputs inputs = job.inputs(session.graph());
   CompileOptions compile;
   compile.rounding = session_options.rounding;

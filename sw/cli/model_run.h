@@ -6,6 +6,7 @@
 #define KAITEN_CLI_MODEL_RUN_H
 
 #include <boost/program_options.hpp>
+#include <functional>
 
 #include "cli/job.h"
 #include "report/analysis.h"
@@ -26,8 +27,9 @@ struct ModelRun {
   Analysis analysis;
 };
 
-// After job.parse(). Throws InputError, DeviceError, Interrupted.
-ModelRun run_model(Job& job, const ModelRunOptions& options);
+// After job.parse(). `look`, where there is one, sees the graph before anything runs. Throws InputError, DeviceError, Interrupted.
+ModelRun run_model(Job& job, const ModelRunOptions& options,
+                   const std::function<void(const Graph&)>& look = {});
 
 }  // namespace kaiten::cli
 

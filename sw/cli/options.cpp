@@ -8,23 +8,94 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
+#include "cli/terminal.h"
 #include "plan/network.h"
+#include "report/json_report.h"
 
 namespace kaiten::cli {
 
 namespace po = boost::program_options;
 
-bool read_options(const Arguments& arguments, const po::options_description& all, const std::string& first,
-                  const std::string& usage, po::variables_map& values, const std::string& ending) {
-  po::positional_options_description positional;
-  if (!first.empty()) positional.add(first.c_str(), 1);
-  po::store(po::command_line_parser(arguments).options(all).positional(positional).run(), values);
+namespace {
+
+// Letters to insert, delete, replace or swap with their neighbour, from one word to the other.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); i++) {
+    for (std::size_t j = 0; j <= b.size(); j++) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::vector<std::string> names_of(const po::options_description& all) {
+  std::vector<std::string> names;
+  for (const auto& option : all.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+nlohmann::ordered_json described(const po::options_description& all, const std::string& usage) {
+  nlohmann::ordered_json options = nlohmann::ordered_json::array();
+  for (const auto& option : all.options()) {
+    const std::string shown = option->format_name();  // "-h [ --help ]" where it has a letter
+    options.push_back({{"name", option->long_name()},
+                       {"letter", shown.starts_with("--") ? "" : shown.substr(1, 1)},
+                       {"value", option->semantic()->max_tokens() > 0 ? option->format_parameter() : ""},
+                       {"text", option->description()}});
+  }
+  return {{"usage", usage}, {"options", options}};
+}
+
+}  // namespace
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const std::size_t most = word.size() < 4 ? 1 : word.size() < 9 ? 2 : 3;
+  const std::string* best = nullptr;
+  std::size_t least = most + 1;
+  for (const std::string& k : known) {
+    const std::size_t d = distance(word, k);
+    if (d < least && d < k.size()) best = &k, least = d;
+  }
+  return best == nullptr ? "" : ", did you mean '" + *best + "'?";
+}
+
+bool read_options(const Arguments& arguments, const po::options_description& own,
+                  const std::string& positional, const std::string& usage, po::variables_map& values,
+                  const std::string& ending) {
+  po::options_description all("options");
+  for (const auto& option : own.options()) all.add(option);
+  all.add_options()("wide", "tables complete, however narrow the terminal is");
+  if (arguments.size() == 1 && arguments.front() == "--help=json") {
+    std::cout << json_text(described(all, usage));
+    return false;
+  }
+  po::positional_options_description places;
+  std::istringstream names(positional);
+  for (std::string name; names >> name;) places.add(name.c_str(), 1);
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(places).run(), values);
+  } catch (const po::unknown_option& e) {
+    std::string name = e.get_option_name();
+    if (!name.starts_with('-')) name = "--" + name;
+    throw InputError("no option '" + name + "'" + suggestion(name, names_of(all)) + " (see --help)");
+  }
   if (values.count("help") != 0) {
     std::cout << usage << "\n" << all << ending;
     return false;
   }
+  if (values.count("wide") != 0) print_wide();
   po::notify(values);
   return true;
 }

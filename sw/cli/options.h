@@ -8,17 +8,22 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/tool.h"
 
 namespace kaiten::cli {
 
-// Reads the options of a command into `values` and the variables behind them; `first`: the option that the first argument
-// may be, or empty. False: help was asked for and printed, `usage` before and `ending` after the options.
-// Throws boost::program_options::error.
+// Reads the options of a command into `values` and the variables behind them; `positional`: the options that the first
+// arguments may be, separated by spaces. False: help was asked for and printed, `usage` before and `ending` after the options;
+// or, by --help=json, the same for scripts/gen_shell.py. What all commands know is read here: --wide (terminal.h). Throws
+// InputError for unknown options, with the nearest one that there is, and boost::program_options::error.
 bool read_options(const Arguments& arguments, const boost::program_options::options_description& all,
-                  const std::string& first, const std::string& usage,
+                  const std::string& positional, const std::string& usage,
                   boost::program_options::variables_map& values, const std::string& ending = "");
+
+// ", did you mean 'run'?": the nearest of the words that there are, or nothing.
+std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 // "3145728", "3MiB", "1.5MiB", "256KiB", "1GiB": bytes of `option`, 1 to plan::kMaxCapacity. Throws InputError.
 std::int64_t bytes_of(const std::string& text, const std::string& option);

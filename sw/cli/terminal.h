@@ -12,13 +12,15 @@
 
 namespace kaiten::cli {
 
-// To standard output: all text of the commands goes here. What a terminal would obey is made harmless (base/text.h).
+// To standard output: all text of the commands goes here. What a terminal would obey is made harmless (base/text.h). On a
+// terminal that is not dumb, and unless NO_COLOR is set (https://no-color.org), verdicts have their colour: PASS green, FAIL red.
 void print(std::string_view text);
 // One line to standard error, the same way; line breaks become spaces.
 void print_error(const std::string& program, std::string message);
 
-// Columns of standard output; 0 when it is not a terminal.
+// Columns of standard output; 0, no limit, when it is not a terminal or after print_wide().
 std::size_t output_width();
+void print_wide();
 
 class ProgressLine {
  public:
@@ -27,8 +29,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Cheap: draws a few times a second at most.
-  void show(const std::string& text);
+  // Cheap: draws a few times a second at most. `done`: share of the work, 0..1, which tells the time left; below 0: unknown.
+  void show(const std::string& text, double done = -1);
   void clear();
 
  private:

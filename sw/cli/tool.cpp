@@ -3,44 +3,104 @@
 
 #include "cli/tool.h"
 
+#include <fmt/format.h>
+
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "commit.inc.h"
+#include "report/json_report.h"
 #include "sim/sim_device.h"
 
 namespace kaiten::cli {
 
 namespace {
 
-constexpr const char* kUsage =
-    "usage: kaiten COMMAND [OPTIONS]\n"
-    "\n"
-    "  run MODEL        run a model on the simulated accelerator and compare every tensor with the "
-    "reference\n"
-    "  compare MODEL    the same, tensor by tensor, down to the first element that differs\n"
-    "  inspect MODEL    list the layers of a model, or every reason why it cannot run\n"
-    "  report MODEL     run a model and write a page: where its cycles and bytes go, what would help\n"
-    "  eval MODEL IMAGES the answers for a folder of images or a .npz, and how many are right\n"
-    "  quantize MODEL   a float32 ONNX model made int8, with ranges from images\n"
-    "  plan MODEL|TABLE which layers share the chip so that the least traffic leaves it\n"
-    "  compress FILE    how much smaller lossless codecs make a file of elements, or a model's tensors\n"
-    "  offload TABLE    training with activations in the host's memory, with and without compression\n"
-    "  swap NETWORK     training on devices that share links, with activations swapped to the host\n"
-    "  serve            queries served by SubNets of one SuperNet, shared weights staying on chip\n"
-    "  volume NETWORK   slide a network of 3-D convolutions over a volume, by the fastest plan that fits\n"
-    "  disasm PROGRAM   print the commands of a program, or those a model compiles to\n"
-    "  info             print the configurations and what they hold\n"
-    "\n"
-    "  kaiten COMMAND --help   options of a command\n"
-    "  kaiten --version        version, commit and simulator\n";
+struct CommandEntry {
+  const char* name;
+  const char* arguments;
+  const char* text;
+  int (*function)(const Arguments&);
+};
+
+// What there is, in the order of the help; scripts/gen_shell.py reads the same by `kaiten --help=json`.
+constexpr CommandEntry kCommands[] = {
+    {"run", "MODEL", "run a model on the simulated accelerator and compare every tensor with the reference",
+     [](const Arguments& a) { return run_command(a, false); }},
+    {"compare", "MODEL", "the same, tensor by tensor, down to the first element that differs",
+     compare_command},
+    {"inspect", "MODEL", "list the layers of a model, or every reason why it cannot run", inspect_command},
+    {"report", "MODEL", "run a model and write a page: where its cycles and bytes go, what would help",
+     report_command},
+    {"explain", "MODEL LAYER", "the same of one layer, on the terminal", explain_command},
+    {"estimate", "MODEL", "cycles, bytes and memory on all configurations, by the cycle model",
+     estimate_command},
+    {"eval", "MODEL IMAGES", "the answers for a folder of images or a .npz, and how many are right",
+     eval_command},
+    {"quantize", "MODEL", "a float32 ONNX model made int8, with ranges from images", quantize_command},
+    {"plan", "MODEL|TABLE", "which layers share the chip so that the least traffic leaves it", plan_command},
+    {"compress", "FILE", "how much smaller lossless codecs make a file of elements, or a model's tensors",
+     compress_command},
+    {"offload", "TABLE", "training with activations in the host's memory, with and without compression",
+     offload_command},
+    {"swap", "NETWORK", "training on devices that share links, with activations swapped to the host",
+     swap_command},
+    {"serve", "", "queries served by SubNets of one SuperNet, shared weights staying on chip", serve_command},
+    {"volume", "NETWORK", "slide a network of 3-D convolutions over a volume, by the fastest plan that fits",
+     volume_command},
+    {"disasm", "PROGRAM", "print the commands of a program, or those a model compiles to", disasm_command},
+    {"info", "", "print the configurations and what they hold", info_command},
+};
+
+std::string usage_text() {
+  std::string text = "usage: kaiten COMMAND [OPTIONS]\n\n";
+  for (const CommandEntry& c : kCommands)
+    text += fmt::format("  {:<20} {}\n", std::string(c.name) + " " + c.arguments, c.text);
+  return text +
+         "\n"
+         "  kaiten COMMAND --help      options of a command\n"
+         "  kaiten --version [--json]  version, commit and simulator\n";
+}
+
+std::string commands_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const CommandEntry& c : kCommands)
+    all.push_back({{"name", c.name}, {"arguments", c.arguments}, {"text", c.text}});
+  return json_text(all);
+}
+
+std::string version_json() {
+  return json_text(nlohmann::ordered_json{{"name", "kaiten"},
+                                          {"version", KAITEN_VERSION},
+                                          {"commit", kCommit},
+                                          {"simulator", sim::verilator_version()},
+                                          {"schema_version", kSchemaVersion},
+                                          {"configs", sim::sim_configs()}});
+}
+
+bool is_version(const std::string& argument) {
+  return argument == "--version" || argument == "-V" || argument == "version";
+}
+
+int print_version(const Arguments& rest) {
+  if (rest.empty()) {
+    std::cout << version_text() << "\n";
+  } else if (rest == Arguments{"--json"} || rest == Arguments{"--json", "-"}) {
+    std::cout << version_json();
+  } else {
+    throw InputError("--version knows --json alone, not '" + rest.front() + "'");
+  }
+  return kDone;
+}
 
 int complain(const std::string& program, const std::string& message, int code) {
   print_error(program, message);
@@ -77,7 +137,7 @@ std::string version_text() {
 
 int kaiten_main(const Arguments& arguments) {
   if (arguments.empty()) {
-    std::fputs(kUsage, stderr);
+    std::fputs(usage_text().c_str(), stderr);
     return kBadInput;
   }
   const std::string& first = arguments.front();
@@ -87,37 +147,27 @@ int kaiten_main(const Arguments& arguments) {
     return kaiten_main({rest.front(), "--help"});
   return guarded("kaiten", [&]() -> int {
     if (first == "--help" || first == "-h" || first == "help") {
-      std::cout << kUsage;
+      std::cout << usage_text();
       return kDone;
     }
-    if (first == "--version" || first == "-V" || first == "version") {
-      std::cout << version_text() << "\n";
+    if (first == "--help=json") {
+      std::cout << commands_json();
       return kDone;
     }
-    if (first == "run") return run_command(rest, false);
-    if (first == "compare") return compare_command(rest);
-    if (first == "inspect") return inspect_command(rest);
-    if (first == "eval") return eval_command(rest);
-    if (first == "report") return report_command(rest);
-    if (first == "quantize") return quantize_command(rest);
-    if (first == "plan") return plan_command(rest);
-    if (first == "compress") return compress_command(rest);
-    if (first == "offload") return offload_command(rest);
-    if (first == "swap") return swap_command(rest);
-    if (first == "serve") return serve_command(rest);
-    if (first == "volume") return volume_command(rest);
-    if (first == "disasm") return disasm_command(rest);
-    if (first == "info") return info_command(rest);
-    throw InputError("no command '" + first + "' (see kaiten --help)");
+    if (is_version(first)) return print_version(rest);
+    std::vector<std::string> names{"help", "version"};
+    for (const CommandEntry& c : kCommands) {
+      if (first == c.name) return c.function(rest);
+      names.emplace_back(c.name);
+    }
+    throw InputError("no command '" + first + "'" + suggestion(first, names) + " (see kaiten --help)");
   });
 }
 
 int tb_main(const Arguments& arguments) {
   return guarded("tb", [&]() -> int {
-    if (!arguments.empty() && arguments.front() == "--version") {
-      std::cout << version_text() << "\n";
-      return kDone;
-    }
+    if (!arguments.empty() && arguments.front() == "--version")
+      return print_version({arguments.begin() + 1, arguments.end()});
     return run_command(arguments, true);
   });
 }

@@ -26,6 +26,8 @@ int tb_main(const Arguments& arguments);
 int run_command(const Arguments& arguments, bool is_tb);
 int compare_command(const Arguments& arguments);
 int inspect_command(const Arguments& arguments);
+int explain_command(const Arguments& arguments);
+int estimate_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int plan_command(const Arguments& arguments);
 int compress_command(const Arguments& arguments);

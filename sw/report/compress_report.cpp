@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
 #include "codec/statistics.h"
 #include "report/json_report.h"
 #include "report/page.h"
+#include "report/short_names.h"
 #include "report/svg.h"
 #include "report/table.h"
 
@@ -86,10 +86,21 @@ std::string layouts_text(const CompressReport& r) {
   return out;
 }
 
+std::string legend(const CompressReport& r, double left, double y) {
+  std::string out;
+  for (std::size_t c = 0; c < r.codecs.size(); c++)
+    out += svg::legend_entry(left + 80 * double(c), y, svg::colour(c), r.codecs[c]);
+  return out +
+         svg::line(left + 80 * double(r.codecs.size()) + 4, y - 1, left + 80 * double(r.codecs.size()) + 4,
+                   y + 11, svg::kInk, 1.5) +
+         svg::text_at(left + 80 * double(r.codecs.size()) + 12, y + 9, "limit of ZVC", "start");
+}
+
 // Bars of the ratios of each item, one a codec, with the item's ZVC limit as a line across; in the first
 // layout.
 std::string bars(const CompressReport& r, const CompressGroup& g) {
   constexpr std::size_t kNameColumns = 34;
+  constexpr double kScreen = 500;
   const double left = 250, width = svg::kWidth - left - 60, bar = 9;
   const double row = bar * double(r.codecs.size()) + 9;
   double most = 1;
@@ -100,15 +111,19 @@ std::string bars(const CompressReport& r, const CompressGroup& g) {
   most = std::min(most, 16.0);  // a constant map would make all others unreadable
   const auto x = [&](double ratio) { return left + width * std::min(ratio, most) / most; };
   std::string out;
-  for (std::size_t c = 0; c < r.codecs.size(); c++) {
-    out += svg::legend_entry(left + 80 * double(c), 4, svg::colour(c), r.codecs[c]);
-  }
-  double top = 24;
-  for (const CompressItem& item : g.items) {
-    const std::string name = display_width(item.name) <= kNameColumns
-                                 ? item.name
-                                 : "..." + std::string(last_columns(item.name, kNameColumns - 3));
-    out += svg::text_at(left - 8, top + row / 2, name, "end");
+  out += legend(r, left, 4);
+  std::vector<std::string> names;
+  for (const CompressItem& item : g.items) names.push_back(item.name);
+  names = short_names(names, kNameColumns);
+  double top = 24, told = 24;
+  for (std::size_t at = 0; at < g.items.size(); at++) {
+    const CompressItem& item = g.items[at];
+    // The legend comes again before it is a screen away.
+    if (top - told > kScreen) {
+      out += legend(r, left, top + 4);
+      told = top += 24;
+    }
+    out += svg::text_at(left - 8, top + row / 2, names[at], "end");
     for (std::size_t c = 0; c < r.codecs.size(); c++) {
       const double ratio = item.by[r.index(c, 0)].ratio();
       out += svg::box(left, top + bar * double(c), x(ratio) - left, bar - 1, svg::colour(c),
@@ -225,12 +240,11 @@ std::string to_html(const CompressReport& r) {
                   r.origin.empty() ? "" : ", input: " + html::escaped(r.origin));
   for (const CompressGroup& g : r.groups) {
     const CompressItem total = g.total();
-    out +=
-        fmt::format("<h2>{}</h2>\n<p>Density {:.3f}, ZVC limit {:.3f}, entropy bound {}.</p>\n", g.name,
-                    total.density(), r.zvc_limit(total), ratio_text(r.entropy_ratio(total))) +
-        totals_html(r, g) + bars(r, g) +
-        fmt::format("<p>Ratios in {}; the line across: the limit of ZVC; the figure on the right: {}.</p>\n",
-                    name_of(r.layouts.front()), r.codecs.front());
+    out += fmt::format("<h2>{}</h2>\n<p>Density {:.3f}, ZVC limit {:.3f}, entropy bound {}.</p>\n", g.name,
+                       total.density(), r.zvc_limit(total), ratio_text(r.entropy_ratio(total))) +
+           totals_html(r, g) + bars(r, g) +
+           fmt::format("<p>Ratios in {}; the figure on the right: {}.</p>\n", name_of(r.layouts.front()),
+                       r.codecs.front());
   }
   for (const std::string& note : r.notes) out += "<p>" + html::escaped(note) + "</p>\n";
   return html::page("Compression of " + r.title, out);

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/json_report.h"
 #include "report/page.h"
+#include "report/short_names.h"
 #include "report/svg.h"
 #include "report/table.h"
 
@@ -59,17 +61,25 @@ std::vector<std::string> policy_row(const OffloadReport& r, const Policy& p) {
 // For each layer its computation and above it the stalls, without compression on the left, with it on the
 // right.
 std::string bars(const OffloadReport& r) {
+  constexpr std::size_t kNameColumns = 18;
+  constexpr double kNameHeight = 13;
   const std::vector<Step>& steps = r.result.steps;
   const double base = 260, high = 220, left = 50, step = (svg::kWidth - left - 10) / double(steps.size());
   double most = 1e-12;
   for (std::size_t m = 0; m < steps.size(); m++)
     most = std::max(most, steps[m].forward_seconds + steps[m].backward_seconds + vdnn(r).stalls[m]);
   std::string out;
-  const char* const names[] = {"computation", "stall, raw", "stall, compressed"};
+  const char* const kinds[] = {"computation", "stall, raw", "stall, compressed"};
   for (std::size_t i = 0; i < 3; i++) {
-    out += svg::legend_entry(left + 150 * double(i), 6, svg::colour(i), names[i]);
+    out += svg::legend_entry(left + 150 * double(i), 6, svg::colour(i), kinds[i]);
   }
+  std::vector<std::string> names;
+  for (const Step& s : steps) names.push_back(s.name);
+  names = short_names(names, kNameColumns);
   for (std::size_t m = 0; m < steps.size(); m++) {
+    // Names stand upright; where bars are narrower than a line of text, some are left to the hints.
+    if (const std::size_t every = std::size_t(std::ceil(kNameHeight / step)); m % every == 0)
+      out += svg::upright_text_at(left + step * (double(m) + 0.43) + 4, base + 6, names[m]);
     const double compute = steps[m].forward_seconds + steps[m].backward_seconds;
     for (std::size_t side = 0; side < 2; side++) {
       const double x = left + step * double(m) + double(side) * step * 0.44,
@@ -85,7 +95,7 @@ std::string bars(const OffloadReport& r) {
   out += svg::line(left, base, svg::kWidth - 10, base, svg::kAxis) +
          svg::text_at(left - 6, base - high + 4, ms(most), "end") +
          svg::text_at(left - 6, base, "0 ms", "end");
-  return svg::drawing(int(base) + 12, out,
+  return svg::drawing(int(base) + 130, out,
                       "Computation and stalls of each layer, without and with compression");
 }
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "report/axes.h"
 #include "report/page.h"
@@ -120,11 +122,11 @@ std::string spans_table(const PlanReport& r) {
 }
 
 std::string methods_table(const PlanReport& r) {
-  html::Table table({"method", "#spans", "#traffic bytes", "#residual", "#MACs", "#energy mJ"});
+  html::Table table({"method", "#spans", "#traffic bytes", "#residual", "#MACs", "#cycles", "#energy mJ"});
   for (std::size_t i = 0; i < r.methods.size(); i++) {
     const plan::Method& m = r.methods[i];
     table.add({title_of(m), std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
-               bytes_text(m.penalty_bytes), bytes_text(m.macs),
+               bytes_text(m.penalty_bytes), bytes_text(m.macs), m.cycles > 0 ? bytes_text(m.cycles) : "-",
                fmt::format("{:.3f}", r.energies[i].total())});
   }
   return table.text();
@@ -160,6 +162,30 @@ std::string sweep(const PlanReport& r) {
   return drawing(kHeight, out, "Traffic of each method over the capacity on chip");
 }
 
+double useful_operations(const PlanReport& r) {
+  return double(r.network.macs()) * r.batch * r.energy.operations_per_mac;
+}
+
+// Operations a cycle of a method: modelled where there is a model of the cycles, else what the roof allows.
+double reached(const PlanReport& r, std::size_t method, double roof) {
+  const std::int64_t cycles = r.methods[method].cycles;
+  return cycles > 0 ? useful_operations(r) / double(cycles) : roof;
+}
+
+std::string roofline_table(const PlanReport& r) {
+  html::Table table({"method", "#operations/byte", "#operations/cycle", "from"});
+  for (std::size_t i = 0; i < r.methods.size(); i++) {
+    const plan::Method& m = r.methods[i];
+    const double intensity = useful_operations(r) / double(std::max<std::int64_t>(1, m.traffic_bytes));
+    const double peak = r.energy.operations_per_mac *
+                        (r.array_macs_per_cycle > 0 ? r.array_macs_per_cycle : r.energy.chip_macs_per_cycle);
+    const double roof = std::min(peak, intensity * r.energy.memory_bytes_per_cycle);
+    table.add({title_of(m), plain_number(intensity), plain_number(reached(r, i, roof)),
+               m.cycles > 0 ? "cycle model" : "roof"});
+  }
+  return table.text();
+}
+
 std::string roofline(const PlanReport& r) {
   const double peak = r.energy.operations_per_mac *
                       (r.array_macs_per_cycle > 0 ? r.array_macs_per_cycle : r.energy.chip_macs_per_cycle);
@@ -167,19 +193,30 @@ std::string roofline(const PlanReport& r) {
   std::vector<double> intensity;
   double low = ridge / 2, high = ridge * 2;
   for (const plan::Method& m : r.methods) {
-    const double useful = double(r.network.macs()) * r.batch * r.energy.operations_per_mac;
-    intensity.push_back(std::max(1e-3, useful / double(std::max<std::int64_t>(1, m.traffic_bytes))));
+    intensity.push_back(
+        std::max(1e-3, useful_operations(r) / double(std::max<std::int64_t>(1, m.traffic_bytes))));
     low = std::min(low, intensity.back() / 1.5);
     high = std::max(high, intensity.back() * 1.5);
   }
   const Scale x{low, high, kMargin, kWidth - 170};
-  const Scale y{low * r.energy.memory_bytes_per_cycle / 1.2, peak * 1.6, kHeight - 45, 25};
+  double slowest = low * r.energy.memory_bytes_per_cycle;
+  for (std::size_t i = 0; i < intensity.size(); i++) slowest = std::min(slowest, reached(r, i, slowest));
+  const Scale y{slowest / 1.2, peak * 1.6, kHeight - 45, 25};
   std::string out = axes(x, y, "operations per byte of traffic", "operations per cycle") + legend(r);
   out += line(x(low), y(low * r.energy.memory_bytes_per_cycle), x(ridge), y(peak), svg::kInk, 1.5) +
          line(x(ridge), y(peak), x(high), y(peak), svg::kInk, 1.5);
+  out += text_at(x(high), y(peak) - 6, fmt::format("{} operations/cycle", plain_number(peak)), "end") +
+         text_at(x(ridge), y(peak) - 6,
+                 fmt::format("{} bytes/cycle", plain_number(r.energy.memory_bytes_per_cycle)), "end");
+  // Methods with the same plan fall on one point: rings one around the other, the first innermost.
+  std::map<std::pair<long, long>, int> rings;
   for (std::size_t i = 0; i < intensity.size(); i++) {
-    out += svg::circle(x(intensity[i]), y(std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle)), 5,
-                       colour(i), title_of(r.methods[i]));
+    const double speed = reached(r, i, std::min(peak, intensity[i] * r.energy.memory_bytes_per_cycle));
+    const double px = x(intensity[i]), py = y(speed);
+    const int before = rings[{std::lround(px / 6), std::lround(py / 6)}]++;
+    out += svg::ring(px, py, 4 + 3.5 * before, colour(i),
+                     fmt::format("{}: {} operations/byte, {} operations/cycle", title_of(r.methods[i]),
+                                 plain_number(intensity[i]), plain_number(speed)));
   }
   return drawing(kHeight, out, "Operations per cycle over operations per byte");
 }
@@ -217,7 +254,7 @@ std::string to_html(const PlanReport& r) {
   out += "<h2>Partition: " + escaped(title_of(r.methods.front())) + "</h2>\n" + partition(r) + spans_table(r);
   out += "<h2>Methods</h2>\n" + methods_table(r);
   if (!r.sweep.empty()) out += "<h2>Traffic over capacity</h2>\n" + sweep(r);
-  out += "<h2>Roofline</h2>\n" + roofline(r) + "<h2>Energy</h2>\n" + energy(r);
+  out += "<h2>Roofline</h2>\n" + roofline(r) + roofline_table(r) + "<h2>Energy</h2>\n" + energy(r);
   for (const std::string& note : r.notes) out += "<p>" + escaped(note) + "</p>\n";
   return html::page(r.network.name + " on " + where, out);
 }

@@ -43,6 +43,11 @@ std::string text_at(double x, double y, const std::string& text, const char* anc
                      html::escaped(text));
 }
 
+std::string upright_text_at(double x, double y, const std::string& text) {
+  return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" text-anchor=\"end\">{}</text>",
+                     x, y, html::escaped(text));
+}
+
 std::string line(double x1, double y1, double x2, double y2, const char* stroke, double width) {
   return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>", x1, y1, x2, y2,
                      stroked(stroke, width));

@@ -21,6 +21,8 @@ const char* colour(std::size_t i);
 // A drawing kWidth wide that scales with the page; `title` says what it shows to who cannot see it.
 std::string drawing(int height, const std::string& inside, const std::string& title);
 std::string text_at(double x, double y, const std::string& text, const char* anchor = "middle");
+// The same from bottom to top, its end at the place.
+std::string upright_text_at(double x, double y, const std::string& text);
 std::string line(double x1, double y1, double x2, double y2, const char* stroke, double width = 1);
 // A filled rectangle; `hint` appears under the mouse.
 std::string box(double x, double y, double width, double height, const char* fill,

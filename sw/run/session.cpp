@@ -4,6 +4,7 @@
 #include "run/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "compile/compiler.h"
 #include "compile/sections.h"
 #include "device/driver.h"
@@ -288,9 +290,15 @@ RunReport Session::State::run_part(Part& part, Tensors& tensors, Watcher* watche
   }
   Observer observer(program, watcher, trace, poison ? &*poison : nullptr);
   const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(program.modelled_cycles));
+  const auto start = std::chrono::steady_clock::now();
   part.driver->set_progress([&](std::uint64_t cycles) {
-    say(title() + std::to_string(cycles) + " cycles, about " +
-        std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %");
+    std::string text = title() + std::to_string(cycles) + " cycles, about " +
+                       std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %";
+    if (cycles > 0 && cycles < modelled) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      text += ", " + duration_text(seconds * double(modelled - cycles) / double(cycles)) + " left";
+    }
+    say(text);
   });
   const double seconds_before = device->loop_seconds();
   const std::uint64_t cycles_before = device->loop_cycles();

@@ -25,6 +25,8 @@ NANO = ("--config", "nano")
 REPORTS = {
     "run": [("demo", *NANO), ("demo", *NANO, "--compress", "on", "--batch", "2"), ("demo", *NANO, "--no-check", "--seed", "9")],
     "report": [("demo", *NANO, "--clock", "100"), ("demo", *NANO, "--compress", "auto", "--batch", "2", "--no-check")],
+    "explain": [("demo", "3", *NANO, "--clock", "100"), ("demo", "Relu", "--until", "functional_1/re_lu_1/Relu", *NANO)],
+    "estimate": [("demo", "--clock", "100"), ("demo", "--batch", "2")],
     "plan": [("demo", *NANO, "--commands", "--chips", "8"), (table("alexnet"), "--capacity", "3MiB", "--sweep", "1MiB:4MiB"),
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],

@@ -46,6 +46,9 @@ class Install(unittest.TestCase):
             prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
             self.run_checked(CMAKE, "--install", BUILD, "--prefix", prefix)
             self.run_checked(os.path.join(prefix, "bin", "kaiten"), "--version")
+            for name in ("man/man1/kaiten.1", "man/man1/kaiten-run.1", "bash-completion/completions/kaiten",
+                         "zsh/site-functions/_kaiten", "fish/vendor_completions.d/kaiten.fish"):
+                self.assertTrue(os.path.isfile(os.path.join(prefix, "share", name)), name)
             # No header or library may come from the source tree or the build.
             for path, _, names in os.walk(prefix):
                 for name in names:

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/estimate.h"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "cli/job.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "cli/source.h"
+#include "program/config.h"
+
+namespace kaiten::cli {
+
+namespace po = boost::program_options;
+
+int estimate_command(const Arguments& arguments) {
+  std::string model, until;
+  double clock_mhz = 0;
+  CompileOptions options;
+  options.cancellation_check = check_interrupt;
+  po::options_description all("options");
+  auto add = all.add_options();
+  add("help,h", "print this text");
+  add("model", po::value(&model)->value_name("FILE"),
+      "TensorFlow Lite or ONNX model, '-': standard input (also as first argument)");
+  add("until", po::value(&until)->value_name("TENSOR"), "the network up to this tensor");
+  add("batch", po::value(&options.images)->value_name("N")->default_value(1), "images of a run");
+  add_clock_option(all, clock_mhz);
+  add("json", po::value<std::string>()->value_name("FILE"), "write the estimates as JSON");
+  po::variables_map values;
+  constexpr const char* kUsage =
+      "usage: kaiten estimate MODEL [OPTIONS]\n"
+      "Cycles, bytes and memory of a model on all configurations, by the cycle model: nothing is run.\n";
+  if (!read_options(arguments, all, "model", kUsage, values)) return kDone;
+  if (model.empty()) throw InputError("estimate needs a model (see kaiten estimate --help)");
+  require_clock(values, clock_mhz);
+  if (options.images < 1 || options.images > kMostImages)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, options.images));
+  const Outputs outputs("estimate", values, {"json"}, {"model"});
+  const Graph graph = require_graph(import_model(model, until));
+  Estimate result = estimate(graph, presets(), options);
+  result.clock_mhz = clock_mhz;
+  if (outputs.wanted("json")) outputs.write_json("json", json_of(result));
+  outputs.print(to_text(result, output_width()));
+  return kDone;
+}
+
+}  // namespace kaiten::cli

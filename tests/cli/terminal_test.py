@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the tool behaves on a terminal: width, colour, misspelt words; man pages and completion made from its options."""
+import fcntl
+import json
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import unittest
+
+from tool_case import KAITEN, ROOT, ToolCase, run
+
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import gen_shell
+
+DEMO = ("run", "demo", "--config", "nano", "--no-check")
+
+
+def on_terminal(columns, *arguments, **environment):
+    """What a command shows on a terminal of so many columns."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    process = subprocess.Popen([KAITEN, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=variables)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            part = b""
+        if not part:
+            break
+        seen += part
+    os.close(master)
+    assert process.wait(60) == 0, seen
+    return seen.decode().replace("\r\n", "\n")
+
+
+def table_of(text):
+    return text.split("\n\n")[0].splitlines()
+
+
+class Width(ToolCase):
+    def test_tables_fit(self):
+        piped = table_of(run(KAITEN, *DEMO).stdout)
+        self.assertGreater(max(map(len, piped)), 120)
+        for columns in (80, 100):
+            shown = table_of(on_terminal(columns, *DEMO))
+            self.assertEqual(len(shown), len(piped))
+            self.assertLessEqual(max(map(len, shown)), columns)
+        self.assertEqual(table_of(on_terminal(80, *DEMO, "--wide")), piped)
+        self.assertEqual(table_of(run(KAITEN, *DEMO, "--wide").stdout), piped)
+
+    def test_other_tables_fit(self):
+        for command in (("info",), ("inspect", "demo"), ("estimate", "demo", "--clock", "100"), ("plan", "demo", "--config", "nano"),
+                        ("compress", "demo"), ("offload", "demo")):
+            for paragraph in on_terminal(80, *command).split("\n\n"):
+                if re.match(r"[a-z ]+ {2,}\S", paragraph):  # the headings of a table
+                    self.assertLessEqual(len(paragraph.split("\n")[0]), 80, command)
+
+
+class Colour(ToolCase):
+    def test_only_on_terminals(self):
+        call = ("run", "demo", "--config", "nano")
+        self.assertIn("\x1b[32mPASS\x1b[0m demo", on_terminal(80, *call))
+        for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\x1b", on_terminal(80, *call, **variables))
+        self.assertNotIn("\x1b", run(KAITEN, *call).stdout)
+
+
+class Words(ToolCase):
+    def test_misspelt(self):
+        for arguments, meant in ((("rum",), "run"), (("estimat",), "estimate"), (("isnpect",), "inspect"),
+                                 (("run", "demo", "--confg", "nano"), "--config"), (("serve", "--genrate", "x"), "--generate")):
+            self.assertIn(f"did you mean '{meant}'?", self.refused(*arguments))
+        self.assertNotIn("did you mean", self.refused("frobnicate"))
+        self.assertNotIn("did you mean", self.refused("run", "demo", "--frobnicate"))
+
+    def test_version(self):
+        told = json.loads(run(KAITEN, "--version", "--json").stdout)
+        text = run(KAITEN, "--version").stdout
+        self.assertEqual(text, f"{told['name']} {told['version']} ({told['commit']}), {told['simulator']}\n")
+        self.assertIn("nano", told["configs"])
+        self.refused("--version", "--jsn")
+
+
+class Made(ToolCase):
+    """Man pages and completion."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = gen_shell.commands_of(KAITEN)
+
+    def setUp(self):
+        super().setUp()
+        gen_shell.main(KAITEN, self.folder)
+
+    def read(self, name):
+        with open(self.file(name), encoding="utf-8") as f:
+            return f.read()
+
+    def test_every_option_is_there(self):
+        self.assertIn("run", [command["name"] for command in self.commands])
+        fish, zsh = self.read("fish/kaiten.fish"), self.read("zsh/_kaiten")
+        for command in self.commands:
+            page = self.read(f"man1/kaiten-{command['name']}.1").replace("\\-", "-")
+            helped = run(KAITEN, command["name"], "--help").stdout
+            named = set(re.findall(r"^  (?:-\w \[ )?--([a-z-]+)", helped, re.M))
+            self.assertEqual({option["name"] for option in command["options"]}, named)
+            for name in named:
+                self.assertIn(f"--{name}\\fR", page)
+                self.assertIn(f"from {command['name']}' -l {name} ", fish)
+                self.assertIn(f"'--{name}[", zsh)
+
+    def test_man_pages_are_clean(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff here")
+        for name in os.listdir(self.file("man1")):
+            done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", self.file("man1/" + name)], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            self.assertIn("NAME", re.sub(".\x08", "", done.stdout))
+
+    def completed(self, *words):
+        script = f'. "{self.file("bash/kaiten")}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kaiten; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, cwd=self.folder, timeout=30)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash(self):
+        self.assertEqual(self.completed("kaiten", "exp"), ["explain"])
+        self.assertEqual(self.completed("kaiten", "run", "--ora"), ["--oracle"])
+        self.assertEqual(self.completed("kaiten", "run", "demo", "--compress", ""), ["auto", "on", "off"])
+        self.assertEqual(self.completed("kaiten", "run", "demo", "--compress", "o"), ["on", "off"])
+        self.assertEqual(self.completed("kaiten", "run", "ma"), ["man1"])
+
+    def test_zsh_and_fish_take_them(self):
+        for shell, name in (("zsh", "zsh/_kaiten"), ("fish", "fish/kaiten.fish")):
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", self.file(name)], capture_output=True, text=True, timeout=30)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+
+if __name__ == "__main__":
+    unittest.main()
