@@ -71,28 +71,28 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   return best == nullptr ? "" : ", did you mean '" + *best + "'?";
 }
 
-bool read_options(const Arguments& arguments, const po::options_description& own,
+bool read_options(const Arguments& arguments, const po::options_description& all,
                   const std::string& positional, const std::string& usage, po::variables_map& values,
                   const std::string& ending) {
-  po::options_description all("options");
-  for (const auto& option : own.options()) all.add(option);
-  all.add_options()("wide", "tables complete, however narrow the terminal is");
+  po::options_description known("options");
+  for (const auto& option : all.options()) known.add(option);
+  known.add_options()("wide", "tables complete, however narrow the terminal is");
   if (arguments.size() == 1 && arguments.front() == "--help=json") {
-    std::cout << json_text(described(all, usage));
+    std::cout << json_text(described(known, usage));
     return false;
   }
   po::positional_options_description places;
   std::istringstream names(positional);
   for (std::string name; names >> name;) places.add(name.c_str(), 1);
   try {
-    po::store(po::command_line_parser(arguments).options(all).positional(places).run(), values);
+    po::store(po::command_line_parser(arguments).options(known).positional(places).run(), values);
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     if (!name.starts_with('-')) name = "--" + name;
-    throw InputError("no option '" + name + "'" + suggestion(name, names_of(all)) + " (see --help)");
+    throw InputError("no option '" + name + "'" + suggestion(name, names_of(known)) + " (see --help)");
   }
   if (values.count("help") != 0) {
-    std::cout << usage << "\n" << all << ending;
+    std::cout << usage << "\n" << known << ending;
     return false;
   }
   if (values.count("wide") != 0) print_wide();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -34,7 +35,7 @@ std::string causes_text(const LayerReport& l, std::size_t width) {
   Table table({{"its time", false, 0, false}, {"share", true, 0, false}, {"", false, 1, false}});
   const auto add = [&](const std::string& name, double share) {
     table.add({name, percent(share),
-               std::string(std::size_t(double(kBar) * std::clamp(share, 0.0, 1.0) + 0.5), '#')});
+               std::string(std::size_t(std::lround(double(kBar) * std::clamp(share, 0.0, 1.0))), '#')});
   };
   if (l.macs > 0) add("computing", l.utilization);
   for (const auto& [name, share] : l.losses) add(name, share);

@@ -75,7 +75,7 @@ std::string legend(const std::vector<std::pair<std::string, std::size_t>>& entri
 // arcs for edges that skip operators; below each span what it takes of the buffers.
 std::string network_drawing(const Graph& graph, const Config& config, const Analysis& a) {
   const std::size_t n = graph.ops.size();
-  const double base = 190, step = double(kWidth - 70) / double(n), left = 60;
+  const double base = 190, step = double(kWidth - 80) / double(n), left = 70;
   std::vector<int> span_of(n, -1), maker(graph.tensors.size(), -1);
   for (std::size_t s = 0; s < a.spans.size(); s++) {
     for (int op : a.spans[s].ops) span_of[std::size_t(op)] = int(s);

@@ -74,6 +74,7 @@ std::string bars(const OffloadReport& r) {
     out += svg::legend_entry(left + 150 * double(i), 6, svg::colour(i), kinds[i]);
   }
   std::vector<std::string> names;
+  names.reserve(steps.size());
   for (const Step& s : steps) names.push_back(s.name);
   names = short_names(names, kNameColumns);
   for (std::size_t m = 0; m < steps.size(); m++) {
