@@ -303,6 +303,12 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   } else {
     SectionsPlanner planner(*source.graph, config, options);
     report.network = planner.network();
+    if (report.network.layers.empty()) {
+      if (o.page || o.period > 0 || o.chips > 0)
+        throw InputError("model '" + source.graph->name + "': limit: layers on the device, found: none");
+      report.notes.emplace_back("the host runs all layers: nothing to plan");
+      return;
+    }
     run_all(planner);
     if (!report.methods.empty()) report.sections = planner.sections(0);
     report.notes.push_back(sections_note(report.sections));

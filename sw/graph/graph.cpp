@@ -239,6 +239,7 @@ std::string_view name_of(HostKind kind) {
                                          "reduce_max",
                                          "reduce_min",
                                          "concat",
+                                         "lrn",
                                          "add",
                                          "sub",
                                          "mul",

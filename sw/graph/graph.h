@@ -195,6 +195,7 @@ enum class HostKind : uint8_t {
   AveragePool, MaxPool,  ///< window
   ReduceMean, ReduceSum, ReduceMax, ReduceMin,  ///< dims: the axes, ascending
   Concat,             ///< along `axis`
+  Lrn,                ///< over `groups` neighbours in the second dimension; alpha, beta, bias `lo`
   Add, Sub, Mul, Div, Min, Max, Pow, PRelu,  ///< of two, by numpy broadcasting
   Clip,               ///< of one, as all that follow: lo, hi; Relu is one
   LeakyRelu, Elu,     ///< alpha

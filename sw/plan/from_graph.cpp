@@ -43,7 +43,7 @@ class Converter {
       }
       op(graph_.ops[i], int(i));
     }
-    if (n_.layers.empty())
+    if (n_.layers.empty() && inputs_ == Inputs::kOne)
       throw InputError("model '" + graph_.name + "': limit: layers on the device, found: none");
     for (int tensor : graph_.outputs) take_output(map_of_[std::size_t(tensor)]);
     const auto read = consumers(n_);

@@ -19,7 +19,7 @@ enum class Inputs {
 };
 
 /// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
-/// what has no single image, or no layer; with Inputs::kOne also for several inputs.
+/// what has no single image; with Inputs::kOne also for several inputs and for no layer.
 Network network_of(const Graph& graph, Inputs inputs = Inputs::kOne);
 
 /// Additions right after the layer they add to become residual edges, as the tables write them: fewer maps.

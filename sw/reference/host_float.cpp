@@ -257,6 +257,30 @@ Values concat(const Graph& graph, const Op& op, const std::vector<Values>& opera
   return result;
 }
 
+// x / (bias + alpha / size * sum of x^2 over the channels around it)^beta. The sum goes from channel to channel: in float32 the
+// newest square is added, the oldest taken off, as onnxruntime does.
+Values local_response(const Graph& graph, const Op& op, const Values& input) {
+  const Shape& shape = graph.input_of(op).shape;
+  const int channels = shape[1], before = (op.groups - 1) / 2;
+  const size_t cells = product(shape, 2, shape.size());
+  const float factor = op.alpha / float(op.groups);
+  Values result(input.size());
+  for (size_t i = 0; i < cells; i++) {
+    const auto square = [&](int c) {
+      const float x = c < 0 || c >= channels ? 0.0F : input[size_t(c) * cells + i];
+      return factor * (x * x);
+    };
+    float sum = op.lo;
+    for (int c = -before; c < op.groups - before; c++) sum += square(c);
+    for (int c = 0; c < channels; c++) {
+      result[size_t(c) * cells + i] = input[size_t(c) * cells + i] * std::pow(sum, -op.beta);
+      sum += square(c + op.groups - before);
+      sum -= square(c - before);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<float> host_float(const Graph& graph, const Op& op,
@@ -299,6 +323,8 @@ std::vector<float> host_float(const Graph& graph, const Op& op,
       return reduce_extreme(graph, op, x);
     case HostKind::Concat:
       return concat(graph, op, operands);
+    case HostKind::Lrn:
+      return local_response(graph, op, x);
     default:
       return x;  // Reshape
   }

@@ -381,6 +381,12 @@ void run_operator(const Graph& graph, const Op& op, RoundingStyle style, std::ve
       output = input;
       break;
     case OpKind::Softmax:
+      if (graph.framework == Framework::Onnx) {
+        const Tensor& to = graph.output_of(op);
+        reference::qlinear_softmax(graph.input_of(op).quantization.scale.front(),
+                                   to.quantization.scale.front(), to.zero_point(), in.c, input, output);
+        break;
+      }
       (op.logarithm ? reference::log_softmax : reference::softmax)(softmax_params(graph, op), in.c, input,
                                                                    output);
       break;

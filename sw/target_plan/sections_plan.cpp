@@ -97,8 +97,6 @@ SectionsPlanner::SectionsPlanner(const Graph& graph, const Config& config, const
     parts_.push_back(std::make_unique<Part>(std::move(s), config, options));
     add_network(*parts_.back());
   }
-  if (parts_.empty())
-    throw InputError("model '" + graph.name + "': limit: layers on the device, found: none");
 }
 
 SectionsPlanner::~SectionsPlanner() = default;

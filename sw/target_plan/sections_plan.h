@@ -19,7 +19,8 @@ namespace kaiten {
 
 class SectionsPlanner {
  public:
-  // Bytes and cycles are those of a batch of `options.images`. Throws InputError for what cannot run.
+  // Bytes and cycles are those of a batch of `options.images`. Throws InputError for what cannot run. Where the host runs
+  // all layers, network() has none and there is nothing to run().
   SectionsPlanner(const Graph& graph, const Config& config, const CompileOptions& options);
   ~SectionsPlanner();
   SectionsPlanner(const SectionsPlanner&) = delete;

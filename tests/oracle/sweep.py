@@ -205,9 +205,6 @@ class Sweep:
                 self.operators[form.name, op][recipe.get("style") or recipe["type"]] += 1
             if answer["unconfirmed"]:
                 self.counts["with tensors the interpreter does not show"] += 1
-            if answer["plan"]:
-                self.counts["not planned"] += 1
-                self.refusals["plan: " + answer["plan"].split(": limit: ")[-1][:110]] += 1
             if answer["tflm"] != "none":
                 counts = self.micro_counts[recipe["layers"][0]["op"]]
                 counts["with LiteRT: " + answer["tflm_interpreter"]] += 1

@@ -4,9 +4,9 @@
 // Our side of sweep.py: models by the thousand in one process. A line of standard input names a model and a configuration,
 // "FOLDER model.tflite nano"; the folder holds the model, `input`, and `tensors` with `tensors.json`, an interpreter's answer
 // (sw/oracle/interpreters.py); `tflm`, where there is one, the output bytes of tflite-micro. A line of JSON answers:
-// {"state", "why", "tensors", "elements", "host", "unconfirmed", "plan": why plan refuses it, "tflm", "tflm_interpreter": whether
+// {"state", "why", "tensors", "elements", "host", "unconfirmed", "tflm", "tflm_interpreter": whether
 // the reference by tflite-micro's rounding, and the interpreter, give tflite-micro's outputs}. States: "exact"; "refused" by inspect and run
-// alike; "differs" from the interpreter; "rounded" otherwise, by 1 at most and in some elements only of the first tensor that differs, by operators whose
+// alike; "differs" from the interpreter; "rounded" otherwise, by 1 at most and next to ties alone (ties.h) of the first tensor that differs, by operators whose
 // float32 sums have no integer equal (docs/compiler/numerics.md); "rtl" differs from the reference; "disagree", where inspect, plan and run do not say
 // the same; "failed" with an error of the device or the tool.
 
@@ -25,6 +25,7 @@
 #include "oracle/interpreter.h"
 #include "reference/reference.h"
 #include "run/session.h"
+#include "tests/oracle/ties.h"
 
 namespace kaiten {
 namespace {
@@ -60,30 +61,22 @@ const char* tflm_verdict(const fs::path& file, const Graph& graph, const std::ve
 
 // Operators of ONNX graphs that onnxruntime computes as float32 sums in an order of its own: where the exact result lies next
 // to a tie, rounding may go the other way.
-bool rounded_otherwise(const Graph& graph, const TensorComparison& c) {
+bool rounded_otherwise(const Graph& graph, const TensorComparison& c, std::span<const Int8Values> reference,
+                       const Interpretation& shown) {
   if (graph.framework != Framework::Onnx || c.largest > 1) return false;
-  const auto one_in = [&](std::uint64_t n) { return c.different <= 1 + c.seen / n; };
-  switch (graph.ops[std::size_t(c.op)].kind) {
-    case OpKind::Conv2D:
-    case OpKind::DepthwiseConv2D:
-    case OpKind::FullyConnected:
-      return one_in(20);
-    case OpKind::AveragePool:  // ties are frequent
-    case OpKind::Mean:
-    case OpKind::ToInt8:  // after float32 arithmetic on the host
-      return true;
-    default:
-      return false;
-  }
+  const Op& op = graph.ops[std::size_t(c.op)];
+  if (op.kind == OpKind::ToInt8) return true;  // after float32 arithmetic on the host
+  return test::differ_at_ties(graph, op, reference, shown.tensors[std::size_t(op.output)]);
 }
 
-const char* state_of(const Graph& graph, const RunResult& result) {
+const char* state_of(const Graph& graph, const RunResult& result, std::span<const Int8Values> reference,
+                     const Interpretation& shown) {
   if (result.report.difference.empty()) return "exact";
   for (const TensorComparison& c : result.comparisons) {
     if (c.different > 0) return "rtl";
   }
   for (const TensorComparison& c : result.interpreted) {
-    if (c.different > 0) return rounded_otherwise(graph, c) ? "rounded" : "differs";
+    if (c.different > 0) return rounded_otherwise(graph, c, reference, shown) ? "rounded" : "differs";
   }
   return "rtl";
 }
@@ -105,21 +98,17 @@ nlohmann::json run_model(const fs::path& folder, const std::string& model, const
     for (const LayerReport& layer : result.report.layers) host += layer.on_host ? 1 : 0;
     const std::string& why = result.report.difference;
     report = {
-        {"state", state_of(graph, result)},
+        {"state", state_of(graph, result, run_reference(graph, inputs, RoundingStyle::LiteRt), shown)},
         {"why", why},
         {"tensors", c.tensors},
         {"elements", c.interpreted},
         {"different", c.different},
         {"host", host},
         {"unconfirmed", c.unconfirmed.size()},
-        {"plan", plan},
         {"tflm", tflm_verdict(folder / "tflm", graph, run_reference(graph, inputs, RoundingStyle::Tflm))},
         {"tflm_interpreter", tflm_verdict(folder / "tflm", graph, shown.tensors)}};
   });
-  // What runs on the host alone has no plan.
-  const bool planned =
-      plan.empty() || (run.empty() && plan.find("layers on the device, found: none") != plan.npos);
-  if (inspect.empty() != run.empty() || planned != run.empty())
+  if (inspect.empty() != run.empty() || plan.empty() != run.empty())
     return {{"state", "disagree"}, {"why", "inspect: " + inspect + "; plan: " + plan + "; run: " + run}};
   if (!run.empty()) return {{"state", "refused"}, {"why", run}};
   return report;

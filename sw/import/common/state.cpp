@@ -92,8 +92,18 @@ void end_at_until(ImportState& s) {
   s.result.refusals.clear();
 }
 
+bool has_weights(const Op& op) {
+  return op.kind == OpKind::Conv2D || op.kind == OpKind::DepthwiseConv2D || op.kind == OpKind::FullyConnected;
+}
+
 void end_before_tail(ImportState& s) {
   std::vector<int> wanted = s.before_tail;
+  const std::vector<bool> computed = computed_tensors(s.graph);
+  for (const Op& op : s.graph.ops) {
+    if (computed[std::size_t(op.output)]) continue;
+    if (has_weights(op)) return;  // it is no tail
+    wanted.insert(wanted.end(), op.inputs.begin(), op.inputs.end());
+  }
   wanted.insert(wanted.end(), s.graph.outputs.begin(), s.graph.outputs.end());
   const std::vector<int> ends = results_among(s.graph, wanted);
   if (ends.empty()) return;

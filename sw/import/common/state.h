@@ -45,9 +45,9 @@ struct ImportState {
 };
 
 // Whether an operator is of those that turn a network's results into a list of boxes: where one of them is refused, the
-// graph may end before it.
+// graph may end before it, unless layers with weights follow.
 bool is_tail(const std::string& op);
-// Refuses the layer in hand, which is_tail(); `inputs` are the tensors it reads that are computed.
+// Refuses the layer in hand, which is_tail() or computes with what is not quantised; `inputs` are the tensors it reads that are computed.
 void end_before(ImportState& s, const Unsupported& what, const std::vector<int>& inputs);
 
 // Refuses the layer in hand; a reason that an earlier layer has, with the same operator or value, is stated once.

@@ -221,6 +221,19 @@ int host_gemm(State& s, const Expression& e) {
   return emit_host(s, e, HostKind::Gemm, std::move(op), third ? 3 : 2);
 }
 
+int host_lrn(State& s, const Expression& e) {
+  const Shape& in = input_shape(s, e);
+  if (in.size() < 3 || in[0] != 1) throw Unsupported{"local response of one map", shape_text(in)};
+  const std::int64_t size = integer(e.node, "size", 0);
+  if (size < 1 || size > kMaxWindow || size % 2 == 0) fail_layer(s, "size " + std::to_string(size));
+  Op op;
+  op.groups = int(size);
+  op.alpha = real(e.node, "alpha", 1.0e-4F);
+  op.beta = real(e.node, "beta", 0.75F);
+  op.lo = real(e.node, "bias", 1.0F);
+  return emit_host(s, e, HostKind::Lrn, std::move(op), 1);
+}
+
 int host_pad(State& s, const Expression& e) {
   const Box box = moved_box(s, e.node, input_shape(s, e), 0);
   Op op;
@@ -252,7 +265,10 @@ int host_softmax(State& s, const Expression& e) {
   Op op;
   op.axis = int(axis < 0 ? axis + rank : axis);
   if (op.axis < 0 || op.axis >= rank) fail_layer(s, "axis out of range");
-  if (s.opset < 13 && op.axis + 1 != rank)
+  // Before opset 13 all dimensions from the axis on were one.
+  const Shape& in = input_shape(s, e);
+  const bool alone = std::all_of(in.begin() + op.axis + 1, in.end(), [](int n) { return n == 1; });
+  if (s.opset < 13 && !alone)
     throw Unsupported{"softmax over the last dimension below opset 13", "axis " + std::to_string(axis)};
   return emit_host(s, e, e.node.op_type() == "Softmax" ? HostKind::Softmax : HostKind::LogSoftmax,
                    std::move(op), 1);

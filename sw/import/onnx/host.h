@@ -56,6 +56,7 @@ int host_conv_transpose(State& s, const Expression& e);
 int host_concat(State& s, const Expression& e);
 int host_function(State& s, const Expression& e);
 int host_gemm(State& s, const Expression& e);
+int host_lrn(State& s, const Expression& e);
 int host_pad(State& s, const Expression& e);
 int host_pool(State& s, const Expression& e);
 int host_softmax(State& s, const Expression& e);

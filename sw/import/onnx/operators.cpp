@@ -52,6 +52,7 @@ constexpr Operator kOperators[] = {
     {"HardSigmoid", same_shape, fuse_table, host_function},
     {"HardSwish", same_shape, nullptr, host_function},
     {"Identity", same_shape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
+    {"LRN", same_shape, nullptr, host_lrn},
     {"LeakyRelu", same_shape, fuse_table, host_function},
     {"Log", same_shape, nullptr, host_function},
     {"LogSoftmax", same_shape, nullptr, host_softmax},
@@ -108,6 +109,7 @@ constexpr QuantisingOperator kQuantising[] = {
     {"QLinearMatMul", qlinear_matmul},
     {"QLinearMul", qlinear_binary},
     {"QLinearSigmoid", qlinear_table},
+    {"QLinearSoftmax", qlinear_softmax},
     {"QuantizeLinear", quantize_linear},
 };
 

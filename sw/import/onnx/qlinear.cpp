@@ -3,6 +3,7 @@
 
 #include "import/onnx/qlinear.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +153,26 @@ Value qlinear_matmul(State& s, const Node& node) {
   const int tensor =
       fully_connected(s, {}, {{read_as(s, source, in), in}, weights, bias, out}, transposed, shape);
   return quantised_value(tensor, shape, out.type);
+}
+
+// Over the dimension that is the last one here.
+Value qlinear_softmax(State& s, const Node& node) {
+  const int source = quantised_input(s, node);
+  const Shape& shape = s.at(source).shape;
+  const auto rank = std::int64_t(shape.size());
+  const std::int64_t opset = integer(node, "opset", 13);
+  const std::int64_t stated = integer(node, "axis", opset < 13 ? 1 : -1);
+  const std::int64_t axis = stated < 0 ? stated + rank : stated;
+  if (axis < 0 || axis >= rank) fail_layer(s, "axis " + std::to_string(stated));
+  const bool alone = std::all_of(shape.begin() + axis + 1, shape.end(), [](int n) { return n == 1; });
+  if (nhwc_axis(int(axis), shape.size()) + 1 != rank || (opset < 13 && !alone))
+    throw Unsupported{"softmax over the channels of a map or the last dimension",
+                      "axis " + std::to_string(stated)};
+  const Scales out = scales_of(s, node, 3, 4, s.at(source).type);
+  Op op;
+  op.kind = OpKind::Softmax;
+  op.inputs = {read_input(s, node, source, 1)};
+  return emit_value(s, std::move(op), shape, out);
 }
 
 Value qlinear_table(State& s, const Node& node) {

@@ -28,17 +28,18 @@ bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   return status == Status::Ready && s.status_of(op.output) == Status::Ready;
 }
 
+Unsupported not_quantised(const State& s, int index) {
+  const std::string named = "'" + s.tensor_name(index) + "'";
+  if (s.tensor(index).type == ElementType::Float32)
+    return {"float32 values before QUANTIZE and after DEQUANTIZE alone",
+            named + " as an operand of " + s.layer.op};
+  return {"argmax at the end of the network", "its result " + named + " as an operand"};
+}
+
 bool require_int8(State& s, const Op& op) {
   for (const int index : op.inputs) {
-    const ElementType type = s.tensor(index).type;
-    if (type == ElementType::Int8) continue;
-    const std::string named = "'" + s.tensor_name(index) + "'";
-    if (type == ElementType::Float32) {
-      refuse(s, {"float32 values before QUANTIZE and after DEQUANTIZE alone",
-                 named + " as an operand of " + s.layer.op});
-    } else {
-      refuse(s, {"argmax at the end of the network", "its result " + named + " as an operand"});
-    }
+    if (s.tensor(index).type == ElementType::Int8) continue;
+    refuse(s, not_quantised(s, index));
     return false;
   }
   return true;

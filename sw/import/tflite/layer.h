@@ -22,6 +22,8 @@ const T& options(const State& s, const Node& node) {
 
 // Takes operand i, an activation or a constant, of any type. False if it, or the output, was refused.
 bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
+// Why the layer in hand cannot read this tensor, which is not quantised.
+Unsupported not_quantised(const State& s, int index);
 // Refuses operands of `op` that are not quantised.
 bool require_int8(State& s, const Op& op);
 // Takes operand i, which must be quantised. False if it, or the output, was refused.

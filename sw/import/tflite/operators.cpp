@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "import/tflite/layer.h"
 #include "import/tflite/tensors.h"
 
 namespace kaiten::importing::from_tflite {
@@ -99,6 +100,8 @@ std::string operator_name(Code code) {
   return name.empty() ? "operator " + std::to_string(int(code)) : name;
 }
 
+constexpr const char* kKnown = "the operators of docs/compiler/imported_operators.md";
+
 // What stands in the way of an operator that is not in the table.
 Unsupported missing(Code code, const std::string& name) {
   switch (code) {
@@ -122,7 +125,7 @@ Unsupported missing(Code code, const std::string& name) {
     case Code::CUSTOM:
       return {"operators that TensorFlow Lite defines", name, "cut the model before it"};
     default:
-      return {"the operators of docs/compiler/imported_operators.md", name, ""};
+      return {kKnown, name, ""};
   }
 }
 
@@ -141,24 +144,69 @@ void check_operand(const State& s, int index) {
     fail_layer(s, "tensor '" + s.tensor_name(index) + "' is used before it is computed");
 }
 
-// What an unknown operator writes is of no interest: only that it is written.
-void refuse_operator(State& s, const Node& node) {
-  const Unsupported what = missing(code_of(s, node), s.layer.op);
-  if (is_tail(s.layer.op) && node.inputs() != nullptr) {
-    std::vector<int> inputs;
-    for (const int index : *node.inputs()) {
-      if (index != kNoTensor && s.status_of(index) == Status::Ready && !s.tensor(index).is_constant())
-        inputs.push_back(index);
-    }
-    end_before(s, what, inputs);
-  } else {
-    refuse(s, what);
+// What the node reads that is computed.
+std::vector<int> computed_inputs(const State& s, const Node& node) {
+  std::vector<int> inputs;
+  if (node.inputs() == nullptr) return inputs;
+  for (const int index : *node.inputs()) {
+    if (index != kNoTensor && s.status_of(index) == Status::Ready && !s.tensor(index).is_constant())
+      inputs.push_back(index);
   }
+  return inputs;
+}
+
+// What the operator writes is of no interest: only that it is written.
+void leave_outputs(State& s, const Node& node) {
   if (node.outputs() == nullptr) return;
   for (const int index : *node.outputs()) {
     if (s.status_of(index) != Status::Untouched) fail_layer(s, "an output is written twice");
     s.status_of(index) = Status::Unsupported;
   }
+}
+
+// Whether any of its results has bytes.
+bool writes_bytes(const State& s, const Node& node) {
+  return std::any_of(node.outputs()->begin(), node.outputs()->end(), [&](int index) {
+    const tflite::TensorType type = s.file_tensor(index).type();
+    return type == tflite::TensorType::INT8 || type == tflite::TensorType::UINT8;
+  });
+}
+
+void refuse_operator(State& s, const Node& node) {
+  const Unsupported what = missing(code_of(s, node), s.layer.op);
+  const bool leaves = what.limit == kKnown && node.outputs() != nullptr && !writes_bytes(s, node);
+  if ((is_tail(s.layer.op) || leaves) && node.inputs() != nullptr) {
+    end_before(s, what, computed_inputs(s, node));
+  } else {
+    refuse(s, what);
+  }
+  leave_outputs(s, node);
+}
+
+bool has_weights(Code code) {
+  return code == Code::CONV_2D || code == Code::DEPTHWISE_CONV_2D || code == Code::FULLY_CONNECTED ||
+         code == Code::TRANSPOSE_CONV;
+}
+
+// Takes what computes with float32 values or positions, and what follows it, as the tail of the network.
+bool is_beyond_quantised(State& s, const Node& node, Code code) {
+  if (code == Code::QUANTIZE || has_weights(code) || node.inputs() == nullptr || node.outputs() == nullptr)
+    return false;
+  const std::vector<int> inputs = computed_inputs(s, node);
+  const auto other = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](int index) { return s.tensor(index).type != ElementType::Int8; });
+  if (other != inputs.end()) {
+    end_before(s, not_quantised(s, *other), inputs);
+  } else if (s.tail_operators > 0 && !writes_bytes(s, node) &&
+             std::any_of(node.inputs()->begin(), node.inputs()->end(), [&](int index) {
+               return index != kNoTensor && s.status_of(index) == Status::Unsupported;
+             })) {
+    s.before_tail.insert(s.before_tail.end(), inputs.begin(), inputs.end());
+  } else {
+    return false;
+  }
+  leave_outputs(s, node);
+  return true;
 }
 
 void check_input_count(const State& s, const Node& node, const Operator& known) {
@@ -235,6 +283,7 @@ void import_operator(State& s, const Node& node) {
   const Operator* const known = known_operator(code);
   if (node.inputs() != nullptr && node.outputs() != nullptr && folds(s, node, code)) return;
   const std::size_t refusals_before = s.refused_layers;
+  if (is_beyond_quantised(s, node, code)) return;
   if (known == nullptr) return refuse_operator(s, node);
   if (known->import == nullptr) {
     check_input_count(s, node, *known);

@@ -50,6 +50,45 @@ TEST(Ends, BeforeACustomTail) {
   for (const int t : g.outputs) EXPECT_EQ(cut[std::size_t(t)], all[std::size_t(t)]);
 }
 
+// The network, then a function of its dequantised result; `again`: quantised again, then another convolution.
+ModelBuilder with_float_tail(bool again) {
+  constexpr int kLogistic = 14, kDequantize = 6, kQuantize = 114;
+  Network n;
+  const auto append = [&](int code, int from, test::FileType type) {
+    test::FileTensor t = n.model.tensors[std::size_t(n.sum)];
+    t.name = "tail" + std::to_string(n.model.tensors.size());
+    t.type = type;
+    if (type == test::FileType::Float32) t.scale.clear();
+    n.model.tensors.push_back(t);
+    test::FileOp op;
+    op.code = code;
+    op.inputs = {from};
+    op.outputs = {int(n.model.tensors.size()) - 1};
+    n.model.ops.push_back(op);
+    return op.outputs.front();
+  };
+  const int real = append(kDequantize, n.sum, test::FileType::Float32);
+  int last = append(kLogistic, real, test::FileType::Float32);
+  if (again) last = n.model.conv(append(kQuantize, last, test::FileType::Int8), {.channels = 4});
+  n.model.outputs = {last};
+  return n.model;
+}
+
+TEST(Ends, BeforeAFloatTail) {
+  const Graph g = require_graph(import_tflite(with_float_tail(false).file()));
+  ASSERT_EQ(g.outputs.size(), 1U);
+  EXPECT_EQ(g.tensors[std::size_t(g.outputs[0])].type, ElementType::Float32);
+  EXPECT_EQ(g.ops.size(), 4U);
+  EXPECT_NE(g.notes.at(0).find("(LOGISTIC)"), std::string::npos) << g.notes[0];
+}
+
+TEST(Ends, NotBeforeFloatsThatLayersFollow) {
+  const ImportResult result = import_tflite(with_float_tail(true).file());
+  EXPECT_FALSE(result.graph);
+  ASSERT_EQ(result.refusals.size(), 1U);
+  EXPECT_EQ(result.refusals[0].op, "LOGISTIC");
+}
+
 TEST(Ends, NotBeforeOtherOperators) {
   const ImportResult result = import_tflite(Network(kLstm).model.file());
   EXPECT_FALSE(result.graph);

@@ -136,7 +136,10 @@ TEST(Refusals, ArgmaxStandsAtTheEnd) {
   reshape.outputs = {int(other.tensors.size()) - 1};
   other.ops.push_back(reshape);
   other.outputs = reshape.outputs;
-  expect_refusal(other, "behind", "RESHAPE", "argmax at the end of the network", "arg_max_5");
+  const Graph cut =
+      require_graph(import_tflite(other.file()));  // it ends before what computes with positions
+  EXPECT_EQ(cut.outputs, std::vector<int>{positions});
+  EXPECT_NE(cut.notes.at(0).find("'behind' (RESHAPE)"), std::string::npos);
 }
 
 TEST(Refusals, ElementTypes) {

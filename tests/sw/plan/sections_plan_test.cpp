@@ -64,7 +64,7 @@ TEST(SectionsPlan, IsThatOfAllPrograms) {
 TEST(SectionsPlan, NeedsWorkForTheDevice) {
   GraphBuilder b(1);
   b.output(b.resize(b.input(6, 6, 4), 12, 12, true));
-  EXPECT_THROW(SectionsPlanner(b.graph, preset("nano"), {}), InputError);
+  EXPECT_TRUE(SectionsPlanner(b.graph, preset("nano"), {}).network().layers.empty());
 }
 
 }  // namespace

@@ -296,9 +296,23 @@ def transposed_convolutions():
             between(f"ConvTranspose {kernel} {attributes} {'bias' if bias else ''}", [[1, 6, 5, 4]], make, (0.3, 4))
 
 
+def of_the_model_zoo():
+    """What older networks have: local response normalisation, softmax of stored values, softmax before opset 13."""
+    for size in (3, 5):
+        between(f"LRN {size}", [[1, 12, 5, 6]], lambda m, x: m.node("LRN", [x], alpha=0.02, beta=0.75, bias=1.0, size=size), (0.05, 4))
+    between("Softmax of opset 12", [[1, 10, 1, 1]], lambda m, x: m.node("Softmax", [x], axis=1), (1 / 256, 0), opset=12)
+    for dtype in BOTH:
+        low = np.iinfo(dtype).min
+        for shape, axis, out in (([1, 100], 1, Scale(dtype, 1 / 256, low)), ([1, 21, 4, 5], 1, Scale(dtype, 1 / 255, low)), ([1, 7, 40], -1, Scale(dtype, 0.01, low + 9))):
+            a = Scale(dtype)
+            m = Model()
+            m.record(f"QLinearSoftmax {np.dtype(dtype)} {shape}", m.node("QLinearSoftmax", [m.input(a.values(shape)), *a.of(m), *out.of(m)], MICROSOFT,
+                                                                        axis=axis, opset=13))
+
+
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
-                   shape_arithmetic, transposed_convolutions):
+                   shape_arithmetic, transposed_convolutions, of_the_model_zoo):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")
