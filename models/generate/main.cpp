@@ -27,7 +27,7 @@ int generate_file(int argc, char** argv) {
   std::string output;
   int size = 0;
   int zeros = 0;
-  uint64_t seed = 0;
+  int64_t seed = 0;
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
@@ -50,6 +50,7 @@ int generate_file(int argc, char** argv) {
     std::cout << "\nand SubNets: ofa-resnet50/RA to RF, or ofa-resnet50/DEPTH:WIDTH:EXPAND\n\n" << all;
     return 0;
   }
+  if (seed < 0) throw InputError("--seed: expected 0 or more, found " + std::to_string(seed));
   if (network.empty()) throw InputError("which network? (see --help)");
   if (values.count("output") == 0) {
     output = network + ".tflite";
@@ -57,9 +58,9 @@ int generate_file(int argc, char** argv) {
   }
   require_writable(output);
 
-  const std::vector<uint8_t> file = generate::make_network(network, size, seed, zeros);
+  const std::vector<uint8_t> file = generate::make_network(network, size, uint64_t(seed), zeros);
   const Graph graph = require_graph(import_tflite(file, network));
-  const std::vector<Int8Values> inputs = {generate::random_image(size, seed)};
+  const std::vector<Int8Values> inputs = {generate::random_image(size, uint64_t(seed))};
   const std::string statistics = generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));
   write_output(output, file);
   if (output != kStandardOutput)

@@ -3,6 +3,7 @@
 
 #include "cli/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,16 +16,17 @@
 
 namespace kaiten::cli {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t(1) << 32;
-
-std::vector<std::uint8_t> read_all(std::istream& in, const std::string& shown) {
+std::vector<std::uint8_t> read_all(std::istream& in, const std::string& shown, std::uint64_t limit) {
   std::vector<std::uint8_t> bytes;
   char block[65536];
   while (in.read(block, sizeof block) || in.gcount() > 0) {
     bytes.insert(bytes.end(), block, block + in.gcount());
-    if (bytes.size() > kMaxFileBytes) throw InputError("cannot read " + shown + ": larger than 4 GiB");
+    if (bytes.size() > limit)
+      throw InputError("cannot read " + shown + ": limit " + std::to_string(limit) + " bytes, found more");
     check_interrupt();
   }
   return bytes;
@@ -32,25 +34,33 @@ std::vector<std::uint8_t> read_all(std::istream& in, const std::string& shown) {
 
 }  // namespace
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+std::vector<std::uint8_t> read_file(const fs::path& path, FileKind kind) {
+  const auto limit = std::uint64_t(kind);
   if (path == kStandardInput) {
     static bool read = false;
     if (std::exchange(read, true)) throw InputError("standard input is one file, not two");
-    return read_all(std::cin, "standard input");
+    return read_all(std::cin, "standard input", std::min(limit, kMaxPipedBytes));
   }
   const std::string shown = "'" + path.string() + "'";
   std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    throw InputError("cannot read " + shown + ": it is a folder");
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) throw InputError("cannot read " + shown + ": it is a folder");
+  const bool device = fs::is_block_file(status) || fs::is_character_file(status);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError("cannot read " + shown + ": " + std::strerror(errno));
-  return read_all(file, shown);
+  if (device) throw InputError("cannot read " + shown + ": it is a device");
+  if (!fs::is_regular_file(status)) return read_all(file, shown, std::min(limit, kMaxPipedBytes));
+  if (const std::uint64_t bytes = fs::file_size(path, error); !error && bytes > limit) {
+    throw InputError("cannot read " + shown + ": limit " + std::to_string(limit) + " bytes, found " +
+                     std::to_string(bytes));
+  }
+  return read_all(file, shown, limit);
 }
 
 std::vector<std::string> read_labels(const std::string& file) {
   std::vector<std::string> labels;
   if (file.empty()) return labels;
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = read_file(file, FileKind::kText);
   std::string line;
   for (std::uint8_t b : bytes) {
     if (b == '\n') {

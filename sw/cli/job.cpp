@@ -3,6 +3,8 @@
 
 #include "cli/job.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -21,8 +23,6 @@ namespace kaiten::cli {
 namespace po = boost::program_options;
 
 namespace {
-
-constexpr std::int64_t kMaxLatency = 1'000'000;
 
 // "BYTE" or "BYTE:BIT".
 std::pair<std::size_t, int> fault_of(const std::string& text) {
@@ -60,9 +60,10 @@ Job::Job(po::options_description& all, bool is_tb)
       po::value(&session_options_.config)->value_name("NAME")->default_value(session_options_.config),
       ("configuration: " + configs).c_str());
   add("latency", po::value(&latency_)->value_name("CYCLES")->default_value(latency_),
-      "latency of the memory");
+      "latency of the memory, 1 to 1000000");
   add("bytes-per-cycle", po::value(&session_options_.bytes_per_cycle)->value_name("N"),
-      "bandwidth of the memory, both directions together; without it the bus width, 0: no limit");
+      "bandwidth of the memory, both directions together, 0.01 to 1e6; without it the bus width, 0: no "
+      "limit");
   add("stall", po::value(&stall_)->value_name("PERCENT")->default_value(0),
       "random stalls on every channel of the bus");
   add_clock_option(all, clock_mhz_);
@@ -120,13 +121,17 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   }
   require_clock(values, clock_mhz_);
   session_options_.compress = compress_of(compress_);
-  if (latency_ < 1 || latency_ > kMaxLatency) {
-    throw InputError("--latency is 1 to " + std::to_string(kMaxLatency) + ", not " +
+  if (latency_ < 1 || latency_ > kMostLatency) {
+    throw InputError("--latency is 1 to " + std::to_string(kMostLatency) + ", not " +
                      std::to_string(latency_));
   }
   session_options_.latency = unsigned(latency_);
-  if (values.count("bytes-per-cycle") != 0 && !(session_options_.bytes_per_cycle >= 0))
-    throw InputError("--bytes-per-cycle is 0 or more");
+  const double rate = session_options_.bytes_per_cycle;
+  if (values.count("bytes-per-cycle") != 0 && rate != 0 &&
+      !(rate >= kLeastBytesPerCycle && rate <= kMostBytesPerCycle)) {
+    throw InputError(fmt::format("--bytes-per-cycle is 0 or {} to {}, not {}", kLeastBytesPerCycle,
+                                 kMostBytesPerCycle, rate));
+  }
   if (session_options_.block_pixels < 0) throw InputError("--block-pixels is 0 or more");
   if (stall_ < 0 || stall_ > 99) throw InputError("--stall is 0 to 99, not " + std::to_string(stall_));
   session_options_.stall = unsigned(stall_);
@@ -166,7 +171,7 @@ Session Job::open(ProgressLine& progress) {
   });
   if (!fault_.empty()) {
     const auto [byte, bit] = fault_of(fault_);
-    session.flip_constant_bit(byte, bit);
+    fault_note_ = "fault: " + session.flip_constant_bit(byte, bit);
   }
   return session;
 }

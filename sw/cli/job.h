@@ -43,6 +43,8 @@ class Job {
   Session open(ProgressLine& progress);
   // Once.
   ModelInputs inputs(const Graph& graph);
+  // What --fault inverted, once the session is open; empty: nothing.
+  const std::string& fault_note() const { return fault_note_; }
   // Whether --oracle names one.
   bool has_interpreter() const { return interpreter_.has_value(); }
   // That, for RunOptions::interpreter; empty where it names none. The session's graph outlives it.
@@ -55,6 +57,7 @@ class Job {
   std::string until_;  // empty: the model's outputs
   std::string input_;
   std::string fault_;
+  std::string fault_note_;
   std::string rounding_ = "litert";
   std::string compress_ = "off";
   std::string oracle_ = "direct";

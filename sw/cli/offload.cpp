@@ -95,6 +95,9 @@ bool parse(const Arguments& arguments, po::variables_map& values, OffloadOptions
     throw InputError(fmt::format("--batch: expected 1 to {}, found {}", plan::kMaxBatch, o.batch));
   if (values.count("element-bits") != 0 && o.bits != 8 && o.bits != 16 && o.bits != 32)
     throw InputError(fmt::format("--element-bits: expected 8, 16 or 32, found {}", o.bits));
+  if (values.count("efficiency") != 0 && o.efficiency > 1)
+    throw InputError(
+        fmt::format("--efficiency: expected a part of the peak rate, to 1, found {}", o.efficiency));
   if (values.count("density") != 0) {
     if (!(o.density >= 0 && o.density <= 1))
       throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
@@ -172,7 +175,7 @@ int offload_command(const Arguments& arguments) {
     density.assign(network.layers.size(), o.density);
     report.densities = fmt::format("density {} everywhere", o.density);
   } else if (!o.densities.empty()) {
-    const std::vector<std::uint8_t> bytes = read_file(o.densities);
+    const std::vector<std::uint8_t> bytes = read_file(o.densities, FileKind::kText);
     const offload::Densities given =
         offload::read_densities({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.densities);
     options.batch = given.batch;

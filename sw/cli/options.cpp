@@ -10,6 +10,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <typeinfo>
 
 #include "base/error.h"
 #include "cli/terminal.h"
@@ -58,6 +59,17 @@ nlohmann::ordered_json described(const po::options_description& all, const std::
   return {{"usage", usage}, {"options", options}};
 }
 
+// Read as an unsigned number, a negative one becomes a large one.
+void require_no_wrap(const po::option& o, const po::variables_map& values) {
+  const std::type_info& type = values[o.string_key].value().type();
+  const bool without_sign =
+      type == typeid(std::uint64_t) || type == typeid(unsigned long long) || type == typeid(unsigned);
+  if (without_sign && o.value.size() == 1 && o.value.front().find('-') != std::string::npos) {
+    throw InputError(
+        fmt::format("--{}: expected a number, 0 or more, found '{}'", o.string_key, o.value.front()));
+  }
+}
+
 }  // namespace
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
@@ -85,7 +97,10 @@ bool read_options(const Arguments& arguments, const po::options_description& all
   std::istringstream names(positional);
   for (std::string name; names >> name;) places.add(name.c_str(), 1);
   try {
-    po::store(po::command_line_parser(arguments).options(known).positional(places).run(), values);
+    const po::parsed_options parsed =
+        po::command_line_parser(arguments).options(known).positional(places).run();
+    po::store(parsed, values);
+    for (const po::option& o : parsed.options) require_no_wrap(o, values);
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     if (!name.starts_with('-')) name = "--" + name;

@@ -338,7 +338,7 @@ int plan_command(const Arguments& arguments) {
   report.batch = o.batch;
   report.energy = plan::default_energy();
   if (!o.energy.empty()) {
-    const std::vector<std::uint8_t> bytes = read_file(o.energy);
+    const std::vector<std::uint8_t> bytes = read_file(o.energy, FileKind::kText);
     report.energy = plan::read_energy({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.energy);
   }
   if (o.config.empty()) {

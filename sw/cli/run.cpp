@@ -90,8 +90,8 @@ int run_command(const Arguments& arguments, bool is_tb) {
     throw InputError("--check and --no-check together");
   if (!(options.seconds >= 0 && options.seconds <= kMostSeconds))
     throw InputError(fmt::format("--seconds is 0 to {}, not {:g}", kMostSeconds, options.seconds));
-  if (job.session_options().batch < 1 || job.session_options().batch > kMostImages)
-    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, job.session_options().batch));
+  if (job.session_options().batch < 1 || job.session_options().batch > kMostBatch)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostBatch, job.session_options().batch));
   options.check = !(*values)["no-check"].as<bool>();
   if (!options.check && job.has_interpreter())
     throw InputError("--oracle " + (*values)["oracle"].as<std::string>() + " and --no-check together");
@@ -117,6 +117,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   report.notes.push_back("input: " + inputs.origin);
   if (keep_weights)
     report.notes.emplace_back("the second run: weights that fit on chip are there since the first");
+  if (!job.fault_note().empty()) report.notes.push_back(job.fault_note());
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
   if (outputs.wanted("output")) {

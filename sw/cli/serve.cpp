@@ -164,7 +164,7 @@ void check(const ServeOptions& o, const po::variables_map& values) {
 }
 
 std::string text_of(const std::string& file) {
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = read_file(file, FileKind::kText);
   return {bytes.begin(), bytes.end()};
 }
 

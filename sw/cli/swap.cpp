@@ -102,6 +102,9 @@ void check(const po::variables_map& values, const SwapOptions& o) {
   }
   if (values.count("reserved") != 0 && !(o.reserved >= 0 && o.reserved <= 1e18))
     throw InputError(fmt::format("--reserved: expected 0 to 1e18 bytes, found {}", o.reserved));
+  if (values.count("efficiency") != 0 && o.efficiency > 1)
+    throw InputError(
+        fmt::format("--efficiency: expected a part of the peak rate, to 1, found {}", o.efficiency));
   if (values.count("density") != 0) {
     if (!(o.density >= 0 && o.density <= 1))
       throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
@@ -117,7 +120,7 @@ plan::Network network_of(const std::string& name) {
 swap::Machine machine_of(const SwapOptions& o) {
   std::optional<swap::Machine> machine = swap::known_machine(o.topology);
   if (!machine) {
-    const std::vector<std::uint8_t> bytes = read_file(o.topology);
+    const std::vector<std::uint8_t> bytes = read_file(o.topology, FileKind::kText);
     machine = swap::read_machine({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.topology);
   }
   if (o.sum > 0) machine->host.sum_bytes_per_second = 1e9 * o.sum;
@@ -145,7 +148,7 @@ std::vector<double> ratios_of(const plan::Network& network, const SwapOptions& o
           fmt::format("no densities are known for '{}': give --densities FILE or --density D", network.name));
     densities = *known;
   } else if (!o.densities.empty()) {
-    const std::vector<std::uint8_t> bytes = read_file(o.densities);
+    const std::vector<std::uint8_t> bytes = read_file(o.densities, FileKind::kText);
     densities =
         offload::read_densities({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, o.densities);
   }

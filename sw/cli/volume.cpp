@@ -157,7 +157,7 @@ fs::path calibration_file(const VolumeOptions& o) {
 volume::Calibration calibration_of(const VolumeOptions& o, fft::Workers& workers) {
   const fs::path file = calibration_file(o);
   if (!o.recalibrate && fs::exists(file)) {
-    const auto bytes = read_file(file);
+    const auto bytes = read_file(file, FileKind::kText);
     const auto c =
         volume::parse_calibration({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string());
     if (c.threads != o.threads)
@@ -295,7 +295,7 @@ class VolumeJob {
 
  private:
   static std::string text_file(const std::string& name) {
-    const auto bytes = read_file(name);
+    const auto bytes = read_file(name, FileKind::kText);
     return {bytes.begin(), bytes.end()};
   }
 

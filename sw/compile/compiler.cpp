@@ -58,6 +58,7 @@ SpanPlan repeated(SpanPlan plan, int images) {
 // What is tried: small blocks and larger ones, rings with room for producers to be ahead and without.
 std::vector<SpanOptions> variants(const Config& config, const CompileOptions& options) {
   SpanOptions o;
+  o.cancellation_check = options.cancellation_check;
   o.keep_on_chip = options.keep_on_chip;
   o.block_pixels = options.block_pixels;
   o.reserve = options.reserve;

@@ -241,11 +241,16 @@ void Driver::run_host(std::vector<Int8Values>& tensors) {
   }
 }
 
+void Driver::set_slowness(double times) {
+  slowness_ = std::max(1.0, times);
+  if (slowness_ > 1) watchdog_ = 0;
+}
+
 void Driver::execute() {
   if (program_.commands.empty()) return;
   std::uint64_t modelled = 0;
   for (const CommandMeta& m : program_.meta) modelled += std::uint64_t(m.cycles);
-  const std::uint64_t limit = kLeastPatience + kPatience * modelled;
+  const auto limit = std::uint64_t(double(kLeastPatience + kPatience * modelled) * slowness_);
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
   select();
   device_.write_register(csr::kWatchdog, watchdog_);

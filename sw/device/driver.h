@@ -58,6 +58,10 @@ class Driver {
   // Stop after so many cycles without a completed command; 0: never.
   void set_watchdog(std::uint32_t cycles) { watchdog_ = cycles; }
 
+  // How many times as long as the model says a run may take, at least once (default 1): for slow memories. Beyond 1 the
+  // device's own watchdog is off.
+  void set_slowness(double times);
+
   // Inputs in the order of graph.inputs, dense, one image after the other. Returns the outputs in the order
   // of graph.outputs, image by image; operators on the host are done, before and after the device's. Throws
   // InputError for wrong sizes.
@@ -92,6 +96,7 @@ class Driver {
   RoundingStyle rounding_;
   Progress progress_;
   std::uint32_t watchdog_ = 1'000'000;
+  double slowness_ = 1;
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
   Tensors tensors_;  // of the current run, as far as the host knows them

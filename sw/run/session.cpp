@@ -4,6 +4,7 @@
 #include "run/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -131,6 +132,45 @@ std::vector<Part> compiled(const Graph& graph, const SessionOptions& o,
   return parts;
 }
 
+// Throws InputError for what is out of range.
+void require_sound(const SessionOptions& o) {
+  const auto require = [](bool sound, const std::string& range, const auto& found) {
+    if (!sound) throw InputError(range + ", not " + std::to_string(found));
+  };
+  require(o.batch >= 1 && o.batch <= kMostBatch, "batch is 1 to " + std::to_string(kMostBatch), o.batch);
+  require(o.latency >= 1 && o.latency <= kMostLatency, "latency is 1 to " + std::to_string(kMostLatency),
+          o.latency);
+  require(o.stall <= kMostStall, "stall is 0 to " + std::to_string(kMostStall), o.stall);
+  require(o.bytes_per_cycle <= 0
+              ? true
+              : o.bytes_per_cycle >= kLeastBytesPerCycle && o.bytes_per_cycle <= kMostBytesPerCycle,
+          "bytes_per_cycle is 0 or 0.01 to 1000000", o.bytes_per_cycle);
+  require(o.block_pixels >= 0, "block_pixels is 0 or more", o.block_pixels);
+  require(o.wave.empty() || o.wave_from < o.wave_to, "wave_from is before wave_to", o.wave_from);
+}
+
+// How many times as long as with the memory that the compiler assumes a run may take.
+double slowness(const SessionOptions& o) {
+  const double bus = preset(o.config).axi_bytes;
+  const double bandwidth = o.bytes_per_cycle > 0 ? std::max(1.0, bus / o.bytes_per_cycle) : 1;
+  return bandwidth * std::max(1.0, o.latency / 10'000.0);
+}
+
+// A run that is under way; there is one at a time.
+class Running {
+ public:
+  explicit Running(std::atomic<bool>& running) : running_(running) {
+    if (running_.exchange(true))
+      throw InputError("the session is running, in another thread or around this call");
+  }
+  ~Running() { running_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  std::atomic<bool>& running_;
+};
+
 std::uint64_t memory_needed(const std::vector<Part>& parts) {
   std::uint64_t bytes = 0;
   for (const Part& part : parts) bytes += memory_needed(part.section.program);
@@ -178,6 +218,7 @@ std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> by
 
 struct Session::State {
   State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
+    require_sound(options);
     if (options.compress != Compress::kOff && !options.calibration.empty())
       reference = compute(options.calibration, options.cancellation_check);
     parts = compiled(graph, options, reference);
@@ -192,6 +233,7 @@ struct Session::State {
       const std::uint64_t bytes = kaiten::memory_needed(part.section.program);
       part.driver.emplace(*device, part.section.graph, std::move(part.section.program), options.rounding,
                           offset);
+      part.driver->set_slowness(slowness(options));
       offset += bytes;
     }
   }
@@ -209,9 +251,9 @@ struct Session::State {
     Part& first = parts.front();
     if (ran && first.again) {
       first.driver.emplace(*device, first.section.graph, std::move(*first.again), options.rounding);
+      first.driver->set_slowness(slowness(options));
       first.again.reset();
     }
-    ran = true;
   }
 
   void say(const std::string& what) const {
@@ -245,24 +287,36 @@ struct Session::State {
   std::optional<StagedOutput> wave;   // until the first run is over
   std::unique_ptr<sim::SimDevice> device;
   std::vector<Part> parts;  // fixed in place: their drivers refer to their graphs
-  bool ran = false;
+  bool ran = false;         // whole: the weights that stay on chip are there
+  std::atomic<bool> running = false;
   Progress progress;
 };
 
 Session::Session(Graph graph, SessionOptions options)
     : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
 Session::~Session() = default;
+Session::State& Session::state() const {
+  if (!state_) throw InputError("the session was moved from");
+  return *state_;
+}
 Session::Session(Session&&) noexcept = default;
 
-const Graph& Session::graph() const { return state_->graph; }
-int Session::sections() const { return int(state_->parts.size()); }
-const Program& Session::program(int section) const { return state_->parts[std::size_t(section)].program(); }
-void Session::set_progress(Progress progress) { state_->progress = std::move(progress); }
+const Graph& Session::graph() const { return state().graph; }
+int Session::sections() const { return int(state().parts.size()); }
+const Program& Session::program(int section) const {
+  if (section < 0 || section >= sections()) {
+    throw InputError("the session has " + std::to_string(sections()) + " sections, there is no section " +
+                     std::to_string(section));
+  }
+  return state().parts[std::size_t(section)].program();
+}
+void Session::set_progress(Progress progress) { state().progress = std::move(progress); }
 
-void Session::flip_constant_bit(std::size_t byte, int bit) {
-  std::size_t size = 0, before = 0;
+std::string Session::flip_constant_bit(std::size_t byte, int bit) {
+  std::size_t size = 0, before = 0, total = 0;
+  for (const Part& p : state().parts) total += p.program().constants.size();
   const Part* part = nullptr;
-  for (const Part& p : state_->parts) {
+  for (const Part& p : state().parts) {
     const std::size_t end = size + p.program().constants.size();
     if (byte >= size && byte < end) part = &p, before = size;
     size = end;
@@ -274,9 +328,13 @@ void Session::flip_constant_bit(std::size_t byte, int bit) {
   if (bit < 0 || bit > 7) throw InputError("bits of a byte are 0 to 7, not " + std::to_string(bit));
   const std::uint64_t address = part->driver->constants_address() + byte - before;
   std::uint8_t value = 0;
-  state_->device->read_memory(address, {&value, 1});
+  state().device->read_memory(address, {&value, 1});
+  const int before_value = value;
   value ^= std::uint8_t(1U << bit);
-  state_->device->write_memory(address, {&value, 1});
+  state().device->write_memory(address, {&value, 1});
+  return "bit " + std::to_string(bit) + " of byte " + std::to_string(byte) + " of the " +
+         std::to_string(total) + " bytes of constants, which was " + std::to_string(before_value) +
+         " and is " + std::to_string(value);
 }
 
 // Simulates a section and reports what the device counted. `tensors` gain what it makes.
@@ -452,7 +510,8 @@ void Session::State::confirm(std::span<const Int8Values> expected, const std::op
 }
 
 RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
-  State& s = *state_;
+  State& s = state();
+  const Running running(s.running);
   if ((options.interpreter || !options.golden.empty()) && !options.check)
     throw InputError("an interpreter and a golden are compared with checked runs only");
   Tensors tensors = tensors_with(s.graph, s.options.batch, inputs);
@@ -479,6 +538,7 @@ RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& opt
     if (const std::string difference = bytes_difference(reports.back().report); !difference.empty())
       throw DeviceError(difference);
   }
+  s.ran = true;
   RunResult result;
   result.report = joined(s.graph, std::move(reports));
   for (const auto& image : tensors) {

@@ -40,6 +40,13 @@ struct Program;  ///< program/program.h, not a public header
 /// (docs/software/fft.md).
 enum class Oracle { Direct, Fft };
 
+/// Ranges of SessionOptions, ends included.
+inline constexpr int kMostBatch = 4096;              ///< images of a run
+inline constexpr unsigned kMostLatency = 1'000'000;  ///< cycles, from 1
+inline constexpr unsigned kMostStall = 99;           ///< percent
+inline constexpr double kLeastBytesPerCycle = 0.01;  ///< but for 0
+inline constexpr double kMostBytesPerCycle = 1e6;
+
 /// How a session compiles and simulates; the defaults suit a first run.
 struct SessionOptions {
   std::string config = "base";                     ///< of rtl/configs.json, with a simulator in this build
@@ -105,21 +112,23 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> bytes,
                                     const std::string& name = "the golden", int batch = 1);
 
-/// A compiled model and a simulator that runs it. Not thread-safe: one thread at a time.
+/// A compiled model and a simulator that runs it. One thread at a time: run() in a second one is an InputError, other calls
+/// during a run are not allowed. Sessions do not share anything: each thread may have its own. After an exception the
+/// session runs again. Members of a session that was moved from throw InputError.
 class Session {
  public:
   /// Called a few times a second at most, with what is going on; may throw to give up.
   using Progress = std::function<void(const std::string& what)>;
 
-  /// Compiles the graph and makes the simulator. Throws InputError for unknown configurations, a wave file that cannot
-  /// be written and a model that does not fit.
+  /// Compiles the graph and makes the simulator. Throws InputError for unknown configurations, options out of range, a
+  /// wave file that cannot be written and a model that does not fit.
   explicit Session(Graph graph, SessionOptions options = {});
   ~Session();
-  Session(Session&&) noexcept;  ///< the other one can only be destroyed then
+  Session(Session&&) noexcept;  ///< what is left throws InputError
 
   const Graph& graph() const;  ///< as given
   int sections() const;        ///< programs that a run takes: operators on the host may stand between them
-  /// As compiled, 0 <= section < sections(), not checked; with keep_weights, that of the last run.
+  /// As compiled; with keep_weights, that of the last run. InputError unless 0 <= section < sections().
   const Program& program(int section = 0) const;
   void set_progress(Progress progress);  ///< for the runs from now on; empty: none
 
@@ -129,11 +138,12 @@ class Session {
   RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
 
   /// Inverts a bit of the constants (weights, parameters) in the device's memory: to see what a difference
-  /// looks like. Throws InputError where there is no such byte, or bit (0 to 7).
-  void flip_constant_bit(std::size_t byte, int bit);
+  /// looks like. Throws InputError where there is no such byte, or bit (0 to 7). Says what was inverted.
+  std::string flip_constant_bit(std::size_t byte, int bit);
 
  private:
   struct State;
+  State& state() const;
   std::unique_ptr<State> state_;
 };
 

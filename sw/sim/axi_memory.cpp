@@ -30,7 +30,10 @@ void AxiMemory::set_options(const AxiMemoryOptions& options) {
   random_ = Random(options.seed);
   stalls_ = (options.stall_ar | options.stall_r | options.stall_aw | options.stall_w | options.stall_b) != 0;
   const unsigned width = std::max(r_.data_bytes, w_.data_bytes);
-  rate_ = static_cast<int64_t>(options.bytes_per_cycle * kOne);
+  if (options.bytes_per_cycle != 0 && !(options.bytes_per_cycle >= AxiMemoryOptions::kLeastBytesPerCycle &&
+                                        options.bytes_per_cycle <= AxiMemoryOptions::kMostBytesPerCycle))
+    throw DeviceError("AxiMemory: bytes_per_cycle out of range");
+  rate_ = static_cast<int64_t>(options.bytes_per_cycle * static_cast<double>(kOne));
   // Unused bandwidth is lost, but for what a beat needs and the fraction that has to carry over.
   cap_ = std::max<int64_t>(rate_, int64_t{width} * kOne) + rate_;
   credit_ = {cap_, cap_};
@@ -197,7 +200,9 @@ bool AxiMemory::accept() {
 }
 
 void AxiMemory::refill() {
-  const int64_t gain = static_cast<int64_t>(cycle_ - credit_cycle_) * rate_;
+  // More cycles than fill the account are worth no more.
+  const auto enough = static_cast<uint64_t>(2 * cap_ / rate_ + 1);
+  const int64_t gain = static_cast<int64_t>(std::min(cycle_ - credit_cycle_, enough)) * rate_;
   for (int64_t& c : credit_) c = std::min(cap_, c + gain);
   credit_cycle_ = cycle_;
 }

@@ -43,11 +43,13 @@ namespace kaiten::sim {
 inline constexpr uint8_t kRespOkay = 0, kRespExokay = 1, kRespSlverr = 2, kRespDecerr = 3;
 
 struct AxiMemoryOptions {
+  static constexpr double kLeastBytesPerCycle = 0.01, kMostBytesPerCycle = 1e6;
+
   uint64_t base = 0;  // address of the first byte
   size_t bytes = size_t{1} << 20;
   unsigned read_latency = 1;   // cycles
   unsigned write_latency = 1;  // cycles
-  double bytes_per_cycle = 0;  // 0: unbounded
+  double bytes_per_cycle = 0;  // 0: unbounded; else in the range above
   bool separate_directions = false;
   unsigned max_reads = 64;  // bursts taken and not finished; ARREADY is low beyond
   unsigned max_writes = 64;
@@ -132,7 +134,7 @@ class AxiMemory {
     bool reads, writes;
   };
 
-  static constexpr int64_t kOne = 1 << 16;  // fixed point of the bandwidth account
+  static constexpr int64_t kOne = int64_t{1} << 32;  // fixed point of the bandwidth account
 
   bool accept();  // takes the handshakes of the coming edge, true if there is one
   void drive();

@@ -128,6 +128,7 @@ const Lowering& TargetPlanner::lowering() {
 bool TargetPlanner::fits(const std::vector<int>& cuts) {
   SpanOptions options;
   options.images = options_.images;
+  options.cancellation_check = options_.cancellation_check;
   options.cuts = operators(cuts);
   if (options_.cancellation_check) options_.cancellation_check();
   try {

@@ -66,6 +66,7 @@ class Planner {
     for (std::size_t p = 0; p <= n; p++) best_[p].assign(std::size_t(1) << crossing_[p].size(), {});
     best_[0][0].cost = Cost{0, 0};
     for (std::size_t p = 0; p < n; p++) {
+      if (options_.cancellation_check) options_.cancellation_check();
       if (std::none_of(best_[p].begin(), best_[p].end(), [](const Entry& e) { return e.cost.has_value(); }))
         continue;
       for (std::size_t q = p + 1; q <= n; q++) {
@@ -317,7 +318,10 @@ class Planner {
     const auto& [p, in, q, out] = step;
     const std::size_t first = order_[p], end = begin_of(q);
     std::int64_t bytes = 0;
-    held_.assign(uses_.size(), 0);
+    if (held_.empty()) held_.assign(uses_.size(), 0);
+    for (const StorageId s : around_) held_[s] = 0;
+    around_ = crossing_[p];
+    around_.insert(around_.end(), crossing_[q].begin(), crossing_[q].end());
     for (std::size_t i = 0; i < crossing_[p].size(); i++) held_[crossing_[p][i]] = char((in >> i) & 1U);
     for (std::size_t i = 0; i < crossing_[q].size(); i++) {
       if ((out >> i) & 1U) held_[crossing_[q][i]] = 1;
@@ -518,6 +522,7 @@ class Planner {
   std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut before order_[p]
   std::vector<std::vector<Entry>> best_;          // cut, what is held
   IndexedVector<StorageId, char> held_;           // storages, around the span that is checked
+  std::vector<StorageId> around_;                 // those that may be set there
   bool least_fits_ = false;                       // the last span tried, with all around it spilled
 };
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct SpanOptions {
   // That go through each span one after the other: maps count so many times, in bytes and, where held, in
   // addresses.
   int images = 1;
+  // Called for every operator; what it throws ends the planning.
+  std::function<void()> cancellation_check = {};
 };
 
 // Spans whose rows were looked at for one lowering and number of images: plans of other slack see them again.
