@@ -27,7 +27,7 @@ import tools
 LONG_RUNS = 1_000_000
 LONG_SECONDS = 1800  # the simulated hardware does about 850 executions a second
 MAX_BYTES = {"tflite": 1 << 16, "onnx": 1 << 16, "table": 1 << 13, "image": 1 << 12, "disasm": 1 << 10, "zvc": 1 << 10,
-             "commands": 48}
+             "commands": 48, "program_image": 1 << 16}
 
 
 def png():
@@ -67,6 +67,13 @@ def seeds(target, build):
         if os.path.exists(program):
             with open(program, "rb") as f:
                 made += [(f"command{i}", f.read(64)) for i in range(32)]
+    elif target == "program_image":
+        image = os.path.join(build, "fuzz", "mnist.kimg")
+        model = os.path.join(tools.SHARED, "models/tflite/tinymaix/mnist_valid_q.tflite")
+        if os.path.exists(model):
+            subprocess.run([os.path.join(build, "kaiten"), "compile", model, "--config", "nano", "--image", image],
+                           stdout=subprocess.DEVNULL, check=False)
+            files += glob.glob(image)
     for path in files:
         with open(path, "rb") as f:
             made.append((os.path.basename(path), f.read()))

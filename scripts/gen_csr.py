@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the register block, its package, the driver's header and the document of the registers from rtl/csr/kaiten.rdl
-(SystemRDL).
+"""Makes the register block, its package, the headers of the C++ and of the C driver and the document of the registers from
+rtl/csr/kaiten.rdl (SystemRDL).
 
 usage: gen_csr.py [--check]     --check: write nothing, exit 1 when a generated file differs
 
@@ -347,8 +347,9 @@ def make_header(regs):
             if len(reg.fields) > 1:
                 out.append(f"inline constexpr Field k{camel(field.path)}{{0x{reg.offset:03x}, {field.low}, {field.bits}}};"
                            f"  ///< {first_sentence(field.about)}")
-            if field.constant and len(reg.fields) == 1:
-                out.append(f"inline constexpr std::uint32_t k{name}Value = 0x{field.reset:x};  ///< What k{name} reads")
+            if field.constant:
+                constant = name if len(reg.fields) == 1 else camel(field.path)
+                out.append(f"inline constexpr std::uint32_t k{constant}Value = 0x{field.reset:x};  ///< What k{constant} reads")
     for group, members in externals(regs).items():
         out += ["", f"/// {text(members[0].group)}", f"struct {camel(group)[:-1]} {{", "  const char* name;      ///< without the group's",
                 "  std::uint32_t offset;  ///< of the low word, bytes; the high word follows", "};",
@@ -367,6 +368,43 @@ def make_header(regs):
 
 def first_sentence(about):
     return re.split(r"(?<=[.])\s", about)[0].rstrip(".")
+
+
+# --- C
+
+def make_c_header(regs):
+    """Macros, for compilers of C and for assemblers: offsets, masks and lowest bits of fields, values of enumerations."""
+    out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "//",
+           "// Registers: byte offsets; _MASK and _LOW (lowest bit) of their fields; what their values mean.",
+           "#ifndef KAITEN_FIRMWARE_KAITEN_REGISTERS_H", "#define KAITEN_FIRMWARE_KAITEN_REGISTERS_H", ""]
+
+    def define(name, value, about, parameter=""):
+        out.append(f"#define KAITEN_{name.upper()}{parameter} {value}" + (f"  // {about}" if about else ""))
+
+    for reg in regs:
+        if reg.external:
+            continue
+        at = f"0x{reg.offset:03x}u"
+        if reg.count > 1:
+            define(reg.path, f"({at} + 0x{reg.stride:x}u * (i))", first_sentence(reg.about), "(i)")
+        else:
+            define(reg.path, at, first_sentence(reg.about))
+        for field in reg.fields:
+            if len(reg.fields) > 1:
+                define(f"{field.path}_mask", f"0x{((1 << field.bits) - 1) << field.low:x}u", "")
+                define(f"{field.path}_low", field.low, first_sentence(field.about))
+            if field.constant:
+                constant = field.path if len(reg.fields) > 1 else reg.path
+                define(f"{constant}_value", f"0x{field.reset:x}u", f"what {constant} reads")
+    for group, members in externals(regs).items():
+        out += ["", f"// {group.capitalize()}: 64 bits each, the low word first."]
+        for reg in members:
+            define(reg.path, f"0x{reg.offset:03x}u", "")
+    for field, enum in own_enumerations(regs):
+        out += ["", f"// Values of field {field.path}{' (numbers of bits)' if field.bits_of else ''}."]
+        for value, name, about in enum.values:
+            define(f"{enum.name}_{name}", f"{value}u", f"{about}{about.more}")
+    return "\n".join(out + ["", "#endif  // KAITEN_FIRMWARE_KAITEN_REGISTERS_H", ""])
 
 
 # --- document
@@ -409,6 +447,7 @@ def make_md(regs):
 def main():
     regs = load()
     files = {"rtl/csr/kt_csr.sv": make_sv, "rtl/common/kt_csr_pkg.sv": make_package, "sw/device/csr.h": make_header,
+             "sw/firmware/kaiten_registers.h": make_c_header,
              "docs/formats/registers.md": make_md}
     return tools.write_generated({name: make(regs) for name, make in files.items()}, "--check" in sys.argv[1:])
 

@@ -38,6 +38,8 @@ constexpr CommandEntry kCommands[] = {
      [](const Arguments& a) { return run_command(a, false); }},
     {"compare", "MODEL", "the same, tensor by tensor, down to the first element that differs",
      compare_command},
+    {"compile", "MODEL", "write the program of a model as an image for systems without this tool",
+     compile_command},
     {"inspect", "MODEL", "list the layers of a model, or every reason why it cannot run", inspect_command},
     {"report", "MODEL", "run a model and write a page: where its cycles and bytes go, what would help",
      report_command},

@@ -25,6 +25,7 @@ int tb_main(const Arguments& arguments);
 // The commands. They throw InputError, DeviceError, Interrupted or boost::program_options::error.
 int run_command(const Arguments& arguments, bool is_tb);
 int compare_command(const Arguments& arguments);
+int compile_command(const Arguments& arguments);
 int inspect_command(const Arguments& arguments);
 int explain_command(const Arguments& arguments);
 int estimate_command(const Arguments& arguments);

@@ -29,8 +29,11 @@ inline constexpr std::uint32_t kId = 0x000;  ///< Identity
 inline constexpr std::uint32_t kIdValue = 0x4b414954;  ///< What kId reads
 inline constexpr std::uint32_t kVersion = 0x004;  ///< Version of the register map and of the command format
 inline constexpr Field kVersionPatch{0x004, 0, 8};  ///< Compatible corrections
+inline constexpr std::uint32_t kVersionPatchValue = 0x0;  ///< What kVersionPatch reads
 inline constexpr Field kVersionMinor{0x004, 8, 8};  ///< Compatible additions
+inline constexpr std::uint32_t kVersionMinorValue = 0x2;  ///< What kVersionMinor reads
 inline constexpr Field kVersionMajor{0x004, 16, 8};  ///< Incompatible changes
+inline constexpr std::uint32_t kVersionMajorValue = 0x0;  ///< What kVersionMajor reads
 inline constexpr std::uint32_t kKp = 0x008;  ///< KP: rows of the array, output channels at a time
 inline constexpr std::uint32_t kCp = 0x00c;  ///< CP: columns of the array, input channels at a time; bytes of a buffer word
 inline constexpr std::uint32_t kAxiBytes = 0x010;  ///< Bytes of a bus beat

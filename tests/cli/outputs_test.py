@@ -31,6 +31,7 @@ REPORTS = {
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
     "offload": [("demo",), (table("alexnet"),)],
+    "compile": [("demo", *NANO, "--batch", "2", "--image", os.devnull)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
@@ -51,7 +52,8 @@ class Places(ToolCase):
 
     def test_an_output_is_no_input(self):
         for command, option in (("run", "--json"), ("run", "--output"), ("run", "--trace"), ("run", "--wave"), ("compare", "--wave"),
-                                ("plan", "--html"), ("compress", "--json"), ("offload", "--html"), ("disasm", "--output")):
+                                ("plan", "--html"), ("compress", "--json"), ("offload", "--html"), ("disasm", "--output"),
+                                ("compile", "--image")):
             with open(DEMO, "rb") as f:
                 data = f.read()
             model = self.file("m.tflite", data)
@@ -75,7 +77,8 @@ class Places(ToolCase):
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
     def test_empty_names(self):
-        for command, option in (("run", "--json"), ("run", "--wave"), ("plan", "--html"), ("disasm", "--output")):
+        for command, option in (("run", "--json"), ("run", "--wave"), ("plan", "--html"), ("disasm", "--output"),
+                                ("compile", "--image")):
             self.assertIn("empty", self.refused(command, "demo", *NANO, option, ""))
 
     def test_where_standard_output_goes(self):

@@ -12,7 +12,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 # know nothing of each other. CONTRIBUTING.md says what each folder is for.
 FLOORS = [
     ["base"],
-    ["graph", "fft", "image"],
+    ["graph", "fft", "image", "firmware"],
     ["codec", "reference", "program", "export", "evaluate", "supernet", "volume"],
     ["import", "device", "plan", "serve", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower"],
