@@ -3,7 +3,7 @@
 
 `include "fv.svh"
 // Command fetch: asks for every command of the program once, in order, never for more than it has room for; hands over
-// every one once, in order, unchanged, with its number; none that is illegal, none from an error on; reports either once
+// every one once, in order, unchanged, with its number and what the extension before it says; none that is illegal, none from an error on; reports either once
 // with its number; is done when all were handed over; and never stands still while it could go on. One command, picked at an
 // arbitrary moment, is followed from its first beat on. Program, read master, bus and queues are free.
 module fv_kt_cmd_fetch
@@ -39,6 +39,7 @@ module fv_kt_cmd_fetch
   logic [39:0]  req_addr;
   logic [19:0]  req_bytes;
   logic [511:0] cmd;
+  extension_t   cmd_extension;
   index_t       cmd_index, error_index, next_index;
   info_t        error_info;
   kt_cmd_fetch #(
@@ -63,6 +64,7 @@ module fv_kt_cmd_fetch
     .cmd_valid_o  (cmd_valid),
     .cmd_ready_i,
     .cmd_o        (cmd),
+    .cmd_extension_o(cmd_extension),
     .cmd_index_o  (cmd_index),
     .done_o       (done),
     .blocked_o    (blocked),
@@ -78,13 +80,18 @@ module fv_kt_cmd_fetch
   wire   ask    = req_valid && req_ready_i;
   wire   hand   = cmd_valid && cmd_ready_i;
   wire   last   = 32'(dut.beat_q) == Beats - 1;
+  wire   absorb = dut.pop && dut.header.op == OpExtendConv && dut.wrong == '0;  // an extension; it has no number
   header_t header;
   assign header = header_t'(cmd[$bits(header_t)-1:0]);
 
   // ---- history of the run
   logic        started_q, stopped_q, bad_q, reported_q;
   logic [33:0] base_q;
-  index_t      count_q, asked_q, got_q, handed_q;  // commands: of the program, asked for, arrived without error, handed over
+  index_t      count_q, asked_q, got_q, handed_q;  // commands and extensions: of the program, asked for, arrived without error, handed over
+  index_t      got_numbers_q, number_q;            // of which commands: arrived, handed over
+  logic        before_q, after_q;                  // the last to leave the FIFO, and the one before it, is an extension
+  logic [3:0]  op_q;                               // of the command that arrives
+  wire [3:0]   arriving = (dut.beat_q == '0) ? rsp_data_i[3:0] : op_q;
   count_t      of_q[Queues];                       // handed over to each queue
   owed_t       owed_q;                             // beats
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -98,6 +105,10 @@ module fv_kt_cmd_fetch
       asked_q    <= '0;
       got_q      <= '0;
       handed_q   <= '0;
+      number_q   <= '0;
+      got_numbers_q <= '0;
+      before_q   <= 1'b0;
+      after_q    <= 1'b0;
       of_q       <= '{default: '0};
     end else begin
       stopped_q  <= stopped_q || stop_i;
@@ -110,18 +121,33 @@ module fv_kt_cmd_fetch
         asked_q   <= '0;
         got_q     <= '0;
         handed_q  <= '0;
+        number_q  <= '0;
+        got_numbers_q <= '0;
+        before_q  <= 1'b0;
+        after_q   <= 1'b0;
         of_q      <= '{default: '0};
       end else begin
+        if (dut.pop) begin
+          before_q <= dut.header.op == OpExtendConv;
+          after_q  <= before_q;
+        end
         if (ask) asked_q <= asked_q + index_t'(req_bytes / 64);
-        if (rsp_valid_i && last && !rsp_error_i && !bad_q) got_q <= got_q + 1'b1;
+        if (rsp_valid_i && last && !rsp_error_i && !bad_q) begin
+          got_q         <= got_q + 1'b1;
+          got_numbers_q <= got_numbers_q + index_t'(arriving != OpExtendConv);
+        end
+        handed_q <= handed_q + index_t'(hand) + index_t'(absorb);
         if (hand) begin
-          handed_q                 <= handed_q + 1'b1;
+          number_q                 <= number_q + 1'b1;
           of_q[queue_of(header.op)] <= of_q[queue_of(header.op)] + 1'b1;
         end
       end
     end
   end
   always_ff @(posedge clk_i) if (start_i) base_q <= addr_i;
+  always_ff @(posedge clk_i) if (rsp_valid_i && dut.beat_q == '0) op_q <= rsp_data_i[3:0];
+  logic [BodyBits-1:0] extension_q;  // of the last extension
+  always_ff @(posedge clk_i) if (absorb) extension_q <= dut.body;
 
   // ---- environment: beats that are owed; a run begins when the one before is over; nothing but a reset ends a stop
   `FV_ASSUME(m_rsp, !rsp_valid_i || owed_q != '0)
@@ -130,12 +156,13 @@ module fv_kt_cmd_fetch
   `FV_ASSUME(m_stop, !stopped_q || stop_i)
 
   // ---- what must be wrong with a command, given those before it
-  function automatic info_t faults(logic [511:0] c, count_t earlier[Queues]);
+  function automatic info_t faults(logic [511:0] c, count_t earlier[Queues], logic extended);
     header_t h;
     faults = '0;
     h      = header_t'(c[$bits(header_t)-1:0]);
-    faults[IllegalOp]         = h.op == 4'd0 || h.op > 4'd7;
-    faults[IllegalReserved]   = h.reserved != '0;
+    faults[IllegalOp]         = h.op == 4'd0 || h.op > 4'd8 || (extended && h.op != 4'd4);
+    faults[IllegalReserved]   = h.reserved != '0 ||
+                                (h.op == 4'd8 && (h.wait_load | h.wait_conv | h.wait_vector | h.wait_store) != '0);
     faults[IllegalSpare]      = spare_used(h.op, c[511:$bits(header_t)]);
     faults[IllegalZero]       = count_is_zero(h.op, c[511:$bits(header_t)]);
     faults[IllegalWaitLoad]   = h.wait_load > earlier[QLoad];
@@ -145,7 +172,7 @@ module fv_kt_cmd_fetch
     faults[IllegalMany]       = earlier[queue_of(h.op)] == '1;
   endfunction
   info_t cmd_faults;
-  assign cmd_faults = faults(cmd, of_q);
+  assign cmd_faults = faults(cmd, of_q, after_q);
 
   // ---- requests
   `FV_ASSERT(a_addr, !req_valid || req_addr == {base_q + 34'(asked_q), 6'b0})
@@ -170,7 +197,10 @@ module fv_kt_cmd_fetch
   end
   `FV_ASSERT(a_stay, !hold_q || cmd_valid)
   `FV_ASSERT(a_legal, !cmd_valid || cmd_faults == '0)
-  `FV_ASSERT(a_index, cmd_index == handed_q && next_index == handed_q)
+  `FV_ASSERT(a_index, cmd_index == number_q && next_index == number_q)
+  `FV_ASSERT(a_extension, !cmd_valid || (after_q ? header.op == OpConv &&
+             {cmd_extension.last_groups, cmd_extension.passes, cmd_extension.pitch, cmd_extension.first} == extension_q[45:0] :
+             cmd_extension == '0))
   `FV_ASSERT(a_done, done == (handed_q == count_q))
   `FV_ASSERT(a_after, !cmd_valid || (!reported_q && !illegal && handed_q < got_q))
   `FV_ASSERT(a_blocked, blocked == (cmd_valid && !cmd_ready_i))
@@ -182,26 +212,30 @@ module fv_kt_cmd_fetch
     if (!rst_ni) bad_now_q <= 1'b0;
     else bad_now_q <= rsp_valid_i && rsp_error_i && !bad_q;
   end
-  `FV_ASSERT(a_bus_error, bus_error == bad_now_q && (!bus_error || (error_index == got_q && error_info == '0)))
+  `FV_ASSERT(a_bus_error, bus_error == bad_now_q && (!bus_error || (error_index == got_numbers_q && error_info == '0)))
   `FV_ASSERT(a_illegal, !illegal || (!reported_q && (bus_error ||
-             (error_index == handed_q && error_info == cmd_faults && cmd_faults != '0))))
+             (error_index == number_q && error_info == cmd_faults && cmd_faults != '0))))
 
   // ---- it never stands still: a command inside moves on; with nothing inside or on its way, the next is asked for
-  logic could_q;
+  logic could_q, absorbed_q;
   wire  some = dut.u_ahead.level_q != '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) absorbed_q <= 1'b0;
+    else absorbed_q <= absorb;
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) could_q <= 1'b0;
     else could_q <= some && !dut.halted_q && !stop_i && (!cmd_valid || cmd_ready_i);
   end
-  `FV_ASSERT(a_moves, !could_q || cmd_valid || illegal)
+  `FV_ASSERT(a_moves, !could_q || cmd_valid || illegal || absorbed_q)
   `FV_ASSERT(a_halts, !dut.halted_q || illegal || reported_q)
   `FV_ASSERT(a_asks, bad_q || stopped_q || asked_q == count_q || some || owed_q != '0 || req_valid)
 
   // ---- the clock may stand still without active_o: nothing would have changed
   logic         still_q;
   logic [511:0] cmd_h;
-  logic [275:0] state, state_h;
-  assign state = 276'({dut.next_q, dut.todo_q, dut.room_q, dut.beat_q, dut.received_q, dut.failed_q, dut.left_q, dut.valid_q,
+  logic [322:0] state, state_h;
+  assign state = 323'({dut.extended_q, cmd_extension, dut.next_q, dut.todo_q, dut.room_q, dut.beat_q, dut.received_q, dut.failed_q, dut.left_q, dut.valid_q,
                        dut.halted_q, dut.index_q, dut.seen_q[0], dut.seen_q[1], dut.seen_q[2], dut.seen_q[3],
                        dut.u_ahead.level_q, illegal, bus_error, error_index, error_info});
   always_ff @(posedge clk_i) begin
@@ -253,7 +287,7 @@ module fv_kt_cmd_fetch
   `FV_ASSERT(i_next, !started_q || dut.next_q == base_q + 34'(asked_q))
   `FV_ASSERT(i_beats, owed_t'(owed_q + owed_t'(dut.beat_q)) % owed_t'(Beats) == '0 &&
              32'(owed_q) <= 32'(Ahead * Beats) && 32'(dut.beat_q) < Beats && (dut.beat_q == '0 || owed_q != '0))
-  `FV_ASSERT(i_failed, dut.failed_q == bad_q && dut.received_q == got_q)
+  `FV_ASSERT(i_failed, dut.failed_q == bad_q && dut.received_q == got_numbers_q)
   `FV_ASSERT(i_room, 32'(dut.room_q) + 32'(on_way) + 32'(level) <= Ahead &&
              (bad_q || 32'(dut.room_q) + 32'(on_way) + 32'(level) == Ahead))
   `FV_ASSERT(i_asked, got_q <= asked_q && index_t'(on_way) <= asked_q - got_q &&
@@ -261,7 +295,10 @@ module fv_kt_cmd_fetch
   `FV_ASSERT(i_got, handed_q <= got_q && (stopped_q ? index_t'(level) + index_t'(dut.halted_q) <= got_q - handed_q :
              got_q - handed_q == index_t'(level) + index_t'(dut.valid_q) + index_t'(dut.halted_q)))
   `FV_ASSERT(i_lost, !bad_q || 32'(asked_q - got_q) + 32'(level) + 32'(dut.room_q) <= Ahead)
-  `FV_ASSERT(i_left, dut.left_q == count_q - handed_q && dut.index_q == handed_q)
+  `FV_ASSERT(i_left, dut.left_q == count_q - handed_q && dut.index_q == number_q)
+  `FV_ASSERT(i_extended, dut.extended_q == before_q && (!dut.valid_q || !before_q) && (!before_q || stopped_q || dut.halted_q ||
+             {dut.extension_q.last_groups, dut.extension_q.passes, dut.extension_q.pitch, dut.extension_q.first} ==
+             extension_q[45:0]))
   `FV_ASSERT(i_halted, dut.halted_q == (reported_q || illegal) && !(dut.halted_q && dut.valid_q))
   `FV_ASSERT(i_fifo, 32'(level) <= Ahead && dut.u_ahead.out_valid_q == (level != '0) &&
              FifoW'(wp - rp) == FifoW'(level - RoomW'(level != '0)))
@@ -271,6 +308,7 @@ module fv_kt_cmd_fetch
   end
   `FV_ASSERT(i_collect, follow_q != 2'd1 || (dut.beat_q != '0 && order_q == got_q && !bad_q))
   if (Beats == 2) begin : g_two
+    `FV_ASSERT(i_op, dut.beat_q == '0 || op_q == dut.gen_assemble.earlier_q[3:0])
     `FV_ASSERT(i_part, !Data || follow_q != 2'd1 || dut.gen_assemble.earlier_q == data_q[AxiW-1:0])
   end
   `FV_ASSERT(i_follow, follow_q != 2'd2 || order_q < got_q)
@@ -283,6 +321,7 @@ module fv_kt_cmd_fetch
     else full_q <= full_q || 32'(level) == Ahead;
   end
   `FV_COVER(c_done, done && count_q == index_t'(3) && header.op == OpStore && header.wait_load == 20'd1 && full_q)
+  `FV_COVER(c_extension, hand && after_q && cmd_extension.first == 16'd5 && number_q == index_t'(1))
   `FV_COVER(c_wait, illegal && error_info == 9'h008 && handed_q == index_t'(1))
   `FV_COVER(c_bus_error, bus_error && got_q == index_t'(1) && cmd_valid)
   `FV_COVER(c_second_run, started_q && start_i && count_q != '0)

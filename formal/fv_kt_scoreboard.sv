@@ -39,12 +39,14 @@ module fv_kt_scoreboard
   logic       cmd_ready, peek, active;
   logic [3:0] valid;
   command_t   issue[4];
+  extension_t extension;
   kt_scoreboard #(
     .QueueDepth(QueueDepth)
   ) dut (
     .clk_i, .rst_ni, .start_i, .stop_i,
-    .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_index_i(index_i),
+    .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_extension_i({$bits(extension_t){body_i}}), .cmd_index_i(index_i),
     .issue_valid_o(valid), .issue_ready_i(ready_i), .issue_o(issue), .done_i, .conv_peek_o(peek),
+    .conv_extension_o(extension),
     .queued_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
   );
 
@@ -110,6 +112,7 @@ module fv_kt_scoreboard
   `FV_ASSERT(a_waits, !(on && start_here) || waits_hold)
   `FV_ASSERT(a_number, !(on && start_here) || issue[queue_q].index == index_q)
   `FV_ASSERT(a_body, !(on && start_here) || (issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q))
+  `FV_ASSERT(a_extension, !(on && start_here && queue_q == 2'(QConv)) || extension == {$bits(extension_t){body_q}})
   for (genvar q = 0; q < 4; q++) begin : g_claims
     logic holds;
     always_comb begin
@@ -154,9 +157,11 @@ module fv_kt_scoreboard
              (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].command.index == index_q &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].command.op == op_q &&
-              dut.memory[{queue_q, place_q[SlotW-1:0]}].command.body == {BodyBits{body_q}}))
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].command.body == {BodyBits{body_q}} &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].extension == {$bits(extension_t){body_q}}))
   `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && issue[queue_q].index == index_q &&
-             issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q))
+             issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q &&
+             (queue_q != 2'(QConv) || extension == {$bits(extension_t){body_q}})))
   `FV_ASSERT(i_queue, !followed || queue_q == queue_of(op_q))
 
   `FV_COVER(c_start, on && start_here && waits_q[0] == 20'd1 && waits_q[1] == 20'd1 && queue_q == 2'd3)

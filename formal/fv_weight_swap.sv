@@ -5,8 +5,9 @@
 // Weights of the array, from WB to the rows: every pass is computed with its own weights in every stage, whenever its slot comes
 // and whenever commands follow each other. kt_weight_loader and kt_dpe_array together, with the registers of kt_conv between
 // them: WB is read in one cycle, a slot reaches the array after three. A word of WB holds the rows of a stage; here it is
-// its own address in each of them, turned by the row's number, so that what a row holds tells where it came from; words of a pass are numbered on from the end of the pass before, behind WB's last word
-// comes `split`.
+// its own address in each of them, turned by the row's number, so that what a row holds tells where it came from. Passes of
+// DB follow each other, behind WB's last word comes `split`; the first passes of a kernel tile may be resident: they follow
+// each other from a place of their own.
 //
 // One stage, picked at power-up, and one pass, picked when its load begins, are followed.
 //
@@ -29,6 +30,10 @@ module fv_weight_swap
   input addr_t          split_i,
   input logic           start_i,
   input addr_t          base_i,
+  input logic [2:0]     passes_i,  // of a kernel tile, and how many of them are resident
+  input logic [2:0]     resident_i,
+  input addr_t          resident_base_i,
+  input addr_t          resident_pitch_i,
   input logic           swap_i,
   input logic           valid_i,  // a slot inside a pass, behind its first
   input logic           last_i,
@@ -52,6 +57,10 @@ module fv_weight_swap
     .split_i  (split),
     .start_i,
     .base_i,
+    .passes_i         (10'(passes_i)),
+    .resident_passes_i(10'(resident_i)),
+    .resident_base_i,
+    .resident_pitch_i,
     .active_o (active),
     .swap_i,
     .last_i,
@@ -122,7 +131,8 @@ module fv_weight_swap
   addr_t split_picked_q;
   always_ff @(posedge clk_i) if (!past_ok_q) split_picked_q <= split_i;
   assign split = (32'(split_picked_q) < WbWords) ? split_picked_q : '0;
-  `FV_ASSUME(m_base, 32'(base_i) < WbWords)
+  `FV_ASSUME(m_base, 32'(base_i) < WbWords && 32'(resident_base_i) < WbWords && 32'(resident_pitch_i) < WbWords)
+  `FV_ASSUME(m_passes, passes_i != '0 && resident_i <= passes_i)
   `FV_ASSUME(m_start, !start_i || !active)
   `FV_ASSUME(m_swap, !swap_i || ready)
   `FV_ASSUME(m_pixels, !valid_i || 32'(last_pixel_q) + 1 < ObDepth)
@@ -134,13 +144,36 @@ module fv_weight_swap
     end
   endfunction
 
-  // ---- the next pass: its first word
-  word_no_t next_q, begun_q;  // of the next pass to be issued; of the load that began last
+  // ---- the pass whose load begins next: its number in the kernel tile, where that tile's resident passes begin, where this
+  // one is if it is resident, where DB goes on
+  logic [2:0] passes_q, resident_q, number_q;
+  word_no_t   pitch_q, tile_q, inside_q, db_q;
+  word_no_t   next, begun_q;  // first word of it, and of the load that began last
+  logic       is_resident, tile_ends;
+  logic [4:0] next_tile;
+  assign is_resident = number_q < resident_q;
+  assign tile_ends   = number_q + 3'd1 == passes_q;
+  assign next        = is_resident ? inside_q : db_q;
+  assign next_tile   = 5'(tile_q) + 5'(pitch_q);
   always_ff @(posedge clk_i) begin
-    if (start_i) next_q <= word_no_t'(base_i);
-    else if (swap_i) next_q <= after(next_q, Stages);
-    if (dut.begin_tile) begun_q <= next_q;
+    if (start_i) begin
+      passes_q   <= passes_i;
+      resident_q <= resident_i;
+      pitch_q    <= word_no_t'(resident_pitch_i);
+      number_q   <= '0;
+      tile_q     <= word_no_t'(resident_base_i);
+      inside_q   <= word_no_t'(resident_base_i);
+      db_q       <= word_no_t'(base_i);
+    end else if (dut.begin_tile) begin
+      number_q <= tile_ends ? '0 : number_q + 1'b1;
+      if (tile_ends) tile_q <= word_no_t'(next_tile);
+      inside_q <= tile_ends ? word_no_t'(next_tile) : after(inside_q, Stages);
+      if (!is_resident) db_q <= after(db_q, Stages);
+    end
+    if (dut.begin_tile) begun_q <= next;
   end
+  // resident passes of every kernel tile that is used begin in WB
+  `FV_ASSUME(m_tile, !(dut.begin_tile && tile_ends && resident_q != '0) || 32'(next_tile) < WbWords)
 
   // ---- the followed stage and pass: 0 none, 1 its load has begun, 2 its slot was issued, 3 it has reached the stage and is current
   localparam int unsigned AgeW = $clog2(Stages + 5);
@@ -168,7 +201,7 @@ module fv_weight_swap
   end
   always_ff @(posedge clk_i) begin
     if (follow_q == 2'd0) begin
-      want_q     <= after(next_q, 32'(stage_q));
+      want_q     <= after(next, 32'(stage_q));
       load_age_q <= age_t'(1);
       over_q     <= 1'b0;
     end else begin
@@ -220,10 +253,21 @@ module fv_weight_swap
   // ---- invariants: numbers
   `FV_ASSERT(i_stage, !past_ok_q || 32'(stage_q) < Stages)
   `FV_ASSERT(i_loading, !dut.loading_q || 32'(dut.stage_q) < Stages)
-  `FV_ASSERT(i_new, !active || 32'(next_q) < WbWords)
+  `FV_ASSERT(i_new, !active || (32'(db_q) < WbWords && (resident_q == '0 || (32'(tile_q) < WbWords && 32'(inside_q) < WbWords))))
+  `FV_ASSERT(i_number, !active || (passes_q != '0 && resident_q <= passes_q && number_q < passes_q &&
+             dut.passes_q == 10'(passes_q) && dut.resident_passes_q == 10'(resident_q)))
   `FV_ASSERT(i_ready, !ready || active)
-  `FV_ASSERT(i_next, !active || (dut.new_q ? !ready && dut.next_q == addr_t'(next_q) :
-                                             next_q == (ready ? begun_q : after(begun_q, Stages))))
+  `FV_ASSERT(i_first, !(active && dut.new_q) || (!ready && number_q == '0 && dut.next_q == addr_t'(db_q) &&
+             inside_q == tile_q))
+  `FV_ASSERT(i_tile, !active || resident_q == '0 || (32'(dut.pitch_q) == 32'(pitch_q) &&
+             dut.tile_q + addr_t'(number_q == '0 && !dut.new_q ? pitch_q : '0) == addr_t'(tile_q)))
+  `FV_ASSERT(i_segment, !active || dut.new_q || (
+             number_q == '0 ? dut.left_q == '0 && dut.resident_q == (resident_q == passes_q) && inside_q == tile_q :
+             number_q <= resident_q ? dut.left_q == 10'(resident_q - number_q) && dut.resident_q :
+                                      dut.left_q == 10'(passes_q - number_q) && !dut.resident_q))
+  `FV_ASSERT(i_next, !active || dut.new_q || (dut.resident_q ?
+             dut.next_q == addr_t'(db_q) && (number_q == '0 || inside_q == after(begun_q, Stages)) :
+             db_q == after(begun_q, Stages)))
   // addresses are used while they are of a command that is active, or of one whose last pass was issued
   logic chain_q;  // a load has begun since reset
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -281,7 +325,7 @@ module fv_weight_swap
   for (genvar s = 0; s < int'(Stages) + 3; s++) begin : g_slot
     `FV_ASSERT(i_differ, !(valids[s] && valids[s+1]) || pixels[s] != pixels[s+1])
   end
-  `FV_ASSERT(i_first, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
+  `FV_ASSERT(i_first_pixel, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
   `FV_ASSERT(i_last, !token1_q.valid || last_pixel_q == pixel1_q)
 
   // ---- slots: what stage k has with its activations (k) and with its sum (k + 1)
@@ -317,5 +361,6 @@ module fv_weight_swap
   `FV_COVER(c_close, follow_q == 2'd2 && issued_q[2:0] == 3'b101 && stage_q == StageW'(Stages - 1))
   `FV_COVER(c_late, follow_q == 2'd1 && 32'(load_age_q) == Stages + 4 && u_array.sum_valid_q[1])
   `FV_COVER(c_wrapped, follow_q == 2'd3 && want_q == word_no_t'(split) && stage_q == StageW'(2) && split != '0)
+  `FV_COVER(c_resident, follow_q == 2'd3 && resident_q == 3'd1 && passes_q == 3'd2 && number_q == 3'd1 && want_q != begun_q)
   `FV_COVER(c_next_command, busy_q && start_i)
 endmodule

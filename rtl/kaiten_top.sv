@@ -26,6 +26,7 @@ module kaiten_top
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
   parameter bit          AddPair   = 0,     // the vector engine adds two operands in a cycle
+  parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
   parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
 ) (
   input  logic              clk_i,
@@ -103,7 +104,7 @@ module kaiten_top
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
     .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
-    .AddPair(AddPair), .Zvc(Zvc)
+    .AddPair(AddPair), .Resident(Resident), .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -142,13 +143,14 @@ module kaiten_top
   logic [Queues-1:0]   cmd_valid, cmd_ready, cmd_done;
   command_t            cmd[Queues];
   logic                conv_peek;
+  extension_t          conv_extension;
   engine_error_t       load_error, store_error;
   logic [Masters-1:0]  axi_error;
   logic [1:0]          axi_resp[Masters];
   logic                axi_idle;
 
   kt_control #(
-    .AxiW(AxiW)
+    .AxiW(AxiW), .Resident(Resident)
   ) u_control (
     .clk_i,
     .rst_ni,
@@ -174,6 +176,7 @@ module kaiten_top
     .issue_o          (cmd),
     .done_i           (cmd_done),
     .conv_peek_o      (conv_peek),
+    .conv_extension_o (conv_extension),
     .load_error_i     (load_error),
     .store_error_i    (store_error),
     .axi_error_i      (axi_error),
@@ -345,7 +348,8 @@ module kaiten_top
   logic            conv_active, conv_busy, conv_no_weights, conv_no_output;
 
   kt_conv #(
-    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow)
+    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow),
+    .Resident(Resident)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),
@@ -353,6 +357,7 @@ module kaiten_top
     .cmd_valid_i   (cmd_valid[QConv]),
     .cmd_ready_o   (cmd_ready[QConv]),
     .cmd_i         (cmd[QConv]),
+    .extension_i   (conv_extension),
     .wb_split_i    (wb_split),
     .wb_we_i       (wb_we),
     .wb_addr_i     (weights_addr),

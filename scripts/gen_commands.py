@@ -7,6 +7,7 @@ usage: gen_commands.py [--check]     --check: write nothing, exit 1 when a gener
 
 A field is [name, bits, kind, meaning]; its kind is one of KINDS or the name of an enumeration. A fifth entry names another
 field of the command: where that one is not 0, this one must not be 0 either.
+A command that `extends` another has no queue: it stands before that one and belongs to it.
 An enumeration becomes names of SystemVerilog (`sv`: their prefix) with a mask of all values, and an enum class: of HEADER, or
 where `cpp` gives another header and the prefix of its enumerators.
 """
@@ -189,13 +190,13 @@ def make_cpp(spec, header_bits):
     out += fields("CommandHeader", spec["header"], 0, [])
     for c in spec["commands"]:
         extra = [f"  static constexpr Opcode kOpcode = Opcode::k{c['name']};",
-                 f"  static constexpr Queue kQueue = Queue::k{c['queue'].capitalize()};",
+                 *([] if "extends" in c else [f"  static constexpr Queue kQueue = Queue::k{c['queue'].capitalize()};"]),
                  f'  static constexpr const char* kName = "{snake(c["name"])}";']
         out.append(f"// {c['about']}")
         out += fields(c["name"] + "Command", c["fields"], header_bits, extra)
-    out += ["// Calls visit with a default command of every kind.", "template <class Visit>",
+    out += ["// Calls visit with a default command of every kind that a queue takes.", "template <class Visit>",
             "void for_each_command_kind(Visit&& visit) {"]
-    out += [f"  visit({c['name']}Command{{}});" for c in spec["commands"]]
+    out += [f"  visit({c['name']}Command{{}});" for c in spec["commands"] if "extends" not in c]
     out += ["}", "", "}  // namespace kaiten"]
     return "\n".join(out) + "\n"
 
@@ -227,7 +228,8 @@ def make_md(spec, header_bits):
 
     out += ["## Header of every command", ""] + table(spec["header"], 0)
     for c in spec["commands"]:
-        out += [f"## {c['op']} {snake(c['name'])} ({c['queue'].upper()} queue)", "",
+        place = f"before {snake(c['extends'])}" if "extends" in c else f"{c['queue'].upper()} queue"
+        out += [f"## {c['op']} {snake(c['name'])} ({place})", "",
                 c["about"][0].upper() + c["about"][1:] + ".", ""] + table(c["fields"], header_bits)
     out += ["## Values", ""]
     for enum in spec["enums"].values():

@@ -181,14 +181,20 @@ int subnet(RandomNetwork& n, const supernet::ResNet50& c) {
     }
     throw std::logic_error("no slot " + name);
   };
-  int x =
-      n.conv(n.image(), {.channels = c.stem_middle(), .kernel = 3, .stride = 2, .slot = slot("stem.conv1")});
+  int x = n.conv(n.image(), {.channels = c.stem_middle(),
+                             .kernel = 3,
+                             .stride = 2,
+                             .slot = slot("stem.conv1"),
+                             .name = "stem.conv1"});
   if (c.depth[0] != 0) {
-    const int y =
-        n.conv(x, {.channels = c.stem_middle(), .kernel = 3, .add_to = x, .slot = slot("stem.conv2")});
+    const int y = n.conv(x, {.channels = c.stem_middle(),
+                             .kernel = 3,
+                             .add_to = x,
+                             .slot = slot("stem.conv2"),
+                             .name = "stem.conv2"});
     x = n.add(y, x);
   }
-  x = n.conv(x, {.channels = c.stem_out(), .kernel = 3, .slot = slot("stem.conv3")});
+  x = n.conv(x, {.channels = c.stem_out(), .kernel = 3, .slot = slot("stem.conv3"), .name = "stem.conv3"});
   x = n.max_pool(x, 3, 2);
   for (size_t stage = 0; stage < 4; stage++) {
     const int out = c.stage_out(stage);
@@ -200,15 +206,25 @@ int subnet(RandomNetwork& n, const supernet::ResNet50& c) {
       int shortcut = x;
       if (block == 0) {
         if (stride == 2) shortcut = n.average_pool(x, 2, 2);
-        shortcut = n.conv(shortcut, {.channels = out, .relu = false, .slot = slot(name + "shortcut")});
+        shortcut = n.conv(
+            shortcut,
+            {.channels = out, .relu = false, .slot = slot(name + "shortcut"), .name = name + "shortcut"});
       }
-      int y = n.conv(x, {.channels = middle, .slot = slot(name + "conv1")});
-      y = n.conv(y, {.channels = middle, .kernel = 3, .stride = stride, .slot = slot(name + "conv2")});
-      y = n.conv(y, {.channels = out, .relu = false, .add_to = shortcut, .slot = slot(name + "conv3")});
+      int y = n.conv(x, {.channels = middle, .slot = slot(name + "conv1"), .name = name + "conv1"});
+      y = n.conv(y, {.channels = middle,
+                     .kernel = 3,
+                     .stride = stride,
+                     .slot = slot(name + "conv2"),
+                     .name = name + "conv2"});
+      y = n.conv(y, {.channels = out,
+                     .relu = false,
+                     .add_to = shortcut,
+                     .slot = slot(name + "conv3"),
+                     .name = name + "conv3"});
       x = n.add(y, shortcut);
     }
   }
-  return n.softmax(n.fully_connected(n.mean(x), kClasses, false, slot("classifier")));
+  return n.softmax(n.fully_connected(n.mean(x), kClasses, false, slot("classifier"), "classifier"));
 }
 
 constexpr std::string_view kSubNet = "ofa-resnet50/";

@@ -184,7 +184,7 @@ int RandomNetwork::depthwise(int in, int stride, bool relu) {
   return weighted(in, l);
 }
 
-int RandomNetwork::fully_connected(int in, int channels, bool relu, int slot) {
+int RandomNetwork::fully_connected(int in, int channels, bool relu, int slot, const std::string& name) {
   Weighted l;
   l.code = kFullyConnected;
   l.in = {1, 1, 1, int(shape_of(in).elements())};
@@ -193,6 +193,7 @@ int RandomNetwork::fully_connected(int in, int channels, bool relu, int slot) {
   l.out_shape = {1, channels};
   l.shape.relu = relu;
   l.shape.slot = slot;
+  l.shape.name = name;
   return weighted(in, l);
 }
 
@@ -250,6 +251,7 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
   b.zero_point.assign(channels, 0);
 
   const int out = activation(kind, l.out_shape, c.out_scale, c.out_zero_point);
+  if (!l.shape.name.empty()) file_.tensors[size_t(out)].name = l.shape.name;
   std::vector<int8_t>& result = values_[size_t(out)];
   for (size_t i = 0; i < sums.size(); i++) {
     const size_t o = i % channels;

@@ -29,10 +29,11 @@ struct ConvShape {
   int stride = 1;
   int groups = 1;
   bool relu = true;
-  bool same = true;     // else no padding
-  int add_to = -1;      // tensor that add() adds to the result
-  float out_scale = 0;  // of the output, for operands of concat(); 0: chosen
-  int slot = -1;        // of a SuperNet: the weights are those of the slot's first kernels and channels
+  bool same = true;       // else no padding
+  int add_to = -1;        // tensor that add() adds to the result
+  float out_scale = 0;    // of the output, for operands of concat(); 0: chosen
+  int slot = -1;          // of a SuperNet: the weights are those of the slot's first kernels and channels
+  std::string name = {};  // of the layer; empty: numbered
 };
 
 class RandomNetwork {
@@ -45,7 +46,7 @@ class RandomNetwork {
   int image() const { return 0; }
   int conv(int in, const ConvShape& shape);
   int depthwise(int in, int stride, bool relu = true);
-  int fully_connected(int in, int channels, bool relu, int slot = -1);
+  int fully_connected(int in, int channels, bool relu, int slot = -1, const std::string& name = {});
   int add(int a, int b);  // with ReLU
   int max_pool(int in, int kernel, int stride, bool same = true);
   int average_pool(int in, int kernel, int stride);  // "same" padding

@@ -18,6 +18,7 @@ module kt_conv
   parameter int unsigned ZsbDepth  = 1024,
   parameter int unsigned ObPixels  = 512,
   parameter bit          SumRow    = 1,  // weights may have a zero point
+  parameter bit          Resident  = 1,  // passes of a kernel tile may lie in PB
   localparam int unsigned Words    = Kp / Cp
 ) (
   input  logic                clk_i,
@@ -29,6 +30,7 @@ module kt_conv
   /* verilator lint_off UNUSEDSIGNAL */  // one operation; the spare bits are checked by the fetch
   input  command_t            cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
+  input  extension_t          extension_i,  // of the command
   // WB and ZSB, written by LOAD
   input  addr_t               wb_split_i,
   input  logic                wb_we_i,
@@ -96,6 +98,17 @@ module kt_conv
   end
   always_ff @(posedge clk_i) if (start) cmd_q <= cmd;
 
+  // Words of a kernel tile's last pass that do not exist: they count as zeros, since weights in PB may go on there.
+  logic [8:0] absent_q;
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      for (int unsigned t = 0; t < 9; t++) begin
+        absent_q[t] <= Resident && extension_i.last_groups != '0 && cmd.mode != Mode3x3 &&
+                       4'((cmd.mode == Mode3x1) ? t / 3 : t) >= extension_i.last_groups;
+      end
+    end
+  end
+
   // valid with out_start_o only: an idle cycle costs nothing in simulation
   assign out_start_o = start;
   always_comb begin
@@ -121,7 +134,7 @@ module kt_conv
   end
 
   // ---- sequencer and reader
-  logic            rd, rd_masked, rd_done, weights_ready, params_ready, swap, last_tile;
+  logic            rd, rd_masked, rd_done, weights_ready, params_ready, swap, last_tile, last_pass;
   logic [1:0]      rd_col, win_col;
   logic [2:0]      win_edge;
   logic            outside[3];
@@ -145,6 +158,7 @@ module kt_conv
     .credit_i      (out_credit_i),
     .swap_o        (swap),
     .last_tile_o   (last_tile),
+    .last_pass_o   (last_pass),
     .result_o      (out_take_o),
     .wait_weights_o,
     .wait_credit_o (wait_output_o),
@@ -180,12 +194,15 @@ module kt_conv
     logic            wide;  // a read is a whole window
     logic [7:0]      pad;
     logic [7:0]      zero;
+    logic [8:0]      absent;
   } slot_t;
 
   token_t [3:1] token_q;
   read_t        read;
   read_t  [2:1] read_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // absent: with resident weights only
   slot_t        slot, slot1_q, slot2_q, slot3_q;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic         outside_q[3];  // with the words
 
   assign read = '{valid: rd, col: rd_col, two: cmd_q.column_stride[1]};
@@ -195,7 +212,8 @@ module kt_conv
     win_edge: win_edge,
     wide:     cmd_q.mode != Mode3x3,
     pad:      cmd_q.pad_value,
-    zero:     cmd_q.weight_zero
+    zero:     cmd_q.weight_zero,
+    absent:   last_pass ? absent_q : '0
   };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -216,7 +234,7 @@ module kt_conv
   end
 
   // ---- line buffer
-  logic signed [7:0] act[Taps];
+  logic signed [7:0] window[Taps], act[Taps];
 
   kt_line_buf #(
     .Cp(Cp)
@@ -233,8 +251,19 @@ module kt_conv
     .win_wide_i(slot3_q.wide),
     .win_col_i (slot3_q.win_col),
     .edge_i    (slot3_q.win_edge),
-    .act_o     (act)
+    .act_o     (window)
   );
+
+  if (Resident) begin : gen_absent
+    always_comb begin
+      act = window;
+      if (slot3_q.absent != '0) begin
+        for (int unsigned i = 0; i < Taps; i++) if (slot3_q.absent[i/Cp]) act[i] = '0;
+      end
+    end
+  end else begin : gen_all
+    assign act = window;
+  end
 
   // ---- WB: a word is the rows of a stage, each in a bank of its own
   logic              wb_rd, load_q;
@@ -246,14 +275,19 @@ module kt_conv
   logic signed [7:0] weight[StageRows][Taps];
 
   kt_weight_loader #(
-    .Stages (Stages),
-    .WbWords(WbRows / StageRows)
+    .Stages  (Stages),
+    .WbWords (WbRows / StageRows),
+    .Resident(Resident)
   ) u_loader (
     .clk_i,
     .rst_ni,
     .split_i  (wb_split_i >> Bits),
     .start_i  (loader_start),
     .base_i   (addr_t'(cmd.weights) >> Bits),
+    .passes_i (cmd.passes),
+    .resident_passes_i(extension_i.passes),
+    .resident_base_i  (extension_i.first >> Bits),
+    .resident_pitch_i (extension_i.pitch >> Bits),
     .active_o (loader_active),
     .swap_i   (swap),
     .last_i   (token.last && last_tile),

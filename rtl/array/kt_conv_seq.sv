@@ -39,6 +39,7 @@ module kt_conv_seq
   input  logic            credit_i,
   output logic            swap_o,      // a pass starts in this slot
   output logic            last_tile_o,
+  output logic            last_pass_o,  // this slot's pass is the last of its kernel tile
   output logic            result_o,    // this slot's window ends in a result
   // why no window is emitted in this slot
   output logic            wait_weights_o,
@@ -92,7 +93,7 @@ module kt_conv_seq
   assign tile_end    = pass_end && last_pass;
   assign last        = emit && tile_end && (tile_q == '0);
 
-  /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at ends of rows of kernel tiles
+  /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at rows of kernel tiles
   kt_array_pkg::pass_t     pass;
   /* verilator lint_on UNUSEDSIGNAL */
   kt_array_pkg::pass_row_t next_row;
@@ -151,6 +152,7 @@ module kt_conv_seq
   assign rd_o           = read;
   assign rd_col_o       = pushed_q[1:0];
   assign last_tile_o    = tile_q == '0;
+  assign last_pass_o    = pass.last_kernel_tile;
   assign swap_o         = emit && pass_start_q;
   assign result_o       = emit && last_pass;
   assign wait_weights_o = busy_q && !weights_ok;

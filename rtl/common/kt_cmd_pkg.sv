@@ -18,6 +18,7 @@ package kt_cmd_pkg;
   localparam logic [3:0] OpWindow = 4'd5;
   localparam logic [3:0] OpAdd = 4'd6;
   localparam logic [3:0] OpStore = 4'd7;
+  localparam logic [3:0] OpExtendConv = 4'd8;
 
   localparam int unsigned BodyBits = 416;
 
@@ -290,6 +291,15 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } store_t;
 
+  // rare fields of the conv command that stands immediately after it: the first passes of every kernel tile lie elsewhere in WB, where they stay from run to run (PB)
+  typedef struct packed {
+    logic [369:0] spare;  // must be 0
+    logic [3:0] last_groups;
+    logic [9:0] resident_passes;
+    logic [15:0] resident_pitch;
+    logic [15:0] resident;
+  } extend_conv_t;
+
   /* verilator lint_off UNUSEDSIGNAL */  // the other bits of a body
   // A spare bit is set
   function automatic logic spare_used(logic [3:0] op, logic [BodyBits-1:0] body);
@@ -301,6 +311,7 @@ package kt_cmd_pkg;
       OpWindow: return body[415:386] != '0;
       OpAdd: return body[415:362] != '0;
       OpStore: return body[415:189] != '0;
+      OpExtendConv: return body[415:46] != '0;
       default: return 1'b0;
     endcase
   endfunction
@@ -319,6 +330,7 @@ package kt_cmd_pkg;
       OpAdd: return body[133:124] == '0 || body[143:134] == '0 || body[153:144] == '0;
       OpStore: return body[92:83] == '0 || body[102:93] == '0 || body[112:103] == '0 || body[124:113] == '0 ||
           body[136:125] == '0;
+      OpExtendConv: return body[41:32] == '0;
       default: return 1'b0;
     endcase
   endfunction

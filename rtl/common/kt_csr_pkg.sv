@@ -5,8 +5,9 @@
 package kt_csr_pkg;
 
   // Field options_features: numbers of bits
-  localparam int unsigned FeatureSumRow = 0;  // sum row (without it weight_zero of conv must be 0)
-  localparam int unsigned FeaturePair   = 1;  // pairs of operands (without it pair of add must be 0)
+  localparam int unsigned FeatureSumRow   = 0;  // sum row (without it weight_zero of conv must be 0)
+  localparam int unsigned FeaturePair     = 1;  // pairs of operands (without it pair of add must be 0)
+  localparam int unsigned FeatureResident = 2;  // resident weights (without it extend_conv is an unknown operation)
 
   // Field error_cause
   typedef enum logic [3:0] {

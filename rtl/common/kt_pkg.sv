@@ -13,6 +13,14 @@ package kt_pkg;
   // Number of a command in its program; used by error reports and by the watchers of the test bench.
   typedef logic [23:0] index_t;
 
+  // What extend_conv says of the command after it; 0 without one.
+  typedef struct packed {
+    addr_t      first;        // WB row of the first resident pass
+    addr_t      pitch;        // rows from a kernel tile to the next
+    logic [9:0] passes;       // of a kernel tile that are resident
+    logic [3:0] last_groups;  // of its last pass that exist, 0: all
+  } extension_t;
+
   // A command as its queue offers it to its engine. The bits of the body are those of its operation in kt_cmd_pkg.
   typedef struct packed {
     index_t              index;

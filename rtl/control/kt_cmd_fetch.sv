@@ -9,6 +9,7 @@
 //   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count of 0 where there
 //     must be something, no wait that names itself or a later command. `seen_q` counts the commands of each queue
 //     before it.
+//   - An extension has no number, no queue and no waits: it goes with the conv command after it.
 //   - The first illegal command or the first beat with an error is reported once and nothing is handed over after it;
 //     beats on their way are swallowed. Only a reset leads out of this state.
 module kt_cmd_fetch
@@ -19,6 +20,7 @@ module kt_cmd_fetch
 #(
   parameter int unsigned AxiW   = 128,  // 128, 256 or 512
   parameter int unsigned BytesW = 20,   // byte count of a request
+  parameter bit          Resident = 1,  // there is extend_conv
   parameter int unsigned Ahead  = 8,    // commands in the FIFO or asked for
   parameter int unsigned Chunk  = 4     // commands of a request
 ) (
@@ -42,6 +44,7 @@ module kt_cmd_fetch
   output logic              cmd_valid_o,
   input  logic              cmd_ready_i,
   output logic [511:0]      cmd_o,
+  output extension_t        cmd_extension_o,
   output index_t            cmd_index_o,
   // every command was handed over; a command waits for room in its queue
   output logic              done_o,
@@ -102,7 +105,7 @@ module kt_cmd_fetch
   logic [511:0]     word;        // complete with the last beat of a command
   logic [BeatW-1:0] beat_q;
   logic             push;
-  index_t           received_q;  // complete commands
+  index_t           received_q;  // complete commands, extensions not counted
   logic             failed_q;    // a beat had an error
 
   assign rsp_ready_o = 1'b1;
@@ -130,7 +133,7 @@ module kt_cmd_fetch
     end else if (rsp_valid_i) begin
       beat_q   <= (beat_q == BeatW'(Beats - 1)) ? '0 : beat_q + 1'b1;
       failed_q <= failed_q || rsp_error_i;
-      if (push) received_q <= received_q + 1'b1;
+      if (push && word[3:0] != OpExtendConv) received_q <= received_q + 1'b1;
     end
   end
 
@@ -154,8 +157,11 @@ module kt_cmd_fetch
 
   // ---- checks
   count_t              seen_q[Queues];  // commands of each queue so far
-  index_t              left_q;          // commands not yet handed over
+  index_t              left_q;          // commands and extensions not yet handed over
   logic                valid_q, halted_q, legal;
+  logic                extends_conv, extended_q;  // an extension is at the head, was the one before
+  logic                extend;                    // it is taken in
+  extension_t          extension_q;
   logic [511:0]        cmd_q;
   index_t              index_q;         // of the command in cmd_q or, if there is none, of the next one
   header_t             header;
@@ -166,14 +172,18 @@ module kt_cmd_fetch
   assign header = header_t'(ahead[$bits(header_t)-1:0]);
   assign body   = ahead[511:$bits(header_t)];
   assign queue  = queue_of(header.op);
+  assign extends_conv = Resident && header.op == OpExtendConv;
   assign pop    = ahead_valid && !halted_q && !stop_i && (!valid_q || cmd_ready_i);
   assign legal  = wrong == '0;
+  assign extend = pop && extends_conv && legal;
 
   always_comb begin
     wrong = '0;
     if (pop) begin
-      wrong[IllegalOp]         = header.op < OpLoadRows || header.op > OpStore;
-      wrong[IllegalReserved]   = header.reserved != '0;
+      wrong[IllegalOp]         = header.op < OpLoadRows || (header.op > OpStore && !extends_conv) ||
+                                 (extended_q && header.op != OpConv);
+      wrong[IllegalReserved]   = header.reserved != '0 || (extends_conv && {header.wait_load, header.wait_conv,
+                                 header.wait_vector, header.wait_store} != '0);
       wrong[IllegalSpare]      = spare_used(header.op, body);
       wrong[IllegalZero]       = count_is_zero(header.op, body);
       wrong[IllegalWaitLoad]   = header.wait_load > seen_q[QLoad];
@@ -191,29 +201,42 @@ module kt_cmd_fetch
       left_q   <= '0;
       index_q  <= '0;
       seen_q   <= '{default: '0};
+      extended_q <= 1'b0;
     end else if (start_i) begin
       left_q  <= count_i;
       index_q <= '0;
       seen_q  <= '{default: '0};
+      extended_q <= 1'b0;
     end else begin
       if (pop) begin
-        valid_q  <= legal;
-        halted_q <= !legal;
-        if (legal) seen_q[queue] <= seen_q[queue] + 1'b1;
+        valid_q    <= legal && !extends_conv;
+        halted_q   <= !legal;
+        extended_q <= extends_conv;
+        if (legal && !extends_conv) seen_q[queue] <= seen_q[queue] + 1'b1;
       end else if (cmd_ready_i || stop_i) begin
         valid_q <= 1'b0;
       end
-      if (valid_q && cmd_ready_i) begin
-        left_q  <= left_q - 1'b1;
-        index_q <= index_q + 1'b1;
-      end
+      if ((valid_q && cmd_ready_i) || extend) left_q <= left_q - index_t'(valid_q && cmd_ready_i) - index_t'(extend);
+      if (valid_q && cmd_ready_i) index_q <= index_q + 1'b1;
     end
   end
 
+  /* verilator lint_off UNUSEDSIGNAL */  // its spare bits are checked above
+  extend_conv_t fields;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign fields = extend_conv_t'(body);
+
   always_ff @(posedge clk_i) begin
     if (pop) cmd_q <= ahead;
+    if (extend) begin
+      extension_q <= '{first: fields.resident, pitch: fields.resident_pitch, passes: fields.resident_passes,
+                       last_groups: fields.last_groups};
+    end else if (pop && !extended_q) begin
+      extension_q <= '0;
+    end
   end
 
+  assign cmd_extension_o = Resident ? extension_q : '0;
   assign cmd_valid_o  = valid_q;
   assign cmd_o        = cmd_q;
   assign cmd_index_o  = index_q;

@@ -26,6 +26,7 @@ module kt_control
   import kt_axi_pkg::*;
 #(
   parameter int unsigned AxiW        = 128,
+  parameter bit          Resident    = 1,     // there is extend_conv
   parameter int unsigned QueueDepth  = 8,     // commands of a queue that wait or run, a power of two
   parameter int unsigned QuietCycles = 1024,  // see kt_watchdog
   parameter int unsigned ResetCycles = 8
@@ -58,6 +59,7 @@ module kt_control
   output command_t            issue_o[Queues],
   input  logic [Queues-1:0]   done_i,
   output logic                conv_peek_o,
+  output extension_t          conv_extension_o,
   /* verilator lint_off UNUSEDSIGNAL */  // STORE finds bus errors only
   input  engine_error_t       load_error_i,
   input  engine_error_t       store_error_i,
@@ -95,6 +97,7 @@ module kt_control
   logic                fetch_done, fetch_blocked, illegal, fetch_error, deadlock, timeout;
   logic                cmd_valid, cmd_ready;
   logic [511:0]        cmd;
+  extension_t          cmd_extension;
   index_t              cmd_index, next_index, fetch_error_index, watchdog_index;
   info_t               fetch_error_info;
   logic [Queues-1:0]   queued, running, watchdog_mask;
@@ -118,8 +121,9 @@ module kt_control
   );
 
   kt_cmd_fetch #(
-    .AxiW  (AxiW),
-    .BytesW(BytesW)
+    .AxiW    (AxiW),
+    .BytesW  (BytesW),
+    .Resident(Resident)
   ) u_fetch (
     .clk_i        (fetch_clk_o),
     .rst_ni       (engine_rst_nq),
@@ -138,6 +142,7 @@ module kt_control
     .cmd_valid_o  (cmd_valid),
     .cmd_ready_i  (cmd_ready),
     .cmd_o        (cmd),
+    .cmd_extension_o(cmd_extension),
     .cmd_index_o  (cmd_index),
     .done_o       (fetch_done),
     .blocked_o    (fetch_blocked),
@@ -159,10 +164,12 @@ module kt_control
     .cmd_valid_i (cmd_valid),
     .cmd_ready_o (cmd_ready),
     .cmd_i       (cmd),
+    .cmd_extension_i(cmd_extension),
     .cmd_index_i (cmd_index),
     .issue_valid_o,
     .issue_ready_i,
     .issue_o,
+    .conv_extension_o,
     .done_i,
     .conv_peek_o,
     .queued_o    (queued),

@@ -35,11 +35,13 @@ module kt_scoreboard
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
   input  logic [511:0]        cmd_i,
+  input  extension_t          cmd_extension_i,
   input  index_t              cmd_index_i,
   // the head of each queue, to its engine; a command of it is complete
   output logic [Queues-1:0]   issue_valid_o,
   input  logic [Queues-1:0]   issue_ready_i,
   output command_t            issue_o[Queues],
+  output extension_t          conv_extension_o,  // of the head of CONV
   input  logic [Queues-1:0]   done_i,
   // the head of CONV is there (on issue_o) and its LOAD count holds
   output logic                conv_peek_o,
@@ -66,6 +68,7 @@ module kt_scoreboard
 
   typedef struct packed {
     count_t [Queues-1:0] waits;
+    extension_t          extension;
     command_t            command;
   } entry_t;
 
@@ -163,6 +166,7 @@ module kt_scoreboard
       memory[{queue, wr_q[queue][SlotW-1:0]}] <= '{
         waits:   {count_t'(header.wait_store), count_t'(header.wait_vector), count_t'(header.wait_conv),
                   count_t'(header.wait_load)},
+        extension: cmd_extension_i,
         command: '{index: cmd_index_i, op: header.op, body: cmd_i[511:$bits(header_t)]}
       };
       number[{queue, wr_q[queue][SlotW-1:0]}] <= cmd_index_i;
@@ -176,6 +180,7 @@ module kt_scoreboard
 
   always_ff @(posedge clk_i) begin
     if (fill != '0) head_waits_q[fill_queue] <= entry.waits;
+    if (fill[QConv]) conv_extension_o <= entry.extension;
   end
 
   // an enable for each queue, not an index: mapped to Cyclone V that would cost 1,800 LUTs

@@ -74,17 +74,19 @@ int disasm_command(const Arguments& arguments) {
                                  file, bytes.size(), kCommandBytes));
   }
   std::string last;
+  Decoder decoder;
+  std::size_t i = 0;  // extensions have no number
   for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
-    const std::size_t i = at / kCommandBytes;
     if (i < layers.size() && layers[i] != last) outputs.print("# " + (last = layers[i]) + "\n");
     try {
-      outputs.print(
-          fmt::format("{:5}  {}\n", i, to_text(decode(std::span(bytes).subspan(at).first<kCommandBytes>()))));
+      const auto command = decoder.next(std::span(bytes).subspan(at).first<kCommandBytes>());
+      if (command) outputs.print(fmt::format("{:5}  {}\n", i++, to_text(*command)));
     } catch (const InputError& e) {
       throw InputError(fmt::format("command {}: {}", i, e.what()));
     }
     check_interrupt();
   }
+  if (decoder.waits()) throw InputError(fmt::format("command {}: no conv command follows an extend_conv", i));
   outputs.write("output", bytes);
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include "compile/emit/emit.h"
 #include "compile/lower/lower.h"
 #include "compile/lower/order.h"
+#include "compile/resident.h"
 #include "compile/spans/place.h"
 #include "compile/spans/spans.h"
 
@@ -85,6 +86,7 @@ class Choice {
          Lowering lowering)
       : graph_(graph),
         config_(config),
+        planned_(without_resident(config, options.resident)),
         options_(options),
         residency_(residency),
         compression_(compression_of(graph, options.compress, options.known_values)) {
@@ -134,7 +136,7 @@ class Choice {
     auto a = std::make_unique<Attempt>();
     a->lowering = &lowering;
     for (;;) {
-      a->plan = repeated(plan_spans(graph_, lowering, config_, o, memo), options_.images);
+      a->plan = repeated(plan_spans(graph_, lowering, planned_, o, memo), options_.images);
       Buffer too_small = Buffer::kSb;
       auto placement = place(lowering, config_, a->plan, compression_, kMaxSlack, too_small);
       if (placement) {
@@ -152,8 +154,9 @@ class Choice {
   }
 
   std::unique_ptr<Emitter> emitted(const Attempt& a, WeightResidency residency) const {
-    auto emitter = std::make_unique<Emitter>(graph_, config_, PlacedPlan{*a.lowering, a.plan, a.placement},
-                                             WeightOptions{residency, options_.compress});
+    auto emitter = std::make_unique<Emitter>(
+        graph_, config_, PlacedPlan{*a.lowering, a.plan, a.placement},
+        WeightOptions{residency, options_.compress, config_.wb_rows - planned_.wb_rows});
     emitter->run();
     return emitter;
   }
@@ -166,6 +169,7 @@ class Choice {
 
   const Graph& graph_;
   const Config& config_;
+  const Config planned_;  // without the rows of PB
   const CompileOptions& options_;
   WeightResidency residency_;
   Compression compression_;
@@ -183,7 +187,8 @@ std::vector<std::string> reasons_of(const Lowering& lowering) {
 }  // namespace
 
 Lowering lower_for(const Graph& graph, const Config& config, const CompileOptions& options) {
-  Lowering lowering = lower(graph, config, options.rounding);
+  Lowering lowering = lower(graph, without_resident(config, options.resident), options.rounding);
+  if (options.resident != nullptr) use_resident(lowering, graph, *options.resident);
   if (options.compress != Compress::kOff) finish_last_words(lowering);
   return lowering;
 }

@@ -23,6 +23,8 @@
 
 namespace kaiten {
 
+struct ResidentWeights;
+
 // In which order the operators run.
 enum class OperatorOrder : std::uint8_t {
   kBest,              // whichever of the others takes fewer modelled cycles
@@ -43,6 +45,9 @@ struct CompileOptions {
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
   int images = 1;
+  // Weights that an earlier program left in PB and that are taken from there, where they are this network's; must outlive
+  // the compilation. Their rows of WB are not used otherwise.
+  const ResidentWeights* resident = nullptr;
   // Maps and weights that cross the memory bus compressed. Which maps, and how many bytes that moves, follows from
   // values they have, of as many images; without them auto compresses weights only.
   Compress compress = Compress::kOff;

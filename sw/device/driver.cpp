@@ -30,7 +30,7 @@ constexpr std::uint64_t kLeastPatience = 100'000'000;
 // Start of the commands and of the region of each base register, counted from the start of the memory;
 // the last is the end of all.
 std::array<std::uint64_t, kBases + 2> memory_map(const Program& p) {
-  const std::uint64_t sizes[] = {p.commands.size() * kCommandBytes, p.constants.size(),
+  const std::uint64_t sizes[] = {p.command_blocks() * kCommandBytes, p.constants.size(),
                                  std::uint64_t(p.activation_bytes), std::uint64_t(p.input_bytes),
                                  std::uint64_t(p.output_bytes)};
   std::array<std::uint64_t, kBases + 2> map{};
@@ -102,7 +102,10 @@ void require_capabilities(const Program& program, const Graph& graph, std::uint3
     return text;
   };
   for (std::size_t i = 0; i < program.commands.size(); i++) {
-    const std::string text = std::visit(missing_for, program.commands[i].body);
+    std::string text = std::visit(missing_for, program.commands[i].body);
+    if (program.commands[i].extension &&
+        (csr::kOptionsFeatures.get(options) >> int(csr::FeatureBit::kResident) & 1) == 0)
+      text = "resident weights";
     if (text.empty()) continue;
     throw DeviceError("command " + std::to_string(i) + " (" + std::string(program.commands[i].name()) + ")" +
                       layer_of(program, graph, i) + " needs " + text);
@@ -139,10 +142,10 @@ Config read_config(Device& device) {
   c.ob_pixels = read(csr::kObPixels);
   c.zsb_array = read(csr::kZsbArray);
   c.zsb_vector = read(csr::kZsbVector);
-  c.sum_row =
-      csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) >> int(csr::FeatureBit::kSumRow) & 1;
-  c.add_pair =
-      csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions))) >> int(csr::FeatureBit::kPair) & 1;
+  const std::uint32_t features = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions)));
+  c.sum_row = features >> int(csr::FeatureBit::kSumRow) & 1;
+  c.add_pair = features >> int(csr::FeatureBit::kPair) & 1;
+  c.resident = features >> int(csr::FeatureBit::kResident) & 1;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {
     c.name = p.name;
@@ -190,7 +193,7 @@ void Driver::load(std::uint64_t offset) {
 void Driver::select() {
   for (int i = 0; i < kBases; i++) write_address(csr::kBaseLo(std::uint32_t(i)), base_at_[std::size_t(i)]);
   write_address(csr::kProgramLo, commands_at_);
-  device_.write_register(csr::kCommandCount, std::uint32_t(program_.commands.size()));
+  device_.write_register(csr::kCommandCount, std::uint32_t(program_.command_blocks()));
   device_.write_register(csr::kWbSplit, std::uint32_t(program_.wb_split));
 }
 

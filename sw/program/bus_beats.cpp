@@ -74,7 +74,7 @@ BusBeats bus_beats(const CommandBody& body, const CommandMeta& meta, const Confi
 
 BusBeats bus_beats(const Program& program) {
   BusBeats all;
-  all.read = beats(0, std::int64_t(program.commands.size() * kCommandBytes), program.config.axi_bytes);
+  all.read = beats(0, std::int64_t(program.command_blocks() * kCommandBytes), program.config.axi_bytes);
   for (std::size_t i = 0; i < program.commands.size(); i++) {
     const BusBeats b = bus_beats(program.commands[i].body, program.meta[i], program.config);
     all.read += b.read;

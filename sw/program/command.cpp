@@ -4,6 +4,7 @@
 #include "program/command.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -156,11 +157,59 @@ CommandBytes encode(const Command& command) {
   return bytes;
 }
 
-Command decode(std::span<const std::uint8_t, kCommandBytes> bytes) {
+CommandBytes encode(const ExtendConvCommand& extension) {
+  CommandBytes bytes{};
+  const Writer write{bytes, ExtendConvCommand::kName};
+  CommandHeader header;
+  header.op = std::int64_t(ExtendConvCommand::kOpcode);
+  CommandHeader::fields(header, write);
+  ExtendConvCommand::fields(extension, write);
+  return bytes;
+}
+
+namespace {
+
+CommandHeader read_header(std::span<const std::uint8_t, kCommandBytes> bytes) {
   int end = 0;
   CommandHeader header;
   CommandHeader::fields(header, Reader{bytes, end});
   if (header.reserved != 0) throw InputError("reserved bits of a command's header are set");
+  return header;
+}
+
+void check_spare(std::span<const std::uint8_t, kCommandBytes> bytes, int end, std::string_view name) {
+  for (int bit = end; bit < kCommandBytes * 8; bit += 32) {
+    if (get_bits(bytes, bit, std::min(32, kCommandBytes * 8 - bit)) != 0) {
+      throw InputError("reserved bits of a " + std::string(name) + " command are set");
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Command> Decoder::next(std::span<const std::uint8_t, kCommandBytes> bytes) {
+  const CommandHeader header = read_header(bytes);
+  const bool extends = header.op == std::int64_t(ExtendConvCommand::kOpcode);
+  if (extension_ && header.op != std::int64_t(ConvCommand::kOpcode))
+    throw InputError("no conv command follows an extend_conv");
+  if (!extends) {
+    Command command = decode(bytes);
+    command.extension = std::exchange(extension_, std::nullopt);
+    return command;
+  }
+  if ((header.wait_load | header.wait_conv | header.wait_vector | header.wait_store) != 0)
+    throw InputError("an extend_conv waits for commands");
+  int end = 0;
+  ExtendConvCommand extension;
+  ExtendConvCommand::fields(extension, Reader{bytes, end});
+  check_spare(bytes, end, ExtendConvCommand::kName);
+  extension_ = extension;
+  return std::nullopt;
+}
+
+Command decode(std::span<const std::uint8_t, kCommandBytes> bytes) {
+  int end = 0;
+  const CommandHeader header = read_header(bytes);
   Command command;
   command.wait = {std::uint32_t(header.wait_load), std::uint32_t(header.wait_conv),
                   std::uint32_t(header.wait_vector), std::uint32_t(header.wait_store)};
@@ -172,11 +221,7 @@ Command decode(std::span<const std::uint8_t, kCommandBytes> bytes) {
     command.body = kind;
   });
   if (!known) throw InputError("operation " + std::to_string(header.op) + " does not exist");
-  for (int bit = end; bit < kCommandBytes * 8; bit += 32) {
-    if (get_bits(bytes, bit, std::min(32, kCommandBytes * 8 - bit)) != 0) {
-      throw InputError("reserved bits of a " + std::string(command.name()) + " command are set");
-    }
-  }
+  check_spare(bytes, end, command.name());
   return command;
 }
 
@@ -186,13 +231,11 @@ std::string to_text(const Command& command) {
   text += "wait";
   for (std::uint32_t w : command.wait) text += " " + std::to_string(w);
   text += " ";
-  std::visit(
-      [&](const auto& b) {
-        std::decay_t<decltype(b)>::fields(b, [&](const char* name, std::int64_t value, int, int, FieldKind) {
-          if (value != 0) text += std::string(" ") + name + "=" + std::to_string(value);
-        });
-      },
-      command.body);
+  const auto print = [&](const char* name, std::int64_t value, int, int, FieldKind) {
+    if (value != 0) text += std::string(" ") + name + "=" + std::to_string(value);
+  };
+  std::visit([&](const auto& b) { std::decay_t<decltype(b)>::fields(b, print); }, command.body);
+  if (command.extension) ExtendConvCommand::fields(*command.extension, print);
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,11 @@ using CommandBody = std::variant<LoadRowsCommand, LoadWeightsCommand, LoadParams
 struct Command {
   Counts wait{};  // completed commands of each queue before this one may start
   CommandBody body;
+  // Of a conv: stands before it in memory. It has neither number nor waits, so the two are one command everywhere else.
+  std::optional<ExtendConvCommand> extension = {};
 
+  // Blocks of kCommandBytes in memory.
+  int blocks() const { return extension ? 2 : 1; }
   Queue queue() const;
   Opcode opcode() const;
   std::string_view name() const;
@@ -39,12 +44,24 @@ struct Command {
 
 using CommandBytes = std::array<std::uint8_t, kCommandBytes>;
 
-// Throws DeviceError naming command, field, limit and value where a value does not fit its field: such a
-// program is a limit of the format that the compiler should have met earlier.
+// The command without its extension, and an extension. Throw DeviceError naming command, field, limit and value where a
+// value does not fit its field: such a program is a limit of the format that the compiler should have met earlier.
 CommandBytes encode(const Command& command);
+CommandBytes encode(const ExtendConvCommand& extension);
 
-// Throws InputError for an unknown operation, a nonzero reserved bit or a position whose lower part is 9 or
-// more.
+// Blocks of a program to commands, in order.
+class Decoder {
+ public:
+  // Nothing where the block is an extension: the next command has it. Throws InputError for an unknown operation, a nonzero
+  // reserved bit, a position whose lower part is 9 or more, and for an extension that no conv follows.
+  std::optional<Command> next(std::span<const std::uint8_t, kCommandBytes> bytes);
+  // An extension waits for its command.
+  bool waits() const { return extension_.has_value(); }
+
+ private:
+  std::optional<ExtendConvCommand> extension_;
+};
+// A command of one block; otherwise as Decoder::next.
 Command decode(std::span<const std::uint8_t, kCommandBytes> bytes);
 
 // "conv  wait 3 0 0 0  in_first=0 in_last=90 ...": fields that are zero are left out.

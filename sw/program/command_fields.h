@@ -24,6 +24,7 @@ enum class Opcode : std::uint8_t {
   kWindow = 5,
   kAdd = 6,
   kStore = 7,
+  kExtendConv = 8,
 };
 
 inline constexpr int kCommandBytes = 64;
@@ -548,7 +549,26 @@ struct StoreCommand {
   }
 };
 
-// Calls visit with a default command of every kind.
+// rare fields of the conv command that stands immediately after it: the first passes of every kernel tile lie elsewhere in WB, where they stay from run to run (PB)
+struct ExtendConvCommand {
+  static constexpr Opcode kOpcode = Opcode::kExtendConv;
+  static constexpr const char* kName = "extend_conv";
+  std::int64_t resident = 0;  // WB row of the first tile's first resident pass
+  std::int64_t resident_pitch = 0;  // rows from a kernel tile's resident passes to those of the next one, also across tiles
+  std::int64_t resident_passes = 0;  // passes of a kernel tile that are resident, at most `passes`; `weights` of conv has the others, one after the other
+  std::int64_t last_groups = 0;  // modes 1x1 and 3x1: channel groups of a kernel tile's last pass that exist, 9 or 3 at most; the words of the others count as zeros, whatever their weights; 0: all
+
+  // Calls visit(name, value, first bit, bits, kind) for every field in order.
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("resident", self.resident, 96, 16, FieldKind::kUnsigned);
+    visit("resident_pitch", self.resident_pitch, 112, 16, FieldKind::kUnsigned);
+    visit("resident_passes", self.resident_passes, 128, 10, FieldKind::kCount);
+    visit("last_groups", self.last_groups, 138, 4, FieldKind::kUnsigned);
+  }
+};
+
+// Calls visit with a default command of every kind that a queue takes.
 template <class Visit>
 void for_each_command_kind(Visit&& visit) {
   visit(LoadRowsCommand{});

@@ -47,12 +47,22 @@ bool Program::sizes_known() const {
 
 std::vector<std::uint8_t> Program::command_bytes() const {
   std::vector<std::uint8_t> bytes;
-  bytes.reserve(commands.size() * kCommandBytes);
+  bytes.reserve(command_blocks() * kCommandBytes);
   for (const Command& c : commands) {
+    if (c.extension) {
+      const CommandBytes b = encode(*c.extension);
+      bytes.insert(bytes.end(), b.begin(), b.end());
+    }
     const CommandBytes b = encode(c);
     bytes.insert(bytes.end(), b.begin(), b.end());
   }
   return bytes;
+}
+
+std::size_t Program::command_blocks() const {
+  std::size_t blocks = 0;
+  for (const Command& c : commands) blocks += std::size_t(c.blocks());
+  return blocks;
 }
 
 void check_rules(const std::vector<Command>& commands) {
@@ -92,6 +102,7 @@ void check_rules(const std::vector<Command>& commands) {
           }
         },
         c.body);
+    if (c.extension && !std::holds_alternative<ConvCommand>(c.body)) fail("has a conv command's extension");
     before[std::size_t(c.queue())]++;
   }
   if (store != nullptr) throw DeviceError("the last command is a STORE without a producer");

@@ -154,7 +154,9 @@ struct Program {
   std::vector<SpanInfo> spans;         // in the order they run
   std::vector<std::string> notes;      // sentences for the report: what runs on the host, what was split
 
+  // As they lie in memory, and their blocks of kCommandBytes: extensions stand before their commands.
   std::vector<std::uint8_t> command_bytes() const;
+  std::size_t command_blocks() const;
   // Whether predicted bytes are exact for the values the compiler was given.
   bool sizes_known() const;
 };

@@ -110,7 +110,7 @@ RunReport make_report(const Graph& graph, const Program& program, const Counters
              counters["read_commands"], counters["written_activations"]};
   r.zvc = {counters["zvc_read_raw"], counters["zvc_read_packed"], counters["zvc_written_raw"],
            counters["zvc_written_packed"]};
-  r.predicted.commands = r.uncompressed.commands = program.commands.size() * kCommandBytes;
+  r.predicted.commands = r.uncompressed.commands = program.command_blocks() * kCommandBytes;
   const std::uint64_t width = std::uint64_t(program.config.axi_bytes);
   r.bus = {counters["beats_read"] * width, counters["beats_written"] * width};
   const BusBeats beats = bus_beats(program);

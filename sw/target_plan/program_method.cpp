@@ -134,7 +134,7 @@ class ProgramMethod {
                            .start = meta.start,
                            .complete = meta.complete,
                            .cycles = meta.cycles};
-    work.bytes.commands = work.bus_bytes.commands = std::int64_t(kCommandBytes);
+    work.bytes.commands = work.bus_bytes.commands = std::int64_t(command.blocks()) * kCommandBytes;
     const bool boundary = meta.tensor >= 0 && index_.of_boundary[std::size_t(meta.tensor)] >= 0;
     const auto kind = kind_of(command, meta, boundary);
     work.bytes.*kind += meta.bytes_read() + meta.bytes_written();

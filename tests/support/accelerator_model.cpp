@@ -71,8 +71,12 @@ void AcceleratorModel::run(std::span<const std::uint8_t> bytes) {
   commands_.clear();
   queues_ = {};
   early_.reset();
+  Decoder decoder;
   for (std::size_t at = 0; at + kCommandBytes <= bytes.size(); at += kCommandBytes) {
-    commands_.push_back(decode(bytes.subspan(at).first<kCommandBytes>()));
+    const auto command = decoder.next(bytes.subspan(at).first<kCommandBytes>());
+    if (!command) continue;
+    if (command->extension && !config_.resident) fail("an extension");
+    commands_.push_back(*command);
     queues_[std::size_t(commands_.back().queue())].waiting.push_back(std::uint32_t(commands_.size()) - 1);
   }
   store_data_.assign(commands_.size(), {});
@@ -102,7 +106,9 @@ void AcceleratorModel::run(std::span<const std::uint8_t> bytes) {
         if (conv && !early_ && c.wait[0] <= queues_[0].completed) {
           steps.push_back([&, head, conv] {
             early_ = head;
-            early_rows_.assign(wb_.begin() + conv->weights, wb_.begin() + conv->weights + config_.kp);
+            const auto& extension = commands_[head].extension;
+            const std::int64_t from = extension ? extension->resident : conv->weights;
+            early_rows_.assign(wb_.begin() + from, wb_.begin() + from + config_.kp);
           });
         }
       }
@@ -441,7 +447,17 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
   const int kernel_tiles = (int(c.more_kernel_tile_rows) + 1) * kernel_tile_columns;
   if (c.tiles * kernel_tiles * c.passes * kp > config_.wb_rows)
     fail("a CONV with more weights than WB holds");
+  const ExtendConvCommand extension = commands_[index].extension.value_or(ExtendConvCommand{});
+  const int resident = int(extension.resident_passes);
+  if (resident > c.passes) fail("a CONV with more resident passes than passes");
+  // The WB row of a pass's first kernel.
+  const auto row_of = [&](int tile, int kernel_tile, int pass) {
+    const int k = tile * kernel_tiles + kernel_tile;
+    if (pass < resident) return int(extension.resident + k * extension.resident_pitch) + pass * kp;
+    return int(c.weights) + (k * (int(c.passes) - resident) + pass - resident) * kp;
+  };
   const Word pad(std::size_t(cp), std::int8_t(c.pad_value));
+  const Word absent(std::size_t(cp), 0);
   for (int tile = 0; tile < c.tiles; tile++) {
     for (int y = 0; y < c.rows; y++) {
       for (int x = 0; x < c.columns; x++) {
@@ -454,6 +470,11 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
           for (int pass = 0; pass < c.passes; pass++) {
             const Word* taps[9];
             for (int t = 0; t < 9; t++) {
+              if (extension.last_groups != 0 && c.mode != 0 && pass == c.passes - 1 &&
+                  (c.mode == 1 ? t : t / 3) >= extension.last_groups) {
+                taps[t] = &absent;
+                continue;
+              }
               const int step = down + (c.mode == 1 ? 0 : t % 3);
               const int row = int(c.top_row) + step;
               const int column = left + (c.mode == 0 ? t / 3 : 0);
@@ -472,13 +493,9 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
               taps[t] = &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3, position);
             }
             for (int k = 0; k < kp; k++) {
-              const auto& weights =
-                  early_ == index && tile == 0 && kernel_tile == 0 && pass == 0
-                      ? early_rows_[std::size_t(k)]
-                      : ring_at(wb_,
-                                int(c.weights) +
-                                    ((tile * kernel_tiles + kernel_tile) * int(c.passes) + pass) * kp + k,
-                                wb_split_);
+              const auto& weights = early_ == index && tile == 0 && kernel_tile == 0 && pass == 0
+                                        ? early_rows_[std::size_t(k)]
+                                        : ring_at(wb_, row_of(tile, kernel_tile, pass) + k, wb_split_);
               std::int32_t sum = 0;
               for (int t = 0; t < 9; t++) {
                 for (int i = 0; i < cp; i++) {

@@ -133,7 +133,7 @@ Session::Result Session::run(std::span<const Int8Values> inputs) {
     const auto view = device_.memory().at(address, bytes);
     return std::vector<std::uint8_t>(view.begin(), view.end());
   };
-  const std::size_t command_bytes = program().commands.size() * std::size_t(kCommandBytes);
+  const std::size_t command_bytes = program().command_blocks() * std::size_t(kCommandBytes);
   const std::uint64_t constants = base_address(int(Base::kConstants));
   const std::uint64_t guard = device_.memory_base() + memory_needed(program());
   const auto before = std::array{words(command_address(0), command_bytes),
@@ -200,7 +200,7 @@ void Session::check_counters(const Counters& c, bool exact) {
       windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * kernel_tiles * conv->passes);
     }
   }
-  const std::uint64_t read_commands = program().commands.size() * std::uint64_t(kCommandBytes);
+  const std::uint64_t read_commands = program().command_blocks() * std::uint64_t(kCommandBytes);
   // Counted as if nothing were compressed; where nothing is, kind by kind.
   EXPECT_EQ(c["zvc_read_raw"], zvc_read);
   EXPECT_EQ(c["zvc_written_raw"], zvc_written);

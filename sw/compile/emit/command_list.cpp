@@ -36,6 +36,7 @@ void CommandList::emit(const Offer& offer) {
   }
   Command c;
   c.body = offer.body;
+  c.extension = offer.extension;
   const Queue queue = c.queue();
   const std::size_t q = std::size_t(queue);
   const std::int64_t start = start_of(queue, offer.accesses);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,7 @@ constexpr std::int64_t kLoadStart = 4;
 // A command that could be added.
 struct Offer {
   CommandBody body;
+  std::optional<ExtendConvCommand> extension = {};
   CommandMeta meta;
   std::vector<Access> accesses;
   std::vector<RowUse> rows;  // of SB and VB, as far as they are in `accesses`

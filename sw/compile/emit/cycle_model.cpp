@@ -49,8 +49,11 @@ bool depthwise(const Command& c) {
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
                                        const std::vector<ScheduledCost>& costs, int stages) {
   std::vector<CommandTime> times(commands.size());
-  const std::size_t chunks = ceil_div(commands.size(), kChunk);
-  std::vector<std::int64_t> popped(commands.size()), asked(chunks), arrived(chunks);
+  std::size_t blocks = 0;
+  for (const Command& c : commands) blocks += std::size_t(c.blocks());
+  const std::size_t chunks = ceil_div(blocks, kChunk);
+  std::vector<std::int64_t> popped(blocks), asked(chunks), arrived(chunks);
+  std::size_t block = 0;         // first one of the command
   std::vector<Request> loads;    // in order of both times
   std::size_t loads_before = 0;  // asked for their data before the fetch asked for this chunk
   std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
@@ -61,21 +64,25 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
   for (std::size_t i = 0; i < commands.size(); i++) {
     const Command& c = commands[i];
     const std::size_t q = std::size_t(c.queue());
-    const std::size_t chunk = i / kChunk;
-    if (i % kChunk == 0 && chunk > 0) {
-      asked[chunk] = asked[chunk - 1] + 1;
-      if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
-        asked[chunk] = std::max(asked[chunk], popped[needed - kAhead - 1]);
+    std::int64_t at = 0;
+    for (const std::size_t end = block + std::size_t(c.blocks()); block < end; block++) {
+      const std::size_t chunk = block / kChunk;
+      if (block % kChunk == 0 && chunk > 0) {
+        asked[chunk] = asked[chunk - 1] + 1;
+        if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
+          asked[chunk] = std::max(asked[chunk], popped[needed - kAhead - 1]);
+      }
+      if (block % kChunk == 0) {
+        while (loads_before < loads.size() && loads[loads_before].at <= asked[chunk]) loads_before++;
+        arrived[chunk] = asked[chunk] + kMemory;
+        if (loads_before > 0) arrived[chunk] = std::max(arrived[chunk], loads[loads_before - 1].end);
+      }
+      at = arrived[chunk] + std::int64_t(block % kChunk);
+      if (block > 0) at = std::max(at, popped[block - 1] + 1);
+      if (block + 1 == end && done[q].size() >= kQueueDepth)
+        at = std::max(at, done[q][done[q].size() - kQueueDepth] + 1);
+      popped[block] = at;
     }
-    if (i % kChunk == 0) {
-      while (loads_before < loads.size() && loads[loads_before].at <= asked[chunk]) loads_before++;
-      arrived[chunk] = asked[chunk] + kMemory;
-      if (loads_before > 0) arrived[chunk] = std::max(arrived[chunk], loads[loads_before - 1].end);
-    }
-    std::int64_t at = arrived[chunk] + std::int64_t(i % kChunk);
-    if (i > 0) at = std::max(at, popped[i - 1] + 1);
-    if (done[q].size() >= kQueueDepth) at = std::max(at, done[q][done[q].size() - kQueueDepth] + 1);
-    popped[i] = at;
 
     std::int64_t start = std::max(at + kToHead, last_start[q] + kBetween);
     for (std::size_t w = 0; w < kQueues; w++) {

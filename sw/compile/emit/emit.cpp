@@ -252,12 +252,24 @@ Offer Emitter::store_offer(const Block& b, const Chunk& tiles, const EngineConte
   return store;
 }
 
-// The tiles of a chunk by command: the columns of a stripe begin elsewhere in a shorter last segment.
+// The tiles of a chunk by command: the columns of a stripe begin elsewhere in a shorter last segment, and commands whose
+// weights lie in PB in part have other tiles than those without.
 std::vector<Chunk> Emitter::tiles_of_commands(const Block& b, const Chunk& chunk) const {
   const bool shorter = b.out.in_memory && b.memory.last_pixel_bytes != b.memory.pixel_bytes;
   const int last = b.op.tiles() - 1;
-  if (b.span.stripes == 1 || !shorter || chunk.tile_end <= last || chunk.tile_begin == last) return {chunk};
-  return {weights_.part(chunk, chunk.tile_begin, last), weights_.part(chunk, last, last + 1)};
+  std::vector<int> ends{chunk.tile_end};
+  if (b.span.stripes > 1 && shorter && chunk.tile_end > last) ends.push_back(last);
+  ends.push_back(b.op.resident.tiles);
+  std::sort(ends.begin(), ends.end());
+  std::vector<Chunk> parts;
+  int begin = chunk.tile_begin;
+  for (const int end : ends) {
+    if (end <= begin || end > chunk.tile_end) continue;
+    const bool whole = begin == chunk.tile_begin && end == chunk.tile_end;
+    parts.push_back(whole ? chunk : weights_.part(chunk, begin, end));
+    begin = end;
+  }
+  return parts;
 }
 
 Emitter::Candidate Emitter::block(std::size_t k, int n) const {
@@ -305,6 +317,7 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
     engine.meta.tiles = tiles.tile_end - tiles.tile_begin;
     engine.meta.cycles = op.cycles(engine.meta.tiles, rows.rows);
     engine.body = engine_command(context, op, tiles, rows.first_row, rows.rows);
+    engine.extension = extension_of(op, tiles);
     c.offers.push_back(std::move(engine));
   }
   return c;

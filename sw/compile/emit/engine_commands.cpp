@@ -140,6 +140,17 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   return b;
 }
 
+std::optional<ExtendConvCommand> extension_of(const LoweredOp& op, const Chunk& c) {
+  const LoweredOp::Resident& r = op.resident;
+  if (op.engine != Engine::kConv || c.tile_begin >= r.tiles) return std::nullopt;
+  ExtendConvCommand e;
+  e.resident = r.row + c.tile_begin * op.array.kernel_tiles() * r.pitch;
+  e.resident_pitch = r.pitch;
+  e.resident_passes = r.passes;
+  e.last_groups = r.passes == op.array.passes ? r.last_groups : 0;
+  return e;
+}
+
 StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows) {
   const MemoryLayout& m = *x.memory;
   StoreCommand s;

@@ -30,6 +30,8 @@ struct EngineContext {
 // Output rows [row, row + rows) of the chunk's tiles.
 CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows);
 // Where they go in memory.
+// What stands before it where some of the chunk's weights lie in PB.
+std::optional<ExtendConvCommand> extension_of(const LoweredOp& op, const Chunk& c);
 StoreCommand store_command(const EngineContext& x, const LoweredOp& op, const Chunk& c, int row, int rows);
 
 }  // namespace kaiten

@@ -15,7 +15,46 @@ namespace {
 
 constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
+// What is loaded of tiles [begin, end): of the first ones what PB lacks.
+std::vector<TileRange> loaded(const LoweredOp& op, int begin, int end) {
+  const int some = std::clamp(op.resident.tiles, begin, end);
+  std::vector<TileRange> ranges;
+  if (begin < some && op.resident.passes < op.array.passes)
+    ranges.push_back({begin, some, op.resident.passes});
+  if (some < end) ranges.push_back({some, end, 0});
+  return ranges;
+}
+
 }  // namespace
+
+std::vector<ArrayLoad> array_loads(const ArrayTiles& a, std::span<const TileRange> ranges, int weight_zero) {
+  std::vector<ArrayLoad> loads;
+  int first = 0;  // row of the range
+  for (const TileRange& range : ranges) {
+    const int passes = a.passes - range.first_pass;
+    for (const WeightLoad& w : split_weights(a, range)) {
+      const int first_pass = w.first_pass - range.first_pass;
+      const int kernel_tile = (w.tile - range.begin) * a.kernel_tiles() + w.kernel_tile;
+      ArrayLoad load;
+      LoadWeightsCommand& l = load.command;
+      l.bytes = w.bytes;
+      l.row = first + (kernel_tile * passes + first_pass) * a.kp;
+      l.passes = w.passes;
+      l.rows = a.kernels(w.tile);
+      l.pass_pitch = a.kp;
+      l.last_row_bytes = a.row_bytes(a.passes - 1);
+      l.last_full_words = a.last_full_words();
+      l.last_word_bytes = a.last_word_bytes();
+      l.tile_passes = passes;
+      l.first_pass = first_pass;
+      l.fill = weight_zero;
+      load.tile = w.tile;
+      loads.push_back(load);
+    }
+    first += (range.end - range.begin) * a.kernel_tiles() * passes * a.kp;
+  }
+  return loads;
+}
 
 WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const SpanPlan& plan,
                            CommandList& list, const WeightOptions& options)
@@ -25,7 +64,7 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       residency_(options.residency),
       compress_(config.zvc_beats > 0 ? options.compress : Compress::kOff),
       whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
-      rows_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
+      rows_{RingMemory(config.wb_rows, options.resident_rows), RingMemory(config.vwb_rows)},
       words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
   for (const Span& span : plan.spans) {
     first_.emplace_back();
@@ -38,7 +77,7 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
         c.op = t.position;
         c.tile_begin = tile;
         c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);
-        c.rows = (c.tile_end - tile) * op.weight_rows_of_tile();
+        c.rows = op.weight_rows(tile, c.tile_end);
         // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
         c.words = op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size());
         chunks_.push_back(c);
@@ -189,7 +228,8 @@ Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
   Chunk some = c;
   some.tile_begin = tile_begin;
   some.tile_end = tile_end;
-  some.row_at = rows_of(c).after(c.row_at, (tile_begin - c.tile_begin) * op.weight_rows_of_tile());
+  some.row_at = rows_of(c).after(c.row_at, op.weight_rows(c.tile_begin, tile_begin));
+  some.rows = op.weight_rows(tile_begin, tile_end);
   if (op.params_per_tile()) {
     some.word_at = words_[engine(c)].after(c.word_at, (tile_begin - c.tile_begin) * op.tile_channels());
   }
@@ -237,7 +277,7 @@ void WeightLoader::params(const Chunk& c) {
 }
 
 void WeightLoader::weights(const Chunk& c) {
-  if (c.rows == 0) return;
+  if (c.rows == 0) return;  // no weights, or all of them in PB
   const LoweredOp& op = lowering_.ops[c.op];
   const RingMemory& ring = rows_of(c);
   const auto add = [&](LoadWeightsCommand l, const Source& source, int rows, int first_tile) {
@@ -261,28 +301,16 @@ void WeightLoader::weights(const Chunk& c) {
   const int begin = c.tile_begin, end = c.tile_end;
   std::vector<std::int64_t> bytes;
   if (is_array(c)) {
-    const ArrayTiles& a = op.array;
-    const std::vector<WeightLoad> loads = split_weights(a, begin, end);
-    for (const WeightLoad& w : loads) bytes.push_back(w.bytes);
+    const std::vector<ArrayLoad> loads = array_loads(op.array, loaded(op, begin, end), op.weight_zero);
+    for (const ArrayLoad& w : loads) bytes.push_back(w.command.bytes);
     const std::vector<Source> from = sources(c, bytes, [&op, begin, end](std::vector<std::uint8_t>& out) {
-      pack_weights(op.array, op.kernels, begin, end, out);
+      for (const TileRange& range : loaded(op, begin, end)) pack_weights(op.array, op.kernels, range, out);
     });
     for (std::size_t i = 0; i < loads.size(); i++) {
-      const WeightLoad& w = loads[i];
-      LoadWeightsCommand l;
-      l.bytes = w.bytes;
-      l.row = ring.after(
-          c.row_at, (((w.tile - begin) * a.kernel_tiles() + w.kernel_tile) * a.passes + w.first_pass) * a.kp);
-      l.passes = w.passes;
-      l.rows = a.kernels(w.tile);
-      l.pass_pitch = a.kp;
-      l.last_row_bytes = a.row_bytes(a.passes - 1);
-      l.last_full_words = a.last_full_words();
-      l.last_word_bytes = a.last_word_bytes();
-      l.tile_passes = a.passes;
-      l.first_pass = w.first_pass;
-      l.fill = op.weight_zero;
-      add(l, from[i], w.passes * a.kp, w.tile);
+      LoadWeightsCommand l = loads[i].command;
+      const int rows = int(l.passes * l.pass_pitch);
+      l.row = ring.after(c.row_at, int(l.row));
+      add(l, from[i], rows, loads[i].tile);
     }
     return;
   }

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "compile/emit/command_list.h"
@@ -58,7 +59,15 @@ enum class WeightResidency : std::uint8_t {
 struct WeightOptions {
   WeightResidency residency = WeightResidency::kReload;
   Compress compress = Compress::kOff;  // which LOADs read compressed bytes
+  int resident_rows = 0;               // of WB that are PB, with kReload
 };
+
+// A LOAD of weights of the array; `row` counts from the first of all of them.
+struct ArrayLoad {
+  LoadWeightsCommand command;
+  int tile = 0;  // its first
+};
+std::vector<ArrayLoad> array_loads(const ArrayTiles& a, std::span<const TileRange> ranges, int weight_zero);
 
 // Tiles of one operator whose weights and parameters are loaded together.
 struct Chunk {
@@ -66,7 +75,7 @@ struct Chunk {
   std::size_t op = 0;  // position in the lowering
   int tile_begin = 0;
   int tile_end = 0;
-  int rows = 0;    // of WB or VWB
+  int rows = 0;    // of WB or VWB, those in PB left out
   int words = 0;   // of the ZSB
   int row_at = 0;  // where they are
   int word_at = 0;

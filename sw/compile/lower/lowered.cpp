@@ -19,6 +19,12 @@ int LoweredOp::weight_rows_of_tile() const {
   return depthwise.data != nullptr ? vector.rows_of_tile() : 0;
 }
 
+int LoweredOp::weight_rows(int begin, int end) const {
+  const int rows = (end - begin) * weight_rows_of_tile();
+  const int kept = std::max(0, std::min(end, resident.tiles) - begin);
+  return rows - kept * resident.passes * array.kernel_tiles() * array.kp;
+}
+
 std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {

@@ -68,6 +68,16 @@ struct LoweredOp {
   VectorTiles vector;                 // kWindow, kAdd
   KernelView kernels;                 // kConv
   DepthwiseView depthwise;            // kWindow, with data where there are weights
+  // kConv: of the first `tiles` tiles, the first `passes` of every kernel tile lie in PB, from `row` on, the next kernel tile
+  // `pitch` rows after; other weights are loaded.
+  struct Resident {
+    int row = 0;
+    int pitch = 0;
+    int tiles = 0;
+    int passes = 0;
+    int last_groups = 0;  // of a kernel tile's last pass, where PB goes on behind them; else 0
+  };
+  Resident resident;
   bool pair = false;                  // kAdd: both operands are read in one slot
   bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
@@ -79,6 +89,8 @@ struct LoweredOp {
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
   bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
   int weight_rows_of_tile() const;
+  // Rows of tiles [begin, end) that are loaded.
+  int weight_rows(int begin, int end) const;
   // Busy cycles of the engine for so many tiles and output rows.
   std::int64_t cycles(int tiles, int rows) const;
   // First and one past the last input row that output rows [begin, end) read.

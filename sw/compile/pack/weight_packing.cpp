@@ -49,18 +49,18 @@ ArrayTiles::ArrayTiles(ConvMode mode, const KernelShape& kernels, int kp, int cp
       passes(ceil_div(in_channels, pass_groups() * cp)),
       tiles(ceil_div(out_channels, kp)) {}
 
-std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end) {
+std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, const TileRange& range) {
   std::vector<WeightLoad> loads;
   WeightLoad now;
   const auto flush = [&] {
     if (now.passes > 0) loads.push_back(now);
     now = {};
   };
-  for (int tile = begin; tile < end; tile++) {
+  for (int tile = range.begin; tile < range.end; tile++) {
     // The number of kernels is one field of a load: a last tile with fewer of them has loads of its own.
-    if (tile > begin && tiles.kernels(tile) != tiles.kernels(tile - 1)) flush();
+    if (tile > range.begin && tiles.kernels(tile) != tiles.kernels(tile - 1)) flush();
     for (int kernel_tile = 0; kernel_tile < tiles.kernel_tiles(); kernel_tile++) {
-      for (int pass = 0; pass < tiles.passes; pass++) {
+      for (int pass = range.first_pass; pass < tiles.passes; pass++) {
         const int bytes = tiles.pass_bytes(tile, pass);
         if (now.bytes + bytes > kMaxLoadBytes) flush();
         if (now.passes == 0) {
@@ -77,15 +77,15 @@ std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int en
   return loads;
 }
 
-void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, const TileRange& range,
                   std::vector<std::uint8_t>& out) {
   const int height = tiles.kernel_tile_height();
   const int width = tiles.kernel_tile_width();
-  for (int tile = begin; tile < end; tile++) {
+  for (int tile = range.begin; tile < range.end; tile++) {
     for (int kernel_tile = 0; kernel_tile < tiles.kernel_tiles(); kernel_tile++) {
       const int top = kernel_tile / tiles.kernel_tile_columns * height;
       const int left = kernel_tile % tiles.kernel_tile_columns * width;
-      for (int pass = 0; pass < tiles.passes; pass++) {
+      for (int pass = range.first_pass; pass < tiles.passes; pass++) {
         const int first = pass * tiles.pass_groups() * tiles.cp;
         const int end_channel = first + tiles.channels(pass);
         for (int k = 0; k < tiles.kernels(tile); k++) {

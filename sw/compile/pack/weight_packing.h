@@ -96,11 +96,17 @@ struct WeightLoad {
 
 constexpr int kMaxLoadBytes = 16384;
 
-// Splits tiles [begin, end) into loads of at most kMaxLoadBytes.
-std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, int begin, int end);
-// Appends the compact bytes of tiles [begin, end): tile, pass, kernel, bytes of the WB row without missing
-// channels.
-void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, int begin, int end,
+// Tiles [begin, end), of every kernel tile the passes from `first_pass` on.
+struct TileRange {
+  int begin = 0;
+  int end = 0;
+  int first_pass = 0;
+};
+
+// Splits tiles into loads of at most kMaxLoadBytes.
+std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, const TileRange& range);
+// Appends the compact bytes of tiles: tile, pass, kernel, bytes of the WB row without missing channels.
+void pack_weights(const ArrayTiles& tiles, const KernelView& kernels, const TileRange& range,
                   std::vector<std::uint8_t>& out);
 
 // How the vector engine sees a depthwise convolution: VWB rows (tile, kernel tile, column) of 9 * cp bytes.

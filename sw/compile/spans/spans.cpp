@@ -131,7 +131,7 @@ class Planner {
     for (std::size_t i = p; i < q; i++) {
       const LoweredOp& op = lowering_.ops[order_[i]];
       const std::size_t e = op.engine == Engine::kConv ? 0 : 1;
-      rows[e] += op.tiles() * op.weight_rows_of_tile();
+      rows[e] += op.weight_rows(0, op.tiles());
       words[e] += op.params_per_tile() ? op.tiles() * op.tile_channels() : int(op.params.size());
       const int preferred = block_rows(op, config_, options_.block_pixels);
       tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), shrunk_rows(op, config_, preferred, shrink)});
@@ -401,7 +401,7 @@ class Planner {
     for (const Task& t : tasks) {
       const LoweredOp& op = lowering_.ops[t.position];
       engine[op.engine == Engine::kConv ? 0 : 1] += options_.images * cycles_of(t, t.block_rows);
-      bytes += std::int64_t(op.tiles()) * op.weight_rows_of_tile() * 9 * config_.cp;
+      bytes += std::int64_t(op.weight_rows(0, op.tiles())) * 9 * config_.cp;
     }
     // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
     const std::int64_t beyond =

@@ -32,6 +32,7 @@ module conv_path
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
   input  logic [BodyBits-1:0] cmd_i,
+  input  logic [63:0]         extension_i,  // fields of extend_conv
   output logic                done_o,
   output logic                active_o,
   // results
@@ -50,6 +51,7 @@ module conv_path
   logic [71:0]         zsb_data_q;
   logic                peek_q, valid_q;
   logic [BodyBits-1:0] cmd_q;
+  extension_t          extension_q;
   always_ff @(posedge clk_i) begin
     sb_we_q    <= sb_we_i;
     wb_we_q    <= wb_we_i;
@@ -77,7 +79,13 @@ module conv_path
       valid_q <= 1'b1;
     end
   end
-  always_ff @(posedge clk_i) if (cmd_peek_i) cmd_q <= cmd_i;
+  always_ff @(posedge clk_i) begin
+    if (cmd_peek_i) begin
+      cmd_q       <= cmd_i;
+      extension_q <= '{first: extension_i[15:0], pitch: extension_i[31:16], passes: extension_i[41:32],
+                       last_groups: extension_i[45:42]};
+    end
+  end
   logic conv_ready;
   assign cmd_ready_o = !peek_q;
 
@@ -110,6 +118,7 @@ module conv_path
   kt_conv #(.Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i({24'd0, OpConv, cmd_q}),
+    .extension_i(extension_q),
     .wb_split_i, .wb_we_i(wb_we_q), .wb_addr_i(mem_addr_q), .wb_data_i(mem_data_q),
     .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
     .rd_req_o(req), .word_i(word),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -192,17 +193,22 @@ class Core {
     top_->zsb_we_i = 0;
   }
   void set_split(int split) { top_->wb_split_i = static_cast<uint16_t>(split); }
-  void issue(ConvCommand command) {
-    uint8_t bytes[kCommandBytes] = {};
-    ConvCommand::fields(command, [&](const char* name, int64_t value, int first, int bits, FieldKind kind) {
-      if (kind == FieldKind::kWord) value = value / 9 * 16 + value % 9;
-      EXPECT_TRUE(kind == FieldKind::kSigned || (value >> bits) == 0) << name << " = " << value;
-      for (int b = 0; b < bits; b++)
-        if (value >> b & 1)
-          bytes[(first - kHeaderBits + b) / 8] |= static_cast<uint8_t>(1 << (first + b) % 8);
-    });
+  void issue(const ConvCommand& command, const ExtendConvCommand& extension) {
+    const auto pack = [](const auto& fields) {
+      std::array<uint8_t, kCommandBytes> bytes{};
+      std::decay_t<decltype(fields)>::fields(
+          fields, [&](const char* name, int64_t value, int first, int bits, FieldKind kind) {
+            if (kind == FieldKind::kWord) value = value / 9 * 16 + value % 9;
+            EXPECT_TRUE(kind == FieldKind::kSigned || (value >> bits) == 0) << name << " = " << value;
+            for (int b = 0; b < bits; b++)
+              if (value >> b & 1)
+                bytes[(first - kHeaderBits + b) / 8] |= static_cast<uint8_t>(1 << (first + b) % 8);
+          });
+      return bytes;
+    };
     while (!top_->cmd_ready_o) tick();
-    std::memcpy(&top_->cmd_i, bytes, (512 - kHeaderBits) / 8);
+    std::memcpy(&top_->cmd_i, pack(command).data(), (512 - kHeaderBits) / 8);
+    std::memcpy(&top_->extension_i, pack(extension).data(), sizeof top_->extension_i);
     top_->cmd_peek_i = 1;
     top_->cmd_valid_i = rng_(0, 1) == 1;
     const bool later = !top_->cmd_valid_i;
@@ -243,6 +249,8 @@ struct Split {
   int rows, tiles;  // per command
   int slots;        // input ring
   int in_base, out_base, wb_base, wb_split, params;
+  int resident;  // passes of a kernel tile in PB, below wb_split, at this row and with rows between kernel tiles
+  int resident_base, resident_pitch;
   bool chained;  // issue all commands before reading results (everything must fit)
   bool to_vb, to_store;
 };
@@ -262,7 +270,8 @@ class LayerRun {
 
   bool fits() const {
     return in_.end() <= kSbDepth && out_.end() <= kSbDepth &&
-           tiles_ * passes_ * kKp <= kWbRows - s_.wb_split &&
+           tiles_ * passes_ * kKp <= kWbRows - s_.wb_split && s_.resident <= channel_passes_ &&
+           (s_.resident == 0 || resident_row(tiles_ * kernel_tiles(), 0) <= s_.wb_split) &&
            (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth &&
            in_.pixel * l_.column_stride < 9 * 255 && l_.pad_left * in_.pixel < 9 * 128;
   }
@@ -276,7 +285,8 @@ class LayerRun {
     for (int y = 0; y < oh; y += s_.rows) {
       const int rows = std::min(s_.rows, oh - y);
       if (!s_.chained) load_rows((y + rows - 1) * l_.stride - l_.pad_top + l_.kernel_h - 1);
-      for (int tile = 0; tile < tiles_; tile += s_.tiles) core_.issue(command(y, rows, tile));
+      for (int tile = 0; tile < tiles_; tile += s_.tiles)
+        core_.issue(command(y, rows, tile), extension(tile));
       if (s_.chained) continue;
       core_.wait_done();
       if (s_.to_vb) check_buffer(y, rows);
@@ -289,6 +299,16 @@ class LayerRun {
 
  private:
   int wb_row(int row) const { return row < kWbRows ? row : row - kWbRows + s_.wb_split; }
+  int kernel_tiles() const { return passes_ / channel_passes_; }
+  // In PB: of a kernel tile, counted over all tiles.
+  int resident_row(int kernel_tile, int pass) const {
+    return s_.resident_base + kernel_tile * s_.resident_pitch + pass * kKp;
+  }
+  // Channel groups of a kernel tile's last pass; the words of others hold anything where PB has that pass.
+  int last_groups() const { return in_.groups - (channel_passes_ - 1) * l_.pass_groups(); }
+  bool masked() const {
+    return l_.mode != 0 && s_.resident == channel_passes_ && last_groups() < l_.pass_groups();
+  }
 
   // WB row of output channel k of (tile, pass): nine words; lanes without a channel get the zero point.
   void load_weights() {
@@ -296,7 +316,7 @@ class LayerRun {
     int addr = s_.wb_base;
     for (int tile = 0; tile < tiles_; tile++)
       for (int pass = 0; pass < passes_; pass++)
-        for (int k = 0; k < kKp; k++, addr++) {
+        for (int k = 0; k < kKp; k++) {
           int8_t bytes[9 * kCp] = {};
           const int o = tile * kKp + k;
           const int group = pass % channel_passes_, kernel_tile = pass / channel_passes_;
@@ -306,9 +326,16 @@ class LayerRun {
             const int row = t % l_.kernel_tile_height(), next = t / l_.kernel_tile_height();
             const int g = group * l_.pass_groups() + (l_.mode == 0 ? 0 : next);
             for (int c = 0; c < kCp; c++)
-              bytes[t * kCp + c] = l_.weight(o, top + row, left + (l_.mode == 0 ? next : 0), g * kCp + c);
+              bytes[t * kCp + c] =
+                  masked() && g >= in_.groups
+                      ? rng_.byte()
+                      : l_.weight(o, top + row, left + (l_.mode == 0 ? next : 0), g * kCp + c);
           }
-          core_.write_wb(wb_row(addr), bytes);
+          if (group < s_.resident) {
+            core_.write_wb(resident_row(tile * kernel_tiles() + kernel_tile, group) + k, bytes);
+          } else {
+            core_.write_wb(wb_row(addr++), bytes);
+          }
         }
     const size_t n = static_cast<size_t>(l_.terms());
     for (int o = 0; o < l_.out_channels; o++) {
@@ -379,13 +406,22 @@ class LayerRun {
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_kernel_tile_rows = l_.kernel_tile_rows() - 1,
     c.more_kernel_tile_columns = l_.kernel_tile_columns() - 1;
-    c.weights = wb_row(s_.wb_base + tile * passes_ * kKp), c.params = (s_.params + tile * kKp) % kZsbDepth;
+    c.weights = wb_row(s_.wb_base + tile * kernel_tiles() * (channel_passes_ - s_.resident) * kKp),
+    c.params = (s_.params + tile * kKp) % kZsbDepth;
     c.out_groups = out_.groups, c.out_group = c.out_first = tile * kWords, c.out_pixel = out_.pixel;
     c.out_row_mod3 = mod(y, 3), c.out_slot_size = out_.slot_size;
     c.vb_first = out_.first, c.vb_last = out_.slot(out_.slots - 1), c.vb_slot = out_.slot(y);
     c.to_vb = s_.to_vb, c.to_store = s_.to_store;
     c.zero = l_.zero_out, c.low = l_.low, c.high = l_.high, c.rule = l_.single ? 1 : 0;
     return c;
+  }
+
+  ExtendConvCommand extension(int tile) const {
+    ExtendConvCommand e;
+    if (s_.resident == 0) return e;
+    e.resident = resident_row(tile * kernel_tiles(), 0), e.resident_pitch = s_.resident_pitch;
+    e.resident_passes = s_.resident, e.last_groups = masked() ? last_groups() : 0;
+    return e;
   }
 
   Core& core_;
@@ -521,6 +557,12 @@ TEST(ConvPath, RandomLayers) {
     s.params = rng(0, 1) ? kStageRows * rng(0, 100 / kStageRows) : kZsbDepth - kKp * rng(1, 3);
     s.wb_split = rng(0, 2) ? 0 : kStageRows * rng(1, kWbRows / 2 / kStageRows);
     s.wb_base = kStageRows * rng(s.wb_split / kStageRows, kWbRows / kStageRows - 1);
+    if (s.wb_split > 0) {
+      const int passes = ceil_div(ceil_div(l.in_channels, kCp), l.pass_groups());
+      s.resident = rng(0, 1) ? passes : rng(0, passes);
+      s.resident_base = kStageRows * rng(0, s.wb_split / kStageRows / 4);
+      s.resident_pitch = kKp * (s.resident + rng(0, 2));
+    }
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
     core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
     LayerRun run(core, l, s, rng);
@@ -532,8 +574,9 @@ TEST(ConvPath, RandomLayers) {
                                     << "x" << ow << "x" << l.out_channels << " pads " << l.pad_top << ' '
                                     << l.pad_left << ' ' << l.pad_bottom << ' ' << l.pad_right << " rows "
                                     << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
-                                    << s.chained << " stall " << core.stall_percent << " zero points "
-                                    << l.zero_in << ' ' << l.zero_weights);
+                                    << s.chained << " resident " << s.resident << " stall "
+                                    << core.stall_percent << " zero points " << l.zero_in << ' '
+                                    << l.zero_weights);
     run.run();
     if (testing::Test::HasFailure()) return;
   }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "program/config.h"
+#include "program/program.h"
 #include "tests/support/seed.h"
 #include "tests/support/source_file.h"
 
@@ -146,6 +147,10 @@ TEST(Command, AgreesWithTheDocument) {
       check(decltype(body)::kName, n, v, f, b, k);
     });
   });
+  const ExtendConvCommand extension;
+  ExtendConvCommand::fields(extension, [&](const char* n, std::int64_t v, int f, int b, FieldKind k) {
+    check(ExtendConvCommand::kName, n, v, f, b, k);
+  });
   EXPECT_EQ(checked, rows.size());
 }
 
@@ -160,6 +165,46 @@ TEST(Config, PresetsAreThoseOfTheFile) {
   EXPECT_EQ(base.array_multipliers(), 2304);
   EXPECT_EQ(preset("nano").zsb_vector, 1024);
   EXPECT_THROW(preset("huge"), InputError);
+}
+
+TEST(Decoder, AnExtensionBelongsToTheConvAfterIt) {
+  Command conv;
+  conv.body = ConvCommand{.columns = 1, .rows = 1, .tiles = 1, .passes = 3};
+  conv.extension =
+      ExtendConvCommand{.resident = 40, .resident_pitch = 8, .resident_passes = 2, .last_groups = 5};
+  Program program;
+  program.commands = {conv};
+  EXPECT_EQ(program.command_blocks(), 2U);
+  const std::vector<std::uint8_t> bytes = program.command_bytes();
+  ASSERT_EQ(bytes.size(), 2U * kCommandBytes);
+  const auto block = [&](std::size_t i) {
+    return std::span(bytes).subspan(i * kCommandBytes).first<kCommandBytes>();
+  };
+  Decoder decoder;
+  EXPECT_FALSE(decoder.next(block(0)));
+  EXPECT_TRUE(decoder.waits());
+  const auto command = decoder.next(block(1));
+  ASSERT_TRUE(command && command->extension);
+  EXPECT_FALSE(decoder.waits());
+  EXPECT_EQ(command->extension->resident, 40);
+  EXPECT_EQ(command->extension->last_groups, 5);
+  EXPECT_NE(to_text(*command).find("resident_passes=2"), std::string::npos);
+}
+
+TEST(Decoder, RefusesAnExtensionWithoutConv) {
+  const CommandBytes extension =
+      encode(ExtendConvCommand{.resident = 1, .resident_pitch = 1, .resident_passes = 1});
+  Command load;
+  load.body = LoadParamsCommand{.count = 1};
+  Decoder decoder;
+  EXPECT_FALSE(decoder.next(extension));
+  EXPECT_THROW(decoder.next(encode(load)), InputError);
+  Decoder twice;
+  EXPECT_FALSE(twice.next(extension));
+  EXPECT_THROW(twice.next(extension), InputError);
+  CommandBytes waits = extension;
+  waits[2] = 1;  // wait_load
+  EXPECT_THROW(Decoder().next(waits), InputError);
 }
 
 }  // namespace
