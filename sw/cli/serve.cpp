@@ -15,10 +15,13 @@
 #include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/tool.h"
+#include "generate/networks.h"
+#include "import/import.h"
 #include "plan/energy.h"
 #include "program/config.h"
 #include "report/serve_report.h"
 #include "report/table.h"
+#include "run/subnet_runner.h"
 #include "serve/model.h"
 #include "serve/server.h"
 #include "serve/stream.h"
@@ -34,7 +37,12 @@ using serve::Caching;
 
 constexpr std::size_t kMostQueries = 100'000'000;
 constexpr std::size_t kSample = 4000;        // queries in the plots
+constexpr std::size_t kStep = 4096;          // queries between looks at the clock
 constexpr std::size_t kTraceQueries = 5000;  // queries in the trace
+constexpr int kSmallestImage = 64, kLargestImage = 512;
+// Every SubNet of OFA-ResNet50 is a part of it; its weights are the same for all sizes.
+constexpr const char* kWholeResNet = "22222:222222:2222,2222,222222,2222";
+constexpr int kWholeImage = 64;
 
 const std::vector<std::pair<std::string, Caching>> kSchedulers = {
     {"sushi", Caching::kNearest}, {"saved", Caching::kSaved},     {"none", Caching::kNone},
@@ -60,6 +68,8 @@ struct ServeOptions {
   std::string policy = "accuracy", scheduler = "sushi", infeasible = "nearest", first = "random";
   int q = 8, window = 0;
   std::uint64_t seed = 1;
+  bool rtl = false;
+  int image = 224;
 };
 
 po::options_description described(ServeOptions& o) {
@@ -101,6 +111,11 @@ po::options_description described(ServeOptions& o) {
       "in PB at the start, by name, or random");
   add("infeasible", po::value(&o.infeasible)->value_name("NAME")->default_value(o.infeasible),
       "queries out of reach: nearest serves them as well as can be, drop does not");
+  add("rtl", po::bool_switch(&o.rtl),
+      "run every query on the simulated accelerator: its times, every result compared; one scheduler, "
+      "ofa-resnet50 with synthetic weights");
+  add("image", po::value(&o.image)->value_name("PIXELS")->default_value(o.image),
+      "rows and columns of the image that --rtl runs");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of everything random");
   add("write-table", po::value<std::string>()->value_name("FILE"), "write the table as JSON");
   add("trace", po::value<std::string>()->value_name("FILE"),
@@ -155,6 +170,13 @@ void check(const ServeOptions& o, const po::variables_map& values) {
   require_range("--hold", o.hold, 1, 1e9);
   require_range("--q", o.q, 1, 1e6);
   require_range("--window", o.window, 0, 1e6);
+  require_range("--image", o.image, kSmallestImage, kLargestImage);
+  if (!o.rtl && values.count("image") != 0 && !values["image"].defaulted())
+    throw InputError("--image is for --rtl");
+  if (o.rtl && (!o.table.empty() || o.supernet != "ofa-resnet50"))
+    throw InputError("--rtl: limit: SuperNet ofa-resnet50, whose models kaiten makes itself, found: " +
+                     (o.table.empty() ? o.supernet : o.table));
+  if (o.rtl && o.scheduler == "all") throw InputError("--rtl: limit: one scheduler, found: all");
   if (values.count("bus") != 0) require_range("--bus", o.bus, 1e-3, 1e6);
   if (values.count("rate") != 0) require_range("--rate", o.rate, 1e-6, 1e9);
   for (const char* option : {"supernet", "config", "pb", "bus", "clock", "columns"}) {
@@ -168,15 +190,8 @@ std::string text_of(const std::string& file) {
   return {bytes.begin(), bytes.end()};
 }
 
-serve::Table make_table(const ServeOptions& o) {
-  if (!o.table.empty()) {
-    const std::string text = text_of(o.table);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != std::string::npos && text[first] == '{';
-    return json ? serve::table_of_json(text, o.table) : serve::table_of_csv(text, o.table);
-  }
+serve::Accelerator accelerator(const ServeOptions& o) {
   const Config& config = preset(o.config);
-  const supernet::Family family = supernet::family(o.supernet);
   const std::int64_t wb = std::int64_t(config.wb_rows) * 9 * config.cp;
   serve::Accelerator a{config.name, config.kp, config.cp, o.bus > 0 ? o.bus : double(config.axi_bytes),
                        o.clock,     2 * wb / 3};
@@ -185,6 +200,24 @@ serve::Table make_table(const ServeOptions& o) {
   } else if (!o.pb.empty()) {
     a.pb_bytes = bytes_of(o.pb, "--pb");
   }
+  return a;
+}
+
+serve::Table read_table(const std::string& file) {
+  const std::string text = text_of(file);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && text[first] == '{';
+  return json ? serve::table_of_json(text, file) : serve::table_of_csv(text, file);
+}
+
+std::vector<serve::Candidate> make_candidates(const ServeOptions& o, const serve::Accelerator& a) {
+  return serve::candidates(supernet::family(o.supernet), a.pb_bytes, std::size_t(o.columns), o.seed);
+}
+
+serve::Table make_table(const ServeOptions& o) {
+  if (!o.table.empty()) return read_table(o.table);
+  const serve::Accelerator a = accelerator(o);
+  const supernet::Family family = supernet::family(o.supernet);
   const serve::Costs costs = [&](const supernet::Encoding& subnet, const supernet::Encoding& subgraph) {
     check_interrupt();
     return serve::analytic_cost(a, family.net, subnet, subgraph);
@@ -192,8 +225,8 @@ serve::Table make_table(const ServeOptions& o) {
   const std::string origin =
       fmt::format("analytic model of {} at {:g} MHz, {:g} bytes a cycle, PB of {} bytes", a.name, a.megahertz,
                   a.bus_bytes, grouped(std::uint64_t(a.pb_bytes)));
-  return serve::fill(family, serve::candidates(family, a.pb_bytes, std::size_t(o.columns), o.seed), a, costs,
-                     origin, int(std::max(1U, std::thread::hardware_concurrency())));
+  return serve::fill(family, make_candidates(o, a), a, costs, origin,
+                     int(std::max(1U, std::thread::hardware_concurrency())));
 }
 
 serve::Stream make_stream(const ServeOptions& o, const serve::Table& table) {
@@ -257,14 +290,59 @@ std::vector<std::pair<std::string, Caching>> wanted_schedulers(const std::string
   return out;
 }
 
+// The queries on the simulated accelerator.
+class OnRtl {
+ public:
+  OnRtl(const ServeOptions& o, std::vector<serve::Candidate> candidates, const serve::Accelerator& a)
+      : family_(supernet::family(o.supernet)),
+        candidates_(std::move(candidates)),
+        kilohertz_(o.clock * 1e3),
+        runner_(family_, model(kWholeResNet, kWholeImage),
+                [image = o.image](const supernet::SubNet& s) { return model(s.text, image); },
+                {.config = o.config,
+                 .pb_rows = int(a.pb_bytes / (9 * a.cp)),
+                 .bytes_per_cycle = a.bus_bytes,
+                 .seed = o.seed}) {}
+
+  serve::Executor executor() {
+    return {[this](std::size_t subnet) { return taken(runner_.run(subnet)); },
+            [this](std::size_t column) {
+              const supernet::Encoding nothing(family_.net.slots.size());
+              return taken(runner_.load(column == 0 ? nothing : candidates_[column - 1].encoding));
+            }};
+  }
+  const ServeReport::Rtl& report() const { return report_; }
+
+ private:
+  static Graph model(const std::string& text, int image) {
+    const std::string name = "ofa-resnet50/" + text;
+    return require_graph(import_tflite(generate::make_network(name, image, 1), name));
+  }
+  serve::Taken taken(const SubNetRunner::Result& r) {
+    report_.exact = report_.exact && r.exact;
+    report_.bytes_equal_predicted = report_.bytes_equal_predicted && r.weight_bytes == r.predicted_bytes;
+    report_.cycles += r.cycles;
+    return {double(r.cycles) / kilohertz_, double(r.weight_bytes)};
+  }
+
+  supernet::Family family_;
+  std::vector<serve::Candidate> candidates_;
+  double kilohertz_;
+  SubNetRunner runner_;
+  ServeReport::Rtl report_;
+};
+
 // What one scheduler's queries leave behind; Ctrl-C ends the stream.
 class Listener {
  public:
-  Listener(ServeReport& report, std::vector<serve::Served>& first, std::size_t queries, std::string name)
+  // Looks at progress and interruption every `step` queries.
+  Listener(ServeReport& report, std::vector<serve::Served>& first, std::size_t queries, std::string name,
+           std::size_t step)
       : report_(report),
         first_(first),
         queries_(queries),
         every_(std::max<std::size_t>(1, queries / kSample)),
+        step_(step),
         name_(std::move(name)) {}
 
   bool operator()(const serve::Served& s) {
@@ -272,8 +350,7 @@ class Listener {
     if (main && s.subnet) report_.served_by[*s.subnet]++;
     if (main && seen_ % every_ == 0) report_.sample.push_back(s);
     if (main && seen_ < kTraceQueries) first_.push_back(s);
-    constexpr std::size_t kStep = 4096;
-    if (++seen_ % kStep != 0) return true;
+    if (++seen_ % step_ != 0) return true;
     try {
       check_interrupt();
     } catch (const Interrupted& e) {
@@ -291,7 +368,7 @@ class Listener {
  private:
   ServeReport& report_;
   std::vector<serve::Served>& first_;
-  std::size_t queries_, every_, seen_ = 0;
+  std::size_t queries_, every_, step_, seen_ = 0;
   std::string name_;
   ProgressLine progress_;
   int signal_ = 0;
@@ -321,19 +398,26 @@ int serve_command(const Arguments& arguments) {
   report.served_by.assign(table.subnets.size(), 0);
   std::vector<serve::Served> first;
   int signal = 0;
+  std::unique_ptr<OnRtl> rtl;
+  if (o.rtl) {
+    const serve::Accelerator a = accelerator(o);
+    rtl = std::make_unique<OnRtl>(o, make_candidates(o, a), a);
+  }
   for (const auto& [name, caching] : wanted_schedulers(o.scheduler, table)) {
     serve::SchedulerOptions options = report.options;
     options.caching = caching;
-    Listener listener(report, first, stream.size(), name);
+    Listener listener(report, first, stream.size(), name, rtl ? 1 : kStep);
     const serve::Summary summary =
-        serve::serve_stream(table, options, stream, report.picojoules, std::ref(listener));
+        serve::serve_stream(table, options, stream, report.picojoules, std::ref(listener),
+                            rtl ? rtl->executor() : serve::Executor{});
     report.schedulers.push_back({name, summary});
+    if (rtl) report.rtl = rtl->report();
     signal = listener.signal();
     if (!report.complete) break;
   }
   if (outputs.wanted("trace")) outputs.write("trace", serve_trace(table, first));
   write_report(report, outputs);
-  if (report.complete) return kDone;
+  if (report.complete) return report.rtl && !report.rtl->exact ? kDiffers : kDone;
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));
   return kOfSignal + signal;

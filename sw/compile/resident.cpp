@@ -104,7 +104,7 @@ std::int64_t ResidentWeights::bytes() const {
 }
 
 ResidentWeights place_resident(const Graph& graph, const Config& config, std::span<const ResidentWish> wishes,
-                               int rows) {
+                               int rows, NoRoom no_room) {
   if (!config.resident) throw InputError("configuration '" + config.name + "' has no PB");
   Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
   const auto ops = by_layer(lowering, graph);
@@ -122,13 +122,16 @@ ResidentWeights place_resident(const Graph& graph, const Config& config, std::sp
     layer.tiles.tiles = ceil_div(wish.kernels, layer.tiles.kp);
     layer.weight_zero = op->weight_zero;
     layer.row = all.rows;
+    const int end = all.rows + layer.tiles.tiles * layer.tiles.rows_of_tile();
+    if (end > rows) {
+      if (no_room == NoRoom::kLeaveOut) continue;
+      throw InputError("PB: limit: " + std::to_string(rows) + " rows of WB, found: " + std::to_string(end) +
+                       " with layer '" + wish.layer + "'");
+    }
+    all.rows = end;
     pack_weights(layer.tiles, op->kernels, {0, layer.tiles.tiles, 0}, layer.bytes);
-    all.rows += layer.tiles.tiles * layer.tiles.rows_of_tile();
     all.layers.push_back(std::move(layer));
   }
-  if (all.rows > rows)
-    throw InputError("PB: limit: " + std::to_string(rows) +
-                     " rows of WB, found: " + std::to_string(all.rows));
   return all;
 }
 

@@ -42,11 +42,14 @@ struct ResidentWeights {
   std::int64_t bytes() const;
 };
 
-// Where they go, of the weights of `graph`, whose layers have at least so many kernels and channels. Throws InputError for
-// a layer that does not exist, has fewer, or is no convolution on the array with all its channels in order, and where they take more than `rows`
-// rows or leave fewer to the other weights than a layer needs.
+// What becomes of a layer for which PB has no room.
+enum class NoRoom : std::uint8_t { kRefuse, kLeaveOut };
+
+// Where they go, one wish after the other, of the weights of `graph`, whose layers have at least so many kernels and
+// channels; at most `rows` rows. Throws InputError for a layer that does not exist, has fewer, or is no convolution on the
+// array with all its channels in order, and where they are to be refused for those that do not fit.
 ResidentWeights place_resident(const Graph& graph, const Config& config, std::span<const ResidentWish> wishes,
-                               int rows);
+                               int rows, NoRoom no_room = NoRoom::kRefuse);
 
 // The program that loads them. Programs that were compiled for the same ResidentWeights may follow in any order.
 Program load_resident(const Graph& graph, const Config& config, const ResidentWeights& resident);

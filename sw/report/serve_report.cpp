@@ -69,6 +69,12 @@ std::vector<std::string> lines_of(const ServeReport& r) {
                       : fmt::format(", by {:.3g} {} in the mean, {:.3g} at most", s.violation_mean,
                                     by_accuracy(r) ? "points" : "ms", s.violation_max),
       s.decision_ns.mean, s.decision_ns.p99));
+  if (r.rtl) {
+    out.push_back(fmt::format("on the RTL: {} cycles; {}; weights read {}", grouped(r.rtl->cycles),
+                              r.rtl->exact ? "all results equal the reference executor's"
+                                           : "results differ from the reference executor's",
+                              r.rtl->bytes_equal_predicted ? "as announced" : "differ from what was announced"));
+  }
   out.push_back(fmt::format("energy: {:.3g} pJ a byte of off-chip memory, nothing else", r.picojoules));
   return out;
 }
@@ -96,7 +102,7 @@ nlohmann::ordered_json json_of(const ServeReport::Scheduler& entry) {
   j["bytes"] = {{"weights", s.weight_bytes}, {"loads", s.load_bytes}, {"other", s.other_bytes}};
   j["energy_millijoules"] = s.energy_millijoules;
   j["decision_ns"] = {{"mean", s.decision_ns.mean}, {"p99", s.decision_ns.p99}, {"max", s.decision_ns.max}};
-  j["exact"] = nullptr;  // nothing runs on the RTL here
+  j["exact"] = nullptr;  // nothing ran on the RTL
   j["bytes_equal_predicted"] = nullptr;
   return j;
 }
@@ -164,6 +170,11 @@ std::string to_text(const ServeReport& r, std::size_t width) {
 
 nlohmann::ordered_json json_of(const ServeReport& r) {
   nlohmann::ordered_json j = json_of(r.schedulers.front());
+  if (r.rtl) {
+    j["exact"] = r.rtl->exact;
+    j["bytes_equal_predicted"] = r.rtl->bytes_equal_predicted;
+    j["rtl_cycles"] = r.rtl->cycles;
+  }
   j["complete"] = r.complete;
   j["supernet"] = r.table->supernet;
   j["times"] = r.table->origin;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct ServeReport {
     serve::Summary summary;
   };
 
+  // Of the queries that ran on the accelerator.
+  struct Rtl {
+    bool exact = true;                  // all results, against the reference executor
+    bool bytes_equal_predicted = true;  // weights read, against what each program announces
+    std::uint64_t cycles = 0;           // of queries and SubGraphs
+  };
+
   const serve::Table* table = nullptr;  // outlives the report
   serve::SchedulerOptions options;
   std::string stream;                    // where it comes from
@@ -28,6 +36,7 @@ struct ServeReport {
   std::vector<serve::Served> sample;     // of its queries, evenly spaced
   double picojoules = 0;                 // of a byte in memory
   bool complete = true;                  // else interrupted
+  std::optional<Rtl> rtl;
 };
 
 std::string to_text(const ServeReport& report, std::size_t width = 0);

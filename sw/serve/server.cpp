@@ -49,9 +49,14 @@ Spread spread_of(std::vector<T> values) {
 
 }  // namespace
 
-Server::Server(const Table& table, const SchedulerOptions& options, double picojoules)
-    : table_(table), options_(options), picojoules_(picojoules), scheduler_(table, options) {
+Server::Server(const Table& table, const SchedulerOptions& options, double picojoules, Executor executor)
+    : table_(table),
+      options_(options),
+      picojoules_(picojoules),
+      executor_(std::move(executor)),
+      scheduler_(table, options) {
   if (table.coded()) hit_of_ = hits(table);
+  if (executor_.load) executor_.load(scheduler_.subgraph());
 }
 
 Served Server::serve(const Constraints& query, std::optional<double> arrival_ms,
@@ -67,8 +72,19 @@ Served Server::serve(const Constraints& query, std::optional<double> arrival_ms,
   s.next = d.next;
   s.arrival_ms = arrival_ms.value_or(done_ms_);
   s.start_ms = s.end_ms = std::max(s.arrival_ms, free_ms_);
-  if (d.subnet) s.end_ms += table_.latency(*d.subnet, d.subgraph);
-  if (d.next != d.subgraph) s.load_ms = table_.subgraphs[d.next].load_ms;
+  if (d.subnet) {
+    const Taken taken = executor_.run ? executor_.run(*d.subnet)
+                                      : Taken{table_.latency(*d.subnet, d.subgraph),
+                                              table_.weights(*d.subnet, d.subgraph)};
+    s.end_ms += taken.ms;
+    s.weight_bytes = taken.weight_bytes;
+  }
+  if (d.next != d.subgraph) {
+    const TableSubGraph& next = table_.subgraphs[d.next];
+    const Taken taken = executor_.load ? executor_.load(d.next) : Taken{next.load_ms, next.bytes};
+    s.load_ms = taken.ms;
+    s.load_bytes = taken.weight_bytes;
+  }
   const bool late = s.response_ms() > query.latency_ms;
   s.violated = !d.subnet || (options_.policy == Policy::kAccuracy ? !d.feasible : late);
   if (d.subnet) done_ms_ = s.end_ms;
@@ -82,7 +98,7 @@ void Server::count(const Served& s) {
   sums_.violated += s.violated ? 1 : 0;
   if (s.next != s.subgraph) {
     sums_.loads++;
-    sums_.load_bytes += table_.subgraphs[s.next].bytes;
+    sums_.load_bytes += s.load_bytes;
   }
   if (!s.subnet) return;
   sums_.served++;
@@ -102,7 +118,7 @@ void Server::count(const Served& s) {
 }
 
 void Server::count_bytes(const Served& s) {
-  const double read = table_.weights(*s.subnet, s.subgraph);
+  const double read = s.weight_bytes;
   sums_.weight_bytes += read;
   if (const auto nothing = table_.nothing()) {
     needed_ += table_.weights(*s.subnet, *nothing);
@@ -130,7 +146,8 @@ Summary Server::summary() const {
 }
 
 Summary serve_stream(const Table& table, const SchedulerOptions& options, const Stream& stream,
-                     double picojoules, const std::function<bool(const Served&)>& seen) {
+                     double picojoules, const std::function<bool(const Served&)>& seen,
+                     const Executor& executor) {
   SchedulerOptions o = options;
   KnownPlan plan;
   if (o.caching == Caching::kStatic) o.first = best_static(table, o, stream.constraints);
@@ -138,7 +155,7 @@ Summary serve_stream(const Table& table, const SchedulerOptions& options, const 
     plan = best_sequence(table, o, stream.constraints);
     o.first = plan.first;
   }
-  Server server(table, o, picojoules);
+  Server server(table, o, picojoules, executor);
   for (std::size_t i = 0; i < stream.size(); i++) {
     const Served s = server.serve(stream.constraints[i],
                                   stream.closed ? std::nullopt : std::optional(stream.arrival_ms[i]),

@@ -21,6 +21,18 @@
 
 namespace kaiten::serve {
 
+/// What running a SubNet or loading a SubGraph took.
+struct Taken {
+  double ms = 0;            ///< milliseconds
+  double weight_bytes = 0;  ///< read from memory
+};
+
+/// Runs what the scheduler decides. Empty: the table says what that takes.
+struct Executor {
+  std::function<Taken(std::size_t subnet)> run = {};     ///< a query, with what is in PB
+  std::function<Taken(std::size_t subgraph)> load = {};  ///< into PB
+};
+
 /// A query when it is done.
 struct Served {
   Constraints asked;                  ///< the query's
@@ -32,6 +44,8 @@ struct Served {
   double start_ms = 0;    ///< after its waiting
   double end_ms = 0;      ///< its result is there
   double load_ms = 0;     ///< from then on, of the next SubGraph
+  double weight_bytes = 0;  ///< read for it
+  double load_bytes = 0;    ///< read for the next SubGraph
   double response_ms() const { return end_ms - arrival_ms; }  ///< what the query's sender sees
 };
 
@@ -71,7 +85,8 @@ struct Summary {
 class Server {
  public:
   /// `picojoules`: of a byte read from memory. Throws what Scheduler's constructor throws.
-  Server(const Table& table, const SchedulerOptions& options, double picojoules = 0);
+  /// The executor loads the first SubGraph at once.
+  Server(const Table& table, const SchedulerOptions& options, double picojoules = 0, Executor executor = {});
 
   /// The next query, arriving at `arrival_ms`, not before the one before it; without it when that one is done.
   /// `planned`: see Scheduler::decide().
@@ -89,6 +104,7 @@ class Server {
   const Table& table_;
   SchedulerOptions options_;
   double picojoules_;
+  Executor executor_;
   Scheduler scheduler_;
   double free_ms_ = 0;  // the accelerator takes the next query
   double done_ms_ = 0;  // the last result
@@ -103,7 +119,8 @@ class Server {
 /// Serves a stream: best_static() and best_sequence() are asked where the options want them. `seen` is called with every query
 /// that is done; it may return false to end the stream there.
 Summary serve_stream(const Table& table, const SchedulerOptions& options, const Stream& stream,
-                     double picojoules, const std::function<bool(const Served&)>& seen);
+                     double picojoules, const std::function<bool(const Served&)>& seen,
+                     const Executor& executor = {});
 
 }  // namespace kaiten::serve
 

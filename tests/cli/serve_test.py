@@ -113,6 +113,14 @@ class Serve(CommandCase):
                         (*UNIFORM, "--table", "t.csv", "--pb", "1MiB"), (*UNIFORM, "--first", "RA", "--rate", "-1")):
             self.refused(*options)
 
+    def test_queries_run_on_the_rtl(self):
+        j = self.report("--generate", "uniform:3", "--scheduler", "saved", "--q", "1", "--rtl", "--image", "64", "--columns", "4")
+        self.assertEqual((j["served"], j["exact"], j["bytes_equal_predicted"]), (3, True, True))
+        self.assertGreater(j["rtl_cycles"], 100000)
+        for options in (("--supernet", "compofa"), ("--scheduler", "all"), ("--config", "nano"), ("--image", "63")):
+            with self.subTest(options=options):
+                self.refused("--generate", "uniform:3", "--rtl", *options)
+
     def test_ctrl_c_keeps_what_was_served(self):
         path = self.file("j.json")
         # Many queries and columns: some ten seconds.

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "import/import.h"
-#include "models/generate/networks.h"
-#include "models/generate/random_network.h"
-#include "models/generate/statistics.h"
+#include "generate/networks.h"
+#include "generate/random_network.h"
+#include "generate/statistics.h"
 #include "supernet/choice.h"
 #include "supernet/families.h"
 

@@ -14,7 +14,7 @@ FLOORS = [
     ["base"],
     ["graph", "fft", "image", "firmware"],
     ["codec", "reference", "program", "export", "evaluate", "supernet", "volume"],
-    ["import", "device", "plan", "serve", "compile/pack"],
+    ["import", "device", "plan", "serve", "compile/pack", "generate"],
     ["sim", "observe", "offload", "compile/lower"],
     ["compile/spans", "oracle", "swap"],
     ["compile/emit"],

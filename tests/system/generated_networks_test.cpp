@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "import/import.h"
-#include "models/generate/networks.h"
+#include "generate/networks.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "import/import.h"
-#include "models/generate/networks.h"
+#include "generate/networks.h"
 #include "supernet/families.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -44,9 +44,9 @@ SubNet subnet(const std::string& text) {
   return s;
 }
 
-// Of layers in random order what two SubNets have in common, or any of it, as far as PB reaches.
+// Of layers in random order what two SubNets have in common, or any of it.
 std::vector<ResidentWish> draw_wishes(const SubNet& largest, const std::vector<SubNet>& nets,
-                                      const Config& config, int rows, std::mt19937_64& random) {
+                                      std::mt19937_64& random) {
   std::vector<ResidentWish> wishes;
   std::vector<std::string> layers;
   for (const auto& [name, most] : largest.extents) layers.push_back(name);
@@ -60,14 +60,7 @@ std::vector<ResidentWish> draw_wishes(const SubNet& largest, const std::vector<S
     if (e.kernels == 0) continue;
     if (random() % 4 == 0) e.kernels = 1 + int(random() % std::uint64_t(e.kernels));
     if (random() % 4 == 0) e.channels = 8 + int(random() % std::uint64_t(e.channels)) / 8 * 8;
-    std::vector<ResidentWish> more = wishes;
-    more.push_back({name, e.kernels, std::min(e.channels, largest.extents.at(name).channels)});
-    try {
-      place_resident(largest.graph, config, more, rows);
-    } catch (const InputError&) {
-      continue;
-    }
-    wishes = std::move(more);
+    wishes.push_back({name, e.kernels, std::min(e.channels, largest.extents.at(name).channels)});
   }
   return wishes;
 }
@@ -112,8 +105,8 @@ TEST(Resident, SubNetsShareWeights) {
   const auto device = sim::make_sim_device("base", memory);
   for (int subgraph = 0; subgraph < 2; subgraph++) {
     const int rows = int(config.wb_rows / 8 * (2 + random() % 4));
-    const std::vector<ResidentWish> wishes = draw_wishes(largest, nets, config, rows, random);
-    const ResidentWeights resident = place_resident(largest.graph, config, wishes, rows);
+    const std::vector<ResidentWish> wishes = draw_wishes(largest, nets, random);
+    const ResidentWeights resident = place_resident(largest.graph, config, wishes, rows, NoRoom::kLeaveOut);
     ASSERT_FALSE(resident.layers.empty());
     Driver loader(*device, largest.graph, load_resident(largest.graph, config, resident),
                   RoundingStyle::LiteRt);
@@ -127,9 +120,9 @@ TEST(Resident, SubNetsShareWeights) {
       CompileOptions options;
       const std::int64_t all = weight_bytes(compile(net.graph, config, options));
       std::int64_t kept = 0;
-      for (const ResidentWish& w : wishes) {
-        const int kernel = w.layer.ends_with("conv2") ? 3 : 1;
-        kept += kept_bytes(config, kernel, net.extents.at(w.layer), {w.kernels, w.channels});
+      for (const ResidentLayer& l : resident.layers) {
+        const int kernel = l.name.ends_with("conv2") ? 3 : 1;
+        kept += kept_bytes(config, kernel, net.extents.at(l.name), {l.tiles.out_channels, l.tiles.in_channels});
       }
       options.resident = &resident;
       test::Session session(*device, net.graph, config, options);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "models/generate/statistics.h"
+#include "generate/statistics.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "models/generate/random_network.h"
+#include "generate/random_network.h"
 
 namespace kaiten::generate {
 

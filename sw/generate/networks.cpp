@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "models/generate/networks.h"
+#include "generate/networks.h"
 
 #include <array>
 #include <functional>
 #include <stdexcept>
 
 #include "base/error.h"
-#include "models/generate/random_network.h"
+#include "generate/random_network.h"
 #include "supernet/choice.h"
 #include "supernet/families.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "models/generate/random_network.h"
+#include "generate/random_network.h"
 
 #include <algorithm>
 #include <cmath>
