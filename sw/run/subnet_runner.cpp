@@ -3,6 +3,8 @@
 
 #include "run/subnet_runner.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "reference/reference.h"
 
@@ -47,10 +49,23 @@ SubNetRunner::Result SubNetRunner::execute(Driver& driver) {
   return result;
 }
 
+// As much of a slot as some SubNet can use: PB serves whole tiles of kernels and whole passes of channels, unless a SubNet ends
+// there.
+supernet::Extent SubNetRunner::useful(std::size_t slot, supernet::Extent e) const {
+  const int pass = (family_.net.slots[slot].kernel == 1 ? 9 : 1) * config_.cp;
+  supernet::Extent most{e.kernels / config_.kp * config_.kp, e.channels / pass * pass};
+  for (const supernet::SubNet& s : family_.subnets) {
+    const supernet::Extent& has = s.encoding[slot];
+    if (has.kernels <= e.kernels) most.kernels = std::max(most.kernels, has.kernels);
+    if (has.channels <= e.channels) most.channels = std::max(most.channels, has.channels);
+  }
+  return most.channels > 0 ? most : supernet::Extent{};
+}
+
 SubNetRunner::Result SubNetRunner::load(const supernet::Encoding& subgraph) {
   std::vector<ResidentWish> wishes;
   for (std::size_t i = 0; i < subgraph.size(); i++) {
-    const supernet::Extent& e = subgraph[i];
+    const supernet::Extent e = useful(i, subgraph[i]);
     if (e.kernels > 0) wishes.push_back({family_.net.slots[i].name, e.kernels, e.channels});
   }
   programs_.clear();

@@ -54,6 +54,7 @@ class SubNetRunner {
 
  private:
   const Graph& model(std::size_t subnet);
+  supernet::Extent useful(std::size_t slot, supernet::Extent e) const;
   Result execute(Driver& driver);
 
   const supernet::Family& family_;
