@@ -191,7 +191,7 @@ std::vector<std::uint8_t> program_image(const Program& program, const Graph& gra
   out.word(csr::kVersionMajor.put(csr::kVersionMajorValue) | csr::kVersionMinor.put(csr::kVersionMinorValue));
   out.word(std::uint32_t(needs.size()));
   const std::size_t needs_at = out.later();
-  out.word(std::uint32_t(program.commands.size()));
+  out.word(std::uint32_t(program.command_blocks()));
   const std::size_t commands_at = out.later();
   const std::size_t constants_at = out.later();
   out.size(std::int64_t(program.constants.size()), "the size of the constants");

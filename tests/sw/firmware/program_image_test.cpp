@@ -109,7 +109,7 @@ TEST(ProgramImage, SaysWhatTheProgramIs) {
   ASSERT_EQ(kaiten_image_open(&read, image.data(), std::uint32_t(image.size())), nullptr);
   EXPECT_STREQ(read.config, "nano");
   EXPECT_STREQ(read.name, "test");
-  EXPECT_EQ(read.commands, program.commands.size());
+  EXPECT_EQ(read.commands, program.command_blocks());
   EXPECT_EQ(
       std::memcmp(image.data() + read.commands_at, program.command_bytes().data(), read.commands * 64UL), 0);
   EXPECT_EQ(read.region_bytes[0], program.constants.size());
