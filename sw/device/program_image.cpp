@@ -113,7 +113,10 @@ std::vector<std::array<std::uint32_t, 3>> requirements(const Program& program) {
                                       {csr::kZsbVector, c.zsb_vector}})
     list.push_back({offset, ~std::uint32_t{0}, std::uint32_t(value)});
   std::uint32_t options = 0;
-  for (const Command& command : program.commands) options |= options_of(command.body);
+  for (const Command& command : program.commands) {
+    options |= options_of(command.body);
+    if (command.extension) options |= csr::kOptionsFeatures.put(1U << int(csr::FeatureBit::kResident));
+  }
   list.push_back({csr::kOptions, options, options});
   if (std::ranges::any_of(program.commands,
                           [](const Command& command) { return is_compressed(command.body); }))

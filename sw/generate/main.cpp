@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/output.h"
-#include "import/import.h"
 #include "generate/networks.h"
 #include "generate/random_network.h"
 #include "generate/statistics.h"
+#include "import/import.h"
 #include "reference/reference.h"
 
 namespace po = boost::program_options;

@@ -70,10 +70,11 @@ std::vector<std::string> lines_of(const ServeReport& r) {
                                     by_accuracy(r) ? "points" : "ms", s.violation_max),
       s.decision_ns.mean, s.decision_ns.p99));
   if (r.rtl) {
-    out.push_back(fmt::format("on the RTL: {} cycles; {}; weights read {}", grouped(r.rtl->cycles),
-                              r.rtl->exact ? "all results equal the reference executor's"
-                                           : "results differ from the reference executor's",
-                              r.rtl->bytes_equal_predicted ? "as announced" : "differ from what was announced"));
+    out.push_back(
+        fmt::format("on the RTL: {} cycles; {}; weights read {}", grouped(r.rtl->cycles),
+                    r.rtl->exact ? "all results equal the reference executor's"
+                                 : "results differ from the reference executor's",
+                    r.rtl->bytes_equal_predicted ? "as announced" : "differ from what was announced"));
   }
   out.push_back(fmt::format("energy: {:.3g} pJ a byte of off-chip memory, nothing else", r.picojoules));
   return out;

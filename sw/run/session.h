@@ -45,7 +45,7 @@ inline constexpr int kMostBatch = 4096;              ///< images of a run
 inline constexpr unsigned kMostLatency = 1'000'000;  ///< cycles, from 1
 inline constexpr unsigned kMostStall = 99;           ///< percent
 inline constexpr double kLeastBytesPerCycle = 0.01;  ///< but for 0
-inline constexpr double kMostBytesPerCycle = 1e6;
+inline constexpr double kMostBytesPerCycle = 1e6;    ///< the bus never limits
 
 /// How a session compiles and simulates; the defaults suit a first run.
 struct SessionOptions {

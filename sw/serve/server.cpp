@@ -73,9 +73,9 @@ Served Server::serve(const Constraints& query, std::optional<double> arrival_ms,
   s.arrival_ms = arrival_ms.value_or(done_ms_);
   s.start_ms = s.end_ms = std::max(s.arrival_ms, free_ms_);
   if (d.subnet) {
-    const Taken taken = executor_.run ? executor_.run(*d.subnet)
-                                      : Taken{table_.latency(*d.subnet, d.subgraph),
-                                              table_.weights(*d.subnet, d.subgraph)};
+    const Taken taken =
+        executor_.run ? executor_.run(*d.subnet)
+                      : Taken{table_.latency(*d.subnet, d.subgraph), table_.weights(*d.subnet, d.subgraph)};
     s.end_ms += taken.ms;
     s.weight_bytes = taken.weight_bytes;
   }

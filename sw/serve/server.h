@@ -39,11 +39,11 @@ struct Served {
   std::optional<std::size_t> subnet;  ///< none: dropped
   std::size_t subgraph = 0;           ///< in PB while it was served
   std::size_t next = 0;               ///< in PB afterwards
-  bool violated = false;  ///< the policy's constraint was not met: accuracy, or time from arrival to end
-  double arrival_ms = 0;  ///< of the query
-  double start_ms = 0;    ///< after its waiting
-  double end_ms = 0;      ///< its result is there
-  double load_ms = 0;     ///< from then on, of the next SubGraph
+  bool violated = false;    ///< the policy's constraint was not met: accuracy, or time from arrival to end
+  double arrival_ms = 0;    ///< of the query
+  double start_ms = 0;      ///< after its waiting
+  double end_ms = 0;        ///< its result is there
+  double load_ms = 0;       ///< from then on, of the next SubGraph
   double weight_bytes = 0;  ///< read for it
   double load_bytes = 0;    ///< read for the next SubGraph
   double response_ms() const { return end_ms - arrival_ms; }  ///< what the query's sender sees

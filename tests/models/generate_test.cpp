@@ -8,10 +8,10 @@
 #include <map>
 
 #include "base/error.h"
-#include "import/import.h"
 #include "generate/networks.h"
 #include "generate/random_network.h"
 #include "generate/statistics.h"
+#include "import/import.h"
 #include "supernet/choice.h"
 #include "supernet/families.h"
 

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "import/import.h"
 #include "generate/networks.h"
+#include "import/import.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
 

@@ -13,8 +13,8 @@
 #include <map>
 
 #include "base/error.h"
-#include "import/import.h"
 #include "generate/networks.h"
+#include "import/import.h"
 #include "supernet/families.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -122,7 +122,8 @@ TEST(Resident, SubNetsShareWeights) {
       std::int64_t kept = 0;
       for (const ResidentLayer& l : resident.layers) {
         const int kernel = l.name.ends_with("conv2") ? 3 : 1;
-        kept += kept_bytes(config, kernel, net.extents.at(l.name), {l.tiles.out_channels, l.tiles.in_channels});
+        kept +=
+            kept_bytes(config, kernel, net.extents.at(l.name), {l.tiles.out_channels, l.tiles.in_channels});
       }
       options.resident = &resident;
       test::Session session(*device, net.graph, config, options);

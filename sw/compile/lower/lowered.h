@@ -63,11 +63,11 @@ struct LoweredOp {
   int pad_value = 0;
   int weight_zero = 0;
 
-  ArrayTiles array;                   // kConv
-  int stages = 0;                     // kConv: of the array, the cycles of the shortest pass
-  VectorTiles vector;                 // kWindow, kAdd
-  KernelView kernels;                 // kConv
-  DepthwiseView depthwise;            // kWindow, with data where there are weights
+  ArrayTiles array;         // kConv
+  int stages = 0;           // kConv: of the array, the cycles of the shortest pass
+  VectorTiles vector;       // kWindow, kAdd
+  KernelView kernels;       // kConv
+  DepthwiseView depthwise;  // kWindow, with data where there are weights
   // kConv: of the first `tiles` tiles, the first `passes` of every kernel tile lie in PB, from `row` on, the next kernel tile
   // `pitch` rows after; other weights are loaded.
   struct Resident {

@@ -16,7 +16,7 @@ Value qlinear_conv(State& s, const Node& node);
 Value qlinear_global_pool(State& s, const Node& node);
 Value qlinear_matmul(State& s, const Node& node);  // QGemm too
 Value qlinear_softmax(State& s, const Node& node);
-Value qlinear_table(State& s, const Node& node);   // QLinearLeakyRelu, QLinearSigmoid
+Value qlinear_table(State& s, const Node& node);  // QLinearLeakyRelu, QLinearSigmoid
 
 }  // namespace kaiten::importing::from_onnx
 

@@ -122,13 +122,13 @@ TEST(Weights, EveryMultiplierGetsItsKernel) {
     view.zero_point = zero_point;
     const ArrayTiles tiles(mode, {rows, columns, in, out}, kp, cp);
     std::vector<std::uint8_t> packed;
-    pack_weights(tiles, view, 0, tiles.tiles, packed);
+    pack_weights(tiles, view, {0, tiles.tiles, 0}, packed);
 
     std::vector<std::vector<int>> wb(std::size_t(tiles.tiles * tiles.rows_of_tile()),
                                      std::vector<int>(std::size_t(9 * cp), 0));
     std::size_t at = 0;
     int next = 0;  // pass of all
-    for (const WeightLoad& load : split_weights(tiles, 0, tiles.tiles)) {
+    for (const WeightLoad& load : split_weights(tiles, {0, tiles.tiles, 0})) {
       EXPECT_EQ((load.tile * tiles.kernel_tiles() + load.kernel_tile) * tiles.passes + load.first_pass, next);
       EXPECT_LE(load.bytes, kMaxLoadBytes);
       const std::size_t begin = at;
