@@ -21,7 +21,8 @@ namespace kaiten {
 
 namespace {
 
-constexpr int kResetLimit = 100'000;  // register reads
+// Register reads: a reset waits for answers of the memory, which may be a million cycles away.
+constexpr int kResetLimit = 1'000'000;
 // A program whose modelled time is exceeded by this factor does not come back (the device's watchdog should
 // know first).
 constexpr std::uint64_t kPatience = 1000;

@@ -17,6 +17,7 @@ namespace {
 constexpr int kBeatWords = PARAM_AxiW / 32;
 constexpr int kBeats = 16 / kBeatWords;
 constexpr std::size_t kAhead = 8;
+constexpr int kConv = 4, kExtension = 8;  // operations
 
 struct Error {
   bool bus = false;
@@ -43,6 +44,11 @@ class Fetch : public testing::Test {
     error_.reset();
     std::size_t asked = 0;
     int after = -1;
+    std::vector<std::size_t> ends{0};  // blocks up to the end of so many commands
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      if (program[i].op() != kExtension) ends.push_back(i + 1);
+    }
+    extensions_.clear();
     top().addr_i = address >> 6;
     top().count_i = program.size();
     for (int cycle = 0;; ++cycle) {
@@ -74,16 +80,19 @@ class Fetch : public testing::Test {
           beats.push_back(asked * kBeats + b);
         asked += top().req_bytes_o / 64;
         EXPECT_LE(asked, program.size());
-        EXPECT_LE(asked - out.size(), kAhead + 1) << "more asked for than there is room for";
+        const bool extended =
+            ends[out.size()] < program.size() && program[ends[out.size()]].op() == kExtension;
+        EXPECT_LE(asked - ends[out.size()], kAhead + 1 + extended) << "more asked for than there is room for";
       }
       if (top().cmd_valid_o && top().cmd_ready_i) {
         EXPECT_EQ(top().cmd_index_o, out.size());
         Command c;
         for (int i = 0; i < 16; ++i) c.words[i] = top().cmd_o[i];
         out.push_back(c);
+        extensions_.push_back(top().cmd_extension_o);
       }
       model_.tick();
-      if (cycle > 0) EXPECT_EQ(top().done_o, out.size() == program.size());
+      if (cycle > 0) EXPECT_EQ(top().done_o, out.size() + 1 == ends.size());
       if (top().illegal_o || top().bus_error_o) {
         EXPECT_FALSE(error_) << "reported twice";
         if (!error_)
@@ -109,6 +118,7 @@ class Fetch : public testing::Test {
   Random random_;
   Model<Vkt_cmd_fetch> model_;
   std::optional<Error> error_;
+  std::vector<std::uint64_t> extensions_;  // handed over with each command
 };
 
 void expect_same(const std::vector<Command>& out, const std::vector<Command>& program, std::size_t length) {
@@ -123,6 +133,49 @@ TEST_F(Fetch, HandsOverEveryCommand) {
     ASSERT_FALSE(error_);
     expect_same(out, program, program.size());
   }
+}
+
+TEST_F(Fetch, ExtensionsGoWithTheirConv) {
+  for (int round = 0; round < 60; ++round) {
+    const auto commands = random_program(random_, 1 + pick(random_, 60));
+    std::vector<Command> program;
+    std::vector<std::uint64_t> expected;
+    for (const Command& c : commands) {
+      expected.push_back(0);
+      if (c.op() == kConv && chance(random_, 50)) {
+        const std::uint32_t first = pick(random_, 65536), pitch = pick(random_, 65536);
+        const std::uint32_t passes = 1 + pick(random_, 1023), groups = pick(random_, 10);
+        Command e;
+        e.words = {};
+        e.set(0, 4, kExtension);
+        e.set(96, 16, first);
+        e.set(112, 16, pitch);
+        e.set(128, 10, passes);
+        e.set(138, 4, groups);
+        program.push_back(e);
+        expected.back() = std::uint64_t(first) << 30 | std::uint64_t(pitch) << 14 | passes << 4 | groups;
+      }
+      program.push_back(c);
+    }
+    const auto out = run(program, address());
+    ASSERT_FALSE(error_);
+    expect_same(out, commands, commands.size());
+    EXPECT_EQ(extensions_, expected);
+  }
+}
+
+TEST_F(Fetch, RefusesAnExtensionBeforeAnythingElse) {
+  auto program = random_program(random_, 2);
+  Command e;
+  e.words = {};
+  e.set(0, 4, kExtension);
+  e.set(128, 10, 1);
+  program.insert(program.begin() + 1, {e, e});
+  const auto out = run(program, address());
+  ASSERT_TRUE(error_);
+  EXPECT_EQ(error_->index, 1u);
+  EXPECT_EQ(error_->info, 1u);
+  expect_same(out, program, 1);
 }
 
 TEST_F(Fetch, EmptyProgramIsDoneAtOnce) {
@@ -141,7 +194,7 @@ TEST_F(Fetch, StopsAtAnIllegalCommand) {
     std::uint32_t info = 0;
     switch (pick(random_, 5)) {
       case 0:
-        c.set(0, 4, chance(random_, 50) ? 0 : 8 + pick(random_, 8));
+        c.set(0, 4, chance(random_, 50) ? 0 : kExtension + 1 + pick(random_, 7));
         info = 1;
         break;
       case 1:
