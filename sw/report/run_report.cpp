@@ -177,6 +177,44 @@ std::string to_text(const RunReport& r, std::size_t width) {
   return out;
 }
 
+namespace {
+
+nlohmann::ordered_json json_of(const LayerReport& l) {
+  nlohmann::ordered_json losses = nlohmann::ordered_json::object();
+  for (const auto& [name, share] : l.losses) losses[name] = share;
+  return {{"name", l.name},
+          {"op", l.op},
+          {"shape_in", l.shape_in},
+          {"shape_out", l.shape_out},
+          {"macs", l.macs},
+          {"cycles", l.cycles},
+          {"predicted_cycles", l.predicted_cycles},
+          {"utilization", l.utilization},
+          {"limited_by", l.limited_by},
+          {"losses", losses},
+          {"bytes_read", l.bytes_read},
+          {"bytes_written", l.bytes_written},
+          {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}, {"limit_bytes", l.zvc_limit}}}};
+}
+
+nlohmann::ordered_json json_of(const OutputReport& o) {
+  nlohmann::ordered_json top = nlohmann::ordered_json::array();
+  for (const auto& c : o.top5) {
+    nlohmann::ordered_json entry{{"index", c.index}};
+    if (o.type == "float32") {
+      entry["value"] = c.value;
+    } else {
+      entry["value"] = int(c.value);
+    }
+    if (!c.label.empty()) entry["label"] = c.label;
+    top.push_back(std::move(entry));
+  }
+  return {
+      {"name", o.name}, {"image", o.image}, {"shape", o.shape}, {"type", o.type}, {"top5", std::move(top)}};
+}
+
+}  // namespace
+
 nlohmann::ordered_json json_of(const RunReport& r) {
   nlohmann::ordered_json j;
   j["model"] = r.model;
@@ -220,43 +258,9 @@ nlohmann::ordered_json json_of(const RunReport& r) {
               {"packed_bytes", r.zvc.packed()},
               {"predicted", r.exactly_predicted ? "exactly" : "expected"}};
   j["layers"] = nlohmann::ordered_json::array();
-  for (const LayerReport& l : r.layers) {
-    nlohmann::ordered_json losses = nlohmann::ordered_json::object();
-    for (const auto& [name, share] : l.losses) losses[name] = share;
-    j["layers"].push_back(
-        {{"name", l.name},
-         {"op", l.op},
-         {"shape_in", l.shape_in},
-         {"shape_out", l.shape_out},
-         {"macs", l.macs},
-         {"cycles", l.cycles},
-         {"predicted_cycles", l.predicted_cycles},
-         {"utilization", l.utilization},
-         {"limited_by", l.limited_by},
-         {"losses", losses},
-         {"bytes_read", l.bytes_read},
-         {"bytes_written", l.bytes_written},
-         {"zvc", {{"raw_bytes", l.zvc_raw}, {"packed_bytes", l.zvc_packed}, {"limit_bytes", l.zvc_limit}}}});
-  }
+  for (const LayerReport& l : r.layers) j["layers"].push_back(json_of(l));
   j["outputs"] = nlohmann::ordered_json::array();
-  for (const OutputReport& o : r.outputs) {
-    nlohmann::ordered_json top = nlohmann::ordered_json::array();
-    for (const auto& c : o.top5) {
-      nlohmann::ordered_json entry{{"index", c.index}};
-      if (o.type == "float32") {
-        entry["value"] = c.value;
-      } else {
-        entry["value"] = int(c.value);
-      }
-      if (!c.label.empty()) entry["label"] = c.label;
-      top.push_back(std::move(entry));
-    }
-    j["outputs"].push_back({{"name", o.name},
-                            {"image", o.image},
-                            {"shape", o.shape},
-                            {"type", o.type},
-                            {"top5", std::move(top)}});
-  }
+  for (const OutputReport& o : r.outputs) j["outputs"].push_back(json_of(o));
   return j;
 }
 
