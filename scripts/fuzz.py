@@ -30,6 +30,10 @@ MAX_BYTES = {"tflite": 1 << 16, "onnx": 1 << 16, "table": 1 << 13, "image": 1 <<
              "commands": 48, "program_image": 1 << 16}
 
 
+# Of the usual build: the one with sanitizers has no tool.
+TOOL = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "kaiten")
+
+
 def png():
     """A grey image of 5 x 3 pixels."""
     def chunk(kind, data):
@@ -61,17 +65,16 @@ def seeds(target, build):
         made += [("png", png()), ("pgm", b"P5\n5 3\n255\n" + bytes(15)), ("ppm", b"P6 2 2 255 " + bytes(12))]
     elif target == "disasm":
         program = os.path.join(build, "fuzz", "demo.program")
-        tool = os.path.join(build, "kaiten")
-        if os.path.exists(tool):
-            subprocess.run([tool, "disasm", "demo", "--output", program], stdout=subprocess.DEVNULL, check=False)
+        if os.path.exists(TOOL):
+            subprocess.run([TOOL, "disasm", "demo", "--output", program], stdout=subprocess.DEVNULL, check=False)
         if os.path.exists(program):
             with open(program, "rb") as f:
                 made += [(f"command{i}", f.read(64)) for i in range(32)]
     elif target == "program_image":
         image = os.path.join(build, "fuzz", "mnist.kimg")
         model = os.path.join(tools.SHARED, "models/tflite/tinymaix/mnist_valid_q.tflite")
-        if os.path.exists(model):
-            subprocess.run([os.path.join(build, "kaiten"), "compile", model, "--config", "nano", "--image", image],
+        if os.path.exists(model) and os.path.exists(TOOL):
+            subprocess.run([TOOL, "compile", model, "--config", "nano", "--image", image],
                            stdout=subprocess.DEVNULL, check=False)
             files += glob.glob(image)
     for path in files:
