@@ -16,7 +16,7 @@ namespace kaiten::cli {
 
 // Reads the options of a command into `values` and the variables behind them; `positional`: the options that the first
 // arguments may be, separated by spaces. False: help was asked for and printed, `usage` before and `ending` after the options;
-// or, by --help=json, the same for scripts/gen_shell.py. What all commands know is read here: --wide (terminal.h). Throws
+// or, by --help=json, the same for scripts/shell_pages.py. What all commands know is read here: --wide (terminal.h). Throws
 // InputError for unknown options, with the nearest one that there is, and boost::program_options::error.
 bool read_options(const Arguments& arguments, const boost::program_options::options_description& all,
                   const std::string& positional, const std::string& usage,

@@ -32,7 +32,7 @@ struct CommandEntry {
   int (*function)(const Arguments&);
 };
 
-// What there is, in the order of the help; scripts/gen_shell.py reads the same by `kaiten --help=json`.
+// What there is, in the order of the help; scripts/shell_pages.py reads the same by `kaiten --help=json`.
 constexpr CommandEntry kCommands[] = {
     {"run", "MODEL", "run a model on the simulated accelerator and compare every tensor with the reference",
      [](const Arguments& a) { return run_command(a, false); }},

@@ -16,7 +16,7 @@ import unittest
 from tool_case import KAITEN, ROOT, ToolCase, run
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import gen_shell
+import shell_pages
 
 DEMO = ("run", "demo", "--config", "nano", "--no-check")
 
@@ -95,11 +95,11 @@ class Made(ToolCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.commands = gen_shell.commands_of(KAITEN)
+        cls.commands = shell_pages.commands_of(KAITEN)
 
     def setUp(self):
         super().setUp()
-        gen_shell.main(KAITEN, self.folder)
+        shell_pages.main(KAITEN, self.folder)
 
     def read(self, name):
         with open(self.file(name), encoding="utf-8") as f:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Man pages and completion for bash, zsh and fish, from the options that the built tool itself tells (--help=json).
 
-usage: gen_shell.py KAITEN FOLDER: man1/kaiten*.1, bash/kaiten, zsh/_kaiten, fish/kaiten.fish below the folder"""
+usage: shell_pages.py KAITEN FOLDER: man1/kaiten*.1, bash/kaiten, zsh/_kaiten, fish/kaiten.fish below the folder"""
 import json
 import os
 import subprocess
@@ -69,7 +69,7 @@ def bash(commands):
         for option in command["options"]:
             if choices(option["value"]):
                 values.append(f'    {command["name"]}:--{option["name"]}) words="{" ".join(choices(option["value"]))}" ;;')
-    return f"""# Completion of kaiten for bash, made by scripts/gen_shell.py.
+    return f"""# Completion of kaiten for bash, made by scripts/shell_pages.py.
 _kaiten() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}} options="" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -99,7 +99,7 @@ def zsh(commands):
         for letter in "\\[]:":
             text = text.replace(letter, "\\" + letter)
         return text.replace("'", "'\\''")
-    lines = ["#compdef kaiten", "# Made by scripts/gen_shell.py.", "_kaiten() {", "  if (( CURRENT == 2 )); then", "    local -a commands", "    commands=("]
+    lines = ["#compdef kaiten", "# Made by scripts/shell_pages.py.", "_kaiten() {", "  if (( CURRENT == 2 )); then", "    local -a commands", "    commands=("]
     lines += [f"      '{quoted(command['name'])}:{quoted(command['text'])}'" for command in commands]
     lines += ["    )", "    _describe command commands", "    return", "  fi", "  case ${words[2]} in"]
     for command in commands:
@@ -115,7 +115,7 @@ def zsh(commands):
 def fish(commands):
     def quoted(text):
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    lines = ["# Completion of kaiten for fish, made by scripts/gen_shell.py."]
+    lines = ["# Completion of kaiten for fish, made by scripts/shell_pages.py."]
     for command in commands:
         lines.append(f"complete -c kaiten -n __fish_use_subcommand -a {command['name']} -d {quoted(command['text'])}")
         for option in command["options"]:
