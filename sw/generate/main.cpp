@@ -47,7 +47,10 @@ int generate_file(int argc, char** argv) {
     std::cout << "usage: kaiten-generate NETWORK [OPTIONS]\nWrites a quantised network of random weights. "
                  "Networks:";
     for (const std::string_view name : generate::network_names()) std::cout << " " << name;
-    std::cout << "\nand SubNets: ofa-resnet50/RA to RF, or ofa-resnet50/DEPTH:WIDTH:EXPAND\n\n" << all;
+    std::cout << "\nand SubNets: ofa-resnet50/RA to RF, or ofa-resnet50/DEPTH:WIDTH:EXPAND; "
+                 "ofa-mobilenetv3/MA to MG, "
+                 "or ofa-mobilenetv3/DEPTH:EXPAND:KERNELS\n\n"
+              << all;
     return 0;
   }
   if (seed < 0) throw InputError("--seed: expected 0 or more, found " + std::to_string(seed));

@@ -5,12 +5,10 @@
 
 #include <array>
 #include <functional>
-#include <stdexcept>
 
 #include "base/error.h"
 #include "generate/random_network.h"
-#include "supernet/choice.h"
-#include "supernet/families.h"
+#include "generate/subnets.h"
 
 namespace kaiten::generate {
 namespace {
@@ -131,7 +129,8 @@ int mobilenet_v1(RandomNetwork& n) {
                                                            {512, 1},
                                                            {1024, 2},
                                                            {1024, 1}}};
-  for (const auto& [channels, stride] : kLayers) x = n.conv(n.depthwise(x, stride), {.channels = channels});
+  for (const auto& [channels, stride] : kLayers)
+    x = n.conv(n.depthwise(x, {.kernel = 3, .stride = stride}), {.channels = channels});
   return classify(n, x);
 }
 
@@ -151,7 +150,8 @@ int shufflenet(RandomNetwork& n) {
     for (int unit = 0; unit < stage.units; unit++) {
       const int between = unit == 0 ? stage.first : stage.channels;
       int y = n.conv(x, {.channels = between, .groups = kGroups});
-      y = n.depthwise(n.channel_shuffle(y, kGroups), unit == 0 ? 2 : 1, false);
+      y = n.depthwise(n.channel_shuffle(y, kGroups),
+                      {.kernel = 3, .stride = unit == 0 ? 2 : 1, .relu = false});
       if (unit == 0) {
         const int made = stage.channels - channels;
         y = n.conv(y, {.channels = made, .groups = kGroups, .out_scale = n.scale_of(x)});
@@ -169,72 +169,6 @@ int shufflenet(RandomNetwork& n) {
 // First layers alone: a kernel of this size on an image of three channels.
 int stem(RandomNetwork& n, int channels, int kernel, int stride, bool same) {
   return n.conv(n.image(), {.channels = channels, .kernel = kernel, .stride = stride, .same = same});
-}
-
-// A SubNet of OFA-ResNet50 (sw/supernet). Synthetic weights, those of a SuperNet: first kernels, channels and blocks.
-int subnet(RandomNetwork& n, const supernet::ResNet50& c) {
-  const supernet::SuperNet net =
-      supernet::resnet50_supernet(kSmallestSize);  // slots do not depend on the size
-  const auto slot = [&](const std::string& name) {
-    for (size_t i = 0; i < net.slots.size(); i++) {
-      if (net.slots[i].name == name) return int(i);
-    }
-    throw std::logic_error("no slot " + name);
-  };
-  int x = n.conv(n.image(), {.channels = c.stem_middle(),
-                             .kernel = 3,
-                             .stride = 2,
-                             .slot = slot("stem.conv1"),
-                             .name = "stem.conv1"});
-  if (c.depth[0] != 0) {
-    const int y = n.conv(x, {.channels = c.stem_middle(),
-                             .kernel = 3,
-                             .add_to = x,
-                             .slot = slot("stem.conv2"),
-                             .name = "stem.conv2"});
-    x = n.add(y, x);
-  }
-  x = n.conv(x, {.channels = c.stem_out(), .kernel = 3, .slot = slot("stem.conv3"), .name = "stem.conv3"});
-  x = n.max_pool(x, 3, 2);
-  for (size_t stage = 0; stage < 4; stage++) {
-    const int out = c.stage_out(stage);
-    for (int block = 0; block < c.blocks(stage); block++) {
-      const std::string name =
-          "stage" + std::to_string(stage + 1) + ".block" + std::to_string(block + 1) + ".";
-      const int stride = stage > 0 && block == 0 ? 2 : 1;
-      const int middle = c.middle(stage, size_t(block));
-      int shortcut = x;
-      if (block == 0) {
-        if (stride == 2) shortcut = n.average_pool(x, 2, 2);
-        shortcut = n.conv(
-            shortcut,
-            {.channels = out, .relu = false, .slot = slot(name + "shortcut"), .name = name + "shortcut"});
-      }
-      int y = n.conv(x, {.channels = middle, .slot = slot(name + "conv1"), .name = name + "conv1"});
-      y = n.conv(y, {.channels = middle,
-                     .kernel = 3,
-                     .stride = stride,
-                     .slot = slot(name + "conv2"),
-                     .name = name + "conv2"});
-      y = n.conv(y, {.channels = out,
-                     .relu = false,
-                     .add_to = shortcut,
-                     .slot = slot(name + "conv3"),
-                     .name = name + "conv3"});
-      x = n.add(y, shortcut);
-    }
-  }
-  return n.softmax(n.fully_connected(n.mean(x), kClasses, false, slot("classifier"), "classifier"));
-}
-
-constexpr std::string_view kSubNet = "ofa-resnet50/";
-
-// "RA", or a choice in full.
-supernet::ResNet50 choice_of(std::string_view name) {
-  for (const supernet::SubNet& s : supernet::family("ofa-resnet50").subnets) {
-    if (s.name == name) return supernet::parse_resnet50(s.text);
-  }
-  return supernet::parse_resnet50(name);
 }
 
 struct Entry {
@@ -293,10 +227,9 @@ std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed
     throw InputError("zeros: limit: 0 to " + std::to_string(kMostZeros) +
                      " %, found: " + std::to_string(zeros));
   std::vector<Entry> known_entries = entries();
-  if (name.starts_with(kSubNet)) {
+  if (is_subnet(name)) {
     if (zeros > 0) throw InputError("zeros: limit: 0 for SubNets, found: " + std::to_string(zeros));
-    const supernet::ResNet50 choice = choice_of(name.substr(kSubNet.size()));
-    known_entries = {{name, [=](RandomNetwork& n) { return subnet(n, choice); }}};
+    known_entries = {{name, subnet(name)}};
   }
   for (const Entry& e : known_entries) {
     if (e.name != name) continue;

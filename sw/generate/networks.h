@@ -21,8 +21,8 @@ constexpr int kSmallestSize = 32;
 constexpr int kLargestSize = 512;
 constexpr int kMostZeros = 95;  // percent
 
-// The bytes of a TensorFlow Lite file; `name` is one of the above or a SubNet of OFA-ResNet50: "ofa-resnet50/RA" (a member of
-// the family of sw/supernet) or "ofa-resnet50/" and a choice as supernet/choice.h reads it. SubNets of one seed have the
+// The bytes of a TensorFlow Lite file; `name` is one of the above or a SubNet (generate/subnets.h): "ofa-resnet50/RA" (a
+// member of the family of sw/supernet), or "ofa-mobilenetv3/" and a choice as supernet/choice.h reads it. SubNets of one seed have the
 // weights of one SuperNet; `zeros` percent of the weights are zero. Throws InputError for a name,
 // a size or a share that is none.
 std::vector<uint8_t> make_network(std::string_view name, int size, uint64_t seed, int zeros = 0);

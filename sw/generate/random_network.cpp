@@ -20,12 +20,15 @@ constexpr int kConv = 3;
 constexpr int kDepthwise = 4;
 constexpr int kFullyConnected = 9;
 constexpr int kMaxPool = 17;
+constexpr int kMul = 18;
 constexpr int kReshape = 22;
 constexpr int kSoftmax = 25;
 constexpr int kTranspose = 39;
 constexpr int kMean = 40;
+constexpr int kHardSwish = 117;
 
 constexpr int kRelu = 1;
+constexpr int kRelu6 = 3;
 // Share of the values of a layer that may lie beyond the range of int8.
 constexpr double kBeyond = 0.001;
 
@@ -170,17 +173,16 @@ int RandomNetwork::conv(int in, const ConvShape& shape) {
   return weighted(in, l);
 }
 
-int RandomNetwork::depthwise(int in, int stride, bool relu) {
+int RandomNetwork::depthwise(int in, const ConvShape& shape) {
   Weighted l;
   l.code = kDepthwise;
   l.in = shape_of(in);
   l.groups = l.in.c;
-  l.window = window_of(l.in, 3, stride, true);
+  l.window = window_of(l.in, shape.kernel, shape.stride, true);
   l.out = output_of(l.window, l.in, l.in.c);
-  l.weights_shape = {1, 3, 3, l.in.c};
+  l.weights_shape = {1, shape.kernel, shape.kernel, l.in.c};
   l.out_shape = dims(l.out);
-  l.shape.stride = stride;
-  l.shape.relu = relu;
+  l.shape = shape;
   return weighted(in, l);
 }
 
@@ -230,8 +232,14 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
                            std::copy(some.begin(), some.end(),
                                      sums.begin() + std::ptrdiff_t(pixel * channels));
                          });
-  const Calibration c =
+  Calibration c =
       l.shape.relu ? with_relu(in, l.shape, sums, channels) : without_relu(in, l.shape, sums, channels);
+  if (l.shape.gate) {
+    for (std::size_t o = 0; o < channels; o++)
+      c.bias[o] += int32_t(3.0 / (double(scale_of(in)) * double(c.weight_scale[o])));
+    c.out_scale = 6.0F / 255.0F;
+    c.out_zero_point = -128;
+  }
 
   const std::string kind = l.code == kConv ? "conv" : l.code == kDepthwise ? "depthwise" : "fc";
   std::vector<uint8_t> stored(weights.size());
@@ -261,7 +269,7 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
   FileOp& op = operation(l.code, {in, kernel, bias}, out);
   op.padding = l.shape.same ? 0 : 1;
   op.stride_h = op.stride_w = l.shape.stride;
-  op.activation = l.shape.relu ? kRelu : 0;
+  op.activation = l.shape.relu ? kRelu : l.shape.gate ? kRelu6 : 0;
   return out;
 }
 
@@ -321,15 +329,47 @@ RandomNetwork::Calibration RandomNetwork::without_relu(int in, const ConvShape& 
 
 // --- layers without
 
-int RandomNetwork::add(int a, int b) {
+int RandomNetwork::elementwise(const std::string& kind, Nhwc shape, const std::vector<double>& reals) {
+  std::vector<double> order = reals;
+  const double low = std::min(quantile(order, kBeyond), 0.0);
+  const double high = std::max(quantile(order, 1.0 - kBeyond), 0.0);
+  const auto scale = float(std::max(high - low, 1e-3) / 255.0);
+  const auto zero_point = int(std::clamp(std::nearbyint(-128.0 - low / double(scale)), -128.0, 127.0));
+  const int out = activation(kind, dims(shape), scale, zero_point);
+  for (const double r : reals) values_[size_t(out)].push_back(quantized(r, scale, zero_point, false));
+  return out;
+}
+
+int RandomNetwork::add(int a, int b, bool relu) {
   std::vector<double> sums;
-  for (size_t i = 0; i < values_[size_t(a)].size(); i++)
-    sums.push_back(std::max(0.0, real(a, i) + real(b, i)));
-  std::vector<double> order = sums;
-  const auto scale = float(std::max(quantile(order, 1.0 - kBeyond), 1e-3) / 255.0);
-  const int out = activation("add", dims(shape_of(a)), scale, -128);
-  for (const double s : sums) values_[size_t(out)].push_back(quantized(s, scale, -128, true));
-  operation(kAdd, {a, b}, out).activation = kRelu;
+  for (size_t i = 0; i < values_[size_t(a)].size(); i++) {
+    const double sum = real(a, i) + real(b, i);
+    sums.push_back(relu ? std::max(0.0, sum) : sum);
+  }
+  const int out = elementwise("add", shape_of(a), sums);
+  operation(kAdd, {a, b}, out).activation = relu ? kRelu : 0;
+  return out;
+}
+
+int RandomNetwork::multiply(int map, int factors) {
+  const size_t channels = values_[size_t(factors)].size();
+  std::vector<double> products;
+  for (size_t i = 0; i < values_[size_t(map)].size(); i++)
+    products.push_back(real(map, i) * real(factors, i % channels));
+  const int out = elementwise("mul", shape_of(map), products);
+  operation(kMul, {map, factors}, out);
+  return out;
+}
+
+int RandomNetwork::hard_swish(int in) {
+  std::vector<double> results;
+  for (size_t i = 0; i < values_[size_t(in)].size(); i++) {
+    const double x = real(in, i);
+    results.push_back(x * std::clamp(x + 3.0, 0.0, 6.0) / 6.0);
+  }
+  const int out = elementwise("hard_swish", shape_of(in), results);
+  file_.tensors[size_t(out)].shape = file_.tensors[size_t(in)].shape;
+  operation(kHardSwish, {in}, out);
   return out;
 }
 
@@ -383,10 +423,13 @@ int RandomNetwork::mean(int in) {
   const size_t pixels = size_t(from.h) * size_t(from.w);
   std::vector<double> means(size_t(from.c));
   for (size_t i = 0; i < pixels * means.size(); i++) means[i % means.size()] += real(in, i) / double(pixels);
-  const auto scale = float(std::max(*std::max_element(means.begin(), means.end()), 1e-3) / 255.0);
+  const auto [least, largest] = std::minmax_element(means.begin(), means.end());
+  const double low = std::min(*least, 0.0);
+  const auto scale = float(std::max(*largest - low, 1e-3) / 255.0);
+  const int zero_point = int(std::nearbyint(-128.0 - low / double(scale)));
   const int axes = constant("axes", FileType::Int32, {2}, bytes_of({1, 2}));
-  const int out = activation("mean", {1, 1, 1, from.c}, scale, -128);
-  for (const double m : means) values_[size_t(out)].push_back(quantized(m, scale, -128, true));
+  const int out = activation("mean", {1, 1, 1, from.c}, scale, zero_point);
+  for (const double m : means) values_[size_t(out)].push_back(quantized(m, scale, zero_point, false));
   operation(kMean, {in, axes}, out);
   return out;
 }

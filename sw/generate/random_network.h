@@ -29,8 +29,10 @@ struct ConvShape {
   int stride = 1;
   int groups = 1;
   bool relu = true;
-  bool same = true;       // else no padding
-  int add_to = -1;        // tensor that add() adds to the result
+  bool same = true;  // else no padding
+  bool gate =
+      false;        // ReLU6 of the result plus 3: six times the hard-sigmoid, a product takes care of the six
+  int add_to = -1;  // tensor that add() adds to the result
   float out_scale = 0;    // of the output, for operands of concat(); 0: chosen
   int slot = -1;          // of a SuperNet: the weights are those of the slot's first kernels and channels
   std::string name = {};  // of the layer; empty: numbered
@@ -45,9 +47,11 @@ class RandomNetwork {
   // Layers take and return tensors of the file.
   int image() const { return 0; }
   int conv(int in, const ConvShape& shape);
-  int depthwise(int in, int stride, bool relu = true);
+  int depthwise(int in, const ConvShape& shape);  // of all channels, whatever `shape` says of them
   int fully_connected(int in, int channels, bool relu, int slot = -1, const std::string& name = {});
-  int add(int a, int b);  // with ReLU
+  int add(int a, int b, bool relu = true);
+  int multiply(int map, int factors);  // one factor a channel
+  int hard_swish(int in);
   int max_pool(int in, int kernel, int stride, bool same = true);
   int average_pool(int in, int kernel, int stride);  // "same" padding
   int mean(int in);
@@ -59,6 +63,7 @@ class RandomNetwork {
   float scale_of(int tensor) const { return file_.tensors[size_t(tensor)].scale.front(); }
   float shared_scale();
   int side(int tensor) const { return shape_of(tensor).h; }
+  int channels(int tensor) const { return shape_of(tensor).c; }
 
   // The file, with `tensor` as its output.
   std::vector<uint8_t> file(int tensor, const std::string& description);
@@ -94,6 +99,8 @@ class RandomNetwork {
                std::vector<uint8_t> data);
   FileOp& operation(int code, const std::vector<int>& inputs, int output);
   int weighted(int in, const Weighted& layer);
+  // An activation of these real values, scale and zero point by their range.
+  int elementwise(const std::string& kind, Nhwc shape, const std::vector<double>& reals);
   FileOp& pool(int code, int in, const Window& window, Nhwc to, bool same);
   Calibration with_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
   Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);

@@ -118,6 +118,53 @@ TEST(GenerateSubNets, WeightsAreAPrefixOfThoseOfAWiderOne) {
   EXPECT_GT(narrower, few.size() / 2);
 }
 
+std::string slot_text(const std::string& kernels) {
+  return "ofa-mobilenetv3/22222:34343434343434343434:" + kernels;
+}
+
+// The weights of the layer that a slot is called by.
+const Tensor& weights_of(const Graph& graph, const std::string& name) {
+  for (const Op& op : graph.ops) {
+    if (op.name == name) return graph.weights_of(op);
+  }
+  throw std::logic_error("no layer " + name);
+}
+
+// Depthwise kernels of different sizes are no crops of each other; those of one size are shared.
+TEST(GenerateSubNets, KernelsOfEachSizeAreBytesOfTheirOwn) {
+  const Graph seven = network(slot_text("7"), 32), five = network(slot_text("5"), 32);
+  const Graph mixed = network(slot_text("73573573573573573573"), 32);
+  EXPECT_EQ(weights_of(seven, "stage1.block1.depthwise7").data,
+            weights_of(mixed, "stage1.block1.depthwise7").data);
+  EXPECT_EQ(weights_of(seven, "stage1.block1.expand").data, weights_of(five, "stage1.block1.expand").data);
+  const Tensor& large = weights_of(seven, "stage1.block1.depthwise7");
+  const Tensor& small = weights_of(five, "stage1.block1.depthwise5");
+  const int channels = small.shape[3];
+  int equal = 0;
+  for (int row = 0; row < 5; row++) {
+    for (int at = 0; at < 5 * channels; at++)
+      equal += small.int8_at(std::size_t(row * 5 * channels + at)) ==
+                       large.int8_at(std::size_t(((row + 1) * 7 + 1) * channels + at))
+                   ? 1
+                   : 0;
+  }
+  EXPECT_LT(equal, 25 * channels / 20);  // by chance 1 in 100
+}
+
+TEST(GenerateSubNets, MobileNetsAreAsLargeAsTheirSubNets) {
+  const supernet::Family family = supernet::family("ofa-mobilenetv3");
+  for (const std::string text : {"22222:33333333333333333333:3", "44444:66666666666666666666:7",
+                                 "23423:34643464346434643464:35735735735735735735"}) {
+    SCOPED_TRACE(text);
+    const supernet::Encoding encoding = supernet::encode(supernet::parse_mobilenet_v3(text));
+    const Graph graph = network("ofa-mobilenetv3/" + text, 64);
+    std::size_t bytes = 0;
+    for (const Tensor* w : weights_in(graph)) bytes += w->data.size();
+    EXPECT_EQ(std::int64_t(bytes), supernet::weight_bytes(family.net, encoding));
+    EXPECT_EQ(std::int64_t(macs(graph)), supernet::macs(supernet::mobilenet_v3_supernet(64), encoding));
+  }
+}
+
 // The sizes that sw/supernet counts are those of the model.
 TEST(GenerateSubNets, ModelsAreAsLargeAsTheirSubNets) {
   const supernet::Family family = supernet::family("ofa-resnet50");
@@ -138,6 +185,7 @@ TEST(GenerateSubNets, ModelsAreAsLargeAsTheirSubNets) {
 
 TEST(GenerateBadInput, IsNamed) {
   EXPECT_THROW(generate::make_network("ofa-resnet50/RX", 224, 1), InputError);
+  EXPECT_THROW(generate::make_network("ofa-mobilenetv3/22225:33333333333333333333:3", 224, 1), InputError);
   EXPECT_THROW(generate::make_network("ofa-resnet50/RA", 224, 1, 50), InputError);
   EXPECT_THROW(generate::make_network("resnet19", 224, 1), InputError);
   EXPECT_THROW(generate::make_network("resnet18", generate::kSmallestSize - 1, 1), InputError);

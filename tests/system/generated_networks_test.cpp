@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "compile/lower/lower.h"
 #include "generate/networks.h"
 #include "import/import.h"
 #include "tests/support/seed.h"
@@ -46,7 +47,10 @@ TEST_P(GeneratedNetworks, Whole) {
   EXPECT_GE(reached, utilisation);
 }
 
+// The fewest blocks and all sizes of kernels.
+constexpr const char* kMixedMobile = "ofa-mobilenetv3/22222:34663466346634663466:35775377357753773577";
 #ifdef KAITEN_LONG
+constexpr const char* kLargestMobile = "ofa-mobilenetv3/44444:66666666666666666666:7";
 const Case kCases[] = {
     {"resnet18", 224, 0.75},          {"resnet34", 224, 0.80},        {"resnet50", 224, 0.80},
     {"squeezenet", 224, 0.65},        {"googlenet", 224, 0.65},       {"vgg19", 224, 0.65},
@@ -54,20 +58,34 @@ const Case kCases[] = {
     {"resnet101", 224, 0.85},         {"resnet152", 224, 0.85},       {"mobilenet_v1", 224, 0.70},
     {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}, {"shufflenet", 224, 0, "nano"},
     {"ofa-resnet50/RA", 224, 0},      {"ofa-resnet50/RB", 224, 0},    {"ofa-resnet50/RC", 224, 0},
-    {"ofa-resnet50/RD", 224, 0},      {"ofa-resnet50/RE", 224, 0},    {"ofa-resnet50/RF", 224, 0}};
+    {"ofa-resnet50/RD", 224, 0},      {"ofa-resnet50/RE", 224, 0},    {"ofa-resnet50/RF", 224, 0},
+    {"ofa-mobilenetv3/MA", 224, 0},   {"ofa-mobilenetv3/MB", 224, 0}, {"ofa-mobilenetv3/MC", 224, 0},
+    {"ofa-mobilenetv3/MD", 224, 0},   {"ofa-mobilenetv3/ME", 224, 0}, {"ofa-mobilenetv3/MF", 224, 0},
+    {"ofa-mobilenetv3/MG", 224, 0},   {kLargestMobile, 224, 0},       {kMixedMobile, 224, 0}};
 #else
 const Case kCases[] = {{"resnet18", 64, 0},        {"resnet50", 64, 0},
                        {"squeezenet", 96, 0},      {"googlenet", 64, 0},
                        {"vgg19", 32, 0},           {"mobilenet_v1", 96, 0},
                        {"shufflenet", 64, 0},      {"shufflenet", 32, 0, "nano"},
                        {"stem_7x7", 64, 0},        {"stem_11x11", 64, 0},
-                       {"ofa-resnet50/RD", 64, 0}, {"ofa-resnet50/RA", 64, 0, "nano"}};
+                       {"ofa-resnet50/RD", 64, 0}, {"ofa-resnet50/RA", 64, 0, "nano"},
+                       {kMixedMobile, 64, 0},      {kMixedMobile, 32, 0, "nano"}};
 #endif
+
+// The accelerator computes all between image and logits.
+TEST(GeneratedSubNets, LeaveNothingToTheHost) {
+  const Graph graph = require_graph(import_tflite(generate::make_network(kMixedMobile, 64, 1), kMixedMobile));
+  const Lowering lowering = lower(graph, preset("base"), RoundingStyle::LiteRt);
+  EXPECT_TRUE(lowering.refusals.empty());
+  EXPECT_FALSE(lowering.ops.empty());
+  for (const LoweredOp& l : lowering.ops)
+    EXPECT_NE(l.engine, Engine::kHost) << graph.ops[std::size_t(l.op)].name;
+}
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedNetworks, testing::ValuesIn(kCases), [](const auto& info) {
   std::string name = info.param.network + "_" + info.param.config;
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '/' || c == '-'; }, '_');
+      name.begin(), name.end(), [](char c) { return c == '/' || c == '-' || c == ':'; }, '_');
   return name;
 });
 
