@@ -14,14 +14,12 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/report_output.h"
+#include "cli/serve_subnets.h"
 #include "cli/tool.h"
-#include "generate/networks.h"
-#include "import/import.h"
 #include "plan/energy.h"
 #include "program/config.h"
 #include "report/serve_report.h"
 #include "report/table.h"
-#include "run/subnet_runner.h"
 #include "serve/model.h"
 #include "serve/server.h"
 #include "serve/stream.h"
@@ -40,9 +38,6 @@ constexpr std::size_t kSample = 4000;        // queries in the plots
 constexpr std::size_t kStep = 4096;          // queries between looks at the clock
 constexpr std::size_t kTraceQueries = 5000;  // queries in the trace
 constexpr int kSmallestImage = 64, kLargestImage = 512;
-// Every SubNet of OFA-ResNet50 is a part of it; its weights are the same for all sizes.
-constexpr const char* kWholeResNet = "22222:222222:2222,2222,222222,2222";
-constexpr int kWholeImage = 64;
 
 const std::vector<std::pair<std::string, Caching>> kSchedulers = {
     {"sushi", Caching::kNearest}, {"saved", Caching::kSaved},     {"none", Caching::kNone},
@@ -62,6 +57,8 @@ struct ServeOptions {
   double bus = 0;  // 0: the configuration's
   double clock = 100;
   int columns = 40;
+  std::string costs = "analytic";
+  std::size_t spot_check = 0;
   std::string queries, generate;
   double rate = 0, hold = 1;
   std::string accuracy, latency;
@@ -88,6 +85,10 @@ po::options_description described(ServeOptions& o) {
       "of the memory bus a cycle; without it the configuration's");
   add("clock", po::value(&o.clock)->value_name("MHZ")->default_value(o.clock), "of the accelerator");
   add("columns", po::value(&o.columns)->value_name("N")->default_value(o.columns), "SubGraphs in the table");
+  add("costs", po::value(&o.costs)->value_name("NAME")->default_value(o.costs),
+      "what fills the table: analytic, or compiler, its cycle model of every SubNet with every SubGraph");
+  add("spot-check", po::value(&o.spot_check)->value_name("N")->default_value(o.spot_check),
+      "run N entries of the compiler's table on the simulated accelerator too");
   add("queries", po::value(&o.queries)->value_name("FILE"),
       "CSV with arrival_ms, accuracy, latency_ms, or the Azure Functions trace of 2021");
   add("generate", po::value(&o.generate)->value_name("KIND:N"),
@@ -113,9 +114,9 @@ po::options_description described(ServeOptions& o) {
       "queries out of reach: nearest serves them as well as can be, drop does not");
   add("rtl", po::bool_switch(&o.rtl),
       "run every query on the simulated accelerator: its times, every result compared; one scheduler, "
-      "ofa-resnet50 with synthetic weights");
+      "ofa-resnet50 or ofa-mobilenetv3 with synthetic weights");
   add("image", po::value(&o.image)->value_name("PIXELS")->default_value(o.image),
-      "rows and columns of the image that --rtl runs");
+      "rows and columns of the image of --rtl and --costs compiler");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of everything random");
   add("write-table", po::value<std::string>()->value_name("FILE"), "write the table as JSON");
   add("trace", po::value<std::string>()->value_name("FILE"),
@@ -171,15 +172,16 @@ void check(const ServeOptions& o, const po::variables_map& values) {
   require_range("--q", o.q, 1, 1e6);
   require_range("--window", o.window, 0, 1e6);
   require_range("--image", o.image, kSmallestImage, kLargestImage);
-  if (!o.rtl && values.count("image") != 0 && !values["image"].defaulted())
-    throw InputError("--image is for --rtl");
-  if (o.rtl && (!o.table.empty() || o.supernet != "ofa-resnet50"))
-    throw InputError("--rtl: limit: SuperNet ofa-resnet50, whose models kaiten makes itself, found: " +
-                     (o.table.empty() ? o.supernet : o.table));
+  const bool compiled = named<bool>({{"analytic", false}, {"compiler", true}}, "--costs", o.costs);
+  if (!o.rtl && !compiled && values.count("image") != 0 && !values["image"].defaulted())
+    throw InputError("--image is for --rtl and --costs compiler");
+  if (!compiled && o.spot_check > 0) throw InputError("--spot-check is for --costs compiler");
+  if (o.rtl && !o.table.empty()) throw InputError("--rtl: limit: SuperNets of kaiten, found: " + o.table);
+  if (o.rtl || compiled) require_models(o.supernet);
   if (o.rtl && o.scheduler == "all") throw InputError("--rtl: limit: one scheduler, found: all");
   if (values.count("bus") != 0) require_range("--bus", o.bus, 1e-3, 1e6);
   if (values.count("rate") != 0) require_range("--rate", o.rate, 1e-6, 1e9);
-  for (const char* option : {"supernet", "config", "pb", "bus", "clock", "columns"}) {
+  for (const char* option : {"supernet", "config", "pb", "bus", "clock", "columns", "costs"}) {
     if (!o.table.empty() && values.count(option) != 0 && !values[option].defaulted())
       throw InputError(fmt::format("--{} is for the model's table, --table brings its own", option));
   }
@@ -211,11 +213,21 @@ serve::Table read_table(const std::string& file) {
 }
 
 std::vector<serve::Candidate> make_candidates(const ServeOptions& o, const serve::Accelerator& a) {
-  return serve::candidates(supernet::family(o.supernet), a.pb_bytes, std::size_t(o.columns), o.seed);
+  return serve::candidates(supernet::family(o.supernet), a, std::size_t(o.columns), o.seed);
 }
 
-serve::Table make_table(const ServeOptions& o) {
+// Nothing unless SubNets are to be compiled.
+std::unique_ptr<ServedSubNets> make_subnets(const ServeOptions& o) {
+  if (!o.rtl && o.costs == "analytic") return nullptr;
+  const serve::Accelerator a = accelerator(o);
+  return std::make_unique<ServedSubNets>(
+      ServedSubNets::Options{.supernet = o.supernet, .image = o.image, .seed = o.seed}, make_candidates(o, a),
+      a);
+}
+
+serve::Table make_table(const ServeOptions& o, ServedSubNets* subnets) {
   if (!o.table.empty()) return read_table(o.table);
+  if (o.costs == "compiler") return subnets->table();
   const serve::Accelerator a = accelerator(o);
   const supernet::Family family = supernet::family(o.supernet);
   const serve::Costs costs = [&](const supernet::Encoding& subnet, const supernet::Encoding& subgraph) {
@@ -290,48 +302,6 @@ std::vector<std::pair<std::string, Caching>> wanted_schedulers(const std::string
   return out;
 }
 
-// The queries on the simulated accelerator.
-class OnRtl {
- public:
-  OnRtl(const ServeOptions& o, std::vector<serve::Candidate> candidates, const serve::Accelerator& a)
-      : family_(supernet::family(o.supernet)),
-        candidates_(std::move(candidates)),
-        kilohertz_(o.clock * 1e3),
-        runner_(family_, model(kWholeResNet, kWholeImage),
-                [image = o.image](const supernet::SubNet& s) { return model(s.text, image); },
-                {.config = o.config,
-                 .pb_rows = int(a.pb_bytes / (9 * a.cp)),
-                 .bytes_per_cycle = a.bus_bytes,
-                 .seed = o.seed}) {}
-
-  serve::Executor executor() {
-    return {[this](std::size_t subnet) { return taken(runner_.run(subnet)); },
-            [this](std::size_t column) {
-              const supernet::Encoding nothing(family_.net.slots.size());
-              return taken(runner_.load(column == 0 ? nothing : candidates_[column - 1].encoding));
-            }};
-  }
-  const ServeReport::Rtl& report() const { return report_; }
-
- private:
-  static Graph model(const std::string& text, int image) {
-    const std::string name = "ofa-resnet50/" + text;
-    return require_graph(import_tflite(generate::make_network(name, image, 1), name));
-  }
-  serve::Taken taken(const SubNetRunner::Result& r) {
-    report_.exact = report_.exact && r.exact;
-    report_.bytes_equal_predicted = report_.bytes_equal_predicted && r.weight_bytes == r.predicted_bytes;
-    report_.cycles += r.cycles;
-    return {double(r.cycles) / kilohertz_, double(r.weight_bytes)};
-  }
-
-  supernet::Family family_;
-  std::vector<serve::Candidate> candidates_;
-  double kilohertz_;
-  SubNetRunner runner_;
-  ServeReport::Rtl report_;
-};
-
 // What one scheduler's queries leave behind; Ctrl-C ends the stream.
 class Listener {
  public:
@@ -386,7 +356,8 @@ int serve_command(const Arguments& arguments) {
   if (!read_options(arguments, described(o), "", kUsage, values)) return kDone;
   check(o, values);
   const Outputs outputs("serve", values, {"html", "json", "trace", "write-table"}, {"table", "queries"});
-  const serve::Table table = make_table(o);
+  const std::unique_ptr<ServedSubNets> subnets = make_subnets(o);
+  const serve::Table table = make_table(o, subnets.get());
   if (outputs.wanted("write-table")) outputs.write("write-table", serve::table_json(table));
   const serve::Stream stream = make_stream(o, table);
 
@@ -398,26 +369,23 @@ int serve_command(const Arguments& arguments) {
   report.served_by.assign(table.subnets.size(), 0);
   std::vector<serve::Served> first;
   int signal = 0;
-  std::unique_ptr<OnRtl> rtl;
-  if (o.rtl) {
-    const serve::Accelerator a = accelerator(o);
-    rtl = std::make_unique<OnRtl>(o, make_candidates(o, a), a);
-  }
+  if (o.spot_check > 0) report.spot_check = subnets->spot_check(o.spot_check);
   for (const auto& [name, caching] : wanted_schedulers(o.scheduler, table)) {
     serve::SchedulerOptions options = report.options;
     options.caching = caching;
-    Listener listener(report, first, stream.size(), name, rtl ? 1 : kStep);
+    Listener listener(report, first, stream.size(), name, o.rtl ? 1 : kStep);
     const serve::Summary summary =
         serve::serve_stream(table, options, stream, report.picojoules, std::ref(listener),
-                            rtl ? rtl->executor() : serve::Executor{});
+                            o.rtl ? subnets->executor() : serve::Executor{});
     report.schedulers.push_back({name, summary});
-    if (rtl) report.rtl = rtl->report();
+    if (o.rtl) report.rtl = subnets->report();
     signal = listener.signal();
     if (!report.complete) break;
   }
   if (outputs.wanted("trace")) outputs.write("trace", serve_trace(table, first));
   write_report(report, outputs);
-  if (report.complete) return report.rtl && !report.rtl->exact ? kDiffers : kDone;
+  const bool exact = (!report.rtl || report.rtl->exact) && (!report.spot_check || report.spot_check->exact);
+  if (report.complete) return exact ? kDone : kDiffers;
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));
   return kOfSignal + signal;

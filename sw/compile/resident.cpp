@@ -103,6 +103,15 @@ std::int64_t ResidentWeights::bytes() const {
   return sum;
 }
 
+std::set<std::string> resident_layers(const Graph& graph, const Config& config) {
+  Lowering lowering = lower(graph, config, RoundingStyle::LiteRt);
+  std::set<std::string> names;
+  for (const auto& [name, op] : by_layer(lowering, graph)) {
+    if (op != nullptr && plain(*op)) names.insert(name);
+  }
+  return names;
+}
+
 ResidentWeights place_resident(const Graph& graph, const Config& config, std::span<const ResidentWish> wishes,
                                int rows, NoRoom no_room) {
   if (!config.resident) throw InputError("configuration '" + config.name + "' has no PB");

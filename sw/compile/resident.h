@@ -9,6 +9,7 @@
 #define KAITEN_COMPILE_RESIDENT_H
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ struct ResidentWeights {
 
 // What becomes of a layer for which PB has no room.
 enum class NoRoom : std::uint8_t { kRefuse, kLeaveOut };
+
+// Layers of which PB can hold weights: convolutions that are one operator on the array, channels in order.
+std::set<std::string> resident_layers(const Graph& graph, const Config& config);
 
 // Where they go, one wish after the other, of the weights of `graph`, whose layers have at least so many kernels and
 // channels; at most `rows` rows. Throws InputError for a layer that does not exist, has fewer, or is no convolution on the

@@ -69,6 +69,13 @@ std::vector<std::string> lines_of(const ServeReport& r) {
                       : fmt::format(", by {:.3g} {} in the mean, {:.3g} at most", s.violation_mean,
                                     by_accuracy(r) ? "points" : "ms", s.violation_max),
       s.decision_ns.mean, s.decision_ns.p99));
+  if (r.spot_check) {
+    const ServeReport::SpotCheck& c = *r.spot_check;
+    out.push_back(
+        fmt::format("the table on the RTL: {} entries, cycles {:+.2f} % at worst, {:.2f} % in the mean; "
+                    "results and bytes {}",
+                    grouped(c.entries), 100 * c.worst, 100 * c.mean, c.exact ? "exact" : "differ"));
+  }
   if (r.rtl) {
     out.push_back(
         fmt::format("on the RTL: {} cycles; {}; weights read {}", grouped(r.rtl->cycles),
@@ -175,6 +182,12 @@ nlohmann::ordered_json json_of(const ServeReport& r) {
     j["exact"] = r.rtl->exact;
     j["bytes_equal_predicted"] = r.rtl->bytes_equal_predicted;
     j["rtl_cycles"] = r.rtl->cycles;
+  }
+  if (r.spot_check) {
+    j["spot_check"] = {{"entries", r.spot_check->entries},
+                       {"worst", r.spot_check->worst},
+                       {"mean", r.spot_check->mean},
+                       {"exact", r.spot_check->exact}};
   }
   j["complete"] = r.complete;
   j["supernet"] = r.table->supernet;

@@ -28,6 +28,14 @@ struct ServeReport {
     std::uint64_t cycles = 0;           // of queries and SubGraphs
   };
 
+  // Of entries of the table that ran on the accelerator. Errors are the table's cycles by the RTL's, less 1.
+  struct SpotCheck {
+    std::size_t entries = 0;
+    double worst = 0;   // the one farthest from 0
+    double mean = 0;    // of magnitudes
+    bool exact = true;  // all results, and bytes of weights as announced
+  };
+
   const serve::Table* table = nullptr;  // outlives the report
   serve::SchedulerOptions options;
   std::string stream;                    // where it comes from
@@ -37,6 +45,7 @@ struct ServeReport {
   double picojoules = 0;                 // of a byte in memory
   bool complete = true;                  // else interrupted
   std::optional<Rtl> rtl;
+  std::optional<SpotCheck> spot_check;
 };
 
 std::string to_text(const ServeReport& report, std::size_t width = 0);

@@ -7,28 +7,19 @@
 #define KAITEN_RUN_SUBNET_RUNNER_H
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <random>
-#include <string>
 
-#include "compile/resident.h"
 #include "device/driver.h"
-#include "graph/graph.h"
+#include "run/subnet_plans.h"
 #include "sim/sim_device.h"
-#include "supernet/families.h"
 
 namespace kaiten {
 
 class SubNetRunner {
  public:
-  // The model of a SubNet; layers with weights bear the names of the SuperNet's slots, weights are prefixes of its.
-  using Models = std::function<Graph(const supernet::SubNet&)>;
-
   struct Options {
-    std::string config = "base";
-    int pb_rows = 0;             // most rows of WB for PB
     unsigned latency = 100;      // of the memory, cycles
     double bytes_per_cycle = 0;  // 0: the bus's width
     std::uint64_t seed = 1;      // of the images
@@ -41,30 +32,20 @@ class SubNetRunner {
     bool exact = true;                 // the outputs are the reference executor's
   };
 
-  // The family must outlive the runner. `whole`: a network with all weights of the SuperNet, for any size of image. Throws
-  // InputError where the configuration has no PB.
-  SubNetRunner(const supernet::Family& family, Graph whole, Models models, Options options);
+  // The plans must outlive the runner.
+  SubNetRunner(const SubNetPlans& plans, Options options);
 
-  // Puts a SubGraph into PB: its layers in the order of the network, those that PB has no room for left out.
-  Result load(const supernet::Encoding& subgraph);
-  // A query on a random image, 0 <= subnet < family.subnets.size().
+  // Puts into PB what was planned of a SubGraph.
+  Result load(const ResidentWeights& resident);
+  // A query on a random image, 0 <= subnet < the SubNets of the family.
   Result run(std::size_t subnet);
-  // What PB holds.
-  const ResidentWeights& resident() const { return resident_; }
 
  private:
-  const Graph& model(std::size_t subnet);
-  supernet::Extent useful(std::size_t slot, supernet::Extent e) const;
   Result execute(Driver& driver);
 
-  const supernet::Family& family_;
-  Graph whole_;
-  Models models_;
-  Options options_;
-  const Config& config_;
+  const SubNetPlans& plans_;
   std::mt19937_64 random_;
   std::unique_ptr<sim::SimDevice> device_;
-  std::map<std::size_t, Graph> graphs_;
   std::map<std::size_t, Program> programs_;  // for what PB holds
   ResidentWeights resident_;
 };

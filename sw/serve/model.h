@@ -65,10 +65,15 @@ struct Candidate {
 Table fill(const supernet::Family& family, std::span<const Candidate> candidates,
            const Accelerator& accelerator, const Costs& costs, const std::string& origin, int threads = 1);
 
-/// SubGraphs of at most `pb_bytes` and near it, at most `count`, none twice: intersections of SubNets, SubNets with all
-/// kernels scaled, then layers taken in orders drawn from the seed, each as far as PB reaches.
-std::vector<Candidate> candidates(const supernet::Family& family, std::int64_t pb_bytes, std::size_t count,
-                                  std::uint64_t seed);
+/// As much of a slot as some SubNet can use: PB serves whole tiles of kernels and whole passes of channels, unless a SubNet
+/// ends there.
+supernet::Extent useful(const Accelerator& accelerator, const supernet::Family& family, std::size_t slot,
+                        supernet::Extent e);
+
+/// SubGraphs of at most the accelerator's PB and near it, at most `count`, none twice: intersections of SubNets, SubNets with
+/// all kernels scaled, then layers taken in orders drawn from the seed, each as far as PB reaches, all of it useful.
+std::vector<Candidate> candidates(const supernet::Family& family, const Accelerator& accelerator,
+                                  std::size_t count, std::uint64_t seed);
 
 }  // namespace kaiten::serve
 

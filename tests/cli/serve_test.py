@@ -121,6 +121,25 @@ class Serve(CommandCase):
             with self.subTest(options=options):
                 self.refused("--generate", "uniform:3", "--rtl", *options)
 
+    def test_the_compilers_table(self):
+        for supernet in ("ofa-resnet50", "ofa-mobilenetv3"):
+            written = self.file(supernet + ".json")
+            j = self.report(*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8",
+                            "--scheduler", "all", "--spot-check", "4", "--write-table", written)
+            self.assertEqual((j["spot_check"]["entries"], j["spot_check"]["exact"]), (4, True))
+            self.assertLess(abs(j["spot_check"]["worst"]), 0.05)
+            with open(written, encoding="utf-8") as f:
+                table = json.load(f)
+            for none, *others in table["latency_ms"]:  # never slower with PB
+                self.assertLessEqual(max(others), none)
+            self.assertLess(sum(row[1] for row in table["latency_ms"]), sum(row[0] for row in table["latency_ms"]))
+            end = {s["scheduler"]: s["end_ms"] for s in j["schedulers"]}
+            self.assertLess(end["saved"], end["none"])
+        for options in (("--supernet", "compofa", "--costs", "compiler"), ("--costs", "rtl"), ("--spot-check", "3"),
+                        ("--costs", "compiler", "--image", "63")):
+            with self.subTest(options=options):
+                self.refused(*UNIFORM, *options)
+
     def test_ctrl_c_keeps_what_was_served(self):
         path = self.file("j.json")
         # Many queries and columns: some seconds.

@@ -22,11 +22,25 @@
 namespace kaiten {
 namespace {
 
-constexpr int kSize = 64;  // pixels of the image
+#ifdef KAITEN_LONG
+constexpr int kSize = 96;  // pixels of the image
+constexpr std::size_t kNets = 6;
+constexpr int kSubGraphs = 8;
+constexpr int kQueries = 25;  // of a SubGraph
+#else
+constexpr int kSize = 64;
 constexpr std::size_t kNets = 3;
-constexpr int kQueries = 3;  // of a SubGraph
+constexpr int kSubGraphs = 2;
+constexpr int kQueries = 3;
+#endif
 constexpr std::uint64_t kMemoryBytes = std::uint64_t(1) << 26;
-constexpr std::string_view kLargest = "22222:222222:2222,2222,222222,2222";
+
+struct Space {
+  std::string family;
+  std::string largest;  // SubNet
+};
+
+void PrintTo(const Space& s, std::ostream* out) { *out << s.family; }
 
 struct SubNet {
   std::string text;
@@ -34,12 +48,15 @@ struct SubNet {
   std::map<std::string, supernet::Extent> extents;  // by layer
 };
 
-SubNet subnet(const std::string& text) {
+SubNet subnet(const std::string& family, const std::string& text) {
   SubNet s;
   s.text = text;
-  s.graph = require_graph(import_tflite(generate::make_network("ofa-resnet50/" + text, kSize, 1), text));
-  const supernet::SuperNet net = supernet::resnet50_supernet(kSize);
-  const supernet::Encoding encoding = supernet::encode(supernet::parse_resnet50(text));
+  s.graph = require_graph(import_tflite(generate::make_network(family + "/" + text, kSize, 1), text));
+  const bool resnet = family == "ofa-resnet50";
+  const supernet::SuperNet net =
+      resnet ? supernet::resnet50_supernet(kSize) : supernet::mobilenet_v3_supernet(kSize);
+  const supernet::Encoding encoding = resnet ? supernet::encode(supernet::parse_resnet50(text))
+                                             : supernet::encode(supernet::parse_mobilenet_v3(text));
   for (std::size_t i = 0; i < net.slots.size(); i++) s.extents[net.slots[i].name] = encoding[i];
   return s;
 }
@@ -54,7 +71,8 @@ std::vector<ResidentWish> draw_wishes(const SubNet& largest, const std::vector<S
   const SubNet& a = nets[random() % nets.size()];
   const SubNet& b = nets[random() % nets.size()];
   for (const std::string& name : layers) {
-    if (name.starts_with("stem")) continue;  // its first layer has windows for channels
+    // The stem's first layer has windows for channels; depthwise layers are not on the array.
+    if (name.starts_with("stem") || name.find("depthwise") != std::string::npos) continue;
     supernet::Extent e{std::min(a.extents.at(name).kernels, b.extents.at(name).kernels),
                        std::min(a.extents.at(name).channels, b.extents.at(name).channels)};
     if (e.kernels == 0) continue;
@@ -91,19 +109,22 @@ std::int64_t weight_bytes(const Program& program) {
   return bytes;
 }
 
-TEST(Resident, SubNetsShareWeights) {
+class Resident : public testing::TestWithParam<Space> {};
+
+TEST_P(Resident, SubNetsShareWeights) {
+  const std::string family = GetParam().family;
   std::mt19937_64 random(test::seed());
   const Config& config = preset("base");
-  const SubNet largest = subnet(std::string(kLargest));
+  const SubNet largest = subnet(family, GetParam().largest);
   std::vector<SubNet> nets;
-  for (const supernet::SubNet& s : supernet::family("ofa-resnet50").subnets) {
-    if (nets.size() < kNets) nets.push_back(subnet(s.text));
+  for (const supernet::SubNet& s : supernet::family(family).subnets) {
+    if (nets.size() < kNets) nets.push_back(subnet(family, s.text));
   }
   sim::SimOptions memory;
   memory.memory.bytes = kMemoryBytes;
   memory.memory.seed = random();
   const auto device = sim::make_sim_device("base", memory);
-  for (int subgraph = 0; subgraph < 2; subgraph++) {
+  for (int subgraph = 0; subgraph < kSubGraphs; subgraph++) {
     const int rows = int(config.wb_rows / 8 * (2 + random() % 4));
     const std::vector<ResidentWish> wishes = draw_wishes(largest, nets, random);
     const ResidentWeights resident = place_resident(largest.graph, config, wishes, rows, NoRoom::kLeaveOut);
@@ -136,6 +157,11 @@ TEST(Resident, SubNetsShareWeights) {
     EXPECT_GT(saved, 0);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, Resident,
+                         testing::Values(Space{"ofa-resnet50", "22222:222222:2222,2222,222222,2222"},
+                                         Space{"ofa-mobilenetv3", "44444:66666666666666666666:7"}),
+                         [](const auto& info) { return info.index == 0 ? "ResNet50" : "MobileNetV3"; });
 
 }  // namespace
 }  // namespace kaiten

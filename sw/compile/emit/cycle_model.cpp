@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <variant>
 
 #include "base/arithmetic.h"
@@ -129,14 +130,13 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
   return times;
 }
 
-void halve_vector_cycles(Program& program) {
+namespace {
+
+// Times of commands whose cycles have changed.
+void retime(Program& program) {
   std::vector<ScheduledCost> costs;
   costs.reserve(program.commands.size());
-  for (std::size_t i = 0; i < program.commands.size(); i++) {
-    std::int64_t& cycles = program.meta[i].cycles;
-    if (program.commands[i].queue() == Queue::kVector) cycles = ceil_div(cycles, std::int64_t(2));
-    costs.push_back({cycles, 0});
-  }
+  for (const CommandMeta& m : program.meta) costs.push_back({m.cycles, 0});
   const std::vector<CommandTime> times = command_times(program.commands, costs, program.config.stages());
   program.modelled_cycles = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
@@ -144,6 +144,24 @@ void halve_vector_cycles(Program& program) {
     program.meta[i].complete = times[i].complete;
     program.modelled_cycles = std::max(program.modelled_cycles, times[i].complete);
   }
+}
+
+}  // namespace
+
+void halve_vector_cycles(Program& program) {
+  for (std::size_t i = 0; i < program.commands.size(); i++) {
+    if (program.commands[i].queue() == Queue::kVector)
+      program.meta[i].cycles = ceil_div(program.meta[i].cycles, std::int64_t(2));
+  }
+  retime(program);
+}
+
+void limit_bandwidth(Program& program, double bytes_per_cycle) {
+  for (CommandMeta& m : program.meta) {
+    const auto moved = double(m.bytes_read());
+    m.cycles = std::max(m.cycles, std::int64_t(std::ceil(moved / bytes_per_cycle)));
+  }
+  retime(program);
 }
 
 }  // namespace kaiten

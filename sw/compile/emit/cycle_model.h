@@ -31,6 +31,9 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
 // equal: sets the times of the program's commands and its modelled cycles. Its bytes and its order stay.
 void halve_vector_cycles(Program& program);
 
+// The same of a memory that moves fewer bytes a cycle than the bus.
+void limit_bandwidth(Program& program, double bytes_per_cycle);
+
 }  // namespace kaiten
 
 #endif  // KAITEN_COMPILE_EMIT_CYCLE_MODEL_H

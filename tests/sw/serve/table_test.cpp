@@ -28,7 +28,7 @@ Table filled(std::string_view name, std::size_t count, int threads = 1) {
   const Costs costs = [&](const Encoding& s, const Encoding& g) {
     return analytic_cost(kBase, family.net, s, g);
   };
-  return fill(family, candidates(family, kPb, count, 1), kBase, costs, "analytic model", threads);
+  return fill(family, candidates(family, kBase, count, 1), kBase, costs, "analytic model", threads);
 }
 
 std::string refusal(const std::function<void()>& what) {
@@ -79,7 +79,7 @@ TEST(Model, CountsCyclesByItsRules) {
 TEST(Model, PbNeverCostsTime) {
   for (const char* name : {"ofa-resnet50", "ofa-mobilenetv3"}) {
     const supernet::Family family = supernet::family(name);
-    const std::vector<Candidate> some = candidates(family, kPb, 40, 3);
+    const std::vector<Candidate> some = candidates(family, kBase, 40, 3);
     const Table t = filled(name, 40);
     for (std::size_t i = 0; i < t.subnets.size(); i++) {
       for (std::size_t j = 0; j < t.subgraphs.size(); j++) EXPECT_LE(t.latency(i, j), t.latency(i, 0));
@@ -93,11 +93,28 @@ TEST(Model, PbNeverCostsTime) {
   }
 }
 
+// Tiles of 32 kernels, passes of 72 channels (1x1) or 8 (3x3); a SubNet's last ones may be smaller.
+TEST(Candidates, WholeTilesAndPasses) {
+  supernet::Family family;
+  family.net.slots = {{.name = "a", .kernel = 1}, {.name = "b", .kernel = 3}};
+  family.subnets = {{.encoding = {{40, 100}, {40, 20}}}, {.encoding = {{100, 200}, {100, 60}}}};
+  const auto cut = [&](std::size_t slot, int kernels, int channels) {
+    return useful(kBase, family, slot, {kernels, channels});
+  };
+  EXPECT_EQ(cut(0, 70, 150), (supernet::Extent{64, 144}));
+  EXPECT_EQ(cut(0, 63, 143), (supernet::Extent{40, 100}));
+  EXPECT_EQ(cut(0, 100, 200), (supernet::Extent{100, 200}));
+  EXPECT_EQ(cut(0, 31, 200), supernet::Extent{});
+  EXPECT_EQ(cut(0, 100, 71), supernet::Extent{});
+  EXPECT_EQ(cut(1, 70, 30), (supernet::Extent{64, 24}));
+  EXPECT_EQ(cut(1, 70, 21), (supernet::Extent{64, 20}));
+}
+
 TEST(Candidates, FitPbAndDiffer) {
   for (const std::string_view name : supernet::family_names()) {
     const supernet::Family family = supernet::family(name);
     for (const std::size_t count : {1U, 10U, 40U, 500U}) {
-      const std::vector<Candidate> found = candidates(family, kPb, count, 1);
+      const std::vector<Candidate> found = candidates(family, kBase, count, 1);
       EXPECT_EQ(found.size(), count) << name;
       std::set<Encoding> encodings;
       std::set<std::string> names;
@@ -108,6 +125,8 @@ TEST(Candidates, FitPbAndDiffer) {
         least = std::min(least, bytes);
         encodings.insert(c.encoding);
         names.insert(c.name);
+        for (std::size_t i = 0; i < c.encoding.size(); i++)
+          ASSERT_EQ(c.encoding[i], useful(kBase, family, i, c.encoding[i])) << c.name;
         bool within = false;
         for (const supernet::SubNet& s : family.subnets)
           within |= supernet::intersection(s.encoding, c.encoding) == c.encoding;
