@@ -7,6 +7,8 @@
 
 #include "compile/emit/hazard.h"
 #include "compile/emit/schedule.h"
+#include "program/config.h"
+#include "program/program.h"
 
 namespace kaiten {
 namespace {
@@ -39,6 +41,30 @@ TEST(MachineClock, KeepsOrderAndWaits) {
   // Twice as much work for the array takes so much longer.
   for (std::size_t i = 4; i < 9; i++) costs[i].cycles *= 2;
   EXPECT_EQ(command_times(commands, costs, 32)[8].complete - times[8].complete, 4 * 50);
+}
+
+// A LOAD of 1000 bytes in 16 cycles: a narrower memory takes 1000 / bandwidth, a wider one changes nothing; the CONV after it
+// waits as much longer and computes as long.
+TEST(LimitedBandwidth, LengthensWhatReadsMemory) {
+  Program program;
+  program.config = preset("base");
+  Command load, conv;
+  load.body = LoadRowsCommand{};
+  conv.body = ConvCommand{};
+  conv.wait = {1, 0, 0, 0};
+  program.commands = {load, conv};
+  program.meta.resize(2);
+  program.meta[0].read_bytes = 1000;
+  program.meta[0].cycles = 16;
+  program.meta[1].cycles = 50;
+  limit_bandwidth(program, 64);
+  const std::int64_t wide = program.modelled_cycles;
+  EXPECT_EQ(program.meta[0].cycles, 16);
+  limit_bandwidth(program, 3);
+  EXPECT_EQ(program.meta[0].cycles, 334);
+  EXPECT_EQ(program.meta[1].cycles, 50);
+  EXPECT_EQ(program.modelled_cycles, wide + 334 - 16);
+  EXPECT_EQ(program.meta[1].complete, program.modelled_cycles);
 }
 
 }  // namespace
