@@ -4,6 +4,7 @@
 #include "compile/emit/command_list.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "base/arithmetic.h"
@@ -75,28 +76,46 @@ std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
   return kLoadStart + ceil_div(bytes, config_.axi_bytes);
 }
 
+// The order is good if the scheduler's small model guesses LOADs right, which wait for banks and for memory: it is made
+// with several guesses, and that with the least modelled cycles is taken.
 void CommandList::schedule() {
-  const std::vector<std::size_t> order = kaiten::schedule(commands_, costs_);
+  std::vector<std::size_t> best;
+  std::vector<CommandTime> times;
+  modelled_cycles_ = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t extra : kLoadExtra) {
+    std::vector<ScheduledCost> guess = costs_;
+    for (std::size_t i = 0; i < guess.size(); i++) {
+      if (commands_[i].queue() == Queue::kLoad) guess[i].cycles += extra;
+    }
+    std::vector<std::size_t> order = kaiten::schedule(commands_, guess);
+    std::vector<Command> commands;
+    std::vector<ScheduledCost> costs;
+    commands.reserve(order.size());
+    costs.reserve(order.size());
+    for (const std::size_t i : order) {
+      commands.push_back(commands_[i]);
+      costs.push_back(costs_[i]);
+    }
+    std::vector<CommandTime> t = command_times(commands, costs, config_);
+    std::int64_t end = 0;
+    for (const CommandTime& c : t) end = std::max(end, c.complete);
+    if (end >= modelled_cycles_) continue;
+    modelled_cycles_ = end;
+    best = std::move(order);
+    times = std::move(t);
+  }
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;
-  commands.reserve(order.size());
-  meta.reserve(order.size());
-  for (std::size_t i : order) {
-    commands.push_back(commands_[i]);
-    meta.push_back(meta_[i]);
+  commands.reserve(best.size());
+  meta.reserve(best.size());
+  for (std::size_t i = 0; i < best.size(); i++) {
+    commands.push_back(commands_[best[i]]);
+    meta.push_back(meta_[best[i]]);
+    meta[i].start = times[i].start;
+    meta[i].complete = times[i].complete;
   }
   commands_ = std::move(commands);
   meta_ = std::move(meta);
-  std::vector<ScheduledCost> costs;
-  costs.reserve(order.size());
-  for (std::size_t i : order) costs.push_back(costs_[i]);
-  const std::vector<CommandTime> times = command_times(commands_, costs, config_.stages());
-  modelled_cycles_ = 0;
-  for (std::size_t i = 0; i < times.size(); i++) {
-    meta_[i].start = times[i].start;
-    meta_[i].complete = times[i].complete;
-    modelled_cycles_ = std::max(modelled_cycles_, times[i].complete);
-  }
 }
 
 Program CommandList::finish() {

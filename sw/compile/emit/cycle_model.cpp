@@ -9,7 +9,9 @@
 #include <variant>
 
 #include "base/arithmetic.h"
+#include "compile/emit/bank_waits.h"
 #include "compile/emit/schedule.h"
+#include "program/config.h"
 #include "program/program.h"
 
 namespace kaiten {
@@ -23,16 +25,18 @@ constexpr std::size_t kChunk = 4;
 constexpr std::size_t kAhead = 8;
 // Entries of a queue, until their commands are complete.
 constexpr std::size_t kQueueDepth = 8;
-constexpr std::int64_t kToHead = 4;      // from the fetch to the engine
-constexpr std::int64_t kBetween = 3;     // starts of commands of one queue
-constexpr std::int64_t kAfterWait = 2;   // from a completion to a start
-constexpr std::size_t kLoadsAhead = 4;   // LOADs asked for and not complete
-constexpr std::int64_t kLoadDone = 6;    // from the last beat to completion
-constexpr std::int64_t kStoreDone = 60;  // from the last result to the last response
-constexpr std::int64_t kIdle = 2;        // an engine's slots between two commands
+constexpr std::int64_t kToHead = 4;       // from the fetch to the engine
+constexpr std::int64_t kBetween = 3;      // starts of commands of one queue
+constexpr std::int64_t kAfterWait = 2;    // from a completion to a start
+constexpr std::size_t kLoadsAhead = 5;    // LOADs asked for and not complete
+constexpr std::int64_t kLoadDone = 6;     // from the last beat to completion
+constexpr std::int64_t kStoreDone = 106;  // from the last result to the last response
+constexpr std::int64_t kIdle = 2;         // an engine's slots between two commands
 constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the stages of the array
 constexpr std::int64_t kVectorDone = 17;
 constexpr std::int64_t kTileSetup = 21;  // loading the parameters of a depthwise convolution's first tile
+
+constexpr int kRounds = 3;  // of waits for banks
 
 // A LOAD's: memory answers in the order in which it was asked, the fetch after the LOADs before it.
 struct Request {
@@ -45,11 +49,21 @@ bool depthwise(const Command& c) {
   return w != nullptr && w->kind == 0;
 }
 
-}  // namespace
+// No pass waits for the weights after a command's last one, however few its pixels are.
+std::int64_t spare_slots(const Command& c, int stages) {
+  const auto& conv = std::get<ConvCommand>(c.body);
+  return std::max<std::int64_t>(stages - std::int64_t(conv.rows) * std::int64_t(conv.columns), 0);
+}
 
-std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, int stages) {
+// Of a list whose commands take these cycles.
+struct Timeline {
+  std::vector<CommandTime> times;
+  std::vector<WorkTime> work;
+};
+
+Timeline timeline(const std::vector<Command>& commands, const std::vector<std::int64_t>& cycles, int stages) {
   std::vector<CommandTime> times(commands.size());
+  std::vector<WorkTime> work(commands.size());
   std::size_t blocks = 0;
   for (const Command& c : commands) blocks += std::size_t(c.blocks());
   const std::size_t chunks = ceil_div(blocks, kChunk);
@@ -95,7 +109,7 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
       case Queue::kLoad:
         if (done[q].size() >= kLoadsAhead) start = std::max(start, done[q][done[q].size() - kLoadsAhead] + 1);
         begin = std::max(start + kMemory, busy_until[q]);
-        busy_until[q] = begin + costs[i].cycles;
+        busy_until[q] = begin + cycles[i];
         complete = busy_until[q] + kLoadDone;
         loads.push_back({start, busy_until[q]});
         break;
@@ -104,19 +118,20 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
         break;
       case Queue::kConv:
         begin = start = std::max(start, busy_until[q]);
-        busy_until[q] = begin + costs[i].cycles + kIdle;
-        complete = begin + costs[i].cycles + stages + kArrayDone;
+        busy_until[q] = begin + cycles[i] - spare_slots(c, stages) + kIdle;
+        complete = busy_until[q] - kIdle + stages + kArrayDone;
         break;
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.
         if (!begun[q].empty()) start = std::max(start, begun[q].back());
         begin = std::max(start + (depthwise(c) ? kTileSetup : 0), busy_until[q]);
-        busy_until[q] = begin + costs[i].cycles + kIdle;
-        complete = begin + costs[i].cycles + kVectorDone;
+        busy_until[q] = begin + cycles[i] + kIdle;
+        complete = begin + cycles[i] + kVectorDone;
     }
     last_start[q] = start;
     begun[q].push_back(begin);
     times[i].start = start;
+    work[i] = {begin, begin + cycles[i]};
     const auto finish = [&](std::size_t command, std::int64_t when) {
       auto& d = done[std::size_t(commands[command].queue())];
       if (!d.empty()) when = std::max(when, d.back() + 1);
@@ -127,7 +142,25 @@ std::vector<CommandTime> command_times(const std::vector<Command>& commands,
     finish(i, complete);
     if (i > 0 && commands[i - 1].queue() == Queue::kStore) finish(i - 1, times[i].complete + kStoreDone);
   }
-  return times;
+  return {std::move(times), std::move(work)};
+}
+
+}  // namespace
+
+std::vector<CommandTime> command_times(const std::vector<Command>& commands,
+                                       const std::vector<ScheduledCost>& costs, const Config& config) {
+  std::vector<std::int64_t> alone;
+  alone.reserve(costs.size());
+  for (const ScheduledCost& c : costs) alone.push_back(c.cycles);
+  Timeline t = timeline(commands, alone, config.stages());
+  // What waits moves others, and with them what is in the way.
+  for (int round = 0; round < kRounds; round++) {
+    const std::vector<std::int64_t> waits = bank_waits(commands, alone, t.work, config);
+    std::vector<std::int64_t> cycles = alone;
+    for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] += waits[i];
+    t = timeline(commands, cycles, config.stages());
+  }
+  return std::move(t.times);
 }
 
 namespace {
@@ -137,7 +170,7 @@ void retime(Program& program) {
   std::vector<ScheduledCost> costs;
   costs.reserve(program.commands.size());
   for (const CommandMeta& m : program.meta) costs.push_back({m.cycles, 0});
-  const std::vector<CommandTime> times = command_times(program.commands, costs, program.config.stages());
+  const std::vector<CommandTime> times = command_times(program.commands, costs, program.config);
   program.modelled_cycles = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
     program.meta[i].start = times[i].start;

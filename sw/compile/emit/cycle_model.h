@@ -15,6 +15,7 @@
 
 namespace kaiten {
 
+struct Config;
 struct Program;
 struct ScheduledCost;
 
@@ -23,9 +24,9 @@ struct CommandTime {
   std::int64_t complete = 0;  // counted by the scoreboard
 };
 
-// In the order of the list. `stages`: those of the array.
+// In the order of the list.
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, int stages);
+                                       const std::vector<ScheduledCost>& costs, const Config& config);
 
 // What the model says of an accelerator whose vector engine takes half the cycles for each command, everything else being
 // equal: sets the times of the program's commands and its modelled cycles. Its bytes and its order stay.

@@ -13,6 +13,7 @@ namespace kaiten {
 
 namespace {
 
+constexpr std::int64_t kBeatsAhead = 1;
 constexpr int kMaxParamsOfLoad = kMaxLoadBytes / kRequantBytes;
 
 // What is loaded of tiles [begin, end): of the first ones what PB lacks.
@@ -264,7 +265,8 @@ void WeightLoader::params(const Chunk& c) {
     offer.meta.first_channel = first + at;
     offer.meta.kind = CommandMeta::Bytes::kParameters;
     offer.meta.read_bytes = l.count * kRequantBytes;
-    offer.meta.cycles = list_.bus_cycles(offer.meta.read_bytes) + l.count;
+    // ZSB takes a word a cycle.
+    offer.meta.cycles = std::max(list_.bus_cycles(offer.meta.read_bytes), std::int64_t(l.count));
     l.offset = constant({0, std::int64_t(c.op), first + at, l.count}, offer.meta.read_bytes,
                         [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
     add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count),
@@ -274,6 +276,18 @@ void WeightLoader::params(const Chunk& c) {
     offer.body = l;
     loads_.push_back(std::move(offer));
   }
+}
+
+// Of the bytes, compressed or not, on their way into rows: a beat or a row a cycle, so a pass takes the more of both;
+// while rows are short a beat comes in ahead.
+std::int64_t WeightLoader::gearbox_cycles(const LoadWeightsCommand& l) const {
+  const std::int64_t last_of_tile = (l.first_pass + l.passes) / l.tile_passes - l.first_pass / l.tile_passes;
+  const auto beats = [&](std::int64_t row_bytes, std::int64_t passes) {
+    return ceil_div(passes * l.rows * std::max(row_bytes, std::int64_t(config_.axi_bytes)),
+                    std::int64_t(config_.axi_bytes));
+  };
+  const std::int64_t ahead = l.last_row_bytes < config_.axi_bytes ? kBeatsAhead * last_of_tile : 0;
+  return beats(9 * config_.cp, l.passes - last_of_tile) + beats(l.last_row_bytes, last_of_tile) - ahead;
 }
 
 void WeightLoader::weights(const Chunk& c) {
@@ -291,8 +305,7 @@ void WeightLoader::weights(const Chunk& c) {
     offer.meta.kind = CommandMeta::Bytes::kWeights;
     offer.meta.read_bytes = l.bytes;
     if (source.beats > 0) offer.meta.packed = {source.beats * config_.axi_bytes, source.beats};
-    // Compressed ones give a beat of raw bytes a cycle.
-    offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), std::int64_t(l.passes * l.rows));
+    offer.meta.cycles = std::max(list_.bus_cycles(l.bytes), gearbox_cycles(l));
     add_access(offer.accesses, l.to_vwb ? Space::kVwb : Space::kWb, int(l.row), rows, ring, true);
     offer.latency = kLoadLatency;
     offer.body = l;

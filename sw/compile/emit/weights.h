@@ -112,6 +112,7 @@ class WeightLoader {
   std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
   void params(const Chunk& c);
   void weights(const Chunk& c);
+  std::int64_t gearbox_cycles(const LoadWeightsCommand& l) const;
   // Gives rows to chunks that are to stay.
   void pin(const SpanPlan& plan);
   // A constant blob, once for all chunks of the same tiles.

@@ -25,12 +25,31 @@ int LoweredOp::weight_rows(int begin, int end) const {
   return rows - kept * resident.passes * array.kernel_tiles() * array.kp;
 }
 
+// Slots of the array for a row of windows: in mode 3x3 columns of the map are read one by one, at stride 2 two by
+// two, and without padding there are more of them than windows.
+int LoweredOp::row_slots(int kernel_tile_column) const {
+  if (array.mode != ConvMode::k3x3) return out.w;
+  const int left = kernel_tile_column * array.kernel_tile_width() - pad_left;
+  const int columns = std::min(in.w, left + (out.w - 1) * column_stride + 3) - std::max(left, 0);
+  return std::max(out.w, ceil_div(columns, column_stride));
+}
+
+// Slots before a command's first window, beyond those of its row: two or three columns have to be there.
+int LoweredOp::first_window_slots() const {
+  if (array.mode != ConvMode::k3x3) return 0;
+  const int columns = std::min(in.w, 3 - pad_left);
+  return std::max(0, ceil_div(columns, column_stride) - 1 - (row_slots(0) - out.w));
+}
+
 std::int64_t LoweredOp::cycles(int tiles, int rows) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
-    case Engine::kConv:
-      return tiles * std::int64_t(array.kernel_tiles()) * array.passes *
-             std::max<std::int64_t>(pixels, stages);
+    case Engine::kConv: {
+      std::int64_t slots = 0;  // of a pass of each column of kernel tiles
+      for (int k = 0; k < array.kernel_tile_columns; k++)
+        slots += std::max<std::int64_t>(std::int64_t(rows) * row_slots(k), stages);
+      return tiles * std::int64_t(array.kernel_tile_rows) * array.passes * slots + first_window_slots();
+    }
     case Engine::kWindow: {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
       // parameters.

@@ -91,6 +91,9 @@ struct LoweredOp {
   int weight_rows_of_tile() const;
   // Rows of tiles [begin, end) that are loaded.
   int weight_rows(int begin, int end) const;
+  // Of CONV.
+  int row_slots(int kernel_tile_column) const;
+  int first_window_slots() const;
   // Busy cycles of the engine for so many tiles and output rows.
   std::int64_t cycles(int tiles, int rows) const;
   // First and one past the last input row that output rows [begin, end) read.
