@@ -6,7 +6,7 @@
 usage: bench/cycle_model.py [--build DIR] [--networks REGEX] [--docs]
 A network is run once, `kaiten run NETWORK --config base --no-check --json - --trace T`: the report has counted and predicted cycles of the run
 and of each layer, T start and completion of each command, modelled and real. An error is modelled / RTL - 1. --docs writes both tables
-into docs/performance.md. Exit code 1 when a network is further away than 5 %."""
+into docs/performance.md. Exit code 1 when a network is further away than 1 %."""
 import argparse
 import json
 import os
@@ -18,7 +18,7 @@ import report
 from report import markdown, tools
 
 CONFIG = "base"
-LIMIT = 0.05  # of a network
+LIMIT = 0.01  # of a network
 NETWORKS = {  # name -> what report.model() finds
     "demo": "demo",
     "ResNet-8": "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite",
@@ -145,7 +145,7 @@ def main():
         report.write_between("docs/performance.md", "cycle model: histogram", tables[1])
     far = [name for name, (run, _, _) in results.items() if abs(error(run)) > LIMIT]
     if far:
-        print("further than 5 % from the RTL: " + ", ".join(far), file=sys.stderr)
+        print("further than 1 % from the RTL: " + ", ".join(far), file=sys.stderr)
     return int(bool(far))
 
 

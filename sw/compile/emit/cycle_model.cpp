@@ -55,6 +55,115 @@ std::int64_t spare_slots(const Command& c, int stages) {
   return std::max<std::int64_t>(stages - std::int64_t(conv.rows) * std::int64_t(conv.columns), 0);
 }
 
+// Asks for the list a chunk at a time and hands out its blocks in order.
+class Fetch {
+ public:
+  explicit Fetch(const std::vector<Command>& commands) {
+    std::size_t blocks = 0;
+    for (const Command& c : commands) blocks += std::size_t(c.blocks());
+    popped_.resize(blocks);
+    asked_.resize(ceil_div(blocks, kChunk));
+    arrived_.resize(asked_.size());
+  }
+
+  void asked_for(const Request& load) { loads_.push_back(load); }
+
+  // When the next command leaves, whose queue has room from `room` on.
+  std::int64_t pop(const Command& c, std::int64_t room) {
+    for (int left = c.blocks(); left > 0; left--, block_++) {
+      const std::size_t chunk = block_ / kChunk;
+      if (block_ % kChunk == 0) ask(chunk);
+      std::int64_t at = arrived_[chunk] + std::int64_t(block_ % kChunk);
+      if (block_ > 0) at = std::max(at, popped_[block_ - 1] + 1);
+      if (left == 1) at = std::max(at, room);
+      popped_[block_] = at;
+    }
+    return popped_[block_ - 1];
+  }
+
+ private:
+  void ask(std::size_t chunk) {
+    if (chunk > 0) {
+      asked_[chunk] = asked_[chunk - 1] + 1;
+      if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
+        asked_[chunk] = std::max(asked_[chunk], popped_[needed - kAhead - 1]);
+    }
+    while (loads_before_ < loads_.size() && loads_[loads_before_].at <= asked_[chunk]) loads_before_++;
+    arrived_[chunk] = asked_[chunk] + kMemory;
+    if (loads_before_ > 0) arrived_[chunk] = std::max(arrived_[chunk], loads_[loads_before_ - 1].end);
+  }
+
+  std::vector<std::int64_t> popped_, asked_, arrived_;  // of each block, of each chunk
+  std::size_t block_ = 0;                               // the next one
+  std::vector<Request> loads_;                          // in order of both times
+  std::size_t loads_before_ = 0;                        // asked for before the fetch asked for its last chunk
+};
+
+// The queues and what stands behind each.
+class Machine {
+ public:
+  explicit Machine(int stages) : stages_(stages) { last_start_.fill(-kBetween); }
+
+  // The cycle in which the queue has room for another command.
+  std::int64_t room(std::size_t q) const {
+    return done_[q].size() < kQueueDepth ? 0 : done_[q][done_[q].size() - kQueueDepth] + 1;
+  }
+
+  struct Taken {
+    CommandTime time;
+    WorkTime work;
+  };
+
+  // A command that left the fetch at `at` and takes so many cycles. A STORE is complete with what feeds it: see finish().
+  Taken take(const Command& c, std::int64_t at, std::int64_t cycles) {
+    const std::size_t q = std::size_t(c.queue());
+    std::int64_t start = std::max(at + kToHead, last_start_[q] + kBetween);
+    for (std::size_t w = 0; w < kQueues; w++) {
+      if (c.wait[w] > 0 && c.wait[w] <= done_[w].size())
+        start = std::max(start, done_[w][c.wait[w] - 1] + kAfterWait);
+    }
+    std::int64_t begin = start, complete = 0;
+    switch (c.queue()) {
+      case Queue::kLoad:
+        if (done_[q].size() >= kLoadsAhead)
+          start = std::max(start, done_[q][done_[q].size() - kLoadsAhead] + 1);
+        begin = std::max(start + kMemory, busy_until_[q]);
+        busy_until_[q] = begin + cycles;
+        complete = busy_until_[q] + kLoadDone;
+        break;
+      case Queue::kStore:
+        break;
+      case Queue::kConv:
+        begin = start = std::max(start, busy_until_[q]);
+        busy_until_[q] = begin + cycles - spare_slots(c, stages_) + kIdle;
+        complete = busy_until_[q] - kIdle + stages_ + kArrayDone;
+        break;
+      case Queue::kVector:
+        // Taken, and its parameters loaded, while the one before runs.
+        start = std::max(start, last_begin_[q]);
+        begin = std::max(start + (depthwise(c) ? kTileSetup : 0), busy_until_[q]);
+        busy_until_[q] = begin + cycles + kIdle;
+        complete = begin + cycles + kVectorDone;
+    }
+    last_start_[q] = start;
+    last_begin_[q] = begin;
+    return {{start, complete}, {begin, begin + cycles}};
+  }
+
+  // Completions of a queue are in order, one a cycle.
+  std::int64_t finish(Queue queue, std::int64_t when) {
+    std::vector<std::int64_t>& done = done_[std::size_t(queue)];
+    if (!done.empty()) when = std::max(when, done.back() + 1);
+    done.push_back(when);
+    return when;
+  }
+
+ private:
+  int stages_;
+  std::array<std::vector<std::int64_t>, kQueues> done_;  // of each queue, in order
+  std::array<std::int64_t, kQueues> last_start_{}, last_begin_{}, busy_until_{};
+};
+
 // Of a list whose commands take these cycles.
 struct Timeline {
   std::vector<CommandTime> times;
@@ -62,87 +171,22 @@ struct Timeline {
 };
 
 Timeline timeline(const std::vector<Command>& commands, const std::vector<std::int64_t>& cycles, int stages) {
-  std::vector<CommandTime> times(commands.size());
-  std::vector<WorkTime> work(commands.size());
-  std::size_t blocks = 0;
-  for (const Command& c : commands) blocks += std::size_t(c.blocks());
-  const std::size_t chunks = ceil_div(blocks, kChunk);
-  std::vector<std::int64_t> popped(blocks), asked(chunks), arrived(chunks);
-  std::size_t block = 0;         // first one of the command
-  std::vector<Request> loads;    // in order of both times
-  std::size_t loads_before = 0;  // asked for their data before the fetch asked for this chunk
-  std::array<std::vector<std::int64_t>, kQueues> done;   // of each queue, in order
-  std::array<std::vector<std::int64_t>, kQueues> begun;  // when its work begins
-  std::array<std::int64_t, kQueues> last_start{}, busy_until{};
-  last_start.fill(-kBetween);
-
+  Timeline t{std::vector<CommandTime>(commands.size()), std::vector<WorkTime>(commands.size())};
+  Fetch fetch(commands);
+  Machine machine(stages);
   for (std::size_t i = 0; i < commands.size(); i++) {
     const Command& c = commands[i];
-    const std::size_t q = std::size_t(c.queue());
-    std::int64_t at = 0;
-    for (const std::size_t end = block + std::size_t(c.blocks()); block < end; block++) {
-      const std::size_t chunk = block / kChunk;
-      if (block % kChunk == 0 && chunk > 0) {
-        asked[chunk] = asked[chunk - 1] + 1;
-        if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
-          asked[chunk] = std::max(asked[chunk], popped[needed - kAhead - 1]);
-      }
-      if (block % kChunk == 0) {
-        while (loads_before < loads.size() && loads[loads_before].at <= asked[chunk]) loads_before++;
-        arrived[chunk] = asked[chunk] + kMemory;
-        if (loads_before > 0) arrived[chunk] = std::max(arrived[chunk], loads[loads_before - 1].end);
-      }
-      at = arrived[chunk] + std::int64_t(block % kChunk);
-      if (block > 0) at = std::max(at, popped[block - 1] + 1);
-      if (block + 1 == end && done[q].size() >= kQueueDepth)
-        at = std::max(at, done[q][done[q].size() - kQueueDepth] + 1);
-      popped[block] = at;
-    }
-
-    std::int64_t start = std::max(at + kToHead, last_start[q] + kBetween);
-    for (std::size_t w = 0; w < kQueues; w++) {
-      if (c.wait[w] > 0 && c.wait[w] <= done[w].size())
-        start = std::max(start, done[w][c.wait[w] - 1] + kAfterWait);
-    }
-    std::int64_t begin = start, complete = 0;
-    switch (c.queue()) {
-      case Queue::kLoad:
-        if (done[q].size() >= kLoadsAhead) start = std::max(start, done[q][done[q].size() - kLoadsAhead] + 1);
-        begin = std::max(start + kMemory, busy_until[q]);
-        busy_until[q] = begin + cycles[i];
-        complete = busy_until[q] + kLoadDone;
-        loads.push_back({start, busy_until[q]});
-        break;
-      case Queue::kStore:
-        complete = 0;  // with what feeds it, below
-        break;
-      case Queue::kConv:
-        begin = start = std::max(start, busy_until[q]);
-        busy_until[q] = begin + cycles[i] - spare_slots(c, stages) + kIdle;
-        complete = busy_until[q] - kIdle + stages + kArrayDone;
-        break;
-      case Queue::kVector:
-        // Taken, and its parameters loaded, while the one before runs.
-        if (!begun[q].empty()) start = std::max(start, begun[q].back());
-        begin = std::max(start + (depthwise(c) ? kTileSetup : 0), busy_until[q]);
-        busy_until[q] = begin + cycles[i] + kIdle;
-        complete = begin + cycles[i] + kVectorDone;
-    }
-    last_start[q] = start;
-    begun[q].push_back(begin);
-    times[i].start = start;
-    work[i] = {begin, begin + cycles[i]};
-    const auto finish = [&](std::size_t command, std::int64_t when) {
-      auto& d = done[std::size_t(commands[command].queue())];
-      if (!d.empty()) when = std::max(when, d.back() + 1);
-      d.push_back(when);
-      times[command].complete = when;
-    };
+    const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue())));
+    const Machine::Taken taken = machine.take(c, at, cycles[i]);
+    t.times[i] = taken.time;
+    t.work[i] = taken.work;
+    if (c.queue() == Queue::kLoad) fetch.asked_for({taken.time.start, taken.work.end});
     if (c.queue() == Queue::kStore) continue;
-    finish(i, complete);
-    if (i > 0 && commands[i - 1].queue() == Queue::kStore) finish(i - 1, times[i].complete + kStoreDone);
+    t.times[i].complete = machine.finish(c.queue(), taken.time.complete);
+    if (i > 0 && commands[i - 1].queue() == Queue::kStore)
+      t.times[i - 1].complete = machine.finish(Queue::kStore, t.times[i].complete + kStoreDone);
   }
-  return {std::move(times), std::move(work)};
+  return t;
 }
 
 }  // namespace
