@@ -31,6 +31,7 @@ struct CompileRequest {
   std::string config = "base";
   std::string rounding = "litert";
   std::string compress = "off";
+  std::string optimise = "bytes";
   int batch = 1;
 };
 
@@ -46,6 +47,7 @@ Section compiled(const CompileRequest& request) {
   CompileOptions options{.cancellation_check = check_interrupt};
   options.rounding = rounding_of(request.rounding);
   options.compress = compress_of(request.compress);
+  options.optimise = optimise_of(request.optimise);
   options.images = request.batch;
   std::vector<Section> sections = compile_sections(graph, preset(request.config), options);
   if (sections.size() != 1) {
@@ -85,6 +87,8 @@ int compile_command(const Arguments& arguments) {
   add("until", po::value(&request.until)->value_name("TENSOR"),
       "the network up to this tensor, which becomes its only output");
   add("batch", po::value(&request.batch)->value_name("N")->default_value(request.batch), "images of a run");
+  add("optimise", po::value(&request.optimise)->value_name("bytes|time")->default_value(request.optimise),
+      "what plans are ranked by first: bytes that cross the memory bus, or modelled cycles");
   add("compress", po::value(&request.compress)->value_name("auto|on|off")->default_value(request.compress),
       "maps and weights cross memory compressed; auto, which knows nothing of the maps here: weights only");
   add("rounding", po::value(&request.rounding)->value_name("litert|tflm")->default_value(request.rounding),

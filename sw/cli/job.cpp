@@ -79,6 +79,8 @@ Job::Job(po::options_description& all, bool is_tb)
   add("compress", po::value(&compress_)->value_name("auto|on|off")->default_value(compress_),
       "compress maps and weights on their way through memory: on, all maps that can be, and weights where "
       "that is shorter; auto, what becomes 3 % smaller, of maps in a reference run with the same input");
+  add("optimise", po::value(&optimise_)->value_name("bytes|time")->default_value(optimise_),
+      "what plans are ranked by first: bytes that cross the memory bus, or modelled cycles");
   add("spill", po::bool_switch(&session_options_.spill),
       "every map goes through memory, to measure what that costs");
   add("debug", po::bool_switch(&session_options_.debug),
@@ -121,6 +123,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   }
   require_clock(values, clock_mhz_);
   session_options_.compress = compress_of(compress_);
+  session_options_.optimise = optimise_of(optimise_);
   if (latency_ < 1 || latency_ > kMostLatency) {
     throw InputError("--latency is 1 to " + std::to_string(kMostLatency) + ", not " +
                      std::to_string(latency_));
@@ -174,6 +177,12 @@ Session Job::open(ProgressLine& progress) {
     fault_note_ = "fault: " + session.flip_constant_bit(byte, bit);
   }
   return session;
+}
+
+Optimise optimise_of(const std::string& text) {
+  if (text == "bytes") return Optimise::kBytes;
+  if (text == "time") return Optimise::kTime;
+  throw InputError("--optimise is bytes or time, not '" + text + "'");
 }
 
 Compress compress_of(const std::string& text) {

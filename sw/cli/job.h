@@ -60,6 +60,7 @@ class Job {
   std::string fault_note_;
   std::string rounding_ = "litert";
   std::string compress_ = "off";
+  std::string optimise_ = "bytes";
   std::string oracle_ = "direct";
   std::int64_t latency_;
   std::int64_t wave_from_ = 0;
@@ -74,6 +75,8 @@ class Job {
   std::optional<ModelInputs> inputs_;  // where they were needed before the session
 };
 
+// What --optimise says.
+Optimise optimise_of(const std::string& text);
 // What --compress says.
 Compress compress_of(const std::string& text);
 

@@ -34,6 +34,7 @@ ModelRun run_model(Job& job, const ModelRunOptions& options, const std::function
   compile.block_pixels = session_options.block_pixels;
   compile.images = session_options.batch;
   compile.keep_on_chip = !session_options.spill;
+  compile.optimise = session_options.optimise;
   compile.compress = session_options.compress;
   compile.cancellation_check = check_interrupt;
   ModelRun done;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "base/error.h"
 #include "compile/compile_lowering.h"
@@ -35,9 +36,10 @@ struct Attempt {
   std::unique_ptr<Emitter> emitter;
   std::int64_t bytes = 0;  // weights, parameters, activations
 
-  bool better_than(const Attempt& o) const {
-    if (bytes != o.bytes) return bytes < o.bytes;
-    return emitter->modelled_cycles() < o.emitter->modelled_cycles();
+  bool better_than(const Attempt& o, Optimise optimise) const {
+    const std::int64_t cycles = emitter->modelled_cycles(), others = o.emitter->modelled_cycles();
+    if (optimise == Optimise::kTime) return std::tie(cycles, bytes) < std::tie(others, o.bytes);
+    return std::tie(bytes, cycles) < std::tie(o.bytes, others);
   }
 };
 
@@ -56,7 +58,8 @@ SpanPlan repeated(SpanPlan plan, int images) {
   return plan;
 }
 
-// What is tried: small blocks and larger ones, rings with room for producers to be ahead and without.
+// What is tried: small blocks and larger ones, rings with room for producers to be ahead and without; where time
+// counts, spans by their estimated time, and every operator alone, too.
 std::vector<SpanOptions> variants(const Config& config, const CompileOptions& options) {
   SpanOptions o;
   o.cancellation_check = options.cancellation_check;
@@ -74,6 +77,14 @@ std::vector<SpanOptions> variants(const Config& config, const CompileOptions& op
       if (pixels > 0) v.block_pixels = pixels;
       all.push_back(v);
     }
+  }
+  if (options.optimise == Optimise::kTime) {
+    for (std::size_t i = 0, n = all.size(); i < n; i++) {
+      all.push_back(all[i]);
+      all.back().time_first = true;
+    }
+    all.push_back(o);
+    all.back().keep_on_chip = false;
   }
   return all;
 }
@@ -101,7 +112,8 @@ class Choice {
     // better.
     for (int together = options.images;; together = ceil_div(together, 2)) {
       try_all(together);
-      if (together == 1 || (best_ && best_->placement.activation_bytes == 0)) break;
+      const bool least = best_ && best_->placement.activation_bytes == 0;  // no other moves fewer
+      if (together == 1 || (least && options.optimise == Optimise::kBytes)) break;
     }
     if (!best_) throw InputError(*error_);
   }
@@ -122,7 +134,7 @@ class Choice {
         if (options_.cancellation_check) options_.cancellation_check();
         try {
           auto a = attempt(order, o, memo);
-          if (!best_ || a->better_than(*best_)) best_ = std::move(a);
+          if (!best_ || a->better_than(*best_, options_.optimise)) best_ = std::move(a);
         } catch (const InputError& e) {
           // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
           if (!error_) error_ = e;

@@ -18,6 +18,7 @@
 #include "graph/quantize.h"
 #include "program/compress_mode.h"
 #include "program/config.h"
+#include "program/optimise.h"
 #include "program/program.h"
 #include "program/ring.h"
 
@@ -36,6 +37,7 @@ struct CompileOptions {
   RoundingStyle rounding = RoundingStyle::LiteRt;
   bool keep_on_chip = true;  // false: every tensor goes through memory (tests)
   OperatorOrder order = OperatorOrder::kBest;
+  Optimise optimise = Optimise::kBytes;
   int block_pixels = 0;  // output pixels of a command, 0: a default that suits the array
   // Addresses of SB and VB that rings do not use.
   std::array<int, kBuffers> reserve{};

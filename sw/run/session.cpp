@@ -115,6 +115,7 @@ std::vector<Part> compiled(const Graph& graph, const SessionOptions& o,
   options.block_pixels = o.block_pixels;
   options.images = o.batch;
   options.keep_on_chip = !o.spill;
+  options.optimise = o.optimise;
   options.compress = o.compress;
   options.known_values = calibration;
   options.cancellation_check = o.cancellation_check;

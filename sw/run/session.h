@@ -30,6 +30,7 @@
 #include "observe/comparison.h"
 #include "observe/interpretation.h"
 #include "program/compress_mode.h"
+#include "program/optimise.h"
 #include "report/run_report.h"
 
 namespace kaiten {
@@ -60,6 +61,8 @@ struct SessionOptions {
   int batch = 1;
   /// Every map goes through memory, to measure what that costs.
   bool spill = false;
+  /// Plans are ranked by bytes that cross the memory bus, or by modelled cycles.
+  Optimise optimise = Optimise::kBytes;
   /// Maps that are spilled and weights cross the memory bus compressed: none, all that can, or those that become
   /// smaller, of maps in a reference run with these inputs, of all images of the batch. For them the predicted
   /// bytes are exact, and a first run with them does not compute the reference again.

@@ -316,6 +316,7 @@ class BadInput(ToolCase):
         self.refused("run", "demo", "--latency", "0")
         self.assertIn("not -1", self.refused("run", "demo", "--latency", "-1"))
         self.refused("run", "demo", "--rounding", "up")
+        self.assertIn("--optimise is bytes or time, not 'speed'", self.refused("run", "demo", "--optimise", "speed"))
         self.refused("run", "demo", "--seconds", "-1")
         self.refused("run", "demo", "--stall", "100")
         self.refused("run", "demo", "--mean", "1")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -87,6 +88,9 @@ class Planner {
     std::int64_t cycles;
     auto operator<=>(const Cost&) const = default;
   };
+  bool less(const Cost& a, const Cost& b) const {
+    return options_.time_first ? std::tie(a.cycles, a.bytes) < std::tie(b.cycles, b.bytes) : a < b;
+  }
   // From a cut to another, and which of the storages that cross them are held there.
   struct Step {
     std::size_t p;
@@ -265,7 +269,7 @@ class Planner {
         }
         const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
         Entry& e = best_[q][out];
-        if (!e.cost || total < *e.cost) e = {total, p, in, spans};
+        if (!e.cost || less(total, *e.cost)) e = {total, p, in, spans};
       }
     }
     return all;

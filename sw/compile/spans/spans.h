@@ -34,6 +34,7 @@ struct SpanOptions {
   int block_pixels = 0;      // output pixels of a command, 0: as many as suit the array
   int slack_blocks = 1;      // blocks a producer may be ahead of the rows that are needed
   bool keep_on_chip = true;  // false: every operator a span of its own, every tensor spilled
+  bool time_first = false;   // least estimated time, ties broken by bytes
   // Addresses of SB and VB left unused, for gaps between rings.
   std::array<int, kBuffers> reserve{};
   // Where not empty: the spans end after these operators (of the graph, ascending) and nowhere else.
