@@ -92,7 +92,11 @@ function(kaiten_rtl_test name)
   if(A_OPTIMIZE)
     set(optimize OPTIMIZE)
   endif()
-  kaiten_test(${name} SOURCES ${A_SOURCES} DEPS ${model} ${A_DEPS} LABELS rtl ${A_LABELS} ${optimize})
+  # One label: gtest_discover_tests takes the second one of a list for the name of another property.
+  if(NOT A_LABELS)
+    set(A_LABELS rtl)
+  endif()
+  kaiten_test(${name} SOURCES ${A_SOURCES} DEPS ${model} ${A_DEPS} LABELS ${A_LABELS} ${optimize})
   # The size as macros, for the C++ model in the test: PARAM_Kp=4 ...
   foreach(p ${A_PARAMS})
     target_compile_definitions(${name} PRIVATE PARAM_${p})

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kaiten serve` from outside: keys, what must hold between schedulers, tables and streams of others, errors of one line, Ctrl-C."""
 import json
+import os
 import signal
 import subprocess
 import time
@@ -9,6 +10,7 @@ import unittest
 
 from tool_case import KAITEN, CommandCase
 
+LONG = "LONG" in os.environ
 UNIFORM = ("--generate", "uniform:400")
 # Latencies of an accelerator that nothing else is known of.
 TABLE = "subnet,accuracy,none,shared\nsmall,70,2,1\nlarge,80,5,4\n"
@@ -122,12 +124,13 @@ class Serve(CommandCase):
                 self.refused("--generate", "uniform:3", "--rtl", *options)
 
     def test_the_compilers_table(self):
-        for supernet in ("ofa-resnet50", "ofa-mobilenetv3"):
+        entries = 10 if LONG else 2
+        for supernet in ("ofa-resnet50", "ofa-mobilenetv3") if LONG else ("ofa-mobilenetv3",):
             written = self.file(supernet + ".json")
             j = self.report(*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8",
-                            "--scheduler", "all", "--spot-check", "4", "--write-table", written)
-            self.assertEqual((j["spot_check"]["entries"], j["spot_check"]["exact"]), (4, True))
-            self.assertLess(abs(j["spot_check"]["worst"]), 0.05)
+                            "--scheduler", "all", "--spot-check", entries, "--write-table", written)
+            self.assertEqual((j["spot_check"]["entries"], j["spot_check"]["exact"]), (entries, True))
+            self.assertLess(abs(j["spot_check"]["worst"]), 0.015)
             with open(written, encoding="utf-8") as f:
                 table = json.load(f)
             for none, *others in table["latency_ms"]:  # never slower with PB
