@@ -4,9 +4,12 @@
 """Says what costs what when the machine is simulated: instructions per simulated cycle, by RTL module.
 
 usage: bench/profile.py [--model MODEL] [--config base] [--lines N]
+       bench/profile.py --check | --write
 Builds a simulator of one configuration with source marks (build/profile), runs the model once under callgrind, counting the
 driver's execute() only, and sums the instructions by the RTL file whose mark stands nearest before them in Verilator's output:
-good to a few percent. Counts do not depend on the machine's load. Needs valgrind (not installed by make setup)."""
+good to a few percent. Counts do not depend on the machine's load. Needs valgrind (make setup ALL=1). --check runs the models of
+docs/data/simulation_budget.json, which must not take more instructions a cycle than there, TOLERANCE apart, and writes
+build/profile/junit.xml; --write puts in what they take now."""
 import argparse
 import collections
 import json
@@ -15,12 +18,15 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
 
 MARK = re.compile(r"/\*(?:\S*/)?(rtl/[\w/]+\.sv):(\d+)")
+BUDGET = os.path.join(ROOT, "docs", "data", "simulation_budget.json")
+TOLERANCE = 1.02  # compilers of the same version differ by less
 COUNT = re.compile(r"\s*([\d,]+) \(\s*[\d.]+%\)\s(.*)")
 
 
@@ -56,24 +62,58 @@ def attribute(annotated):
     return lines, bench
 
 
+def execute(folder, config, model):
+    """(simulated cycles, instructions in the driver's execute()); callgrind.out in the folder has the profile."""
+    run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.path.join(folder, 'callgrind.out')}",
+                          "--collect-atstart=no", "--toggle-collect=kaiten::Driver::execute()", os.path.join(folder, "kaiten"),
+                          "run", model, "--config", config, "--no-check", "--json", "-"], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"profile: {run.stderr.strip().splitlines()[-1]}")
+    collected = re.search(r"Collected : (\d+)", run.stderr)
+    return json.loads(run.stdout)["cycles"], int(collected[1])
+
+
+def check(folder, write):
+    with open(BUDGET, encoding="utf-8") as f:
+        budget = json.load(f)
+    results = tools.Results("simulation", 50)
+    for entry in budget:
+        model = entry["model"] if entry["model"] == "demo" else os.path.join(tools.SHARED, entry["model"])
+        name = f"{os.path.basename(entry['model'])} on {entry['config']}"
+        if model != "demo" and not os.path.exists(model):
+            results.skip(name, "KAITEN_SHARED is absent")
+            continue
+        start = time.time()
+        build(folder, entry["config"])
+        cycles, instructions = execute(folder, entry["config"], model)
+        each = round(instructions / cycles)
+        if write:
+            entry["instructions_per_cycle"] = each
+        limit = entry["instructions_per_cycle"]
+        told = f"{each:,} instructions a cycle (budget {limit:,})"
+        (results.passed if each <= limit * TOLERANCE else results.failed)(name, time.time() - start, told)
+    if write:
+        tools.write(BUDGET, json.dumps(budget, indent=1) + "\n")
+    return results.finish(os.path.join(folder, "junit.xml"))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Instructions per simulated cycle, by RTL module.")
     parser.add_argument("--model", default="demo")
     parser.add_argument("--config", default="base")
     parser.add_argument("--lines", type=int, default=0, help="also print the N most expensive lines")
+    parser.add_argument("--check", action="store_true", help="the committed budget against what is measured")
+    parser.add_argument("--write", action="store_true", help="put what is measured into the budget")
     args = parser.parse_args()
     for program in ("valgrind", "callgrind_annotate"):
         if not shutil.which(program):
             sys.exit(f"profile: {program} is missing (apt-get install valgrind)")
     folder = os.path.join(ROOT, "build", "profile")
+    if args.check or args.write:
+        return check(folder, args.write)
     build(folder, args.config)
     out = os.path.join(folder, "callgrind.out")
-    run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
-                          "--toggle-collect=kaiten::Driver::execute()", os.path.join(folder, "kaiten"), "run", args.model,
-                          "--config", args.config, "--no-check", "--json", "-"], capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(f"profile: {run.stderr.strip().splitlines()[-1]}")
-    cycles = json.loads(run.stdout)["cycles"]
+    cycles, _ = execute(folder, args.config, args.model)
     sources = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f.endswith(".cpp") and ".vl" in d]
     annotated = subprocess.run(["callgrind_annotate", "--auto=yes", "--threshold=100", out, *sources],
                                capture_output=True, text=True).stdout
@@ -90,6 +130,7 @@ def main():
             print(f"| {name} | {n / cycles:,.0f} | {100 * n / total:.1f} % |")
     for (name, line), n in lines.most_common(args.lines):
         print(f"{n / cycles:8,.0f} {name}:{line}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
 STEPS = ["build", "tests", "lint", "lint_software", "formal", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
-         "mutants", "verilators", "coverage_build", "coverage", "generated"]
+         "mutants", "verilators", "simulation", "coverage_build", "coverage", "generated"]
 # Of what a skipped test says it lacks, only KAITEN_SHARED may be missing in CI.
 MISSING = re.compile(r"not installed|(?<!KAITEN_SHARED )is absent")
 
@@ -244,6 +244,7 @@ class Check:
             self.script("mutation", "mutate.py", "--check", *jobs, junit="build/mutate/junit.xml")
             self.script("mutants", "mutants.py", "--check", *jobs, junit="build-mutants/junit.xml")
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
+            self.script("simulation", "../bench/profile.py", "--check", junit="build/profile/junit.xml")
         if self.wants("coverage_build", "coverage") and self.build("coverage_build", "coverage", *coverage.PROGRAMS):
             self.script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
         self.generated()
