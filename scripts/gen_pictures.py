@@ -223,6 +223,26 @@ def program():
     return d
 
 
+def cluster():
+    d = Drawing(960, 400, "Chips behind switches behind a host",
+                "Two switches with two chips each and the host above them; an image travels from the host through the stages of the pipeline and back, "
+                "credits travel the other way.")
+    host = d.box(380, 20, 200, 64, "host", [], ["images in, outputs back", "sw/cluster"], kind="other")
+    left = d.box(180, 140, 160, 44, "switch", [], [], kind="port")
+    right = d.box(620, 140, 160, 44, "switch", [], [], kind="port")
+    d.arrow([left.top(), (260, 52), host.left()], "uplink", (300, 44), both=True)
+    d.arrow([right.top(), (700, 52), host.right()], "uplink", (660, 44), both=True)
+    chips = []
+    for x, stage, switch, at in ((40, "stage 0, replica 0", left, 0.25), (270, "stage 0, replica 1", left, 0.75),
+                                 (500, "stage 1", right, 0.25), (730, "stage 2", right, 0.75)):
+        d.frame(x, 232, 190, 132, "chip", "")
+        chips.append(d.box(x + 15, 260, 160, 44, stage, ["kaiten_top"], kind="memory"))
+        d.box(x + 15, 318, 160, 36, "", [], ["memory, buffers"], kind="other")
+        d.arrow([switch.bottom(at), (switch.bottom(at)[0], 208), (x + 95, 208), (x + 95, 232)], both=True)
+    d.label(480, 200, "links: latency, bytes a cycle each way", "middle")
+    return d
+
+
 RING_ROWS, RING_COLUMNS, RING_GROUPS = 4, 5, 2  # of the picture: rows of 5 pixels, each of G = P = 2 words
 
 
@@ -282,7 +302,7 @@ def timelines(record):
     return d
 
 
-PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "row_ring": row_ring}
+PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
 def main():

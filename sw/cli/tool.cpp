@@ -56,6 +56,8 @@ constexpr CommandEntry kCommands[] = {
      offload_command},
     {"swap", "NETWORK", "training on devices that share links, with activations swapped to the host",
      swap_command},
+    {"cluster", "MODEL", "a network on several accelerators behind links: stages on chips, or images side by side",
+     cluster_command},
     {"serve", "", "queries served by SubNets of one SuperNet, shared weights staying on chip", serve_command},
     {"volume", "NETWORK", "slide a network of 3-D convolutions over a volume, by the fastest plan that fits",
      volume_command},

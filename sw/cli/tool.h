@@ -36,6 +36,7 @@ int offload_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
 int quantize_command(const Arguments& arguments);
 int swap_command(const Arguments& arguments);
+int cluster_command(const Arguments& arguments);
 int serve_command(const Arguments& arguments);
 int volume_command(const Arguments& arguments);
 int disasm_command(const Arguments& arguments);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "compile/compile_lowering.h"
 #include "compile/lower/lower.h"
+#include "graph/part.h"
 
 namespace kaiten {
 
@@ -96,56 +96,13 @@ class Cutter {
 
   Section section_of(int number) const {
     Section s;
-    s.graph.name = graph_.name;
-    s.graph.framework = graph_.framework;
-    std::set<int> made, read, used;
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
-      if (stages_[i].section != number) continue;
-      s.ops.push_back(int(i));
-      s.graph.ops.push_back(graph_.ops[i]);
-      Op& op = s.graph.ops.back();
-      op.on_host = stages_[i].on_host;
-      made.insert(op.output);
-      read.insert(op.inputs.begin(), op.inputs.end());
-      used.insert({op.weights, op.bias});
+      if (stages_[i].section == number) s.ops.push_back(int(i));
     }
-    used.insert(read.begin(), read.end());
-    for (std::size_t t = 0; t < graph_.tensors.size(); t++)
-      s.graph.tensors.push_back(used.contains(int(t)) ? graph_.tensors[t]
-                                                      : without_values(graph_.tensors[t]));
-    if (s.ops.size() == graph_.ops.size()) {
-      s.graph.inputs = graph_.inputs;
-      s.graph.outputs = graph_.outputs;
-      return s;
-    }
-    for (int t : read) {
-      if (!made.contains(t) && !graph_.tensors[std::size_t(t)].is_constant()) s.graph.inputs.push_back(t);
-    }
-    for (const Op& op : s.graph.ops) {
-      if (wanted_after(op.output, number)) s.graph.outputs.push_back(op.output);
-    }
+    s.graph = part_of(graph_, s.ops);
+    for (std::size_t i = 0; i < s.ops.size(); i++)
+      s.graph.ops[i].on_host = stages_[std::size_t(s.ops[i])].on_host;
     return s;
-  }
-
-  static Tensor without_values(const Tensor& tensor) {
-    return {.name = tensor.name,
-            .type = tensor.type,
-            .shape = tensor.shape,
-            .model_type = tensor.model_type,
-            .model_layout = tensor.model_layout,
-            .quantization = tensor.quantization,
-            .data = {}};
-  }
-
-  // By another section or by the network's user.
-  bool wanted_after(int tensor, int section) const {
-    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), tensor) != graph_.outputs.end()) return true;
-    for (std::size_t i = 0; i < graph_.ops.size(); i++) {
-      const std::vector<int>& inputs = graph_.ops[i].inputs;
-      if (stages_[i].section != section && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end())
-        return true;
-    }
-    return false;
   }
 
   const Graph& graph_;

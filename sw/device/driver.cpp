@@ -156,6 +156,12 @@ Config read_config(Device& device) {
   return c;
 }
 
+std::uint64_t patience(const Program& program, double slowness) {
+  std::uint64_t modelled = 0;
+  for (const CommandMeta& m : program.meta) modelled += std::uint64_t(m.cycles);
+  return std::uint64_t(double(kLeastPatience + kPatience * modelled) * slowness);
+}
+
 std::uint64_t memory_needed(const Program& program) { return memory_map(program).back(); }
 
 Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding,
@@ -250,15 +256,26 @@ void Driver::set_slowness(double times) {
   if (slowness_ > 1) watchdog_ = 0;
 }
 
-void Driver::execute() {
-  if (program_.commands.empty()) return;
-  std::uint64_t modelled = 0;
-  for (const CommandMeta& m : program_.meta) modelled += std::uint64_t(m.cycles);
-  const auto limit = std::uint64_t(double(kLeastPatience + kPatience * modelled) * slowness_);
+void Driver::place(Base base, std::uint64_t address) { base_at_[std::size_t(base)] = address; }
+
+void Driver::start() {
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
   select();
   device_.write_register(csr::kWatchdog, watchdog_);
   device_.write_register(csr::kControl, csr::kControlStart.mask() | csr::kControlIrqEnable.mask());
+}
+
+void Driver::finish() {
+  const std::uint32_t status = device_.read_register(csr::kStatus);
+  if (csr::kStatusError.get(status)) fail();
+  if (!csr::kStatusDone.get(status)) throw DeviceError("the device raised its interrupt without a reason");
+  device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask());
+}
+
+void Driver::execute() {
+  if (program_.commands.empty()) return;
+  const std::uint64_t limit = patience(program_, slowness_);
+  start();
   std::uint64_t waited = 0;
   try {
     while (!device_.wait_interrupt(kProgressCycles)) {
@@ -271,10 +288,7 @@ void Driver::execute() {
     soft_reset();
     throw;
   }
-  const std::uint32_t status = device_.read_register(csr::kStatus);
-  if (csr::kStatusError.get(status)) fail();
-  if (!csr::kStatusDone.get(status)) throw DeviceError("the device raised its interrupt without a reason");
-  device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask());
+  finish();
 }
 
 void Driver::fail() {

@@ -29,6 +29,9 @@ Config read_config(Device& device);
 constexpr std::uint64_t kMemoryAlign = 4096;
 // Memory a program needs, its commands included; a multiple of kMemoryAlign.
 std::uint64_t memory_needed(const Program& program);
+// Cycles after which a device that runs the program and has not raised its interrupt hangs; `slowness` as in
+// Driver::set_slowness().
+std::uint64_t patience(const Program& program, double slowness = 1);
 
 // What is known of the tensors during a run, under the graph's indices, image by image; empty: nothing yet.
 using Tensors = std::vector<std::vector<Int8Values>>;
@@ -71,6 +74,15 @@ class Driver {
   void write_inputs(std::span<const Int8Values> inputs);
   void execute();
   std::vector<Int8Values> read_outputs();
+
+  // execute() in two steps, for a caller that lets several devices work at once: start(), wait_interrupt() of the device
+  // until it is raised, finish(). The caller sees to progress and patience.
+  void start();
+  void finish();
+
+  // Where inputs and outputs (Base::kInputs, kOutputs) lie from now on, an address in the device's memory, a multiple of
+  // kMemoryAlign: the next inputs may arrive, and results leave, while the device works with others.
+  void place(Base base, std::uint64_t address);
 
   // Of the last run.
   Counters read_counters();

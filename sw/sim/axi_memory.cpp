@@ -199,9 +199,17 @@ bool AxiMemory::accept() {
   return any;
 }
 
+void AxiMemory::charge(size_t bytes, bool write) {
+  if (rate_ == 0) return;
+  refill();
+  credit_[write && options_.separate_directions] -= static_cast<int64_t>(bytes) * kOne;
+  quiet_ = false;
+}
+
 void AxiMemory::refill() {
   // More cycles than fill the account are worth no more.
-  const auto enough = static_cast<uint64_t>(2 * cap_ / rate_ + 1);
+  const int64_t missing = cap_ - std::min(credit_[0], credit_[1]);
+  const auto enough = static_cast<uint64_t>(missing / rate_ + 1);
   const int64_t gain = static_cast<int64_t>(std::min(cycle_ - credit_cycle_, enough)) * rate_;
   for (int64_t& c : credit_) c = std::min(cap_, c + gain);
   credit_cycle_ = cycle_;

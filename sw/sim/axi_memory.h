@@ -87,6 +87,10 @@ class AxiMemory {
   // Forgets everything under way and drives the inputs to idle; contents, counters and options stay.
   void reset();
 
+  // Bytes that somebody else moved just now, a DMA engine of a link: of a bounded bandwidth (of the direction, where they
+  // are separate) they are gone for the port.
+  void charge(size_t bytes, bool write);
+
   // Direct access, by bus address; throws DeviceError when the range is not inside the memory.
   std::span<uint8_t> at(uint64_t address, size_t bytes);
   std::span<const uint8_t> at(uint64_t address, size_t bytes) const;

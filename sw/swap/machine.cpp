@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "base/json_text.h"
+#include "program/config.h"
 
 namespace kaiten::swap {
 
@@ -79,7 +80,21 @@ Calibration calibration_of(const Reader& r, const Calibration& otherwise) {
           r.positive("reserved_bytes", otherwise.reserved_bytes, true)};
 }
 
-Device device_of(const JsonValue& value, const std::string& file, const std::vector<Switch>& switches) {
+// What the file leaves to the accelerator's configuration: its MACs and the width of its memory bus.
+void read_speed(const Reader& r, double clock_mhz, Device& d) {
+  if (r.find("config") != nullptr) {
+    d.config = r.text("config");
+    const Config& c = preset(d.config);
+    d.operations_per_second = 2e6 * clock_mhz * c.array_multipliers();
+    d.memory_bytes_per_second = 1e6 * clock_mhz * c.axi_bytes;
+  }
+  if (d.config.empty() || r.find("tflops") != nullptr) d.operations_per_second = 1e12 * r.positive("tflops");
+  if (d.config.empty() || r.find("memory_gbps") != nullptr)
+    d.memory_bytes_per_second = kGiga * r.positive("memory_gbps");
+}
+
+Device device_of(const JsonValue& value, const std::string& file, const std::vector<Switch>& switches,
+                 double clock_mhz) {
   const Reader r(value, file, "a device",
                  {"name", "switch", "link_gbps", "memory_bytes", "config", "tflops", "memory_gbps",
                   "efficiency", "reserved_bytes", "networks"});
@@ -93,8 +108,7 @@ Device device_of(const JsonValue& value, const std::string& file, const std::vec
   d.of_switch = int(found - switches.begin());
   d.link_bytes_per_second = kGiga * r.positive("link_gbps");
   d.memory_bytes = r.positive("memory_bytes");
-  d.operations_per_second = 1e12 * r.positive("tflops");
-  d.memory_bytes_per_second = kGiga * r.positive("memory_gbps");
+  read_speed(r, clock_mhz, d);
   d.calibration = calibration_of(r, {});
   if (const JsonValue* networks = r.find("networks")) {
     if (networks->kind != JsonValue::Kind::kObject)
@@ -126,8 +140,10 @@ Machine machine_of(const JsonValue& value, const std::string& file, const std::s
             fmt::format("expected another name than '{}', which a switch has already", m.switches[i].name));
     }
   }
+  m.latency_cycles = r.positive("latency_cycles", 0, true);
+  m.clock_mhz = r.positive("clock_mhz", 1);
   for (const JsonValue& d : r.list("devices")) {
-    m.devices.push_back(device_of(d, file, m.switches));
+    m.devices.push_back(device_of(d, file, m.switches, m.clock_mhz));
     for (std::size_t i = 0; i + 1 < m.devices.size(); i++) {
       if (m.devices[i].name == m.devices.back().name)
         fail_at(
@@ -135,7 +151,7 @@ Machine machine_of(const JsonValue& value, const std::string& file, const std::s
             fmt::format("expected another name than '{}', which a device has already", m.devices[i].name));
     }
   }
-  m.transfer_seconds = r.positive("latency_cycles", 0, true) / (1e6 * r.positive("clock_mhz", 1));
+  m.transfer_seconds = m.latency_cycles / (1e6 * m.clock_mhz);
   m.map_overhead = r.positive("map_overhead", 1);
   return m;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The machine that trains: devices behind switches behind a host, as a JSON file describes it (docs/software/swap.md). Every
-// link carries its bandwidth in each direction at once; the host's memory is shared by both directions.
+// The machine that trains, or the accelerators of a cluster: devices behind switches behind a host, as a JSON file describes
+// them (docs/software/swap.md, cluster.md). Every link carries its bandwidth in each direction at once; the host's memory is shared by both directions.
 #ifndef KAITEN_SWAP_MACHINE_H
 #define KAITEN_SWAP_MACHINE_H
 
@@ -22,10 +22,11 @@ struct Calibration {
 
 struct Device {
   std::string name;
+  std::string config;  // an accelerator's, of rtl/configs.json; empty: none is named
   int of_switch = 0;
   double link_bytes_per_second = 0;
   double memory_bytes = 0;
-  double operations_per_second = 0;    // peak; a MAC is two
+  double operations_per_second = 0;    // peak; a MAC is two; a configuration's at the machine's clock
   double memory_bytes_per_second = 0;  // of its own memory
   Calibration calibration;             // where none is known of the network
   std::map<std::string, Calibration> networks;
@@ -50,6 +51,8 @@ struct Machine {
   std::vector<Switch> switches;
   std::vector<Device> devices;
   double transfer_seconds = 0;  // fixed cost of a transfer
+  double latency_cycles = 0;    // the same in cycles
+  double clock_mhz = 1;         // of these and of the devices that are configurations of the accelerator
   double map_overhead =
       1;  // bytes of device memory for a byte of maps: alignment, fragments, temporary copies
 };

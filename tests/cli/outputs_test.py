@@ -34,6 +34,7 @@ REPORTS = {
     "compile": [("demo", *NANO, "--batch", "2", "--image", os.devnull)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
+    "cluster": [("demo", "--chips", "2", *NANO), ("demo", "--chips", "2", "--mode", "stap", "--images", "1", "--no-check", *NANO)],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
 # Reports that are told by the schema of another command.

@@ -19,7 +19,7 @@ FLOORS = [
     ["compile/spans", "oracle", "swap"],
     ["compile/emit"],
     ["compile"],
-    ["target_plan"],
+    ["target_plan", "cluster"],
     ["report"],
     ["run"],
     ["cli"],

@@ -263,13 +263,20 @@ TEST(Machines, Files) {
   EXPECT_EQ(m.devices[0].of_network("VGG-16").efficiency, 0.5);
   EXPECT_EQ(m.devices[0].of_network("x").efficiency, 1);
   EXPECT_DOUBLE_EQ(m.transfer_seconds, 5e-6);
+  EXPECT_EQ(m.devices[0].operations_per_second, 2e12);
   const auto replaced = [&](const std::string& what, const std::string& by) {
     std::string text = good;
     return text.replace(text.find(what), what.size(), by);
   };
+  // An accelerator's speed is its configuration's: 2 * 32 * 8 * 9 operations and 64 bytes a cycle.
+  const Machine configured = read_machine(replaced("\"tflops\": 2, \"memory_gbps\": 100, ", ""), "m.json");
+  EXPECT_DOUBLE_EQ(configured.devices[0].operations_per_second, 4608 * 1e8);
+  EXPECT_DOUBLE_EQ(configured.devices[0].memory_bytes_per_second, 64 * 1e8);
   for (const std::string& bad :
        {replaced("\"switch\": \"s\"", "\"switch\": \"t\""), replaced("50", "0"),
-        replaced("\"uplink_gbps\": 16", "\"uplink_gbps\": \"x\""), replaced("\"tflops\": 2, ", ""),
+        replaced("\"uplink_gbps\": 16", "\"uplink_gbps\": \"x\""),
+        replaced("\"config\": \"base\"", "\"config\": \"huge\""),
+        replaced("\"tflops\": 2, \"memory_gbps\": 100, \"config\": \"base\"", "\"memory_gbps\": 100"),
         replaced("config", "colour"), replaced("[{\"name\": \"g\"", "[3, {\"name\": \"g\""),
         replaced("{\"efficiency\": 0.5}", "{\"efficiency\": -1}"),
         replaced("[{\"name\": \"s\", \"uplink_gbps\": 16}]", "[]"), std::string("{}"), std::string("[]"),

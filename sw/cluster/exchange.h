@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ranks: processes (or threads) that simulate a share of a cluster's chips each, and tell each other after every window what
+// has left. Rank 0 has the host, too.
+#ifndef KAITEN_CLUSTER_EXCHANGE_H
+#define KAITEN_CLUSTER_EXCHANGE_H
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/mail.h"
+#include "cluster/stage_runner.h"
+
+namespace kaiten::cluster {
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+  // What every rank gives, by rank; waits for all of them. Throws DeviceError where one is gone.
+  virtual std::vector<std::string> gather(const std::string& mine) = 0;
+  // This rank is done. One that is destroyed before ends the others, too.
+  virtual void finish() {}
+};
+
+// What a rank tells of a window.
+struct Bulletin {
+  Mail mail;
+  bool done = false;  // rank 0: the host has all outputs
+};
+
+// As bytes, with a checksum, and back. decode() throws DeviceError naming the rank where they are damaged.
+std::string encode(const Bulletin& bulletin);
+Bulletin decode_bulletin(std::string_view bytes, int rank);
+std::string encode(std::span<const StageRunner::Counts> counts);
+std::vector<StageRunner::Counts> decode_counts(std::string_view bytes, int rank);
+
+}  // namespace kaiten::cluster
+
+#endif  // KAITEN_CLUSTER_EXCHANGE_H

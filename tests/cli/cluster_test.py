@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kaiten cluster` from outside: keys, the topology's file, modes, what is refused, Ctrl-C; under mpirun, where there is one."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from tool_case import BUILD, KAITEN, ROOT, CommandCase, run
+
+TOPOLOGY = os.path.join(ROOT, "examples", "cluster", "topology.json")
+NANO = ("--config", "nano")
+
+
+class Cluster(CommandCase):
+    COMMAND = "cluster"
+
+    def test_stages_on_chips(self):
+        j = self.report("demo", "--chips", 3, "--mode", "stap", "--images", 12, *NANO)
+        self.assertTrue(j["exact"])
+        self.assertEqual((j["images"], j["mode"], len(j["chips"])), (12, "stap", 3))
+        self.assertAlmostEqual(j["period_cycles"] / j["modelled_period_cycles"], 1, delta=0.01)
+        self.assertAlmostEqual(j["latency_cycles"] / j["modelled_latency_cycles"], 1, delta=0.01)
+        stages = sorted({(c["stage"], *c["operators"]) for c in j["chips"]})
+        self.assertGreater(len(stages), 1)
+        for (_, _, last), (_, first, _) in zip(stages, stages[1:]):
+            self.assertEqual(first, last + 1)
+        for stage, *_ in stages:
+            self.assertEqual(sum(c["images"] for c in j["chips"] if c["stage"] == stage), 12)
+
+    def test_modes_and_topology(self):
+        data = self.report("demo", "--topology", TOPOLOGY, "--mode", "data", "--images", 6)
+        self.assertEqual({c["stage"] for c in data["chips"]}, {0})
+        self.assertEqual([c["name"] for c in data["chips"]], ["left0", "left1", "right0"])
+        auto = self.report("demo", "--topology", TOPOLOGY, "--images", 2)
+        stap = self.report("demo", "--topology", TOPOLOGY, "--mode", "stap", "--images", 2)
+        self.assertEqual(auto["modelled_period_cycles"], min(j["modelled_period_cycles"] for j in (data, stap)))
+        self.assertIsNone(auto["period_cycles"])
+        self.assertEqual(len(self.report("demo", "--topology", TOPOLOGY, "--chips", 2, "--images", 2)["chips"]), 2)
+
+    def test_text(self):
+        done = run(KAITEN, "cluster", "demo", "--chips", "2", "--images", "6", *NANO)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("PASS: outputs of 6 images equal the reference executor's", done.stdout)
+        self.assertIn("by the model", done.stdout)
+
+    def test_refusals(self):
+        self.assertIn("--chips", self.refused("demo"))
+        self.assertIn("1 to 64", self.refused("demo", "--chips", 0))
+        self.assertIn("1 to 64", self.refused("demo", "--chips", 65))
+        self.assertIn("stap, data or auto", self.refused("demo", "--chips", 2, "--mode", "fast"))
+        self.assertIn("--stages", self.refused("demo", "--chips", 2, "--stages", 2))
+        self.assertIn("limit: 2 chips", self.refused("demo", "--chips", 1, "--mode", "stap", *NANO))
+        self.assertIn("huge", self.refused("demo", "--chips", 2, "--config", "huge"))
+        self.assertIn("limit: the 3 devices", self.refused("demo", "--topology", TOPOLOGY, "--chips", 4))
+        self.assertIn("nowhere", self.refused("demo", "--topology", os.path.join(self.folder, "nowhere")))
+        with open(TOPOLOGY, encoding="utf-8") as f:
+            machine = json.load(f)
+        machine["latency_cycles"] = 0
+        path = self.file("t.json", json.dumps(machine))
+        self.assertIn("latency_cycles", self.refused("demo", "--topology", path))
+        machine["latency_cycles"] = 100
+        machine["devices"][0]["switch"] = "none"
+        path = self.file("u.json", json.dumps(machine))
+        self.assertIn("u.json:1:", self.refused("demo", "--topology", path))
+
+    def mpirun(self, ranks, *arguments, **environment):
+        """The command on so many ranks, as a process that leads its group."""
+        env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | environment
+        return subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), KAITEN, "cluster", *map(str, arguments)], text=True, env=env,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
+
+    def require_mpi(self):
+        if not shutil.which("mpirun") or not os.path.exists(os.path.join(BUILD, "kaiten_mpi.so")):
+            self.skipTest("mpirun or libboost-mpi-dev is not installed")
+
+    def test_ranks_change_nothing(self):
+        self.require_mpi()
+        arguments = ("demo", "--chips", 3, "--mode", "stap", "--images", 8, *NANO)
+        alone = self.report(*arguments)
+        for ranks in (2, 4):
+            path = self.file("r.json")
+            process = self.mpirun(ranks, *arguments, "--json", path)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertEqual(out.count("PASS"), 1)
+            with open(path, encoding="utf-8") as f:
+                report = json.load(f)
+            self.assertEqual({k: v for k, v in report.items() if k != "options"}, {k: v for k, v in alone.items() if k != "options"})
+
+    def test_a_mistake_is_told_once(self):
+        self.require_mpi()
+        process = self.mpirun(3, "demo", "--chips", 0)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(err.count("--chips: expected"), 1)
+
+    def test_a_rank_that_hangs_ends_the_run(self):
+        self.require_mpi()
+        process = self.mpirun(2, "demo", "--chips", 2, "--mode", "stap", "--images", 100000, "--no-check", *NANO, KAITEN_RANK_PATIENCE="2")
+        time.sleep(3)
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(len(children), 2)
+        os.kill(int(children[1]), signal.SIGSTOP)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("has told nothing for 2 s", err)
+        end = time.monotonic() + 20  # a stopped one needs its kill signal to be delivered
+        while any(os.path.exists(f"/proc/{pid}") for pid in children):
+            self.assertLess(time.monotonic(), end, "a rank is left")
+            time.sleep(0.1)
+
+    def test_interrupted(self):
+        process = subprocess.Popen([KAITEN, "cluster", "demo", "--chips", "2", "--images", "10000", *NANO], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertLess(time.monotonic() - start, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Pipelines of simulated chips: exact against the reference executor, as fast as the model says, and the same to the cycle
+// however the chips are spread over threads and ranks, and however late a rank is.
+#include "cluster/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <chrono>
+#include <ostream>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+#include "import/import.h"
+#include "reference/reference.h"
+#include "tests/support/source_file.h"
+
+namespace kaiten::cluster {
+namespace {
+
+const Graph& demo() {
+  static const Graph graph = require_graph(import_file(test::source_file("models/demo/demo.tflite")));
+  return graph;
+}
+
+std::vector<Int8Values> images_of(const Graph& graph, int images) {
+  std::mt19937 random(5);
+  std::vector<Int8Values> out;
+  for (int i = 0; i < images; i++) {
+    Int8Values& values = out.emplace_back(graph.tensors[std::size_t(graph.inputs.front())].bytes());
+    for (auto& v : values) v = std::int8_t(random());
+  }
+  return out;
+}
+
+void expect_equal(const ClusterResult& a, const ClusterResult& b) {
+  EXPECT_EQ(a.outputs, b.outputs);
+  EXPECT_EQ(a.cycles, b.cycles);
+  EXPECT_EQ(a.period, b.period);
+  EXPECT_EQ(a.latency, b.latency);
+  EXPECT_EQ(a.link_bytes, b.link_bytes);
+  ASSERT_EQ(a.chips.size(), b.chips.size());
+  for (std::size_t i = 0; i < a.chips.size(); i++) {
+    EXPECT_EQ(a.chips[i].counts.cycles, b.chips[i].counts.cycles);
+    EXPECT_EQ(a.chips[i].counts.bytes, b.chips[i].counts.bytes);
+    EXPECT_EQ(a.chips[i].counts.images, b.chips[i].counts.images);
+  }
+}
+
+// Ranks that are threads of this program; each is late now and then.
+class Hall {
+ public:
+  explicit Hall(int ranks) : told_(std::size_t(ranks)), barrier_(ranks) {}
+
+  class Seat : public Exchange {
+   public:
+    Seat(Hall& hall, int rank) : hall_(hall), rank_(rank), random_(unsigned(rank)) {}
+    int rank() const override { return rank_; }
+    int ranks() const override { return int(hall_.told_.size()); }
+    std::vector<std::string> gather(const std::string& mine) override {
+      if (random_() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 500));
+      hall_.told_[std::size_t(rank_)] = mine;
+      hall_.barrier_.arrive_and_wait();
+      std::vector<std::string> all = hall_.told_;
+      hall_.barrier_.arrive_and_wait();
+      return all;
+    }
+
+   private:
+    Hall& hall_;
+    int rank_;
+    std::mt19937 random_;
+  };
+
+ private:
+  std::vector<std::string> told_;
+  std::barrier<> barrier_;
+};
+
+ClusterResult on_ranks(int ranks, const Graph& graph, const Pipeline& pipeline, const Topology& topology,
+                       std::span<const Int8Values> inputs) {
+  Hall hall(ranks);
+  std::vector<ClusterResult> results{std::size_t(ranks)};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; r++) {
+    threads.emplace_back([&, r] {
+      Hall::Seat seat(hall, r);
+      RunOptions options;
+      options.exchange = &seat;
+      results[std::size_t(r)] = run_cluster(graph, pipeline, topology, inputs, options);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (int r = 1; r < ranks; r++) EXPECT_TRUE(results[std::size_t(r)].outputs.empty());
+  return results.front();
+}
+
+TEST(Cuts, OfTheDemo) {
+  const Graph& graph = demo();
+  const std::vector<int> cuts = cuts_of(graph);
+  ASSERT_FALSE(cuts.empty());
+  for (const int cut : cuts) {
+    // What is read after the cut and made before it.
+    std::set<int> crossing;
+    for (std::size_t i = std::size_t(cut) + 1; i < graph.ops.size(); i++) {
+      for (int t : graph.ops[i].inputs) {
+        for (int j = 0; j <= cut; j++) {
+          if (graph.ops[std::size_t(j)].output == t) crossing.insert(t);
+        }
+        EXPECT_EQ(std::count(graph.inputs.begin(), graph.inputs.end(), t), 0);
+      }
+    }
+    EXPECT_EQ(crossing.size(), 1U);
+  }
+}
+
+struct Case {
+  const char* name;
+  Mode mode;
+  int chips, stages, images;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class Clusters : public testing::TestWithParam<Case> {};
+
+TEST_P(Clusters, AreExactAndAsModelled) {
+  const Case& c = GetParam();
+  const Topology topology = one_switch(c.chips, "nano");
+  PipelineOptions planning;
+  planning.mode = c.mode;
+  planning.stages = c.stages;
+  const Pipeline pipeline = plan_pipeline(demo(), topology, planning);
+  if (c.stages > 0) {
+    EXPECT_EQ(int(pipeline.stages.size()), c.stages);
+  }
+  const std::vector<Int8Values> inputs = images_of(demo(), c.images);
+  RunOptions options;
+  const ClusterResult result = run_cluster(demo(), pipeline, topology, inputs, options);
+  EXPECT_TRUE(result.exact) << result.difference;
+  for (int i = 0; i < c.images; i++) {
+    const std::vector<Int8Values> expected =
+        run_reference(demo(), std::span(inputs).subspan(std::size_t(i), 1));
+    EXPECT_EQ(result.outputs.at(std::size_t(i)).at(0), expected[std::size_t(demo().outputs[0])]);
+  }
+  EXPECT_NEAR(result.period / pipeline.period, 1, 0.01);
+  EXPECT_NEAR(result.latency / pipeline.latency, 1, 0.01);
+  // Boundaries and images cross links, and credits; weights never.
+  std::uint64_t boundaries = 0;
+  for (const Stage& s : pipeline.stages) boundaries += s.input_bytes();
+  boundaries += pipeline.stages.back().output_bytes();
+  const std::uint64_t ends = pipeline.stages.front().input_bytes() + pipeline.stages.back().output_bytes();
+  EXPECT_GE(result.link_bytes, std::uint64_t(c.images) * (2 * boundaries + ends));
+  EXPECT_LE(result.link_bytes,
+            std::uint64_t(c.images) * (2 * boundaries + ends + 3 * kCreditBytes * pipeline.stages.size()));
+
+  options.threads = 2;
+  expect_equal(run_cluster(demo(), pipeline, topology, inputs, options), result);
+  for (int ranks : {2, 4}) expect_equal(on_ranks(ranks, demo(), pipeline, topology, inputs), result);
+}
+
+INSTANTIATE_TEST_SUITE_P(Demo, Clusters,
+                         testing::Values(Case{"data", Mode::kData, 2, 0, 8},
+                                         Case{"stap", Mode::kStap, 3, 0, 8},
+                                         Case{"three_stages", Mode::kStap, 3, 3, 5}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Pipelines, AutoTakesTheFaster) {
+  const Topology topology = one_switch(3, "nano");
+  const auto period = [&](Mode mode) { return plan_pipeline(demo(), topology, {.mode = mode}).period; };
+  EXPECT_EQ(period(Mode::kAuto), std::min(period(Mode::kStap), period(Mode::kData)));
+}
+
+TEST(Pipelines, Refusals) {
+  EXPECT_THROW(plan_pipeline(demo(), one_switch(1, "nano"), {.mode = Mode::kStap}), InputError);
+  EXPECT_THROW(plan_pipeline(demo(), one_switch(2, "nano"), {.mode = Mode::kStap, .stages = 3}), InputError);
+  Topology mixed = one_switch(2, "nano");
+  mixed.chips[1].config = "unit";
+  EXPECT_THROW(plan_pipeline(demo(), mixed, {}), InputError);
+  Topology small = one_switch(2, "nano");
+  small.chips[1].memory_bytes = 1000;
+  const Pipeline pipeline = plan_pipeline(demo(), small, {});
+  EXPECT_THROW(run_cluster(demo(), pipeline, small, images_of(demo(), 2), {}), InputError);
+}
+
+TEST(Clusters, FewImages) {
+  const Topology topology = one_switch(2, "nano");
+  const Pipeline pipeline = plan_pipeline(demo(), topology, {});
+  for (int images : {1, 2, 3}) {
+    const ClusterResult result = run_cluster(demo(), pipeline, topology, images_of(demo(), images), {});
+    EXPECT_TRUE(result.exact);
+    EXPECT_EQ(result.period, 0);
+    EXPECT_EQ(result.latency > 0, images > 3);
+  }
+}
+
+}  // namespace
+}  // namespace kaiten::cluster
