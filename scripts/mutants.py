@@ -161,7 +161,7 @@ def write(module, found):
     """Puts the outcome of a module into both records."""
     records = {**tools.read_records(RECORD), module: found}
     tools.write_records(RECORD, records)
-    rows = [[f"`{m}`", f"{r['killed']} of {r['of']}", place] for m, r in sorted(records.items()) for place in r["survivors"]]
+    rows = [[f"`{m}`", f"{r['killed']} of {r['of']}", f"`{place}`"] for m, r in sorted(records.items()) for place in r["survivors"]]
     tools.write_explained(DOCS, "table", ["module", "killed", "survivor", "what it is"], rows)
 
 
