@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
@@ -36,7 +37,7 @@ constexpr int kMostImages = 100'000;
 constexpr int kImagesOfChip = 8;  // without --images
 
 struct ClusterOptions {
-  std::string model, topology, config = "base", mode = "auto", rounding = "litert";
+  std::string model, topology, config = "base", mode = "auto", optimise = "bytes", rounding = "litert";
   int chips = 0, images = 0, stages = 0, threads = 0;
   unsigned latency = 100;
   std::uint64_t seed = 1;
@@ -58,11 +59,14 @@ po::options_description described(ClusterOptions& o) {
   add("mode", po::value(&o.mode)->value_name("NAME")->default_value(o.mode),
       "stap: stages on chips; data: the whole network on each; auto: the faster one by the model");
   add("stages", po::value(&o.stages)->value_name("N"), "so many of --mode stap; without it as many as suit");
+  add("optimise", po::value(&o.optimise)->value_name("WHAT")->default_value(o.optimise),
+      "stages by bytes of weights that an image loads again, or by time: the period");
   add("rounding", po::value(&o.rounding)->value_name("STYLE")->default_value(o.rounding), "litert or tflm");
   add("latency", po::value(&o.latency)->value_name("CYCLES")->default_value(o.latency),
       "of the chips' memories");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of the random images");
-  add("threads", po::value(&o.threads)->value_name("N"), "that simulate; without it one for each core, under mpirun one");
+  add("threads", po::value(&o.threads)->value_name("N"),
+      "that simulate; without it one for each core, under mpirun one");
   add("no-check", po::bool_switch(&o.no_check), "do not compare with the reference");
   add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
   add_clock_option(all, o.clock);
@@ -94,6 +98,8 @@ void check(const ClusterOptions& o, const po::variables_map& values) {
   require(!given("threads") || (o.threads >= 1 && o.threads <= 256), "--threads", 1, 256, o.threads);
   require(o.latency >= 1 && o.latency <= kMostLatency, "--latency", 1, int(kMostLatency), o.latency);
   if (given("stages") && o.mode != "stap") throw InputError("--stages is for --mode stap");
+  if (values.count("optimise") != 0 && !values["optimise"].defaulted() && o.mode != "stap")
+    throw InputError("--optimise is for --mode stap");
   if (o.rounding != "litert" && o.rounding != "tflm")
     throw InputError("--rounding: expected litert or tflm, found '" + o.rounding + "'");
   require_clock(values, o.clock);
@@ -155,6 +161,8 @@ int run_cluster_command(const Arguments& arguments, bool first) {
   cluster::PipelineOptions planning;
   planning.mode = mode_of(o.mode);
   planning.stages = o.stages;
+  // The faster mode is the faster way of cutting, too.
+  planning.optimise = planning.mode == cluster::Mode::kAuto ? Optimise::kTime : optimise_of(o.optimise);
   planning.rounding = o.rounding == "tflm" ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
   planning.cancellation_check = check_interrupt;
   report.pipeline = cluster::plan_pipeline(graph, report.topology, planning);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -23,7 +24,7 @@ namespace {
 
 // Register accesses around a run (device/driver.h) and what one takes.
 constexpr double kControlCycles = 60;
-constexpr int kRounds = 8;  // of planning with exact times
+constexpr int kRounds = 12;  // of planning with exact times
 
 std::uint64_t bytes_of(const Graph& graph, const std::vector<int>& tensors) {
   return std::accumulate(tensors.begin(), tensors.end(), std::uint64_t(0), [&](std::uint64_t sum, int t) {
@@ -39,14 +40,10 @@ double weights_read(const Program& program) {
   return bytes;
 }
 
-// How good a way of cutting is; less is better.
+// How good a way of cutting is.
 struct Score {
   double reloaded = 0;  // bytes of weights
-  double period = 0;
-
-  bool operator<(const Score& o) const {
-    return reloaded != o.reloaded ? reloaded < o.reloaded : period < o.period;
-  }
+  double period = std::numeric_limits<double>::infinity();
 };
 
 // Finds stages: positions of cuts first, by times that the model of the whole network suggests, then by those of the parts'
@@ -65,6 +62,7 @@ class Planner {
   }
 
   Pipeline run() {
+    keep_cuts_between_commands();
     const Piece& whole = piece(0, ends_.size());
     std::optional<Pipeline> data, stap;
     if (options_.mode != Mode::kStap) data = made({{0, ends_.size()}});
@@ -92,6 +90,13 @@ class Planner {
   };
   using Range = std::pair<std::size_t, std::size_t>;
 
+  bool better(const Score& a, const Score& b) const {
+    const std::pair by_bytes(a.reloaded, b.reloaded), by_time(a.period, b.period);
+    const auto& [first, second] =
+        options_.optimise == Optimise::kBytes ? std::pair(by_bytes, by_time) : std::pair(by_time, by_bytes);
+    return first.first != first.second ? first.first < first.second : second.first < second.second;
+  }
+
   int chips() const { return int(topology_.chips.size()); }
 
   const Piece& piece(std::size_t first, std::size_t end) {
@@ -105,6 +110,31 @@ class Planner {
     return pieces_.emplace(Range{first, end}, std::move(p)).first->second;
   }
 
+  std::size_t candidate_of(int op) const {
+    return std::size_t(std::lower_bound(ends_.begin(), ends_.end(), op) - ends_.begin());
+  }
+
+  // A stage has something to do on its chip: parts without commands, as the host's, belong to the one before, the first ones
+  // to the one after.
+  void keep_cuts_between_commands() {
+    const Program& program = piece(0, ends_.size()).programs.again;
+    if (program.commands.empty())
+      throw InputError("limit: networks with work for the accelerator, found: all of it runs on the host");
+    std::set<std::size_t> busy;
+    for (const CommandMeta& m : program.meta) {
+      if (m.op >= 0) busy.insert(candidate_of(m.op));
+    }
+    std::vector<int> ends;
+    for (const std::size_t i : busy) {
+      const auto next = busy.upper_bound(i);
+      ends.push_back(next == busy.end() ? ends_.back() : ends_[*next - 1]);
+    }
+    auto whole = pieces_.extract({0, ends_.size()});
+    ends_ = std::move(ends);
+    whole.key() = {0, ends_.size()};
+    pieces_.insert(std::move(whole));
+  }
+
   // Cycles until each candidate's last operator is done, of the whole network's program; its weights.
   void guess_times(const Piece& whole) {
     const Program& program = whole.programs.again;
@@ -113,15 +143,14 @@ class Planner {
     for (std::size_t i = 0; i < program.meta.size(); i++) {
       const CommandMeta& m = program.meta[i];
       if (m.op < 0) continue;
-      const auto at = std::size_t(std::lower_bound(ends_.begin(), ends_.end(), m.op) - ends_.begin());
+      const std::size_t at = candidate_of(m.op);
       done_[at] = std::max(done_[at], double(m.complete));
     }
     std::partial_sum(done_.begin(), done_.end(), done_.begin(),
                      [](double a, double b) { return std::max(a, b); });
     for (const CommandMeta& m : whole.programs.first.meta) {
       if (m.op < 0 || m.kind != CommandMeta::Bytes::kWeights) continue;
-      weights_[std::size_t(std::lower_bound(ends_.begin(), ends_.end(), m.op) - ends_.begin())] +=
-          double(m.read_bytes);
+      weights_[candidate_of(m.op)] += double(m.read_bytes);
     }
     std::partial_sum(weights_.begin(), weights_.end(), weights_.begin());
   }
@@ -144,7 +173,7 @@ class Planner {
     const std::size_t n = ends_.size();
     const int most = chips();
     struct Entry {
-      Score score{std::numeric_limits<double>::infinity(), 0};
+      Score score{std::numeric_limits<double>::infinity()};
       std::size_t from = 0;
       int replicas = 0;
     };
@@ -162,8 +191,9 @@ class Planner {
             const Score own = cost(from, end);
             for (int r = 1; r <= c - s + 1; r++) {
               const Score& before = best[std::size_t(s) - 1][std::size_t(c - r)][from].score;
+              if (std::isinf(before.period)) continue;  // no way of cutting comes here
               const Score score{before.reloaded + own.reloaded, std::max(before.period, own.period / r)};
-              if (score < entry.score) entry = {score, from, r};
+              if (better(score, entry.score)) entry = {score, from, r};
             }
           }
         }
@@ -174,7 +204,8 @@ class Planner {
     for (int i = stages > 0 ? stages : 2; i <= most_stages; i++) {
       for (int j = i; j <= most; j++) {
         const Entry& e = best[std::size_t(i)][std::size_t(j)][n];
-        if (chosen == nullptr || e.score < chosen->score) chosen = &e, s = std::size_t(i), c = std::size_t(j);
+        if (chosen == nullptr || better(e.score, chosen->score))
+          chosen = &e, s = std::size_t(i), c = std::size_t(j);
       }
     }
     std::vector<Range> out;
@@ -198,7 +229,7 @@ class Planner {
           std::all_of(ranges.begin(), ranges.end(), [&](const Range& r) { return pieces_.contains(r); });
       if (known && best) break;
       Pipeline p = made(ranges);
-      if (!best || Score{p.reloaded, p.period} < Score{best->reloaded, best->period}) best = std::move(p);
+      if (!best || better({p.reloaded, p.period}, {best->reloaded, best->period})) best = std::move(p);
     }
     return std::move(*best);
   }

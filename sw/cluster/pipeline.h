@@ -14,6 +14,7 @@
 #include "cluster/topology.h"
 #include "graph/graph.h"
 #include "graph/rounding_style.h"
+#include "program/optimise.h"
 #include "program/program.h"
 
 namespace kaiten::cluster {
@@ -48,7 +49,9 @@ struct Pipeline {
 
 struct PipelineOptions {
   Mode mode = Mode::kAuto;
-  int stages = 0;  // of kStap; 0: as many as give the shortest period
+  int stages = 0;  // of kStap; 0: as many as suit
+  // Stages are ranked by the bytes of weights that an image loads again, then by the period, or the other way round.
+  Optimise optimise = Optimise::kBytes;
   RoundingStyle rounding = RoundingStyle::LiteRt;
   std::function<void()> cancellation_check = {};
 };

@@ -101,7 +101,8 @@ void WeightLoader::pin(const SpanPlan& plan) {
     if (is_array(c)) of_span[c.span] += c.rows;
   }
   const bool all[2] = {total[0] <= config_.wb_rows, total[1] <= config_.vwb_rows};
-  const int ring = *std::max_element(of_span.begin(), of_span.end());
+  const int ring =
+      of_span.empty() ? 0 : *std::max_element(of_span.begin(), of_span.end());  // no spans: all on the host
   const int room[2] = {all[0] ? config_.wb_rows : std::max(0, config_.wb_rows - ring),
                        all[1] ? config_.vwb_rows : 0};
   int pinned[2] = {0, 0};

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "import/import.h"
 #include "reference/reference.h"
+#include "tests/support/graph_builder.h"
 #include "tests/support/source_file.h"
 
 namespace kaiten::cluster {
@@ -185,6 +186,31 @@ TEST(Pipelines, Refusals) {
   small.chips[1].memory_bytes = 1000;
   const Pipeline pipeline = plan_pipeline(demo(), small, {});
   EXPECT_THROW(run_cluster(demo(), pipeline, small, images_of(demo(), 2), {}), InputError);
+}
+
+// What the host does at the end is no stage; two int8 outputs leave no cut between them.
+TEST(Pipelines, StagesHaveWork) {
+  test::GraphBuilder g(3);
+  int t = g.input(8, 8, 8);
+  for (int i = 0; i < 3; i++) t = g.conv(t, 8, 3, 3, 1, {1, 1, 1, 1}, Activation::Relu);
+  g.output(g.softmax(g.mean(t)));
+  const Topology topology = one_switch(5, "nano");
+  const Pipeline pipeline = plan_pipeline(g.graph, topology, {.mode = Mode::kStap, .stages = 4});
+  for (const Stage& s : pipeline.stages) EXPECT_FALSE(s.again.commands.empty());
+  EXPECT_THROW(plan_pipeline(g.graph, topology, {.mode = Mode::kStap, .stages = 5}), InputError);
+  EXPECT_TRUE(run_cluster(g.graph, pipeline, topology, images_of(g.graph, 9), {}).exact);
+
+  test::GraphBuilder host(1);
+  host.output(host.softmax(host.input(1, 1, 16)));
+  EXPECT_THROW(plan_pipeline(host.graph, topology, {}), InputError);
+}
+
+TEST(Pipelines, OptimisesBytesOrTime) {
+  const Topology topology = one_switch(3, "nano");
+  const Pipeline bytes = plan_pipeline(demo(), topology, {.mode = Mode::kStap, .optimise = Optimise::kBytes});
+  const Pipeline time = plan_pipeline(demo(), topology, {.mode = Mode::kStap, .optimise = Optimise::kTime});
+  EXPECT_LE(bytes.reloaded, time.reloaded);
+  EXPECT_GE(bytes.period, time.period);
 }
 
 TEST(Clusters, FewImages) {

@@ -537,6 +537,17 @@ TEST(Compiler, RunsBatches) {
   EXPECT_GE(again, 1);
 }
 
+// Operators on the host alone: programs without commands, kept weights or not.
+TEST(Compiler, KeepsNothingOfTheHosts) {
+  test::GraphBuilder g(1);
+  g.output(g.softmax(g.input(1, 1, 16)));
+  const Config& config = preset("nano");
+  EXPECT_TRUE(compile(g.graph, config).commands.empty());
+  const KeptPrograms kept = compile_kept(g.graph, config);
+  EXPECT_TRUE(kept.first.commands.empty());
+  EXPECT_TRUE(kept.again.commands.empty());
+}
+
 // Rows longer than SB, VB or OB: layers run in column stripes, through memory; strides, pads, pools and
 // additions, several channel groups, batches, weights that do not fit.
 TEST(Compiler, RunsColumnStripes) {
