@@ -4,6 +4,7 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -167,7 +168,9 @@ void compare(const Graph& graph, std::span<const Int8Values> inputs, const RunOp
 ClusterResult run_cluster(const Graph& graph, const Pipeline& pipeline, const Topology& topology,
                           std::span<const Int8Values> inputs, const RunOptions& options) {
   Cluster cluster(pipeline, topology, inputs, options);
+  const auto start = std::chrono::steady_clock::now();
   cluster.run();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::vector<StageRunner::Counts> counts = cluster.counts();
   ClusterResult result;
   if (!cluster.first_rank()) return result;
@@ -179,6 +182,7 @@ ClusterResult run_cluster(const Graph& graph, const Pipeline& pipeline, const To
   result.period = period_of(cluster.host(), pipeline);
   if (const HostRunner::Image* alone = cluster.host().alone())
     result.latency = double(alone->received - alone->sent);
+  result.seconds = taken.count();
   result.link_bytes = cluster.fabric().link_bytes();
   for (std::size_t s = 0; s < pipeline.stages.size(); s++) {
     for (std::size_t r = 0; r < pipeline.stages[s].chips.size(); r++) {

@@ -44,6 +44,7 @@ struct ClusterResult {
   double period = 0;                             // between images that stream, 0: too few
   double latency = 0;                            // of an image alone, 0: too few
   std::uint64_t link_bytes = 0;                  // that crossed links, counted at each
+  double seconds = 0;                            // that the simulation took
   std::vector<ChipResult> chips;
 };
 

@@ -24,7 +24,8 @@ namespace {
 
 // Register accesses around a run (device/driver.h) and what one takes.
 constexpr double kControlCycles = 60;
-constexpr int kRounds = 12;  // of planning with exact times
+constexpr int kMostRounds = 200;  // until one is found
+constexpr int kRounds = 12;       // of planning with exact times
 
 std::uint64_t bytes_of(const Graph& graph, const std::vector<int>& tensors) {
   return std::accumulate(tensors.begin(), tensors.end(), std::uint64_t(0), [&](std::uint64_t sum, int t) {
@@ -42,7 +43,7 @@ double weights_read(const Program& program) {
 
 // How good a way of cutting is.
 struct Score {
-  double reloaded = 0;  // bytes of weights
+  double reloaded = std::numeric_limits<double>::infinity();  // bytes of weights
   double period = std::numeric_limits<double>::infinity();
 };
 
@@ -87,6 +88,7 @@ class Planner {
     Graph graph;
     std::vector<int> ops;
     KeptPrograms programs;
+    std::string refusal;  // where it does not compile by itself: no stage
   };
   using Range = std::pair<std::size_t, std::size_t>;
 
@@ -106,7 +108,11 @@ class Planner {
     p.ops.resize(std::size_t(ends_[end - 1] + 1 - (first == 0 ? 0 : ends_[first - 1] + 1)));
     std::iota(p.ops.begin(), p.ops.end(), first == 0 ? 0 : ends_[first - 1] + 1);
     p.graph = part_of(graph_, p.ops);
-    p.programs = compile_kept(p.graph, config_, compile_options_);
+    try {
+      p.programs = compile_kept(p.graph, config_, compile_options_);
+    } catch (const InputError& e) {
+      p.refusal = e.what();
+    }
     return pieces_.emplace(Range{first, end}, std::move(p)).first->second;
   }
 
@@ -114,9 +120,11 @@ class Planner {
     return std::size_t(std::lower_bound(ends_.begin(), ends_.end(), op) - ends_.begin());
   }
 
-  // A stage has something to do on its chip: parts without commands, as the host's, belong to the one before, the first ones
-  // to the one after.
+  // A stage has something to do on its chip: parts without commands, as views and the host's, belong to the one after, the
+  // last ones to the one before.
   void keep_cuts_between_commands() {
+    if (const std::string& refusal = piece(0, ends_.size()).refusal; !refusal.empty())
+      throw InputError(refusal);
     const Program& program = piece(0, ends_.size()).programs.again;
     if (program.commands.empty())
       throw InputError("limit: networks with work for the accelerator, found: all of it runs on the host");
@@ -125,10 +133,8 @@ class Planner {
       if (m.op >= 0) busy.insert(candidate_of(m.op));
     }
     std::vector<int> ends;
-    for (const std::size_t i : busy) {
-      const auto next = busy.upper_bound(i);
-      ends.push_back(next == busy.end() ? ends_.back() : ends_[*next - 1]);
-    }
+    for (const std::size_t i : busy) ends.push_back(ends_[i]);
+    ends.back() = ends_.back();
     auto whole = pieces_.extract({0, ends_.size()});
     ends_ = std::move(ends);
     whole.key() = {0, ends_.size()};
@@ -158,6 +164,7 @@ class Planner {
   // Weights that a stage reloads for each image, and its cycles.
   Score cost(std::size_t first, std::size_t end) const {
     const auto found = pieces_.find({first, end});
+    if (found != pieces_.end() && !found->second.refusal.empty()) return {};
     if (found != pieces_.end())
       return {weights_read(found->second.programs.again),
               double(found->second.programs.again.modelled_cycles)};
@@ -173,7 +180,7 @@ class Planner {
     const std::size_t n = ends_.size();
     const int most = chips();
     struct Entry {
-      Score score{std::numeric_limits<double>::infinity()};
+      Score score;
       std::size_t from = 0;
       int replicas = 0;
     };
@@ -191,7 +198,8 @@ class Planner {
             const Score own = cost(from, end);
             for (int r = 1; r <= c - s + 1; r++) {
               const Score& before = best[std::size_t(s) - 1][std::size_t(c - r)][from].score;
-              if (std::isinf(before.period)) continue;  // no way of cutting comes here
+              if (std::isinf(before.period) || std::isinf(own.period))
+                continue;  // no way of cutting comes here
               const Score score{before.reloaded + own.reloaded, std::max(before.period, own.period / r)};
               if (better(score, entry.score)) entry = {score, from, r};
             }
@@ -209,6 +217,7 @@ class Planner {
       }
     }
     std::vector<Range> out;
+    if (chosen == nullptr || std::isinf(chosen->score.period)) return out;
     for (std::size_t end = n; s > 0; s--) {
       const Entry& e = best[s][c][end];
       out.insert(out.begin(), {e.from, end});
@@ -223,14 +232,23 @@ class Planner {
       throw InputError(fmt::format("--stages: limit: {} chips and {} parts of the network, found {}", chips(),
                                    ends_.size(), options_.stages));
     std::optional<Pipeline> best;
-    for (int round = 0; round < kRounds; round++) {
+    std::string refusal;
+    for (int round = 0; round < kRounds || (!best && round < kMostRounds); round++) {
       const std::vector<Range> ranges = cut(options_.stages);
-      const bool known =
-          std::all_of(ranges.begin(), ranges.end(), [&](const Range& r) { return pieces_.contains(r); });
-      if (known && best) break;
+      if (ranges.empty()) break;
+      const auto known = [&](const Range& r) { return pieces_.contains(r); };
+      if (best && std::all_of(ranges.begin(), ranges.end(), known)) break;
+      const auto refused = std::find_if(ranges.begin(), ranges.end(), [&](const Range& r) {
+        return !piece(r.first, r.second).refusal.empty();
+      });
+      if (refused != ranges.end()) {
+        refusal = piece(refused->first, refused->second).refusal;
+        continue;
+      }
       Pipeline p = made(ranges);
       if (!best || better({p.reloaded, p.period}, {best->reloaded, best->period})) best = std::move(p);
     }
+    if (!best) throw InputError("the network cannot be cut into such stages: " + refusal);
     return std::move(*best);
   }
 

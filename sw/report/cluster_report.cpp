@@ -99,6 +99,7 @@ nlohmann::ordered_json json_of(const ClusterReport& r) {
   j["link_bytes"] = result.link_bytes;
   j["reloaded_bytes"] = r.pipeline.reloaded;
   j["mode"] = r.pipeline.data ? "data" : "stap";
+  j["seconds"] = result.seconds;
   j["chips"] = nlohmann::ordered_json::array();
   for (const ChipResult& c : result.chips) {
     const Stage& stage = r.pipeline.stages[c.stage];

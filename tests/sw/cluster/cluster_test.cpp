@@ -200,6 +200,16 @@ TEST(Pipelines, StagesHaveWork) {
   EXPECT_THROW(plan_pipeline(g.graph, topology, {.mode = Mode::kStap, .stages = 5}), InputError);
   EXPECT_TRUE(run_cluster(g.graph, pipeline, topology, images_of(g.graph, 9), {}).exact);
 
+  // A dense layer of too many inputs needs the map that they were on its chip: no stage begins with it.
+  test::GraphBuilder flat(4);
+  int map = flat.input(7, 7, 8);
+  for (int i = 0; i < 2; i++) map = flat.conv(map, 512, 1, 1, 1, {}, Activation::Relu);
+  flat.output(flat.fully_connected(flat.reshape(map, {1, 7 * 7 * 512}), 10, Activation::None));
+  const Pipeline dense = plan_pipeline(flat.graph, one_switch(2, "base"), {.mode = Mode::kStap});
+  EXPECT_EQ(dense.stages.at(1).ops, (std::vector<int>{1, 2, 3}));
+  EXPECT_THROW(plan_pipeline(flat.graph, one_switch(3, "base"), {.mode = Mode::kStap, .stages = 3}),
+               InputError);
+
   test::GraphBuilder host(1);
   host.output(host.softmax(host.input(1, 1, 16)));
   EXPECT_THROW(plan_pipeline(host.graph, topology, {}), InputError);

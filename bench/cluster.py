@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""Networks on several simulated accelerators: period and latency beside the model's, and what links cost the simulation.
+
+usage: bench/cluster.py [--build DIR] [--docs]
+The first table is the same on every machine. The second compares seconds of the same chips and images with links of 500 cycles of latency,
+which bound the windows that chips simulate alone, and of 100,000 cycles, where they hardly meet; both runs alternate, the least of three
+counts. --docs writes both into docs/software/cluster.md."""
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+import report
+from report import markdown
+
+DOCS = "docs/software/cluster.md"
+CASES = (  # network, chips, configuration, images, options
+    ("resnet18", 4, "small", 16, ("--mode", "stap")),
+    ("resnet18", 4, "small", 16, ("--mode", "stap", "--optimise", "time")),
+    ("resnet18", 4, "small", 16, ("--mode", "data")),
+    ("resnet50", 8, "base", 12, ("--mode", "stap")),
+    ("vgg19", 8, "base", 6, ("--mode", "stap")),
+)
+RUNS = 3
+NEAR, FAR = 500, 100_000  # cycles of latency
+
+
+def machine(chips, config, latency):
+    """As kaiten cluster has it without a topology, but for the latency."""
+    bus = {"nano": 16, "small": 32, "base": 64}[config]
+    gbps = lambda bytes_per_cycle: bytes_per_cycle * 0.1  # at 100 MHz
+    return {"host": {"memory_gbps": gbps(2 * bus), "pinned_bytes": 1}, "switches": [{"name": "s", "uplink_gbps": gbps(bus / 4)}],
+            "devices": [{"name": f"chip{i}", "switch": "s", "link_gbps": gbps(bus / 4), "memory_bytes": 2**32, "config": config}
+                        for i in range(chips)], "latency_cycles": latency, "clock_mhz": 100}
+
+
+def planned(kaiten, build):
+    rows = []
+    for network, chips, config, images, options in CASES:
+        model = report.model(network, network, build)
+        j = report.result(kaiten, "cluster", model, "--chips", str(chips), "--config", config, "--images", str(images), *options)
+        off = lambda name, j=j: f"{100 * (j['modelled_' + name] / j[name] - 1):+.2f} %"
+        stages = "data" if j["mode"] == "data" else f"{len({c['stage'] for c in j['chips']})} stages"
+        rows.append([network, f"{chips} `{config}`", f"`{' '.join(options)}`", stages, f"{j['period_cycles']:,.0f}", off("period_cycles"),
+                     f"{j['latency_cycles']:,.0f}", off("latency_cycles"), f"{j['reloaded_bytes']:,.0f}", "yes" if j["exact"] else "no"])
+    return rows
+
+
+def speed(kaiten, build, folder):
+    rows = []
+    for config, network, images in (("nano", "demo", 200), ("small", "resnet18", 8)):
+        model = report.model(network, network, build)
+        for threads in (1, 2):
+            least = {}
+            for _ in range(RUNS):
+                for latency in (NEAR, FAR):
+                    path = os.path.join(folder, "machine.json")
+                    with open(path, "w", encoding="utf-8") as f:
+                        json.dump(machine(4, config, latency), f)
+                    j = report.result(kaiten, "cluster", model, "--topology", path, "--images", str(images), "--mode", "stap", "--no-check",
+                                      "--threads", str(threads))
+                    least[latency] = min(least.get(latency, 1e9), j["seconds"])
+            rows.append([network, f"4 `{config}`", str(threads), f"{least[NEAR]:.2f}", f"{least[FAR]:.2f}", f"{100 * least[FAR] / least[NEAR]:.0f} %"])
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build folder (default: build)")
+    parser.add_argument("--docs", action="store_true", help=f"write the tables into {DOCS}")
+    args = parser.parse_args()
+    kaiten = report.program(args.build, "kaiten")
+    with tempfile.TemporaryDirectory() as folder:
+        tables = {
+            "networks": markdown(["network", "chips", "options", "cut into", "period", "model", "latency", "model", "weights again, bytes", "exact"],
+                                 planned(kaiten, args.build)),
+            "speed": markdown(["network", "chips", "threads", f"seconds, latency {NEAR}", f"latency {FAR:,}", "speed kept"], speed(kaiten, args.build, folder))}
+    for name, text in tables.items():
+        print(text)
+        if args.docs:
+            report.write_between(DOCS, f"bench/cluster.py: {name}", text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
