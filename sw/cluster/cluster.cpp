@@ -23,7 +23,11 @@ class Cluster {
  public:
   Cluster(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs,
           const RunOptions& options)
-      : topology_(topology), options_(options), fabric_(topology), host_(pipeline, topology, inputs) {
+      : topology_(topology),
+        options_(options),
+        fabric_(topology),
+        host_(pipeline, topology, inputs),
+        workers_(options.threads) {
     const int images = int(host_.images().size());
     for (Endpoint c = 0; c < Endpoint(topology.chips.size()); c++) {
       if (rank_of(c) != rank()) continue;
@@ -100,8 +104,7 @@ class Cluster {
 
   // True when the host has all outputs.
   bool window(std::uint64_t until) {
-    parallel(chips_.size(), options_.threads,
-             [&](std::size_t i) { named(own_[i], [&] { chips_[i]->advance(until); }); });
+    workers_.run(chips_.size(), [&](std::size_t i) { named(own_[i], [&] { chips_[i]->advance(until); }); });
     if (first_rank()) host_.advance(until);
     Bulletin told = tell(until);
     for (Message& m : told.mail.messages) under_way_.emplace(m.number, std::move(m));
@@ -129,6 +132,7 @@ class Cluster {
   std::vector<Endpoint> own_;  // chips of this rank
   std::vector<std::unique_ptr<StageRunner>> chips_;
   std::map<std::uint64_t, Message> under_way_;  // by number
+  Workers workers_;
 };
 
 // Of the images that stream, so many that each replica of each stage takes part alike; the last ones, which nothing follows,
