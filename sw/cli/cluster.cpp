@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -17,11 +15,11 @@
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
-#include "cluster/mpi.h"
 #include "import/import.h"
 #include "report/cluster_report.h"
 #include "run/session.h"
@@ -128,15 +126,7 @@ std::vector<Int8Values> random_images(const Graph& graph, int images, std::uint6
   return inputs;
 }
 
-// Beside the program, or where `cmake --install` puts it.
-std::filesystem::path mpi_library() {
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path beside = folder / "kaiten_mpi.so";
-  return std::filesystem::exists(beside) ? beside
-                                         : folder.parent_path() / KAITEN_MPI_FOLDER / "kaiten_mpi.so";
-}
-
-int run_cluster_command(const Arguments& arguments, bool first) {
+int run_cluster_command(const Arguments& arguments) {
   ClusterOptions o;
   po::variables_map values;
   constexpr const char* kUsage =
@@ -168,12 +158,12 @@ int run_cluster_command(const Arguments& arguments, bool first) {
   report.pipeline = cluster::plan_pipeline(graph, report.topology, planning);
 
   cluster::RunOptions running;
+  running.exchange = other_ranks();
   running.memory = {o.latency, o.seed};
   running.rounding = planning.rounding;
-  const int own = cluster::launched_rank() ? 1 : int(std::max(1U, std::thread::hardware_concurrency()));
+  const int own = running.exchange != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency()));
   running.threads = o.threads > 0 ? o.threads : own;
   running.check = !o.no_check;
-  if (cluster::launched_rank()) running.exchange = &cluster::open_mpi(mpi_library());
   running.progress = [&](std::size_t received, std::size_t all) {
     check_interrupt();
     progress.show(fmt::format("{} of {} images", received, all), double(received) / double(all));
@@ -181,7 +171,7 @@ int run_cluster_command(const Arguments& arguments, bool first) {
   report.result = cluster::run_cluster(graph, report.pipeline, report.topology, images, running);
   progress.clear();
   if (running.exchange != nullptr) running.exchange->finish();
-  if (!first) return kDone;
+  if (!first_rank()) return kDone;
   if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
   outputs.print(to_text(report, output_width()));
   return report.result.exact ? kDone : kDiffers;
@@ -190,14 +180,7 @@ int run_cluster_command(const Arguments& arguments, bool first) {
 }  // namespace
 
 int cluster_command(const Arguments& arguments) {
-  // Ranks read the same command line: what is wrong with it the first one says.
-  const bool first = cluster::launched_rank().value_or(0) == 0;
-  try {
-    return run_cluster_command(arguments, first);
-  } catch (const InputError&) {
-    if (first) throw;
-    return kDone;
-  }
+  return on_ranks([&] { return run_cluster_command(arguments); });
 }
 
 }  // namespace kaiten::cli

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "base/error.h"
@@ -23,6 +24,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/ranks.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
@@ -145,6 +147,7 @@ struct Evaluation {
   const EvalOptions& options;
   const Dataset& set;
   std::vector<std::optional<Row>> rows;
+  int jobs = 1;  // processes
   std::size_t resumed = 0;
   double seconds = 0;
   std::string interpreter;   // with --oracle: its name and version
@@ -191,7 +194,7 @@ nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
   j["interpreter_agreement"] = asked ? Json(double(e.as_there) / images) : Json();
   j["seconds"] = e.seconds;
   j["images_per_second"] = e.seconds > 0 ? double(e.rows.size() - e.resumed) / e.seconds : 0;
-  j["jobs"] = e.options.jobs;
+  j["jobs"] = e.jobs;
   j["resumed"] = e.resumed;
   j["wrong"] = Json::array();
   for (std::size_t i = 0; i < e.rows.size(); i++) {
@@ -236,7 +239,7 @@ std::string text_of(const Evaluation& e, const std::string& model, const Feed& f
   }
   if (e.resumed > 0) text += fmt::format("{} images are from an interrupted run\n", e.resumed);
   text += fmt::format("{} images in {:.1f} s, {:.1f} a second, {} jobs\n", images - e.resumed, e.seconds,
-                      e.seconds > 0 ? double(images - e.resumed) / e.seconds : 0, e.options.jobs);
+                      e.seconds > 0 ? double(images - e.resumed) / e.seconds : 0, e.jobs);
   if (!e.options.rtl)
     return text +
            fmt::format("{}: {} images on the reference alone (--rtl: on the accelerator)\n", model, images);
@@ -308,12 +311,36 @@ std::string key_of(const EvalOptions& o, std::span<const std::uint8_t> model, co
   return fmt::format("# kaiten eval, {:016x}: one line an image; the same command goes on from here", hash);
 }
 
-void evaluate(Evaluation& e, const Feed& feed, Answerer& answer, Journal* journal) {
+// Calls work(item) for each item once, on one of the ranks, and done(item, answer) on all of them, some at a time.
+void on_all_ranks(cluster::Exchange& ranks, std::span<const std::size_t> items,
+                  const std::function<std::string(std::size_t)>& work,
+                  const std::function<void(std::size_t, const std::string&)>& done) {
+  const auto each = std::size_t(ranks.ranks()), own = std::size_t(ranks.rank());
+  for (std::size_t first = 0; first < items.size(); first += each) {
+    check_interrupt();
+    const std::vector<std::string> answers =
+        ranks.gather(first + own < items.size() ? work(items[first + own]) : std::string());
+    for (std::size_t r = 0; r < each && first + r < items.size(); r++) done(items[first + r], answers[r]);
+  }
+}
+
+// What an earlier run has left behind, of which the first rank alone has the journal.
+std::vector<std::string> known_lines(const Journal* journal, cluster::Exchange* ranks) {
+  if (ranks == nullptr) return journal == nullptr ? std::vector<std::string>() : journal->lines();
+  std::string own;
   if (journal != nullptr) {
-    for (const std::string& line : journal->lines()) {
-      const auto known = Row::of(line);
-      if (known && known->first < e.rows.size()) e.rows[known->first] = known->second;
-    }
+    for (const std::string& line : journal->lines()) own += line + "\n";
+  }
+  std::istringstream told(ranks->gather(own).front());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(told, line);) lines.push_back(line);
+  return lines;
+}
+
+void evaluate(Evaluation& e, const Feed& feed, Answerer& answer, Journal* journal, cluster::Exchange* ranks) {
+  for (const std::string& line : known_lines(journal, ranks)) {
+    const auto known = Row::of(line);
+    if (known && known->first < e.rows.size()) e.rows[known->first] = known->second;
   }
   std::vector<std::size_t> items;
   for (std::size_t i = 0; i < e.rows.size(); i++) {
@@ -326,17 +353,20 @@ void evaluate(Evaluation& e, const Feed& feed, Answerer& answer, Journal* journa
   };
   ProgressLine progress;
   std::size_t done = e.resumed;
-  in_processes(
-      e.options.jobs, items, [&](std::size_t i) { return answer(feed(i)).text(i); },
-      [&](std::size_t i, const std::string& text) {
-        e.rows[i] = Row::of(text)->second;
-        if (journal != nullptr) journal->add(text);
-        done++;
-        const double rate = double(done - e.resumed) / std::max(since(), 1e-9);
-        progress.show(fmt::format("{} of {} images, {:.1f} a second, {:.0f} s left", done, e.rows.size(),
-                                  rate, double(e.rows.size() - done) / rate));
-      },
-      check_interrupt);
+  const auto work = [&](std::size_t i) { return answer(feed(i)).text(i); };
+  const auto note = [&](std::size_t i, const std::string& text) {
+    e.rows[i] = Row::of(text)->second;
+    if (journal != nullptr) journal->add(text);
+    done++;
+    const double rate = double(done - e.resumed) / std::max(since(), 1e-9);
+    progress.show(fmt::format("{} of {} images, {:.1f} a second, {:.0f} s left", done, e.rows.size(), rate,
+                              double(e.rows.size() - done) / rate));
+  };
+  if (ranks != nullptr) {
+    on_all_ranks(*ranks, items, work, note);
+  } else {
+    in_processes(e.options.jobs, items, work, note, check_interrupt);
+  }
   e.seconds = since();
 }
 
@@ -356,6 +386,8 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
   add("rounding", po::value(&o.rounding)->value_name("litert|tflm")->default_value(o.rounding),
       "whose answers to give: LiteRT's reference kernels or tflite-micro's");
   add("jobs", po::value(&o.jobs)->value_name("N")->default_value(0), "images at once; 0: one a processor");
+  add("ranks", po::bool_switch(),
+      "under mpirun, share the images with the other processes (so they do without this option)");
   add("limit", po::value(&o.limit)->value_name("N")->default_value(0), "the first N images only; 0: all");
   add("labels", po::value(&o.labels)->value_name("FILE"),
       "names of the classes, one a line: what folders are called");
@@ -387,9 +419,7 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
   return o;
 }
 
-}  // namespace
-
-int eval_command(const Arguments& arguments) {
+int run_eval_command(const Arguments& arguments) {
   po::variables_map values;
   const std::optional<EvalOptions> options = parse(arguments, values);
   if (!options) return kDone;
@@ -401,11 +431,15 @@ int eval_command(const Arguments& arguments) {
   take_first(set, options->limit);
   const Feed feed("eval", graph, set, options->rule);
   Answerer answer(graph, *options);
-  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), 0, 0, {}, 0};
+  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), options->jobs, 0, 0, {}, 0};
   std::optional<Journal> journal;
-  if (outputs.wanted("csv") && is_replaceable(values["csv"].as<std::string>()))
+  cluster::Exchange* const ranks = other_ranks();
+  if (ranks != nullptr) e.jobs = ranks->ranks();
+  if (first_rank() && outputs.wanted("csv") && is_replaceable(values["csv"].as<std::string>()))
     journal.emplace(values["csv"].as<std::string>() + ".part", key_of(*options, file, set, feed.text()));
-  evaluate(e, feed, answer, journal ? &*journal : nullptr);
+  evaluate(e, feed, answer, journal ? &*journal : nullptr, ranks);
+  if (ranks != nullptr) ranks->finish();
+  if (!first_rank()) return kDone;
   if (!options->oracle.empty()) ask_interpreter(e, file, graph, feed);
   const std::string text = text_of(e, graph.name, feed);
   if (outputs.wanted("html")) outputs.write("html", to_html(page_of(e, graph.name, labels, text)));
@@ -414,6 +448,12 @@ int eval_command(const Arguments& arguments) {
   outputs.print(text);
   if (journal) journal->finish();
   return e.exact() == e.rows.size() ? kDone : kDiffers;
+}
+
+}  // namespace
+
+int eval_command(const Arguments& arguments) {
+  return on_ranks([&] { return run_eval_command(arguments); });
 }
 
 }  // namespace kaiten::cli

@@ -3,13 +3,12 @@
 """`kaiten cluster` from outside: keys, the topology's file, modes, what is refused, Ctrl-C; under mpirun, where there is one."""
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from tool_case import BUILD, KAITEN, ROOT, CommandCase, run
+from tool_case import KAITEN, ROOT, CommandCase, run
 
 TOPOLOGY = os.path.join(ROOT, "examples", "cluster", "topology.json")
 NANO = ("--config", "nano")
@@ -67,18 +66,7 @@ class Cluster(CommandCase):
         path = self.file("u.json", json.dumps(machine))
         self.assertIn("u.json:1:", self.refused("demo", "--topology", path))
 
-    def mpirun(self, ranks, *arguments, **environment):
-        """The command on so many ranks, as a process that leads its group."""
-        env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | environment
-        return subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), KAITEN, "cluster", *map(str, arguments)], text=True, env=env,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
-
-    def require_mpi(self):
-        if not shutil.which("mpirun") or not os.path.exists(os.path.join(BUILD, "kaiten_mpi.so")):
-            self.skipTest("mpirun or libboost-mpi-dev is not installed")
-
     def test_ranks_change_nothing(self):
-        self.require_mpi()
         arguments = ("demo", "--chips", 3, "--mode", "stap", "--images", 8, *NANO)
         alone = self.report(*arguments)
         for ranks in (2, 4):
@@ -95,14 +83,12 @@ class Cluster(CommandCase):
             self.assertEqual(report, alone)
 
     def test_a_mistake_is_told_once(self):
-        self.require_mpi()
         process = self.mpirun(3, "demo", "--chips", 0)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 2)
         self.assertEqual(err.count("--chips: expected"), 1)
 
     def test_a_rank_that_hangs_ends_the_run(self):
-        self.require_mpi()
         process = self.mpirun(2, "demo", "--chips", 2, "--mode", "stap", "--images", 100000, "--no-check", *NANO, KAITEN_RANK_PATIENCE="2")
         time.sleep(3)
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True).stdout.split()

@@ -86,6 +86,19 @@ class Eval(CommandCase):
                 self.assertEqual(row, [str(i), str(label), *map(str, best(logits)), "", ""])
             self.assertEqual(os.listdir(self.folder).count("rows.csv.part"), 0)
 
+    def test_ranks_share_the_images(self):
+        images = self.arrays(7)
+        alone, shared = self.file("alone.csv"), self.file("shared.csv")
+        one = self.report("demo", images, "--rtl", "--config", "nano", "--csv", alone)
+        process = self.mpirun(3, "demo", images, "--rtl", "--config", "nano", "--ranks", "--csv", shared, "--json", self.file("j.json"))
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(out.count("PASS"), 1)
+        self.assertEqual(self.rows(shared), self.rows(alone))
+        with open(self.file("j.json")) as f:
+            report = json.load(f)
+        self.assertEqual((report["jobs"], report["images"], report["top1"], report["exact"]), (3, 7, one["top1"], True))
+
     def test_folders_are_classes(self):
         for i, (label, _) in enumerate(golden()[:12]):
             os.makedirs(self.file(f"set/{label}"), exist_ok=True)

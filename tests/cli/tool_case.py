@@ -5,7 +5,9 @@
 KAITEN_BUILD names the build folder (default: build)."""
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 KAITEN = os.path.join(BUILD, "kaiten")
 TABLES = os.path.join(ROOT, "models", "tables")
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import tools
 
 
 def run(program, *arguments, limit=120):
@@ -65,3 +69,13 @@ class CommandCase(ToolCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
         self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
         return done.stderr
+
+    def mpirun(self, ranks, *arguments, **environment):
+        """The command on so many ranks, in the test's folder: a running process. Without MPI the test is skipped by name."""
+        library = os.path.join(BUILD, "kaiten_mpi.so")
+        if not shutil.which("mpirun") or not os.path.exists(library):
+            tools.must_have("mpirun and Boost.MPI (run `make setup ALL=1` and build again)")
+            self.skipTest("mpirun or Boost.MPI is not installed")
+        env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | environment
+        return subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), KAITEN, self.COMMAND, *map(str, arguments)], text=True,
+                                env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
