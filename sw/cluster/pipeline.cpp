@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -133,7 +134,8 @@ class Planner {
       if (m.op >= 0) busy.insert(candidate_of(m.op));
     }
     std::vector<int> ends;
-    for (const std::size_t i : busy) ends.push_back(ends_[i]);
+    std::transform(busy.begin(), busy.end(), std::back_inserter(ends),
+                   [&](std::size_t i) { return ends_[i]; });
     ends.back() = ends_.back();
     auto whole = pieces_.extract({0, ends_.size()});
     ends_ = std::move(ends);
