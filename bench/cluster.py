@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks on several simulated accelerators: period and latency beside the model's, and what links cost the simulation.
 
-usage: bench/cluster.py [--build DIR] [--docs]
+usage: bench/cluster.py [--build DIR] [--only TABLE] [--docs]
 The first table is the same on every machine. The second compares seconds of the same chips and images with links of 500 cycles of latency,
 which bound the windows that chips simulate alone, and of 100,000 cycles, where they hardly meet; both runs alternate, the least of three
 counts. --docs writes both into docs/software/cluster.md."""
@@ -37,7 +37,7 @@ def machine(chips, config, latency):
                         for i in range(chips)], "latency_cycles": latency, "clock_mhz": 100}
 
 
-def planned(kaiten, build):
+def planned(kaiten, build, _folder):
     rows = []
     for network, chips, config, images, options in CASES:
         model = report.model(network, network, build)
@@ -67,18 +67,22 @@ def speed(kaiten, build, folder):
     return rows
 
 
+TABLES = {"networks": (["network", "chips", "options", "cut into", "period", "model", "latency", "model", "weights again, bytes", "exact"], planned),
+          "speed": (["network", "chips", "threads", f"seconds, latency {NEAR}", f"latency {FAR:,}", "speed kept"], speed)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--docs", action="store_true", help=f"write the tables into {DOCS}")
+    parser.add_argument("--only", choices=("networks", "speed"), help="one of the tables")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
-    with tempfile.TemporaryDirectory() as folder:
-        tables = {
-            "networks": markdown(["network", "chips", "options", "cut into", "period", "model", "latency", "model", "weights again, bytes", "exact"],
-                                 planned(kaiten, args.build)),
-            "speed": markdown(["network", "chips", "threads", f"seconds, latency {NEAR}", f"latency {FAR:,}", "speed kept"], speed(kaiten, args.build, folder))}
-    for name, text in tables.items():
+    for name, (head, measure) in TABLES.items():
+        if args.only not in (None, name):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            text = markdown(head, measure(kaiten, args.build, folder))
         print(text)
         if args.docs:
             report.write_between(DOCS, f"bench/cluster.py: {name}", text)
