@@ -156,8 +156,9 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
 
 Session Job::open(ProgressLine& progress) {
   const std::string model = model_.empty() ? kDemoName : model_;
-  if (interpreter_) file_ = model_bytes(model);
-  ImportResult imported = interpreter_ ? import_model(model, file_, until_) : import_model(model, until_);
+  const bool keep = interpreter_ || keeps_file_;
+  if (keep) file_ = model_bytes(model);
+  ImportResult imported = keep ? import_model(model, file_, until_) : import_model(model, until_);
   if (imported.refusals.size() > 1 && !quiet_) print(inspect_text(imported));
   Graph graph = require_graph(std::move(imported));
   check_interrupt();

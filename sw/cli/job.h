@@ -36,6 +36,9 @@ class Job {
                                                              const std::string& usage,
                                                              const std::string& second = "");
 
+  // Before open(): the model's bytes are kept, for file().
+  void keep_file() { keeps_file_ = true; }
+  std::span<const std::uint8_t> file() const { return file_; }
   // Of --clock; 0: none.
   double clock_mhz() const { return clock_mhz_; }
   SessionOptions& session_options() { return session_options_; }
@@ -71,7 +74,8 @@ class Job {
   bool quiet_ = false;  // standard output belongs to a file
   SessionOptions session_options_;
   std::optional<oracle::Interpreter> interpreter_;
-  std::vector<std::uint8_t> file_;     // the model, for the interpreter
+  bool keeps_file_ = false;
+  std::vector<std::uint8_t> file_;     // the model, for the interpreter or file()
   std::optional<ModelInputs> inputs_;  // where they were needed before the session
 };
 
