@@ -26,12 +26,12 @@ struct Stage {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, const std::vector<bool>& on_host) : graph_(graph), stages_(graph.ops.size()) {
-    for (std::size_t i = 0; i < graph.ops.size(); i++) {
-      stages_[i] = stage_of(graph.ops[i], on_host[i]);
-      maker_[graph.ops[i].output] = int(i);
-    }
-    keep_tails_on_host();
+  Cutter(const Graph& graph, std::vector<bool> on_host)
+      : graph_(graph), on_host_(std::move(on_host)), stages_(graph.ops.size()) {
+    for (std::size_t i = 0; i < graph.ops.size(); i++) maker_[graph.ops[i].output] = int(i);
+    do {
+      for (std::size_t i = 0; i < graph.ops.size(); i++) stages_[i] = stage_of(graph.ops[i], on_host_[i]);
+    } while (keep_tails_on_host());
   }
 
   std::vector<Section> cut() const {
@@ -69,21 +69,20 @@ class Cutter {
     return p;
   }
 
-  // One function of each value that comes from the host, for nothing on the device: the few values stay there.
-  void keep_tails_on_host() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = 0; i < graph_.ops.size(); i++) {
-        const Op& op = graph_.ops[i];
-        if (op.kind != OpKind::Quantize && op.kind != OpKind::Table && op.kind != OpKind::Reshape) continue;
-        const Stage* maker = maker_of(op.inputs.front());
-        if (stages_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
-            feeds_device(op.output))
-          continue;
-        stages_[i] = {maker->section, true, true};
-        changed = true;
-      }
+  // One function of each value that comes from the host, for nothing on the device: the few values stay there. True: it moved
+  // operators, and what follows them may move too.
+  bool keep_tails_on_host() {
+    bool moved = false;
+    for (std::size_t i = 0; i < graph_.ops.size(); i++) {
+      const Op& op = graph_.ops[i];
+      if (op.kind != OpKind::Quantize && op.kind != OpKind::Table && op.kind != OpKind::Reshape) continue;
+      const Stage* maker = maker_of(op.inputs.front());
+      if (stages_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
+          feeds_device(op.output))
+        continue;
+      on_host_[i] = moved = true;
     }
+    return moved;
   }
 
   bool feeds_device(int tensor) const {
@@ -106,6 +105,7 @@ class Cutter {
   }
 
   const Graph& graph_;
+  std::vector<bool> on_host_;  // by operator
   std::vector<Stage> stages_;
   std::map<int, int> maker_;  // of a tensor: the operator
 };

@@ -285,6 +285,16 @@ std::string_view name_of(Activation activation) {
   return "?";
 }
 
+std::array<int, 2> mean_window(const Graph& graph, const Op& op) {
+  const Nhwc in = graph.input_of(op).nhwc();
+  if (op.dims.empty()) return {in.h, in.w};
+  const Nhwc out = graph.output_of(op).nhwc();
+  if (graph.input_of(op).shape.size() != 4 || out.n != in.n || out.c != in.c) return {0, 0};
+  if (op.dims == std::vector<int>{1} && out.h == 1 && out.w == in.w) return {in.h, 1};
+  if (op.dims == std::vector<int>{2} && out.h == in.h && out.w == 1) return {1, in.w};
+  return {0, 0};
+}
+
 bool runs_on_host(OpKind kind) {
   switch (kind) {
     case OpKind::Softmax:

@@ -117,7 +117,7 @@ enum class OpKind : uint8_t {
   Add,
   AveragePool,
   MaxPool,
-  Mean,     ///< over all rows and columns; with dims, ascending axes of the input instead, on the host
+  Mean,     ///< over all rows and columns; with dims, ascending axes of the input instead
   Reshape,  ///< same bytes, other shape: nothing is computed
   Softmax,  ///< over the last dimension; on the host
   Sub,      ///< first less second
@@ -306,6 +306,9 @@ struct Graph {
 /// (Reshape).
 bool runs_on_host(OpKind kind);
 
+/// The rows and columns that each result of a Mean comes from, {rows, columns}: the whole map, one row or one column of it.
+/// {0, 0} for means over other axes, and where the output is no map of the other ones.
+std::array<int, 2> mean_window(const Graph& graph, const Op& op);
 /// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
 /// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
 uint64_t macs(const Graph& graph, const Op& op);

@@ -494,19 +494,24 @@ std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvPar
 
 AccumulatorRange accumulator_range(const Graph& graph, const Op& op, const OpParams& params) {
   if (const auto* conv = std::get_if<ConvParams>(&params)) return conv_range(graph, op, *conv);
-  if (const auto* mean = std::get_if<MeanParams>(&params)) {
-    const int shift = mean->output.rule == Rounding::Double ? mean->multiplier.shift : 0;
-    return {shifted_left(mean->count * int64_t(-128 - mean->zp_in), shift),
-            shifted_left(mean->count * int64_t(127 - mean->zp_in), shift)};
-  }
+  const auto shifted = [](int64_t min, int64_t max, const auto& p) -> AccumulatorRange {
+    const int shift = p.output.rule == Rounding::Double ? p.multiplier.shift : 0;
+    return {shifted_left(min, shift), shifted_left(max, shift)};
+  };
+  if (const auto* mean = std::get_if<MeanParams>(&params))
+    return shifted(mean->count * int64_t(-128 - mean->zp_in), mean->count * int64_t(127 - mean->zp_in),
+                   *mean);
   if (const auto* mul = std::get_if<MulParams>(&params)) {
     const Nhwc a = graph.input_of(op).nhwc();
     const int64_t terms = op.kind != OpKind::BatchMatMul ? 1 : op.transpose_a ? a.w : a.c;
     const int64_t most = 255 * 255 * terms;
-    return {shifted_left(-most, mul->multiplier.shift), shifted_left(most, mul->multiplier.shift)};
+    return shifted(-most, most, *mul);
   }
-  if (const auto* quantize = std::get_if<QuantizeParams>(&params)) {
-    return {shifted_left(-255, quantize->multiplier.shift), shifted_left(255, quantize->multiplier.shift)};
+  if (const auto* quantize = std::get_if<QuantizeParams>(&params)) return shifted(-255, 255, *quantize);
+  if (const auto* add = std::get_if<AddParams>(&params);
+      add != nullptr && add->output.rule == Rounding::Double) {
+    const int64_t most = shifted_left(int64_t(add->operands) * 255 << add->left_shift, add->out.shift);
+    return {-most, most};
   }
   if (op.kind == OpKind::AveragePool) {
     const int64_t cells = int64_t(op.window.kernel_h) * op.window.kernel_w;

@@ -24,6 +24,12 @@ std::string list_of(const std::vector<std::string>& names) {
   return text + line + ".\n";
 }
 
+std::string where(OpKind kind) {
+  if (kind == OpKind::Reshape) return "nothing to do";
+  if (kind == OpKind::ReduceMax) return "over rows and columns: yes, as `max_pool`; other axes: host";
+  return runs_on_host(kind) || kind == OpKind::Resize ? "no: host" : "yes";
+}
+
 }  // namespace
 
 std::string imported_operators_page() {
@@ -38,11 +44,7 @@ std::string imported_operators_page() {
       "`DEQUANTIZE`.\n\n"
       "| operator | becomes | on the accelerator |\n|---|---|---|\n";
   for (const auto& [name, kind] : importing::from_tflite::imported_operators()) {
-    page += "| `" + name + "` | `" + std::string(name_of(kind)) + "` | " +
-            (kind == OpKind::Reshape ? "nothing to do"
-             : runs_on_host(kind)    ? "no: host"
-                                     : "yes") +
-            " |\n";
+    page += "| `" + name + "` | `" + std::string(name_of(kind)) + "` | " + where(kind) + " |\n";
   }
   page += "\nOf integers that depend on shapes and constants alone, computed at import:\n" +
           list_of(importing::from_tflite::folded_operators()) +

@@ -112,7 +112,12 @@ class Converter {
         l.op = std::int64_t(graph_.weights_of(o).nhwc().c) == in.elements() ? Op::kFc : Op::kConv;
         break;
       case OpKind::Mean:
-        l.op = Op::kGlobalPool;
+        l.op = o.dims.empty() ? Op::kGlobalPool : Op::kMove;
+        if (const auto [rows, columns] = mean_window(graph_, o); !o.dims.empty() && rows > 0) {
+          l.op = Op::kPool;
+          l.kernel_h = rows;
+          l.kernel_w = columns;
+        }
         break;
       case OpKind::Add:
       case OpKind::Sub:

@@ -257,6 +257,7 @@ class Sweep:
                     self.ask(folder, form, config)
                     waiting = (number, form, recipe, config, folder)
                 if args.resume and number % 100 == 99 and waiting is None or args.resume and number % 100 == 98:
+                    os.makedirs(os.path.dirname(os.path.abspath(args.resume)), exist_ok=True)
                     with open(args.resume, "w") as f:
                         json.dump({"next": number if waiting else number + 1}, f)
             if waiting:

@@ -87,6 +87,15 @@ class GraphBuilder {
     const int out = tensor({1, graph.tensors[std::size_t(in)].nhwc().c}, 0.01F, zero_point());
     return finish(op, {in}, out);
   }
+  // Over rows (axis 1) or columns (axis 2).
+  int mean(int in, int axis) {
+    Op op;
+    op.kind = OpKind::Mean;
+    op.dims = {axis};
+    std::vector<int> shape = graph.tensors[std::size_t(in)].shape;
+    shape[std::size_t(axis)] = 1;
+    return finish(op, {in}, tensor(std::move(shape), 0.01F, zero_point()));
+  }
   int add(int a, int b, Activation activation) {
     Op op;
     op.kind = OpKind::Add;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -86,6 +87,10 @@ const Extreme kExtremes[] = {
        return g.pool(OpKind::AveragePool, in, 3, 200, 1, {1, 1, 15, 15}, kNone);
      }},
     {"WideMean", 4, 255, 4, [](auto& g, int in) { return g.mean(in); }},
+    {"MeanOfRows", 150, 5, 9, [](auto& g, int in) { return g.conv(g.mean(in, 1), 5, 1, 1, 1, {}, kNone); }},
+    {"MeanOfColumns", 6, 150, 9,
+     [](auto& g, int in) { return g.conv(g.mean(in, 2), 5, 1, 1, 1, {}, kNone); }},
+    {"MeanOfEither", 14, 11, 30, [](auto& g, int in) { return g.mean(g.mean(in, 2), 1); }},
     {"LargeKernel", 21, 21, 4, [](auto& g, int in) { return g.conv(in, 4, 19, 19, 1, {}, kNone); }},
     // sums of several passes in all of OB
     {"FullSums", 16, 8, 12,
@@ -118,6 +123,59 @@ TEST_P(Extremes, EveryElement) {
 
 INSTANTIATE_TEST_SUITE_P(Nano, Extremes, testing::ValuesIn(kExtremes),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Factors of 1 and more, one power of two after the other, until a sum shifted left by them leaves the requantiser's 32 bits:
+// what the compiler takes is exact, the rest it refuses.
+using Layer = std::function<int(test::GraphBuilder&, int)>;
+
+struct Factored {
+  const char* name;
+  Layer layer;
+};
+
+void PrintTo(const Factored& f, std::ostream* out) { *out << f.name; }
+
+class Factors : public testing::TestWithParam<Factored> {};
+
+TEST_P(Factors, ExactOrRefused) {
+  sim::SimOptions options;
+  options.debug = true;  // with kt_requant_lane, whose shifts lose nothing
+  const auto device = test::make_device("nano", test::seed(), options);
+  int taken = 0, refused = 0;
+  for (int power = 0; power < 30; power++) {
+    std::mt19937_64 random(test::seed() * 3 + std::uint64_t(power));
+    test::GraphBuilder g(random());
+    const int in = g.input(5, 6, 9);
+    g.output(GetParam().layer(g, in));
+    g.graph.tensors[std::size_t(g.graph.outputs.front())].quantization.scale = {std::ldexp(0.0013F, -power)};
+    SCOPED_TRACE("output scale 0.0013 / 2^" + std::to_string(power));
+    if (!refusals(g.graph, preset("nano"), {}).empty()) {
+      refused++;
+      continue;
+    }
+    EXPECT_EQ(refused, 0) << "taken, though a smaller factor was refused";
+    test::run_on(*device, g.graph, preset("nano"), {}, test::draw_inputs(g.graph, random));
+    taken++;
+  }
+  EXPECT_GT(taken, 4);
+  EXPECT_GT(refused, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Nano, Factors,
+    testing::Values(
+        Factored{"Convolution", Layer([](auto& g, int in) { return g.conv(in, 5, 3, 3, 1, {}, kNone); })},
+        Factored{"Depthwise", Layer([](auto& g, int in) { return g.depthwise(in, 3, 3, 1, {}, kNone); })},
+        Factored{"Mean", Layer([](auto& g, int in) { return g.mean(in); })},
+        Factored{"Add", Layer([](auto& g, int in) { return g.add(in, in, kNone); })},
+        Factored{"Sub", Layer([](auto& g, int in) { return g.element(OpKind::Sub, in, in, kNone); })},
+        Factored{"Mul", Layer([](auto& g, int in) { return g.element(OpKind::Mul, in, in, kNone); })},
+        Factored{"Quantize", Layer([](auto& g, int in) {
+                   const int out = g.slice(in, {}, {1, 5, 6, 9});
+                   g.graph.ops.back().kind = OpKind::Quantize;
+                   return out;
+                 })}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // Memory around the middle of all addresses: what a program reads and writes lies on both sides, so that every bit of an
 // address changes both ways.

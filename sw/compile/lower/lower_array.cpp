@@ -30,21 +30,23 @@ void take_window(const Window& w, LoweredOp& l, int max_stride) {
   l.pad_left = w.pad.left;
 }
 
-void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift) {
-  const int left = std::max(largest_shift, 0);
+void require_sums(const LowerContext& c, const Op& op, const OpParams& params, Rounding rule,
+                  int largest_shift) {
+  if (rule == Rounding::Average || (rule == Rounding::Double && largest_shift <= 0)) return;
+  const AccumulatorRange range = accumulator_range(c.graph, op, params);
+  // Those of Double are shifted already.
+  const int left = rule == Rounding::Double ? 0 : std::max(largest_shift, 0);
   const std::int64_t most = (std::int64_t(1) << 31) - (rule == Rounding::Float ? 129 : 1);
   const std::int64_t sum = std::max(range.max, -range.min);
   require(sum <= most >> left,
-          "sums times " + std::to_string(std::int64_t(1) << left) + " up to " + std::to_string(most),
+          "sums times " + std::to_string(std::int64_t(1) << std::max(largest_shift, 0)) + " up to " +
+              std::to_string(most),
           std::to_string(sum));
 }
 
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l) {
   const ConvParams p = conv_params(c.graph, op, c.style);
-  if (must_check_sums(p.output.rule)) {  // looks at all weights
-    require_sums(accumulator_range(c.graph, op, p), p.output.rule,
-                 *std::max_element(p.shift.begin(), p.shift.end()));
-  }
+  require_sums(c, op, p, p.output.rule, *std::max_element(p.shift.begin(), p.shift.end()));
   const std::vector<std::int32_t> bias = folded_bias(c.graph, op, p);
   for (std::size_t i = 0; i < bias.size(); i++) l.params.push_back({bias[i], p.multiplier[i], p.shift[i]});
   l.pad_value = p.zp_in;

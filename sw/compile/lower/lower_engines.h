@@ -24,11 +24,11 @@ struct LowerContext {
 void take_window(const Window& w, LoweredOp& l, int max_stride);
 // Bias, multipliers, zero points and limits of Conv2D, DepthwiseConv2D and FullyConnected.
 void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
-// Whether sums may leave int32 when the requantiser shifts them left (factors of 1 and more): the importers see to rule
-// double; float32 of a sum next to the ends of int32 would have 33 bits.
-constexpr bool must_check_sums(Rounding rule) { return rule == Rounding::Single || rule == Rounding::Float; }
-// Throws Unsupported where a sum leaves int32, of a rule that must be checked.
-void require_sums(const AccumulatorRange& range, Rounding rule, int largest_shift);
+// Throws Unsupported where a sum, shifted left by up to `largest_shift` before it is multiplied, leaves int32. Looks at all
+// weights for rules Single and Float (float32 of a sum next to the ends of int32 would have 33 bits), for Double only where
+// something is shifted left, which a quantised network hardly does.
+void require_sums(const LowerContext& c, const Op& op, const OpParams& params, Rounding rule,
+                  int largest_shift);
 // Throws Unsupported where a map is larger than the fields of a command can hold.
 void require_shape(const LowerContext& c, const Nhwc& s);
 

@@ -22,7 +22,8 @@ bool has_batch(const Graph& graph, const Op& op) {
 std::string work_of_host(const Graph& graph, const Op& op) {
   if (op.kind != OpKind::Reshape && has_batch(graph, op)) return "batches inside the network";
   if (op.kind == OpKind::Resize) return "resizing";
-  if (op.kind == OpKind::Mean && !op.dims.empty()) return "means over other axes than rows and columns";
+  if (op.kind == OpKind::Mean && mean_window(graph, op)[0] == 0)
+    return "means over other axes than rows and columns";
   if (op.kind != OpKind::Concat) return "";
   const int axis = concat_axis(graph, op);
   return axis == 1 || axis == 2 ? "concatenation of rows or columns" : "";

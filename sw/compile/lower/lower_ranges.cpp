@@ -52,7 +52,8 @@ int channel_ranges(LoweringBuilder& b, const Op& op, ViewId v) {
   const LoweredOp* made = b.producer_by_ranges(v);
   if (made == nullptr) return 1;
   const Config& config = b.config();
-  const int rows = op.kind == OpKind::Mean ? made->out.h : std::min(op.window.extent_h(), made->out.h);
+  const int rows =
+      op.kind == OpKind::Mean ? mean_window(b.graph(), op)[0] : std::min(op.window.extent_h(), made->out.h);
   const auto addresses = [&](int channels) {
     return rows * RowLayout(ceil_div(channels, config.cp), made->out.w).slot_size;
   };

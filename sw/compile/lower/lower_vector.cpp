@@ -120,6 +120,7 @@ void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernel_rows = l.kernel_columns = 1;
   finish_vector(c, l, WindowKind::kMaximum);
   const QuantizeParams p = quantize_params(c.graph, op);
+  require_sums(c, op, p, p.output.rule, p.multiplier.shift);
   l.params = {{-p.zp_in, p.multiplier.m, p.multiplier.shift}};
   l.out_quant = p.output;
 }
@@ -144,12 +145,12 @@ void lower_pad(const LowerContext& c, const Padding& pad, int zero_point, Lowere
 }
 
 void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
-  l.kernel_rows = l.in.h;
-  l.kernel_columns = l.in.w;
+  const auto [rows, columns] = mean_window(c.graph, op);
+  l.kernel_rows = rows;
+  l.kernel_columns = columns;
   finish_vector(c, l, WindowKind::kAverage);
   const MeanParams p = mean_params(c.graph, op);
-  if (must_check_sums(p.output.rule))
-    require_sums(accumulator_range(c.graph, op, p), p.output.rule, p.multiplier.shift);
+  require_sums(c, op, p, p.output.rule, p.multiplier.shift);
   l.params = {{-p.count * p.zp_in, p.multiplier.m, p.multiplier.shift}};
   l.out_quant = p.output;
 }
@@ -167,6 +168,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
     l.element = ElementKind::kProduct;
     for (int zero : p.zp_in) l.params.push_back({-zero, 0, 0});
     require_exact(p.differing_pairs == 0);
+    require_sums(c, op, p, p.output.rule, p.multiplier.shift);
     return take(p, p.multiplier);
   }
   const AddParams p = add_params(c.graph, op);
@@ -178,6 +180,7 @@ void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp
   }
   const bool sum_of_more = p.output.rule == Rounding::Float && p.operands > 2;
   require_exact(p.differing_pairs == 0 && (!sum_of_more || sums_agree(p)));
+  require_sums(c, op, p, p.output.rule, p.out.shift);
   take(p, p.out);
 }
 

@@ -45,7 +45,7 @@ std::vector<Row> rows() {
       {OpKind::Mul, pair, "vector"},
       {OpKind::AveragePool, vector_window, "vector"},
       {OpKind::MaxPool, vector_window, "vector"},
-      {OpKind::Mean, "over rows and columns, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
+      {OpKind::Mean, "over rows, columns or both, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
        "vector"},
       {OpKind::Quantize, "other scale or zero point", "vector; after an operator on the host: host"},
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},

@@ -168,6 +168,7 @@ class MemoryAssigner {
       if (!on_device(op.engine)) continue;
       for (const ViewId v : op.inputs) used_[storage_of(v)] = true;
     }
+    for (const Lowering::Fetched& f : lowering.fetched) used_[storage_of(f.view)] = true;
     for (const StorageId s : lowering.storages.ids())
       placement.parts[s].resize(lowering.storages[s].parts.size());
   }
@@ -223,6 +224,8 @@ class MemoryAssigner {
     for (const Lowering::Fetched& f : lowering_.fetched) {
       auto& parts = placement_.parts[storage_of(f.view)];
       for (int part : lowering_.parts_of(f.view)) fetched_.insert(&parts[std::size_t(part)]);
+      const ViewId bytes = lowering_.storage_of(f.view).bytes_of;
+      if (bytes.exists()) fetched_.insert(&part_of(bytes));
     }
     for (const Span& span : plan_.spans) {
       if (span.stripes == 1) continue;
@@ -269,7 +272,7 @@ class MemoryAssigner {
   const SpanPlan& plan_;
   const Compression& compression_;
   Placement& placement_;
-  IndexedVector<StorageId, bool> used_;   // by operators of the device
+  IndexedVector<StorageId, bool> used_;   // by operators of the device, or by the host
   std::map<int, MemoryLayout> input_of_;  // by origin
   std::set<const PartPlan*> dense_, fetched_, striped_;
 };

@@ -47,6 +47,8 @@ UsesOfStorages find_uses(const Lowering& lowering, const Config& config) {
   }
   for (const Lowering::Fetched& f : lowering.fetched) {
     each_part(f.view, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
+    const ViewId bytes = lowering.storage_of(f.view).bytes_of;
+    if (bytes.exists()) each_part(bytes, [](Uses&, Uses::Part& p) { p.needed_in_memory = true; });
   }
   return uses;
 }

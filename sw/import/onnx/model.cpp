@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // ONNX files, from the bytes to the graph: see import.h for what is promised.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -145,6 +146,14 @@ void import_outputs(State& s) {
   }
 }
 
+// What stands in another order than the model's value must not be taken for it.
+void rename_flattened(State& s) {
+  for (const auto& [tensor, chw] : s.flattened) {
+    if (std::count(s.graph.outputs.begin(), s.graph.outputs.end(), tensor) == 0)
+      s.graph.tensors[std::size_t(tensor)].name += "/nhwc";
+  }
+}
+
 }  // namespace
 
 State::State(const onnx::ModelProto& model_, std::size_t file_bytes, const std::string& name,
@@ -174,6 +183,7 @@ ImportResult import_onnx(std::span<const std::uint8_t> file, const std::string& 
   import_inputs(s);
   for (const Node* node : sorted_nodes(s)) import_node(s, *node);
   import_outputs(s);
+  rename_flattened(s);
   return finish(s);
 }
 

@@ -10,8 +10,7 @@
 
 namespace kaiten::importing::from_onnx {
 
-const char* const kStaticQuantisation =
-    "quantise it first: onnxruntime.quantization.quantize_static with calibration data (QDQ or QOperator)";
+const char* const kStaticQuantisation = "quantise it first: kaiten quantize MODEL --calibrate IMAGES";
 
 std::string type_name(int type) {
   static const std::map<int, std::string> kNames = {

@@ -129,10 +129,32 @@ bool import_mean(State& s, const Node& node, Op& op) {
   return check_arithmetic(s, op);
 }
 
+namespace {
+
+// A maximum over rows, columns or both is a window of pooling, which the accelerator has.
+void as_max_pool(State& s, Op& op) {
+  const Tensor& input = s.graph.input_of(op);
+  if (input.shape.size() != 4 ||
+      !std::all_of(op.dims.begin(), op.dims.end(), [](int d) { return d == 1 || d == 2; }))
+    return;
+  const Nhwc in = input.nhwc(), out = s.graph.output_of(op).nhwc();
+  const bool rows = op.dims.front() == 1, columns = op.dims.back() == 2;
+  const bool map =
+      out.n == in.n && out.h == (rows ? 1 : in.h) && out.w == (columns ? 1 : in.w) && out.c == in.c;
+  if (!map) return;
+  op.kind = OpKind::MaxPool;
+  op.window.kernel_h = rows ? in.h : 1;
+  op.window.kernel_w = columns ? in.w : 1;
+  op.dims.clear();
+}
+
+}  // namespace
+
 bool import_reduction(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   op.dims = import_axes(s, node, op);
   if (op.dims.empty()) return false;
+  if (op.kind == OpKind::ReduceMax) as_max_pool(s, op);
   if (op.kind != OpKind::ReduceSum) return expect_same_quantization(s, op);
   const Tensor& in = s.graph.input_of(op);
   const Tensor& out = s.graph.output_of(op);

@@ -165,7 +165,7 @@ TEST(Compiler, SingleLayers) {
         out = g.fully_connected(in, g.uniform(1, 20), g.activation());
         break;
       case 9:
-        out = g.mean(in);
+        out = i % 3 == 0 ? g.mean(in) : g.mean(in, int(i % 3));
         break;
       default:
         out = random_layer(g, in);
@@ -757,6 +757,29 @@ TEST(Compiler, ConcatenatesAndSlices) {
 }
 
 // Borders that belong to a window and borders that are made, kernels with gaps between their taps.
+// Channels of a map that is read as another shape lie in the memory of the map itself.
+TEST(Compiler, SlicesOfReshapedMapsAreOutputs) {
+  for (std::uint64_t i = 0; i < 60; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 2000 + i);
+    const int h = g.uniform(1, 5), w = g.uniform(1, 5), c = 4 * g.uniform(1, 5);
+    const int in = g.input(h, w, g.uniform(1, 9));
+    const int map = i % 2 ? g.conv(in, c, 1, 1, 1, {}, Activation::None) : g.table(g.input(h, 1, c));
+    const int pixels = i % 2 ? h * w : h;
+    const int flat = g.reshape(map, {1, pixels, c});
+    const int first = 4 * g.uniform(0, c / 4 - 1);
+    const int part = g.slice(flat, {0, 0, first}, {1, pixels, g.uniform(1, c - first)});
+    g.output(part);
+    if (g.uniform(0, 1))
+      g.output(g.conv(g.reshape(map, {1, 1, pixels, c}), 5, 1, 1, 1, {}, Activation::None));
+    if (g.uniform(0, 1)) g.output(g.slice(flat, {0, 0, 1}, {1, pixels, c - 1}));
+    if (g.uniform(0, 2) == 0) g.output(map);
+    if (!refusals(g.graph, preset("nano"), {}).empty()) continue;
+    run_on_model(g.graph, g.random_inputs(), preset("nano"), {}, i);
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 TEST(Compiler, PadsAndDilates) {
   for (std::uint64_t i = 0; i < 120; i++) {
     SCOPED_TRACE("network " + std::to_string(i));

@@ -115,6 +115,7 @@ void expect_sound(const Graph& graph, const std::vector<Section>& sections, Grap
     const bool works = std::any_of(s.graph.ops.begin(), s.graph.ops.end(),
                                    [&](const Op& op) { return !needs_host(s.graph, op); });
     EXPECT_EQ(!s.program.commands.empty(), works);
+    if (sections.size() > 1) EXPECT_TRUE(works) << "a program without commands";
     if (works) expect_program(s, made);
   }
   EXPECT_EQ(seen.size(), graph.ops.size());
@@ -185,6 +186,18 @@ TEST(Sections, NetworksWithBranches) {
     ASSERT_TRUE(compiled.refusals.empty()) << compiled.refusals.front();
     expect_sound(b.graph, compiled.sections, b);
   }
+}
+
+// What follows a tail that stays on the host belongs to the same program.
+TEST(Sections, OneWhereFunctionsLieBetweenOperatorsOnTheHost) {
+  GraphBuilder b(test::seed());
+  int t = take(b, Step::Conv, b.input(6, 6, 4), 0);
+  for (int n = 0; n < 3; n++) t = b.table(take(b, Step::Resize, t, t));
+  b.output(take(b, Step::Transpose, t, t));
+  const CompiledSections compiled = try_compile_sections(b.graph, preset("nano"));
+  ASSERT_TRUE(compiled.refusals.empty()) << compiled.refusals.front();
+  ASSERT_EQ(compiled.sections.size(), 1U);
+  expect_sound(b.graph, compiled.sections, b);
 }
 
 TEST(Sections, OneWhereNothingOnTheHostLiesBetween) {

@@ -146,6 +146,28 @@ TEST(HostOperators, Reductions) {
   EXPECT_NE(refusal_of(scale).find("equal scale and zero point"), std::string::npos);
 }
 
+// Maxima over rows, columns or both are windows of the accelerator, where the output is a map in the order of the input.
+TEST(HostOperators, MaximaOfMaps) {
+  const auto window_of = [](const Single& model) {
+    const ImportResult result = import_tflite(model.file());
+    const Op& op = result.graph.value().ops.at(0);
+    EXPECT_EQ(op.kind, OpKind::MaxPool);
+    return std::pair(op.window.kernel_h, op.window.kernel_w);
+  };
+  EXPECT_EQ(window_of(Single(kReduceMax, {1, 1, 1, 8}, {1, 2})), std::pair(4, 6));
+  EXPECT_EQ(window_of(Single(kReduceMax, {1, 1, 6, 8}, {1})), std::pair(4, 1));
+  EXPECT_EQ(window_of(Single(kReduceMax, {1, 4, 1, 8}, {2})), std::pair(1, 6));
+  EXPECT_EQ(kind_of(Single(kReduceMax, {1, 4, 1, 1}, {2, 3})), OpKind::ReduceMax);
+  const auto without_dims = [](const Numbers& out, const Numbers& axes) {
+    Single model(kReduceMax, out, axes);
+    model.ops.front().keep_dims = false;
+    return model;
+  };
+  EXPECT_EQ(window_of(without_dims({1, 8}, {2, 1})), std::pair(4, 6));
+  EXPECT_EQ(window_of(without_dims({1, 6, 8}, {-3})), std::pair(4, 1));
+  EXPECT_EQ(kind_of(without_dims({1, 4, 8}, {2})), OpKind::ReduceMax);
+}
+
 TEST(HostOperators, Pairs) {
   for (const int code : {kMinimum, kMaximum, kPrelu}) {
     Single model(code, {1, 4, 6, 8});

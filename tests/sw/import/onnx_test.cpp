@@ -763,7 +763,7 @@ TEST(Onnx, FloatModelsAreRefusedWithTheWayOut) {
   f.output("y");
   f.node("Relu", {"x"}, "y");
   expect_message(f, "found: a float model");
-  expect_message(f, "quantize_static");
+  expect_message(f, "kaiten quantize");
 }
 
 enum class Outcome { Error, Refused, Graph };
