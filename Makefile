@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -93,6 +93,14 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/swap.py --build $(BUILD)
 	@python3 bench/cluster.py --build $(BUILD)
 	@python3 bench/fft.py --build $(BUILD)
+
+docs: setup-all ## the documentation site in build/site, with the reference of what is built
+	@python3 scripts/docs_site.py
+
+wheel: setup ## the Python package as a wheel in build/wheel (x86-64: for every computer with AVX2)
+	@"$${KAITEN_VENV:-.venv}/bin/python3" -m pip wheel -q --no-deps --disable-pip-version-check -w $(BUILD)/wheel \
+	  $(if $(filter x86_64,$(shell uname -m)),-C cmake.define.KAITEN_MARCH=x86-64-v3) .
+	@ls $(BUILD)/wheel/*.whl
 
 generate: setup-all ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done

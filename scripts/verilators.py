@@ -27,7 +27,9 @@ STALLS = ["0", "20"]
 
 
 def verilator_of(build):
-    """What the build's tool says that it was made with."""
+    """What the build's tool says that it was made with; empty where there is none."""
+    if not os.path.exists(os.path.join(build, "kaiten")):
+        return ""
     code, log = tools.run([os.path.join(build, "kaiten"), "--version"])
     found = re.search(r"Verilator ([\d.]+)", log)
     return found.group(1) if code == 0 and found else ""
