@@ -65,3 +65,22 @@ configure_package_config_file(cmake/kaiten-config.cmake.in ${CMAKE_CURRENT_BINAR
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/kaiten-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kaiten-config-version.cmake
   DESTINATION ${package})
+
+# `pkg-config --cflags --libs kaiten`, for other build systems: the same archives, in any order.
+set(archives "")
+foreach(part ${parts})
+  get_target_property(type ${part} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    string(APPEND archives " -l$<TARGET_FILE_BASE_NAME:${part}>")
+  endif()
+endforeach()
+file(RELATIVE_PATH from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kaiten.pc CONTENT "prefix=\${pcfiledir}/${from_pkgconfig}
+Name: kaiten
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Requires: fmt, zlib, liblz4, libzstd, libhwy, fftw3, fftw3f, protobuf-lite
+Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR} -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/kaiten
+Libs: -L\${prefix}/${CMAKE_INSTALL_LIBDIR} -Wl,--start-group${archives} -Wl,--end-group -latomic -ldl -pthread
+")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kaiten.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -3,7 +3,9 @@
 """Installs the build into a temporary folder, builds examples/ against that alone and runs it.
 
 KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX and CXXFLAGS the compiler of the build."""
+import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,21 @@ class Install(unittest.TestCase):
                                   input=f"#include <kaiten/{header}>\n", capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, f"{header}:\n{done.stderr[:2000]}")
 
+    def with_pkg_config(self, prefix, folder, expected):
+        """The same program by one call of the compiler."""
+        if not shutil.which("pkg-config"):
+            tools.must_have("pkg-config")
+            return
+        found = glob.glob(os.path.join(prefix, "lib*", "**", "kaiten.pc"), recursive=True)
+        self.assertEqual(len(found), 1)
+        env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(found[0])}
+        said = subprocess.run(["pkg-config", "--cflags", "--libs", "kaiten"], capture_output=True, text=True, env=env)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        program = os.path.join(folder, "by_pkg_config")
+        self.run_checked(os.environ.get("CXX") or "c++", "-std=c++20", os.path.join(ROOT, "examples", "classify", "classify.cpp"), "-o", program,
+                         *said.stdout.split())
+        self.assertEqual(self.run_checked(program, os.path.join(DEMO, "demo.tflite"), os.path.join(folder, "image.bin")).splitlines(), expected)
+
     def test_examples(self):
         with tempfile.TemporaryDirectory() as folder:
             prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
@@ -74,6 +91,7 @@ class Install(unittest.TestCase):
             lines = self.run_checked(classify, os.path.join(DEMO, "demo.tflite"), image).splitlines()
             self.assertEqual(lines[0], f"class {logits.index(max(logits))}: {max(logits)}")
             self.assertRegex(lines[-1], r"^\d+ cycles, every tensor exact$")
+            self.with_pkg_config(prefix, folder, lines)
             done = subprocess.run([classify, image, image], capture_output=True, text=True)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
 
