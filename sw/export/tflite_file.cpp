@@ -29,13 +29,20 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
           .Union();
     case tflite::Operator::FULLY_CONNECTED:
       type = tflite::Options::FullyConnectedOptions;
-      return tflite::CreateFullyConnectedOptions(out, activation, int8_t(op.weights_format)).Union();
+      return tflite::CreateFullyConnectedOptions(out, activation, int8_t(op.weights_format), op.keep_num_dims)
+          .Union();
     case tflite::Operator::ADD:
       type = tflite::Options::AddOptions;
       return tflite::CreateAddOptions(out, activation).Union();
     case tflite::Operator::MUL:
       type = tflite::Options::MulOptions;
       return tflite::CreateMulOptions(out, activation).Union();
+    case tflite::Operator::SUB:
+      type = tflite::Options::SubOptions;
+      return tflite::CreateSubOptions(out, activation).Union();
+    case tflite::Operator::GELU:
+      type = tflite::Options::GeluOptions;
+      return tflite::CreateGeluOptions(out).Union();
     case tflite::Operator::AVERAGE_POOL_2D:
     case tflite::Operator::MAX_POOL_2D:
       type = tflite::Options::Pool2DOptions;
@@ -59,6 +66,9 @@ fb::Offset<void> write_options(fb::FlatBufferBuilder& out, const FileOp& op, tfl
     case tflite::Operator::MEAN:
       type = tflite::Options::ReducerOptions;
       return tflite::CreateReducerOptions(out, op.keep_dims).Union();
+    case tflite::Operator::BATCH_MATMUL:
+      type = tflite::Options::BatchMatMulOptions;
+      return tflite::CreateBatchMatMulOptions(out, false, op.transpose_b).Union();
     case tflite::Operator::SOFTMAX:
       type = tflite::Options::SoftmaxOptions;
       return tflite::CreateSoftmaxOptions(out, op.beta).Union();

@@ -46,7 +46,9 @@ struct FileOp {
   int depth_multiplier = 1;
   int activation = 0;  // ActivationFunctionType: 0 none, 1 relu, 2 relu_n1_to_1, 3 relu6
   int weights_format = 0;
-  int axis = 0;  // concatenation
+  bool keep_num_dims = false;  // FULLY_CONNECTED
+  bool transpose_b = false;    // BATCH_MATMUL
+  int axis = 0;                // concatenation
   bool keep_dims = true;
   float beta = 1.0F;
   int block = 2;             // DEPTH_TO_SPACE, SPACE_TO_DEPTH

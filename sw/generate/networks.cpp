@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "generate/random_network.h"
 #include "generate/subnets.h"
+#include "generate/transformer.h"
 
 namespace kaiten::generate {
 namespace {
@@ -166,6 +167,60 @@ int shufflenet(RandomNetwork& n) {
   return classify(n, x);
 }
 
+// Tan and Le, "EfficientNet", table 1, as the Lite0 variant has it: no squeeze-and-excitation, ReLU instead of swish.
+int efficientnet_lite0(RandomNetwork& n) {
+  struct Stage {
+    int expand, channels, blocks, kernel, stride;
+  };
+  int x = n.conv(n.image(), {.channels = 32, .kernel = 3, .stride = 2});
+  for (const Stage& stage :
+       {Stage{1, 16, 1, 3, 1}, Stage{6, 24, 2, 3, 2}, Stage{6, 40, 2, 5, 2}, Stage{6, 80, 3, 3, 2},
+        Stage{6, 112, 3, 5, 1}, Stage{6, 192, 4, 5, 2}, Stage{6, 320, 1, 3, 1}}) {
+    for (int block = 0; block < stage.blocks; block++) {
+      const bool residual = block > 0;  // the first block of a stage is wider, or halves the map
+      int y = x;
+      if (stage.expand > 1) y = n.conv(y, {.channels = n.channels(x) * stage.expand});
+      y = n.depthwise(y, {.kernel = stage.kernel, .stride = residual ? 1 : stage.stride});
+      y = n.conv(y, {.channels = stage.channels, .relu = false, .add_to = residual ? x : -1});
+      x = residual ? n.add(y, x, false) : y;
+    }
+  }
+  return classify(n, n.conv(x, {.channels = 1280}));
+}
+
+// A universal inverted bottleneck (Qin et al., "MobileNetV4", section 3): a depthwise convolution in front of the
+// expansion, one behind it, either or both; 0 where there is none.
+struct UniversalBlock {
+  int start, middle, channels, expand;
+  int stride = 1;
+};
+
+int universal_block(RandomNetwork& n, int x, const UniversalBlock& b) {
+  const bool residual = b.stride == 1 && n.channels(x) == b.channels;
+  int y = x;
+  if (b.start != 0)
+    y = n.depthwise(y, {.kernel = b.start, .stride = b.middle != 0 ? 1 : b.stride, .relu = false});
+  y = n.conv(y, {.channels = n.channels(x) * b.expand});
+  if (b.middle != 0) y = n.depthwise(y, {.kernel = b.middle, .stride = b.stride});
+  y = n.conv(y, {.channels = b.channels, .relu = false, .add_to = residual ? x : -1});
+  return residual ? n.add(y, x, false) : y;
+}
+
+// The same, MNv4-Conv-S.
+int mobilenet_v4_s(RandomNetwork& n) {
+  int x = n.conv(n.image(), {.channels = 32, .kernel = 3, .stride = 2});
+  x = n.conv(n.conv(x, {.channels = 32, .kernel = 3, .stride = 2}), {.channels = 32});
+  x = n.conv(n.conv(x, {.channels = 96, .kernel = 3, .stride = 2}), {.channels = 64});
+  for (const UniversalBlock& block :
+       {UniversalBlock{5, 5, 96, 3, 2}, UniversalBlock{0, 3, 96, 2}, UniversalBlock{0, 3, 96, 2},
+        UniversalBlock{0, 3, 96, 2}, UniversalBlock{0, 3, 96, 2}, UniversalBlock{3, 0, 96, 4},
+        UniversalBlock{3, 3, 128, 6, 2}, UniversalBlock{5, 5, 128, 4}, UniversalBlock{0, 5, 128, 4},
+        UniversalBlock{0, 5, 128, 3}, UniversalBlock{0, 3, 128, 4}, UniversalBlock{0, 3, 128, 4}})
+    x = universal_block(n, x, block);
+  x = n.mean(n.conv(x, {.channels = 960}));
+  return n.softmax(n.fully_connected(n.fully_connected(x, 1280, true), kClasses, false));
+}
+
 // First layers alone: a kernel of this size on an image of three channels.
 int stem(RandomNetwork& n, int channels, int kernel, int stride, bool same) {
   return n.conv(n.image(), {.channels = channels, .kernel = kernel, .stride = stride, .same = same});
@@ -203,6 +258,9 @@ const std::vector<Entry>& entries() {
       {"vgg19", vgg19},
       {"mobilenet_v1", mobilenet_v1},
       {"shufflenet", shufflenet},
+      {"efficientnet_lite0", efficientnet_lite0},
+      {"mobilenet_v4_s", mobilenet_v4_s},
+      {"vit_tiny", [](RandomNetwork& n) { return vision_transformer(n, {}); }},
       {"stem_3x3", [](RandomNetwork& n) { return stem(n, 32, 3, 2, true); }},
       {"stem_7x7", [](RandomNetwork& n) { return stem(n, 64, 7, 2, true); }},
       {"stem_11x11", [](RandomNetwork& n) { return stem(n, 96, 11, 4, false); }},

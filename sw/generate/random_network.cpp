@@ -21,9 +21,7 @@ constexpr int kDepthwise = 4;
 constexpr int kFullyConnected = 9;
 constexpr int kMaxPool = 17;
 constexpr int kMul = 18;
-constexpr int kReshape = 22;
 constexpr int kSoftmax = 25;
-constexpr int kTranspose = 39;
 constexpr int kMean = 40;
 constexpr int kHardSwish = 117;
 
@@ -111,6 +109,7 @@ RandomNetwork::RandomNetwork(int size, uint64_t seed, int zeros)
 
 Nhwc RandomNetwork::shape_of(int tensor) const {
   const std::vector<int>& s = file_.tensors[size_t(tensor)].shape;
+  if (s.size() == 3) return {1, s[1], 1, s[2]};  // tokens
   return s.size() == 4 ? Nhwc{s[0], s[1], s[2], s[3]} : Nhwc{1, 1, 1, s.back()};
 }
 
@@ -147,6 +146,10 @@ int RandomNetwork::constant(const std::string& kind, FileType type, const std::v
   file_.tensors.push_back(std::move(t));
   values_.emplace_back();
   return int(file_.tensors.size()) - 1;
+}
+
+int RandomNetwork::numbers(const std::string& kind, const std::vector<int>& values) {
+  return constant(kind, FileType::Int32, {int(values.size())}, bytes_of(values));
 }
 
 FileOp& RandomNetwork::operation(int code, const std::vector<int>& inputs, int output) {
@@ -189,10 +192,11 @@ int RandomNetwork::depthwise(int in, const ConvShape& shape) {
 int RandomNetwork::fully_connected(int in, int channels, bool relu, int slot, const std::string& name) {
   Weighted l;
   l.code = kFullyConnected;
-  l.in = {1, 1, 1, int(shape_of(in).elements())};
-  l.out = {1, 1, 1, channels};
+  const bool of_tokens = file_.tensors[size_t(in)].shape.size() == 3;
+  l.in = of_tokens ? shape_of(in) : Nhwc{1, 1, 1, int(shape_of(in).elements())};
+  l.out = {1, l.in.h, 1, channels};
   l.weights_shape = {channels, l.in.c};
-  l.out_shape = {1, channels};
+  l.out_shape = of_tokens ? std::vector<int>{1, l.in.h, channels} : std::vector<int>{1, channels};
   l.shape.relu = relu;
   l.shape.slot = slot;
   l.shape.name = name;
@@ -268,6 +272,7 @@ int RandomNetwork::weighted(int in, const Weighted& l) {
   }
   FileOp& op = operation(l.code, {in, kernel, bias}, out);
   op.padding = l.shape.same ? 0 : 1;
+  op.keep_num_dims = l.out_shape.size() == 3;
   op.stride_h = op.stride_w = l.shape.stride;
   op.activation = l.shape.relu ? kRelu : l.shape.gate ? kRelu6 : 0;
   return out;
@@ -329,13 +334,14 @@ RandomNetwork::Calibration RandomNetwork::without_relu(int in, const ConvShape& 
 
 // --- layers without
 
-int RandomNetwork::elementwise(const std::string& kind, Nhwc shape, const std::vector<double>& reals) {
+int RandomNetwork::elementwise(const std::string& kind, const std::vector<int>& shape,
+                               const std::vector<double>& reals) {
   std::vector<double> order = reals;
   const double low = std::min(quantile(order, kBeyond), 0.0);
   const double high = std::max(quantile(order, 1.0 - kBeyond), 0.0);
   const auto scale = float(std::max(high - low, 1e-3) / 255.0);
   const auto zero_point = int(std::clamp(std::nearbyint(-128.0 - low / double(scale)), -128.0, 127.0));
-  const int out = activation(kind, dims(shape), scale, zero_point);
+  const int out = activation(kind, shape, scale, zero_point);
   for (const double r : reals) values_[size_t(out)].push_back(quantized(r, scale, zero_point, false));
   return out;
 }
@@ -346,7 +352,7 @@ int RandomNetwork::add(int a, int b, bool relu) {
     const double sum = real(a, i) + real(b, i);
     sums.push_back(relu ? std::max(0.0, sum) : sum);
   }
-  const int out = elementwise("add", shape_of(a), sums);
+  const int out = elementwise("add", file_.tensors[size_t(a)].shape, sums);
   operation(kAdd, {a, b}, out).activation = relu ? kRelu : 0;
   return out;
 }
@@ -356,7 +362,7 @@ int RandomNetwork::multiply(int map, int factors) {
   std::vector<double> products;
   for (size_t i = 0; i < values_[size_t(map)].size(); i++)
     products.push_back(real(map, i) * real(factors, i % channels));
-  const int out = elementwise("mul", shape_of(map), products);
+  const int out = elementwise("mul", file_.tensors[size_t(map)].shape, products);
   operation(kMul, {map, factors}, out);
   return out;
 }
@@ -367,8 +373,7 @@ int RandomNetwork::hard_swish(int in) {
     const double x = real(in, i);
     results.push_back(x * std::clamp(x + 3.0, 0.0, 6.0) / 6.0);
   }
-  const int out = elementwise("hard_swish", shape_of(in), results);
-  file_.tensors[size_t(out)].shape = file_.tensors[size_t(in)].shape;
+  const int out = elementwise("hard_swish", file_.tensors[size_t(in)].shape, results);
   operation(kHardSwish, {in}, out);
   return out;
 }
@@ -399,23 +404,8 @@ int RandomNetwork::average_pool(int in, int kernel, int stride) {
 
 int RandomNetwork::channel_shuffle(int in, int groups) {
   const Nhwc s = shape_of(in);
-  const auto reshaped = [&](int from, const std::vector<int>& shape) {
-    const int out = activation("reshape", shape, scale_of(in), zero_point_of(in));
-    operation(kReshape, {from, constant("shape", FileType::Int32, {int(shape.size())}, bytes_of(shape))},
-              out);
-    return out;
-  };
-  const int split = reshaped(in, {1, s.h, s.w, groups, s.c / groups});
-  const int swapped =
-      activation("transpose", {1, s.h, s.w, s.c / groups, groups}, scale_of(in), zero_point_of(in));
-  operation(kTranspose, {split, constant("order", FileType::Int32, {5}, bytes_of({0, 1, 2, 4, 3}))}, swapped);
-  const int out = reshaped(swapped, dims(s));
-  for (size_t i = 0; i < values_[size_t(in)].size(); i++) {
-    const int c = int(i) % s.c;
-    const size_t from = i - size_t(c) + size_t(c % groups * (s.c / groups) + c / groups);
-    values_[size_t(out)].push_back(values_[size_t(in)][from]);
-  }
-  return out;
+  const int split = reshape(in, {1, s.h, s.w, groups, s.c / groups});
+  return reshape(transpose(split, {0, 1, 2, 4, 3}), dims(s));
 }
 
 int RandomNetwork::mean(int in) {
@@ -427,7 +417,7 @@ int RandomNetwork::mean(int in) {
   const double low = std::min(*least, 0.0);
   const auto scale = float(std::max(*largest - low, 1e-3) / 255.0);
   const int zero_point = int(std::nearbyint(-128.0 - low / double(scale)));
-  const int axes = constant("axes", FileType::Int32, {2}, bytes_of({1, 2}));
+  const int axes = numbers("axes", {1, 2});
   const int out = activation("mean", {1, 1, 1, from.c}, scale, zero_point);
   for (const double m : means) values_[size_t(out)].push_back(quantized(m, scale, zero_point, false));
   operation(kMean, {in, axes}, out);
@@ -452,7 +442,17 @@ int RandomNetwork::concat(const std::vector<int>& operands) {
 }
 
 int RandomNetwork::softmax(int in) {
-  const int out = activation("softmax", file_.tensors[size_t(in)].shape, 1.0F / 256.0F, -128);
+  const std::vector<int> shape = file_.tensors[size_t(in)].shape;
+  const int out = activation("softmax", shape, 1.0F / 256.0F, -128);
+  std::vector<double> values = reals(in);
+  const auto channels = std::ptrdiff_t(shape.back());
+  for (auto row = values.begin(); row != values.end(); row += channels) {
+    const double most = *std::max_element(row, row + channels);
+    double sum = 0;
+    std::for_each(row, row + channels, [&](double& v) { sum += v = std::exp(v - most); });
+    std::for_each(row, row + channels, [&](double& v) { v /= sum; });
+  }
+  for (const double v : values) values_[size_t(out)].push_back(quantized(v, 1.0F / 256.0F, -128, false));
   operation(kSoftmax, {in}, out);
   return out;
 }

@@ -59,6 +59,16 @@ class RandomNetwork {
   // Groups of channels become the fast dimension: reshaped, transposed, reshaped.
   int channel_shuffle(int in, int groups);
   int softmax(int in);
+  // Tokens, (1, tokens, channels), and the matrices of attention (token_layers.cpp).
+  int tokens(int map);  // a token a pixel
+  int reshape(int in, const std::vector<int>& shape);
+  int transpose(int in, const std::vector<int>& order);
+  int batch_matmul(int a, int b, bool transpose_b,
+                   double factor = 1);  // factor: of the result's scale, as scores are divided
+  int gelu(int in);
+  int layer_norm(int in);      // of each token, without learned factors: the next layer's weights have them
+  int constant_add(int in);    // one random value an element: embeddings of positions
+  int mean_of_tokens(int in);  // (1, channels)
 
   float scale_of(int tensor) const { return file_.tensors[size_t(tensor)].scale.front(); }
   float shared_scale();
@@ -97,10 +107,17 @@ class RandomNetwork {
   int activation(const std::string& kind, const std::vector<int>& shape, float scale, int zero_point);
   int constant(const std::string& kind, FileType type, const std::vector<int>& shape,
                std::vector<uint8_t> data);
+  int numbers(const std::string& kind, const std::vector<int>& values);  // int32
   FileOp& operation(int code, const std::vector<int>& inputs, int output);
   int weighted(int in, const Weighted& layer);
   // An activation of these real values, scale and zero point by their range.
-  int elementwise(const std::string& kind, Nhwc shape, const std::vector<double>& reals);
+  int elementwise(const std::string& kind, const std::vector<int>& shape, const std::vector<double>& reals);
+  std::vector<double> reals(int tensor) const;
+  // Of the last dimension, which becomes 1.
+  int mean_of_channels(int in);
+  // An operator of two tensors, the second stretched over the last dimension or of the same shape.
+  int combined(int code, const std::string& kind, int a, int b, double (*value)(double, double));
+  int function(int code, const std::string& kind, int in, double (*value)(double));
   FileOp& pool(int code, int in, const Window& window, Nhwc to, bool same);
   Calibration with_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);
   Calibration without_relu(int in, const ConvShape& shape, const std::vector<int32_t>& sums, size_t channels);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "graph/float_pairs.h"
 #include "graph/quantize_parts.h"
+#include "graph/round_once.h"
 
 namespace kaiten {
 
@@ -135,6 +136,9 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
   return range;
 }
 
+// How far from its zero point an output's values lie.
+int reach_of(const OutputQuant& out) { return std::max(out.high - out.zero_point, out.zero_point - out.low); }
+
 }  // namespace
 
 Multiplier quantize_multiplier(double real) {
@@ -252,13 +256,15 @@ ConvParams conv_params(const Graph& graph, const Op& op, RoundingStyle style) {
       continue;
     }
     double product = scale_of(input) * double(scale);
-    // The product is formed in float32 in uint8 models, and by tflite-micro where a fully connected layer has
-    // one weight scale.
-    const bool tflm = fully_connected && style == RoundingStyle::Tflm;
-    if ((was_uint8 || tflm) && scales.size() == 1) {
+    // The product is formed in float32 in the convolutions of uint8 models, and by tflite-micro where a fully connected
+    // layer has one weight scale.
+    const bool in_float = fully_connected ? style == RoundingStyle::Tflm : was_uint8;
+    if (in_float && scales.size() == 1) {
       product = double(input.quantization.scale.front() * scale);
     }
-    const Multiplier multiplier = multiplier_for(op, product / scale_of(output));
+    Multiplier multiplier = multiplier_for(op, product / scale_of(output));
+    if (params.output.rule == Rounding::Single)
+      multiplier = round_once(product / scale_of(output), reach_of(params.output));
     params.multiplier.push_back(multiplier.m);
     params.shift.push_back(multiplier.shift);
   }

@@ -110,6 +110,12 @@ class Oracle(ToolCase):
         self.assertEqual(self.confirmed("demo", "litert", "--batch", "2")["interpreter"], 2 * one["interpreter"])
         self.assertIn("equal LiteRT 2.3.0", run(KAITEN, "run", "demo", *NANO, "--oracle", "litert").stdout.splitlines()[-1])
 
+    def test_networks_of_later_years(self):
+        for network in ("efficientnet_lite0", "mobilenet_v4_s", "vit_tiny"):
+            model = self.file(network + ".tflite")
+            self.assertEqual(run(os.path.join(os.path.dirname(KAITEN), "kaiten-generate"), network, "--size", "64", "--output", model).returncode, 0)
+            self.confirmed(model, "litert")
+
     def test_another_rounding_is_a_difference(self):
         model = os.path.join(SHARED, "tflite", "mlperf-tiny", "ad01_int8.tflite")
         if not os.path.exists(model):

@@ -188,14 +188,39 @@ def transpose_conv(b, layer, xs, random):
     return y
 
 
+def near_ties(b, layer, random, shape, fan_in, x):
+    """(weights, bias, result) of a fully connected layer whose sums are biases beside the ties of rounding: of the sums nearest to each
+    tie, those whose products with the factor come nearest to it."""
+    channels = shape[-1]
+    zero = 0 if b.kind == "int8" else 128
+    y = b.value(shape, x.scale * float(random.uniform(0.3, 3)), zero)
+    one = b.kind == "uint8" or not layer["per_channel"]
+    step = float(np.float32(x.scale)) / float(np.float32(y.scale))
+    scales = (np.float32(2.0) ** random.uniform(-14, -10, 1 if one else channels) / step).astype(np.float32)
+    factors = np.broadcast_to(step * scales.astype(float), channels)[:, None]
+    ties = np.arange(-120, 120) + 0.5
+    sums = np.rint(ties / factors)
+    order = np.argsort(np.abs(sums * factors - ties), axis=1)
+    which = np.arange(channels) % 8 if one else 0  # one scale: every channel another tie
+    bias = sums[np.arange(channels), order[np.arange(channels), which]].astype(np.int32)
+    data = np.full([channels, fan_in], zero, b.kind)
+    w = b.add_tensor(f"w{len(b.graph.tensors)}", [channels, fan_in], b.kind, scales, [zero] * len(scales), 0, data)
+    steps = scales * np.float32(x.scale)
+    return [w, b.add_tensor(f"b{w}", [channels], "int32", steps, [0] * len(scales), 0, bias)], y
+
+
 def fully_connected(b, layer, xs, random):
     x = xs[0]
     need(x.kind in RANGE)
     keep = layer["keep"] and len(x.shape) > 1
     c = x.shape[-1] if keep else int(np.prod(x.shape))
     need(c <= 600)
-    inputs, typical = weights_of(b, {**layer, "per_channel": False}, random, [layer["channels"], c], c, 0, layer["channels"], x)
-    y = result_of(b, layer, [*x.shape[:-1], layer["channels"]] if keep else [1, layer["channels"]], typical)
+    shape = [*x.shape[:-1], layer["channels"]] if keep else [1, layer["channels"]]
+    if layer.get("near_ties"):
+        inputs, y = near_ties(b, layer, random, shape, c, x)
+    else:
+        inputs, typical = weights_of(b, layer, random, [layer["channels"], c], c, 0, layer["channels"], x)
+        y = result_of(b, layer, shape, typical)
     b.emit("FULLY_CONNECTED", [x, *inputs], [y],
            options("FullyConnected", keepNumDims=keep, fusedActivationFunction=ACTIVATIONS[layer["activation"]]), 4)
     return y
@@ -550,7 +575,8 @@ def draw_layer(random, kind, op, tensors):
             "parts": int(pick(2, 3, 4)), "which": int(random.integers(4)), "to": pick("flat", "rows", "swap", "fold"),
             "order": order, "block": int(pick(2, 2, 3)), "factors": [float(pick(2, 2, 0.5, 1.5, 1, 2.7)), float(pick(2, 2, 0.5, 1.5, 1, 2.7))],
             "corners": pick("none", "align", "half"), "times": [1, int(pick(1, 2)), int(pick(1, 2)), int(pick(1, 2, 3))],
-            "alpha": float(random.choice([0.1, 0.2, 0.3, 0.01])), "result": pick("int32", "int64")}
+            "alpha": float(random.choice([0.1, 0.2, 0.3, 0.01])), "result": pick("int32", "int64"),
+            "near_ties": bool(random.random() < 0.2)}
 
 
 def draw(random):

@@ -57,19 +57,29 @@ const Case kCases[] = {
     {"shufflenet", 224, 0},           {"stem_7x7", 224, 0.60},        {"stem_11x11", 224, 0.50},
     {"resnet101", 224, 0.85},         {"resnet152", 224, 0.85},       {"mobilenet_v1", 224, 0.70},
     {"mobilenet_v1", 224, 0, "nano"}, {"squeezenet", 224, 0, "nano"}, {"shufflenet", 224, 0, "nano"},
-    {"ofa-resnet50/RA", 224, 0},      {"ofa-resnet50/RB", 224, 0},    {"ofa-resnet50/RC", 224, 0},
-    {"ofa-resnet50/RD", 224, 0},      {"ofa-resnet50/RE", 224, 0},    {"ofa-resnet50/RF", 224, 0},
-    {"ofa-mobilenetv3/MA", 224, 0},   {"ofa-mobilenetv3/MB", 224, 0}, {"ofa-mobilenetv3/MC", 224, 0},
-    {"ofa-mobilenetv3/MD", 224, 0},   {"ofa-mobilenetv3/ME", 224, 0}, {"ofa-mobilenetv3/MF", 224, 0},
-    {"ofa-mobilenetv3/MG", 224, 0},   {kLargestMobile, 224, 0},       {kMixedMobile, 224, 0}};
+    {"efficientnet_lite0", 224, 0},   {"mobilenet_v4_s", 224, 0},     {"ofa-resnet50/RA", 224, 0},
+    {"ofa-resnet50/RB", 224, 0},      {"ofa-resnet50/RC", 224, 0},    {"ofa-resnet50/RD", 224, 0},
+    {"ofa-resnet50/RE", 224, 0},      {"ofa-resnet50/RF", 224, 0},    {"ofa-mobilenetv3/MA", 224, 0},
+    {"ofa-mobilenetv3/MB", 224, 0},   {"ofa-mobilenetv3/MC", 224, 0}, {"ofa-mobilenetv3/MD", 224, 0},
+    {"ofa-mobilenetv3/ME", 224, 0},   {"ofa-mobilenetv3/MF", 224, 0}, {"ofa-mobilenetv3/MG", 224, 0},
+    {kLargestMobile, 224, 0},         {kMixedMobile, 224, 0}};
 #else
-const Case kCases[] = {{"resnet18", 64, 0},        {"resnet50", 64, 0},
-                       {"squeezenet", 96, 0},      {"googlenet", 64, 0},
-                       {"vgg19", 32, 0},           {"mobilenet_v1", 96, 0},
-                       {"shufflenet", 64, 0},      {"shufflenet", 32, 0, "nano"},
-                       {"stem_7x7", 64, 0},        {"stem_11x11", 64, 0},
-                       {"ofa-resnet50/RD", 64, 0}, {"ofa-resnet50/RA", 64, 0, "nano"},
-                       {kMixedMobile, 64, 0},      {kMixedMobile, 32, 0, "nano"}};
+const Case kCases[] = {{"resnet18", 64, 0},
+                       {"resnet50", 64, 0},
+                       {"squeezenet", 96, 0},
+                       {"googlenet", 64, 0},
+                       {"vgg19", 32, 0},
+                       {"mobilenet_v1", 96, 0},
+                       {"shufflenet", 64, 0},
+                       {"shufflenet", 32, 0, "nano"},
+                       {"stem_7x7", 64, 0},
+                       {"stem_11x11", 64, 0},
+                       {"efficientnet_lite0", 64, 0},
+                       {"mobilenet_v4_s", 64, 0},
+                       {"ofa-resnet50/RD", 64, 0},
+                       {"ofa-resnet50/RA", 64, 0, "nano"},
+                       {kMixedMobile, 64, 0},
+                       {kMixedMobile, 32, 0, "nano"}};
 #endif
 
 // The accelerator computes all between image and logits.
