@@ -50,7 +50,12 @@ bool is_planes(const Tensor& tensor) {
   return tensor.type == ElementType::Float32 && tensor.shape.size() == 4 && has_channels(tensor.shape[1]);
 }
 
-// One image of 1 or 3 channels.
+double real_of(double stored, const Quantization& q) {
+  return q.empty() ? stored + 128 : double(q.scale.front()) * (stored - q.zero_point.front());
+}
+
+}  // namespace
+
 Nhwc image_shape(const Tensor& tensor) {
   Nhwc s = tensor.nhwc();
   if (is_planes(tensor)) s = {tensor.shape[0], tensor.shape[2], tensor.shape[3], tensor.shape[1]};
@@ -60,12 +65,6 @@ Nhwc image_shape(const Tensor& tensor) {
   }
   return s;
 }
-
-double real_of(double stored, const Quantization& q) {
-  return q.empty() ? stored + 128 : double(q.scale.front()) * (stored - q.zero_point.front());
-}
-
-}  // namespace
 
 std::string Normalisation::text(const Quantization& q) const {
   if (!given()) {

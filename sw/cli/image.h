@@ -39,6 +39,8 @@ struct ImageRule {
 void add_image_options(boost::program_options::options_description& all);
 ImageRule image_rule(const boost::program_options::variables_map& values);
 
+// The sides of an input that takes an image. Throws InputError where the tensor is none: not one map of 1 or 3 channels.
+Nhwc image_shape(const Tensor& tensor);
 // Where the image lies in the input. Throws InputError where the tensor is no image: not one map of 1 or 3 channels.
 Placement placement_in(const Tensor& tensor, int width, int height, Fit fit);
 

@@ -76,12 +76,13 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
                        std::to_string(source.batch) + " needs raw tensors, one image behind the other");
     }
     const int input = graph.inputs[0];
-    const DecodedImage decoded = decode_image(file, source.file);
+    DecodedImage decoded = decode_image(file, source.file);
     const Tensor& tensor = graph.tensors[std::size_t(input)];
     const Quantization quantization = quantization_of(graph, input);
     inputs.values.push_back(to_input(decoded.image, tensor, quantization, source.rule));
     inputs.origin = "image " + source.file + ": " + how_placed(decoded, tensor, source.rule.fit) + "; " +
                     source.rule.normalisation.text(quantization);
+    inputs.image = std::move(decoded.image);
     return inputs;
   }
   if (source.rule.normalisation.given())

@@ -6,6 +6,7 @@
 #define KAITEN_CLI_INPUTS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct InputSource {
 struct ModelInputs {
   std::vector<Int8Values> values;  // in the order of graph.inputs, image by image
   std::string origin;              // where they come from, for the report
+  std::optional<Image> image;      // as decoded, where it is one
 };
 
 // The quantisation of an input; of a float32 one, that of the operator that quantises it.

@@ -44,6 +44,8 @@ class Job {
   SessionOptions& session_options() { return session_options_; }
   // Imports and compiles the model; its progress shows on the terminal and Ctrl-C ends it.
   Session open(ProgressLine& progress);
+  // Of --fit.
+  Fit fit() const { return rule_.fit; }
   // Once.
   ModelInputs inputs(const Graph& graph);
   // What --fault inverted, once the session is open; empty: nothing.

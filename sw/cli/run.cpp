@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/drawing.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/outputs.h"
+#include "draw/draw.h"
 #include "report/json_report.h"
 
 namespace kaiten::cli {
@@ -82,6 +84,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   add("labels", po::value(&labels)->value_name("FILE"), "names of the classes, one a line");
   add("trace", po::value<std::string>()->value_name("FILE"),
       "write queues, commands and stalls as a timeline for ui.perfetto.dev (JSON)");
+  add_draw_options(all);
   add("seconds", po::value(&options.seconds)->value_name("S")->default_value(0),
       "repeat the run until the simulation has lasted so long, to measure its speed");
   const auto values = job.parse(arguments, is_tb ? kTbUsage : kRunUsage);
@@ -95,8 +98,9 @@ int run_command(const Arguments& arguments, bool is_tb) {
   options.check = !(*values)["no-check"].as<bool>();
   if (!options.check && job.has_interpreter())
     throw InputError("--oracle " + (*values)["oracle"].as<std::string>() + " and --no-check together");
-  const Outputs outputs("run", *values, {"output", "json", "trace", "wave"},
+  const Outputs outputs("run", *values, {"output", "json", "trace", "wave", "draw"},
                         {"model", "input", "labels", "golden"});
+  const draw::FindOptions find_options = draw_options(*values);
   options.trace = outputs.wanted("trace");
   options.labels = read_labels(labels);
   std::string labels_note;
@@ -106,6 +110,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   Session session = job.open(progress);
   options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
   const ModelInputs inputs = job.inputs(session.graph());
+  if (outputs.wanted("draw") && !inputs.image) throw InputError("--draw needs an image as --input");
   options.interpreter = job.interpreter(session.graph());
   if (!golden.empty()) options.golden = golden_of(session.graph(), golden, job.session_options().batch);
   check_interrupt();
@@ -120,6 +125,12 @@ int run_command(const Arguments& arguments, bool is_tb) {
   if (!job.fault_note().empty()) report.notes.push_back(job.fault_note());
   if (!labels_note.empty()) report.notes.push_back(labels_note);
 
+  std::optional<draw::Findings> found;
+  if (outputs.wanted("draw")) {
+    found = findings_in(session.graph(), *inputs.image, job.fit(), result.outputs, find_options);
+    report.notes.push_back("drawn: " + draw::summary(*found));
+    outputs.write("draw", encode_png(draw::drawn(*inputs.image, *found)));
+  }
   if (outputs.wanted("output")) {
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i < result.outputs.size(); i++) {
@@ -130,7 +141,11 @@ int run_command(const Arguments& arguments, bool is_tb) {
     outputs.write("output", bytes);
   }
   outputs.write("trace", result.trace);
-  if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
+  if (outputs.wanted("json")) {
+    nlohmann::ordered_json json = json_of(report);
+    if (found) json["findings"] = json_of(*found);
+    outputs.write_json("json", std::move(json));
+  }
   outputs.print(to_text(report, output_width()));
   return report.exact.value_or(true) ? kDone : kDiffers;
 }
