@@ -257,8 +257,11 @@ struct Op {
   Window window;             ///< Conv2D, DepthwiseConv2D, AveragePool, MaxPool
   int depth_multiplier = 1;  ///< DepthwiseConv2D: output channel o reads input channel o / depth_multiplier
   int groups = 1;            ///< Conv2D: output channel group g reads input channel group g
-  bool qlinear = false;      ///< Add, Mul: as onnxruntime's QLinear operators compute them (quantize.h)
-  bool count_pad = false;    ///< AveragePool: cells outside the map count in the divisor
+  bool qlinear =
+      false;  ///< Add, Mul, AveragePool: as onnxruntime's QLinear operators compute them (quantize.h)
+  bool by_columns =
+      false;  ///< AveragePool of ONNX: each column of a window is added up first (float_average.h)
+  bool count_pad = false;                    ///< AveragePool: cells outside the map count in the divisor
   Activation activation = Activation::None;  ///< fused: limits of the real output
   /// Further limits of the real output, where a model clamps at other values than the activations do.
   float lo = -std::numeric_limits<float>::infinity();

@@ -314,6 +314,9 @@ PoolParams pool_params(const Graph& graph, const Op& op) {
   }
   params.output.rule = Rounding::Float;
   params.count_pad = op.count_pad;
+  params.by_columns = op.by_columns;
+  params.qlinear = op.qlinear;
+  params.model_offset = model_offset(graph, op);
   params.zp_in = input.zero_point();
   params.in_scale = input.quantization.scale.front();
   params.out_scale = graph.output_of(op).quantization.scale.front();

@@ -159,10 +159,14 @@ struct ConcatParams {
 // values the model has: `offset`, 128 in uint8 models, is added before, and the output's zero point takes it
 // off.
 //
-// Averages of ONNX graphs (rule Float): sum(a - zp_in) over the cells inside the map through pool_factor().
+// Averages of ONNX graphs (rule Float) are float_mean() of graph/float_average.h; where averages_agree(), the accelerator takes
+// sum(a - zp_in) over the cells inside the map through pool_factor().
 struct PoolParams {
   int offset = 0;
-  bool count_pad = false;  // these four: rule Float
+  bool count_pad = false;   // these seven: rule Float
+  bool by_columns = false;  // as in Op
+  bool qlinear = false;     // the zero point is added before rounding
+  int model_offset = 0;     // as in AddParams
   int zp_in = 0;
   float in_scale = 1.0F;
   float out_scale = 1.0F;

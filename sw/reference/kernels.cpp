@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "graph/float_average.h"
 #include "graph/float_pairs.h"
 #include "reference/dot_products.h"
 
@@ -199,8 +200,38 @@ std::vector<int64_t> arg_max(std::span<const float> values, size_t depth, size_t
   return positions;
 }
 
+namespace {
+
+// Real values are added in onnxruntime's order.
+void float_average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
+                        Output output) {
+  const auto channels = size_t(in.c), columns = params.by_columns ? size_t(window.kernel_w) : 1;
+  std::vector<float> sums(columns * channels);
+  for_each_pixel(out, [&](int n, int y, int x) {
+    std::fill(sums.begin(), sums.end(), 0.0F);
+    int cells = 0;
+    for_each_tap(window, in, y, x, [&](int, int j, int iy, int ix) {
+      const int8_t* cell = input.data() + offset(in, n, iy, ix);
+      float* sum = &sums[(params.by_columns ? size_t(j) : 0) * channels];
+      for (size_t c = 0; c < channels; c++) sum[c] += float(cell[c] - params.zp_in) * params.in_scale;
+      cells++;
+    });
+    const int count = params.count_pad ? window.kernel_h * window.kernel_w : cells;
+    int8_t* result = output.data() + offset(out, n, y, x);
+    for (size_t c = 0; c < channels; c++) {
+      float sum = 0;
+      for (size_t j = 0; j < columns; j++) sum += sums[j * channels + c];
+      result[c] = params.output.stored(float_mean(params, sum, count));
+    }
+  });
+}
+
+}  // namespace
+
 void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
                   Output output) {
+  if (params.output.rule == Rounding::Float)
+    return float_average_pool(params, window, in, input, out, output);
   const auto channels = size_t(in.c);
   std::vector<int32_t> sum(channels);
   for_each_pixel(out, [&](int n, int y, int x) {
@@ -212,15 +243,6 @@ void average_pool(const PoolParams& params, const Window& window, Nhwc in, Input
       cells++;
     });
     int8_t* result = output.data() + offset(out, n, y, x);
-    if (params.output.rule == Rounding::Float) {
-      const int count = params.count_pad ? window.kernel_h * window.kernel_w : cells;
-      const Multiplier factor = pool_factor(params, count);
-      for (size_t c = 0; c < channels; c++) {
-        const int32_t mean = requantize_float(sum[c] - cells * params.zp_in, factor);
-        result[c] = params.output.stored(mean);
-      }
-      return;
-    }
     const int32_t offset = params.offset * cells;
     for (size_t c = 0; c < channels; c++) result[c] = params.output.stored(average(sum[c] + offset, cells));
   });

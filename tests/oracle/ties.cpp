@@ -59,21 +59,6 @@ struct Layer {
            in.zero_point();
   }
 
-  Sum average(std::size_t at) const {
-    const int c = int(at) % to.c, x = int(at) / to.c % to.w, y = int(at) / to.c / to.w;
-    Sum sum;
-    int cells = 0;
-    for (int i = 0; i < op.window.kernel_h; i++) {
-      for (int j = 0; j < op.window.kernel_w; j++) {
-        bool inside = false;
-        sum.add(cell(y, x, i, j, c, inside));
-        cells += int(inside || op.count_pad);
-      }
-    }
-    sum.scale(scale_of(in) / scale_of(out) / cells);
-    return sum;
-  }
-
   Sum product(std::size_t at) const {
     const Tensor& weights = graph.weights_of(op);
     const auto o = std::size_t(int(at) % to.c);
@@ -131,9 +116,6 @@ bool differ_at_ties(const Graph& graph, const Op& op, std::span<const Int8Values
       case OpKind::DepthwiseConv2D:
       case OpKind::FullyConnected:
         sum = layer.product(i);
-        break;
-      case OpKind::AveragePool:
-        sum = layer.average(i);
         break;
       case OpKind::Mean:
         sum = means[i];

@@ -7,6 +7,7 @@
 #include "compile/lower/limits.h"
 #include "compile/lower/lower.h"
 #include "compile/lower/lower_operators.h"
+#include "graph/float_average.h"
 
 namespace kaiten {
 
@@ -18,12 +19,20 @@ bool has_batch(const Graph& graph, const Op& op) {
          });
 }
 
+bool average_is_integer(const Graph& graph, const Op& op) {
+  if (graph.framework != Framework::Onnx) return true;
+  return averages_agree(pool_params(graph, op), op.window, graph.input_of(op).nhwc(),
+                        graph.output_of(op).nhwc());
+}
+
 // What of an operator the host does, for want of an engine.
 std::string work_of_host(const Graph& graph, const Op& op) {
   if (op.kind != OpKind::Reshape && has_batch(graph, op)) return "batches inside the network";
   if (op.kind == OpKind::Resize) return "resizing";
   if (op.kind == OpKind::Mean && mean_window(graph, op)[0] == 0)
     return "means over other axes than rows and columns";
+  if (op.kind == OpKind::AveragePool && !average_is_integer(graph, op))
+    return "averages in float32 that may be ties";
   if (op.kind != OpKind::Concat) return "";
   const int axis = concat_axis(graph, op);
   return axis == 1 || axis == 2 ? "concatenation of rows or columns" : "";

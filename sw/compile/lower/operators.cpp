@@ -44,6 +44,7 @@ std::vector<Row> rows() {
       {OpKind::Sub, pair, "vector"},
       {OpKind::Mul, pair, "vector"},
       {OpKind::AveragePool, vector_window, "vector"},
+      {OpKind::AveragePool, "ONNX: whose sums may lie half-way between two results", "host"},
       {OpKind::MaxPool, vector_window, "vector"},
       {OpKind::Mean, "over rows, columns or both, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
        "vector"},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/float_average.h"
 #include "import/onnx/rearrange.h"
 #include "import/onnx/shapes.h"
 #include "import/onnx/tensors.h"
@@ -56,6 +57,8 @@ int pool(State& s, const Node& node, Op op, int in_tensor, const Shape& shape, c
   // One window over everything is a mean.
   const Window whole{map.h, map.w, op.window.stride_h, op.window.stride_w, 1, 1, {}};
   if (op.kind == OpKind::AveragePool && op.window == whole) op.kind = OpKind::Mean;
+  if (op.kind == OpKind::AveragePool && !op.qlinear)
+    op.by_columns = adds_columns_first(s.opset, op.window, map.w);
   op.inputs = {in_tensor};
   return emit_quantised(s, std::move(op), s.layer.name, shape, out);
 }

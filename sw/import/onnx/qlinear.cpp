@@ -75,7 +75,9 @@ Value qlinear_average_pool(State& s, const Node& node) {
   Op ignored;
   const Shape shape = take_pool_window(s, node, s.at(source).shape, ignored);
   const int in = read_input(s, node, source, 1);
-  return quantised_value(pool(s, node, {}, in, shape, out), shape, out.type);
+  Op op;
+  op.qlinear = true;
+  return quantised_value(pool(s, node, op, in, shape, out), shape, out.type);
 }
 
 Value qlinear_binary(State& s, const Node& node) {

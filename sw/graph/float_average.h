@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Averages of ONNX models are float32 in onnxruntime: the cells' real values, added up by rows, or each column first, divided,
+// and quantised. Where a mean is half-way between two results, rounding errors of the sums decide. The accelerator adds
+// integers.
+#ifndef KAITEN_GRAPH_FLOAT_AVERAGE_H
+#define KAITEN_GRAPH_FLOAT_AVERAGE_H
+
+#include <cstdint>
+
+#include "graph/graph.h"
+#include "graph/quantize.h"
+
+namespace kaiten {
+
+// Whether onnxruntime adds each column of a window first: in AveragePool, before version 19 of the operator, where windows are
+// at most two columns apart and a row of the map with its padding fits its buffer.
+bool adds_columns_first(std::int64_t opset, const Window& window, int map_columns);
+
+// What is quantised of a float32 sum of real values over `count` cells, less the zero point.
+std::int32_t float_mean(const PoolParams& params, float sum, int count);
+
+// Whether the accelerator's rule Float gives the same for every input of these windows, by a bound of the rounding errors.
+bool averages_agree(const PoolParams& params, const Window& window, const Nhwc& in, const Nhwc& out);
+
+}  // namespace kaiten
+
+#endif  // KAITEN_GRAPH_FLOAT_AVERAGE_H

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Averages of ONNX models: float32 sums in onnxruntime's orders against what it gave for ties, and when integers do as well.
+
+#include "graph/float_average.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "graph/values.h"
+#include "reference/kernels.h"
+#include "tests/support/seed.h"
+
+namespace kaiten {
+namespace {
+
+PoolParams params_of(float in_scale, float out_scale, int zero_point) {
+  PoolParams p;
+  p.zp_in = zero_point;
+  p.in_scale = in_scale;
+  p.out_scale = out_scale;
+  p.output.zero_point = zero_point;
+  p.output.rule = Rounding::Float;
+  return p;
+}
+
+// Two rows of three cells, then the average by QLinearAveragePool, AveragePool 19 and AveragePool 13 of onnxruntime 1.32.0 on
+// x86-64; scale 0.0443188 and zero point -3 on both sides. Of 4,000 random windows 425 differ; these are the first of them.
+struct Case {
+  std::array<std::int8_t, 6> cells;
+  int qlinear, by_rows, by_columns;
+};
+constexpr Case kCases[] = {
+    {{19, 72, -61, 36, 29, -62}, 6, 5, 6},           {{32, -113, 110, 4, -74, 116}, 12, 13, 13},
+    {{52, -63, -69, 37, 24, -74}, -16, -16, -15},    {{-1, 1, -18, 122, 10, 99}, 36, 35, 35},
+    {{94, 28, 71, 82, -106, -46}, 21, 21, 20},       {{62, -29, 36, -86, 51, -73}, -6, -7, -6},
+    {{42, 47, -95, -43, -68, 48}, -12, -11, -12},    {{17, -56, 49, 38, -67, -74}, -16, -15, -15},
+    {{-63, 56, -33, 32, -122, 7}, -20, -21, -21},    {{80, -58, 109, -62, -8, -4}, 9, 9, 10},
+    {{85, 127, -76, -2, -63, 28}, 16, 16, 17},       {{-8, 59, -29, 71, 117, -81}, 22, 21, 21},
+    {{69, 74, 84, 32, 126, 14}, 66, 67, 67},         {{-5, -86, -34, -59, 46, -75}, -36, -35, -35},
+    {{-37, 56, -25, -88, -93, -20}, -34, -35, -35},  {{45, -36, 80, 24, 126, 82}, 54, 53, 53},
+    {{-72, -124, 27, 76, -10, -80}, -31, -31, -30},  {{-64, 122, 83, -6, -45, 3}, 15, 15, 16},
+    {{-116, -114, -14, -3, -55, 41}, -44, -43, -43}, {{-86, -38, 38, -107, -3, -53}, -42, -41, -42},
+    {{-4, -38, -15, -105, -23, -76}, -44, -43, -43}, {{-49, -21, -119, -85, 96, -65}, -40, -41, -41},
+    {{56, 51, 95, -31, -61, -35}, 12, 13, 13},       {{74, 97, 62, -115, 2, 21}, 24, 23, 23},
+};
+
+TEST(FloatAverage, TiesAreThoseOfOnnxruntime) {
+  Window window{.kernel_h = 2, .kernel_w = 3};
+  const auto average = [&](const Case& c, bool qlinear, bool by_columns) {
+    PoolParams p = params_of(0.0443188F, 0.0443188F, -3);
+    p.qlinear = qlinear;
+    p.by_columns = by_columns;
+    Int8Values out(1);
+    reference::average_pool(p, window, {1, 2, 3, 1}, c.cells, {1, 1, 1, 1}, out);
+    return int(out[0]);
+  };
+  for (const Case& c : kCases) {
+    EXPECT_EQ(average(c, true, false), c.qlinear);
+    EXPECT_EQ(average(c, false, false), c.by_rows);
+    EXPECT_EQ(average(c, false, true), c.by_columns);
+  }
+}
+
+TEST(FloatAverage, OrderFollowsTheOperatorsVersion) {
+  const Window window{.kernel_h = 2, .kernel_w = 2, .stride_h = 3, .stride_w = 2};
+  EXPECT_TRUE(adds_columns_first(18, window, 100));
+  EXPECT_FALSE(adds_columns_first(19, window, 100));
+  EXPECT_FALSE(adds_columns_first(18, window, 5000));
+  EXPECT_FALSE(adds_columns_first(18, {.kernel_h = 2, .kernel_w = 2, .stride_h = 1, .stride_w = 3}, 100));
+}
+
+// Four cells of one scale on both sides have ties, nine have none.
+TEST(FloatAverage, IntegersDoWhereThereAreNoTies) {
+  const PoolParams p = params_of(0.03F, 0.03F, 5);
+  const auto agree = [&](Window w, int side) {
+    return averages_agree(p, w, {1, side, side, 8}, {1, 4, 4, 8});
+  };
+  EXPECT_FALSE(agree({.kernel_h = 2, .kernel_w = 2}, 5));
+  EXPECT_TRUE(agree({.kernel_h = 3, .kernel_w = 3}, 6));
+  EXPECT_FALSE(
+      agree({.kernel_h = 3, .kernel_w = 3, .pad = {1, 1, 1, 1}}, 4));  // four and six cells at the border
+  PoolParams padded = p;
+  padded.count_pad = true;
+  EXPECT_TRUE(averages_agree(padded, {.kernel_h = 3, .kernel_w = 3, .pad = {1, 1, 1, 1}}, {1, 4, 4, 8},
+                             {1, 4, 4, 8}));
+  EXPECT_FALSE(agree({.kernel_h = 100, .kernel_w = 100}, 103));  // too many sums to try
+}
+
+// Wherever they are said to agree, random windows in every order give what the accelerator's rule gives.
+TEST(FloatAverage, AgreementHolds) {
+  std::mt19937_64 random(test::seed());
+  int agreed = 0;
+  for (int i = 0; i < 300; i++) {
+    const float in = 0.01F + 0.05F * float(random() % 1000) / 1000;
+    const float out = random() % 2 == 0 ? in : in * (0.5F + float(random() % 1000) / 1000);
+    PoolParams p = params_of(in, out, int(random() % 256) - 128);
+    p.qlinear = random() % 2 == 0;
+    p.by_columns = random() % 2 == 0;
+    const int side = 1 + int(random() % 4);
+    const Window window{.kernel_h = side, .kernel_w = side};
+    const Nhwc from{1, side + 15, side + 15, 4}, to{1, 16, 16, 4};
+    if (!averages_agree(p, window, from, to)) continue;
+    agreed++;
+    Int8Values cells(from.elements()), result(to.elements());
+    for (auto& c : cells) c = std::int8_t(random() & 0xff);
+    reference::average_pool(p, window, from, cells, to, result);
+    const Multiplier factor = pool_factor(p, side * side);
+    for (std::size_t at = 0; at < result.size(); at++) {
+      const int c = int(at) % to.c, x = int(at) / to.c % to.w, y = int(at) / to.c / to.w;
+      std::int32_t sum = 0;
+      for (int row = y; row < y + side; row++) {
+        for (int column = x; column < x + side; column++)
+          sum += cells[std::size_t((row * from.w + column) * from.c + c)] - p.zp_in;
+      }
+      ASSERT_EQ(result[at], p.output.stored(requantize_float(sum, factor)));
+    }
+  }
+  EXPECT_GT(agreed, 30);
+}
+
+}  // namespace
+}  // namespace kaiten
