@@ -54,6 +54,17 @@ std::vector<Int8Values> golden_of(const Graph& graph, const std::string& file, i
                      "golden '" + file + "'", batch);
 }
 
+// Outputs image by image, in the model's types and layouts.
+std::vector<std::uint8_t> raw_bytes(const Graph& graph, const std::vector<Int8Values>& outputs) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    const int output = graph.outputs[i % graph.outputs.size()];
+    const auto part = to_model(graph.tensors[std::size_t(output)], outputs[i]);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return bytes;
+}
+
 constexpr const char* kRunUsage =
     "usage: kaiten run MODEL [OPTIONS]\n"
     "Runs a model on the simulated accelerator. MODEL 'demo' is the embedded demo network.\n";
@@ -131,15 +142,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
     report.notes.push_back("drawn: " + draw::summary(*found));
     outputs.write("draw", encode_png(draw::drawn(*inputs.image, *found)));
   }
-  if (outputs.wanted("output")) {
-    std::vector<std::uint8_t> bytes;
-    for (std::size_t i = 0; i < result.outputs.size(); i++) {
-      const int output = session.graph().outputs[i % session.graph().outputs.size()];
-      const auto part = to_model(session.graph().tensors[std::size_t(output)], result.outputs[i]);
-      bytes.insert(bytes.end(), part.begin(), part.end());
-    }
-    outputs.write("output", bytes);
-  }
+  if (outputs.wanted("output")) outputs.write("output", raw_bytes(session.graph(), result.outputs));
   outputs.write("trace", result.trace);
   if (outputs.wanted("json")) {
     nlohmann::ordered_json json = json_of(report);

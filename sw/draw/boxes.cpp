@@ -60,8 +60,8 @@ std::vector<Point> anchors_of(int side) {
   std::vector<Point> anchors;
   for (const auto& [cells, each] : {std::pair{side, kFine}, std::pair{side / 2, kCoarse}}) {
     for (int i = 0; i < cells * cells * each; i++) {
-      const int cell = i / each;
-      anchors.push_back({(cell % cells + 0.5) / cells, (cell / cells + 0.5) / cells});
+      const int row = i / each / cells, column = i / each % cells;
+      anchors.push_back({(column + 0.5) / cells, (row + 0.5) / cells});
     }
   }
   return anchors;
@@ -104,10 +104,10 @@ std::vector<FoundBox> yolo_boxes(const RealOutput& output,
   for (std::size_t i = 0; i * fields < output.values.size(); i++) {
     const float* v = &output.values[i * fields];
     const auto cell = int(i / anchors.size());
+    const int row = cell / columns, column = cell % columns;
     const auto& [width, height] = anchors[i % anchors.size()];
-    FoundBox box = around((cell % columns + sigmoid(double(v[0]))) / columns,
-                          (cell / columns + sigmoid(double(v[1]))) / rows, width * std::exp(double(v[2])),
-                          height * std::exp(double(v[3])));
+    FoundBox box = around((column + sigmoid(double(v[0]))) / columns, (row + sigmoid(double(v[1]))) / rows,
+                          width * std::exp(double(v[2])), height * std::exp(double(v[3])));
     const float* best = std::max_element(v + 5, v + fields);
     double sum = 0;
     for (std::size_t c = 0; c < classes; c++) sum += std::exp(double(v[5 + c]) - double(*best));

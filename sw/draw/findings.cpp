@@ -94,9 +94,8 @@ std::vector<Point> peaks_of(const RealOutput& o) {
     std::size_t best = c;
     for (std::size_t i = c; i < o.values.size(); i += channels)
       best = o.values[i] > o.values[best] ? i : best;
-    const auto pixel = int(best / channels);
-    points.push_back(
-        {(pixel % columns + 0.5) / columns, (pixel / columns + 0.5) / o.shape[1], double(o.values[best])});
+    const int row = int(best / channels) / columns, column = int(best / channels) % columns;
+    points.push_back({(column + 0.5) / columns, (row + 0.5) / o.shape[1], double(o.values[best])});
   }
   return points;
 }
