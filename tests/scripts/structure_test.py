@@ -13,7 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FLOORS = [
     ["base"],
     ["graph", "fft", "image", "firmware"],
-    ["codec", "reference", "program", "export", "evaluate", "supernet", "volume"],
+    ["codec", "reference", "program", "export", "evaluate", "draw", "supernet", "volume"],
     ["import", "device", "plan", "serve", "compile/pack"],
     ["sim", "observe", "offload", "compile/lower", "generate"],
     ["compile/spans", "oracle", "swap"],
