@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -102,11 +102,15 @@ wheel: setup ## the Python package as a wheel in build/wheel (x86-64: for every 
 	  $(if $(filter x86_64,$(shell uname -m)),-C cmake.define.KAITEN_MARCH=x86-64-v3) .
 	@ls $(BUILD)/wheel/*.whl
 
+wasm: configure ## the simulator of nano in a browser page, build-wasm/site (installs Debian's emscripten)
+	@command -v emcmake >/dev/null || { echo 'wasm: installing emscripten'; $$([[ $$EUID == 0 ]] || echo sudo) apt-get -qq install -y --no-install-recommends emscripten >/dev/null; }
+	@scripts/wasm.sh $(JOBS)
+
 generate: setup-all ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
 
 clean: ## remove what was built (the tools stay)
-	@rm -rf build build-gcc build-portable build-sanitize build-coverage
+	@rm -rf build build-gcc build-portable build-sanitize build-coverage build-wasm
 
 distclean: clean ## remove the local virtual environment too
 	@rm -rf .venv .venv.lock

@@ -73,6 +73,7 @@ else() # installed by a distribution: must not see VERILATOR_ROOT
 endif()
 file(STRINGS ${KAITEN_VERILATOR_ROOT}/include/verilated_config.h _vl_line REGEX "define VERILATOR_VERSION ")
 string(REGEX MATCH "[0-9]+\\.[0-9]+" KAITEN_VERILATOR_VERSION "${_vl_line}")
+set(KAITEN_VERILATED_INCLUDE ${KAITEN_VERILATOR_ROOT}/include CACHE INTERNAL "for scripts/wasm.sh")
 message(STATUS "Verilator ${KAITEN_VERILATOR_VERSION} (${_vl})")
 if(KAITEN_VERILATOR_VERSION VERSION_LESS 5.006)
   message(FATAL_ERROR "Verilator ${KAITEN_VERILATOR_VERSION} is too old: 5.006 or later is needed.")

@@ -3,8 +3,6 @@
 
 #include "cli/inputs.h"
 
-#include <random>
-
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
@@ -29,28 +27,7 @@ ModelInputs demo_inputs(std::uint64_t seed, int batch) {
   return inputs;
 }
 
-// Every stored value alike; for float32 the real values that they stand for.
-Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random) {
-  const Tensor& tensor = graph.tensors[std::size_t(input)];
-  Int8Values values(tensor.elements());
-  for (auto& v : values) v = std::int8_t(random() & 0xff);
-  if (tensor.type != ElementType::Float32) return values;
-  const Quantization q = quantization_of(graph, input);
-  const float scale = q.empty() ? 1.0F / 128 : q.scale.front();
-  const int zero_point = q.empty() ? 0 : q.zero_point.front();
-  std::vector<float> reals;
-  for (const std::int8_t v : values) reals.push_back(scale * float(v - zero_point));
-  return bytes_of(reals);
-}
-
 }  // namespace
-
-Quantization quantization_of(const Graph& graph, int input) {
-  for (const Op& op : graph.ops) {
-    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
-  }
-  return graph.tensors[std::size_t(input)].quantization;
-}
 
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
   if (source.file.empty() && (source.rule.normalisation.given()))
@@ -58,10 +35,7 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
   if (source.file.empty() && source.demo) return demo_inputs(source.seed, source.batch);
   ModelInputs inputs;
   if (source.file.empty()) {
-    std::mt19937_64 random(source.seed);
-    for (int image = 0; image < source.batch; image++) {
-      for (int t : graph.inputs) inputs.values.push_back(random_values(graph, t, random));
-    }
+    inputs.values = random_inputs(graph, source.seed, source.batch);
     inputs.origin = "random, seed " + std::to_string(source.seed);
     return inputs;
   }

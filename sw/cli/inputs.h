@@ -13,6 +13,7 @@
 #include "cli/image.h"
 #include "graph/graph.h"
 #include "reference/reference.h"
+#include "run/random_inputs.h"
 
 namespace kaiten::cli {
 
@@ -29,9 +30,6 @@ struct ModelInputs {
   std::string origin;              // where they come from, for the report
   std::optional<Image> image;      // as decoded, where it is one
 };
-
-// The quantisation of an input; of a float32 one, that of the operator that quantises it.
-Quantization quantization_of(const Graph& graph, int input);
 
 // Throws InputError where the file does not fit the model.
 ModelInputs make_inputs(const Graph& graph, const InputSource& source);

@@ -259,6 +259,7 @@ void Driver::set_slowness(double times) {
 void Driver::place(Base base, std::uint64_t address) { base_at_[std::size_t(base)] = address; }
 
 void Driver::start() {
+  waited_ = 0;
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
   select();
   device_.write_register(csr::kWatchdog, watchdog_);
@@ -272,23 +273,28 @@ void Driver::finish() {
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask());
 }
 
-void Driver::execute() {
-  if (program_.commands.empty()) return;
-  const std::uint64_t limit = patience(program_, slowness_);
-  start();
-  std::uint64_t waited = 0;
+bool Driver::advance(std::uint64_t cycles) {
   try {
-    while (!device_.wait_interrupt(kProgressCycles)) {
-      waited += kProgressCycles;
-      if (progress_) progress_(waited);
-      if (waited > limit)
-        throw DeviceError("the device did not answer for " + std::to_string(waited) + " cycles");
+    if (!device_.wait_interrupt(cycles)) {
+      waited_ += cycles;
+      if (progress_) progress_(waited_);
+      if (waited_ > patience(program_, slowness_))
+        throw DeviceError("the device did not answer for " + std::to_string(waited_) + " cycles");
+      return false;
     }
   } catch (...) {
     soft_reset();
     throw;
   }
   finish();
+  return true;
+}
+
+void Driver::execute() {
+  if (program_.commands.empty()) return;
+  start();
+  while (!advance(kProgressCycles)) {
+  }
 }
 
 void Driver::fail() {

@@ -79,6 +79,9 @@ class Driver {
   // until it is raised, finish(). The caller sees to progress and patience.
   void start();
   void finish();
+  // Likewise step by step: after start(), lets the device work for so many cycles and, once its interrupt is raised, finishes
+  // and returns true. Sees to progress and patience; after an exception the device is reset.
+  bool advance(std::uint64_t cycles);
 
   // Where inputs and outputs (Base::kInputs, kOutputs) lie from now on, an address in the device's memory, a multiple of
   // kMemoryAlign: the next inputs may arrive, and results leave, while the device works with others.
@@ -109,6 +112,7 @@ class Driver {
   Progress progress_;
   std::uint32_t watchdog_ = 1'000'000;
   double slowness_ = 1;
+  std::uint64_t waited_ = 0;  // cycles since start()
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
   Tensors tensors_;  // of the current run, as far as the host knows them

@@ -39,7 +39,7 @@ std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memo
 }
 
 bool Program::sizes_known() const {
-  return std::ranges::all_of(compressed, [](const CompressedMap& map) {
+  return std::all_of(compressed.begin(), compressed.end(), [](const CompressedMap& map) {
     const auto& sizes = map.layout.packing->sizes;
     return sizes != nullptr && sizes->exact;
   });

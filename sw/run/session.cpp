@@ -51,7 +51,11 @@ class Observer : public sim::ResultWatcher, public sim::QueueWatcher {
   void queues(std::uint32_t heads, std::span<const std::uint32_t, 4> completed) override {
     if (trace_ != nullptr) trace_->queues(heads, completed);
     if (poison_ != nullptr) poison_->completed(completed);
+    heads_ = heads;
+    std::copy(completed.begin(), completed.end(), completed_.begin());
   }
+  std::uint32_t heads() const { return heads_; }
+  const Counts& completed() const { return completed_; }
   LayerClock& clock() { return clock_; }
 
  private:
@@ -59,6 +63,8 @@ class Observer : public sim::ResultWatcher, public sim::QueueWatcher {
   Watcher* watcher_;
   TraceRecorder* trace_;
   RowPoison* poison_;
+  std::uint32_t heads_ = 0;
+  Counts completed_{};
 };
 
 // Looks at a device for as long as it lives.
@@ -265,12 +271,16 @@ struct Session::State {
 
   // What the reference makes of the inputs of a run.
   std::vector<Int8Values> expect(std::span<const Int8Values> inputs) {
-    if (!reference.empty() && std::ranges::equal(inputs, options.calibration))
+    if (!reference.empty() && std::equal(inputs.begin(), inputs.end(), options.calibration.begin(), options.calibration.end()))
       return std::exchange(reference, {});
     return compute(inputs, [this] { say(title() + "computing the reference"); });
   }
 
-  RunReport run_part(Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace);
+  class PartRun;
+  struct Run;
+  void begin_part(Run& run);
+  void end_part(Run& run);
+  RunResult result_of(Run& run);
   void measure_speed(double seconds, RunReport& report);
   void add_packed_sizes(Part& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
@@ -291,6 +301,7 @@ struct Session::State {
   bool ran = false;         // whole: the weights that stay on chip are there
   std::atomic<bool> running = false;
   Progress progress;
+  std::unique_ptr<Run> run;  // begun in steps
 };
 
 Session::Session(Graph graph, SessionOptions options)
@@ -338,47 +349,91 @@ std::string Session::flip_constant_bit(std::size_t byte, int bit) {
          " and is " + std::to_string(value);
 }
 
-// Simulates a section and reports what the device counted. `tensors` gain what it makes.
-RunReport Session::State::run_part(Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace) {
-  const Program& program = part.program();
-  std::optional<RowPoison> poison;
-  if (is_debug(options)) {
-    poison.emplace(program, [&](Buffer buffer, int begin, int end) {
-      device->spoil(buffer == Buffer::kVb, begin, end);
-    });
+// A section under way: simulated step by step, then reported. `tensors` gain what it makes.
+class Session::State::PartRun {
+ public:
+  PartRun(State& state, Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace)
+      : state_(state), part_(part), tensors_(tensors) {
+    sim::SimDevice& device = *state.device;
+    if (is_debug(state.options)) {
+      poison_.emplace(part.program(), [&device](Buffer buffer, int begin, int end) {
+        device.spoil(buffer == Buffer::kVb, begin, end);
+      });
+    }
+    observer_.emplace(part.program(), watcher, trace, poison_ ? &*poison_ : nullptr);
+    part.driver->set_progress([this](std::uint64_t cycles) { state_.say(progress_text(cycles)); });
+    std::vector<Int8Values> inputs;
+    for (const auto& image : tensors) {
+      for (int t : part.section.graph.inputs) inputs.push_back(image[std::size_t(t)]);
+    }
+    watching_.emplace(device, *observer_, trace != nullptr || poison_.has_value());
+    part.driver->write_inputs(inputs);
+    if (!part.program().commands.empty()) part.driver->start();
   }
-  Observer observer(program, watcher, trace, poison ? &*poison : nullptr);
-  const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(program.modelled_cycles));
-  const auto start = std::chrono::steady_clock::now();
-  part.driver->set_progress([&](std::uint64_t cycles) {
-    std::string text = title() + std::to_string(cycles) + " cycles, about " +
+  ~PartRun() { part_.driver->set_progress({}); }
+  PartRun(const PartRun&) = delete;
+  PartRun& operator=(const PartRun&) = delete;
+
+  bool advance(std::uint64_t cycles) { return part_.program().commands.empty() || part_.driver->advance(cycles); }
+  std::uint64_t cycles() const { return state_.device->loop_cycles() - cycles_before_; }
+  const Observer& observer() const { return *observer_; }
+
+  // After advance() has said true.
+  RunReport finish() {
+    watching_.reset();
+    const Graph& g = part_.section.graph;
+    const Program& program = part_.program();
+    std::vector<Int8Values> outputs = part_.driver->read_outputs();
+    for (std::size_t i = 0; i < outputs.size(); i++)
+      tensors_[i / g.outputs.size()][std::size_t(g.outputs[i % g.outputs.size()])] = std::move(outputs[i]);
+    const Counters counters = program.commands.empty() ? Counters{} : part_.driver->read_counters();
+    RunReport report = make_report(g, program, counters, observer_->clock().finish());
+    state_.add_packed_sizes(part_, report);
+    report.seconds = state_.device->loop_seconds() - seconds_before_;
+    report.loop_cycles = cycles();
+    return report;
+  }
+
+ private:
+  std::string progress_text(std::uint64_t cycles) const {
+    const std::uint64_t modelled =
+        std::max<std::uint64_t>(1, std::uint64_t(part_.program().modelled_cycles));
+    std::string text = state_.title() + std::to_string(cycles) + " cycles, about " +
                        std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %";
     if (cycles > 0 && cycles < modelled) {
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
       text += ", " + duration_text(seconds * double(modelled - cycles) / double(cycles)) + " left";
     }
-    say(text);
-  });
-  const double seconds_before = device->loop_seconds();
-  const std::uint64_t cycles_before = device->loop_cycles();
-  const Graph& g = part.section.graph;
+    return text;
+  }
+
+  State& state_;
+  Part& part_;
+  Tensors& tensors_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double seconds_before_ = state_.device->loop_seconds();
+  std::uint64_t cycles_before_ = state_.device->loop_cycles();
+  std::optional<RowPoison> poison_;
+  std::optional<Observer> observer_;
+  std::optional<Watching> watching_;
+};
+
+// A run under way.
+struct Session::State::Run {
+  Run(State& s, std::span<const Int8Values> in, const RunOptions& o)
+      : running(s.running), inputs(in.begin(), in.end()), options(o) {}
+
+  Running running;
   std::vector<Int8Values> inputs;
-  for (const auto& image : tensors) {
-    for (int t : g.inputs) inputs.push_back(image[std::size_t(t)]);
-  }
-  {
-    const Watching watching(*device, observer, trace != nullptr || poison.has_value());
-    std::vector<Int8Values> outputs = part.driver->run(inputs);
-    for (std::size_t i = 0; i < outputs.size(); i++)
-      tensors[i / g.outputs.size()][std::size_t(g.outputs[i % g.outputs.size()])] = std::move(outputs[i]);
-  }
-  const Counters counters = program.commands.empty() ? Counters{} : part.driver->read_counters();
-  RunReport report = make_report(g, program, counters, observer.clock().finish());
-  add_packed_sizes(part, report);
-  report.seconds = device->loop_seconds() - seconds_before;
-  report.loop_cycles = device->loop_cycles() - cycles_before;
-  return report;
-}
+  RunOptions options;
+  Tensors tensors;
+  std::vector<Int8Values> expected;
+  std::optional<Interpretation> shown;
+  std::vector<std::unique_ptr<TraceRecorder>> traces;
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  std::vector<PartOfReport> reports;
+  std::optional<PartRun> part;
+};
 
 // The commands of all sections, one section after the other.
 void Session::State::add_timeline(std::span<const std::unique_ptr<TraceRecorder>> traces,
@@ -468,7 +523,9 @@ std::vector<bool> Session::State::compare_golden(std::span<const Int8Values> gol
   }
   for (std::size_t i = 0; i < golden.size(); i++) {
     const int output = graph.outputs[i % graph.outputs.size()];
-    const auto op = std::ranges::find(graph.ops, output, &Op::output) - graph.ops.begin();
+    const auto op = std::find_if(graph.ops.begin(), graph.ops.end(),
+                                 [output](const Op& o) { return o.output == output; }) -
+                    graph.ops.begin();
     if (std::size_t(op) == graph.ops.size()) continue;  // an input
     TensorComparison c;
     compare_values(graph, int(op), int(i / graph.outputs.size()), result.outputs[i], golden[i], c);
@@ -510,65 +567,124 @@ void Session::State::confirm(std::span<const Int8Values> expected, const std::op
   }
 }
 
-RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
-  State& s = state();
-  const Running running(s.running);
-  if ((options.interpreter || !options.golden.empty()) && !options.check)
-    throw InputError("an interpreter and a golden are compared with checked runs only");
-  Tensors tensors = tensors_with(s.graph, s.options.batch, inputs);
-  s.next_run();
-  std::vector<Int8Values> expected;
-  if (options.check) expected = s.expect(inputs);
-  std::optional<Interpretation> shown;
-  if (options.interpreter) {
-    s.say(s.title() + "running the interpreter");
-    shown = options.interpreter(inputs);
-  }
-  std::vector<std::unique_ptr<TraceRecorder>> traces;
-  std::vector<std::unique_ptr<Watcher>> watchers;
-  std::vector<PartOfReport> reports;
-  for (Part& part : s.parts) {
-    const Graph& g = part.section.graph;
-    if (options.check) watchers.push_back(std::make_unique<Watcher>(g, part.program(), expected));
-    if (options.trace) traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
-    reports.push_back({s.run_part(part, tensors, options.check ? watchers.back().get() : nullptr,
-                                  options.trace ? traces.back().get() : nullptr),
-                       part.section.ops});
-    if (std::ranges::equal(inputs, s.options.calibration))
-      reports.back().report.exactly_predicted |= part.program().sizes_known();
-    if (const std::string difference = bytes_difference(reports.back().report); !difference.empty())
-      throw DeviceError(difference);
-  }
-  s.ran = true;
+void Session::State::begin_part(Run& run) {
+  Part& part = parts[run.reports.size()];
+  const Graph& g = part.section.graph;
+  if (run.options.check) run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), run.expected));
+  if (run.options.trace) run.traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
+  run.part.emplace(*this, part, run.tensors, run.options.check ? run.watchers.back().get() : nullptr,
+                   run.options.trace ? run.traces.back().get() : nullptr);
+}
+
+void Session::State::end_part(Run& run) {
+  Part& part = parts[run.reports.size()];
+  run.reports.push_back({run.part->finish(), part.section.ops});
+  run.part.reset();
+  RunReport& report = run.reports.back().report;
+  if (run.inputs == options.calibration)
+    report.exactly_predicted |= part.program().sizes_known();
+  if (const std::string difference = bytes_difference(report); !difference.empty())
+    throw DeviceError(difference);
+}
+
+RunResult Session::State::result_of(Run& run) {
+  ran = true;
   RunResult result;
-  result.report = joined(s.graph, std::move(reports));
-  for (const auto& image : tensors) {
-    for (int t : s.graph.outputs) result.outputs.push_back(image[std::size_t(t)]);
+  result.report = joined(graph, std::move(run.reports));
+  for (const auto& image : run.tensors) {
+    for (int t : graph.outputs) result.outputs.push_back(image[std::size_t(t)]);
   }
-  if (options.seconds > 0) s.measure_speed(options.seconds, result.report);
-  s.add_outputs(options.labels, result);
-  for (std::size_t i = 0; i < watchers.size(); i++)
-    s.compare(s.parts[i], *watchers[i], tensors, expected, result);
-  s.confirm(expected, shown, options.golden, result);
-  if (options.check) result.report.exact = result.report.difference.empty();
-  if (options.check && s.oracle) {
-    for (const std::string& note : s.oracle->notes()) result.report.notes.push_back(note);
+  if (run.options.seconds > 0) measure_speed(run.options.seconds, result.report);
+  add_outputs(run.options.labels, result);
+  for (std::size_t i = 0; i < run.watchers.size(); i++)
+    compare(parts[i], *run.watchers[i], run.tensors, run.expected, result);
+  confirm(run.expected, run.shown, run.options.golden, result);
+  if (run.options.check) result.report.exact = result.report.difference.empty();
+  if (run.options.check && oracle) {
+    for (const std::string& note : oracle->notes()) result.report.notes.push_back(note);
   }
-  if (options.trace) {
-    result.trace = trace_json(traces, s.graph.name, s.options.config);
-    s.add_timeline(traces, result.report);
+  if (run.options.trace) {
+    result.trace = trace_json(run.traces, graph.name, options.config);
+    add_timeline(run.traces, result.report);
   }
-  if (s.wave) {
-    s.device->close_waves();
-    if (s.options.wave_from >= result.report.cycles) {
-      throw InputError("the waves would be empty: they begin with cycle " +
-                       std::to_string(s.options.wave_from) + ", the run has " +
-                       std::to_string(result.report.cycles));
+  if (wave) {
+    device->close_waves();
+    if (options.wave_from >= result.report.cycles) {
+      throw InputError("the waves would be empty: they begin with cycle " + std::to_string(options.wave_from) +
+                       ", the run has " + std::to_string(result.report.cycles));
     }
-    s.wave->commit();
-    s.wave.reset();
+    wave->commit();
+    wave.reset();
   }
   return result;
+}
+
+void Session::begin(std::span<const Int8Values> inputs, const RunOptions& options) {
+  State& s = state();
+  auto run = std::make_unique<State::Run>(s, inputs, options);
+  if ((options.interpreter || !options.golden.empty()) && !options.check)
+    throw InputError("an interpreter and a golden are compared with checked runs only");
+  run->tensors = tensors_with(s.graph, s.options.batch, inputs);
+  s.next_run();
+  if (options.check) run->expected = s.expect(inputs);
+  if (options.interpreter) {
+    s.say(s.title() + "running the interpreter");
+    run->shown = options.interpreter(inputs);
+  }
+  s.begin_part(*run);
+  s.run = std::move(run);
+}
+
+bool Session::step(std::uint64_t cycles) {
+  State& s = state();
+  if (!s.run) throw InputError("no run was begun");
+  if (cycles == 0) throw InputError("a step has at least 1 cycle");
+  try {
+    if (s.run->part && s.run->part->advance(cycles)) {
+      s.end_part(*s.run);
+      if (s.run->reports.size() < s.parts.size()) s.begin_part(*s.run);
+    }
+  } catch (...) {
+    s.run.reset();
+    throw;
+  }
+  return !s.run->part;
+}
+
+RunResult Session::finish() {
+  State& s = state();
+  if (!s.run || s.run->part) throw InputError("the run is not over");
+  const std::unique_ptr<State::Run> run = std::move(s.run);
+  return s.result_of(*run);
+}
+
+RunView Session::look() const {
+  const State& s = state();
+  RunView view;
+  if (!s.run || !s.run->part) return view;
+  const State::PartRun& part = *s.run->part;
+  const Program& program = s.parts[s.run->reports.size()].program();
+  view.section = int(s.run->reports.size());
+  view.cycles = part.cycles();
+  view.modelled_cycles = std::uint64_t(program.modelled_cycles);
+  const std::vector<int>& ops = s.parts[s.run->reports.size()].section.ops;
+  for (std::size_t c = 0; c < program.commands.size(); c++) {
+    const std::size_t queue = std::size_t(program.commands[c].queue());
+    QueueView& q = view.queues[queue];
+    if (q.commands++ == part.observer().completed()[queue]) q.op = ops[std::size_t(program.meta[c].op)];
+  }
+  for (std::size_t i = 0; i < view.queues.size(); i++) {
+    view.queues[i].completed = part.observer().completed()[i];
+    view.queues[i].waiting = (part.observer().heads() >> i & 1) != 0;
+  }
+  return view;
+}
+
+RunResult Session::run(std::span<const Int8Values> inputs, const RunOptions& options) {
+  begin(inputs, options);
+  while (!step(Driver::kProgressCycles)) {
+  }
+  return finish();
 }
 
 }  // namespace kaiten

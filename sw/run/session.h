@@ -16,6 +16,7 @@
 #ifndef KAITEN_RUN_SESSION_H
 #define KAITEN_RUN_SESSION_H
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -115,6 +116,22 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> bytes,
                                     const std::string& name = "the golden", int batch = 1);
 
+/// One of the four queues during a run.
+struct QueueView {
+  std::uint32_t commands = 0;   ///< of the section
+  std::uint32_t completed = 0;  ///< of them
+  bool waiting = false;         ///< the command at its head has not started
+  int op = -1;                  ///< of the graph, that the first command that is not complete works for; -1: all are
+};
+
+/// A run that was begun and is not over, between two steps. The queues move in runs with RunOptions::trace.
+struct RunView {
+  int section = 0;                      ///< under way, counted from 0
+  std::uint64_t cycles = 0;             ///< of the section so far
+  std::uint64_t modelled_cycles = 0;    ///< of the section, by the compiler's model
+  std::array<QueueView, 4> queues = {}; ///< LOAD, CONV, VECTOR, STORE
+};
+
 /// A compiled model and a simulator that runs it. One thread at a time: run() in a second one is an InputError, other calls
 /// during a run are not allowed. Sessions do not share anything: each thread may have its own. After an exception the
 /// session runs again. Members of a session that was moved from throw InputError.
@@ -139,6 +156,13 @@ class Session {
   /// size is wrong. Throws DeviceError for errors of the device, and where the bytes it counted are not those that the
   /// compiler predicts.
   RunResult run(std::span<const Int8Values> inputs, const RunOptions& options = {});
+
+  /// The same in steps, for callers that show what goes on or do something in between: begin(), step() until it says that
+  /// the run is over, finish(). After an exception there is no run. A step ends with its section, if that is earlier.
+  void begin(std::span<const Int8Values> inputs, const RunOptions& options = {});
+  bool step(std::uint64_t cycles);  ///< InputError without a run or with 0 cycles; what run() throws
+  RunResult finish();               ///< InputError before the run is over
+  RunView look() const;             ///< zeros where no section is under way
 
   /// Inverts a bit of the constants (weights, parameters) in the device's memory: to see what a difference
   /// looks like. Throws InputError where there is no such byte, or bit (0 to 7). Says what was inverted.

@@ -50,7 +50,7 @@ std::shared_ptr<const SegmentSizes> known_sizes(const Config& config, const Comp
   const std::vector<int> channels = channels_of_lanes(lowering, op, lanes);
   SegmentSizes sizes;
   // Where there are no weights, gaps have what the input's gaps make of them.
-  const bool gaps = std::ranges::count(channels, -1) > 0;
+  const bool gaps = std::count(channels.begin(), channels.end(), -1) > 0;
   sizes.exact = !gaps || op.engine == Engine::kConv || op.depthwise.data != nullptr;
   for (int image = 0; image < images; image++) {
     const std::vector<std::int8_t>& values =
@@ -67,7 +67,7 @@ std::shared_ptr<const SegmentSizes> known_sizes(const Config& config, const Comp
       if ((pixel + 1) % std::size_t(map.width) != 0) continue;
       for (int s = 0; s < map.segments; s++)
         sizes.units.push_back(units_of(config, map.segment_bytes(s), nonzeros[std::size_t(s)]));
-      std::ranges::fill(nonzeros, 0);
+      std::fill(nonzeros.begin(), nonzeros.end(), 0);
     }
   }
   return std::make_shared<const SegmentSizes>(std::move(sizes));

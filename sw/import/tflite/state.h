@@ -16,6 +16,10 @@
 
 #include "import/common/shapes.h"
 #include "import/common/state.h"
+#include <climits>
+// POSIX lets limits.h define it; the schema has an operator of this name.
+#undef ARG_MAX
+
 #include "tflite_generated.h"
 
 namespace kaiten::importing::from_tflite {
