@@ -21,6 +21,7 @@ page = open("sw/report/page.html", encoding="utf-8").read()
 body = open("web/body.html", encoding="utf-8").read()
 for name, text in (("title", "Kaiten in the browser"), ("body", body), ("footer", "Kaiten, an open INT8 CNN accelerator")):
     page = page.replace("{{" + name + "}}", text)
+page = page.replace("</head>", '<link rel="icon" href="data:,">\n</head>')  # else browsers ask for one
 open(sys.argv[1], "w", encoding="utf-8").write(page)
 PYTHON
 cp web/page.js web/worker.js models/demo/demo.tflite models/demo/digits.u8 build-wasm/kaiten.js build-wasm/kaiten.wasm "$site"

@@ -13,6 +13,7 @@ let name = "";
 let file = null; // of the model that is open
 let input = new Uint8Array();
 let origin = "";
+let begun = false; // there is a run that can go on
 let over = false;
 let before = 0; // cycles of the sections that are over
 let last = { section: 0, cycles: 0 };
@@ -32,6 +33,7 @@ function row(cells, numbers = []) {
 }
 
 function fail(text) {
+  begun = false;
   at("error").textContent = text;
   at("error").hidden = false;
   at("state").textContent = "";
@@ -41,7 +43,7 @@ function fail(text) {
 function running(now) {
   if (now && !clock.from) clock.from = performance.now();
   if (!now && clock.from) clock = { ms: clock.ms + performance.now() - clock.from, from: 0 };
-  at("go").disabled = at("step").disabled = now || over;
+  at("go").disabled = at("step").disabled = now || over || !begun;
   at("pause").disabled = !now;
 }
 
@@ -58,6 +60,8 @@ function open(called, contents, bytes, from) {
     fail(`${name}: models here have at most ${number(MOST_BYTES)} bytes, this one has ${number(file.length)}`);
     return;
   }
+  begun = false;
+  running(false);
   input = bytes;
   origin = from;
   at("name").textContent = name;
@@ -71,8 +75,8 @@ function begin() {
   before = 0;
   last = { section: 0, cycles: 0 };
   clock = { ms: 0, from: 0 };
+  begun = false;
   running(false);
-  at("go").disabled = at("step").disabled = true;
   at("state").textContent = "Computing the reference ...";
   worker.postMessage({ kind: "begin", input, origin });
 }
@@ -118,6 +122,7 @@ const heard = {
     at("progress").value = 0;
     at("count").textContent = "0 cycles";
     at("state").textContent = "Ready to run.";
+    begun = true;
     running(false);
   },
   view: (m) => { show(m); if (m.over) running(false); },
