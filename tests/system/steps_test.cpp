@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A run in steps is the run at once: Session::begin(), step(), finish().
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "import/import.h"
+#include "run/random_inputs.h"
+#include "run/session.h"
+#include "tests/support/source_file.h"
+
+namespace kaiten {
+namespace {
+
+Session demo() {
+  return Session(require_graph(import_file(test::source_file("models/demo/demo.tflite"))), {.config = "nano"});
+}
+
+TEST(Steps, GiveWhatARunGives) {
+  Session session = demo();
+  const std::vector<Int8Values> inputs = random_inputs(session.graph(), 1);
+  const RunResult whole = session.run(inputs, {.trace = true});
+  session.begin(inputs, {.trace = true});
+  RunView before = session.look();
+  EXPECT_EQ(before.cycles, 0U);
+  while (!session.step(777)) {
+    const RunView view = session.look();
+    EXPECT_EQ(view.cycles, before.cycles + 777);
+    for (std::size_t q = 0; q < view.queues.size(); q++) {
+      if (before.cycles > 0) EXPECT_GE(view.queues[q].completed, before.queues[q].completed);
+      EXPECT_EQ(view.queues[q].op < 0, view.queues[q].completed == view.queues[q].commands);
+    }
+    before = view;
+  }
+  const RunResult stepped = session.finish();
+  EXPECT_EQ(stepped.outputs, whole.outputs);
+  EXPECT_EQ(stepped.report.cycles, whole.report.cycles);
+  EXPECT_EQ(stepped.report.counters.values, whole.report.counters.values);
+  EXPECT_TRUE(stepped.report.exact.value());
+}
+
+TEST(Steps, KeepTheirOrder) {
+  Session session = demo();
+  const std::vector<Int8Values> inputs = random_inputs(session.graph(), 1);
+  EXPECT_THROW(session.step(1), InputError);
+  EXPECT_THROW(session.finish(), InputError);
+  session.begin(inputs);
+  EXPECT_THROW(session.begin(inputs), InputError);
+  EXPECT_THROW(session.run(inputs), InputError);
+  EXPECT_THROW(session.finish(), InputError);
+  EXPECT_THROW(session.step(0), InputError);
+  EXPECT_FALSE(session.step(1000));
+}
+
+}  // namespace
+}  // namespace kaiten
