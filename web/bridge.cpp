@@ -147,7 +147,8 @@ std::string result() {
     Json outputs = Json::array(), tensors = Json::array();
     for (std::size_t i = 0; i < bench.result->outputs.size(); i++) {
       const kaiten::Tensor& tensor = graph.tensors[std::size_t(graph.outputs[i % graph.outputs.size()])];
-      outputs.push_back({{"name", tensor.name}, {"hex", hex_of(kaiten::to_model(tensor, bench.result->outputs[i]))}});
+      outputs.push_back(
+          {{"name", tensor.name}, {"hex", hex_of(kaiten::to_model(tensor, bench.result->outputs[i]))}});
     }
     for (const kaiten::TensorComparison& c : bench.result->comparisons) {
       tensors.push_back({{"name", graph.tensors[std::size_t(c.tensor)].name},

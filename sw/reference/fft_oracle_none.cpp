@@ -11,7 +11,8 @@ FftOracle::FftOracle(int, std::uint64_t) : workers_(1), memory_(0) {
   throw InputError("this build has no oracle by Fourier transforms");
 }
 
-bool FftOracle::run(const Op&, const ConvParams&, Nhwc, reference::Input, reference::Input, Nhwc, reference::Output) {
+bool FftOracle::run(const Op&, const ConvParams&, Nhwc, reference::Input, reference::Input, Nhwc,
+                    reference::Output) {
   return false;
 }
 

@@ -271,7 +271,8 @@ struct Session::State {
 
   // What the reference makes of the inputs of a run.
   std::vector<Int8Values> expect(std::span<const Int8Values> inputs) {
-    if (!reference.empty() && std::equal(inputs.begin(), inputs.end(), options.calibration.begin(), options.calibration.end()))
+    if (!reference.empty() &&
+        std::equal(inputs.begin(), inputs.end(), options.calibration.begin(), options.calibration.end()))
       return std::exchange(reference, {});
     return compute(inputs, [this] { say(title() + "computing the reference"); });
   }
@@ -374,7 +375,9 @@ class Session::State::PartRun {
   PartRun(const PartRun&) = delete;
   PartRun& operator=(const PartRun&) = delete;
 
-  bool advance(std::uint64_t cycles) { return part_.program().commands.empty() || part_.driver->advance(cycles); }
+  bool advance(std::uint64_t cycles) {
+    return part_.program().commands.empty() || part_.driver->advance(cycles);
+  }
   std::uint64_t cycles() const { return state_.device->loop_cycles() - cycles_before_; }
   const Observer& observer() const { return *observer_; }
 
@@ -396,8 +399,7 @@ class Session::State::PartRun {
 
  private:
   std::string progress_text(std::uint64_t cycles) const {
-    const std::uint64_t modelled =
-        std::max<std::uint64_t>(1, std::uint64_t(part_.program().modelled_cycles));
+    const std::uint64_t modelled = std::max<std::uint64_t>(1, std::uint64_t(part_.program().modelled_cycles));
     std::string text = state_.title() + std::to_string(cycles) + " cycles, about " +
                        std::to_string(std::min<std::uint64_t>(99, 100 * cycles / modelled)) + " %";
     if (cycles > 0 && cycles < modelled) {
@@ -453,6 +455,7 @@ void Session::State::add_timeline(std::span<const std::unique_ptr<TraceRecorder>
 void Session::State::measure_speed(double seconds, RunReport& report) {
   const double before = device->loop_seconds();
   const std::uint64_t cycles = device->loop_cycles();
+  for (Part& part : parts) part.driver->set_progress([this](std::uint64_t) { say(title() + "repeating"); });
   while (device->loop_seconds() - before < seconds) {
     for (Part& part : parts) part.driver->execute();
     say(title() + "repeating");
@@ -581,8 +584,7 @@ void Session::State::end_part(Run& run) {
   run.reports.push_back({run.part->finish(), part.section.ops});
   run.part.reset();
   RunReport& report = run.reports.back().report;
-  if (run.inputs == options.calibration)
-    report.exactly_predicted |= part.program().sizes_known();
+  if (run.inputs == options.calibration) report.exactly_predicted |= part.program().sizes_known();
   if (const std::string difference = bytes_difference(report); !difference.empty())
     throw DeviceError(difference);
 }
@@ -610,8 +612,9 @@ RunResult Session::State::result_of(Run& run) {
   if (wave) {
     device->close_waves();
     if (options.wave_from >= result.report.cycles) {
-      throw InputError("the waves would be empty: they begin with cycle " + std::to_string(options.wave_from) +
-                       ", the run has " + std::to_string(result.report.cycles));
+      throw InputError("the waves would be empty: they begin with cycle " +
+                       std::to_string(options.wave_from) + ", the run has " +
+                       std::to_string(result.report.cycles));
     }
     wave->commit();
     wave.reset();

@@ -121,15 +121,15 @@ struct QueueView {
   std::uint32_t commands = 0;   ///< of the section
   std::uint32_t completed = 0;  ///< of them
   bool waiting = false;         ///< the command at its head has not started
-  int op = -1;                  ///< of the graph, that the first command that is not complete works for; -1: all are
+  int op = -1;  ///< of the graph, that the first command that is not complete works for; -1: all are
 };
 
 /// A run that was begun and is not over, between two steps. The queues move in runs with RunOptions::trace.
 struct RunView {
-  int section = 0;                      ///< under way, counted from 0
-  std::uint64_t cycles = 0;             ///< of the section so far
-  std::uint64_t modelled_cycles = 0;    ///< of the section, by the compiler's model
-  std::array<QueueView, 4> queues = {}; ///< LOAD, CONV, VECTOR, STORE
+  int section = 0;                       ///< under way, counted from 0
+  std::uint64_t cycles = 0;              ///< of the section so far
+  std::uint64_t modelled_cycles = 0;     ///< of the section, by the compiler's model
+  std::array<QueueView, 4> queues = {};  ///< LOAD, CONV, VECTOR, STORE
 };
 
 /// A compiled model and a simulator that runs it. One thread at a time: run() in a second one is an InputError, other calls

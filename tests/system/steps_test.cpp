@@ -14,7 +14,8 @@ namespace kaiten {
 namespace {
 
 Session demo() {
-  return Session(require_graph(import_file(test::source_file("models/demo/demo.tflite"))), {.config = "nano"});
+  return Session(require_graph(import_file(test::source_file("models/demo/demo.tflite"))),
+                 {.config = "nano"});
 }
 
 TEST(Steps, GiveWhatARunGives) {

@@ -7,6 +7,7 @@
 #ifndef KAITEN_IMPORT_TFLITE_STATE_H
 #define KAITEN_IMPORT_TFLITE_STATE_H
 
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,7 +17,6 @@
 
 #include "import/common/shapes.h"
 #include "import/common/state.h"
-#include <climits>
 // POSIX lets limits.h define it; the schema has an operator of this name.
 #undef ARG_MAX
 
