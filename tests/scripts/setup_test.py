@@ -75,13 +75,24 @@ class Setup(unittest.TestCase):
     def test_check_lists_and_changes_nothing(self):
         code, said, calls = self.setup("--check")
         self.assertEqual((code, calls), (0, ""))
-        building, checking = said.splitlines()
+        building, checking, long = said.splitlines()
         self.assertIn("ninja-build", building)
         self.assertNotIn("shellcheck", building)
         self.assertIn("shellcheck", checking)
+        self.assertIn("emscripten", long)
         self.assertFalse(os.path.exists(self.path("venv")))
         self.setup("--all")
         self.assertEqual(self.setup("--check")[1].count("nothing is missing"), 2)
+        self.setup("--long")
+        self.assertEqual(self.setup("--check")[1].count("nothing is missing"), 3)
+
+    def test_the_long_check_needs_more_than_checking(self):
+        self.assertNotIn("emscripten", self.setup("--all")[2])
+        code, _, calls = self.setup("--long")
+        self.assertEqual(code, 0)
+        self.assertIn("emscripten", calls)
+        self.assertNotIn("clang-tidy", calls)
+        self.assertEqual(self.setup("--long")[1:], ("", ""))
 
     def test_a_missing_tool_of_checking_is_told_and_fails_where_ci_is_true(self):
         self.write("unknown", "shellcheck\n")
