@@ -259,11 +259,7 @@ class Waves(ToolCase):
                 while not os.listdir(self.folder):
                     time.sleep(0.01)
                 time.sleep(0.2)
-                start = time.monotonic()
-                program.send_signal(number)
-                _, error = program.communicate(timeout=20)
-                self.assertEqual(program.returncode, 128 + number, error)
-                self.assertLess(time.monotonic() - start, 2)
+                self.end_by_signal(program, number, 2)
             self.assertEqual(os.listdir(self.folder), [])
 
 

@@ -5,6 +5,7 @@
 KAITEN_BUILD names the build folder (default: build)."""
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,29 @@ class ToolCase(unittest.TestCase):
         self.assertEqual(done.returncode, 2, f"{arguments}: {done.stderr}")
         self.assertEqual(len(done.stderr.splitlines()), 1, f"{arguments}: {done.stderr}")
         return done.stderr
+
+
+    def end_by_signal(self, program, number, seconds):
+        """The program ends by this signal within so many seconds of processor time: other programs may slow it down. Returns what it
+        wrote to standard error."""
+        before = own_seconds(program.pid) + children_seconds()
+        program.send_signal(number)
+        _, error = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, 128 + number, error)
+        self.assertLess(children_seconds() - before, seconds)
+        return error
+
+
+def own_seconds(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        user, system = f.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    """Of those that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class CommandCase(ToolCase):
