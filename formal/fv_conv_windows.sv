@@ -14,7 +14,8 @@
 //   a_cell     and belong to this row of windows: one read, picked at an arbitrary moment, is followed until windows show it
 //              (commands of one tile and one kernel tile row)
 //   a_moves    with all permissions, a read or a window comes in every cycle (the same commands)
-// In modes 1x1 and 3x1 window and read share a slot (a_whole). What the line buffer does with a column is kt_line_buf's
+// In modes 1x1 and 3x1 window and read share a slot (a_whole). A window of two pixels asks for the groups of both, of the second
+// where the row has it. What the line buffer does with a column is kt_line_buf's
 // proof; the pipeline between the two is of fixed latency (kt_conv).
 module fv_conv_windows
   import kt_cmd_pkg::*;
@@ -22,6 +23,7 @@ module fv_conv_windows
 #(
   parameter logic [1:0]  Mode   = 0,
   parameter int unsigned Stride = 1,  // of columns
+  parameter int unsigned Groups = 0,  // of each of the two pixels of a window, 0: one pixel
   parameter int unsigned Part   = 1
 ) (
   input logic  clk_i,
@@ -124,6 +126,16 @@ module fv_conv_windows
     shrunk.in_first           = 14'(c.in_first[1:0]);
     shrunk.in_last            = 14'(c.in_last[3:0]);
     shrunk.in_slot            = 14'(c.in_slot[3:0]);
+    if (Groups != 0) begin
+      shrunk.pair_groups              = 3'(Groups);
+      shrunk.passes                   = 10'd1;
+      shrunk.more_kernel_tile_columns = '0;
+      shrunk.more_kernel_tile_rows    = '0;
+      shrunk.pad_left                 = '0;
+    end
+  endfunction
+  function automatic num_t windows();  // of a row
+    return (Groups == 0) ? num_t'(cmd.columns[1:0]) : (num_t'(cmd.columns[1:0]) + 1) >>> 1;
   endfunction
 
   function automatic num_t times(num_t a, logic [1:0] n);
@@ -157,6 +169,7 @@ module fv_conv_windows
     legal = legal && c.in_slot_size[1:0] != '0 && c.in_slot == c.in_first + 14'(times(num_t'(c.in_slot_size[1:0]), slot_no(c))) &&
             c.in_last == c.in_first + 14'(times(num_t'(c.in_slot_size[1:0]), 2'(slots_of(c) - 3'd1))) &&
             3'(slot_no(c)) < slots_of(c) && 3'(c.stride[1:0]) <= slots_of(c);
+    if (Groups != 0) legal = legal && 32'(c.in_pixel.mod) >= Groups && 32'(c.in_pixel.mod) <= 9 - Groups;
   endfunction
   `FV_ASSUME(m_legal, !start || legal(shrunk(cmd_i)))
 
@@ -180,7 +193,7 @@ module fv_conv_windows
   function automatic num_t reads(num_t kernel_tile_column);
     num_t n;
     n = count(kernel_tile_column);
-    if (Whole) return num_t'(cmd.columns[1:0]);
+    if (Whole) return windows();
     if (n <= 0) return 1;
     return (num_t'(Stride) == 2) ? (n + 1) >>> 1 : n;
   endfunction
@@ -255,8 +268,8 @@ module fv_conv_windows
       r_before_q <= '0;
     end else begin
       if (token.valid) begin
-        s_q <= step(s_q, num_t'(cmd.columns[1:0]));
-        if (s_q.x + 1'b1 == 4'(cmd.columns[1:0])) s_before_q <= s_before_q + num_t'(row_q[s_q.kernel_tile_column[0]]);
+        s_q <= step(s_q, windows());
+        if (num_t'(s_q.x) + 1 == windows()) s_before_q <= s_before_q + num_t'(row_q[s_q.kernel_tile_column[0]]);
       end
       if (rd) begin
         r_q <= step(r_q, reads(r_pc));
@@ -273,10 +286,10 @@ module fv_conv_windows
 
   // ---- windows
   place_t s_next;
-  assign s_next = step(s_q, num_t'(cmd.columns[1:0]));
-  `FV_PART(a_order, 1, !(on && token.valid) || (in_loops(s_q, num_t'(cmd.columns[1:0])) &&
+  assign s_next = step(s_q, windows());
+  `FV_PART(a_order, 1, !(on && token.valid) || (in_loops(s_q, windows()) &&
              token.first == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0) && token.last == last_pass &&
-             token.swap == (s_q.row == '0 && s_q.x == '0) && num_t'(pixel) == times(num_t'(cmd.columns[1:0]), s_q.row) + num_t'(s_q.x) &&
+             token.swap == (s_q.row == '0 && s_q.x == '0) && num_t'(pixel) == times(windows(), s_q.row) + num_t'(s_q.x) &&
              result == last_pass && swap == token.swap))
   `FV_PART(a_end, 1, !(on && token.valid) || dut.last == (10'(s_next.tile) == cmd.tiles))
   `FV_PART(a_permitted, 1, !(on && token.valid) || ((!swap || weights_i) && (!result || credit_i)))
@@ -322,7 +335,15 @@ module fv_conv_windows
         asks = lies(req[k], read_column_q, num_t'(read_q.pass), k);
         if (num_t'(Stride) == 2 && !lies(req[k+3], read_column_q + 1, num_t'(read_q.pass), k)) asks = 1'b0;
       end else if (Mode == kt_cmd_pkg::Mode1x1) begin
-        for (int t = 3 * k; t < 3 * k + 3; t++) if (!lies(req[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
+        for (int t = 3 * k; t < 3 * k + 3; t++) begin
+          if (Groups == 0 || t < int'(Groups)) begin
+            if (!lies(req[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
+          end else if (t >= 4 && t - 4 < int'(Groups) && 2 * 32'(read_q.x) + 1 < 32'(cmd.columns)) begin
+            if (!lies(req[t], read_column_q + 1, num_t'(t - 4), 0)) asks = 1'b0;
+          end else if (req[t].en) begin
+            asks = 1'b0;
+          end
+        end
       end else begin
         for (int g = 0; g < 3; g++) if (!lies(req[3*g+k], read_column_q, 3 * num_t'(read_q.pass) + num_t'(g), k)) asks = 1'b0;
       end
@@ -376,10 +397,10 @@ module fv_conv_windows
   wire active = past_ok_q && rst_ni && (busy || start_q);
   `FV_PART(i_legal, 0, !active || legal(cmd))
   `FV_PART(i_one, 0, !(past_ok_q && rst_ni && busy) || !start_q)
-  `FV_PART(i_windows, 0, !on || (in_loops(s_q, num_t'(cmd.columns[1:0])) && num_t'(dut.column_q) == column &&
-             10'(s_q.x) + dut.x_q + 10'd1 == cmd.columns && 10'(s_q.row) + dut.y_q + 10'd1 == cmd.rows &&
+  `FV_PART(i_windows, 0, !on || (in_loops(s_q, windows()) && num_t'(dut.column_q) == column &&
+             num_t'(s_q.x) + num_t'(dut.x_q) + 1 == windows() && 10'(s_q.row) + dut.y_q + 10'd1 == cmd.rows &&
              10'(s_q.tile) + dut.tile_q + 10'd1 == cmd.tiles &&
-             num_t'(dut.pixel_q) == times(num_t'(cmd.columns[1:0]), s_q.row) + num_t'(s_q.x) &&
+             num_t'(dut.pixel_q) == times(windows(), s_q.row) + num_t'(s_q.x) &&
              dut.pass_start_q == (s_q.row == '0 && s_q.x == '0) &&
              dut.first_pass_q == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0)))
   `FV_PART(i_kernel_tiles, 0, !on || (10'(s_q.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&

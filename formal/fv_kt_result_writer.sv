@@ -4,15 +4,17 @@
 `include "fv.svh"
 // Result writer: results leave in order and unchanged, each once, to all sinks of its command in the same cycle; word g of
 // column c of absolute row r goes to word i = first + c * P + tile * Words + g of the row, that is bank (i + 3 r) mod 9, address
-// i div 9 of the row's slot, and no two words of a pixel to the same bank; words beyond the groups of the map go nowhere. A
-// command is done with its last result. Credits and results on their way never exceed the FIFO.
+// i div 9 of the row's slot, and no two words of a pixel to the same bank, nor of a result of two columns where P keeps these
+// apart; words beyond the groups of the map go nowhere. A command is done with its last result. Credits and results on their way never exceed the FIFO.
 // Commands, results and grants are free; counts and positions are small, rings and groups any.
 module fv_kt_result_writer
   import kt_pkg::*;
 #(
   parameter int unsigned Words = 2,
+  parameter int unsigned Pixels = 2,
   parameter int unsigned Depth = 4,
-  parameter int unsigned Most  = 3   // of every count
+  parameter int unsigned Most  = 3,  // of every count
+  localparam int unsigned AllWords = Pixels * Words
 ) (
   input logic       clk_i,
   input logic       rst_ni,
@@ -20,19 +22,20 @@ module fv_kt_result_writer
   input out_cmd_t   cmd_i,
   input logic       take_i,
   input logic       valid_i,
-  input logic [7:0] word_i[Words],
+  input logic [7:0] word_i[AllWords],
   input logic       sb_grant_i,
   input logic       vb_grant_i,
   input logic       st_ready_i,
   input logic       pick_i
 );
   logic       ready, done, credit, sb_we, vb_we, st_valid, blocked;
-  bank_req_t  sb_req[Words], vb_req[Words];
-  logic [7:0] word[Words];
+  bank_req_t  sb_req[AllWords], vb_req[AllWords];
+  logic [7:0] word[AllWords];
   watch_t     watch;
   kt_result_writer #(
     .Cp   (1),
     .Words(Words),
+    .Pixels(Pixels),
     .Depth(Depth)
   ) dut (
     .clk_i,
@@ -44,6 +47,7 @@ module fv_kt_result_writer
     .take_i,
     .credit_o  (credit),
     .valid_i,
+    .second_i  (valid_i),
     .word_i,
     .sb_req_o  (sb_req),
     .sb_grant_i,
@@ -88,7 +92,10 @@ module fv_kt_result_writer
   out_cmd_t   fresh;
   logic       begins;
   assign pop      = dut.pop;
-  assign row_end  = 32'(column_q) + 1 == 32'(cmd_q.columns);
+  logic       pairs, two;
+  assign pairs    = Pixels == 2 && cmd_q.two;
+  assign two      = pairs && 32'(column_q) + 1 != 32'(cmd_q.columns);
+  assign row_end  = 32'(column_q) + (two ? 2 : 1) == 32'(cmd_q.columns);
   assign tile_end = row_end && 32'(row_q) + 1 == 32'(cmd_q.rows);
   assign cmd_end  = tile_end && 32'(tile_q) + 1 == 32'(cmd_q.tiles);
   assign begins   = (!have_q || (pop && cmd_end)) && (behind_q || start_i);
@@ -115,8 +122,8 @@ module fv_kt_result_writer
       vb_slot_q   <= fresh.vb_slot;
       mod3_q      <= fresh.row_mod3;
     end else if (pop) begin
-      column_q <= row_end ? '0 : column_q + 1'b1;
-      word_q   <= row_end ? tile_word_q : word_q + 8'(9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod));
+      column_q <= row_end ? '0 : column_q + (two ? 2'd2 : 2'd1);
+      word_q   <= row_end ? tile_word_q : word_q + 8'((two ? 2 : 1) * (9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod)));
       if (row_end) begin
         row_q     <= row_q + 1'b1;
         sb_slot_q <= next_slot(cmd_q.sb_ring, sb_slot_q);
@@ -144,23 +151,24 @@ module fv_kt_result_writer
   // a result that stays waits for a bank, and says so, or for STORE
   wire no_bank = (cmd_q.to_sb && !sb_grant_i) || (cmd_q.to_vb && !vb_grant_i);
   `FV_ASSERT(a_blocked, blocked == (dut.head && no_bank) && (!dut.head || pop || no_bank || (cmd_q.to_store && !st_ready_i)))
-  for (genvar w = 0; w < int'(Words); w++) begin : g_word
+  wire apart = 32'(cmd_q.pixel.mod) >= Words && 32'(cmd_q.pixel.mod) <= 9 - Words;
+  for (genvar w = 0; w < int'(AllWords); w++) begin : g_word
     logic [7:0] i;
     logic       exists;
-    assign i      = word_q + 8'(w);
-    assign exists = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w) < cmd_q.groups;
+    assign i      = word_q + 8'(w % int'(Words)) + ((w < int'(Words)) ? 8'd0 : 8'(9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod)));
+    assign exists = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w % int'(Words)) < cmd_q.groups && (w < int'(Words) || two);
     `FV_ASSERT(a_exists, !pop || (sb_req[w].en == exists && vb_req[w].en == exists))
     `FV_ASSERT(a_bank, !pop || (32'(sb_req[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_req[w].bank == sb_req[w].bank))
     `FV_ASSERT(a_address, !pop || (sb_req[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_req[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
     for (genvar v = 0; v < w; v++) begin : g_other
-      `FV_ASSERT(a_distinct, !pop || sb_req[w].bank != sb_req[v].bank)
+      `FV_ASSERT(a_distinct, !pop || (w >= int'(Words) && !apart) || sb_req[w].bank != sb_req[v].bank)
     end
   end
 
   // ---- results: one of them, from its arrival on
   logic       follow_q;
   level_t     ahead_q;  // results that leave before it
-  logic [7:0] value_q[Words];
+  logic [7:0] value_q[AllWords];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) follow_q <= 1'b0;
     else if (!follow_q) follow_q <= valid_i && pick_i;
@@ -176,7 +184,7 @@ module fv_kt_result_writer
   end
   localparam int unsigned PointerW = $clog2(Depth);
   wire [PointerW-1:0] place = dut.head_q + PointerW'(ahead_q);
-  for (genvar w = 0; w < int'(Words); w++) begin : g_value
+  for (genvar w = 0; w < int'(AllWords); w++) begin : g_value
     `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0) || word[w] == value_q[w])
     `FV_ASSERT(i_value, !follow_q || dut.gen_fifo[w].mem[place] == value_q[w])
   end
@@ -209,10 +217,13 @@ module fv_kt_result_writer
   `FV_ASSERT(i_word, !running || (dut.pos_q.mod < 4'd9 && dut.first_q.mod < 4'd9 &&
              9 * 32'(dut.pos_q.div) + 32'(dut.pos_q.mod) == 32'(word_q) &&
              9 * 32'(dut.first_q.div) + 32'(dut.first_q.mod) == 32'(tile_word_q)))
+  `FV_ASSERT(i_step, !running || (dut.step_q.mod < 4'd9 &&
+             9 * 32'(dut.step_q.div) + 32'(dut.step_q.mod) == (pairs ? 2 : 1) * (9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod))))
   `FV_ASSERT(i_bounds, !have_q || (32'(tile_word_q) <= 35 + Words * 32'(tile_q) &&
              32'(word_q) <= 32'(tile_word_q) + 35 * 32'(column_q)))
 
   `FV_COVER(c_loops, pop && tile_q == 2'd1 && row_q == 2'd1 && cmd_q.to_sb && cmd_q.to_store)
+  `FV_COVER(c_two, pop && two && row_q == 2'd1)
   `FV_COVER(c_behind, done && behind_q && dut.fill_q != '0)
   `FV_COVER(c_full, 32'(dut.fill_q) == Depth && blocked)
 endmodule

@@ -34,6 +34,7 @@ module fv_weight_swap
   input logic [2:0]     resident_i,
   input addr_t          resident_base_i,
   input addr_t          resident_pitch_i,
+  input logic           two_i,
   input logic           swap_i,
   input logic           valid_i,  // a slot inside a pass, behind its first
   input logic           last_i,
@@ -45,7 +46,7 @@ module fv_weight_swap
   `include "fv_reset.svh"
 
   typedef logic [3:0] word_no_t;
-  logic           active, ready, rd_en;
+  logic           active, ready, rd_en, rd_two;
   addr_t          rd_addr, split;
   logic [StageW-1:0] rd_stage;
   kt_weight_loader #(
@@ -61,13 +62,15 @@ module fv_weight_swap
     .resident_passes_i(10'(resident_i)),
     .resident_base_i,
     .resident_pitch_i,
+    .two_i,
     .active_o (active),
     .swap_i,
     .last_i,
     .ready_o  (ready),
     .rd_en_o  (rd_en),
     .rd_addr_o(rd_addr),
-    .stage_o  (rd_stage)
+    .stage_o  (rd_stage),
+    .two_o    (rd_two)
   );
 
   // ---- the registers of kt_conv
@@ -84,7 +87,7 @@ module fv_weight_swap
       token3_q <= '0;
     end else begin
       load_q   <= rd_en;
-      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: begins_i, last: ends_i};
+      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: begins_i, last: ends_i, two: 1'b0};
       token2_q <= token1_q;
       token3_q <= token2_q;
     end
@@ -124,7 +127,9 @@ module fv_weight_swap
     .load_stage_i (load_stage_q),
     .weight_i     (weight),
     .valid_o      (valid),
-    .total_o      (total)
+    .total_o      (total),
+    .second_valid_o(),
+    .second_o      ()
   );
 
   // ---- environment: a command begins when the passes of the one before were issued, a pass when its load has begun
@@ -274,6 +279,15 @@ module fv_weight_swap
     if (!rst_ni) chain_q <= 1'b0;
     else chain_q <= chain_q || dut.begin_tile;
   end
+  // a word goes to both pixels of a window where its own command has two
+  logic two_q, begun_two_q;
+  always_ff @(posedge clk_i) begin
+    if (start_i) two_q <= two_i;
+    if (dut.begin_tile) begun_two_q <= two_q;
+  end
+  `FV_ASSERT(a_two, !rd_en || rd_two == begun_two_q)
+  `FV_ASSERT(i_two, (!chain_q || dut.two_q == begun_two_q) && (!active || dut.two_next_q == two_q))
+
   `FV_ASSERT(i_chain, chain_q || (!dut.loading_q && !ready && (!active || dut.new_q)))
   `FV_ASSERT(i_address, !chain_q || (32'(begun_q) < WbWords && dut.addr_q ==
              addr_t'(after(begun_q, dut.loading_q ? 32'(dut.stage_q) : Stages))))

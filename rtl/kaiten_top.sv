@@ -26,6 +26,7 @@ module kaiten_top
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
   parameter bit          AddPair   = 0,     // the vector engine adds two operands in a cycle
+  parameter bit          TwoPixels = 0,     // the array works on two pixels of up to four words at once
   parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
   parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
 ) (
@@ -87,6 +88,7 @@ module kaiten_top
 
   localparam int unsigned LaneW     = $clog2(AxiW / 8);
   localparam int unsigned Words     = Kp / Cp;
+  localparam int unsigned ConvWords = TwoPixels ? 2 * Words : Words;  // of a result
   localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
   // Results in flight behind a credit: the slot's way to the last lane, and what fits a power of two
   localparam int unsigned ConvFifo  = 2 ** $clog2(Kp / StageRows + 12);
@@ -104,7 +106,7 @@ module kaiten_top
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
     .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
-    .AddPair(AddPair), .Resident(Resident), .Zvc(Zvc)
+    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -342,14 +344,14 @@ module kaiten_top
   bank_req_t       sb_rd_req[9], vb_rd_req[9];
   logic [Cp*8-1:0] sb_rd_word[9], vb_rd_word[9];
 
-  logic            conv_start, conv_out_ready, conv_take, conv_credit, conv_out_valid;
+  logic            conv_start, conv_out_ready, conv_take, conv_credit, conv_out_valid, conv_out_second;
   out_cmd_t        conv_out_cmd;
-  logic [Cp*8-1:0] conv_result[Words];
+  logic [Cp*8-1:0] conv_result[ConvWords];
   logic            conv_active, conv_busy, conv_no_weights, conv_no_output;
 
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow),
-    .Resident(Resident)
+    .Resident(Resident), .TwoPixels(TwoPixels)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),
@@ -373,6 +375,7 @@ module kaiten_top
     .out_take_o    (conv_take),
     .out_credit_i  (conv_credit),
     .out_valid_o   (conv_out_valid),
+    .out_second_o  (conv_out_second),
     .out_word_o    (conv_result),
     .busy_o        (conv_busy),
     .active_o      (conv_active),
@@ -380,9 +383,11 @@ module kaiten_top
     .wait_output_o (conv_no_output)
   );
 
-  bank_req_t       conv_sb_req[Words], conv_vb_req[Words];
+  bank_req_t       conv_sb_req[ConvWords], conv_vb_req[ConvWords];
   logic            conv_sb_we, conv_vb_we, conv_st_valid, conv_st_ready;
+  logic [Cp*8-1:0] conv_all[ConvWords];
   logic [Cp*8-1:0] conv_word[Words] /* verilator public_flat_rd */;
+  logic [Cp*8-1:0] conv_second[Words] /* verilator public_flat_rd */;  // of two pixels
   watch_t          watch_conv /* verilator public_flat_rd */;
   // the array has the highest priority at the banks
   /* verilator lint_off UNUSEDSIGNAL */
@@ -390,7 +395,7 @@ module kaiten_top
   /* verilator lint_on UNUSEDSIGNAL */
 
   kt_result_writer #(
-    .Cp(Cp), .Words(Words), .Depth(ConvFifo)
+    .Cp(Cp), .Words(Words), .Pixels(TwoPixels ? 2 : 1), .Depth(ConvFifo)
   ) u_conv_writer (
     .clk_i     (conv_clk),
     .rst_ni    (rst_n),
@@ -401,6 +406,7 @@ module kaiten_top
     .take_i    (conv_take),
     .credit_o  (conv_credit),
     .valid_i   (conv_out_valid),
+    .second_i  (conv_out_second),
     .word_i    (conv_result),
     .sb_req_o  (conv_sb_req),
     .sb_grant_i(1'b1),
@@ -410,10 +416,14 @@ module kaiten_top
     .vb_we_o   (conv_vb_we),
     .st_valid_o(conv_st_valid),
     .st_ready_i(conv_st_ready),
-    .word_o    (conv_word),
+    .word_o    (conv_all),
     .blocked_o (conv_blocked),
     .watch_o   (watch_conv)
   );
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_conv_word
+    assign conv_word[w]   = conv_all[w];
+    assign conv_second[w] = conv_all[ConvWords-Words+w];
+  end
 
   // ---- VECTOR engine and its results
   logic            vector_start, vector_out_ready, vector_take, vector_credit, vector_out_valid, vector_active;
@@ -464,6 +474,7 @@ module kaiten_top
     .take_i    (vector_take),
     .credit_o  (vector_credit),
     .valid_i   (vector_out_valid),
+    .second_i  (1'b0),
     .word_i    (vector_result),
     .sb_req_o  (vector_sb_req),
     .sb_grant_i(vector_sb_grant),
@@ -480,13 +491,13 @@ module kaiten_top
 
   // ---- SB, read by the array, and VB, read by the vector engine
   kt_stream_buf #(
-    .Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(LoadWords)
+    .Cp(Cp), .Depth(SbDepth), .ConvWords(ConvWords), .LoadWords(LoadWords)
   ) u_sb (
     .clk_i,
     .rst_ni        (rst_n),
     .conv_we_i     (conv_sb_we),
     .conv_req_i    (conv_sb_req),
-    .conv_word_i   (conv_word),
+    .conv_word_i   (conv_all),
     .vector_grant_o(vector_sb_grant),
     .vector_we_i   (vector_sb_we),
     .vector_req_i  (vector_sb_req),
@@ -500,13 +511,13 @@ module kaiten_top
   );
 
   kt_stream_buf #(
-    .Cp(Cp), .Depth(VbDepth), .ConvWords(Words), .LoadWords(LoadWords)
+    .Cp(Cp), .Depth(VbDepth), .ConvWords(ConvWords), .LoadWords(LoadWords)
   ) u_vb (
     .clk_i,
     .rst_ni        (rst_n),
     .conv_we_i     (conv_vb_we),
     .conv_req_i    (conv_vb_req),
-    .conv_word_i   (conv_word),
+    .conv_word_i   (conv_all),
     .vector_grant_o(vector_vb_grant),
     .vector_we_i   (vector_vb_we),
     .vector_req_i  (vector_vb_req),

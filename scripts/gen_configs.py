@@ -30,7 +30,7 @@ ABOUT = {
     "SbDepth": "words of each of the nine banks of SB, CP bytes each", "VbDepth": "the same of VB",
     "ObPixels": "pixels whose partial sums OB holds, KP int32 each", "ZsbArray": "words of the array's ZSB, 9 bytes each",
     "ZsbVector": "words of the vector engine's ZSB, 9 bytes each",
-    "SumRow": "1: weights of the array may have a zero point", "AddPair": "1: the vector engine adds two operands in a cycle", "Resident": "1: passes of a kernel tile may stay in PB, the others follow in DB", "Zvc": "beats of the longest compressed row segment, 0: no codec",
+    "SumRow": "1: weights of the array may have a zero point", "AddPair": "1: the vector engine adds two operands in a cycle", "TwoPixels": "1: the array works on two pixels at once where one fills at most four words of a window", "Resident": "1: passes of a kernel tile may stay in PB, the others follow in DB", "Zvc": "beats of the longest compressed row segment, 0: no codec",
 }
 
 

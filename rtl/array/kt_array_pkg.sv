@@ -10,6 +10,7 @@ package kt_array_pkg;
     logic swap;   // first pixel of a pass: the shadow weights become current
     logic first;  // first pass: ignore what OB holds
     logic last;   // last pass: the sum goes to the requantiser instead of OB
+    logic two;    // two pixels: their sums stay apart
   } token_t;
 
   // How a pass reads the rows of the map, see kt_conv_kernel_tiles.

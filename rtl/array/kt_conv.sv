@@ -19,7 +19,9 @@ module kt_conv
   parameter int unsigned ObPixels  = 512,
   parameter bit          SumRow    = 1,  // weights may have a zero point
   parameter bit          Resident  = 1,  // passes of a kernel tile may lie in PB
-  localparam int unsigned Words    = Kp / Cp
+  parameter bit          TwoPixels = 1,  // of up to four words each, at once
+  localparam int unsigned Words    = Kp / Cp,
+  localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -52,7 +54,8 @@ module kt_conv
   output logic                out_take_o,
   input  logic                out_credit_i,
   output logic                out_valid_o,
-  output logic [Cp*8-1:0]     out_word_o [Words],
+  output logic                out_second_o,  // the upper half of the words is valid, too: the second pixel's
+  output logic [Cp*8-1:0]     out_word_o [OutWords],
   // counters: a command runs; a window is emitted; none is because weights, or room for results, are missing
   output logic                busy_o,
   output logic                active_o,
@@ -67,6 +70,9 @@ module kt_conv
   localparam int unsigned Bits   = $clog2(StageRows);          // of a WB row's number that name its row in the stage
   localparam int unsigned WbAw   = $clog2(WbRows / StageRows);  // WB holds words of a stage's rows
 
+  if (TwoPixels && Words > 4) begin : gen_check_two
+    $error("TwoPixels needs Kp of at most 4 * Cp");
+  end
   if (Kp % Cp != 0 || Words > 9) begin : gen_check_kp
     $error("Kp must be a multiple of Cp and at most 9 * Cp");
   end
@@ -78,10 +84,11 @@ module kt_conv
   /* verilator lint_off UNUSEDSIGNAL */
   conv_t cmd, cmd_q;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic  seq_busy, start, start_q;
+  logic  seq_busy, start, start_q, two;
   logic  loader_active, loader_start, claimed_q;  // claimed: the loader has begun with the head of the queue
 
   assign cmd          = conv_t'(cmd_i.body);
+  assign two          = TwoPixels && cmd.pair_groups != '0;
   assign cmd_ready_o  = !seq_busy && !start_q && out_ready_i && (claimed_q || !loader_active);
   assign start        = cmd_valid_i && cmd_ready_o;
   assign loader_start = !claimed_q && !loader_active && (cmd_peek_i || start);
@@ -103,8 +110,9 @@ module kt_conv
   always_ff @(posedge clk_i) begin
     if (start) begin
       for (int unsigned t = 0; t < 9; t++) begin
-        absent_q[t] <= Resident && extension_i.last_groups != '0 && cmd.mode != Mode3x3 &&
-                       4'((cmd.mode == Mode3x1) ? t / 3 : t) >= extension_i.last_groups;
+        // groups of a pixel; a window of two pixels has no ninth word
+        automatic logic [3:0] group = (cmd.mode == Mode3x1) ? 4'(t / 3) : !two ? 4'(t) : (t == 8) ? 4'd8 : 4'(t % 4);
+        absent_q[t] <= Resident && extension_i.last_groups != '0 && cmd.mode != Mode3x3 && group >= extension_i.last_groups;
       end
     end
   end
@@ -129,6 +137,7 @@ module kt_conv
       to_sb:    cmd.to_sb,
       to_vb:    cmd.to_vb,
       to_store: cmd.to_store,
+      two:      two,
       index:    cmd_i.index
     };
   end
@@ -142,7 +151,8 @@ module kt_conv
   logic [ObAw-1:0] pixel;
 
   kt_conv_seq #(
-    .ObAw(ObAw)
+    .ObAw     (ObAw),
+    .TwoPixels(TwoPixels)
   ) u_seq (
     .clk_i,
     .rst_ni,
@@ -168,7 +178,9 @@ module kt_conv
     .edge_o        (win_edge)
   );
 
-  kt_row_reader u_reader (
+  kt_row_reader #(
+    .TwoPixels(TwoPixels)
+  ) u_reader (
     .clk_i,
     .start_i  (start_q),
     .cmd_i    (cmd_q),
@@ -266,7 +278,10 @@ module kt_conv
   end
 
   // ---- WB: a word is the rows of a stage, each in a bank of its own
-  logic              wb_rd, load_q;
+  logic              wb_rd, load_q, load_two;
+  /* verilator lint_off UNUSEDSIGNAL */  // with two pixels only
+  logic              load_two_q;
+  /* verilator lint_on UNUSEDSIGNAL */
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
   addr_t             wb_addr;
@@ -288,13 +303,15 @@ module kt_conv
     .resident_passes_i(extension_i.passes),
     .resident_base_i  (extension_i.first >> Bits),
     .resident_pitch_i (extension_i.pitch >> Bits),
+    .two_i    (two),
     .active_o (loader_active),
     .swap_i   (swap),
     .last_i   (token.last && last_tile),
     .ready_o  (weights_ready),
     .rd_en_o  (wb_rd),
     .rd_addr_o(wb_addr),
-    .stage_o  (wb_stage)
+    .stage_o  (wb_stage),
+    .two_o    (load_two)
   );
 
   for (genvar r = 0; r < int'(StageRows); r++) begin : gen_wb
@@ -312,7 +329,11 @@ module kt_conv
       .rd_data_o(row)
     );
     for (genvar i = 0; i < int'(Taps); i++) begin : gen_weight
-      assign weight[r][i] = row[8*i+:8];
+      if (TwoPixels && i >= 4 * Cp && i < 8 * Cp) begin : gen_both
+        assign weight[r][i] = load_two_q ? row[8*(i-4*Cp)+:8] : row[8*i+:8];
+      end else begin : gen_one
+        assign weight[r][i] = row[8*i+:8];
+      end
     end
   end
 
@@ -320,18 +341,26 @@ module kt_conv
     if (!rst_ni) load_q <= 1'b0;
     else load_q <= wb_rd;
   end
-  always_ff @(posedge clk_i) load_stage_q <= wb_stage;
+  always_ff @(posedge clk_i) begin
+    load_stage_q <= wb_stage;
+    load_two_q   <= load_two;
+  end
 
   // ---- array
   logic [Stages-1:0]  total_valid;
   logic signed [31:0] total[Kp];
+  /* verilator lint_off UNUSEDSIGNAL */  // with two pixels only
+  logic [Stages-1:0]  second_valid;
+  logic signed [31:0] second[Kp];
+  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_dpe_array #(
     .Stages   (Stages),
     .StageRows(StageRows),
     .Taps     (Taps),
     .ObDepth  (ObPixels),
-    .SumRow   (SumRow)
+    .SumRow   (SumRow),
+    .TwoPixels(TwoPixels)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -343,7 +372,9 @@ module kt_conv
     .load_stage_i (load_stage_q),
     .weight_i     (weight),
     .valid_o      (total_valid),
-    .total_o      (total)
+    .total_o      (total),
+    .second_valid_o(second_valid),
+    .second_o      (second)
   );
 
   // ---- requantise and realign
@@ -351,6 +382,7 @@ module kt_conv
   logic signed [7:0]  shift[Kp], zero[Kp], low[Kp], high[Kp];
   logic [1:0]         rule[Kp];
   logic               some_float;
+  logic [Cp*8-1:0]    word[Words];
   logic [Stages-1:0]  lane_valid;
   logic signed [7:0]  lane[Kp];
 
@@ -410,8 +442,58 @@ module kt_conv
     .valid_i(lane_valid),
     .data_i (lane),
     .valid_o(out_valid_o),
-    .word_o (out_word_o)
+    .word_o (word)
   );
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_word
+    assign out_word_o[w] = word[w];
+  end
+
+  // Lanes of the second pixel, with the parameters of the first
+  if (TwoPixels) begin : gen_second
+    logic [Stages-1:0] second_lane_valid;
+    logic signed [7:0] second_lane[Kp];
+    logic [Cp*8-1:0]   second_word[Words];
+
+    kt_requant #(
+      .Lanes  (Kp),
+      .Waves  (Stages),
+      .Average(1'b0),
+      .Float  (1'b1)
+    ) u_requant (
+      .clk_i,
+      .rst_ni,
+      .valid_i(second_valid),
+      .acc_i  (second),
+      .bias_i (bias),
+      .mult_i (mult),
+      .shift_i(shift),
+      .zero_i (zero),
+      .low_i  (low),
+      .high_i (high),
+      .rule_i (rule),
+      .float_i(some_float),
+      .valid_o(second_lane_valid),
+      .data_o (second_lane)
+    );
+
+    kt_align #(
+      .Stages   (Stages),
+      .StageRows(StageRows),
+      .Cp       (Cp)
+    ) u_align (
+      .clk_i,
+      .valid_i(second_lane_valid),
+      .data_i (second_lane),
+      .valid_o(out_second_o),
+      .word_o (second_word)
+    );
+
+    for (genvar w = 0; w < int'(Words); w++) begin : gen_word
+      assign out_word_o[Words+w] = second_word[w];
+    end
+  end else begin : gen_one
+    assign out_second_o = 1'b0;
+  end
 
   assign busy_o   = seq_busy;
   assign active_o = token.valid;

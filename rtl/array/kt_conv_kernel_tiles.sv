@@ -7,11 +7,13 @@
 // Where a read is a whole window, there is one for each. A kernel tile of 3x3 taps reads only columns of the map:
 // windows begin at column `left` (negative: outside), reads at the first column of the map from there on and end with
 // the last window or the map. Where no window touches the map, a row has one dummy read, so that every row has a read;
-// its windows are masked whatever it brings.
+// its windows are masked whatever it brings. A read of two pixels is one window.
 module kt_conv_kernel_tiles
   import kt_cmd_pkg::*;
   import kt_array_pkg::*;
-(
+#(
+  parameter bit TwoPixels = 1
+) (
   input  logic      clk_i,
   input  logic      start_i,
   // each block uses its own fields of the command
@@ -48,7 +50,7 @@ module kt_conv_kernel_tiles
       stop = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
       if (stop > $signed({3'b0, cmd_i.in_width})) stop = $signed({3'b0, cmd_i.in_width});
       count = (left_d < 0) ? stop : stop - 13'(left_d);
-      if (whole) reads_d = cmd_i.columns;
+      if (whole) reads_d = (TwoPixels && cmd_i.pair_groups != '0) ? 10'((11'(cmd_i.columns) + 11'd1) >> 1) : cmd_i.columns;
       else if (count <= 0) reads_d = 10'd1;
       else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
     end

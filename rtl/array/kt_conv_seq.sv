@@ -13,11 +13,12 @@
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next
 // tile, so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun
 // the reader. In modes 1x1 and 3x1 a read is a whole window: both go together; where the window is masked it is a dummy
-// read.
+// read. A window of two pixels counts as one here.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
-  parameter int unsigned ObAw = 9
+  parameter int unsigned ObAw      = 9,
+  parameter bit          TwoPixels = 1
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -74,6 +75,11 @@ module kt_conv_seq
   assign to_edge    = $signed({3'b0, cmd_i.in_width}) - column_q;
   assign need       = (to_edge < 13'sd3) ? to_edge : 13'sd3;
 
+  logic       two;      // pixels in a window
+  logic [9:0] windows;  // of a row, less one
+  assign two     = TwoPixels && cmd_i.pair_groups != '0;
+  assign windows = two ? (cmd_i.columns - 10'd1) >> 1 : cmd_i.columns - 10'd1;
+
   logic last_pass, weights_ok;
   assign weights_ok = !pass_start_q || (weights_i && (params_i || !last_pass));
   assign may_emit   = busy_q && weights_ok && (credit_i || !last_pass);
@@ -97,7 +103,9 @@ module kt_conv_seq
   kt_array_pkg::pass_t     pass;
   /* verilator lint_on UNUSEDSIGNAL */
   kt_array_pkg::pass_row_t next_row;
-  kt_conv_kernel_tiles u_kernel_tiles (
+  kt_conv_kernel_tiles #(
+    .TwoPixels(TwoPixels)
+  ) u_kernel_tiles (
     .clk_i,
     .start_i,
     .cmd_i,
@@ -121,7 +129,7 @@ module kt_conv_seq
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      x_q          <= cmd_i.columns - 10'd1;
+      x_q          <= windows;
       y_q          <= cmd_i.rows - 10'd1;
       tile_q       <= cmd_i.tiles - 10'd1;
       pixel_q      <= '0;
@@ -133,7 +141,7 @@ module kt_conv_seq
       if (emit) begin
         pixel_q      <= pass_end ? '0 : pixel_q + 1'b1;
         pass_start_q <= pass_end;
-        x_q          <= row_end ? cmd_i.columns - 10'd1 : x_q - 10'd1;
+        x_q          <= row_end ? windows : x_q - 10'd1;
         left_q       <= left_q + cols;
         column_q     <= column_q + $signed(cols);
         if (row_end) y_q <= pass_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
@@ -157,7 +165,7 @@ module kt_conv_seq
   assign result_o       = emit && last_pass;
   assign wait_weights_o = busy_q && !weights_ok;
   assign wait_credit_o  = busy_q && weights_ok && last_pass && !credit_i;
-  assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass};
+  assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass, two: two};
   assign pixel_o        = pixel_q;
   assign win_col_o      = left_q[1:0];
   logic outside;

@@ -13,13 +13,16 @@ module kt_dpe_array
   parameter int unsigned Taps      = 72,
   parameter int unsigned ObDepth   = 512,
   parameter bit          SumRow    = 1,
+  parameter bit          TwoPixels = 0,
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned ObAw     = $clog2(ObDepth),
   localparam int unsigned StageW   = $clog2(Stages)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  /* verilator lint_off UNUSEDSIGNAL */  // two: with TwoPixels only
   input  token_t             token_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   input  logic [ObAw-1:0]    pixel_i,
   input  logic signed [7:0]  act_i [Taps],
   /* verilator lint_off UNUSEDSIGNAL */  // without a sum row
@@ -31,7 +34,10 @@ module kt_dpe_array
   input  logic signed [7:0]  weight_i [StageRows][Taps],
   // totals of the last pass, stage s s cycles after stage 0
   output logic [Stages-1:0]  valid_o,
-  output logic signed [31:0] total_o [Kp]
+  output logic signed [31:0] total_o [Kp],
+  // and those of the second pixel, where there are two
+  output logic [Stages-1:0]  second_valid_o,
+  output logic signed [31:0] second_o [Kp]
 );
 
   if (Stages < 2) begin : gen_check_stages
@@ -39,9 +45,9 @@ module kt_dpe_array
   end
 
   // control of the stages: with the activations (act), with the sum (sum)
-  logic [Stages-1:0] act_valid_q, act_first_q, act_last_q;
+  logic [Stages-1:0] act_valid_q, act_first_q, act_last_q, act_two_q;
   logic [Stages-1:0] swap;  // with what enters a stage
-  logic [Stages-1:0] sum_valid_q, sum_first_q, sum_last_q;
+  logic [Stages-1:0] sum_valid_q, sum_first_q, sum_last_q, sum_two_q;
   logic [ObAw-1:0]   act_pixel_q[Stages];
   logic [ObAw-1:0]   sum_pixel_q[Stages];
   logic [ObAw-1:0]   pixel_d[Stages];
@@ -73,6 +79,16 @@ module kt_dpe_array
     sum_first_q <= act_first_q;
     sum_last_q  <= act_last_q;
     sum_pixel_q <= act_pixel_q;
+  end
+
+  if (TwoPixels) begin : gen_two
+    always_ff @(posedge clk_i) begin
+      act_two_q <= {act_two_q[Stages-2:0], token_i.two};
+      sum_two_q <= act_two_q;
+    end
+  end else begin : gen_one
+    assign act_two_q = '0;
+    assign sum_two_q = '0;
   end
 
   logic [Stages-1:0] load;  // a bit for each stage: decoded once, not compared in every row
@@ -117,7 +133,8 @@ module kt_dpe_array
     for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
       localparam int unsigned K = s * StageRows + r;
       kt_dpe_row #(
-        .Taps(Taps)
+        .Taps     (Taps),
+        .TwoPixels(TwoPixels)
       ) u_row (
         .clk_i,
         .act_i   (act_q),
@@ -125,7 +142,9 @@ module kt_dpe_array
         .load_i  (load[s]),
         .weight_i(weight_i[r]),
         .extra_i (extra[s]),
-        .sum_o   (sum[K])
+        .two_i   (act_two_q[s]),
+        .sum_o   (sum[K]),
+        .second_o(second_o[K])
       );
       assign new_total[32*r+:32] = total_o[K];
     end
@@ -150,6 +169,7 @@ module kt_dpe_array
     end
   end
 
-  assign valid_o = sum_valid_q & sum_last_q;
+  assign valid_o        = sum_valid_q & sum_last_q;
+  assign second_valid_o = valid_o & sum_two_q;
 
 endmodule

@@ -3,12 +3,14 @@
 
 // Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank
 // addresses of each read. Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3,
-// stride 2), nine groups of one pixel (1x1) or three groups of one column of three rows (column). It knows nothing of
-// windows, weights or results.
+// stride 2), nine groups of one pixel (1x1), up to four groups of each of two pixels (1x1 with pair_groups) or three
+// groups of one column of three rows (column). It knows nothing of windows, weights or results.
 module kt_row_reader
   import kt_cmd_pkg::*;
   import kt_pkg::*;
-(
+#(
+  parameter bit TwoPixels = 1
+) (
   input  logic  clk_i,
   input  logic  start_i,
   // reader and sequencer each use their own fields of the command
@@ -52,7 +54,9 @@ module kt_row_reader
 
   kt_array_pkg::pass_t     pass;
   kt_array_pkg::pass_row_t next_row;
-  kt_conv_kernel_tiles u_kernel_tiles (
+  kt_conv_kernel_tiles #(
+    .TwoPixels(TwoPixels)
+  ) u_kernel_tiles (
     .clk_i,
     .start_i,
     .cmd_i,
@@ -168,18 +172,26 @@ module kt_row_reader
     for (int k = 0; k < 3; k++) rot[k] = row_bank(add3(mod3_q, 2'(k)));
   end
 
-  word_t second;  // the column to the right, for stride 2
+  word_t second;  // the column to the right, for stride 2 and two pixels
   assign second = word_add(pos_q, pixel);
 
   bank_req_t rd_req_d[9];
   logic outside_d[3];
-  logic en;
-  assign en = rd_i && !masked_i;
+  logic en, two, second_exists;
+  assign en  = rd_i && !masked_i;
+  assign two = TwoPixels && cmd_i.pair_groups != '0;
+  assign second_exists = !(row_end && cmd_i.columns[0]);
   always_comb begin
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
         automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(t)});
-        rd_req_d[t] = bank_req(en, slot_q[0], rot[0], w);
+        rd_req_d[t] = bank_req(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], w);
+      end
+      if (two) begin
+        for (int t = 4; t < 8; t++) begin
+          automatic word_t w = word_add(second, '{div: 14'd0, mod: 4'(t - 4)});
+          rd_req_d[t] = bank_req(en && second_exists && (t - 4 < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], w);
+        end
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin

@@ -27,13 +27,15 @@ module kt_weight_loader
   input  logic [9:0]        resident_passes_i,
   input  addr_t             resident_base_i,
   input  addr_t             resident_pitch_i,
+  input  logic              two_i,     // pixels in a window: what is read goes to both
   output logic              active_o,  // tiles of the command may still be needed
   input  logic              swap_i,    // a pass is issued in this slot
   input  logic              last_i,    // and it is the command's last
   output logic              ready_o,   // a load has started that was not swapped in yet
   output logic              rd_en_o,
   output addr_t             rd_addr_o,
-  output logic [StageW-1:0] stage_o
+  output logic [StageW-1:0] stage_o,
+  output logic              two_o      // of the command whose word is read
 );
 
   logic              active_q;
@@ -63,6 +65,7 @@ module kt_weight_loader
 
   // Which pass begins: the first of a kernel tile, a resident one.
   logic       new_q;         // the command's first
+  logic       two_q, two_next_q;
   logic       resident_q;    // the pass before it was
   logic [9:0] left_q;        // passes after that one, of the kernel tile's resident ones or of the others
   logic [9:0] passes_q, resident_passes_q;
@@ -78,10 +81,12 @@ module kt_weight_loader
       new_q             <= 1'b1;
       passes_q          <= passes_i;
       resident_passes_q <= resident_passes_i;
+      two_next_q        <= two_i;
     end else if (begin_tile) begin
       new_q <= 1'b0;
     end
     if (begin_tile) begin
+      two_q      <= two_next_q;
       resident_q <= resident;
       if (first) left_q <= (some ? resident_passes_q : passes_q) - 10'd1;
       else if (segment_end) left_q <= passes_q - resident_passes_q - 10'd1;
@@ -117,5 +122,6 @@ module kt_weight_loader
   assign rd_en_o   = loading_q;
   assign rd_addr_o = addr_q;
   assign stage_o   = stage_q;
+  assign two_o     = two_q;
 
 endmodule

@@ -133,7 +133,8 @@ package kt_cmd_pkg;
 
   // convolution of `rows` output rows x `tiles` tiles of KP output channels; a tile of the kernel has 3x3 taps, one tap (mode 1x1) or three taps one below the other (mode 3x1), larger kernels are several kernel tiles; loops: tile, kernel tile row, kernel tile column, pass, row, column. In modes 1x1 and 3x1 in_group counts from the first window's column, also where that is left of the map: less pad_left * P, modulo 2304
   typedef struct packed {
-    logic [7:0] spare;  // must be 0
+    logic [4:0] spare;  // must be 0
+    logic [2:0] pair_groups;
     logic [3:0] more_kernel_tile_columns;
     logic [3:0] more_kernel_tile_rows;
     logic [1:0] rule;
@@ -307,7 +308,7 @@ package kt_cmd_pkg;
       OpLoadRows: return body[415:351] != '0;
       OpLoadWeights: return body[415:155] != '0;
       OpLoadParams: return body[415:61] != '0;
-      OpConv: return body[415:408] != '0;
+      OpConv: return body[415:411] != '0;
       OpWindow: return body[415:386] != '0;
       OpAdd: return body[415:362] != '0;
       OpStore: return body[415:189] != '0;

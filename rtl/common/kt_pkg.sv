@@ -137,11 +137,13 @@ package kt_pkg;
     logic       to_sb;
     logic       to_vb;
     logic       to_store;
+    logic       two;       // neighbouring columns come as one result
     index_t     index;
   } out_cmd_t;
 
   // Every result word, seen by the test bench where it leaves the output FIFO: counters run down to 0.
   typedef struct packed {
+    logic       two;      // and the next column's
     logic       valid;
     index_t     index;    // command
     logic [9:0] columns;  // left after this one

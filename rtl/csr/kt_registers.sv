@@ -23,6 +23,7 @@ module kt_registers
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,
   parameter bit          AddPair   = 1,
+  parameter bit          TwoPixels = 1,
   parameter bit          Resident  = 1,
   parameter int unsigned Zvc       = 0
 ) (
@@ -140,7 +141,7 @@ module kt_registers
     .options_window_kinds_i (WindowKindMask),
     .options_rules_i        (RoundingMask),
     .options_features_i     ((4'(SumRow) << FeatureSumRow) | (4'(AddPair) << FeaturePair) |
-                               (4'(Resident) << FeatureResident)),
+                               (4'(Resident) << FeatureResident) | (4'(TwoPixels) << FeatureTwoPixels)),
     .options_element_kinds_i(4'(ElementKindMask)),
     .control_start_o       (start_o),
     .control_soft_reset_o  (soft_reset_o),

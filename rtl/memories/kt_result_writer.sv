@@ -5,14 +5,17 @@
 // of SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for
 // everything in flight and the engine needs no stall. Results come in command order: tile by tile, row by row, column
 // by column. Commands queue here while the results of the one before are still on their way. A pixel leaves when all
-// its sinks take it in the same cycle.
+// its sinks take it in the same cycle. With Pixels = 2, commands may have two neighbouring columns in a result, whose
+// words then lie in different banks; the last of an odd number of columns comes alone.
 module kt_result_writer
   import kt_pkg::*;
 #(
   parameter int unsigned Cp    = 8,
   parameter int unsigned Words = 4,
-  parameter int unsigned Depth = 64,   // pixels; a power of two, at least the results in flight
-  localparam int unsigned DepthW = $clog2(Depth)
+  parameter int unsigned Pixels = 1,   // of a result, at most
+  parameter int unsigned Depth = 64,   // results; a power of two, at least those in flight
+  localparam int unsigned DepthW = $clog2(Depth),
+  localparam int unsigned AllWords = Pixels * Words
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -26,17 +29,20 @@ module kt_result_writer
   output logic            credit_o,
   // results
   input  logic            valid_i,
-  input  logic [Cp*8-1:0] word_i [Words],
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic            second_i,  // its second half is valid
+  /* verilator lint_on UNUSEDSIGNAL */
+  input  logic [Cp*8-1:0] word_i [AllWords],
   // sinks: a request to SB and VB is written when *_we_o is set, which needs the grant of every sink it goes to
-  output bank_req_t       sb_req_o [Words],
+  output bank_req_t       sb_req_o [AllWords],
   input  logic            sb_grant_i,
   output logic            sb_we_o,
-  output bank_req_t       vb_req_o [Words],
+  output bank_req_t       vb_req_o [AllWords],
   input  logic            vb_grant_i,
   output logic            vb_we_o,
   output logic            st_valid_o,
   input  logic            st_ready_i,
-  output logic [Cp*8-1:0] word_o [Words],
+  output logic [Cp*8-1:0] word_o [AllWords],
   output logic            blocked_o,   // a result waits for a bank of SB or VB
   output watch_t          watch_o
 );
@@ -46,9 +52,9 @@ module kt_result_writer
   logic              pop;
 
   // One memory per word, read through a short path: LUT RAM.
-  for (genvar w = 0; w < int'(Words); w++) begin : gen_fifo
+  for (genvar w = 0; w < int'(AllWords); w++) begin : gen_fifo
     logic [Cp*8-1:0] mem[Depth];
-    always_ff @(posedge clk_i) if (valid_i) mem[tail_q] <= word_i[w];
+    always_ff @(posedge clk_i) if (w < int'(Words) ? valid_i : second_i) mem[tail_q] <= word_i[w];
     assign word_o[w] = mem[head_q];
   end
 
@@ -58,6 +64,7 @@ module kt_result_writer
   logic       finish;
   logic [9:0] x_q, y_q, tile_q, group_q;
   word_t      pos_q, first_q;
+  logic       pairs, two;   // columns of this command's results; of this one
   logic       begin_q;  // counters are to be loaded from cur_q
   logic       head;     // a result is at hand
   logic       sb_ok, vb_ok, st_ok;
@@ -73,7 +80,9 @@ module kt_result_writer
   assign vb_we_o   = pop && cur_q.to_vb;
   assign st_valid_o = head && cur_q.to_store && sb_ok && vb_ok;
   assign blocked_o = head && !(sb_ok && vb_ok);
-  assign watch_o   = '{valid: pop, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q};
+  assign pairs     = Pixels == 2 && cur_q.two;
+  assign two       = pairs && x_q != '0;
+  assign watch_o   = '{two: pop && two, valid: pop, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -90,7 +99,7 @@ module kt_result_writer
   end
 
   logic row_end, tile_end;
-  assign row_end  = x_q == '0;
+  assign row_end  = x_q == '0 || (pairs && x_q == 10'd1);
   assign tile_end = row_end && (y_q == '0);
   assign finish   = pop && tile_end && (tile_q == '0);
   assign done_o   = finish;
@@ -118,7 +127,7 @@ module kt_result_writer
   end
 
   localparam word_t TileStep = '{div: 14'(Words / 9), mod: 4'(Words % 9)};
-  word_t tile_first;
+  word_t tile_first, step_q;
   assign tile_first = word_add(first_q, TileStep);
 
   always_ff @(posedge clk_i) begin
@@ -129,9 +138,10 @@ module kt_result_writer
       group_q <= cur_q.group;
       pos_q   <= cur_q.first;
       first_q <= cur_q.first;
+      step_q  <= pairs ? word_add(cur_q.pixel, cur_q.pixel) : cur_q.pixel;
     end else if (pop) begin
-      x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - 10'd1;
-      pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, cur_q.pixel);
+      x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - (pairs ? 10'd2 : 10'd1);
+      pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, step_q);
       if (tile_end) begin
         y_q     <= cur_q.rows - 10'd1;
         first_q <= tile_first;
@@ -159,10 +169,13 @@ module kt_result_writer
     .bank_offset_o(bank_offset)
   );
 
+  word_t pos[Pixels];
   always_comb begin
-    for (int w = 0; w < int'(Words); w++) begin
-      automatic word_t i = word_add(pos_q, '{div: 14'd0, mod: 4'(w)});
-      automatic logic exists = group_q + 10'(w) < cur_q.groups;
+    pos[0] = pos_q;
+    if (Pixels == 2) pos[Pixels-1] = word_add(pos_q, cur_q.pixel);
+    for (int w = 0; w < int'(AllWords); w++) begin
+      automatic word_t i = word_add(pos[w/int'(Words)], '{div: 14'd0, mod: 4'(w % int'(Words))});
+      automatic logic exists = group_q + 10'(w % int'(Words)) < cur_q.groups && (w < int'(Words) || two);
       sb_req_o[w] = bank_req(exists, sb_slot, bank_offset, i);
       vb_req_o[w] = bank_req(exists, vb_slot, bank_offset, i);
     end

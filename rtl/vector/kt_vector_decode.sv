@@ -81,6 +81,7 @@ module kt_vector_decode
         to_sb:    a.to_sb,
         to_vb:    a.to_vb,
         to_store: a.to_store,
+        two:      1'b0,
         index:    index_i
       };
     end else if (valid_i) begin
@@ -132,6 +133,7 @@ module kt_vector_decode
         to_sb:    w.to_sb,
         to_vb:    w.to_vb,
         to_store: w.to_store,
+        two:      1'b0,
         index:    index_i
       };
     end

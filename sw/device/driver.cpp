@@ -97,6 +97,16 @@ void require_capabilities(const Program& program, const Graph& graph, std::uint3
       text = missing<WindowKind>("kind", c.kind, csr::kOptionsWindowKinds.get(options));
     if constexpr (std::is_same_v<Body, AddCommand>)
       text = missing<ElementKind>("kind", c.kind, csr::kOptionsElementKinds.get(options));
+    const auto lacks = [options](bool used, csr::FeatureBit bit) {
+      return used && (csr::kOptionsFeatures.get(options) >> int(bit) & 1) == 0;
+    };
+    if constexpr (std::is_same_v<Body, ConvCommand>) {
+      if (lacks(c.weight_zero != 0, csr::FeatureBit::kSumRow)) text = "a sum row";
+      if (lacks(c.pair_groups != 0, csr::FeatureBit::kTwoPixels)) text = "two pixels at once";
+    }
+    if constexpr (std::is_same_v<Body, AddCommand>) {
+      if (lacks(c.pair != 0, csr::FeatureBit::kPair)) text = "pairs of operands";
+    }
     if constexpr (requires { c.rule; }) {
       if (text.empty()) text = missing<Rounding>("rule", c.rule, csr::kOptionsRules.get(options));
     }
@@ -146,6 +156,7 @@ Config read_config(Device& device) {
   const std::uint32_t features = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions)));
   c.sum_row = features >> int(csr::FeatureBit::kSumRow) & 1;
   c.add_pair = features >> int(csr::FeatureBit::kPair) & 1;
+  c.two_pixels = features >> int(csr::FeatureBit::kTwoPixels) & 1;
   c.resident = features >> int(csr::FeatureBit::kResident) & 1;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {

@@ -5,9 +5,11 @@
 
 namespace kaiten {
 
-RowLayout::RowLayout(int groups, int width)
+RowLayout::RowLayout(int groups, int width, int words)
     : groups(groups),
-      pixel(groups % 3 == 0 ? groups + 1 : groups),
+      pixel(words > 0         ? words
+            : groups % 3 == 0 ? groups + 1
+                              : groups),
       width(width),
       slot_size(ceil_div(width * pixel, 9)) {}
 

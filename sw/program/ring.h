@@ -23,7 +23,8 @@ struct RowLayout {
   int slot_size = 0;  // addresses of a row
 
   RowLayout() = default;
-  RowLayout(int groups, int width);
+  // `pixel`: 0 for the least that suits all readers.
+  RowLayout(int groups, int width, int pixel = 0);
   bool operator==(const RowLayout&) const = default;
 };
 

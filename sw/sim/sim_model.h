@@ -228,13 +228,14 @@ class SimModel final : public SimDevice {
     return p;
   }
 
-  // kt_pkg::watch_t: valid, command, columns, rows, tiles from the highest bit down
+  // kt_pkg::watch_t: two pixels, valid, command, columns, rows, tiles from the highest bit down. `later`: columns further right
   template <class Words>
-  void show(std::uint64_t watch, const Words& words) {
+  void show(std::uint64_t watch, const Words& words, unsigned later = 0) {
     const auto data = std::span(reinterpret_cast<const std::int8_t*>(&words[0]), sizeof(words));
     watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff),
-                      static_cast<unsigned>(watch >> 20 & 1023), static_cast<unsigned>(watch >> 10 & 1023),
-                      static_cast<unsigned>(watch & 1023), data, cycle_});
+                      static_cast<unsigned>(watch >> 20 & 1023) - later,
+                      static_cast<unsigned>(watch >> 10 & 1023), static_cast<unsigned>(watch & 1023), data,
+                      cycle_});
   }
 
   // A netlist of scripts/mutants.py: faults to choose from, 0 for none.
@@ -257,6 +258,8 @@ class SimModel final : public SimDevice {
     if (watcher_) {
       if (root.kaiten_top__DOT__watch_conv >> 54 & 1)
         show(root.kaiten_top__DOT__watch_conv, root.kaiten_top__DOT__conv_word);
+      if (root.kaiten_top__DOT__watch_conv >> 55 & 1)
+        show(root.kaiten_top__DOT__watch_conv, root.kaiten_top__DOT__conv_second, 1);
       if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
         show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
       if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)

@@ -436,6 +436,24 @@ void AcceleratorModel::result(std::uint32_t index, const Body& c, int lanes, int
 // --- engines
 // ----------------------------------------------------------------------------------------------------------
 
+// Two pixels at once: what the compiler must keep to.
+void AcceleratorModel::require_pairs(const ConvCommand& c) const {
+  if (!config_.two_pixels) fail("two pixels at once");
+  if (c.pair_groups > 4 || c.mode != 1 || c.passes != 1 || c.more_kernel_tile_rows != 0 ||
+      c.more_kernel_tile_columns != 0)
+    fail("two pixels in more than one window");
+  if (c.column_stride != 2 || c.in_step != 2 * c.in_pixel || c.pad_left != 0 || c.columns > c.in_width ||
+      c.weight_zero != 0)
+    fail("two pixels that are not neighbours, or weights with a zero point");
+  if (c.to_store) fail("two pixels to memory");
+  const auto apart = [](std::int64_t pixel, std::int64_t words) {
+    return pixel % 9 >= words && pixel % 9 <= 9 - words;
+  };
+  const std::int64_t written = std::min<std::int64_t>(config_.kp / config_.cp, c.out_groups - c.out_group);
+  if (!apart(c.in_pixel, c.pair_groups) || !apart(c.out_pixel, written))
+    fail("two pixels whose words meet in a bank");
+}
+
 void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
   const Ring ring{int(c.in_first), int(c.in_last), int(c.in_slot_size)};
   const int kp = config_.kp;
@@ -450,6 +468,7 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
   const ExtendConvCommand extension = commands_[index].extension.value_or(ExtendConvCommand{});
   const int resident = int(extension.resident_passes);
   if (resident > c.passes) fail("a CONV with more resident passes than passes");
+  if (c.pair_groups != 0) require_pairs(c);
   // The WB row of a pass's first kernel.
   const auto row_of = [&](int tile, int kernel_tile, int pass) {
     const int k = tile * kernel_tiles + kernel_tile;
@@ -466,10 +485,15 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
           // Rows below the first tap row of the command, and columns right of its first tap column.
           const int down = int(y * c.stride) + (c.mode == 1 ? 1 : 3) * (kernel_tile / kernel_tile_columns);
           const int right = (c.mode == 0 ? 3 : 1) * (kernel_tile % kernel_tile_columns);
-          const int left = int(x * c.column_stride - c.pad_left) + right;
+          const bool two = c.pair_groups != 0;
+          const int left = int(x * (two ? 1 : c.column_stride) - c.pad_left) + right;
           for (int pass = 0; pass < c.passes; pass++) {
             const Word* taps[9];
             for (int t = 0; t < 9; t++) {
+              if (two && t >= c.pair_groups) {  // the words of the other pixel
+                taps[t] = &absent;
+                continue;
+              }
               if (extension.last_groups != 0 && c.mode != 0 && pass == c.passes - 1 &&
                   (c.mode == 1 ? t : t / 3) >= extension.last_groups) {
                 taps[t] = &absent;
@@ -487,8 +511,8 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
                 position += int(column * c.in_pixel) + pass;
               } else {
                 if (position >= 1152) position -= 2304;
-                position +=
-                    int(x * c.in_step + right * c.in_pixel) + (c.mode == 1 ? 9 * pass + t : 3 * pass + t / 3);
+                position += int(x * (two ? c.in_pixel : c.in_step) + right * c.in_pixel) +
+                            (c.mode == 1 ? 9 * pass + t : 3 * pass + t / 3);
               }
               taps[t] = &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3, position);
             }

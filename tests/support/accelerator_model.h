@@ -82,6 +82,7 @@ class AcceleratorModel {
   void expand(std::int64_t base, std::int64_t offset, std::int64_t n, std::int64_t units, int zero,
               std::vector<std::uint8_t>& out) const;
   void execute_load(const CommandBody& body, const std::vector<std::uint8_t>& bytes);
+  void require_pairs(const ConvCommand& c) const;
   void conv(std::uint32_t index, const ConvCommand& c);
   void window(std::uint32_t index, const WindowCommand& c);
   void add(std::uint32_t index, const AddCommand& c);

@@ -46,10 +46,16 @@ double meeting(int load_words, int result_words) {
 template <class C>
 void add_results(const C& c, int most_words, const WorkTime& t, std::array<Track, kBuffers>& tracks) {
   if (t.end <= t.begin) return;
-  const double results = std::min(double(c.tiles * c.rows * c.columns) / double(t.end - t.begin), 1.0);
+  std::int64_t columns = c.columns;
+  int pixels = 1;  // of a result
+  if constexpr (C::kQueue == Queue::kConv) {
+    columns = windows_of_row(c);
+    pixels = c.pair_groups > 0 ? 2 : 1;
+  }
+  const double results = std::min(double(c.tiles * c.rows * columns) / double(t.end - t.begin), 1.0);
   const double blocking =
       C::kQueue == Queue::kConv ? results * kMostBlocked : std::min(results, kMostBlocked);
-  const Writes w{t, blocking, int(std::min<std::int64_t>(most_words, c.out_groups))};
+  const Writes w{t, blocking, pixels * int(std::min<std::int64_t>(most_words, c.out_groups))};
   if (c.to_sb) tracks[kSb].push_back(w);
   if (c.to_vb) tracks[kVb].push_back(w);
 }

@@ -152,7 +152,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   source.mod3_offset = storage.mod3_offset;
   source.windows = storage.windows;
   const int stripes = plan_.spans[k].stripes;
-  source.rows = RowLayout(storage.groups, stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
+  source.rows = storage.rows(stripes > 1 ? widest_input(only_op(k), stripes) : storage.shape.w);
   if (storage.bytes_of.exists()) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
   for (int consumer = 0; consumer < flow.nodes() && source.op < 0; consumer++) {
@@ -315,7 +315,7 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
     }
     Offer engine = offer;
     engine.meta.tiles = tiles.tile_end - tiles.tile_begin;
-    engine.meta.cycles = op.cycles(engine.meta.tiles, rows.rows);
+    engine.meta.cycles = op.cycles(engine.meta.tiles, rows.rows, out.in_memory);
     engine.body = engine_command(context, op, tiles, rows.first_row, rows.rows);
     engine.extension = extension_of(op, tiles);
     c.offers.push_back(std::move(engine));

@@ -14,10 +14,7 @@ namespace {
 
 constexpr int kPositions = 2304;  // that a field of kind position holds
 
-RowLayout rows_of(const EngineContext& x, ViewId view) {
-  const Storage& s = x.lowering.storage_of(view);
-  return RowLayout(s.groups, s.shape.w);
-}
+RowLayout rows_of(const EngineContext& x, ViewId view) { return x.lowering.storage_of(view).rows(); }
 
 // The first input row of an output row, above the map below 0.
 int top_row(const LoweredOp& op, int row) { return row * op.stride - op.pad_top; }
@@ -96,6 +93,11 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.pad_value = op.pad_value;
     b.weight_zero = op.weight_zero;
     b.passes = op.array.passes;
+    if (op.pair_groups > 0 && x.memory == nullptr) {
+      b.pair_groups = op.pair_groups;
+      b.column_stride = 2;
+      b.in_step *= 2;
+    }
     b.more_kernel_tile_rows = op.array.kernel_tile_rows - 1;
     b.more_kernel_tile_columns = op.array.kernel_tile_columns - 1;
     b.weights = c.row_at;

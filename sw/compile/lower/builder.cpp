@@ -9,6 +9,7 @@
 
 #include "compile/lower/limits.h"
 #include "compile/lower/pair_operands.h"
+#include "compile/lower/pair_pixels.h"
 
 namespace kaiten {
 
@@ -34,6 +35,7 @@ Lowering LoweringBuilder::finish() {
   for (int tensor : graph_.outputs) fetch(tensor);
   result_.find_all_parts();
   if (config_.add_pair) pair_operands(result_);
+  if (config_.two_pixels) pair_pixels(result_, config_);
   return std::move(result_);
 }
 

@@ -41,13 +41,14 @@ int LoweredOp::first_window_slots() const {
   return std::max(0, ceil_div(columns, column_stride) - 1 - (row_slots(0) - out.w));
 }
 
-std::int64_t LoweredOp::cycles(int tiles, int rows) const {
+std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
     case Engine::kConv: {
       std::int64_t slots = 0;  // of a pass of each column of kernel tiles
       for (int k = 0; k < array.kernel_tile_columns; k++)
-        slots += std::max<std::int64_t>(std::int64_t(rows) * row_slots(k), stages);
+        slots += std::max<std::int64_t>(
+            std::int64_t(rows) * (pair_groups > 0 && !stored ? ceil_div(out.w, 2) : row_slots(k)), stages);
       return tiles * std::int64_t(array.kernel_tile_rows) * array.passes * slots + first_window_slots();
     }
     case Engine::kWindow: {

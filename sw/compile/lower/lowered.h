@@ -78,8 +78,9 @@ struct LoweredOp {
     int last_groups = 0;  // of a kernel tile's last pass, where PB goes on behind them; else 0
   };
   Resident resident;
-  bool pair = false;                  // kAdd: both operands are read in one slot
-  bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
+  bool pair = false;     // kAdd: both operands are read in one slot
+  int pair_groups = 0;   // kConv: not 0: two pixels are computed at once, where results do not go to memory
+  bool look_up = false;  // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
   OutputQuant out_quant;
 
@@ -94,8 +95,8 @@ struct LoweredOp {
   // Of CONV.
   int row_slots(int kernel_tile_column) const;
   int first_window_slots() const;
-  // Busy cycles of the engine for so many tiles and output rows.
-  std::int64_t cycles(int tiles, int rows) const;
+  // Busy cycles of the engine for so many tiles and output rows. `stored`: results go to memory.
+  std::int64_t cycles(int tiles, int rows, bool stored = false) const;
   // First and one past the last input row that output rows [begin, end) read.
   int first_row(int begin) const { return std::max(0, begin * stride - pad_top); }
   int end_row(int end) const { return std::min(in.h, (end - 1) * stride - pad_top + kernel_rows); }
@@ -125,10 +126,14 @@ struct Storage {
   int origin = kNoTensor;  // of inputs: the tensor whose bytes the host writes, before any reshape
   ViewId bytes_of;         // dense in memory: its bytes there, read as another shape
   bool refused = false;    // no operator makes it
+  int pixel = 0;           // words from one pixel to the next, 0: as RowLayout has it
   int mod3_offset = 0;     // added to the numbers of its rows where they choose banks, 0 to 2
   std::vector<std::uint8_t> constant = {};   // values of an operand that is no activation, dense
   std::optional<ImageWindows> windows = {};  // an image whose pixels here are its windows
 
+  // In SB and VB, so many columns of it.
+  RowLayout rows(int columns) const { return RowLayout(groups, columns, pixel); }
+  RowLayout rows() const { return rows(shape.w); }
   // Rows come from memory, no operator of the device writes them here.
   bool loaded() const { return is_input || bytes_of.exists() || !constant.empty(); }
 };

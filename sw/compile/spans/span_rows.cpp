@@ -14,7 +14,7 @@ UsesOfStorages find_uses(const Lowering& lowering, const Config& config) {
   UsesOfStorages uses(lowering.storages.size());
   for (const StorageId i : uses.ids()) {
     const Storage& s = lowering.storages[i];
-    uses[i].slot_size = s.parts.empty() ? 0 : RowLayout(s.groups, s.shape.w).slot_size;
+    uses[i].slot_size = s.parts.empty() ? 0 : s.rows().slot_size;
     const std::int64_t pixels = std::int64_t(s.shape.h) * s.shape.w;
     for (const Part& p : s.parts) {
       // Whole words of CP channels, but what is dense has its own bytes.
@@ -104,7 +104,7 @@ class SpanRowsBuilder {
     int slot_size = u.slot_size;
     if (span_.stripes > 1 && !held) {
       const int width = widest_input(lowering_.ops[first_], span_.stripes);
-      slot_size = RowLayout(lowering_.storages[s].groups, width).slot_size;
+      slot_size = lowering_.storages[s].rows(width).slot_size;
     }
     ring_of_[s][std::size_t(b)] = rows_.flow.add_ring(height, slots, pitch);
     rows_.rings.push_back({s, b, slot_size, held, 1, parts, passes * pitch});

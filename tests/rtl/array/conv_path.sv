@@ -14,7 +14,9 @@ module conv_path
   parameter int unsigned SbDepth  = 8192,
   parameter int unsigned ZsbDepth = 1024,
   parameter int unsigned ObPixels = 512,
-  localparam int unsigned Words   = Kp / Cp
+  parameter bit          TwoPixels = 0,
+  localparam int unsigned Words    = Kp / Cp,
+  localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -89,8 +91,8 @@ module conv_path
   logic conv_ready;
   assign cmd_ready_o = !peek_q;
 
-  bank_req_t       req[9], no_req[9], load_req[1], no_vector_req[3], no_conv_req[Words], out_req[9];
-  logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_conv_word[Words], out_word[9];
+  bank_req_t       req[9], no_req[9], load_req[1], no_vector_req[3], no_conv_req[OutWords], out_req[9];
+  logic [Cp*8-1:0] word[9], load_word[1], no_vector_word[3], no_conv_word[OutWords], out_word[9];
   for (genvar t = 0; t < 9; t++) begin : g_req
     assign out_req[t] = (t == 0) ? '{en: 1'b1, bank: out_bank_q, addr: out_addr_q} : '0;
   end
@@ -103,7 +105,7 @@ module conv_path
   assign no_req         = '{default: '0};
 
   logic unused_grant[4];
-  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(1)) u_sb (
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(OutWords), .LoadWords(1)) u_sb (
     .clk_i, .rst_ni,
     .conv_we_i(1'b0), .conv_req_i(no_conv_req), .conv_word_i(no_conv_word),
     .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
@@ -111,11 +113,13 @@ module conv_path
     .rd_req_i(req), .word_o(word)
   );
 
-  logic            start, ready, take, credit, valid;
+  logic            start, ready, take, credit, valid, second;
   out_cmd_t        out_cmd;
-  logic [Cp*8-1:0] result[Words], written[Words];
+  logic [Cp*8-1:0] result[OutWords], written[OutWords];
   logic            unused_wait[2], unused_busy;
-  kt_conv #(.Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels)) u_conv (
+  kt_conv #(
+    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels), .TwoPixels(TwoPixels)
+  ) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i({24'd0, OpConv, cmd_q}),
     .extension_i(extension_q),
@@ -123,17 +127,19 @@ module conv_path
     .zsb_we_i(zsb_we_q), .zsb_addr_i(mem_addr_q), .zsb_data_i(zsb_data_q),
     .rd_req_o(req), .word_i(word),
     .out_start_o(start), .out_cmd_o(out_cmd), .out_ready_i(ready), .out_take_o(take), .out_credit_i(credit),
-    .out_valid_o(valid), .out_word_o(result),
+    .out_valid_o(valid), .out_second_o(second), .out_word_o(result),
     .busy_o(unused_busy), .active_o, .wait_weights_o(unused_wait[0]), .wait_output_o(unused_wait[1])
   );
 
-  bank_req_t   sb_req[Words], vb_req[Words];
+  bank_req_t   sb_req[OutWords], vb_req[OutWords];
   logic   sb_we, vb_we, blocked;
   watch_t watch;
-  kt_result_writer #(.Cp(Cp), .Words(Words), .Depth(2 ** $clog2(Kp / StageRows + 12))) u_writer (
+  kt_result_writer #(
+    .Cp(Cp), .Words(Words), .Pixels(TwoPixels ? 2 : 1), .Depth(2 ** $clog2(Kp / StageRows + 12))
+  ) u_writer (
     .clk_i, .rst_ni,
     .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,
-    .take_i(take), .credit_o(credit), .valid_i(valid), .word_i(result),
+    .take_i(take), .credit_o(credit), .valid_i(valid), .second_i(second), .word_i(result),
     .sb_req_o(sb_req), .sb_grant_i(1'b1), .sb_we_o(sb_we), .vb_req_o(vb_req), .vb_grant_i(1'b1), .vb_we_o(vb_we),
     .st_valid_o, .st_ready_i(st_ready_q), .word_o(written), .blocked_o(blocked), .watch_o(watch)
   );
@@ -141,7 +147,7 @@ module conv_path
     assign st_data_o[Cp*8*w+:Cp*8] = written[w];
   end
 
-  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(Words), .LoadWords(1)) u_out (
+  kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(OutWords), .LoadWords(1)) u_out (
     .clk_i, .rst_ni,
     .conv_we_i(vb_we), .conv_req_i(vb_req), .conv_word_i(written),
     .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),

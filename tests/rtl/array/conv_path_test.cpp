@@ -28,6 +28,7 @@ constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows 
               kObPixels = PARAM_ObPixels;
 constexpr int kZsbDepth = PARAM_ZsbDepth;
 constexpr int kWords = kKp / kCp;
+constexpr bool kTwoPixels = PARAM_TwoPixels;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 int mod(int a, int b) { return ((a % b) + b) % b; }
@@ -53,6 +54,7 @@ struct Layer {
   int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int zero_in = 0, zero_weights = 0, zero_out = 0, low = -128, high = 127;
   bool single = false;
+  bool two_pixels = false;          // in a window
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
   int out_height() const { return (height + pad_top + pad_bottom - kernel_h) / stride + 1; }
@@ -112,12 +114,19 @@ std::vector<int8_t> reference(const Layer& l) {
   return out;
 }
 
-// A tensor in a streaming buffer: G groups of CP channels, P words a pixel (P is never a multiple of 3).
+// Words from one pixel to the next: never a multiple of 3; where `apart` words of two pixels meet, these lie in different banks.
+int pixel_words(int groups, int apart) {
+  int pixel = groups % 3 == 0 ? groups + 1 : groups;
+  while (pixel % 3 == 0 || pixel % 9 < apart || pixel % 9 > 9 - apart) pixel++;
+  return pixel;
+}
+
+// A tensor in a streaming buffer: G groups of CP channels, P words a pixel.
 struct Rows {
   int groups, pixel, slots, slot_size, first;
-  Rows(int channels, int width, int slots_, int first_)
+  Rows(int channels, int width, int slots_, int first_, int apart)
       : groups(ceil_div(channels, kCp)),
-        pixel(groups % 3 == 0 ? groups + 1 : groups),
+        pixel(pixel_words(groups, std::min(groups, apart))),
         slots(slots_),
         slot_size(ceil_div(width * pixel, 9)),
         first(first_) {}
@@ -262,8 +271,9 @@ class LayerRun {
         l_(l),
         s_(s),
         rng_(rng),
-        in_(l.in_channels, l.width, s.slots, s.in_base),
-        out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base),
+        in_(l.in_channels, l.width, s.slots, s.in_base, l.two_pixels ? 4 : 0),
+        out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base,
+             l.two_pixels ? kWords : 0),
         channel_passes_(ceil_div(in_.groups, l.pass_groups())),
         passes_(channel_passes_ * l.kernel_tile_rows() * l.kernel_tile_columns()),
         tiles_(ceil_div(l.out_channels, kKp)) {}
@@ -398,11 +408,12 @@ class LayerRun {
     ConvCommand c;
     c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size,
     c.in_slot = in_.slot(top);
-    c.in_pixel = in_.pixel, c.in_step = l_.column_stride * in_.pixel;
+    c.in_pixel = in_.pixel, c.in_step = (l_.two_pixels ? 2 : l_.column_stride) * in_.pixel;
+    c.pair_groups = l_.two_pixels ? in_.groups : 0;
     if (l_.mode != 0) c.in_group = mod(-l_.pad_left * in_.pixel, 9 * 256);
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left,
-    c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
+    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.two_pixels ? 2 : l_.column_stride,
+    c.pad_left = l_.pad_left, c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_kernel_tile_rows = l_.kernel_tile_rows() - 1,
     c.more_kernel_tile_columns = l_.kernel_tile_columns() - 1;
@@ -493,6 +504,17 @@ void large_kernel(Layer& l, Random& rng) {
   }
 }
 
+// Two pixels at once.
+void pair_layer(Layer& l, Random& rng) {
+  l.two_pixels = true;
+  l.mode = 1, l.kernel_h = l.kernel_w = 1;
+  l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 0;
+  l.stride = rng(0, 3) ? 1 : rng(1, 3), l.column_stride = 1;
+  l.width = rng(0, 3) ? rng(1, 20) : rng(21, 56);
+  l.height = rng(1, l.width > 20 ? 10 : 16);
+  l.in_channels = rng(1, 4 * kCp);
+}
+
 // Makes few layers large, each in another way.
 void large_layer(Layer& l, Random& rng) {
   switch (rng(0, 99)) {
@@ -535,7 +557,9 @@ Layer random_layer(Random& rng) {
   l.width = std::max(l.width, l.kernel_w - l.pad_left - l.pad_right);
   l.out_channels = rng(1, kKp <= 8 ? 5 * kKp : 3 * kKp);
   large_layer(l, rng);
+  if (kTwoPixels && rng(0, 3) == 0) pair_layer(l, rng);
   fill(l, rng);
+  if (l.two_pixels) l.zero_weights = 0;
   return l;
 }
 
@@ -564,6 +588,7 @@ TEST(ConvPath, RandomLayers) {
       s.resident_pitch = kKp * (s.resident + rng(0, 2));
     }
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
+    if (l.two_pixels) s.to_store = false, s.to_vb = true;
     core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
@@ -574,9 +599,9 @@ TEST(ConvPath, RandomLayers) {
                                     << "x" << ow << "x" << l.out_channels << " pads " << l.pad_top << ' '
                                     << l.pad_left << ' ' << l.pad_bottom << ' ' << l.pad_right << " rows "
                                     << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
-                                    << s.chained << " resident " << s.resident << " stall "
-                                    << core.stall_percent << " zero points " << l.zero_in << ' '
-                                    << l.zero_weights);
+                                    << s.chained << " two pixels " << l.two_pixels << " resident "
+                                    << s.resident << " stall " << core.stall_percent << " zero points "
+                                    << l.zero_in << ' ' << l.zero_weights);
     run.run();
     if (testing::Test::HasFailure()) return;
   }
@@ -602,6 +627,27 @@ TEST(ConvPath, EmitsEachWindowOnce) {
     EXPECT_EQ(core.active, 14u * 14u * 2u * static_cast<unsigned>(passes));  // one per pixel, pass and tile
     // Two commands, each with the first weights before it and the latency behind it.
     EXPECT_LE(core.running, core.active + 2 * (3 * kKp / kStageRows + 40));
+  }
+}
+
+// Two pixels at once take half the windows, and one more in a row of odd width.
+TEST(ConvPath, TwoPixelsTakeOneWindow) {
+  if (!kTwoPixels) GTEST_SKIP() << "built without two pixels";
+  for (const int width : {1, 2, 14, 15}) {
+    SCOPED_TRACE(width);
+    Random rng{std::mt19937_64(7)};
+    Core core(1);
+    Layer l;
+    l.kernel_h = l.kernel_w = 1, l.mode = 1, l.two_pixels = true;
+    l.height = 14, l.width = width, l.in_channels = 3 * kCp, l.out_channels = 2 * kKp;
+    fill(l, rng);
+    l.zero_weights = 0;
+    Split s{};
+    s.rows = 7, s.tiles = 2, s.chained = true, s.slots = 18, s.to_vb = true;
+    LayerRun run(core, l, s, rng);
+    ASSERT_TRUE(run.fits());
+    run.run();
+    EXPECT_EQ(core.active, 14u * 2u * static_cast<unsigned>(ceil_div(width, 2)));
   }
 }
 

@@ -151,7 +151,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 15u);
-  EXPECT_EQ(csr::kOptionsFeatures.get(options), 7u);  // sum row, pairs, resident weights
+  EXPECT_EQ(csr::kOptionsFeatures.get(options), 15u);  // sum row, pairs, resident weights, two pixels
   EXPECT_EQ(csr::kOptionsElementKinds.get(options), 15u);
   EXPECT_EQ(get(csr::kZvcBeats), PARAM_Zvc);
 }

@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kWords = 2, kDepth = 16;
+constexpr int kWords = 2, kPixels = PARAM_Pixels, kAllWords = kPixels * kWords, kDepth = 16;
 
 struct Ring {
   int first, slots, size;
@@ -25,7 +25,7 @@ struct Ring {
 struct Command {
   int columns, rows, tiles, groups, group, pixel, first_row, index;
   Ring sb, vb;
-  bool to_sb, to_vb, to_store;
+  bool to_sb, to_vb, to_store, two;
 };
 
 // Writes fields from the lowest bit up, as kt_pkg::out_cmd_t lists them from the highest.
@@ -41,7 +41,7 @@ void pack(const Command& c, WData* out) {
     put(static_cast<uint64_t>(i % 9), 4), put(static_cast<uint64_t>(i / 9), 14);
   };
   const auto ring = [&](const Ring& r) { put(r.size, 16), put(r.last(), 16), put(r.first, 16); };
-  put(c.index, 24), put(c.to_store, 1), put(c.to_vb, 1), put(c.to_sb, 1);
+  put(c.index, 24), put(c.two, 1), put(c.to_store, 1), put(c.to_vb, 1), put(c.to_sb, 1);
   put(c.vb.slot(c.first_row), 16), ring(c.vb);
   put(c.sb.slot(c.first_row), 16), ring(c.sb);
   put(c.first_row % 3, 2), word(c.pixel), word(c.group), put(c.group, 10), put(c.groups, 10);
@@ -51,7 +51,7 @@ void pack(const Command& c, WData* out) {
 struct Expected {
   const Command* command;
   int x, y, tile;
-  uint32_t data[kWords];
+  uint32_t data[kAllWords];
 };
 
 TEST(ResultWriter, RandomCommandsAndSinks) {
@@ -66,7 +66,7 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
     top->clk_i = 0;
     top->eval();
   };
-  top->clk_i = top->rst_ni = 0, top->start_i = top->take_i = top->valid_i = 0;
+  top->clk_i = top->rst_ni = 0, top->start_i = top->take_i = top->valid_i = top->second_i = 0;
   top->eval();
   edge();
   top->rst_ni = 1;
@@ -105,13 +105,15 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
       const int most = 65535 - 8 * size;
       c.sb = {pick(0, most), pick(1, 7), size}, c.vb = {pick(0, most), pick(1, 7), size};
       c.to_sb = pick(0, 1), c.to_vb = pick(0, 1), c.to_store = !(c.to_sb || c.to_vb) || pick(0, 1);
+      c.two = kPixels == 2 && pick(0, 1);
       commands.push_back(c);
       pack(c, &top->cmd_i[0]);
       top->start_i = 1;
       started++;
       for (int t = 0; t < c.tiles; t++)
         for (int y = 0; y < c.rows; y++)
-          for (int x = 0; x < c.columns; x++) to_compute.push_back({&commands.back(), x, y, t});
+          for (int x = 0; x < c.columns; x += c.two ? 2 : 1)
+            to_compute.push_back({&commands.back(), x, y, t});
     }
     // a credit for the next pixel, whose result comes a few cycles later
     top->take_i = 0;
@@ -122,14 +124,14 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
       to_compute.pop_front();
     }
     for (int& left : in_flight) left--;
-    top->valid_i = 0;
+    top->valid_i = top->second_i = 0;
     if (!in_flight.empty() && in_flight.front() == 0) {
       in_flight.pop_front();
       const Pending p = flying.front();
       flying.pop_front();
       Expected e{p.command, p.x, p.y, p.tile, {}};
-      for (int w = 0; w < kWords; w++) top->word_i[w] = e.data[w] = static_cast<uint32_t>(random());
-      top->valid_i = 1;
+      for (int w = 0; w < kAllWords; w++) top->word_i[w] = e.data[w] = static_cast<uint32_t>(random());
+      top->valid_i = 1, top->second_i = p.command->two;
       results.push_back(e);
     }
     top->sb_grant_i = allow(), top->vb_grant_i = allow(), top->st_ready_i = allow();
@@ -147,17 +149,21 @@ TEST(ResultWriter, RandomCommandsAndSinks) {
       ASSERT_EQ(watch >> 20 & 1023, static_cast<uint64_t>(c.columns - 1 - e.x));
       ASSERT_EQ(watch >> 10 & 1023, static_cast<uint64_t>(c.rows - 1 - e.y));
       ASSERT_EQ(watch & 1023, static_cast<uint64_t>(c.tiles - 1 - e.tile));
+      const bool two = c.two && e.x + 1 < c.columns;
+      ASSERT_EQ(watch >> 55 & 1, two);
       ASSERT_EQ(top->sb_we_o, c.to_sb);
       ASSERT_EQ(top->vb_we_o, c.to_vb);
       ASSERT_EQ(stored, c.to_store);
       ASSERT_TRUE((!c.to_sb || top->sb_grant_i) && (!c.to_vb || top->vb_grant_i));
-      for (int w = 0; w < kWords; w++) {
-        const int group = c.group + e.tile * kWords + w, i = e.x * c.pixel + group, row = c.first_row + e.y;
+      for (int w = 0; w < kAllWords; w++) {
+        const int group = c.group + e.tile * kWords + w % kWords, row = c.first_row + e.y;
+        const int i = (e.x + w / kWords) * c.pixel + group;
+        const bool exists = group < c.groups && (w < kWords || two);
         const uint32_t sb = top->sb_req_o[w], vb = top->vb_req_o[w];
+        ASSERT_EQ(sb >> 20 & 1, exists);
+        ASSERT_EQ(vb >> 20 & 1, exists);
+        if (!exists) continue;
         ASSERT_EQ(top->word_o[w], e.data[w]);
-        ASSERT_EQ(sb >> 20 & 1, group < c.groups);
-        ASSERT_EQ(vb >> 20 & 1, group < c.groups);
-        if (group >= c.groups) continue;
         ASSERT_EQ(sb >> 16 & 15, static_cast<uint32_t>((i + 3 * row) % 9));
         ASSERT_EQ(vb >> 16 & 15, static_cast<uint32_t>((i + 3 * row) % 9));
         ASSERT_EQ(sb & 0xffff, static_cast<uint32_t>(c.sb.slot(row) + i / 9));

@@ -176,13 +176,28 @@ struct OutField {
 template <class Command>
 std::vector<OutField> out_fields(const Command& c, int index) {
   auto word = [](std::int64_t w) { return w / 9 * 16 + w % 9; };
-  return {{24, index},           {1, c.to_store},         {1, c.to_vb},
-          {1, c.to_sb},          {16, c.vb_slot},         {16, c.out_slot_size},
-          {16, c.vb_last},       {16, c.vb_first},        {16, c.sb_slot},
-          {16, c.out_slot_size}, {16, c.sb_last},         {16, c.sb_first},
-          {2, c.out_row_mod3},   {18, word(c.out_pixel)}, {18, word(c.out_first)},
-          {10, c.out_group},     {10, c.out_groups},      {10, c.tiles},
-          {10, c.rows},          {10, c.columns}};
+  const int two = 0;  // columns at once: the array only
+  return {{24, index},
+          {1, two},
+          {1, c.to_store},
+          {1, c.to_vb},
+          {1, c.to_sb},
+          {16, c.vb_slot},
+          {16, c.out_slot_size},
+          {16, c.vb_last},
+          {16, c.vb_first},
+          {16, c.sb_slot},
+          {16, c.out_slot_size},
+          {16, c.sb_last},
+          {16, c.sb_first},
+          {2, c.out_row_mod3},
+          {18, word(c.out_pixel)},
+          {18, word(c.out_first)},
+          {10, c.out_group},
+          {10, c.out_groups},
+          {10, c.tiles},
+          {10, c.rows},
+          {10, c.columns}};
 }
 
 // ---- the engine with VB, result writer and queue around it

@@ -37,6 +37,7 @@ class RegisterDevice : public Device {
         {csr::kZvcBeats, c.zvc_beats},
         {csr::kOptions, 0xf10f0707U | csr::kOptionsFeatures.put(
                                           std::uint32_t(c.add_pair) << int(csr::FeatureBit::kPair) |
+                                          std::uint32_t(c.two_pixels) << int(csr::FeatureBit::kTwoPixels) |
                                           std::uint32_t(c.resident) << int(csr::FeatureBit::kResident))}};
   }
 
