@@ -14,8 +14,8 @@
 //   a_cell     and belong to this row of windows: one read, picked at an arbitrary moment, is followed until windows show it
 //              (commands of one tile and one kernel tile row)
 //   a_moves    with all permissions, a read or a window comes in every cycle (the same commands)
-// In modes 1x1 and 3x1 window and read share a slot (a_whole). A window of two pixels asks for the groups of both, of the second
-// where the row has it. What the line buffer does with a column is kt_line_buf's
+// In modes 1x1 and 3x1 window and read share a slot (a_whole). In a last pass of two windows at once, a read asks for the
+// groups of both, of the second where the row has it. What the line buffer does with a column is kt_line_buf's
 // proof; the pipeline between the two is of fixed latency (kt_conv).
 module fv_conv_windows
   import kt_cmd_pkg::*;
@@ -23,7 +23,7 @@ module fv_conv_windows
 #(
   parameter logic [1:0]  Mode   = 0,
   parameter int unsigned Stride = 1,  // of columns
-  parameter int unsigned Groups = 0,  // of each of the two pixels of a window, 0: one pixel
+  parameter int unsigned Groups = 0,  // of the last pass, which takes two windows at once; 0: one
   parameter int unsigned Part   = 1
 ) (
   input logic  clk_i,
@@ -128,14 +128,19 @@ module fv_conv_windows
     shrunk.in_slot            = 14'(c.in_slot[3:0]);
     if (Groups != 0) begin
       shrunk.pair_groups              = 3'(Groups);
-      shrunk.passes                   = 10'd1;
       shrunk.more_kernel_tile_columns = '0;
       shrunk.more_kernel_tile_rows    = '0;
       shrunk.pad_left                 = '0;
     end
   endfunction
-  function automatic num_t windows();  // of a row
-    return (Groups == 0) ? num_t'(cmd.columns[1:0]) : (num_t'(cmd.columns[1:0]) + 1) >>> 1;
+  function automatic logic two(logic [1:0] pass);  // windows at once
+    return Groups != 0 && 10'(pass) + 10'd1 == cmd.passes;
+  endfunction
+  function automatic num_t windows(logic [1:0] pass);  // slots of a row
+    return two(pass) ? (num_t'(cmd.columns[1:0]) + 1) >>> 1 : num_t'(cmd.columns[1:0]);
+  endfunction
+  function automatic num_t number(logic [1:0] pass, logic [3:0] x);  // of a slot's first window in the row
+    return two(pass) ? 2 * num_t'(x) : num_t'(x);
   endfunction
 
   function automatic num_t times(num_t a, logic [1:0] n);
@@ -169,7 +174,7 @@ module fv_conv_windows
     legal = legal && c.in_slot_size[1:0] != '0 && c.in_slot == c.in_first + 14'(times(num_t'(c.in_slot_size[1:0]), slot_no(c))) &&
             c.in_last == c.in_first + 14'(times(num_t'(c.in_slot_size[1:0]), 2'(slots_of(c) - 3'd1))) &&
             3'(slot_no(c)) < slots_of(c) && 3'(c.stride[1:0]) <= slots_of(c);
-    if (Groups != 0) legal = legal && 32'(c.in_pixel.mod) >= Groups && 32'(c.in_pixel.mod) <= 9 - Groups;
+    if (Groups != 0) legal = legal && 32'(c.in_step.mod) >= Groups && 32'(c.in_step.mod) <= 9 - Groups;
   endfunction
   `FV_ASSUME(m_legal, !start || legal(shrunk(cmd_i)))
 
@@ -190,15 +195,15 @@ module fv_conv_windows
     stop = left(kernel_tile_column) + num_t'(Stride) * (num_t'(cmd.columns[1:0]) - 1) + 3;
     return ((stop > num_t'(cmd.in_width[2:0])) ? num_t'(cmd.in_width[2:0]) : stop) - from(kernel_tile_column);
   endfunction
-  function automatic num_t reads(num_t kernel_tile_column);
+  function automatic num_t reads(num_t kernel_tile_column, logic [1:0] pass);
     num_t n;
     n = count(kernel_tile_column);
-    if (Whole) return windows();
+    if (Whole) return windows(pass);
     if (n <= 0) return 1;
     return (num_t'(Stride) == 2) ? (n + 1) >>> 1 : n;
   endfunction
   function automatic num_t length(num_t kernel_tile_column);  // columns of a row, as they are counted
-    return num_t'(Stride) * reads(kernel_tile_column);
+    return num_t'(Stride) * reads(kernel_tile_column, '0);
   endfunction
   logic [3:0] row_q[2];  // length of a row, for the two kernel tile columns
   always_ff @(posedge clk_i) begin
@@ -257,8 +262,8 @@ module fv_conv_windows
   logic   reading;  // reads are left
   assign s_pc     = num_t'(s_q.kernel_tile_column);
   assign r_pc     = num_t'(r_q.kernel_tile_column);
-  assign column   = left(s_pc) + num_t'(Stride) * num_t'(s_q.x);  // of the map, under the window's left column
-  assign r_column = from(r_pc) + num_t'(Stride) * num_t'(r_q.x);
+  assign column   = left(s_pc) + num_t'(Stride) * number(s_q.pass, s_q.x);  // of the map, under the window's left column
+  assign r_column = from(r_pc) + num_t'(Stride) * number(r_q.pass, r_q.x);
   assign reading  = 10'(r_q.tile) < cmd.tiles;
   always_ff @(posedge clk_i) begin
     if (start_q) begin
@@ -268,12 +273,12 @@ module fv_conv_windows
       r_before_q <= '0;
     end else begin
       if (token.valid) begin
-        s_q <= step(s_q, windows());
-        if (num_t'(s_q.x) + 1 == windows()) s_before_q <= s_before_q + num_t'(row_q[s_q.kernel_tile_column[0]]);
+        s_q <= step(s_q, windows(s_q.pass));
+        if (num_t'(s_q.x) + 1 == windows(s_q.pass)) s_before_q <= s_before_q + num_t'(row_q[s_q.kernel_tile_column[0]]);
       end
       if (rd) begin
-        r_q <= step(r_q, reads(r_pc));
-        if (num_t'(r_q.x) + 1 == reads(r_pc)) r_before_q <= r_before_q + num_t'(row_q[r_q.kernel_tile_column[0]]);
+        r_q <= step(r_q, reads(r_pc, r_q.pass));
+        if (num_t'(r_q.x) + 1 == reads(r_pc, r_q.pass)) r_before_q <= r_before_q + num_t'(row_q[r_q.kernel_tile_column[0]]);
       end
     end
   end
@@ -286,10 +291,10 @@ module fv_conv_windows
 
   // ---- windows
   place_t s_next;
-  assign s_next = step(s_q, windows());
-  `FV_PART(a_order, 1, !(on && token.valid) || (in_loops(s_q, windows()) &&
+  assign s_next = step(s_q, windows(s_q.pass));
+  `FV_PART(a_order, 1, !(on && token.valid) || (in_loops(s_q, windows(s_q.pass)) &&
              token.first == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0) && token.last == last_pass &&
-             token.swap == (s_q.row == '0 && s_q.x == '0) && num_t'(pixel) == times(windows(), s_q.row) + num_t'(s_q.x) &&
+             token.swap == (s_q.row == '0 && s_q.x == '0) && num_t'(pixel) == times(num_t'(cmd.columns[1:0]), s_q.row) + number(s_q.pass, s_q.x) &&
              result == last_pass && swap == token.swap))
   `FV_PART(a_end, 1, !(on && token.valid) || dut.last == (10'(s_next.tile) == cmd.tiles))
   `FV_PART(a_permitted, 1, !(on && token.valid) || ((!swap || weights_i) && (!result || credit_i)))
@@ -336,10 +341,10 @@ module fv_conv_windows
         if (num_t'(Stride) == 2 && !lies(req[k+3], read_column_q + 1, num_t'(read_q.pass), k)) asks = 1'b0;
       end else if (Mode == kt_cmd_pkg::Mode1x1) begin
         for (int t = 3 * k; t < 3 * k + 3; t++) begin
-          if (Groups == 0 || t < int'(Groups)) begin
+          if (!two(read_q.pass) || t < int'(Groups)) begin
             if (!lies(req[t], read_column_q, 9 * num_t'(read_q.pass) + num_t'(t), 0)) asks = 1'b0;
           end else if (t >= 4 && t - 4 < int'(Groups) && 2 * 32'(read_q.x) + 1 < 32'(cmd.columns)) begin
-            if (!lies(req[t], read_column_q + 1, num_t'(t - 4), 0)) asks = 1'b0;
+            if (!lies(req[t], read_column_q + num_t'(Stride), 9 * num_t'(read_q.pass) + num_t'(t - 4), 0)) asks = 1'b0;
           end else if (req[t].en) begin
             asks = 1'b0;
           end
@@ -397,24 +402,26 @@ module fv_conv_windows
   wire active = past_ok_q && rst_ni && (busy || start_q);
   `FV_PART(i_legal, 0, !active || legal(cmd))
   `FV_PART(i_one, 0, !(past_ok_q && rst_ni && busy) || !start_q)
-  `FV_PART(i_windows, 0, !on || (in_loops(s_q, windows()) && num_t'(dut.column_q) == column &&
-             num_t'(s_q.x) + num_t'(dut.x_q) + 1 == windows() && 10'(s_q.row) + dut.y_q + 10'd1 == cmd.rows &&
+  `FV_PART(i_windows, 0, !on || (in_loops(s_q, windows(s_q.pass)) && num_t'(dut.column_q) == column &&
+             num_t'(s_q.x) + num_t'(dut.x_q) + 1 == windows(s_q.pass) && 10'(s_q.row) + dut.y_q + 10'd1 == cmd.rows &&
              10'(s_q.tile) + dut.tile_q + 10'd1 == cmd.tiles &&
-             num_t'(dut.pixel_q) == times(windows(), s_q.row) + num_t'(s_q.x) &&
+             num_t'(dut.pixel_q) == times(num_t'(cmd.columns[1:0]), s_q.row) + number(s_q.pass, s_q.x) &&
              dut.pass_start_q == (s_q.row == '0 && s_q.x == '0) &&
              dut.first_pass_q == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0)))
   `FV_PART(i_kernel_tiles, 0, !on || (10'(s_q.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
              4'(s_q.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(s_q.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
-             num_t'(dut.u_kernel_tiles.left_q) == left(s_pc) && num_t'(dut.u_kernel_tiles.reads_q) == reads(s_pc)))
+             num_t'(dut.u_kernel_tiles.left_q) == left(s_pc) && num_t'(dut.u_kernel_tiles.reads_q) == reads(s_pc, s_q.pass) &&
+             dut.u_kernel_tiles.two_q == two(s_q.pass)))
   `FV_PART(i_done, 0, !on || (rd_done == !reading && (reading || r_q == {cmd.tiles[1:0], 12'd0})))
   wire walks = on && reading;
-  `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc) &&
+  `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc, r_q.pass)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc, r_q.pass) &&
              10'(r_q.row) + reader.rows_q + 10'd1 == cmd.rows && 10'(r_q.tile) + reader.tiles_q + 10'd1 == cmd.tiles))
   `FV_PART(i_read_kernel_tiles, 0, !walks || (10'(r_q.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
              4'(r_q.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(r_q.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
-             num_t'(reader.u_kernel_tiles.left_q) == left(r_pc) && num_t'(reader.u_kernel_tiles.reads_q) == reads(r_pc)))
+             num_t'(reader.u_kernel_tiles.left_q) == left(r_pc) && num_t'(reader.u_kernel_tiles.reads_q) == reads(r_pc, r_q.pass) &&
+             reader.u_kernel_tiles.two_q == two(r_q.pass)))
   `FV_PART(i_whole, 0, !(on && Whole) || s_q == r_q)
 
   // ---- invariants: columns are counted alike
@@ -427,7 +434,7 @@ module fv_conv_windows
     if (keep - first < 0) keep = first;
   end
   `FV_PART(i_ring, 1, !(on && !Whole) || num_t'(dut.pushed_q) - keep <= 4)
-  `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.kernel_tile_column))) &&
+  `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.kernel_tile_column), place_q.pass)) &&
              index_q >= columns_before(place_q) &&
              index_q < columns_before(place_q) + num_t'(row_q[place_q.kernel_tile_column[0]]) &&
              column_q == from(num_t'(place_q.kernel_tile_column)) + index_q - columns_before(place_q)))
@@ -455,7 +462,7 @@ module fv_conv_windows
   `FV_PART(i_position, 2, !walks || (reader.pos_q.mod < 9 && reader.group_q.mod < 9 && reader.kernel_tile_q.mod < 9 &&
              words(reader.kernel_tile_q.div[3:0], reader.kernel_tile_q.mod) == kernel_tile_word &&
              words(reader.group_q.div[3:0], reader.group_q.mod) == group_word &&
-             words(reader.pos_q.div[3:0], reader.pos_q.mod) == group_word + pixels(num_t'(Stride) * num_t'(r_q.x), cmd) &&
+             words(reader.pos_q.div[3:0], reader.pos_q.mod) == group_word + pixels(num_t'(Stride) * number(r_q.pass, r_q.x), cmd) &&
              14'(signed'(reader.kernel_tile_q.div[3:0])) == reader.kernel_tile_q.div && 14'(signed'(reader.group_q.div[3:0])) == reader.group_q.div &&
              14'(signed'(reader.pos_q.div[3:0])) == reader.pos_q.div))
   num_t below;  // rows of kernel tiles above this one's

@@ -4,8 +4,8 @@
 `include "fv.svh"
 // Result writer: results leave in order and unchanged, each once, to all sinks of its command in the same cycle; word g of
 // column c of absolute row r goes to word i = first + c * P + tile * Words + g of the row, that is bank (i + 3 r) mod 9, address
-// i div 9 of the row's slot, and no two words of a pixel to the same bank, nor of a result of two columns where P keeps these
-// apart; words beyond the groups of the map go nowhere. A command is done with its last result. Credits and results on their way never exceed the FIFO.
+// i div 9 of the row's slot, and no two words to the same bank; the columns of a result of two leave together or one after the
+// other; words beyond the groups of the map go nowhere. A command is done with its last result. Credits and results on their way never exceed the FIFO.
 // Commands, results and grants are free; counts and positions are small, rings and groups any.
 module fv_kt_result_writer
   import kt_pkg::*;
@@ -75,7 +75,13 @@ module fv_kt_result_writer
   function automatic logic legal(out_cmd_t c);
     return c.columns != '0 && 32'(c.columns) <= Most && c.rows != '0 && 32'(c.rows) <= Most && c.tiles != '0 &&
            32'(c.tiles) <= Most && c.first.mod < 4'd9 && c.pixel.mod < 4'd9 && c.first.div < 14'd4 && c.pixel.div < 14'd4 &&
-           c.row_mod3 != 2'd3;
+           c.row_mod3 != 2'd3 && (!c.two || 32'(c.group) + Most * Words < 1024);
+  endfunction
+  function automatic logic splits(out_cmd_t c);
+    logic [9:0] groups;
+    groups = c.groups - c.group;
+    if (32'(groups) > Words) groups = 10'(Words);
+    return c.to_store || 10'(c.pixel.mod) < groups || 10'(c.pixel.mod) + groups > 10'd9;
   endfunction
   `FV_ASSUME(m_take, !take_i || credit)
   `FV_ASSUME(m_valid, !valid_i || on_way_q != '0)
@@ -92,8 +98,10 @@ module fv_kt_result_writer
   out_cmd_t   fresh;
   logic       begins;
   assign pop      = dut.pop;
-  logic       pairs, two;
-  assign pairs    = Pixels == 2 && cmd_q.two;
+  logic       pairs, two, advance;
+  logic       half_q;  // the first of two columns has left
+  assign advance  = pop && (!cmd_q.two || !splits(cmd_q) || half_q || 32'(column_q) + 1 == 32'(cmd_q.columns));
+  assign pairs    = Pixels == 2 && cmd_q.two && !splits(cmd_q);
   assign two      = pairs && 32'(column_q) + 1 != 32'(cmd_q.columns);
   assign row_end  = 32'(column_q) + (two ? 2 : 1) == 32'(cmd_q.columns);
   assign tile_end = row_end && 32'(row_q) + 1 == 32'(cmd_q.rows);
@@ -111,7 +119,9 @@ module fv_kt_result_writer
   end
   always_ff @(posedge clk_i) begin
     if (start_i) next_q <= cmd_i;
+    if (pop) half_q <= !advance;
     if (begins) begin
+      half_q      <= 1'b0;
       cmd_q       <= fresh;
       tile_q      <= '0;
       row_q       <= '0;
@@ -151,7 +161,6 @@ module fv_kt_result_writer
   // a result that stays waits for a bank, and says so, or for STORE
   wire no_bank = (cmd_q.to_sb && !sb_grant_i) || (cmd_q.to_vb && !vb_grant_i);
   `FV_ASSERT(a_blocked, blocked == (dut.head && no_bank) && (!dut.head || pop || no_bank || (cmd_q.to_store && !st_ready_i)))
-  wire apart = 32'(cmd_q.pixel.mod) >= Words && 32'(cmd_q.pixel.mod) <= 9 - Words;
   for (genvar w = 0; w < int'(AllWords); w++) begin : g_word
     logic [7:0] i;
     logic       exists;
@@ -161,7 +170,7 @@ module fv_kt_result_writer
     `FV_ASSERT(a_bank, !pop || (32'(sb_req[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_req[w].bank == sb_req[w].bank))
     `FV_ASSERT(a_address, !pop || (sb_req[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_req[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
     for (genvar v = 0; v < w; v++) begin : g_other
-      `FV_ASSERT(a_distinct, !pop || (w >= int'(Words) && !apart) || sb_req[w].bank != sb_req[v].bank)
+      `FV_ASSERT(a_distinct, !pop || !sb_req[w].en || !sb_req[v].en || sb_req[w].bank != sb_req[v].bank)
     end
   end
 
@@ -172,20 +181,23 @@ module fv_kt_result_writer
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) follow_q <= 1'b0;
     else if (!follow_q) follow_q <= valid_i && pick_i;
-    else if (pop && ahead_q == '0) follow_q <= 1'b0;
+    else if (advance && ahead_q == '0) follow_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
     if (!follow_q) begin
-      ahead_q <= level_t'(dut.fill_q) - level_t'(pop);
+      ahead_q <= level_t'(dut.fill_q) - level_t'(advance);
       value_q <= word_i;
-    end else if (pop) begin
+    end else if (advance) begin
       ahead_q <= ahead_q - 1'b1;
     end
   end
   localparam int unsigned PointerW = $clog2(Depth);
   wire [PointerW-1:0] place = dut.head_q + PointerW'(ahead_q);
   for (genvar w = 0; w < int'(AllWords); w++) begin : g_value
-    `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0) || word[w] == value_q[w])
+    `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0 && !half_q) || word[w] == value_q[w])
+    if (w < int'(Words)) begin : g_second
+      `FV_ASSERT(a_second, !(follow_q && pop && ahead_q == '0 && half_q) || word[w] == value_q[AllWords-Words+w])
+    end
     `FV_ASSERT(i_value, !follow_q || dut.gen_fifo[w].mem[place] == value_q[w])
   end
   `FV_ASSERT(i_ahead, !follow_q || 32'(ahead_q) < 32'(dut.fill_q))
@@ -217,6 +229,9 @@ module fv_kt_result_writer
   `FV_ASSERT(i_word, !running || (dut.pos_q.mod < 4'd9 && dut.first_q.mod < 4'd9 &&
              9 * 32'(dut.pos_q.div) + 32'(dut.pos_q.mod) == 32'(word_q) &&
              9 * 32'(dut.first_q.div) + 32'(dut.first_q.mod) == 32'(tile_word_q)))
+  `FV_ASSERT(i_split, !running || (dut.split_q == splits(cmd_q) && dut.half_q == half_q))
+  `FV_ASSERT(i_half, !have_q || !half_q || (running && cmd_q.two && splits(cmd_q) && column_q != '0))
+  `FV_ASSERT(i_no_half, (have_q && half_q) || !dut.half_q)
   `FV_ASSERT(i_step, !running || (dut.step_q.mod < 4'd9 &&
              9 * 32'(dut.step_q.div) + 32'(dut.step_q.mod) == (pairs ? 2 : 1) * (9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod))))
   `FV_ASSERT(i_bounds, !have_q || (32'(tile_word_q) <= 35 + Words * 32'(tile_q) &&
@@ -224,6 +239,7 @@ module fv_kt_result_writer
 
   `FV_COVER(c_loops, pop && tile_q == 2'd1 && row_q == 2'd1 && cmd_q.to_sb && cmd_q.to_store)
   `FV_COVER(c_two, pop && two && row_q == 2'd1)
+  `FV_COVER(c_split, pop && half_q && cmd_q.to_store && row_q == 2'd1)
   `FV_COVER(c_behind, done && behind_q && dut.fill_q != '0)
   `FV_COVER(c_full, 32'(dut.fill_q) == Depth && blocked)
 endmodule

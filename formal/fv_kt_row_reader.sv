@@ -3,7 +3,7 @@
 
 `include "fv.svh"
 // The reader of a CONV never asks one bank for two words: for any command, any walk. It rests on P (words of a pixel) not
-// being a multiple of 3, and for two pixels of G groups on P modulo 9 between G and 9 - G; with FV_BUG that assumption is dropped and the proof must fail.
+// being a multiple of 3, and for two windows of G groups on the words from one to the next, modulo 9, between G and 9 - G; with FV_BUG that assumption is dropped and the proof must fail.
 module fv_kt_row_reader
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -42,8 +42,8 @@ module fv_kt_row_reader
     legal = c.in_pixel.mod < 4'd9 && c.in_step.mod < 4'd9 && c.in_group.mod < 4'd9 && c.top_mod3 < 2'd3;
 `ifndef FV_BUG
     legal = legal && (c.in_pixel.mod != 4'd0) && (c.in_pixel.mod != 4'd3) && (c.in_pixel.mod != 4'd6);
-    legal = legal && (c.pair_groups == 3'd0 || (c.pair_groups <= 3'd4 && c.in_pixel.mod >= 4'(c.pair_groups) &&
-            c.in_pixel.mod <= 4'd9 - 4'(c.pair_groups)));
+    legal = legal && (c.pair_groups == 3'd0 || (c.pair_groups <= 3'd4 && c.in_step.mod >= 4'(c.pair_groups) &&
+            c.in_step.mod <= 4'd9 - 4'(c.pair_groups)));
 `endif
   endfunction
   `FV_ASSUME(m_legal, !start || legal(cmd_i))
@@ -73,7 +73,8 @@ module fv_kt_row_reader
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
              dut.kernel_tile_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
-             dut.kernel_tile_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3))
+             dut.kernel_tile_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3 &&
+             (!dut.u_kernel_tiles.two_q || (cmd_q.pair_groups != 3'd0 && cmd_q.mode == kt_cmd_pkg::Mode1x1))))
   `FV_COVER(c_nine, valid_q && nine_q && req[8].en)
   `FV_COVER(c_two, valid_q && nine_q && cmd_q.pair_groups == 3'd3 && req[6].en && !req[7].en)
   `FV_COVER(c_column, valid_q && column_q && req[8].en && dut.mod3_q != cmd_q.top_mod3)

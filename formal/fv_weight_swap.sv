@@ -12,7 +12,7 @@
 // One stage, picked at power-up, and one pass, picked when its load begins, are followed.
 //
 // OB besides: no stage ever reads an accumulator in the cycle that writes it, though passes may be one pixel long and follow
-// each other as closely as the loader lets them; and every stage begins, keeps and ends sums as the slot's token says, at its pixel,
+// each other as closely as the loader lets them (passes before one of two pixels a slot: three pixels); and every stage begins, keeps and ends sums as the slot's token says, at its pixel,
 // one cycle after the stage above. (Passes that begin or end sums are any.)
 module fv_weight_swap
   import kt_pkg::*;
@@ -40,6 +40,7 @@ module fv_weight_swap
   input logic           last_i,
   input logic           begins_i,  // sums begin in this slot, end in it
   input logic           ends_i,
+  input logic           pair_i,    // and the slot has two pixels
   input logic           pick_i,
   input logic [StageW-1:0] pick_stage_i
 );
@@ -79,6 +80,8 @@ module fv_weight_swap
   logic [7:0]     word_q;
   token_t         token1_q, token2_q, token3_q;
   logic [1:0]     pixel, pixel1_q, pixel2_q, pixel3_q, last_pixel_q;
+  logic           pair, last_pair_q, last_ends_q;  // of this slot, of the one before
+  assign pair = pair_i && ends_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       load_q   <= 1'b0;
@@ -87,7 +90,7 @@ module fv_weight_swap
       token3_q <= '0;
     end else begin
       load_q   <= rd_en;
-      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: begins_i, last: ends_i, two: 1'b0};
+      token1_q <= '{valid: valid_i || swap_i, swap: swap_i, first: begins_i, last: ends_i, two: pair};
       token2_q <= token1_q;
       token3_q <= token2_q;
     end
@@ -95,17 +98,21 @@ module fv_weight_swap
   always_ff @(posedge clk_i) begin
     load_stage_q <= rd_stage;
     if (rd_en) word_q <= 8'(rd_addr);
-    if (valid_i || swap_i) last_pixel_q <= pixel;
+    if (valid_i || swap_i) begin
+      last_pixel_q <= pixel;
+      last_pair_q  <= pair;
+      last_ends_q  <= ends_i;
+    end
     pixel1_q <= pixel;
     pixel2_q <= pixel1_q;
     pixel3_q <= pixel2_q;
   end
 
-  assign pixel = swap_i ? '0 : last_pixel_q + 1'b1;
+  assign pixel = swap_i ? '0 : last_pixel_q + (last_pair_q ? 2'd2 : 2'd1);
 
   logic signed [7:0]  act[1], weight[StageRows][1];
-  logic [Stages-1:0]  valid;
-  logic signed [31:0] total[Kp];
+  logic [Stages-1:0]  valid, second_valid;
+  logic signed [31:0] total[Kp], second[Kp];
   assign act[0] = '0;
   for (genvar r = 0; r < int'(StageRows); r++) begin : g_weight
     assign weight[r][0] = word_q + 8'(64 * r);
@@ -115,7 +122,8 @@ module fv_weight_swap
     .StageRows(StageRows),
     .Taps     (1),
     .ObDepth  (ObDepth),
-    .SumRow   (0)
+    .SumRow   (0),
+    .TwoPixels(1)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -128,8 +136,8 @@ module fv_weight_swap
     .weight_i     (weight),
     .valid_o      (valid),
     .total_o      (total),
-    .second_valid_o(),
-    .second_o      ()
+    .second_valid_o(second_valid),
+    .second_o      (second)
   );
 
   // ---- environment: a command begins when the passes of the one before were issued, a pass when its load has begun
@@ -140,7 +148,8 @@ module fv_weight_swap
   `FV_ASSUME(m_passes, passes_i != '0 && resident_i <= passes_i)
   `FV_ASSUME(m_start, !start_i || !active)
   `FV_ASSUME(m_swap, !swap_i || ready)
-  `FV_ASSUME(m_pixels, !valid_i || 32'(last_pixel_q) + 1 < ObDepth)
+  `FV_ASSUME(m_pixels, !valid_i || 32'(last_pixel_q) + (last_pair_q ? 2 : 1) < ObDepth)
+  `FV_ASSUME(m_three, !(swap_i && pair) || last_pixel_q[1] || last_ends_q)
 
   function automatic word_no_t after(word_no_t from, int unsigned n);
     after = from;
@@ -279,14 +288,15 @@ module fv_weight_swap
     if (!rst_ni) chain_q <= 1'b0;
     else chain_q <= chain_q || dut.begin_tile;
   end
-  // a word goes to both pixels of a window where its own command has two
+  // a word goes to both windows of a slot in the last pass of a command that has two
   logic two_q, begun_two_q;
   always_ff @(posedge clk_i) begin
     if (start_i) two_q <= two_i;
-    if (dut.begin_tile) begun_two_q <= two_q;
+    if (dut.begin_tile) begun_two_q <= two_q && tile_ends;
   end
   `FV_ASSERT(a_two, !rd_en || rd_two == begun_two_q)
-  `FV_ASSERT(i_two, (!chain_q || dut.two_q == begun_two_q) && (!active || dut.two_next_q == two_q))
+  `FV_ASSERT(i_two, (!chain_q || dut.two_q == begun_two_q) && (!active || dut.two_next_q == two_q) &&
+             (!active || dut.new_q || dut.passes_left_q == (number_q == '0 ? 10'd0 : 10'(passes_q - number_q))))
 
   `FV_ASSERT(i_chain, chain_q || (!dut.loading_q && !ready && (!active || dut.new_q)))
   `FV_ASSERT(i_address, !chain_q || (32'(begun_q) < WbWords && dut.addr_q ==
@@ -324,6 +334,8 @@ module fv_weight_swap
 
   // ---- OB: slots that follow each other at once are of different pixels, all the way down
   wire [Stages+3:0] valids = {u_array.sum_valid_q[Stages-1], u_array.act_valid_q, token3_q.valid, token2_q.valid, token1_q.valid};
+  wire [Stages+3:0] twos = {u_array.sum_two_q[Stages-1], u_array.act_two_q, token3_q.two, token2_q.two, token1_q.two};
+  wire [Stages+3:0] ends = {u_array.sum_last_q[Stages-1], u_array.act_last_q, token3_q.last, token2_q.last, token1_q.last};
   logic [1:0]   pixels[Stages+4];
   always_comb begin
     pixels[0] = pixel1_q;
@@ -333,18 +345,21 @@ module fv_weight_swap
     pixels[Stages+3] = u_array.sum_pixel_q[Stages-1];
   end
   for (genvar k = 0; k < int'(Stages); k++) begin : g_ob
-    `FV_ASSERT(a_collision, !(u_array.acc_rd[k] && u_array.acc_wr[k]) || u_array.act_pixel_q[k] != u_array.sum_pixel_q[k])
-    `FV_ASSERT(i_sum, !u_array.sum_valid_q[k] || (valids[k+4] && u_array.sum_pixel_q[k] == pixels[k+4]))
+    `FV_ASSERT(a_collision, !(u_array.acc_rd[k] && u_array.acc_wr[k]) || (u_array.act_pixel_q[k] != u_array.sum_pixel_q[k] &&
+               (!u_array.act_two_q[k] || 3'(u_array.act_pixel_q[k]) + 3'd1 != 3'(u_array.sum_pixel_q[k]))))
+    `FV_ASSERT(i_sum, !u_array.sum_valid_q[k] || (valids[k+4] && u_array.sum_pixel_q[k] == pixels[k+4] &&
+               u_array.sum_last_q[k] == ends[k+4] && u_array.sum_two_q[k] == twos[k+4]))
   end
   for (genvar s = 0; s < int'(Stages) + 3; s++) begin : g_slot
-    `FV_ASSERT(i_differ, !(valids[s] && valids[s+1]) || pixels[s] != pixels[s+1])
+    `FV_ASSERT(i_differ, !(valids[s] && valids[s+1]) || (pixels[s] != pixels[s+1] &&
+               (!twos[s] || ends[s+1] || 3'(pixels[s]) + 3'd1 != 3'(pixels[s+1]))))
   end
   `FV_ASSERT(i_first_pixel, !token1_q.valid || (token1_q.swap ? pixel1_q == '0 && !ready : pixel1_q != '0))
-  `FV_ASSERT(i_last, !token1_q.valid || last_pixel_q == pixel1_q)
+  `FV_ASSERT(i_last, !token1_q.valid || (last_pixel_q == pixel1_q && last_pair_q == token1_q.two && last_ends_q == token1_q.last))
 
   // ---- slots: what stage k has with its activations (k) and with its sum (k + 1)
   typedef struct packed {
-    logic       valid, first, last;
+    logic       valid, first, last, two;
     logic [1:0] pixel;
   } slot_t;
   slot_t slot_q[Stages+1];
@@ -352,7 +367,7 @@ module fv_weight_swap
     if (!rst_ni) begin
       slot_q <= '{default: '0};
     end else begin
-      slot_q[0] <= '{valid: token3_q.valid, first: token3_q.first, last: token3_q.last, pixel: pixel3_q};
+      slot_q[0] <= '{valid: token3_q.valid, first: token3_q.first, last: token3_q.last, two: token3_q.two, pixel: pixel3_q};
       for (int unsigned k = 0; k < Stages; k++) slot_q[k+1] <= slot_q[k];
     end
   end
@@ -361,18 +376,34 @@ module fv_weight_swap
     `FV_ASSERT(a_reads, u_array.acc_rd[k] == (slot_q[k].valid && !slot_q[k].first) &&
                (!slot_q[k].valid || u_array.act_pixel_q[k] == slot_q[k].pixel))
     `FV_ASSERT(a_writes, u_array.acc_wr[k] == (sum.valid && !sum.last) && (!sum.valid || u_array.sum_pixel_q[k] == sum.pixel))
-    `FV_ASSERT(a_result, valid[k] == (sum.valid && sum.last))
+    `FV_ASSERT(a_result, valid[k] == (sum.valid && sum.last) && second_valid[k] == (sum.valid && sum.last && sum.two))
     for (genvar r = 0; r < int'(StageRows); r++) begin : g_total
       `FV_ASSERT(a_total, !sum.valid || total[k*StageRows+r] == u_array.sum[k*StageRows+r] +
                  (sum.first ? 32'd0 : u_array.old[k][32*r+:32]))
+      `FV_ASSERT(a_second, !second_valid[k] || second[k*StageRows+r] == u_array.second[k*StageRows+r] +
+                 (sum.first ? 32'd0 : u_array.second_old[k][32*r+:32]))
     end
-    `FV_ASSERT(i_flags, !slot_q[k].valid || (u_array.act_first_q[k] == slot_q[k].first && u_array.act_last_q[k] == slot_q[k].last))
+    `FV_ASSERT(i_flags, !slot_q[k].valid || (u_array.act_first_q[k] == slot_q[k].first && u_array.act_last_q[k] == slot_q[k].last &&
+               u_array.act_two_q[k] == slot_q[k].two))
     `FV_ASSERT(i_valid, u_array.act_valid_q[k] == slot_q[k].valid)
+  end
+
+  // OB's banks: of the pixel and the one behind it the even one and the odd one
+  for (genvar k = 0; k < int'(Stages); k++) begin : g_banks
+    for (genvar b = 0; b < 2; b++) begin : g_bank
+      wire       here = u_array.act_pixel_q[k][0] == 1'(b);
+      wire [2:0] read = 3'(u_array.act_pixel_q[k]) + 3'(!here);
+      `FV_ASSERT(a_bank, u_array.gen_stage[k].gen_banks.gen_bank[b].u_ob.rd_en_i == (u_array.acc_rd[k] && (here || u_array.act_two_q[k])) &&
+                 u_array.gen_stage[k].gen_banks.gen_bank[b].u_ob.rd_addr_i == read[1] &&
+                 u_array.gen_stage[k].gen_banks.gen_bank[b].u_ob.wr_en_i == (u_array.acc_wr[k] && u_array.sum_pixel_q[k][0] == 1'(b)) &&
+                 u_array.gen_stage[k].gen_banks.gen_bank[b].u_ob.wr_addr_i == u_array.sum_pixel_q[k][1])
+    end
   end
 
   logic busy_q;
   always_ff @(posedge clk_i) busy_q <= follow_q == 2'd3 && over_q;
   `FV_COVER(c_close, follow_q == 2'd2 && issued_q[2:0] == 3'b101 && stage_q == StageW'(Stages - 1))
+  `FV_COVER(c_pair, u_array.acc_rd[1] && u_array.act_two_q[1] && u_array.acc_wr[1] && u_array.act_pixel_q[1] == '0)
   `FV_COVER(c_late, follow_q == 2'd1 && 32'(load_age_q) == Stages + 4 && u_array.sum_valid_q[1])
   `FV_COVER(c_wrapped, follow_q == 2'd3 && want_q == word_no_t'(split) && stage_q == StageW'(2) && split != '0)
   `FV_COVER(c_resident, follow_q == 2'd3 && resident_q == 3'd1 && passes_q == 3'd2 && number_q == 3'd1 && want_q != begun_q)

@@ -17,6 +17,7 @@ package kt_array_pkg;
   typedef struct packed {
     logic signed [6:0] left;   // column of the map under the left column of a row's first window
     logic        [9:0] reads;  // SB reads of a row
+    logic              two;    // windows at once
   } pass_row_t;
 
   // A pass of a tile.

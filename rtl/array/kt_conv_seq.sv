@@ -13,7 +13,7 @@
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next
 // tile, so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun
 // the reader. In modes 1x1 and 3x1 a read is a whole window: both go together; where the window is masked it is a dummy
-// read. A window of two pixels counts as one here.
+// read. Two windows at once count as one here.
 module kt_conv_seq
   import kt_cmd_pkg::*;
 #(
@@ -59,6 +59,11 @@ module kt_conv_seq
   logic [12:0]        pushed_q, left_q, stop_q;
   logic signed [12:0] column_q;  // input column of the window's left column
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at rows of kernel tiles
+  kt_array_pkg::pass_t     pass;
+  /* verilator lint_on UNUSEDSIGNAL */
+  kt_array_pkg::pass_row_t next_row;
+
   logic               whole, stride2;
   logic [12:0]        cols;
   logic signed [12:0] held;     // requested columns from the window's left column on
@@ -69,16 +74,11 @@ module kt_conv_seq
 
   assign whole      = cmd_i.mode != kt_cmd_pkg::Mode3x3;
   assign stride2    = cmd_i.column_stride[1];
-  assign cols       = 13'(cmd_i.column_stride);
+  assign cols       = pass.row.two ? {8'd0, cmd_i.column_stride, 1'b0} : 13'(cmd_i.column_stride);
   assign held       = $signed(pushed_q - left_q);
   assign ahead      = ($signed(stop_q - left_q) < 0) ? $signed(pushed_q - stop_q) : held;
   assign to_edge    = $signed({3'b0, cmd_i.in_width}) - column_q;
   assign need       = (to_edge < 13'sd3) ? to_edge : 13'sd3;
-
-  logic       two;      // pixels in a window
-  logic [9:0] windows;  // of a row, less one
-  assign two     = TwoPixels && cmd_i.pair_groups != '0;
-  assign windows = two ? (cmd_i.columns - 10'd1) >> 1 : cmd_i.columns - 10'd1;
 
   logic last_pass, weights_ok;
   assign weights_ok = !pass_start_q || (weights_i && (params_i || !last_pass));
@@ -99,10 +99,6 @@ module kt_conv_seq
   assign tile_end    = pass_end && last_pass;
   assign last        = emit && tile_end && (tile_q == '0);
 
-  /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at rows of kernel tiles
-  kt_array_pkg::pass_t     pass;
-  /* verilator lint_on UNUSEDSIGNAL */
-  kt_array_pkg::pass_row_t next_row;
   kt_conv_kernel_tiles #(
     .TwoPixels(TwoPixels)
   ) u_kernel_tiles (
@@ -120,6 +116,10 @@ module kt_conv_seq
   logic [12:0]             row_from;
   assign row      = (start_i || pass_end) ? next_row : pass.row;
   assign row_from = start_i ? '0 : stop_q;
+  logic [9:0] slots;   // of that row, less one
+  logic [1:0] pixels;  // of this slot
+  assign slots  = row.two ? (cmd_i.columns - 10'd1) >> 1 : cmd_i.columns - 10'd1;
+  assign pixels = (pass.row.two && !(row_end && cmd_i.columns[0])) ? 2'd2 : 2'd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
@@ -129,7 +129,7 @@ module kt_conv_seq
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      x_q          <= windows;
+      x_q          <= slots;
       y_q          <= cmd_i.rows - 10'd1;
       tile_q       <= cmd_i.tiles - 10'd1;
       pixel_q      <= '0;
@@ -139,9 +139,9 @@ module kt_conv_seq
     end else begin
       if (read) pushed_q <= pushed_q + cols;
       if (emit) begin
-        pixel_q      <= pass_end ? '0 : pixel_q + 1'b1;
+        pixel_q      <= pass_end ? '0 : pixel_q + ObAw'(pixels);
         pass_start_q <= pass_end;
-        x_q          <= row_end ? windows : x_q - 10'd1;
+        x_q          <= row_end ? slots : x_q - 10'd1;
         left_q       <= left_q + cols;
         column_q     <= column_q + $signed(cols);
         if (row_end) y_q <= pass_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
@@ -165,7 +165,7 @@ module kt_conv_seq
   assign result_o       = emit && last_pass;
   assign wait_weights_o = busy_q && !weights_ok;
   assign wait_credit_o  = busy_q && weights_ok && last_pass && !credit_i;
-  assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass, two: two};
+  assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass, two: pass.row.two};
   assign pixel_o        = pixel_q;
   assign win_col_o      = left_q[1:0];
   logic outside;

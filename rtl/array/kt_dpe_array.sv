@@ -117,9 +117,12 @@ module kt_dpe_array
 
   // OB: one accumulator per row and pixel of a pass. The old value is read while the row adds its products; a pixel
   // comes back in the next pass, and passes are at least two cycles apart, so no value is read that is still on its
-  // way. First pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser.
-  logic signed [31:0] sum[Kp];
-  logic [32*StageRows-1:0] old[Stages];
+  // way. First pass: the old value is ignored. Last pass: the total is not written, it goes to the requantiser. Two pixels
+  // come in last passes only; those before then have three pixels at least, so that the second one is there.
+  logic signed [31:0] sum[Kp], second[Kp];
+  /* verilator lint_off UNUSEDSIGNAL */  // second_old: with TwoPixels only
+  logic [32*StageRows-1:0] old[Stages], second_old[Stages];
+  /* verilator lint_on UNUSEDSIGNAL */
 
   for (genvar s = 0; s < int'(Stages); s++) begin : gen_stage
     logic signed [7:0] act_q[Taps];
@@ -144,29 +147,67 @@ module kt_dpe_array
         .extra_i (extra[s]),
         .two_i   (act_two_q[s]),
         .sum_o   (sum[K]),
-        .second_o(second_o[K])
+        .second_o(second[K])
       );
       assign new_total[32*r+:32] = total_o[K];
     end
 
-    kt_ram_1r1w #(
-      .Width(32 * StageRows),
-      .Depth(ObDepth)
-    ) u_ob (
-      .clk_i,
-      .wr_en_i  (acc_wr[s]),
-      .wr_addr_i(sum_pixel_q[s]),
-      .wr_data_i(new_total),
-      .rd_en_i  (acc_rd[s]),
-      .rd_addr_i(act_pixel_q[s]),
-      .rd_data_o(old[s])
-    );
+    if (TwoPixels) begin : gen_banks
+      // even and odd pixels apart: two neighbours are read at once, one is written
+      logic [32*StageRows-1:0] bank_old[2];
+      logic                    odd;
+      for (genvar b = 0; b < 2; b++) begin : gen_bank
+        logic [ObAw:0] above;  // the first pixel of this bank from act_pixel_q on
+        assign above = {1'b0, act_pixel_q[s]} + (ObAw + 1)'(act_pixel_q[s][0] != 1'(b));
+        kt_ram_1r1w #(
+          .Width(32 * StageRows),
+          .Depth(ObDepth / 2)
+        ) u_ob (
+          .clk_i,
+          .wr_en_i  (acc_wr[s] && sum_pixel_q[s][0] == 1'(b)),
+          .wr_addr_i(sum_pixel_q[s][ObAw-1:1]),
+          .wr_data_i(new_total),
+          .rd_en_i  (acc_rd[s] && (act_two_q[s] || act_pixel_q[s][0] == 1'(b))),
+          .rd_addr_i(above[ObAw-1:1]),
+          .rd_data_o(bank_old[b])
+        );
+      end
+      assign odd           = sum_pixel_q[s][0];
+      assign old[s]        = bank_old[odd];
+      assign second_old[s] = bank_old[!odd];
+    end else begin : gen_one
+      kt_ram_1r1w #(
+        .Width(32 * StageRows),
+        .Depth(ObDepth)
+      ) u_ob (
+        .clk_i,
+        .wr_en_i  (acc_wr[s]),
+        .wr_addr_i(sum_pixel_q[s]),
+        .wr_data_i(new_total),
+        .rd_en_i  (acc_rd[s]),
+        .rd_addr_i(act_pixel_q[s]),
+        .rd_data_o(old[s])
+      );
+      assign second_old[s] = '0;
+    end
   end
 
   always_comb begin
     for (int unsigned k = 0; k < Kp; k++) begin
       total_o[k] = sum[k] + (old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
     end
+  end
+  if (TwoPixels) begin : gen_second
+    always_comb begin
+      second_o = second;
+      if (second_valid_o != '0) begin
+        for (int unsigned k = 0; k < Kp; k++) begin
+          second_o[k] = second[k] + (second_old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
+        end
+      end
+    end
+  end else begin : gen_no_second
+    assign second_o = second;
   end
 
   assign valid_o        = sum_valid_q & sum_last_q;

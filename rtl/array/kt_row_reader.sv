@@ -3,7 +3,7 @@
 
 // Reader half of the CONV sequencer: walks columns of rows of passes of kernel tiles of tiles and forms the bank
 // addresses of each read. Every rd_i takes one read: one column of three rows (3x3), two columns of three rows (3x3,
-// stride 2), nine groups of one pixel (1x1), up to four groups of each of two pixels (1x1 with pair_groups) or three
+// stride 2), nine groups of one pixel (1x1), up to four groups of each of two windows (1x1, the last pass with pair_groups) or three
 // groups of one column of three rows (column). It knows nothing of windows, weights or results.
 module kt_row_reader
   import kt_cmd_pkg::*;
@@ -92,9 +92,17 @@ module kt_row_reader
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
   endfunction
 
-  // The next kernel tile begins one column further right, or three, less where columns left of the map are not read.
-  word_t pixel, group_next, kernel_tile_next;
+  word_t pixel;
   assign pixel = word_of(cmd_i.in_pixel);
+
+  // the column to the right, for stride 2; the next window
+  word_t second;
+  logic  two;
+  assign two    = TwoPixels && pass.row.two;
+  assign second = word_add(pos_q, two ? word_of(cmd_i.in_step) : pixel);
+
+  // The next kernel tile begins one column further right, or three, less where columns left of the map are not read.
+  word_t group_next, kernel_tile_next;
   always_comb begin
     automatic logic [1:0] columns = (next_row.left <= 0) ? 2'd0 : (pass.row.left < 0) ? next_row.left[1:0] : 2'd3;
     kernel_tile_next = kernel_tile_q;
@@ -161,7 +169,7 @@ module kt_row_reader
         top_q   <= top_q + $signed({8'd0, cmd_i.stride});
       end else begin
         reads_q <= reads_q - 10'd1;
-        pos_q   <= word_add(pos_q, word_of(cmd_i.in_step));
+        pos_q   <= word_add(two ? second : pos_q, word_of(cmd_i.in_step));
       end
     end
   end
@@ -172,14 +180,10 @@ module kt_row_reader
     for (int k = 0; k < 3; k++) rot[k] = row_bank(add3(mod3_q, 2'(k)));
   end
 
-  word_t second;  // the column to the right, for stride 2 and two pixels
-  assign second = word_add(pos_q, pixel);
-
   bank_req_t rd_req_d[9];
   logic outside_d[3];
-  logic en, two, second_exists;
-  assign en  = rd_i && !masked_i;
-  assign two = TwoPixels && cmd_i.pair_groups != '0;
+  logic en, second_exists;
+  assign en = rd_i && !masked_i;
   assign second_exists = !(row_end && cmd_i.columns[0]);
   always_comb begin
     if (one_by_one) begin

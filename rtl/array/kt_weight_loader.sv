@@ -27,7 +27,7 @@ module kt_weight_loader
   input  logic [9:0]        resident_passes_i,
   input  addr_t             resident_base_i,
   input  addr_t             resident_pitch_i,
-  input  logic              two_i,     // pixels in a window: what is read goes to both
+  input  logic              two_i,     // the last pass has two windows at once
   output logic              active_o,  // tiles of the command may still be needed
   input  logic              swap_i,    // a pass is issued in this slot
   input  logic              last_i,    // and it is the command's last
@@ -35,7 +35,7 @@ module kt_weight_loader
   output logic              rd_en_o,
   output addr_t             rd_addr_o,
   output logic [StageW-1:0] stage_o,
-  output logic              two_o      // of the command whose word is read
+  output logic              two_o      // the word that is read goes to both
 );
 
   logic              active_q;
@@ -66,10 +66,12 @@ module kt_weight_loader
   // Which pass begins: the first of a kernel tile, a resident one.
   logic       new_q;         // the command's first
   logic       two_q, two_next_q;
+  logic [9:0] passes_left_q, passes_left;  // of the kernel tile, after this one
   logic       resident_q;    // the pass before it was
   logic [9:0] left_q;        // passes after that one, of the kernel tile's resident ones or of the others
   logic [9:0] passes_q, resident_passes_q;
   logic       some, all, segment_end, first, resident;
+  assign passes_left = (new_q || passes_left_q == '0) ? passes_q - 10'd1 : passes_left_q - 10'd1;
   assign some        = Resident && resident_passes_q != '0;
   assign all         = resident_passes_q == passes_q;
   assign segment_end = left_q == '0;
@@ -86,7 +88,8 @@ module kt_weight_loader
       new_q <= 1'b0;
     end
     if (begin_tile) begin
-      two_q      <= two_next_q;
+      passes_left_q <= passes_left;
+      two_q         <= two_next_q && passes_left == '0;
       resident_q <= resident;
       if (first) left_q <= (some ? resident_passes_q : passes_q) - 10'd1;
       else if (segment_end) left_q <= passes_q - resident_passes_q - 10'd1;

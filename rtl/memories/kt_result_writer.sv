@@ -5,8 +5,8 @@
 // of SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for
 // everything in flight and the engine needs no stall. Results come in command order: tile by tile, row by row, column
 // by column. Commands queue here while the results of the one before are still on their way. A pixel leaves when all
-// its sinks take it in the same cycle. With Pixels = 2, commands may have two neighbouring columns in a result, whose
-// words then lie in different banks; the last of an odd number of columns comes alone.
+// its sinks take it in the same cycle. With Pixels = 2, commands may have two neighbouring columns in a result; the last of an
+// odd number of columns comes alone. They leave one after the other where their words could meet in a bank, or go to STORE.
 module kt_result_writer
   import kt_pkg::*;
 #(
@@ -49,13 +49,20 @@ module kt_result_writer
 
   logic [DepthW-1:0] head_q, tail_q;
   logic [DepthW:0]   fill_q, credit_q;
-  logic              pop;
+  logic              pop;      // a pixel leaves, or two together
+  logic              advance;  // the result is over with it
+  logic              half_q;   // its first pixel has left
+  logic [Cp*8-1:0]   head_word[AllWords];
 
   // One memory per word, read through a short path: LUT RAM.
   for (genvar w = 0; w < int'(AllWords); w++) begin : gen_fifo
     logic [Cp*8-1:0] mem[Depth];
     always_ff @(posedge clk_i) if (w < int'(Words) ? valid_i : second_i) mem[tail_q] <= word_i[w];
-    assign word_o[w] = mem[head_q];
+    assign head_word[w] = mem[head_q];
+  end
+  always_comb begin
+    word_o = head_word;
+    if (Pixels == 2 && half_q) for (int w = 0; w < int'(Words); w++) word_o[w] = head_word[AllWords-Words+w];
   end
 
   // commands: current and next
@@ -64,7 +71,8 @@ module kt_result_writer
   logic       finish;
   logic [9:0] x_q, y_q, tile_q, group_q;
   word_t      pos_q, first_q;
-  logic       pairs, two;   // columns of this command's results; of this one
+  logic       split_q;      // columns leave one after the other
+  logic       pairs, two;   // two together: in this command, now
   logic       begin_q;  // counters are to be loaded from cur_q
   logic       head;     // a result is at hand
   logic       sb_ok, vb_ok, st_ok;
@@ -80,7 +88,7 @@ module kt_result_writer
   assign vb_we_o   = pop && cur_q.to_vb;
   assign st_valid_o = head && cur_q.to_store && sb_ok && vb_ok;
   assign blocked_o = head && !(sb_ok && vb_ok);
-  assign pairs     = Pixels == 2 && cur_q.two;
+  assign pairs     = Pixels == 2 && cur_q.two && !split_q;
   assign two       = pairs && x_q != '0;
   assign watch_o   = '{two: pop && two, valid: pop, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q};
 
@@ -91,16 +99,17 @@ module kt_result_writer
       fill_q   <= '0;
       credit_q <= (DepthW + 1)'(Depth);
     end else begin
-      if (pop) head_q <= head_q + 1'b1;
+      if (advance) head_q <= head_q + 1'b1;
       if (valid_i) tail_q <= tail_q + 1'b1;
-      fill_q   <= fill_q + (DepthW + 1)'(valid_i) - (DepthW + 1)'(pop);
-      credit_q <= credit_q + (DepthW + 1)'(pop) - (DepthW + 1)'(take_i);
+      fill_q   <= fill_q + (DepthW + 1)'(valid_i) - (DepthW + 1)'(advance);
+      credit_q <= credit_q + (DepthW + 1)'(advance) - (DepthW + 1)'(take_i);
     end
   end
 
   logic row_end, tile_end;
   assign row_end  = x_q == '0 || (pairs && x_q == 10'd1);
   assign tile_end = row_end && (y_q == '0);
+  assign advance  = pop && (Pixels == 1 || !cur_q.two || !split_q || half_q || row_end);
   assign finish   = pop && tile_end && (tile_q == '0);
   assign done_o   = finish;
 
@@ -127,6 +136,12 @@ module kt_result_writer
   end
 
   localparam word_t TileStep = '{div: 14'(Words / 9), mod: 4'(Words % 9)};
+  // Words of two pixels meet where these are fewer words apart than are written, banks being a ring of nine.
+  logic [3:0] written;
+  logic       apart;
+  assign written = (cur_q.groups - cur_q.group < 10'(Words)) ? 4'(cur_q.groups - cur_q.group) : 4'(Words);
+  assign apart   = cur_q.pixel.mod >= written && cur_q.pixel.mod <= 4'd9 - written;
+
   word_t tile_first, step_q;
   assign tile_first = word_add(first_q, TileStep);
 
@@ -138,7 +153,8 @@ module kt_result_writer
       group_q <= cur_q.group;
       pos_q   <= cur_q.first;
       first_q <= cur_q.first;
-      step_q  <= pairs ? word_add(cur_q.pixel, cur_q.pixel) : cur_q.pixel;
+      split_q <= cur_q.to_store || !apart;
+      step_q  <= (Pixels == 2 && cur_q.two && !cur_q.to_store && apart) ? word_add(cur_q.pixel, cur_q.pixel) : cur_q.pixel;
     end else if (pop) begin
       x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - (pairs ? 10'd2 : 10'd1);
       pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, step_q);
@@ -151,6 +167,15 @@ module kt_result_writer
         y_q <= y_q - 10'd1;
       end
     end
+  end
+
+  if (Pixels == 2) begin : gen_half
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) half_q <= 1'b0;
+      else if (pop) half_q <= !advance;
+    end
+  end else begin : gen_whole
+    assign half_q = 1'b0;
   end
 
   addr_t      sb_slot, vb_slot;

@@ -23,8 +23,8 @@ constexpr int kQueues = 4;
 // Commands of each queue, in the order of enum Queue.
 using Counts = std::array<std::uint32_t, kQueues>;
 
-// Of a row, of every pass: a window of two pixels is one.
-constexpr std::int64_t windows_of_row(const ConvCommand& c) {
+// Slots of a row in the last pass.
+constexpr std::int64_t last_slots_of_row(const ConvCommand& c) {
   return c.pair_groups > 0 ? (c.columns + 1) / 2 : c.columns;
 }
 

@@ -270,7 +270,7 @@ struct ConvCommand {
   std::int64_t rule = 0;  // rounding rule: a Rounding
   std::int64_t more_kernel_tile_rows = 0;  // kernel tiles below the first: ceil(kernel rows / 3) - 1; mode 1x1: kernel rows - 1
   std::int64_t more_kernel_tile_columns = 0;  // kernel tiles right of the first: ceil(kernel columns / 3) - 1; modes 1x1 and 3x1: kernel columns - 1
-  std::int64_t pair_groups = 0;  // 1 to 4: two neighbouring pixels in a window, each of so many groups, words 0 to 3 of a WB row for both (mode 1x1 of one pass, column_stride 2 from pair to pair, no cells outside the map, weight_zero 0, results not to STORE; the words of two pixels lie in different banks, of inputs and of results); only where the device has feature `two_pixels`. 0: one pixel
+  std::int64_t pair_groups = 0;  // 1 to 4: the last pass has so many groups and takes two neighbouring windows at once, words 0 to 3 of a WB row for both (mode 1x1, one kernel tile, no cells outside the map, weight_zero 0, several passes: three windows at least; the words of both windows lie in different banks of SB); only where the device has feature `two_pixels`. 0: one window
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>

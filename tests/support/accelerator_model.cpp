@@ -436,22 +436,18 @@ void AcceleratorModel::result(std::uint32_t index, const Body& c, int lanes, int
 // --- engines
 // ----------------------------------------------------------------------------------------------------------
 
-// Two pixels at once: what the compiler must keep to.
+// Two windows at once: what the compiler must keep to.
 void AcceleratorModel::require_pairs(const ConvCommand& c) const {
-  if (!config_.two_pixels) fail("two pixels at once");
-  if (c.pair_groups > 4 || c.mode != 1 || c.passes != 1 || c.more_kernel_tile_rows != 0 ||
-      c.more_kernel_tile_columns != 0)
-    fail("two pixels in more than one window");
-  if (c.column_stride != 2 || c.in_step != 2 * c.in_pixel || c.pad_left != 0 || c.columns > c.in_width ||
-      c.weight_zero != 0)
-    fail("two pixels that are not neighbours, or weights with a zero point");
-  if (c.to_store) fail("two pixels to memory");
+  if (!config_.two_pixels) fail("two windows at once");
+  if (c.pair_groups > 4 || c.mode != 1 || c.more_kernel_tile_rows != 0 || c.more_kernel_tile_columns != 0)
+    fail("two windows at once of a kernel with several taps");
+  if (c.pad_left != 0 || (c.columns - 1) * c.column_stride >= c.in_width || c.weight_zero != 0)
+    fail("two windows at once outside the map, or weights with a zero point");
+  if (c.passes > 1 && c.rows * c.columns < 3) fail("two windows at once in a pass of fewer than three");
   const auto apart = [](std::int64_t pixel, std::int64_t words) {
     return pixel % 9 >= words && pixel % 9 <= 9 - words;
   };
-  const std::int64_t written = std::min<std::int64_t>(config_.kp / config_.cp, c.out_groups - c.out_group);
-  if (!apart(c.in_pixel, c.pair_groups) || !apart(c.out_pixel, written))
-    fail("two pixels whose words meet in a bank");
+  if (!apart(c.in_step, c.pair_groups)) fail("two windows at once whose words meet in a bank");
 }
 
 void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
@@ -485,12 +481,12 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
           // Rows below the first tap row of the command, and columns right of its first tap column.
           const int down = int(y * c.stride) + (c.mode == 1 ? 1 : 3) * (kernel_tile / kernel_tile_columns);
           const int right = (c.mode == 0 ? 3 : 1) * (kernel_tile % kernel_tile_columns);
-          const bool two = c.pair_groups != 0;
-          const int left = int(x * (two ? 1 : c.column_stride) - c.pad_left) + right;
+          const int left = int(x * c.column_stride - c.pad_left) + right;
           for (int pass = 0; pass < c.passes; pass++) {
             const Word* taps[9];
             for (int t = 0; t < 9; t++) {
-              if (two && t >= c.pair_groups) {  // the words of the other pixel
+              if (c.pair_groups != 0 && pass == c.passes - 1 &&
+                  t >= c.pair_groups) {  // words of the other window
                 taps[t] = &absent;
                 continue;
               }
@@ -511,8 +507,8 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
                 position += int(column * c.in_pixel) + pass;
               } else {
                 if (position >= 1152) position -= 2304;
-                position += int(x * (two ? c.in_pixel : c.in_step) + right * c.in_pixel) +
-                            (c.mode == 1 ? 9 * pass + t : 3 * pass + t / 3);
+                position +=
+                    int(x * c.in_step + right * c.in_pixel) + (c.mode == 1 ? 9 * pass + t : 3 * pass + t / 3);
               }
               taps[t] = &word(false, ring.at(int(c.in_slot), step), (int(c.top_mod3) + step) % 3, position);
             }

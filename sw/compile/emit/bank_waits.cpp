@@ -49,8 +49,12 @@ void add_results(const C& c, int most_words, const WorkTime& t, std::array<Track
   std::int64_t columns = c.columns;
   int pixels = 1;  // of a result
   if constexpr (C::kQueue == Queue::kConv) {
-    columns = windows_of_row(c);
-    pixels = c.pair_groups > 0 ? 2 : 1;
+    const int words = int(std::min<std::int64_t>(most_words, c.out_groups));
+    const bool apart = c.out_pixel % kBanks >= words && c.out_pixel % kBanks <= kBanks - words;
+    if (c.pair_groups > 0 && !c.to_store && apart) {
+      columns = last_slots_of_row(c);
+      pixels = 2;
+    }
   }
   const double results = std::min(double(c.tiles * c.rows * columns) / double(t.end - t.begin), 1.0);
   const double blocking =

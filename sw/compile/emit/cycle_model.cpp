@@ -52,7 +52,7 @@ bool depthwise(const Command& c) {
 // No pass waits for the weights after a command's last one, however few its pixels are.
 std::int64_t spare_slots(const Command& c, int stages) {
   const auto& conv = std::get<ConvCommand>(c.body);
-  return std::max<std::int64_t>(stages - conv.rows * windows_of_row(conv), 0);
+  return std::max<std::int64_t>(stages - conv.rows * last_slots_of_row(conv), 0);
 }
 
 // Asks for the list a chunk at a time and hands out its blocks in order.

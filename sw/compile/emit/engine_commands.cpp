@@ -93,11 +93,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.pad_value = op.pad_value;
     b.weight_zero = op.weight_zero;
     b.passes = op.array.passes;
-    if (op.pair_groups > 0 && x.memory == nullptr) {
-      b.pair_groups = op.pair_groups;
-      b.column_stride = 2;
-      b.in_step *= 2;
-    }
+    b.pair_groups = op.pair_groups;
     b.more_kernel_tile_rows = op.array.kernel_tile_rows - 1;
     b.more_kernel_tile_columns = op.array.kernel_tile_columns - 1;
     b.weights = c.row_at;

@@ -47,9 +47,14 @@ std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
     case Engine::kConv: {
       std::int64_t slots = 0;  // of a pass of each column of kernel tiles
       for (int k = 0; k < array.kernel_tile_columns; k++)
-        slots += std::max<std::int64_t>(
-            std::int64_t(rows) * (pair_groups > 0 && !stored ? ceil_div(out.w, 2) : row_slots(k)), stages);
-      return tiles * std::int64_t(array.kernel_tile_rows) * array.passes * slots + first_window_slots();
+        slots += std::max<std::int64_t>(std::int64_t(rows) * row_slots(k), stages);
+      slots *= std::int64_t(array.kernel_tile_rows) * array.passes;
+      if (pair_groups > 0) {  // the last pass; results that leave one by one take a slot each
+        const std::int64_t last = std::max<std::int64_t>(std::int64_t(rows) * ceil_div(out.w, 2), stages);
+        slots += last - std::max<std::int64_t>(pixels, stages);
+        if (stored || pair_splits) slots = std::max(slots, pixels);
+      }
+      return tiles * slots + first_window_slots();
     }
     case Engine::kWindow: {
       // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its

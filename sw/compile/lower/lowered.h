@@ -78,9 +78,12 @@ struct LoweredOp {
     int last_groups = 0;  // of a kernel tile's last pass, where PB goes on behind them; else 0
   };
   Resident resident;
-  bool pair = false;     // kAdd: both operands are read in one slot
-  int pair_groups = 0;   // kConv: not 0: two pixels are computed at once, where results do not go to memory
-  bool look_up = false;  // kWindow, kAdd: results go through a table, whose 32 words come first
+  bool pair = false;  // kAdd: both operands are read in one slot
+  // kConv: groups of the last pass, where it takes two windows at once; 0: it does not
+  int pair_groups = 0;
+  // and the words of two results meet in a bank: these are written one after the other
+  bool pair_splits = false;
+  bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
   OutputQuant out_quant;
 

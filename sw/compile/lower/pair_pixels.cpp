@@ -4,6 +4,7 @@
 #include "compile/lower/pair_pixels.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/arithmetic.h"
 #include "compile/lower/limits.h"
@@ -13,15 +14,17 @@ namespace kaiten {
 namespace {
 
 constexpr int kBanks = 9;
-constexpr int kMostGroups = 4;  // of a pixel: words of a window that each of two has
+constexpr int kMostGroups = 4;  // of a pass: words of a window that each of two has
+// A window of the last pass is the second of two when the sum of its passes before may just have been written.
+constexpr int kLeastColumns = 3;
 
-// Groups of an input pixel, or 0 where two pixels at once cannot be.
-int groups_of_pixel(const Lowering& lowering, const Config& config, const LoweredOp& op) {
-  const bool one_window =
-      op.array.mode == ConvMode::k1x1 && op.array.kernel_tiles() == 1 && op.array.passes == 1;
-  if (op.engine != Engine::kConv || !one_window || op.column_stride != 1 || op.pad_left != 0) return 0;
-  if (op.weight_zero != 0 || op.out.w == 1 || op.out.w > lowering.storage_of(op.inputs[0]).shape.w) return 0;
-  const int groups = ceil_div(op.lanes, config.cp);
+// Groups of the last pass, or 0 where two windows at once cannot be.
+int groups_of_last_pass(const Lowering& lowering, const Config& config, const LoweredOp& op) {
+  if (op.engine != Engine::kConv || op.array.mode != ConvMode::k1x1 || op.array.kernel_tiles() != 1) return 0;
+  if (op.weight_zero != 0 || op.pad_left != 0 || op.out.w < (op.array.passes > 1 ? kLeastColumns : 2))
+    return 0;
+  if ((op.out.w - 1) * op.column_stride >= lowering.storage_of(op.inputs[0]).shape.w) return 0;
+  const int groups = ceil_div(op.lanes, config.cp) - (op.array.passes - 1) * op.array.pass_groups();
   return groups <= kMostGroups ? groups : 0;
 }
 
@@ -45,24 +48,43 @@ class Classes {
   IndexedVector<StorageId, StorageId> parent_;
 };
 
-// Of a class: how many words of two pixels meet, at most.
+// So many words of pixels that are `columns` apart must lie in different banks.
 struct Wish {
+  int columns = 1;
   int words = 0;
-  int pixel = 0;  // where they do not
+};
+// Of a class, and the distance that fulfils them.
+struct Wishes {
+  std::vector<Wish> list;
+  int pixel = 0;  // -1: there is none
 };
 
-// The least distance, of those that suit all readers, at which so many words of two pixels lie in different banks.
-int apart(int pixel, int words) {
-  const auto fits = [&](int p) { return p % 3 != 0 && p % kBanks >= words && p % kBanks <= kBanks - words; };
-  while (!fits(pixel)) pixel++;
-  return pixel;
+bool fulfils(int pixel, const Wish& wish) {
+  const int distance = wish.columns * pixel % kBanks;
+  return distance >= wish.words && distance <= kBanks - wish.words;
+}
+
+// Of the words of two results. Where they meet, results are written one after the other: behind several passes that costs
+// no time.
+Wish written_by(const Lowering& lowering, const Config& config, const LoweredOp& op) {
+  return {1, std::min(config.kp / config.cp, lowering.part_of(op.output).groups)};
+}
+
+// The least distance from `least` on that suits all readers and fulfils these wishes, -1 where there is none.
+int distance(int least, const std::vector<Wish>& wishes) {
+  for (int pixel = least; pixel < least + kBanks; pixel++) {
+    if (pixel % 3 == 0) continue;
+    if (std::all_of(wishes.begin(), wishes.end(), [&](const Wish& w) { return fulfils(pixel, w); }))
+      return pixel;
+  }
+  return -1;
 }
 
 // Whether the fields of the commands that read this map hold positions in it.
 bool fits_fields(const Lowering& lowering, StorageId storage, int pixel) {
   return std::all_of(lowering.ops.begin(), lowering.ops.end(), [&](const LoweredOp& op) {
     if (op.engine != Engine::kConv || lowering.views[op.inputs[0]].storage != storage) return true;
-    return std::max(op.column_stride, 2) * pixel <= kMaxStep && op.pad_left * pixel <= kMaxPosition;
+    return op.column_stride * pixel <= kMaxStep && op.pad_left * pixel <= kMaxPosition;
   });
 }
 
@@ -70,30 +92,32 @@ bool fits_fields(const Lowering& lowering, StorageId storage, int pixel) {
 
 void pair_pixels(Lowering& lowering, const Config& config) {
   const Classes classes(lowering);
-  IndexedVector<StorageId, Wish> wishes;
+  IndexedVector<StorageId, Wishes> wishes;
   for (std::size_t i = 0; i < lowering.storages.size(); i++) wishes.push_back({});
-  const auto wish_of = [&](ViewId view) -> Wish& { return wishes[classes.of(lowering.views[view].storage)]; };
+  const auto wishes_of = [&](ViewId view) -> Wishes& {
+    return wishes[classes.of(lowering.views[view].storage)];
+  };
   for (LoweredOp& op : lowering.ops) {
-    op.pair_groups = groups_of_pixel(lowering, config, op);
+    op.pair_groups = groups_of_last_pass(lowering, config, op);
     if (op.pair_groups == 0) continue;
-    const int written = std::min(config.kp / config.cp, lowering.part_of(op.output).groups);
-    wish_of(op.inputs[0]).words = std::max(wish_of(op.inputs[0]).words, op.pair_groups);
-    wish_of(op.output).words = std::max(wish_of(op.output).words, written);
+    wishes_of(op.inputs[0]).list.push_back({op.column_stride, op.pair_groups});
+    if (op.array.passes == 1) wishes_of(op.output).list.push_back(written_by(lowering, config, op));
   }
   for (const StorageId s : lowering.storages.ids()) {
-    Wish& wish = wishes[classes.of(s)];
-    if (wish.words == 0) continue;
-    const int pixel = apart(lowering.storages[s].rows().pixel, wish.words);
-    const bool equal = wish.pixel == 0 || wish.pixel == pixel;
-    wish.pixel = equal && fits_fields(lowering, s, pixel) ? pixel : -1;
+    Wishes& w = wishes[classes.of(s)];
+    if (w.list.empty()) continue;
+    const int pixel = distance(lowering.storages[s].rows().pixel, w.list);
+    const bool equal = w.pixel == 0 || w.pixel == pixel;
+    w.pixel = equal && pixel > 0 && fits_fields(lowering, s, pixel) ? pixel : -1;
   }
   for (const StorageId s : lowering.storages.ids()) {
-    const Wish& wish = wishes[classes.of(s)];
-    if (wish.pixel > 0) lowering.storages[s].pixel = wish.pixel;
+    const Wishes& w = wishes[classes.of(s)];
+    if (w.pixel > 0) lowering.storages[s].pixel = w.pixel;
   }
   for (LoweredOp& op : lowering.ops) {
-    if (op.pair_groups > 0 && (wish_of(op.inputs[0]).pixel <= 0 || wish_of(op.output).pixel <= 0))
-      op.pair_groups = 0;
+    if (op.pair_groups == 0) continue;
+    if (wishes_of(op.inputs[0]).pixel <= 0) op.pair_groups = 0;
+    op.pair_splits = !fulfils(lowering.storage_of(op.output).rows().pixel, written_by(lowering, config, op));
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolutions of which the array computes two neighbouring pixels at once: 1x1, over at most four words of input
-// channels. The words of both pixels must lie in different banks, those that are read and those that are written, so the
-// distance of pixels (P) in these maps may grow.
+// Convolutions of which the array computes two neighbouring windows at once: 1x1, in the last pass over their input channels
+// where that has at most four words. The words of both windows must lie in different banks, so the distance of pixels (P) in
+// these maps may grow. Of results it grows where there is one pass.
 #ifndef KAITEN_COMPILE_LOWER_PAIR_PIXELS_H
 #define KAITEN_COMPILE_LOWER_PAIR_PIXELS_H
 
@@ -12,7 +12,7 @@
 
 namespace kaiten {
 
-// Chooses `pixel` of the storages and `pair_groups` of the convolutions. Views and storages are final.
+// Chooses `pixel` of the storages, `pair_groups` and `pair_splits` of the convolutions. Views and storages are final.
 void pair_pixels(Lowering& lowering, const Config& config);
 
 }  // namespace kaiten

@@ -54,7 +54,7 @@ struct Layer {
   int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int zero_in = 0, zero_weights = 0, zero_out = 0, low = -128, high = 127;
   bool single = false;
-  bool two_pixels = false;          // in a window
+  bool two_pixels = false;          // in a window of the last pass
   std::vector<int8_t> in, weights;  // weights [out][row][column][in]
   std::vector<Channel> channels;
   int out_height() const { return (height + pad_top + pad_bottom - kernel_h) / stride + 1; }
@@ -63,6 +63,8 @@ struct Layer {
   int pass_groups() const {
     return 9 / (kernel_tile_height() * kernel_tile_width());
   }  // channel groups of a pass
+  // Of the last pass of two pixels, else 0.
+  int pair_groups() const { return two_pixels ? (ceil_div(in_channels, kCp) - 1) % pass_groups() + 1 : 0; }
   int kernel_tile_rows() const { return ceil_div(kernel_h, kernel_tile_height()); }
   int kernel_tile_columns() const { return ceil_div(kernel_w, kernel_tile_width()); }
   int terms() const { return kernel_h * kernel_w * in_channels; }
@@ -114,19 +116,20 @@ std::vector<int8_t> reference(const Layer& l) {
   return out;
 }
 
-// Words from one pixel to the next: never a multiple of 3; where `apart` words of two pixels meet, these lie in different banks.
-int pixel_words(int groups, int apart) {
+// Words from one pixel to the next: never a multiple of 3, and `words` of two pixels that are `columns` apart lie in different
+// banks.
+int pixel_words(int groups, int words, int columns) {
   int pixel = groups % 3 == 0 ? groups + 1 : groups;
-  while (pixel % 3 == 0 || pixel % 9 < apart || pixel % 9 > 9 - apart) pixel++;
+  while (pixel % 3 == 0 || columns * pixel % 9 < words || columns * pixel % 9 > 9 - words) pixel++;
   return pixel;
 }
 
 // A tensor in a streaming buffer: G groups of CP channels, P words a pixel.
 struct Rows {
   int groups, pixel, slots, slot_size, first;
-  Rows(int channels, int width, int slots_, int first_, int apart)
+  Rows(int channels, int width, int slots_, int first_, int words, int columns)
       : groups(ceil_div(channels, kCp)),
-        pixel(pixel_words(groups, std::min(groups, apart))),
+        pixel(pixel_words(groups, words, columns)),
         slots(slots_),
         slot_size(ceil_div(width * pixel, 9)),
         first(first_) {}
@@ -271,9 +274,9 @@ class LayerRun {
         l_(l),
         s_(s),
         rng_(rng),
-        in_(l.in_channels, l.width, s.slots, s.in_base, l.two_pixels ? 4 : 0),
+        in_(l.in_channels, l.width, s.slots, s.in_base, l.pair_groups(), l.column_stride),
         out_(l.out_channels, l.out_width(), s.chained ? l.out_height() : s.rows, s.out_base,
-             l.two_pixels ? kWords : 0),
+             l.two_pixels && rng(0, 1) ? std::min(kWords, ceil_div(l.out_channels, kCp)) : 0, 1),
         channel_passes_(ceil_div(in_.groups, l.pass_groups())),
         passes_(channel_passes_ * l.kernel_tile_rows() * l.kernel_tile_columns()),
         tiles_(ceil_div(l.out_channels, kKp)) {}
@@ -408,12 +411,12 @@ class LayerRun {
     ConvCommand c;
     c.in_first = in_.first, c.in_last = in_.slot(in_.slots - 1), c.in_slot_size = in_.slot_size,
     c.in_slot = in_.slot(top);
-    c.in_pixel = in_.pixel, c.in_step = (l_.two_pixels ? 2 : l_.column_stride) * in_.pixel;
-    c.pair_groups = l_.two_pixels ? in_.groups : 0;
+    c.in_pixel = in_.pixel, c.in_step = l_.column_stride * in_.pixel;
+    c.pair_groups = l_.pair_groups();
     if (l_.mode != 0) c.in_group = mod(-l_.pad_left * in_.pixel, 9 * 256);
     c.in_width = l_.width, c.in_height = l_.height, c.top_row = top, c.top_mod3 = mod(top, 3);
-    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.two_pixels ? 2 : l_.column_stride,
-    c.pad_left = l_.pad_left, c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
+    c.mode = l_.mode, c.stride = l_.stride, c.column_stride = l_.column_stride, c.pad_left = l_.pad_left,
+    c.pad_value = l_.zero_in, c.weight_zero = l_.zero_weights;
     c.columns = ow, c.rows = rows, c.tiles = std::min(s_.tiles, tiles_ - tile), c.passes = channel_passes_;
     c.more_kernel_tile_rows = l_.kernel_tile_rows() - 1,
     c.more_kernel_tile_columns = l_.kernel_tile_columns() - 1;
@@ -509,10 +512,12 @@ void pair_layer(Layer& l, Random& rng) {
   l.two_pixels = true;
   l.mode = 1, l.kernel_h = l.kernel_w = 1;
   l.pad_top = l.pad_left = l.pad_bottom = l.pad_right = 0;
-  l.stride = rng(0, 3) ? 1 : rng(1, 3), l.column_stride = 1;
-  l.width = rng(0, 3) ? rng(1, 20) : rng(21, 56);
+  l.stride = rng(0, 3) ? 1 : rng(1, 3), l.column_stride = rng(0, 3) ? 1 : 1 << rng(0, 2);
+  const int passes = rng(0, 1) ? 1 : rng(2, 3);
+  const int least = passes > 1 ? 2 * l.column_stride + 1 : 1;  // columns: three windows at least
+  l.width = std::max(least, rng(0, 3) ? rng(1, 20) : rng(21, 56));
   l.height = rng(1, l.width > 20 ? 10 : 16);
-  l.in_channels = rng(1, 4 * kCp);
+  l.in_channels = ((passes - 1) * 9 + rng(0, 3)) * kCp + rng(1, kCp);
 }
 
 // Makes few layers large, each in another way.
@@ -588,7 +593,6 @@ TEST(ConvPath, RandomLayers) {
       s.resident_pitch = kKp * (s.resident + rng(0, 2));
     }
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
-    if (l.two_pixels) s.to_store = false, s.to_vb = true;
     core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
@@ -630,16 +634,16 @@ TEST(ConvPath, EmitsEachWindowOnce) {
   }
 }
 
-// Two pixels at once take half the windows, and one more in a row of odd width.
+// Two pixels at once take half the windows of the last pass, and one more in a row of odd width.
 TEST(ConvPath, TwoPixelsTakeOneWindow) {
   if (!kTwoPixels) GTEST_SKIP() << "built without two pixels";
-  for (const int width : {1, 2, 14, 15}) {
-    SCOPED_TRACE(width);
+  for (const auto& [width, passes] : {std::pair{1, 1}, {2, 1}, {14, 1}, {15, 1}, {14, 2}, {15, 3}}) {
+    SCOPED_TRACE(testing::Message() << "width " << width << " passes " << passes);
     Random rng{std::mt19937_64(7)};
     Core core(1);
     Layer l;
     l.kernel_h = l.kernel_w = 1, l.mode = 1, l.two_pixels = true;
-    l.height = 14, l.width = width, l.in_channels = 3 * kCp, l.out_channels = 2 * kKp;
+    l.height = 14, l.width = width, l.in_channels = (9 * passes - 6) * kCp, l.out_channels = 2 * kKp;
     fill(l, rng);
     l.zero_weights = 0;
     Split s{};
@@ -647,7 +651,7 @@ TEST(ConvPath, TwoPixelsTakeOneWindow) {
     LayerRun run(core, l, s, rng);
     ASSERT_TRUE(run.fits());
     run.run();
-    EXPECT_EQ(core.active, 14u * 2u * static_cast<unsigned>(ceil_div(width, 2)));
+    EXPECT_EQ(core.active, 14u * 2u * static_cast<unsigned>((passes - 1) * width + ceil_div(width, 2)));
   }
 }
 
