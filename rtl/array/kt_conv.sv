@@ -112,7 +112,8 @@ module kt_conv
       for (int unsigned t = 0; t < 9; t++) begin
         // groups of a pixel; a window of two pixels has no ninth word
         automatic logic [3:0] group = (cmd.mode == Mode3x1) ? 4'(t / 3) : !two ? 4'(t) : (t == 8) ? 4'd8 : 4'(t % 4);
-        absent_q[t] <= Resident && extension_i.last_groups != '0 && cmd.mode != Mode3x3 && group >= extension_i.last_groups;
+        absent_q[t] <= Resident && extension_i.last_groups != '0 && cmd.mode != Mode3x3 &&
+                       group >= extension_i.last_groups;
       end
     end
   end

@@ -157,8 +157,8 @@ module kt_dpe_array
       logic [32*StageRows-1:0] bank_old[2];
       logic                    odd;
       for (genvar b = 0; b < 2; b++) begin : gen_bank
-        logic [ObAw:0] above;  // the first pixel of this bank from act_pixel_q on
-        assign above = {1'b0, act_pixel_q[s]} + (ObAw + 1)'(act_pixel_q[s][0] != 1'(b));
+        logic [ObAw-2:0] address;  // of the first pixel of this bank from act_pixel_q on
+        assign address = act_pixel_q[s][ObAw-1:1] + (ObAw - 1)'((b == 0) && act_pixel_q[s][0]);
         kt_ram_1r1w #(
           .Width(32 * StageRows),
           .Depth(ObDepth / 2)
@@ -168,7 +168,7 @@ module kt_dpe_array
           .wr_addr_i(sum_pixel_q[s][ObAw-1:1]),
           .wr_data_i(new_total),
           .rd_en_i  (acc_rd[s] && (act_two_q[s] || act_pixel_q[s][0] == 1'(b))),
-          .rd_addr_i(above[ObAw-1:1]),
+          .rd_addr_i(address),
           .rd_data_o(bank_old[b])
         );
       end

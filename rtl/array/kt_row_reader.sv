@@ -53,7 +53,9 @@ module kt_row_reader
   assign pass_end = row_end && (rows_q == '0);
 
   kt_array_pkg::pass_t     pass;
+  /* verilator lint_off UNUSEDSIGNAL */  // the sequencer looks at `two`
   kt_array_pkg::pass_row_t next_row;
+  /* verilator lint_on UNUSEDSIGNAL */
   kt_conv_kernel_tiles #(
     .TwoPixels(TwoPixels)
   ) u_kernel_tiles (

@@ -138,9 +138,10 @@ module kt_result_writer
   localparam word_t TileStep = '{div: 14'(Words / 9), mod: 4'(Words % 9)};
   // Words of two pixels meet where these are fewer words apart than are written, banks being a ring of nine.
   logic [3:0] written;
-  logic       apart;
+  logic       apart, split;
   assign written = (cur_q.groups - cur_q.group < 10'(Words)) ? 4'(cur_q.groups - cur_q.group) : 4'(Words);
   assign apart   = cur_q.pixel.mod >= written && cur_q.pixel.mod <= 4'd9 - written;
+  assign split   = cur_q.to_store || !apart;
 
   word_t tile_first, step_q;
   assign tile_first = word_add(first_q, TileStep);
@@ -153,8 +154,8 @@ module kt_result_writer
       group_q <= cur_q.group;
       pos_q   <= cur_q.first;
       first_q <= cur_q.first;
-      split_q <= cur_q.to_store || !apart;
-      step_q  <= (Pixels == 2 && cur_q.two && !cur_q.to_store && apart) ? word_add(cur_q.pixel, cur_q.pixel) : cur_q.pixel;
+      split_q <= split;
+      step_q  <= (Pixels == 2 && cur_q.two && !split) ? word_add(cur_q.pixel, cur_q.pixel) : cur_q.pixel;
     end else if (pop) begin
       x_q   <= row_end ? cur_q.columns - 10'd1 : x_q - (pairs ? 10'd2 : 10'd1);
       pos_q <= tile_end ? tile_first : row_end ? first_q : word_add(pos_q, step_q);
