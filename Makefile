@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -101,6 +101,12 @@ wheel: setup ## the Python package as a wheel in build/wheel (x86-64: for every 
 	@"$${KAITEN_VENV:-.venv}/bin/python3" -m pip wheel -q --no-deps --disable-pip-version-check -w $(BUILD)/wheel \
 	  $(if $(filter x86_64,$(shell uname -m)),-C cmake.define.KAITEN_MARCH=x86-64-v3) .
 	@ls $(BUILD)/wheel/*.whl
+
+DEB_PRESET := $(if $(filter x86_64,$(shell uname -m)),portable,default)
+deb: ## the tool as a Debian package, build/kaiten_VERSION_ARCH.deb (x86-64: for every computer with AVX2)
+	@$(MAKE) --no-print-directory build PRESET=$(DEB_PRESET) TARGETS=kaiten
+	@cpack --config build$(if $(filter portable,$(DEB_PRESET)),-portable)/CPackConfig.cmake -B build/deb >build/deb.log || { tail -n 12 build/deb.log; exit 1; }
+	@mv build/deb/kaiten_*.deb build/ && rm -rf build/deb && ls build/kaiten_*.deb
 
 wasm: configure ## the simulator of nano in a browser page, build-wasm/site (installs Debian's emscripten)
 	@command -v emcmake >/dev/null || { echo 'wasm: installing emscripten'; $$([[ $$EUID == 0 ]] || echo sudo) apt-get -qq install -y --no-install-recommends emscripten >/dev/null; }
