@@ -20,8 +20,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION electronics)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS bash-completion)
-set(CPACK_DEBIAN_TOOL_DESCRIPTION "INT8 CNN accelerator: its compiler and its simulators
-Compiles quantised networks (TensorFlow Lite, ONNX) for the Kaiten accelerator,
+set(CPACK_DEBIAN_TOOL_DESCRIPTION "Compiles quantised networks (TensorFlow Lite, ONNX) for the Kaiten accelerator,
 runs them cycle by cycle on simulations of its RTL, compares every tensor with
 an independent reference, and reports, plans and estimates.")
 include(CPack)

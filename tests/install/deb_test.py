@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian package of the build: what is in it, what lintian says, that it installs, runs the demo network and leaves nothing.
 
-KAITEN_BUILD names the build folder (default: build), CPACK the program. Ends with 77 without dpkg."""
+KAITEN_BUILD names the build folder (default: build), CPACK the program. Ends with 77 without dpkg-dev or file."""
 import gzip
 import os
 import re
@@ -106,8 +106,9 @@ class Deb(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which("dpkg-deb"):
-        tools.must_have("dpkg-deb")
-        print("skipped: dpkg is not installed")
-        sys.exit(SKIPPED)
+    for program in ("dpkg-deb", "dpkg-shlibdeps", "file"):
+        if not shutil.which(program):
+            tools.must_have(f"{program} (packages dpkg-dev, file)")
+            print(f"skipped: {program} is not installed")
+            sys.exit(SKIPPED)
     unittest.main()
