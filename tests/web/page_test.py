@@ -15,9 +15,10 @@ import threading
 import time
 import unittest
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
 from devtools import Chromium
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("KAITEN_BUILD", os.path.join(ROOT, "build"))
 SITE = os.path.join(ROOT, "build-wasm", "site")
 SKIPPED = 77
