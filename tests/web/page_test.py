@@ -114,6 +114,18 @@ class Page(unittest.TestCase):
         self.browser.wait("!document.getElementById('outcome').hidden", 10)
         self.equal_to_native(os.path.join(ROOT, "models", "demo", "demo.tflite"))
 
+    def test_can_be_read_by_everyone(self):
+        self.browser.value("document.getElementById('demo').click()")
+        self.browser.wait("!document.getElementById('go').disabled", 10)
+        self.browser.value("document.getElementById('go').click()")
+        self.browser.wait("!document.getElementById('outcome').hidden", 10)
+        self.browser.call("Emulation.setDeviceMetricsOverride", width=1200, height=3000, deviceScaleFactor=1, mobile=False)
+        with open(os.path.join(ROOT, "scripts", "accessible.js"), encoding="utf-8") as f:
+            found = self.browser.value(f.read())
+        self.browser.call("Emulation.clearDeviceMetricsOverride")
+        self.assertEqual(found["faults"], [])
+        self.assertGreater(found["texts"], 50)
+
     def test_fits_a_phone(self):
         self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
         self.browser.value("document.getElementById('demo').click()")
