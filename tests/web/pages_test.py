@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that the tool writes can be read by everyone (scripts/accessible.js), and the pictures of them are current.
+"""The pages that the tool writes in headless Chromium: no wider than phone, tablet or desktop, nothing on the console, readable by
+everyone (scripts/accessible.js), and the pictures of them current.
 
 KAITEN_BUILD names the build folder (default: build). Ends with 77 without Chromium or NumPy."""
 import os
@@ -19,6 +20,7 @@ from devtools import Chromium
 
 KAITEN = os.path.join(os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build"), "kaiten")
 SKIPPED = 77
+WIDTHS = (360, 800, 1400)
 # A page with one fault of each kind, and what is to be said of it.
 FAULTY = """<html><head><title> </title></head><body style="background:#fff">
 <h2>Heading</h2><table><tr><th>a</th></tr></table><table><tr><td>b</td></tr></table><h4>Deep</h4><h2></h2>
@@ -58,6 +60,16 @@ class Pages(unittest.TestCase):
             self.assertGreater(texts, 20)
             dark = self.browser.value("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
             self.assertEqual(dark, scheme == "dark")
+
+    def test_every_page_fits_every_window(self):
+        """Tables and drawings scroll by themselves; the page does not."""
+        self.browser.console.clear()
+        for path in self.written.values():
+            for width in WIDTHS:
+                self.browser.show("file://" + path, width, 900, "light")
+                self.assertEqual(self.browser.value("innerWidth"), width)
+                self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width, path)
+        self.assertEqual(self.browser.console, [])
 
     def test_every_page_can_be_read_by_everyone(self):
         for path in self.written.values():
