@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs wheel wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -97,10 +97,20 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 docs: setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py
 
+screenshots: verilate setup-all ## pictures of the tool's pages for docs/software/pages.md; all of them in build/screenshots
+	@python3 scripts/screenshots.py --build $(BUILD)
+
 wheel: setup ## the Python package as a wheel in build/wheel (x86-64: for every computer with AVX2)
 	@"$${KAITEN_VENV:-.venv}/bin/python3" -m pip wheel -q --no-deps --disable-pip-version-check -w $(BUILD)/wheel \
 	  $(if $(filter x86_64,$(shell uname -m)),-C cmake.define.KAITEN_MARCH=x86-64-v3) .
 	@ls $(BUILD)/wheel/*.whl
+
+DEB_PRESET := $(if $(filter x86_64,$(shell uname -m)),portable,default)
+deb: ## the tool as a Debian package, build/kaiten_VERSION_ARCH.deb (x86-64: for every computer with AVX2; installs file, dpkg-dev)
+	@$(MAKE) --no-print-directory build PRESET=$(DEB_PRESET) TARGETS=kaiten
+	@for p in file dpkg-shlibdeps; do command -v $$p >/dev/null || { echo 'deb: installing file and dpkg-dev'; $$([[ $$EUID == 0 ]] || echo sudo) apt-get -qq install -y --no-install-recommends file dpkg-dev >/dev/null; }; done
+	@mkdir -p build && cpack --config build$(if $(filter portable,$(DEB_PRESET)),-portable)/CPackConfig.cmake -B build/deb >build/deb.log || { tail -n 12 build/deb.log; exit 1; }
+	@mv build/deb/kaiten_*.deb build/ && rm -rf build/deb && ls build/kaiten_*.deb
 
 wasm: configure ## the simulator of nano in a browser page, build-wasm/site (installs Debian's emscripten)
 	@command -v emcmake >/dev/null || { echo 'wasm: installing emscripten'; $$([[ $$EUID == 0 ]] || echo sudo) apt-get -qq install -y --no-install-recommends emscripten >/dev/null; }

@@ -44,12 +44,13 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kaiten)
 install(TARGETS ${parts} EXPORT kaiten ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${headers})
 install(EXPORT kaiten NAMESPACE kaiten:: FILE kaiten-targets.cmake DESTINATION ${package})
-install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The component `tool` is what a package for users holds (KaitenPackage.cmake).
+install(TARGETS kaiten RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 if(KAITEN_SHELL_DIR)
-  install(DIRECTORY ${KAITEN_SHELL_DIR}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
-  install(FILES ${KAITEN_SHELL_DIR}/bash/kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${KAITEN_SHELL_DIR}/zsh/_kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES ${KAITEN_SHELL_DIR}/fish/kaiten.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(DIRECTORY ${KAITEN_SHELL_DIR}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tool)
+  install(FILES ${KAITEN_SHELL_DIR}/bash/kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
+  install(FILES ${KAITEN_SHELL_DIR}/zsh/_kaiten DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tool)
+  install(FILES ${KAITEN_SHELL_DIR}/fish/kaiten.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
 endif()
 # The public headers and no others.
 set(list ${PROJECT_SOURCE_DIR}/sw/public_headers.txt)

@@ -8,7 +8,7 @@
 #   without --all  what building and running need: compiler, libraries, Verilator
 #   --all          also what checking needs: linters, yosys, proofs, sanitizers. What of it cannot be had is told and left out;
 #                  with CI=true that is an error
-#   --long         also what only the long check needs: a second Verilator, Emscripten
+#   --long         also what only the long check needs: a second Verilator, Emscripten, lintian
 #   --check        only lists what is missing of either and changes nothing
 # A second call sees a stamp and does nothing.
 set -euo pipefail
@@ -45,7 +45,7 @@ build_packages=(
 # shellcheck disable=SC2034
 check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind pkg-config libboost-mpi-dev openmpi-bin)
 # shellcheck disable=SC2034
-long_packages=(verilator emscripten)
+long_packages=(verilator emscripten lintian)
 build_pins=()
 check_pins=(scripts/requirements-check.txt)
 # shellcheck disable=SC2034

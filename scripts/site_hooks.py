@@ -4,8 +4,8 @@
 
 - README.md is the start page, docs/README.md the list of documents;
 - files outside docs/ that pages link to are pages under repository/: documents as they are, sources as listings;
-- reference/commands.md is what the built tool says of its options (KAITEN_BUILD, default build), reference/cpp.md leads to
-  what Doxygen makes of the public headers."""
+- reference/commands.md is what the built tool says of its options (KAITEN_BUILD, default build), reference/python.md what
+  the package's docstrings say (python_reference.py), reference/cpp.md leads to what Doxygen makes of the public headers."""
 import json
 import os
 import posixpath
@@ -17,6 +17,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, InclusionLevel
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import python_reference
 import tools
 
 KAITEN = os.path.join(os.environ.get("KAITEN_BUILD") or os.path.join(tools.ROOT, "build"), "kaiten")
@@ -100,6 +101,13 @@ def commands_page():
     return "\n\n".join(parts) + "\n"
 
 
+def python_page():
+    try:
+        return bare_bars(python_reference.page())
+    except python_reference.Untold as e:
+        raise PluginError(str(e)) from e
+
+
 def cpp_page():
     return ("# C++\n\n[Which header for what](../software/library.md) lists the public headers. "
             + ('<a href="../cpp/index.html">What Doxygen makes of them</a> has every class and function.\n' if tools.find("doxygen")
@@ -121,6 +129,7 @@ def on_files(files, config):
     add(files, config, "index.md", read("README.md"), "README.md")
     add(files, config, "documents.md", read("docs/README.md"), "docs/README.md")
     add(files, config, "reference/commands.md", commands_page())
+    add(files, config, "reference/python.md", python_page())
     add(files, config, "reference/cpp.md", cpp_page())
     waiting = [_sources.get(f.src_uri, "docs/" + f.src_uri) for f in files if f.src_uri.endswith(".md") and not f.src_uri.startswith("reference/")]
     while waiting:

@@ -19,7 +19,13 @@ def _details(tensor: Tensor) -> dict:
 
 
 class Interpreter:
-    """Inputs and outputs alone have values here. Further arguments are taken and mean nothing. The last run is `result`."""
+    """Inputs and outputs alone have values here. The last run is `result`.
+
+    model_path: the model's file; or
+    model_content: its bytes
+    config: the configuration to run on
+    _: further arguments of LiteRT's are taken and mean nothing
+    """
 
     def __init__(self, model_path: Any = None, model_content: Optional[bytes] = None, *, config: str = "base", **_: Any):
         if (model_path is None) == (model_content is None):
@@ -31,21 +37,30 @@ class Interpreter:
         self.result: Optional[Result] = None
 
     def get_input_details(self) -> list[dict]:
+        """A dictionary an input, with the keys of LiteRT."""
         return [_details(t) for t in self._model.inputs]
 
     def get_output_details(self) -> list[dict]:
+        """A dictionary an output, with the keys of LiteRT."""
         return [_details(t) for t in self._model.outputs]
 
     def allocate_tensors(self) -> None:
+        """Compiles the model; invoke() does so, too, where nobody has."""
         if self._session is None:
             self._session = self._model.compile(self._config)
 
     def set_tensor(self, tensor_index: int, value: Any) -> None:
+        """Sets an input.
+
+        tensor_index: its `index`, from get_input_details()
+        value: an array of its type and shape
+        """
         if tensor_index not in [t.index for t in self._model.inputs]:
             raise InputError(f"tensor {tensor_index} is no input")
         self._values[tensor_index] = numpy.array(value)
 
     def invoke(self) -> None:
+        """Runs the model on the simulated accelerator, every tensor compared with the reference."""
         self.allocate_tensors()
         missing = [t.name for t in self._model.inputs if t.index not in self._values]
         if missing:
@@ -53,6 +68,11 @@ class Interpreter:
         self.result = self._session.run([self._values[t.index] for t in self._model.inputs])
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> Any:
+        """The value of an input or, after invoke(), of an output.
+
+        tensor_index: its `index`
+        subgraph_index: means nothing
+        """
         if self.result is not None:
             for tensor, value in zip(self._model.outputs, self.result.outputs):
                 if tensor.index == tensor_index:

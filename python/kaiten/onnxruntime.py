@@ -11,17 +11,34 @@ _TYPES = {"float32": "float"}  # ONNX's names where they are not NumPy's
 
 @dataclass(frozen=True)
 class NodeArg:
+    """An input or output, as onnxruntime tells of it.
+
+    name: of the tensor
+    shape: of the tensor
+    type: such as 'tensor(int8)'
+    """
     name: str
     shape: list[int]
     type: str
 
     @classmethod
     def of(cls, tensor: Tensor) -> "NodeArg":
+        """The same of a Tensor.
+
+        tensor: an input or output of a Model
+        """
         return cls(tensor.name, list(tensor.shape), f"tensor({_TYPES.get(tensor.dtype, tensor.dtype)})")
 
 
 class InferenceSession:
-    """`sess_options`, `providers` and `provider_options` are taken and mean nothing here. The last run is `result`."""
+    """A model compiled at its first run. The last run is `result`.
+
+    path_or_bytes: as load() takes it
+    sess_options: means nothing here
+    providers: means nothing here
+    provider_options: means nothing here
+    config: the configuration to run on
+    """
 
     def __init__(self, path_or_bytes: Any, sess_options: Any = None, providers: Any = None, provider_options: Any = None,
                  *, config: str = "base"):
@@ -31,15 +48,24 @@ class InferenceSession:
         self.result: Optional[Result] = None
 
     def get_inputs(self) -> list[NodeArg]:
+        """Name, shape and type of each input."""
         return [NodeArg.of(t) for t in self._model.inputs]
 
     def get_outputs(self) -> list[NodeArg]:
+        """Name, shape and type of each output."""
         return [NodeArg.of(t) for t in self._model.outputs]
 
     def get_providers(self) -> list[str]:
+        """The name of this one."""
         return ["KaitenExecutionProvider"]
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any], run_options: Any = None) -> list:
+        """Runs the model on the simulated accelerator, every tensor compared with the reference.
+
+        output_names: the outputs to give; None: all
+        input_feed: an array an input, by name
+        run_options: means nothing here
+        """
         names = [t.name for t in self._model.outputs]
         for name in output_names or []:
             if name not in names:

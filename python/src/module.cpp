@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "arrays.h"
+#include "docstrings.h"
 #include "kaiten.h"
 
 namespace nb = nanobind;
@@ -295,15 +296,17 @@ CompileArguments arguments_of(const std::string& config, const nb::kwargs& rest)
 
 void bind_values(nb::module_& m) {
   nb::class_<TensorInfo>(m, "Tensor", "An input or output of a model, as its user sees it.")
-      .def_ro("name", &TensorInfo::name)
+      .def_ro("name", &TensorInfo::name, "as the model's file calls it")
       .def_ro("dtype", &TensorInfo::dtype,
               "NumPy's name of the type: 'int8', 'uint8', 'int32', 'int64', 'float32'")
-      .def_prop_ro("shape", [](const TensorInfo& t) { return nb::tuple(nb::cast(t.shape)); })
+      .def_prop_ro(
+          "shape", [](const TensorInfo& t) { return nb::tuple(nb::cast(t.shape)); },
+          "in the model's own layout")
       .def_ro("index", &TensorInfo::index, "number of the tensor, that of a TensorFlow Lite file")
       .def_ro("scales", &TensorInfo::scales,
               "real = scale * (stored - zero_point); empty where not quantised")
-      .def_ro("zero_points", &TensorInfo::zero_points)
-      .def_ro("quantized_dimension", &TensorInfo::quantized_dimension)
+      .def_ro("zero_points", &TensorInfo::zero_points, "one a scale")
+      .def_ro("quantized_dimension", &TensorInfo::quantized_dimension, "along which scales differ")
       .def("__repr__", [](const TensorInfo& t) {
         return "<Tensor '" + t.name + "' " + t.dtype + " " + shape_text(t.shape) + ">";
       });
@@ -312,7 +315,9 @@ void bind_values(nb::module_& m) {
       .def_prop_ro(
           "exact", [](const Result& r) { return r.report.exact; },
           "every tensor equals the reference; None where it was not checked")
-      .def_prop_ro("cycles", [](const Result& r) { return r.report.cycles; })
+      .def_prop_ro(
+          "cycles", [](const Result& r) { return r.report.cycles; },
+          "from the first command to the last result")
       .def_prop_ro("layers", &Result::layers, "a dictionary a layer, with the keys of `kaiten run --json`")
       .def_prop_ro("report", &Result::json, "all of `kaiten run --json`")
       .def_prop_ro(
@@ -326,17 +331,22 @@ void bind_values(nb::module_& m) {
 void bind_model(nb::module_& m) {
   nb::class_<CompiledModel>(m, "Session", "A compiled model and the simulator that runs it.")
       .def("run", &CompiledModel::run, "inputs"_a, nb::kw_only(), "check"_a = true, "trace"_a = false,
-           "Runs a batch of the size that it was compiled for.");
+           docs::kSessionRun);
   nb::class_<Model>(m, "Model", "A model that can be compiled: from load().")
-      .def_prop_ro("name", [](const Model& x) { return x.graph().name; })
-      .def_prop_ro("inputs", [](const Model& x) { return x.infos(x.graph().inputs); })
-      .def_prop_ro("outputs", [](const Model& x) { return x.infos(x.graph().outputs); })
-      .def_prop_ro("macs", [](const Model& x) { return macs(x.graph()); })
+      .def_prop_ro(
+          "name", [](const Model& x) { return x.graph().name; }, "of the file, without folder and ending")
+      .def_prop_ro(
+          "inputs", [](const Model& x) { return x.infos(x.graph().inputs); },
+          "what run() takes, in this order")
+      .def_prop_ro(
+          "outputs", [](const Model& x) { return x.infos(x.graph().outputs); },
+          "what Result.outputs holds, in this order")
+      .def_prop_ro(
+          "macs", [](const Model& x) { return macs(x.graph()); }, "multiply-accumulates of one image")
       .def_prop_ro(
           "notes", [](const Model& x) { return x.graph().notes; },
           "where results may differ from the model's own arithmetic")
-      .def("inspect", &Model::inspect, "config"_a = "base",
-           "Layers and where they run, or the reasons why not.")
+      .def("inspect", &Model::inspect, "config"_a = "base", docs::kModelInspect)
       .def(
           "compile",
           [](const Model& x, const std::string& config, const nb::object& calibration,
@@ -345,10 +355,7 @@ void bind_model(nb::module_& m) {
             if (!calibration.is_none()) options.calibration = inputs_of(x.graph(), calibration).values;
             return std::make_unique<CompiledModel>(x.graph(), options);
           },
-          "config"_a = "base", "calibration"_a = nb::none(), "options"_a,
-          "Compiles it. Options: batch, rounding ('litert', 'tflm'), keep_weights, compress ('off', 'on', "
-          "'auto': of "
-          "maps as calibration, inputs, makes them), latency, bytes_per_cycle, stall, seed.")
+          "config"_a = "base", "calibration"_a = nb::none(), "options"_a, docs::kCompile)
       .def(
           "run",
           [](const Model& x, const nb::object& inputs, const std::string& config, bool check, bool trace,
@@ -360,18 +367,14 @@ void bind_model(nb::module_& m) {
             if (options.compress != Compress::kOff) options.calibration = values.values;
             return CompiledModel(x.graph(), options).run_values(values, check, trace);
           },
-          "inputs"_a, "config"_a = "base", "check"_a = true, "trace"_a = false, "options"_a,
-          "Compiles it for as many images as are given and runs them, each tensor compared with the "
-          "reference.")
+          "inputs"_a, "config"_a = "base", "check"_a = true, "trace"_a = false, "options"_a, docs::kModelRun)
       .def("reference", &Model::reference, "inputs"_a, nb::kw_only(), "rounding"_a = "litert",
-           "Outputs as the reference executor computes them.")
+           docs::kReference)
       .def("reference_tensors", &Model::reference_of_all, "inputs"_a, nb::kw_only(), "rounding"_a = "litert",
-           "Every tensor, by name.")
+           docs::kReferenceTensors)
       .def("plan", &Model::plan, nb::kw_only(), "capacity"_a = 0, "config"_a = "", "method"_a = "optimal",
-           "closure"_a = "rolling", "batch"_a = 1,
-           "Keys of `kaiten plan --json`, for bytes on chip or a configuration.")
-      .def("compress", &Model::compress, "inputs"_a, nb::kw_only(), "codec"_a = "zvc",
-           "Keys of `kaiten compress --json`: activations of one image and weights.")
+           "closure"_a = "rolling", "batch"_a = 1, docs::kPlan)
+      .def("compress", &Model::compress, "inputs"_a, nb::kw_only(), "codec"_a = "zvc", docs::kCompress)
       .def("__repr__", [](const Model& x) {
         return "<Model '" + x.graph().name + "', " + std::to_string(x.graph().ops.size()) + " layers>";
       });
@@ -384,8 +387,9 @@ void bind_model(nb::module_& m) {
 NB_MODULE(_kaiten, m) {
   using namespace kaiten;
   using namespace kaiten::python;
-  nb::exception<InputError>(m, "InputError", PyExc_ValueError);
-  nb::exception<DeviceError>(m, "DeviceError", PyExc_RuntimeError);
+  m.doc() = docs::kModule;
+  nb::exception<InputError>(m, "InputError", PyExc_ValueError).attr("__doc__") = docs::kInputError;
+  nb::exception<DeviceError>(m, "DeviceError", PyExc_RuntimeError).attr("__doc__") = docs::kDeviceError;
   bind_values(m);
   bind_model(m);
   m.def(
@@ -393,14 +397,12 @@ NB_MODULE(_kaiten, m) {
       [](const nb::object& source, const std::string& until) {
         return Model(require_graph(import_object(source, until)));
       },
-      "source"_a, nb::kw_only(), "until"_a = "",
-      "A TensorFlow Lite or ONNX model: a path, its bytes, or an onnx.ModelProto. `until` names a tensor to "
-      "end at.");
+      "source"_a, nb::kw_only(), "until"_a = "", docs::kLoad);
   m.def(
       "inspect",
       [](const nb::object& source, const std::string& config) {
         return inspect_model(import_object(source, ""), config);
       },
-      "source"_a, "config"_a = "base", "As Model.inspect(), also of what cannot be loaded: every reason.");
-  m.def("configs", &simulated_configs, "Configurations that can be simulated.");
+      "source"_a, "config"_a = "base", docs::kInspect);
+  m.def("configs", &simulated_configs, docs::kConfigs);
 }

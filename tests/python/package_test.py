@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Installs the build, makes a wheel around its libraries without build isolation, and runs python/tests and the doctests (or,
-with --notebook, the notebook) against what the wheel holds.
+with --notebook, the notebook) against what the wheel holds. python/kaiten/_kaiten.pyi must be what the module tells of itself;
+--stub writes it.
 
 KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX the compiler, KAITEN_CCACHE a launcher or none."""
 import glob
@@ -16,6 +17,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 CMAKE = os.environ.get("CMAKE") or "cmake"
+STUB = os.path.join(ROOT, "python", "kaiten", "_kaiten.pyi")
 PYTHON = os.path.join(tools.VENV, "bin", "python3")
 SKIPPED = 77
 
@@ -49,6 +51,21 @@ def make_wheel(folder):
     return site
 
 
+def module_stub(site, folder):
+    """What nanobind makes of the module's signatures and docstrings."""
+    path = os.path.join(folder, "_kaiten.pyi")
+    run(PYTHON, "-B", "-m", "nanobind.stubgen", "-q", "-m", "kaiten._kaiten", "-o", path, PYTHONPATH=site)
+    with open(path, encoding="utf-8") as f:
+        return "\n".join(tools.spdx("#")) + "\n" + f.read()
+
+
+def check_stub(site, folder):
+    made = module_stub(site, folder)
+    with open(STUB, encoding="utf-8") as f:
+        if f.read() != made:
+            sys.exit("python/kaiten/_kaiten.pyi is not what the module tells: run tests/python/package_test.py --stub")
+
+
 def main():
     notebook = "--notebook" in sys.argv[1:]
     needed = ["scikit_build_core", "nanobind", "numpy", "pip"]
@@ -58,6 +75,10 @@ def main():
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         site = make_wheel(folder)
+        if "--stub" in sys.argv[1:]:
+            tools.write(STUB, module_stub(site, folder))
+            return 0
+        check_stub(site, folder)
         if notebook:
             run(PYTHON, "-B", os.path.join(ROOT, "python", "tests", "run_notebook.py"), PYTHONPATH=site)
         else:

@@ -66,6 +66,12 @@ class Site(unittest.TestCase):
             self.assertIn(f'<h2 id="{command["name"]}">', page)
         self.assertIn("--bytes-per-cycle", page)
 
+    def test_every_python_name_is_there(self):
+        page = self.read("reference/python.html")
+        for name in ("Model", "InputError", "modelrun", "inferencesessionrun"):
+            self.assertRegex(page.lower(), rf'<h[34] id="{name.lower()}">')
+        self.assertIn("<code>bool | None</code>", page)
+
     def test_every_public_class_is_there(self):
         if not docs_site.tools.find_or_skip("doxygen"):
             self.skipTest("doxygen is not installed")

@@ -15,9 +15,10 @@ import threading
 import time
 import unittest
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
 from devtools import Chromium
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("KAITEN_BUILD", os.path.join(ROOT, "build"))
 SITE = os.path.join(ROOT, "build-wasm", "site")
 SKIPPED = 77
@@ -112,6 +113,18 @@ class Page(unittest.TestCase):
         self.browser.value("document.getElementById('go').click()")
         self.browser.wait("!document.getElementById('outcome').hidden", 10)
         self.equal_to_native(os.path.join(ROOT, "models", "demo", "demo.tflite"))
+
+    def test_can_be_read_by_everyone(self):
+        self.browser.value("document.getElementById('demo').click()")
+        self.browser.wait("!document.getElementById('go').disabled", 10)
+        self.browser.value("document.getElementById('go').click()")
+        self.browser.wait("!document.getElementById('outcome').hidden", 10)
+        self.browser.call("Emulation.setDeviceMetricsOverride", width=1200, height=3000, deviceScaleFactor=1, mobile=False)
+        with open(os.path.join(ROOT, "scripts", "accessible.js"), encoding="utf-8") as f:
+            found = self.browser.value(f.read())
+        self.browser.call("Emulation.clearDeviceMetricsOverride")
+        self.assertEqual(found["faults"], [])
+        self.assertGreater(found["texts"], 50)
 
     def test_fits_a_phone(self):
         self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Headless Chromium, driven by the DevTools protocol through a pipe: no package is needed."""
+import base64
 import json
 import os
 import select
@@ -74,3 +75,15 @@ class Chromium:
             if time.monotonic() > end:
                 raise TimeoutError(f"{expression} after {seconds} s; the page says: {self.value('document.body.innerText')}")
             time.sleep(0.05)
+
+    def show(self, url, width, height, scheme):
+        """Opens a page in a window of this size, a phone's below 600, in the light or dark scheme."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Page.navigate", url=url)
+        self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", 20)
+
+    def picture(self):
+        """The window as the bytes of a PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
