@@ -6,7 +6,7 @@
 usage: bench/profile.py [--model MODEL] [--config base] [--lines N]
        bench/profile.py --check | --write
 Builds a simulator of one configuration with source marks (build/profile), runs the model once under callgrind, counting the
-driver's execute() only, and sums the instructions by the RTL file whose mark stands nearest before them in Verilator's output:
+driver's advance() only, and sums the instructions by the RTL file whose mark stands nearest before them in Verilator's output:
 good to a few percent. Counts do not depend on the machine's load. Needs valgrind (make setup ALL=1). --check runs the models of
 docs/data/simulation_budget.json, which must not take more instructions a cycle than there, TOLERANCE apart, and writes
 build/profile/junit.xml; --write puts in what they take now."""
@@ -63,13 +63,15 @@ def attribute(annotated):
 
 
 def execute(folder, config, model):
-    """(simulated cycles, instructions in the driver's execute()); callgrind.out in the folder has the profile."""
+    """(simulated cycles, instructions in the driver's advance()); callgrind.out in the folder has the profile."""
     run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.path.join(folder, 'callgrind.out')}",
-                          "--collect-atstart=no", "--toggle-collect=kaiten::Driver::execute()", os.path.join(folder, "kaiten"),
+                          "--collect-atstart=no", "--toggle-collect=kaiten::Driver::advance*", os.path.join(folder, "kaiten"),
                           "run", model, "--config", config, "--no-check", "--json", "-"], capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"profile: {run.stderr.strip().splitlines()[-1]}")
     collected = re.search(r"Collected : (\d+)", run.stderr)
+    if not int(collected[1]):
+        sys.exit("profile: callgrind saw no Driver::advance(); is it still what runs the device?")
     return json.loads(run.stdout)["cycles"], int(collected[1])
 
 

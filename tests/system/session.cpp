@@ -197,7 +197,10 @@ void Session::check_counters(const Counters& c, bool exact) {
     if (const auto* conv = std::get_if<ConvCommand>(&program().commands[i].body)) {
       const std::int64_t kernel_tiles =
           (conv->more_kernel_tile_rows + 1) * (conv->more_kernel_tile_columns + 1);
-      windows += std::uint64_t(conv->rows * conv->columns * conv->tiles * kernel_tiles * conv->passes);
+      // Slots of the array: a pass takes each window alone, the last one two at once where told.
+      const std::int64_t last = conv->pair_groups > 0 ? ceil_div(conv->columns, 2) : conv->columns;
+      const std::int64_t row = (conv->passes - 1) * conv->columns + last;
+      windows += std::uint64_t(conv->rows * row * conv->tiles * kernel_tiles);
     }
   }
   const std::uint64_t read_commands = program().command_blocks() * std::uint64_t(kCommandBytes);

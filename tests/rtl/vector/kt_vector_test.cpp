@@ -137,6 +137,12 @@ struct Tensor {
   }
 };
 
+// Fields of out_cmd_t from its lowest bit: name, width, value.
+struct OutField {
+  int bits;
+  std::int64_t value;
+};
+
 // A command and what must come out: words of the result pixels in the order tile, row, column; absent groups
 // are free.
 struct Job {
@@ -150,7 +156,7 @@ struct Job {
     std::array<std::int8_t, kCp> bytes{};
   };
   std::vector<std::array<Word, 3>> pixels;
-  std::vector<std::uint32_t> out;  // expected fields of out_cmd_t, lowest first
+  std::vector<OutField> out;  // expected
 };
 
 template <class Command>
@@ -166,12 +172,6 @@ std::array<std::uint32_t, 13> pack(Command& command) {
   });
   return body;
 }
-
-// Fields of out_cmd_t from its lowest bit: name, width, value.
-struct OutField {
-  int bits;
-  std::int64_t value;
-};
 
 template <class Command>
 std::vector<OutField> out_fields(const Command& c, int index) {
@@ -338,12 +338,13 @@ class Bench {
 
   void check_out(const Job& job) {
     int at = 0;
-    for (std::size_t f = 0; f < out_bits_.size(); ++f) {
+    for (std::size_t f = 0; f < job.out.size(); ++f) {
       std::uint32_t value = 0;
-      for (int b = 0; b < out_bits_[f]; ++b, ++at) {
+      for (int b = 0; b < job.out[f].bits; ++b, ++at) {
         value |= (m_->out_cmd_o[static_cast<std::size_t>(at / 32)] >> (at % 32) & 1) << b;
       }
-      EXPECT_EQ(value, job.out[f]) << "out_cmd_o field " << f << ", " << job.what;
+      EXPECT_EQ(value, static_cast<std::uint32_t>(job.out[f].value))
+          << "out_cmd_o field " << f << ", " << job.what;
     }
   }
 
@@ -357,8 +358,6 @@ class Bench {
     }
   }
 
-  static constexpr std::array<int, 20> out_bits_{24, 1,  1, 1,  16, 16, 16, 16, 16, 16,
-                                                 16, 16, 2, 18, 18, 10, 10, 10, 10, 10};
   Random& rng_;
   const Memories& memories_;
   test::Model<Vkt_vector> m_;
@@ -453,8 +452,7 @@ class Maker {
     c.high = f.high;
     c.rule = f.rule;
     job.index = rng_(0, (1 << 24) - 1);
-    for (const auto& field : out_fields(c, job.index))
-      job.out.push_back(static_cast<std::uint32_t>(field.value));
+    job.out = out_fields(c, job.index);
     job.body = pack(c);
   }
 
