@@ -29,7 +29,7 @@ module kt_result_writer
   output logic            credit_o,
   // results
   input  logic            valid_i,
-  /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // writers of one pixel have none
   input  logic            second_i,  // its second half is valid
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [Cp*8-1:0] word_i [AllWords],
