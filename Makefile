@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The front door. Every target does only what is still to be done; `make help` lists them.
-# Settings: PRESET=default|gcc|portable|sanitize|coverage, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
+# Settings: PRESET=default|gcc|portable|sanitize|thread|coverage, JOBS=n, KAITEN_VENV=, KAITEN_VERILATOR=, KAITEN_SHARED= (README).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -16,7 +16,7 @@ export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
-	@echo '  settings: PRESET=default|gcc|portable|sanitize|coverage  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
+	@echo '  settings: PRESET=default|gcc|portable|sanitize|thread|coverage  JOBS=n  KAITEN_VENV=dir  KAITEN_VERILATOR=program  KAITEN_SHARED=dir'
 
 setup: ## install what building needs (ALL=1: and checking; CHECK=1: only list what is missing)
 	@scripts/setup.sh $(if $(filter-out 0,$(ALL))$(filter sanitize,$(PRESET)),--all) $(if $(filter-out 0,$(CHECK)),--check)
@@ -120,7 +120,7 @@ generate: setup-all ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
 
 clean: ## remove what was built (the tools stay)
-	@rm -rf build build-gcc build-portable build-sanitize build-coverage build-wasm
+	@rm -rf build build-gcc build-portable build-sanitize build-thread build-coverage build-wasm
 
 distclean: clean ## remove the local virtual environment too
 	@rm -rf .venv .venv.lock

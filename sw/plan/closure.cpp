@@ -21,6 +21,30 @@ struct Way {
   std::int64_t jump = 1;
 };
 
+// The least and the most rows of a map that one row of another is apart, over all ways between; none: least > most.
+struct Jumps {
+  std::int64_t least = kMaxLag;
+  std::int64_t most = 0;
+};
+
+// From `map` to `to`, walking back over all edges.
+Jumps jumps(const Network& n, const std::vector<std::vector<Consumer>>& consumers, int map, int to) {
+  std::vector<Jumps> all(std::size_t(to - map) + 1);
+  all.back() = {1, 1};
+  for (int m = to - 1; m >= map; m--) {
+    Jumps& j = all[std::size_t(m - map)];
+    for (const Consumer& c : consumers[std::size_t(m)]) {
+      if (c.layer + 1 > to) break;
+      const Jumps& onwards = all[std::size_t(c.layer + 1 - map)];
+      if (onwards.most == 0) continue;
+      const std::int64_t stride = n.stride_over(c.layer, m);
+      j.least = std::min(j.least, stride * onwards.least);
+      j.most = std::min(kMaxLag, std::max(j.most, stride * onwards.most));
+    }
+  }
+  return all.front();
+}
+
 // The slowest way over a layer and onwards.
 Way over(const Network& n, int layer, int map, const Way& onwards) {
   if (onwards.lag == kNone) return onwards;
@@ -34,37 +58,50 @@ Way over(const Network& n, int layer, int map, const Way& onwards) {
 std::string_view name_of(Closure closure) { return closure == Closure::kRolling ? "rolling" : "paper"; }
 
 Dataflow::Dataflow(const Network& network)
-    : network_(network), consumers_(plan::consumers(network)), lags_(network.maps.size()) {
+    : network_(network), consumers_(plan::consumers(network)), residuals_(network.maps.size()) {
   for (int m = 0; m < network.layer_count(); m++)
     chain_ = chain_ && network.layers[std::size_t(m)].inputs == std::vector<int>{m};
   for (std::size_t a = 0; a < consumers_.size(); a++) {
-    lags_[a].assign(consumers_[a].size(), 0);
-    for (std::size_t r = 0; r < consumers_[a].size(); r++) {
-      if (!consumers_[a][r].residual) continue;
-      // Ways from `a` over main inputs to the output of the adding layer, walking back from there.
-      const int b = consumers_[a][r].layer + 1;
-      std::vector<Way> way(std::size_t(b) - a + 1);
-      way.back() = {0, 1};
-      for (int m = b - 1; m >= int(a); m--) {
-        for (const Consumer& q : consumers_[std::size_t(m)]) {
-          if (q.residual || q.layer + 1 > b) continue;
-          const Way w = over(network, q.layer, m, way[std::size_t(q.layer) + 1 - a]);
-          Way& best = way[std::size_t(m) - a];
-          if (w.lag != kNone && w.lag > best.lag) best = w;
-        }
-      }
-      lags_[a][r] =
-          int(std::clamp<std::int64_t>(way.front().lag == kNone ? 0 : way.front().lag, 0, kMaxSide));
+    for (const Consumer& c : consumers_[a]) {
+      if (c.residual) residuals_[a].push_back(residual(int(a), c.layer));
     }
   }
 }
 
-int Dataflow::residual_lag(int map, int layer) const {
-  const auto& all = consumers_[std::size_t(map)];
-  for (std::size_t r = 0; r < all.size(); r++) {
-    if (all[r].residual && all[r].layer == layer) return lags_[std::size_t(map)][r];
+// Ways from `map` over main inputs to the output of the adding layer, walking back from there.
+Dataflow::Residual Dataflow::residual(int map, int layer) const {
+  const int end = layer + 1;
+  std::vector<Way> way(std::size_t(end - map) + 1);
+  way.back() = {0, 1};
+  for (int m = end - 1; m >= map; m--) {
+    Way& slowest = way[std::size_t(m - map)];
+    for (const Consumer& q : consumers_[std::size_t(m)]) {
+      if (q.residual || q.layer + 1 > end) continue;
+      const Way w = over(network_, q.layer, m, way[std::size_t(q.layer + 1 - map)]);
+      if (w.lag != kNone && w.lag > slowest.lag) slowest = w;
+    }
   }
-  return 0;
+  const Jumps j = jumps(network_, consumers_, map, end);
+  Residual r{layer, 0, j.least != j.most};
+  const std::int64_t lag = r.drifts ? network_.maps[std::size_t(map)].height - 1 : way.front().lag;
+  r.lag = int(std::clamp<std::int64_t>(lag, 0, kMaxSide));
+  return r;
+}
+
+const Dataflow::Residual* Dataflow::find_residual(int map, int layer) const {
+  const auto& all = residuals_[std::size_t(map)];
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Residual& r) { return r.layer == layer; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+int Dataflow::residual_lag(int map, int layer) const {
+  const Residual* r = find_residual(map, layer);
+  return r == nullptr ? 0 : r->lag;
+}
+
+bool Dataflow::drifts(int map, int layer) const {
+  const Residual* r = find_residual(map, layer);
+  return r != nullptr && r->drifts;
 }
 
 ClosureRows::ClosureRows(const Dataflow& dataflow, Closure closure, int end)
@@ -91,6 +128,10 @@ int ClosureRows::paper_rows(int map) {
   bool whole = false;
   for (const Consumer& c : dataflow_.consumers(map)) {
     if (c.layer >= end_) break;
+    if (c.residual && dataflow_.drifts(map, c.layer)) {
+      first_[std::size_t(map)] = 0;
+      return int(height);
+    }
     // In a chain residual edges add nothing to what the main inputs need (section III-C).
     if (c.residual && any && dataflow_.is_chain()) continue;
     const std::size_t out = std::size_t(c.layer) + 1;
@@ -111,17 +152,15 @@ int ClosureRows::paper_rows(int map) {
 
 int ClosureRows::rolling_rows(int map) {
   int rows = 1;
-  int main_readers = 0;
+  int readers = 0;
   int dominator = -1;
   for (const Consumer& c : dataflow_.consumers(map)) {
     if (c.layer >= end_) break;
     const int to = c.layer + 1;
-    if (c.residual) {
-      rows = std::max(rows, dataflow_.residual_lag(map, c.layer) + 1);
-    } else {
-      main_readers++;
-      rows = std::max(rows, network_.extent_over(c.layer, map));
-    }
+    // In a chain a residual edge waits for what is between and for nothing else.
+    if (!c.residual || !dataflow_.is_chain()) readers++;
+    rows = std::max(
+        rows, c.residual ? dataflow_.residual_lag(map, c.layer) + 1 : network_.extent_over(c.layer, map));
     // The nearest map both ways pass: walk the one that is less far.
     int a = dominator < 0 ? to : dominator;
     int b = to;
@@ -132,7 +171,7 @@ int ClosureRows::rolling_rows(int map) {
     dominator = a;
   }
   dominator_[std::size_t(map)] = dominator < 0 ? end_ : dominator;
-  return main_readers > 1 ? std::max(rows, branch_rows(map)) : rows;
+  return readers > 1 ? std::max(rows, branch_rows(map)) : rows;
 }
 
 // Several layers read the map. When the slowest of them has made what the next row of the dominator needs, a
@@ -141,6 +180,9 @@ int ClosureRows::rolling_rows(int map) {
 // nothing yet and needs every row from the first on.
 int ClosureRows::branch_rows(int map) {
   const int to = dominator_[std::size_t(map)];
+  // Ways that step over other rows drift apart: the whole map waits.
+  const Jumps j = jumps(network_, dataflow_.consumers(), map, to);
+  if (j.least != j.most) return network_.maps[std::size_t(map)].height;
   std::vector<Way> way(std::size_t(to - map) + 1);
   way.back() = {0, 1};
   for (int m = to - 1; m >= map; m--) {

@@ -31,19 +31,32 @@ class Dataflow {
   const Network& network() const { return network_; }  ///< as given
   /// Edges from a map, layers in ascending order.
   const std::vector<Consumer>& consumers(int map) const { return consumers_[std::size_t(map)]; }
+  /// By map.
+  const std::vector<std::vector<Consumer>>& consumers() const { return consumers_; }
   /// More than one layer reads map `map`.
   bool fans_out(int map) const { return consumers(map).size() > 1; }
   /// Every layer reads the map before it and no other, residual edges apart.
   bool is_chain() const { return chain_; }
-  /// Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it; 0 without
-  /// one.
+  /// Longest delay in rows of `map` over the paths from it to the output of `layer`, which adds it: all rows but one where the
+  /// edge drifts; 0 without an edge.
   int residual_lag(int map, int layer) const;
+  /// The residual edge from `map` to `layer` and the ways between them step over different numbers of rows: they drift
+  /// apart from the first row to the last.
+  bool drifts(int map, int layer) const;
 
  private:
+  struct Residual {
+    int layer = 0;
+    int lag = 0;
+    bool drifts = false;
+  };
+  Residual residual(int map, int layer) const;
+  const Residual* find_residual(int map, int layer) const;
+
   const Network& network_;
   bool chain_ = true;
   std::vector<std::vector<Consumer>> consumers_;
-  std::vector<std::vector<int>> lags_;  ///< per map, per consumer; 0 for consumers that are not residual
+  std::vector<std::vector<Residual>> residuals_;  ///< per map
 };
 
 /// Rows kept of the maps of spans that end with map `end`, for ever earlier begins. Not thread-safe: one thread at a

@@ -220,8 +220,8 @@ Network with_addition_layers(const Network& network) {
         p.name = name + ".project";
         p.number = number;
         p.inputs = {operand};
-        p.stride_h = std::max(1, (2 * from.height + out.height) / (2 * out.height));
-        p.stride_w = std::max(1, (2 * from.width + out.width) / (2 * out.width));
+        p.stride_h = projection_stride(from.height, out.height);
+        p.stride_w = projection_stride(from.width, out.width);
         operand = push(std::move(p), out);
       }
       operands.push_back(operand);

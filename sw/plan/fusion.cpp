@@ -25,9 +25,7 @@ struct Axis {
     const bool window = l.op == Op::kConv || l.op == Op::kDepthwise || l.op == Op::kPool;
     const bool main = std::find(l.inputs.begin(), l.inputs.end(), map) != l.inputs.end();
     if (main) return window ? l.stride_w : 1;
-    const int from = n.maps[std::size_t(map)].width;
-    const int to = n.out(layer).width;
-    return std::max(1, (2 * from + to) / (2 * to));
+    return projection_stride(n.maps[std::size_t(map)].width, n.out(layer).width);
   }
   int extent(const Network& n, int layer, int map) const {
     const Layer& l = n.layers[std::size_t(layer)];

@@ -85,7 +85,7 @@ int Network::stride_over(int layer, int map) const {
   }
   const int from = maps[std::size_t(map)].height;
   const int to = out(layer).height;
-  return std::max(1, (2 * from + to) / (2 * to));
+  return projection_stride(from, to);
 }
 
 int Network::extent_over(int layer, int map) const {
@@ -101,6 +101,21 @@ int Network::pad_over(int layer, int map) const {
   const Layer& l = layers[std::size_t(layer)];
   const bool main = std::find(l.inputs.begin(), l.inputs.end(), map) != l.inputs.end();
   return main && l.op != Op::kMove ? l.pad_top : 0;
+}
+
+int projection_stride(int from, int to) { return std::max(1, (2 * from + to) / (2 * to)); }
+
+void check_projection(const Map& from, const Map& to) {
+  const auto check = [](int in, int out, const std::string& sides) {
+    const int stride = projection_stride(in, out);
+    const int made = (in - 1) / stride + 1;
+    if (made == out) return;
+    throw InputError("limit: residual edges that a 1x1 projection fits to the output, found: " +
+                     std::to_string(in) + " " + sides + " for " + std::to_string(out) + ", of which stride " +
+                     std::to_string(stride) + " makes " + std::to_string(made));
+  };
+  check(from.height, to.height, "rows");
+  check(from.width, to.width, "columns");
 }
 
 Map output_map(const Network& network, const Layer& layer, int channels) {

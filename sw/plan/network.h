@@ -76,7 +76,7 @@ struct Network {
   std::int64_t macs(int layer) const;             ///< multiply-accumulates, one image; 0 without weights
   std::int64_t macs() const;                      ///< of all layers
   /// Rows of `map` from one output row of the layer to the next: the stride of windows, else one row; over residual
-  /// edges the rounded ratio of the heights.
+  /// edges that of the implied projection, projection_stride().
   int stride_over(int layer, int map) const;
   /// Rows of `map` under one output row: those of the window; all of a map that is read whole; else one.
   int extent_over(int layer, int map) const;
@@ -95,6 +95,13 @@ constexpr std::int64_t kMaxCapacity = std::int64_t(1) << 50;  ///< bytes on chip
 /// names. Throws InputError with the reason alone (the caller adds the place): a kernel larger than the padded
 /// map, operands of different shapes, sizes that are not positive or beyond the limits.
 Map output_map(const Network& network, const Layer& layer, int channels);
+
+/// Rows, or columns, from one output of the projection that a residual edge implies to the next: the rounded ratio of the
+/// sides.
+int projection_stride(int from, int to);
+
+/// Throws InputError with the reason alone unless a 1x1 projection makes a map of the sides of `to` of `from`.
+void check_projection(const Map& from, const Map& to);
 
 /// The network that analytic mode plans: without fully connected layers (what reads one reads its input instead)
 /// and without the classifier. Throws InputError when nothing is left.

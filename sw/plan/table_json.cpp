@@ -269,12 +269,10 @@ class TableReader {
       fail_at(file_, l.at, "layer '" + out.name + "' (" + std::string(name_of(out.op)) + "): " + e.what());
     }
     for (int map : out.adds) {
-      const Map& a = n_.maps[std::size_t(map)];
-      if (a.height < n_.maps.back().height || a.width < n_.maps.back().width) {
-        fail_at(file_, l.find("add")->at,
-                "expected a residual source no smaller than the output, found " + std::to_string(a.height) +
-                    "x" + std::to_string(a.width) + " for " + std::to_string(n_.maps.back().height) + "x" +
-                    std::to_string(n_.maps.back().width));
+      try {
+        check_projection(n_.maps[std::size_t(map)], n_.maps.back());
+      } catch (const InputError& e) {
+        fail_at(file_, l.find("add")->at, "layer '" + out.name + "': " + e.what());
       }
     }
     n_.layers.push_back(std::move(out));

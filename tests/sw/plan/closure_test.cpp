@@ -206,6 +206,28 @@ TEST(RollingClosure, NoRowIsReadDeadOrUnwritten) {
   EXPECT_GT(tight, 10 * loose);
 }
 
+TEST(RollingClosure, ResidualEdgesOfOtherStridesWait) {
+  std::mt19937_64 rng(kaiten::test::seed());
+  int drifting = 0;
+  for (int t = 0; t < 6000; t++) {
+    Shape shape;
+    shape.layers = 1 + int(rng() % 9);
+    shape.max_side = 24;
+    shape.drifting = true;
+    shape.half_padded = t % 2 == 0;
+    shape.branches = t % 3 == 0;
+    const Network n = RandomNetwork(rng, shape).make();
+    const Dataflow dataflow(n);
+    const int end = n.layer_count();
+    for (int m = 0; m < end; m++) {
+      for (int a : n.layers[std::size_t(m)].adds) drifting += int(dataflow.drifts(a, m));
+    }
+    const std::vector<int> rings = kept(dataflow, Closure::kRolling, 0, end);
+    ASSERT_TRUE(Replay(n, 0, end, rings, rng).run()) << "network " << t;
+  }
+  EXPECT_GT(drifting, 200);
+}
+
 // Two ways from a map to an addition, of the same strides in other places.
 Network two_ways(std::mt19937_64& rng) {
   Network n;

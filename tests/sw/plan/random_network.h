@@ -20,6 +20,7 @@ struct Shape {
   int layers = 6;
   bool half_padded = false;      // pad <= kernel / 2
   bool equal_residuals = false;  // residual edges between maps of equal shape only
+  bool drifting = false;         // residual edges of other strides than the layers between
   bool branches = false;         // layers that read other maps than the last, and joins
   int max_side = 12;
   int max_channels = 4;
@@ -96,11 +97,21 @@ class RandomNetwork {
     if (uniform(0, 2) == 0) {
       const int a = uniform(0, last);
       const Map& from = n_.maps[std::size_t(a)];
-      const bool fits =
-          from == out || (!shape_.equal_residuals && !shape_.branches && projects(a, l.stride_h, from, out));
+      const bool fits = from == out ||
+                        (!shape_.equal_residuals && !shape_.branches && projects(a, l.stride_h, from, out)) ||
+                        (shape_.drifting && projected(from, out));
       if (fits && a != l.inputs.front()) l.adds.push_back(a);
     }
     n_.layers.push_back(std::move(l));
+  }
+
+  static bool projected(const Map& from, const Map& out) {
+    try {
+      check_projection(from, out);
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   // A 1x1 projection of the strides on the way gives the shape.

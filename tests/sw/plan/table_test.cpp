@@ -104,6 +104,26 @@ TEST(Table, TellsWhereAndWhatIsWrong) {
       << error_of(z);
 }
 
+TEST(Table, ResidualEdgesHaveAProjection) {
+  const auto block = [](int kernel, int stride, int from) {
+    const std::string sides = std::to_string(from);
+    return "{\"name\": \"x\", \"input\": {\"height\": " + sides + ", \"width\": " + sides +
+           ", \"channels\": 4}, \"layers\": [{\"name\": \"c\", \"op\": \"conv\", \"kernel\": [" +
+           std::to_string(kernel) + ", " + std::to_string(kernel) + "], \"stride\": [" +
+           std::to_string(stride) + ", " + std::to_string(stride) +
+           "], \"channels\": 8, \"add\": \"input\"}]}";
+  };
+  EXPECT_EQ(read_table(block(1, 2, 57), "t").maps[1].height, 29);
+  EXPECT_EQ(read_table(block(5, 1, 8), "t").maps[1].height,
+            4);  // every second row, which the layer does not step over
+  EXPECT_NE(error_of(block(3, 1, 10))
+                .find("layer 'c': limit: residual edges that a 1x1 projection fits to the output, "
+                      "found: 10 rows for 8, of which stride 1 makes 10"),
+            std::string::npos)
+      << error_of(block(3, 1, 10));
+  EXPECT_NE(error_of(block(3, 2, 57)).find("57 rows for 28, of which stride 2 makes 29"), std::string::npos);
+}
+
 TEST(Table, JoinsNameAllTheirInputs) {
   const auto join = [](const std::string& layers) {
     return "{\"name\": \"x\", \"input\": {\"height\": 8, \"width\": 8, \"channels\": 4}, \"layers\": [" +
