@@ -84,6 +84,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
 	@python3 bench/cycle_model.py --build $(BUILD)
 	@python3 bench/traffic.py --build $(BUILD)
+	@python3 bench/bandwidth.py --build $(BUILD)
 	@python3 bench/plan.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD)
 	@python3 bench/codec.py --build $(BUILD) --layouts
