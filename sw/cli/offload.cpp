@@ -32,7 +32,7 @@ struct OffloadOptions {
   std::string device = "titan-xp";
   double tflops = 0, memory = 0;  // 0: the device's
   double efficiency = 0;
-  double link = 12.8, compress = 200, aware = 48;  // GB/s
+  double link = 16, compress = 200, aware = 48;  // GB/s
   int batch = 0;                                   // 0: the network's own
   int bits = 0;
   std::string densities;
