@@ -91,6 +91,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/codec.py --build $(BUILD) --second-stage
 	@python3 bench/zvc.py --build $(BUILD)
 	@python3 bench/offload.py --build $(BUILD)
+	@python3 bench/cdma.py --build $(BUILD)
 	@python3 bench/swap.py --build $(BUILD)
 	@python3 bench/cluster.py --build $(BUILD)
 	@python3 bench/fft.py --build $(BUILD)
