@@ -68,11 +68,11 @@ module fv_kt_sum_row #(
   end
   assign minus_zero = 32'(-9'(dut.zero_q));
 
-  // row.sum == want, in four steps: the factors of the correction, the correction put in, the rest reordered
+  // row.gen_one.sum == want, in four steps: the factors of the correction, the correction put in, the rest reordered
   `FV_ASSERT(a_zero, !past_ok_q || minus_zero == -value(zero_q))
   `FV_ASSERT(a_acts, !past_ok_q || 32'(dut.sum_q) == acts || zero_q == '0)
   `FV_ASSERT(a_correction, correction == 32'(dut.sum_q) * minus_zero)
-  `FV_ASSERT(a_sum, row.sum - correction - acts * value(zero_q) == want)
+  `FV_ASSERT(a_sum, row.gen_one.sum - correction - acts * value(zero_q) == want)
   `FV_ASSERT(a_missing, cancels == '1)
 
   // the way down: each stage adds what the one above added a cycle ago, once a reset is Stages cycles old

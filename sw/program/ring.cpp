@@ -5,12 +5,12 @@
 
 namespace kaiten {
 
-RowLayout::RowLayout(int groups, int width, int words)
+RowLayout::RowLayout(int groups, int width, int pixel)
     : groups(groups),
-      pixel(words > 0         ? words
+      pixel(pixel > 0         ? pixel
             : groups % 3 == 0 ? groups + 1
                               : groups),
       width(width),
-      slot_size(ceil_div(width * pixel, 9)) {}
+      slot_size(ceil_div(width * this->pixel, 9)) {}
 
 }  // namespace kaiten
