@@ -33,7 +33,7 @@ struct OffloadOptions {
   double tflops = 0, memory = 0;  // 0: the device's
   double efficiency = 0;
   double link = 16, compress = 200, aware = 48;  // GB/s
-  int batch = 0;                                   // 0: the network's own
+  int batch = 0;                                 // 0: the network's own
   int bits = 0;
   std::string densities;
   double density = -1;

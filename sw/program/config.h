@@ -31,7 +31,8 @@ struct Config {
   int zsb_vector = 0;     ///< of the vector engine, channels
   bool sum_row = true;    ///< weights of the array may have a zero point
   bool add_pair = false;  ///< the vector engine adds two operands in a cycle
-  bool two_pixels = false;  ///< the array works on two pixels at once where one fills at most four words of a window
+  bool two_pixels =
+      false;  ///< the array works on two pixels at once where one fills at most four words of a window
   bool resident = false;  ///< passes of a kernel tile may lie in PB, the others in DB
   int zvc_beats = 0;      ///< of the longest row segment that STORE compresses, 0: no codec
 

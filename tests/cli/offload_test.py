@@ -31,15 +31,16 @@ class Offload(CommandCase):
         def mean(values):
             return sum(values) / len(values)
 
-        # Sections I, IV and VII: 49.4 % zeros in AlexNet, 62 % on average; 2.6, at most 13.8; vDNN at 49 % of the oracle's speed.
+        # Sections I, IV and VII: 49.4 % zeros in AlexNet, 62 % on average; 2.6, at most 13.8; vDNN at 49 % of the oracle's speed, a step
+        # 53 % faster with cDMA, of which the bandwidth-aware policy keeps 94 %.
         self.assertAlmostEqual(reports[0]["density"], 0.506, 3)
         self.assertAlmostEqual(mean([j["density"] for j in reports]), 0.38, 2)
         self.assertAlmostEqual(mean([j["ratio"] for j in reports]), 2.6, 1)
         self.assertAlmostEqual(max(j["best_ratio"] for j in reports), 13.8, 1)
-        self.assertAlmostEqual(mean([j["policies"][0]["performance"] for j in reports]), 0.49, delta=0.03)
-        self.assertGreater(mean([j["policies"][1]["speedup"] for j in reports]), 1.4)
+        self.assertAlmostEqual(mean([j["policies"][0]["performance"] for j in reports]), 0.49, delta=0.07)
+        self.assertAlmostEqual(mean([j["policies"][1]["speedup"] for j in reports]), 1.53, delta=0.02)
         aware = mean([j["policies"][2]["performance"] / j["policies"][1]["performance"] for j in reports])
-        self.assertGreater(aware, 0.94)
+        self.assertAlmostEqual(aware, 0.94, delta=0.02)
 
     def test_link_and_device(self):
         slow, fast = self.report(table("vgg16"), "--link", 4), self.report(table("vgg16"), "--link", 1000)
