@@ -4,7 +4,9 @@
 #include "observe/interpretation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 namespace kaiten {
@@ -39,7 +41,7 @@ void compare_within(const Graph& graph, int op, int image, const Int8Values& fou
   const bool planes = tensor.type != ElementType::Int8 && tensor.model_layout == Layout::Nchw;
   for (std::size_t i = 0; i < a.size(); i++) {
     // Bit for bit: NaN is equal to itself, -0 differs from 0.
-    if (std::memcmp(&a[i], &b[i], sizeof(float)) == 0) continue;
+    if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
     if (std::abs(a[i] - b[i]) <= tolerance) {
       c.close++;
       continue;
