@@ -75,6 +75,7 @@ class IndexedVector {
   void resize(std::size_t size) { values_.resize(size); }
   std::size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
+  bool operator==(const IndexedVector&) const = default;
   IdRange<I> ids() const { return IdRange<I>(values_.size()); }
   auto begin() { return values_.begin(); }
   auto end() { return values_.end(); }

@@ -31,6 +31,8 @@ namespace {
 
 constexpr std::size_t kMaxDimension = std::size_t(1) << 32;
 constexpr int kMaxBatch = 256;
+// All maps of a batch together: they are kept side by side, and a map in its layouts beside them.
+constexpr std::size_t kMaxMapBytes = std::size_t(1) << 29;
 constexpr std::string_view kScalar = "zvc_scalar";
 
 struct CompressOptions {
@@ -237,10 +239,24 @@ std::span<const std::uint8_t> as_bytes(std::span<const std::int8_t> values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size()};
 }
 
+// Before anything is run: a small file may describe maps of any size.
+void require_maps_fit(const CompressOptions& o, const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const Tensor& t : graph.tensors) {
+    if (t.data.empty()) bytes += t.bytes();
+  }
+  bytes *= std::size_t(o.batch);
+  if (bytes > kMaxMapBytes) {
+    throw InputError(fmt::format("'{}': limit: {} bytes of maps, found: {} in a batch of {}", o.file,
+                                 kMaxMapBytes, bytes, o.batch));
+  }
+}
+
 void compress_model(const CompressOptions& o, CompressReport& report) {
   ProgressLine progress;
   const Graph graph =
       require_graph(o.file == kStandardInput ? import_model(o.file, o.standard_input) : import_model(o.file));
+  require_maps_fit(o, graph);
   report.title = graph.name;
   // One run an input; the maps of a batch follow each other.
   std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());

@@ -19,6 +19,7 @@
 #include "cli/options.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
+#include "cli/terminal.h"
 #include "cli/tool.h"
 #include "plan/from_graph.h"
 #include "plan/methods.h"
@@ -230,8 +231,10 @@ void plan_analytic(const PlanOptions& o, PlanReport& report) {
       bytes_of(capacity, o.capacity.empty() ? "--sweep" : "--capacity");
   const auto start = std::chrono::steady_clock::now();
   const plan::Dataflow dataflow(report.network);
+  ProgressLine progress;
   for (const Wanted& w : wanted(o)) {
     options.closure = w.closure;
+    progress.show(fmt::format("planning, method {}", plan::name_of(w.kind)));
     report.methods.push_back(plan::run_method(w.kind, dataflow, options));
     check_interrupt();
   }
@@ -276,7 +279,12 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   }
   CompileOptions options;
   options.images = o.batch;
-  options.cancellation_check = check_interrupt;
+  ProgressLine progress;
+  std::string doing = "planning";
+  options.cancellation_check = [&] {
+    check_interrupt();
+    progress.show(doing);
+  };
   options.compress = compress_of(o.compress);
   report.compress = o.compress;
   std::vector<Int8Values> values;
@@ -292,6 +300,7 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   const auto run_all = [&](auto& planner) {
     for (plan::MethodKind k : plan::kMethodKinds) {
       if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
+      doing = fmt::format("planning, method {}", plan::name_of(k));
       report.methods.push_back(planner.run(k));
       report.energies.push_back(
           plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));

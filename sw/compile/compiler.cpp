@@ -129,11 +129,13 @@ class Choice {
   void try_all(int together) {
     for (const Lowering& order : orders_) {
       SpanMemo memo;
+      placed_.clear();
       for (SpanOptions o : variants(config_, options_)) {
         o.images = together;
         if (options_.cancellation_check) options_.cancellation_check();
         try {
           auto a = attempt(order, o, memo);
+          if (a == nullptr) continue;
           if (!best_ || a->better_than(*best_, options_.optimise)) best_ = std::move(a);
         } catch (const InputError& e) {
           // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
@@ -143,16 +145,18 @@ class Choice {
     }
   }
 
-  // `memo`: of other attempts at the same lowering.
-  std::unique_ptr<Attempt> attempt(const Lowering& lowering, SpanOptions o, SpanMemo& memo) const {
+  // `memo`: of other attempts at the same lowering. Null: its plan was one of theirs.
+  std::unique_ptr<Attempt> attempt(const Lowering& lowering, SpanOptions o, SpanMemo& memo) {
     auto a = std::make_unique<Attempt>();
     a->lowering = &lowering;
     for (;;) {
       a->plan = repeated(plan_spans(graph_, lowering, planned_, o, memo), options_.images);
+      if (std::find(placed_.begin(), placed_.end(), a->plan) != placed_.end()) return nullptr;
       Buffer too_small = Buffer::kSb;
       auto placement = place(lowering, config_, a->plan, compression_, kMaxSlack, too_small);
       if (placement) {
         a->placement = std::move(*placement);
+        placed_.push_back(a->plan);
         a->emitter = emitted(*a, residency_);
         if (a->emitter->activation_bytes() != a->plan.bytes) {
           throw std::logic_error("a span plan of other bytes than were emitted");
@@ -186,6 +190,7 @@ class Choice {
   WeightResidency residency_;
   Compression compression_;
   std::vector<Lowering> orders_;
+  std::vector<SpanPlan> placed_;  // of the lowering that is tried
   std::unique_ptr<Attempt> best_;
   std::optional<InputError> error_;  // of the first attempt that failed
 };

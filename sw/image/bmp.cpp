@@ -99,12 +99,13 @@ DecodedImage decode_bmp(ImageFile file) {
     throw BadImage(fmt::format("limit: 1, 4, 8 or 24 bits with this header, found: {}", b.bits));
   if (b.width < 0) throw BadImage("its width is negative");
   const auto width = std::size_t(b.width), height = std::size_t(std::abs(b.height));
+  check_sides(width, height);
   const std::size_t row_bytes = (width * b.bits + 31) / 32 * 4;
   const std::size_t pixels = b.number(10, 4), palette = kFileHeader + b.header;
   const std::size_t entry = b.header == kCoreHeader ? 3 : 4;
   if (pixels > file.size() || (file.size() - pixels) / std::max<std::size_t>(row_bytes, 1) < height ||
       (b.bits <= 8 && palette + b.colours * entry > file.size()))
-    throw BadImage("it ends early");
+    throw BadImage("it ends early", width, height);
   Image image = make_image(width, height, 3);
   for (std::size_t y = 0; y < height; y++) {
     const std::uint8_t* row = &file[pixels + (b.height < 0 ? y : height - 1 - y) * row_bytes];
@@ -115,7 +116,8 @@ DecodedImage decode_bmp(ImageFile file) {
         if (b.bits <= 8) {
           const unsigned index = index_at(b, row, x);
           if (index >= b.colours)
-            throw BadImage(fmt::format("limit: {} colours, found: number {}", b.colours, index));
+            throw BadImage(fmt::format("limit: {} colours, found: number {}", b.colours, index), width,
+                           height);
           bgr = &file[palette + index * entry];
         }
         for (std::size_t c = 0; c < 3; c++) out[c] = bgr[2 - c];

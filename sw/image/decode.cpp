@@ -32,13 +32,20 @@ Decoder decoder_of(ImageFile file) {
 
 }  // namespace
 
-Image make_image(std::uint64_t width, std::uint64_t height, int channels) {
-  if (width < 1 || height < 1) throw BadImage("it has no pixels");
+BadImage::BadImage(const std::string& why, std::uint64_t width, std::uint64_t height)
+    : BadImage(fmt::format("{} ({}x{})", why, width, height)) {}
+
+void check_sides(std::uint64_t width, std::uint64_t height) {
+  if (width < 1 || height < 1) throw BadImage("it has no pixels", width, height);
   if (width > kMaxImageSide || height > kMaxImageSide) {
     throw BadImage(fmt::format("limit: sides of {} pixels, found: {}x{}", kMaxImageSide, width, height));
   }
   if (width * height > kMaxImagePixels)
     throw BadImage(fmt::format("limit: {} pixels, found: {}x{}", kMaxImagePixels, width, height));
+}
+
+Image make_image(std::uint64_t width, std::uint64_t height, int channels) {
+  check_sides(width, height);
   Image image{int(height), int(width), channels, {}};
   image.data.resize(width * height * std::size_t(channels));
   return image;

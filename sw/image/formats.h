@@ -17,6 +17,8 @@ namespace kaiten {
 // Why a file is no image: what() lacks the file's name.
 struct BadImage : std::runtime_error {
   using std::runtime_error::runtime_error;
+  // Of an image whose header has been read.
+  BadImage(const std::string& why, std::uint64_t width, std::uint64_t height);
 };
 
 using ImageFile = std::span<const std::uint8_t>;
@@ -27,6 +29,8 @@ DecodedImage decode_jpeg(ImageFile file);
 DecodedImage decode_bmp(ImageFile file);
 DecodedImage decode_netpbm(ImageFile file);
 
+// Throws BadImage for sides beyond the limits of image.h.
+void check_sides(std::uint64_t width, std::uint64_t height);
 // An image of these sides without its pixels' values; BadImage beyond the limits of image.h, before memory is taken.
 Image make_image(std::uint64_t width, std::uint64_t height, int channels);
 

@@ -129,7 +129,10 @@ int orientation_of(const jpeg_decompress_struct& jpeg) {
 
 DecodedImage decode_jpeg(ImageFile file) {
   Reader r(file);
-  const auto fail = [&] { throw BadImage(r.errors.message); };
+  const auto fail = [&] {
+    if (r.jpeg.image_width == 0) throw BadImage(r.errors.message);
+    throw BadImage(r.errors.message, r.jpeg.image_width, r.jpeg.image_height);
+  };
   if (!read_header(r)) fail();
   const bool four = r.jpeg.out_color_space == JCS_CMYK, grey = r.jpeg.out_color_space == JCS_GRAYSCALE;
   Image image = make_image(r.jpeg.image_width, r.jpeg.image_height, grey ? 1 : 3);

@@ -37,7 +37,7 @@ DecodedImage decode_netpbm(ImageFile file) {
   const bool colour = file[1] == '6';
   const std::size_t bytes = std::size_t(width) * height * (colour ? 3 : 1);
   Image image = make_image(width, height, colour ? 3 : 1);
-  if (file.size() < at + bytes) throw BadImage("it ends early");
+  if (file.size() < at + bytes) throw BadImage("it ends early", width, height);
   std::copy_n(file.begin() + std::ptrdiff_t(at), bytes, image.data.begin());
   return {std::move(image), colour ? "PPM" : "PGM", {}};
 }

@@ -7,6 +7,7 @@
 #include <csetjmp>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -80,21 +81,38 @@ bool read_rows(Reader& r, std::uint8_t** rows) {
   return true;
 }
 
+struct Sides {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+};
+
+// Of IHDR, the first chunk of a sound file: libpng's errors do not tell them.
+std::optional<Sides> sides_of(ImageFile file) {
+  constexpr std::size_t kName = 12, kWidth = 16, kHeight = 20;
+  if (file.size() < kHeight + 4 || std::memcmp(&file[kName], "IHDR", 4) != 0) return std::nullopt;
+  return Sides{png_get_uint_32(&file[kWidth]), png_get_uint_32(&file[kHeight])};
+}
+
 }  // namespace
 
 DecodedImage decode_png(ImageFile file) {
   Source source{file};
   Reader r(source);
-  const auto fail = [&] { throw BadImage(source.message); };
-  if (!read_header(r)) fail();
+  const std::optional<Sides> sides = sides_of(file);
+  const auto fail = [&](const std::string& why) {
+    if (!sides) throw BadImage(why);
+    throw BadImage(why, sides->width, sides->height);
+  };
+  if (sides) check_sides(sides->width, sides->height);
+  if (!read_header(r)) fail(source.message);
   const int type = int(file[25]), depth = int(file[24]);  // of IHDR, before the changes above
   Image image = make_image(png_get_image_width(r.png, r.info), png_get_image_height(r.png, r.info),
                            (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1);
   const std::size_t row_bytes = std::size_t(image.width) * std::size_t(image.channels);
-  if (png_get_rowbytes(r.png, r.info) != row_bytes) throw BadImage("its rows have another length");
+  if (png_get_rowbytes(r.png, r.info) != row_bytes) fail("its rows have another length");
   std::vector<std::uint8_t*> rows(std::size_t(image.height));
   for (std::size_t y = 0; y < rows.size(); y++) rows[y] = &image.data[y * row_bytes];
-  if (!read_rows(r, rows.data())) fail();
+  if (!read_rows(r, rows.data())) fail(source.message);
   std::vector<std::string> notes;
   if (type == PNG_COLOR_TYPE_PALETTE) notes.emplace_back("palette looked up");
   if (depth == 16) notes.emplace_back("upper 8 of 16 bits");

@@ -5,9 +5,11 @@ import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import time
 import unittest
+import zlib
 
 from tool_case import BUILD, KAITEN, ROOT, ToolCase, run, table
 
@@ -30,6 +32,24 @@ READERS = [
 ]
 
 
+def png(width, height):
+    ihdr = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + ihdr + struct.pack(">I", zlib.crc32(ihdr))
+
+
+def jpeg(width, height):
+    frame = b"\xff\xc0" + struct.pack(">HBHHB", 11, 8, height, width, 1) + b"\x01\x11\x00"
+    return b"\xff\xd8\xff\xdb\x00\x43\x00" + bytes([1] * 64) + frame + b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"
+
+
+def bmp(width, height):
+    return b"BM" + struct.pack("<IIIIiiHHIIiiII", 54, 0, 54, 40, width, height, 1, 24, 0, 0, 0, 0, 0, 0)
+
+
+# Images of any size without pixels, by the end of their names.
+HEADERS = {"png": png, "jpg": jpeg, "bmp": bmp, "ppm": lambda width, height: b"P6 %d %d 255\n" % (width, height)}
+
+
 def within(arguments, seconds, memory, **more):
     """Exit code and standard error of a command that takes so much at most."""
     start = time.monotonic()
@@ -40,6 +60,44 @@ def within(arguments, seconds, memory, **more):
     if usage.ru_utime + usage.ru_stime > seconds or usage.ru_maxrss * 1024 > memory or time.monotonic() - start > 60:
         raise AssertionError(f"{arguments}: {usage.ru_utime + usage.ru_stime:.1f} s, {usage.ru_maxrss / 1024:.0f} MiB")
     return program.returncode, error
+
+
+def field(number, value):
+    """Of a protocol buffer: an integer, or bytes."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def pooling_model(height, width, channels, layers):
+    """An ONNX model of a few hundred bytes: its maps have these sides."""
+    dims = b"".join(field(1, field(1, n)) for n in (1, channels, height, width))
+    def value(name):
+        return field(1, name) + field(2, field(1, field(1, 3) + field(2, dims)))
+    scale = field(2, 1) + field(8, b"s") + field(9, struct.pack("<f", 0.5))
+    zero = field(2, 3) + field(8, b"z") + field(9, b"\0")
+    def node(op, inputs, output):
+        window = field(5, field(1, b"kernel_shape") + field(20, 7) + field(8, 1) + field(8, 1)) if op == b"MaxPool" else b""
+        return field(1, b"".join(field(1, i) for i in inputs) + field(2, output) + field(3, output) + field(4, op) + window)
+    nodes, at = b"", b"x"
+    for i in range(layers):
+        a, b, out = b"a%d" % i, b"b%d" % i, b"y%d" % i
+        nodes += node(b"DequantizeLinear", (at, b"s", b"z"), a) + node(b"MaxPool", (a,), b) + node(b"QuantizeLinear", (b, b"s", b"z"), out)
+        at = out
+    graph = nodes + field(2, b"g") + field(5, scale) + field(5, zero) + field(11, value(b"x")) + field(12, value(at))
+    return field(1, 8) + field(7, graph) + field(8, field(1, b"") + field(2, 13))
+
+class Compress(ToolCase):
+    def test_small_files_that_describe_huge_maps(self):
+        for name, model, batch in (("sides.onnx", pooling_model(16000, 16000, 1, 2), 1), ("channels.onnx", pooling_model(64, 64, 65000, 1), 1),
+                                   ("batch.onnx", pooling_model(1500, 1500, 1, 1), 256), ("more.onnx", pooling_model(16000, 16000, 64, 1), 1)):
+            code, error = within(("compress", self.file(name, model), "--batch", str(batch)), 1, GIB)
+            self.assertEqual((code, len(error.splitlines())), (2, 1), (name, error))
+            self.assertRegex(error, "limit.*(536870912|1073741824|268435456)", name)
+        usual = self.file("usual.onnx", pooling_model(8, 8, 16, 2))
+        self.assertEqual(run(KAITEN, "compress", usual, "--seconds", "0").returncode, 0)
 
 
 class Endless(ToolCase):
@@ -96,9 +154,20 @@ class Numbers(ToolCase):
         self.assertRegex(told, r"fault: bit 3 of byte 5 of the \d+ bytes of constants, which was \d+ and is \d+")
 
     def test_image_errors_name_the_size(self):
-        for name, data in (("wide.ppm", b"P6 40000 3 255\n"), ("large.ppm", b"P6 30000 30000 255\n")):
-            line = self.refused("run", "demo", *NANO, "--input", self.file(name, data))
-            self.assertRegex(line, "40000x3|30000x30000")
+        for form, header in HEADERS.items():
+            for width, height in ((40000, 3), (30000, 30000), (640, 480)):  # too wide, too large, without pixels
+                name = self.file("image." + form, header(width, height))
+                self.assertIn(f"{width}x{height}", self.refused("run", "demo", *NANO, "--input", name), form)
+                code, error = within(("run", "demo", *NANO, "--input", name), 1, GIB)
+                self.assertEqual(code, 2, error)
+
+    def test_eval_names_the_size_too(self):
+        for form, header in HEADERS.items():
+            folder = self.file("images_" + form)
+            os.makedirs(os.path.join(folder, "0"))
+            with open(os.path.join(folder, "0", "a." + form), "wb") as f:
+                f.write(header(40000, 3))
+            self.assertIn("40000x3", self.refused("eval", "demo", folder), form)
 
 
 class Memory(ToolCase):

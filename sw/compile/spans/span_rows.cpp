@@ -3,6 +3,7 @@
 
 #include "compile/spans/span_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -63,37 +64,65 @@ class SpanRowsBuilder {
         span_(span),
         is_held_(is_held),
         first_(span.tasks.front().position),
-        end_(span.tasks.back().position + 1),
-        ring_of_(lowering.storages.size(), {-1, -1}),
-        first_part_(lowering.storages.size()) {
+        end_(span.tasks.back().position + 1) {
     rows_.flow = RowFlow(span.passes());
+    find_storages();
     std::size_t parts = 0;
-    for (const StorageId s : uses.ids()) {
-      first_part_[s] = parts;
-      parts += uses[s].parts.size();
+    for (Met& m : met_) {
+      m.first_part = parts;
+      parts += uses[m.storage].parts.size();
     }
     producers_.assign(parts, -1);
   }
 
   SpanRows run() {
-    for (const StorageId s : lowering_.storages.ids()) {
-      for (const Buffer b : {Buffer::kSb, Buffer::kVb}) add_ring(s, b);
+    for (Met& m : met_) {
+      for (const Buffer b : {Buffer::kSb, Buffer::kVb}) add_ring(m, b);
     }
-    for (const StorageId s : lowering_.storages.ids()) add_load(s);
+    for (const Met& m : met_) add_load(m.storage);
     for (std::size_t i = 0; i < span_.tasks.size(); i++) add_task(i);
     return std::move(rows_);
   }
 
  private:
-  // Node of a part, -1: it is there already.
-  int& producer(StorageId s, int part) { return producers_[first_part_[s] + std::size_t(part)]; }
-  StorageId storage_of(ViewId view) const { return lowering_.views[view].storage; }
+  // A storage that concerns the span.
+  struct Met {
+    StorageId storage;
+    std::array<int, kBuffers> rings{-1, -1};  // -1: none
+    std::size_t first_part = 0;               // in producers_
+  };
 
-  void add_ring(StorageId s, Buffer b) {
+  // Those that the span uses, and what is held: a network has thousands, a span a few.
+  void find_storages() {
+    std::vector<StorageId> found;
+    for (const Task& t : span_.tasks) {
+      const LoweredOp& op = lowering_.ops[t.position];
+      for (const ViewId v : op.inputs) found.push_back(storage_of(v));
+      found.push_back(storage_of(op.output));
+    }
+    for (const StorageId s : is_held_.ids()) {
+      if (is_held_[s]) found.push_back(s);
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    for (const StorageId s : found) met_.push_back({.storage = s});
+  }
+
+  Met& met(StorageId s) {
+    return *std::lower_bound(met_.begin(), met_.end(), s,
+                             [](const Met& m, StorageId id) { return m.storage < id; });
+  }
+  // Node of a part, -1: it is there already.
+  int& producer(StorageId s, int part) { return producers_[met(s).first_part + std::size_t(part)]; }
+  StorageId storage_of(ViewId view) const { return lowering_.views[view].storage; }
+  bool is_held(StorageId s) const { return !is_held_.empty() && is_held_[s]; }
+
+  void add_ring(Met& m, Buffer b) {
+    const StorageId s = m.storage;
     const Uses& u = uses_[s];
     const bool here = u.read_in(b, first_, end_);
     // Held: from its first producer to the last consumer, whether this span uses it or not.
-    const bool held = is_held_[s] && u.made_before(end_) && u.read_in(b, first_, kNone);
+    const bool held = is_held(s) && u.made_before(end_) && u.read_in(b, first_, kNone);
     if (!here && !held) return;
     const int height = lowering_.storages[s].shape.h;
     const int passes = span_.passes();
@@ -106,13 +135,13 @@ class SpanRowsBuilder {
       const int width = widest_input(lowering_.ops[first_], span_.stripes);
       slot_size = lowering_.storages[s].rows(width).slot_size;
     }
-    ring_of_[s][std::size_t(b)] = rows_.flow.add_ring(height, slots, pitch);
+    m.rings[std::size_t(b)] = rows_.flow.add_ring(height, slots, pitch);
     rows_.rings.push_back({s, b, slot_size, held, 1, parts, passes * pitch});
   }
 
   // The rings of a storage become those that a node writes, `block` rows at a time or more.
   void write_rings(StorageId s, int block, RowFlow::Node& node) {
-    for (int r : ring_of_[s]) {
+    for (int r : met(s).rings) {
       if (r < 0) continue;
       node.rings.push_back(r);
       int& producer_block = rows_.rings[std::size_t(r)].producer_block;
@@ -123,7 +152,7 @@ class SpanRowsBuilder {
   // A map that is read from memory, as far as it was made before.
   void add_load(StorageId s) {
     const std::vector<int> parts = uses_[s].loaded_in(first_, end_);
-    if (parts.empty() || is_held_[s]) return;
+    if (parts.empty() || is_held(s)) return;
     RowFlow::Node node;
     node.rows = lowering_.storages[s].shape.h;
     node.block = node.rows;
@@ -142,7 +171,7 @@ class SpanRowsBuilder {
   RowFlow::Input input_of(const LoweredOp& op, std::size_t number) {
     const ViewId v = op.inputs[number];
     RowFlow::Input in;
-    in.ring = ring_of_[storage_of(v)][std::size_t(buffer_of(op.engine))];
+    in.ring = met(storage_of(v)).rings[std::size_t(buffer_of(op.engine))];
     for (int part : lowering_.parts_of(v)) {
       const int n = producer(storage_of(v), part);
       if (n >= 0 && (in.producers.empty() || in.producers.back() != n)) in.producers.push_back(n);
@@ -173,8 +202,7 @@ class SpanRowsBuilder {
   const Held& is_held_;
   std::size_t first_;  // operators of the span, by position
   std::size_t end_;
-  IndexedVector<StorageId, std::array<int, kBuffers>> ring_of_;  // -1: none
-  IndexedVector<StorageId, std::size_t> first_part_;             // in producers_
+  std::vector<Met> met_;  // by storage
   std::vector<int> producers_;
   SpanRows rows_;
 };

@@ -31,6 +31,7 @@ struct Task {
   int block_rows = 1;   // output rows of a command
 
   int chunks() const { return ceil_div(tile_end - tile_begin, chunk_tiles); }
+  bool operator==(const Task&) const = default;
 };
 
 struct Span {
@@ -43,6 +44,7 @@ struct Span {
   // Images, stripe by stripe.
   int passes() const { return images * stripes; }
   int image(int pass) const { return first_image + pass / stripes; }
+  bool operator==(const Span&) const = default;
 };
 
 // A position that no operator has, after all others.
@@ -88,7 +90,7 @@ using UsesOfStorages = IndexedVector<StorageId, Uses>;
 
 UsesOfStorages find_uses(const Lowering& lowering, const Config& config);
 
-// The storages that are held across the cuts they live over; all others are spilled.
+// The storages that are held across the cuts they live over; all others are spilled. Empty: none is held.
 using Held = IndexedVector<StorageId, bool>;
 
 // The rows of a span: a node for each map that is loaded (in front), one for each task (in their order), a ring for
@@ -123,7 +125,8 @@ struct SpanRows {
 };
 
 // What a span needs with everything around it spilled: its rings with their slots, and the nodes that load. A plan
-// looks at thousands of spans and remembers them, so their flows are not kept.
+// looks at thousands of spans and remembers them, so their flows are not kept. Storages are places in the list of the
+// span's (span_kinds.h), so that it holds for all spans that are alike.
 struct SpanShape {
   std::vector<SpanRows::Ring> rings;
   std::vector<int> slots;

@@ -4,6 +4,7 @@
 #include "compile/spans/spans.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -11,39 +12,18 @@
 
 #include "base/error.h"
 #include "compile/lower/limits.h"
+#include "compile/spans/block_rows.h"
+#include "compile/spans/span_kinds.h"
 #include "compile/spans/stripes.h"
 
 namespace kaiten {
 
 namespace {
 
-// Passes of fewer pixels than the array has rows cannot hide the loading of weights, and every command costs
-// a few cycles; smaller ones let the engines work on neighbouring layers at the same time.
-constexpr int kMinBlockPixels = 16;
 // Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
 constexpr std::size_t kMaxChoices = 5;
 // Of the time estimate, in cycles: from a task's first window to its first row in the next buffer.
 constexpr std::int64_t kFillCycles = 100;
-
-int block_rows(const LoweredOp& op, const Config& config, int pixels) {
-  // Windows of one stride down and another one across: a command has one stride, so it has one row.
-  if (op.engine == Engine::kWindow && op.stride != op.column_stride) return 1;
-  if (pixels <= 0) pixels = std::max(kMinBlockPixels, config.stages() * 3 / 2);
-  int rows = ceil_div(pixels, op.out.w);
-  if (op.engine == Engine::kConv) rows = std::min(rows, config.ob_pixels / op.out.w);
-  // The array steps over a stride at once, so its ring must be that long; a map may be shorter.
-  if (op.engine == Engine::kConv && op.stride > op.in.h) rows = 1;
-  rows = std::clamp(rows, 1, op.out.h);
-  return ceil_div(op.out.h, ceil_div(op.out.h, rows));
-}
-
-// Fewer rows: half as many while the pixels still hide the loading of weights (shrink 1), a quarter (2), and
-// so on.
-int shrunk_rows(const LoweredOp& op, const Config& config, int rows, int shrink) {
-  if (shrink == 0) return rows;
-  const int hiding = shrink == 1 ? std::min(rows, ceil_div(config.stages(), op.out.w)) : 1;
-  return std::max(hiding, rows >> shrink);
-}
 
 class Planner {
  public:
@@ -54,7 +34,11 @@ class Planner {
         config_(config),
         options_(options),
         memo_(memo),
-        uses_(find_uses(lowering, config)) {
+        uses_(find_uses(lowering, config)),
+        kinds_(find_kinds(lowering, uses_)),
+        storages_(lowering),
+        place_around_(uses_.size(), -1),
+        cycles_(lowering.ops.size()) {
     for (std::size_t at = 0; at < lowering.ops.size(); at++) {
       if (on_device(lowering.ops[at].engine)) order_.push_back(at);
     }
@@ -102,7 +86,7 @@ class Planner {
     std::optional<Cost> cost;
     std::size_t from = 0;
     std::uint32_t from_mask = 0;
-    std::vector<Span> spans;  // of the step
+    std::shared_ptr<const std::vector<Span>> spans;  // of the step
   };
 
   void find_crossings() {
@@ -242,7 +226,8 @@ class Planner {
   // One span, or with `again` one for each chunk of its only task. True when every choice fits.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again,
             int stripes = 1) {
-    std::vector<Span> spans;
+    const auto made = std::make_shared<std::vector<Span>>();
+    std::vector<Span>& spans = *made;
     if (again) {
       for (int t = 0; t < tasks[0].tile_end; t += tasks[0].chunk_tiles) {
         Task part = tasks[0];
@@ -256,38 +241,45 @@ class Planner {
     const SpanShape& shape = shape_of(spans.front());
     std::int64_t cycles = estimate(tasks);
     bool all = true;
-    least_fits_ = bytes_of({p, 0, q, 0}, shape, 1, stripes).has_value();
+    look_around(p, q, shape, int(spans.size()), stripes);
+    least_fits_ = room_for(spilled_.used);
     for (std::uint32_t in = 0; in < best_[p].size(); in++) {
       if (!best_[p][in].cost) continue;
       for (std::uint32_t out : choices(q)) {
         const Step step{p, in, q, out};
         if (!agree(step)) continue;
-        const auto cost = bytes_of(step, shape, int(spans.size()), stripes);
+        const auto cost = bytes_of(step);
         if (!cost) {
           all = false;
           continue;
         }
         const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
         Entry& e = best_[q][out];
-        if (!e.cost || less(total, *e.cost)) e = {total, p, in, spans};
+        if (!e.cost || less(total, *e.cost)) e = {total, p, in, made};
       }
     }
     return all;
   }
 
+  // Its storages are those of storages_, as this leaves it.
   const SpanShape& shape_of(const Span& span) {
     std::vector<int> key{span.images, span.stripes};
     key.reserve(2 + span.tasks.size() * 5);
     for (const Task& t : span.tasks) {
-      key.insert(key.end(), {int(t.position), t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
+      const int kind = span.stripes > 1 ? -1 - int(t.position) : kinds_[t.position];
+      key.insert(key.end(), {kind, t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
     }
+    storages_.of(span.tasks);
     const auto [it, is_new] = memo_.try_emplace(std::move(key));
     if (is_new) {
-      SpanRows rows = span_rows(lowering_, uses_, span, Held(uses_.size()));
+      SpanRows rows = span_rows(lowering_, uses_, span, {});
       it->second.slots = rows.flow.slots_needed();
       it->second.rings = std::move(rows.rings);
+      for (SpanRows::Ring& ring : it->second.rings) ring.storage = storages_.place(ring.storage);
       for (SpanRows::Node& node : rows.nodes) {
-        if (node.storage.exists()) it->second.loads.push_back(std::move(node));
+        if (!node.storage.exists()) continue;
+        node.storage = storages_.place(node.storage);
+        it->second.loads.push_back(std::move(node));
       }
     }
     return it->second;
@@ -317,65 +309,109 @@ class Planner {
     return true;
   }
 
-  // Bytes moved, or nothing where the rows do not fit.
-  std::optional<std::int64_t> bytes_of(const Step& step, const SpanShape& shape, int rounds, int stripes) {
-    const auto& [p, in, q, out] = step;
-    const std::size_t first = order_[p], end = begin_of(q);
+  // A storage that crosses a cut at an end of the span: what changes when it is held.
+  struct Around {
+    std::array<std::int64_t, kBuffers> rings{};  // that it takes when spilled
+    std::array<std::int64_t, kBuffers> whole{};  // that it takes when held
+    std::int64_t bytes = 0;                      // that are not moved
+    bool must_spill = false;
+  };
+  struct Spilled {
+    std::array<std::int64_t, kBuffers> used{};
     std::int64_t bytes = 0;
-    if (held_.empty()) held_.assign(uses_.size(), 0);
-    for (const StorageId s : around_) held_[s] = 0;
-    around_ = crossing_[p];
-    around_.insert(around_.end(), crossing_[q].begin(), crossing_[q].end());
-    for (std::size_t i = 0; i < crossing_[p].size(); i++) held_[crossing_[p][i]] = char((in >> i) & 1U);
-    for (std::size_t i = 0; i < crossing_[q].size(); i++) {
-      if ((out >> i) & 1U) held_[crossing_[q][i]] = 1;
-    }
-    const auto held = [&](StorageId s) { return held_[s] != 0; };
-    if (stripes > 1) {
-      const LoweredOp& op = lowering_.ops[first];
-      bool any = held(storage_of(op.output));
-      for (const ViewId v : op.inputs) any |= held(storage_of(v));
-      if (any) return std::nullopt;
-    }
-    // Held ones: below.
-    std::array<std::int64_t, kBuffers> used =
-        addresses(shape.rings, shape.slots, options_.slack_blocks, held);
-    const auto whole = [&](StorageId s) {
-      const Uses& u = uses_[s];
-      for (int b = 0; b < kBuffers; b++) {
-        if (!u.read_in(Buffer(b), first, kNone)) continue;
-        used[std::size_t(b)] += std::int64_t(options_.images) * lowering_.storages[s].shape.h * u.slot_size;
-      }
+  };
+
+  // What steps from p to q have in common: the span with all around it spilled, and what changes otherwise.
+  void look_around(std::size_t p, std::size_t q, const SpanShape& shape, int rounds, int stripes) {
+    const std::size_t first = order_[p], end = begin_of(q);
+    find_around(p, q, first);
+    const std::vector<StorageId>& storages = storages_.all();
+    const auto around = [&](StorageId s) {
+      const int place = place_around_[s];
+      return place < 0 ? nullptr : &around_[std::size_t(place)];
     };
-    for (const StorageId s : crossing_[p]) {
-      if (held_in(crossing_[p], in, s)) whole(s);
-    }
-    for (const StorageId s : crossing_[q]) {
-      if (held_in(crossing_[q], out, s) && !held_in(crossing_[p], in, s)) whole(s);
-    }
-    if (!room_for(used)) return std::nullopt;
-    for (const SpanRows::Node& node : shape.loads) {
-      if (held(node.storage)) continue;
-      for (int part : node.parts) {
-        bytes += rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[node.storage],
-                                       uses_[node.storage].parts[std::size_t(part)].bytes, stripes);
+    if (stripes > 1) {
+      for (const StorageId s : storages) {
+        if (Around* a = around(s)) a->must_spill = true;
       }
+    }
+    spilled_ = {};
+    for (std::size_t r = 0; r < shape.rings.size(); r++) {
+      const SpanRows::Ring& ring = shape.rings[r];
+      const std::int64_t used =
+          std::int64_t(ring.slots(shape.slots[r], options_.slack_blocks)) * ring.slot_size;
+      spilled_.used[std::size_t(ring.buffer)] += used;
+      if (Around* a = around(storages[ring.storage.index()])) a->rings[std::size_t(ring.buffer)] += used;
+    }
+    for (const SpanRows::Node& node : shape.loads) {
+      const StorageId s = storages[node.storage.index()];
+      std::int64_t bytes = 0;
+      for (int part : node.parts) {
+        bytes += rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[s],
+                                       uses_[s].parts[std::size_t(part)].bytes, stripes);
+      }
+      spilled_.bytes += bytes;
+      if (Around* a = around(s)) a->bytes += bytes;
     }
     for (std::size_t i = p; i < q; i++) {
       const ViewId view = lowering_.ops[order_[i]].output;
-      if (in_memory(view, held(storage_of(view)), end)) bytes += part_of(view).bytes;
+      if (!in_memory(view, false, end)) continue;
+      const std::int64_t bytes = part_of(view).bytes;
+      spilled_.bytes += bytes;
+      Around* a = around(storage_of(view));
+      if (a != nullptr && !in_memory(view, true, end)) a->bytes += bytes;
     }
-    return options_.images * bytes;
   }
 
-  // Addresses of SB and VB that rings take, but for some storages.
-  template <class Without>
+  // Those that cross p, in their order, then those that cross q alone.
+  void find_around(std::size_t p, std::size_t q, std::size_t first) {
+    for (const StorageId s : ids_around_) place_around_[s] = -1;
+    ids_around_ = crossing_[p];
+    for (std::size_t i = 0; i < ids_around_.size(); i++) place_around_[ids_around_[i]] = int(i);
+    for (const StorageId s : crossing_[q]) {
+      if (place_around_[s] >= 0) continue;
+      place_around_[s] = int(ids_around_.size());
+      ids_around_.push_back(s);
+    }
+    around_.assign(ids_around_.size(), {});
+    for (std::size_t i = 0; i < around_.size(); i++) {
+      const Uses& u = uses_[ids_around_[i]];
+      for (int b = 0; b < kBuffers; b++) {
+        const std::vector<std::size_t>& consumers = u.consumers[b];
+        if (consumers.empty() || consumers.back() < first) continue;
+        around_[i].whole[std::size_t(b)] =
+            std::int64_t(options_.images) * lowering_.storages[ids_around_[i]].shape.h * u.slot_size;
+      }
+    }
+  }
+
+  // Bytes moved, or nothing where the rows do not fit. After look_around().
+  std::optional<std::int64_t> bytes_of(const Step& step) const {
+    Spilled all = spilled_;
+    const auto hold = [&](const Around& a) {
+      for (std::size_t b = 0; b < kBuffers; b++) all.used[b] += a.whole[b] - a.rings[b];
+      all.bytes -= a.bytes;
+      return !a.must_spill;
+    };
+    const std::size_t before = crossing_[step.p].size();
+    for (std::size_t i = 0; i < before; i++) {
+      if (((step.in >> i) & 1U) != 0 && !hold(around_[i])) return std::nullopt;
+    }
+    for (std::size_t i = 0; i < crossing_[step.q].size(); i++) {
+      if (((step.out >> i) & 1U) == 0) continue;
+      const auto place = std::size_t(place_around_[crossing_[step.q][i]]);
+      if (place < before && ((step.in >> place) & 1U) != 0) continue;
+      if (!hold(around_[place])) return std::nullopt;
+    }
+    if (!room_for(all.used)) return std::nullopt;
+    return options_.images * all.bytes;
+  }
+
+  // Addresses of SB and VB that rings take.
   static std::array<std::int64_t, kBuffers> addresses(const std::vector<SpanRows::Ring>& rings,
-                                                      const std::vector<int>& slots, int slack_blocks,
-                                                      Without without) {
+                                                      const std::vector<int>& slots, int slack_blocks) {
     std::array<std::int64_t, kBuffers> used{};
     for (std::size_t r = 0; r < rings.size(); r++) {
-      if (without(rings[r].storage)) continue;
       used[std::size_t(rings[r].buffer)] +=
           std::int64_t(rings[r].slots(slots[r], slack_blocks)) * rings[r].slot_size;
     }
@@ -397,7 +433,7 @@ class Planner {
     const Uses::Part& part = part_of(view);
     // Results without consumers must go somewhere too.
     if (part.needed_in_memory || part.consumers.empty()) return true;
-    return !held && Uses::any_in(part.consumers, end, kNone);
+    return !held && part.consumers.back() >= end;
   }
 
   std::int64_t estimate(const std::vector<Task>& tasks) const {
@@ -437,7 +473,7 @@ class Planner {
       mask = e.from_mask;
     }
     for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
-      plan.spans.insert(plan.spans.end(), (*it)->spans.begin(), (*it)->spans.end());
+      plan.spans.insert(plan.spans.end(), (*it)->spans->begin(), (*it)->spans->end());
     }
     for (Span& span : plan.spans) {
       if (span.stripes == 1) grow_blocks(span, plan);
@@ -474,13 +510,16 @@ class Planner {
 
   std::int64_t cycles_of(const Task& t, int rows) const {
     const LoweredOp& op = lowering_.ops[t.position];
-    return op.cycles(t.tile_end - t.tile_begin, rows) * ceil_div(op.out.h, rows);
+    const int tiles = t.tile_end - t.tile_begin;
+    Timed& last = cycles_[t.position];
+    if (last.tiles != tiles || last.rows != rows)
+      last = {tiles, rows, op.cycles(tiles, rows) * ceil_div(op.out.h, rows)};
+    return last.cycles;
   }
 
   bool fits(const Span& span, const SpanPlan& plan) const {
     const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
-    return room_for(addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks,
-                              [](StorageId) { return false; }));
+    return room_for(addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks));
   }
 
   int maps_read(const LoweredOp& op) const {
@@ -500,7 +539,7 @@ class Planner {
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     const int depth = sb ? config_.sb_depth : config_.vb_depth;
     const SpanShape& least = shape_of({{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images});
-    const auto used = addresses(least.rings, least.slots, 0, [](StorageId) { return false; });
+    const auto used = addresses(least.rings, least.slots, 0);
     const std::int64_t missing = used[sb ? 0 : 1] - depth;
     const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
     if (op.engine == Engine::kConv && op.out.w > config_.ob_pixels && !can_stripe(op, 2)) {
@@ -525,9 +564,20 @@ class Planner {
   std::vector<std::size_t> order_;                // operators of the device, positions in the lowering
   std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut before order_[p]
   std::vector<std::vector<Entry>> best_;          // cut, what is held
-  IndexedVector<StorageId, char> held_;           // storages, around the span that is checked
-  std::vector<StorageId> around_;                 // those that may be set there
-  bool least_fits_ = false;                       // the last span tried, with all around it spilled
+  std::vector<int> kinds_;                        // of operators
+  StoragesOfSpan storages_;                       // of the span looked at last
+  std::vector<StorageId> ids_around_;             // like around_
+  std::vector<Around> around_;                    // the step
+  IndexedVector<StorageId, int> place_around_;    // in around_, -1: not there
+  Spilled spilled_;                               // the step with all around it spilled
+  // What was asked last of an operator: cycles of so many tiles and rows of a command.
+  struct Timed {
+    int tiles = 0;
+    int rows = 0;
+    std::int64_t cycles = 0;
+  };
+  mutable std::vector<Timed> cycles_;
+  bool least_fits_ = false;  // the last span tried, with all around it spilled
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ struct SpanOptions {
   std::function<void()> cancellation_check = {};
 };
 
-// Spans whose rows were looked at for one lowering and number of images: plans of other slack see them again.
+// Spans whose rows were looked at for one lowering, by what they have in common: plans of other slack see them again, and
+// so do repetitions of a block of layers.
 using SpanMemo = std::map<std::vector<int>, SpanShape>;
 
 struct SpanPlan {
@@ -55,6 +56,8 @@ struct SpanPlan {
   Held held;                 // storages kept whole from their first span to their last
   std::int64_t bytes = 0;    // activations moved to and from memory
   int images = 1;            // of the batch
+
+  bool operator==(const SpanPlan&) const = default;
 };
 
 // Throws InputError naming the layer that does not fit, and by how much.

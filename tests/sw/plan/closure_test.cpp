@@ -126,6 +126,33 @@ TEST(PaperClosure, HoldsWhatEveryOutputRowNeeds) {
   EXPECT_GT(exact, 500);
 }
 
+TEST(PaperClosure, HoldsWhereWaysDriftApart) {
+  std::mt19937_64 rng(kaiten::test::seed() + 3);
+  int drifting = 0;
+  for (int t = 0; t < 1500; t++) {
+    Shape shape;
+    shape.layers = 1 + int(rng() % 8);
+    shape.max_side = 24;
+    shape.drifting = true;
+    shape.branches = t % 2 == 0;
+    shape.half_padded = t % 3 != 0;
+    const Network n = RandomNetwork(rng, shape).make();
+    const Dataflow dataflow(n);
+    const int end = n.layer_count();
+    for (int m = 0; m < end; m++) {
+      for (int a : n.layers[std::size_t(m)].adds) drifting += int(dataflow.drifts(a, m));
+    }
+    const std::vector<int> rows = kept(dataflow, Closure::kPaper, 0, end);
+    for (int row = 0; row < n.maps[std::size_t(end)].height; row++) {
+      const auto marks = needed(n, 0, end, row);
+      for (int m = 0; m < end; m++)
+        ASSERT_LE(extent(marks[std::size_t(m)]), rows[std::size_t(m)])
+            << "network " << t << " map " << m << " row " << row;
+    }
+  }
+  EXPECT_GT(drifting, 100);
+}
+
 // Makes rows of maps in rings, each when it is asked for.
 class Replay {
  public:
