@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t kMaxDimension = std::size_t(1) << 32;
 constexpr int kMaxBatch = 256;
 // All maps of a batch together: they are kept side by side, and a map in its layouts beside them.
-constexpr std::size_t kMaxMapBytes = std::size_t(1) << 29;
+constexpr std::size_t kMaxMapBytes = std::size_t(1) << 28;
 constexpr std::string_view kScalar = "zvc_scalar";
 
 struct CompressOptions {
