@@ -179,7 +179,7 @@ class Check:
                 failing = False
             return failing
 
-        code = stream(["ctest", "--preset", preset, "--no-tests=ignore", "-j", str(self.args.j), "--timeout", "1200",
+        code = stream(["ctest", "--preset", preset, "--no-tests=error", "-j", str(self.args.j), "--timeout", "1200",
                        "--output-junit", junit, *select], os.path.join(OUT, f"{step}.log"), show)
         progress.clear()
         self.junit(step, junit, time.time() - start)
@@ -248,7 +248,7 @@ class Check:
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
             self.script("simulation", "../bench/profile.py", "--check", junit="build/profile/junit.xml")
             if self.wants("thread_build", "thread_sanitizer") and self.build("thread_build", "thread", *THREADED):
-                self.tests("thread_sanitizer", "thread", "-R", f"^({'|'.join(THREADED)})$")
+                self.tests("thread_sanitizer", "thread", "-R", f"^({'|'.join(THREADED)})(:|$)")
         if self.wants("coverage_build", "coverage") and self.build("coverage_build", "coverage", *coverage.PROGRAMS):
             self.script("coverage", "coverage.py", *jobs, *longer, junit="build-coverage/coverage/junit.xml")
         self.generated()
