@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Several simulated accelerators that work on one network. Chips and host advance window by window of the links' latency: what
-// leaves in a window arrives in a later one, so within it they need not know of each other (conservative simulation, Chandy
-// and Misra), and results do not depend on how the chips are spread over threads and ranks.
+// Several simulated accelerators that work on one network (windows.h says how they are simulated).
 #ifndef KAITEN_CLUSTER_CLUSTER_H
 #define KAITEN_CLUSTER_CLUSTER_H
 

@@ -114,18 +114,15 @@ Bulletin decode_bulletin(std::string_view bytes, int rank) {
   return b;
 }
 
-std::string encode(std::span<const StageRunner::Counts> counts) {
+std::string encode_bytes(std::string_view bytes) {
   Writer w;
-  w.value(std::uint64_t(counts.size()));
-  for (const StageRunner::Counts& c : counts) w.value(c);
+  w.values({bytes.begin(), bytes.end()});
   return w.finish();
 }
 
-std::vector<StageRunner::Counts> decode_counts(std::string_view bytes, int rank) {
-  Reader r(bytes, rank);
-  std::vector<StageRunner::Counts> out;
-  for (auto n = r.value<std::uint64_t>(); n > 0; n--) out.push_back(r.value<StageRunner::Counts>());
-  return out;
+std::string decode_bytes(std::string_view message, int rank) {
+  const Int8Values values = Reader(message, rank).values();
+  return {values.begin(), values.end()};
 }
 
 }  // namespace kaiten::cluster

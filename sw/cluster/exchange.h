@@ -7,12 +7,14 @@
 #define KAITEN_CLUSTER_EXCHANGE_H
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "cluster/mail.h"
-#include "cluster/stage_runner.h"
 
 namespace kaiten::cluster {
 
@@ -37,8 +39,23 @@ struct Bulletin {
 // As bytes, with a checksum, and back. decode() throws DeviceError naming the rank where they are damaged.
 std::string encode(const Bulletin& bulletin);
 Bulletin decode_bulletin(std::string_view bytes, int rank);
-std::string encode(std::span<const StageRunner::Counts> counts);
-std::vector<StageRunner::Counts> decode_counts(std::string_view bytes, int rank);
+// Likewise of bytes, and of values that are copied as they lie in memory.
+std::string encode_bytes(std::string_view bytes);
+std::string decode_bytes(std::string_view message, int rank);
+
+template <class T>
+std::string encode_values(std::span<const T> values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return encode_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+template <class T>
+std::vector<T> decode_values(std::string_view message, int rank) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::string bytes = decode_bytes(message, rank);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
 
 }  // namespace kaiten::cluster
 

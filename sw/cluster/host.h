@@ -12,12 +12,12 @@
 #include <span>
 #include <vector>
 
-#include "cluster/mail.h"
+#include "cluster/node.h"
 #include "cluster/pipeline.h"
 
 namespace kaiten::cluster {
 
-class HostRunner {
+class HostRunner : public Node {
  public:
   struct Image {
     std::uint64_t sent = 0;      // cycle in which its first packet may leave
@@ -28,9 +28,9 @@ class HostRunner {
   // `inputs`: of all images, one after the other, in the order of the graph's inputs; outlive the runner.
   HostRunner(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs);
 
-  void deliver(const Delivery& delivery, const Message* message);
-  void advance(std::uint64_t until);
-  Mail mail(std::uint64_t until) { return outbox_.take(until); }
+  void deliver(const Delivery& delivery, const Message* message) override;
+  void advance(std::uint64_t until) override;
+  Mail mail(std::uint64_t until) override { return outbox_.take(until); }
 
   bool done() const { return received_ == images_.size(); }
   std::size_t received() const { return received_; }
