@@ -4,9 +4,9 @@
 """Networks on several simulated accelerators: period and latency beside the model's, and what links cost the simulation.
 
 usage: bench/cluster.py [--build DIR] [--only TABLE] [--docs]
-The first table is the same on every machine. The second compares seconds of the same chips and images with links of 500 cycles of latency,
+The first table, and the last, batches whose maps spill to the host, are the same on every machine. The second compares seconds of the same chips and images with links of 500 cycles of latency,
 which bound the windows that chips simulate alone, and of 100,000 cycles, where they hardly meet; both runs alternate, the least of three
-counts. --docs writes both into docs/software/cluster.md."""
+counts. --docs writes all into docs/software/cluster.md."""
 import argparse
 import json
 import os
@@ -24,15 +24,20 @@ CASES = (  # network, chips, configuration, images, options
     ("resnet50", 8, "base", 12, ("--mode", "stap")),
     ("vgg19", 8, "base", 6, ("--mode", "stap")),
 )
+SPILLS = (  # network, configuration, images of a chip, limit, bytes a cycle of the uplink that four chips share
+    ("demo", "nano", 8, "200KiB", 1),
+    ("resnet18", "small", 4, "5MiB", 4),
+)
+POLICIES = (("vdnn-all", "off"), ("staggered", "off"), ("best", "off"), ("vdnn-all", "on"), ("staggered", "on"), ("best", "on"))
 RUNS = 3
 NEAR, FAR = 500, 100_000  # cycles of latency
 
 
-def machine(chips, config, latency):
-    """As kaiten cluster has it without a topology, but for the latency."""
+def machine(chips, config, latency, uplink=None):
+    """As kaiten cluster has it without a topology, but for the latency and the uplink in bytes a cycle."""
     bus = {"nano": 16, "small": 32, "base": 64}[config]
     gbps = lambda bytes_per_cycle: bytes_per_cycle * 0.1  # at 100 MHz
-    return {"host": {"memory_gbps": gbps(2 * bus), "pinned_bytes": 1}, "switches": [{"name": "s", "uplink_gbps": gbps(bus / 4)}],
+    return {"host": {"memory_gbps": gbps(2 * bus), "pinned_bytes": 1}, "switches": [{"name": "s", "uplink_gbps": gbps(uplink or bus / 4)}],
             "devices": [{"name": f"chip{i}", "switch": "s", "link_gbps": gbps(bus / 4), "memory_bytes": 2**32, "config": config}
                         for i in range(chips)], "latency_cycles": latency, "clock_mhz": 100}
 
@@ -67,15 +72,32 @@ def speed(kaiten, build, folder):
     return rows
 
 
+def spilled(kaiten, build, folder):
+    rows = []
+    for network, config, batch, limit, uplink in SPILLS:
+        model = report.model(network, network, build)
+        path = os.path.join(folder, "machine.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(machine(4, config, NEAR, uplink), f)
+        for policy, compress in POLICIES:
+            j = report.result(kaiten, "cluster", model, "--topology", path, "--batch", str(batch), "--spill-limit", limit, "--policy", policy,
+                              "--spill-compress", compress)
+            total = lambda key, j=j: sum(c[key] for c in j["chips"])
+            rows.append([network, f"4 `{config}`", f"{j['held_bytes']:,}", limit, policy, compress, f"{total('out_bytes'):,}", f"{j['cycles']:,}",
+                         f"{100 * (j['modelled_cycles'] / j['cycles'] - 1):+.1f} %", f"{total('stall_cycles'):,}", "yes" if j["exact"] else "no"])
+    return rows
+
+
 TABLES = {"networks": (["network", "chips", "options", "cut into", "period", "model", "latency", "model", "weights again, bytes", "exact"], planned),
-          "speed": (["network", "chips", "threads", f"seconds, latency {NEAR}", f"latency {FAR:,}", "speed kept"], speed)}
+          "speed": (["network", "chips", "threads", f"seconds, latency {NEAR}", f"latency {FAR:,}", "speed kept"], speed),
+          "spill": (["network", "chips", "bytes that wait", "limit", "policy", "ZVC", "bytes out", "cycles", "model", "stalled, all chips", "exact"], spilled)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--docs", action="store_true", help=f"write the tables into {DOCS}")
-    parser.add_argument("--only", choices=("networks", "speed"), help="one of the tables")
+    parser.add_argument("--only", choices=tuple(TABLES), help="one of the tables")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
     for name, (head, measure) in TABLES.items():

@@ -22,6 +22,7 @@
 #include "cli/tool.h"
 #include "import/import.h"
 #include "report/cluster_report.h"
+#include "report/spill_report.h"
 #include "run/session.h"
 #include "swap/machine.h"
 
@@ -33,10 +34,12 @@ namespace {
 
 constexpr int kMostImages = 100'000;
 constexpr int kImagesOfChip = 8;  // without --images
+constexpr int kMostBatch = 4096;
 
 struct ClusterOptions {
   std::string model, topology, config = "base", mode = "auto", optimise = "bytes", rounding = "litert";
-  int chips = 0, images = 0, stages = 0, threads = 0;
+  std::string spill_limit, policy = "best", spill_compress = "off";
+  int chips = 0, images = 0, stages = 0, threads = 0, batch = 8;
   unsigned latency = 100;
   std::uint64_t seed = 1;
   double clock = 0;
@@ -59,6 +62,16 @@ po::options_description described(ClusterOptions& o) {
   add("stages", po::value(&o.stages)->value_name("N"), "so many of --mode stap; without it as many as suit");
   add("optimise", po::value(&o.optimise)->value_name("WHAT")->default_value(o.optimise),
       "stages by bytes of weights that an image loads again, or by time: the period");
+  add("spill-limit", po::value(&o.spill_limit)->value_name("BYTES"),
+      "of maps in a chip's memory: each chip takes a batch forward and in reverse, as training does, and "
+      "maps "
+      "spill to the host");
+  add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
+      "with --spill-limit: images of a chip");
+  add("policy", po::value(&o.policy)->value_name("NAME")->default_value(o.policy),
+      "with --spill-limit: which maps spill and when they come back, as of kaiten swap");
+  add("spill-compress", po::value(&o.spill_compress)->value_name("on|off")->default_value(o.spill_compress),
+      "with --spill-limit: maps on links by zero-value compression");
   add("rounding", po::value(&o.rounding)->value_name("STYLE")->default_value(o.rounding), "litert or tflm");
   add("latency", po::value(&o.latency)->value_name("CYCLES")->default_value(o.latency),
       "of the chips' memories");
@@ -82,6 +95,35 @@ void require(bool sound, const std::string& option, int low, int high, std::int6
   if (!sound) throw InputError(fmt::format("{}: expected {} to {}, found {}", option, low, high, found));
 }
 
+swap::Policy policy_of(const std::string& name) {
+  std::string names;
+  for (const auto& [known, policy] : swap::policies()) {
+    if (known == name) return policy;
+    names += (names.empty() ? "" : ", ") + known;
+  }
+  throw InputError(fmt::format("--policy: expected one of {}, found '{}'", names, name));
+}
+
+void check_spilling(const ClusterOptions& o, const po::variables_map& values) {
+  const auto given = [&](const char* option) {
+    return values.count(option) != 0 && !values[option].defaulted();
+  };
+  if (o.spill_limit.empty()) {
+    for (const char* option : {"batch", "policy", "spill-compress"}) {
+      if (given(option)) throw InputError(fmt::format("--{} is for --spill-limit", option));
+    }
+    return;
+  }
+  for (const char* option : {"mode", "images", "stages", "optimise"}) {
+    if (given(option)) throw InputError(fmt::format("--{} is not for --spill-limit", option));
+  }
+  require(o.batch >= 1 && o.batch <= kMostBatch, "--batch", 1, kMostBatch, o.batch);
+  bytes_of(o.spill_limit, "--spill-limit");
+  policy_of(o.policy);
+  if (o.spill_compress != "on" && o.spill_compress != "off")
+    throw InputError("--spill-compress: expected on or off, found '" + o.spill_compress + "'");
+}
+
 void check(const ClusterOptions& o, const po::variables_map& values) {
   if (o.model.empty()) throw InputError("cluster needs a model (see kaiten cluster --help)");
   if (o.topology.empty() && values.count("chips") == 0)
@@ -101,6 +143,7 @@ void check(const ClusterOptions& o, const po::variables_map& values) {
   if (o.rounding != "litert" && o.rounding != "tflm")
     throw InputError("--rounding: expected litert or tflm, found '" + o.rounding + "'");
   require_clock(values, o.clock);
+  check_spilling(o, values);
 }
 
 cluster::Topology make_topology(const ClusterOptions& o) {
@@ -126,16 +169,36 @@ std::vector<Int8Values> random_images(const Graph& graph, int images, std::uint6
   return inputs;
 }
 
-int run_cluster_command(const Arguments& arguments) {
-  ClusterOptions o;
-  po::variables_map values;
-  constexpr const char* kUsage =
-      "usage: kaiten cluster MODEL --chips N [OPTIONS]\n"
-      "A network on several simulated accelerators behind links: as a pipeline of stages, or images side by "
-      "side.\n";
-  if (!read_options(arguments, described(o), "model", kUsage, values)) return kDone;
-  check(o, values);
-  const Outputs outputs("cluster", values, {"json"}, {"model", "topology"});
+RoundingStyle rounding_of(const ClusterOptions& o) {
+  return o.rounding == "tflm" ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
+}
+
+// `unit`: what is counted.
+cluster::RunOptions running_of(const ClusterOptions& o, ProgressLine& progress, const std::string& unit) {
+  cluster::RunOptions running;
+  running.exchange = other_ranks();
+  running.memory = {o.latency, o.seed};
+  running.rounding = rounding_of(o);
+  const int own = running.exchange != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency()));
+  running.threads = o.threads > 0 ? o.threads : own;
+  running.check = !o.no_check;
+  running.progress = [&progress, unit](std::size_t done, std::size_t all) {
+    check_interrupt();
+    progress.show(fmt::format("{} of {} {}", done, all, unit), double(done) / double(all));
+  };
+  return running;
+}
+
+template <class Report>
+int tell(const Report& report, const Outputs& outputs, const cluster::RunOptions& running) {
+  if (running.exchange != nullptr) running.exchange->finish();
+  if (!first_rank()) return kDone;
+  if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
+  outputs.print(to_text(report, output_width()));
+  return report.result.exact ? kDone : kDiffers;
+}
+
+int run_pipeline(const ClusterOptions& o, const Outputs& outputs) {
   ClusterReport report;
   report.checked = !o.no_check;
   report.clock_mhz = o.clock;
@@ -153,28 +216,54 @@ int run_cluster_command(const Arguments& arguments) {
   planning.stages = o.stages;
   // The faster mode is the faster way of cutting, too.
   planning.optimise = planning.mode == cluster::Mode::kAuto ? Optimise::kTime : optimise_of(o.optimise);
-  planning.rounding = o.rounding == "tflm" ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
+  planning.rounding = rounding_of(o);
   planning.cancellation_check = check_interrupt;
   report.pipeline = cluster::plan_pipeline(graph, report.topology, planning);
-
-  cluster::RunOptions running;
-  running.exchange = other_ranks();
-  running.memory = {o.latency, o.seed};
-  running.rounding = planning.rounding;
-  const int own = running.exchange != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency()));
-  running.threads = o.threads > 0 ? o.threads : own;
-  running.check = !o.no_check;
-  running.progress = [&](std::size_t received, std::size_t all) {
-    check_interrupt();
-    progress.show(fmt::format("{} of {} images", received, all), double(received) / double(all));
-  };
+  const cluster::RunOptions running = running_of(o, progress, "images");
   report.result = cluster::run_cluster(graph, report.pipeline, report.topology, images, running);
   progress.clear();
-  if (running.exchange != nullptr) running.exchange->finish();
-  if (!first_rank()) return kDone;
-  if (outputs.wanted("json")) outputs.write_json("json", json_of(report));
-  outputs.print(to_text(report, output_width()));
-  return report.result.exact ? kDone : kDiffers;
+  return tell(report, outputs, running);
+}
+
+int run_spilling(const ClusterOptions& o, const Outputs& outputs) {
+  SpillReport report;
+  report.checked = !o.no_check;
+  report.policy = o.policy;
+  report.topology = make_topology(o);
+  if (o.clock > 0) report.topology.clock_mhz = o.clock;
+  const Graph graph = require_graph(import_model(o.model));
+  report.model = graph.name;
+  const int chips = int(report.topology.chips.size());
+  const std::vector<Int8Values> images = random_images(graph, chips * o.batch, o.seed);
+
+  ProgressLine progress;
+  progress.show("planning what spills");
+  cluster::SpillOptions planning;
+  planning.limit = std::uint64_t(bytes_of(o.spill_limit, "--spill-limit"));
+  planning.batch = o.batch;
+  planning.policy = policy_of(o.policy);
+  planning.compress = o.spill_compress == "on";
+  planning.rounding = rounding_of(o);
+  planning.cancellation_check = check_interrupt;
+  report.plan =
+      cluster::plan_spilling(graph, report.topology, std::span(images).first(graph.inputs.size()), planning);
+  const cluster::RunOptions running = running_of(o, progress, "runs of segments");
+  report.result = cluster::run_spilling(graph, report.plan, report.topology, images, running);
+  progress.clear();
+  return tell(report, outputs, running);
+}
+
+int run_cluster_command(const Arguments& arguments) {
+  ClusterOptions o;
+  po::variables_map values;
+  constexpr const char* kUsage =
+      "usage: kaiten cluster MODEL --chips N [OPTIONS]\n"
+      "A network on several simulated accelerators behind links: as a pipeline of stages, images side by "
+      "side, or batches whose maps spill to the host.\n";
+  if (!read_options(arguments, described(o), "model", kUsage, values)) return kDone;
+  check(o, values);
+  const Outputs outputs("cluster", values, {"json"}, {"model", "topology"});
+  return o.spill_limit.empty() ? run_pipeline(o, outputs) : run_spilling(o, outputs);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Fabric::Fabric(const Topology& topology)
 }
 
 std::vector<std::size_t> Fabric::route(Endpoint source, Endpoint target) const {
-  const std::size_t uplinks = (links_.size() - 1 - switches_.size()) / 2;
+  const std::size_t uplinks = this->uplinks();
   const auto of_switch = [&](Endpoint chip) { return std::size_t(switches_[std::size_t(chip)]); };
   const bool up = source != host_ && (target == host_ || of_switch(source) != of_switch(target));
   const bool down = target != host_ && (source == host_ || of_switch(source) != of_switch(target));
@@ -46,6 +46,23 @@ std::vector<std::size_t> Fabric::route(Endpoint source, Endpoint target) const {
   if (down) out.push_back(1 + uplinks + of_switch(target));
   if (target != host_) out.push_back(1 + 2 * uplinks + std::size_t(target));
   return out;
+}
+
+const LinkCount& Fabric::uplink(int of_switch, bool from_host) const {
+  return links_[1 + std::size_t(of_switch) + (from_host ? uplinks() : 0)].count;
+}
+
+std::uint64_t Fabric::cross(Link& link, const Packet& packet, std::uint64_t time) const {
+  const std::uint64_t cycles = link_cycles(packet.bytes, link.bytes_per_cycle);
+  link.free = std::max(link.free, time) + cycles;
+  const auto chip = std::size_t(packet.source == host_ ? packet.target : packet.source);
+  link.alone.resize(switches_.size());
+  link.alone[chip] = std::max(link.alone[chip], time) + cycles;
+  link.count.bytes += packet.bytes;
+  link.count.busy += cycles;
+  link.count.packets++;
+  link.count.delay += link.free - link.alone[chip];
+  return link.free;
 }
 
 std::vector<Delivery> Fabric::advance(const std::vector<Packet>& packets, std::uint64_t until) {
@@ -61,9 +78,8 @@ std::vector<Delivery> Fabric::advance(const std::vector<Packet>& packets, std::u
     events_.pop();
     const std::vector<std::size_t> way = route(e.packet.source, e.packet.target);
     Link& link = links_[way[e.hop]];
-    link.free = std::max(link.free, e.time) + link_cycles(e.packet.bytes, link.bytes_per_cycle);
     link_bytes_ += e.packet.bytes;
-    e.time = link.free + latency_;
+    e.time = cross(link, e.packet, e.time) + latency_;
     if (++e.hop == way.size()) {
       out.push_back({e.time, e.packet});
     } else {

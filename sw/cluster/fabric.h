@@ -46,6 +46,15 @@ class UpLink {
   std::uint64_t free_ = 0;
 };
 
+// What a link has done.
+struct LinkCount {
+  std::uint64_t bytes = 0;
+  std::uint64_t busy = 0;  // cycles
+  std::uint64_t packets = 0;
+  std::uint64_t delay =
+      0;  // cycles by which packets came later than if their chip had had the link alone, all together
+};
+
 class Fabric {
  public:
   explicit Fabric(const Topology& topology);
@@ -56,8 +65,10 @@ class Fabric {
   // Nothing is under way.
   bool idle() const { return events_.empty(); }
 
-  // Bytes that have crossed links of all kinds, the chips' own among them; of uplinks and the host's memory.
+  // Bytes that have crossed links of all kinds, the chips' own among them, and the host's memory.
   std::uint64_t link_bytes() const { return link_bytes_; }
+  const LinkCount& uplink(int of_switch, bool from_host) const;
+  const LinkCount& host_memory() const { return links_.front().count; }
   // Cycles that a message takes from a chip (or the host) to another with nothing else under way.
   static std::uint64_t time_of(const Topology& topology, Endpoint source, Endpoint target,
                                std::uint64_t bytes);
@@ -66,6 +77,9 @@ class Fabric {
   struct Link {
     double bytes_per_cycle = 0;
     std::uint64_t free = 0;
+    LinkCount count = {};
+    std::vector<std::uint64_t> alone =
+        {};  // by chip: when the link would be free if it were the chip's alone
   };
   struct Event {
     std::uint64_t time = 0;
@@ -76,6 +90,9 @@ class Fabric {
     bool operator>(const Event& o) const;
   };
 
+  // The cycle in which a packet has crossed.
+  std::uint64_t cross(Link& link, const Packet& packet, std::uint64_t time) const;
+  std::size_t uplinks() const { return (links_.size() - 1 - switches_.size()) / 2; }
   std::vector<std::size_t> route(Endpoint source, Endpoint target) const;
 
   std::uint64_t latency_;

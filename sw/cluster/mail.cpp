@@ -9,7 +9,7 @@
 namespace kaiten::cluster {
 
 std::uint64_t bytes_of(const Message& message) {
-  if (message.kind == Message::Kind::kCredit) return kCreditBytes;
+  if (message.kind != Message::Kind::kImage && message.kind != Message::Kind::kSpill) return kCreditBytes;
   std::uint64_t bytes = 0;
   for (const Int8Values& map : message.maps) bytes += map.size();
   return bytes;

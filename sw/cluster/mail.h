@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What chips and host tell each other: maps, and credits for buffers that are free again.
+// What chips and host tell each other: maps, credits for buffers that are free again, and what chips that spill ask for.
 #ifndef KAITEN_CLUSTER_MAIL_H
 #define KAITEN_CLUSTER_MAIL_H
 
@@ -18,13 +18,20 @@ inline constexpr int kBuffers = 2;
 inline constexpr std::uint32_t kCreditBytes = 16;
 
 struct Message {
-  enum class Kind : std::uint8_t { kImage, kCredit };
+  enum class Kind : std::uint8_t {
+    kImage,   // maps for the receiver to work on
+    kCredit,  // a buffer is free; of a host that keeps maps: it has this one
+    kSpill,   // a map for the host to keep
+    kFetch,   // for the host: send it back, as kImage
+    kDone,    // a chip has nothing more to do
+  };
 
   Kind kind = Kind::kImage;
   Endpoint source = 0, target = 0;
-  int image = 0;                 // kCredit: that may be sent now
-  std::uint64_t number = 0;      // unique: the source's, above its own count
-  std::vector<Int8Values> maps;  // kImage: of the boundary, in the order of the receiver's inputs
+  int image = 0;             // kCredit of a buffer: that may be sent now; of kept maps: the map
+  std::uint64_t number = 0;  // unique: the source's, above its own count
+  std::vector<Int8Values>
+      maps;  // kImage, kSpill: of the boundary, in the order of the receiver's inputs, or of all images
 };
 
 // Bytes that the message takes on links.

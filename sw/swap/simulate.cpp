@@ -200,6 +200,14 @@ class Simulation {
         return;
       }
     }
+    for (int d = 0; d < int(devices_.size()); d++) {
+      if (state(d).op == 2 * layers(d)) continue;
+      const auto layer = std::size_t(layer_of(d, state(d).op));
+      fail(d, fmt::format("where {} of {} waits for maps that cannot leave or come back",
+                          state(d).op < layers(d) ? "the forward pass" : "the backward pass",
+                          training(d).steps[layer].name));
+      return;
+    }
     result_.failure = "nothing can go on: every device waits";
   }
   std::string map_name(const Transfer& t) const {

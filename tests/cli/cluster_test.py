@@ -10,6 +10,7 @@ import unittest
 
 from tool_case import KAITEN, ROOT, CommandCase, run
 
+SHARED = os.path.join(ROOT, "examples", "cluster", "shared_uplink.json")
 TOPOLOGY = os.path.join(ROOT, "examples", "cluster", "topology.json")
 NANO = ("--config", "nano")
 
@@ -66,10 +67,38 @@ class Cluster(CommandCase):
         path = self.file("u.json", json.dumps(machine))
         self.assertIn("u.json:1:", self.refused("demo", "--topology", path))
 
+    def test_spilling(self):
+        arguments = ("demo", "--topology", SHARED, "--chips", 2, "--batch", 2, "--spill-limit", "54KiB")
+        plain, packed = self.report(*arguments, "--policy", "vdnn-all"), self.report(*arguments, "--spill-compress", "on")
+        for j in (plain, packed):
+            self.assertTrue(j["exact"])
+            self.assertEqual((j["mode"], j["limit_bytes"], len(j["chips"]), len(j["uplinks"])), ("spill", 54 << 10, 2, 2))
+            self.assertGreater(j["held_bytes"], j["limit_bytes"])
+            for c in j["chips"]:
+                self.assertLessEqual(c["peak_bytes"], j["limit_bytes"])
+                self.assertEqual(c["out_bytes"], c["in_bytes"])
+                self.assertEqual(c["runs"], 2 * 2 * j["segments"])
+        stalls = [sum(c["stall_cycles"] for c in j["chips"]) for j in (plain, packed)]
+        self.assertGreater(stalls[0], stalls[1])
+        done = run(KAITEN, "cluster", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("half of them on maps that were kept, equal the reference executor's", done.stdout)
+
+    def test_spilling_refuses(self):
+        arguments = ("demo", "--topology", SHARED)
+        self.assertIn("bytes of maps wait: out of memory", self.refused(*arguments, "--spill-limit", "1KiB"))
+        self.assertIn("--spill-limit", self.refused(*arguments, "--spill-limit", "none"))
+        self.assertIn("--batch is for --spill-limit", self.refused(*arguments, "--batch", 2))
+        self.assertIn("--mode is not for --spill-limit", self.refused(*arguments, "--spill-limit", "1MiB", "--mode", "data"))
+        self.assertIn("vdnn-all", self.refused(*arguments, "--spill-limit", "1MiB", "--policy", "worst"))
+        self.assertIn("on or off", self.refused(*arguments, "--spill-limit", "1MiB", "--spill-compress", "yes"))
+        self.assertIn("1 to 4096", self.refused(*arguments, "--spill-limit", "1MiB", "--batch", 0))
+
     def test_ranks_change_nothing(self):
-        arguments = ("demo", "--chips", 3, "--mode", "stap", "--images", 8, *NANO)
-        alone = self.report(*arguments)
-        for ranks in (2, 4):
+        for ranks, *arguments in ((2, "--chips", 3, "--mode", "stap", "--images", 8, *NANO), (4, "--chips", 3, "--mode", "stap", "--images", 8, *NANO),
+                                  (2, "--topology", SHARED, "--chips", 2, "--batch", 2, "--spill-limit", "54KiB")):
+            arguments = ("demo", *arguments)
+            alone = self.report(*arguments)
             path = self.file("r.json")
             process = self.mpirun(ranks, *arguments, "--json", path)
             out, err = process.communicate(timeout=120)

@@ -34,11 +34,12 @@ REPORTS = {
     "compile": [("demo", *NANO, "--batch", "2", "--image", os.devnull)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
-    "cluster": [("demo", "--chips", "2", *NANO), ("demo", "--chips", "2", "--mode", "stap", "--images", "1", "--no-check", *NANO)],
+    "cluster": [("demo", "--chips", "2", *NANO), ("demo", "--chips", "2", "--mode", "stap", "--images", "1", "--no-check", *NANO),
+                ("demo", "--chips", "2", "--spill-limit", "120KiB", "--batch", "4", *NANO)],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
-# Reports that are told by the schema of another command.
-SCHEMA_OF = {"report": "run"}
+# Reports that are told by another schema than the command's, or the option's.
+SCHEMA_OF = {"report": "run", "--spill-limit": "spill"}
 PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "report": ("demo", *NANO, "--compress", "on"), "compress": ("demo",), "offload": (table("alexnet"),),
          "swap": ("vgg16", "--topology", "titanxp", "--batch", "8"),
          "serve": ("--generate", "uniform:50", "--scheduler", "all")}
@@ -237,10 +238,10 @@ class Reports(ToolCase):
                 return json.load(f)
         head = set(read("head.schema.json")["properties"])
         for command, calls in REPORTS.items():
-            name = SCHEMA_OF.get(command, command) + ".schema.json"
-            schema = read(name)
-            validate = fastjsonschema.compile(read(name), handlers={"": read})
             for call in calls:
+                name = next((SCHEMA_OF[word] for word in (command, *call) if word in SCHEMA_OF), command) + ".schema.json"
+                schema = read(name)
+                validate = fastjsonschema.compile(read(name), handlers={"": read})
                 done = run(KAITEN, command, *call, "--json", "-")
                 self.assertEqual((done.returncode, done.stderr), (0, ""), call)
                 report = json.loads(done.stdout)

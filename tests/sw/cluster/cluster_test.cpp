@@ -7,18 +7,16 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <chrono>
 #include <ostream>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "base/error.h"
 #include "import/import.h"
 #include "reference/reference.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/source_file.h"
+#include "tests/sw/cluster/ranks.h"
 
 namespace kaiten::cluster {
 namespace {
@@ -52,51 +50,14 @@ void expect_equal(const ClusterResult& a, const ClusterResult& b) {
   }
 }
 
-// Ranks that are threads of this program; each is late now and then.
-class Hall {
- public:
-  explicit Hall(int ranks) : told_(std::size_t(ranks)), barrier_(ranks) {}
-
-  class Seat : public Exchange {
-   public:
-    Seat(Hall& hall, int rank) : hall_(hall), rank_(rank), random_(unsigned(rank)) {}
-    int rank() const override { return rank_; }
-    int ranks() const override { return int(hall_.told_.size()); }
-    std::vector<std::string> gather(const std::string& mine) override {
-      if (random_() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 500));
-      hall_.told_[std::size_t(rank_)] = mine;
-      hall_.barrier_.arrive_and_wait();
-      std::vector<std::string> all = hall_.told_;
-      hall_.barrier_.arrive_and_wait();
-      return all;
-    }
-
-   private:
-    Hall& hall_;
-    int rank_;
-    std::mt19937 random_;
-  };
-
- private:
-  std::vector<std::string> told_;
-  std::barrier<> barrier_;
-};
-
 ClusterResult on_ranks(int ranks, const Graph& graph, const Pipeline& pipeline, const Topology& topology,
                        std::span<const Int8Values> inputs) {
-  Hall hall(ranks);
-  std::vector<ClusterResult> results{std::size_t(ranks)};
-  std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; r++) {
-    threads.emplace_back([&, r] {
-      Hall::Seat seat(hall, r);
-      RunOptions options;
-      options.exchange = &seat;
-      results[std::size_t(r)] = run_cluster(graph, pipeline, topology, inputs, options);
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  for (int r = 1; r < ranks; r++) EXPECT_TRUE(results[std::size_t(r)].outputs.empty());
+  std::vector<ClusterResult> results = test::on_ranks(ranks, [&](Exchange& seat) {
+    RunOptions options;
+    options.exchange = &seat;
+    return run_cluster(graph, pipeline, topology, inputs, options);
+  });
+  for (std::size_t r = 1; r < results.size(); r++) EXPECT_TRUE(results[r].outputs.empty());
   return results.front();
 }
 
