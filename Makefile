@@ -37,8 +37,8 @@ configure: setup
 build: configure ## build everything: simulator, tool, tests
 	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 
-verilate: configure ## build the simulator (build/tb) and the tool (build/kaiten)
-	@cmake --build $(BUILD) -j $(JOBS) --target verilate
+verilate: configure ## build the simulator (build/tb), the tool (build/kaiten) and the maker of example networks (build/kaiten-generate)
+	@cmake --build $(BUILD) -j $(JOBS) --target verilate kaiten-generate
 
 demo: verilate ## compile, run and check the demo network on the RTL
 	@$(BUILD)/tb
@@ -95,6 +95,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/swap.py --build $(BUILD)
 	@python3 bench/cluster.py --build $(BUILD)
 	@python3 bench/fft.py --build $(BUILD)
+	@python3 bench/volume.py --build $(BUILD)
 
 docs: setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py

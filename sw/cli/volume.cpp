@@ -42,7 +42,7 @@ struct VolumeOptions {
   std::string network, input, size, type = "u8", weights, output, memory, calibration;
   std::uint64_t seed = 1;
   int threads = int(std::max(1U, std::thread::hardware_concurrency()));
-  int best = 10;
+  int best = 10, plan = 1;
   int blocks = 0;
   bool plan_only = false, resume = false, recalibrate = false;
 };
@@ -70,6 +70,8 @@ bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions&
   add("threads", po::value(&o.threads)->value_name("N")->default_value(o.threads), "threads");
   add("best", po::value(&o.best)->value_name("N")->default_value(o.best),
       "plans to list, different in more than size");
+  add("plan", po::value(&o.plan)->value_name("N")->default_value(o.plan),
+      "which of the listed plans to run, to compare what they take");
   add("blocks", po::value(&o.blocks)->value_name("N")->default_value(o.blocks),
       "end after so many blocks; 0: all");
   add("plan-only", po::bool_switch(&o.plan_only), "search and explain, compute nothing");
@@ -115,6 +117,10 @@ void check(const VolumeOptions& o) {
     throw InputError(fmt::format("--threads: expected 1 to 1024, found {}", o.threads));
   if (o.best < 1 || o.best > 1000)
     throw InputError(fmt::format("--best: expected 1 to 1000, found {}", o.best));
+  if (o.plan < 1 || o.plan > o.best)
+    throw InputError(
+        fmt::format("--plan: expected 1 to {}, the plans that --best lists, found {}", o.best, o.plan));
+  if (o.plan > 1 && o.resume) throw InputError("--plan: --resume goes on with the plan that was begun");
   if (o.blocks < 0) throw InputError(fmt::format("--blocks: expected 0 or more, found {}", o.blocks));
   if (!volume::voxel_of(o.type))
     throw InputError("--type: expected u8, i8, u16, i16 or f32, found '" + o.type + "'");
@@ -322,13 +328,17 @@ class VolumeJob {
     if (found.best.empty())
       throw InputError(fmt::format("--memory: no plan fits into {} bytes, the least takes more than {}",
                                    limit_, found.least_bytes));
+    if (std::size_t(o_.plan) > found.best.size())
+      throw InputError(
+          fmt::format("--plan: limit: the {} plans listed, found {}", found.best.size(), o_.plan));
     outputs_.print(table_of(network_, found));
     report_["search"] = {{"candidates", found.candidates},
                          {"plans", found.plans},
                          {"opened", found.opened},
                          {"seconds", found.seconds}};
     for (const volume::Planned& p : found.best) report_["plans"].push_back(json_of(network_, p));
-    return found.best.front();
+    report_["plan"] = o_.plan;
+    return found.best[std::size_t(o_.plan) - 1];
   }
 
   void compute(const volume::Planned& planned, std::int64_t first) {

@@ -3,7 +3,6 @@
 
 #include "fft/memory.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,12 +14,10 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
-// Large arrays begin at a large page and ask for such: touching them first costs a fault for each page.
-constexpr std::uint64_t kLargePage = std::uint64_t(1) << 21;
+constexpr std::align_val_t kAligned{kAlignment};
 
-std::align_val_t alignment_of(std::uint64_t bytes) {
-  return std::align_val_t(bytes >= kLargePage ? kLargePage : kAlignment);
-}
+// Addresses for arrays of so much memory, in pieces that do not always fit each other.
+std::uint64_t addresses_for(std::uint64_t limit) { return 2 * std::min(limit, Memory::physical_bytes()); }
 
 std::string bytes_text(std::uint64_t bytes) {
   return (bytes == kMost ? "2^64 or more" : std::to_string(bytes)) + " bytes";
@@ -55,7 +52,9 @@ OutOfMemory::OutOfMemory(const std::string& what, std::uint64_t needed, std::uin
     : std::runtime_error(what + " needs " + bytes_text(needed) + ", there are " + bytes_text(limit)),
       needed_(needed) {}
 
-Memory::Memory(std::uint64_t limit) : limit_(limit) {}
+Memory::Memory(std::uint64_t limit) : limit_(limit), arena_(addresses_for(limit)) {}
+
+Memory::~Memory() = default;
 
 std::uint64_t Memory::physical_bytes() {
   return product({std::uint64_t(sysconf(_SC_PHYS_PAGES)), std::uint64_t(sysconf(_SC_PAGESIZE))});
@@ -66,39 +65,29 @@ void Memory::require(const std::string& what, std::uint64_t bytes) const {
   if (sum({used, bytes}) > limit_) throw OutOfMemory(what, bytes, limit_ - std::min(used, limit_));
 }
 
-// One that is kept; null where there is none. Those of other sizes make room.
-void* Memory::take_kept(std::uint64_t bytes) {
-  const std::lock_guard lock(kept_mutex_);
-  if (const auto found = kept_.find(bytes); found != kept_.end()) {
-    void* data = found->second;
-    kept_.erase(found);
-    kept_bytes_ -= bytes;
+std::uint64_t Memory::kept() {
+  const std::lock_guard lock(arena_mutex_);
+  return arena_.kept();
+}
+
+// Of the arena; null where it has no room. What is kept makes room where the limit asks for it.
+void* Memory::take(std::uint64_t bytes) {
+  const std::lock_guard lock(arena_mutex_);
+  if (void* data = arena_.take(bytes); data != nullptr) {
+    const std::uint64_t used = used_ + bytes;
+    if (used + arena_.kept() > limit_) arena_.keep_at_most(limit_ - std::min(limit_, used));
     return data;
   }
-  if (used_ + kept_bytes_ + bytes > limit_) free_kept();
+  arena_.keep_at_most(0);
   return nullptr;
 }
 
-std::uint64_t Memory::kept() {
-  const std::lock_guard lock(kept_mutex_);
-  return kept_bytes_;
-}
-
-void Memory::free_kept() {
-  for (const auto& [bytes, data] : kept_) ::operator delete(data, alignment_of(bytes));
-  kept_.clear();
-  kept_bytes_ = 0;
-}
-
-Memory::~Memory() { free_kept(); }
-
 void* Memory::allocate(std::uint64_t bytes) {
   require("an array", bytes);
-  void* data = bytes >= kLargePage ? take_kept(bytes) : nullptr;
+  void* data = bytes >= Arena::kPiece ? take(bytes) : nullptr;
   if (data == nullptr) {
-    data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
+    data = ::operator new(bytes, kAligned, std::nothrow);
     if (data == nullptr) throw OutOfMemory("an array", bytes, limit_);
-    if (bytes >= kLargePage) madvise(data, bytes, MADV_HUGEPAGE);
   }
   const std::uint64_t now = used_ += bytes;
   std::uint64_t before = peak_;
@@ -109,19 +98,11 @@ void* Memory::allocate(std::uint64_t bytes) {
 
 void Memory::release(void* data, std::uint64_t bytes) {
   used_ -= bytes;
-  if (bytes < kLargePage) {
-    ::operator delete(data, alignment_of(bytes));
-    return;
+  if (bytes >= Arena::kPiece) {
+    const std::lock_guard lock(arena_mutex_);
+    if (arena_.give_back(data, bytes)) return;
   }
-  const std::lock_guard lock(kept_mutex_);
-  kept_.emplace(bytes, data);
-  kept_bytes_ += bytes;
-  while (used_ + kept_bytes_ > peak_) {
-    const auto [size, smallest] = *kept_.begin();
-    ::operator delete(smallest, alignment_of(size));
-    kept_.erase(kept_.begin());
-    kept_bytes_ -= size;
-  }
+  ::operator delete(data, kAligned);
 }
 
 }  // namespace kaiten::fft

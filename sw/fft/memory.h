@@ -12,11 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "fft/arena.h"
 
 namespace kaiten::fft {
 
@@ -41,9 +42,8 @@ class OutOfMemory : public std::runtime_error {
   std::uint64_t needed_;
 };
 
-/// Allocates and counts bytes. Thread-safe: any number of threads may use one; it must outlive its arrays. Large
-/// arrays that are released are kept for the next of the same size, because new pages cost more than many a
-/// transform: never more in all than the peak, or the limit.
+/// Allocates and counts bytes. Thread-safe: any number of threads may use one; it must outlive its arrays. The pages of
+/// large arrays that are released are kept for the next ones (arena.h): never more in all than the limit.
 class Memory {
  public:
   /// `limit` in bytes; by default all physical memory.
@@ -57,7 +57,7 @@ class Memory {
   std::uint64_t limit() const { return limit_; }  ///< bytes
   std::uint64_t used() const { return used_; }    ///< bytes allocated now, arrays kept for reuse not counted
   std::uint64_t peak() const { return peak_; }    ///< most bytes used at a time, since reset_peak()
-  std::uint64_t kept();                           ///< bytes of released arrays kept for reuse
+  std::uint64_t kept();                           ///< bytes of pages kept for reuse
   void reset_peak() { peak_ = used_.load(); }     ///< to used()
 
   /// Throws OutOfMemory unless `bytes` more are to be had; `what` begins the message.
@@ -69,15 +69,13 @@ class Memory {
   void release(void* data, std::uint64_t bytes);
 
  private:
-  void* take_kept(std::uint64_t bytes);
-  void free_kept();
+  void* take(std::uint64_t bytes);
 
   std::uint64_t limit_;
   std::atomic<std::uint64_t> used_ = 0;
   std::atomic<std::uint64_t> peak_ = 0;
-  std::mutex kept_mutex_;
-  std::uint64_t kept_bytes_ = 0;
-  std::multimap<std::uint64_t, void*> kept_;  ///< by size
+  std::mutex arena_mutex_;
+  Arena arena_;
 };
 
 /// An array of plain numbers, uninitialised when made; can be moved, not copied. No bounds checks. Threads may share

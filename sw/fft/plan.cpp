@@ -54,12 +54,14 @@ typename Fftw<T>::Plan make(const Batch& b) {
   const bool to_real = b.direction == Direction::ComplexToReal;
   const std::uint64_t in = span_of(to_real ? half : b.length, b.in_step, b.count, b.in_distance);
   const std::uint64_t out = span_of(to_complex ? half : b.length, b.out_step, b.count, b.out_distance);
-  // Arrays to plan with; measuring writes to them. Twice T is a complex number.
-  Memory memory;
+  // Arrays to plan with; measuring reads and writes them. Twice T is a complex number.
+  static Memory& memory = *new Memory;
   Array<T> in_array(memory, 2 * in);
   Array<T> out_array(memory, 2 * out);
-  std::fill(in_array.begin(), in_array.end(), T(0));
-  std::fill(out_array.begin(), out_array.end(), T(0));
+  if (b.effort == Effort::Measure) {
+    std::fill(in_array.begin(), in_array.end(), T(0));
+    std::fill(out_array.begin(), out_array.end(), T(0));
+  }
   auto* in_complex = reinterpret_cast<typename Fftw<T>::Complex*>(in_array.data());
   auto* out_complex = reinterpret_cast<typename Fftw<T>::Complex*>(out_array.data());
   unsigned flags = b.effort == Effort::Measure ? FFTW_MEASURE : FFTW_ESTIMATE;

@@ -4,7 +4,9 @@
 #include "fft/pooling.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <stdexcept>
+#include <vector>
 
 namespace kaiten::fft {
 namespace {
@@ -19,26 +21,30 @@ Size offset_of(int fragment, const Size& window) {
           fragment % window.width};
 }
 
-// The maxima of windows side by side, from `offset` on.
+// to[i] becomes the larger of both.
 template <typename T>
-void pool_image(const T* image, const Size& size, const Size& window, const Size& offset, T* result,
-                const Size& pooled) {
-  for (int z = 0; z < pooled.depth; z++) {
-    for (int y = 0; y < pooled.height; y++) {
-      for (int x = 0; x < pooled.width; x++) {
-        const T* corner = image + index(size, offset.depth + z * window.depth,
-                                        offset.height + y * window.height, offset.width + x * window.width);
-        T most = *corner;
-        for (int dz = 0; dz < window.depth; dz++) {
-          for (int dy = 0; dy < window.height; dy++) {
-            const T* row = corner + index(size, dz, dy, 0);
-            most = std::max(most, *std::max_element(row, row + window.width));
-          }
-        }
-        *result++ = most;
-      }
-    }
+void raise(T* to, const T* from, int count) {
+  for (int i = 0; i < count; i++) to[i] = to[i] < from[i] ? from[i] : to[i];
+}
+
+// For each x the maximum of a window that begins at (z, y, x), as far as windows fit. `columns` holds a row.
+template <typename T>
+void maxima_of_row(const T* image, const Size& size, const Size& window, int z, int y, T* columns,
+                   T* maxima) {
+  std::copy_n(image + index(size, z, y, 0), size.width, columns);
+  for (int dz = 0; dz < window.depth; dz++) {
+    for (int dy = dz == 0 ? 1 : 0; dy < window.height; dy++)
+      raise(columns, image + index(size, z + dz, y + dy, 0), size.width);
   }
+  const int count = size.width - window.width + 1;
+  std::copy_n(columns, count, maxima);
+  for (int dx = 1; dx < window.width; dx++) raise(maxima, columns + dx, count);
+}
+
+// Every `step`-th.
+template <typename T>
+void thin(const T* from, int step, T* to, int count) {
+  for (int i = 0; i < count; i++) to[i] = from[std::ptrdiff_t(i) * step];
 }
 
 [[noreturn]] void refuse(const PoolShape& shape, const char* what) {
@@ -69,9 +75,18 @@ Array<T> max_pool(const PoolShape& shape, const Array<T>& images, Workers& worke
     refuse(shape, "the image is no multiple of the window");
   const std::size_t n = shape.image.elements(), m = pooled.elements();
   Array<T> result(memory, images_of(shape) * m);
+  const Size& w = shape.window;
   workers.each(std::int64_t(images_of(shape)), [&](std::int64_t i, int) {
-    pool_image(images.data() + std::size_t(i) * n, shape.image, shape.window, {0, 0, 0},
-               result.data() + std::size_t(i) * m, pooled);
+    const T* image = images.data() + std::size_t(i) * n;
+    T* to = result.data() + std::size_t(i) * m;
+    std::vector<T> row(std::size_t(shape.image.width) * 2);
+    T* maxima = row.data() + shape.image.width;
+    for (int z = 0; z < pooled.depth; z++) {
+      for (int y = 0; y < pooled.height; y++, to += pooled.width) {
+        maxima_of_row(image, shape.image, w, z * w.depth, y * w.height, row.data(), maxima);
+        thin(maxima, w.width, to, pooled.width);
+      }
+    }
   });
   return result;
 }
@@ -87,12 +102,22 @@ Array<T> max_pool_fragments(const PoolShape& shape, const Array<T>& images, Work
   const std::size_t n = shape.image.elements(), m = fragment.elements();
   const auto channels = std::size_t(shape.channels), fragments = std::size_t(shape.fragments());
   Array<T> result(memory, images_of(shape) * fragments * m);
+  const Size& w = shape.window;
   workers.each(std::int64_t(images_of(shape)), [&](std::int64_t i, int) {
     const std::size_t s = std::size_t(i) / channels, c = std::size_t(i) % channels;
-    for (std::size_t f = 0; f < fragments; f++) {
-      pool_image(images.data() + std::size_t(i) * n, shape.image, shape.window,
-                 offset_of(int(f), shape.window), result.data() + ((s * fragments + f) * channels + c) * m,
-                 fragment);
+    const T* image = images.data() + std::size_t(i) * n;
+    std::vector<T> row(std::size_t(shape.image.width) * 2);
+    T* maxima = row.data() + shape.image.width;
+    // Every position of a window once: it belongs to one fragment.
+    for (int z = 0; z < fragment.depth * w.depth; z++) {
+      for (int y = 0; y < fragment.height * w.height; y++) {
+        maxima_of_row(image, shape.image, w, z, y, row.data(), maxima);
+        for (int dx = 0; dx < w.width; dx++) {
+          const std::size_t f = index(w, z % w.depth, y % w.height, dx);
+          T* to = result.data() + ((s * fragments + f) * channels + c) * m;
+          thin(maxima + dx, w.width, to + index(fragment, z / w.depth, y / w.height, 0), fragment.width);
+        }
+      }
     }
   });
   return result;

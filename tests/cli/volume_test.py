@@ -11,8 +11,7 @@ from tool_case import CommandCase
 NETWORK = "INPUTS:1, LAYERS:3\nCONV 2,2,2 2\nPOOL 2,2,2\nCONV 2,1,1 3\n"  # sees 5 x 3 x 3
 WEIGHTS = 2 * 8 + 2 + 3 * 2 * 2 + 3
 # Rates of no machine: the search needs some, and tests no seconds of calibration.
-RATES = json.dumps({"threads": 1, "pooled_voxel": 1e-9, "methods": {m: [1e-9, 1e-9, 1e-10, 1e-11, 1e-9] for m in (
-    "blocked", "data-parallel", "task-parallel", "patches")}})
+RATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "volume_rates.json")  # of no machine
 
 
 def slid(voxels, size, weights):
@@ -43,12 +42,26 @@ class Volume(CommandCase):
     def setUp(self):
         super().setUp()
         self.network = self.file("net.znni", NETWORK)
-        self.common = (self.network, "--threads", 1, "--calibration", self.file("rates.json", RATES))
+        self.common = (self.network, "--threads", 1, "--calibration", RATES)
 
     def floats(self, path):
         with open(path, "rb") as f:
             data = f.read()
         return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+    def test_every_plan_gives_the_same(self):
+        volume = self.file("v.raw", bytes(i * 37 % 256 for i in range(20 ** 3)))
+        results, plans = [], set()
+        for n in (1, 5, 10):
+            output = self.file(f"{n}.raw")
+            j = self.report(*self.common, "--input", volume, "--size", "20,20,20", "--plan", n, "--output", output)
+            self.assertEqual(j["plan"], n)
+            plans.add((j["plans"][n - 1]["layers"], j["plans"][n - 1]["batch"]))
+            results.append(self.floats(output))
+        self.assertEqual(len(plans), 3)
+        for other in results[1:]:
+            for a, b in zip(results[0], other, strict=True):
+                self.assertAlmostEqual(a, b, delta=1e-4 * max(1, abs(a)))
 
     def test_results_are_the_network_at_every_position(self):
         size = (7, 6, 5)
@@ -88,6 +101,9 @@ class Volume(CommandCase):
         self.assertIn("5x3x3", self.refused(*self.common, "--size", "4,9,9"))
         self.assertIn("--memory", self.refused(*self.common, "--size", "9,9,9", "--memory", 100))
         self.assertIn("--size", self.refused(*self.common))
+        self.assertIn("1 to 10", self.refused(*self.common, "--size", "9,9,9", "--plan", 0))
+        self.assertIn("--best", self.refused(*self.common, "--size", "9,9,9", "--plan", 11))
+        self.assertIn("plans listed", self.refused(*self.common, "--size", "9,9,9", "--best", 1000, "--plan", 1000))
         self.assertIn("--size", self.refused(*self.common, "--size", "9,9"))
         self.assertIn("take 729", self.refused(*self.common, "--size", "9,9,9", "--input", self.file("short", bytes(700))))
         nan = struct.pack("<f", float("nan"))
