@@ -9,6 +9,8 @@
 #include <limits>
 #include <new>
 
+#include "fft/arena.h"
+
 namespace kaiten::fft {
 namespace {
 
@@ -52,7 +54,7 @@ OutOfMemory::OutOfMemory(const std::string& what, std::uint64_t needed, std::uin
     : std::runtime_error(what + " needs " + bytes_text(needed) + ", there are " + bytes_text(limit)),
       needed_(needed) {}
 
-Memory::Memory(std::uint64_t limit) : limit_(limit), arena_(addresses_for(limit)) {}
+Memory::Memory(std::uint64_t limit) : limit_(limit), arena_(std::make_unique<Arena>(addresses_for(limit))) {}
 
 Memory::~Memory() = default;
 
@@ -67,18 +69,18 @@ void Memory::require(const std::string& what, std::uint64_t bytes) const {
 
 std::uint64_t Memory::kept() {
   const std::lock_guard lock(arena_mutex_);
-  return arena_.kept();
+  return arena_->kept();
 }
 
 // Of the arena; null where it has no room. What is kept makes room where the limit asks for it.
 void* Memory::take(std::uint64_t bytes) {
   const std::lock_guard lock(arena_mutex_);
-  if (void* data = arena_.take(bytes); data != nullptr) {
+  if (void* data = arena_->take(bytes); data != nullptr) {
     const std::uint64_t used = used_ + bytes;
-    if (used + arena_.kept() > limit_) arena_.keep_at_most(limit_ - std::min(limit_, used));
+    if (used + arena_->kept() > limit_) arena_->keep_at_most(limit_ - std::min(limit_, used));
     return data;
   }
-  arena_.keep_at_most(0);
+  arena_->keep_at_most(0);
   return nullptr;
 }
 
@@ -100,7 +102,7 @@ void Memory::release(void* data, std::uint64_t bytes) {
   used_ -= bytes;
   if (bytes >= Arena::kPiece) {
     const std::lock_guard lock(arena_mutex_);
-    if (arena_.give_back(data, bytes)) return;
+    if (arena_->give_back(data, bytes)) return;
   }
   ::operator delete(data, kAligned);
 }

@@ -12,14 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "fft/arena.h"
-
 namespace kaiten::fft {
+
+class Arena;
 
 /// Every array begins at a multiple of this and takes a multiple of it.
 constexpr std::size_t kAlignment = 64;
@@ -43,7 +44,7 @@ class OutOfMemory : public std::runtime_error {
 };
 
 /// Allocates and counts bytes. Thread-safe: any number of threads may use one; it must outlive its arrays. The pages of
-/// large arrays that are released are kept for the next ones (arena.h): never more in all than the limit.
+/// large arrays that are released are kept for the next ones: never more in all than the limit.
 class Memory {
  public:
   /// `limit` in bytes; by default all physical memory.
@@ -75,7 +76,7 @@ class Memory {
   std::atomic<std::uint64_t> used_ = 0;
   std::atomic<std::uint64_t> peak_ = 0;
   std::mutex arena_mutex_;
-  Arena arena_;
+  std::unique_ptr<Arena> arena_;
 };
 
 /// An array of plain numbers, uninitialised when made; can be moved, not copied. No bounds checks. Threads may share
