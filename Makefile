@@ -97,7 +97,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/fft.py --build $(BUILD)
 	@python3 bench/volume.py --build $(BUILD)
 
-docs: setup-all ## the documentation site in build/site, with the reference of what is built
+docs: verilate setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py
 
 screenshots: verilate setup-all ## pictures of the tool's pages for docs/software/pages.md; all of them in build/screenshots

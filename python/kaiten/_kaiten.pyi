@@ -137,6 +137,7 @@ class Model:
         bytes_per_cycle: bandwidth of the memory, both directions together; 0: no limit; None: the width of the bus
         stall: percent of the cycles in which a channel of the bus stalls
         seed: of the stalls
+        clock: of the accelerator, MHz: the report has milliseconds and frames/s, too
         """
 
     def run(self, inputs: object, config: str = 'base', check: bool = True, trace: bool = False, **options) -> Result:
@@ -154,6 +155,7 @@ class Model:
         bytes_per_cycle: bandwidth of the memory, both directions together; 0: no limit; None: the width of the bus
         stall: percent of the cycles in which a channel of the bus stalls
         seed: of the stalls
+        clock: of the accelerator, MHz: the report has milliseconds and frames/s, too
         """
 
     def reference(self, inputs: object, *, rounding: str = 'litert') -> list:

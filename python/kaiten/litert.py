@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """LiteRT's Interpreter on the simulated accelerator: the same calls, one more argument, `config`."""
-from typing import Any, Optional
+from typing import Any, Callable, Optional, Sequence
 
 import numpy
 
@@ -80,3 +80,28 @@ class Interpreter:
         if tensor_index in self._values:
             return self._values[tensor_index]
         raise InputError(f"tensor {tensor_index} has no value: inputs have one when set, outputs after invoke()")
+
+    def get_tensor_details(self) -> list[dict]:
+        """A dictionary a tensor that has values here: inputs, then outputs."""
+        return self.get_input_details() + self.get_output_details()
+
+    def tensor(self, tensor_index: int) -> Callable[[], Any]:
+        """A function that gives what get_tensor() gives when it is called, a copy of it.
+
+        tensor_index: its `index`
+        """
+        return lambda: self.get_tensor(tensor_index)
+
+    def resize_tensor_input(self, input_index: int, tensor_size: Sequence[int], strict: bool = False) -> None:
+        """Takes the shape that the input has and refuses others: programs are compiled for the model's shapes.
+
+        input_index: its `index`
+        tensor_size: the shape
+        strict: means nothing
+        """
+        shapes = {t.index: list(t.shape) for t in self._model.inputs}
+        if input_index not in shapes:
+            raise InputError(f"tensor {input_index} is no input")
+        size = [int(n) for n in tensor_size]
+        if size != shapes[input_index]:
+            raise InputError(f"tensor {input_index}: limit: the model's shape {shapes[input_index]}, found: {size}")

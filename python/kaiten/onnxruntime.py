@@ -6,6 +6,26 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ._kaiten import InputError, Result, Tensor, load
 
+class SessionOptions:
+    """Takes any attribute; none means anything here."""
+
+    graph_optimization_level: Any = None
+
+
+class RunOptions(SessionOptions):
+    """Likewise."""
+
+
+def get_available_providers() -> list[str]:
+    """The one that there is."""
+    return ["KaitenExecutionProvider"]
+
+
+def get_device() -> str:
+    """The name of the device."""
+    return "KAITEN"
+
+
 _TYPES = {"float32": "float"}  # ONNX's names where they are not NumPy's
 
 
@@ -57,7 +77,7 @@ class InferenceSession:
 
     def get_providers(self) -> list[str]:
         """The name of this one."""
-        return ["KaitenExecutionProvider"]
+        return get_available_providers()
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any], run_options: Any = None) -> list:
         """Runs the model on the simulated accelerator, every tensor compared with the reference.

@@ -44,7 +44,8 @@ config: the configuration that the layers are to run on)";
   "bytes_per_cycle: bandwidth of the memory, both directions together; 0: no limit; None: the width of the " \
   "bus\n"                                                                                                    \
   "stall: percent of the cycles in which a channel of the bus stalls\n"                                      \
-  "seed: of the stalls"
+  "seed: of the stalls\n"                                                                                    \
+  "clock: of the accelerator, MHz: the report has milliseconds and frames/s, too"
 
 inline constexpr const char* kCompile =
     "Compiles the model once, for any number of runs.\n\n"

@@ -92,8 +92,8 @@ struct CompileArguments {
   std::string config, rounding, compress;
   int batch = 1;
   bool keep_weights = false;
-  unsigned latency = 100, stall = 0;
-  std::optional<double> bytes_per_cycle;
+  std::int64_t latency = 100, stall = 0;
+  std::optional<double> bytes_per_cycle, clock;
   std::uint64_t seed = 1;
 
   SessionOptions options() const {
@@ -105,12 +105,14 @@ struct CompileArguments {
       throw InputError("batch: expected 1 to 256, found " + std::to_string(batch));
     if (latency < 1 || latency > 1'000'000)
       throw InputError("latency: expected 1 to 1000000, found " + std::to_string(latency));
-    if (stall > 99) throw InputError("stall: expected 0 to 99, found " + std::to_string(stall));
+    if (stall < 0 || stall > 99) throw InputError("stall: expected 0 to 99, found " + std::to_string(stall));
     if (bytes_per_cycle && !(*bytes_per_cycle >= 0)) throw InputError("bytes_per_cycle: expected 0 or more");
+    if (clock && !(*clock >= 1e-3 && *clock <= 1e6))
+      throw InputError("clock: expected 0.001 to 1e+06 MHz, found " + std::to_string(*clock));
     o.batch = batch;
     o.keep_weights = keep_weights;
-    o.latency = latency;
-    o.stall = stall;
+    o.latency = decltype(o.latency)(latency);
+    o.stall = decltype(o.stall)(stall);
     o.bytes_per_cycle = bytes_per_cycle.value_or(-1);
     o.seed = seed;
     o.cancellation_check = check_signals;
@@ -120,7 +122,9 @@ struct CompileArguments {
 
 class CompiledModel {
  public:
-  CompiledModel(const Graph& graph, const SessionOptions& options) : batch_(options.batch) {
+  // clock_mhz 0: none.
+  CompiledModel(const Graph& graph, const SessionOptions& options, double clock_mhz)
+      : batch_(options.batch), clock_mhz_(clock_mhz) {
     const nb::gil_scoped_release released;
     session_ = std::make_unique<Session>(graph, options);
     session_->set_progress([](const std::string&) { check_signals(); });
@@ -142,6 +146,7 @@ class CompiledModel {
       options.trace = trace;
       run.emplace(session_->run(inputs.values, options));
     }
+    run->report.clock_mhz = clock_mhz_;
     return {outputs_of(session_->graph(), run->outputs, batch_), std::move(run->report),
             std::move(run->trace)};
   }
@@ -150,6 +155,7 @@ class CompiledModel {
   std::unique_ptr<Session> session_;
   std::mutex mutex_;
   int batch_;
+  double clock_mhz_;
 };
 
 ImportResult import_object(const nb::object& source, const std::string& until) {
@@ -267,26 +273,41 @@ class Model {
   Graph graph_;
 };
 
+// What was given for `name`. Throws InputError for another type or a number beyond it.
+template <class T>
+T taken(const std::string& name, nb::handle value, const char* expected) {
+  T result{};
+  if (!nb::try_cast<T>(value, result))
+    throw InputError(name + ": expected " + expected + ", found " + nb::cast<std::string>(nb::repr(value)));
+  return result;
+}
+
+constexpr const char* kText = "a text";
+constexpr const char* kNumber = "a number";
+constexpr const char* kWholeNumber = "a whole number";
+
 CompileArguments arguments_of(const std::string& config, const nb::kwargs& rest) {
   CompileArguments a{config, "litert", "off"};
   for (const auto& [key, value] : rest) {
     const auto name = nb::cast<std::string>(key);
     if (name == "rounding") {
-      a.rounding = nb::cast<std::string>(value);
+      a.rounding = taken<std::string>(name, value, kText);
     } else if (name == "compress") {
-      a.compress = nb::cast<std::string>(value);
+      a.compress = taken<std::string>(name, value, kText);
     } else if (name == "batch") {
-      a.batch = nb::cast<int>(value);
+      a.batch = taken<int>(name, value, kWholeNumber);
     } else if (name == "keep_weights") {
-      a.keep_weights = nb::cast<bool>(value);
+      a.keep_weights = taken<bool>(name, value, "True or False");
     } else if (name == "latency") {
-      a.latency = nb::cast<unsigned>(value);
+      a.latency = taken<std::int64_t>(name, value, kWholeNumber);
     } else if (name == "stall") {
-      a.stall = nb::cast<unsigned>(value);
+      a.stall = taken<std::int64_t>(name, value, kWholeNumber);
     } else if (name == "bytes_per_cycle") {
-      a.bytes_per_cycle = nb::cast<std::optional<double>>(value);
+      a.bytes_per_cycle = taken<std::optional<double>>(name, value, kNumber);
     } else if (name == "seed") {
-      a.seed = nb::cast<std::uint64_t>(value);
+      a.seed = taken<std::uint64_t>(name, value, "a whole number of 0 or more");
+    } else if (name == "clock") {
+      a.clock = taken<std::optional<double>>(name, value, kNumber);
     } else {
       throw nb::type_error(("unexpected keyword '" + name + "'").c_str());
     }
@@ -351,9 +372,10 @@ void bind_model(nb::module_& m) {
           "compile",
           [](const Model& x, const std::string& config, const nb::object& calibration,
              const nb::kwargs& rest) {
-            SessionOptions options = arguments_of(config, rest).options();
+            const CompileArguments arguments = arguments_of(config, rest);
+            SessionOptions options = arguments.options();
             if (!calibration.is_none()) options.calibration = inputs_of(x.graph(), calibration).values;
-            return std::make_unique<CompiledModel>(x.graph(), options);
+            return std::make_unique<CompiledModel>(x.graph(), options, arguments.clock.value_or(0));
           },
           "config"_a = "base", "calibration"_a = nb::none(), "options"_a, docs::kCompile)
       .def(
@@ -365,7 +387,8 @@ void bind_model(nb::module_& m) {
             arguments.batch = values.images;
             SessionOptions options = arguments.options();
             if (options.compress != Compress::kOff) options.calibration = values.values;
-            return CompiledModel(x.graph(), options).run_values(values, check, trace);
+            return CompiledModel(x.graph(), options, arguments.clock.value_or(0))
+                .run_values(values, check, trace);
           },
           "inputs"_a, "config"_a = "base", "check"_a = true, "trace"_a = false, "options"_a, docs::kModelRun)
       .def("reference", &Model::reference, "inputs"_a, nb::kw_only(), "rounding"_a = "litert",

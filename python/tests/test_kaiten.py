@@ -84,7 +84,10 @@ def test_bad_input_is_one_line(demo, images):
              lambda: model.run([images[:1], images[:1]], config=CONFIG), lambda: model.run({"x": images[:1]}, config=CONFIG),
              lambda: model.run(images[:1], config=CONFIG, latency=0), lambda: model.plan(), lambda: model.plan(capacity=1),
              lambda: model.plan(capacity=65536, method="best"), lambda: model.compress(images[:1], codec="none"),
-             lambda: model.compile(CONFIG, batch=0), lambda: model.compile(CONFIG, rounding="up")]
+             lambda: model.compile(CONFIG, batch=0), lambda: model.compile(CONFIG, rounding="up"),
+             lambda: model.compile(CONFIG, batch="2"), lambda: model.compile(CONFIG, latency=-1), lambda: model.compile(CONFIG, seed=-1),
+             lambda: model.compile(CONFIG, stall=-1), lambda: model.compile(CONFIG, rounding=3),
+             lambda: model.compile(CONFIG, bytes_per_cycle="fast"), lambda: model.compile(CONFIG, clock=0)]
     for call in calls:
         with pytest.raises(kaiten.InputError) as error:
             call()
@@ -92,6 +95,12 @@ def test_bad_input_is_one_line(demo, images):
     assert issubclass(kaiten.InputError, ValueError) and issubclass(kaiten.DeviceError, RuntimeError)
     with pytest.raises(TypeError, match="unexpected keyword"):
         model.compile(CONFIG, speed=3)
+
+
+def test_a_clock_makes_time_of_cycles(demo, images):
+    run = kaiten.load(demo).run(images[:1], config=CONFIG, clock=100)
+    assert run.report["milliseconds"] == pytest.approx(run.cycles / 1e5)
+    assert run.report["frames_per_second"] == pytest.approx(1e8 / run.cycles)
 
 
 def test_other_threads_run_meanwhile(demo, images):
@@ -121,6 +130,11 @@ def test_stands_in_for_litert(demo, images, golden):
     interpreter.set_tensor(given["index"], images[9:10])
     interpreter.invoke()
     numpy.testing.assert_array_equal(interpreter.get_tensor(gives["index"]), golden[9:10])
+    numpy.testing.assert_array_equal(interpreter.tensor(gives["index"])(), golden[9:10])
+    assert [d["index"] for d in interpreter.get_tensor_details()] == [given["index"], gives["index"]]
+    interpreter.resize_tensor_input(given["index"], given["shape"])
+    with pytest.raises(kaiten.InputError, match="found: .2, 32, 32"):
+        interpreter.resize_tensor_input(given["index"], [2, *given["shape"][1:]])
     theirs = optional("ai_edge_litert.interpreter").Interpreter(str(demo))
     for ours, other in ((given, theirs.get_input_details()[0]), (gives, theirs.get_output_details()[0])):
         assert (ours["index"], ours["dtype"], ours["name"]) == (other["index"], other["dtype"], other["name"].split(";")[0])
@@ -143,7 +157,10 @@ def small_onnx(onnx):
 def test_stands_in_for_onnxruntime():
     onnx, onnxruntime = optional("onnx"), optional("onnxruntime")
     proto = small_onnx(onnx)
-    session = kaiten.onnxruntime.InferenceSession(proto, config=CONFIG)
+    options = kaiten.onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = kaiten.onnxruntime.InferenceSession(proto, options, providers=kaiten.onnxruntime.get_available_providers(), config=CONFIG)
+    assert session.get_providers() == kaiten.onnxruntime.get_available_providers()
     theirs = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     for ours, other in zip(session.get_inputs() + session.get_outputs(), theirs.get_inputs() + theirs.get_outputs()):
         assert (ours.name, ours.shape, ours.type) == (other.name, other.shape, other.type)

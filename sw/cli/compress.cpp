@@ -274,10 +274,13 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
     for (std::size_t t = 0; t < maps.size(); t++)
       maps[t].insert(maps[t].end(), as_bytes(values[t]).begin(), as_bytes(values[t]).end());
   }
+  progress.clear();
+  ProgressLine measuring;
+  std::size_t measured = 0;
   CompressGroup activations{"activations", {}}, weights{"weights", {}};
   const auto add = [&](CompressGroup& group, const Tensor& tensor, std::span<const std::uint8_t> map,
                        int batch, const std::string& name, std::string_view op) {
-    progress.show("measuring " + name);
+    measuring.show("measuring " + name, double(measured) / double(graph.ops.size()));
     const codec::Elements elements{1, std::uint8_t(tensor.zero_point())};
     CompressItem item =
         measure_item(o, report, map, elements, map_shape(tensor, batch), codec::MapLayout::kNhwc);
@@ -292,6 +295,7 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
       add(activations, tensor, maps[std::size_t(t)], o.batch, tensor.name, "input");
   }
   for (const Op& op : graph.ops) {
+    measured++;
     const Tensor& output = graph.output_of(op);
     if (output.type == ElementType::Int8 && op.kind != OpKind::Reshape)
       add(activations, output, maps[std::size_t(op.output)], o.batch, op.name, name_of(op.kind));
@@ -300,7 +304,7 @@ void compress_model(const CompressOptions& o, CompressReport& report) {
       add(weights, w, w.data, 1, op.name, name_of(op.kind));
     }
   }
-  progress.clear();
+  measuring.clear();
   for (CompressGroup* group : {&activations, &weights}) {
     if (!group->items.empty()) report.groups.push_back(std::move(*group));
   }

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/source.h"
+#include "cli/terminal.h"
 #include "program/config.h"
 
 namespace kaiten::cli {
@@ -45,7 +46,12 @@ int estimate_command(const Arguments& arguments) {
     throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, options.images));
   const Outputs outputs("estimate", values, {"json"}, {"model"});
   const Graph graph = require_graph(import_model(model, until));
-  Estimate result = estimate(graph, presets(), options);
+  ProgressLine progress;
+  progress.show("estimating");
+  Estimate result = estimate(graph, presets(), options, [&](std::size_t done, std::size_t all) {
+    progress.show(fmt::format("estimated on {} of {} configurations", done, all), double(done) / double(all));
+  });
+  progress.clear();
   result.clock_mhz = clock_mhz;
   if (outputs.wanted("json")) outputs.write_json("json", json_of(result));
   outputs.print(to_text(result, output_width()));

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -51,6 +52,7 @@ constexpr const char* kUsage =
 struct EvalOptions {
   std::string model, images, config = "base", labels, truth, rounding = "litert", oracle;
   int jobs = 0;
+  double clock_mhz = 0;  // 0: none
   std::size_t limit = 0;
   bool rtl = false;
   ImageRule rule;
@@ -171,10 +173,24 @@ struct Evaluation {
   std::size_t exact() const {
     return count([](const Row& row, int) { return row.exact; });
   }
+  double mean_cycles() const {
+    double sum = 0;
+    for (const auto& row : rows) sum += double(row->cycles);
+    return rows.empty() ? 0 : sum / double(rows.size());
+  }
   std::size_t agreeing() const {
     return count([](const Row& row, int) { return row.agrees; });
   }
 };
+
+// Images of each class and best answer that there are.
+std::map<std::pair<int, int>, std::size_t> confusion(const Evaluation& e) {
+  std::map<std::pair<int, int>, std::size_t> counts;
+  for (std::size_t i = 0; i < e.rows.size(); i++) {
+    if (e.set.labels[i] != kNoLabel) counts[{e.set.labels[i], e.rows[i]->best.front()}]++;
+  }
+  return counts;
+}
 
 nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
   using Json = nlohmann::ordered_json;
@@ -190,12 +206,19 @@ nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
   j["agreement"] = rtl ? Json(double(e.agreeing()) / images) : Json();
   j["exact"] = rtl ? Json(e.exact() == e.rows.size()) : Json();
   const bool asked = !e.interpreter.empty();
+  j["mean_cycles"] = rtl ? Json(e.mean_cycles()) : Json();
+  const double mhz = e.options.clock_mhz;
+  j["milliseconds"] = mhz > 0 ? Json(e.mean_cycles() / (mhz * 1e3)) : Json();
+  j["frames_per_second"] = mhz > 0 ? Json(mhz * 1e6 / e.mean_cycles()) : Json();
   j["interpreter"] = asked ? Json(e.interpreter) : Json();
   j["interpreter_agreement"] = asked ? Json(double(e.as_there) / images) : Json();
   j["seconds"] = e.seconds;
   j["images_per_second"] = e.seconds > 0 ? double(e.rows.size() - e.resumed) / e.seconds : 0;
   j["jobs"] = e.jobs;
   j["resumed"] = e.resumed;
+  j["confusion"] = Json::array();
+  for (const auto& [pair, n] : confusion(e))
+    j["confusion"].push_back({{"label", pair.first}, {"best", pair.second}, {"images", n}});
   j["wrong"] = Json::array();
   for (std::size_t i = 0; i < e.rows.size(); i++) {
     const int label = e.set.labels[i];
@@ -240,6 +263,10 @@ std::string text_of(const Evaluation& e, const std::string& model, const Feed& f
   if (e.resumed > 0) text += fmt::format("{} images are from an interrupted run\n", e.resumed);
   text += fmt::format("{} images in {:.1f} s, {:.1f} a second, {} jobs\n", images - e.resumed, e.seconds,
                       e.seconds > 0 ? double(images - e.resumed) / e.seconds : 0, e.jobs);
+  if (e.options.clock_mhz > 0)
+    text += fmt::format("{:g} MHz: {:.4g} ms an image in the mean, {:.4g} frames/s\n", e.options.clock_mhz,
+                        e.mean_cycles() / (e.options.clock_mhz * 1e3),
+                        e.options.clock_mhz * 1e6 / e.mean_cycles());
   if (!e.options.rtl)
     return text +
            fmt::format("{}: {} images on the reference alone (--rtl: on the accelerator)\n", model, images);
@@ -277,7 +304,8 @@ void ask_interpreter(Evaluation& e, std::span<const std::uint8_t> model, const G
   ProgressLine progress;
   for (std::size_t first = 0; first < e.rows.size(); first += kAtOnce) {
     const std::size_t images = std::min(kAtOnce, e.rows.size() - first);
-    progress.show(fmt::format("{}: {} of {} images", e.options.oracle, first, e.rows.size()));
+    progress.show(fmt::format("{}: {} of {} images", e.options.oracle, first, e.rows.size()),
+                  double(first) / double(e.rows.size()));
     std::vector<Int8Values> inputs;
     for (std::size_t i = first; i < first + images; i++) inputs.push_back(feed(i).front());
     const Interpretation shown = oracle::interpret(which, model, graph, int(images), inputs, check_interrupt);
@@ -395,6 +423,7 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
       "CSV of images of the folder and their classes, instead of the folders' names");
   add("oracle", po::value(&o.oracle)->value_name("litert|onnxruntime"),
       "run the images in this interpreter, too, and count where its best class is the same");
+  add_clock_option(all, o.clock_mhz);
   add_image_options(all);
   add("csv", po::value<std::string>()->value_name("FILE"),
       "a line an image; an interrupted run leaves FILE.part, and the same command goes on from there");
@@ -412,6 +441,8 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
     throw InputError("--rounding is litert or tflm, not '" + o.rounding + "'");
   if (!o.oracle.empty() && !oracle::interpreter_of(o.oracle))
     throw InputError("--oracle is litert or onnxruntime, not '" + o.oracle + "'");
+  require_clock(values, o.clock_mhz);
+  if (o.clock_mhz > 0 && !o.rtl) throw InputError("--clock needs --rtl: the reference counts no cycles");
   if (o.jobs < 0 || o.jobs > kMostWorkers)
     throw InputError(fmt::format("--jobs is 0 to {}, not {}", kMostWorkers, o.jobs));
   if (o.jobs == 0) o.jobs = int(std::clamp(std::thread::hardware_concurrency(), 1U, unsigned(kMostWorkers)));

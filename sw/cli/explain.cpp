@@ -18,6 +18,7 @@ int explain_command(const Arguments& arguments) {
   std::string layer;
   po::options_description all("options");
   Job job(all, false);
+  job.add_clock();
   ModelRunOptions options(all);
   auto add = all.add_options();
   add("layer", po::value(&layer)->value_name("NAME"),

@@ -66,7 +66,6 @@ Job::Job(po::options_description& all, bool is_tb)
       "limit");
   add("stall", po::value(&stall_)->value_name("PERCENT")->default_value(0),
       "random stalls on every channel of the bus");
-  add_clock_option(all, clock_mhz_);
   add("seed", po::value(&session_options_.seed)->value_name("N")->default_value(session_options_.seed),
       "seed of random inputs and stalls");
   add("rounding", po::value(&rounding_)->value_name("litert|tflm")->default_value(rounding_),

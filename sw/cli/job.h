@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/inputs.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
 #include "oracle/interpreter.h"
@@ -29,6 +30,8 @@ class Job {
  public:
   // Adds the common options; is_tb: the model may be left out and is no positional argument.
   Job(boost::program_options::options_description& all, bool is_tb);
+  // --clock, of the commands that show cycles.
+  void add_clock() { add_clock_option(all_, clock_mhz_); }
 
   // Reads all options of a command and checks the outputs among them. Nothing after --help was printed. `second`: the
   // option that the second argument may be. Throws InputError for values out of range.

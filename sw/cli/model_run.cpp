@@ -50,8 +50,11 @@ ModelRun run_model(Job& job, const ModelRunOptions& options, const std::function
         run_reference_batch(done.graph, compile.images, inputs.values, compile.rounding, check_interrupt);
     compile.known_values = values;
   }
-  progress.show(done.graph.name + ": asking the cycle model what would help");
-  done.analysis = analyse(done.graph, preset(session_options.config), compile);
+  progress.clear();
+  ProgressLine asking;
+  done.analysis = analyse(done.graph, preset(session_options.config), compile, [&](double share) {
+    asking.show(done.graph.name + ": asking the cycle model what would help", share);
+  });
   return done;
 }
 

@@ -57,6 +57,7 @@ struct PlanOptions {
   ImageRule rule;
   double period = 0;
   int chips = 0;
+  double clock_mhz = 0;  // 0: none
 };
 
 // Throws InputError for the first option that does not fit, alone or beside the others.
@@ -79,6 +80,9 @@ void check(const po::variables_map& values, const PlanOptions& o) {
       }
     }
   }
+  require_clock(values, o.clock_mhz);
+  if (o.clock_mhz > 0 && o.config.empty())
+    throw InputError("--clock needs --config: analytic mode counts no cycles");
   if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
   if (compress_of(o.compress) == Compress::kOff) {
     for (const char* of_values : {"input", "seed", "mean", "scale"}) {
@@ -131,6 +135,7 @@ bool parse(const Arguments& arguments, po::variables_map& values, PlanOptions& o
   add("period", po::value(&o.period)->value_name("CYCLES"),
       "replicate spans on chips of their own until an image takes so long");
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
+  add_clock_option(all, o.clock_mhz);
   add("energy", po::value(&o.energy)->value_name("FILE"),
       "other energy parameters, JSON with the keys of sw/plan/energy.json");
   add("html", po::value<std::string>()->value_name("FILE"),
@@ -232,9 +237,11 @@ void plan_analytic(const PlanOptions& o, PlanReport& report) {
   const auto start = std::chrono::steady_clock::now();
   const plan::Dataflow dataflow(report.network);
   ProgressLine progress;
-  for (const Wanted& w : wanted(o)) {
+  const std::vector<Wanted> all = wanted(o);
+  for (const Wanted& w : all) {
     options.closure = w.closure;
-    progress.show(fmt::format("planning, method {}", plan::name_of(w.kind)));
+    progress.show(fmt::format("planning, method {}", plan::name_of(w.kind)),
+                  double(report.methods.size()) / double(all.size()));
     report.methods.push_back(plan::run_method(w.kind, dataflow, options));
     check_interrupt();
   }
@@ -281,9 +288,10 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   options.images = o.batch;
   ProgressLine progress;
   std::string doing = "planning";
+  double share = -1;  // of the methods that are done
   options.cancellation_check = [&] {
     check_interrupt();
-    progress.show(doing);
+    progress.show(doing, share);
   };
   options.compress = compress_of(o.compress);
   report.compress = o.compress;
@@ -302,6 +310,8 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
       if (o.method == "all" ? k == plan::MethodKind::kLayerFusion : plan::name_of(k) != o.method) continue;
       doing = fmt::format("planning, method {}", plan::name_of(k));
       report.methods.push_back(planner.run(k));
+      if (o.method == "all")
+        share = double(report.methods.size()) / double(std::size(plan::kMethodKinds) - 1);
       report.energies.push_back(
           plan::energy_of(report.network, report.methods.back(), o.batch, false, report.energy));
     }
@@ -345,6 +355,7 @@ int plan_command(const Arguments& arguments) {
   Source source = read_source(o.file, o.config.empty() ? plan::Inputs::kOne : plan::Inputs::kAny);
   report.network = source.network;
   report.batch = o.batch;
+  report.clock_mhz = o.clock_mhz;
   report.energy = plan::default_energy();
   if (!o.energy.empty()) {
     const std::vector<std::uint8_t> bytes = read_file(o.energy, FileKind::kText);

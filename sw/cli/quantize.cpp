@@ -73,7 +73,7 @@ std::vector<std::uint8_t> calibration(const Feed& feed, const Tensor& input, std
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < images; i++) {
     check_interrupt();
-    progress.show(fmt::format("reading image {} of {}", i + 1, images));
+    progress.show(fmt::format("reading image {} of {}", i + 1, images), double(i) / double(images));
     const std::vector<std::uint8_t> one = to_model(input, feed(i).front());
     bytes.insert(bytes.end(), one.begin(), one.end());
   }

@@ -28,6 +28,7 @@ AnnotatedModel annotate(std::span<const std::uint8_t> file, Framework framework,
 int report_command(const Arguments& arguments) {
   po::options_description all("options");
   Job job(all, false);
+  job.add_clock();
   ModelRunOptions options(all);
   auto add = all.add_options();
   add("output", po::value<std::string>()->value_name("FILE"), "the page (HTML); '-': standard output");

@@ -79,6 +79,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   RunOptions options;
   po::options_description all("options");
   Job job(all, is_tb);
+  job.add_clock();
   bool keep_weights = false;
   auto add = all.add_options();
   add("output", po::value<std::string>()->value_name("FILE"),

@@ -328,8 +328,9 @@ class Listener {
       report_.complete = false;
       return false;
     }
-    progress_.show(fmt::format("{}: {} of {} queries ({:.0f} %)", name_, seen_, queries_,
-                               100.0 * double(seen_) / double(queries_)));
+    const double share = double(seen_) / double(queries_);
+    progress_.show(fmt::format("{}: {} of {} queries ({:.0f} %)", name_, seen_, queries_, 100 * share),
+                   share);
     return true;
   }
   // That ended the stream, 0: none did.

@@ -138,7 +138,9 @@ ServeReport::SpotCheck ServedSubNets::spot_check(std::size_t entries) {
     const double error = plan(column).costs[row].cycles / double(result.cycles) - 1;
     if (std::abs(error) > std::abs(check.worst)) check.worst = error;
     check.mean += std::abs(error) / double(some.size());
-    progress.show(fmt::format("{} of {} entries on the RTL", ++check.entries, some.size()));
+    check.entries++;
+    progress.show(fmt::format("{} of {} entries on the RTL", check.entries, some.size()),
+                  double(check.entries) / double(some.size()));
   }
   check.exact = report_.exact && report_.bytes_equal_predicted;
   return check;

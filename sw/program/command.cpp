@@ -136,10 +136,6 @@ std::string_view name_of(Queue queue) {
   return "";
 }
 
-Queue Command::queue() const {
-  return std::visit([](const auto& b) { return std::decay_t<decltype(b)>::kQueue; }, body);
-}
-
 Opcode Command::opcode() const {
   return std::visit([](const auto& b) { return std::decay_t<decltype(b)>::kOpcode; }, body);
 }

@@ -42,10 +42,20 @@ struct Command {
 
   // Blocks of kCommandBytes in memory.
   int blocks() const { return extension ? 2 : 1; }
-  Queue queue() const;
+  Queue queue() const { return kQueues[body.index()]; }
   Opcode opcode() const;
   std::string_view name() const;
+
+ private:
+  template <class... Bodies>
+  static constexpr std::array<Queue, sizeof...(Bodies)> queues_of(const std::variant<Bodies...>*) {
+    return {Bodies::kQueue...};
+  }
+  static const std::array<Queue, std::variant_size_v<CommandBody>> kQueues;  // by alternative
 };
+
+inline constexpr std::array<Queue, std::variant_size_v<CommandBody>> Command::kQueues =
+    Command::queues_of(static_cast<const CommandBody*>(nullptr));
 
 using CommandBytes = std::array<std::uint8_t, kCommandBytes>;
 

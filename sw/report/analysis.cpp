@@ -44,12 +44,13 @@ Change compiled_change(std::string name, const Graph& graph, const Config& confi
 }
 
 std::vector<Change> changes_of(const Graph& graph, const Config& config, const CompileOptions& options,
-                               std::vector<Section> sections) {
+                               std::vector<Section> sections, const std::function<void()>& step) {
   std::vector<Change> all;
   const auto compiled = [&](const std::string& name, auto&& more) {
     Config changed = config;
     more(changed);
     all.push_back(compiled_change(name, graph, changed, options));
+    step();
   };
   compiled(fmt::format("a bus of {} bytes instead of {}", 2 * config.axi_bytes, config.axi_bytes),
            [](Config& c) { c.axi_bytes *= 2; });
@@ -100,7 +101,15 @@ Footprint footprint_of(const std::vector<Section>& sections) {
   return f;
 }
 
-Analysis analyse(const Graph& graph, const Config& config, const CompileOptions& options) {
+Analysis analyse(const Graph& graph, const Config& config, const CompileOptions& options,
+                 const std::function<void(double done)>& progress) {
+  // Compilations: of the network, of its plan, of the accelerators with more of something.
+  constexpr double kSteps = 7;
+  double steps = 0;
+  const auto step = [&] {
+    steps++;
+    if (progress) progress(steps / kSteps);
+  };
   Analysis a;
   std::vector<Section> sections = compile_sections(graph, config, options);
   Timing t = timing_of(graph, sections);
@@ -116,10 +125,12 @@ Analysis analyse(const Graph& graph, const Config& config, const CompileOptions&
       a.spans.push_back(std::move(span));
     }
   }
+  step();
   SectionsPlanner planner(graph, config, options);
   a.bytes = planner.run(plan::MethodKind::kOptimal).bytes;
   a.bound = planner.run(plan::MethodKind::kBound).bytes;
-  a.changes = changes_of(graph, config, options, std::move(sections));
+  step();
+  a.changes = changes_of(graph, config, options, std::move(sections), step);
   return a;
 }
 

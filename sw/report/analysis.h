@@ -8,6 +8,7 @@
 #define KAITEN_REPORT_ANALYSIS_H
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -52,8 +53,9 @@ struct Analysis {
   Footprint footprint;
 };
 
-// Throws InputError for a network that does not compile.
-Analysis analyse(const Graph& graph, const Config& config, const CompileOptions& options);
+// Throws InputError for a network that does not compile. `progress` has what share of the work is done, 0..1.
+Analysis analyse(const Graph& graph, const Config& config, const CompileOptions& options,
+                 const std::function<void(double done)>& progress = {});
 
 nlohmann::ordered_json json_of(const Footprint& footprint);
 // {"modelled_cycles", "what_if", "spans", "bound_bytes", "footprint"}

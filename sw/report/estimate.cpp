@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "base/parallel.h"
 #include "report/table.h"
 
 namespace kaiten {
@@ -52,12 +55,20 @@ double Estimate::Row::array_utilization() const {
   return cycles > 0 ? double(array_macs) / (double(cycles) * config.array_multipliers()) : 0;
 }
 
-Estimate estimate(const Graph& graph, std::span<const Config> configs, const CompileOptions& options) {
+Estimate estimate(const Graph& graph, std::span<const Config> configs, const CompileOptions& options,
+                  const std::function<void(std::size_t done, std::size_t all)>& progress) {
   Estimate e;
   e.network = graph.name;
   e.macs = macs(graph);
   e.batch = options.images;
-  for (const Config& config : configs) e.rows.push_back(row_of(graph, config, options));
+  e.rows.resize(configs.size());
+  std::mutex guard;
+  std::size_t done = 0;
+  parallel(configs.size(), int(std::max(1U, std::thread::hardware_concurrency())), [&](std::size_t i) {
+    e.rows[i] = row_of(graph, configs[i], options);
+    const std::lock_guard lock(guard);
+    if (progress) progress(++done, configs.size());
+  });
   return e;
 }
 

@@ -5,6 +5,7 @@
 #ifndef KAITEN_REPORT_ESTIMATE_H
 #define KAITEN_REPORT_ESTIMATE_H
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -34,8 +35,10 @@ struct Estimate {
   std::vector<Row> rows;
 };
 
-// On every configuration of `configs`. Throws nothing for a network that does not run on one.
-Estimate estimate(const Graph& graph, std::span<const Config> configs, const CompileOptions& options);
+// On every configuration of `configs`, as many at a time as there are processors: the options' check is called from all of
+// these threads. `progress`, one call at a time, has those done and all. Throws nothing for a network that does not run on one.
+Estimate estimate(const Graph& graph, std::span<const Config> configs, const CompileOptions& options,
+                  const std::function<void(std::size_t done, std::size_t all)>& progress = {});
 
 std::string to_text(const Estimate& estimate, std::size_t width);
 nlohmann::ordered_json json_of(const Estimate& estimate);

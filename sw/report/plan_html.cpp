@@ -122,12 +122,22 @@ std::string spans_table(const PlanReport& r) {
 }
 
 std::string methods_table(const PlanReport& r) {
-  html::Table table({"method", "#spans", "#traffic bytes", "#residual", "#MACs", "#cycles", "#energy mJ"});
+  const bool timed = r.clock_mhz > 0;
+  std::vector<std::string> head{"method", "#spans", "#traffic bytes", "#residual", "#MACs", "#cycles"};
+  if (timed) head.push_back(fmt::format("#ms at {:g} MHz", r.clock_mhz));
+  head.emplace_back("#energy mJ");
+  html::Table table(head);
   for (std::size_t i = 0; i < r.methods.size(); i++) {
     const plan::Method& m = r.methods[i];
-    table.add({title_of(m), std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
-               bytes_text(m.penalty_bytes), bytes_text(m.macs), m.cycles > 0 ? bytes_text(m.cycles) : "-",
-               fmt::format("{:.3f}", r.energies[i].total())});
+    std::vector<std::string> row{title_of(m),
+                                 std::to_string(m.spans.size()),
+                                 bytes_text(m.traffic_bytes),
+                                 bytes_text(m.penalty_bytes),
+                                 bytes_text(m.macs),
+                                 m.cycles > 0 ? bytes_text(m.cycles) : "-"};
+    if (timed) row.push_back(m.cycles > 0 ? fmt::format("{:.4g}", r.milliseconds(double(m.cycles))) : "-");
+    row.push_back(fmt::format("{:.3f}", r.energies[i].total()));
+    table.add(row);
   }
   return table.text();
 }

@@ -165,21 +165,15 @@ std::string commands_text(const plan::Method& m, std::size_t width) {
 }
 
 std::string target_methods_text(const PlanReport& r, std::size_t width) {
-  Table table({{"method", false, 0, false},
-               {"spans", true, 3, false},
-               {"traffic", true, 0, false},
-               {"of the bound", true, 8, false},
-               {"weights", true, 5, false},
-               {"parameters", true, 1, false},
-               {"input", true, 1, false},
-               {"output", true, 1, false},
-               {"spilled", true, 7, false},
-               {"residual", true, 6, false},
-               {"commands", true, 4, false},
-               {"bus bytes", true, 2, false},
-               {"cycles", true, 9, false},
-               {"array", true, 5, false},
-               {"energy mJ", true, 2, false}});
+  std::vector<Column> columns{
+      {"method", false, 0, false},      {"spans", true, 3, false},    {"traffic", true, 0, false},
+      {"of the bound", true, 8, false}, {"weights", true, 5, false},  {"parameters", true, 1, false},
+      {"input", true, 1, false},        {"output", true, 1, false},   {"spilled", true, 7, false},
+      {"residual", true, 6, false},     {"commands", true, 4, false}, {"bus bytes", true, 2, false},
+      {"cycles", true, 9, false},       {"array", true, 5, false},    {"energy mJ", true, 2, false}};
+  const bool timed = r.clock_mhz > 0;
+  if (timed) columns.insert(columns.begin() + 13, {"ms", true, 10, false});
+  Table table(columns);
   const plan::Method* bound = find(r, "bound");
   double array_macs = 0;
   for (int layer = 0; layer < r.network.layer_count(); layer++) {
@@ -191,14 +185,25 @@ std::string target_methods_text(const PlanReport& r, std::size_t width) {
     const double share =
         double(m.traffic_bytes - m.bytes.commands) / double(bound != nullptr ? bound->traffic_bytes : 1);
     const double busy = array_macs / (double(m.cycles) * r.array_macs_per_cycle);
-    table.add({m.name, std::to_string(m.spans.size()), bytes_text(m.traffic_bytes),
-               bound != nullptr ? fmt::format("{:.4f}", share) : "-", bytes_text(m.bytes.weights),
-               bytes_text(m.bytes.parameters), bytes_text(m.bytes.input), bytes_text(m.bytes.output),
-               bytes_text(m.bytes.spilled), bytes_text(m.bytes.residual), bytes_text(m.bytes.commands),
-               m.cycles > 0 ? bytes_text(m.bus_bytes.total()) : "-",
-               m.cycles > 0 ? bytes_text(m.cycles) : "-",
-               m.cycles > 0 ? fmt::format("{:.1f} %", 100 * busy) : "-",
-               fmt::format("{:.3f}", r.energies[i].total())});
+    std::vector<std::string> row{m.name,
+                                 std::to_string(m.spans.size()),
+                                 bytes_text(m.traffic_bytes),
+                                 bound != nullptr ? fmt::format("{:.4f}", share) : "-",
+                                 bytes_text(m.bytes.weights),
+                                 bytes_text(m.bytes.parameters),
+                                 bytes_text(m.bytes.input),
+                                 bytes_text(m.bytes.output),
+                                 bytes_text(m.bytes.spilled),
+                                 bytes_text(m.bytes.residual),
+                                 bytes_text(m.bytes.commands),
+                                 m.cycles > 0 ? bytes_text(m.bus_bytes.total()) : "-",
+                                 m.cycles > 0 ? bytes_text(m.cycles) : "-",
+                                 m.cycles > 0 ? fmt::format("{:.1f} %", 100 * busy) : "-",
+                                 fmt::format("{:.3f}", r.energies[i].total())};
+    if (timed)
+      row.insert(row.begin() + 13,
+                 m.cycles > 0 ? fmt::format("{:.4g}", r.milliseconds(double(m.cycles))) : "-");
+    table.add(std::move(row));
   }
   return table.text(width);
 }
@@ -278,10 +283,14 @@ std::string pipeline_text(const PlanReport& r, std::size_t width) {
                fmt::format("{:.0f}", p.times[i] / p.replicas[i])});
   }
   const std::int64_t links = plan::link_bytes(r.network, r.methods.front(), r.batch);
-  return table.text(width) + fmt::format(
-                                 "pipeline: {} chips, one image per {:.0f} cycles, latency {:.0f} cycles, {} "
-                                 "bytes an image over links\n",
-                                 p.chips, p.period, p.latency, bytes_text(links));
+  return table.text(width) +
+         fmt::format(
+             "pipeline: {} chips, one image per {:.0f} cycles, latency {:.0f} cycles, {} "
+             "bytes an image over links\n",
+             p.chips, p.period, p.latency, bytes_text(links)) +
+         (r.clock_mhz > 0 ? fmt::format("{:g} MHz: {:.4g} frames/s, latency {:.4g} ms\n", r.clock_mhz,
+                                        1e3 / r.milliseconds(p.period), r.milliseconds(p.latency))
+                          : "");
 }
 
 }  // namespace
@@ -367,6 +376,7 @@ nlohmann::ordered_json json_of(const PlanReport& r, std::size_t i) {
       if (r.show_commands && i == 0) o["commands"] = json_of(m.commands);
     }
     o["cycles"] = m.cycles;
+    if (r.clock_mhz > 0) o["milliseconds"] = r.milliseconds(double(m.cycles));
   }
   o["energy_millijoules"] = {
       {"compute", r.energies[i].compute}, {"dram", r.energies[i].dram}, {"link", r.energies[i].link}};

@@ -41,6 +41,10 @@ struct PlanReport {
   std::vector<std::string> notes;
   plan::EnergyParameters energy;
   double array_macs_per_cycle = 0;  // target mode
+  double clock_mhz = 0;             // 0: none
+
+  // Time of so many cycles at clock_mhz.
+  double milliseconds(double cycles) const { return cycles / (clock_mhz * 1e3); }
 };
 
 // Name and, where it has one, closure: "optimal (rolling)".

@@ -22,7 +22,7 @@ import tools
 DEMO = os.path.join(ROOT, "models", "demo")
 SIDE = 32
 KEYS = {"model", "config", "images", "labelled", "top1", "top5", "agreement", "exact", "seconds", "images_per_second", "jobs",
-        "resumed", "wrong", "interpreter", "interpreter_agreement"}
+        "resumed", "confusion", "frames_per_second", "mean_cycles", "milliseconds", "wrong", "interpreter", "interpreter_agreement"}
 HEAD = {"schema_version", "command", "program", "seed", "options"}
 
 
@@ -139,6 +139,8 @@ class Eval(CommandCase):
         self.assertEqual([len(row) for row in cells], [10] * 10)
         self.assertEqual(sum(map(sum, cells)), 2000)
         self.assertEqual(sum(map(sum, cells)) - sum(cells[i][i] for i in range(10)), len(report["wrong"]))
+        self.assertEqual({(c["label"], c["best"]): c["images"] for c in report["confusion"]},
+                         {(i, k): cells[i][k] for i in range(10) for k in range(10) if cells[i][k]})
         for wrong in report["wrong"]:
             self.assertGreater(cells[wrong["label"]][wrong["best"]], 0)
         self.assertEqual(len(re.findall('src="data:image/bmp;base64,[A-Za-z0-9+/]+=*"', page)), len(report["wrong"]))
@@ -174,6 +176,13 @@ class Eval(CommandCase):
             for row, (label, logits) in zip(self.rows(csv), golden(), strict=False):
                 self.assertEqual((row[1:8]), [str(label), *map(str, best(logits)), "yes"])
                 self.assertGreater(int(row[8]), 10000)
+        timed = self.report("demo", self.arrays(7), "--rtl", "--config", "nano", "--clock", "50")
+        cycles = sum(int(row[8]) for row in self.rows(csv)) / 7
+        self.assertAlmostEqual(timed["mean_cycles"], cycles)
+        self.assertAlmostEqual(timed["milliseconds"] * 50_000, cycles)
+        self.assertAlmostEqual(timed["frames_per_second"] * cycles, 50e6)
+        self.assertIsNone(report["milliseconds"])
+        self.assertIn("--clock needs --rtl", self.refused("demo", self.arrays(2), "--clock", "50"))
         done = self.run_command("demo", self.arrays(2), "--rtl", "--config", "nano")
         self.assertRegex(done.stdout.splitlines()[-1], r"^PASS demo on nano: every tensor of 2 images")
 

@@ -126,6 +126,19 @@ class Plan(CommandCase):
         self.assertEqual(text.count("load_weights"), sum(c["op"] == "load_weights" for c in m["commands"]))
         self.refused("demo", "--capacity", "1MiB", "--commands")
 
+    def test_a_clock_makes_time_of_cycles(self):
+        page = self.file("plan.html")
+        m = self.report("demo", "--config", "nano", "--method", "optimal", "--clock", "100", "--html", page)["methods"][0]
+        self.assertAlmostEqual(m["milliseconds"] * 100_000, m["cycles"])
+        with open(page) as f:
+            self.assertIn("ms at 100 MHz", f.read())
+        self.assertNotIn("milliseconds", self.report("demo", "--config", "nano", "--method", "optimal")["methods"][0])
+        text = self.run_command("demo", "--config", "nano", "--clock", "100", "--chips", "6").stdout
+        self.assertRegex(text, r"(?m)^method .* cycles +ms +array")
+        self.assertRegex(text, r"(?m)^100 MHz: [0-9.e+]+ frames/s, latency [0-9.]+ ms$")
+        self.refused("demo", "--config", "nano", "--clock", "0")
+        self.assertIn("--clock needs --config", self.refused("demo", "--capacity", "1MiB", "--clock", "100"))
+
     def test_page_is_self_contained(self):
         for mode, drawings in (("--capacity", 4), ("--config", 3)):
             page = self.file("plan.html")
