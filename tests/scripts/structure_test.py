@@ -108,6 +108,10 @@ class Structure(unittest.TestCase):
         waiver = "/* verilator lint_off UNUSEDSIGNAL */"
         self.assertEqual(waivers_without_reason(f"{waiver}\nlogic a;\n// why\n{waiver}\nlogic b;\n{waiver}  // why\n"), [1])
 
+    def test_headers_have_guards(self):
+        for path in tracked("*.h"):
+            self.assertNotRegex(read(path), r"(?m)^#pragma once", path)
+
     def test_no_file_is_too_long(self):
         for path in tracked("sw/**/*.h", "sw/**/*.cpp", "tb/*", "rtl/**/*.sv", "rtl/*.sv"):
             text = read(path)
