@@ -37,7 +37,7 @@ configure: setup
 build: configure ## build everything: simulator, tool, tests
 	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 
-verilate: configure ## build the simulator (build/tb), the tool (build/kaiten) and the maker of example networks (build/kaiten-generate)
+verilate: configure ## build the simulator (build/tb), the tool (build/kaiten) and the generator of example networks (build/kaiten-generate)
 	@cmake --build $(BUILD) -j $(JOBS) --target verilate kaiten-generate
 
 demo: verilate ## compile, run and check the demo network on the RTL
@@ -62,7 +62,7 @@ formal: setup-all ## all proofs (scripts/formal.py runs single ones)
 mutate: setup-all ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/verification/proof_mutants.md)
 	@python3 scripts/mutate.py --check -j $(JOBS)
 
-mutants: setup-all ## a few mutants of every module: whole programs must find them (docs/verification/system_mutants.md)
+mutants: setup-all ## a few mutants of every module: system tests must find them (docs/verification/system_mutants.md)
 	@python3 scripts/mutants.py --check -j $(JOBS)
 
 synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)

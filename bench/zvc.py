@@ -73,14 +73,14 @@ def maps(kaiten):
             rows.append((network, config, str(width), f"{moved(off):,}", f"{moved(on):,}", *cycles(off, on), f"{raw / packed:.2f}",
                          f"{100 * limit / packed:.1f} %"))
         widest = on  # of the last network, which has maps of every size
-    title = ("network", "size", "bytes/cycle", "activation bytes", "compressed", "cycles", "compressed", "", "ratio", "of the limit")
+    title = ("network", "size", "bytes/cycle", "activation bytes", "compressed", "cycles", "compressed", "", "ratio", "share of the limit")
     text = table(title, 2, rows)
     rows = []
     packed_layers = [layer for layer in widest["layers"] if layer["zvc"]["packed_bytes"]]
     for columns in sorted({columns_of(layer) for layer in packed_layers}, reverse=True):
         raw, packed, limit = total([layer for layer in packed_layers if columns_of(layer) == columns])
         rows.append((f"{columns}", f"{raw:,}", f"{packed:,}", f"{raw / packed:.2f}", f"{100 * limit / packed:.1f} %"))
-    title = (f"maps of {widest['model']}, columns", "bytes", "compressed", "ratio", "of the limit")
+    title = (f"maps of {widest['model']}, columns", "bytes", "compressed", "ratio", "share of the limit")
     return text + "\n" + table(title, 1, rows)
 
 
@@ -101,7 +101,7 @@ def weights(kaiten, build):
             raw, packed = (r["bytes"]["read"]["weights"] for r in (off, on))
             rows.append((network, config, f"{density:.2f}", str(width), f"{raw:,}", f"{packed:,}", *cycles(off, on), f"{raw / packed:.2f}",
                          f"{100 * raw / packed / limit:.1f} %" if limit > 1 else "-"))
-    title = ("network", "size", "density", "bytes/cycle", "weight bytes", "compressed", "cycles", "compressed", "", "ratio", "of the limit")
+    title = ("network", "size", "density", "bytes/cycle", "weight bytes", "compressed", "cycles", "compressed", "", "ratio", "share of the limit")
     return table(title, 2, rows)
 
 

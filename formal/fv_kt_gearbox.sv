@@ -5,7 +5,7 @@
 // A byte, picked when its beat comes, is in every slice that reaches it, at its distance from the slice's first byte and
 // unchanged, and the next slice is that much nearer to it as was asked for; it leaves in a slice that held it. So slices
 // are the requests' bytes in order, nothing missing.
-// The ring never holds more than its slots and takes a beat whenever it has one free. An error is told with the slice that
+// The ring never holds more than its slots and takes a beat whenever it has one free. An error comes with the slice that
 // the beat leaves with. No slice is called wrong. With FV_FREE
 // slices may be any, and those that miss the end of their request are called wrong.
 //

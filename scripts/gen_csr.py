@@ -324,7 +324,7 @@ def make_package(regs):
 
 def make_header(regs):
     out = [*tools.spdx("//"), "", f"// {MADE} See docs/formats/registers.md.", "/// @file",
-           "/// Registers of the accelerator: byte offsets, fields, and what their values mean.", "#pragma once", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
+           "/// Registers of the accelerator: byte offsets, fields, and what their values mean.", "#ifndef KAITEN_DEVICE_CSR_H", "#define KAITEN_DEVICE_CSR_H", "", "#include <cstdint>", "", "namespace kaiten::csr {", "",
            "/// Bits of a register.", "struct Field {", "  std::uint32_t offset;  ///< of the register, bytes",
            "  int low;               ///< lowest bit", "  int bits;              ///< width, 1 to 32",
            "  /// Ones in the bits of the field.", "  constexpr std::uint32_t mask() const {",
@@ -363,7 +363,7 @@ def make_header(regs):
         out += [f"  k{camel(n)} = {v},  ///< {text}{text.more}" for v, n, text in enum.values]
         out += ["};", "/// Their texts in messages, by value.", f"inline constexpr const char* k{name}Texts[] = {{"]
         out += [f'    "{text}",' for _, _, text in enum.values] + ["};"]
-    return "\n".join(out + ["", "}  // namespace kaiten::csr", ""])
+    return "\n".join(out + ["", "}  // namespace kaiten::csr", "", "#endif  // KAITEN_DEVICE_CSR_H", ""])
 
 
 def first_sentence(about):

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
-the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by whole programs (docs/data/system_mutants.json), and its
+the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by system tests (docs/data/system_mutants.json), and its
 coverage (docs/data/coverage.json); and for every unit of the software the tests that include it.
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Lints the RTL: Verilator -Wall over the whole design in every configuration, Verible with rtl/.rules.verible_lint, and
-elaboration in yosys with slang. A module nobody instantiates is linted by itself.
+elaboration in yosys with slang. A module that is never instantiated is linted by itself.
 
 usage: lint.py [--force] [--long]       --long elaborates every configuration in yosys, not only the smallest
 Files ending in .vlt beside the RTL are Verilator waivers. Writes build/lint/junit.xml; unchanged inputs are not linted again."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Would the tests notice? Puts small faults into every module of nano, and counts how many of them whole programs on the
-simulated machine find. (scripts/mutate.py asks the same of the proofs.)
+"""Would the tests notice? Puts small faults into every module of nano, and counts how many of them system
+tests find. (scripts/mutate.py asks the same of the proofs.)
 
 usage: mutants.py [--count N] [--seed S] [-j N] [--write] [MODULE ...]
        mutants.py --check [-j N]

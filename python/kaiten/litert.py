@@ -45,7 +45,7 @@ class Interpreter:
         return [_details(t) for t in self._model.outputs]
 
     def allocate_tensors(self) -> None:
-        """Compiles the model; invoke() does so, too, where nobody has."""
+        """Compiles the model; invoke() does so where that has not been done."""
         if self._session is None:
             self._session = self._model.compile(self._config)
 

@@ -3,7 +3,8 @@
 
 // What Python's help() says of functions: what it does, then a line an argument. scripts/python_reference.py makes pages of
 // it and refuses an argument that is not told.
-#pragma once
+#ifndef KAITEN_PYTHON_DOCSTRINGS_H
+#define KAITEN_PYTHON_DOCSTRINGS_H
 
 namespace kaiten::python::docs {
 
@@ -98,3 +99,5 @@ inputs: one image, as run() takes it
 codec: 'zvc', 'rle', 'zlib', 'lz4' or 'zstd')";
 
 }  // namespace kaiten::python::docs
+
+#endif  // KAITEN_PYTHON_DOCSTRINGS_H

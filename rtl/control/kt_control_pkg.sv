@@ -54,7 +54,7 @@ package kt_control_pkg;
   } status_t;
 
   // What the performance counters count. Events stand in the reverse order of their counters, so that kt_counters takes
-  // them in few pieces. Byte counts go with a flag: a cycle without a request costs nothing in simulation.
+  // them in a few slices. Byte counts go with a flag: a cycle without a request costs nothing in simulation.
   typedef struct packed {
     logic        start;          // a run begins
     logic        running;

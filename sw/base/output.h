@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Everything that is written for the user goes through here. A name of a regular file, or of none yet, gets a whole new file:
-// it is written in a folder of its own beside it, which nobody else may enter, and renamed; a file that is replaced hands on
+// it is written in a folder of its own beside it, which only its owner may enter, and renamed; a file that is replaced hands on
 // its mode and owner. A device, a FIFO or a symbolic link is opened as it is and never replaced. '-' is standard output.
 #ifndef KAITEN_BASE_OUTPUT_H
 #define KAITEN_BASE_OUTPUT_H

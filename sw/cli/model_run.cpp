@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "reference/reference.h"
+#include "run/compile_options.h"
 
 namespace kaiten::cli {
 
@@ -29,13 +30,7 @@ ModelRun run_model(Job& job, const ModelRunOptions& options, const std::function
   Session session = job.open(progress);
   if (look) look(session.graph());
   const ModelInputs inputs = job.inputs(session.graph());
-  CompileOptions compile;
-  compile.rounding = session_options.rounding;
-  compile.block_pixels = session_options.block_pixels;
-  compile.images = session_options.batch;
-  compile.keep_on_chip = !session_options.spill;
-  compile.optimise = session_options.optimise;
-  compile.compress = session_options.compress;
+  CompileOptions compile = compile_options(session_options);
   compile.cancellation_check = check_interrupt;
   ModelRun done;
   done.graph = session.graph();

@@ -95,14 +95,8 @@ bool parse(const Arguments& arguments, po::variables_map& values, OffloadOptions
     throw InputError(fmt::format("--batch: expected 1 to {}, found {}", plan::kMaxBatch, o.batch));
   if (values.count("element-bits") != 0 && o.bits != 8 && o.bits != 16 && o.bits != 32)
     throw InputError(fmt::format("--element-bits: expected 8, 16 or 32, found {}", o.bits));
-  if (values.count("efficiency") != 0 && o.efficiency > 1)
-    throw InputError(
-        fmt::format("--efficiency: expected a part of the peak rate, to 1, found {}", o.efficiency));
-  if (values.count("density") != 0) {
-    if (!(o.density >= 0 && o.density <= 1))
-      throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
-    if (!o.densities.empty()) throw InputError("--density and --densities exclude each other");
-  }
+  require_efficiency(values, o.efficiency);
+  require_density(values, o.density, o.densities);
   o.rule = image_rule(values);
   return true;
 }

@@ -153,4 +153,17 @@ void require_clock(const po::variables_map& values, double mhz) {
     throw InputError(fmt::format("--clock: expected {:g} to {:g} MHz, found {:g}", kLeast, kMost, mhz));
 }
 
+void require_efficiency(const po::variables_map& values, double efficiency) {
+  if (values.count("efficiency") != 0 && efficiency > 1)
+    throw InputError(
+        fmt::format("--efficiency: expected a part of the peak rate, to 1, found {}", efficiency));
+}
+
+void require_density(const po::variables_map& values, double density, const std::string& densities) {
+  if (values.count("density") == 0) return;
+  if (!(density >= 0 && density <= 1))
+    throw InputError(fmt::format("--density: expected 0 to 1, found {}", density));
+  if (!densities.empty()) throw InputError("--density and --densities exclude each other");
+}
+
 }  // namespace kaiten::cli

@@ -33,6 +33,11 @@ void add_clock_option(boost::program_options::options_description& all, double& 
 // Throws InputError for a clock that is none.
 void require_clock(const boost::program_options::variables_map& values, double mhz);
 
+// Throw InputError: for an --efficiency above the peak rate; for a --density that is no share, or beside --densities.
+void require_efficiency(const boost::program_options::variables_map& values, double efficiency);
+void require_density(const boost::program_options::variables_map& values, double density,
+                     const std::string& densities);
+
 }  // namespace kaiten::cli
 
 #endif  // KAITEN_CLI_OPTIONS_H

@@ -102,14 +102,8 @@ void check(const po::variables_map& values, const SwapOptions& o) {
   }
   if (values.count("reserved") != 0 && !(o.reserved >= 0 && o.reserved <= 1e18))
     throw InputError(fmt::format("--reserved: expected 0 to 1e18 bytes, found {}", o.reserved));
-  if (values.count("efficiency") != 0 && o.efficiency > 1)
-    throw InputError(
-        fmt::format("--efficiency: expected a part of the peak rate, to 1, found {}", o.efficiency));
-  if (values.count("density") != 0) {
-    if (!(o.density >= 0 && o.density <= 1))
-      throw InputError(fmt::format("--density: expected 0 to 1, found {}", o.density));
-    if (!o.densities.empty()) throw InputError("--density and --densities exclude each other");
-  }
+  require_efficiency(values, o.efficiency);
+  require_density(values, o.density, o.densities);
 }
 
 plan::Network network_of(const std::string& name) {

@@ -65,7 +65,7 @@ class Planner {
 
   Pipeline run() {
     keep_cuts_between_commands();
-    const Piece& whole = piece(0, ends_.size());
+    const PossibleStage& whole = possible_stage(0, ends_.size());
     std::optional<Pipeline> data, stap;
     if (options_.mode != Mode::kStap) data = made({{0, ends_.size()}});
     if (options_.mode != Mode::kData) {
@@ -84,8 +84,8 @@ class Planner {
   }
 
  private:
-  // Of candidates first .. end - 1: the operators after candidate first - 1.
-  struct Piece {
+  // A stage that may be chosen: of candidates first .. end - 1, the operators after candidate first - 1.
+  struct PossibleStage {
     Graph graph;
     std::vector<int> ops;
     KeptPrograms programs;
@@ -102,10 +102,10 @@ class Planner {
 
   int chips() const { return int(topology_.chips.size()); }
 
-  const Piece& piece(std::size_t first, std::size_t end) {
-    const auto found = pieces_.find({first, end});
-    if (found != pieces_.end()) return found->second;
-    Piece p;
+  const PossibleStage& possible_stage(std::size_t first, std::size_t end) {
+    const auto found = possible_stages_.find({first, end});
+    if (found != possible_stages_.end()) return found->second;
+    PossibleStage p;
     p.ops.resize(std::size_t(ends_[end - 1] + 1 - (first == 0 ? 0 : ends_[first - 1] + 1)));
     std::iota(p.ops.begin(), p.ops.end(), first == 0 ? 0 : ends_[first - 1] + 1);
     p.graph = part_of(graph_, p.ops);
@@ -114,7 +114,7 @@ class Planner {
     } catch (const InputError& e) {
       p.refusal = e.what();
     }
-    return pieces_.emplace(Range{first, end}, std::move(p)).first->second;
+    return possible_stages_.emplace(Range{first, end}, std::move(p)).first->second;
   }
 
   std::size_t candidate_of(int op) const {
@@ -124,9 +124,9 @@ class Planner {
   // A stage has something to do on its chip: parts without commands, as views and the host's, belong to the one after, the
   // last ones to the one before.
   void keep_cuts_between_commands() {
-    if (const std::string& refusal = piece(0, ends_.size()).refusal; !refusal.empty())
+    if (const std::string& refusal = possible_stage(0, ends_.size()).refusal; !refusal.empty())
       throw InputError(refusal);
-    const Program& program = piece(0, ends_.size()).programs.again;
+    const Program& program = possible_stage(0, ends_.size()).programs.again;
     if (program.commands.empty())
       throw InputError("limit: networks with work for the accelerator, found: all of it runs on the host");
     std::set<std::size_t> busy;
@@ -137,14 +137,14 @@ class Planner {
     std::transform(busy.begin(), busy.end(), std::back_inserter(ends),
                    [&](std::size_t i) { return ends_[i]; });
     ends.back() = ends_.back();
-    auto whole = pieces_.extract({0, ends_.size()});
+    auto whole = possible_stages_.extract({0, ends_.size()});
     ends_ = std::move(ends);
     whole.key() = {0, ends_.size()};
-    pieces_.insert(std::move(whole));
+    possible_stages_.insert(std::move(whole));
   }
 
   // Cycles until each candidate's last operator is done, of the whole network's program; its weights.
-  void guess_times(const Piece& whole) {
+  void guess_times(const PossibleStage& whole) {
     const Program& program = whole.programs.again;
     done_.assign(ends_.size(), 0);
     weights_.assign(ends_.size(), 0);
@@ -165,9 +165,9 @@ class Planner {
 
   // Weights that a stage reloads for each image, and its cycles.
   Score cost(std::size_t first, std::size_t end) const {
-    const auto found = pieces_.find({first, end});
-    if (found != pieces_.end() && !found->second.refusal.empty()) return {};
-    if (found != pieces_.end())
+    const auto found = possible_stages_.find({first, end});
+    if (found != possible_stages_.end() && !found->second.refusal.empty()) return {};
+    if (found != possible_stages_.end())
       return {weights_read(found->second.programs.again),
               double(found->second.programs.again.modelled_cycles)};
     const auto of = [&](const std::vector<double>& sums) {
@@ -238,13 +238,13 @@ class Planner {
     for (int round = 0; round < kRounds || (!best && round < kMostRounds); round++) {
       const std::vector<Range> ranges = cut(options_.stages);
       if (ranges.empty()) break;
-      const auto known = [&](const Range& r) { return pieces_.contains(r); };
+      const auto known = [&](const Range& r) { return possible_stages_.contains(r); };
       if (best && std::all_of(ranges.begin(), ranges.end(), known)) break;
       const auto refused = std::find_if(ranges.begin(), ranges.end(), [&](const Range& r) {
-        return !piece(r.first, r.second).refusal.empty();
+        return !possible_stage(r.first, r.second).refusal.empty();
       });
       if (refused != ranges.end()) {
-        refusal = piece(refused->first, refused->second).refusal;
+        refusal = possible_stage(refused->first, refused->second).refusal;
         continue;
       }
       Pipeline p = made(ranges);
@@ -259,10 +259,10 @@ class Planner {
     p.data = ranges.size() == 1;
     std::vector<double> times;
     for (const auto& [first, end] : ranges) {
-      const Piece& piece = this->piece(first, end);
-      p.stages.push_back({piece.ops, piece.graph, piece.programs.first, piece.programs.again, {}});
-      times.push_back(double(piece.programs.again.modelled_cycles) + kControlCycles);
-      p.reloaded += weights_read(piece.programs.again);
+      const PossibleStage& stage = possible_stage(first, end);
+      p.stages.push_back({stage.ops, stage.graph, stage.programs.first, stage.programs.again, {}});
+      times.push_back(double(stage.programs.again.modelled_cycles) + kControlCycles);
+      p.reloaded += weights_read(stage.programs.again);
     }
     const plan::Pipeline replicated = plan::replicate_for_chips(times, chips());
     Endpoint next = 0;
@@ -316,7 +316,7 @@ class Planner {
   const Config& config_;
   CompileOptions compile_options_;
   std::vector<int> ends_;  // last operators of the smallest parts
-  std::map<Range, Piece> pieces_;
+  std::map<Range, PossibleStage> possible_stages_;
   std::vector<double> done_, weights_;  // by candidate, summed up
 };
 

@@ -31,8 +31,8 @@ std::uint64_t code_bytes(std::span<const Stage> segments) {
   return bytes;
 }
 
-int zero_of(const Stage& maker) {
-  return maker.graph.tensors[std::size_t(maker.graph.outputs.front())].zero_point();
+int zero_of(const Stage& segment) {
+  return segment.graph.tensors[std::size_t(segment.graph.outputs.front())].zero_point();
 }
 
 }  // namespace
@@ -84,11 +84,11 @@ void SpillRunner::take(Message message) {
     release_read(map);
     return;
   }
-  const Stage& maker = work_.segments[std::size_t(message.image)];
-  const std::size_t bytes = maker.output_bytes();
+  const Stage& segment = work_.segments[std::size_t(message.image)];
+  const std::size_t bytes = segment.output_bytes();
   for (Int8Values& values : message.maps) {
     counts_.in_bytes += values.size();
-    map.images.push_back({work_.compress ? expand_map(values, bytes, zero_of(maker)) : std::move(values)});
+    map.images.push_back({work_.compress ? expand_map(values, bytes, zero_of(segment)) : std::move(values)});
   }
   map.here = true;
   fetching_ = false;
@@ -208,7 +208,7 @@ void SpillRunner::end_step() {
       maps_[std::size_t(s) - 1].read = true;
       release_read(maps_[std::size_t(s) - 1]);
     }
-    // Nobody reads what the last one makes.
+    // The map of the last segment has no reader.
     if (s + 1 == segments()) release(made);
   } else if (s > 0) {
     release(maps_[std::size_t(s) - 1]);

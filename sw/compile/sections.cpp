@@ -28,7 +28,7 @@ class Cutter {
  public:
   Cutter(const Graph& graph, std::vector<bool> on_host)
       : graph_(graph), on_host_(std::move(on_host)), stages_(graph.ops.size()) {
-    for (std::size_t i = 0; i < graph.ops.size(); i++) maker_[graph.ops[i].output] = int(i);
+    for (std::size_t i = 0; i < graph.ops.size(); i++) producer_[graph.ops[i].output] = int(i);
     do {
       for (std::size_t i = 0; i < graph.ops.size(); i++) stages_[i] = stage_of(graph.ops[i], on_host_[i]);
     } while (keep_tails_on_host());
@@ -46,9 +46,9 @@ class Cutter {
   }
 
  private:
-  const Stage* maker_of(int tensor) const {
-    const auto at = maker_.find(tensor);
-    return at == maker_.end() ? nullptr : &stages_[std::size_t(at->second)];
+  const Stage* producer_of(int tensor) const {
+    const auto at = producer_.find(tensor);
+    return at == producer_.end() ? nullptr : &stages_[std::size_t(at->second)];
   }
 
   // What the host makes of results of the device is there when the section is over.
@@ -56,15 +56,15 @@ class Cutter {
     Stage p;
     p.on_host = host;
     if (op.kind == OpKind::Reshape) {
-      const Stage* maker = maker_of(op.inputs.front());
-      p.on_host = host || (maker != nullptr && maker->on_host);
+      const Stage* producer = producer_of(op.inputs.front());
+      p.on_host = host || (producer != nullptr && producer->on_host);
     }
     for (int t : op.inputs) {
-      const Stage* maker = maker_of(t);
-      if (maker == nullptr) continue;
-      const bool next = !p.on_host && maker->on_host && maker->after_device;
-      p.section = std::max(p.section, maker->section + (next ? 1 : 0));
-      p.after_device = p.after_device || !maker->on_host || maker->after_device;
+      const Stage* producer = producer_of(t);
+      if (producer == nullptr) continue;
+      const bool next = !p.on_host && producer->on_host && producer->after_device;
+      p.section = std::max(p.section, producer->section + (next ? 1 : 0));
+      p.after_device = p.after_device || !producer->on_host || producer->after_device;
     }
     return p;
   }
@@ -76,8 +76,8 @@ class Cutter {
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       const Op& op = graph_.ops[i];
       if (op.kind != OpKind::Quantize && op.kind != OpKind::Table && op.kind != OpKind::Reshape) continue;
-      const Stage* maker = maker_of(op.inputs.front());
-      if (stages_[i].on_host || maker == nullptr || !maker->on_host || !maker->after_device ||
+      const Stage* producer = producer_of(op.inputs.front());
+      if (stages_[i].on_host || producer == nullptr || !producer->on_host || !producer->after_device ||
           feeds_device(op.output))
         continue;
       on_host_[i] = moved = true;
@@ -107,7 +107,7 @@ class Cutter {
   const Graph& graph_;
   std::vector<bool> on_host_;  // by operator
   std::vector<Stage> stages_;
-  std::map<int, int> maker_;  // of a tensor: the operator
+  std::map<int, int> producer_;  // of a tensor: the operator
 };
 
 }  // namespace

@@ -48,8 +48,8 @@ class Driver {
   using Progress = std::function<void(std::uint64_t cycles)>;
 
   // The device and the graph must outlive the driver. `offset`: where in the device's memory the program begins, a multiple of
-  // kMemoryAlign; several drivers may share a device, each with its own piece of memory. Compares the program's configuration with the device's,
-  // its commands with the modes, kinds and rounding rules the device has, and checks its rules. Throws
+  // kMemoryAlign; several drivers may share a device, each with a region of its own. Compares the program's configuration with
+  // the device's, its commands with the modes, kinds and rounding rules the device has, and checks its rules. Throws
   // DeviceError where they do not fit or the memory is too small.
   Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding,
          std::uint64_t offset = 0);

@@ -34,7 +34,7 @@ struct Head {
   Kind kind = Kind::Answer;
 };
 
-// False: nobody reads any more.
+// False: the reader is gone.
 bool send(int pipe, std::uint64_t item, Kind kind, const std::string& text) {
   const Head head{item, std::uint32_t(text.size()), kind};
   std::string all(reinterpret_cast<const char*>(&head), sizeof head);

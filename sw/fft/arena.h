@@ -36,7 +36,7 @@ class Arena {
   void keep_at_most(std::uint64_t bytes);
 
  private:
-  /// A range that nobody has. Neighbours are of different kinds.
+  /// A range that is not taken. Neighbours are of different kinds.
   struct Free {
     std::uint64_t bytes = 0;
     bool kept = false;  ///< with its pages

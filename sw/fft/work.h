@@ -15,7 +15,7 @@ struct Work {
   double image_passes = 0;   ///< transforms of images and results: complex elements times element_cost()
   double kernel_passes = 0;  ///< transforms of kernels, likewise
   double products = 0;       ///< complex multiply-adds
-  double multiplies = 0;     ///< of a direct layer: multiply-adds, rows of results filled up to whole vectors
+  double multiplies = 0;     ///< of a direct layer: multiply-adds, rows of results padded to whole vectors
 };
 
 /// Of a layer with kernels not larger than its images.

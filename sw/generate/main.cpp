@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "generate/networks.h"
 #include "generate/random_network.h"
 #include "generate/statistics.h"
@@ -67,7 +68,8 @@ int generate_file(int argc, char** argv) {
   const std::string statistics = generate::to_text(generate::statistics(graph, run_reference(graph, inputs)));
   write_output(output, file);
   if (output != kStandardOutput)
-    std::cout << statistics << output << ": " << file.size() << " bytes, " << macs(graph) << " MACs\n";
+    std::cout << statistics << printable(output) << ": " << file.size() << " bytes, " << macs(graph)
+              << " MACs\n";
   return 0;
 }
 
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
   try {
     return generate_file(argc, argv);
   } catch (const std::exception& e) {
-    std::cerr << "kaiten-generate: " << e.what() << "\n";
+    std::cerr << "kaiten-generate: " << printable(e.what()) << "\n";
     return 2;
   }
 }

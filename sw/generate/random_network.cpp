@@ -7,26 +7,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "generate/operator_codes.h"
 #include "reference/kernels.h"
 
 namespace kaiten::generate {
 namespace {
 
-// Values of BuiltinOperator.
-constexpr int kAdd = 0;
-constexpr int kAveragePool = 1;
-constexpr int kConcat = 2;
-constexpr int kConv = 3;
-constexpr int kDepthwise = 4;
-constexpr int kFullyConnected = 9;
-constexpr int kMaxPool = 17;
-constexpr int kMul = 18;
-constexpr int kSoftmax = 25;
-constexpr int kMean = 40;
-constexpr int kHardSwish = 117;
-
-constexpr int kRelu = 1;
-constexpr int kRelu6 = 3;
 // Share of the values of a layer that may lie beyond the range of int8.
 constexpr double kBeyond = 0.001;
 

@@ -5,22 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "generate/operator_codes.h"
 #include "generate/random_network.h"
 
 namespace kaiten::generate {
 namespace {
-
-// Values of BuiltinOperator.
-constexpr int kAdd = 0;
-constexpr int kMul = 18;
-constexpr int kReshape = 22;
-constexpr int kTranspose = 39;
-constexpr int kMean = 40;
-constexpr int kSub = 41;
-constexpr int kRsqrt = 76;
-constexpr int kSquaredDifference = 99;
-constexpr int kBatchMatMul = 126;
-constexpr int kGelu = 150;
 
 size_t elements(const std::vector<int>& shape) {
   return std::accumulate(shape.begin(), shape.end(), size_t(1),

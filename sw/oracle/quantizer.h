@@ -28,8 +28,8 @@ struct Quantized {
 // installed or has something against the model, and what `cancellation_check` throws.
 Tensor float_input(std::span<const std::uint8_t> model, const std::function<void()>& cancellation_check = {});
 
-// `images`: inputs as bytes, one after the other. `methods`: of "minmax", "percentile", "mse", in the order they are preferred
-// among equals.
+// `images`: inputs as bytes, one after the other. `methods`: of "minmax", "percentile", "mse", of which the first
+// wins a tie.
 Quantized quantize(std::span<const std::uint8_t> model, std::span<const std::uint8_t> images,
                    std::size_t count, const std::vector<std::string>& methods,
                    const std::function<void()>& cancellation_check = {});

@@ -3,7 +3,7 @@
 
 /// @file
 /// A plan: which layers share the chip. The result of every method, in analytic mode and in target mode, and
-/// what a compiler needs to carry it out (docs/compiler/planning.md, "What carries out a plan"). All sizes in bytes, per
+/// what a compiler needs to carry it out (docs/compiler/planning.md, "Execution invariants"). All sizes in bytes, per
 /// image unless a batch was asked for.
 #ifndef KAITEN_PLAN_PLAN_H
 #define KAITEN_PLAN_PLAN_H

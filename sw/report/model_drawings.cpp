@@ -76,7 +76,7 @@ std::string legend(const std::vector<std::pair<std::string, std::size_t>>& entri
 std::string network_drawing(const Graph& graph, const Config& config, const Analysis& a) {
   const std::size_t n = graph.ops.size();
   const double base = 190, step = double(kWidth - 80) / double(n), left = 70;
-  std::vector<int> span_of(n, -1), maker(graph.tensors.size(), -1);
+  std::vector<int> span_of(n, -1), producer(graph.tensors.size(), -1);
   for (std::size_t s = 0; s < a.spans.size(); s++) {
     for (int op : a.spans[s].ops) span_of[std::size_t(op)] = int(s);
   }
@@ -88,7 +88,7 @@ std::string network_drawing(const Graph& graph, const Config& config, const Anal
   std::string out;
   for (std::size_t i = 0; i < n; i++) {
     const Op& op = graph.ops[i];
-    maker[std::size_t(op.output)] = int(i);
+    producer[std::size_t(op.output)] = int(i);
     const std::string where = span_of[i] < 0 ? "" : fmt::format(", span {}", span_of[i]);
     out += svg::box(
         left + step * double(i), base - height(op), std::max(0.6, step * 0.85), height(op),
@@ -96,7 +96,7 @@ std::string network_drawing(const Graph& graph, const Config& config, const Anal
         fmt::format("{}: {} {}, {} bytes{}", op.name, name_of(op.kind), shape_text(graph.output_of(op).shape),
                     grouped(graph.output_of(op).bytes()), where));
     for (int input : op.inputs) {
-      const int from = maker[std::size_t(input)];
+      const int from = producer[std::size_t(input)];
       if (from < 0 || from + 1 >= int(i)) continue;
       const double x0 = left + step * (from + 0.4), x1 = left + step * (double(i) + 0.4);
       const double top = base - std::max(height(op), height(graph.ops[std::size_t(from)]));

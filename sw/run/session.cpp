@@ -14,6 +14,7 @@
 #include "device/driver.h"
 #include "program/program.h"
 #include "reference/reference.h"
+#include "run/compile_options.h"
 #include "run/session_state.h"
 #include "sim/sim_device.h"
 
@@ -42,15 +43,8 @@ sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const 
 // `calibration`: what the reference makes of the options' inputs, or nothing. The parts have no drivers yet.
 std::vector<Part> compiled(const Graph& graph, const SessionOptions& o,
                            const std::vector<Int8Values>& calibration) {
-  CompileOptions options;
-  options.rounding = o.rounding;
-  options.block_pixels = o.block_pixels;
-  options.images = o.batch;
-  options.keep_on_chip = !o.spill;
-  options.optimise = o.optimise;
-  options.compress = o.compress;
+  CompileOptions options = compile_options(o);
   options.known_values = calibration;
-  options.cancellation_check = o.cancellation_check;
   std::vector<Part> parts;
   for (Section& section : compile_sections(graph, preset(o.config), options))
     parts.push_back({std::move(section), std::nullopt, std::nullopt});

@@ -86,6 +86,25 @@ void check_unchanged(const AxiAddress& offered, const AxiAddress& now, Fail fail
   if (offered.burst != now.burst) fail(AxiRule::kPayloadChanged, 4);
 }
 
+// The rules of an address channel at an edge at which VALID is high or an address waits. True: the address is taken.
+template <class Fail>
+bool takes_address(const AxiMonitorOptions& o, unsigned bytes, bool valid, bool ready, const AxiAddress& now,
+                   AxiAddressChannel& channel, Fail fail) {
+  if (!valid) {
+    fail(AxiRule::kValidDropped, 0);
+    channel.waits = false;
+    return false;
+  }
+  if (channel.waits) {
+    check_unchanged(channel.offered, now, fail);
+  } else {
+    check_address(o, bytes, now, fail);
+  }
+  channel.waits = !ready;
+  if (channel.waits) channel.offered = now;
+  return ready;
+}
+
 }  // namespace
 
 // ---- AXI4 read
@@ -102,7 +121,7 @@ void AxiReadMonitor::sample_in_reset(uint64_t cycle) {
   if (*p_.r_valid) fail(cycle, "R", AxiRule::kReset, 0);
   for (auto& q : beats_) q.clear();
   got_.fill(0);
-  waits_ = ar_waits_ = r_waits_ = false;
+  waits_ = ar_.waits = r_waits_ = false;
   open_ = 0;
 }
 
@@ -114,7 +133,7 @@ void AxiReadMonitor::busy_sample(uint64_t cycle) {
   // R first: a beat may only answer an address taken at an earlier edge.
   sample_data(cycle);
   sample_address(cycle);
-  waits_ = ar_waits_ | r_waits_;
+  waits_ = ar_.waits | r_waits_;
 }
 
 void AxiReadMonitor::sample_data(uint64_t cycle) {
@@ -153,25 +172,12 @@ void AxiReadMonitor::sample_data(uint64_t cycle) {
 }
 
 void AxiReadMonitor::sample_address(uint64_t cycle) {
-  if (*p_.ar_valid) {
-    const AxiAddress now{p_.ar_addr.get(), *p_.ar_id, *p_.ar_len, *p_.ar_size, *p_.ar_burst};
-    const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AR", rule, value); };
-    if (ar_waits_) {
-      check_unchanged(ar_, now, fail_here);
-    } else {
-      check_address(options_, p_.data_bytes, now, fail_here);
-    }
-    ar_waits_ = !*p_.ar_ready;
-    if (ar_waits_) {
-      ar_ = now;
-    } else {
-      beats_[now.id].push_back(now.len + 1u);
-      if (++open_ > options_.outstanding) fail(cycle, "AR", AxiRule::kOutstanding, open_);
-    }
-  } else if (ar_waits_) {
-    fail(cycle, "AR", AxiRule::kValidDropped, 0);
-    ar_waits_ = false;
-  }
+  if (!*p_.ar_valid && !ar_.waits) return;
+  const AxiAddress now{p_.ar_addr.get(), *p_.ar_id, *p_.ar_len, *p_.ar_size, *p_.ar_burst};
+  const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AR", rule, value); };
+  if (!takes_address(options_, p_.data_bytes, *p_.ar_valid, *p_.ar_ready, now, ar_, fail_here)) return;
+  beats_[now.id].push_back(now.len + 1u);
+  if (++open_ > options_.outstanding) fail(cycle, "AR", AxiRule::kOutstanding, open_);
 }
 
 // ---- AXI4 write
@@ -190,7 +196,7 @@ void AxiWriteMonitor::sample_in_reset(uint64_t cycle) {
   addresses_.clear();
   data_.clear();
   answerable_.fill(0);
-  waits_ = aw_waits_ = w_waits_ = b_waits_ = false;
+  waits_ = aw_.waits = w_waits_ = b_waits_ = false;
   got_ = open_ = 0;
 }
 
@@ -204,7 +210,7 @@ void AxiWriteMonitor::busy_sample(uint64_t cycle) {
   sample_response(cycle);
   sample_address(cycle);
   sample_data(cycle);
-  waits_ = aw_waits_ | w_waits_ | b_waits_;
+  waits_ = aw_.waits | w_waits_ | b_waits_;
 }
 
 void AxiWriteMonitor::sample_response(uint64_t cycle) {
@@ -231,31 +237,18 @@ void AxiWriteMonitor::sample_response(uint64_t cycle) {
 }
 
 void AxiWriteMonitor::sample_address(uint64_t cycle) {
-  if (*p_.aw_valid) {
-    const AxiAddress now{p_.aw_addr.get(), *p_.aw_id, *p_.aw_len, *p_.aw_size, *p_.aw_burst};
-    const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AW", rule, value); };
-    if (aw_waits_) {
-      check_unchanged(aw_, now, fail_here);
-    } else {
-      check_address(options_, p_.data_bytes, now, fail_here);
-    }
-    aw_waits_ = !*p_.aw_ready;
-    if (aw_waits_) {
-      aw_ = now;
-    } else {
-      if (++open_ > options_.outstanding) fail(cycle, "AW", AxiRule::kOutstanding, open_);
-      if (!data_.empty()) {  // its data were here first
-        if (data_.front() != now.len + 1u) fail(cycle, "W", AxiRule::kLast, data_.front());
-        data_.pop_front();
-        answerable_[now.id]++;
-      } else {
-        if (addresses_.empty() && got_ > now.len + 1u) fail(cycle, "W", AxiRule::kLast, got_);
-        addresses_.push_back({now.len + 1u, now.id});
-      }
-    }
-  } else if (aw_waits_) {
-    fail(cycle, "AW", AxiRule::kValidDropped, 0);
-    aw_waits_ = false;
+  if (!*p_.aw_valid && !aw_.waits) return;
+  const AxiAddress now{p_.aw_addr.get(), *p_.aw_id, *p_.aw_len, *p_.aw_size, *p_.aw_burst};
+  const auto fail_here = [&](AxiRule rule, uint64_t value) { fail(cycle, "AW", rule, value); };
+  if (!takes_address(options_, p_.data_bytes, *p_.aw_valid, *p_.aw_ready, now, aw_, fail_here)) return;
+  if (++open_ > options_.outstanding) fail(cycle, "AW", AxiRule::kOutstanding, open_);
+  if (!data_.empty()) {  // its data were here first
+    if (data_.front() != now.len + 1u) fail(cycle, "W", AxiRule::kLast, data_.front());
+    data_.pop_front();
+    answerable_[now.id]++;
+  } else {
+    if (addresses_.empty() && got_ > now.len + 1u) fail(cycle, "W", AxiRule::kLast, got_);
+    addresses_.push_back({now.len + 1u, now.id});
   }
 }
 

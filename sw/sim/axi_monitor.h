@@ -80,6 +80,12 @@ struct AxiAddress {
   uint8_t id, len, size, burst;
 };
 
+// An AR or AW channel from one edge to the next.
+struct AxiAddressChannel {
+  bool waits = false;  // VALID was high without READY
+  AxiAddress offered{};
+};
+
 struct AxiMonitorOptions {
   std::string name = "axi";
   unsigned max_beats = 16;
@@ -107,8 +113,8 @@ class AxiReadMonitor {
   AxiMonitorOptions options_;
   ProtocolLog& log_;
   bool waits_ = false;  // a VALID was high without READY
-  bool ar_waits_ = false, r_waits_ = false;
-  AxiAddress ar_{};
+  AxiAddressChannel ar_;
+  bool r_waits_ = false;
   struct {
     uint8_t id, resp, last;
     std::array<uint8_t, 128> data;
@@ -139,8 +145,8 @@ class AxiWriteMonitor {
   AxiWritePort p_;
   AxiMonitorOptions options_;
   ProtocolLog& log_;
-  bool waits_ = false, aw_waits_ = false, w_waits_ = false, b_waits_ = false;
-  AxiAddress aw_{};
+  bool waits_ = false, w_waits_ = false, b_waits_ = false;
+  AxiAddressChannel aw_;
   struct {
     uint64_t strobes;
     uint8_t last;

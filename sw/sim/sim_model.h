@@ -17,6 +17,7 @@
 #include "sim/axi_monitor.h"
 #include "sim/coverage_file.h"
 #include "sim/sim_device.h"
+#include "sim/watch_fields.h"
 #include "sim/wave_error.h"
 #include "verilated.h"
 
@@ -228,14 +229,14 @@ class SimModel final : public SimDevice {
     return p;
   }
 
-  // kt_pkg::watch_t: two pixels, valid, command, columns, rows, tiles from the highest bit down. `later`: columns further right
+  // `watch`: kt_pkg::watch_t. `later`: columns further right
   template <class Words>
   void show(std::uint64_t watch, const Words& words, unsigned later = 0) {
     const auto data = std::span(reinterpret_cast<const std::int8_t*>(&words[0]), sizeof(words));
-    watcher_->result({static_cast<std::uint32_t>(watch >> 30 & 0xffffff),
-                      static_cast<unsigned>(watch >> 20 & 1023) - later,
-                      static_cast<unsigned>(watch >> 10 & 1023), static_cast<unsigned>(watch & 1023), data,
-                      cycle_});
+    watcher_->result({static_cast<std::uint32_t>(watch_fields::kIndex.of(watch)),
+                      static_cast<unsigned>(watch_fields::kColumns.of(watch)) - later,
+                      static_cast<unsigned>(watch_fields::kRows.of(watch)),
+                      static_cast<unsigned>(watch_fields::kTiles.of(watch)), data, cycle_});
   }
 
   // A netlist of scripts/mutants.py: faults to choose from, 0 for none.
@@ -256,11 +257,11 @@ class SimModel final : public SimDevice {
   void look() {
     auto& root = *top_->rootp;
     if (watcher_) {
-      if (root.kaiten_top__DOT__watch_conv >> 54 & 1)
+      if (watch_fields::kValid.of(root.kaiten_top__DOT__watch_conv))
         show(root.kaiten_top__DOT__watch_conv, root.kaiten_top__DOT__conv_word);
-      if (root.kaiten_top__DOT__watch_conv >> 55 & 1)
+      if (watch_fields::kTwo.of(root.kaiten_top__DOT__watch_conv))
         show(root.kaiten_top__DOT__watch_conv, root.kaiten_top__DOT__conv_second, 1);
-      if (root.kaiten_top__DOT__watch_vector >> 54 & 1)
+      if (watch_fields::kValid.of(root.kaiten_top__DOT__watch_vector))
         show(root.kaiten_top__DOT__watch_vector, root.kaiten_top__DOT__vector_word);
       if (const std::uint32_t flags = root.kaiten_top__DOT__u_registers__DOT__u_counters__DOT__counted)
         watcher_->events(flags);

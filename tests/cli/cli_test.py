@@ -393,6 +393,16 @@ class Generate(ToolCase):
                           ["resnet18", "--size", 32, "--output", "/no/such/folder/file"]):
             self.refused(*arguments, program=GENERATE)
 
+    def test_no_control_character_is_printed(self):
+        name = "a\x1b[2J\u009b31m\u202eb\u5c64.tflite"
+        made = run(GENERATE, "mobilenet_v1", "--size", 32, "--output", self.file(name))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        gone = run(GENERATE, "mobilenet_v1", "--size", 32, "--output", os.path.join(self.folder, "no\x1b[2J\nsuch\u5c64", "file"))
+        self.assertEqual((gone.returncode, len(gone.stderr.splitlines())), (2, 1), gone.stderr)
+        for text in (made.stdout, gone.stderr):
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertIn("\u5c64", text)
+
 
 class Interrupt(ToolCase):
     def test_run_ends_with_130_and_without_files(self):

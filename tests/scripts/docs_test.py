@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """The documents: every link leads somewhere, every document, file and module that is mentioned exists."""
+import json
 import os
 import re
 import subprocess
@@ -147,6 +148,19 @@ class Documents(unittest.TestCase):
     def test_public_headers_are_listed(self):
         told = re.findall(r"`([\w/]+\.h)`", "\n".join(re.findall(r"^\| (`.*?) \|", read("docs/software/library.md"), re.M)))
         self.assertEqual(sorted(told), sorted(tools.public_headers()))
+
+    def test_every_schema_is_linked_from_the_page_of_outputs(self):
+        page = read("docs/software/outputs.md")
+        schemas = tracked("docs/formats/schemas/*.json")
+        self.assertGreater(len(schemas), 10)
+        for path in schemas:
+            self.assertIn(f"](../formats/schemas/{os.path.basename(path)})", page, path)
+
+    def test_every_report_of_a_command_is_named_on_the_page_of_outputs(self):
+        commands = set(re.findall(r"`(\w+)`", re.search(r"^\| `command` \| (.*) \|$", read("docs/software/outputs.md"), re.M)[1]))
+        reports = {name for path in tracked("docs/formats/schemas/*.json")
+                   for name in re.findall(r"kaiten (\w+)", json.loads(read(path))["title"]) if "Report" in json.loads(read(path))["title"]}
+        self.assertEqual(reports - commands, set())
 
     def test_every_abbreviation_is_in_the_glossary(self):
         glossary = set(re.findall(r"[A-Z][A-Z0-9]+", read("docs/glossary.md")))

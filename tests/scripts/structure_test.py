@@ -76,6 +76,22 @@ def waivers_without_reason(text):
             and not (i > 0 and lines[i - 1].strip().startswith("//"))]
 
 
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
+
+def rtl_arrows(text, blocks):
+    """The folders whose packages or modules a source of the RTL uses; `blocks`: the folder of each package and module."""
+    code = without_comments(text)
+    names = re.findall(r"\b(\w+)::", code) + re.findall(r"^ *(kt_\w+)\s*(?:#\s*\(|\w+\s*(?:\[[^\]]*\]\s*)?\()", code, re.M)
+    return {blocks[name] for name in names if name in blocks}
+
+
+def blocks_of(paths):
+    """The folder of each package and module of the RTL, which are named like their files."""
+    return {os.path.splitext(os.path.basename(path))[0]: os.path.dirname(path) for path in paths}
+
+
 class Structure(unittest.TestCase):
     def test_every_folder_of_the_software_has_a_floor(self):
         for path in tracked("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
@@ -107,6 +123,25 @@ class Structure(unittest.TestCase):
     def test_a_waiver_without_reason_is_found(self):
         waiver = "/* verilator lint_off UNUSEDSIGNAL */"
         self.assertEqual(waivers_without_reason(f"{waiver}\nlogic a;\n// why\n{waiver}\nlogic b;\n{waiver}  // why\n"), [1])
+
+    def test_the_common_rtl_imports_nothing_from_a_block(self):
+        paths = tracked("rtl/*.sv")
+        blocks = blocks_of(paths)
+        common = [path for path in paths if path.startswith("rtl/common/")]
+        self.assertGreater(len(common), 5)
+        for path in common:
+            self.assertLessEqual(rtl_arrows(read(path), blocks), {"rtl/common"}, path)
+
+    def test_an_arrow_of_the_rtl_is_found(self):
+        blocks = {"kt_a_pkg": "rtl/a", "kt_b": "rtl/b", "kt_c": "rtl/c", "kt_d": "rtl/common", "kt_e": "rtl/e"}
+        text = "module kt_d import kt_a_pkg::*; (\n);\n  kt_b #(\n  ) u_b (\n  );\n  kt_c u_c (.clk_i(clk_i));\n  // kt_e u_e (\n"
+        self.assertEqual(rtl_arrows(text, blocks), {"rtl/a", "rtl/b", "rtl/c"})
+        # all blocks stand on others: the top uses most of them
+        self.assertGreater(len(rtl_arrows(read("rtl/kaiten_top.sv"), blocks_of(tracked("rtl/*.sv")))), 5)
+
+    def test_headers_have_guards(self):
+        for path in tracked("*.h"):
+            self.assertNotRegex(read(path), r"(?m)^#pragma once", path)
 
     def test_no_file_is_too_long(self):
         for path in tracked("sw/**/*.h", "sw/**/*.cpp", "tb/*", "rtl/**/*.sv", "rtl/*.sv"):

@@ -9,7 +9,16 @@
 #include <optional>
 #include <vector>
 
+#include "graph/graph.h"
+
 namespace kaiten::importing {
+
+// A map on its way through a channel shuffle: reshaped, perhaps transposed.
+struct Regrouping {
+  int map = kNoTensor;
+  std::vector<int> dims;   // that it was reshaped to
+  std::vector<int> order;  // of the transposition; empty: not transposed yet
+};
 
 // A map of `channels` channels and batch 1 was reshaped to `dims` and transposed by `order` (dimension d of
 // the result is dimension order[d]). The channel of the map that each channel of the result is; nothing where

@@ -19,7 +19,7 @@ namespace kaiten::importing::from_onnx {
 namespace {
 
 // What a value is, as a step of a channel shuffle.
-std::optional<Regrouping> regrouping_of(State& s, int value) {
+std::optional<MapRegrouping> regrouping_of(State& s, int value) {
   const Value& v = s.at(value);
   if (v.form == Form::Regrouped) return v.regrouping;
   if (v.form == Form::Dequantised && s.at(v.source).form == Form::Regrouped) {
@@ -31,7 +31,7 @@ std::optional<Regrouping> regrouping_of(State& s, int value) {
 }
 
 // The first step: a map reshaped in a way that is more than a reshape of its bytes.
-std::optional<Regrouping> first_step(State& s, int operand, const Shape& shape) {
+std::optional<MapRegrouping> first_step(State& s, int operand, const Shape& shape) {
   const Value& v = s.at(operand);
   const bool quantised = v.form == Form::Quantised;
   const bool map = v.shape.size() == 4 && (quantised || is_dequantised_activation(s, operand));
@@ -39,25 +39,26 @@ std::optional<Regrouping> first_step(State& s, int operand, const Shape& shape) 
       shape.size() <= kMaxRank && (keeps_order(v.shape, shape) || flattens(v.shape, shape));
   if (!map || plain_reshape) return std::nullopt;
   const int tensor = plain(s, quantised ? v.tensor : activation_of(s, operand));
-  return Regrouping{tensor, quantised ? scales_of_tensor(s, operand) : v.scales, v.shape, shape, {}, false};
+  return MapRegrouping{
+      {tensor, shape, {}}, quantised ? scales_of_tensor(s, operand) : v.scales, v.shape, false};
 }
 
 // What the steps so far make of the map.
-int made(State& s, const Regrouping& g, const Shape& shape) {
+int made(State& s, const MapRegrouping& g, const Shape& shape) {
   std::vector<Stride> strides = strides_of(g.dims);
   if (!g.order.empty()) {
     const std::vector<Stride> from = strides;
     for (std::size_t d = 0; d < from.size(); d++) strides[d] = from[std::size_t(g.order[d])];
   }
-  return rearranged(s, g.tensor, g.map, 0, strides, shape, g.scales);
+  return rearranged(s, g.map, g.shape, 0, strides, shape, g.scales);
 }
 
 }  // namespace
 
-std::optional<Regrouping> regroup(State& s, const Node& node, int operand, const Shape& shape) {
+std::optional<MapRegrouping> regroup(State& s, const Node& node, int operand, const Shape& shape) {
   const bool transpose = node.op_type() == "Transpose";
   if (operand < 0 || (!transpose && !is_reshape(node.op_type()))) return std::nullopt;
-  std::optional<Regrouping> g = regrouping_of(s, operand);
+  std::optional<MapRegrouping> g = regrouping_of(s, operand);
   if (!g) return transpose ? std::nullopt : first_step(s, operand, shape);
   if (g->finished || (transpose && !g->order.empty())) return std::nullopt;
   if (transpose) {
@@ -80,10 +81,11 @@ void settle(State& s, int value) {
   s.at(value).tensor = tensor;
 }
 
-Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, const Op& op, const Scales& out) {
-  const auto& [tensor, scales, map, dims, order, finished] = regrouping;
+Value regrouped(State& s, const MapRegrouping& regrouping, const Shape& shape, const Op& op,
+                const Scales& out) {
+  const Scales& scales = regrouping.scales;
   const bool same = out == scales && std::isinf(op.lo) && std::isinf(op.hi);
-  if (!finished) {
+  if (!regrouping.finished) {
     if (!same)
       return quantised_value(requantise(s, made(s, regrouping, shape), shape, op, out), shape, out.type);
     Value value;
@@ -94,13 +96,13 @@ Value regrouped(State& s, const Regrouping& regrouping, const Shape& shape, cons
     value.regrouping = regrouping;
     return value;
   }
-  const auto from = shuffled_channels(dims, order, map[1], false);
-  if (shape != map || !from)
+  const auto from = shuffled_channels(regrouping.dims, regrouping.order, regrouping.shape[1], false);
+  if (shape != regrouping.shape || !from)
     return quantised_value(requantise(s, made(s, regrouping, shape), shape, op, out), shape, out.type);
   Op shuffle;
   shuffle.kind = OpKind::Shuffle;
   shuffle.dims = *from;
-  shuffle.inputs = {tensor};
+  shuffle.inputs = {regrouping.map};
   const std::string name = s.layer.name + (same ? "" : "/shuffled");
   const int shuffled = emit_quantised(s, std::move(shuffle), name, shape, scales);
   return quantised_value(same ? shuffled : requantise(s, shuffled, shape, op, out), shape, out.type);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "import/common/channel_shuffle.h"
 #include "import/common/shapes.h"
 #include "import/onnx/attributes.h"
 #include "onnx.pb.h"
@@ -72,14 +73,11 @@ struct Scales {
   }
 };
 
-// A quantised map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
-struct Regrouping {
-  int tensor = kNoTensor;  // the map
-  Scales scales;           // of it
-  Shape map;               // its shape
-  Shape dims;              // that it was reshaped to
-  std::vector<int> order;  // of the transposition; empty: not transposed yet
-  bool finished = false;   // reshaped again
+// A quantised map on its way through a channel shuffle.
+struct MapRegrouping : Regrouping {
+  Scales scales;          // of the map
+  Shape shape;            // of the map
+  bool finished = false;  // reshaped again
 };
 
 // Every value is one of: a constant; a quantised tensor of the graph; a quantised map between the reshapes of
@@ -104,7 +102,7 @@ struct Value {
   int type = kInt8;            // Quantised, Regrouped
   int source = -1;             // Dequantised: the Quantised, Regrouped or Constant value
   Scales scales;               // Dequantised, Regrouped
-  Regrouping regrouping;       // Regrouped
+  MapRegrouping regrouping;    // Regrouped
   const Node* node = nullptr;  // Expression
   std::vector<int> operands;   // Expression: values, -1 for an absent one
   int part = 0;                // Expression: which output of the node

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "import/common/channel_shuffle.h"
 #include "import/common/shapes.h"
 #include "import/common/state.h"
 // POSIX lets limits.h define it; the schema has an operator of this name.
@@ -42,13 +43,6 @@ enum class Status : std::uint8_t {
 struct Folded {
   Shape shape;
   std::vector<std::int64_t> values;
-};
-
-// A map on its way through a channel shuffle (channel_shuffle.h): reshaped, perhaps transposed.
-struct Regrouping {
-  int map = kNoTensor;
-  Shape dims;              // that it was reshaped to
-  std::vector<int> order;  // of the transposition; empty: not transposed yet
 };
 
 // A convolution of the maps of a batch, which are every so many cells of one map: a dilated convolution of that map.

@@ -611,7 +611,7 @@ TEST(ConvPath, RandomLayers) {
   }
 }
 
-// No window is emitted twice or in vain, and rows, passes and kernel tiles follow each other without bubbles.
+// Each window that is needed is emitted once, no other is, and rows, passes and kernel tiles follow each other without bubbles.
 TEST(ConvPath, EmitsEachWindowOnce) {
   for (const auto& [kernel, mode] : {std::pair{3, 0}, {5, 0}, {7, 0}, {3, 1}, {3, 2}, {5, 2}}) {
     SCOPED_TRACE(testing::Message() << "kernel " << kernel << " mode " << mode);

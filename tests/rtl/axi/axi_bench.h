@@ -3,7 +3,8 @@
 
 // What the tests of the AXI masters share: one cycle with memory and monitors in the right order, memory with
 // a known pattern.
-#pragma once
+#ifndef KAITEN_TESTS_RTL_AXI_AXI_BENCH_H
+#define KAITEN_TESTS_RTL_AXI_AXI_BENCH_H
 
 #include <random>
 
@@ -81,3 +82,5 @@ inline Request random_request(std::mt19937_64& rng) {
 }
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_RTL_AXI_AXI_BENCH_H

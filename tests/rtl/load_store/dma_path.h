@@ -3,7 +3,8 @@
 
 // STORE and LOAD through their AXI masters and a memory with random timing (dma_path.sv): commands and results in, the
 // words that reach SB and WB out.
-#pragma once
+#ifndef KAITEN_TESTS_RTL_LOAD_STORE_DMA_PATH_H
+#define KAITEN_TESTS_RTL_LOAD_STORE_DMA_PATH_H
 
 #include <gtest/gtest.h>
 
@@ -164,3 +165,5 @@ struct Path {
 };
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_RTL_LOAD_STORE_DMA_PATH_H

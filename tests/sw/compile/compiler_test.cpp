@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole programs on the model of the accelerator, compared with the reference in every element of every tensor.
+// Compiled networks on the model of the accelerator, compared with the reference in every element of every tensor.
 #include "compile/compiler.h"
 
 #include <gtest/gtest.h>

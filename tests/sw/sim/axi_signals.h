@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The signals of AXI ports as plain variables: tests of the memory and the monitors need no Verilated model.
-#pragma once
+#ifndef KAITEN_TESTS_SW_SIM_AXI_SIGNALS_H
+#define KAITEN_TESTS_SW_SIM_AXI_SIGNALS_H
 
 #include <array>
 
@@ -39,3 +40,5 @@ struct WriteSignals {
 };
 
 }  // namespace kaiten::test
+
+#endif  // KAITEN_TESTS_SW_SIM_AXI_SIGNALS_H

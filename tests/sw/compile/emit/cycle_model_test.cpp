@@ -14,7 +14,7 @@
 namespace kaiten {
 namespace {
 
-TEST(MachineClock, KeepsOrderAndWaits) {
+TEST(CycleModel, KeepsOrderAndWaits) {
   // Four LOADs that ask ahead, a CONV for each, a STORE with the last one.
   std::vector<Command> commands;
   std::vector<ScheduledCost> costs;
@@ -50,7 +50,7 @@ TEST(MachineClock, KeepsOrderAndWaits) {
   EXPECT_EQ(command_times(commands, costs, config)[8].complete - times[8].complete, 4 * 50);
 }
 
-TEST(MachineClock, NoPassFollowsTheLastOne) {
+TEST(CycleModel, NoPassFollowsTheLastOne) {
   Config config;
   config.kp = 32;
   config.cp = 8;
