@@ -19,6 +19,7 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
+#include "cli/volume_device.h"
 #include "cli/volume_options.h"
 #include "volume/search.h"
 #include "volume/sliding.h"
@@ -140,8 +141,11 @@ class VolumeJob {
     report_["field_of_view"] = {view.depth, view.height, view.width};
     report_["threads"] = o_.threads;
     report_["memory_bytes"] = limit_;
-    const volume::Planned planned = state ? volume::Planned{state->plan, 0, 0, 0} : search();
-    if (o_.int8) quantise();
+    if (o_.rtl) quantise();
+    const volume::Planned planned = state    ? volume::Planned{state->plan, 0, 0, 0}
+                                    : o_.rtl ? device_search()
+                                             : search();
+    if (o_.int8 && !o_.rtl) quantise();
     if (!o_.plan_only) compute(planned, state ? state->done : 0);
     if (outputs_.wanted("json")) outputs_.write_json("json", report_);
     return kDone;
@@ -177,9 +181,7 @@ class VolumeJob {
     if (found.best.empty())
       throw InputError(fmt::format("--memory: no plan fits into {} bytes, the least takes more than {}",
                                    limit_, found.least_bytes));
-    if (std::size_t(o_.plan) > found.best.size())
-      throw InputError(
-          fmt::format("--plan: limit: the {} plans listed, found {}", found.best.size(), o_.plan));
+    require_listed(found.best.size());
     outputs_.print(table_of(network_, found));
     report_["search"] = {{"candidates", found.candidates},
                          {"plans", found.plans},
@@ -188,6 +190,21 @@ class VolumeJob {
     for (const volume::Planned& p : found.best) report_["plans"].push_back(json_of(network_, p));
     report_["plan"] = o_.plan;
     return found.best[std::size_t(o_.plan) - 1];
+  }
+
+  volume::Planned device_search() {
+    const auto plans = device_plans_for(o_, *int8_, source_->size());
+    require_listed(plans.size());
+    outputs_.print(device_table(o_, network_, plans));
+    for (const volume::DevicePlanned& p : plans)
+      report_["device_plans"].push_back(device_plan_json(network_, p));
+    report_["plan"] = o_.plan;
+    return {plans[std::size_t(o_.plan) - 1].plan, 0, 0, 0};
+  }
+
+  void require_listed(std::size_t plans) const {
+    if (std::size_t(o_.plan) > plans)
+      throw InputError(fmt::format("--plan: limit: the {} plans listed, found {}", plans, o_.plan));
   }
 
   void quantise() {
@@ -203,7 +220,13 @@ class VolumeJob {
 
   void compute(const volume::Planned& planned, std::int64_t first) {
     fft::Memory memory(limit_);
-    if (int8_) {
+    if (o_.rtl) {
+      const volume::DeviceEvaluator device(*int8_, planned.plan, memory,
+                                           {o_.config, !o_.no_check, [] { check_interrupt(); }});
+      const std::uint64_t voxels = run_blocks(device, memory, planned, first);
+      outputs_.print(device_text(o_, device, voxels));
+      report_["device"] = device_json(o_, device, voxels);
+    } else if (int8_) {
       run_blocks(volume::Int8Evaluator(*int8_, planned.plan, workers_, memory), memory, planned, first);
     } else {
       run_blocks(volume::Evaluator(network_, planned.plan, weights_, workers_, memory), memory, planned,
@@ -211,9 +234,10 @@ class VolumeJob {
     }
   }
 
+  // The voxels that are computed.
   template <typename T>
-  void run_blocks(const volume::BlockEvaluator<T>& evaluator, fft::Memory& memory,
-                  const volume::Planned& planned, std::int64_t first) {
+  std::uint64_t run_blocks(const volume::BlockEvaluator<T>& evaluator, fft::Memory& memory,
+                           const volume::Planned& planned, std::int64_t first) {
     constexpr auto kType = std::is_same_v<T, float> ? volume::Voxel::kFloat32 : volume::Voxel::kInt8;
     const std::string header =
         o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_, kType) : std::string();
@@ -250,6 +274,7 @@ class VolumeJob {
     }
     line.clear();
     tell(planned, last);
+    return last.voxels;
   }
 
   void tell(const volume::Planned& planned, const volume::Progress& p) {
@@ -288,11 +313,12 @@ int volume_command(const Arguments& arguments) {
   VolumeOptions o;
   po::variables_map values;
   if (!parse_volume_options(arguments, values, o)) return kDone;
-  // The calibration is read where it is there, and else an output.
+  // The calibration is read where it is there, and else an output; the accelerator needs none.
   const bool read = !o.recalibrate && fs::exists(calibration_file(o));
   const Outputs outputs =
-      read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
-           : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
+      o.rtl  ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights"})
+      : read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
+             : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
   return VolumeJob(o, outputs).run();
 }
 

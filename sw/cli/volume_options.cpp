@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "fft/memory.h"
+#include "program/config.h"
 #include "volume/sliding.h"
 
 namespace kaiten::cli {
@@ -44,6 +45,13 @@ bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions&
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random weights and voxels");
   add("int8", po::bool_switch(&o.int8),
       "compute in int8, exactly; scales come of the float network in the middle of the volume");
+  add("rtl", po::bool_switch(&o.rtl), "run on the simulated accelerator, in int8");
+  add("config", po::value(&o.config)->value_name("NAME")->default_value(o.config), "of the accelerator");
+  add("block-side", po::value(&o.block_side)->value_name("N")->default_value(o.block_side),
+      "of the accelerator's blocks: longest side of a result that is tried, in voxels");
+  add("no-check", po::bool_switch(&o.no_check),
+      "do not compare what the accelerator computes with the references");
+  add("clock", po::value(&o.clock)->value_name("MHZ"), "of the accelerator: cycles become voxels a second");
   add("output", po::value(&o.output)->value_name("FILE"),
       "results, float32 or with --int8 int8 [map][z][y][x]: NumPy (.npy), else raw; without it they are only "
       "timed");
@@ -104,6 +112,10 @@ void check(const VolumeOptions& o) {
     throw InputError(
         fmt::format("--plan: expected 1 to {}, the plans that --best lists, found {}", o.best, o.plan));
   if (o.plan > 1 && o.resume) throw InputError("--plan: --resume goes on with the plan that was begun");
+  if (o.block_side < 1 || o.block_side > 1024)
+    throw InputError(fmt::format("--block-side: expected 1 to 1024, found {}", o.block_side));
+  if (!(o.clock >= 0 && o.clock <= 1e6))
+    throw InputError(fmt::format("--clock: expected up to 1000000 MHz, found {}", o.clock));
   if (o.blocks < 0) throw InputError(fmt::format("--blocks: expected 0 or more, found {}", o.blocks));
   if (!volume::voxel_of(o.type))
     throw InputError("--type: expected u8, i8, u16, i16 or f32, found '" + o.type + "'");
@@ -117,6 +129,8 @@ void check(const VolumeOptions& o) {
 bool parse_volume_options(const Arguments& arguments, po::variables_map& values, VolumeOptions& o) {
   if (!parse(arguments, values, o)) return false;
   check(o);
+  if (o.rtl) preset(o.config);  // throws where there is none
+  o.int8 = o.int8 || o.rtl;
   return true;
 }
 

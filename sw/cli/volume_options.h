@@ -27,6 +27,10 @@ struct VolumeOptions {
   int best = 10, plan = 1;
   int blocks = 0;
   bool plan_only = false, resume = false, recalibrate = false, int8 = false;
+  bool rtl = false, no_check = false;  // on the simulated accelerator
+  std::string config = "base";
+  int block_side = 16;
+  double clock = 0;  // MHz
 
   volume::Numbers numbers() const { return int8 ? volume::Numbers::kInt8 : volume::Numbers::kFloat32; }
 };

@@ -120,6 +120,27 @@ class Volume(CommandCase):
         self.assertIn("has rates of float32", self.refused(*self.common, *size, "--int8"))
         self.assertIn("has rates of int8", self.refused(*int8[:-1]))
 
+    def test_the_accelerator_gives_what_the_processor_gives(self):
+        size = ("--size", "9,7,8")
+        int8 = self.report(self.network, "--threads", 1, "--calibration", RATES_INT8, *size, "--int8", "--output", self.file("cpu.raw"))
+        rtl = (self.network, *size, "--rtl", "--config", "nano", "--clock", 100)
+        found = self.report(*rtl, "--output", self.file("rtl.raw"))
+        with open(self.file("cpu.raw"), "rb") as a, open(self.file("rtl.raw"), "rb") as b:
+            data = a.read()
+            self.assertEqual(data, b.read())
+        self.assertEqual(len(data), 3 * 5 * 5 * 6)
+        self.assertGreater(len(set(data)), 20)
+        self.assertEqual(found["int8"], int8["int8"])
+        device = found["device"]
+        self.assertEqual(device["programs"], 2)
+        self.assertGreater(device["checked"], len(data))
+        self.assertAlmostEqual(device["voxels_per_second"] * device["cycles"], found["voxels"] * 1e8, delta=1)
+        self.assertGreaterEqual(len(found["device_plans"]), 2)
+        self.assertEqual({p["layers"] for p in found["device_plans"]}, {"array MPF array", "array pool array"})
+        self.assertIn("--block-side", self.refused(*rtl, "--block-side", 0))
+        self.assertIn("--clock", self.refused(*rtl, "--clock", -1))
+        self.assertIn("nope", self.refused(self.network, *size, "--rtl", "--config", "nope"))
+
     def test_mistakes_are_one_line(self):
         self.assertIn("net2:2", self.refused(self.file("net2", "INPUTS:1, LAYERS:1\nCONV 3,3 8\n"), "--size", "9,9,9"))
         self.assertIn("5x3x3", self.refused(*self.common, "--size", "4,9,9"))
