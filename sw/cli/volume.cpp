@@ -47,6 +47,8 @@ struct State {
   std::string key;
   volume::Plan plan;
   std::int64_t done = 0;
+  std::size_t theta = 0;  // with --split
+  double processor_seconds = 0;
 };
 
 std::string text_of(const State& s) {
@@ -56,13 +58,15 @@ std::string text_of(const State& s) {
   j["batch"] = s.plan.batch;
   for (const volume::Choice& c : s.plan.layers) j["layers"].push_back({int(c.method), c.fragments});
   j["done"] = s.done;
+  j["theta"] = s.theta;
+  j["processor_seconds"] = s.processor_seconds;
   return j.dump() + "\n";
 }
 
 State parse_state(const std::string& text, const std::string& file) {
   try {
     const auto j = nlohmann::json::parse(text);
-    State s{j.at("key"), {}, j.at("done")};
+    State s{j.at("key"), {}, j.at("done"), j.at("theta"), j.at("processor_seconds")};
     const auto& f = j.at("fragment");
     s.plan.fragment = {f.at(0), f.at(1), f.at(2)};
     s.plan.batch = j.at("batch");
@@ -142,9 +146,14 @@ class VolumeJob {
     report_["threads"] = o_.threads;
     report_["memory_bytes"] = limit_;
     if (o_.rtl) quantise();
-    const volume::Planned planned = state    ? volume::Planned{state->plan, 0, 0, 0}
-                                    : o_.rtl ? device_search()
-                                             : search();
+    const volume::Planned planned = state      ? volume::Planned{state->plan, 0, 0, 0}
+                                    : o_.split ? split_search()
+                                    : o_.rtl   ? device_search()
+                                               : search();
+    if (state) {
+      theta_ = state->theta;
+      processor_seconds_ = state->processor_seconds;
+    }
     if (o_.int8 && !o_.rtl) quantise();
     if (!o_.plan_only) compute(planned, state ? state->done : 0);
     if (outputs_.wanted("json")) outputs_.write_json("json", report_);
@@ -169,7 +178,8 @@ class VolumeJob {
     const auto text = ResumableOutput::state_of(o_.output);
     if (!text) return std::nullopt;  // ended before its first block, or never began
     State s = parse_state(*text, o_.output);
-    if (s.key != key() || s.plan.layers.size() != network_.layers.size() || s.done < 0)
+    if (s.key != key() || s.plan.layers.size() != network_.layers.size() || s.done < 0 ||
+        s.theta > network_.layers.size())
       throw InputError("--resume: '" + o_.output + ".part' is of another network, volume or seed");
     return s;
   }
@@ -202,6 +212,15 @@ class VolumeJob {
     return {plans[std::size_t(o_.plan) - 1].plan, 0, 0, 0};
   }
 
+  volume::Planned split_search() {
+    const SplitFound found = split_for(o_, *int8_, source_->size(), limit_, workers_);
+    outputs_.print(split_table(o_, network_, found));
+    report_["split"] = split_json(o_, network_, found);
+    theta_ = found.plan().theta;
+    processor_seconds_ = found.plan().processor_seconds;
+    return {found.plan().plan, 0, 0, 0};
+  }
+
   void require_listed(std::size_t plans) const {
     if (std::size_t(o_.plan) > plans)
       throw InputError(fmt::format("--plan: limit: the {} plans listed, found {}", plans, o_.plan));
@@ -220,9 +239,20 @@ class VolumeJob {
 
   void compute(const volume::Planned& planned, std::int64_t first) {
     fft::Memory memory(limit_);
-    if (o_.rtl) {
-      const volume::DeviceEvaluator device(*int8_, planned.plan, memory,
-                                           {o_.config, !o_.no_check, [] { check_interrupt(); }});
+    const volume::DeviceOptions options{o_.config, !o_.no_check, [] { check_interrupt(); }};
+    if (o_.split) {
+      const volume::SplitEvaluator split(*int8_, planned.plan, theta_, workers_, memory, options);
+      const std::uint64_t voxels = run_blocks(split, memory, planned, first);
+      const double rate = split_rate(o_, processor_seconds_, split.cycles(), voxels);
+      outputs_.print(
+          device_text(o_, split.device(), voxels) +
+          fmt::format("{} layers on the processors, {} on the accelerator: {:.0f} voxels/s in simulated "
+                      "time\n",
+                      theta_, network_.layers.size() - theta_, rate));
+      report_["device"] = device_json(o_, split.device(), voxels);
+      report_["split"]["voxels_per_second"] = rate;
+    } else if (o_.rtl) {
+      const volume::DeviceEvaluator device(*int8_, planned.plan, memory, options);
       const std::uint64_t voxels = run_blocks(device, memory, planned, first);
       outputs_.print(device_text(o_, device, voxels));
       report_["device"] = device_json(o_, device, voxels);
@@ -242,7 +272,7 @@ class VolumeJob {
     const std::string header =
         o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_, kType) : std::string();
     std::optional<ResumableOutput> file;
-    State state{key(), planned.plan, first};
+    State state{key(), planned.plan, first, theta_, processor_seconds_};
     if (!o_.output.empty()) {
       file.emplace(o_.output,
                    header.size() + std::uint64_t(network_.outputs()) * whole_.elements() * sizeof(T),
@@ -303,6 +333,8 @@ class VolumeJob {
   Size whole_;
   std::uint64_t limit_;
   std::optional<volume::Int8Network> int8_;  // with --int8
+  std::size_t theta_ = 0;                    // with --split: layers on the processors
+  double processor_seconds_ = 0;             // and their time of a run, by the model
   fft::Workers workers_;
   nlohmann::ordered_json report_;
 };
@@ -316,7 +348,7 @@ int volume_command(const Arguments& arguments) {
   // The calibration is read where it is there, and else an output; the accelerator needs none.
   const bool read = !o.recalibrate && fs::exists(calibration_file(o));
   const Outputs outputs =
-      o.rtl  ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights"})
+      o.rtl && !o.split ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights"})
       : read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
              : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
   return VolumeJob(o, outputs).run();

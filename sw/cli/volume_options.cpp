@@ -46,6 +46,11 @@ bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions&
   add("int8", po::bool_switch(&o.int8),
       "compute in int8, exactly; scales come of the float network in the middle of the volume");
   add("rtl", po::bool_switch(&o.rtl), "run on the simulated accelerator, in int8");
+  add("split", po::bool_switch(&o.split),
+      "the first layers on the processors, the others on the simulated accelerator, in a pipeline; needs "
+      "--clock");
+  add("theta", po::value(&o.theta)->value_name("N"),
+      "with --split: so many layers on the processors, instead of as many as the search finds best");
   add("config", po::value(&o.config)->value_name("NAME")->default_value(o.config), "of the accelerator");
   add("block-side", po::value(&o.block_side)->value_name("N")->default_value(o.block_side),
       "of the accelerator's blocks: longest side of a result that is tried, in voxels");
@@ -129,6 +134,10 @@ void check(const VolumeOptions& o) {
 bool parse_volume_options(const Arguments& arguments, po::variables_map& values, VolumeOptions& o) {
   if (!parse(arguments, values, o)) return false;
   check(o);
+  if (values.contains("theta") && (!o.split || o.theta < 0 || o.plan != 1))
+    throw InputError("--theta: layers with --split, from 0 on, and without --plan");
+  if (o.split && o.clock <= 0) throw InputError("--split needs --clock: what the accelerator's cycles take");
+  o.rtl = o.rtl || o.split;
   if (o.rtl) preset(o.config);  // throws where there is none
   o.int8 = o.int8 || o.rtl;
   return true;

@@ -27,7 +27,8 @@ struct VolumeOptions {
   int best = 10, plan = 1;
   int blocks = 0;
   bool plan_only = false, resume = false, recalibrate = false, int8 = false;
-  bool rtl = false, no_check = false;  // on the simulated accelerator
+  bool rtl = false, no_check = false, split = false;  // on the simulated accelerator
+  int theta = -1;                                     // layers on the processors; -1: the search chooses
   std::string config = "base";
   int block_side = 16;
   double clock = 0;  // MHz

@@ -20,6 +20,8 @@ using fft::Size;
 
 namespace {
 
+// Images of a batch that are compiled; for more of them time is extrapolated.
+constexpr int kMostModelled = 4;
 // Sides of a fragment that are tried.
 constexpr std::array kSides = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
@@ -49,14 +51,44 @@ std::uint64_t predicted_cycles(const Int8Network& network, const Plan& plan, std
     const std::size_t last = std::min(cut, end);
     const SliceGraph slices = slice_graph(
         network, {begin, last, maps[begin].size, plan.layers[last - 1].fragments, false, {c.kp, c.cp}});
-    CompileOptions options;
-    options.images = maps[begin].batch;
-    options.cancellation_check = tick;
-    cycles += std::uint64_t(compile(slices.graph, c, options).modelled_cycles);
+    const auto compiled = [&](int images) {
+      CompileOptions options;
+      options.images = images;
+      options.cancellation_check = tick;
+      return compile(slices.graph, c, options).modelled_cycles;
+    };
+    const int images = maps[begin].batch;
+    const std::int64_t some = compiled(std::min(images, kMostModelled));
+    // Each further image takes what the last ones did.
+    const std::int64_t more = images > kMostModelled ? (some - compiled(kMostModelled / 2)) * 2 *
+                                                           (images - kMostModelled) / kMostModelled
+                                                     : 0;
+    cycles += std::uint64_t(some + more);
     begin = last;
     if (begin == end) break;
   }
   return cycles;
+}
+
+std::vector<Plan> plans_tried(const Network& network, const DeviceSearch& search) {
+  const Size result = fft::valid(search.volume, network.field_of_view());
+  const bool choice = std::any_of(network.layers.begin(), network.layers.end(), [](const Layer& l) {
+    return !l.convolution && l.pooling == Pooling::kAny;
+  });
+  std::vector<Plan> plans;
+  for (const bool fragments : {true, false}) {
+    if (!fragments && !choice) continue;
+    std::optional<Size> last;
+    for (const int side : kSides) {
+      Plan plan = plan_of(network, fragments, side, result);
+      const Size block = block_result(network, plan);
+      if (last == block) break;
+      last = block;
+      if (side > 1 && std::max({block.depth, block.height, block.width}) > search.most_side) break;
+      plans.push_back(std::move(plan));
+    }
+  }
+  return plans;
 }
 
 std::vector<DevicePlanned> device_plans(const Int8Network& network, const DeviceSearch& search) {
@@ -64,28 +96,17 @@ std::vector<DevicePlanned> device_plans(const Int8Network& network, const Device
   const Size result = fft::valid(search.volume, n.field_of_view());
   std::vector<DevicePlanned> found;
   std::optional<InputError> error;
-  const bool choice = std::any_of(n.layers.begin(), n.layers.end(), [](const Layer& l) {
-    return !l.convolution && l.pooling == Pooling::kAny;
-  });
-  for (const bool fragments : {true, false}) {
-    if (!fragments && !choice) continue;
-    std::optional<Size> last;
-    for (const int side : kSides) {
-      DevicePlanned p{plan_of(n, fragments, side, result), 0, 0, 0};
-      const Size block = block_result(n, p.plan);
-      if (last == block) break;
-      last = block;
-      if (side > 1 && std::max({block.depth, block.height, block.width}) > search.most_side) break;
-      try {
-        p.cycles = predicted_cycles(network, p.plan, 0, n.layers.size(), search.config, search.tick);
-      } catch (const InputError& e) {
-        if (!error) error = e;
-        break;  // larger ones do not fit either
-      }
-      p.macs = volume_macs(n, p.plan, 0, n.layers.size());
-      p.voxels_a_cycle = double(result.elements()) / (double(p.cycles) * double(runs_of(n, p.plan, result)));
-      found.push_back(std::move(p));
+  for (const Plan& plan : plans_tried(n, search)) {
+    DevicePlanned p{plan, 0, 0, 0};
+    try {
+      p.cycles = predicted_cycles(network, plan, 0, n.layers.size(), search.config, search.tick);
+    } catch (const InputError& e) {
+      if (!error) error = e;
+      continue;
     }
+    p.macs = volume_macs(n, p.plan, 0, n.layers.size());
+    p.voxels_a_cycle = double(result.elements()) / (double(p.cycles) * double(runs_of(n, p.plan, result)));
+    found.push_back(std::move(p));
   }
   if (found.empty()) throw InputError(*error);
   std::stable_sort(found.begin(), found.end(), [](const DevicePlanned& a, const DevicePlanned& b) {

@@ -29,12 +29,16 @@ struct DeviceSearch {
   std::function<void()> tick = {};  // may throw
 };
 
-// Cycles of a run of layers [begin, end), predicted. Throws InputError for what the configuration cannot run.
+// Cycles of a run of layers [begin, end), predicted: of batches of many images, as those of a few and as much for each
+// further one. Throws InputError for what the configuration cannot run.
 std::uint64_t predicted_cycles(const Int8Network& network, const Plan& plan, std::size_t begin,
                                std::size_t end, const std::string& config, const std::function<void()>& tick);
 
-// Best first: all pooling plain or all as fragments, where the network leaves the choice, and blocks near cubes. Throws
-// InputError with the first reason where nothing can run.
+// What is tried: all pooling plain or all as fragments, where the network leaves the choice, and blocks near cubes; larger
+// blocks of one pooling follow smaller ones.
+std::vector<Plan> plans_tried(const Network& network, const DeviceSearch& search);
+
+// Those of them that can run, best first. Throws InputError with the first reason where none can.
 std::vector<DevicePlanned> device_plans(const Int8Network& network, const DeviceSearch& search);
 
 }  // namespace kaiten::volume

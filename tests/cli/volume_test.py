@@ -141,6 +141,27 @@ class Volume(CommandCase):
         self.assertIn("--clock", self.refused(*rtl, "--clock", -1))
         self.assertIn("nope", self.refused(self.network, *size, "--rtl", "--config", "nope"))
 
+    def test_every_split_gives_what_the_processor_gives(self):
+        int8 = (self.network, "--threads", 1, "--calibration", RATES_INT8, "--size", "9,7,8")
+        self.report(*int8, "--int8", "--output", self.file("cpu.raw"))
+        with open(self.file("cpu.raw"), "rb") as f:
+            wanted = f.read()
+        split = (*int8, "--split", "--config", "nano", "--clock", 100)
+        for theta in range(4):
+            j = self.report(*split, "--theta", theta, "--output", self.file(f"{theta}.raw"))
+            with open(self.file(f"{theta}.raw"), "rb") as f:
+                self.assertEqual(f.read(), wanted)
+            s = j["split"]
+            self.assertEqual(s["theta"], theta)
+            self.assertEqual({p["theta"] for p in s["plans"]}, {0, 1, 2, 3})
+            self.assertEqual(j["device"]["cycles"] > 0, theta < 3)
+            best = s["plans"][0]["predicted_voxels_per_second"]
+            self.assertAlmostEqual(s["gain_over_better"] * max(s["processor_alone_voxels_per_second"],
+                                                               s["accelerator_alone_voxels_per_second"]), best, delta=1e-3 * best)
+        self.assertIn("--clock", self.refused(*int8, "--split"))
+        self.assertIn("--theta", self.refused(*int8, "--theta", 1))
+        self.assertIn("of 3 layers", self.run_command(*split, "--theta", 4).stderr)
+
     def test_mistakes_are_one_line(self):
         self.assertIn("net2:2", self.refused(self.file("net2", "INPUTS:1, LAYERS:1\nCONV 3,3 8\n"), "--size", "9,9,9"))
         self.assertIn("5x3x3", self.refused(*self.common, "--size", "4,9,9"))
