@@ -3,26 +3,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/output.h"
 #include "base/resumable_output.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
-#include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
+#include "cli/volume_device.h"
+#include "cli/volume_options.h"
 #include "volume/search.h"
 #include "volume/sliding.h"
 
@@ -35,154 +33,7 @@ namespace {
 
 using fft::Size;
 
-constexpr int kMostSide = 1 << 20;
 constexpr double kMi = 1024.0 * 1024.0;
-
-struct VolumeOptions {
-  std::string network, input, size, type = "u8", weights, output, memory, calibration;
-  std::uint64_t seed = 1;
-  int threads = int(std::max(1U, std::thread::hardware_concurrency()));
-  int best = 10, plan = 1;
-  int blocks = 0;
-  bool plan_only = false, resume = false, recalibrate = false;
-};
-
-bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions& o) {
-  po::options_description all("options");
-  auto add = all.add_options();
-  add("help,h", "print this text");
-  add("network", po::value(&o.network)->value_name("FILE"),
-      "network (.znni or JSON); also as first argument");
-  add("input", po::value(&o.input)->value_name("FILE"),
-      "volume: NumPy (.npy), TIFF stack (.tif, .tiff), else raw; without it random voxels of --size");
-  add("size", po::value(&o.size)->value_name("Z,Y,X"), "of a raw or random volume: depth, height, width");
-  add("type", po::value(&o.type)->value_name("NAME")->default_value(o.type),
-      "of a raw volume's voxels: u8, i8, u16, i16 or f32, little-endian");
-  add("weights", po::value(&o.weights)->value_name("FILE"),
-      "raw float32: each convolution's kernels [output][input][z][y][x], then its biases; without it random "
-      "ones");
-  add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random weights and voxels");
-  add("output", po::value(&o.output)->value_name("FILE"),
-      "results, float32 [map][z][y][x]: NumPy (.npy), else raw; without it they are only timed");
-  add("resume", po::bool_switch(&o.resume), "go on with the interrupted run that began --output");
-  add("memory", po::value(&o.memory)->value_name("SIZE"),
-      "bound of memory, such as 4GiB; without it three quarters of this computer's");
-  add("threads", po::value(&o.threads)->value_name("N")->default_value(o.threads), "threads");
-  add("best", po::value(&o.best)->value_name("N")->default_value(o.best),
-      "plans to list, different in more than size");
-  add("plan", po::value(&o.plan)->value_name("N")->default_value(o.plan),
-      "which of the listed plans to run, to compare what they take");
-  add("blocks", po::value(&o.blocks)->value_name("N")->default_value(o.blocks),
-      "end after so many blocks; 0: all");
-  add("plan-only", po::bool_switch(&o.plan_only), "search and explain, compute nothing");
-  add("calibration", po::value(&o.calibration)->value_name("FILE"),
-      "where this machine's rates are kept; without it in the user's cache folder");
-  add("recalibrate", po::bool_switch(&o.recalibrate), "measure the rates again");
-  add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
-  constexpr const char* kUsage =
-      "usage: kaiten volume NETWORK [--input VOLUME] [--output RESULT] [OPTIONS]\n"
-      "Slide a network of 3-D convolutions over a volume, by the fastest plan that fits into memory.\n";
-  return read_options(arguments, all, "network", kUsage, values);
-}
-
-Size size_of(const std::string& text) {
-  int n[3] = {};
-  const char *at = text.data(), *end = at + text.size();
-  for (int i = 0; i < 3; i++) {
-    const auto [next, error] = std::from_chars(at, end, n[i]);
-    if (error != std::errc{} || n[i] < 1 || n[i] > kMostSide ||
-        (i < 2 ? next == end || *next != ',' : next != end))
-      throw InputError(
-          fmt::format("--size: expected Z,Y,X, three numbers from 1 to {}, found '{}'", kMostSide, text));
-    at = next + 1;
-  }
-  return {n[0], n[1], n[2]};
-}
-
-std::uint64_t memory_of(const std::string& text) {
-  if (text.empty()) return fft::Memory::physical_bytes() / 4 * 3;
-  double n = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  const std::string unit(rest, text.data() + text.size());
-  for (const auto& [name, shift] : {std::pair{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}) {
-    if (error == std::errc{} && unit == name && n >= 1 && n <= 1e15)
-      return std::uint64_t(n * double(1ULL << shift));
-  }
-  throw InputError("--memory: expected bytes, or a number with KiB, MiB or GiB, found '" + text + "'");
-}
-
-void check(const VolumeOptions& o) {
-  if (o.network.empty()) throw InputError("volume needs a network (see kaiten volume --help)");
-  if (o.threads < 1 || o.threads > 1024)
-    throw InputError(fmt::format("--threads: expected 1 to 1024, found {}", o.threads));
-  if (o.best < 1 || o.best > 1000)
-    throw InputError(fmt::format("--best: expected 1 to 1000, found {}", o.best));
-  if (o.plan < 1 || o.plan > o.best)
-    throw InputError(
-        fmt::format("--plan: expected 1 to {}, the plans that --best lists, found {}", o.best, o.plan));
-  if (o.plan > 1 && o.resume) throw InputError("--plan: --resume goes on with the plan that was begun");
-  if (o.blocks < 0) throw InputError(fmt::format("--blocks: expected 0 or more, found {}", o.blocks));
-  if (!volume::voxel_of(o.type))
-    throw InputError("--type: expected u8, i8, u16, i16 or f32, found '" + o.type + "'");
-  if (o.output == kStandardOutput) throw InputError("--output: results are written in parts, '-' cannot be");
-  if (o.resume && o.output.empty()) throw InputError("--resume needs --output");
-  if (o.plan_only && !o.output.empty()) throw InputError("--plan-only computes nothing for --output");
-}
-
-std::unique_ptr<volume::Source> source_of(const VolumeOptions& o, const volume::Network& network) {
-  const bool numpy = o.input.ends_with(".npy"),
-             tiff = o.input.ends_with(".tif") || o.input.ends_with(".tiff");
-  if ((numpy || tiff) && !o.size.empty())
-    throw InputError("--size is for raw and random volumes, '" + o.input + "' has its own");
-  if (!numpy && !tiff && o.size.empty()) throw InputError("a raw or random volume needs --size Z,Y,X");
-  std::unique_ptr<volume::Source> source;
-  if (o.input.empty()) {
-    source = volume::seeded_source(network.inputs, size_of(o.size), o.seed);
-  } else if (numpy) {
-    source = volume::numpy_source(o.input);
-  } else if (tiff) {
-    source = volume::tiff_source(o.input);
-  } else {
-    source = volume::raw_source(o.input, network.inputs, size_of(o.size), *volume::voxel_of(o.type));
-  }
-  if (source->maps() != network.inputs)
-    throw InputError(
-        fmt::format("'{}' has {} maps, the network's input {}", o.input, source->maps(), network.inputs));
-  volume::require_view(network, source->size());
-  return source;
-}
-
-fs::path calibration_file(const VolumeOptions& o) {
-  if (!o.calibration.empty()) return o.calibration;
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path folder =
-      cache != nullptr && *cache != 0 ? fs::path(cache) : fs::path(home != nullptr ? home : ".") / ".cache";
-  return folder / "kaiten" / fmt::format("volume-{}-threads.json", o.threads);
-}
-
-volume::Calibration calibration_of(const VolumeOptions& o, fft::Workers& workers) {
-  const fs::path file = calibration_file(o);
-  if (!o.recalibrate && fs::exists(file)) {
-    const auto bytes = read_file(file, FileKind::kText);
-    const auto c =
-        volume::parse_calibration({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string());
-    if (c.threads != o.threads)
-      throw InputError(fmt::format("'{}' is of {} threads, --threads says {} (--recalibrate measures again)",
-                                   file.string(), c.threads, o.threads));
-    return c;
-  }
-  ProgressLine progress;
-  int done = 0;
-  const auto c = volume::calibrate(workers, [&] {
-    check_interrupt();
-    progress.show(fmt::format("calibrating, measurement {}", ++done));
-  });
-  progress.clear();
-  std::error_code ignored;
-  if (o.calibration.empty()) fs::create_directories(file.parent_path(), ignored);
-  write_output(file, volume::text_of(c));
-  return c;
-}
 
 // FNV-1a, to tell another run's output from this one's.
 std::uint64_t hash_of(std::string_view text) {
@@ -196,6 +47,8 @@ struct State {
   std::string key;
   volume::Plan plan;
   std::int64_t done = 0;
+  std::size_t theta = 0;  // with --split
+  double processor_seconds = 0;
 };
 
 std::string text_of(const State& s) {
@@ -205,13 +58,15 @@ std::string text_of(const State& s) {
   j["batch"] = s.plan.batch;
   for (const volume::Choice& c : s.plan.layers) j["layers"].push_back({int(c.method), c.fragments});
   j["done"] = s.done;
+  j["theta"] = s.theta;
+  j["processor_seconds"] = s.processor_seconds;
   return j.dump() + "\n";
 }
 
 State parse_state(const std::string& text, const std::string& file) {
   try {
     const auto j = nlohmann::json::parse(text);
-    State s{j.at("key"), {}, j.at("done")};
+    State s{j.at("key"), {}, j.at("done"), j.at("theta"), j.at("processor_seconds")};
     const auto& f = j.at("fragment");
     s.plan.fragment = {f.at(0), f.at(1), f.at(2)};
     s.plan.batch = j.at("batch");
@@ -247,13 +102,10 @@ std::string table_of(const volume::Network& network, const volume::Found& found)
   return text;
 }
 
-std::span<const std::uint8_t> bytes_of(std::span<const float> values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-}
-
 // Rows of a block to their places in the file.
+template <typename T>
 void store(ResumableOutput& file, std::uint64_t header, const Size& whole, int maps,
-           const volume::BlockResult& r) {
+           const volume::BlockOf<T>& r) {
   std::size_t from = 0;
   for (int m = 0; m < maps; m++) {
     for (int z = 0; z < r.extent.depth; z++) {
@@ -264,8 +116,8 @@ void store(ResumableOutput& file, std::uint64_t header, const Size& whole, int m
              std::uint64_t(r.begin.height + y)) *
                 std::uint64_t(whole.width) +
             std::uint64_t(r.begin.width);
-        file.write(header + at * sizeof(float),
-                   bytes_of({r.values.data() + from, std::size_t(r.extent.width)}));
+        file.write(header + at * sizeof(T), {reinterpret_cast<const std::uint8_t*>(r.values.data() + from),
+                                             std::size_t(r.extent.width) * sizeof(T)});
       }
     }
   }
@@ -283,7 +135,7 @@ class VolumeJob {
                                    : volume::weights_from(network_, read_file(o.weights), o.weights)),
         source_(source_of(o, network_)),
         whole_(fft::valid(source_->size(), network_.field_of_view())),
-        limit_(memory_of(o.memory)),
+        limit_(memory_of(o)),
         workers_(o.threads) {}
 
   int run() {
@@ -293,7 +145,16 @@ class VolumeJob {
     report_["field_of_view"] = {view.depth, view.height, view.width};
     report_["threads"] = o_.threads;
     report_["memory_bytes"] = limit_;
-    const volume::Planned planned = state ? volume::Planned{state->plan, 0, 0, 0} : search();
+    if (o_.rtl) quantise();
+    const volume::Planned planned = state      ? volume::Planned{state->plan, 0, 0, 0}
+                                    : o_.split ? split_search()
+                                    : o_.rtl   ? device_search()
+                                               : search();
+    if (state) {
+      theta_ = state->theta;
+      processor_seconds_ = state->processor_seconds;
+    }
+    if (o_.int8 && !o_.rtl) quantise();
     if (!o_.plan_only) compute(planned, state ? state->done : 0);
     if (outputs_.wanted("json")) outputs_.write_json("json", report_);
     return kDone;
@@ -306,8 +167,9 @@ class VolumeJob {
   }
 
   std::string key() const {
-    const std::string all = fmt::format("{}|{}|{}|{}|{}|{}", network_text_, o_.input, source_->size().text(),
-                                        o_.type, o_.weights, o_.seed);
+    const std::string all =
+        fmt::format("{}|{}|{}|{}|{}|{}{}", network_text_, o_.input, source_->size().text(), o_.type,
+                    o_.weights, o_.seed, o_.int8 ? "|int8" : "");
     return fmt::format("{:016x}", hash_of(all));
   }
 
@@ -316,7 +178,8 @@ class VolumeJob {
     const auto text = ResumableOutput::state_of(o_.output);
     if (!text) return std::nullopt;  // ended before its first block, or never began
     State s = parse_state(*text, o_.output);
-    if (s.key != key() || s.plan.layers.size() != network_.layers.size() || s.done < 0)
+    if (s.key != key() || s.plan.layers.size() != network_.layers.size() || s.done < 0 ||
+        s.theta > network_.layers.size())
       throw InputError("--resume: '" + o_.output + ".part' is of another network, volume or seed");
     return s;
   }
@@ -328,9 +191,7 @@ class VolumeJob {
     if (found.best.empty())
       throw InputError(fmt::format("--memory: no plan fits into {} bytes, the least takes more than {}",
                                    limit_, found.least_bytes));
-    if (std::size_t(o_.plan) > found.best.size())
-      throw InputError(
-          fmt::format("--plan: limit: the {} plans listed, found {}", found.best.size(), o_.plan));
+    require_listed(found.best.size());
     outputs_.print(table_of(network_, found));
     report_["search"] = {{"candidates", found.candidates},
                          {"plans", found.plans},
@@ -341,16 +202,80 @@ class VolumeJob {
     return found.best[std::size_t(o_.plan) - 1];
   }
 
+  volume::Planned device_search() {
+    const auto plans = device_plans_for(o_, *int8_, source_->size());
+    require_listed(plans.size());
+    outputs_.print(device_table(o_, network_, plans));
+    for (const volume::DevicePlanned& p : plans)
+      report_["device_plans"].push_back(device_plan_json(network_, p));
+    report_["plan"] = o_.plan;
+    return {plans[std::size_t(o_.plan) - 1].plan, 0, 0, 0};
+  }
+
+  volume::Planned split_search() {
+    const SplitFound found = split_for(o_, *int8_, source_->size(), limit_, workers_);
+    outputs_.print(split_table(o_, network_, found));
+    report_["split"] = split_json(o_, network_, found);
+    theta_ = found.plan().theta;
+    processor_seconds_ = found.plan().processor_seconds;
+    return {found.plan().plan, 0, 0, 0};
+  }
+
+  void require_listed(std::size_t plans) const {
+    if (std::size_t(o_.plan) > plans)
+      throw InputError(fmt::format("--plan: limit: the {} plans listed, found {}", plans, o_.plan));
+  }
+
+  void quantise() {
+    int8_ = volume::quantized(network_, weights_, volume::ranges_of(network_, weights_, *source_, workers_));
+    const auto json = [](const volume::Int8Scale& s) {
+      return nlohmann::ordered_json{{"scale", s.scale}, {"zero_point", s.zero_point}};
+    };
+    report_["int8"] = {{"input", json(int8_->maps.front())}, {"result", json(int8_->maps.back())}};
+    const volume::Int8Scale& result = int8_->maps.back();
+    outputs_.print(fmt::format("int8: a result r is {:g} * (r {} {})\n", result.scale,
+                               result.zero_point < 0 ? '+' : '-', std::abs(result.zero_point)));
+  }
+
   void compute(const volume::Planned& planned, std::int64_t first) {
     fft::Memory memory(limit_);
-    const volume::Evaluator evaluator(network_, planned.plan, weights_, workers_, memory);
+    const volume::DeviceOptions options{o_.config, !o_.no_check, [] { check_interrupt(); }};
+    if (o_.split) {
+      const volume::SplitEvaluator split(*int8_, planned.plan, theta_, workers_, memory, options);
+      const std::uint64_t voxels = run_blocks(split, memory, planned, first);
+      const double rate = split_rate(o_, processor_seconds_, split.cycles(), voxels);
+      outputs_.print(
+          device_text(o_, split.device(), voxels) +
+          fmt::format("{} layers on the processors, {} on the accelerator: {:.0f} voxels/s in simulated "
+                      "time\n",
+                      theta_, network_.layers.size() - theta_, rate));
+      report_["device"] = device_json(o_, split.device(), voxels);
+      report_["split"]["voxels_per_second"] = rate;
+    } else if (o_.rtl) {
+      const volume::DeviceEvaluator device(*int8_, planned.plan, memory, options);
+      const std::uint64_t voxels = run_blocks(device, memory, planned, first);
+      outputs_.print(device_text(o_, device, voxels));
+      report_["device"] = device_json(o_, device, voxels);
+    } else if (int8_) {
+      run_blocks(volume::Int8Evaluator(*int8_, planned.plan, workers_, memory), memory, planned, first);
+    } else {
+      run_blocks(volume::Evaluator(network_, planned.plan, weights_, workers_, memory), memory, planned,
+                 first);
+    }
+  }
+
+  // The voxels that are computed.
+  template <typename T>
+  std::uint64_t run_blocks(const volume::BlockEvaluator<T>& evaluator, fft::Memory& memory,
+                           const volume::Planned& planned, std::int64_t first) {
+    constexpr auto kType = std::is_same_v<T, float> ? volume::Voxel::kFloat32 : volume::Voxel::kInt8;
     const std::string header =
-        o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_) : std::string();
+        o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_, kType) : std::string();
     std::optional<ResumableOutput> file;
-    State state{key(), planned.plan, first};
+    State state{key(), planned.plan, first, theta_, processor_seconds_};
     if (!o_.output.empty()) {
       file.emplace(o_.output,
-                   header.size() + std::uint64_t(network_.outputs()) * whole_.elements() * sizeof(float),
+                   header.size() + std::uint64_t(network_.outputs()) * whole_.elements() * sizeof(T),
                    first > 0, text_of(state));
       file->write(0, {reinterpret_cast<const std::uint8_t*>(header.data()), header.size()});
     }
@@ -370,7 +295,7 @@ class VolumeJob {
     try {
       volume::slide(network_, evaluator, *source_, memory,
                     {first,
-                     [&](const volume::BlockResult& r) {
+                     [&](const volume::BlockOf<T>& r) {
                        if (file) store(*file, header.size(), whole_, network_.outputs(), r);
                      },
                      progress});
@@ -379,6 +304,7 @@ class VolumeJob {
     }
     line.clear();
     tell(planned, last);
+    return last.voxels;
   }
 
   void tell(const volume::Planned& planned, const volume::Progress& p) {
@@ -406,6 +332,9 @@ class VolumeJob {
   std::unique_ptr<volume::Source> source_;
   Size whole_;
   std::uint64_t limit_;
+  std::optional<volume::Int8Network> int8_;  // with --int8
+  std::size_t theta_ = 0;                    // with --split: layers on the processors
+  double processor_seconds_ = 0;             // and their time of a run, by the model
   fft::Workers workers_;
   nlohmann::ordered_json report_;
 };
@@ -415,13 +344,13 @@ class VolumeJob {
 int volume_command(const Arguments& arguments) {
   VolumeOptions o;
   po::variables_map values;
-  if (!parse(arguments, values, o)) return kDone;
-  check(o);
-  // The calibration is read where it is there, and else an output.
+  if (!parse_volume_options(arguments, values, o)) return kDone;
+  // The calibration is read where it is there, and else an output; the accelerator needs none.
   const bool read = !o.recalibrate && fs::exists(calibration_file(o));
   const Outputs outputs =
-      read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
-           : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
+      o.rtl && !o.split ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights"})
+      : read ? Outputs("volume", values, {"json", "output"}, {"network", "input", "weights", "calibration"})
+             : Outputs("volume", values, {"json", "output", "calibration"}, {"network", "input", "weights"});
   return VolumeJob(o, outputs).run();
 }
 

@@ -155,6 +155,23 @@ ExactResult correlate_exactly(const Correlation& c, std::span<const std::int16_t
   return result;
 }
 
+template <typename T>
+std::uint64_t exact_bytes(const Correlation& c, const Workers& workers) {
+  using Complex = std::complex<T>;
+  const Size size = good_size(c.image), out = valid(c.image, c.kernel);
+  const std::uint64_t bins = spectrum_bins<T>(size);
+  const std::uint64_t scratch =
+      std::max({Transform<T>(size, c.image).scratch(), Transform<T>(size, c.kernel).scratch(),
+                Transform<T>(size, out).scratch()});
+  const std::uint64_t each =
+      sum({array_bytes(scratch, sizeof(T)), product({2, array_bytes(bins, sizeof(Complex))}),
+           array_bytes(c.image.elements(), sizeof(T)), array_bytes(out.elements(), sizeof(std::int64_t))});
+  return sum({array_bytes(product({std::uint64_t(c.channels), bins}), sizeof(Complex)),
+              product({std::uint64_t(workers.count()), each})});
+}
+
+template std::uint64_t exact_bytes<float>(const Correlation&, const Workers&);
+template std::uint64_t exact_bytes<double>(const Correlation&, const Workers&);
 template double error_bound<float>(const Correlation&, const Norms&);
 template double error_bound<double>(const Correlation&, const Norms&);
 template ExactResult correlate_exactly<float>(const Correlation&, std::span<const std::int16_t>,

@@ -59,6 +59,10 @@ ExactResult correlate_exactly(const Correlation& c, std::span<const std::int16_t
                               std::span<const std::int16_t> kernels, Workers& workers, Memory& memory,
                               const TakeSums& take);
 
+/// The most bytes that correlate_exactly() takes at a time, exactly, image and kernels not counted.
+template <typename T>
+std::uint64_t exact_bytes(const Correlation& c, const Workers& workers);
+
 }  // namespace kaiten::fft
 
 #endif  // KAITEN_FFT_EXACT_H

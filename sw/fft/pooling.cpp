@@ -173,6 +173,7 @@ Array<T> assemble(int batch, int channels, const Size& fragment, std::span<const
   template Array<T> assemble<T>(int, int, const Size&, std::span<const Size>, const Array<T>&, Memory&);
 KAITEN_INSTANTIATE(float)
 KAITEN_INSTANTIATE(double)
+KAITEN_INSTANTIATE(std::int8_t)
 #undef KAITEN_INSTANTIATE
 
 }  // namespace kaiten::fft

@@ -32,7 +32,7 @@ struct PoolShape {
 };
 
 /// The maximum of every window; windows lie side by side from the first element on, and the image is a
-/// multiple of them: std::invalid_argument otherwise. Throws OutOfMemory. T: float or double.
+/// multiple of them: std::invalid_argument otherwise. Throws OutOfMemory. T: float, double or int8.
 template <typename T>
 Array<T> max_pool(const PoolShape& shape, const Array<T>& images, Workers& workers, Memory& memory);
 

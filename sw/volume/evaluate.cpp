@@ -70,9 +70,7 @@ Evaluator::Evaluator(const Network& network, Plan plan, std::span<const LayerWei
   }
 }
 
-Array<float> Evaluator::make_images() const {
-  return Array<float>(memory_, maps_.front().bytes() / sizeof(float));
-}
+Array<float> Evaluator::make_images() const { return Array<float>(memory_, maps_.front().elements()); }
 
 Array<float> Evaluator::run_layer(std::size_t i, Array<float> images) const {
   const Layer& l = network_.layers[i];
@@ -96,8 +94,8 @@ Array<float> Evaluator::run(Array<float> images, std::vector<Seconds>* seconds) 
   return images;
 }
 
-void scatter(const Network& network, const Plan& plan, int run, const float* fragments,
-             std::span<float> block) {
+template <typename T>
+void scatter(const Network& network, const Plan& plan, int run, const T* fragments, std::span<T> block) {
   const Size whole = block_result(network, plan), step = network.pooled(), f = plan.fragment;
   const Size first = shift_of(network, plan, run);
   std::vector<std::pair<Size, Size>>
@@ -132,12 +130,15 @@ void scatter(const Network& network, const Plan& plan, int run, const float* fra
           const std::size_t row = (m * std::size_t(whole.depth) + std::size_t(begin.depth + z * step.depth)) *
                                       std::size_t(whole.height) +
                                   std::size_t(begin.height + y * step.height);
-          float* to = block.data() + row * std::size_t(whole.width) + begin.width;
+          T* to = block.data() + row * std::size_t(whole.width) + begin.width;
           for (int x = 0; x < f.width; x++) to[std::size_t(x) * std::size_t(step.width)] = *fragments++;
         }
       }
     }
   }
 }
+
+template void scatter(const Network&, const Plan&, int, const float*, std::span<float>);
+template void scatter(const Network&, const Plan&, int, const std::int8_t*, std::span<std::int8_t>);
 
 }  // namespace kaiten::volume

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fft/memory.h"
@@ -27,18 +28,36 @@ struct Seconds {
 Seconds now();
 Seconds operator-(const Seconds& a, const Seconds& b);
 
-// Network, workers and memory must outlive it. One thread at a time.
-class Evaluator {
+// What computes the blocks of a volume by a plan. One thread at a time.
+template <typename T>
+class BlockEvaluator {
+ public:
+  BlockEvaluator() = default;
+  virtual ~BlockEvaluator() = default;
+  BlockEvaluator(const BlockEvaluator&) = delete;
+  BlockEvaluator& operator=(const BlockEvaluator&) = delete;
+
+  virtual const Plan& plan() const = 0;
+  virtual fft::Array<T> make_images() const = 0;  // of a batch, uninitialised
+  // [batch][map][voxel] to [batch * fragments][map][voxel].
+  virtual fft::Array<T> evaluate(fft::Array<T> images) const = 0;
+  virtual T stored(float voxel) const = 0;  // as the network reads it
+};
+
+// In float32. Network, workers and memory must outlive it.
+class Evaluator : public BlockEvaluator<float> {
  public:
   // Throws fft::OutOfMemory, naming the bytes, where a layer needs more than the memory has.
   Evaluator(const Network& network, Plan plan, std::span<const LayerWeights> weights, fft::Workers& workers,
             fft::Memory& memory, fft::Effort effort = fft::Effort::Measure);
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const override { return plan_; }
   std::uint64_t peak_bytes() const { return peak_; }  // of one run; weights and blocks not counted
-  // [batch][map][voxel] to [batch * fragments][map][voxel]; adds to the seconds of every layer where these are given.
+  // Adds to the seconds of every layer where these are given.
   fft::Array<float> run(fft::Array<float> images, std::vector<Seconds>* seconds = nullptr) const;
-  fft::Array<float> make_images() const;
+  fft::Array<float> evaluate(fft::Array<float> images) const override { return run(std::move(images)); }
+  fft::Array<float> make_images() const override;
+  float stored(float voxel) const override { return voxel; }
 
  private:
   fft::Array<float> run_layer(std::size_t i, fft::Array<float> images) const;
@@ -53,9 +72,9 @@ class Evaluator {
   std::uint64_t peak_ = 0;
 };
 
-// Puts one input's fragments of run `run` where they belong in the block's result [map][voxel].
-void scatter(const Network& network, const Plan& plan, int run, const float* fragments,
-             std::span<float> block);
+// Puts one input's fragments of run `run` where they belong in the block's result [map][voxel]. T: float or int8.
+template <typename T>
+void scatter(const Network& network, const Plan& plan, int run, const T* fragments, std::span<T> block);
 
 }  // namespace kaiten::volume
 

@@ -23,8 +23,10 @@ using fft::Method;
 constexpr int kFeatures = 5;
 using Features = std::array<double, kFeatures>;
 
-Features features_of(const fft::LayerShape& s, Method method) {
-  const fft::Work w = fft::work_of(s, method);
+// In int8 each image has its own transforms of kernels.
+Features features_of(const fft::LayerShape& s, Method method, Numbers numbers) {
+  fft::Work w = fft::work_of(s, method);
+  if (numbers == Numbers::kInt8 && method != Method::Blocked) w.kernel_passes *= s.batch;
   const double voxels =
       double(s.batch) * (s.channels * double(s.image.elements()) + s.outputs * double(s.result().elements()));
   return {w.image_passes, w.kernel_passes, w.products, w.multiplies, voxels};
@@ -81,8 +83,30 @@ double measure(const fft::LayerShape& s, Method method, fft::Workers& workers,
   return shortest(workers.count(), run, tick);
 }
 
+double measure_int8(const fft::LayerShape& s, Method method, fft::Workers& workers,
+                    const std::function<void()>& tick) {
+  const Network one{s.channels, {{true, s.kernel, s.outputs, Pooling::kAny}}};
+  const auto weights = seeded_weights(one, 1);
+  const std::array<Range, 2> ranges = {{{-1, 1}, {0, 4}}};
+  const Int8Network network = quantized(one, weights, ranges);
+  fft::Memory memory;
+  const Int8Evaluator layer(network, {s.result(), s.batch, {{method, true}}}, workers, memory);
+  const auto run = [&] {
+    auto images = layer.make_images();
+    for (std::size_t i = 0; i < images.size(); i++) images[i] = std::int8_t(i * 37 % 251);
+    layer.evaluate(std::move(images));
+  };
+  run();  // pages and plans
+  return shortest(workers.count(), run, tick);
+}
+
 // Layers in which each kind of work weighs most once.
-std::vector<fft::LayerShape> layers_of(Method method) {
+std::vector<fft::LayerShape> layers_of(Method method, Numbers numbers) {
+  if (numbers == Numbers::kInt8) {
+    return {{1, 1, 32, {40, 40, 40}, {2, 2, 2}},  {1, 1, 16, {40, 40, 40}, {5, 5, 5}},
+            {8, 24, 24, {12, 12, 12}, {3, 3, 3}}, {1, 32, 32, {24, 24, 24}, {3, 3, 3}},
+            {1, 16, 16, {24, 24, 24}, {5, 5, 5}}, {4, 32, 3, {12, 12, 12}, {3, 3, 3}}};
+  }
   if (method == Method::Blocked) {
     return {{1, 1, 32, {40, 40, 40}, {2, 2, 2}},
             {1, 1, 32, {40, 40, 40}, {6, 6, 6}},
@@ -102,42 +126,64 @@ std::vector<fft::LayerShape> layers_of(Method method) {
   return layers;
 }
 
+// Seconds a voxel that windows read.
+template <typename T>
+double pooling_rate(const Network& pool, const BlockEvaluator<T>& evaluator, int threads,
+                    const std::function<void()>& tick) {
+  const Maps in = maps_of(pool, evaluator.plan()).front();
+  const double seconds = shortest(
+      threads,
+      [&] {
+        auto images = evaluator.make_images();
+        std::fill(images.begin(), images.end(), T(1));
+        evaluator.evaluate(std::move(images));
+      },
+      tick);
+  return seconds / (double(in.channels) * double(in.size.elements()) * 8);
+}
+
 }  // namespace
 
-Calibration calibrate(fft::Workers& workers, const std::function<void()>& tick) {
+std::span<const fft::Method> methods_of(Numbers numbers) {
+  return numbers == Numbers::kInt8 ? std::span<const fft::Method>(kInt8Methods) : kMethods;
+}
+
+Calibration calibrate(Numbers numbers, fft::Workers& workers, const std::function<void()>& tick) {
   Calibration c;
   c.threads = workers.count();
-  for (std::size_t m = 0; m < kMethods.size(); m++) {
+  c.numbers = numbers;
+  const auto methods = methods_of(numbers);
+  for (std::size_t m = 0; m < methods.size(); m++) {
     std::vector<Measurement> measured;
-    for (const fft::LayerShape& s : layers_of(kMethods[m]))
-      measured.push_back({features_of(s, kMethods[m]), measure(s, kMethods[m], workers, tick)});
+    for (const fft::LayerShape& s : layers_of(methods[m], numbers)) {
+      measured.push_back({features_of(s, methods[m], numbers),
+                          numbers == Numbers::kInt8 ? measure_int8(s, methods[m], workers, tick)
+                                                    : measure(s, methods[m], workers, tick)});
+    }
     c.methods[m] = fit(measured);
   }
-  // Pooling: voxels that windows read.
   const Network pool{16, {{false, {2, 2, 2}, 0, Pooling::kAny}}};
+  const Plan plan{{31, 31, 31}, 1, {{Method::Patches, true}}};
   fft::Memory memory;
-  const Evaluator evaluator(pool, {{31, 31, 31}, 1, {{Method::Patches, true}}}, {}, workers, memory);
-  const Maps in = maps_of(pool, evaluator.plan()).front();
-  c.pooled_voxel = shortest(
-                       c.threads,
-                       [&] {
-                         auto images = evaluator.make_images();
-                         std::fill(images.begin(), images.end(), 1.0F);
-                         evaluator.run(std::move(images));
-                       },
-                       tick) /
-                   (double(in.channels) * double(in.size.elements()) * 8);
+  if (numbers == Numbers::kInt8) {
+    const Int8Network stored{pool, std::vector<Int8Scale>(2), std::vector<Int8Layer>(1)};
+    c.pooled_voxel = pooling_rate(pool, Int8Evaluator(stored, plan, workers, memory), c.threads, tick);
+  } else {
+    c.pooled_voxel = pooling_rate(pool, Evaluator(pool, plan, {}, workers, memory), c.threads, tick);
+  }
   return c;
 }
 
 std::string text_of(const Calibration& c) {
+  const auto methods = methods_of(c.numbers);
   std::string text =
-      fmt::format("{{\"threads\": {}, \"pooled_voxel\": {:.6g}, \"methods\": {{", c.threads, c.pooled_voxel);
-  for (std::size_t m = 0; m < kMethods.size(); m++) {
+      fmt::format("{{{}\"threads\": {}, \"pooled_voxel\": {:.6g}, \"methods\": {{",
+                  c.numbers == Numbers::kInt8 ? "\"numbers\": \"int8\", " : "", c.threads, c.pooled_voxel);
+  for (std::size_t m = 0; m < methods.size(); m++) {
     const Rates& r = c.methods[m];
     text +=
         fmt::format("{}\"{}\": [{:.6g}, {:.6g}, {:.6g}, {:.6g}, {:.6g}]", m == 0 ? "" : ", ",
-                    fft::name_of(kMethods[m]), r.image_pass, r.kernel_pass, r.product, r.multiply, r.voxel);
+                    fft::name_of(methods[m]), r.image_pass, r.kernel_pass, r.product, r.multiply, r.voxel);
   }
   return text + "}}\n";
 }
@@ -151,10 +197,15 @@ Calibration parse_calibration(std::string_view text, const std::string& file) {
   Calibration c;
   c.threads = int(std::min(threads->number, 65536.0));
   c.pooled_voxel = pooled->number;
-  for (std::size_t m = 0; m < kMethods.size(); m++) {
-    const JsonValue* rates = methods->find(fft::name_of(kMethods[m]));
+  if (const JsonValue* numbers = root.find("numbers")) {
+    if (numbers->text != "int8") fail_at(file, numbers->at, "numbers: expected int8");
+    c.numbers = Numbers::kInt8;
+  }
+  const auto names = methods_of(c.numbers);
+  for (std::size_t m = 0; m < names.size(); m++) {
+    const JsonValue* rates = methods->find(fft::name_of(names[m]));
     if (rates == nullptr || rates->items.size() != kFeatures)
-      fail_at(file, methods->at, fmt::format("expected five rates of '{}'", fft::name_of(kMethods[m])));
+      fail_at(file, methods->at, fmt::format("expected five rates of '{}'", fft::name_of(names[m])));
     for (const JsonValue& rate : rates->items) {
       if (!(rate.number >= 0)) fail_at(file, rate.at, "a rate is at least 0");
     }
@@ -169,8 +220,10 @@ double layer_seconds(const Calibration& c, const Layer& layer, const Choice& cho
     const double read = choice.fragments ? double(layer.window.elements()) : 1;
     return c.pooled_voxel * double(in.batch) * in.channels * double(in.size.elements()) * read;
   }
-  const auto at = std::size_t(std::find(kMethods.begin(), kMethods.end(), choice.method) - kMethods.begin());
-  const Features f = features_of(shape_of(layer, in), choice.method);
+  const auto methods = methods_of(c.numbers);
+  const auto at = std::size_t(std::find(methods.begin(), methods.end(), choice.method) - methods.begin());
+  if (c.numbers == Numbers::kInt8 && !int8_exact(shape_of(layer, in), choice.method)) return INFINITY;
+  const Features f = features_of(shape_of(layer, in), choice.method, c.numbers);
   const Rates& r = c.methods.at(at);
   return r.image_pass * f[0] + r.kernel_pass * f[1] + r.product * f[2] + r.multiply * f[3] + r.voxel * f[4];
 }

@@ -8,17 +8,21 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "fft/workers.h"
+#include "volume/int8_evaluate.h"
 #include "volume/plan.h"
 
 namespace kaiten::volume {
 
-// What the search chooses among.
+// What the search chooses among in float32.
 constexpr std::array kMethods = {fft::Method::Blocked, fft::Method::DataParallel, fft::Method::TaskParallel,
                                  fft::Method::Patches};
+
+std::span<const fft::Method> methods_of(Numbers numbers);
 
 // Seconds a unit of each kind of work, at least 0.
 struct Rates {
@@ -28,12 +32,13 @@ struct Rates {
 
 struct Calibration {
   int threads = 1;
-  std::array<Rates, kMethods.size()> methods;  // in the order of kMethods
+  Numbers numbers = Numbers::kFloat32;
+  std::array<Rates, kMethods.size()> methods;  // in the order of methods_of(numbers)
   double pooled_voxel = 0;                     // seconds a voxel that a window reads
 };
 
 // Some seconds. Calls `tick` between measurements, which may throw.
-Calibration calibrate(fft::Workers& workers, const std::function<void()>& tick);
+Calibration calibrate(Numbers numbers, fft::Workers& workers, const std::function<void()>& tick);
 std::string text_of(const Calibration& calibration);  // JSON
 // Throws InputError for anything text_of() does not write.
 Calibration parse_calibration(std::string_view text, const std::string& file);

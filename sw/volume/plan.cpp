@@ -24,8 +24,8 @@ int before(const Layer& l, bool fragments, int n, int window) {
 
 }  // namespace
 
-std::uint64_t Maps::bytes() const {
-  return fft::product({std::uint64_t(batch), std::uint64_t(channels), size.elements(), sizeof(float)});
+std::uint64_t Maps::elements() const {
+  return fft::product({std::uint64_t(batch), std::uint64_t(channels), size.elements()});
 }
 
 std::vector<Maps> maps_of(const Network& network, const Plan& plan) {

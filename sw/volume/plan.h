@@ -29,13 +29,17 @@ struct Plan {
   std::vector<Choice> layers;
 };
 
+// What maps hold.
+enum class Numbers : std::uint8_t { kFloat32, kInt8 };
+constexpr std::size_t bytes_of(Numbers n) { return n == Numbers::kFloat32 ? sizeof(float) : 1; }
+
 // What enters a layer, or leaves the last one.
 struct Maps {
   int batch = 1;
   int channels = 1;
   fft::Size size;
 
-  std::uint64_t bytes() const;  // float32
+  std::uint64_t elements() const;
 };
 
 // What enters every layer, and at the end the results: layers + 1 entries.

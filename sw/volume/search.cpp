@@ -24,12 +24,21 @@ using fft::Size;
 constexpr int kMostFragment = 400;
 
 // Inputs and results of the blocks that are worked on together.
-std::uint64_t block_bytes(const Network& network, const Plan& plan) {
+// In int8, a block's voxels as they are read, too.
+std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numbers) {
   const auto blocks = std::uint64_t(blocks_together(network, plan));
-  return fft::product({blocks, fft::sum({fft::product({block_input(network, plan).elements(),
-                                                       std::uint64_t(network.inputs), sizeof(float)}),
-                                         fft::product({block_result(network, plan).elements(),
-                                                       std::uint64_t(network.outputs()), sizeof(float)})})});
+  const std::uint64_t in =
+      fft::product({block_input(network, plan).elements(), std::uint64_t(network.inputs)});
+  const std::uint64_t out =
+      fft::product({block_result(network, plan).elements(), std::uint64_t(network.outputs())});
+  return fft::sum({fft::product({blocks, fft::sum({in, out}), bytes_of(numbers)}),
+                   numbers == Numbers::kFloat32 ? 0 : fft::product({in, sizeof(float)})});
+}
+
+std::uint64_t bytes_of_layer(const Layer& layer, const Choice& choice, const Maps& in, Numbers numbers,
+                             fft::Workers& workers) {
+  return numbers == Numbers::kInt8 ? int8_layer_bytes(layer, choice, in, workers)
+                                   : layer_bytes(layer, choice, in, workers);
 }
 
 using Key =
@@ -129,10 +138,11 @@ class Search {
     const std::vector<Maps> maps = maps_of(network_, plan);
     std::uint64_t maps_bytes = 0, methods = 1;
     for (std::size_t i = 0; i < network_.layers.size(); i++) {
-      maps_bytes = std::max(maps_bytes, std::max(maps[i].bytes(), maps[i + 1].bytes()));
-      if (network_.layers[i].convolution) methods *= kMethods.size();
+      maps_bytes = std::max(maps_bytes, fft::product({std::max(maps[i].elements(), maps[i + 1].elements()),
+                                                      volume::bytes_of(calibration_.numbers)}));
+      if (network_.layers[i].convolution) methods *= methods_of(calibration_.numbers).size();
     }
-    const std::uint64_t bytes = fft::sum({maps_bytes, block_bytes(network_, plan)});
+    const std::uint64_t bytes = fft::sum({maps_bytes, block_bytes(network_, plan, calibration_.numbers)});
     if (found_.least_bytes == 0 || bytes < found_.least_bytes) found_.least_bytes = bytes;
     if (bytes > limits_.memory) return false;
     found_.candidates++;
@@ -159,7 +169,7 @@ class Search {
   // it is dropped.
   bool fitted(const Candidate& c) {
     const std::vector<Maps> maps = maps_of(network_, c.plan);
-    const std::uint64_t blocks = block_bytes(network_, c.plan);
+    const std::uint64_t blocks = block_bytes(network_, c.plan, calibration_.numbers);
     Candidate next = c;
     bool fits = true;
     for (std::size_t i = 0; i < network_.layers.size(); i++) {
@@ -181,8 +191,10 @@ class Search {
   const std::vector<Option>& options(std::size_t i, const Maps& in) {
     std::vector<Option>& o = options_[key_of(i, network_.layers[i], {fft::Method::Naive, true}, in)];
     if (o.empty()) {
-      for (const fft::Method m : kMethods)
-        o.push_back({m, layer_seconds(calibration_, network_.layers[i], {m, true}, in)});
+      for (const fft::Method m : methods_of(calibration_.numbers)) {
+        const double seconds = layer_seconds(calibration_, network_.layers[i], {m, true}, in);
+        if (std::isfinite(seconds)) o.push_back({m, seconds});
+      }
       std::stable_sort(o.begin(), o.end(),
                        [](const Option& a, const Option& b) { return a.seconds < b.seconds; });
     }
@@ -200,7 +212,7 @@ class Search {
 
   std::uint64_t layer(std::size_t i, const Choice& c, const Maps& in) {
     std::uint64_t& bytes = bytes_[key_of(i, network_.layers[i], c, in)];
-    if (bytes == 0) bytes = layer_bytes(network_.layers[i], c, in, workers_);
+    if (bytes == 0) bytes = bytes_of_layer(network_.layers[i], c, in, calibration_.numbers, workers_);
     return bytes;
   }
 
@@ -209,7 +221,7 @@ class Search {
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < network_.layers.size(); i++)
       most = std::max(most, layer(i, plan.layers[i], maps[i]));
-    return fft::sum({most, block_bytes(network_, plan)});
+    return fft::sum({most, block_bytes(network_, plan, calibration_.numbers)});
   }
 
   const Network& network_;
@@ -242,12 +254,12 @@ Found search(const Network& network, const Calibration& calibration, const Searc
   return Search(network, calibration, limits, workers, tick).run(count);
 }
 
-std::uint64_t plan_bytes(const Network& network, const Plan& plan, fft::Workers& workers) {
+std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers) {
   const std::vector<Maps> maps = maps_of(network, plan);
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < network.layers.size(); i++)
-    most = std::max(most, layer_bytes(network.layers[i], plan.layers[i], maps[i], workers));
-  return fft::sum({most, block_bytes(network, plan)});
+    most = std::max(most, bytes_of_layer(network.layers[i], plan.layers[i], maps[i], numbers, workers));
+  return fft::sum({most, block_bytes(network, plan, numbers)});
 }
 
 double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan) {

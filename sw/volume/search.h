@@ -51,7 +51,7 @@ bool batch_fits(int batch, int runs, std::uint64_t blocks);
 // Of the plan, for a whole result of this size.
 std::int64_t runs_of(const Network& network, const Plan& plan, const fft::Size& result);
 // Bytes of a plan, exactly, as Planned::bytes.
-std::uint64_t plan_bytes(const Network& network, const Plan& plan, fft::Workers& workers);
+std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers);
 // Seconds of all runs of a block, by the model.
 double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -18,7 +19,8 @@ using fft::Size;
 namespace {
 
 // Copies `extent` elements of every map from `from`'s place in one dense array to the beginning of another.
-void copy_part(int maps, std::span<const float> whole, const Size& whole_size, const Size& from, float* to,
+template <typename T>
+void copy_part(int maps, const T* whole, const Size& whole_size, const Size& from, T* to,
                const Size& extent) {
   for (int m = 0; m < maps; m++) {
     for (int z = 0; z < extent.depth; z++) {
@@ -29,15 +31,16 @@ void copy_part(int maps, std::span<const float> whole, const Size& whole_size, c
              std::size_t(from.height + y)) *
                 std::size_t(whole_size.width) +
             std::size_t(from.width);
-        to = std::copy_n(whole.begin() + std::ptrdiff_t(at), extent.width, to);
+        to = std::copy_n(whole + at, extent.width, to);
       }
     }
   }
 }
 
+template <typename T>
 class Slider {
  public:
-  Slider(const Network& network, const Evaluator& evaluator, Source& source, fft::Memory& memory)
+  Slider(const Network& network, const BlockEvaluator<T>& evaluator, Source& source, fft::Memory& memory)
       : network_(network),
         evaluator_(evaluator),
         source_(source),
@@ -48,33 +51,34 @@ class Slider {
         together_(blocks_together(network, evaluator.plan())),
         grid_(blocks_of(whole_, block_)) {
     const auto blocks = std::uint64_t(together_);
-    inputs_ = Array<float>(memory, blocks * input_elements());
-    results_ = Array<float>(memory, blocks * result_elements());
+    inputs_ = Array<T>(memory, blocks * input_elements());
+    results_ = Array<T>(memory, blocks * result_elements());
+    if (!std::is_same_v<T, float>) voxels_ = Array<float>(memory, input_elements());
   }
 
   std::int64_t blocks() const { return std::int64_t(grid_.elements()); }
   int together() const { return together_; }
 
   // Blocks first .. first + together - 1, as far as there are; returns the voxels stored.
-  std::uint64_t compute(std::int64_t first, const std::function<void(const BlockResult&)>& store) {
+  std::uint64_t compute(std::int64_t first, const std::function<void(const BlockOf<T>&)>& store) {
     const int count = int(std::min<std::int64_t>(together_, blocks() - first));
-    for (int b = 0; b < count; b++) source_.read(begin_of(first + b), input_, input(b));
+    for (int b = 0; b < count; b++) read(first + b, input(b));
     const Plan& plan = evaluator_.plan();
     const int jobs = count * runs_;
     const Size image = maps_of(network_, plan).front().size;
     const std::size_t image_elements = std::size_t(network_.inputs) * image.elements();
     for (int job = 0; job < jobs; job += plan.batch) {
-      Array<float> images = evaluator_.make_images();
+      Array<T> images = evaluator_.make_images();
       for (int s = 0; s < plan.batch; s++) {
         const int j = std::min(job + s, jobs - 1);  // a batch that is not full repeats its last image
-        copy_part(network_.inputs, input(j / runs_), input_, shift_of(network_, plan, j % runs_),
+        copy_part(network_.inputs, input(j / runs_).data(), input_, shift_of(network_, plan, j % runs_),
                   images.data() + std::size_t(s) * image_elements, image);
       }
-      const Array<float> fragments = evaluator_.run(std::move(images));
+      const Array<T> fragments = evaluator_.evaluate(std::move(images));
       const std::size_t each = fragments.size() / std::size_t(plan.batch);
       for (int s = 0; s < plan.batch && job + s < jobs; s++)
-        scatter(network_, plan, (job + s) % runs_, fragments.data() + std::size_t(s) * each,
-                result((job + s) / runs_));
+        scatter<T>(network_, plan, (job + s) % runs_, fragments.data() + std::size_t(s) * each,
+                   result((job + s) / runs_));
     }
     std::uint64_t voxels = 0;
     for (int b = 0; b < count; b++) voxels += hand_over(first + b, result(b), store);
@@ -84,11 +88,19 @@ class Slider {
  private:
   std::size_t input_elements() const { return std::size_t(network_.inputs) * input_.elements(); }
   std::size_t result_elements() const { return std::size_t(network_.outputs()) * block_.elements(); }
-  std::span<float> input(int b) {
-    return {inputs_.data() + std::size_t(b) * input_elements(), input_elements()};
-  }
-  std::span<float> result(int b) {
+  std::span<T> input(int b) { return {inputs_.data() + std::size_t(b) * input_elements(), input_elements()}; }
+  std::span<T> result(int b) {
     return {results_.data() + std::size_t(b) * result_elements(), result_elements()};
+  }
+
+  void read(std::int64_t block, std::span<T> to) {
+    if constexpr (std::is_same_v<T, float>) {
+      source_.read(begin_of(block), input_, to);
+    } else {
+      source_.read(begin_of(block), input_, {voxels_.data(), voxels_.size()});
+      std::transform(voxels_.begin(), voxels_.end(), to.begin(),
+                     [&](float v) { return evaluator_.stored(v); });
+    }
   }
 
   Size begin_of(std::int64_t block) const {
@@ -97,26 +109,27 @@ class Slider {
             int(block % grid_.width) * block_.width};
   }
 
-  std::uint64_t hand_over(std::int64_t block, std::span<const float> values,
-                          const std::function<void(const BlockResult&)>& store) const {
-    BlockResult r;
+  std::uint64_t hand_over(std::int64_t block, std::span<const T> values,
+                          const std::function<void(const BlockOf<T>&)>& store) const {
+    BlockOf<T> r;
     r.begin = begin_of(block);
     r.extent = {std::min(block_.depth, whole_.depth - r.begin.depth),
                 std::min(block_.height, whole_.height - r.begin.height),
                 std::min(block_.width, whole_.width - r.begin.width)};
     r.values.resize(std::size_t(network_.outputs()) * r.extent.elements());
-    copy_part(network_.outputs(), values, block_, {0, 0, 0}, r.values.data(), r.extent);
+    copy_part(network_.outputs(), values.data(), block_, {0, 0, 0}, r.values.data(), r.extent);
     store(r);
     return r.extent.elements();
   }
 
   const Network& network_;
-  const Evaluator& evaluator_;
+  const BlockEvaluator<T>& evaluator_;
   Source& source_;
   Size whole_, block_, input_;
   int runs_, together_;
   Size grid_;
-  Array<float> inputs_, results_;
+  Array<T> inputs_, results_;
+  Array<float> voxels_;  // of a block, where T is not float
 };
 
 }  // namespace
@@ -134,10 +147,11 @@ std::int64_t block_count(const Network& network, const Plan& plan, const Size& v
       blocks_of(fft::valid(volume, network.field_of_view()), block_result(network, plan)).elements());
 }
 
-Progress slide(const Network& network, const Evaluator& evaluator, Source& source, fft::Memory& memory,
-               const SlidingRun& run) {
+template <typename T>
+Progress slide(const Network& network, const BlockEvaluator<T>& evaluator, Source& source,
+               fft::Memory& memory, const std::type_identity_t<SlidingRun<T>>& run) {
   require_view(network, source.size());
-  Slider slider(network, evaluator, source, memory);
+  Slider<T> slider(network, evaluator, source, memory);
   Progress progress;
   progress.blocks = slider.blocks();
   const Seconds start = now();
@@ -149,5 +163,10 @@ Progress slide(const Network& network, const Evaluator& evaluator, Source& sourc
   }
   return progress;
 }
+
+template Progress slide(const Network&, const BlockEvaluator<float>&, Source&, fft::Memory&,
+                        const SlidingRun<float>&);
+template Progress slide(const Network&, const BlockEvaluator<std::int8_t>&, Source&, fft::Memory&,
+                        const SlidingRun<std::int8_t>&);
 
 }  // namespace kaiten::volume

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "volume/evaluate.h"
@@ -16,12 +17,14 @@
 
 namespace kaiten::volume {
 
-// A block's result, cut to the volume's: `values` [map][voxel].
-struct BlockResult {
+// A block's result, cut to the volume's: `values` [map][voxel]. T: float, or int8 stored values.
+template <typename T>
+struct BlockOf {
   fft::Size begin;  // in the result of the whole volume
   fft::Size extent;
-  std::vector<float> values;
+  std::vector<T> values;
 };
+using BlockResult = BlockOf<float>;
 
 struct Progress {
   std::int64_t done = 0, blocks = 0;
@@ -29,15 +32,17 @@ struct Progress {
   Seconds spent;             // in this run
 };
 
+template <typename T>
 struct SlidingRun {
   std::int64_t first = 0;  // blocks before it are done already; a multiple of blocks_together()
-  std::function<void(const BlockResult&)> store;
+  std::function<void(const BlockOf<T>&)> store;
   std::function<void(const Progress&)> progress;  // after every batch of blocks; may throw to end the run
 };
 
 // Throws InputError where the volume is smaller than the field of view.
-Progress slide(const Network& network, const Evaluator& evaluator, Source& source, fft::Memory& memory,
-               const SlidingRun& run);
+template <typename T>
+Progress slide(const Network& network, const BlockEvaluator<T>& evaluator, Source& source,
+               fft::Memory& memory, const std::type_identity_t<SlidingRun<T>>& run);
 
 // Blocks of a volume's result.
 std::int64_t block_count(const Network& network, const Plan& plan, const fft::Size& volume);

@@ -235,9 +235,10 @@ std::unique_ptr<Source> numpy_source(const std::string& file) {
                     8 + std::uint64_t(length_bytes) + header.size());
 }
 
-std::string numpy_header(int maps, const Size& size) {
-  std::string text = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}, {}, {}), }}",
-                                 maps, size.depth, size.height, size.width);
+std::string numpy_header(int maps, const Size& size, Voxel type) {
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}, {}, {}), }}",
+                  type == Voxel::kInt8 ? "|i1" : "<f4", maps, size.depth, size.height, size.width);
   text.resize((10 + text.size() + 1 + 63) / 64 * 64 - 11, ' ');
   text += '\n';
   return std::string("\x93NUMPY\x01\x00", 8) + char(text.size() & 255U) + char(text.size() >> 8U) + text;

@@ -41,8 +41,8 @@ std::unique_ptr<Source> numpy_source(const std::string& file);
 // Grey, uncompressed, one slice a page, all alike. Throws InputError.
 std::unique_ptr<Source> tiff_source(const std::string& file);
 
-// The header of a NumPy file of float32 [maps][depth][height][width].
-std::string numpy_header(int maps, const fft::Size& size);
+// The header of a NumPy file [maps][depth][height][width] of float32 or int8.
+std::string numpy_header(int maps, const fft::Size& size, Voxel type = Voxel::kFloat32);
 
 }  // namespace kaiten::volume
 

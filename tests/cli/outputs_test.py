@@ -37,7 +37,11 @@ REPORTS = {
     "cluster": [("demo", "--chips", "2", *NANO), ("demo", "--chips", "2", "--mode", "stap", "--images", "1", "--no-check", *NANO),
                 ("demo", "--chips", "2", "--spill-limit", "120KiB", "--batch", "4", *NANO)],
     "volume": [(os.path.join(ROOT, "models", "volumes", "small.znni"), "--size", "40,40,40", "--memory", "64MiB", "--threads", "1", "--best", "3", "--calibration",
-                os.path.join(ROOT, "tests", "cli", "volume_rates.json"), *more) for more in (("--plan-only",), ("--plan", "2"))],
+                os.path.join(ROOT, "tests", "cli", f"volume_rates{rates}.json"), *more)
+               for rates, more in (("", ("--plan-only",)), ("", ("--plan", "2")), ("_int8", ("--int8",)))] +
+              [(os.path.join(ROOT, "models", "volumes", "small.znni"), "--size", "25,25,25", "--config", "nano", "--block-side", "4", "--blocks", "1",
+                "--clock", "100", *more)
+               for more in (("--rtl",), ("--split", "--threads", "1", "--calibration", os.path.join(ROOT, "tests", "cli", "volume_rates_int8.json")))],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
 # Reports that are told by another schema than the command's, or the option's.

@@ -111,7 +111,7 @@ class Made(ToolCase):
         for command in self.commands:
             page = self.read(f"man1/kaiten-{command['name']}.1").replace("\\-", "-")
             helped = run(KAITEN, command["name"], "--help").stdout
-            named = set(re.findall(r"^  (?:-\w \[ )?--([a-z-]+)", helped, re.M))
+            named = set(re.findall(r"^  (?:-\w \[ )?--([a-z0-9-]+)", helped, re.M))
             self.assertEqual({option["name"] for option in command["options"]}, named)
             for name in named:
                 self.assertIn(f"--{name}\\fR", page)

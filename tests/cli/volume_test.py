@@ -12,6 +12,7 @@ NETWORK = "INPUTS:1, LAYERS:3\nCONV 2,2,2 2\nPOOL 2,2,2\nCONV 2,1,1 3\n"  # sees
 WEIGHTS = 2 * 8 + 2 + 3 * 2 * 2 + 3
 # Rates of no machine: the search needs some, and tests no seconds of calibration.
 RATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "volume_rates.json")  # of no machine
+RATES_INT8 = RATES.replace(".json", "_int8.json")
 
 
 def slid(voxels, size, weights):
@@ -95,6 +96,71 @@ class Volume(CommandCase):
             self.assertEqual(data, b.read())
         self.assertEqual(data[:6], b"\x93NUMPY")
         self.assertFalse(os.path.exists(parts + ".part") or os.path.exists(parts + ".part.state"))
+
+    def test_int8_is_near_and_the_same_by_every_plan(self):
+        size = ("--size", "16,15,14")
+        self.report(*self.common, *size, "--output", self.file("float.raw"))
+        wanted, results = self.floats(self.file("float.raw")), set()
+        int8 = (self.network, "--threads", 1, "--calibration", RATES_INT8, *size, "--int8")
+        for plan in (1, 4):
+            output = self.file(f"{plan}.npy")
+            j = self.report(*int8, "--plan", plan, "--output", output)
+            with open(output, "rb") as f:
+                results.add(f.read())
+        data = results.pop()
+        self.assertFalse(results)
+        self.assertIn(b"'|i1'", data[:128])
+        stored = struct.unpack(f"{len(wanted)}b", data[-len(wanted):])
+        scale, zero = j["int8"]["result"]["scale"], j["int8"]["result"]["zero_point"]
+        self.assertGreater(len(set(stored)), 50)
+        # Scales come of some positions: values beyond their largest are cut.
+        largest = scale * (127 - zero)
+        errors = sum((scale * (s - zero) - min(w, largest)) ** 2 for s, w in zip(stored, wanted, strict=True))
+        self.assertLess(errors, 0.003 * sum(w * w for w in wanted))
+        self.assertIn("has rates of float32", self.refused(*self.common, *size, "--int8"))
+        self.assertIn("has rates of int8", self.refused(*int8[:-1]))
+
+    def test_the_accelerator_gives_what_the_processor_gives(self):
+        size = ("--size", "9,7,8")
+        int8 = self.report(self.network, "--threads", 1, "--calibration", RATES_INT8, *size, "--int8", "--output", self.file("cpu.raw"))
+        rtl = (self.network, *size, "--rtl", "--config", "nano", "--clock", 100)
+        found = self.report(*rtl, "--output", self.file("rtl.raw"))
+        with open(self.file("cpu.raw"), "rb") as a, open(self.file("rtl.raw"), "rb") as b:
+            data = a.read()
+            self.assertEqual(data, b.read())
+        self.assertEqual(len(data), 3 * 5 * 5 * 6)
+        self.assertGreater(len(set(data)), 20)
+        self.assertEqual(found["int8"], int8["int8"])
+        device = found["device"]
+        self.assertEqual(device["programs"], 2)
+        self.assertGreater(device["checked"], len(data))
+        self.assertAlmostEqual(device["voxels_per_second"] * device["cycles"], found["voxels"] * 1e8, delta=1)
+        self.assertGreaterEqual(len(found["device_plans"]), 2)
+        self.assertEqual({p["layers"] for p in found["device_plans"]}, {"array MPF array", "array pool array"})
+        self.assertIn("--block-side", self.refused(*rtl, "--block-side", 0))
+        self.assertIn("--clock", self.refused(*rtl, "--clock", -1))
+        self.assertIn("nope", self.refused(self.network, *size, "--rtl", "--config", "nope"))
+
+    def test_every_split_gives_what_the_processor_gives(self):
+        int8 = (self.network, "--threads", 1, "--calibration", RATES_INT8, "--size", "9,7,8")
+        self.report(*int8, "--int8", "--output", self.file("cpu.raw"))
+        with open(self.file("cpu.raw"), "rb") as f:
+            wanted = f.read()
+        split = (*int8, "--split", "--config", "nano", "--clock", 100)
+        for theta in range(4):
+            j = self.report(*split, "--theta", theta, "--output", self.file(f"{theta}.raw"))
+            with open(self.file(f"{theta}.raw"), "rb") as f:
+                self.assertEqual(f.read(), wanted)
+            s = j["split"]
+            self.assertEqual(s["theta"], theta)
+            self.assertEqual({p["theta"] for p in s["plans"]}, {0, 1, 2, 3})
+            self.assertEqual(j["device"]["cycles"] > 0, theta < 3)
+            best = s["plans"][0]["predicted_voxels_per_second"]
+            self.assertAlmostEqual(s["gain_over_better"] * max(s["processor_alone_voxels_per_second"],
+                                                               s["accelerator_alone_voxels_per_second"]), best, delta=1e-3 * best)
+        self.assertIn("--clock", self.refused(*int8, "--split"))
+        self.assertIn("--theta", self.refused(*int8, "--theta", 1))
+        self.assertIn("of 3 layers", self.run_command(*split, "--theta", 4).stderr)
 
     def test_mistakes_are_one_line(self):
         self.assertIn("net2:2", self.refused(self.file("net2", "INPUTS:1, LAYERS:1\nCONV 3,3 8\n"), "--size", "9,9,9"))

@@ -22,6 +22,7 @@ FLOORS = [
     ["target_plan", "cluster"],
     ["report"],
     ["run"],
+    ["volume_device"],
     ["cli"],
 ]
 FLOOR_OF = {folder: i for i, floor in enumerate(FLOORS) for folder in floor}

@@ -66,7 +66,8 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       compress_(config.zvc_beats > 0 ? options.compress : Compress::kOff),
       whole_{RingMemory(config.wb_rows), RingMemory(config.vwb_rows)},
       rows_{RingMemory(config.wb_rows, options.resident_rows), RingMemory(config.vwb_rows)},
-      words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)} {
+      words_{RingMemory(config.zsb_array), RingMemory(config.zsb_vector)},
+      owners_(weight_owners(lowering.ops)) {
   for (const Span& span : plan.spans) {
     first_.emplace_back();
     for (const Task& t : span.tasks) {
@@ -85,7 +86,28 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
       }
     }
   }
+  share(plan);
   if (residency_ != WeightResidency::kReload) pin(plan);
+}
+
+// Within a span: what lies there for one operator lies there for the others.
+void WeightLoader::share(const SpanPlan& plan) {
+  for (std::size_t k = 0; k < plan.spans.size(); k++) {
+    std::map<std::size_t, std::size_t> first;  // of an operator's weights: the chunk
+    for (std::size_t t = 0; t < plan.spans[k].tasks.size(); t++) {
+      const std::size_t i = first_[k][t];
+      chunks_[i].owner = i;
+      const Task& task = plan.spans[k].tasks[t];
+      for (std::size_t other = i + 1; other < i + std::size_t(task.chunks()); other++)
+        chunks_[other].owner = other;
+      if (task.chunks() != 1 || task.tile_begin != 0 || task.tile_end != lowering_.ops[task.position].tiles())
+        continue;
+      const auto [at, is_new] = first.try_emplace(owners_[task.position], i);
+      if (is_new) continue;
+      chunks_[i].owner = at->second;
+      chunks_[at->second].users++;
+    }
+  }
 }
 
 // WB: everything if it fits, else as many chunks as leave a ring in which every span has its rows. VWB is a
@@ -97,6 +119,7 @@ void WeightLoader::pin(const SpanPlan& plan) {
   std::vector<int> of_span(plan.spans.size());
   for (std::size_t i = 0; i < once; i++) {
     const Chunk& c = chunks_[i];
+    if (c.shared(i)) continue;
     total[engine(c)] += c.rows;
     if (is_array(c)) of_span[c.span] += c.rows;
   }
@@ -115,7 +138,7 @@ void WeightLoader::pin(const SpanPlan& plan) {
       continue;
     }
     int& at = pinned[engine(c)];
-    if (c.rows == 0 || at + c.rows > room[engine(c)]) continue;
+    if (c.shared(i) || c.rows == 0 || at + c.rows > room[engine(c)]) continue;
     c.pinned = true;
     c.there = residency_ == WeightResidency::kAlreadyPinned;
     c.row_at = at;
@@ -131,6 +154,15 @@ const Offer* WeightLoader::next() {
     if (begun_) {
       c.loaded = true;
       begun_ = false;
+      next_++;
+      continue;
+    }
+    if (c.shared(next_)) {
+      const Chunk& owner = chunks_[c.owner];
+      c.pinned = owner.pinned;
+      c.row_at = owner.row_at;
+      c.word_at = owner.word_at;
+      c.loaded = true;
       next_++;
       continue;
     }
@@ -155,12 +187,13 @@ void WeightLoader::emitted() {
 }
 
 void WeightLoader::done(std::size_t chunk) {
-  chunks_[chunk].done = true;
-  const std::size_t e = engine(chunks_[chunk]);
+  Chunk& owner = chunks_[chunks_[chunk].owner];
+  if (--owner.users == 0) owner.done = true;
+  const std::size_t e = engine(owner);
   // In the order they were taken.
   for (std::size_t& i = oldest_[e]; i < chunks_.size(); i++) {
     const Chunk& c = chunks_[i];
-    if (engine(c) != e) continue;
+    if (engine(c) != e || c.shared(i)) continue;
     if (!c.done) break;
     if (!c.pinned) rows_[e].give_back(c.rows);
     words_[e].give_back(c.words);
@@ -180,7 +213,7 @@ std::vector<WeightLoader::Source> WeightLoader::sources(
   std::vector<Source> all;
   if (compress_ == Compress::kOff) {
     std::int64_t offset =
-        constant({1, std::int64_t(c.op), c.tile_begin, c.tile_end},
+        constant({1, owner_of(c), c.tile_begin, c.tile_end},
                  std::accumulate(bytes.begin(), bytes.end(), std::int64_t(0)), std::move(fill));
     for (const std::int64_t n : bytes) {
       all.push_back({offset, 0});
@@ -189,8 +222,7 @@ std::vector<WeightLoader::Source> WeightLoader::sources(
     return all;
   }
   // Where a ring ends says what the LOADs of vector weights are.
-  const std::array<std::int64_t, 4> name{is_array(c) ? -1 : c.row_at, std::int64_t(c.op), c.tile_begin,
-                                         c.tile_end};
+  const std::array<std::int64_t, 4> name{is_array(c) ? -1 : c.row_at, owner_of(c), c.tile_begin, c.tile_end};
   if (const auto known = packed_.find(name); known != packed_.end()) return known->second;
   std::vector<std::uint8_t> raw;
   fill(raw);
@@ -268,7 +300,7 @@ void WeightLoader::params(const Chunk& c) {
     offer.meta.read_bytes = l.count * kRequantBytes;
     // ZSB takes a word a cycle.
     offer.meta.cycles = std::max(list_.bus_cycles(offer.meta.read_bytes), std::int64_t(l.count));
-    l.offset = constant({0, std::int64_t(c.op), first + at, l.count}, offer.meta.read_bytes,
+    l.offset = constant({0, owner_of(c), first + at, l.count}, offer.meta.read_bytes,
                         [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
     add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count),
                ring, true);

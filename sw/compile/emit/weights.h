@@ -83,6 +83,11 @@ struct Chunk {
   bool there = false;   // its weights are in them already
   bool loaded = false;  // all its LOADs are emitted
   bool done = false;    // no command uses it any more
+  // An earlier chunk of the span that has the same weights and parameters: this one is where that is. Itself: none.
+  std::size_t owner = 0;
+  int users = 1;  // chunks that have it as owner and are not done
+
+  bool shared(std::size_t number) const { return owner != number; }
 };
 
 class WeightLoader {
@@ -109,10 +114,14 @@ class WeightLoader {
 
  private:
   bool is_array(const Chunk& c) const { return lowering_.ops[c.op].engine == Engine::kConv; }
+  // Whose constants it reads: operators with the same weights have them in memory once.
+  std::int64_t owner_of(const Chunk& c) const { return std::int64_t(owners_[c.op]); }
   std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
   void params(const Chunk& c);
   void weights(const Chunk& c);
   std::int64_t gearbox_cycles(const LoadWeightsCommand& l) const;
+  // Chunks that find their weights where another's are.
+  void share(const SpanPlan& plan);
   // Gives rows to chunks that are to stay.
   void pin(const SpanPlan& plan);
   // A constant blob, once for all chunks of the same tiles.
@@ -143,10 +152,11 @@ class WeightLoader {
   Compress compress_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> constants_;  // offsets
   std::map<std::array<std::int64_t, 4>, std::vector<Source>> packed_;
-  RingMemory whole_[2];             // WB, VWB
-  RingMemory rows_[2];              // what is a ring of them
-  RingMemory words_[2];             // the array's ZSB, the vector engine's
-  std::size_t oldest_[2] = {0, 0};  // chunk of each engine that is not given back
+  RingMemory whole_[2];              // WB, VWB
+  RingMemory rows_[2];               // what is a ring of them
+  RingMemory words_[2];              // the array's ZSB, the vector engine's
+  std::vector<std::size_t> owners_;  // weight_owners()
+  std::size_t oldest_[2] = {0, 0};   // chunk of each engine that is not given back
 };
 
 }  // namespace kaiten

@@ -3,6 +3,9 @@
 
 #include "compile/lower/lowered.h"
 
+#include <algorithm>
+#include <map>
+
 namespace kaiten {
 
 namespace {
@@ -89,6 +92,35 @@ std::vector<int> Lowering::find_parts(ViewId view) const {
 
 void Lowering::find_all_parts() {
   for (const ViewId v : views.ids()) parts_of_view.push_back(find_parts(v));
+}
+
+namespace {
+
+// What packed weights and parameters depend on.
+bool same_weights(const LoweredOp& a, const LoweredOp& b) {
+  return a.kernels == b.kernels && a.array == b.array && a.weight_zero == b.weight_zero &&
+         a.resident == b.resident && a.params == b.params;
+}
+
+}  // namespace
+
+std::vector<std::size_t> weight_owners(const std::vector<LoweredOp>& ops) {
+  std::vector<std::size_t> owners(ops.size());
+  std::map<const std::uint8_t*, std::vector<std::size_t>> of_data;  // owners
+  for (std::size_t i = 0; i < ops.size(); i++) {
+    owners[i] = i;
+    const std::uint8_t* data = ops[i].kernels.data;
+    if (ops[i].engine != Engine::kConv || data == nullptr) continue;
+    std::vector<std::size_t>& known = of_data[data];
+    const auto same =
+        std::find_if(known.begin(), known.end(), [&](std::size_t k) { return same_weights(ops[k], ops[i]); });
+    if (same == known.end()) {
+      known.push_back(i);
+    } else {
+      owners[i] = *same;
+    }
+  }
+  return owners;
 }
 
 }  // namespace kaiten

@@ -76,6 +76,8 @@ struct LoweredOp {
     int tiles = 0;
     int passes = 0;
     int last_groups = 0;  // of a kernel tile's last pass, where PB goes on behind them; else 0
+
+    bool operator==(const Resident&) const = default;
   };
   Resident resident;
   bool pair = false;  // kAdd: both operands are read in one slot
@@ -93,6 +95,7 @@ struct LoweredOp {
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
   bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
   int weight_rows_of_tile() const;
+  int param_words() const { return params_per_tile() ? tiles() * tile_channels() : int(params.size()); }
   // Rows of tiles [begin, end) that are loaded.
   int weight_rows(int begin, int end) const;
   // Of CONV.
@@ -179,6 +182,10 @@ struct Lowering {
     return storage_of(view).parts[std::size_t(parts_of(view).front())];
   }
 };
+
+// For every operator the first one on the array whose weights and parameters are the same, itself where there is none before
+// it: slices of a volume share a layer's kernels.
+std::vector<std::size_t> weight_owners(const std::vector<LoweredOp>& ops);
 
 }  // namespace kaiten
 

@@ -39,6 +39,7 @@ struct KernelView {
   std::uint8_t at(int out, int row, int column, int in) const;
   // Where the channels from `in` on follow each other in the model, nullptr where they do not.
   const std::uint8_t* run(int out, int row, int column, int in) const;
+  bool operator==(const KernelView&) const = default;
 };
 
 // The kernels of a convolution as the array computes them.
@@ -62,6 +63,7 @@ struct ArrayTiles {
   int passes = 0;  // of a kernel tile
   int tiles = 0;
 
+  bool operator==(const ArrayTiles&) const = default;
   ArrayTiles() = default;
   ArrayTiles(ConvMode mode, const KernelShape& kernels, int kp, int cp);
   int kernel_tiles() const { return kernel_tile_rows * kernel_tile_columns; }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "compile/lower/limits.h"
 #include "compile/spans/block_rows.h"
+#include "compile/spans/shared_weights.h"
 #include "compile/spans/span_kinds.h"
 #include "compile/spans/stripes.h"
 
@@ -38,7 +39,8 @@ class Planner {
         kinds_(find_kinds(lowering, uses_)),
         storages_(lowering),
         place_around_(uses_.size(), -1),
-        cycles_(lowering.ops.size()) {
+        cycles_(lowering.ops.size()),
+        shared_(lowering, config) {
     for (std::size_t at = 0; at < lowering.ops.size(); at++) {
       if (on_device(lowering.ops[at].engine)) order_.push_back(at);
     }
@@ -84,6 +86,7 @@ class Planner {
   };
   struct Entry {
     std::optional<Cost> cost;
+    std::int64_t weights = 0;  // bytes among these, of operators that could share them
     std::size_t from = 0;
     std::uint32_t from_mask = 0;
     std::shared_ptr<const std::vector<Span>> spans;  // of the step
@@ -119,8 +122,10 @@ class Planner {
     for (std::size_t i = p; i < q; i++) {
       const LoweredOp& op = lowering_.ops[order_[i]];
       const std::size_t e = op.engine == Engine::kConv ? 0 : 1;
-      rows[e] += op.weight_rows(0, op.tiles());
-      words[e] += op.params_per_tile() ? op.tiles() * op.tile_channels() : int(op.params.size());
+      if (shared_.brings(p, i)) {
+        rows[e] += op.weight_rows(0, op.tiles());
+        words[e] += op.param_words();
+      }
       const int preferred = block_rows(op, config_, options_.block_pixels);
       tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), shrunk_rows(op, config_, preferred, shrink)});
     }
@@ -239,7 +244,7 @@ class Planner {
       spans.push_back({tasks, 0, options_.images, stripes});
     }
     const SpanShape& shape = shape_of(spans.front());
-    std::int64_t cycles = estimate(tasks);
+    const std::int64_t cycles = estimate(p, tasks), weights = shared_.bytes(p, q);
     bool all = true;
     look_around(p, q, shape, int(spans.size()), stripes);
     least_fits_ = room_for(spilled_.used);
@@ -253,9 +258,10 @@ class Planner {
           all = false;
           continue;
         }
-        const Cost total{best_[p][in].cost->bytes + *cost, best_[p][in].cost->cycles + cycles + extra};
+        const Entry& before = best_[p][in];
+        const Cost total{before.cost->bytes + *cost + weights, before.cost->cycles + cycles + extra};
         Entry& e = best_[q][out];
-        if (!e.cost || less(total, *e.cost)) e = {total, p, in, made};
+        if (!e.cost || less(total, *e.cost)) e = {total, before.weights + weights, p, in, made};
       }
     }
     return all;
@@ -436,11 +442,14 @@ class Planner {
     return !held && part.consumers.back() >= end;
   }
 
-  std::int64_t estimate(const std::vector<Task>& tasks) const {
+  // Tasks of operators from p on.
+  std::int64_t estimate(std::size_t p, const std::vector<Task>& tasks) const {
     std::int64_t engine[2] = {0, 0}, bytes = 0;
-    for (const Task& t : tasks) {
+    for (std::size_t i = 0; i < tasks.size(); i++) {
+      const Task& t = tasks[i];
       const LoweredOp& op = lowering_.ops[t.position];
       engine[op.engine == Engine::kConv ? 0 : 1] += options_.images * cycles_of(t, t.block_rows);
+      if (!shared_.brings(p, p + i)) continue;
       bytes += std::int64_t(op.weight_rows(0, op.tiles())) * 9 * config_.cp;
     }
     // The first rows go from task to task; weights of a span that leaves no room for them wait for its end.
@@ -457,7 +466,7 @@ class Planner {
     plan.stored.assign(lowering_.ops.size(), false);
     std::vector<const Entry*> steps;
     std::size_t q = order_.size();
-    plan.bytes = best_[q][0].cost->bytes;
+    plan.bytes = best_[q][0].cost->bytes - best_[q][0].weights;
     std::uint32_t mask = 0;
     while (q > 0) {
       const Entry& e = best_[q][mask];
@@ -577,6 +586,7 @@ class Planner {
     std::int64_t cycles = 0;
   };
   mutable std::vector<Timed> cycles_;
+  SharedWeights shared_;
   bool least_fits_ = false;  // the last span tried, with all around it spilled
 };
 

@@ -45,7 +45,7 @@ double exhaustive(const Network& network, const Calibration& calibration, const 
             const int together = blocks_together(network, plan);
             if ((runs % batch != 0 && batch % runs != 0) ||
                 (batch > runs && (together & (together - 1)) != 0) || together > blocks ||
-                plan_bytes(network, plan, workers) > limits.memory)
+                plan_bytes(network, plan, Numbers::kFloat32, workers) > limits.memory)
               continue;
             const double rounds = std::ceil(blocks / together) * together;  // the last batch may not be full
             best = std::max(best,
@@ -73,7 +73,7 @@ TEST(VolumeSearch, FindsWhatTryingEverythingFinds) {
       ASSERT_EQ(found.best.size(), 1U);
       EXPECT_NEAR(found.best[0].voxels_a_second, best, best * 1e-9);
       EXPECT_LE(found.best[0].bytes, memory);
-      EXPECT_EQ(found.best[0].bytes, plan_bytes(network, found.best[0].plan, workers));
+      EXPECT_EQ(found.best[0].bytes, plan_bytes(network, found.best[0].plan, Numbers::kFloat32, workers));
       if (unbounded == 0) unbounded = best;
       if (best < unbounded) bounded++;
     }
