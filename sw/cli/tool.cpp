@@ -46,6 +46,8 @@ constexpr CommandEntry kCommands[] = {
     {"explain", "MODEL LAYER", "the same of one layer, on the terminal", explain_command},
     {"estimate", "MODEL", "cycles, bytes and memory on all configurations, by the cycle model",
      estimate_command},
+    {"explore", "NETWORK...", "accelerators that could be built: which no other one beats in cycles and area",
+     explore_command},
     {"eval", "MODEL IMAGES", "the answers for a folder of images or a .npz, and how many are right",
      eval_command},
     {"quantize", "MODEL", "a float32 ONNX model made int8, with ranges from images", quantize_command},

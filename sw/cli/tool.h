@@ -29,6 +29,7 @@ int compile_command(const Arguments& arguments);
 int inspect_command(const Arguments& arguments);
 int explain_command(const Arguments& arguments);
 int estimate_command(const Arguments& arguments);
+int explore_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int plan_command(const Arguments& arguments);
 int compress_command(const Arguments& arguments);

@@ -13,6 +13,7 @@ namespace kaiten {
 struct RunReport;
 struct PlanReport;
 struct CompressReport;
+struct ExploreReport;
 struct OffloadReport;
 struct ServeReport;
 struct SwapReport;
@@ -23,6 +24,7 @@ constexpr int kSchemaVersion = 1;
 nlohmann::ordered_json json_of(const RunReport& report);
 nlohmann::ordered_json json_of(const PlanReport& report);
 nlohmann::ordered_json json_of(const CompressReport& report);
+nlohmann::ordered_json json_of(const ExploreReport& report);
 nlohmann::ordered_json json_of(const OffloadReport& report);
 nlohmann::ordered_json json_of(const ServeReport& report);
 nlohmann::ordered_json json_of(const SwapReport& report);
