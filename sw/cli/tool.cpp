@@ -62,6 +62,8 @@ constexpr CommandEntry kCommands[] = {
      "a network on several accelerators behind links: stages on chips, or images side by side",
      cluster_command},
     {"serve", "", "queries served by SubNets of one SuperNet, shared weights staying on chip", serve_command},
+    {"roofline", "[SUPERNET]",
+     "what SubNets attain at most on a machine, with and without weights that stay in PB", roofline_command},
     {"volume", "NETWORK", "slide a network of 3-D convolutions over a volume, by the fastest plan that fits",
      volume_command},
     {"disasm", "PROGRAM", "print the commands of a program, or those a model compiles to", disasm_command},

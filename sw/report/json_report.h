@@ -15,6 +15,7 @@ struct PlanReport;
 struct CompressReport;
 struct ExploreReport;
 struct OffloadReport;
+struct RooflineReport;
 struct ServeReport;
 struct SwapReport;
 
@@ -26,6 +27,7 @@ nlohmann::ordered_json json_of(const PlanReport& report);
 nlohmann::ordered_json json_of(const CompressReport& report);
 nlohmann::ordered_json json_of(const ExploreReport& report);
 nlohmann::ordered_json json_of(const OffloadReport& report);
+nlohmann::ordered_json json_of(const RooflineReport& report);
 nlohmann::ordered_json json_of(const ServeReport& report);
 nlohmann::ordered_json json_of(const SwapReport& report);
 

@@ -38,6 +38,7 @@ REPORTS = {
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
     "cluster": [("demo", "--chips", "2", *NANO), ("demo", "--chips", "2", "--mode", "stap", "--images", "1", "--no-check", *NANO),
                 ("demo", "--chips", "2", "--spill-limit", "120KiB", "--batch", "4", *NANO)],
+    "roofline": [(), ("ofa-mobilenetv3", "--pb", "1MiB"), ("--kernel", "3")],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
 # Reports that are told by another schema than the command's, or the option's.
@@ -45,6 +46,7 @@ SCHEMA_OF = {"report": "run", "--spill-limit": "spill"}
 PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "report": ("demo", *NANO, "--compress", "on"), "compress": ("demo",), "offload": (table("alexnet"),),
          "explore": ("demo", *EXPLORED),
          "swap": ("vgg16", "--topology", "titanxp", "--batch", "8"),
+         "roofline": (),
          "serve": ("--generate", "uniform:50", "--scheduler", "all")}
 
 
