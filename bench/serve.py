@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures `kaiten serve`: its scheduler's decisions, its analytic model beside the compiler's, its schedulers over memory buses.
 
-usage: bench/serve.py [--build DIR] [--queries N] [--decisions | --model | --streams] [--docs]
+usage: bench/serve.py [--build DIR] [--queries N] [--decisions | --model | --streams | --roofline] [--docs]
 --decisions: choosing a SubNet, the mean SubNet and the scan of 500 SubGraphs, with the clock's reading; exit code 1 when a 99th percentile
 is above a microsecond. --model: cycles of RA to RF on `base` by the model and by the compiler (needs kaiten-generate). --streams: what PB
-saves by the model, over widths of the bus. Without one of them all three. --docs writes the tables of the last two, which are the same on
-every machine, into docs/software/serving.md."""
+saves by the model, over widths of the bus. --roofline: SubNets under the roofs of the SUSHI paper's machines. Without one of them all four.
+--docs writes the tables of the last three, which are the same on every machine, into docs/software/serving.md and roofline.md, and what
+the pictures of the roofs are made of into docs/data/roofline (then: make generate)."""
 import argparse
 import json
 import os
@@ -22,6 +23,11 @@ COLUMNS = 500
 DOCS = "docs/software/serving.md"
 BUSES = (64, 32, 16, 8, 4)  # bytes a cycle
 FAMILIES = ("ofa-resnet50", "ofa-mobilenetv3")
+ROOFS_DOCS = "docs/software/roofline.md"
+# Of the SUSHI paper: name, SuperNet, multipliers, bytes a cycle at 100 MHz, PB, kernel (0: all), what it is, latency as the paper prints.
+ROOFS = (("resnet50", "ofa-resnet50", 6480, 192, "1728KiB", 0, "figures 10 and 11", "-5.7 to -7.92 %"),
+         ("mobilenetv3", "ofa-mobilenetv3", 6480, 192, "1728KiB", 0, "figures 10 and 11", "-6 to -23.6 %"),
+         ("u50", "ofa-resnet50", 4608, 144, "1728KiB", 3, "Alveo U50, 3x3 layers", "-"))
 
 
 def called(program, *arguments):
@@ -80,15 +86,37 @@ def streams(kaiten):
     return report.markdown(["SuperNet", "bytes a cycle", "none, ms", *names, "hits, sushi", "energy, saved"], rows)
 
 
+def roofs(kaiten, docs):
+    """SubNets under the roofs, and what the pictures are made of."""
+    rows = []
+    for name, supernet, macs, bandwidth, pb, kernel, what, printed in ROOFS:
+        j = json.loads(called(kaiten, "roofline", supernet, "--macs", macs, "--bandwidth", bandwidth, "--pb", pb, "--kernel", kernel, "--json", "-"))
+        for s in j["subnets"]:
+            a, b = s["without_pb"], s["with_pb"]
+            rows.append([what, f"`{s['name']}`", *(f"{side['bytes'] / 1e6:.2f}" for side in (a, b)),
+                         *(f"{side['intensity']:.0f}{'' if side['intensity'] < j['ridge'] else ' c'}" for side in (a, b)),
+                         *(f"{side['cycles'] / 1e5:.3f}" for side in (a, b)), f"{100 * s['latency_change']:+.1f} %", printed])
+        if docs:
+            record = {"title": f"{supernet} under the roof: {what}",
+                      "about": f"Operations a second over operations a byte: {2 * macs / 10:g} GOP/s and {bandwidth / 10:g} GB/s at 100 MHz, PB of {pb}; "
+                               "each SubNet without and with PB.",
+                      "gops": 2 * macs / 10, "gb_per_second": bandwidth / 10,
+                      "subnets": [[s["name"], s["without_pb"]["intensity"], s["with_pb"]["intensity"]] for s in j["subnets"]]}
+            folder = os.path.join(report.ROOT, "docs", "data", "roofline")
+            os.makedirs(folder, exist_ok=True)
+            report.tools.write(os.path.join(folder, name + ".json"), json.dumps(record, indent=1) + "\n")
+    return report.markdown(["machine", "SubNet", "MB", "MB, PB", "ops a byte", "ops a byte, PB", "ms", "ms, PB", "latency", "the paper"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measures kaiten serve.")
     parser.add_argument("--build", default="build")
     parser.add_argument("--queries", type=int, default=1000000)
     parser.add_argument("--docs", action="store_true")
-    for part in ("decisions", "model", "streams"):
+    for part in ("decisions", "model", "streams", "roofline"):
         parser.add_argument("--" + part, action="store_true")
     args = parser.parse_args()
-    every = not (args.decisions or args.model or args.streams)
+    every = not (args.decisions or args.model or args.streams or args.roofline)
     kaiten = report.program(args.build, "kaiten", "kaiten")
     slow = decisions(kaiten, args.queries) if args.decisions or every else False
     if args.model or every:
@@ -101,6 +129,11 @@ def main():
         print(table)
         if args.docs:
             report.write_between(DOCS, "bench/serve.py --streams", table)
+    if args.roofline or every:
+        table = roofs(kaiten, args.docs)
+        print(table)
+        if args.docs:
+            report.write_between(ROOFS_DOCS, "bench/serve.py --roofline", table)
     return int(slow)
 
 

@@ -9,6 +9,7 @@ usage: gen_pictures.py [--check]
 import argparse
 import glob
 import json
+import math
 import os
 import sys
 
@@ -302,6 +303,42 @@ def timelines(record):
     return d
 
 
+def roofline(record):
+    """SubNets under the roof of a machine, without and with PB; bench/serve.py records them."""
+    left, right, top, bottom = 90, 930, 60, 360
+    d = Drawing(960, 420, record["title"], record["about"])
+    peak, slope = record["gops"], record["gb_per_second"]
+    low, high = (pick(i for s in record["subnets"] for i in s[1:]) for pick in (min, max))
+    x_ends = [math.log(min(low, peak / slope) / 3), math.log(max(high, peak / slope) * 1.3)]
+    y_ends = [math.log(slope * math.exp(x_ends[0]) / 1.2), math.log(peak * 1.3)]
+
+    def at(intensity, gops):
+        x = left + (right - left) * (math.log(intensity) - x_ends[0]) / (x_ends[1] - x_ends[0])
+        return x, bottom - (bottom - top) * (math.log(gops) - y_ends[0]) / (y_ends[1] - y_ends[0])
+    d.line([(left, top), (left, bottom), (right, bottom)])
+    for digit, power in ((d_, p) for p in range(0, 5) for d_ in (1, 2, 5)):
+        value = digit * 10 ** power
+        if x_ends[0] <= math.log(value) <= x_ends[1]:
+            d.text(at(value, peak)[0], bottom + 18, f"{value:,}", "dim", size=12)
+        if y_ends[0] <= math.log(value) <= y_ends[1]:
+            d.text(left - 8, at(peak / slope, value)[1] + 4, f"{value:,}", "dim", "end", 12)
+    d.text((left + right) / 2, bottom + 40, "operations a byte")
+    d.text(left, top - 14, "GOP/s", anchor="start")
+    start, end = math.exp(x_ends[0]), math.exp(x_ends[1])
+    d.line([at(start, start * slope), at(peak / slope, peak), at(end, peak)], "line", 1.5)
+    for i, (words, kind) in enumerate((("without PB", "block"), ("with PB", "memory"))):
+        d.shape([(left + 300 + 150 * i, 20), (left + 314 + 150 * i, 20), (left + 314 + 150 * i, 34), (left + 300 + 150 * i, 34)], kind)
+        d.text(left + 320 + 150 * i, 32, words, anchor="start")
+    for number, (name, *sides) in enumerate(record["subnets"]):
+        points = [at(i, min(peak, i * slope)) for i in sides]
+        d.line(points)
+        for (x, y), kind in zip(points, ("block", "memory")):
+            d.shape([(x - 5, y), (x, y - 5), (x + 5, y), (x, y + 5)], kind)
+        x, y = points[1]
+        d.text(x, y + 20 + 14 * (number % 3), name, size=11)
+    return d
+
+
 PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
@@ -317,6 +354,9 @@ def main():
     for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "swap", "*.json"))):
         with open(path) as f:
             files[f"docs/pictures/swap_{os.path.splitext(os.path.basename(path))[0]}.svg"] = timelines(json.load(f)).svg()
+    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "roofline", "*.json"))):
+        with open(path) as f:
+            files[f"docs/pictures/roofline_{os.path.splitext(os.path.basename(path))[0]}.svg"] = roofline(json.load(f)).svg()
     return tools.write_generated(files, args.check)
 
 

@@ -21,6 +21,13 @@ std::string first_of(const std::vector<std::string>& refusals);
 // Throws InputError like compile().
 Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileOptions& options);
 
+// The lowerings of a network's sections (sections.h) where the host has only what no engine has, or why that is refused.
+struct SectionLowerings {
+  std::vector<Lowering> lowerings;
+  std::vector<std::string> refusals;  // one line each
+};
+SectionLowerings lower_sections(const Graph& graph, const Config& config, const CompileOptions& options);
+
 // What compile() makes of a lowering without refusals.
 Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
                          const CompileOptions& options);

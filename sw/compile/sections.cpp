@@ -114,18 +114,24 @@ class Cutter {
 
 namespace {
 
+// By operator: no engine has it.
+std::vector<bool> without_engine(const Graph& graph) {
+  std::vector<bool> on_host;
+  for (const Op& op : graph.ops) on_host.push_back(op.kind != OpKind::Reshape && needs_host(graph, op));
+  return on_host;
+}
+
 class SectionCompiler {
  public:
   SectionCompiler(const Graph& graph, const Config& config, const CompileOptions& options)
-      : graph_(graph), config_(config), options_(options) {
-    for (const Op& op : graph.ops) on_host_.push_back(op.kind != OpKind::Reshape && needs_host(graph, op));
-  }
+      : graph_(graph), config_(config), options_(options), on_host_(without_engine(graph)) {}
 
   CompiledSections run() {
     // Each round that is not the last moves operators to the host.
     while (!attempt()) {
     }
     if (!result_.refusals.empty()) result_.sections.clear();
+    result_.moved = moved_reasons_;
     if (!result_.sections.empty()) {
       std::vector<std::string>& first = result_.sections.front().program.notes;
       first.insert(first.begin(), notes_.begin(), notes_.end());
@@ -138,7 +144,7 @@ class SectionCompiler {
   // False: with more operators on the host, another time.
   bool attempt() {
     moved_ = false;
-    result_ = {Cutter(graph_, on_host_).cut(), {}};
+    result_ = {Cutter(graph_, on_host_).cut(), {}, {}};
     std::vector<Lowering> lowerings;
     for (Section& s : result_.sections) {
       lowerings.push_back(lower_for(s.graph, config_, options_));
@@ -165,6 +171,7 @@ class SectionCompiler {
       return;
     }
     on_host_[std::size_t(s.ops[std::size_t(op)])] = moved_ = true;
+    moved_reasons_.push_back(reason);
     notes_.push_back("on the host: " + reason);
   }
 
@@ -196,6 +203,7 @@ class SectionCompiler {
   bool moved_ = false;
   CompiledSections result_;
   std::vector<std::string> notes_;
+  std::vector<std::string> moved_reasons_;
 };
 
 }  // namespace
@@ -203,6 +211,15 @@ class SectionCompiler {
 CompiledSections try_compile_sections(const Graph& graph, const Config& config,
                                       const CompileOptions& options) {
   return SectionCompiler(graph, config, options).run();
+}
+
+SectionLowerings lower_sections(const Graph& graph, const Config& config, const CompileOptions& options) {
+  SectionLowerings result;
+  for (const Section& s : Cutter(graph, without_engine(graph)).cut()) {
+    result.lowerings.push_back(lower_for(s.graph, config, options));
+    for (const Lowering::Refusal& r : result.lowerings.back().refusals) result.refusals.push_back(r.reason);
+  }
+  return result;
 }
 
 std::vector<Section> compile_sections(const Graph& graph, const Config& config,

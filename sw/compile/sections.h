@@ -25,6 +25,7 @@ struct Section {
 struct CompiledSections {
   std::vector<Section> sections;      // in the order they run; empty where something is refused
   std::vector<std::string> refusals;  // one line each
+  std::vector<std::string> moved;     // why operators that an engine has run on the host all the same
 };
 
 // An operator that no engine has, or that is beyond an engine's limits, runs on the host: the notes of the programs say which

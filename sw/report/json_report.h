@@ -13,7 +13,9 @@ namespace kaiten {
 struct RunReport;
 struct PlanReport;
 struct CompressReport;
+struct ExploreReport;
 struct OffloadReport;
+struct RooflineReport;
 struct ServeReport;
 struct SwapReport;
 
@@ -23,7 +25,9 @@ constexpr int kSchemaVersion = 1;
 nlohmann::ordered_json json_of(const RunReport& report);
 nlohmann::ordered_json json_of(const PlanReport& report);
 nlohmann::ordered_json json_of(const CompressReport& report);
+nlohmann::ordered_json json_of(const ExploreReport& report);
 nlohmann::ordered_json json_of(const OffloadReport& report);
+nlohmann::ordered_json json_of(const RooflineReport& report);
 nlohmann::ordered_json json_of(const ServeReport& report);
 nlohmann::ordered_json json_of(const SwapReport& report);
 

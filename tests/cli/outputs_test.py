@@ -21,12 +21,14 @@ DEMO = os.path.join(ROOT, "models", "demo", "demo.tflite")
 SCHEMAS = os.path.join(ROOT, "docs", "formats", "schemas")
 TB = os.path.join(BUILD, "tb")
 NANO = ("--config", "nano")
+EXPLORED = ("--kp", "4,8", "--cp", "4", "--bus", "128", "--wb", "72", "--sb", "36", "--vb", "18")
 # Every command that writes reports, with what it is asked.
 REPORTS = {
     "run": [("demo", *NANO), ("demo", *NANO, "--compress", "on", "--batch", "2"), ("demo", *NANO, "--no-check", "--seed", "9")],
     "report": [("demo", *NANO, "--clock", "100"), ("demo", *NANO, "--compress", "auto", "--batch", "2", "--no-check")],
     "explain": [("demo", "3", *NANO, "--clock", "100"), ("demo", "Relu", "--until", "functional_1/re_lu_1/Relu", *NANO)],
     "estimate": [("demo", "--clock", "100"), ("demo", "--batch", "2")],
+    "explore": [("demo", *EXPLORED, "--clock", "100")],
     "plan": [("demo", *NANO, "--commands", "--chips", "8"), (table("alexnet"), "--capacity", "3MiB", "--sweep", "1MiB:4MiB"),
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
@@ -42,12 +44,15 @@ REPORTS = {
               [(os.path.join(ROOT, "models", "volumes", "small.znni"), "--size", "25,25,25", "--config", "nano", "--block-side", "4", "--blocks", "1",
                 "--clock", "100", *more)
                for more in (("--rtl",), ("--split", "--threads", "1", "--calibration", os.path.join(ROOT, "tests", "cli", "volume_rates_int8.json")))],
+    "roofline": [(), ("ofa-mobilenetv3", "--pb", "1MiB"), ("--kernel", "3")],
     "serve": [("--generate", "uniform:50", "--scheduler", "all"), ("--generate", "poisson:9", "--supernet", "compofa", "--columns", "5")],
 }
 # Reports that are told by another schema than the command's, or the option's.
 SCHEMA_OF = {"report": "run", "--spill-limit": "spill"}
 PAGES = {"plan": (table("alexnet"), "--capacity", "3MiB"), "report": ("demo", *NANO, "--compress", "on"), "compress": ("demo",), "offload": (table("alexnet"),),
+         "explore": ("demo", *EXPLORED),
          "swap": ("vgg16", "--topology", "titanxp", "--batch", "8"),
+         "roofline": (),
          "serve": ("--generate", "uniform:50", "--scheduler", "all")}
 
 

@@ -133,7 +133,7 @@ class Made(ToolCase):
         return done.stdout.split()
 
     def test_bash(self):
-        self.assertEqual(self.completed("kaiten", "exp"), ["explain"])
+        self.assertEqual(self.completed("kaiten", "exp"), ["explain", "explore"])
         self.assertEqual(self.completed("kaiten", "run", "--ora"), ["--oracle"])
         self.assertEqual(self.completed("kaiten", "run", "demo", "--compress", ""), ["auto", "on", "off"])
         self.assertEqual(self.completed("kaiten", "run", "demo", "--compress", "o"), ["on", "off"])

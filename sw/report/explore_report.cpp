@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/explore_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/axes.h"
+#include "report/json_report.h"
+#include "report/page.h"
+#include "report/svg.h"
+#include "report/table.h"
+
+namespace kaiten {
+
+namespace {
+
+using explore::Point;
+using explore::Residual;
+using explore::Resources;
+
+constexpr const char* kFamily = "Xilinx 7 series, yosys";
+
+std::string count(double n) { return grouped(static_cast<unsigned long long>(n)); }
+std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+double milliseconds(const ExploreReport& r, const Point& p) {
+  return double(p.outcome.total()) / (r.clock_mhz * 1e3);
+}
+
+double kib(std::int64_t bytes) { return double(bytes) / 1024; }
+
+std::vector<std::string> headings(const ExploreReport& r) {
+  std::vector<std::string> all = {"KP x CP", "bus bits", "WB KiB", "PB KiB", "SB KiB", "VB KiB",
+                                  "OB px",   "ZSB",      "LUT",    "DSP",    "RAM",    "cycles"};
+  if (r.clock_mhz > 0) all.emplace_back("ms");
+  return all;
+}
+
+std::vector<std::string> row_of(const ExploreReport& r, const Point& p) {
+  const explore::Candidate& candidate = r.candidates[p.candidate];
+  const Config& c = candidate.config;
+  const Resources& area = r.areas[p.candidate];
+  const std::int64_t row = 9LL * c.cp;
+  std::vector<std::string> cells = {fmt::format("{} x {}", c.kp, c.cp),
+                                    std::to_string(8 * c.axi_bytes),
+                                    fmt::format("{:.4g}", kib(row * c.wb_rows)),
+                                    fmt::format("{:.4g}", kib(row * candidate.pb_rows)),
+                                    fmt::format("{:.4g}", kib(row * c.sb_depth)),
+                                    fmt::format("{:.4g}", kib(row * c.vb_depth)),
+                                    count(c.ob_pixels),
+                                    count(c.zsb_array),
+                                    count(area.lut),
+                                    count(area.dsp),
+                                    fmt::format("{:g}", area.ram),
+                                    count(double(p.outcome.total()))};
+  if (r.clock_mhz > 0) cells.push_back(fmt::format("{:.4g}", milliseconds(r, p)));
+  return cells;
+}
+
+std::string budget_text(const ExploreReport& r) {
+  std::string text;
+  const std::pair<double, const char*> all[] = {
+      {r.budget.lut, "LUTs"}, {r.budget.dsp, "DSPs"}, {r.budget.ram, "RAM blocks"}};
+  for (const auto& [most, name] : all) {
+    if (most > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count(most), name);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::vector<std::string> lines_of(const ExploreReport& r) {
+  std::vector<std::string> lines;
+  std::string names;
+  for (const ExploreReport::Network& n : r.networks) names += (names.empty() ? "" : ", ") + n.name;
+  lines.push_back(fmt::format("{}: cycles of one image of each, by the cycle model; memory: {}", names,
+                              r.bytes_per_cycle > 0
+                                  ? fmt::format("{:g} bytes a cycle at most", r.bytes_per_cycle)
+                                  : "as fast as the bus"));
+  lines.push_back(
+      fmt::format("{} accelerators{}: {} over the budget ({}), {} refused, {} beaten by their least cycles, "
+                  "{} compiled; {} "
+                  "in the Pareto set",
+                  grouped(r.found.candidates), r.found.complete ? "" : ", interrupted",
+                  grouped(r.found.over_budget), budget_text(r), grouped(r.found.refused),
+                  grouped(r.found.pruned), grouped(r.found.looked_at), grouped(r.found.front.size())));
+  if (!r.found.reason.empty()) lines.push_back("first refusal: " + r.found.reason);
+  const Resources worst = explore::worst_error(r.residuals);
+  lines.push_back(
+      fmt::format("area: {}, fitted to {} mapped accelerators; leaving each out, LUTs are off by {:.1f} % at "
+                  "most, DSPs by "
+                  "{:.1f} %, RAM blocks by {:.1f} %",
+                  kFamily, r.residuals.size(), 100 * worst.lut, 100 * worst.dsp, 100 * worst.ram));
+  return lines;
+}
+
+nlohmann::ordered_json json_of(const Resources& r) {
+  return {{"lut", r.lut}, {"dsp", r.dsp}, {"ram", r.ram}};
+}
+
+// As an entry of rtl/configs.json.
+nlohmann::ordered_json parameters_of(const Config& c) {
+  return {{"Kp", c.kp},
+          {"Cp", c.cp},
+          {"StageRows", c.stage_rows},
+          {"AxiW", 8 * c.axi_bytes},
+          {"WbRows", c.wb_rows},
+          {"VwbRows", c.vwb_rows},
+          {"SbDepth", c.sb_depth},
+          {"VbDepth", c.vb_depth},
+          {"ObPixels", c.ob_pixels},
+          {"ZsbArray", c.zsb_array},
+          {"ZsbVector", c.zsb_vector},
+          {"SumRow", int(c.sum_row)},
+          {"AddPair", int(c.add_pair)},
+          {"TwoPixels", int(c.two_pixels)},
+          {"Resident", int(c.resident)},
+          {"Zvc", c.zvc_beats}};
+}
+
+// Cycles over one resource, colours by the bus.
+std::string drawing(const ExploreReport& r, const char* name, double Resources::*resource) {
+  constexpr double kLeft = 100, kRight = svg::kWidth - 20, kTop = 40, kBottom = 320, kMargin = 1.15;
+  Scale x{1e300, 0, kLeft, kRight}, y{1e300, 0, kBottom, kTop};
+  for (const Point& p : r.found.front) {
+    const double used = r.areas[p.candidate].*resource, cycles = double(p.outcome.total());
+    x.low = std::min(x.low, used);
+    x.high = std::max(x.high, used);
+    y.low = std::min(y.low, cycles);
+    y.high = std::max(y.high, cycles);
+  }
+  x.low = std::max(0.5, x.low / kMargin);
+  x.high *= kMargin;
+  y.low = std::max(0.5, y.low / kMargin);
+  y.high *= kMargin;
+  std::string out = axes(x, y, name, "cycles");
+  std::vector<int> buses;
+  for (const Point& p : r.found.front) buses.push_back(r.candidates[p.candidate].config.axi_bytes);
+  std::sort(buses.begin(), buses.end());
+  buses.erase(std::unique(buses.begin(), buses.end()), buses.end());
+  for (const Point& p : r.found.front) {
+    const Config& c = r.candidates[p.candidate].config;
+    const auto bus = std::size_t(std::find(buses.begin(), buses.end(), c.axi_bytes) - buses.begin());
+    out += svg::ring(x(r.areas[p.candidate].*resource), y(double(p.outcome.total())), 4, svg::colour(bus),
+                     fmt::format("{} x {}, {} bits: {} cycles", c.kp, c.cp, 8 * c.axi_bytes,
+                                 count(double(p.outcome.total()))));
+  }
+  for (std::size_t b = 0; b < buses.size(); b++)
+    out += svg::legend_entry(kRight - 120, kTop + 16 * double(b), svg::colour(b),
+                             fmt::format("bus of {} bits", 8 * buses[b]));
+  return svg::drawing(int(kBottom) + 44, out, fmt::format("Cycles over {} of the Pareto set", name));
+}
+
+}  // namespace
+
+std::string to_text(const ExploreReport& r, std::size_t width) {
+  const std::vector<int> keep = {0, 0, 7, 3, 6, 5, 2, 1, 0, 0, 0, 0, 4};
+  std::vector<Column> columns;
+  for (const std::string& h : headings(r))
+    columns.push_back({h, !columns.empty(), keep[columns.size()], false});
+  Table table(columns);
+  for (const Point& p : r.found.front) table.add(row_of(r, p));
+  std::string out = r.found.front.empty() ? "" : table.text(width) + "\n";
+  for (const std::string& line : lines_of(r)) out += line + "\n";
+  return out;
+}
+
+nlohmann::ordered_json json_of(const ExploreReport& r) {
+  nlohmann::ordered_json j;
+  j["networks"] = nlohmann::ordered_json::array();
+  for (const ExploreReport::Network& n : r.networks)
+    j["networks"].push_back({{"name", n.name}, {"macs", n.macs}});
+  j["budget"] = json_of(r.budget);
+  j["memory_bytes_per_cycle"] = r.bytes_per_cycle;
+  j["complete"] = r.found.complete;
+  j["candidates"] = r.found.candidates;
+  j["over_budget"] = r.found.over_budget;
+  j["refused"] = r.found.refused;
+  j["pruned"] = r.found.pruned;
+  j["compiled"] = r.found.looked_at;
+  j["first_refusal"] = r.found.reason;
+  j["front"] = nlohmann::ordered_json::array();
+  for (const Point& p : r.found.front) {
+    const explore::Candidate& c = r.candidates[p.candidate];
+    nlohmann::ordered_json entry;
+    entry["parameters"] = parameters_of(c.config);
+    entry["pb_rows"] = c.pb_rows;
+    entry["area"] = json_of(r.areas[p.candidate]);
+    entry["cycles"] = p.outcome.total();
+    if (r.clock_mhz > 0) entry["milliseconds"] = milliseconds(r, p);
+    entry["network_cycles"] = p.outcome.cycles;
+    j["front"].push_back(std::move(entry));
+  }
+  nlohmann::ordered_json area;
+  area["family"] = kFamily;
+  area["worst_error"] = json_of(explore::worst_error(r.residuals));
+  area["leave_one_out"] = nlohmann::ordered_json::array();
+  for (const Residual& e : r.residuals)
+    area["leave_one_out"].push_back(
+        {{"name", e.name}, {"mapped", json_of(e.mapped)}, {"predicted", json_of(e.predicted)}});
+  j["area_model"] = std::move(area);
+  return j;
+}
+
+std::string to_html(const ExploreReport& r) {
+  std::string out;
+  for (const std::string& line : lines_of(r)) out += "<p>" + html::escaped(line) + "</p>\n";
+  if (!r.found.front.empty()) {
+    out += "<h2>Cycles and area</h2>\n" + drawing(r, "LUTs", &Resources::lut) +
+           drawing(r, "DSPs", &Resources::dsp) + drawing(r, "RAM blocks", &Resources::ram);
+    std::vector<std::string> names = headings(r);
+    for (std::size_t i = 1; i < names.size(); i++) names[i].insert(0, 1, '#');
+    html::Table front(names);
+    for (const Point& p : r.found.front) front.add(row_of(r, p));
+    out += "<h2>Pareto set</h2>\n" + front.text() +
+           "<p>No other accelerator takes at most as many cycles, LUTs, DSPs and RAM blocks, and less of one "
+           "of them.</p>\n";
+  }
+  html::Table errors(
+      {"mapped", "#LUT", "#model", "#error", "#DSP", "#model", "#error", "#RAM", "#model", "#error"});
+  for (const Residual& e : r.residuals) {
+    const auto error = [](double predicted, double mapped) {
+      return percent(Residual::error(predicted, mapped));
+    };
+    errors.add({e.name, count(e.mapped.lut), count(e.predicted.lut), error(e.predicted.lut, e.mapped.lut),
+                count(e.mapped.dsp), count(e.predicted.dsp), error(e.predicted.dsp, e.mapped.dsp),
+                fmt::format("{:g}", e.mapped.ram), fmt::format("{:g}", e.predicted.ram),
+                error(e.predicted.ram, e.mapped.ram)});
+  }
+  out += "<h2>How good the area model is</h2>\n" + errors.text() +
+         "<p>Each accelerator as mapped, beside the model fitted to all others.</p>\n";
+  return html::page("Accelerators that no other one beats", out);
+}
+
+}  // namespace kaiten
