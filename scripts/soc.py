@@ -12,6 +12,7 @@ Writes build/soc/junit.xml."""
 import argparse
 import csv
 import filecmp
+import glob
 import json
 import os
 import re
@@ -228,8 +229,10 @@ def judge(code, log, networks):
 
 
 def table(logs):
-    """Cycles by system, of the first image of each network."""
-    rows = []
+    """Cycles by system, of the first image of each network; and what the compiler expects of an ideal memory."""
+    modelled = dict(re.findall(r"^(\w+): .*, (\d+) cycles modelled$", next(iter(logs.values())), re.M))
+    rows = [["ideal memory, modelled", *(f"{int(modelled[name]):,}" if name in modelled else "-" for name in ("demo", "resnet8")
+                                         for _ in range(2)), "-"]]
     for name, log in logs.items():
         runs = measured(log)
         total = re.search(r"^simulated: (\d+) cycles", log, re.M)
@@ -274,6 +277,11 @@ class Run:
         return (self.step("package", lambda: f"{install_package()} files of RTL inside") is not None and
                 self.step("program images", images) is not None)
 
+    def package_tests(self):
+        for test in sorted(glob.glob(os.path.join(tools.ROOT, "tests", "litex", "*_test.py"))):
+            name = os.path.relpath(test, tools.ROOT)
+            self.step(name, lambda: re.search(r"^Ran .*$", call(name, [PYTHON, "-B", test]), re.M)[0])
+
     def write(self, name):
         def work():
             system(name)
@@ -312,6 +320,8 @@ class Run:
     def systems(self, names, broken=()):
         if not self.prepare():
             return
+        if self.args.check:
+            self.package_tests()
         written = [name for name in [*names, *broken] if self.write(name)]
         build = None
 

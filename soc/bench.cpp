@@ -57,10 +57,10 @@ struct Fault {
 };
 const std::array<Fault, 7> kFaults = {{
     {"ar_len", [](Seen& s) { return s.ar_valid && (s.ar_len = 63) != 0; }},
-    {"ar_valid", [](Seen& s) { return s.ar_valid && !s.ar_ready && (s.ar_addr ^= 64, true); }},
+    {"ar_addr", [](Seen& s) { return s.ar_valid && !s.ar_ready && (s.ar_addr ^= 64, true); }},
     {"r_id", [](Seen& s) { return s.r_valid && s.r_ready && !s.r_last && (s.r_id ^= 1, true); }},
     {"r_last", [](Seen& s) { return s.r_valid && s.r_ready && (s.r_last ^= 1, true); }},
-    {"r_data", [](Seen& s) { return s.r_valid && !s.r_ready && (s.r_data[3] ^= 1, true); }},
+    {"r_resp", [](Seen& s) { return s.r_valid && (s.r_resp = 1) != 0; }},
     {"w_last", [](Seen& s) { return s.w_valid && s.w_ready && (s.w_last ^= 1, true); }},
     {"b_valid", [](Seen& s) { return !s.b_valid && (s.b_valid = s.b_ready = 1) != 0; }},
 }};
@@ -94,6 +94,7 @@ class Bench {
     const auto start = std::chrono::steady_clock::now();
     soc_.serial_source_ready = 1;
     soc_.rst = 1;
+    const uint64_t patience = fault_ ? 0 : 20;  // with broken rules
     char verdict = 0;
     uint64_t cycle = 0;
     for (; cycle < limit && verdict == 0; cycle++) {
@@ -102,7 +103,7 @@ class Bench {
       soc_.eval();
       if (cycle > kResetCycles + 1) watch(cycle);
       if (soc_.serial_source_valid) verdict = console_.take(char(soc_.serial_source_data));
-      if (log_.count() > 20) break;
+      if (log_.count() > patience) break;
       soc_.clk = 1;
       soc_.eval();
     }
