@@ -29,8 +29,6 @@ SYSTEMS = {
     "bridge": dict(port="bridge"),
     "wide": dict(port="bridge", bus_data_width=128),
     "sdram": dict(port="litedram", sdram=True),
-    # LiteX's own converter, which loses read identifiers: the monitor must find it
-    "unsafe": dict(port="axi"),
 }
 
 # What the monitors look at: the channels of Kaiten's two ports, as outputs of the design.

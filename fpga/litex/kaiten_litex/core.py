@@ -21,7 +21,6 @@ READ_IDS = 2       # commands, data
 PORTS = {
     "bridge": "the system's Wishbone bus, a burst at a time (AXI2WishboneBursts); any main memory",
     "litedram": "a port of LiteDRAM's crossbar as wide as Kaiten, past the bus and its L2 cache",
-    "axi": "whatever LiteX puts between an AXI master and its bus; its converters to narrower buses are not safe, see README",
 }
 
 
@@ -122,8 +121,6 @@ def add_kaiten(soc, config="nano", port="bridge", name="kaiten", origin=None, wi
         words = wishbone.Interface(data_width=width, address_width=32, addressing="word")
         soc.submodules += AXI2WishboneBursts(memory, words)
         soc.bus.add_master(name, words)
-    elif port == "axi":
-        soc.bus.add_master(name, memory)
     else:
         from litedram.frontend.axi import LiteDRAMAXI2Native, LiteDRAMAXIPort
 
