@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin soc fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -71,6 +71,10 @@ synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARG
 dropin: setup-all ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|base|large)
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))
 
+soc: verilate ## a simulated system on chip that runs networks with bare-metal firmware (SOC=bridge|wide|sdram|all; installs LiteX, a RISC-V gcc)
+	@scripts/setup.sh --soc
+	@python3 scripts/soc.py --build $(BUILD) -j $(JOBS) $(or $(SOC),bridge)
+
 fuzz: setup-all ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
 	@$(MAKE) --no-print-directory build PRESET=sanitize TARGETS=fuzz_targets
 	@python3 scripts/fuzz.py $(FUZZ_ARGS)
@@ -123,7 +127,7 @@ generate: setup-all ## write the generated files anew
 	@for g in scripts/gen_*.py; do PATH="$${KAITEN_VENV:-$(CURDIR)/.venv}/bin:$$PATH" python3 $$g || exit 1; done
 
 clean: ## remove what was built (the tools stay)
-	@rm -rf build build-gcc build-portable build-sanitize build-thread build-coverage build-wasm
+	@rm -rf build build-gcc build-portable build-sanitize build-thread build-coverage build-wasm build-soc build-soc-other
 
 distclean: clean ## remove the local virtual environment too
 	@rm -rf .venv .venv.lock

@@ -4,29 +4,32 @@
 
 # Installs distribution packages through apt-get and pinned tools of PyPI into a virtual environment (KAITEN_VENV, default .venv).
 # After it nothing needs the network.
-# usage: scripts/setup.sh [--all|--long] [--check]
+# usage: scripts/setup.sh [--all|--long] [--soc] [--check]
 #   without --all  what building and running need: compiler, libraries, Verilator
 #   --all          also what checking needs: linters, yosys, proofs, sanitizers. What of it cannot be had is told and left out;
 #                  with CI=true that is an error
-#   --long         also what only the long check needs: a second Verilator, Emscripten, lintian
+#   --long         also what only the long check needs: a second Verilator, Emscripten, lintian; and --soc
+#   --soc          also what the system on chip needs: LiteX, a compiler for RISC-V
 #   --check        only lists what is missing of either and changes nothing
 # A second call sees a stamp and does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=0
 long=0
+soc=0
 check=0
 for argument; do
   case $argument in
     --all) all=1 ;;
-    --long) all=1 long=1 ;;
+    --long) all=1 long=1 soc=1 ;;
+    --soc) soc=1 ;;
     --check) check=1 ;;
     *) printf 'setup: unknown argument %s\n' "$argument" >&2 && exit 2 ;;
   esac
 done
 venv=${KAITEN_VENV:-$PWD/.venv}
 
-declare -A doing=([build]=building [check]=checking [long]='the long check')
+declare -A doing=([build]=building [check]=checking [long]='the long check' [soc]='the system on chip')
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
   printf 'setup: %s\n' "$*" >&2
@@ -46,10 +49,14 @@ build_packages=(
 check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind pkg-config libboost-mpi-dev openmpi-bin)
 # shellcheck disable=SC2034
 long_packages=(verilator emscripten lintian)
+# shellcheck disable=SC2034
+soc_packages=(gcc-riscv64-unknown-elf make)
 build_pins=()
 check_pins=(scripts/requirements-check.txt)
 # shellcheck disable=SC2034
 long_pins=()
+# shellcheck disable=SC2034
+soc_pins=(scripts/requirements-soc.txt)
 if [[ $(uname -m) == x86_64 ]]; then
   build_pins+=(scripts/requirements-build-x86_64.txt)
   check_pins+=(scripts/requirements-check-x86_64.txt scripts/requirements-oracle-x86_64.txt)
@@ -144,7 +151,7 @@ install_pins() { # SIZE PIN-FILE...
   pins_key "$@" >"$venv/.kaiten-$size-pins"
 }
 
-setup_size() { # build|check|long
+setup_size() { # build|check|long|soc
   local -n packages=$1_packages pins=$1_pins
   local stamp=$venv/.kaiten-$1 done_before=''
   [[ -f $stamp ]] && done_before=$(<"$stamp")
@@ -156,7 +163,7 @@ setup_size() { # build|check|long
   say "ready for ${doing[$1]}"
 }
 
-list_missing() { # build|check|long
+list_missing() { # build|check|long|soc
   local -n packages=$1_packages pins=$1_pins
   local what=()
   if command -v dpkg-query >/dev/null; then
@@ -173,6 +180,7 @@ if ((check)); then
   list_missing build
   list_missing check
   list_missing long
+  list_missing soc
   exit 0
 fi
 if command -v flock >/dev/null; then # two at the same time would disturb each other
@@ -188,4 +196,9 @@ fi
 if ((long)) && ! setup_size long; then
   [[ ${CI-} != true ]] || exit 1
   say "going on without some tools of the long check: what needs them is skipped, by name"
+fi
+if ((soc)) && ! setup_size soc; then
+  # Of its own accord, not as a part of the long check, it is what was asked for.
+  ((long)) && [[ ${CI-} != true ]] || exit 1
+  say "going on without some tools of the system on chip: it is skipped, by name"
 fi

@@ -75,16 +75,17 @@ class Setup(unittest.TestCase):
     def test_check_lists_and_changes_nothing(self):
         code, said, calls = self.setup("--check")
         self.assertEqual((code, calls), (0, ""))
-        building, checking, long = said.splitlines()
+        building, checking, long, soc = said.splitlines()
         self.assertIn("ninja-build", building)
         self.assertNotIn("shellcheck", building)
         self.assertIn("shellcheck", checking)
         self.assertIn("emscripten", long)
+        self.assertIn("riscv", soc)
         self.assertFalse(os.path.exists(self.path("venv")))
         self.setup("--all")
         self.assertEqual(self.setup("--check")[1].count("nothing is missing"), 2)
         self.setup("--long")
-        self.assertEqual(self.setup("--check")[1].count("nothing is missing"), 3)
+        self.assertEqual(self.setup("--check")[1].count("nothing is missing"), 4)
 
     def test_the_long_check_needs_more_than_checking(self):
         self.assertNotIn("emscripten", self.setup("--all")[2])
@@ -93,6 +94,22 @@ class Setup(unittest.TestCase):
         self.assertIn("emscripten", calls)
         self.assertNotIn("clang-tidy", calls)
         self.assertEqual(self.setup("--long")[1:], ("", ""))
+
+    def test_the_system_on_chip_has_a_size_of_its_own(self):
+        self.assertNotIn("riscv", self.setup("--all")[2])
+        code, _, calls = self.setup("--soc")
+        self.assertEqual(code, 0)
+        self.assertIn("gcc-riscv64-unknown-elf", calls)
+        self.assertIn("requirements-soc.txt", calls)
+        self.assertNotIn("emscripten", calls)
+        self.assertEqual(self.setup("--soc")[1:], ("", ""))
+
+    def test_without_its_compiler_the_system_on_chip_fails_where_it_is_asked_for(self):
+        self.write("unknown", "gcc-riscv64-unknown-elf\n")
+        self.assertEqual(self.setup("--soc", CI="true")[0], 1)
+        code, said, _ = self.setup("--long")
+        self.assertEqual(code, 0)
+        self.assertIn("no gcc-riscv64-unknown-elf", said)
 
     def test_a_missing_tool_of_checking_is_told_and_fails_where_ci_is_true(self):
         self.write("unknown", "shellcheck\n")
