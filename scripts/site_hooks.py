@@ -4,12 +4,14 @@
 
 - README.md is the start page, docs/README.md the list of documents;
 - files outside docs/ that pages link to are pages under repository/: documents as they are, sources as listings;
+- what `make wasm` made, if it did, is in try/, and the start page leads there;
 - reference/commands.md is what the built tool says of its options (KAITEN_BUILD, default build), reference/python.md what
   the package's docstrings say (python_reference.py), reference/cpp.md leads to what Doxygen makes of the public headers."""
 import json
 import os
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 
@@ -21,6 +23,8 @@ import python_reference
 import tools
 
 KAITEN = os.path.join(os.environ.get("KAITEN_BUILD") or os.path.join(tools.ROOT, "build"), "kaiten")
+# What `make wasm` made.
+BROWSER = os.environ.get("KAITEN_BROWSER_PAGE") or os.path.join(tools.ROOT, "build-wasm", "site")
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 LANGUAGES = {".cpp": "cpp", ".h": "cpp", ".c": "c", ".py": "python", ".sv": "systemverilog", ".json": "json", ".sh": "sh"}
 
@@ -144,6 +148,14 @@ def on_files(files, config):
     return files
 
 
+def try_it(markdown):
+    """The start page leads to the simulator in the browser, where `make wasm` has made it."""
+    if not os.path.exists(os.path.join(BROWSER, "index.html")):
+        return markdown
+    heading, _, rest = markdown.partition("\n## Try it\n")
+    return f'{heading}\n## Try it\n\n<a href="try/index.html">In this browser</a>, at once: the RTL as WebAssembly. Or:\n{rest}'
+
+
 def on_page_markdown(markdown, page, config, files):
     source = _sources.get(page.file.src_uri, "docs/" + page.file.src_uri)
     if not source.endswith(".md") or page.file.src_uri.startswith("reference/"):
@@ -155,10 +167,13 @@ def on_page_markdown(markdown, page, config, files):
             raise PluginError(f"{source}: links to {path}, which is no file")
         out += [markdown[done:start], posixpath.relpath(target, posixpath.dirname(page.file.src_uri) or "."), anchor]
         done = end
-    return bare_bars("".join(out) + markdown[done:])
+    whole = bare_bars("".join(out) + markdown[done:])
+    return try_it(whole) if source == "README.md" else whole
 
 
 def on_post_build(config):
+    if os.path.exists(os.path.join(BROWSER, "index.html")):
+        shutil.copytree(BROWSER, os.path.join(config.site_dir, "try"), dirs_exist_ok=True)
     doxygen = tools.find("doxygen")
     if not doxygen:
         tools.must_have("doxygen, for the C++ reference")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
@@ -36,17 +37,26 @@ class Site(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        done = docs_site.build(cls.folder.name)
+        cls.browser = os.path.join(cls.folder.name, "wasm")
+        os.makedirs(cls.browser)
+        with open(os.path.join(cls.browser, "index.html"), "w") as f:
+            f.write("the simulator")
+        with unittest.mock.patch.dict(os.environ, KAITEN_BROWSER_PAGE=cls.browser):
+            done = docs_site.build(os.path.join(cls.folder.name, "site"))
         if done is None:
             raise unittest.SkipTest("mkdocs-material is not installed (`make setup ALL=1`)")
         cls.code, cls.said = done
 
     def read(self, page):
-        with open(os.path.join(self.folder.name, page), encoding="utf-8") as f:
+        with open(os.path.join(self.folder.name, "site", page), encoding="utf-8") as f:
             return f.read()
 
     def test_no_complaint(self):
         self.assertEqual((self.code, self.said), (0, ""))
+
+    def test_start_page_leads_to_the_simulator_in_the_browser(self):
+        self.assertIn('href="try/index.html"', self.read("index.html"))
+        self.assertEqual(self.read("try/index.html"), "the simulator")
 
     def test_start_page_has_a_picture(self):
         self.assertIn('src="pictures/top.svg"', self.read("index.html"))
@@ -56,7 +66,7 @@ class Site(unittest.TestCase):
             page = os.path.relpath(path, os.path.join(ROOT, "docs"))[:-3].replace("README", "index")
             if page == "index":
                 page = "documents"
-            self.assertTrue(os.path.exists(os.path.join(self.folder.name, page + ".html")), page)
+            self.assertTrue(os.path.exists(os.path.join(self.folder.name, "site", page + ".html")), page)
 
     def test_every_command_is_there(self):
         page = self.read("reference/commands.html")
@@ -79,7 +89,7 @@ class Site(unittest.TestCase):
             self.assertIn(f">{name}</a>", self.read("cpp/annotated.html").replace("\n", " "))
 
     def test_nothing_comes_from_elsewhere(self):
-        pages = glob.glob(os.path.join(self.folder.name, "**", "*.html"), recursive=True)
+        pages = glob.glob(os.path.join(self.folder.name, "site", "**", "*.html"), recursive=True)
         self.assertGreater(len(pages), 60)
         for page in pages:
             fetched = Fetched()
