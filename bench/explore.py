@@ -15,7 +15,7 @@ import report
 
 DOCS = "docs/software/explore.md"
 NETWORKS = ("ofa-resnet50/RA", "ofa-mobilenetv3/MA")
-# LUTs, DSPs, RAM blocks of 36 Kb (URAM is not counted), bytes a cycle of the memory at 100 MHz: data sheets, the SUSHI paper.
+# LUTs, DSPs, RAM blocks of 36 Kb (not those of 288 Kb), bytes a cycle of the memory at 100 MHz: data sheets, the SUSHI paper.
 BOARDS = {"ZCU104": (230400, 1728, 312, 192), "Alveo U50": (872000, 5952, 1344, 144)}
 
 

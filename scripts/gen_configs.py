@@ -22,6 +22,8 @@ PURPOSE = {
     "small": "a middle size, half of `base` in multipliers and bus",
     "base": "the default: most networks of 224 x 224 pixels run without spilling",
     "large": "16 channels a word; its simulator is not built by default",
+    "zcu104": "multipliers and buffers of the SUSHI paper's ZCU104; simulator not built by default",
+    "u50": "those of its Alveo U50; simulator not built by default",
 }
 ABOUT = {
     "Kp": "KP: output channels, rows of the array", "Cp": "CP: input channels, columns of the array, bytes of a word",
@@ -40,6 +42,14 @@ def memories(c):
     return {"WB": c["WbRows"] * 9 * word, "VWB": c["VwbRows"] * 9 * word, "SB": 9 * c["SbDepth"] * word,
             "VB": 9 * c["VbDepth"] * word, "OB": c["ObPixels"] * c["Kp"] * 4, "ZSB array": c["ZsbArray"] * 9,
             "ZSB vector": c["ZsbVector"] * 9}
+
+
+def widths(c):
+    """{memory: (bytes read, bytes written) in a cycle}, at most"""
+    row, stage, sums = 9 * c["Cp"], c["StageRows"], 4 * c["Kp"]
+    return {"WB": (stage * row, row), "VWB": (row, row), "SB": (row, row), "VB": (row, row),
+            "OB": ((2 if c["TwoPixels"] else 1) * sums, sums), "ZSB array": (9 * stage, 9), "ZSB vector": (9, 9),
+            "bus": (c["AxiW"] // 8, c["AxiW"] // 8)}
 
 
 def kib(n):
@@ -79,6 +89,9 @@ def page(configs):
           "ZSB vector": "requantisation parameters of the vector engine"}
     rows = [[m, *(kib(sizes[n][m]) for n in names), of[m]] for m in sizes[names[0]]]
     rows.append(["all", *(kib(sum(sizes[n].values())) for n in names), ""])
+    ports = {n: widths(c) for n, c in configs.items()}
+    width = tools.markdown(["memory", *(f"`{n}`" for n in names)],
+                           [[m, *("{:,} / {:,}".format(*ports[n][m]) for n in names)] for m in ports[names[0]]])
     area = tools.markdown(["family", "LUT / FF / DSP / RAM"], [[family, used] for family, used in resources().items()])
     return f"""# Configurations
 
@@ -92,6 +105,25 @@ A MAC is a multiplier: the array does KP * CP * 9 products a cycle, the vector e
 ## Memories, KiB
 
 {tools.markdown(["memory", *(f"`{n}`" for n in names), "holds"], rows)}
+## Widths, bytes a cycle
+
+Read / written at most, where all ports work: WB gives the rows of a stage and takes one, SB and VB have nine banks of a
+word, OB has a sum for each row of the array and reads those of a second pixel where there are `TwoPixels`.
+
+{width}
+## The paper's boards
+
+`zcu104` (1,296 multipliers) and `u50` (4,608) have those of the two accelerators of Behnam et al. (SUSHI, MLSys 2023)
+and, as far as this RTL expresses them, the buffers of its tables 2 and 3: SB of 576 KiB, OB of 327, 8 of the array's
+parameters, WB of 2,880 for PB (1,728) and both halves of DB (1,152). `zcu104` has less of WB: addresses have 16 bits,
+and 1,296 multipliers are 36 x 4 engines of nine, with rows of 36 bytes (CP must be a power of two; the paper does not
+say its KP and CP).
+
+The paper has no engine for depthwise layers; VB is as large as SB, VWB has the rows of `base`. Line buffers are
+registers here. The paper's roofline reads 192 bytes a cycle, a bus has 64 at most. Both run the demo network and a
+SubNet of OFA-ResNet50 exactly (build with `-DKAITEN_SIM_CONFIGS="zcu104;u50"`, then `kaiten run demo --config
+zcu104`); their simulators are not built by default.
+
 ## Parameters
 
 {parameters}

@@ -52,7 +52,7 @@ struct Axis {
 };
 constexpr Axis kAxes[] = {
     {"kp", &explore::Axes::kp, 4, 576, "KP, output channels of the array"},
-    {"cp", &explore::Axes::cp, 4, 64, "CP, input channels of the array, multiples of 4"},
+    {"cp", &explore::Axes::cp, 4, 64, "CP, input channels of the array, powers of two from 4 on"},
     {"bus", &explore::Axes::bus_bits, 128, 512, "bits of the bus: 128, 256, 512"},
     {"wb", &explore::Axes::wb_kib, 1, 1 << 16, "KiB of WB, which PB and DB share"},
     {"pb", &explore::Axes::pb_percent, 0, 90,

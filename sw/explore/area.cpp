@@ -29,14 +29,14 @@ constexpr int kLargestLutMemory = 64;  // words
 constexpr int kSurfaceBytes = 1024;    // rtl/load/kt_load_surface.sv
 
 // What a block has more of in a larger accelerator.
-enum class Term : std::uint8_t { kOne, kRows, kColumns, kMultipliers, kBus, kLoadedBytes };
+enum class Term : std::uint8_t { kOne, kLanes, kColumns, kMultipliers, kBus, kLoadedBytes };
 
 double value_of(Term term, const Config& c) {
   switch (term) {
     case Term::kOne:
       return 1;
-    case Term::kRows:
-      return c.kp;
+    case Term::kLanes:
+      return c.two_pixels ? 2 * c.kp : c.kp;
     case Term::kColumns:
       return c.cp;
     case Term::kMultipliers:
@@ -56,10 +56,10 @@ struct Terms {
 Terms terms_of(const std::string& block) {
   using enum Term;
   if (block == "u_conv")
-    return {{kOne, kRows, kMultipliers, kColumns}, {kOne, kRows, kMultipliers, kColumns}};
-  if (block == "u_conv_writer") return {{kOne, kRows}, {kOne}};
+    return {{kOne, kLanes, kMultipliers, kColumns}, {kOne, kLanes, kMultipliers, kColumns}};
+  if (block == "u_conv_writer") return {{kOne, kLanes}, {kOne}};
   if (block == "u_vector" || block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};
-  if (block == "u_sb" || block == "u_vb") return {{kOne, kRows, kLoadedBytes, kColumns}, {kOne}};
+  if (block == "u_sb" || block == "u_vb") return {{kOne, kLanes, kLoadedBytes, kColumns}, {kOne}};
   if (block == "u_load") return {{kOne, kBus, kColumns}, {kOne, kBus}};
   if (block == "u_store") return {{kOne, kBus, kColumns}, {kOne, kBus}};
   if (block == "u_axi" || block == "u_control") return {{kOne, kBus}, {kOne}};

@@ -3,8 +3,8 @@
 
 // What an accelerator takes of an FPGA, from what some were mapped to: fpga/area.json, Xilinx 7 series by yosys
 // (scripts/area.py). Units: LUTs of six inputs, DSP48E1, RAMB36E1 (a RAMB18E1 is half of one).
-//  - LUTs and DSPs of a block are a sum of terms that grow with what the block has more of (a row of the array, a column, a bit
-//    of the bus), with factors of 0 or more by least squares of relative errors over what was mapped; the accelerator is the
+//  - LUTs and DSPs of a block are a sum of terms that grow with what the block has more of (a result that leaves in a cycle, a
+//    column of the array, a multiplier, a bit of the bus), with factors of 0 or more by least squares of relative errors over what was mapped; the accelerator is the
 //    sum of its blocks.
 //  - RAM blocks follow from depth and width of each memory; nothing is fitted.
 // leave_one_out() says what the model is worth: each mapped accelerator beside what a model fitted to the others says of it.
