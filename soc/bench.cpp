@@ -27,7 +27,7 @@ using kaiten::sim::AxiReadMonitor;
 using kaiten::sim::AxiWriteMonitor;
 using kaiten::sim::ProtocolLog;
 
-// The memory port's signals as the monitors see them.
+// The signals of both ports as the monitors see them.
 struct Seen {
   uint8_t ar_valid, ar_ready, ar_id, ar_len, ar_size, ar_burst, r_valid, r_ready, r_id, r_resp, r_last;
   uint8_t aw_valid, aw_ready, aw_id, aw_len, aw_size, aw_burst, w_valid, w_ready, w_last, b_valid, b_ready,
@@ -35,6 +35,11 @@ struct Seen {
   uint16_t w_strb;
   uint64_t ar_addr, aw_addr;
   std::array<uint32_t, 4> r_data, w_data;
+  struct {
+    uint8_t aw_valid, aw_ready, w_valid, w_ready, w_strb, b_valid, b_ready, b_resp;
+    uint8_t ar_valid, ar_ready, r_valid, r_ready, r_resp;
+    uint32_t aw_addr, w_data, ar_addr, r_data;
+  } lite;
 
   void look(Vkaiten_soc& soc) {
     ar_valid = soc.axi_ar_valid, ar_ready = soc.axi_ar_ready, ar_id = soc.axi_ar_id;
@@ -46,6 +51,10 @@ struct Seen {
     w_valid = soc.axi_w_valid, w_ready = soc.axi_w_ready, w_last = soc.axi_w_last;
     b_valid = soc.axi_b_valid, b_ready = soc.axi_b_ready, b_id = soc.axi_b_id, b_resp = soc.axi_b_resp;
     w_strb = soc.axi_w_strb, ar_addr = soc.axi_ar_addr, aw_addr = soc.axi_aw_addr;
+    lite = {soc.lite_aw_valid, soc.lite_aw_ready, soc.lite_w_valid, soc.lite_w_ready,  soc.lite_w_strb,
+            soc.lite_b_valid,  soc.lite_b_ready,  soc.lite_b_resp,  soc.lite_ar_valid, soc.lite_ar_ready,
+            soc.lite_r_valid,  soc.lite_r_ready,  soc.lite_r_resp,  soc.lite_aw_addr,  soc.lite_w_data,
+            soc.lite_ar_addr,  soc.lite_r_data};
     for (size_t i = 0; i < r_data.size(); i++) r_data[i] = soc.axi_r_data[i], w_data[i] = soc.axi_w_data[i];
   }
 };
@@ -55,7 +64,7 @@ struct Fault {
   const char* name;
   bool (*show)(Seen&);  // false: not now
 };
-const std::array<Fault, 7> kFaults = {{
+const std::array<Fault, 10> kFaults = {{
     {"ar_len", [](Seen& s) { return s.ar_valid && (s.ar_len = 63) != 0; }},
     {"ar_addr", [](Seen& s) { return s.ar_valid && !s.ar_ready && (s.ar_addr ^= 64, true); }},
     {"r_id", [](Seen& s) { return s.r_valid && s.r_ready && !s.r_last && (s.r_id ^= 1, true); }},
@@ -63,6 +72,9 @@ const std::array<Fault, 7> kFaults = {{
     {"r_resp", [](Seen& s) { return s.r_valid && (s.r_resp = 1) != 0; }},
     {"w_last", [](Seen& s) { return s.w_valid && s.w_ready && (s.w_last ^= 1, true); }},
     {"b_valid", [](Seen& s) { return !s.b_valid && (s.b_valid = s.b_ready = 1) != 0; }},
+    {"lite_aw_addr", [](Seen& s) { return s.lite.aw_valid && (s.lite.aw_addr |= 2) != 0; }},
+    {"lite_r_valid", [](Seen& s) { return !s.lite.r_valid && (s.lite.r_valid = s.lite.r_ready = 1) != 0; }},
+    {"lite_r_resp", [](Seen& s) { return s.lite.r_valid && (s.lite.r_resp = 1) != 0; }},
 }};
 
 // The serial line: whole lines are printed; a line that ends in PASS or FAIL is the last.
@@ -165,10 +177,10 @@ class Bench {
       options("memory", 1),
       log_};
   AxiLiteMonitor registers_{
-      {4, &soc_.lite_aw_valid, &soc_.lite_aw_ready, &soc_.lite_aw_addr, &soc_.lite_w_valid,
-       &soc_.lite_w_ready, &soc_.lite_w_data, &soc_.lite_w_strb, &soc_.lite_b_valid, &soc_.lite_b_ready,
-       &soc_.lite_b_resp, &soc_.lite_ar_valid, &soc_.lite_ar_ready, &soc_.lite_ar_addr, &soc_.lite_r_valid,
-       &soc_.lite_r_ready, &soc_.lite_r_data, &soc_.lite_r_resp},
+      {4, &seen_.lite.aw_valid, &seen_.lite.aw_ready, &seen_.lite.aw_addr, &seen_.lite.w_valid,
+       &seen_.lite.w_ready, &seen_.lite.w_data, &seen_.lite.w_strb, &seen_.lite.b_valid, &seen_.lite.b_ready,
+       &seen_.lite.b_resp, &seen_.lite.ar_valid, &seen_.lite.ar_ready, &seen_.lite.ar_addr,
+       &seen_.lite.r_valid, &seen_.lite.r_ready, &seen_.lite.r_data, &seen_.lite.r_resp},
       options("registers", 1),
       log_};
 };

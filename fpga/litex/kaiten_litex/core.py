@@ -33,7 +33,7 @@ def rtl():
     raise FileNotFoundError(f"no rtl/ in {package} nor beside its checkout")
 
 
-def sources():
+def rtl_sources():
     """Paths of the SystemVerilog sources in the order that tools want."""
     folder = rtl()
     lines = (folder / "kaiten.f").read_text().splitlines()
@@ -79,7 +79,7 @@ class Kaiten(LiteXModule):
         if sources is None:
             ports.update({f"p_{name}": value for name, value in parameters.items()})
         self.specials += Instance("kaiten_top", **ports)
-        for source in globals()["sources"]() if sources is None else sources:
+        for source in rtl_sources() if sources is None else sources:
             platform.add_source(source)
 
     @staticmethod
