@@ -21,7 +21,7 @@ using fft::Size;
 namespace {
 
 // Images of a batch that are compiled; for more of them time is extrapolated.
-constexpr int kMostModelled = 4;
+constexpr int kMostModelled = 2;
 // Sides of a fragment that are tried.
 constexpr std::array kSides = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
