@@ -9,8 +9,6 @@ from ._kaiten import InputError, Result, Tensor, load
 class SessionOptions:
     """Takes any attribute; none means anything here."""
 
-    graph_optimization_level: Any = None
-
 
 class RunOptions(SessionOptions):
     """Likewise."""
