@@ -63,8 +63,8 @@ module kt_vector
   localparam int unsigned VwbAw = $clog2(VwbRows);
   localparam int unsigned ZsbAw = $clog2(ZsbDepth);
 
-  if (Cp % 4 != 0) begin : gen_check_cp
-    $error("Cp must be a multiple of 4");
+  if (Cp < 4 || Cp != 1 << $clog2(Cp)) begin : gen_check_cp  // kt_load_rows divides by it, too
+    $error("Cp must be a power of two, 4 or more");
   end
 
   // ---- commands: the next one (setup), the running one

@@ -259,7 +259,7 @@ int run_explore(const Arguments& arguments) {
   }
   if (!read_options(rest, described(o), "networks", kUsage, values)) return kDone;
   check(values, o);
-  const Outputs outputs("explore", values, {"html", "json"}, {"networks"});
+  const Outputs outputs("explore", values, {"html", "json"}, {}, {"networks"});
   const std::vector<Graph> graphs = networks_of(o);
   ExploreReport report = made_report(o, graphs);
   if (report.candidates.empty()) throw InputError("the RTL takes none of these combinations of sizes");

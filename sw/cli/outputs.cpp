@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,8 @@ std::optional<std::string> name_of(const po::variables_map& values, const char* 
 }  // namespace
 
 Outputs::Outputs(std::string command, const po::variables_map& values,
-                 std::initializer_list<const char*> outputs, std::initializer_list<const char*> inputs)
+                 std::initializer_list<const char*> outputs, std::initializer_list<const char*> inputs,
+                 std::initializer_list<const char*> several)
     : command_(std::move(command)), values_(values) {
   std::vector<std::pair<std::string, std::string>> known;  // option, file
   const auto require_other = [&](const std::string& option, const std::string& name) {
@@ -88,6 +90,13 @@ Outputs::Outputs(std::string command, const po::variables_map& values,
   for (const char* option : inputs) {
     const std::optional<std::string> name = name_of(values, option);
     if (name && *name != kStandardInput && *name != kDemoName) known.emplace_back(option, *name);
+  }
+  for (const char* option : several) {
+    std::istringstream names(name_of(values, option).value_or(""));
+    std::error_code error;  // a network that has a name of its own is no file
+    for (std::string name; std::getline(names, name, ',');) {
+      if (fs::exists(name, error)) known.emplace_back(option, name);
+    }
   }
   for (const char* option : outputs) {
     const std::optional<std::string> name = name_of(values, option);

@@ -19,9 +19,11 @@ namespace kaiten::cli {
 class Outputs {
  public:
   // `outputs` and `inputs` are options of `values`. Throws InputError, before any work, for an empty name, a place that may
-  // not be written, a file that is an input, another output or what standard output goes to, and more than one '-'.
+  // not be written, a file that is an input, another output or what standard output goes to, and more than one '-'. An input
+  // option that names `several` files has commas between them.
   Outputs(std::string command, const boost::program_options::variables_map& values,
-          std::initializer_list<const char*> outputs, std::initializer_list<const char*> inputs);
+          std::initializer_list<const char*> outputs, std::initializer_list<const char*> inputs,
+          std::initializer_list<const char*> several = {});
 
   bool wanted(const std::string& option) const { return names_.contains(option); }
   // Nothing where it is not wanted. Throws InputError, or Interrupted where that was the reason.

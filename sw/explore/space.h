@@ -3,8 +3,7 @@
 
 // Accelerators that could be built: every combination of the values of some axes that the RTL's parameter checks allow
 // (gen_check_* of rtl/array/kt_conv.sv, kt_dpe_array.sv, rtl/vector/kt_vector.sv, rtl/store/kt_store_pack.sv,
-// rtl/control/kt_cmd_fetch.sv), CP a power of two, which no check wants: LOAD counts in bits of a word's bytes
-// (rtl/load/kt_load_rows.sv), and with CP 12 the demo network comes out wrong. Everything else is as in `base`. Units: KiB for buffers, bits for the bus.
+// rtl/control/kt_cmd_fetch.sv). Everything else is as in `base`. Units: KiB for buffers, bits for the bus.
 #ifndef KAITEN_EXPLORE_SPACE_H
 #define KAITEN_EXPLORE_SPACE_H
 

@@ -127,6 +127,9 @@ class Explore(CommandCase):
         self.refused("no_such_model.tflite")
         self.refused("demo,", "--kp", "8")
         self.refused(table("alexnet"), "--json", table("alexnet"))
+        with open(table("alexnet")) as f:
+            mine = self.file("mine.json", f.read())
+        self.assertIn("is the file of --networks, too", self.refused("demo", mine, "--json", mine))
 
 
 if __name__ == "__main__":
