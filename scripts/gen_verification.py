@@ -149,6 +149,8 @@ def units():
     for path in found("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
         name = re.sub(r"\.(h|cpp|h\.in|cpp\.in|in)$", "", os.path.relpath(path, os.path.join(tools.ROOT, "sw")))
         name = name if os.path.sep in name else f"./{name}"
+        if os.path.basename(name) == "precompiled":
+            continue  # others' headers
         if path.endswith(".h"):
             with_header.add(name)
         found_units.setdefault(name, set()).update(re.findall(r'^#include "([^"]+)\.h"', read(path), re.M))
