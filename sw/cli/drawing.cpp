@@ -80,7 +80,7 @@ draw::FindOptions draw_options(const po::variables_map& values) {
 draw::Findings findings_in(const Graph& graph, const Image& image, Fit fit,
                            const std::vector<Int8Values>& outputs, const draw::FindOptions& options) {
   const Nhwc input = image_shape(graph.tensors[std::size_t(graph.inputs.front())]);
-  const Placement place = placement(image.width, image.height, input.w, input.h, fit);
+  const ImagePlacement place = placement(image.width, image.height, input.w, input.h, fit);
   return draw::in_pixels(draw::find(draw::real_outputs(graph, outputs), input, options), image, place, input);
 }
 

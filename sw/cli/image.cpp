@@ -102,7 +102,7 @@ ImageRule image_rule(const po::variables_map& values) {
   return rule;
 }
 
-Placement placement_in(const Tensor& tensor, int width, int height, Fit fit) {
+ImagePlacement placement_in(const Tensor& tensor, int width, int height, Fit fit) {
   const Nhwc s = image_shape(tensor);
   return placement(width, height, s.w, s.h, fit);
 }
@@ -110,7 +110,7 @@ Placement placement_in(const Tensor& tensor, int width, int height, Fit fit) {
 std::string how_placed(const DecodedImage& decoded, const Tensor& tensor, Fit fit) {
   const Nhwc s = image_shape(tensor);
   const Image& image = decoded.image;
-  const Placement p = placement_in(tensor, image.width, image.height, fit);
+  const ImagePlacement p = placement_in(tensor, image.width, image.height, fit);
   std::string text = fmt::format("{} of {}x{}", decoded.format, image.width, image.height);
   for (const std::string& note : decoded.notes) text += ", " + note;
   if (p.from.width != image.width || p.from.height != image.height) {

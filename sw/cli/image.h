@@ -42,7 +42,7 @@ ImageRule image_rule(const boost::program_options::variables_map& values);
 // The sides of an input that takes an image. Throws InputError where the tensor is none: not one map of 1 or 3 channels.
 Nhwc image_shape(const Tensor& tensor);
 // Where the image lies in the input. Throws InputError where the tensor is no image: not one map of 1 or 3 channels.
-Placement placement_in(const Tensor& tensor, int width, int height, Fit fit);
+ImagePlacement placement_in(const Tensor& tensor, int width, int height, Fit fit);
 
 // `quantization`: of the tensor; of a float32 one, what it is quantised with, or nothing. Float32 tensors are
 // NCHW, or NHWC where only the last dimension can be the channels. The image is cut, resized, made grey or repeated in

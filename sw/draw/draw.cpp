@@ -24,7 +24,7 @@ Image in_colour(const Image& image) {
 // From shares of the network's input to pixels of the image, and back.
 class Frame {
  public:
-  Frame(const Placement& place, const Nhwc& input) : place_(place), input_(input) {}
+  Frame(const ImagePlacement& place, const Nhwc& input) : place_(place), input_(input) {}
   double column(double x) const {
     return place_.from.left + (x * input_.w - place_.to.left) * place_.from.width / place_.to.width;
   }
@@ -39,7 +39,7 @@ class Frame {
   }
 
  private:
-  Placement place_;
+  ImagePlacement place_;
   Nhwc input_;
 };
 
@@ -121,7 +121,7 @@ Colour colour_of(int category) {
   return {channel(0), channel(4), channel(2)};
 }
 
-Findings in_pixels(Findings f, const Image& image, const Placement& place, const Nhwc& input) {
+Findings in_pixels(Findings f, const Image& image, const ImagePlacement& place, const Nhwc& input) {
   const Frame frame(place, input);
   const auto move = [&](Point& p) { p = {frame.column(p.x), frame.row(p.y), p.score}; };
   for (Point& p : f.points) move(p);

@@ -21,7 +21,7 @@ Colour colour_of(int category);
 
 // Points and boxes in pixels of the image, whose part `place.from` is `place.to` of an input of these sides; the mask with a
 // class for each pixel of the image, 0 outside that part.
-Findings in_pixels(Findings findings, const Image& image, const Placement& place, const Nhwc& input);
+Findings in_pixels(Findings findings, const Image& image, const ImagePlacement& place, const Nhwc& input);
 
 // The image in colour with these findings, which are in its pixels. A picture that was found is returned alone.
 Image drawn(const Image& image, const Findings& findings);

@@ -91,8 +91,8 @@ void copy(const Image& from, Box box, Image& to, int left, int top) {
 
 }  // namespace
 
-Placement placement(int image_width, int image_height, int width, int height, Fit fit) {
-  Placement p{{0, 0, image_width, image_height}, {0, 0, width, height}};
+ImagePlacement placement(int image_width, int image_height, int width, int height, Fit fit) {
+  ImagePlacement p{{0, 0, image_width, image_height}, {0, 0, width, height}};
   if (fit == Fit::Stretch) return p;
   // The larger side of `box` shrinks until it has the proportions w : h.
   const auto shrink = [](Box& box, std::int64_t w, std::int64_t h) {
@@ -118,7 +118,7 @@ Image resized(const Image& image, int width, int height) {
   return height == out.height ? out : with_height(out, height);
 }
 
-Image fitted(const Image& image, int width, int height, const Placement& place) {
+Image fitted(const Image& image, int width, int height, const ImagePlacement& place) {
   const Box all{0, 0, image.width, image.height};
   Image part{place.from.height, place.from.width, image.channels, {}};
   if (place.from != all) {

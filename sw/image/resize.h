@@ -26,19 +26,19 @@ struct Box {
 };
 
 // Which part of the image stands where in the input.
-struct Placement {
+struct ImagePlacement {
   Box from;  // of the image
   Box to;    // of the input
 };
 
 // Odd remainders: the box lies half a pixel further left and up.
-Placement placement(int image_width, int image_height, int width, int height, Fit fit);
+ImagePlacement placement(int image_width, int image_height, int width, int height, Fit fit);
 
 // height, width >= 1.
 Image resized(const Image& image, int width, int height);
 
 // The image as an input of these sides.
-Image fitted(const Image& image, int width, int height, const Placement& place);
+Image fitted(const Image& image, int width, int height, const ImagePlacement& place);
 
 // The luma of ITU-R BT.601 in 16 bits, rounded, as Pillow's convert("L") has it; grey ones as they are.
 Image to_grey(Image image);

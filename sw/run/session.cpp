@@ -41,11 +41,11 @@ sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const 
 }
 
 // `calibration`: what the reference makes of the options' inputs, or nothing. The parts have no drivers yet.
-std::vector<Part> compiled(const Graph& graph, const SessionOptions& o,
-                           const std::vector<Int8Values>& calibration) {
+std::vector<PreparedSection> compiled(const Graph& graph, const SessionOptions& o,
+                                      const std::vector<Int8Values>& calibration) {
   CompileOptions options = compile_options(o);
   options.known_values = calibration;
-  std::vector<Part> parts;
+  std::vector<PreparedSection> parts;
   for (Section& section : compile_sections(graph, preset(o.config), options))
     parts.push_back({std::move(section), std::nullopt, std::nullopt});
   if (!o.keep_weights) return parts;
@@ -83,9 +83,9 @@ double slowness(const SessionOptions& o) {
   return bandwidth * std::max(1.0, o.latency / 10'000.0);
 }
 
-std::uint64_t memory_needed(const std::vector<Part>& parts) {
+std::uint64_t memory_needed(const std::vector<PreparedSection>& parts) {
   std::uint64_t bytes = 0;
-  for (const Part& part : parts) bytes += memory_needed(part.section.program);
+  for (const PreparedSection& part : parts) bytes += memory_needed(part.section.program);
   return bytes;
 }
 
@@ -140,7 +140,7 @@ Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(
   device = sim::make_sim_device(
       options.config, sim_options(options, memory_needed(parts), wave ? wave->path().string() : ""));
   std::uint64_t offset = 0;
-  for (Part& part : parts) {
+  for (PreparedSection& part : parts) {
     const std::uint64_t bytes = kaiten::memory_needed(part.section.program);
     part.driver.emplace(*device, part.section.graph, std::move(part.section.program), options.rounding,
                         offset);
@@ -150,7 +150,7 @@ Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(
 }
 
 void Session::State::next_run() {
-  Part& first = parts.front();
+  PreparedSection& first = parts.front();
   if (ran && first.again) {
     first.driver.emplace(*device, first.section.graph, std::move(*first.again), options.rounding);
     first.driver->set_slowness(slowness(options));
@@ -180,9 +180,9 @@ void Session::set_progress(Progress progress) { state().progress = std::move(pro
 
 std::string Session::flip_constant_bit(std::size_t byte, int bit) {
   std::size_t size = 0, before = 0, total = 0;
-  for (const Part& p : state().parts) total += p.program().constants.size();
-  const Part* part = nullptr;
-  for (const Part& p : state().parts) {
+  for (const PreparedSection& p : state().parts) total += p.program().constants.size();
+  const PreparedSection* part = nullptr;
+  for (const PreparedSection& p : state().parts) {
     const std::size_t end = size + p.program().constants.size();
     if (byte >= size && byte < end) part = &p, before = size;
     size = end;
@@ -204,7 +204,7 @@ std::string Session::flip_constant_bit(std::size_t byte, int bit) {
 }
 
 void Session::State::begin_part(Run& run) {
-  Part& part = parts[run.reports.size()];
+  PreparedSection& part = parts[run.reports.size()];
   const Graph& g = part.section.graph;
   if (run.options.check) run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), run.expected));
   if (run.options.trace) run.traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
@@ -213,7 +213,7 @@ void Session::State::begin_part(Run& run) {
 }
 
 void Session::State::end_part(Run& run) {
-  Part& part = parts[run.reports.size()];
+  PreparedSection& part = parts[run.reports.size()];
   run.reports.push_back({run.part->finish(), part.section.ops});
   run.part.reset();
   RunReport& report = run.reports.back().report;

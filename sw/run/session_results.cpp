@@ -27,9 +27,10 @@ void Session::State::add_timeline(std::span<const std::unique_ptr<TraceRecorder>
 void Session::State::measure_speed(double seconds, RunReport& report) {
   const double before = device->loop_seconds();
   const std::uint64_t cycles = device->loop_cycles();
-  for (Part& part : parts) part.driver->set_progress([this](std::uint64_t) { say(title() + "repeating"); });
+  for (PreparedSection& part : parts)
+    part.driver->set_progress([this](std::uint64_t) { say(title() + "repeating"); });
   while (device->loop_seconds() - before < seconds) {
-    for (Part& part : parts) part.driver->execute();
+    for (PreparedSection& part : parts) part.driver->execute();
     say(title() + "repeating");
   }
   report.seconds = device->loop_seconds() - before;
@@ -37,7 +38,7 @@ void Session::State::measure_speed(double seconds, RunReport& report) {
 }
 
 // What the compressed maps take in the device's memory.
-void Session::State::add_packed_sizes(Part& part, RunReport& report) {
+void Session::State::add_packed_sizes(PreparedSection& part, RunReport& report) {
   for (const CompressedMap& map : part.program().compressed) {
     const MemoryLayout& m = map.layout;
     LayerReport& layer = report.layers[std::size_t(map.op)];
@@ -60,7 +61,7 @@ void Session::State::add_outputs(const std::vector<std::string>& labels, RunResu
 }
 
 // The verdict on a section: what the watcher saw, and its outputs, those that the host computed element by element.
-void Session::State::compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
+void Session::State::compare(const PreparedSection& part, const Watcher& watcher, const Tensors& tensors,
                              std::span<const Int8Values> expected, RunResult& result) const {
   RunReport& report = result.report;
   const Graph& g = part.section.graph;

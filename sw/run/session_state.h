@@ -87,7 +87,7 @@ class Watching {
 inline bool is_debug(const SessionOptions& o) { return o.debug || !o.wave.empty(); }
 
 // A section of the network and where it runs. `again` is for the runs after the first, with kept weights only.
-struct Part {
+struct PreparedSection {
   Section section;  // without its program
   std::optional<Program> again;
   std::optional<Driver> driver;
@@ -144,13 +144,13 @@ struct Session::State {
   void end_part(Run& run);
   RunResult result_of(Run& run);
   void measure_speed(double seconds, RunReport& report);
-  void add_packed_sizes(Part& part, RunReport& report);
+  void add_packed_sizes(PreparedSection& part, RunReport& report);
   void add_outputs(const std::vector<std::string>& labels, RunResult& result) const;
   std::vector<bool> compare_golden(std::span<const Int8Values> golden, RunResult& result) const;
   void add_timeline(std::span<const std::unique_ptr<TraceRecorder>> traces, RunReport& report) const;
   void confirm(std::span<const Int8Values> expected, const std::optional<Interpretation>& shown,
                std::span<const Int8Values> golden, RunResult& result) const;
-  void compare(const Part& part, const Watcher& watcher, const Tensors& tensors,
+  void compare(const PreparedSection& part, const Watcher& watcher, const Tensors& tensors,
                std::span<const Int8Values> expected, RunResult& result) const;
 
   Graph graph;
@@ -159,8 +159,8 @@ struct Session::State {
   std::optional<FftOracle> oracle;    // of the last reference
   std::optional<StagedOutput> wave;   // until the first run is over
   std::unique_ptr<sim::SimDevice> device;
-  std::vector<Part> parts;  // fixed in place: their drivers refer to their graphs
-  bool ran = false;         // whole: the weights that stay on chip are there
+  std::vector<PreparedSection> parts;  // fixed in place: their drivers refer to their graphs
+  bool ran = false;                    // whole: the weights that stay on chip are there
   std::atomic<bool> running = false;
   Progress progress;
   std::unique_ptr<Run> run;  // begun in steps
@@ -169,7 +169,7 @@ struct Session::State {
 // A section under way: simulated step by step, then reported. `tensors` gain what it makes.
 class Session::State::PartRun {
  public:
-  PartRun(State& state, Part& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace)
+  PartRun(State& state, PreparedSection& part, Tensors& tensors, Watcher* watcher, TraceRecorder* trace)
       : state_(state), part_(part), tensors_(tensors) {
     sim::SimDevice& device = *state.device;
     if (is_debug(state.options)) {
@@ -226,7 +226,7 @@ class Session::State::PartRun {
   }
 
   State& state_;
-  Part& part_;
+  PreparedSection& part_;
   Tensors& tensors_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double seconds_before_ = state_.device->loop_seconds();

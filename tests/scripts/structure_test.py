@@ -93,6 +93,21 @@ def blocks_of(paths):
     return {os.path.splitext(os.path.basename(path))[0]: os.path.dirname(path) for path in paths}
 
 
+def defined_twice(texts):
+    """{type: the files that define it, each in its own way}: one program that has both is wrong without a word."""
+    files = {}
+    for path, text in texts.items():
+        spaces = []
+        for line in text.splitlines():
+            if match := re.match(r"(?:inline )?namespace ?([\w:]*) ?\{", line):
+                spaces.append(match[1] or f"<{path}>")
+            elif line.startswith("}  // namespace") and spaces:
+                spaces.pop()
+            elif match := re.match(r"(?:struct|class|enum class) (\w+)(?: final)?(?: : .*)? \{", line):
+                files.setdefault("::".join([*spaces, match[1]]), set()).add(path)
+    return {name: sorted(found) for name, found in files.items() if len(found) > 1}
+
+
 class Structure(unittest.TestCase):
     def test_every_folder_of_the_software_has_a_floor(self):
         for path in tracked("sw/**/*.h", "sw/**/*.cpp", "sw/**/*.in"):
@@ -139,6 +154,16 @@ class Structure(unittest.TestCase):
         self.assertEqual(rtl_arrows(text, blocks), {"rtl/a", "rtl/b", "rtl/c"})
         # all blocks stand on others: the top uses most of them
         self.assertGreater(len(rtl_arrows(read("rtl/kaiten_top.sv"), blocks_of(tracked("rtl/*.sv")))), 5)
+
+    def test_no_type_is_defined_twice(self):
+        self.assertEqual(defined_twice({path: read(path) for path in tracked("sw/*.h", "sw/*.cpp", "tb/*.cpp")}), {})
+
+    def test_a_second_definition_is_found(self):
+        here = "namespace kaiten {\nnamespace {\nstruct Own {\n};\n}  // namespace\nstruct Part {\n};\n}  // namespace kaiten\n"
+        there = "namespace kaiten {\nclass Part final {\n};\n}  // namespace kaiten\n"
+        other = "namespace kaiten::plan {\nstruct Part {\n};\n}  // namespace kaiten::plan\n"
+        self.assertEqual(defined_twice({"a.cpp": here, "b.h": there, "c.h": other, "d.cpp": here.replace("Part", "Else")}),
+                         {"kaiten::Part": ["a.cpp", "b.h"]})
 
     def test_headers_have_guards(self):
         for path in tracked("*.h"):

@@ -118,7 +118,7 @@ TEST(Boxes, ThatOverlapABetterOneAreLeftOut) {
 // The middle 100 x 100 of a 200 x 100 image are the network's input.
 TEST(Drawn, FindingsStandWhereTheInputWas) {
   const Image image{100, 200, 1, std::vector<std::uint8_t>(20000, 40)};
-  const Placement place = placement(200, 100, 50, 50, Fit::Crop);
+  const ImagePlacement place = placement(200, 100, 50, 50, Fit::Crop);
   Findings found;
   found.kind = Kind::Boxes;
   found.boxes = {{0.1, 0.1, 0.5, 0.5, 0.9, 0, {{0.75, 0.25, 1}}}};
