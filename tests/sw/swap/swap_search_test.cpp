@@ -80,10 +80,22 @@ double brute_force(const Scenario& setup, Plan plan) {
   return best;
 }
 
+// Under the address sanitizer, which looks for other faults, a tenth of the chains.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KAITEN_FEWER_CHAINS
+#endif
+#endif
+#ifdef KAITEN_FEWER_CHAINS
+constexpr int kChains = 100;
+#else
+constexpr int kChains = 1000;
+#endif
+
 TEST(Search, NoRegretAgainstBruteForce) {
   std::mt19937_64 random(kaiten::test::seed());
   int fit = 0, short_of_memory = 0;
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < kChains; i++) {
     const Case c = random_case(random, 600);
     const Found found = search_triggers(c.setup, c.plan, {});
     const double least = brute_force(c.setup, c.plan);
@@ -97,8 +109,8 @@ TEST(Search, NoRegretAgainstBruteForce) {
     EXPECT_EQ(simulate(c.setup, found.plan).seconds, least);
     EXPECT_GE(least, least_seconds(c.setup) * (1 - 1e-9));
   }
-  EXPECT_GT(fit, 500);
-  EXPECT_GT(short_of_memory, 20);
+  EXPECT_GT(fit, kChains / 2);
+  EXPECT_GT(short_of_memory, kChains / 50);
 }
 
 // What the descent alone, which large networks get, leaves on the table.
