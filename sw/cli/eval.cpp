@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -183,9 +182,8 @@ struct Evaluation {
   }
 };
 
-// Images of each class and best answer that there are.
-std::map<std::pair<int, int>, std::size_t> confusion(const Evaluation& e) {
-  std::map<std::pair<int, int>, std::size_t> counts;
+Confusion confusion(const Evaluation& e) {
+  Confusion counts;
   for (std::size_t i = 0; i < e.rows.size(); i++) {
     if (e.set.labels[i] != kNoLabel) counts[{e.set.labels[i], e.rows[i]->best.front()}]++;
   }
@@ -279,7 +277,7 @@ std::string text_of(const Evaluation& e, const std::string& model, const Feed& f
 
 EvalPage page_of(const Evaluation& e, const std::string& model, const std::vector<std::string>& classes,
                  const std::string& text) {
-  EvalPage page{model, {}, classes, {}, {}};
+  EvalPage page{model, {}, classes, confusion(e), {}};
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     page.summary.push_back(text.substr(at, end - at));
@@ -287,9 +285,7 @@ EvalPage page_of(const Evaluation& e, const std::string& model, const std::vecto
   }
   for (std::size_t i = 0; i < e.rows.size(); i++) {
     const int label = e.set.labels[i], best = e.rows[i]->best.front();
-    if (label == kNoLabel) continue;
-    page.answers.emplace_back(label, best);
-    if (label != best && page.wrong.size() < kMostWrongShown)
+    if (label != kNoLabel && label != best && page.wrong.size() < kMostWrongShown)
       page.wrong.push_back({e.set.names[i], label, best, picture_of(e.set, i)});
   }
   return page;

@@ -58,8 +58,7 @@ std::string class_name(const EvalPage& page, int c) {
   return c >= 0 && std::size_t(c) < page.classes.size() ? page.classes[std::size_t(c)] : std::to_string(c);
 }
 
-std::string matrix(const EvalPage& page, const std::set<int>& classes,
-                   const std::map<std::pair<int, int>, std::size_t>& counts) {
+std::string matrix(const EvalPage& page, const std::set<int>& classes) {
   std::string text =
       "<p>Rows: the class of the image, columns: the best answer.</p>\n<div "
       "class=\"scroll\"><table>\n<tr><th></th>";
@@ -69,8 +68,8 @@ std::string matrix(const EvalPage& page, const std::set<int>& classes,
   for (const int label : classes) {
     text += "<tr><th scope=\"row\">" + html::escaped(class_name(page, label)) + "</th>";
     for (const int best : classes) {
-      const auto found = counts.find({label, best});
-      const std::size_t n = found == counts.end() ? 0 : found->second;
+      const auto found = page.counts.find({label, best});
+      const std::size_t n = found == page.counts.end() ? 0 : found->second;
       const char* shade = n == 0 ? "n" : label == best ? "n hit" : "n miss";
       text += fmt::format("<td class=\"{}\">{}</td>", shade, n);
     }
@@ -79,9 +78,9 @@ std::string matrix(const EvalPage& page, const std::set<int>& classes,
   return text + "</table></div>\n";
 }
 
-std::string confusions(const EvalPage& page, const std::map<std::pair<int, int>, std::size_t>& counts) {
+std::string confusions(const EvalPage& page) {
   std::vector<std::pair<std::size_t, std::pair<int, int>>> wrong;
-  for (const auto& [pair, n] : counts) {
+  for (const auto& [pair, n] : page.counts) {
     if (pair.first != pair.second) wrong.emplace_back(n, pair);
   }
   std::stable_sort(wrong.begin(), wrong.end(),
@@ -108,20 +107,19 @@ std::string picture(const Image& image, const std::string& name) {
 std::string to_html(const EvalPage& page) {
   std::string body;
   for (const std::string& sentence : page.summary) body += "<p>" + html::escaped(sentence) + "</p>\n";
-  std::map<std::pair<int, int>, std::size_t> counts;
   std::set<int> classes;
-  std::size_t wrong = 0;
-  for (const auto& answer : page.answers) {
-    counts[answer]++;
+  std::size_t labelled = 0, wrong = 0;
+  for (const auto& [answer, images] : page.counts) {
     classes.insert({answer.first, answer.second});
-    wrong += answer.first != answer.second ? 1 : 0;
+    labelled += images;
+    wrong += answer.first != answer.second ? images : 0;
   }
   if (!classes.empty()) {
     const bool few = classes.size() <= kMostMatrixClasses;
-    body += few ? "<h2>Confusion matrix</h2>\n" + matrix(page, classes, counts)
-                : "<h2>Most frequent confusions</h2>\n" + confusions(page, counts);
+    body += few ? "<h2>Confusion matrix</h2>\n" + matrix(page, classes)
+                : "<h2>Most frequent confusions</h2>\n" + confusions(page);
     body +=
-        fmt::format("<h2>Images that went wrong</h2>\n<p>{} of {}{}.</p>\n", wrong, page.answers.size(),
+        fmt::format("<h2>Images that went wrong</h2>\n<p>{} of {}{}.</p>\n", wrong, labelled,
                     wrong > page.wrong.size() ? fmt::format(", the first {} here", page.wrong.size()) : "");
   }
   if (!page.wrong.empty()) {

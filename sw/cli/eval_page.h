@@ -6,6 +6,7 @@
 #ifndef KAITEN_CLI_EVAL_PAGE_H
 #define KAITEN_CLI_EVAL_PAGE_H
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace kaiten::cli {
 constexpr std::size_t kMostMatrixClasses = 40;
 constexpr std::size_t kMostWrongShown = 100;
 
+// Images of each label and best answer that there are.
+using Confusion = std::map<std::pair<int, int>, std::size_t>;
+
 struct EvalPage {
   struct Wrong {
     std::string name;
@@ -24,10 +28,10 @@ struct EvalPage {
     Image picture;  // without data where the set holds no pixels
   };
   std::string model;
-  std::vector<std::string> summary;          // sentences
-  std::vector<std::string> classes;          // names; those beyond are their numbers
-  std::vector<std::pair<int, int>> answers;  // label and best answer of each labelled image
-  std::vector<Wrong> wrong;                  // the first kMostWrongShown
+  std::vector<std::string> summary;  // sentences
+  std::vector<std::string> classes;  // names; those beyond are their numbers
+  Confusion counts;                  // of the labelled images
+  std::vector<Wrong> wrong;          // the first kMostWrongShown
 };
 
 std::string to_html(const EvalPage& page);
