@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 
-# kaiten_precompiled(<target> <name> <header> [INCLUDES <folder>...] [DEFINITIONS ...] [OPTIONS ...]) gives a target these
-# options and, with clang, lets it start from the header, compiled once with them for all targets of that name. The target
-# must have the same definitions, and no options beside these that change the language.
+# kaiten_precompiled(<target> <name> <header> [INCLUDES <folder>...] [DEFINITIONS ...] [OPTIONS ...] [SOURCES ...]) gives a
+# target these options and, with clang, lets it (or these of its sources) start from the header, compiled once with them for
+# all targets of that name. The target must have the same definitions of macros that the header asks for, and no options
+# beside these that change the language.
 # Not CMake's own precompiled headers: their options name this folder in a way that keeps clones from sharing the
 # compiler's cache. What ccache compares in place of the precompiled header, which holds its own path, is its options and
 # its text after preprocessing.
 include_guard(GLOBAL)
 
 function(kaiten_precompiled target name header)
-  cmake_parse_arguments(A "" "" "INCLUDES;DEFINITIONS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(A "" "" "INCLUDES;DEFINITIONS;OPTIONS;SOURCES" ${ARGN})
   target_compile_options(${target} PRIVATE ${A_OPTIONS})
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     return()
@@ -36,5 +37,9 @@ function(kaiten_precompiled target name header)
     add_custom_target(kaiten_${name}_headers DEPENDS ${pch})
   endif()
   add_dependencies(${target} kaiten_${name}_headers)
-  target_compile_options(${target} PRIVATE "SHELL:-include-pch ${pch}")
+  if(A_SOURCES)
+    set_property(SOURCE ${A_SOURCES} APPEND PROPERTY COMPILE_OPTIONS -include-pch ${pch})
+  else()
+    target_compile_options(${target} PRIVATE "SHELL:-include-pch ${pch}")
+  endif()
 endfunction()

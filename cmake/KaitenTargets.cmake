@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The three kinds of targets everybody writes:
-#   kaiten_library(<folder> SOURCES a.cpp ... [DEPS kaiten_graph ...])       static library kaiten_<folder>
+#   kaiten_library(<folder> SOURCES a.cpp ... [NATIVE b.cpp ...] [OPTIMIZED] [DEPS kaiten_graph ...]
+#                  [PRECOMPILED x.h [DEFINITIONS ...]])                       static library kaiten_<folder>
 #   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...] [OPTIMIZE])      GoogleTest program, one ctest per case
 #   kaiten_rtl_test(<name> TOP kt_x [PARAMS Kp=4 Cp=4] [RTL extra.sv ...] SOURCES x_test.cpp ...
 #                   [DEPS ...] [KIND check|fast|debug] [LABELS ...] [OPTIMIZE])        the same around a verilated module (V<top>)
 # Headers are included from sw/ ("graph/graph.h"); tests also see tb/ and the source root ("tests/support/seed.h").
+# OPTIMIZED: -O3 also where the rest is built for debugging. NATIVE: sources that gain from the machine's vectors (KAITEN_MARCH).
+# Libraries start from sw/precompiled.h, or from the header of their own that PRECOMPILED names, whose macros need DEFINITIONS.
 # Tests are not optimised, which would take most of their building, unless OPTIMIZE says that their own code works hard.
 # A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone: the
 # target software_tests builds them.
@@ -39,11 +42,27 @@ function(kaiten_embed folder file name)
 endfunction()
 
 function(kaiten_library folder)
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
-  add_library(kaiten_${folder} STATIC ${A_SOURCES})
-  target_include_directories(kaiten_${folder} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/sw>)
-  target_compile_options(kaiten_${folder} PRIVATE ${KAITEN_WARNINGS})
-  target_link_libraries(kaiten_${folder} PUBLIC ${A_DEPS})
+  cmake_parse_arguments(A "OPTIMIZED" "PRECOMPILED" "SOURCES;NATIVE;DEFINITIONS;DEPS" ${ARGN})
+  set(target kaiten_${folder})
+  add_library(${target} STATIC ${A_SOURCES} ${A_NATIVE})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/sw>)
+  target_compile_options(${target} PRIVATE ${KAITEN_WARNINGS})
+  target_link_libraries(${target} PUBLIC ${A_DEPS})
+  # The Python package links them into a shared object, and a precompiled header serves one kind of code.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set(header software ${PROJECT_SOURCE_DIR}/sw/precompiled.h OPTIONS -fPIC)
+  if(A_PRECOMPILED)
+    set(header ${folder} ${CMAKE_CURRENT_SOURCE_DIR}/${A_PRECOMPILED} OPTIONS -fPIC DEFINITIONS ${A_DEFINITIONS})
+  elseif(A_OPTIMIZED)
+    set(header software_optimized ${PROJECT_SOURCE_DIR}/sw/precompiled.h OPTIONS -fPIC -O3)
+  endif()
+  list(FILTER A_SOURCES INCLUDE REGEX "\\.cpp$")
+  if(A_SOURCES)
+    kaiten_precompiled(${target} ${header} SOURCES ${A_SOURCES})
+  endif()
+  if(KAITEN_MARCH AND A_NATIVE)
+    set_source_files_properties(${A_NATIVE} PROPERTIES COMPILE_OPTIONS "-march=${KAITEN_MARCH}")
+  endif()
 endfunction()
 
 function(kaiten_test name)

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...]
-#                 [WHOLE <file.v>])
+#                 [WHOLE <file.v>] [SPLIT])
 #   fast      clock gates (idle engines cost nothing), no assertions, two-state, everything zero at the start: the simulators
 #   check     assertions, random initial state, compiles quickly: block tests
 #   debug     the same with FST trace
 #   coverage  line, toggle and user coverage
+# SPLIT: a check model so large that what runs once is compiled apart, unoptimised, as of the other kinds.
 # defines a static library with the verilated model; fast, check and debug models may share one program.
 # Modules are found by name (file = module) in rtl/ and its folders, packages are read first; with WHOLE that file is the
 # whole design, as yosys writes it in Verilog-2005. A depfile lists what was
@@ -148,7 +149,7 @@ check_cxx_compiler_flag(-mprefer-vector-width=512 KAITEN_HAVE_VECTOR_WIDTH)
 
 # --- models ---------------------------------------------------------------------------------------------------------
 function(kaiten_verilate target)
-  cmake_parse_arguments(A "" "TOP;KIND;PREFIX;WHOLE" "RTL;ARGS" ${ARGN})
+  cmake_parse_arguments(A "SPLIT" "TOP;KIND;PREFIX;WHOLE" "RTL;ARGS" ${ARGN})
   if(NOT A_TOP)
     message(FATAL_ERROR "kaiten_verilate(${target}): TOP is missing")
   endif()
@@ -208,7 +209,7 @@ function(kaiten_verilate target)
   set(all ${dir}/${A_PREFIX}__all.cc)
   # Models of block tests are small: one unit compiles quicker than two.
   set(slow "")
-  if(NOT A_KIND STREQUAL check OR A_WHOLE)
+  if(NOT A_KIND STREQUAL check OR A_WHOLE OR A_SPLIT)
     set(slow ${dir}/${A_PREFIX}__once.cc)
   endif()
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${target}.d)
