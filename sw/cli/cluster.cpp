@@ -7,19 +7,25 @@
 
 #include <boost/program_options.hpp>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
+#include "base/output.h"
+#include "cli/cluster_output.h"
 #include "cli/files.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/ranks.h"
 #include "cli/report_output.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
+#include "cluster/mpi.h"
 #include "import/import.h"
 #include "report/cluster_report.h"
 #include "report/spill_report.h"
@@ -38,12 +44,13 @@ constexpr int kMostBatch = 4096;
 
 struct ClusterOptions {
   std::string model, topology, config = "base", mode = "auto", optimise = "bytes", rounding = "litert";
+  std::string input, output;
   std::string spill_limit, policy = "best", spill_compress = "off";
-  int chips = 0, images = 0, stages = 0, threads = 0, batch = 8;
+  int chips = 0, images = 0, stages = 0, threads = 0, batch = 8, ranks = 0;
   unsigned latency = 100;
   std::uint64_t seed = 1;
   double clock = 0;
-  bool no_check = false;
+  bool no_check = false, resume = false;
 };
 
 po::options_description described(ClusterOptions& o) {
@@ -57,6 +64,12 @@ po::options_description described(ClusterOptions& o) {
   add("config", po::value(&o.config)->value_name("NAME")->default_value(o.config),
       "configuration of chips for which the topology names none");
   add("images", po::value(&o.images)->value_name("N"), "without it eight for each chip");
+  add("input", po::value(&o.input)->value_name("FILE"),
+      "the images, raw as of kaiten run, one behind the other; without it random ones");
+  add("output", po::value(&o.output)->value_name("FILE"),
+      "write the outputs of all images, raw; a run that ends early leaves FILE.part with those that are "
+      "done");
+  add("resume", po::bool_switch(&o.resume), "go on with the run that ended early and began --output");
   add("mode", po::value(&o.mode)->value_name("NAME")->default_value(o.mode),
       "stap: stages on chips; data: the whole network on each; auto: the faster one by the model");
   add("stages", po::value(&o.stages)->value_name("N"), "so many of --mode stap; without it as many as suit");
@@ -64,8 +77,7 @@ po::options_description described(ClusterOptions& o) {
       "stages by bytes of weights that an image loads again, or by time: the period");
   add("spill-limit", po::value(&o.spill_limit)->value_name("BYTES"),
       "of maps in a chip's memory: each chip takes a batch forward and in reverse, as training does, and "
-      "maps "
-      "spill to the host");
+      "maps spill to the host");
   add("batch", po::value(&o.batch)->value_name("N")->default_value(o.batch),
       "with --spill-limit: images of a chip");
   add("policy", po::value(&o.policy)->value_name("NAME")->default_value(o.policy),
@@ -78,6 +90,8 @@ po::options_description described(ClusterOptions& o) {
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of the random images");
   add("threads", po::value(&o.threads)->value_name("N"),
       "that simulate; without it one for each core, under mpirun one");
+  add("ranks", po::value(&o.ranks)->value_name("N"),
+      "processes that simulate, by mpirun; one that dies ends the run with its name and exit code 3");
   add("no-check", po::bool_switch(&o.no_check), "do not compare with the reference");
   add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
   add_clock_option(all, o.clock);
@@ -114,7 +128,7 @@ void check_spilling(const ClusterOptions& o, const po::variables_map& values) {
     }
     return;
   }
-  for (const char* option : {"mode", "images", "stages", "optimise"}) {
+  for (const char* option : {"mode", "images", "stages", "optimise", "output"}) {
     if (given(option)) throw InputError(fmt::format("--{} is not for --spill-limit", option));
   }
   require(o.batch >= 1 && o.batch <= kMostBatch, "--batch", 1, kMostBatch, o.batch);
@@ -137,12 +151,18 @@ void check(const ClusterOptions& o, const po::variables_map& values) {
           cluster::kMostChips, o.stages);
   require(!given("threads") || (o.threads >= 1 && o.threads <= 256), "--threads", 1, 256, o.threads);
   require(o.latency >= 1 && o.latency <= kMostLatency, "--latency", 1, int(kMostLatency), o.latency);
+  require(!given("ranks") || (o.ranks >= 1 && o.ranks <= cluster::kMostChips), "--ranks", 1,
+          cluster::kMostChips, o.ranks);
+  if (given("ranks") && cluster::launched_rank())
+    throw InputError("--ranks: mpirun has started this process");
   if (given("stages") && o.mode != "stap") throw InputError("--stages is for --mode stap");
   if (values.count("optimise") != 0 && !values["optimise"].defaulted() && o.mode != "stap")
     throw InputError("--optimise is for --mode stap");
   if (o.rounding != "litert" && o.rounding != "tflm")
     throw InputError("--rounding: expected litert or tflm, found '" + o.rounding + "'");
   require_clock(values, o.clock);
+  if (o.resume && o.output.empty()) throw InputError("--resume needs --output");
+  if (o.output == kStandardOutput) throw InputError("--output: it grows in parts, '-' cannot be");
   check_spilling(o, values);
 }
 
@@ -154,19 +174,25 @@ cluster::Topology make_topology(const ClusterOptions& o) {
       o.config);
 }
 
-std::vector<Int8Values> random_images(const Graph& graph, int images, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<Int8Values> inputs;
-  for (int i = 0; i < images; i++) {
-    for (int t : graph.inputs) {
-      if (graph.tensors[std::size_t(t)].type != ElementType::Int8)
-        throw InputError("input '" + graph.tensors[std::size_t(t)].name + "': limit: int8 values, found " +
-                         std::string(name_of(graph.tensors[std::size_t(t)].type)));
-      Int8Values& values = inputs.emplace_back(graph.tensors[std::size_t(t)].bytes());
-      for (auto& v : values) v = std::int8_t(random());
-    }
+std::vector<Int8Values> images_of(const ClusterOptions& o, const Graph& graph, int images) {
+  for (int t : graph.inputs) {
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    if (tensor.type != ElementType::Int8)
+      throw InputError("input '" + tensor.name + "': limit: int8 values, found " +
+                       std::string(name_of(tensor.type)));
   }
-  return inputs;
+  return make_inputs(graph, {false, o.input, o.seed, {}, images}).values;
+}
+
+// What makes the outputs of one run those of another.
+std::string key_of(const ClusterOptions& o, std::span<const std::uint8_t> model,
+                   std::span<const Int8Values> images) {
+  Fingerprint print;
+  print.add(model);
+  print.add(o.rounding);
+  for (const Int8Values& values : images)
+    print.add({reinterpret_cast<const char*>(values.data()), values.size()});
+  return print.text();
 }
 
 RoundingStyle rounding_of(const ClusterOptions& o) {
@@ -198,16 +224,45 @@ int tell(const Report& report, const Outputs& outputs, const cluster::RunOptions
   return report.result.exact ? kDone : kDiffers;
 }
 
+// Rank 0's count of images that an earlier run left, for all ranks.
+std::size_t kept_images(const std::optional<ClusterOutput>& output, cluster::Exchange* ranks) {
+  const std::uint64_t own = output ? output->first() : 0;
+  if (ranks == nullptr) return own;
+  const auto told = ranks->gather(cluster::encode_values(std::span(&own, 1)));
+  return cluster::decode_values<std::uint64_t>(told.front(), 0).front();
+}
+
+// Runs the images that `output` lacks. Whatever ends the run, it keeps what is there.
+cluster::ClusterResult run_images(const Graph& graph, const ClusterReport& report,
+                                  std::span<const Int8Values> images, cluster::RunOptions running,
+                                  std::optional<ClusterOutput>& output) {
+  running.kept.resize(kept_images(output, running.exchange) * graph.outputs.size());
+  if (!output) return cluster::run_cluster(graph, report.pipeline, report.topology, images, running);
+  running.kept = output->kept();
+  running.received = [&output](std::size_t image, const std::vector<Int8Values>& values) {
+    output->add(image, values);
+  };
+  try {
+    cluster::ClusterResult result =
+        cluster::run_cluster(graph, report.pipeline, report.topology, images, running);
+    output->commit();
+    return result;
+  } catch (...) {
+    output->note();
+    throw;
+  }
+}
+
 int run_pipeline(const ClusterOptions& o, const Outputs& outputs) {
   ClusterReport report;
   report.checked = !o.no_check;
   report.clock_mhz = o.clock;
   report.topology = make_topology(o);
-  const Graph graph = require_graph(import_model(o.model));
+  const std::vector<std::uint8_t> model = model_bytes(o.model);
+  const Graph graph = require_graph(import_model(o.model, model));
   report.model = graph.name;
   const int chips = int(report.topology.chips.size());
-  const std::vector<Int8Values> images =
-      random_images(graph, o.images > 0 ? o.images : kImagesOfChip * chips, o.seed);
+  const std::vector<Int8Values> images = images_of(o, graph, o.images > 0 ? o.images : kImagesOfChip * chips);
 
   ProgressLine progress;
   progress.show("planning stages");
@@ -219,8 +274,11 @@ int run_pipeline(const ClusterOptions& o, const Outputs& outputs) {
   planning.rounding = rounding_of(o);
   planning.cancellation_check = check_interrupt;
   report.pipeline = cluster::plan_pipeline(graph, report.topology, planning);
+  std::optional<ClusterOutput> output;
+  if (first_rank() && !o.output.empty())
+    output.emplace(graph, o.output, key_of(o, model, images), images.size() / graph.inputs.size(), o.resume);
   const cluster::RunOptions running = running_of(o, progress, "images");
-  report.result = cluster::run_cluster(graph, report.pipeline, report.topology, images, running);
+  report.result = run_images(graph, report, images, running, output);
   progress.clear();
   return tell(report, outputs, running);
 }
@@ -234,7 +292,7 @@ int run_spilling(const ClusterOptions& o, const Outputs& outputs) {
   const Graph graph = require_graph(import_model(o.model));
   report.model = graph.name;
   const int chips = int(report.topology.chips.size());
-  const std::vector<Int8Values> images = random_images(graph, chips * o.batch, o.seed);
+  const std::vector<Int8Values> images = images_of(o, graph, chips * o.batch);
 
   ProgressLine progress;
   progress.show("planning what spills");
@@ -253,6 +311,18 @@ int run_spilling(const ClusterOptions& o, const Outputs& outputs) {
   return tell(report, outputs, running);
 }
 
+// The command line of one rank.
+Arguments without_ranks(const Arguments& arguments) {
+  Arguments words{"cluster"};
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    if (arguments[i] == "--ranks")
+      i++;
+    else if (!arguments[i].starts_with("--ranks="))
+      words.push_back(arguments[i]);
+  }
+  return words;
+}
+
 int run_cluster_command(const Arguments& arguments) {
   ClusterOptions o;
   po::variables_map values;
@@ -262,7 +332,8 @@ int run_cluster_command(const Arguments& arguments) {
       "side, or batches whose maps spill to the host.\n";
   if (!read_options(arguments, described(o), "model", kUsage, values)) return kDone;
   check(o, values);
-  const Outputs outputs("cluster", values, {"json"}, {"model", "topology"});
+  if (o.ranks > 0) return launch_ranks(o.ranks, without_ranks(arguments));
+  const Outputs outputs("cluster", values, {"json", "output"}, {"model", "topology", "input"});
   return o.spill_limit.empty() ? run_pipeline(o, outputs) : run_spilling(o, outputs);
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/output.h"
 #include "cli/eval_page.h"
 #include "cli/feed.h"
@@ -318,21 +319,16 @@ void ask_interpreter(Evaluation& e, std::span<const std::uint8_t> model, const G
 // What a journal belongs to: FNV-1a over everything that the answers depend on.
 std::string key_of(const EvalOptions& o, std::span<const std::uint8_t> model, const Dataset& set,
                    const std::string& feed) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](std::span<const std::uint8_t> bytes) {
-    for (const std::uint8_t b : bytes) hash = (hash ^ b) * 0x100000001b3;
-  };
-  const auto add_text = [&add](const std::string& text) {
-    add({reinterpret_cast<const std::uint8_t*>(text.c_str()), text.size() + 1});
-  };
-  add(model);
-  add(set.images.data);
+  Fingerprint print;
+  print.add(model);
+  print.add(set.images.data);
   for (const std::string& text :
        {std::string(o.rtl ? o.config : ""), o.rounding, feed, std::to_string(int(o.rule.fit))})
-    add_text(text);
+    print.add(text);
   for (std::size_t i = 0; i < set.names.size(); i++)
-    add_text(set.names[i] + "=" + std::to_string(set.labels[i]));
-  return fmt::format("# kaiten eval, {:016x}: one line an image; the same command goes on from here", hash);
+    print.add(set.names[i] + "=" + std::to_string(set.labels[i]));
+  return fmt::format("# kaiten eval, {}: one line an image; the same command goes on from here",
+                     print.text());
 }
 
 // Calls work(item) for each item once, on one of the ranks, and done(item, answer) on all of them, some at a time.

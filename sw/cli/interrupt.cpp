@@ -29,6 +29,8 @@ void catch_interrupts() {
   }
 }
 
+int interrupt_signal() { return interrupted; }
+
 void check_interrupt() {
   if (interrupted != 0) throw Interrupted{interrupted};
 }

@@ -13,6 +13,8 @@ struct Interrupted {
 };
 
 void catch_interrupts();
+// The signal that asked, 0: none.
+int interrupt_signal();
 void check_interrupt();
 
 }  // namespace kaiten::cli

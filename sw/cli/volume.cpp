@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/output.h"
 #include "base/resumable_output.h"
 #include "cli/files.h"
@@ -34,13 +35,6 @@ namespace {
 using fft::Size;
 
 constexpr double kMi = 1024.0 * 1024.0;
-
-// FNV-1a, to tell another run's output from this one's.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325U;
-  for (const char c : text) h = (h ^ std::uint8_t(c)) * 0x100000001b3U;
-  return h;
-}
 
 // What an interrupted run leaves: whose it is, its plan, the blocks done.
 struct State {
@@ -170,7 +164,9 @@ class VolumeJob {
     const std::string all =
         fmt::format("{}|{}|{}|{}|{}|{}{}", network_text_, o_.input, source_->size().text(), o_.type,
                     o_.weights, o_.seed, o_.int8 ? "|int8" : "");
-    return fmt::format("{:016x}", hash_of(all));
+    Fingerprint print;
+    print.add(all);
+    return print.text();
   }
 
   std::optional<State> earlier() const {

@@ -55,7 +55,11 @@ void compare(const Graph& graph, std::span<const Int8Values> inputs, const RunOp
 ClusterResult run_cluster(const Graph& graph, const Pipeline& pipeline, const Topology& topology,
                           std::span<const Int8Values> inputs, const RunOptions& options) {
   Windows windows(topology, options.threads, options.exchange);
-  HostRunner host(pipeline, topology, inputs);
+  const std::size_t outputs = graph.outputs.size(), kept = options.kept.size() / outputs;
+  const auto received = [&](int image, const std::vector<Int8Values>& values) {
+    if (options.received) options.received(kept + std::size_t(image), values);
+  };
+  HostRunner host(pipeline, topology, inputs.subspan(kept * graph.inputs.size()), received);
   const int images = int(host.images().size());
   std::vector<std::unique_ptr<StageRunner>> chips;
   std::vector<Node*> nodes;
@@ -69,7 +73,7 @@ ClusterResult run_cluster(const Graph& graph, const Pipeline& pipeline, const To
   windows.run(
       host, nodes, [&] { return host.done(); },
       [&] {
-        if (options.progress) options.progress(host.received(), host.images().size());
+        if (options.progress) options.progress(kept + host.received(), kept + host.images().size());
       });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   std::vector<StageRunner::Counts> own;
@@ -79,6 +83,9 @@ ClusterResult run_cluster(const Graph& graph, const Pipeline& pipeline, const To
   ClusterResult result;
   if (windows.rank() != 0) return result;
   result.warm_up = std::size_t(host.warm_up());
+  result.kept = kept;
+  for (auto o = options.kept.begin(); o != options.kept.end(); o += std::ptrdiff_t(outputs))
+    result.outputs.emplace_back(o, o + std::ptrdiff_t(outputs));
   for (const HostRunner::Image& image : host.images()) {
     result.outputs.push_back(image.outputs);
     result.cycles = std::max(result.cycles, image.received);

@@ -23,6 +23,11 @@ struct RunOptions {
   int threads = 1;               // of this process
   Exchange* exchange = nullptr;  // with other ranks; null: there are none
   bool check = true;             // outputs against the reference executor
+  // Outputs of the first images, image by image, that an earlier run left: those are compared and not run. Ranks that are not
+  // the first need their number alone.
+  std::vector<Int8Values> kept = {};
+  // Rank 0, once for each image that is run, when its outputs are there; may throw to end the run.
+  std::function<void(std::size_t image, const std::vector<Int8Values>& outputs)> received = {};
   // Called now and then with the images whose outputs are there and all of them; may throw to end the run.
   std::function<void(std::size_t received, std::size_t images)> progress = {};
 };
@@ -35,14 +40,15 @@ struct ChipResult {
 
 struct ClusterResult {
   std::vector<std::vector<Int8Values>> outputs;  // by image
-  bool exact = true;                             // with check
-  std::string difference;                        // the first
-  std::uint64_t cycles = 0;                      // until the last output
-  std::size_t warm_up = 0;                       // images that load weights
-  double period = 0;                             // between images that stream, 0: too few
-  double latency = 0;                            // of an image alone, 0: too few
-  std::uint64_t link_bytes = 0;                  // that crossed links, counted at each
-  double seconds = 0;                            // that the simulation took
+  std::size_t kept = 0;          // of these from an earlier run: cycles, bytes and times are the others'
+  bool exact = true;             // with check
+  std::string difference;        // the first
+  std::uint64_t cycles = 0;      // until the last output
+  std::size_t warm_up = 0;       // images that load weights
+  double period = 0;             // between images that stream, 0: too few
+  double latency = 0;            // of an image alone, 0: too few
+  std::uint64_t link_bytes = 0;  // that crossed links, counted at each
+  double seconds = 0;            // that the simulation took
   std::vector<ChipResult> chips;
 };
 

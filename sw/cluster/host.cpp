@@ -4,14 +4,17 @@
 #include "cluster/host.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kaiten::cluster {
 
-HostRunner::HostRunner(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs)
+HostRunner::HostRunner(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs,
+                       std::function<void(int, const std::vector<Int8Values>&)> when_received)
     : first_(pipeline.stages.front()),
       host_(Endpoint(topology.chips.size())),
       inputs_(inputs),
       each_(first_.graph.inputs.size()),
+      when_received_(std::move(when_received)),
       images_(inputs.size() / each_) {
   std::size_t replicas = 0;
   for (const Stage& s : pipeline.stages) replicas = std::max(replicas, s.chips.size());
@@ -35,6 +38,7 @@ void HostRunner::take(const Arrival& arrival) {
   image.outputs = m.maps;
   image.received = arrival.time;
   received_++;
+  if (when_received_) when_received_(m.image, image.outputs);
 }
 
 bool HostRunner::may_send() const {

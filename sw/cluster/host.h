@@ -8,6 +8,7 @@
 #define KAITEN_CLUSTER_HOST_H
 
 #include <deque>
+#include <functional>
 #include <set>
 #include <span>
 #include <vector>
@@ -25,8 +26,10 @@ class HostRunner : public Node {
     std::vector<Int8Values> outputs;
   };
 
-  // `inputs`: of all images, one after the other, in the order of the graph's inputs; outlive the runner.
-  HostRunner(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs);
+  // `inputs`: of all images, one after the other, in the order of the graph's inputs; outlive the runner. `when_received` is
+  // called once for each image when its outputs are there.
+  HostRunner(const Pipeline& pipeline, const Topology& topology, std::span<const Int8Values> inputs,
+             std::function<void(int image, const std::vector<Int8Values>& outputs)> when_received = {});
 
   void deliver(const Delivery& delivery, const Message* message) override;
   void advance(std::uint64_t until) override;
@@ -55,6 +58,7 @@ class HostRunner : public Node {
   Endpoint host_;
   std::span<const Int8Values> inputs_;
   std::size_t each_;
+  std::function<void(int, const std::vector<Int8Values>&)> when_received_;
   int warm_up_;
   std::vector<Image> images_;
   std::deque<Arrival> arrivals_;

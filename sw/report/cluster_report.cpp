@@ -70,7 +70,8 @@ std::string to_text(const ClusterReport& r, std::size_t width) {
       "{} on {} chips ('{}'), {}: {} images in {} cycles, the first {} loading weights\n", r.model,
       r.topology.chips.size(), r.topology.chips.front().config,
       r.pipeline.data ? "the whole network on each" : fmt::format("{} stages", r.pipeline.stages.size()),
-      result.outputs.size(), grouped(result.cycles), result.warm_up);
+      result.outputs.size() - result.kept, grouped(result.cycles), result.warm_up);
+  if (result.kept > 0) out += fmt::format("{} images before them are from an interrupted run\n", result.kept);
   out += period_line(r, r.clock_mhz > 0 ? r.clock_mhz : r.topology.clock_mhz);
   out += fmt::format("links: {} bytes; weights that each image loads again: {} bytes\n",
                      grouped(result.link_bytes), grouped(std::uint64_t(r.pipeline.reloaded)));
@@ -88,6 +89,7 @@ nlohmann::ordered_json json_of(const ClusterReport& r) {
   j["model"] = r.model;
   j["exact"] = r.checked ? nlohmann::ordered_json(result.exact) : nlohmann::ordered_json();
   j["images"] = result.outputs.size();
+  j["resumed"] = result.kept;
   j["cycles"] = result.cycles;
   const auto measured = [](double cycles) {
     return cycles > 0 ? nlohmann::ordered_json(cycles) : nlohmann::ordered_json();

@@ -51,6 +51,9 @@ class Cluster(CommandCase):
         self.assertIn("--chips", self.refused("demo"))
         self.assertIn("1 to 64", self.refused("demo", "--chips", 0))
         self.assertIn("1 to 64", self.refused("demo", "--chips", 65))
+        self.assertIn("--resume needs --output", self.refused("demo", "--chips", 2, "--resume"))
+        self.assertIn("'-' cannot be", self.refused("demo", "--chips", 2, "--output", "-"))
+        self.assertIn("1 to 64", self.refused("demo", "--chips", 2, "--ranks", 65))
         self.assertIn("stap, data or auto", self.refused("demo", "--chips", 2, "--mode", "fast"))
         self.assertIn("--stages", self.refused("demo", "--chips", 2, "--stages", 2))
         self.assertIn("limit: 2 chips", self.refused("demo", "--chips", 1, "--mode", "stap", *NANO))
@@ -88,11 +91,101 @@ class Cluster(CommandCase):
         arguments = ("demo", "--topology", SHARED)
         self.assertIn("bytes of maps wait: out of memory", self.refused(*arguments, "--spill-limit", "1KiB"))
         self.assertIn("--spill-limit", self.refused(*arguments, "--spill-limit", "none"))
+        self.assertIn("--output is not for --spill-limit", self.refused(*arguments, "--spill-limit", "1MiB", "--output", "o"))
         self.assertIn("--batch is for --spill-limit", self.refused(*arguments, "--batch", 2))
         self.assertIn("--mode is not for --spill-limit", self.refused(*arguments, "--spill-limit", "1MiB", "--mode", "data"))
         self.assertIn("vdnn-all", self.refused(*arguments, "--spill-limit", "1MiB", "--policy", "worst"))
         self.assertIn("on or off", self.refused(*arguments, "--spill-limit", "1MiB", "--spill-compress", "yes"))
         self.assertIn("1 to 4096", self.refused(*arguments, "--spill-limit", "1MiB", "--batch", 0))
+
+    def test_outputs_are_those_of_one_chip(self):
+        images = self.file("images", os.urandom(5 * 32 * 32))
+        alone, several = self.file("alone"), self.file("several")
+        done = run(KAITEN, "run", "demo", "--input", images, "--batch", 5, "--output", alone, *NANO)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.report("demo", "--chips", 2, "--images", 5, "--input", images, "--output", several, *NANO)
+        with open(alone, "rb") as a, open(several, "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        self.assertEqual(sorted(n for n in os.listdir(self.folder) if n.startswith("several")), ["several"])
+        self.assertIn("has 5120 bytes", self.refused("demo", "--chips", 2, "--images", 6, "--input", images, *NANO))
+
+    LONG = ("demo", "--chips", 2, "--mode", "data", "--images", 100, *NANO)
+
+    def some_are_done(self, process):
+        """Waits until the run has noted images in out.part; returns how many."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            self.assertIsNone(process.poll(), "the run has ended")
+            try:
+                with open(self.file("out.part.state"), encoding="utf-8") as f:
+                    images = json.load(f)["images"]
+            except FileNotFoundError:
+                images = 0
+            if images > 0:
+                return images
+            time.sleep(0.05)
+        self.fail("no image was noted")
+
+    def goes_on(self, noted):
+        """The run that was interrupted goes on; the outputs of all images, those that it left too, are exact."""
+        j = self.report(*self.LONG, "--output", self.file("out"), "--resume")
+        self.assertTrue(j["exact"])
+        self.assertEqual((j["images"], sum(c["images"] for c in j["chips"])), (100, 100 - j["resumed"]))
+        self.assertGreaterEqual(j["resumed"], noted)
+        self.assertFalse([n for n in os.listdir(self.folder) if ".part" in n])
+
+    def test_goes_on_after_a_signal(self):
+        with subprocess.Popen([KAITEN, "cluster", *map(str, self.LONG), "--output", self.file("out")], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            noted = self.some_are_done(process)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        out = ("--output", self.file("out"), "--resume")
+        self.assertIn("another model", self.refused(*self.LONG, "--seed", 2, *out))
+        self.assertIn("another model", self.refused(*self.LONG, "--rounding", "tflm", *out))
+        self.goes_on(noted)
+        whole = self.file("whole")
+        self.report(*self.LONG, "--output", whole, "--no-check")
+        with open(self.file("out"), "rb") as a, open(whole, "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_a_rank_that_dies(self):
+        self.mpirun(1, "--help").communicate(timeout=60)  # skips where there is none
+        with subprocess.Popen([KAITEN, "cluster", *map(str, self.LONG), "--ranks", "2", "--output", self.file("out")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            noted = self.some_are_done(process)
+            launcher = self.children(process.pid)
+            ranks = self.children(launcher[0])
+            self.assertEqual((len(launcher), len(ranks)), (1, 2))
+            os.kill(ranks[1], signal.SIGKILL)
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertEqual(err, "kaiten: rank 1 was ended by signal 9 (Killed)\n")
+        self.all_gone(ranks)
+        self.goes_on(noted)
+
+    def test_interrupted_ranks(self):
+        self.mpirun(1, "--help").communicate(timeout=60)
+        with subprocess.Popen([KAITEN, "cluster", *map(str, self.LONG), "--ranks", "2", "--output", self.file("out")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            self.some_are_done(process)
+            ranks = self.children(self.children(process.pid)[0])
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.all_gone(ranks)
+
+    @staticmethod
+    def children(pid):
+        told = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=True).stdout
+        return [int(p) for p in told.split()]
+
+    def all_gone(self, pids):
+        end = time.monotonic() + 20  # a stopped one needs its kill signal to be delivered
+        while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+            self.assertLess(time.monotonic(), end, "a rank is left")
+            time.sleep(0.1)
 
     def test_ranks_change_nothing(self):
         for ranks, *arguments in ((2, "--chips", 3, "--mode", "stap", "--images", 8, *NANO), (4, "--chips", 3, "--mode", "stap", "--images", 8, *NANO),
@@ -120,16 +213,13 @@ class Cluster(CommandCase):
     def test_a_rank_that_hangs_ends_the_run(self):
         process = self.mpirun(2, "demo", "--chips", 2, "--mode", "stap", "--images", 100000, "--no-check", *NANO, KAITEN_RANK_PATIENCE="2")
         time.sleep(3)
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True).stdout.split()
-        self.assertEqual(len(children), 2)
-        os.kill(int(children[1]), signal.SIGSTOP)
+        ranks = self.children(process.pid)
+        self.assertEqual(len(ranks), 2)
+        os.kill(ranks[1], signal.SIGSTOP)
         _, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 3, err)
         self.assertIn("has told nothing for 2 s", err)
-        end = time.monotonic() + 20  # a stopped one needs its kill signal to be delivered
-        while any(os.path.exists(f"/proc/{pid}") for pid in children):
-            self.assertLess(time.monotonic(), end, "a rank is left")
-            time.sleep(0.1)
+        self.all_gone(ranks)
 
     def test_interrupted(self):
         process = subprocess.Popen([KAITEN, "cluster", "demo", "--chips", "2", "--images", "10000", *NANO], stdout=subprocess.PIPE,
