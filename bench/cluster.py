@@ -7,14 +7,11 @@ usage: bench/cluster.py [--build DIR] [--only TABLE] [--docs]
 The first table, and the last, batches whose maps spill to the host, are the same on every machine. The second compares seconds of the same chips and images with links of 500 cycles of latency,
 which bound the windows that chips simulate alone, and of 100,000 cycles, where they hardly meet; both runs alternate, the least of three
 counts. --docs writes all into docs/software/cluster.md."""
-import argparse
 import json
-import os
 import sys
 import tempfile
 
 import report
-from report import markdown
 
 DOCS = "docs/software/cluster.md"
 CASES = (  # network, chips, configuration, images, options
@@ -42,10 +39,17 @@ def machine(chips, config, latency, uplink=None):
                         for i in range(chips)], "latency_cycles": latency, "clock_mhz": 100}
 
 
-def planned(kaiten, build, _folder):
+def on(kaiten, description, model, *options):
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as f:
+        json.dump(description, f)
+        f.flush()
+        return report.result(kaiten, "cluster", model, "--topology", f.name, *options)
+
+
+def planned(args, kaiten):
     rows = []
     for network, chips, config, images, options in CASES:
-        model = report.model(network, network, build)
+        model = report.model(network, network, args.build)
         j = report.result(kaiten, "cluster", model, "--chips", str(chips), "--config", config, "--images", str(images), *options)
         off = lambda name, j=j: f"{100 * (j['modelled_' + name] / j[name] - 1):+.2f} %"
         stages = "data" if j["mode"] == "data" else f"{len({c['stage'] for c in j['chips']})} stages"
@@ -54,34 +58,28 @@ def planned(kaiten, build, _folder):
     return rows
 
 
-def speed(kaiten, build, folder):
+def speed(args, kaiten):
     rows = []
     for config, network, images in (("nano", "demo", 200), ("small", "resnet18", 8)):
-        model = report.model(network, network, build)
+        model = report.model(network, network, args.build)
         for threads in (1, 2):
             least = {}
             for _ in range(RUNS):
                 for latency in (NEAR, FAR):
-                    path = os.path.join(folder, "machine.json")
-                    with open(path, "w", encoding="utf-8") as f:
-                        json.dump(machine(4, config, latency), f)
-                    j = report.result(kaiten, "cluster", model, "--topology", path, "--images", str(images), "--mode", "stap", "--no-check",
-                                      "--threads", str(threads))
+                    j = on(kaiten, machine(4, config, latency), model, "--images", str(images), "--mode", "stap", "--no-check", "--threads",
+                           str(threads))
                     least[latency] = min(least.get(latency, 1e9), j["seconds"])
             rows.append([network, f"4 `{config}`", str(threads), f"{least[NEAR]:.2f}", f"{least[FAR]:.2f}", f"{100 * least[FAR] / least[NEAR]:.0f} %"])
     return rows
 
 
-def spilled(kaiten, build, folder):
+def spilled(args, kaiten):
     rows = []
     for network, config, batch, limit, uplink in SPILLS:
-        model = report.model(network, network, build)
-        path = os.path.join(folder, "machine.json")
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(machine(4, config, NEAR, uplink), f)
+        model = report.model(network, network, args.build)
         for policy, compress in POLICIES:
-            j = report.result(kaiten, "cluster", model, "--topology", path, "--batch", str(batch), "--spill-limit", limit, "--policy", policy,
-                              "--spill-compress", compress)
+            j = on(kaiten, machine(4, config, NEAR, uplink), model, "--batch", str(batch), "--spill-limit", limit, "--policy", policy,
+                   "--spill-compress", compress)
             total = lambda key, j=j: sum(c[key] for c in j["chips"])
             rows.append([network, f"4 `{config}`", f"{j['held_bytes']:,}", limit, policy, compress, f"{total('out_bytes'):,}", f"{j['cycles']:,}",
                          f"{100 * (j['modelled_cycles'] / j['cycles'] - 1):+.1f} %", f"{total('stall_cycles'):,}", "yes" if j["exact"] else "no"])
@@ -93,23 +91,5 @@ TABLES = {"networks": (["network", "chips", "options", "cut into", "period", "mo
           "spill": (["network", "chips", "bytes that wait", "limit", "policy", "ZVC", "bytes out", "cycles", "model", "stalled, all chips", "exact"], spilled)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--docs", action="store_true", help=f"write the tables into {DOCS}")
-    parser.add_argument("--only", choices=tuple(TABLES), help="one of the tables")
-    args = parser.parse_args()
-    kaiten = report.program(args.build, "kaiten")
-    for name, (head, measure) in TABLES.items():
-        if args.only not in (None, name):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            text = markdown(head, measure(kaiten, args.build, folder))
-        print(text)
-        if args.docs:
-            report.write_between(DOCS, f"bench/cluster.py: {name}", text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report.main(__file__, __doc__, DOCS, TABLES))

@@ -3,12 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `kaiten explore` finds: how good its area model is, and the accelerators for SubNets within the paper's two boards.
 
-usage: bench/explore.py [--build DIR] [--area | --search] [--docs]
---area: every mapped accelerator beside the area model of all others. --search: SubNets of both families within what ZCU104 and Alveo U50
-have. Without one of them both. --docs writes the tables, which are the same on every machine, into docs/software/explore.md."""
-import argparse
-import json
-import subprocess
+usage: bench/explore.py [--build DIR] [--only area|search] [--docs]
+area: every mapped accelerator beside the area model of all others. search: SubNets of both families within what ZCU104 and Alveo U50
+have. --docs writes the tables, which are the same on every machine, into docs/software/explore.md."""
 import sys
 
 import report
@@ -20,13 +17,10 @@ BOARDS = {"ZCU104": (230400, 1728, 312, 192), "Alveo U50": (872000, 5952, 1344, 
 
 
 def explored(kaiten, *arguments):
-    done = subprocess.run([kaiten, "explore", *map(str, arguments), "--json", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit("bench: " + done.stderr.strip())
-    return json.loads(done.stdout)
+    return report.result(kaiten, "explore", *map(str, arguments))
 
 
-def area(kaiten):
+def area(_args, kaiten):
     model = explored(kaiten, "demo", "--kp", 8, "--cp", 4, "--bus", 128, "--wb", 72, "--sb", 36, "--vb", 18)["area_model"]
     rows = []
     for entry in model["leave_one_out"]:
@@ -35,10 +29,10 @@ def area(kaiten):
             mapped, predicted = entry["mapped"][resource], entry["predicted"][resource]
             cells += [f"{mapped:,g}" if mapped < 1e5 else f"{mapped:,.0f}", f"{100 * (predicted / mapped - 1):+.1f} %"]
         rows.append(cells)
-    return report.markdown(["mapped", "LUT", "model", "DSP", "model", "RAM", "model"], rows)
+    return rows
 
 
-def search(kaiten):
+def search(_args, kaiten):
     rows = []
     for board, (lut, dsp, ram, bandwidth) in BOARDS.items():
         found = explored(kaiten, *NETWORKS, "--lut", lut, "--dsp", dsp, "--ram", ram, "--bandwidth", bandwidth)
@@ -50,26 +44,13 @@ def search(kaiten):
                          *(f"{c:,}" for c in entry["network_cycles"])])
         print(f"{board}: {found['candidates']} candidates, {found['over_budget']} over the budget, {found['refused']} refused, "
               f"{found['pruned']} beaten by their least cycles, {found['compiled']} compiled, {len(found['front'])} in the set")
-    return report.markdown(["board", "KP x CP", "bus", "WB KiB", "SB KiB", "VB KiB", "LUT", "DSP", "RAM",
-                            *(f"`{n.split('/')[1]}`, cycles" for n in NETWORKS)], rows)
+    return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description="What kaiten explore finds.")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--docs", action="store_true")
-    for part in ("area", "search"):
-        parser.add_argument("--" + part, action="store_true")
-    args = parser.parse_args()
-    kaiten = report.program(args.build, "kaiten", "kaiten")
-    for part in (area, search):
-        if not (args.area or args.search) or getattr(args, part.__name__):
-            table = part(kaiten)
-            print(table)
-            if args.docs:
-                report.write_between(DOCS, f"bench/explore.py --{part.__name__}", table)
-    return 0
+TABLES = {"area": (["mapped", "LUT", "model", "DSP", "model", "RAM", "model"], area),
+          "search": (["board", "KP x CP", "bus", "WB KiB", "SB KiB", "VB KiB", "LUT", "DSP", "RAM",
+                      *(f"`{n.split('/')[1]}`, cycles" for n in NETWORKS)], search)}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report.main(__file__, __doc__, DOCS, TABLES))

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the benches share: the programs and networks they measure, and what scripts/ has for tables in documents."""
+"""What the benches share: the command line of those whose tables stand in one document, the programs and networks they measure, and what scripts/ has for tables in documents."""
+import argparse
 import json
 import os
 import subprocess
@@ -39,6 +40,28 @@ def model(source, name, build):
         if done.returncode:
             sys.exit(f"bench: {done.stderr.strip()}")
     return path
+
+
+def main(script, doc, docs, tables, **more):
+    """The command line of a bench: --build, --only TABLE, --docs, and `more` options by name, each with its help. `tables`: by name,
+    their heads and what measures their rows, called with the parsed arguments and kaiten's path. --docs writes them into `docs`,
+    between the markers "bench/SCRIPT: NAME"."""
+    script = os.path.basename(script)
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build folder (default: build)")
+    parser.add_argument("--only", choices=tuple(tables), help="one of the tables")
+    parser.add_argument("--docs", action="store_true", help=f"write the tables into {docs}")
+    for name, text in more.items():
+        parser.add_argument("--" + name, help=text)
+    args = parser.parse_args()
+    kaiten = program(args.build, "kaiten")
+    for name, (head, measure) in tables.items():
+        if args.only in (None, name):
+            text = markdown(head, measure(args, kaiten))
+            print(text, flush=True)
+            if args.docs:
+                write_between(docs, f"bench/{script}: {name}", text)
+    return 0
 
 
 def trace(kaiten, *arguments):

@@ -7,11 +7,9 @@ usage: bench/volume.py [--build DIR] [--only TABLE] [--memory SIZE] [--docs]
 The first table runs a block of each network by the plan found for --memory (default: three quarters of this computer's). The second
 runs a block of the ten best plans, different in more than size, of two networks in 4 GiB, by processor time: what other programs do counts
 less. --docs writes both into docs/software/volumes.md."""
-import argparse
 import sys
 
 import report
-from report import markdown
 
 DOCS = "docs/software/volumes.md"
 SIDE = 346  # of the volume
@@ -29,10 +27,10 @@ def rates(j):
     return j["voxels_per_second"], j["voxels_per_processor_second"] * j["threads"]
 
 
-def networks(kaiten, memory):
+def networks(args, kaiten):
     rows = []
     for network, published in TWO_CORES.items():
-        j = run(kaiten, network, "--best", "1", *memory)
+        j = run(kaiten, network, "--best", "1", *(("--memory", args.memory) if args.memory else ()))
         plan = j["plans"][0]
         wall, processor = rates(j)
         predicted = plan["predicted_voxels_per_second"]
@@ -42,7 +40,7 @@ def networks(kaiten, memory):
     return rows
 
 
-def choices(kaiten, _memory):
+def choices(_args, kaiten):
     rows = []
     for network in COMPARED:
         measured = []
@@ -62,23 +60,5 @@ TABLES = {"networks": (["network", "block's result", "GiB", "layers", "voxels/s"
           "choices": (["network", "plan", "block's result", "batch", "layers", "voxels/s by processor time", "predicted", "off", "of the best"], choices)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--memory", help="bound of memory of the first table, such as 16GiB")
-    parser.add_argument("--docs", action="store_true", help=f"write the tables into {DOCS}")
-    parser.add_argument("--only", choices=tuple(TABLES), help="one of the tables")
-    args = parser.parse_args()
-    kaiten = report.program(args.build, "kaiten")
-    for name, (head, measure) in TABLES.items():
-        if args.only not in (None, name):
-            continue
-        text = markdown(head, measure(kaiten, ("--memory", args.memory) if args.memory else ()))
-        print(text, flush=True)
-        if args.docs:
-            report.write_between(DOCS, f"bench/volume.py: {name}", text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report.main(__file__, __doc__, DOCS, TABLES, memory="bound of memory of the first table, such as 16GiB"))

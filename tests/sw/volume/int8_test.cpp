@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "tests/support/seed.h"
+#include "tests/support/slid.h"
 #include "volume/int8_evaluate.h"
 #include "volume/int8_reference.h"
 #include "volume/sliding.h"
@@ -101,22 +102,7 @@ Stored stored_network(const Network& network, const Size& size, std::uint64_t se
 Int8Maps slid(const Stored& s, const Plan& plan, fft::Workers& workers) {
   fft::Memory memory;
   const Int8Evaluator evaluator(s.network, plan, workers, memory);
-  const Network& n = s.network.network;
-  Int8Maps result(n.outputs(), fft::valid(s.volume.size, n.field_of_view()));
-  slide<std::int8_t>(
-      n, evaluator, *s.source, memory,
-      {0,
-       [&](const BlockOf<std::int8_t>& b) {
-         const std::int8_t* from = b.values.data();
-         for (int m = 0; m < result.maps; m++)
-           for (int z = 0; z < b.extent.depth; z++)
-             for (int y = 0; y < b.extent.height; y++)
-               for (int x = 0; x < b.extent.width; x++)
-                 result.values[result.index(m, b.begin.depth + z, b.begin.height + y, b.begin.width + x)] =
-                     *from++;
-       },
-       [](const Progress&) {}});
-  return result;
+  return test::slid(s.network.network, evaluator, *s.source, memory);
 }
 
 TEST(VolumeInt8, EveryPlanIsTheReferenceAtEveryPosition) {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "program/config.h"
+#include "tests/support/slid.h"
 #include "volume/int8_reference.h"
 #include "volume/sliding.h"
 #include "volume_device/device_plan.h"
@@ -76,19 +77,7 @@ TEST(VolumeSplit, EverySplitIsTheReferenceAtEveryPosition) {
     const bool fragments = theta % 2 == 0;
     const Plan plan{{1, 2, 1}, 1, std::vector<Choice>(4, {Method::Blocked, fragments})};
     const SplitEvaluator split(s.network, plan, theta, workers, memory, {.config = "nano"});
-    Int8Maps found(n.outputs(), wanted.size);
-    slide(n, split, *s.source, memory,
-          {0,
-           [&](const BlockOf<std::int8_t>& b) {
-             const std::int8_t* from = b.values.data();
-             for (int m = 0; m < found.maps; m++)
-               for (int z = 0; z < b.extent.depth; z++)
-                 for (int y = 0; y < b.extent.height; y++)
-                   for (int x = 0; x < b.extent.width; x++)
-                     found.values[found.index(m, b.begin.depth + z, b.begin.height + y, b.begin.width + x)] =
-                         *from++;
-           },
-           [](const Progress&) {}});
+    const Int8Maps found = test::slid(n, split, *s.source, memory);
     EXPECT_EQ(found.values, wanted.values) << theta;
     EXPECT_EQ(split.device().programs(), theta < 2 ? 2U : theta < 4 ? 1U : 0U);
     EXPECT_EQ(split.cycles().size(), std::size_t(runs_of(n, plan, wanted.size)));
