@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Requantiser at full widths: the result of one lane, `Lane`, against the definitions of docs/compiler/numerics.md in whole numbers,
-// for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no
+// Requantiser at full widths: the result of one lane, `Lane`, against kt_spec_pkg.sv, for rule `Rule`; every lane's validity, rule and parameters are free in each cycle. The proof has two halves, because no
 // solver multiplies 32 by 31 bits: from the inputs to the multiplier (a_x), and from the exact product to the result
 // (a_result). Between them stands a product that the harness forms of the same factors (i_product). Rule `float`, which rounds
 // twice, is proved for products of up to 36 bits: all right shifts, results of up to 32. (kt_requant_exhaustive_test forms products,
@@ -11,6 +10,7 @@
 module fv_kt_requant
   import kt_cmd_pkg::*;
   import kt_pkg::*;
+  import kt_spec_pkg::*;
 #(
   parameter logic [1:0]  Rule  = RuleDouble,
   parameter int unsigned Lanes = 2,
@@ -52,67 +52,21 @@ module fv_kt_requant
   );
   `include "fv_reset.svh"
 
-  typedef logic signed [63:0] whole_t;
-  typedef logic [63:0]        size_t;
   typedef struct packed {
     logic signed [31:0] acc, bias, mult;
     logic signed [7:0]  shift, zero, low, high;
   } in_t;
 
-  // ---- definitions
-  // size / 2^n to the nearest whole number, halves away from zero or to even
-  function automatic size_t nearest(size_t size, logic [5:0] n, logic even);
-    size_t q, rest, half;
-    q    = size >> n;
-    rest = size & ((size_t'(1) << n) - 1'b1);
-    half = (size_t'(1) << n) >> 1;
-    return q + size_t'((n != '0) && (rest > half || (rest == half && (!even || q[0]))));
+  function automatic requant_params_t word_of(in_t in);
+    return '{shift: in.shift, mult: in.mult, bias: in.bias};
   endfunction
 
-  // to 24 significant bits, halves to even
-  function automatic size_t significant(size_t size);
-    significant = size;
-    for (int unsigned n = 1; n < 39; n++) begin
-      if (size[n+23] && (size >> (n + 24)) == '0) significant = nearest(size, 6'(n), 1'b1) << n;
-    end
+  // what is multiplied, and what becomes of the product
+  function automatic whole_t factor_of(in_t in);
+    return factor(Rule, in.acc, word_of(in));
   endfunction
-
-  function automatic size_t abs(whole_t x);
-    return (x < 0) ? size_t'(-x) : size_t'(x);
-  endfunction
-
-  function automatic whole_t signed_as(whole_t x, size_t size);
-    return (x < 0) ? -whole_t'(size) : whole_t'(size);
-  endfunction
-
-  // what is multiplied
-  function automatic whole_t factor(in_t in);
-    whole_t sum;
-    sum = whole_t'(in.acc) + whole_t'(in.bias);
-    if (Rule == RuleAverage) return 2 * whole_t'(abs(whole_t'(in.acc))) + whole_t'(in.bias);
-    if (Rule == RuleFloat) sum = signed_as(sum, significant(abs(sum)));
-    return (in.shift < 0) ? sum : sum <<< in.shift[4:0];
-  endfunction
-
-  // the product's way to the result
-  function automatic whole_t result(whole_t p, in_t in);
-    logic [5:0] right;
-    whole_t     y, nudged;
-    right = (in.shift < 0) ? 6'(-in.shift) : 6'd0;
-    unique case (Rule)
-      RuleDouble: begin  // TensorFlow Lite: a nudge, then the division of C, which cuts towards zero
-        nudged = p + ((p >= 0) ? whole_t'(2 ** 30) : whole_t'(1 - 2 ** 30));
-        y      = signed_as(nudged, abs(nudged) >> 31);
-        y      = signed_as(y, nearest(abs(y), right, 1'b0));
-      end
-      RuleSingle:  y = signed_as(p, nearest(abs(p), 6'd31 + right, 1'b0));
-      RuleAverage: y = signed_as(whole_t'(in.acc), size_t'(p) >> (6'd31 + right));
-      default:     y = signed_as(p, nearest(significant(abs(p)), 6'd31 + right, 1'b1));
-    endcase
-    y = y + whole_t'(in.zero);
-    if (y < whole_t'(in.low)) return whole_t'(in.low);
-    if (y > whole_t'(in.high)) return whole_t'(in.high);
-    return y;
+  function automatic logic signed [7:0] result_of(whole_t p, in_t in);
+    return stored(rounded(Rule, p, in.acc, word_of(in)), '{rule: Rule, zero: in.zero, low: in.low, high: in.high});
   endfunction
 
   // ---- the lane's values, cycle by cycle
@@ -147,7 +101,7 @@ module fv_kt_requant
   end
   `FV_ASSUME(m_float, float_i || !some_float)
   `FV_ASSUME(m_shift, !here || (in.shift >= -31 && in.shift <= ((Rule == RuleAverage) ? 0 : 31)))
-  `FV_ASSUME(m_factors, !here || (in.mult >= 0 && fits(whole_t'(in.acc) + whole_t'(in.bias)) && fits(factor(in))))
+  `FV_ASSUME(m_factors, !here || (in.mult >= 0 && fits(whole_t'(in.acc) + whole_t'(in.bias)) && fits(factor_of(in))))
   if (Rule == RuleAverage) begin : g_average
     `FV_ASSUME(m_cells, !here || in.bias >= 0)
   end
@@ -156,10 +110,10 @@ module fv_kt_requant
   `FV_ASSUME(m_product, product_q <= Most && product_q >= -Most && (abs(product_q) >> Bits) == '0 && (Rule != RuleAverage || product_q >= 0))
 
   // ---- claims
-  `FV_ASSERT(a_x, !here1_q || (whole_t'(dut.x_q[Lane]) == factor(in1_q) && dut.mult1_q[Lane] == in1_q.mult))
+  `FV_ASSERT(a_x, !here1_q || (whole_t'(dut.x_q[Lane]) == factor_of(in1_q) && dut.mult1_q[Lane] == in1_q.mult))
   `FV_ASSERT(i_product, !here2_q || (dut.whole_q[Lane] == product_q[62:31] && dut.fraction_q[Lane] == {1'b0, product_q[30:0]}))
   `FV_ASSERT(a_valid, !here4_q || valid[Lane])
-  `FV_ASSERT(a_result, !here4_q || whole_t'(data[Lane]) == result(product4_q, in4_q))
+  `FV_ASSERT(a_result, !here4_q || data[Lane] == result_of(product4_q, in4_q))
 
   // ---- what travels beside them
   `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane])
