@@ -40,6 +40,17 @@ std::vector<std::uint8_t> raw_bytes(const Graph& graph, const std::vector<Int8Va
   return bytes;
 }
 
+// What the run was given, and what was made of it.
+void add_notes(std::vector<std::string>& notes, const Job& job, const ModelInputs& inputs,
+               const Classes& classes, bool keep_weights) {
+  notes.push_back("input: " + inputs.origin);
+  if (keep_weights) notes.emplace_back("the second run: weights that fit on chip are there since the first");
+  if (!job.fault_note().empty()) notes.push_back(job.fault_note());
+  if (!classes.note.empty()) notes.push_back(classes.note);
+  if (!inputs.image) return;
+  for (const std::string& note : job.metadata().notes) notes.push_back("metadata: " + note);
+}
+
 constexpr const char* kRunUsage =
     "usage: kaiten run MODEL [OPTIONS]\n"
     "Runs a model on the simulated accelerator. MODEL 'demo' is the embedded demo network.\n";
@@ -107,14 +118,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   progress.clear();
   RunReport& report = result.report;
   report.clock_mhz = job.clock_mhz();
-  report.notes.push_back("input: " + inputs.origin);
-  if (keep_weights)
-    report.notes.emplace_back("the second run: weights that fit on chip are there since the first");
-  if (!job.fault_note().empty()) report.notes.push_back(job.fault_note());
-  if (!classes.note.empty()) report.notes.push_back(classes.note);
-  if (inputs.image) {
-    for (const std::string& note : job.metadata().notes) report.notes.push_back("metadata: " + note);
-  }
+  add_notes(report.notes, job, inputs, classes, keep_weights);
 
   std::optional<draw::Findings> found;
   if (outputs.wanted("draw")) {
