@@ -36,6 +36,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "import/import.h"
+#include "import/signatures.h"
 #include "report/run_report.h"
 #include "run/analysis.h"
 #include "run/session.h"

@@ -116,6 +116,12 @@ class Model:
     def notes(self) -> list[str]:
         """where results may differ from the model's own arithmetic"""
 
+    @property
+    def signatures(self) -> dict:
+        """
+        of a TensorFlow Lite file: a dictionary of `inputs` and `outputs`, indices by name, a key
+        """
+
     def inspect(self, config: str = 'base') -> dict:
         """
         Layers and where they run (`layers`), why the model cannot (`reasons`), both as text (`text`).

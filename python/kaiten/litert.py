@@ -18,6 +18,41 @@ def _details(tensor: Tensor) -> dict:
                                         "quantized_dimension": tensor.quantized_dimension}}
 
 
+class SignatureRunner:
+    """A signature of a model as a function, from Interpreter.get_signature_runner()."""
+
+    def __init__(self, interpreter: "Interpreter", signature: dict):
+        self._interpreter = interpreter
+        self._inputs: dict[str, int] = signature["inputs"]
+        self._outputs: dict[str, int] = signature["outputs"]
+
+    def __call__(self, **inputs: Any) -> dict[str, Any]:
+        """Runs the model; the outputs by their names.
+
+        inputs: an array of its type and shape for each name of an input
+        """
+        if len(inputs) != len(self._inputs):
+            raise InputError(f"the signature takes {len(self._inputs)} inputs ({', '.join(self._inputs)}), found: {len(inputs)}")
+        for name, value in inputs.items():
+            if name not in self._inputs:
+                raise InputError(f"the signature has no input '{name}': it takes {', '.join(self._inputs)}")
+            self._interpreter.resize_tensor_input(self._inputs[name], numpy.shape(value))
+        for name, value in inputs.items():
+            self._interpreter.set_tensor(self._inputs[name], value)
+        self._interpreter.invoke()
+        return {name: self._interpreter.get_tensor(index) for name, index in self._outputs.items()}
+
+    def get_input_details(self) -> dict[str, dict]:
+        """What Interpreter.get_input_details() has of each input, by its name."""
+        details = {d["index"]: d for d in self._interpreter.get_tensor_details()}
+        return {name: details[index] for name, index in self._inputs.items()}
+
+    def get_output_details(self) -> dict[str, dict]:
+        """What Interpreter.get_output_details() has of each output, by its name."""
+        details = {d["index"]: d for d in self._interpreter.get_tensor_details()}
+        return {name: details[index] for name, index in self._outputs.items()}
+
+
 class Interpreter:
     """Inputs and outputs alone have values here. The last run is `result`.
 
@@ -91,6 +126,24 @@ class Interpreter:
         tensor_index: its `index`
         """
         return lambda: self.get_tensor(tensor_index)
+
+    def get_signature_list(self) -> dict[str, dict]:
+        """Names of inputs and outputs of each signature: {key: {"inputs": [...], "outputs": [...]}}."""
+        return {key: {"inputs": list(s["inputs"]), "outputs": list(s["outputs"])} for key, s in self._model.signatures.items()}
+
+    def get_signature_runner(self, signature_key: Optional[str] = None) -> SignatureRunner:
+        """A function that runs a signature.
+
+        signature_key: its key; without it the only one
+        """
+        signatures = self._model.signatures
+        if signature_key is None:
+            if len(signatures) != 1:
+                raise InputError(f"signature_key: limit: None for models of one signature, found: {len(signatures)}")
+            signature_key = next(iter(signatures))
+        if signature_key not in signatures:
+            raise InputError(f"no signature '{signature_key}'; there are: {', '.join(signatures) or 'none'}")
+        return SignatureRunner(self, signatures[signature_key])
 
     def resize_tensor_input(self, input_index: int, tensor_size: Sequence[int], strict: bool = False) -> None:
         """Takes the shape that the input has and refuses others: programs are compiled for the model's shapes.

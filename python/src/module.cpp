@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -158,7 +159,13 @@ class CompiledModel {
   double clock_mhz_;
 };
 
-ImportResult import_object(const nb::object& source, const std::string& until) {
+// What a source holds: the network, and of TensorFlow Lite the names that its users have for inputs and outputs.
+struct Imported {
+  ImportResult result;
+  std::map<std::string, Signature> signatures;
+};
+
+Imported import_object(const nb::object& source, const std::string& until) {
   std::vector<std::uint8_t> bytes;
   std::string name = "model";
   bool onnx = false;
@@ -177,7 +184,8 @@ ImportResult import_object(const nb::object& source, const std::string& until) {
     onnx = path.extension() == ".onnx";
   }
   const nb::gil_scoped_release released;
-  return onnx ? import_onnx(bytes, name, {.until = until}) : import_tflite(bytes, name, until);
+  if (onnx) return {import_onnx(bytes, name, {.until = until}), {}};
+  return {import_tflite(bytes, name, until), tflite_signatures(bytes)};
 }
 
 nb::dict dict_of(const Inspection& inspection) {
@@ -211,7 +219,24 @@ nb::dict inspect_model(const ImportResult& imported, const std::string& config) 
 
 class Model {
  public:
-  explicit Model(Graph graph) : graph_(std::move(graph)) {}
+  explicit Model(Imported imported)
+      : graph_(require_graph(std::move(imported.result))), signatures_(std::move(imported.signatures)) {}
+  // As LiteRT has them: {key: {"inputs": {name: index}, "outputs": {name: index}}}.
+  nb::dict signatures() const {
+    const auto indices = [](const std::map<std::string, int>& tensors) {
+      nb::dict d;
+      for (const auto& [name, index] : tensors) d[name.c_str()] = index;
+      return d;
+    };
+    nb::dict all;
+    for (const auto& [key, signature] : signatures_) {
+      nb::dict one;
+      one["inputs"] = indices(signature.inputs);
+      one["outputs"] = indices(signature.outputs);
+      all[key.c_str()] = one;
+    }
+    return all;
+  }
   const Graph& graph() const { return graph_; }
 
   std::vector<TensorInfo> infos(const std::vector<int>& tensors) const {
@@ -271,6 +296,7 @@ class Model {
 
  private:
   Graph graph_;
+  std::map<std::string, Signature> signatures_;
 };
 
 // What was given for `name`. Throws InputError for another type or a number beyond it.
@@ -367,6 +393,9 @@ void bind_model(nb::module_& m) {
       .def_prop_ro(
           "notes", [](const Model& x) { return x.graph().notes; },
           "where results may differ from the model's own arithmetic")
+      .def_prop_ro(
+          "signatures", &Model::signatures,
+          "of a TensorFlow Lite file: a dictionary of `inputs` and `outputs`, indices by name, a key")
       .def("inspect", &Model::inspect, "config"_a = "base", docs::kModelInspect)
       .def(
           "compile",
@@ -417,14 +446,12 @@ NB_MODULE(_kaiten, m) {
   bind_model(m);
   m.def(
       "load",
-      [](const nb::object& source, const std::string& until) {
-        return Model(require_graph(import_object(source, until)));
-      },
+      [](const nb::object& source, const std::string& until) { return Model(import_object(source, until)); },
       "source"_a, nb::kw_only(), "until"_a = "", docs::kLoad);
   m.def(
       "inspect",
       [](const nb::object& source, const std::string& config) {
-        return inspect_model(import_object(source, ""), config);
+        return inspect_model(import_object(source, "").result, config);
       },
       "source"_a, "config"_a = "base", docs::kInspect);
   m.def("configs", &simulated_configs, docs::kConfigs);

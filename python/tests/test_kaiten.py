@@ -141,6 +141,36 @@ def test_stands_in_for_litert(demo, images, golden):
         assert tuple(ours["shape"]) == tuple(other["shape"]) and ours["quantization"] == pytest.approx(other["quantization"])
 
 
+def test_signatures_are_litert_s(demo, images, golden):
+    ours = kaiten.litert.Interpreter(str(demo), config=CONFIG)
+    (key, names), = ours.get_signature_list().items()
+    (given,), (gives,) = names["inputs"], names["outputs"]
+    for runner in (ours.get_signature_runner(), ours.get_signature_runner(key)):
+        result = runner(**{given: images[4:5]})
+        assert list(result) == [gives]
+        numpy.testing.assert_array_equal(result[gives], golden[4:5])
+    for wrong, match in (({}, "takes 1 inputs"), ({"other": images[:1]}, "no input 'other'"), ({given: images[:2]}, "found: .2, 32, 32")):
+        with pytest.raises(kaiten.InputError, match=match):
+            runner(**wrong)
+    with pytest.raises(kaiten.InputError, match="no signature 'other'; there are: "):
+        ours.get_signature_runner("other")
+    litert = optional("ai_edge_litert.interpreter")
+    theirs = litert.Interpreter(str(demo), experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
+    assert ours.get_signature_list() == theirs.get_signature_list()
+    other = theirs.get_signature_runner()
+    assert {n: d["index"] for n, d in runner.get_input_details().items()} == {n: d["index"] for n, d in other.get_input_details().items()}
+    assert {n: d["index"] for n, d in runner.get_output_details().items()} == {n: d["index"] for n, d in other.get_output_details().items()}
+    numpy.testing.assert_array_equal(result[gives], other(**{given: images[4:5]})[gives])
+
+
+def test_a_model_without_signatures(images):
+    proto = small_onnx(optional("onnx"))
+    ours = kaiten.litert.Interpreter(model_content=proto.SerializeToString(), config=CONFIG)
+    assert ours.get_signature_list() == {}
+    with pytest.raises(kaiten.InputError, match="found: 0"):
+        ours.get_signature_runner()
+
+
 def small_onnx(onnx):
     """x -> QLinearConv of 4 channels -> y."""
     helper, numpy_helper = onnx.helper, onnx.numpy_helper

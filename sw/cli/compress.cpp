@@ -254,15 +254,17 @@ void require_maps_fit(const CompressOptions& o, const Graph& graph) {
 
 void compress_model(const CompressOptions& o, CompressReport& report) {
   ProgressLine progress;
-  const Graph graph =
-      require_graph(o.file == kStandardInput ? import_model(o.file, o.standard_input) : import_model(o.file));
+  const std::vector<std::uint8_t> bytes = o.file == kStandardInput ? o.standard_input : model_bytes(o.file);
+  const Graph graph = require_graph(import_model(o.file, bytes));
+  ImageRule rule = o.rule;
+  rule.complete(metadata_of(o.file, bytes));
   require_maps_fit(o, graph);
   report.title = graph.name;
   // One run an input; the maps of a batch follow each other.
   std::vector<std::vector<std::uint8_t>> maps(graph.tensors.size());
   for (int i = 0; i < o.batch; i++) {
     const ModelInputs inputs =
-        make_inputs(graph, {o.file == kDemoName, o.input, o.seed + std::uint64_t(i), o.rule});
+        make_inputs(graph, {o.file == kDemoName, o.input, o.seed + std::uint64_t(i), rule});
     if (i == 0) report.origin = inputs.origin + (o.batch > 1 ? fmt::format(" and {} more", o.batch - 1) : "");
     std::size_t done = 0;
     const std::vector<Int8Values> values = run_reference(graph, inputs.values, RoundingStyle::LiteRt, [&] {

@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -13,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/source.h"
+#include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/sections.h"
 
@@ -37,7 +39,7 @@ int disasm_command(const Arguments& arguments) {
   constexpr const char* kUsage =
       "usage: kaiten disasm PROGRAM|MODEL [OPTIONS]\n"
       "Prints one line a command: number, operation, waits (LOAD CONV VECTOR STORE), fields that are not "
-      "zero.\n";
+      "zero. On a terminal lines are cut to its width; --wide: complete.\n";
   if (!read_options(arguments, all, "program", kUsage, values)) return kDone;
   if (file.empty()) throw InputError("disasm needs a program or a model (see kaiten disasm --help)");
   const Outputs outputs("disasm", values, {"output"}, {"program"});
@@ -77,10 +79,11 @@ int disasm_command(const Arguments& arguments) {
   Decoder decoder;
   std::size_t i = 0;  // extensions have no number
   for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
-    if (i < layers.size() && layers[i] != last) outputs.print("# " + (last = layers[i]) + "\n");
+    if (i < layers.size() && layers[i] != last)
+      outputs.print(fitted_line(printable("# " + (last = layers[i]))) + "\n");
     try {
       const auto command = decoder.next(std::span(bytes).subspan(at).first<kCommandBytes>());
-      if (command) outputs.print(fmt::format("{:5}  {}\n", i++, to_text(*command)));
+      if (command) outputs.print(fitted_line(fmt::format("{:5}  {}", i++, to_text(*command))) + "\n");
     } catch (const InputError& e) {
       throw InputError(fmt::format("command {}: {}", i, e.what()));
     }

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/fingerprint.h"
 #include "base/output.h"
+#include "cli/classes.h"
 #include "cli/eval_page.h"
 #include "cli/feed.h"
 #include "cli/files.h"
@@ -154,6 +155,8 @@ struct Evaluation {
   double seconds = 0;
   std::string interpreter;   // with --oracle: its name and version
   std::size_t as_there = 0;  // images whose best class is the interpreter's
+  std::string input;         // how pixels became values
+  std::vector<std::string> notes;
 
   std::size_t count(const std::function<bool(const Row&, int label)>& what) const {
     std::size_t n = 0;
@@ -213,6 +216,8 @@ nlohmann::ordered_json json_of(const Evaluation& e, const std::string& model) {
   j["interpreter_agreement"] = asked ? Json(double(e.as_there) / images) : Json();
   j["seconds"] = e.seconds;
   j["images_per_second"] = e.seconds > 0 ? double(e.rows.size() - e.resumed) / e.seconds : 0;
+  j["input"] = e.input;
+  j["notes"] = e.notes;
   j["jobs"] = e.jobs;
   j["resumed"] = e.resumed;
   j["confusion"] = Json::array();
@@ -246,9 +251,10 @@ std::string csv_of(const Evaluation& e) {
   return text;
 }
 
-std::string text_of(const Evaluation& e, const std::string& model, const Feed& feed) {
+std::string text_of(const Evaluation& e, const std::string& model) {
   const std::size_t images = e.rows.size(), labelled = e.labelled();
-  std::string text = fmt::format("input: {}\n", feed.text());
+  std::string text = fmt::format("input: {}\n", e.input);
+  for (const std::string& note : e.notes) text += note + "\n";
   if (labelled > 0) {
     text += fmt::format("labels: {} of {} images, {}\n", labelled, images, e.set.label_rule);
     text += fmt::format("top-1 {:.2f} % ({}), top-5 {:.2f} % ({})\n",
@@ -444,17 +450,30 @@ std::optional<EvalOptions> parse(const Arguments& arguments, po::variables_map& 
 
 int run_eval_command(const Arguments& arguments) {
   po::variables_map values;
-  const std::optional<EvalOptions> options = parse(arguments, values);
+  std::optional<EvalOptions> options = parse(arguments, values);
   if (!options) return kDone;
   const Outputs outputs("eval", values, {"csv", "html", "json"}, {"model", "images", "labels", "truth"});
-  const std::vector<std::string> labels = read_labels(options->labels);
+  std::vector<std::string> labels = read_labels(options->labels);
   const std::vector<std::uint8_t> file = model_bytes(options->model);
   const Graph graph = require_graph(import_model(options->model, file));
+  std::vector<std::string> notes;
+  if (options->rule.reads_metadata) {
+    const ModelMetadata metadata = metadata_of(options->model, file);
+    options->rule.complete(metadata);
+    for (const std::string& note : metadata.notes) notes.push_back("metadata: " + note);
+    if (options->labels.empty()) {
+      Classes classes = classes_of_metadata(graph, metadata);
+      labels = std::move(classes.names);
+      if (!classes.note.empty()) notes.push_back(std::move(classes.note));
+    }
+  }
   Dataset set = read_dataset(options->images, labels, options->truth);
   take_first(set, options->limit);
   const Feed feed("eval", graph, set, options->rule);
   Answerer answer(graph, *options);
-  Evaluation e{*options, set, std::vector<std::optional<Row>>(set.names.size()), options->jobs, 0, 0, {}, 0};
+  Evaluation e{
+      *options,    set,  std::vector<std::optional<Row>>(set.names.size()), options->jobs, 0, 0, {}, 0,
+      feed.text(), notes};
   std::optional<Journal> journal;
   cluster::Exchange* const ranks = other_ranks();
   if (ranks != nullptr) e.jobs = ranks->ranks();
@@ -464,7 +483,7 @@ int run_eval_command(const Arguments& arguments) {
   if (ranks != nullptr) ranks->finish();
   if (!first_rank()) return kDone;
   if (!options->oracle.empty()) ask_interpreter(e, file, graph, feed);
-  const std::string text = text_of(e, graph.name, feed);
+  const std::string text = text_of(e, graph.name);
   if (outputs.wanted("html")) outputs.write("html", to_html(page_of(e, graph.name, labels, text)));
   outputs.write("csv", csv_of(e));
   outputs.write_json("json", json_of(e, graph.name));

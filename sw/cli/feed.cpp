@@ -43,7 +43,7 @@ std::vector<Int8Values> Feed::operator()(std::size_t i) const {
 }
 
 std::string Feed::text() const {
-  return stored() ? "stored values of the model's own type" : rule_.normalisation.text(quantization_);
+  return stored() ? "stored values of the model's own type" : rule_.text(quantization_);
 }
 
 Image picture_of(const Dataset& set, std::size_t i) {

@@ -66,16 +66,27 @@ Nhwc image_shape(const Tensor& tensor) {
   return s;
 }
 
-std::string Normalisation::text(const Quantization& q) const {
-  if (!given()) {
+void ImageRule::complete(const ModelMetadata& metadata) {
+  if (!reads_metadata) return;
+  if (!order_given) is_bgr = metadata.is_bgr;
+  if (normalisation.given() || metadata.mean.empty()) return;
+  normalisation = {metadata.mean, metadata.scale};
+  from_metadata = true;
+}
+
+std::string ImageRule::text(const Quantization& q) const {
+  const std::string order = is_bgr ? ", channels blue, green, red" : "";
+  if (!normalisation.given()) {
     return fmt::format(
-        "stored values pixel - 128, which stand for {:.4g} to {:.4g} (--mean, --scale: others)",
-        real_of(-128, q), real_of(127, q));
+        "stored values pixel - 128, which stand for {:.4g} to {:.4g} (--mean, --scale: others){}",
+        real_of(-128, q), real_of(127, q), order);
   }
   const auto list = [](const std::vector<double>& v, double otherwise) {
     return v.empty() ? fmt::format("{:g}", otherwise) : fmt::format("{:g}", fmt::join(v, ","));
   };
-  return fmt::format("values (pixel - {}) * {}", list(mean, 0), list(scale, 1));
+  return fmt::format("values (pixel - {}) * {}{}{}", list(normalisation.mean, 0),
+                     list(normalisation.scale, 1), from_metadata ? ", as the model's metadata says" : "",
+                     order);
 }
 
 void add_image_options(po::options_description& all) {
@@ -83,14 +94,25 @@ void add_image_options(po::options_description& all) {
   add("mean", po::value<std::string>()->value_name("M[,M,M]"),
       "image pixels become (pixel - mean) * scale; one number, or one for red, green and blue");
   add("scale", po::value<std::string>()->value_name("S[,S,S]"),
-      "see --mean; without both: pixel - 128 as stored value");
+      "see --mean; without both what the model's metadata says, else pixel - 128 as stored value");
+  add("channels", po::value<std::string>()->value_name("rgb|bgr"),
+      "order of the input's colours; without it the model's metadata, else rgb");
+  add("no-metadata", po::bool_switch(), "leave out what the model's metadata says of pixels and classes");
   add("fit", po::value<std::string>()->value_name("crop|stretch|pad")->default_value("crop"),
       "images of other proportions than the model's: the centre, all of it distorted, or all of it with "
       "black edges");
 }
 
 ImageRule image_rule(const po::variables_map& values) {
-  ImageRule rule{{numbers_of(values, "mean"), numbers_of(values, "scale")}, Fit::Crop};
+  ImageRule rule;
+  rule.normalisation = {numbers_of(values, "mean"), numbers_of(values, "scale")};
+  rule.reads_metadata = !values["no-metadata"].as<bool>();
+  rule.order_given = values.count("channels") != 0;
+  if (rule.order_given) {
+    const auto& order = values["channels"].as<std::string>();
+    if (order != "rgb" && order != "bgr") throw InputError("--channels is rgb or bgr, not '" + order + "'");
+    rule.is_bgr = order == "bgr";
+  }
   const auto& fit = values["fit"].as<std::string>();
   if (fit == "stretch") {
     rule.fit = Fit::Stretch;
@@ -129,8 +151,12 @@ Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization
   const Nhwc s = image_shape(tensor);
   const bool is_float = tensor.type == ElementType::Float32, planes = is_planes(tensor);
   const Normalisation& normalisation = rule.normalisation;
-  if (s.c == 1 && std::max(normalisation.mean.size(), normalisation.scale.size()) > 1)
-    throw InputError("--mean and --scale are one number for an input of one channel");
+  if (s.c == 1 && std::max(normalisation.mean.size(), normalisation.scale.size()) > 1) {
+    throw InputError(
+        rule.from_metadata
+            ? "the model's metadata has a mean or std of 3 channels, its input one (--no-metadata)"
+            : "--mean and --scale are one number for an input of one channel");
+  }
   Image fit = fitted(image, s.w, s.h, placement_in(tensor, image.width, image.height, rule.fit));
   if (s.c == 1) fit = to_grey(std::move(fit));
   const double scale = quantization.empty() ? 1.0 : double(quantization.scale.front());
@@ -149,9 +175,10 @@ Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization
   const std::size_t pixels = std::size_t(s.h) * std::size_t(s.w);
   for (std::size_t p = 0; p < pixels; p++) {
     const std::uint8_t* in = &fit.data[p * std::size_t(fit.channels)];
-    for (std::size_t c = 0; c < std::size_t(s.c); c++) {
+    for (std::size_t channel = 0; channel < std::size_t(s.c); channel++) {
+      const std::size_t c = rule.is_bgr && s.c == 3 ? 2 - channel : channel;  // red, green or blue
       const double pixel = in[fit.channels == 1 ? 0 : c];
-      const std::size_t at = planes ? c * pixels + p : p * std::size_t(s.c) + c;
+      const std::size_t at = planes ? channel * pixels + p : p * std::size_t(s.c) + channel;
       if (is_float) {
         reals[at] = float(real(pixel, c));
       } else {

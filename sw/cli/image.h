@@ -14,6 +14,7 @@
 #include "graph/values.h"
 #include "image/image.h"
 #include "image/resize.h"
+#include "metadata/metadata.h"
 
 namespace kaiten::cli {
 
@@ -25,14 +26,23 @@ struct Normalisation {
   std::vector<double> scale;  // likewise; empty: 1
 
   bool given() const { return !mean.empty() || !scale.empty(); }
-  // For the report: the rule, and what real values it gives.
-  std::string text(const Quantization& quantization) const;
 };
 
-// What the options --mean, --scale and --fit say.
+// What the options --mean, --scale, --channels and --fit say, and where they say nothing, the model's file.
 struct ImageRule {
   Normalisation normalisation;
   Fit fit = Fit::Crop;
+  bool is_bgr = false;         // channels of the input: blue, green, red
+  bool order_given = false;    // by --channels
+  bool reads_metadata = true;  // without --no-metadata
+  bool from_metadata = false;  // the normalisation is the file's
+
+  // Takes what the options left open. `metadata`: of the model that the images are for.
+  void complete(const ModelMetadata& metadata);
+  // Whether the user asked for a normalisation.
+  bool asked() const { return normalisation.given() && !from_metadata; }
+  // For the report: how pixels become values, where that was said, and what real values it gives.
+  std::string text(const Quantization& quantization) const;
 };
 
 // The options. image_rule() throws InputError for values that are none.

@@ -30,7 +30,7 @@ ModelInputs demo_inputs(std::uint64_t seed, int batch) {
 }  // namespace
 
 ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
-  if (source.file.empty() && (source.rule.normalisation.given()))
+  if (source.file.empty() && source.rule.asked())
     throw InputError("--mean and --scale need an image as --input");
   if (source.file.empty() && source.demo) return demo_inputs(source.seed, source.batch);
   ModelInputs inputs;
@@ -55,11 +55,11 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
     const Quantization quantization = quantization_of(graph, input);
     inputs.values.push_back(to_input(decoded.image, tensor, quantization, source.rule));
     inputs.origin = "image " + source.file + ": " + how_placed(decoded, tensor, source.rule.fit) + "; " +
-                    source.rule.normalisation.text(quantization);
+                    source.rule.text(quantization);
     inputs.image = std::move(decoded.image);
     return inputs;
   }
-  if (source.rule.normalisation.given())
+  if (source.rule.asked())
     throw InputError("--mean and --scale are for images, '" + source.file +
                      "' is none that is read (PNG, JPEG, BMP, PPM)");
   std::size_t wanted = 0;

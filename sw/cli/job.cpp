@@ -153,13 +153,19 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
   return values;
 }
 
+std::string Job::model() const { return model_.empty() ? kDemoName : model_; }
+
 Session Job::open(ProgressLine& progress) {
-  const std::string model = model_.empty() ? kDemoName : model_;
-  const bool keep = interpreter_ || keeps_file_;
+  const std::string model = this->model();
+  const bool keep = interpreter_ || keeps_file_ || !input_.empty();
   if (keep) file_ = model_bytes(model);
   ImportResult imported = keep ? import_model(model, file_, until_) : import_model(model, until_);
   if (imported.refusals.size() > 1 && !quiet_) print(inspect_text(imported));
   Graph graph = require_graph(std::move(imported));
+  if (!input_.empty() && rule_.reads_metadata) {
+    metadata_ = metadata_of(model, file_);
+    rule_.complete(metadata_);
+  }
   check_interrupt();
   SessionOptions options = session_options_;
   options.cancellation_check = check_interrupt;

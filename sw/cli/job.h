@@ -42,6 +42,8 @@ class Job {
   // Before open(): the model's bytes are kept, for file().
   void keep_file() { keeps_file_ = true; }
   std::span<const std::uint8_t> file() const { return file_; }
+  // As the user names it: a file, 'demo' or '-'.
+  std::string model() const;
   // Of --clock; 0: none.
   double clock_mhz() const { return clock_mhz_; }
   SessionOptions& session_options() { return session_options_; }
@@ -51,6 +53,8 @@ class Job {
   Fit fit() const { return rule_.fit; }
   // Once.
   ModelInputs inputs(const Graph& graph);
+  // Once open, where there is an --input: what the model's file says of images; nothing with --no-metadata.
+  const ModelMetadata& metadata() const { return metadata_; }
   // What --fault inverted, once the session is open; empty: nothing.
   const std::string& fault_note() const { return fault_note_; }
   // Whether --oracle names one.
@@ -76,6 +80,7 @@ class Job {
   int stall_ = 0;
   double clock_mhz_ = 0;
   ImageRule rule_;
+  ModelMetadata metadata_;
   bool quiet_ = false;  // standard output belongs to a file
   SessionOptions session_options_;
   std::optional<oracle::Interpreter> interpreter_;

@@ -143,7 +143,8 @@ int offload_command(const Arguments& arguments) {
   po::variables_map values;
   if (!parse(arguments, values, o)) return kDone;
   const Outputs outputs("offload", values, {"html", "json"}, {"table", "input", "densities"});
-  const auto [network, graph] = read_source(o.file);
+  const auto [network, graph, metadata] = read_source(o.file);
+  o.rule.complete(metadata);
   if (!graph && !o.input.empty())
     throw InputError("--input is for models, '" + o.file + "' is a layer table");
 

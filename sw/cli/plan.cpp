@@ -298,8 +298,10 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
   std::vector<Int8Values> values;
   if (options.compress != Compress::kOff) {
     if (table) throw InputError("--compress needs a model, '" + o.file + "' has no values");
+    ImageRule rule = o.rule;
+    rule.complete(source.metadata);
     const ModelInputs inputs =
-        make_inputs(*source.graph, {o.file == kDemoName, o.input, o.seed, o.rule, o.batch});
+        make_inputs(*source.graph, {o.file == kDemoName, o.input, o.seed, rule, o.batch});
     values = run_reference_batch(*source.graph, o.batch, inputs.values, options.rounding, check_interrupt);
     options.known_values = values;
     report.notes.push_back("bytes of compressed maps are those of the input: " + inputs.origin);

@@ -111,7 +111,9 @@ int quantize_command(const Arguments& arguments) {
   Graph graph;
   graph.tensors.push_back(oracle::float_input(model, check_interrupt));
   graph.inputs.push_back(0);
-  const Feed feed("quantize", graph, set, options->rule);
+  ImageRule rule = options->rule;
+  rule.complete(metadata_of(options->model, model));
+  const Feed feed("quantize", graph, set, rule);
   ProgressLine progress;
   const std::vector<std::uint8_t> images = calibration(feed, graph.tensors[0], set.names.size(), progress);
   progress.show("quantising with " + std::to_string(set.names.size()) + " images");

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/model_run.h"
@@ -17,6 +21,15 @@ namespace kaiten::cli {
 namespace po = boost::program_options;
 
 namespace {
+
+// A viewer goes by the name of a file.
+void require_name(const std::string& file, Framework framework) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  const bool onnx = framework == Framework::Onnx;
+  if (extension != (onnx ? ".tflite" : ".onnx")) return;
+  throw InputError(fmt::format("--annotate: limit: the model's own format, {}, found: '{}'",
+                               onnx ? "ONNX (.onnx)" : "TensorFlow Lite (.tflite)", file));
+}
 
 AnnotatedModel annotate(std::span<const std::uint8_t> file, Framework framework, const RunReport& report) {
   const std::vector<Annotation> annotations = annotations_of(report);
@@ -45,9 +58,15 @@ int report_command(const Arguments& arguments) {
   if (values->count("output") + values->count("json") + values->count("annotate") == 0)
     throw InputError("report needs --output, --json or --annotate (see kaiten report --help)");
   const Outputs outputs("report", *values, {"output", "json", "annotate", "wave"}, {"model", "input"});
-  if (outputs.wanted("annotate")) job.keep_file();
+  if (outputs.wanted("annotate")) {
+    job.keep_file();
+    const bool onnx = std::filesystem::path(job.model()).extension() == ".onnx";
+    if (job.model() != kStandardInput)
+      require_name((*values)["annotate"].as<std::string>(), onnx ? Framework::Onnx : Framework::TfLite);
+  }
   const ModelRun done = run_model(job, options);
   const RunReport& report = done.result.report;
+  if (outputs.wanted("annotate")) require_name((*values)["annotate"].as<std::string>(), done.graph.framework);
   if (outputs.wanted("output")) outputs.write("output", model_page(done.graph, report, done.analysis));
   if (outputs.wanted("json")) {
     nlohmann::ordered_json json = json_of(report);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/classes.h"
 #include "cli/drawing.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -22,32 +23,6 @@ namespace {
 
 constexpr int kMostSeconds = 86400;
 
-// Names for the classes of the model. Lists of ImageNet's have 1000 names or 1001 with "background" in front,
-// models as many classes of either kind. `note` tells what was shifted. Throws InputError where no output has
-// as many classes.
-std::vector<std::string> labels_for(const Graph& graph, std::vector<std::string> labels,
-                                    const std::string& file, std::string& note) {
-  if (file.empty()) return labels;
-  std::string found;
-  for (int output : graph.outputs) {
-    const std::size_t classes = graph.tensors[std::size_t(output)].elements();
-    if (classes == labels.size()) return labels;
-    if (classes == labels.size() + 1) {
-      labels.insert(labels.begin(), "background");
-      note = fmt::format("labels: {} names for {} classes, class 0 is the background", classes - 1, classes);
-      return labels;
-    }
-    if (classes + 1 == labels.size() && labels.front() == "background") {
-      labels.erase(labels.begin());
-      note = fmt::format("labels: {} classes without the background, which is the first of {} names", classes,
-                         classes + 1);
-      return labels;
-    }
-    found += (found.empty() ? "" : ", ") + std::to_string(classes);
-  }
-  throw InputError(fmt::format("labels '{}' has {} names, the model {} classes", file, labels.size(), found));
-}
-
 std::vector<Int8Values> golden_of(const Graph& graph, const std::string& file, int batch) {
   const std::vector<std::uint8_t> bytes = read_file(file);
   return raw_outputs(graph, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
@@ -63,6 +38,17 @@ std::vector<std::uint8_t> raw_bytes(const Graph& graph, const std::vector<Int8Va
     bytes.insert(bytes.end(), part.begin(), part.end());
   }
   return bytes;
+}
+
+// What the run was given, and what was made of it.
+void add_notes(std::vector<std::string>& notes, const Job& job, const ModelInputs& inputs,
+               const Classes& classes, bool keep_weights) {
+  notes.push_back("input: " + inputs.origin);
+  if (keep_weights) notes.emplace_back("the second run: weights that fit on chip are there since the first");
+  if (!job.fault_note().empty()) notes.push_back(job.fault_note());
+  if (!classes.note.empty()) notes.push_back(classes.note);
+  if (!inputs.image) return;
+  for (const std::string& note : job.metadata().notes) notes.push_back("metadata: " + note);
 }
 
 constexpr const char* kRunUsage =
@@ -114,14 +100,15 @@ int run_command(const Arguments& arguments, bool is_tb) {
                         {"model", "input", "labels", "golden"});
   const draw::FindOptions find_options = draw_options(*values);
   options.trace = outputs.wanted("trace");
-  options.labels = read_labels(labels);
-  std::string labels_note;
+  const std::vector<std::string> names = read_labels(labels);
 
   ProgressLine progress;
   job.session_options().keep_weights = keep_weights;
   Session session = job.open(progress);
-  options.labels = labels_for(session.graph(), std::move(options.labels), labels, labels_note);
+  Classes classes = classes_of_file(session.graph(), names, labels);
   const ModelInputs inputs = job.inputs(session.graph());
+  if (labels.empty() && inputs.image) classes = classes_of_metadata(session.graph(), job.metadata());
+  options.labels = classes.names;
   if (outputs.wanted("draw") && !inputs.image) throw InputError("--draw needs an image as --input");
   options.interpreter = job.interpreter(session.graph());
   if (!golden.empty()) options.golden = golden_of(session.graph(), golden, job.session_options().batch);
@@ -131,11 +118,7 @@ int run_command(const Arguments& arguments, bool is_tb) {
   progress.clear();
   RunReport& report = result.report;
   report.clock_mhz = job.clock_mhz();
-  report.notes.push_back("input: " + inputs.origin);
-  if (keep_weights)
-    report.notes.emplace_back("the second run: weights that fit on chip are there since the first");
-  if (!job.fault_note().empty()) report.notes.push_back(job.fault_note());
-  if (!labels_note.empty()) report.notes.push_back(labels_note);
+  add_notes(report.notes, job, inputs, classes, keep_weights);
 
   std::optional<draw::Findings> found;
   if (outputs.wanted("draw")) {

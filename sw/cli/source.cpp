@@ -24,6 +24,10 @@ bool is_tflite(std::span<const std::uint8_t> bytes) {
 
 bool is_onnx_name(const std::string& file) { return std::filesystem::path(file).extension() == ".onnx"; }
 
+bool is_onnx(const std::string& file, std::span<const std::uint8_t> bytes) {
+  return file == kStandardInput ? !is_tflite(bytes) : is_onnx_name(file);
+}
+
 }  // namespace
 
 bool is_model(const std::string& file, std::span<const std::uint8_t> bytes) {
@@ -32,10 +36,14 @@ bool is_model(const std::string& file, std::span<const std::uint8_t> bytes) {
 
 ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes,
                           const std::string& until) {
-  const bool nameless = file == kStandardInput;
-  const std::string name = nameless ? "standard input" : std::filesystem::path(file).stem().string();
-  const bool onnx = nameless ? !is_tflite(bytes) : is_onnx_name(file);
-  return onnx ? import_onnx(bytes, name, {.until = until}) : import_tflite(bytes, name, until);
+  const std::string name =
+      file == kStandardInput ? "standard input" : std::filesystem::path(file).stem().string();
+  return is_onnx(file, bytes) ? import_onnx(bytes, name, {.until = until})
+                              : import_tflite(bytes, name, until);
+}
+
+ModelMetadata metadata_of(const std::string& file, std::span<const std::uint8_t> bytes) {
+  return is_onnx(file, bytes) ? onnx_metadata(bytes) : tflite_metadata(bytes);
 }
 
 std::vector<std::uint8_t> model_bytes(const std::string& file) {
@@ -54,11 +62,12 @@ Source read_source(const std::string& file, plan::Inputs inputs) {
   } else {
     const std::vector<std::uint8_t> bytes = read_file(file);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (plan::looks_like_table(text)) return {plan::read_table(text, file), std::nullopt};
+    if (plan::looks_like_table(text)) return {plan::read_table(text, file), std::nullopt, {}};
     if (file.ends_with(".csv") || plan::looks_like_topology(text))
-      return {plan::read_topology(text, file), std::nullopt};
-    if (file.ends_with(".json")) return {plan::read_table(text, file), std::nullopt};
+      return {plan::read_topology(text, file), std::nullopt, {}};
+    if (file.ends_with(".json")) return {plan::read_table(text, file), std::nullopt, {}};
     s.graph = require_graph(import_model(file, bytes));
+    s.metadata = metadata_of(file, bytes);
   }
   s.network = plan::network_of(*s.graph, inputs);
   return s;

@@ -13,6 +13,7 @@
 
 #include "graph/graph.h"
 #include "import/import.h"
+#include "metadata/metadata.h"
 #include "plan/from_graph.h"
 #include "plan/network.h"
 
@@ -26,6 +27,8 @@ std::vector<std::uint8_t> model_bytes(const std::string& file);
 // The same as import_model() where its bytes have been read already.
 ImportResult import_model(const std::string& file, std::span<const std::uint8_t> bytes,
                           const std::string& until = "");
+// What such a file says of pixels and classes.
+ModelMetadata metadata_of(const std::string& file, std::span<const std::uint8_t> bytes);
 // By its name or, whatever that is, by what stands at its beginning.
 bool is_model(const std::string& file, std::span<const std::uint8_t> bytes);
 
@@ -33,6 +36,7 @@ bool is_model(const std::string& file, std::span<const std::uint8_t> bytes);
 struct Source {
   plan::Network network;
   std::optional<Graph> graph;
+  ModelMetadata metadata;  // of a model
 };
 
 // A layer table (JSON), a SCALE-Sim topology (CSV), a model's file, 'demo' or '-'. Throws InputError.

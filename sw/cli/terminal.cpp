@@ -66,6 +66,13 @@ std::size_t output_width() { return wide ? 0 : width_of(STDOUT_FILENO); }
 
 void print_wide() { wide = true; }
 
+std::string fitted_line(std::string line) {
+  constexpr std::string_view kCut = "..";
+  const std::size_t width = output_width();
+  if (width <= kCut.size() || display_width(line) <= width) return line;
+  return std::string(first_columns(line, width - kCut.size())) + std::string(kCut);
+}
+
 ProgressLine::ProgressLine()
     : start_(std::chrono::steady_clock::now()), terminal_(isatty(STDERR_FILENO) != 0) {}
 

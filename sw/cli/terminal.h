@@ -21,6 +21,8 @@ void print_error(const std::string& program, std::string message);
 // Columns of standard output; 0, no limit, when it is not a terminal or after print_wide().
 std::size_t output_width();
 void print_wide();
+// A line of printable text cut to output_width(), ".." at its end.
+std::string fitted_line(std::string line);
 
 class ProgressLine {
  public:

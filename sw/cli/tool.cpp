@@ -169,6 +169,10 @@ int kaiten_main(const Arguments& arguments) {
       if (first == c.name) return c.function(rest);
       names.emplace_back(c.name);
     }
+    if (first.starts_with('-')) {
+      throw InputError("no option '" + first + "'" + suggestion(first, {"--help", "--version"}) +
+                       " (see kaiten --help)");
+    }
     throw InputError("no command '" + first + "'" + suggestion(first, names) + " (see kaiten --help)");
   });
 }

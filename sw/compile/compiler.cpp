@@ -122,6 +122,7 @@ class Choice {
   // The same plan for later runs.
   Program again() {
     const std::unique_ptr<Emitter> emitter = emitted(*best_, WeightResidency::kAlreadyPinned);
+    emitter->schedule();
     return checked(*emitter);
   }
 
@@ -145,7 +146,8 @@ class Choice {
     }
   }
 
-  // `memo`: of other attempts at the same lowering. Null: its plan was one of theirs.
+  // `memo`: of other attempts at the same lowering. Null: its plan was one of theirs, or moves more bytes than the best where
+  // that decides.
   std::unique_ptr<Attempt> attempt(const Lowering& lowering, SpanOptions o, SpanMemo& memo) {
     auto a = std::make_unique<Attempt>();
     a->lowering = &lowering;
@@ -157,16 +159,24 @@ class Choice {
       if (placement) {
         a->placement = std::move(*placement);
         placed_.push_back(a->plan);
+        if (moves_more(a->plan.bytes)) return nullptr;
         a->emitter = emitted(*a, residency_);
         if (a->emitter->activation_bytes() != a->plan.bytes) {
           throw std::logic_error("a span plan of other bytes than were emitted");
         }
         a->bytes = a->plan.bytes + a->emitter->weight_bytes();
+        if (moves_more(a->bytes)) return nullptr;
+        a->emitter->schedule();
         return a;
       }
       const int depth = too_small == Buffer::kSb ? config_.sb_depth : config_.vb_depth;
       o.reserve[std::size_t(too_small)] += std::max(1, depth / kReserveParts);
     }
+  }
+
+  // Cycles break ties only: a plan of more bytes needs no times, and at least so many bytes no commands.
+  bool moves_more(std::int64_t bytes) const {
+    return best_ && options_.optimise == Optimise::kBytes && bytes > best_->bytes;
   }
 
   std::unique_ptr<Emitter> emitted(const Attempt& a, WeightResidency residency) const {

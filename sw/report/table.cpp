@@ -4,6 +4,7 @@
 #include "report/table.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -44,17 +45,21 @@ std::string Table::text(std::size_t width) const {
   while (width > 0 && total() > width) {
     // Names first, as far as half of them stays.
     std::size_t spare = 0;
-    for (std::size_t c : shown) spare += columns_[c].shorten ? widths[c] / 2 : 0;
+    for (std::size_t c : shown)
+      spare += columns_[c].shorten
+                   ? widths[c] - std::max(widths[c] - widths[c] / 2, std::min(widths[c], kShortest))
+                   : 0;
     if (total() - spare <= width) break;
     auto least = shown.end();
     for (auto it = shown.begin(); it != shown.end(); ++it) {
       if (columns_[*it].keep == 0) continue;
       if (least == shown.end() || columns_[*it].keep < columns_[*least].keep) least = it;
     }
-    if (least == shown.end()) break;
-    shown.erase(least);
+    if (least == shown.end() && shown.size() == 1) break;
+    shown.erase(least == shown.end() ? std::prev(shown.end()) : least);
   }
   if (width > 0) shorten();
+  if (width > kShortest && total() > width) widths[shown.front()] = width;  // it is alone
   std::string out;
   const auto line = [&](auto&& cell) {
     std::string text;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tables for people: columns of text, aligned, two spaces apart. On a narrow terminal the columns that matter
-// least go first, then names lose their beginnings; piped output is always complete.
+// least go first, then names lose their beginnings, and where that is not enough the last columns go, too; piped output is
+// always complete.
 #ifndef KAITEN_REPORT_TABLE_H
 #define KAITEN_REPORT_TABLE_H
 
@@ -14,7 +15,7 @@ namespace kaiten {
 struct Column {
   std::string title;
   bool number = false;   // to the right
-  int keep = 0;          // the column with the smallest value goes first; 0: never
+  int keep = 0;          // the column with the smallest value goes first; 0: last of all
   bool shorten = false;  // names: the end says more than the beginning
 };
 

@@ -128,6 +128,12 @@ class Annotate(ToolCase):
         with open(model, "rb") as f:
             self.assertEqual(f.read(), before)
 
+    def test_a_model_stays_in_its_format(self):
+        for model, wrong in ((DEMO, "y.onnx"), ("demo", "y.onnx"), (self.file("x.onnx", b""), "y.tflite")):
+            line = self.refused("report", model, *NANO, "--annotate", self.file(wrong))
+            self.assertRegex(line, "--annotate: limit: the model's own format, .*, found: ")
+            self.assertFalse(os.path.exists(self.file(wrong)))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -22,7 +22,8 @@ import tools
 DEMO = os.path.join(ROOT, "models", "demo")
 SIDE = 32
 KEYS = {"model", "config", "images", "labelled", "top1", "top5", "agreement", "exact", "seconds", "images_per_second", "jobs",
-        "resumed", "confusion", "frames_per_second", "mean_cycles", "milliseconds", "wrong", "interpreter", "interpreter_agreement"}
+        "resumed", "confusion", "frames_per_second", "mean_cycles", "milliseconds", "wrong", "interpreter", "interpreter_agreement",
+        "input", "notes"}
 HEAD = {"schema_version", "command", "program", "seed", "options"}
 
 

@@ -17,6 +17,7 @@ from tool_case import KAITEN, ROOT, ToolCase, run
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import shell_pages
+import tools
 
 DEMO = ("run", "demo", "--config", "nano", "--no-check")
 
@@ -65,6 +66,23 @@ class Width(ToolCase):
                     self.assertLessEqual(len(paragraph.split("\n")[0]), 80, command)
 
 
+    def test_very_narrow_ones(self):
+        for columns in (40, 24):
+            for command in (DEMO, ("info",), ("inspect", "demo"), ("estimate", "demo", "--clock", "100"), ("disasm", "demo", "--config", "nano")):
+                lines = [line for line in on_terminal(columns, *command).split("\n\n")[0].split("\n") if not line.startswith("kaiten ")]
+                self.assertGreater(len(lines), 3, command)
+                self.assertLessEqual(max(map(len, lines)), columns, command)
+                self.assertGreater(max(map(len, lines)), columns // 3, command)
+
+    def test_disassembly_is_cut_to_the_width(self):
+        call = ("disasm", "demo", "--config", "nano")
+        piped = run(KAITEN, *call).stdout
+        self.assertGreater(max(map(len, piped.splitlines())), 100)
+        self.assertEqual(on_terminal(80, *call, "--wide"), piped)
+        for whole, cut in zip(piped.splitlines(), on_terminal(80, *call).splitlines(), strict=True):
+            self.assertEqual(cut, whole if len(whole) <= 80 else whole[:78] + "..")
+
+
 class Colour(ToolCase):
     def test_only_on_terminals(self):
         call = ("run", "demo", "--config", "nano")
@@ -77,7 +95,8 @@ class Colour(ToolCase):
 class Words(ToolCase):
     def test_misspelt(self):
         for arguments, meant in ((("rum",), "run"), (("estimat",), "estimate"), (("isnpect",), "inspect"),
-                                 (("run", "demo", "--confg", "nano"), "--config"), (("serve", "--genrate", "x"), "--generate")):
+                                 (("run", "demo", "--confg", "nano"), "--config"), (("serve", "--genrate", "x"), "--generate"),
+                                 (("--hepl",), "--help"), (("--versoin",), "--version")):
             self.assertIn(f"did you mean '{meant}'?", self.refused(*arguments))
         self.assertNotIn("did you mean", self.refused("frobnicate"))
         self.assertNotIn("did you mean", self.refused("run", "demo", "--frobnicate"))
@@ -120,7 +139,8 @@ class Made(ToolCase):
 
     def test_man_pages_are_clean(self):
         if not shutil.which("groff"):
-            self.skipTest("no groff here")
+            tools.must_have("groff (run `make setup ALL=1`)")
+            self.skipTest("groff is not installed")
         for name in os.listdir(self.file("man1")):
             done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", self.file("man1/" + name)], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
@@ -139,11 +159,22 @@ class Made(ToolCase):
         self.assertEqual(self.completed("kaiten", "run", "demo", "--compress", "o"), ["on", "off"])
         self.assertEqual(self.completed("kaiten", "run", "ma"), ["man1"])
 
-    def test_zsh_and_fish_take_them(self):
-        for shell, name in (("zsh", "zsh/_kaiten"), ("fish", "fish/kaiten.fish")):
-            if shutil.which(shell):
-                done = subprocess.run([shell, "-n", self.file(name)], capture_output=True, text=True, timeout=30)
-                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+class Shells(ToolCase):
+    """Shells that `make setup` does not bring: what one says of its completion, where it is installed."""
+
+    def taken_by(self, shell, name):
+        if not shutil.which(shell):
+            self.skipTest(f"no {shell} here")
+        shell_pages.main(KAITEN, self.folder)
+        done = subprocess.run([shell, "-n", self.file(name)], capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+    def test_zsh(self):
+        self.taken_by("zsh", "zsh/_kaiten")
+
+    def test_fish(self):
+        self.taken_by("fish", "fish/kaiten.fish")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ FLOORS = [
     ["graph", "fft", "image", "firmware"],
     ["codec", "reference", "program", "export", "evaluate", "draw", "supernet", "volume"],
     ["import", "device", "plan", "serve", "compile/pack"],
-    ["sim", "observe", "offload", "compile/lower", "generate"],
+    ["sim", "metadata", "observe", "offload", "compile/lower", "generate"],
     ["compile/spans", "oracle", "swap"],
     ["compile/emit"],
     ["compile"],

@@ -79,15 +79,17 @@ std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
 // The order is good if the scheduler's small model guesses LOADs right, which wait for banks and for memory: it is made
 // with several guesses, and that with the least modelled cycles is taken.
 void CommandList::schedule() {
-  std::vector<std::size_t> best;
+  std::vector<std::vector<std::size_t>> orders;  // that were timed
+  std::size_t best = 0;
   std::vector<CommandTime> times;
   modelled_cycles_ = std::numeric_limits<std::int64_t>::max();
+  std::vector<ScheduledCost> guess = costs_;
   for (const std::int64_t extra : kLoadExtra) {
-    std::vector<ScheduledCost> guess = costs_;
     for (std::size_t i = 0; i < guess.size(); i++) {
-      if (commands_[i].queue() == Queue::kLoad) guess[i].cycles += extra;
+      if (commands_[i].queue() == Queue::kLoad) guess[i].cycles = costs_[i].cycles + extra;
     }
     std::vector<std::size_t> order = kaiten::schedule(commands_, guess);
+    if (std::find(orders.begin(), orders.end(), order) != orders.end()) continue;
     std::vector<Command> commands;
     std::vector<ScheduledCost> costs;
     commands.reserve(order.size());
@@ -99,18 +101,20 @@ void CommandList::schedule() {
     std::vector<CommandTime> t = command_times(commands, costs, config_);
     std::int64_t end = 0;
     for (const CommandTime& c : t) end = std::max(end, c.complete);
+    orders.push_back(std::move(order));
     if (end >= modelled_cycles_) continue;
     modelled_cycles_ = end;
-    best = std::move(order);
+    best = orders.size() - 1;
     times = std::move(t);
   }
+  const std::vector<std::size_t>& order = orders[best];
   std::vector<Command> commands;
   std::vector<CommandMeta> meta;
-  commands.reserve(best.size());
-  meta.reserve(best.size());
-  for (std::size_t i = 0; i < best.size(); i++) {
-    commands.push_back(commands_[best[i]]);
-    meta.push_back(meta_[best[i]]);
+  commands.reserve(order.size());
+  meta.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); i++) {
+    commands.push_back(commands_[order[i]]);
+    meta.push_back(meta_[order[i]]);
     meta[i].start = times[i].start;
     meta[i].complete = times[i].complete;
   }

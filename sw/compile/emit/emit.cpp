@@ -54,7 +54,6 @@ Emitter::Emitter(const Graph& graph, const Config& config, const PlacedPlan& pla
 
 void Emitter::run() {
   for (std::size_t k = 0; k < placement_.spans.size(); k++) run_span(k);
-  list_.schedule();
 }
 
 bool Emitter::better(const Candidate& a, const Candidate& b) {

@@ -32,7 +32,9 @@ class Emitter {
   // Keeps a copy of the placement; all else must outlive the emitter.
   Emitter(const Graph& graph, const Config& config, const PlacedPlan& placed, const WeightOptions& weights);
 
+  // The commands, and what they move; then their order in the list, and its time.
   void run();
+  void schedule() { list_.schedule(); }
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }
   // Activations to and from memory, and what is loaded beside them.
   std::int64_t activation_bytes() const { return list_.activation_bytes(); }
