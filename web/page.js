@@ -51,7 +51,7 @@ function showBuffers(buffers) {
     most[i] = Math.max(most[i], b.held);
     const [name, what] = BUFFERS[i];
     const said = `${kib(b.held)} of ${kib(b.bytes)}`;
-    return row([name, what, said, bar(b.held, b.bytes, `${name}: ${said} KiB`), kib(most[i])], [2, 4]);
+    return row([name, bar(b.held, b.bytes, `${name}: ${said} KiB`), said, kib(most[i]), what], [2, 3]);
   }));
 }
 
