@@ -104,7 +104,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 docs: verilate setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py
 
-screenshots: verilate setup-all ## pictures of the tool's pages for docs/software/pages.md; all of them in build/screenshots
+screenshots: verilate setup-all ## pictures of all pages for docs/software/pages.md; at three widths, light and dark, in build/screenshots
 	@python3 scripts/screenshots.py --build $(BUILD)
 
 wheel: setup ## the Python package as a wheel in build/wheel (x86-64: for every computer with AVX2)

@@ -1,12 +1,33 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium, driven by the DevTools protocol through a pipe: no package is needed."""
+"""Headless Chromium, driven by the DevTools protocol through a pipe, and a file server for it: no package is needed."""
 import base64
+import contextlib
+import functools
+import http.server
 import json
 import os
 import select
 import subprocess
+import threading
 import time
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """The address of a folder, as long as it lasts."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 class Chromium:
@@ -78,11 +99,19 @@ class Chromium:
 
     def show(self, url, width, height, scheme):
         """Opens a page in a window of this size, a phone's below 600, in the light or dark scheme."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.resize(width, height)
         self.call("Emulation.setScrollbarsHidden", hidden=True)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Page.navigate", url=url)
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'", 20)
+
+    def resize(self, width, height):
+        self.width = width
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+
+    def grow(self, most=1 << 14):
+        """Makes the window as high as the page, at most so many pixels."""
+        self.resize(self.width, min(most, self.value("document.documentElement.scrollHeight")))
 
     def picture(self):
         """The window as the bytes of a PNG."""

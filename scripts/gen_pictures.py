@@ -339,7 +339,85 @@ def roofline(record):
     return d
 
 
-PICTURES = {"top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
+def soc():
+    d = Drawing(960, 420, "The simulated system on chip",
+                "Processor, memory, serial line and timer on the bus of LiteX; Kaiten's registers are on it too, and its memory port reaches "
+                "it through a window and a bridge, or the SDRAM's crossbar directly.")
+    d.frame(20, 20, 920, 330, "LiteX, soc/system.py")
+    cpu = d.box(50, 60, 170, 64, "VexRiscv", [], ["soc/firmware,", "the C driver"], kind="other")
+    uart = d.box(250, 60, 130, 64, "serial line", [], ["PASS or FAIL"], kind="other")
+    timer = d.box(410, 60, 110, 64, "timer", [], [], kind="other")
+    d.frame(570, 44, 350, 150, "fpga/litex", "")
+    kaiten = d.box(590, 74, 150, 100, "Kaiten, nano", ["kaiten_top"], ["AXI4-Lite: registers", "AXI4: memory"])
+    window = d.box(780, 74, 120, 44, "window", [], ["addresses"], kind="port")
+    bridge = d.box(780, 138, 120, 44, "bridge", [], ["AXI to Wishbone"], kind="port")
+    bus = d.box(50, 222, 850, 34, "Wishbone, 32 or 128 bits", kind="port")
+    block = d.box(50, 286, 300, 50, "memory block, 1 MiB", [], ["systems bridge and wide"], kind="memory")
+    sdram = d.box(440, 286, 460, 50, "L2 cache, LiteDRAM, model of an SDRAM", [], ["system sdram: boots through the BIOS"], kind="memory")
+    for box in (cpu, uart, timer):
+        d.arrow([box.bottom(), (box.bottom()[0], 222)], both=True)
+    d.arrow([kaiten.bottom(), (665, 222)], "registers", (658, 212), both=True, anchor="end")
+    d.arrow([kaiten.right(0.22), window.left()], both=True)
+    d.arrow([window.bottom(), bridge.top()], both=True)
+    d.arrow([bridge.bottom(), (840, 222)], both=True)
+    d.arrow([window.right(), (930, 96), (930, 311), sdram.right()], "sdram", (924, 206), thin=True, both=True, anchor="end")
+    d.arrow([(200, 256), block.top()], both=True)
+    d.arrow([(670, 256), (670, 286)], both=True)
+    d.arrow([kaiten.top(), (665, 48), (135, 48), cpu.top()], "interrupt", (400, 52), thin=True)
+    bench = d.box(250, 368, 460, 40, "", [], ["soc/bench.cpp: the clock, monitors on both of Kaiten's ports"], kind="other")
+    d.arrow([bench.top(), (480, 350)], thin=True)
+    return d
+
+
+def explore():
+    d = Drawing(960, 330, "How kaiten explore finds accelerators",
+                "All combinations of sizes become candidates; budget, refusals and least cycles leave some out; the others are compiled and "
+                "those that no other one beats are the Pareto set.")
+    sizes = d.box(20, 39, 150, 92, "sizes", [], ["KP, CP, bus, WB, PB,", "SB, VB, OB, ZSB"], kind="other")
+    networks = d.box(20, 200, 150, 70, "networks", [], ["models, tables,", "generated ones"], kind="other")
+    d.frame(200, 14, 560, 296, "kaiten explore, sw/explore")
+    space = d.box(220, 50, 140, 70, "candidates", [], ["what the parameter", "checks allow"])
+    area = d.box(400, 50, 150, 70, "area", [], ["LUTs, DSPs, RAM;", "within the budget?"])
+    least = d.box(590, 50, 150, 70, "least cycles", [], ["slots and bytes:", "beaten even then?"])
+    program = d.box(590, 170, 150, 70, "compiler", [], ["cycle model of", "the program"])
+    pareto = d.box(400, 170, 150, 70, "comparison", [], ["does another one", "beat it in all?"])
+    ranks = d.box(220, 170, 140, 70, "rounds", [], ["small ones first;", "threads, ranks"], kind="port")
+    mapped = d.box(800, 50, 140, 70, "fpga/area.json", [], ["accelerators that", "were mapped"], kind="memory")
+    result = d.box(800, 190, 140, 92, "Pareto set", [], ["table, page, JSON;", "parameters as in", "rtl/configs.json"], kind="memory")
+    d.arrow([sizes.right(), space.left()])
+    d.arrow([space.right(), area.left()])
+    d.arrow([area.right(), least.left()])
+    d.arrow([mapped.top(), (870, 30), (475, 30), area.top()], "fitted", (690, 34))
+    d.arrow([least.bottom(), program.top()], "not yet", (672, 150), anchor="start")
+    d.arrow([program.left(), pareto.right()])
+    d.arrow([pareto.left(), ranks.right()])
+    d.arrow([ranks.top(), space.bottom()])
+    d.arrow([networks.right(), (185, 235), (185, 285), (640, 285), (640, 240)], "programs for each candidate", (420, 280))
+    d.arrow([pareto.bottom(), (475, 264), (800, 264)])
+    return d
+
+
+def volume_split():
+    d = Drawing(960, 300, "A volume in blocks, split between processors and accelerator",
+                "Blocks of the volume overlap; the first theta layers of each run on the processors, the others on the simulated accelerator, "
+                "with a queue of one block between; results lie side by side.")
+    volume = d.box(20, 60, 130, 110, "volume", [], ["blocks that overlap", "by the field of", "view less one"], kind="memory")
+    d.frame(190, 30, 230, 170, "processors, --threads")
+    cpu = d.box(205, 66, 200, 112, "layers 1 to theta", [], ["int8, the method", "that is fastest;", "pooling fragments"])
+    queue = d.box(450, 96, 80, 52, "queue", [], ["one block"], kind="port")
+    d.frame(560, 30, 230, 170, "accelerator, --clock")
+    chip = d.box(575, 66, 200, 112, "layers from theta + 1", ["kaiten_top"], ["depth folded into", "channels; the RTL's", "cycles are the time"])
+    result = d.box(820, 60, 120, 110, "result", [], ["a value for every", "position, side", "by side"], kind="memory")
+    search = d.box(330, 232, 300, 48, "search", [], ["theta, block and pooling: most voxels a second"], kind="other")
+    for a, b in ((volume, cpu), (cpu, queue), (queue, chip), (chip, result)):
+        d.arrow([a.right(), b.left(0.5 + (a.right()[1] - b.left()[1]) / b.height)] if a.right()[1] != b.left()[1] else [a.right(), b.left()])
+    d.arrow([search.top(0.2), (390, 200)], thin=True)
+    d.arrow([search.top(0.9), (600, 200)], thin=True)
+    d.text(305, 222, "theta 0: the accelerator alone (--rtl)", "dim", "end", 12)
+    return d
+
+
+PICTURES = {"soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
 def main():

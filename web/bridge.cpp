@@ -108,10 +108,13 @@ Json view_of(const kaiten::Session& session) {
                       {"waiting", q.waiting},
                       {"layer", q.op < 0 ? "" : session.graph().ops[std::size_t(q.op)].name}});
   }
+  Json buffers = Json::array();
+  for (const kaiten::BufferView& b : view.buffers) buffers.push_back({{"bytes", b.bytes}, {"held", b.held}});
   return {{"section", view.section},
           {"cycles", view.cycles},
           {"modelled_cycles", view.modelled_cycles},
-          {"queues", queues}};
+          {"queues", queues},
+          {"buffers", buffers}};
 }
 
 std::string step(double cycles) {

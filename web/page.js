@@ -5,6 +5,8 @@
 "use strict";
 
 const QUEUES = ["LOAD", "CONV", "VECTOR", "STORE"];
+const BUFFERS = [["SB", "rows for the array"], ["VB", "rows for the vector engine"], ["WB", "weights of the array"],
+  ["VWB", "weights of the vector engine"], ["OB", "sums that wait for another pass"]];
 const MOST_BYTES = 64 << 20;
 const IMAGE_BYTES = 1024; // of the demo
 const at = (id) => document.getElementById(id);
@@ -18,7 +20,8 @@ let origin = "";
 let begun = false; // there is a run that can go on
 let over = false;
 let before = 0; // cycles of the sections that are over
-let last = { section: 0, cycles: 0 };
+let last = { section: 0, cycles: 0, buffers: [] };
+let most = BUFFERS.map(() => 0); // bytes held, of each buffer
 let clock = { ms: 0, from: 0 };
 let saved = "";
 
@@ -32,6 +35,24 @@ function row(cells, numbers = []) {
     td.append(cell);
   });
   return tr;
+}
+
+function bar(value, max, label) {
+  const progress = document.createElement("progress");
+  progress.max = Math.max(1, max);
+  progress.value = value;
+  progress.setAttribute("aria-label", label);
+  return progress;
+}
+
+function showBuffers(buffers) {
+  const kib = (bytes) => (bytes / 1024).toFixed(1);
+  at("buffers").replaceChildren(...buffers.map((b, i) => {
+    most[i] = Math.max(most[i], b.held);
+    const [name, what] = BUFFERS[i];
+    const said = `${kib(b.held)} of ${kib(b.bytes)}`;
+    return row([name, bar(b.held, b.bytes, `${name}: ${said} KiB`), said, kib(most[i]), what], [2, 3]);
+  }));
 }
 
 function fail(text) {
@@ -75,7 +96,8 @@ function begin() {
   hide();
   over = false;
   before = 0;
-  last = { section: 0, cycles: 0 };
+  last = { section: 0, cycles: 0, buffers: [] };
+  most = BUFFERS.map(() => 0);
   clock = { ms: 0, from: 0 };
   begun = false;
   running(false);
@@ -92,6 +114,7 @@ function show(view) {
       tr.cells[3].textContent = "all done";
       tr.cells[4].textContent = "";
     }
+    showBuffers(last.buffers.map((b) => ({ bytes: b.bytes, held: 0 })));
     return;
   }
   if (view.section !== last.section) before += last.cycles;
@@ -99,13 +122,11 @@ function show(view) {
   at("progress").value = Math.min(0.99, view.cycles / Math.max(1, view.modelled_cycles));
   at("count").textContent = `${number(before + view.cycles)} cycles`;
   at("queues").replaceChildren(...view.queues.map((q, i) => {
-    const bar = document.createElement("progress");
-    bar.max = Math.max(1, q.commands);
-    bar.value = q.completed;
-    bar.setAttribute("aria-label", `${QUEUES[i]}: ${q.completed} of ${q.commands} commands`);
+    const done = bar(q.completed, q.commands, `${QUEUES[i]}: ${q.completed} of ${q.commands} commands`);
     const state = q.layer === "" ? "all done" : q.waiting ? "waiting" : "running or not fetched";
-    return row([QUEUES[i], `${number(q.completed)} of ${number(q.commands)}`, bar, state, q.layer], [1]);
+    return row([QUEUES[i], `${number(q.completed)} of ${number(q.commands)}`, done, state, q.layer], [1]);
   }));
+  showBuffers(view.buffers);
 }
 
 const heard = {
@@ -121,6 +142,7 @@ const heard = {
   },
   begun: () => {
     at("queues").replaceChildren();
+    at("buffers").replaceChildren();
     at("progress").value = 0;
     at("count").textContent = "0 cycles";
     at("state").textContent = "Ready to run.";

@@ -4,7 +4,6 @@
 #include "observe/interpretation.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -26,6 +25,13 @@ std::vector<float> numbers_of(ElementType type, const Int8Values& values) {
   return numbers;
 }
 
+// std::bit_cast is missing in Emscripten's library (web/).
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 // As compare_values(); float32 values within the tolerance are close, not different.
 void compare_within(const Graph& graph, int op, int image, const Int8Values& found,
                     const Int8Values& expected, float tolerance, TensorComparison& c) {
@@ -41,7 +47,7 @@ void compare_within(const Graph& graph, int op, int image, const Int8Values& fou
   const bool planes = tensor.type != ElementType::Int8 && tensor.model_layout == Layout::Nchw;
   for (std::size_t i = 0; i < a.size(); i++) {
     // Bit for bit: NaN is equal to itself, -0 differs from 0.
-    if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
+    if (bits_of(a[i]) == bits_of(b[i])) continue;
     if (std::abs(a[i] - b[i]) <= tolerance) {
       c.close++;
       continue;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When rows of SB and VB are dead, by the program's own plan: test benches destroy them then (observe/row_poison.h).
+// How long rows of SB and VB live, by the program's own plan: test benches destroy the dead (observe/row_poison.h), and who
+// looks at a run counts the living (observe/buffer_fill.h).
 #ifndef KAITEN_PROGRAM_ROW_DEATH_H
 #define KAITEN_PROGRAM_ROW_DEATH_H
 
@@ -17,6 +18,7 @@ struct RowDeath {
   int begin = 0;
   int end = 0;
   Counts after{};
+  Counts written{};  // from so many on they hold a row, or the first part of it
 };
 
 }  // namespace kaiten

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "report/svg.h"
@@ -17,6 +18,18 @@ namespace {
 constexpr double kTolerance = 1e-9;
 constexpr double kFewTicks = 3;
 
+// Multiples of 1, 2 or 5 times a power of ten, three at least.
+std::vector<double> even_ticks(const Scale& s) {
+  double step = std::pow(10, std::floor(std::log10(s.high - s.low)));
+  for (const double part : {0.5, 0.4, 0.5}) {
+    if ((s.high - s.low) / step >= kFewTicks + 1) break;
+    step *= part;
+  }
+  std::vector<double> ticks;
+  for (double v = std::ceil(s.low / step) * step; v <= s.high; v += step) ticks.push_back(v);
+  return ticks;
+}
+
 std::vector<double> ticks_of(const Scale& s, double base) {
   const double first = std::ceil(std::log(s.low) / std::log(base) - kTolerance);
   const double last = std::floor(std::log(s.high) / std::log(base) + kTolerance);
@@ -28,7 +41,7 @@ std::vector<double> ticks_of(const Scale& s, double base) {
         if (v >= s.low && v <= s.high) ticks.push_back(v);
       }
     }
-    return ticks;
+    return double(ticks.size()) < kFewTicks ? even_ticks(s) : ticks;
   }
   const double step = std::max(1.0, std::ceil((last - first) / 8));
   for (double e = first; e <= last; e += step) ticks.push_back(std::pow(base, e));

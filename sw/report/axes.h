@@ -23,7 +23,8 @@ struct Scale {
 // "0.25", "1,000": four digits, grouped where there are more than three before the point.
 std::string plain_number(double v);
 
-// Both axes with their titles and grid: ticks at powers of `base`, of ten with 2 and 5 between where those are few.
+// Both axes with their titles and grid: ticks at powers of `base`, of ten with 2 and 5 between where those are few, at
+// even distances where even so there are less than three.
 std::string axes(const Scale& x, const Scale& y, const std::string& x_title, const std::string& y_title,
                  std::string (*x_label)(double) = plain_number, std::string (*y_label)(double) = plain_number,
                  double base = 10);

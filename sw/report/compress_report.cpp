@@ -134,8 +134,8 @@ std::string bars(const CompressReport& r, const CompressGroup& g) {
            svg::text_at(svg::kWidth - 6, top + row / 2, fmt::format("{:.2f}", item.by[0].ratio()), "end");
     top += row;
   }
-  out += svg::line(x(1), 18, x(1), top, svg::kRule);
-  return svg::drawing(int(top) + 6, out, "Ratio of each codec for each tensor of the " + g.name);
+  out += svg::line(x(1), 18, x(1), top, svg::kRule) + svg::text_at(x(1), top + 13, "ratio 1");
+  return svg::drawing(int(top) + 20, out, "Ratio of each codec for each tensor of the " + g.name);
 }
 
 std::string totals_html(const CompressReport& r, const CompressGroup& g) {

@@ -75,7 +75,7 @@ std::string legend(const std::vector<std::pair<std::string, std::size_t>>& entri
 // arcs for edges that skip operators; below each span what it takes of the buffers.
 std::string network_drawing(const Graph& graph, const Config& config, const Analysis& a) {
   const std::size_t n = graph.ops.size();
-  const double base = 190, step = double(kWidth - 80) / double(n), left = 70;
+  const double base = 160, step = double(kWidth - 80) / double(n), left = 70;
   std::vector<int> span_of(n, -1), producer(graph.tensors.size(), -1);
   for (std::size_t s = 0; s < a.spans.size(); s++) {
     for (int op : a.spans[s].ops) span_of[std::size_t(op)] = int(s);
@@ -109,7 +109,7 @@ std::string network_drawing(const Graph& graph, const Config& config, const Anal
   const double row = 9.0 * config.cp;
   const std::array<const char*, 3> buffers{"WB, VWB", "SB", "VB"};
   for (std::size_t b = 0; b < buffers.size(); b++)
-    out += svg::text_at(left - 8, base + 21 + 12 * double(b), buffers[b], "end");
+    out += svg::text_at(left - 8, base + 21 + 14 * double(b), buffers[b], "end");
   for (std::size_t s = 0; s < a.spans.size(); s++) {
     const SpanInfo& span = a.spans[s];
     const auto [first, last] = std::minmax_element(span.ops.begin(), span.ops.end());
@@ -120,16 +120,16 @@ std::string network_drawing(const Graph& graph, const Config& config, const Anal
                                          row * config.vb_depth};
     for (std::size_t b = 0; b < buffers.size(); b++) {
       out += fill_bar(
-          x0, base + 14 + 12 * double(b), std::max(1.5, x1 - x0), used[b] / capacity[b], s,
+          x0, base + 14 + 14 * double(b), std::max(1.5, x1 - x0), used[b] / capacity[b], s,
           fmt::format("span {}: {} bytes, {} of {}", s, grouped(static_cast<unsigned long long>(used[b])),
                       share_text(used[b], capacity[b]), buffers[b]));
     }
-    if (x1 - x0 > 12) out += svg::text_at((x0 + x1) / 2, base + 64, std::to_string(s));
+    if (x1 - x0 > 12) out += svg::text_at((x0 + x1) / 2, base + 70, std::to_string(s));
     if (span.boundary == SpanInfo::Boundary::kSpilled)
-      out += svg::line(x1 + step * 0.07, 30, x1 + step * 0.07, base + 50, svg::colour(6), 1.8);
+      out += svg::line(x1 + step * 0.07, 30, x1 + step * 0.07, base + 54, svg::colour(6), 1.8);
   }
-  out += svg::text_at(left - 8, base + 64, "span", "end");
-  return svg::drawing(int(base) + 72, out, "The network's maps in the colours of their spans, with buffers");
+  out += svg::text_at(left - 8, base + 70, "span", "end");
+  return svg::drawing(int(base) + 78, out, "The network's maps in the colours of their spans, with buffers");
 }
 
 std::string cycles_drawing(const RunReport& r) {
@@ -195,15 +195,15 @@ std::string roofline_drawing(const RunReport& r) {
   const double vector = r.config.vector_multipliers();
   const Scale x{low, high, 70, kWidth - 20};
   const Scale y{std::min(slowest, vector / 2), peak * 2, 300, 30};
-  const auto roof = [&](double top, const char* name) {
+  const auto roof = [&](double top, double above, const char* name) {
     const double from = std::max(low, y.low / bus);
     return svg::line(x(from), y(from * bus), x(top / bus), y(top), svg::kInk, 1.5) +
            svg::line(x(top / bus), y(top), x(high), y(top), svg::kInk, 1.5) +
-           svg::text_at(x(high), y(top) - 5,
+           svg::text_at(x(high), y(top) - above,
                         fmt::format("{}: {} MACs/cycle", name, grouped(std::uint64_t(top))), "end");
   };
-  std::string out = axes(x, y, "MACs per byte off chip", "MACs per cycle") + roof(peak, "array") +
-                    roof(vector, "vector engine") +
+  std::string out = axes(x, y, "MACs per byte off chip", "MACs per cycle") + roof(peak, 18, "array") +
+                    roof(vector, -22, "vector engine") +
                     svg::text_at(x(peak / bus), y(peak) - 5, fmt::format("bus: {} bytes/cycle", bus));
   for (const Point& p : points) {
     const double radius =

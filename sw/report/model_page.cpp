@@ -91,7 +91,9 @@ std::string bytes_table(const RunReport& r, const Analysis& a) {
 std::string compression(const RunReport& r) {
   if (r.zvc.raw() == 0)
     return paragraph(
-        "Nothing was compressed (--compress auto or on compresses maps and weights on their way).");
+        "Nothing crossed the bus compressed. With --compress auto or on those maps and weights do that "
+        "become "
+        "smaller.");
   std::string out = paragraph(
       fmt::format("{} bytes moved as {}: ratio {:.2f}.", grouped(r.zvc.raw()), grouped(r.zvc.packed()),
                   double(r.zvc.raw()) / double(std::max<std::uint64_t>(1, r.zvc.packed()))));
@@ -149,7 +151,7 @@ std::string layers_table(const RunReport& r) {
                                  grouped(l.macs),
                                  timed ? grouped(l.cycles) : "-",
                                  timed ? grouped(l.predicted_cycles) : "-"};
-    if (r.clock_mhz > 0) row.push_back(timed ? fmt::format("{:.4g}", r.milliseconds(l.cycles)) : "-");
+    if (r.clock_mhz > 0) row.push_back(timed ? fmt::format("{:.5f}", r.milliseconds(l.cycles)) : "-");
     row.insert(row.end(), {l.macs && l.cycles ? percent(l.utilization) : "-",
                            l.on_host         ? "host"
                            : l.nothing_to_do ? "-"

@@ -70,8 +70,12 @@ std::string Table::text() const { return "<div class=\"scroll\"><table>\n" + row
 std::string Table::row(const std::vector<std::string>& cells, const char* tag) const {
   std::string out = "<tr>";
   for (std::size_t i = 0; i < cells.size(); i++) {
-    out +=
-        std::string("<") + tag + (numbers_[i] ? " class=\"n\">" : ">") + escaped(cells[i]) + "</" + tag + ">";
+    std::string text;
+    for (const char c : escaped(cells[i])) {  // long names may go on below
+      text += c;
+      if (c == '/' && !numbers_[i]) text += "<wbr>";
+    }
+    out += std::string("<") + tag + (numbers_[i] ? " class=\"n\">" : ">") + text + "</" + tag + ">";
   }
   return out + "</tr>\n";
 }

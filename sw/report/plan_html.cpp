@@ -62,7 +62,7 @@ std::string partition(const PlanReport& r) {
   double largest = 2;
   for (const plan::Map& map : r.network.maps) largest = std::max(largest, double(map.elements()));
   const double step = double(kWidth - 20) / (n + 1);
-  const double base = 250;
+  const double base = 190;
   const auto height = [&](int map) {
     return 8 +
            130 * std::log2(double(r.network.maps[std::size_t(map)].elements()) + 1) / std::log2(largest + 1);
@@ -83,7 +83,7 @@ std::string partition(const PlanReport& r) {
     for (const auto* sources : {&l.inputs, &l.adds}) {
       for (int a : *sources) {
         if (a == layer) continue;
-        const double rise = std::min(90.0, 14 + 2.2 * (middle(layer + 1) - middle(a)) / 4);
+        const double rise = std::min(70.0, 14 + 2.2 * (middle(layer + 1) - middle(a)) / 4);
         out += svg::curve(fmt::format("M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}", middle(a),
                                       base - height(a), (middle(a) + middle(layer + 1)) / 2,
                                       base - std::max(height(a), height(layer + 1)) - rise, middle(layer + 1),
@@ -98,7 +98,7 @@ std::string partition(const PlanReport& r) {
     const bool held = m.spans[s].boundary == plan::Boundary::kHeld;
     out += line(to, base - 150, to, base + 6, held ? colour(2) : colour(6), held ? 1 : 1.8);
   }
-  return drawing(280, out, "The maps of the network in the colours of their spans") +
+  return drawing(220, out, "The maps of the network in the colours of their spans") +
          "<p>Height: bytes of a map, logarithmic. Red, thick: cuts where the map goes through memory; green, "
          "thin: it is "
          "held on chip. Arcs: residual edges and branches.</p>\n";
@@ -217,7 +217,8 @@ std::string roofline(const PlanReport& r) {
          line(x(ridge), y(peak), x(high), y(peak), svg::kInk, 1.5);
   out += text_at(x(high), y(peak) - 6, fmt::format("{} operations/cycle", plain_number(peak)), "end") +
          text_at(x(ridge), y(peak) - 6,
-                 fmt::format("{} bytes/cycle", plain_number(r.energy.memory_bytes_per_cycle)), "end");
+                 fmt::format("{} bytes/cycle", plain_number(r.energy.memory_bytes_per_cycle)),
+                 x(ridge) > x.from + 100 ? "end" : "start");
   // Methods with the same plan fall on one point: rings one around the other, the first innermost.
   std::map<std::pair<long, long>, int> rings;
   for (std::size_t i = 0; i < intensity.size(); i++) {

@@ -261,6 +261,19 @@ RunResult Session::finish() {
   return s.result_of(*run);
 }
 
+std::array<BufferView, 5> Session::State::PartRun::buffers() const {
+  const Config& c = part_.program().config;
+  if (!fill_) fill_.emplace(part_.program());
+  const BufferFill::Held held = fill_->held(observer_->completed());
+  const std::int64_t row = 9 * std::int64_t(c.cp);   // of SB and VB an address, of WB and VWB a row
+  const std::int64_t sums = 4 * std::int64_t(c.kp);  // of a pixel
+  return {{{c.sb_depth * row, held.sb * row},
+           {c.vb_depth * row, held.vb * row},
+           {c.wb_rows * row, held.wb * row},
+           {c.vwb_rows * row, held.vwb * row},
+           {c.ob_pixels * sums, state_.device->partial_sums() * sums}}};
+}
+
 RunView Session::look() const {
   const State& s = state();
   RunView view;
@@ -280,6 +293,7 @@ RunView Session::look() const {
     view.queues[i].completed = part.observer().completed()[i];
     view.queues[i].waiting = (part.observer().heads() >> i & 1) != 0;
   }
+  view.buffers = part.buffers();
   return view;
 }
 

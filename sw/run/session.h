@@ -124,12 +124,21 @@ struct QueueView {
   int op = -1;  ///< of the graph, that the first command that is not complete works for; -1: all are
 };
 
-/// A run that was begun and is not over, between two steps. The queues move in runs with RunOptions::trace.
+/// One of the memories on chip during a run.
+struct BufferView {
+  std::int64_t bytes = 0;  ///< it has
+  /// Bytes that are there and still read: rows of maps in SB and VB, in whole slots from their first part on,
+  /// weights in WB and VWB, sums in OB that wait for another pass.
+  std::int64_t held = 0;
+};
+
+/// A run that was begun and is not over, between two steps. Queues and buffers move in runs with RunOptions::trace.
 struct RunView {
-  int section = 0;                       ///< under way, counted from 0
-  std::uint64_t cycles = 0;              ///< of the section so far
-  std::uint64_t modelled_cycles = 0;     ///< of the section, by the compiler's model
-  std::array<QueueView, 4> queues = {};  ///< LOAD, CONV, VECTOR, STORE
+  int section = 0;                         ///< under way, counted from 0
+  std::uint64_t cycles = 0;                ///< of the section so far
+  std::uint64_t modelled_cycles = 0;       ///< of the section, by the compiler's model
+  std::array<QueueView, 4> queues = {};    ///< LOAD, CONV, VECTOR, STORE
+  std::array<BufferView, 5> buffers = {};  ///< SB, VB, WB, VWB, OB
 };
 
 /// A compiled model and a simulator that runs it. One thread at a time: run() in a second one is an InputError, other calls

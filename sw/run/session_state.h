@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "compile/sections.h"
 #include "device/driver.h"
+#include "observe/buffer_fill.h"
 #include "observe/layer_clock.h"
 #include "observe/row_poison.h"
 #include "observe/trace.h"
@@ -196,6 +197,7 @@ class Session::State::PartRun {
   }
   std::uint64_t cycles() const { return state_.device->loop_cycles() - cycles_before_; }
   const Observer& observer() const { return *observer_; }
+  std::array<BufferView, 5> buffers() const;
 
   // After advance() has said true.
   RunReport finish() {
@@ -234,6 +236,7 @@ class Session::State::PartRun {
   std::optional<RowPoison> poison_;
   std::optional<Observer> observer_;
   std::optional<Watching> watching_;
+  mutable std::optional<BufferFill> fill_;  // once somebody looks
 };
 
 // A run under way.

@@ -61,6 +61,8 @@ class SimDevice : public Device {
   // Called for every result from now on; null: not called.
   virtual void watch(ResultWatcher* watcher) = 0;
   virtual void watch_queues(QueueWatcher* watcher) = 0;
+  // Pixels of OB whose sums wait for another pass, of those that were seen while the queues are watched.
+  virtual int partial_sums() const = 0;
   // Changes every byte of SB (or VB) at addresses [first, end) of all banks.
   virtual void spoil(bool vb, int first, int end) = 0;
   // Lets a number of cycles pass.

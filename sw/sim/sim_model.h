@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/axi_memory.h"
@@ -160,7 +161,10 @@ class SimModel final : public SimDevice {
   void watch_queues(QueueWatcher* watcher) override {
     require_watchable(watcher);
     queue_watcher_ = watcher;
+    partial_.assign(partial_.size(), false);
+    partial_sums_ = 0;
   }
+  int partial_sums() const override { return partial_sums_; }
   void spoil(bool vb, int first, int end) override {
     if constexpr (kWatchable) {
       auto& root = *top_->rootp;
@@ -271,7 +275,26 @@ class SimModel final : public SimDevice {
       for (std::size_t q = 0; q < completed.size(); q++)
         completed[q] = root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__count_q[q];
       queue_watcher_->queues(root.kaiten_top__DOT__u_control__DOT__u_scoreboard__DOT__head_q, completed);
+      follow_sums();
     }
+  }
+
+  // What the first stage of the array writes to OB stays there until its last pass.
+  void follow_sums() {
+#define KAITEN_SUM(signal) top_->rootp->kaiten_top__DOT__u_conv__DOT__u_array__DOT__sum_##signal##_q
+    if ((KAITEN_SUM(valid) & 1) == 0) return;
+    const bool last = (KAITEN_SUM(last) & 1) != 0;
+    const std::size_t pixel = KAITEN_SUM(pixel)[0];
+    follow_sum(pixel, !last);
+    if constexpr (requires { this->top_->rootp->kaiten_top__DOT__u_conv__DOT__u_array__DOT__sum_two_q; }) {
+      if (last && (KAITEN_SUM(two) & 1) != 0) follow_sum(pixel + 1, false);
+    }
+#undef KAITEN_SUM
+  }
+  void follow_sum(std::size_t pixel, bool waits) {
+    if (partial_.size() <= pixel) partial_.resize(pixel + 1);
+    partial_sums_ += int(waits) - int(partial_[pixel]);
+    partial_[pixel] = waits;
   }
 
   // One clock cycle: everything that looks at the ports does so before the rising edge.
@@ -334,6 +357,8 @@ class SimModel final : public SimDevice {
   std::unique_ptr<AxiLiteMonitor> lite_monitor_;
   ResultWatcher* watcher_ = nullptr;
   QueueWatcher* queue_watcher_ = nullptr;
+  std::vector<bool> partial_;  // pixels of OB: their sums wait for another pass
+  int partial_sums_ = 0;       // of them
   bool running_ = false;
   bool counted_ = false;  // a run goes on
   std::uint64_t run_cycle_ = 0;

@@ -199,6 +199,13 @@ void AcceleratorModel::spoil(bool vb, int first, int end) {
   }
 }
 
+void AcceleratorModel::spoil_weights(bool vwb, int first, int end) {
+  auto& rows = vwb ? vwb_ : wb_;
+  for (int row = first; row < end; row++) {
+    for (auto& byte : rows[std::size_t(row)]) byte = std::int8_t(byte + 53);
+  }
+}
+
 // --- LOAD and STORE
 // ---------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,8 @@ class AcceleratorModel {
   void set_completed(Completed completed) { completed_ = std::move(completed); }
   // Changes every byte of SB (or VB) at addresses [first, end).
   void spoil(bool vb, int first, int end);
+  // Rows [first, end) of WB (or VWB).
+  void spoil_weights(bool vwb, int first, int end);
 
   // Throws std::runtime_error where the program hangs, leaves a memory or breaks a rule.
   // Register wb_split: first WB row of the ring DB.

@@ -4,8 +4,12 @@
 // A run in steps is the run at once: Session::begin(), step(), finish().
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.h"
 #include "import/import.h"
+#include "program/program.h"
 #include "run/random_inputs.h"
 #include "run/session.h"
 #include "tests/support/source_file.h"
@@ -39,6 +43,36 @@ TEST(Steps, GiveWhatARunGives) {
   EXPECT_EQ(stepped.report.cycles, whole.report.cycles);
   EXPECT_EQ(stepped.report.counters.values, whole.report.counters.values);
   EXPECT_TRUE(stepped.report.exact.value());
+}
+
+// Sums wait in OB for as many pixels as a command has, of those with several passes; rows and weights come and go.
+TEST(Steps, ShowTheFillOfTheBuffers) {
+  Session session = demo();
+  const Config& config = preset("nano");
+  std::int64_t pixels = 0;
+  for (const Command& command : session.program().commands) {
+    const auto* conv = std::get_if<ConvCommand>(&command.body);
+    if (conv == nullptr ||
+        (conv->passes == 1 && conv->more_kernel_tile_rows + conv->more_kernel_tile_columns == 0))
+      continue;
+    pixels = std::max(pixels, conv->rows * conv->columns);
+  }
+  session.begin(random_inputs(session.graph(), 1), {.trace = true});
+  std::array<std::int64_t, 5> most{};
+  while (!session.step(7)) {
+    const auto buffers = session.look().buffers;
+    for (std::size_t i = 0; i < most.size(); i++) most[i] = std::max(most[i], buffers[i].held);
+    if (session.look().queues[1].op < 0) EXPECT_EQ(buffers[4].held, 0);
+  }
+  const std::int64_t row = 9 * config.cp;
+  const std::int64_t sizes[] = {config.sb_depth * row, config.vb_depth * row, config.wb_rows * row,
+                                config.vwb_rows * row, config.ob_pixels * 4 * config.kp};
+  for (std::size_t i = 0; i < most.size(); i++) {
+    EXPECT_GT(most[i], 0) << i;
+    EXPECT_LE(most[i], sizes[i]) << i;
+  }
+  EXPECT_EQ(most[4], pixels * 4 * config.kp);
+  EXPECT_EQ(session.finish().report.exact, true);
 }
 
 TEST(Steps, KeepTheirOrder) {

@@ -3,50 +3,40 @@
 """The simulator in a browser page (`make wasm`) against build/kaiten: cycles, bytes, no console errors.
 
 Ends with 77 without Emscripten or Chromium; with CI=true that is a failure."""
-import functools
-import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-from devtools import Chromium
+import pages
+import screenshots
+from devtools import Chromium, served
 
 BUILD = os.environ.get("KAITEN_BUILD", os.path.join(ROOT, "build"))
-SITE = os.path.join(ROOT, "build-wasm", "site")
 SKIPPED = 77
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+WORDS = 9  # of an address of SB and VB, of a row of WB and VWB
 
 
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE))
-        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(cls.folder.cleanup)
+        server = served(pages.SITE)
+        cls.url = server.__enter__()
+        cls.addClassCleanup(server.__exit__, None, None, None)
         cls.browser = Chromium(shutil.which("chromium"), os.path.join(cls.folder.name, "profile"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.server.shutdown()
-        cls.server.server_close()
-        cls.folder.cleanup()
+        cls.addClassCleanup(cls.browser.close)
 
     def setUp(self):
         self.browser.console.clear()
-        self.browser.call("Page.navigate", url=f"http://127.0.0.1:{self.server.server_port}/")
+        self.browser.call("Page.navigate", url=self.url)
         self.browser.wait("document.getElementById('demo')?.disabled === false", 30)
 
     def tearDown(self):
@@ -100,6 +90,49 @@ class Page(unittest.TestCase):
         self.browser.wait("!document.getElementById('outcome').hidden", 10)
         self.equal_to_native("demo")
 
+    def buffers(self):
+        """[(name, KiB now, KiB in all, value of the bar, its end, what the bar says, most KiB seen)]"""
+        rows = self.browser.value("""[...document.getElementById('buffers').rows].map((r) => {
+          const bar = r.cells[1].firstChild;
+          return [...r.cells].map((c) => c.textContent).concat(bar.value, bar.max, bar.getAttribute('aria-label'));
+        })""")
+        found = []
+        for name, _, said, most, _, value, end, label in rows:
+            now, size = said.split(" of ")
+            found.append((name, float(now), float(size), value, end, label, float(most)))
+        return found
+
+    def test_buffers_fill_and_drain(self):
+        with open(os.path.join(ROOT, "rtl", "configs.json"), encoding="utf-8") as f:
+            nano = json.load(f)["nano"]
+        row = WORDS * nano["Cp"]
+        sizes = {"SB": nano["SbDepth"] * row, "VB": nano["VbDepth"] * row, "WB": nano["WbRows"] * row, "VWB": nano["VwbRows"] * row,
+                 "OB": nano["ObPixels"] * nano["Kp"] * 4}
+        self.browser.value("document.getElementById('demo').click()")
+        self.browser.wait("!document.getElementById('go').disabled", 10)
+        self.assertEqual(self.buffers(), [])
+        most, seen = dict.fromkeys(sizes, 0), set()
+        for step in range(1, 9):
+            self.browser.value("document.getElementById('cycles').value = 8000; document.getElementById('step').click()")
+            self.browser.wait(f"document.getElementById('count').textContent === '{8000 * step:,} cycles'", 10)
+            found = self.buffers()
+            self.assertEqual([b[0] for b in found], list(sizes))
+            seen.add(tuple(b[3] for b in found))
+            for name, now, size, value, end, label, largest in found:
+                self.assertEqual((end, size), (sizes[name], round(sizes[name] / 1024, 1)))
+                self.assertLessEqual(value, end)
+                self.assertAlmostEqual(now, value / 1024, delta=0.051)
+                self.assertEqual(label, f"{name}: {now:.1f} of {size:.1f} KiB")
+                most[name] = max(most[name], now)
+                self.assertEqual(largest, most[name])
+        self.assertGreater(len(seen), 4)  # the bars move
+        for name in ("SB", "VB", "WB"):
+            self.assertGreater(most[name], sizes[name] / 1024 / 10, name)
+        self.browser.value("document.getElementById('go').click()")
+        self.browser.wait("!document.getElementById('outcome').hidden", 10)
+        self.assertEqual([b[3] for b in self.buffers()], [0] * 5)
+        self.equal_to_native("demo")
+
     def test_bad_file_then_demo(self):
         bad = os.path.join(self.folder.name, "bad.tflite")
         with open(bad, "wb") as f:
@@ -126,11 +159,12 @@ class Page(unittest.TestCase):
         self.assertEqual(found["faults"], [])
         self.assertGreater(found["texts"], 50)
 
-    def test_fits_a_phone(self):
-        self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
-        self.browser.value("document.getElementById('demo').click()")
-        self.browser.wait("!document.getElementById('go').disabled", 10)
-        self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), 360)
+    def test_fits_every_window(self):
+        for width in (360, *(width for width, _ in screenshots.WINDOWS.values())):
+            self.browser.show(self.url, width, 740, "dark")
+            pages.run_simulator(self.browser)
+            self.assertEqual(self.browser.value("document.getElementById('buffers').rows.length"), 5)
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
         self.browser.call("Emulation.clearDeviceMetricsOverride")
 
 

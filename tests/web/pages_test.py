@@ -1,18 +1,16 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """The pages that the tool writes in headless Chromium: no wider than phone, tablet or desktop, nothing on the console, readable by
-everyone (scripts/accessible.js), and the pictures of them current.
+everyone (scripts/accessible.js); pictures of all of them, and those in docs/ current.
 
 KAITEN_BUILD names the build folder (default: build). Ends with 77 without Chromium or NumPy."""
 import os
 import sys
 import tempfile
-import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import coverage
 import pages
 import screenshots
 import tools
@@ -20,7 +18,8 @@ from devtools import Chromium
 
 KAITEN = os.path.join(os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build"), "kaiten")
 SKIPPED = 77
-WIDTHS = (360, 800, 1400)
+WIDTHS = (360, *(width for width, _ in screenshots.WINDOWS.values()))
+MOST_BYTES = 500_000  # of a page
 # A page with one fault of each kind, and what is to be said of it.
 FAULTY = """<html><head><title> </title></head><body style="background:#fff">
 <h2>Heading</h2><table><tr><th>a</th></tr></table><table><tr><td>b</td></tr></table><h4>Deep</h4><h2></h2>
@@ -71,19 +70,37 @@ class Pages(unittest.TestCase):
                 self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width, path)
         self.assertEqual(self.browser.console, [])
 
+    def test_no_page_is_large(self):
+        for path in self.written.values():
+            self.assertLessEqual(os.path.getsize(path), MOST_BYTES, path)
+
     def test_every_page_can_be_read_by_everyone(self):
         for path in self.written.values():
             self.readable(path)
 
     def test_pages_of_the_coverage_can_be_read_by_everyone(self):
-        file = "rtl/array/kt_line_buf.sv"
-        points = [coverage.Point(kind, file, line, f"{kind}{line}:0->1") for line in range(30, 40) for kind in ("line", "toggle")]
-        for point in points[::3]:
-            point.count = 3
-        points[1].waiver = types.SimpleNamespace(reason="cannot be")
-        coverage.write_html(self.folder, {"kt_line_buf": points}, {f"case {i}": i % 3 for i in range(12)}, {"case 3": "cannot be"})
-        for name in ("index", "kt_line_buf"):
-            self.readable(os.path.join(self.folder, name + ".html"))
+        for path in pages.example_of_coverage(self.folder).values():
+            self.readable(path)
+
+    def test_there_is_a_picture_of_every_page(self):
+        """Whole, at every width, light and dark; in build/screenshots, to be looked at."""
+        image = tools.import_or_skip("PIL.Image")
+        if not image:
+            self.skipTest("Pillow is missing")
+        written = {**self.written, **pages.example_of_coverage(self.folder)}
+        taken = screenshots.take(written, screenshots.OUT, image)
+        self.assertEqual(set(taken) - {screenshots.SIMULATOR}, set(written))
+        for name in taken:
+            for window, (width, _) in screenshots.WINDOWS.items():
+                grounds = []
+                for scheme in screenshots.SCHEMES:
+                    with image.open(os.path.join(screenshots.OUT, screenshots.file_name(name, window, scheme))) as picture:
+                        self.assertEqual(picture.width, width, picture.filename)
+                        self.assertLess(picture.height, screenshots.TALLEST, picture.filename)
+                        colours = picture.convert("RGB").getcolors(1 << 24)
+                        self.assertGreater(len(colours), 10, picture.filename)
+                        grounds.append(sum(max(colours)[1]))
+                self.assertGreater(grounds[0], grounds[1])  # what most of it is
 
     def test_every_fault_is_found(self):
         path = os.path.join(self.folder, "faulty.html")

@@ -7,6 +7,10 @@
 
 namespace kaiten {
 
+RowDeath RowLives::death(Buffer buffer, int begin, const Life& life) {
+  return {buffer, begin, life.end, life.consumers, life.written};
+}
+
 void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
   std::map<int, Life>& lives = lives_[std::size_t(use.buffer)];
   for (int row = use.begin; row < use.end; row++) {
@@ -22,11 +26,12 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
       at = lives.lower_bound(begin);
       if (at != lives.begin() && std::prev(at)->second.end > begin) --at;
       while (at != lives.end() && at->first < end) {
-        if (at->second.read()) dead_.push_back({use.buffer, at->first, at->second.end, at->second.consumers});
+        if (at->second.read()) dead_.push_back(death(use.buffer, at->first, at->second));
         at = lives.erase(at);
       }
       if (apart) continue;
-      at = lives.emplace_hint(at, begin, Life{end, use.ring.map, use.ring.row0 + row, {}});
+      at = lives.emplace_hint(at, begin, Life{end, use.ring.map, use.ring.row0 + row, {}, {}});
+      at->second.written[std::size_t(queue)] = number;
     }
     if (!use.write) at->second.consumers[std::size_t(queue)] = number;
   }
@@ -36,7 +41,7 @@ std::vector<RowDeath> RowLives::deaths() const {
   std::vector<RowDeath> all = dead_;
   for (const Buffer buffer : {Buffer::kSb, Buffer::kVb}) {
     for (const auto& [begin, life] : lives_[std::size_t(buffer)]) {
-      if (life.read()) all.push_back({buffer, begin, life.end, life.consumers});
+      if (life.read()) all.push_back(death(buffer, begin, life));
     }
   }
   return all;

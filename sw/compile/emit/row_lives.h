@@ -40,11 +40,13 @@ class RowLives {
   struct Life {
     int end = 0;  // of its addresses
     int map = 0;
-    int row = 0;  // over all images
+    int row = 0;       // over all images
+    Counts written{};  // the first of its producers
     Counts consumers{};
 
     bool read() const { return consumers != Counts{}; }
   };
+  static RowDeath death(Buffer buffer, int begin, const Life& life);
 
   std::map<int, Life> lives_[kBuffers];  // by their first address
   std::vector<RowDeath> dead_;

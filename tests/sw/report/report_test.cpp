@@ -9,7 +9,9 @@
 
 #include "compile/compiler.h"
 #include "observe/layer_clock.h"
+#include "report/axes.h"
 #include "report/make_report.h"
+#include "report/page.h"
 #include "report/run_report.h"
 #include "report/table.h"
 #include "tests/support/graph_builder.h"
@@ -46,6 +48,31 @@ TEST(Table, FitsTheWidth) {
   EXPECT_EQ(narrow.find("extra"), std::string::npos) << narrow;
   EXPECT_NE(t.text(24).find("_layer"), std::string::npos) << t.text(24);
   EXPECT_NE(t.text(24).find("1,234"), std::string::npos);
+}
+
+// However small its range, an axis has three numbers; they lie in it.
+TEST(Axes, HaveNumbers) {
+  const Scale wide{1, 1e6, 0, 500};
+  for (const auto& [low, high] :
+       {std::pair(62'971.0, 124'332.0), {189.0, 222.0}, {864.0, 1944.0}, {0.3, 0.9}, {5.0, 5e5}}) {
+    static std::vector<double> ticks;
+    ticks.clear();
+    const auto note = [](double v) {
+      ticks.push_back(v);
+      return std::string("t");
+    };
+    axes({low, high, 0, 500}, wide, "x", "y", note);
+    EXPECT_GE(ticks.size(), 3U) << low;
+    EXPECT_LE(ticks.size(), 10U) << low;
+    for (const double v : ticks) EXPECT_TRUE(v >= low && v <= high) << v;
+  }
+}
+
+TEST(Page, LetsLongNamesWrapAtSlashes) {
+  html::Table table({"name", "#GB/s"});
+  table.add({"a/b<c", "1/2"});
+  EXPECT_NE(table.text().find("<td>a/<wbr>b&lt;c</td>"), std::string::npos);
+  EXPECT_NE(table.text().find(">1/2</td>"), std::string::npos);
 }
 
 TEST(Table, GroupsDigits) {

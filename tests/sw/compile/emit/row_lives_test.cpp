@@ -29,8 +29,19 @@ TEST(RowLives, EndWithTheLastReader) {
   EXPECT_EQ(deaths[0].begin, 100);
   EXPECT_EQ(deaths[0].end, 110);
   EXPECT_EQ(deaths[0].after, (Counts{0, 1, 1, 0}));
+  EXPECT_EQ(deaths[0].written, (Counts{1, 0, 0, 0}));
   EXPECT_EQ(deaths[1].begin, 110);
   EXPECT_EQ(deaths[1].after, (Counts{0, 2, 0, 0}));
+}
+
+// Of a row in parts, the first.
+TEST(RowLives, BeginWithTheFirstWriter) {
+  RowLives lives;
+  lives.use(Queue::kConv, 4, rows(1, 0, 1, true));
+  lives.use(Queue::kConv, 5, rows(1, 0, 1, true));
+  lives.use(Queue::kVector, 1, rows(1, 0, 1, false));
+  ASSERT_EQ(lives.deaths().size(), 1U);
+  EXPECT_EQ(lives.deaths()[0].written, (Counts{0, 4, 0, 0}));
 }
 
 TEST(RowLives, KnowWhatIsNotThere) {
