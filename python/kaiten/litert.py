@@ -19,7 +19,11 @@ def _details(tensor: Tensor) -> dict:
 
 
 class SignatureRunner:
-    """A signature of a model as a function, from Interpreter.get_signature_runner()."""
+    """A signature of a model as a function, from Interpreter.get_signature_runner().
+
+    interpreter: whose model it is
+    signature: `inputs` and `outputs`, indices of tensors by name
+    """
 
     def __init__(self, interpreter: "Interpreter", signature: dict):
         self._interpreter = interpreter
