@@ -91,9 +91,8 @@ std::string bytes_table(const RunReport& r, const Analysis& a) {
 std::string compression(const RunReport& r) {
   if (r.zvc.raw() == 0)
     return paragraph(
-        "Nothing crossed the bus compressed. With --compress auto or on those maps and weights do that "
-        "become "
-        "smaller.");
+        "Nothing crossed the bus compressed. --compress auto or on does that to maps and weights that "
+        "become smaller.");
   std::string out = paragraph(
       fmt::format("{} bytes moved as {}: ratio {:.2f}.", grouped(r.zvc.raw()), grouped(r.zvc.packed()),
                   double(r.zvc.raw()) / double(std::max<std::uint64_t>(1, r.zvc.packed()))));

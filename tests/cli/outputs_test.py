@@ -278,7 +278,7 @@ class Reports(ToolCase):
 
 
 class PageParser(html.parser.HTMLParser):
-    VOID = {"meta", "link", "br", "hr", "img"}
+    VOID = {"meta", "link", "br", "hr", "img", "wbr"}
 
     def __init__(self):
         super().__init__()

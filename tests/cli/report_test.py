@@ -15,18 +15,23 @@ class Words(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.headings, self.texts, self.tags = [], [], []
+        self.headings, self.texts, self.tags, self.broken = [], [], [], False
 
     def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
+        self.broken = tag == "wbr"  # a place where a line may break, in the middle of a text
+        if not self.broken:
+            self.tags.append(tag)
 
     def handle_endtag(self, tag):
         while self.tags and self.tags.pop() != tag:
             pass
 
     def handle_data(self, data):
-        if self.tags and data.strip():
+        if self.broken:
+            self.texts[-1] += data.strip()
+        elif self.tags and data.strip():
             (self.headings if self.tags[-1] == "h2" else self.texts).append(data.strip())
+        self.broken = False
 
 
 class Report(CommandCase):
