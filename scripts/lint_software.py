@@ -75,12 +75,18 @@ class Headers:
 
 
 def compilations(build):
-    """{source relative to the root: its compile command} of sw/ and tb/."""
+    """{source relative to the root: its compile command} of sw/ and tb/, in OUT for clang-tidy, too: without precompiled headers, all of
+    which it would look at for each source."""
     try:
         with open(os.path.join(build, "compile_commands.json")) as f:
             entries = json.load(f)
     except OSError:
         sys.exit(f"missing: {os.path.relpath(build, tools.ROOT)}/compile_commands.json (run `make configure`)")
+    for entry in entries:
+        entry["command"] = re.sub(r" -include-pch \S+", "", entry["command"])
+    os.makedirs(OUT, exist_ok=True)
+    with open(os.path.join(OUT, "compile_commands.json"), "w") as f:
+        json.dump(entries, f)
     commands = {os.path.relpath(e["file"], tools.ROOT): e["command"] for e in entries}
     return {path: command for path, command in sorted(commands.items()) if path.startswith(("tb/", "sw/"))}
 
@@ -91,7 +97,6 @@ def tidy(program, build, args, results):
     for path in wanted:
         if path not in commands:
             sys.exit(f"{path} is not compiled by this build, or not in tb/ or sw/")
-    os.makedirs(OUT, exist_ok=True)
     headers = Headers()
     checks = tools.digest_files([".clang-tidy"])
 
@@ -102,7 +107,7 @@ def tidy(program, build, args, results):
         if not args.force and stamp.holds():
             return path, stamp.seconds, ""
         start = time.time()
-        code, log = tools.run([program, "-p", build, "--quiet", "--warnings-as-errors=*",
+        code, log = tools.run([program, "-p", OUT, "--quiet", "--warnings-as-errors=*",
                                "--extra-arg=-Wno-unknown-warning-option", path], limit=600, cwd=tools.ROOT)
         seconds = time.time() - start
         if code == 0:
