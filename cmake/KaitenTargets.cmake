@@ -41,6 +41,27 @@ function(kaiten_embed folder file name)
   target_include_directories(kaiten_${folder} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
+# What the protobuf compiler makes of FILE.proto of the calling folder, as the library kaiten_<name>_schema; kaiten_<name>_header is
+# there once its header is.
+function(kaiten_proto name file)
+  find_package(Protobuf)
+  if(NOT Protobuf_FOUND OR NOT Protobuf_PROTOC_EXECUTABLE)
+    message(FATAL_ERROR "protoc or libprotobuf not found: run `make setup` (packages protobuf-compiler, libprotobuf-dev).")
+  endif()
+  set(proto ${CMAKE_CURRENT_SOURCE_DIR}/${file}.proto)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/proto)
+  file(MAKE_DIRECTORY ${made})
+  add_custom_command(OUTPUT ${made}/${file}.pb.cc ${made}/${file}.pb.h
+    COMMAND ${Protobuf_PROTOC_EXECUTABLE} --cpp_out=${made} -I${CMAKE_CURRENT_SOURCE_DIR} ${proto}
+    DEPENDS ${proto} COMMENT "Compiling ${file}.proto" VERBATIM)
+  add_custom_target(kaiten_${name}_header DEPENDS ${made}/${file}.pb.h)
+  add_library(kaiten_${name}_schema STATIC ${made}/${file}.pb.cc)
+  add_dependencies(kaiten_${name}_schema kaiten_${name}_header)
+  target_include_directories(kaiten_${name}_schema SYSTEM PUBLIC $<BUILD_INTERFACE:${made}>
+    "$<BUILD_INTERFACE:${Protobuf_INCLUDE_DIRS}>")
+  target_link_libraries(kaiten_${name}_schema PUBLIC ${Protobuf_LITE_LIBRARIES})
+endfunction()
+
 function(kaiten_library folder)
   cmake_parse_arguments(A "OPTIMIZED" "PRECOMPILED" "SOURCES;NATIVE;DEFINITIONS;DEPS" ${ARGN})
   set(target kaiten_${folder})

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "metadata/labels.h"
 
 namespace kaiten::cli {
 
@@ -58,20 +59,9 @@ std::vector<std::uint8_t> read_file(const fs::path& path, FileKind kind) {
 }
 
 std::vector<std::string> read_labels(const std::string& file) {
-  std::vector<std::string> labels;
-  if (file.empty()) return labels;
+  if (file.empty()) return {};
   const std::vector<std::uint8_t> bytes = read_file(file, FileKind::kText);
-  std::string line;
-  for (std::uint8_t b : bytes) {
-    if (b == '\n') {
-      labels.push_back(line);
-      line.clear();
-    } else if (b != '\r') {
-      line.push_back(char(b));
-    }
-  }
-  if (!line.empty()) labels.push_back(line);
-  return labels;
+  return metadata::lines_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace kaiten::cli

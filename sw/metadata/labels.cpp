@@ -96,16 +96,17 @@ class Reader {
 }  // namespace
 
 std::vector<std::string> lines_of(std::string_view text) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.empty()) return {};
   std::vector<std::string> lines;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    at = end + 1;
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n') {
+      lines.push_back(line);
+      line.clear();
+    } else if (c != '\r') {
+      line.push_back(c);
+    }
   }
+  if (!line.empty()) lines.push_back(line);
   return lines;
 }
 

@@ -11,7 +11,7 @@
 
 namespace kaiten::metadata {
 
-// A line each. Line breaks may have a carriage return before them; the last one need not be there.
+// A line each. Carriage returns are left out; the last line break need not be there.
 std::vector<std::string> lines_of(std::string_view text);
 
 // "['cat', 'dog']", {0: 'cat', 1: 'dog'}, the same as JSON, or names with line breaks or else commas between them. Throws
