@@ -194,6 +194,56 @@ def load_store():
     return d
 
 
+def proofs():
+    d = Drawing(960, 560, "What is proven, arrow by arrow",
+                "The way of data through the accelerator: LOAD from memory into the buffers, CONV and VECTOR from the buffers to results, STORE "
+                "back to memory, and the control of their queues. Solid arrows, numbered as in the page's table, have a proof; dashed ones are tested.")
+    d.frame(20, 20, 920, 96, "LOAD")
+    bus = d.box(40, 48, 120, 50, "read master", ["kt_axi_rd"], kind="port")
+    codec = d.box(220, 48, 120, 50, "codec", ["kt_load_zvc"])
+    gear = d.box(400, 48, 120, 50, "gearbox", ["kt_gearbox"])
+    words = d.box(580, 48, 130, 50, "words", ["kt_load_words"])
+    places = d.box(770, 40, 150, 66, "places", ["kt_load_rows", "kt_load_weights"])
+    d.frame(20, 176, 920, 96, "CONV")
+    sb = d.box(40, 204, 110, 50, "SB", ["kt_stream_buf"], kind="memory")
+    window = d.box(210, 204, 140, 50, "windows", ["kt_line_buf"])
+    array = d.box(410, 204, 140, 50, "array, OB", ["kt_dpe_array"])
+    requant = d.box(610, 204, 120, 50, "requantiser", ["kt_requant"])
+    writer = d.box(790, 204, 130, 50, "results", ["kt_result_writer"])
+    d.frame(20, 300, 920, 104, "VECTOR")
+    vb = d.box(40, 328, 110, 50, "VB", ["kt_stream_buf"], kind="memory")
+    cells = d.box(200, 328, 150, 50, "windows", ["kt_vector_line_buf"])
+    lanes = d.box(400, 316, 150, 74, "lanes", ["kt_vector_operand", "kt_vector_column"])
+    vrequant = d.box(600, 320, 140, 66, "requantiser", ["kt_requant", "kt_vector_table"])
+    vwriter = d.box(790, 328, 130, 50, "results", ["kt_result_writer"])
+    d.frame(20, 432, 560, 108, "STORE")
+    pack = d.box(40, 466, 140, 50, "beats", ["kt_store"])
+    zvc = d.box(240, 466, 130, 50, "codec", ["kt_store_zvc"])
+    out = d.box(430, 466, 130, 50, "write master", ["kt_axi_wr"], kind="port")
+    d.frame(640, 432, 300, 108, "control")
+    fetch = d.box(660, 466, 120, 50, "commands", ["kt_cmd_fetch"])
+    board = d.box(810, 466, 120, 50, "queues", ["kt_scoreboard"])
+    for a, b, number in ((bus, codec, 2), (codec, gear, 3), (gear, words, 4), (words, places, 5), (sb, window, 8), (window, array, 9),
+                         (array, requant, 11), (requant, writer, 13), (vb, cells, 15), (vrequant, vwriter, 18), (pack, zvc, 20), (zvc, out, 20),
+                         (fetch, board, 23)):
+        d.arrow([a.right(), b.left()], str(number))
+    d.arrow([cells.right(0.3), lanes.left(0.365)], "16", (375, 337))
+    d.arrow([cells.right(0.75), lanes.left(0.67)], thin=True)
+    d.arrow([lanes.right(0.365), vrequant.left(0.35)], "17", (575, 337))
+    d.arrow([lanes.right(0.67), vrequant.left(0.7)], thin=True)
+    d.arrow([(100, 6), bus.top()], "1", (112, 36))
+    d.arrow([places.bottom(0.8), (890, 140), (85, 140), (85, 204)], "rows: 6, 7", (240, 134))
+    d.arrow([(640, 140), (640, 190), (480, 190), array.top()], "weights: 6, 10", (560, 184))
+    d.arrow([(700, 140), (700, 204)], "parameters: 12", (710, 166), thin=True, anchor="start")
+    d.line([(85, 140), (10, 140)], "line", 1.5)
+    d.arrow([(10, 140), (10, 353), vb.left()])
+    d.arrow([writer.bottom(0.3), (829, 288), (110, 288), (110, 254)], "14, 7", (480, 284))
+    d.arrow([vwriter.bottom(0.3), (829, 418), (110, 418), pack.top()], "14, 19", (480, 414))
+    d.arrow([out.right(), (620, 491)], "21", (600, 484))
+    d.arrow([(720, 440), fetch.top()], "22", (732, 456))
+    return d
+
+
 def program():
     d = Drawing(960, 330, "From model file to commands",
                 "Importers make a graph; lowering, spans, packing and emission make a program of commands and packed weights; the driver "
@@ -417,7 +467,7 @@ def volume_split():
     return d
 
 
-PICTURES = {"soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
+PICTURES = {"proofs": proofs, "soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
 def main():
