@@ -241,7 +241,15 @@ bool import_softmax(State& s, const Node& node, Op& op) {
 bool import_log_softmax(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   op.logarithm = true;
-  expect_output(s, op, s.graph.input_of(op).shape);
+  const Shape& shape = s.graph.input_of(op).shape;
+  expect_output(s, op, shape);
+  // LiteRT's sum of exponentials has 12 bits before the point; what it does beyond them is undefined.
+  constexpr int kMostSummands = 1 << 12;
+  if (!shape.empty() && shape.back() > kMostSummands) {
+    refuse(s, {"logarithms of at most " + std::to_string(kMostSummands) + " summands",
+               std::to_string(shape.back())});
+    return false;
+  }
   const Tensor& out = s.graph.output_of(op);
   if (out.quantization.scale.front() == 1.0F / 16.0F && out.zero_point() == 127) return true;
   refuse(s, {"outputs of scale 1/16 and zero point 127",

@@ -288,6 +288,21 @@ TEST(Refusals, Parameters) {
   soft.tensors.back().scale = {0.01F};
   expect_refusal(soft, "softmax_1", "SOFTMAX", "scale 1/256", "0.01");
 
+  // LiteRT's sum of exponentials holds 4096 of them.
+  constexpr int kLogSoftmax = 50;
+  for (const int classes : {4096, 4097}) {
+    ModelBuilder logarithms(1);
+    logarithms.output(logarithms.softmax(logarithms.input({1, classes})));
+    logarithms.tensors.back().scale = {1.0F / 16};
+    logarithms.tensors.back().zero_point = {127};
+    logarithms.ops[0].code = kLogSoftmax;
+    if (classes == 4096) {
+      EXPECT_TRUE(import_tflite(logarithms.file()).graph);
+    } else {
+      expect_refusal(logarithms, "softmax_1", "LOG_SOFTMAX", "at most 4096 summands", "4097");
+    }
+  }
+
   ModelBuilder middle(1);
   const int probabilities = middle.softmax(middle.input({1, 10}));
   middle.output(middle.fully_connected(middle.reshape(probabilities, {1, 1, 1, 10}), {.channels = 2}));
