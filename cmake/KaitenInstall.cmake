@@ -80,7 +80,7 @@ file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kaiten.pc CONTENT "prefix=\${pc
 Name: kaiten
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires: fmt, zlib, liblz4, libzstd, libhwy, fftw3, fftw3f, protobuf-lite
+Requires: fmt, zlib, libpng, libjpeg, libzip, liblz4, libzstd, libhwy, fftw3, fftw3f, protobuf-lite
 Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR} -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/kaiten
 Libs: -L\${prefix}/${CMAKE_INSTALL_LIBDIR} -Wl,--start-group${archives} -Wl,--end-group -latomic -ldl -pthread
 ")

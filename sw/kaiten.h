@@ -39,6 +39,7 @@
 #include "import/signatures.h"
 #include "report/run_report.h"
 #include "run/analysis.h"
+#include "run/image_input.h"
 #include "run/session.h"
 
 #endif  // KAITEN_KAITEN_H

@@ -122,6 +122,22 @@ class Model:
         of a TensorFlow Lite file: a dictionary of `inputs` and `outputs`, indices by name, a key
         """
 
+    @property
+    def labels(self) -> list[str]:
+        """names of the classes, from the model's metadata"""
+
+    def image(self, source: object, *, mean: object | None = None, scale: object | None = None, channels: str = '', fit: str = 'crop', metadata: bool = True) -> object:
+        """
+        One image as the model's input: an array that run() takes.
+
+        source: a path, the bytes of a PNG, JPEG, BMP, PGM or PPM file, or uint8 pixels, height x width, or height x width x 1 or 3
+        mean: real value = (pixel - mean) * scale; one number, or one each for red, green and blue
+        scale: see mean; without both what the model's metadata says, else pixel - 128 as stored value
+        channels: order of the input's colours, 'rgb' or 'bgr'; empty: the model's metadata, else red, green, blue
+        fit: of images of other proportions than the input's: 'crop', 'stretch' or 'pad'
+        metadata: take what the arguments leave open from the model's metadata
+        """
+
     def inspect(self, config: str = 'base') -> dict:
         """
         Layers and where they run (`layers`), why the model cannot (`reasons`), both as text (`text`).

@@ -32,6 +32,15 @@ config: the configuration that the layers are to run on)";
 inline constexpr const char* kConfigs =
     "Configurations that this build simulates, the names that `config` takes.";
 
+inline constexpr const char* kImage = R"(One image as the model's input: an array that run() takes.
+
+source: a path, the bytes of a PNG, JPEG, BMP, PGM or PPM file, or uint8 pixels, height x width, or height x width x 1 or 3
+mean: real value = (pixel - mean) * scale; one number, or one each for red, green and blue
+scale: see mean; without both what the model's metadata says, else pixel - 128 as stored value
+channels: order of the input's colours, 'rgb' or 'bgr'; empty: the model's metadata, else red, green, blue
+fit: of images of other proportions than the input's: 'crop', 'stretch' or 'pad'
+metadata: take what the arguments leave open from the model's metadata)";
+
 inline constexpr const char* kModelInspect =
     R"(Layers and where they run (`layers`), why the model cannot (`reasons`), both as text (`text`).
 

@@ -19,6 +19,7 @@
 
 #include "arrays.h"
 #include "docstrings.h"
+#include "images.h"
 #include "kaiten.h"
 
 namespace nb = nanobind;
@@ -159,10 +160,12 @@ class CompiledModel {
   double clock_mhz_;
 };
 
-// What a source holds: the network, and of TensorFlow Lite the names that its users have for inputs and outputs.
+// What a source holds: the network; of TensorFlow Lite the names that its users have for inputs and outputs; what it says of
+// pixels and classes.
 struct Imported {
   ImportResult result;
   std::map<std::string, Signature> signatures;
+  ModelMetadata metadata;
 };
 
 Imported import_object(const nb::object& source, const std::string& until) {
@@ -184,8 +187,8 @@ Imported import_object(const nb::object& source, const std::string& until) {
     onnx = path.extension() == ".onnx";
   }
   const nb::gil_scoped_release released;
-  if (onnx) return {import_onnx(bytes, name, {.until = until}), {}};
-  return {import_tflite(bytes, name, until), tflite_signatures(bytes)};
+  if (onnx) return {import_onnx(bytes, name, {.until = until}), {}, onnx_metadata(bytes)};
+  return {import_tflite(bytes, name, until), tflite_signatures(bytes), tflite_metadata(bytes)};
 }
 
 nb::dict dict_of(const Inspection& inspection) {
@@ -220,7 +223,9 @@ nb::dict inspect_model(const ImportResult& imported, const std::string& config) 
 class Model {
  public:
   explicit Model(Imported imported)
-      : graph_(require_graph(std::move(imported.result))), signatures_(std::move(imported.signatures)) {}
+      : graph_(require_graph(std::move(imported.result))),
+        signatures_(std::move(imported.signatures)),
+        metadata_(std::move(imported.metadata)) {}
   // As LiteRT has them: {key: {"inputs": {name: index}, "outputs": {name: index}}}.
   nb::dict signatures() const {
     const auto indices = [](const std::map<std::string, int>& tensors) {
@@ -238,6 +243,14 @@ class Model {
     return all;
   }
   const Graph& graph() const { return graph_; }
+  const ModelMetadata& metadata() const { return metadata_; }
+  nb::object image(const nb::object& source, const nb::object& mean, const nb::object& scale,
+                   const std::string& channels, const std::string& fit, bool metadata) const {
+    ImageRule rule = image_rule(mean, scale, channels, fit);
+    rule.reads_metadata = metadata;
+    rule.complete(metadata_);
+    return image_array(graph_, source, rule);
+  }
 
   std::vector<TensorInfo> infos(const std::vector<int>& tensors) const {
     std::vector<TensorInfo> all;
@@ -297,6 +310,7 @@ class Model {
  private:
   Graph graph_;
   std::map<std::string, Signature> signatures_;
+  ModelMetadata metadata_;
 };
 
 // What was given for `name`. Throws InputError for another type or a number beyond it.
@@ -396,6 +410,11 @@ void bind_model(nb::module_& m) {
       .def_prop_ro(
           "signatures", &Model::signatures,
           "of a TensorFlow Lite file: a dictionary of `inputs` and `outputs`, indices by name, a key")
+      .def_prop_ro(
+          "labels", [](const Model& x) { return x.metadata().labels; },
+          "names of the classes, from the model's metadata")
+      .def("image", &Model::image, "source"_a, nb::kw_only(), "mean"_a = nb::none(), "scale"_a = nb::none(),
+           "channels"_a = "", "fit"_a = "crop", "metadata"_a = true, docs::kImage)
       .def("inspect", &Model::inspect, "config"_a = "base", docs::kModelInspect)
       .def(
           "compile",

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
+#include "cli/image.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "cli/image.h"
 #include "draw/findings.h"
+#include "run/image_input.h"
 
 namespace kaiten::cli {
 

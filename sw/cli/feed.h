@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/image.h"
 #include "evaluate/dataset.h"
 #include "graph/graph.h"
 #include "graph/values.h"
+#include "run/image_input.h"
 
 namespace kaiten::cli {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/image.h"
 #include "graph/graph.h"
 #include "reference/reference.h"
+#include "run/image_input.h"
 #include "run/random_inputs.h"
 
 namespace kaiten::cli {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/demo.h"
+#include "cli/image.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/source.h"

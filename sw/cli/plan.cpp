@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cli/demo.h"
 #include "cli/files.h"
+#include "cli/image.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"

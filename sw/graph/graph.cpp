@@ -321,6 +321,13 @@ bool runs_on_host(OpKind kind) {
   }
 }
 
+Quantization quantization_of(const Graph& graph, int input) {
+  for (const Op& op : graph.ops) {
+    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
+  }
+  return graph.tensors[size_t(input)].quantization;
+}
+
 uint64_t macs(const Graph& graph, const Op& op) {
   const uint64_t outputs = graph.output_of(op).elements();
   switch (op.kind) {

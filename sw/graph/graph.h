@@ -312,6 +312,8 @@ bool runs_on_host(OpKind kind);
 /// The rows and columns that each result of a Mean comes from, {rows, columns}: the whole map, one row or one column of it.
 /// {0, 0} for means over other axes, and where the output is no map of the other ones.
 std::array<int, 2> mean_window(const Graph& graph, const Op& op);
+/// The quantisation of an input; of a float32 one, that of the operator that quantises it.
+Quantization quantization_of(const Graph& graph, int input);
 /// Multiply-accumulates of one operator: kernel taps times channels times outputs, cells outside the map
 /// included, as the usual tables count them; 0 for everything but Conv2D, DepthwiseConv2D and FullyConnected.
 uint64_t macs(const Graph& graph, const Op& op);

@@ -91,6 +91,13 @@ void copy(const Image& from, Box box, Image& to, int left, int top) {
 
 }  // namespace
 
+std::optional<Fit> fit_of(std::string_view name) {
+  if (name == "crop") return Fit::Crop;
+  if (name == "stretch") return Fit::Stretch;
+  if (name == "pad") return Fit::Pad;
+  return std::nullopt;
+}
+
 ImagePlacement placement(int image_width, int image_height, int width, int height, Fit fit) {
   ImagePlacement p{{0, 0, image_width, image_height}, {0, 0, width, height}};
   if (fit == Fit::Stretch) return p;

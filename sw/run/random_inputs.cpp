@@ -24,13 +24,6 @@ Int8Values random_values(const Graph& graph, int input, std::mt19937_64& random)
 
 }  // namespace
 
-Quantization quantization_of(const Graph& graph, int input) {
-  for (const Op& op : graph.ops) {
-    if (op.kind == OpKind::ToInt8 && op.inputs.front() == input) return graph.output_of(op).quantization;
-  }
-  return graph.tensors[std::size_t(input)].quantization;
-}
-
 std::vector<Int8Values> random_inputs(const Graph& graph, std::uint64_t seed, int batch) {
   std::mt19937_64 random(seed);
   std::vector<Int8Values> values;

@@ -13,9 +13,6 @@
 
 namespace kaiten {
 
-// The quantisation of an input; of a float32 one, that of the operator that quantises it.
-Quantization quantization_of(const Graph& graph, int input);
-
 // Every stored value alike, in the order of graph.inputs, image by image; for float32 the real values that they stand for.
 std::vector<Int8Values> random_inputs(const Graph& graph, std::uint64_t seed, int batch = 1);
 

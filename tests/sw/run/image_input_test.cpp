@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cli/image.h"
+#include "run/image_input.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/demo.h"
-#include "cli/files.h"
-#include "tests/support/source_file.h"
 
-namespace kaiten::cli {
+namespace kaiten {
 namespace {
 
 Tensor tensor(int h, int w, int c, float scale, int zero) {
@@ -26,7 +23,7 @@ Int8Values converted(const Image& image, const Tensor& t, const Normalisation& n
   return to_input(image, t, t.quantization, {normalisation, Fit::Crop});
 }
 
-TEST(Image, FeedsInt8Inputs) {
+TEST(ImageInput, FeedsInt8Inputs) {
   const Image i{1, 2, 3, {0, 1, 2, 255, 254, 253}};
   const Int8Values plain = converted(i, tensor(1, 2, 3, 1, 5), {});
   EXPECT_EQ(plain, (Int8Values{-128, -127, -126, 127, 126, 125}));
@@ -41,7 +38,7 @@ TEST(Image, FeedsInt8Inputs) {
 }
 
 // Planes, real values; without a normalisation those that the 256 stored values stand for.
-TEST(Image, FeedsFloatInputs) {
+TEST(ImageInput, FeedsFloatInputs) {
   const Image i{1, 2, 3, {0, 1, 2, 255, 254, 253}};
   Tensor t;
   t.type = t.model_type = ElementType::Float32;
@@ -55,11 +52,5 @@ TEST(Image, FeedsFloatInputs) {
             (std::vector<float>{-2, 508, 0, 506, 2, 504}));
 }
 
-TEST(Demo, IsEmbedded) {
-  const auto file = read_file(test::source_file("models/demo/demo.tflite"));
-  EXPECT_TRUE(std::equal(file.begin(), file.end(), demo_model().begin(), demo_model().end()));
-  EXPECT_EQ(demo_images().size(), 100 * kDemoImageBytes);
-}
-
 }  // namespace
-}  // namespace kaiten::cli
+}  // namespace kaiten
