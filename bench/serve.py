@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures `kaiten serve`: its scheduler's decisions, its analytic model beside the compiler's, its schedulers over memory buses.
 
-usage: bench/serve.py [--build DIR] [--queries N] [--decisions | --model | --streams | --roofline] [--docs]
+usage: bench/serve.py [--build DIR] [--queries N] [--decisions | --model | --streams | --roofline | --paper] [--docs]
 --decisions: choosing a SubNet, the mean SubNet and the scan of 500 SubGraphs, with the clock's reading; exit code 1 when a 99th percentile
 is above a microsecond. --model: cycles of RA to RF on `base` by the model and by the compiler (needs kaiten-generate). --streams: what PB
-saves by the model, over widths of the bus. --roofline: SubNets under the roofs of the SUSHI paper's machines. Without one of them all four.
---docs writes the tables of the last three, which are the same on every machine, into docs/software/serving.md and roofline.md, and what
+saves by the model, over widths of the bus. --roofline: SubNets under the roofs of the SUSHI paper's machines. --paper: the SUSHI paper's
+figures beside ours, and sweeps of columns, Q and PB. Without one of them all five.
+--docs writes the tables of the last four, which are the same on every machine, into docs/software/serving.md and roofline.md, and what
 the pictures of the roofs are made of into docs/data/roofline (then: make generate)."""
 import argparse
 import json
@@ -24,6 +25,9 @@ DOCS = "docs/software/serving.md"
 BUSES = (64, 32, 16, 8, 4)  # bytes a cycle
 FAMILIES = ("ofa-resnet50", "ofa-mobilenetv3")
 ROOFS_DOCS = "docs/software/roofline.md"
+# Beside the SUSHI paper's results: configuration, bytes a cycle at 100 MHz, what it is.
+MACHINES = (("base", 64, "`base`, 6.4 GB/s"), ("base", 16, "`base`, 1.6 GB/s"), ("base", 4, "`base`, 0.4 GB/s"), ("u50", 144, "`u50`, the paper's 14.4 GB/s"))
+SWEEP_BUS = 16
 # Of the SUSHI paper: name, SuperNet, multipliers, bytes a cycle at 100 MHz, PB, kernel (0: all), what it is, latency as the paper prints.
 ROOFS = (("resnet50", "ofa-resnet50", 6480, 192, "1728KiB", 0, "figures 10 and 11", "-5.7 to -7.92 %"),
          ("mobilenetv3", "ofa-mobilenetv3", 6480, 192, "1728KiB", 0, "figures 10 and 11", "-6 to -23.6 %"),
@@ -108,15 +112,87 @@ def roofs(kaiten, docs):
     return report.markdown(["machine", "SubNet", "MB", "MB, PB", "ops a byte", "ops a byte, PB", "ms", "ms, PB", "latency", "the paper"], rows)
 
 
+def table_of(kaiten, *arguments):
+    """Of the analytic model: SubNets by SubGraphs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table.json")
+        served(kaiten, "--generate", "uniform:1", *arguments, "--write-table", path)
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+
+
+def single_queries(table):
+    """Change of a SubNet's latency by the SubGraph that suits it best, percent: least and most."""
+    changes = [100 * (min(latencies) / latencies[0] - 1) for latencies in table["latency_ms"]]
+    return f"{max(changes):.1f} to {min(changes):.1f} %"
+
+
+def accuracy_at_latency(table):
+    """Most points of accuracy that one SubGraph adds within a latency, over all latencies of the table."""
+    def best(column, limit):
+        within = [s["accuracy"] for s, latencies in zip(table["subnets"], table["latency_ms"]) if latencies[column] <= limit]
+        return max(within, default=None)
+    limits = sorted({latency for latencies in table["latency_ms"] for latency in latencies})
+    gains = [best(c, limit) - best(0, limit) for c in range(1, len(table["subgraphs"])) for limit in limits if best(0, limit) is not None]
+    return f"+{max(gains):.2f}"
+
+
+def schedulers_of(kaiten, supernet, bus, *arguments):
+    j = served(kaiten, "--generate", "uniform:10000", "--supernet", supernet, "--bus", bus, "--scheduler", "all", *arguments)
+    return {s["scheduler"]: s for s in j["schedulers"]}
+
+
+def change(by, name, against="none"):
+    return f"{100 * (by[name]['latency_ms']['mean'] / by[against]['latency_ms']['mean'] - 1):+.1f} %"
+
+
+def beside_the_paper(kaiten):
+    """A row a result of the paper, a column a machine."""
+    printed = {"ofa-resnet50": ("-5.7 to -7.9 %", "-21 %", "+0.98", "up to -78.7 %", "66 %"),
+               "ofa-mobilenetv3": ("-6 to -23.6 %", "-25 %", "", "", "78 %")}
+    what = ("single queries, latency by the best SubGraph", "random stream, mean latency, `saved` over `none`",
+            "accuracy within a latency, points at most", "off-chip energy of the stream, `saved` over `none`", "hit ratio, `sushi`")
+    rows = []
+    for supernet in FAMILIES:
+        columns = []
+        for config, bus, _ in MACHINES:
+            machine = ("--config", config)
+            table = table_of(kaiten, "--supernet", supernet, "--bus", bus, *machine)
+            by = schedulers_of(kaiten, supernet, bus, *machine)
+            energy = 100 * (by["saved"]["energy_millijoules"] / by["none"]["energy_millijoules"] - 1)
+            columns.append((single_queries(table), change(by, "saved"), accuracy_at_latency(table), f"{energy:+.1f} %",
+                            f"{100 * by['sushi']['hit_ratio']:.0f} %"))
+        rows += [[supernet, name, paper or "-", *values] for name, paper, *values in zip(what, printed[supernet], *columns)]
+    return report.markdown(["SuperNet", "result", "the paper", *(name for _, _, name in MACHINES)], rows)
+
+
+def sweeps(kaiten):
+    """Mean latency on `base` over columns of the table, Q and the bytes of PB."""
+    rows = []
+    paper = {("ofa-resnet50", "columns"): "4, 7, 8, 9, 9 %", ("ofa-mobilenetv3", "columns"): "1 % each", ("ofa-resnet50", "Q"): "4 to 8 best",
+             ("ofa-mobilenetv3", "Q"): "10 best"}
+    for supernet in FAMILIES:
+        columns = [(n, schedulers_of(kaiten, supernet, SWEEP_BUS, "--columns", n)) for n in (10, 40, 80, 100, 500)]
+        rows.append([supernet, "columns", "`sushi` over `unaware`", ", ".join(f"{n}: {change(by, 'sushi', 'unaware')}" for n, by in columns),
+                     paper[supernet, "columns"]])
+        for hold in (1, 50):
+            steps = [(q, schedulers_of(kaiten, supernet, SWEEP_BUS, "--q", q, "--hold", hold)) for q in (1, 2, 4, 8, 10, 16, 32)]
+            rows.append([supernet, f"Q, constraints held for {hold}", "`sushi` over `none`", ", ".join(f"{q}: {change(by, 'sushi')}" for q, by in steps),
+                         paper[supernet, "Q"] if hold == 1 else "-"])
+        sizes = [(size, schedulers_of(kaiten, supernet, SWEEP_BUS, "--pb", f"{size}KiB")) for size in (256, 512, 1024, 1728)]
+        rows.append([supernet, "PB, KiB", "`saved` over `none`", ", ".join(f"{size}: {change(by, 'saved')}" for size, by in sizes), "more is better"])
+    return report.markdown(["SuperNet", "over", "mean latency", f"at {SWEEP_BUS} bytes a cycle", "the paper"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measures kaiten serve.")
     parser.add_argument("--build", default="build")
     parser.add_argument("--queries", type=int, default=1000000)
     parser.add_argument("--docs", action="store_true")
-    for part in ("decisions", "model", "streams", "roofline"):
+    for part in ("decisions", "model", "streams", "roofline", "paper"):
         parser.add_argument("--" + part, action="store_true")
     args = parser.parse_args()
-    every = not (args.decisions or args.model or args.streams or args.roofline)
+    every = not (args.decisions or args.model or args.streams or args.roofline or args.paper)
     kaiten = report.program(args.build, "kaiten", "kaiten")
     slow = decisions(kaiten, args.queries) if args.decisions or every else False
     if args.model or every:
@@ -134,6 +210,11 @@ def main():
         print(table)
         if args.docs:
             report.write_between(ROOFS_DOCS, "bench/serve.py --roofline", table)
+    if args.paper or every:
+        for name, table in (("paper", beside_the_paper(kaiten)), ("sweeps", sweeps(kaiten))):
+            print(table)
+            if args.docs:
+                report.write_between(DOCS, f"bench/serve.py --paper: {name}", table)
     return int(slow)
 
 
