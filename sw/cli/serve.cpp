@@ -13,6 +13,7 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/report_output.h"
 #include "cli/serve_subnets.h"
 #include "cli/tool.h"
@@ -345,9 +346,7 @@ class Listener {
   int signal_ = 0;
 };
 
-}  // namespace
-
-int serve_command(const Arguments& arguments) {
+int run_serve(const Arguments& arguments) {
   ServeOptions o;
   po::variables_map values;
   constexpr const char* kUsage =
@@ -358,7 +357,10 @@ int serve_command(const Arguments& arguments) {
   check(o, values);
   const Outputs outputs("serve", values, {"html", "json", "trace", "write-table"}, {"table", "queries"});
   const std::unique_ptr<ServedSubNets> subnets = make_subnets(o);
+  cluster::Exchange* const ranks = other_ranks();
   const serve::Table table = make_table(o, subnets.get());
+  if (ranks != nullptr) ranks->finish();
+  if (!first_rank()) return kDone;  // the queries are one stream
   if (outputs.wanted("write-table")) outputs.write("write-table", serve::table_json(table));
   const serve::Stream stream = make_stream(o, table);
 
@@ -390,6 +392,12 @@ int serve_command(const Arguments& arguments) {
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));
   return kOfSignal + signal;
+}
+
+}  // namespace
+
+int serve_command(const Arguments& arguments) {
+  return on_ranks([&] { return run_serve(arguments); });
 }
 
 }  // namespace kaiten::cli

@@ -12,7 +12,9 @@
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/terminal.h"
+#include "cluster/exchange.h"
 #include "generate/networks.h"
 #include "import/import.h"
 
@@ -57,18 +59,55 @@ ServedSubNets::ServedSubNets(Options options, std::vector<serve::Candidate> cand
       family_(supernet::family(options_.supernet)),
       candidates_(std::move(candidates)),
       accelerator_(a),
-      plans_(family_, whole(options_.supernet),
-             [this](const supernet::SubNet& s) { return model(options_.supernet, s.text, options_.image); },
-             {.config = a.name,
-              .pb_rows = int(a.pb_bytes / (9 * a.cp)),
-              .bytes_per_cycle = a.bus_bytes,
-              .threads = int(std::max(1U, std::thread::hardware_concurrency())),
-              .cancellation_check = check_interrupt}) {}
+      plans_(
+          family_, whole(options_.supernet),
+          [this](const supernet::SubNet& s) { return model(options_.supernet, s.text, options_.image); },
+          {.config = a.name,
+           .pb_rows = int(a.pb_bytes / (9 * a.cp)),
+           .bytes_per_cycle = a.bus_bytes,
+           .threads = other_ranks() != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency())),
+           .cancellation_check = check_interrupt}) {}
+
+std::vector<SubNetPlans::Plan> ServedSubNets::shared_plans(
+    const std::vector<supernet::Encoding>& subgraphs) const {
+  cluster::Exchange* const ranks = other_ranks();
+  if (ranks == nullptr) return plans_.plans(subgraphs);
+  const auto all = std::size_t(ranks->ranks());
+  std::vector<supernet::Encoding> mine;
+  for (std::size_t i = std::size_t(ranks->rank()); i < subgraphs.size(); i += all)
+    mine.push_back(subgraphs[i]);
+  // Of each plan its rows and its loading, and what the SubNets cost; weights are placed again.
+  std::vector<std::int64_t> heads;
+  std::vector<serve::Cost> costs;
+  for (const SubNetPlans::Plan& p : plans_.plans(mine)) {
+    heads.insert(heads.end(), {p.most_rows, p.load_cycles});
+    costs.insert(costs.end(), p.costs.begin(), p.costs.end());
+  }
+  const std::vector<std::string> told_heads =
+      ranks->gather(cluster::encode_values(std::span<const std::int64_t>(heads)));
+  const std::vector<std::string> told_costs =
+      ranks->gather(cluster::encode_values(std::span<const serve::Cost>(costs)));
+  const std::size_t each = family_.subnets.size();
+  std::vector<SubNetPlans::Plan> plans(subgraphs.size());
+  for (std::size_t r = 0; r < all; r++) {
+    const auto head = cluster::decode_values<std::int64_t>(told_heads[r], int(r));
+    const auto cost = cluster::decode_values<serve::Cost>(told_costs[r], int(r));
+    for (std::size_t k = 0; r + k * all < subgraphs.size(); k++) {
+      SubNetPlans::Plan plan;
+      plan.most_rows = int(head.at(2 * k));
+      plan.load_cycles = head.at(2 * k + 1);
+      plan.costs.assign(cost.begin() + std::ptrdiff_t(k * each),
+                        cost.begin() + std::ptrdiff_t((k + 1) * each));
+      plans[r + k * all] = plans_.restored(subgraphs[r + k * all], std::move(plan));
+    }
+  }
+  return plans;
+}
 
 serve::Table ServedSubNets::table() {
   std::vector<supernet::Encoding> subgraphs;
   for (const serve::Candidate& c : candidates_) subgraphs.push_back(c.encoding);
-  std::vector<SubNetPlans::Plan> plans = plans_.plans(subgraphs);
+  std::vector<SubNetPlans::Plan> plans = shared_plans(subgraphs);
   std::map<supernet::Encoding, const SubNetPlans::Plan*> by_subgraph = {
       {supernet::Encoding(family_.net.slots.size()), &plans_.nothing()}};
   for (std::size_t i = 0; i < plans.size(); i++) by_subgraph.emplace(subgraphs[i], &plans[i]);

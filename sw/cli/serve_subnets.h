@@ -32,7 +32,7 @@ class ServedSubNets {
   ServedSubNets(Options options, std::vector<serve::Candidate> candidates,
                 const serve::Accelerator& accelerator);
 
-  // Every SubGraph cut to what is worth keeping, every SubNet compiled with it.
+  // Every SubGraph cut to what is worth keeping, every SubNet compiled with it; under mpirun each rank has a share of them.
   serve::Table table();
   // Some entries of the table, drawn from the seed, on the simulated accelerator.
   ServeReport::SpotCheck spot_check(std::size_t entries);
@@ -41,6 +41,7 @@ class ServedSubNets {
   const ServeReport::Rtl& report() const { return report_; }
 
  private:
+  std::vector<SubNetPlans::Plan> shared_plans(const std::vector<supernet::Encoding>& subgraphs) const;
   const SubNetPlans::Plan& plan(std::size_t column);
   SubNetRunner& runner();
   serve::Taken taken(const SubNetRunner::Result& r);

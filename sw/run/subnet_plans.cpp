@@ -113,6 +113,15 @@ std::vector<ResidentWish> SubNetPlans::wishes(const supernet::Encoding& subgraph
   return all;
 }
 
+ResidentWeights SubNetPlans::placed(std::span<const ResidentWish> wishes, int rows) const {
+  return place_resident(whole_, config_, wishes, rows, NoRoom::kLeaveOut);
+}
+
+SubNetPlans::Plan SubNetPlans::restored(const supernet::Encoding& subgraph, Plan plan) const {
+  if (plan.most_rows > 0) plan.resident = placed(wishes(subgraph), plan.most_rows);
+  return plan;
+}
+
 bool SubNetPlans::never_slower(const Plan& plan) const {
   for (std::size_t i = 0; i < plan.costs.size(); i++) {
     if (plan.costs[i].cycles > nothing_.costs[i].cycles) return false;
@@ -125,12 +134,13 @@ SubNetPlans::Plan SubNetPlans::plan(const supernet::Encoding& subgraph) const {
   Plan best = nothing_;
   int rows = -1;  // of the plan before
   for (const int part : kTried) {
-    ResidentWeights resident =
-        place_resident(whole_, config_, all, options_.pb_rows * part / kParts, NoRoom::kLeaveOut);
+    const int most = options_.pb_rows * part / kParts;
+    ResidentWeights resident = placed(all, most);
     if (resident.rows == 0) break;
     if (resident.rows == rows) continue;
     rows = resident.rows;
     Plan plan = costed(std::move(resident));
+    plan.most_rows = most;
     if (!never_slower(plan)) continue;
     if (total(plan) >= total(best)) {
       if (best.resident.rows > 0) break;  // smaller parts save less

@@ -36,6 +36,7 @@ class SubNetPlans {
   // What PB holds of a SubGraph.
   struct Plan {
     ResidentWeights resident;
+    int most_rows = 0;               // that it was given
     std::int64_t load_cycles = 0;    // modelled, of its loading
     std::vector<serve::Cost> costs;  // modelled, of each SubNet of the family
   };
@@ -56,12 +57,15 @@ class SubNetPlans {
   // long as there is room; of several numbers of rows the one with the least time of all SubNets together, of those with
   // which no SubNet takes longer than without PB.
   Plan plan(const supernet::Encoding& subgraph) const;
+  // A plan that another process made of this SubGraph: its weights are placed again in `most_rows` rows.
+  Plan restored(const supernet::Encoding& subgraph, Plan plan) const;
   // `resident` must outlive the call only.
   Program program(std::size_t subnet, const ResidentWeights& resident) const;
   Program loader(const ResidentWeights& resident) const;
 
  private:
   std::vector<ResidentWish> wishes(const supernet::Encoding& subgraph) const;
+  ResidentWeights placed(std::span<const ResidentWish> wishes, int rows) const;
   Plan costed(ResidentWeights resident) const;
   serve::Cost cost(const Program& program) const;
   Program timed(Program program) const;

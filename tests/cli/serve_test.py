@@ -127,8 +127,8 @@ class Serve(CommandCase):
         entries = 10 if LONG else 2
         for supernet in ("ofa-resnet50", "ofa-mobilenetv3") if LONG else ("ofa-mobilenetv3",):
             written = self.file(supernet + ".json")
-            j = self.report(*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8",
-                            "--scheduler", "all", "--spot-check", entries, "--write-table", written)
+            filling = (*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8", "--write-table")
+            j = self.report(*filling, written, "--scheduler", "all", "--spot-check", entries)
             self.assertEqual((j["spot_check"]["entries"], j["spot_check"]["exact"]), (entries, True))
             self.assertLess(abs(j["spot_check"]["worst"]), 0.015)
             with open(written, encoding="utf-8") as f:
@@ -138,6 +138,18 @@ class Serve(CommandCase):
             self.assertLess(sum(row[1] for row in table["latency_ms"]), sum(row[0] for row in table["latency_ms"]))
             end = {s["scheduler"]: s["end_ms"] for s in j["schedulers"]}
             self.assertLess(end["saved"], end["none"])
+            if LONG:
+                self.ranks_fill(filling, table)
+
+    def ranks_fill(self, filling, table):
+        """The same table by two ranks, of which one tells of it."""
+        path = self.file("ranks.json")
+        process = self.mpirun(2, *filling, path)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(out.count("a decision takes"), 1, out)
+        with open(path, encoding="utf-8") as f:
+            self.assertEqual(json.load(f), table)
         for options in (("--supernet", "compofa", "--costs", "compiler"), ("--costs", "rtl"), ("--spot-check", "3"),
                         ("--costs", "compiler", "--image", "63")):
             with self.subTest(options=options):
