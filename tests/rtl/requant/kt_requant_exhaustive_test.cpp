@@ -6,7 +6,7 @@
 //   double, single, float  all accumulators of kAccBits bits, for 64 multipliers (next to powers of two, with long carries, random)
 //                          and four right shifts each, with which the results just fit, or fill, the output's range
 //   average                all sums of all windows of up to kCells cells
-// 2^26 cases of each.
+// 2^26 cases of each. Without KAITEN_LONG `float` alone: for the others formal/kt_requant.sby speaks of all inputs.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -149,9 +149,11 @@ void sweep_all(Rule rule) {
   EXPECT_EQ(bench.checked(), std::int64_t{1} << (kAccBits + 8));
 }
 
+TEST(RequantExhaustive, Float) { sweep_all(kFloat); }
+
+#ifdef KAITEN_LONG
 TEST(RequantExhaustive, Double) { sweep_all(kDouble); }
 TEST(RequantExhaustive, Single) { sweep_all(kSingle); }
-TEST(RequantExhaustive, Float) { sweep_all(kFloat); }
 
 TEST(RequantExhaustive, EverySumOfEveryWindow) {
   Bench bench;
@@ -166,5 +168,6 @@ TEST(RequantExhaustive, EverySumOfEveryWindow) {
   }
   EXPECT_GT(bench.checked(), std::int64_t{255} * kCells * kCells / 2);
 }
+#endif
 
 }  // namespace
