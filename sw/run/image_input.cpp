@@ -95,8 +95,8 @@ Int8Values to_input(const Image& image, const Tensor& tensor, const Quantization
   if (s.c == 1 && std::max(normalisation.mean.size(), normalisation.scale.size()) > 1) {
     throw InputError(
         rule.from_metadata
-            ? "the model's metadata has a mean or std of 3 channels, its input one (--no-metadata)"
-            : "--mean and --scale are one number for an input of one channel");
+            ? "the model's metadata has a mean or std of 3 channels, its input one: leave the metadata out"
+            : "mean and scale are one number each for an input of one channel, three were given");
   }
   Image fit = fitted(image, s.w, s.h, placement_in(tensor, image.width, image.height, rule.fit));
   if (s.c == 1) fit = to_grey(std::move(fit));
