@@ -34,15 +34,40 @@ ROOFS = (("resnet50", "ofa-resnet50", 6480, 192, "1728KiB", 0, "figures 10 and 1
          ("u50", "ofa-resnet50", 4608, 144, "1728KiB", 3, "Alveo U50, 3x3 layers", "-"))
 
 
-def called(program, *arguments):
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit("bench: " + done.stderr.strip())
-    return done.stdout
-
-
 def served(kaiten, *arguments):
-    return json.loads(called(kaiten, "serve", *arguments, "--json", "-"))
+    return report.result(kaiten, "serve", *map(str, arguments))
+
+
+def table_of(kaiten, *arguments):
+    """Of the analytic model: SubNets by SubGraphs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table.json")
+        served(kaiten, "--generate", "uniform:1", *arguments, "--write-table", path)
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+
+
+def schedulers_of(kaiten, supernet, bus, *arguments):
+    """Of a stream of random queries, by name."""
+    j = served(kaiten, "--generate", "uniform:10000", "--supernet", supernet, "--bus", bus, "--scheduler", "all", *arguments)
+    return {s["scheduler"]: s for s in j["schedulers"]}
+
+
+def percent(value, against):
+    return f"{100 * (value / against - 1):+.1f} %"
+
+
+def change(by, name, against="none"):
+    """Of the mean latency."""
+    return percent(by[name]["latency_ms"]["mean"], by[against]["latency_ms"]["mean"])
+
+
+def energy_saved(by):
+    return percent(by["saved"]["energy_millijoules"], by["none"]["energy_millijoules"])
+
+
+def hits(by):
+    return f"{100 * by['sushi']['hit_ratio']:.0f} %"
 
 
 def decisions(kaiten, queries):
@@ -60,18 +85,14 @@ def decisions(kaiten, queries):
 def model(kaiten, build):
     """Cycles without PB of the members of the family."""
     generate = report.program(build, "kaiten-generate", "kaiten-generate")
-    rows = []
+    table, rows = table_of(kaiten), []
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "table.json")
-        served(kaiten, "--generate", "uniform:1", "--write-table", path)
-        with open(path, encoding="utf-8") as f:
-            table = json.load(f)
         for subnet, latencies in zip(table["subnets"], table["latency_ms"]):
             file = os.path.join(folder, subnet["name"] + ".tflite")
-            called(generate, "ofa-resnet50/" + subnet["name"], "--output", file)
-            plan = json.loads(called(kaiten, "plan", file, "--config", "base", "--method", "optimal", "--json", "-"))
+            subprocess.run([generate, "ofa-resnet50/" + subnet["name"], "--output", file], check=True, stdout=subprocess.DEVNULL)
+            plan = report.result(kaiten, "plan", file, "--config", "base", "--method", "optimal")
             cycles, compiled = latencies[0] * 1e5, plan["methods"][0]["cycles"]  # at 100 MHz
-            rows.append([f"`{subnet['name']}`", f"{cycles:,.0f}", f"{compiled:,}", f"{100 * (cycles / compiled - 1):+.1f} %"])
+            rows.append([f"`{subnet['name']}`", f"{cycles:,.0f}", f"{compiled:,}", percent(cycles, compiled)])
     return report.markdown(["SubNet", "analytic model", "compiler's cycle model", "difference"], rows)
 
 
@@ -81,12 +102,8 @@ def streams(kaiten):
     rows = []
     for supernet in FAMILIES:
         for bus in BUSES:
-            j = served(kaiten, "--generate", "uniform:10000", "--supernet", supernet, "--bus", bus, "--scheduler", "all")
-            by = {s["scheduler"]: s for s in j["schedulers"]}
-            none = by["none"]["latency_ms"]["mean"]
-            rows.append([supernet, str(bus), f"{none:.2f}", *(f"{100 * (by[n]['latency_ms']['mean'] / none - 1):+.1f} %" for n in names),
-                         f"{100 * by['sushi']['hit_ratio']:.0f} %",
-                         f"{100 * (by['saved']['energy_millijoules'] / by['none']['energy_millijoules'] - 1):+.1f} %"])
+            by = schedulers_of(kaiten, supernet, bus)
+            rows.append([supernet, str(bus), f"{by['none']['latency_ms']['mean']:.2f}", *(change(by, n) for n in names), hits(by), energy_saved(by)])
     return report.markdown(["SuperNet", "bytes a cycle", "none, ms", *names, "hits, sushi", "energy, saved"], rows)
 
 
@@ -94,7 +111,7 @@ def roofs(kaiten, docs):
     """SubNets under the roofs, and what the pictures are made of."""
     rows = []
     for name, supernet, macs, bandwidth, pb, kernel, what, printed in ROOFS:
-        j = json.loads(called(kaiten, "roofline", supernet, "--macs", macs, "--bandwidth", bandwidth, "--pb", pb, "--kernel", kernel, "--json", "-"))
+        j = report.result(kaiten, "roofline", supernet, "--macs", str(macs), "--bandwidth", str(bandwidth), "--pb", pb, "--kernel", str(kernel))
         for s in j["subnets"]:
             a, b = s["without_pb"], s["with_pb"]
             rows.append([what, f"`{s['name']}`", *(f"{side['bytes'] / 1e6:.2f}" for side in (a, b)),
@@ -110,15 +127,6 @@ def roofs(kaiten, docs):
             os.makedirs(folder, exist_ok=True)
             report.tools.write(os.path.join(folder, name + ".json"), json.dumps(record, indent=1) + "\n")
     return report.markdown(["machine", "SubNet", "MB", "MB, PB", "ops a byte", "ops a byte, PB", "ms", "ms, PB", "latency", "the paper"], rows)
-
-
-def table_of(kaiten, *arguments):
-    """Of the analytic model: SubNets by SubGraphs."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "table.json")
-        served(kaiten, "--generate", "uniform:1", *arguments, "--write-table", path)
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
 
 
 def single_queries(table):
@@ -137,15 +145,6 @@ def accuracy_at_latency(table):
     return f"+{max(gains):.2f}"
 
 
-def schedulers_of(kaiten, supernet, bus, *arguments):
-    j = served(kaiten, "--generate", "uniform:10000", "--supernet", supernet, "--bus", bus, "--scheduler", "all", *arguments)
-    return {s["scheduler"]: s for s in j["schedulers"]}
-
-
-def change(by, name, against="none"):
-    return f"{100 * (by[name]['latency_ms']['mean'] / by[against]['latency_ms']['mean'] - 1):+.1f} %"
-
-
 def beside_the_paper(kaiten):
     """A row a result of the paper, a column a machine."""
     printed = {"ofa-resnet50": ("-5.7 to -7.9 %", "-21 %", "+0.98", "up to -78.7 %", "66 %"),
@@ -159,28 +158,24 @@ def beside_the_paper(kaiten):
             machine = ("--config", config)
             table = table_of(kaiten, "--supernet", supernet, "--bus", bus, *machine)
             by = schedulers_of(kaiten, supernet, bus, *machine)
-            energy = 100 * (by["saved"]["energy_millijoules"] / by["none"]["energy_millijoules"] - 1)
-            columns.append((single_queries(table), change(by, "saved"), accuracy_at_latency(table), f"{energy:+.1f} %",
-                            f"{100 * by['sushi']['hit_ratio']:.0f} %"))
+            columns.append((single_queries(table), change(by, "saved"), accuracy_at_latency(table), energy_saved(by), hits(by)))
         rows += [[supernet, name, paper or "-", *values] for name, paper, *values in zip(what, printed[supernet], *columns)]
     return report.markdown(["SuperNet", "result", "the paper", *(name for _, _, name in MACHINES)], rows)
 
 
 def sweeps(kaiten):
     """Mean latency on `base` over columns of the table, Q and the bytes of PB."""
+    queries = (1, 2, 4, 8, 10, 16, 32)
+    # What changes, its values as options, what is compared, and what the paper says of each family.
+    kinds = (("columns", {n: ("--columns", n) for n in (10, 40, 80, 100, 500)}, ("sushi", "unaware"), ("4, 7, 8, 9, 9 %", "1 % each")),
+             ("Q, constraints held for 1", {q: ("--q", q) for q in queries}, ("sushi", "none"), ("4 to 8 best", "10 best")),
+             ("Q, constraints held for 50", {q: ("--q", q, "--hold", 50) for q in queries}, ("sushi", "none"), ("-", "-")),
+             ("PB, KiB", {k: ("--pb", f"{k}KiB") for k in (256, 512, 1024, 1728)}, ("saved", "none"), ("more is better",) * 2))
     rows = []
-    paper = {("ofa-resnet50", "columns"): "4, 7, 8, 9, 9 %", ("ofa-mobilenetv3", "columns"): "1 % each", ("ofa-resnet50", "Q"): "4 to 8 best",
-             ("ofa-mobilenetv3", "Q"): "10 best"}
-    for supernet in FAMILIES:
-        columns = [(n, schedulers_of(kaiten, supernet, SWEEP_BUS, "--columns", n)) for n in (10, 40, 80, 100, 500)]
-        rows.append([supernet, "columns", "`sushi` over `unaware`", ", ".join(f"{n}: {change(by, 'sushi', 'unaware')}" for n, by in columns),
-                     paper[supernet, "columns"]])
-        for hold in (1, 50):
-            steps = [(q, schedulers_of(kaiten, supernet, SWEEP_BUS, "--q", q, "--hold", hold)) for q in (1, 2, 4, 8, 10, 16, 32)]
-            rows.append([supernet, f"Q, constraints held for {hold}", "`sushi` over `none`", ", ".join(f"{q}: {change(by, 'sushi')}" for q, by in steps),
-                         paper[supernet, "Q"] if hold == 1 else "-"])
-        sizes = [(size, schedulers_of(kaiten, supernet, SWEEP_BUS, "--pb", f"{size}KiB")) for size in (256, 512, 1024, 1728)]
-        rows.append([supernet, "PB, KiB", "`saved` over `none`", ", ".join(f"{size}: {change(by, 'saved')}" for size, by in sizes), "more is better"])
+    for supernet, *papers in zip(FAMILIES, *(paper for *_, paper in kinds)):
+        for (what, values, (name, against), _), paper in zip(kinds, papers):
+            changes = (f"{v}: {change(schedulers_of(kaiten, supernet, SWEEP_BUS, *options), name, against)}" for v, options in values.items())
+            rows.append([supernet, what, f"`{name}` over `{against}`", ", ".join(changes), paper])
     return report.markdown(["SuperNet", "over", "mean latency", f"at {SWEEP_BUS} bytes a cycle", "the paper"], rows)
 
 
@@ -189,32 +184,22 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--queries", type=int, default=1000000)
     parser.add_argument("--docs", action="store_true")
-    for part in ("decisions", "model", "streams", "roofline", "paper"):
+    # By option: tables, the document they stand in, and what makes them.
+    tables = {"model": (("--model", DOCS, lambda: model(kaiten, args.build)),), "streams": (("--streams", DOCS, lambda: streams(kaiten)),),
+              "roofline": (("--roofline", ROOFS_DOCS, lambda: roofs(kaiten, args.docs)),),
+              "paper": (("--paper: paper", DOCS, lambda: beside_the_paper(kaiten)), ("--paper: sweeps", DOCS, lambda: sweeps(kaiten)))}
+    parts = ("decisions", *tables)
+    for part in parts:
         parser.add_argument("--" + part, action="store_true")
     args = parser.parse_args()
-    every = not (args.decisions or args.model or args.streams or args.roofline or args.paper)
+    chosen = [part for part in parts if getattr(args, part)] or parts
     kaiten = report.program(args.build, "kaiten", "kaiten")
-    slow = decisions(kaiten, args.queries) if args.decisions or every else False
-    if args.model or every:
-        table = model(kaiten, args.build)
+    slow = "decisions" in chosen and decisions(kaiten, args.queries)
+    for marker, docs, make in (entry for part in chosen for entry in tables.get(part, ())):
+        table = make()
         print(table)
         if args.docs:
-            report.write_between(DOCS, "bench/serve.py --model", table)
-    if args.streams or every:
-        table = streams(kaiten)
-        print(table)
-        if args.docs:
-            report.write_between(DOCS, "bench/serve.py --streams", table)
-    if args.roofline or every:
-        table = roofs(kaiten, args.docs)
-        print(table)
-        if args.docs:
-            report.write_between(ROOFS_DOCS, "bench/serve.py --roofline", table)
-    if args.paper or every:
-        for name, table in (("paper", beside_the_paper(kaiten)), ("sweeps", sweeps(kaiten))):
-            print(table)
-            if args.docs:
-                report.write_between(DOCS, f"bench/serve.py --paper: {name}", table)
+            report.write_between(docs, "bench/serve.py " + marker, table)
     return int(slow)
 
 

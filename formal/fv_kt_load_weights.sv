@@ -93,17 +93,21 @@ module fv_kt_load_weights
   wire [31:0] rows_of_ring = 32'(WbRows) - 32'(split_q);
   logic [31:0] at;
   assign at = place - off_q;
-  wire [31:0] next_pass = 32'(cmd_q.row) + pass_at_q + 32'(cmd_q.pass_pitch) - pass_off_q;
-  wire [31:0] next_row = at + 32'd1;
+  wire [31:0] pass_place = 32'(cmd_q.row) + pass_at_q - pass_off_q;
+  // what comes off a place that is beyond the ring
+  function automatic logic [31:0] beyond(logic [31:0] next);
+    return (!cmd_q.to_vwb && next >= WbRows) ? rows_of_ring : '0;
+  endfunction
+  wire [31:0] next_pass_off = pass_off_q + beyond(pass_place + 32'(cmd_q.pass_pitch));
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       pass_off_q <= '0;
       off_q      <= '0;
     end else if (moves && pass_end) begin
-      pass_off_q <= pass_off_q + ((!cmd_q.to_vwb && next_pass >= WbRows) ? rows_of_ring : '0);
-      off_q      <= pass_off_q + ((!cmd_q.to_vwb && next_pass >= WbRows) ? rows_of_ring : '0);
+      pass_off_q <= next_pass_off;
+      off_q      <= next_pass_off;
     end else if (moves) begin
-      off_q <= off_q + ((!cmd_q.to_vwb && next_row >= WbRows) ? rows_of_ring : '0);
+      off_q <= off_q + beyond(at + 32'd1);
     end
   end
 
@@ -123,7 +127,6 @@ module fv_kt_load_weights
              dut.last_row_bytes_q == NeedW'(cmd_q.last_row_bytes) && dut.tile_passes_q == cmd_q.tile_passes - 12'd1 &&
              dut.last_full_words_q == cmd_q.last_full_words && dut.last_word_bytes_q == cmd_q.last_word_bytes &&
              dut.fill_q == cmd_q.fill))
-  wire [31:0] pass_place = 32'(cmd_q.row) + pass_at_q - pass_off_q;
   `FV_ASSERT(i_pass, !busy_q || (dut.pass_addr_q == addr_t'(pass_place) &&
              (cmd_q.to_vwb || (pass_place >= 32'(split_q) && pass_place < WbRows))))
   `FV_ASSERT(i_legal, !busy_q || (cmd_q.rows != '0 && (cmd_q.to_vwb || (split_q < addr_t'(WbRows) &&

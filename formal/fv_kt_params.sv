@@ -92,6 +92,9 @@ module fv_kt_params
   end
 
   // ---- the followed tile: cycles since its slot, and since that of the tile after it; 0: none
+  function automatic logic [7:0] older(logic [7:0] age);
+    return (age == '0 || age == '1) ? age : age + 8'd1;
+  endfunction
   logic [7:0]      age_q, after_q;
   out_quant_t      out_quant_q;
   requant_params_t read_q;
@@ -102,10 +105,8 @@ module fv_kt_params
       age_q   <= '0;
       after_q <= '0;
     end else begin
-      if (picks) age_q <= 8'd1;
-      else if (age_q != '0 && age_q != '1) age_q <= age_q + 8'd1;
-      if (age_q != '0 && tile_i && after_q == '0) after_q <= 8'd1;
-      else if (after_q != '0 && after_q != '1) after_q <= after_q + 8'd1;
+      age_q   <= picks ? 8'd1 : older(age_q);
+      after_q <= (age_q != '0 && tile_i && after_q == '0) ? 8'd1 : older(after_q);
     end
   end
   always_ff @(posedge clk_i) begin
@@ -122,9 +123,6 @@ module fv_kt_params
   // ---- invariants: the cycles since the last tile's slot and since that of the one before, and what the pipeline has of them
   logic [7:0] last_q, prev_q;
   logic [1:0] tiles_q;  // since the followed one, at most three
-  function automatic logic [7:0] older(logic [7:0] age);
-    return (age == '0 || age == '1) ? age : age + 8'd1;
-  endfunction
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       last_q  <= '0;

@@ -126,7 +126,7 @@ module fv_kt_requant_lane
   // ---- the result, of the product that was there two cycles before; its size is any up to 2^31 times 2^31 - 1
   logic [63:0] size_q, size4_q, size5_q;
   always_ff @(posedge clk_i) begin
-    size_q  <= {31'd0, dut.x_q, 1'b0};  // cut
+    size_q  <= 64'(dut.x_q);  // in the task, which cuts it, any number
     size4_q <= size_q;
     size5_q <= size4_q;
   end

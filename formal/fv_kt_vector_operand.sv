@@ -3,8 +3,8 @@
 
 `include "fv.svh"
 // Operands of additions at full widths, against kt_spec_pkg.sv: one lane, all values, all parameters that a command may have,
-// whatever was written before. (Products of two cells are tested, kt_vector_test.) No solver multiplies 9 by 31 bits, so the claim is a chain, a link a task,
-// in which what is claimed by one is assumed by the next:
+// whatever was written before. (Products of two cells are tested, kt_vector_test.) No solver multiplies 9 by 31 bits, so the
+// claim is a chain, a link a task, in which what is claimed by one is assumed by the next:
 //   lemmas    the block's halves of a factor make the factor, and products of the halves the product of the whole
 //   made      what the block keeps is made of these two products (a_made)
 //   small     they fit 27 and 23 bits, and each has the sign of the distance (a_small)
@@ -74,8 +74,7 @@ module fv_kt_vector_operand
     return w.bias >= -32'sd127 && w.bias <= 32'sd128 && w.mult >= 0 && w.shift <= 0 && w.shift >= -8'sd31;
   endfunction
   `FV_ASSUME(m_word, !we_i || sound(word_i))
-  logic sound_q;  // all four were written and are current
-  logic [3:0] written_q, current_q;
+  logic [3:0] written_q, current_q;  // by operand
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {written_q, current_q} <= '0;
     else begin
@@ -83,7 +82,6 @@ module fv_kt_vector_operand
       if (swap_i) current_q <= written_q;
     end
   end
-  assign sound_q = current_q == '1;
 
   // ---- distance times factor, in two halves of the factor
   typedef struct packed {
@@ -115,7 +113,7 @@ module fv_kt_vector_operand
   assign b      = cell_i[Lanes+Lane];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {valid1_q, sound1_q} <= '0;
-    else {valid1_q, sound1_q} <= {valid_i, sound_q};
+    else {valid1_q, sound1_q} <= {valid_i, current_q == '1};
   end
   always_ff @(posedge clk_i) begin
     pair1_q     <= pair_i;
@@ -185,13 +183,14 @@ module fv_kt_vector_operand
     end
     `FV_ASSERT(a_alone, !here || pair1_q || dut.second[Lane] == '0)
   end
+
   // ---- what lies in the block
   for (genvar o = 0; o < 4; o++) begin : g_word
     `FV_ASSERT(i_shadow, !written_q[o] || (sound(shadow_q[o]) && dut.shadow_q[o] == {shadow_q[o].bias[8:0], shadow_q[o].mult, 5'(-shadow_q[o].shift)}))
     `FV_ASSERT(i_word, !current_q[o] || (sound(word_q[o]) && dut.param_q[o] == {word_q[o].bias[8:0], word_q[o].mult, 5'(-word_q[o].shift)}))
   end
   `FV_ASSERT(i_right, !here || (dut.right_q == 5'(-first1_q.shift) && sound(first1_q)))
-  `FV_ASSERT(i_right2, !here || !pair1_q || (dut.gen_pair.second_right_q == 5'(-second1_q.shift) && sound(second1_q)))
+  `FV_ASSERT(i_right2, !both || (dut.gen_pair.second_right_q == 5'(-second1_q.shift) && sound(second1_q)))
 
   `FV_COVER(c_difference, here && pair1_q && negate_second_i && sum[Lane] < -32'sd1000 && first1_q.shift == -8'sd3)
 endmodule

@@ -20,10 +20,8 @@ struct Given {
 
 Given read(const Tensor& tensor, const nb::object& object) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(object);
-  const std::string type = nb::cast<std::string>(array.attr("dtype").attr("name"));
-  std::vector<long> shape;
-  const nb::object dimensions = array.attr("shape");
-  for (const nb::handle d : dimensions) shape.push_back(nb::cast<long>(d));
+  const std::string type = type_of(array);
+  const std::vector<long> shape = shape_of(array);
   const std::vector<int> wanted = tensor.model_shape();
   bool fits = type == name_of(tensor.model_type) && shape.size() == wanted.size();
   long images = 1;
@@ -72,6 +70,17 @@ std::vector<nb::object> in_order(const Graph& graph, const nb::object& given) {
 }
 
 }  // namespace
+
+std::vector<long> shape_of(const nb::object& array) {
+  std::vector<long> shape;
+  const nb::object dimensions = array.attr("shape");
+  for (const nb::handle d : dimensions) shape.push_back(nb::cast<long>(d));
+  return shape;
+}
+
+std::string type_of(const nb::object& array) {
+  return nb::cast<std::string>(array.attr("dtype").attr("name"));
+}
 
 Inputs inputs_of(const Graph& graph, const nb::object& given) {
   const std::vector<nb::object> objects = in_order(graph, given);

@@ -23,6 +23,10 @@ struct Inputs {
   int images = 1;
 };
 
+// Of a NumPy array: its sides, and its type as name_of(ElementType) calls it.
+std::vector<long> shape_of(const nanobind::object& array);
+std::string type_of(const nanobind::object& array);
+
 // An array, a list of them in the order of the inputs, or a dictionary by name. Throws InputError for a wrong name, number,
 // type or shape.
 Inputs inputs_of(const Graph& graph, const nanobind::object& given);

@@ -40,10 +40,8 @@ std::vector<double> numbers_of(const char* name, const nb::object& given, bool z
 
 // H x W, or H x W x 1 or 3, uint8.
 Image image_of_array(const nb::object& array) {
-  std::vector<long> shape;
-  const nb::object dimensions = array.attr("shape");
-  for (const nb::handle d : dimensions) shape.push_back(nb::cast<long>(d));
-  const std::string type = nb::cast<std::string>(array.attr("dtype").attr("name"));
+  std::vector<long> shape = shape_of(array);
+  const std::string type = type_of(array);
   if (shape.size() == 2) shape.push_back(1);
   const bool fits = type == "uint8" && shape.size() == 3 && shape[0] >= 1 &&
                     shape[0] <= long(kMaxImageSide) && shape[1] >= 1 && shape[1] <= long(kMaxImageSide) &&
@@ -60,10 +58,6 @@ Image image_of_array(const nb::object& array) {
 
 Image decoded(std::span<const std::uint8_t> file, const std::string& name) {
   const nb::gil_scoped_release released;
-  if (const char* format = foreign_image(file); format != nullptr && !is_image(file)) {
-    throw InputError("'" + name + "' is a " + format +
-                     " image: images are read as PNG, JPEG, BMP or PPM, or given as an array of pixels");
-  }
   return decode_image(file, name).image;
 }
 
@@ -96,11 +90,7 @@ ImageRule image_rule(const nb::object& mean, const nb::object& scale, const std:
 }
 
 nb::object image_array(const Graph& graph, const nb::object& source, const ImageRule& rule) {
-  if (graph.inputs.size() != 1) {
-    throw InputError("an image feeds models with one input; this one has " +
-                     std::to_string(graph.inputs.size()));
-  }
-  const int input = graph.inputs.front();
+  const int input = only_input(graph);
   const Tensor& tensor = graph.tensors[std::size_t(input)];
   const Image image = image_of(source);
   Int8Values values;

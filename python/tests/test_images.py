@@ -96,3 +96,5 @@ def test_bad_images_are_one_line(demo, digit, tmp_path):
         with pytest.raises(kaiten.InputError) as error:
             call()
         assert str(error.value) and "\n" not in str(error.value)
+    with pytest.raises(kaiten.InputError, match="but GIF"):
+        model.image(b"GIF89a")

@@ -8,7 +8,6 @@
 #include <boost/program_options.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "base/error.h"
 #include "base/fingerprint.h"
@@ -205,8 +204,7 @@ cluster::RunOptions running_of(const ClusterOptions& o, ProgressLine& progress, 
   running.exchange = other_ranks();
   running.memory = {o.latency, o.seed};
   running.rounding = rounding_of(o);
-  const int own = running.exchange != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency()));
-  running.threads = o.threads > 0 ? o.threads : own;
+  running.threads = o.threads > 0 ? o.threads : threads_of_rank();
   running.check = !o.no_check;
   running.progress = [&progress, unit](std::size_t done, std::size_t all) {
     check_interrupt();

@@ -341,12 +341,18 @@ std::string key_of(const EvalOptions& o, std::span<const std::uint8_t> model, co
 void on_all_ranks(cluster::Exchange& ranks, std::span<const std::size_t> items,
                   const std::function<std::string(std::size_t)>& work,
                   const std::function<void(std::size_t, const std::string&)>& done) {
-  const auto each = std::size_t(ranks.ranks()), own = std::size_t(ranks.rank());
+  const auto each = std::size_t(ranks.ranks());
   for (std::size_t first = 0; first < items.size(); first += each) {
     check_interrupt();
+    const auto some = items.subspan(first, std::min(each, items.size() - first));
     const std::vector<std::string> answers =
-        ranks.gather(first + own < items.size() ? work(items[first + own]) : std::string());
-    for (std::size_t r = 0; r < each && first + r < items.size(); r++) done(items[first + r], answers[r]);
+        shared_by(ranks, some.size(), [&](const std::vector<std::size_t>& places) {
+          std::vector<std::string> own;
+          own.reserve(places.size());
+          for (const std::size_t item : picked(some, places)) own.push_back(work(item));
+          return own;
+        });
+    for (std::size_t i = 0; i < some.size(); i++) done(some[i], answers[i]);
   }
 }
 

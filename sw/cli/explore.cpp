@@ -180,19 +180,14 @@ std::optional<explore::Outcome> outcome_of(const std::string& line) {
 // Every rank takes its share of the items and is told what the others found.
 explore::Share with_ranks(cluster::Exchange& ranks, explore::Share local) {
   return [&ranks, local = std::move(local)](std::span<const std::size_t> items, const explore::Work& work) {
-    const auto all = std::size_t(ranks.ranks()), own = std::size_t(ranks.rank());
-    std::vector<std::size_t> mine;
-    for (std::size_t i = own; i < items.size(); i += all) mine.push_back(items[i]);
-    std::string text;
-    for (const auto& outcome : local(mine, work)) text += line_of(outcome) + "\n";
-    const std::vector<std::string> told = ranks.gather(text);
-    std::vector<std::optional<explore::Outcome>> answers(items.size());
-    for (std::size_t r = 0; r < all; r++) {
-      std::istringstream lines(told[r]);
-      std::size_t i = r;
-      for (std::string line; std::getline(lines, line) && i < items.size(); i += all)
-        answers[i] = outcome_of(line);
-    }
+    const std::vector<std::string> told =
+        shared_by(ranks, items.size(), [&](const std::vector<std::size_t>& places) {
+          std::vector<std::string> lines;
+          for (const auto& outcome : local(picked(items, places), work)) lines.push_back(line_of(outcome));
+          return lines;
+        });
+    std::vector<std::optional<explore::Outcome>> answers(told.size());
+    std::transform(told.begin(), told.end(), answers.begin(), outcome_of);
     return answers;
   };
 }

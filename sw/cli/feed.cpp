@@ -12,20 +12,8 @@
 
 namespace kaiten::cli {
 
-namespace {
-
-const Tensor& only_input(const std::string& who, const Graph& graph) {
-  if (graph.inputs.size() != 1) {
-    throw InputError(who + " feeds models with one input; this one has " +
-                     std::to_string(graph.inputs.size()));
-  }
-  return graph.tensors[std::size_t(graph.inputs.front())];
-}
-
-}  // namespace
-
 Feed::Feed(const std::string& who, const Graph& graph, const Dataset& set, const ImageRule& rule)
-    : set_(set), rule_(rule), tensor_(only_input(who, graph)) {
+    : set_(set), rule_(rule), tensor_(graph.tensors[std::size_t(only_input(graph, who))]) {
   quantization_ = quantization_of(graph, graph.inputs.front());
   if (!stored()) return;
   const bool float_data = set.images.type == "f4", float_input = tensor_.type == ElementType::Float32;

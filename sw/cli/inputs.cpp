@@ -41,15 +41,11 @@ ModelInputs make_inputs(const Graph& graph, const InputSource& source) {
   }
   const std::vector<std::uint8_t> file = read_file(source.file);
   if (is_image(file)) {
-    if (graph.inputs.size() != 1) {
-      throw InputError("an image feeds models with one input; this one has " +
-                       std::to_string(graph.inputs.size()));
-    }
+    const int input = only_input(graph);
     if (source.batch > 1) {
       throw InputError("input '" + source.file + "' is one image, a batch of " +
                        std::to_string(source.batch) + " needs raw tensors, one image behind the other");
     }
-    const int input = graph.inputs[0];
     DecodedImage decoded = decode_image(file, source.file);
     const Tensor& tensor = graph.tensors[std::size_t(input)];
     const Quantization quantization = quantization_of(graph, input);

@@ -7,7 +7,6 @@
 #include <boost/program_options.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/error.h"
 #include "cli/files.h"
@@ -238,8 +237,7 @@ serve::Table make_table(const ServeOptions& o, ServedSubNets* subnets) {
   const std::string origin =
       fmt::format("analytic model of {} at {:g} MHz, {:g} bytes a cycle, PB of {} bytes", a.name, a.megahertz,
                   a.bus_bytes, grouped(std::uint64_t(a.pb_bytes)));
-  return serve::fill(family, make_candidates(o, a), a, costs, origin,
-                     int(std::max(1U, std::thread::hardware_concurrency())));
+  return serve::fill(family, make_candidates(o, a), a, costs, origin, threads_of_rank());
 }
 
 serve::Stream make_stream(const ServeOptions& o, const serve::Table& table) {

@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/ranks.h"
 #include "cli/terminal.h"
-#include "cluster/exchange.h"
 #include "generate/networks.h"
 #include "import/import.h"
 
@@ -41,6 +40,23 @@ Graph whole(const std::string& supernet) {
   return model(supernet, found->second, kWholeImage);
 }
 
+// A plan for other ranks, and back, without its weights, which SubNetPlans::restored() places again.
+std::string text_of(const SubNetPlans::Plan& plan) {
+  auto costs = nlohmann::json::array();
+  for (const serve::Cost& c : plan.costs)
+    costs.push_back({c.array_cycles, c.vector_cycles, c.bus_cycles, c.cycles, c.weight_bytes, c.other_bytes});
+  return nlohmann::json{plan.most_rows, plan.load_cycles, costs}.dump();
+}
+
+SubNetPlans::Plan plan_of(const std::string& text) {
+  const auto j = nlohmann::json::parse(text);
+  SubNetPlans::Plan plan;
+  plan.most_rows = j[0];
+  plan.load_cycles = j[1];
+  for (const auto& c : j[2]) plan.costs.push_back({c[0], c[1], c[2], c[3], c[4], c[5]});
+  return plan;
+}
+
 }  // namespace
 
 void require_models(const std::string& supernet) {
@@ -59,48 +75,28 @@ ServedSubNets::ServedSubNets(Options options, std::vector<serve::Candidate> cand
       family_(supernet::family(options_.supernet)),
       candidates_(std::move(candidates)),
       accelerator_(a),
-      plans_(
-          family_, whole(options_.supernet),
-          [this](const supernet::SubNet& s) { return model(options_.supernet, s.text, options_.image); },
-          {.config = a.name,
-           .pb_rows = int(a.pb_bytes / (9 * a.cp)),
-           .bytes_per_cycle = a.bus_bytes,
-           .threads = other_ranks() != nullptr ? 1 : int(std::max(1U, std::thread::hardware_concurrency())),
-           .cancellation_check = check_interrupt}) {}
+      plans_(family_, whole(options_.supernet),
+             [this](const supernet::SubNet& s) { return model(options_.supernet, s.text, options_.image); },
+             {.config = a.name,
+              .pb_rows = int(a.pb_bytes / (9 * a.cp)),
+              .bytes_per_cycle = a.bus_bytes,
+              .threads = threads_of_rank(),
+              .cancellation_check = check_interrupt}) {}
 
 std::vector<SubNetPlans::Plan> ServedSubNets::shared_plans(
     const std::vector<supernet::Encoding>& subgraphs) const {
   cluster::Exchange* const ranks = other_ranks();
   if (ranks == nullptr) return plans_.plans(subgraphs);
-  const auto all = std::size_t(ranks->ranks());
-  std::vector<supernet::Encoding> mine;
-  for (std::size_t i = std::size_t(ranks->rank()); i < subgraphs.size(); i += all)
-    mine.push_back(subgraphs[i]);
-  // Of each plan its rows and its loading, and what the SubNets cost; weights are placed again.
-  std::vector<std::int64_t> heads;
-  std::vector<serve::Cost> costs;
-  for (const SubNetPlans::Plan& p : plans_.plans(mine)) {
-    heads.insert(heads.end(), {p.most_rows, p.load_cycles});
-    costs.insert(costs.end(), p.costs.begin(), p.costs.end());
-  }
-  const std::vector<std::string> told_heads =
-      ranks->gather(cluster::encode_values(std::span<const std::int64_t>(heads)));
-  const std::vector<std::string> told_costs =
-      ranks->gather(cluster::encode_values(std::span<const serve::Cost>(costs)));
-  const std::size_t each = family_.subnets.size();
-  std::vector<SubNetPlans::Plan> plans(subgraphs.size());
-  for (std::size_t r = 0; r < all; r++) {
-    const auto head = cluster::decode_values<std::int64_t>(told_heads[r], int(r));
-    const auto cost = cluster::decode_values<serve::Cost>(told_costs[r], int(r));
-    for (std::size_t k = 0; r + k * all < subgraphs.size(); k++) {
-      SubNetPlans::Plan plan;
-      plan.most_rows = int(head.at(2 * k));
-      plan.load_cycles = head.at(2 * k + 1);
-      plan.costs.assign(cost.begin() + std::ptrdiff_t(k * each),
-                        cost.begin() + std::ptrdiff_t((k + 1) * each));
-      plans[r + k * all] = plans_.restored(subgraphs[r + k * all], std::move(plan));
-    }
-  }
+  const std::vector<std::string> told =
+      shared_by(*ranks, subgraphs.size(), [&](const std::vector<std::size_t>& places) {
+        std::vector<std::string> texts;
+        for (const SubNetPlans::Plan& plan : plans_.plans(picked(subgraphs, places)))
+          texts.push_back(text_of(plan));
+        return texts;
+      });
+  std::vector<SubNetPlans::Plan> plans;
+  for (std::size_t i = 0; i < told.size(); i++)
+    plans.push_back(plans_.restored(subgraphs[i], plan_of(told[i])));
   return plans;
 }
 

@@ -65,7 +65,11 @@ const char* foreign_image(ImageFile file) {
 DecodedImage decode_image(ImageFile file, const std::string& name) {
   const Decoder decode = decoder_of(file);
   try {
-    if (decode == nullptr) throw BadImage("neither PNG, JPEG, BMP nor PPM");
+    if (decode == nullptr) {
+      const char* format = foreign_image(file);
+      throw BadImage(std::string("neither PNG, JPEG, BMP nor PPM") + (format != nullptr ? ", but " : "") +
+                     (format != nullptr ? format : ""));
+    }
     return decode(file);
   } catch (const BadImage& e) {
     throw InputError("bad image '" + name + "': " + e.what());

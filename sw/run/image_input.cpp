@@ -32,6 +32,13 @@ double real_of(double stored, const Quantization& q) {
 
 }  // namespace
 
+int only_input(const Graph& graph, const std::string& who) {
+  if (graph.inputs.size() != 1)
+    throw InputError(
+        fmt::format("{} feeds models with one input; this one has {}", who, graph.inputs.size()));
+  return graph.inputs.front();
+}
+
 Nhwc image_shape(const Tensor& tensor) {
   Nhwc s = tensor.nhwc();
   if (is_planes(tensor)) s = {tensor.shape[0], tensor.shape[2], tensor.shape[3], tensor.shape[1]};

@@ -54,6 +54,8 @@ struct ImageRule {
   std::string text(const Quantization& quantization) const;
 };
 
+/// The input of a model that has one. Throws InputError for models with others; `who`: what feeds it.
+int only_input(const Graph& graph, const std::string& who = "an image");
 /// The sides of an input that takes an image. Throws InputError where the tensor is none: not one map of 1 or 3 channels.
 Nhwc image_shape(const Tensor& tensor);
 /// Where an image of these sides lies in the input. Throws InputError where the tensor is no image.

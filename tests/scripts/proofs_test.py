@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/verification/data_path.md against formal/ and rtl/: every proof stands on the page, every claim it names exists, and every
 module has a proof or a reason there."""
-import glob
 import os
 import re
 import sys
@@ -10,14 +9,9 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
-import gen_verification
+from gen_verification import found, modules, proofs, read, stem
 
 PAGE = "docs/verification/data_path.md"
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
 
 
 def claims_of(text):
@@ -29,17 +23,17 @@ def properties(harness):
     return set(re.findall(r"`FV_ASS(?:ERT|UME)\((\w+)", harness))
 
 
-def without_reason(text, modules, proofs):
+def without_reason(text, names, proven):
     """Modules that no proof reads and that the last section does not name."""
     reasons = text.split("## Tested only")[-1]
-    own, other = proofs
-    return sorted(m for m in modules if m not in own and m not in other and f"`{m}`" not in reasons)
+    own, other = proven
+    return sorted(m for m in names if m not in own and m not in other and f"`{m}`" not in reasons)
 
 
 class Proofs(unittest.TestCase):
     def test_every_proof_stands_on_the_page(self):
         page = read(PAGE)
-        jobs = {os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(ROOT, "formal/*.sby"))}
+        jobs = {stem(path) for path in found("formal/*.sby")}
         self.assertGreater(len(jobs), 40)
         self.assertEqual(sorted(j for j in jobs if f"`{j}`" not in page), [])
 
@@ -50,7 +44,7 @@ class Proofs(unittest.TestCase):
         self.assertEqual([f"{name}: {claim}" for name, claim in claims if claim not in harnesses[name]], [])
 
     def test_every_module_has_a_proof_or_a_reason(self):
-        self.assertEqual(without_reason(read(PAGE), gen_verification.modules(), gen_verification.proofs()), [])
+        self.assertEqual(without_reason(read(PAGE), modules(), proofs()), [])
 
     def test_what_lacks_both_is_found(self):
         page = "| `kt_b` | proof |\n## Tested only\n| `kt_c` | wires |\n"
