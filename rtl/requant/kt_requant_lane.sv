@@ -127,7 +127,10 @@ module kt_requant_lane
   logic [W2-1:0]  by4;
   logic           minus2, beyond, lost;
   logic [W3-1:0]  kept_q;
-  logic           minus_q, beyond_q, lost_q;
+  logic           minus_q, beyond_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // by rule float only
+  logic           lost_q;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   assign minus2 = p_q[62];
   assign wide   = (W1 + 48)'($signed({p_q, Below'(0)}));

@@ -24,6 +24,9 @@ module kt_vector
 #(
   parameter int unsigned Cp       = 8,
   parameter bit          AddPair  = 1,  // two operands of Add in a slot
+  parameter bit          Float    = 1,  // rule `float`
+  parameter bit          Average  = 1,  // windows of kind average, rule `average`
+  parameter bit          Table    = 1,  // results may go through a table
   parameter int unsigned VwbRows  = 1024,
   parameter int unsigned ZsbDepth = 1024
 ) (
@@ -63,8 +66,8 @@ module kt_vector
   localparam int unsigned VwbAw = $clog2(VwbRows);
   localparam int unsigned ZsbAw = $clog2(ZsbDepth);
 
-  if (Cp < 4 || Cp != 1 << $clog2(Cp)) begin : gen_check_cp  // kt_load_rows divides by it, too
-    $error("Cp must be a power of two, 4 or more");
+  if (Cp < 2 || Cp != 1 << $clog2(Cp)) begin : gen_check_cp  // kt_load_rows divides by it, too
+    $error("Cp must be a power of two, 2 or more");
   end
 
   // ---- commands: the next one (setup), the running one
@@ -123,8 +126,10 @@ module kt_vector
   logic [2:0]         rd_off_map, rd_missing;
   vec_token_t         token0;
   addr_t              weight_row;
+  /* verilator lint_off UNUSEDSIGNAL */  // of averages only
   logic signed [11:0] column;
   logic signed [12:0] row;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_vector_seq u_seq (
     .clk_i,
@@ -353,7 +358,7 @@ module kt_vector
   end
 
   // ---- ZSB, read result by result (average) or, ahead of a tile, by the loader
-  logic             average0, average5, average6_q, loader_zsb_rd;
+  logic             average5, average6_q, loader_zsb_rd;
   addr_t            average_addr2, average_addr3_q, average_addr4_q, average_addr5_q;
   // as wide as the largest memory
   /* verilator lint_off UNUSEDSIGNAL */
@@ -361,25 +366,30 @@ module kt_vector
   /* verilator lint_on UNUSEDSIGNAL */
   param_dest_e      loader_dest;
   logic [LaneW-1:0] loader_lane;
-  logic [5:0]       loader_table, table_addr_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // of tables only
+  logic [5:0]       loader_table;
+  /* verilator lint_on UNUSEDSIGNAL */
   out_quant_t       out_quant;
 
-  assign average0 = token0.last && (token0.kind == KindAverage);
-  assign average5 = token5_q.last && (token5_q.kind == KindAverage);
+  assign average5 = Average && token5_q.last && (token5_q.kind == KindAverage);
   assign zsb_addr = average5 ? average_addr5_q : loader_zsb_addr;
 
-  kt_vector_outside u_outside (
-    .clk_i,
-    .valid_i         (average0),
-    .row_i           (row),
-    .column_i        (column),
-    .kernel_rows_i   (cmd_q.kernel_rows),
-    .kernel_columns_i(cmd_q.kernel_columns),
-    .height_i        (cmd_q.in_height),
-    .width_i         (cmd_q.in_width),
-    .params_i        (cmd_q.params + (cmd_q.look_up ? addr_t'(TableWords) : addr_t'(0))),
-    .addr_o          (average_addr2)
-  );
+  if (Average) begin : gen_outside
+    kt_vector_outside u_outside (
+      .clk_i,
+      .valid_i         (token0.last && (token0.kind == KindAverage)),
+      .row_i           (row),
+      .column_i        (column),
+      .kernel_rows_i   (cmd_q.kernel_rows),
+      .kernel_columns_i(cmd_q.kernel_columns),
+      .height_i        (cmd_q.in_height),
+      .width_i         (cmd_q.in_width),
+      .params_i        (cmd_q.params + (cmd_q.look_up ? addr_t'(TableWords) : addr_t'(0))),
+      .addr_o          (average_addr2)
+    );
+  end else begin : gen_no_outside
+    assign average_addr2 = '0;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -396,7 +406,6 @@ module kt_vector
     average_addr5_q <= average_addr4_q;
     dest_q          <= loader_dest;
     lane_q          <= loader_lane;
-    table_addr_q    <= loader_table;
   end
 
   kt_ram_1r1w #(
@@ -442,7 +451,9 @@ module kt_vector
   logic            result_valid;
   logic [Cp*8-1:0] result_word[3];
   kt_vector_result #(
-    .Cp(Cp)
+    .Cp     (Cp),
+    .Float  (Float),
+    .Average(Average)
   ) u_result (
     .clk_i,
     .rst_ni,
@@ -459,28 +470,37 @@ module kt_vector
   );
 
   // ---- table: which one, if any, follows a result through the requantiser
-  logic [4:0] look_up_q, second_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) look_up_q <= '0;
-    else look_up_q <= {look_up_q[3:0], token6_q.last && token6_q.look_up};
-  end
-  always_ff @(posedge clk_i) second_q <= {second_q[3:0], token6_q.second};
+  if (Table) begin : gen_table
+    logic [4:0] look_up_q, second_q;
+    logic [5:0] table_addr_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) look_up_q <= '0;
+      else look_up_q <= {look_up_q[3:0], token6_q.last && token6_q.look_up};
+    end
+    always_ff @(posedge clk_i) begin
+      second_q     <= {second_q[3:0], token6_q.second};
+      table_addr_q <= loader_table;
+    end
 
-  kt_vector_table #(
-    .Cp(Cp)
-  ) u_table (
-    .clk_i,
-    .rst_ni,
-    .we_i     (param_we_q && (dest_q == ToTable)),
-    .wr_addr_i(table_addr_q),
-    .wr_data_i({zsb_word.mult, zsb_word.bias}),
-    .valid_i  (result_valid),
-    .look_up_i(look_up_q[4]),
-    .second_i (second_q[4]),
-    .word_i   (result_word),
-    .valid_o  (out_valid_o),
-    .word_o   (out_word_o)
-  );
+    kt_vector_table #(
+      .Cp(Cp)
+    ) u_table (
+      .clk_i,
+      .rst_ni,
+      .we_i     (param_we_q && (dest_q == ToTable)),
+      .wr_addr_i(table_addr_q),
+      .wr_data_i({zsb_word.mult, zsb_word.bias}),
+      .valid_i  (result_valid),
+      .look_up_i(look_up_q[4]),
+      .second_i (second_q[4]),
+      .word_i   (result_word),
+      .valid_o  (out_valid_o),
+      .word_o   (out_word_o)
+    );
+  end else begin : gen_no_table
+    assign out_valid_o = result_valid;
+    assign out_word_o  = result_word;
+  end
 
   assign active_o = token0.valid;
 

@@ -78,11 +78,19 @@ module kt_vector_column
     end
   end
 
+`ifdef KT_FAST_SIM
   // Sign extension written as (u ^ 80h) - 80h: the C++ compiler sees plain byte arithmetic and vectorises it well. What
   // is subtracted contains the zero point of the weights.
-  logic [31:0]        offset;
-  logic               work;
+  logic [31:0] offset;
   assign offset = 32'h80 + 32'(signed'(zero_q));
+`else
+  // 8 x 9 bits, as multipliers have them
+  function automatic logic signed [31:0] product(logic signed [7:0] value, logic signed [7:0] weight);
+    automatic logic signed [8:0] factor = 9'(weight) - 9'(signed'(zero_q));
+    return 32'(value) * 32'(factor);
+  endfunction
+`endif
+  logic               work;
   logic signed [31:0] sum_q[LanesP];
   assign work = product_i.valid && product_i.columns[Column] && (product_i.kind != KindAdd);
   always_ff @(posedge clk_i) begin
@@ -95,12 +103,17 @@ module kt_vector_column
         end
       end else begin
         for (int unsigned l = 0; l < Lanes; l++) begin
+`ifdef KT_FAST_SIM
           sum[l] = ((32'(unsigned'(cell_q[l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[Lanes+l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[Lanes+l])) ^ 32'h80) - offset)
                  + ((32'(unsigned'(cell_q[2*Lanes+l])) ^ 32'h80) - 32'h80)
                    * ((32'(unsigned'(weight_q[2*Lanes+l])) ^ 32'h80) - offset);
+`else
+          sum[l] = product(cell_q[l], weight_q[l]) + product(cell_q[Lanes+l], weight_q[Lanes+l])
+                 + product(cell_q[2*Lanes+l], weight_q[2*Lanes+l]);
+`endif
         end
       end
       sum_q <= sum;

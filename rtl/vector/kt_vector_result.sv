@@ -9,7 +9,9 @@ module kt_vector_result
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(
-  parameter int unsigned Cp = 8,
+  parameter int unsigned Cp      = 8,
+  parameter bit          Float   = 1,  // rule `float`
+  parameter bit          Average = 1,  // rule `average`
   localparam int unsigned Lanes  = 3 * Cp,
   localparam int unsigned LaneW  = $clog2(Lanes),
   localparam int unsigned LanesP = array_size(Lanes)
@@ -99,8 +101,8 @@ module kt_vector_result
   kt_requant #(
     .Lanes  (LanesP),
     .Waves  (1),
-    .Average(1'b1),
-    .Float  (1'b1)
+    .Average(Average),
+    .Float  (Float)
   ) u_requant (
     .clk_i,
     .rst_ni,

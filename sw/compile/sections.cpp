@@ -121,6 +121,32 @@ std::vector<bool> without_engine(const Graph& graph) {
   return on_host;
 }
 
+// A line for each limit: the first layer that breaks it, and how many more do.
+std::vector<std::string> notes_of(const std::vector<std::string>& reasons) {
+  const std::string_view mark = ": limit: ";
+  std::vector<std::pair<std::string, int>> first;  // of a limit, and its layers
+  for (const std::string& reason : reasons) {
+    const auto limit_of = [&](const std::string& text) {
+      const std::size_t at = text.find(mark);
+      return at == std::string::npos ? std::string_view(text) : std::string_view(text).substr(at);
+    };
+    const auto known = std::ranges::find_if(
+        first, [&](const auto& entry) { return limit_of(entry.first) == limit_of(reason); });
+    if (known == first.end())
+      first.emplace_back(reason, 1);
+    else
+      known->second++;
+  }
+  std::vector<std::string> notes;
+  for (auto& [reason, layers] : first) {
+    if (layers > 1)
+      reason.insert(std::min(reason.find(mark), reason.size()),
+                    " and " + std::to_string(layers - 1) + " more");
+    notes.push_back("on the host: " + reason);
+  }
+  return notes;
+}
+
 class SectionCompiler {
  public:
   SectionCompiler(const Graph& graph, const Config& config, const CompileOptions& options)
@@ -134,7 +160,8 @@ class SectionCompiler {
     result_.moved = moved_reasons_;
     if (!result_.sections.empty()) {
       std::vector<std::string>& first = result_.sections.front().program.notes;
-      first.insert(first.begin(), notes_.begin(), notes_.end());
+      const std::vector<std::string> notes = notes_of(moved_reasons_);
+      first.insert(first.begin(), notes.begin(), notes.end());
       first.insert(first.begin(), graph_.notes.begin(), graph_.notes.end());  // of the importer
     }
     return std::move(result_);
@@ -172,7 +199,6 @@ class SectionCompiler {
     }
     on_host_[std::size_t(s.ops[std::size_t(op)])] = moved_ = true;
     moved_reasons_.push_back(reason);
-    notes_.push_back("on the host: " + reason);
   }
 
   // Values beyond a command's fields show here, not when the driver loads the program.
@@ -202,7 +228,6 @@ class SectionCompiler {
   std::vector<bool> on_host_;  // by operator
   bool moved_ = false;
   CompiledSections result_;
-  std::vector<std::string> notes_;
   std::vector<std::string> moved_reasons_;
 };
 

@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kVersion = 0x004;  ///< Version of the register m
 inline constexpr Field kVersionPatch{0x004, 0, 8};  ///< Compatible corrections
 inline constexpr std::uint32_t kVersionPatchValue = 0x0;  ///< What kVersionPatch reads
 inline constexpr Field kVersionMinor{0x004, 8, 8};  ///< Compatible additions
-inline constexpr std::uint32_t kVersionMinorValue = 0x2;  ///< What kVersionMinor reads
+inline constexpr std::uint32_t kVersionMinorValue = 0x3;  ///< What kVersionMinor reads
 inline constexpr Field kVersionMajor{0x004, 16, 8};  ///< Incompatible changes
 inline constexpr std::uint32_t kVersionMajorValue = 0x0;  ///< What kVersionMajor reads
 inline constexpr std::uint32_t kKp = 0x008;  ///< KP: rows of the array, output channels at a time
@@ -47,7 +47,8 @@ inline constexpr std::uint32_t kZsbArray = 0x028;  ///< Channels of the ZSB of t
 inline constexpr std::uint32_t kZsbVector = 0x02c;  ///< Channels of the ZSB of the vector engine
 inline constexpr std::uint32_t kOptions = 0x030;  ///< What is built in
 inline constexpr Field kOptionsConvModes{0x030, 0, 8};  ///< Values of `mode` of conv
-inline constexpr Field kOptionsWindowKinds{0x030, 8, 8};  ///< Values of `kind` of window
+inline constexpr Field kOptionsWindowKinds{0x030, 8, 7};  ///< Values of `kind` of window
+inline constexpr Field kOptionsTables{0x030, 15, 1};  ///< 1: there are tables of 256 bytes; without them `look_up` of window and add must be 0
 inline constexpr Field kOptionsRules{0x030, 16, 8};  ///< Values of `rule`
 inline constexpr Field kOptionsFeatures{0x030, 24, 4};  ///< Other options
 inline constexpr Field kOptionsElementKinds{0x030, 28, 4};  ///< Values of `kind` of add

@@ -107,6 +107,9 @@ void require_capabilities(const Program& program, const Graph& graph, std::uint3
     if constexpr (std::is_same_v<Body, AddCommand>) {
       if (lacks(c.pair != 0, csr::FeatureBit::kPair)) text = "pairs of operands";
     }
+    if constexpr (requires { c.look_up; }) {
+      if (c.look_up != 0 && csr::kOptionsTables.get(options) == 0) text = "tables";
+    }
     if constexpr (requires { c.rule; }) {
       if (text.empty()) text = missing<Rounding>("rule", c.rule, csr::kOptionsRules.get(options));
     }
@@ -153,11 +156,15 @@ Config read_config(Device& device) {
   c.ob_pixels = read(csr::kObPixels);
   c.zsb_array = read(csr::kZsbArray);
   c.zsb_vector = read(csr::kZsbVector);
-  const std::uint32_t features = csr::kOptionsFeatures.get(std::uint32_t(read(csr::kOptions)));
+  const std::uint32_t options = std::uint32_t(read(csr::kOptions));
+  const std::uint32_t features = csr::kOptionsFeatures.get(options);
   c.sum_row = features >> int(csr::FeatureBit::kSumRow) & 1;
   c.add_pair = features >> int(csr::FeatureBit::kPair) & 1;
   c.two_pixels = features >> int(csr::FeatureBit::kTwoPixels) & 1;
   c.resident = features >> int(csr::FeatureBit::kResident) & 1;
+  c.float_rule = csr::kOptionsRules.get(options) >> int(Rounding::Float) & 1;
+  c.average = csr::kOptionsWindowKinds.get(options) >> int(WindowKind::kAverage) & 1;
+  c.table = csr::kOptionsTables.get(options) != 0;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {
     c.name = p.name;
@@ -179,7 +186,7 @@ Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyl
                std::uint64_t offset)
     : device_(device), graph_(graph), program_(std::move(program)), rounding_(rounding) {
   const Config config = read_config(device_);
-  if (config != program_.config) {
+  if (!config.same_sizes(program_.config)) {
     throw DeviceError("the program was made for configuration '" + program_.config.name +
                       "', the device is '" + config.name + "'");
   }

@@ -80,6 +80,9 @@ std::uint32_t options_of(const CommandBody& command) {
           bits |= bit(csr::kOptionsElementKinds, c.kind);
           if (c.pair != 0) bits |= bit(csr::kOptionsFeatures, int(csr::FeatureBit::kPair));
         }
+        if constexpr (requires { c.look_up; }) {
+          if (c.look_up != 0) bits |= csr::kOptionsTables.put(1);
+        }
         if constexpr (requires { c.rule; }) bits |= bit(csr::kOptionsRules, c.rule);
         return bits;
       },

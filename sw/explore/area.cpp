@@ -185,6 +185,9 @@ Config config_of(const nlohmann::json& entry) {
   c.add_pair = p.at("AddPair") != 0;
   c.two_pixels = p.at("TwoPixels") != 0;
   c.resident = p.at("Resident") != 0;
+  c.float_rule = p.at("Float") != 0;
+  c.average = p.at("Average") != 0;
+  c.table = p.at("Table") != 0;
   return c;
 }
 

@@ -15,7 +15,7 @@
 #define KAITEN_VERSION_PATCH_VALUE 0x0u  // what version_patch reads
 #define KAITEN_VERSION_MINOR_MASK 0xff00u
 #define KAITEN_VERSION_MINOR_LOW 8  // Compatible additions
-#define KAITEN_VERSION_MINOR_VALUE 0x2u  // what version_minor reads
+#define KAITEN_VERSION_MINOR_VALUE 0x3u  // what version_minor reads
 #define KAITEN_VERSION_MAJOR_MASK 0xff0000u
 #define KAITEN_VERSION_MAJOR_LOW 16  // Incompatible changes
 #define KAITEN_VERSION_MAJOR_VALUE 0x0u  // what version_major reads
@@ -32,8 +32,10 @@
 #define KAITEN_OPTIONS 0x030u  // What is built in
 #define KAITEN_OPTIONS_CONV_MODES_MASK 0xffu
 #define KAITEN_OPTIONS_CONV_MODES_LOW 0  // Values of `mode` of conv
-#define KAITEN_OPTIONS_WINDOW_KINDS_MASK 0xff00u
+#define KAITEN_OPTIONS_WINDOW_KINDS_MASK 0x7f00u
 #define KAITEN_OPTIONS_WINDOW_KINDS_LOW 8  // Values of `kind` of window
+#define KAITEN_OPTIONS_TABLES_MASK 0x8000u
+#define KAITEN_OPTIONS_TABLES_LOW 15  // 1: there are tables of 256 bytes; without them `look_up` of window and add must be 0
 #define KAITEN_OPTIONS_RULES_MASK 0xff0000u
 #define KAITEN_OPTIONS_RULES_LOW 16  // Values of `rule`
 #define KAITEN_OPTIONS_FEATURES_MASK 0xf000000u

@@ -17,6 +17,18 @@ const Config kPresets[] = {
 
 }  // namespace
 
+bool Config::same_sizes(Config other) const {
+  other.sum_row = sum_row;
+  other.add_pair = add_pair;
+  other.two_pixels = two_pixels;
+  other.resident = resident;
+  other.float_rule = float_rule;
+  other.average = average;
+  other.table = table;
+  other.name = name;
+  return *this == other;
+}
+
 std::span<const Config> presets() { return kPresets; }
 
 const Config& preset(std::string_view name) {

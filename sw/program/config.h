@@ -33,8 +33,11 @@ struct Config {
   bool add_pair = false;  ///< the vector engine adds two operands in a cycle
   bool two_pixels =
       false;  ///< the array works on two pixels at once where one fills at most four words of a window
-  bool resident = false;  ///< passes of a kernel tile may lie in PB, the others in DB
-  int zvc_beats = 0;      ///< of the longest row segment that STORE compresses, 0: no codec
+  bool resident = false;   ///< passes of a kernel tile may lie in PB, the others in DB
+  bool float_rule = true;  ///< results may be requantised by rule `float`, which ONNX models need
+  bool average = true;     ///< windows of kind average, rule `average`
+  bool table = true;       ///< results of the vector engine may go through a table of 256 bytes
+  int zvc_beats = 0;       ///< of the longest row segment that STORE compresses, 0: no codec
 
   int array_multipliers() const { return kp * cp * 9; }  ///< multiply-accumulates a cycle
   int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
@@ -43,6 +46,8 @@ struct Config {
   /// Words that LOAD writes in a cycle.
   int load_words() const { return std::min(9, axi_bytes / cp); }
   bool operator==(const Config&) const = default;  ///< field by field
+  /// Equal but for the options: which of them a program needs, its commands say.
+  bool same_sizes(Config other) const;
 };
 
 /// The presets in the order of rtl/configs.json.

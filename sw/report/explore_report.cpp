@@ -117,6 +117,9 @@ nlohmann::ordered_json parameters_of(const Config& c) {
           {"AddPair", int(c.add_pair)},
           {"TwoPixels", int(c.two_pixels)},
           {"Resident", int(c.resident)},
+          {"Float", int(c.float_rule)},
+          {"Average", int(c.average)},
+          {"Table", int(c.table)},
           {"Zvc", c.zvc_beats}};
 }
 

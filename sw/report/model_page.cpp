@@ -31,6 +31,7 @@ std::string summary(const RunReport& r) {
                       percent(r.mac_utilization()));
   std::string out = paragraph(text);
   if (!r.exact) return out + paragraph("Not compared with the reference.");
+  if (*r.exact && r.checked == 0) return out + paragraph("No operator runs on the accelerator.");
   return out +
          paragraph(*r.exact ? fmt::format(
                                   "Exact: all {} elements that the accelerator computed equal the reference.",

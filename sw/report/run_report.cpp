@@ -164,6 +164,9 @@ std::string to_text(const RunReport& r, std::size_t width) {
   if (r.exact) out += to_text(r.confirmation);
   if (!r.exact) {
     out += "DONE, not checked\n";
+  } else if (*r.exact && r.checked == 0 && r.confirmation.interpreted == 0) {
+    out += fmt::format("DONE, nothing compared: {} has no operator for the accelerator {}\n", r.model,
+                       r.config.name);
   } else if (*r.exact) {
     out += fmt::format(
         "PASS {} on {}: all {} elements that the accelerator computed equal the reference{}\n", r.model,

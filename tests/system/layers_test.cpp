@@ -45,12 +45,14 @@ test::RandomLayerLimits limits(int side, int channels) {
 }
 
 #ifdef KAITEN_LONG
-const Selection kSelections[] = {{"nano", 600, limits(24, 60)},
+const Selection kSelections[] = {{"micro", 600, limits(24, 40)},
+                                 {"nano", 600, limits(24, 60)},
                                  {"unit", 600, limits(24, 60)},
                                  {"small", 150, limits(40, 100)},
                                  {"base", 150, limits(48, 150)}};
 #else
-const Selection kSelections[] = {{"nano", 60, limits(16, 30)},
+const Selection kSelections[] = {{"micro", 30, limits(16, 20)},
+                                 {"nano", 60, limits(16, 30)},
                                  {"unit", 40, limits(16, 30)},
                                  {"small", 10, limits(24, 60)},
                                  {"base", 10, limits(24, 80)}};
@@ -367,6 +369,7 @@ TEST_P(Layers, FullyConnected) {
 
 // Legacy uint8 models: weights with a zero point, averages of uint8 values.
 TEST_P(Layers, Uint8Convolutions) {
+  if (!config_.sum_row) GTEST_SKIP() << "no sum row: weights have no zero point";
   test::RandomLayerLimits l = GetParam().limits;
   l.max_kernel = 7;
   l.max_stride = 2;
@@ -392,6 +395,7 @@ TEST_P(Layers, Uint8DepthwiseWithMultiplier) {
 }
 
 TEST_P(Layers, Uint8FullyConnected) {
+  if (!config_.sum_row) GTEST_SKIP() << "no sum row: weights have no zero point";
   test::RandomLayerLimits l = GetParam().limits;
   l.max_side = 6;
   l.uint8 = true;
@@ -399,6 +403,7 @@ TEST_P(Layers, Uint8FullyConnected) {
 }
 
 TEST_P(Layers, Uint8Additions) {
+  if (!config_.sum_row) GTEST_SKIP() << "no sum row: weights have no zero point";
   test::RandomLayerLimits l = GetParam().limits;
   l.uint8 = true;
   run_kind(OpKind::Add, l);
@@ -463,6 +468,7 @@ TEST_P(Layers, Tables) {
 
 // Of ONNX graphs.
 TEST_P(Layers, RuleFloat) {
+  if (!config_.float_rule) GTEST_SKIP() << "no rule float";
   for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
     const std::uint64_t seed = random_();
     test::GraphBuilder g(seed);

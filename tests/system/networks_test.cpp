@@ -198,7 +198,7 @@ TEST_P(Networks, OthersWithRandomInputs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("nano", "unit", "small", "base"),
+INSTANTIATE_TEST_SUITE_P(Configurations, Networks, testing::Values("micro", "nano", "unit", "small", "base"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -27,12 +27,14 @@ struct Selection {
 void PrintTo(const Selection& s, std::ostream* out) { *out << s.config; }
 
 #ifdef KAITEN_LONG
-const Selection kSelections[] = {{"nano", 1500, 16, 30, 12, 300},
+const Selection kSelections[] = {{"micro", 1500, 16, 20, 12, 300},
+                                 {"nano", 1500, 16, 30, 12, 300},
                                  {"unit", 1500, 16, 30, 12, 300},
                                  {"small", 300, 30, 60, 12, 60},
                                  {"base", 300, 30, 80, 12, 60}};
 #else
-const Selection kSelections[] = {{"nano", 100, 14, 24, 9, 40},
+const Selection kSelections[] = {{"micro", 40, 14, 16, 9, 8},
+                                 {"nano", 100, 14, 24, 9, 40},
                                  {"unit", 80, 14, 24, 9, 4},
                                  {"small", 15, 20, 40, 9, 2},
                                  {"base", 15, 20, 50, 9, 4}};

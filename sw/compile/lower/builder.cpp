@@ -13,6 +13,20 @@
 
 namespace kaiten {
 
+namespace {
+
+// What an operation needs of the options of a configuration. Those of the array's weights: lower_array.cpp.
+void require_options(const Config& config, const LoweredOp& l) {
+  require(config.float_rule || l.out_quant.rule != Rounding::Float,
+          "rules of integers on an accelerator without rule float", "rule float (an ONNX model)");
+  const bool average = l.engine == Engine::kWindow && l.window == WindowKind::kAverage;
+  require(config.average || !average, "windows without averages on an accelerator without them",
+          "an average");
+  require(config.table || !l.look_up, "results as they are on an accelerator without tables", "a table");
+}
+
+}  // namespace
+
 LoweringBuilder::LoweringBuilder(const Graph& graph, const Config& config, RoundingStyle style)
     : graph_(graph), config_(config), style_(style), maps_(config, result_) {
   result_.cp = config.cp;
@@ -72,6 +86,7 @@ LoweredOp LoweringBuilder::begin(std::vector<ViewId> inputs, int t, int first_ch
 }
 
 ViewId LoweringBuilder::end(LoweredOp l) {
+  require_options(config_, l);
   ChannelMap made(l.out.c);
   if (l.engine != Engine::kConv) {
     made = channels(l.inputs[0]);
@@ -84,6 +99,7 @@ ViewId LoweringBuilder::end(LoweredOp l) {
 }
 
 ViewId LoweringBuilder::add(LoweredOp l) {
+  require_options(config_, l);
   l.output = maps_.add(l.tensor, l.out, ChannelMap(l.out.c));
   result_.ops.push_back(std::move(l));
   return result_.ops.back().output;

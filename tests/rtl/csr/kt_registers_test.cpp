@@ -135,7 +135,7 @@ class Registers : public testing::Test {
 
 TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kId), csr::kIdValue);
-  EXPECT_EQ(get(csr::kVersion), 0x200u);
+  EXPECT_EQ(get(csr::kVersion), 0x300u);
   EXPECT_EQ(get(csr::kKp), PARAM_Kp);
   EXPECT_EQ(get(csr::kCp), PARAM_Cp);
   EXPECT_EQ(get(csr::kStageRows), PARAM_StageRows);
@@ -150,6 +150,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   const std::uint32_t options = get(csr::kOptions);
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
+  EXPECT_EQ(csr::kOptionsTables.get(options), 1u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 15u);
   EXPECT_EQ(csr::kOptionsFeatures.get(options), 15u);  // sum row, pairs, resident weights, two pixels
   EXPECT_EQ(csr::kOptionsElementKinds.get(options), 15u);

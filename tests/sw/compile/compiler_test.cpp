@@ -964,6 +964,29 @@ TEST(Compiler, RefusesByName) {
               "zero point -7");
   }
   {
+    GraphBuilder g(1);
+    g.output(g.table(g.mean(g.conv(g.input(9, 9, 3), 4, 3, 3, 1, {}, Activation::None)), Function::Sigmoid));
+    EXPECT_EQ(reason(g.graph), "");
+    Config without = preset("nano");
+    without.average = without.table = false;
+    const auto all = refusals(g.graph, without);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0],
+              "layer 'layer1' (mean): limit: windows without averages on an accelerator without them, "
+              "found: an average");
+    EXPECT_EQ(all[1],
+              "layer 'layer2' (table): limit: results as they are on an accelerator without tables, found: a "
+              "table");
+    g.graph.framework = Framework::Onnx;
+    EXPECT_EQ(reason(g.graph), "");
+    without = preset("nano");
+    without.float_rule = false;
+    EXPECT_EQ(
+        refusals(g.graph, without).at(0),
+        "layer 'layer0' (conv): limit: rules of integers on an accelerator without rule float, found: rule "
+        "float (an ONNX model)");
+  }
+  {
     // A layer that reads what a refused one should have made.
     GraphBuilder g(1);
     const int refused = g.conv(g.input(60, 60, 3), 4, 50, 50, 1, {}, Activation::None);

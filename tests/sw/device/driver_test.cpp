@@ -35,7 +35,7 @@ class RegisterDevice : public Device {
         {csr::kZsbArray, c.zsb_array},
         {csr::kZsbVector, c.zsb_vector},
         {csr::kZvcBeats, c.zvc_beats},
-        {csr::kOptions, 0xf10f0707U | csr::kOptionsFeatures.put(
+        {csr::kOptions, 0xf10f8707U | csr::kOptionsFeatures.put(
                                           std::uint32_t(c.add_pair) << int(csr::FeatureBit::kPair) |
                                           std::uint32_t(c.two_pixels) << int(csr::FeatureBit::kTwoPixels) |
                                           std::uint32_t(c.resident) << int(csr::FeatureBit::kResident))}};
@@ -63,13 +63,13 @@ class RegisterDevice : public Device {
   std::size_t written_ = 0;
 };
 
-// A network of a 3x3 convolution, a maximum and a difference, all by rule double.
+// A network of a 3x3 convolution, a maximum, a difference and a table, all by rule double.
 Graph network() {
   test::GraphBuilder b(1);
   const int in = b.input(8, 8, 8);
   const int conv = b.conv(in, 8, 3, 3, 1, {1, 1, 1, 1}, Activation::None);
   const int pool = b.pool(OpKind::MaxPool, conv, 3, 3, 1, {1, 1, 1, 1}, Activation::None);
-  b.output(b.element(OpKind::Sub, pool, conv, Activation::None));
+  b.output(b.table(b.element(OpKind::Sub, pool, conv, Activation::None), Function::Tanh));
   return b.graph;
 }
 
@@ -120,6 +120,7 @@ TEST(Driver, RefusesAProgramThatNeedsMoreThanTheDeviceHas) {
                  "kind sub, the device has sum, product, reverse_sub");
   expect_refused(without(csr::kOptionsRules, int(Rounding::Double)), "conv",
                  "rule double, the device has single, average, float");
+  expect_refused(without(csr::kOptionsTables, 0), "window", "tables");
 }
 
 TEST(Driver, RefusesAProgramOfAnotherConfiguration) {

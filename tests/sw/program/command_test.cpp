@@ -155,7 +155,7 @@ TEST(Command, AgreesWithTheDocument) {
 }
 
 TEST(Config, PresetsAreThoseOfTheFile) {
-  ASSERT_EQ(presets().size(), 7U);
+  ASSERT_EQ(presets().size(), 8U);
   const Config& base = preset("base");
   EXPECT_EQ(base.kp, 32);
   EXPECT_EQ(base.cp, 8);
@@ -164,6 +164,9 @@ TEST(Config, PresetsAreThoseOfTheFile) {
   EXPECT_EQ(base.ob_pixels, 512);
   EXPECT_EQ(base.array_multipliers(), 2304);
   EXPECT_EQ(preset("nano").zsb_vector, 1024);
+  EXPECT_TRUE(base.float_rule && base.average && base.table);
+  EXPECT_FALSE(preset("micro").float_rule);
+  EXPECT_TRUE(preset("micro").table);
   EXPECT_THROW(preset("huge"), InputError);
 }
 
