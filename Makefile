@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin soc fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -68,12 +68,16 @@ mutants: setup-all ## a few mutants of every module: system tests must find them
 synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))
 
-dropin: setup-all ## the design as one Verilog-2005 file (CONFIG=nano|unit|small|base|large)
+dropin: setup-all ## the design as one Verilog-2005 file (CONFIG=micro|nano|unit|small|base|large)
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))
 
 soc: verilate ## a simulated system on chip that runs networks with bare-metal firmware (SOC=bridge|wide|sdram|all; installs LiteX, a RISC-V gcc)
 	@scripts/setup.sh --soc
 	@python3 scripts/soc.py --build $(BUILD) -j $(JOBS) $(or $(SOC),bridge)
+
+board: ## the FPGA project of a board with processor and memory (BOARD=arty-a7-100, ...; docs/hardware/boards.md; installs LiteX)
+	@scripts/setup.sh --long
+	@python3 scripts/boards.py $(or $(BOARD),--list)
 
 fuzz: setup-all ## the fuzz targets (FUZZ_ARGS: see scripts/fuzz.py)
 	@$(MAKE) --no-print-directory build PRESET=sanitize TARGETS=fuzz_targets

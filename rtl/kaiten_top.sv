@@ -108,9 +108,8 @@ module kaiten_top
 
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
-    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
-    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Float(Float), .Average(Average), .Table(Table),
-    .Zvc(Zvc)
+    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc),
+    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Float(Float), .Average(Average), .Table(Table)
   ) u_registers (
     .clk_i,
     .rst_ni,

@@ -70,11 +70,11 @@ def configurations():
         return json.load(f)
 
 
-def read_slang(parameters, *options):
-    """The yosys command that reads the whole design."""
+def read_slang(parameters, *options, top=TOP, more=()):
+    """The yosys command that reads the whole design, or another top around it, whose files are `more`."""
     packages, modules = rtl_files()
-    return " ".join(["read_slang -j 1", *options, f"--top {TOP}", *[f"-G {k}={v}" for k, v in parameters.items()],
-                     *packages, *modules])
+    return " ".join(["read_slang -j 1", *options, f"--top {top}", *[f"-G {k}={v}" for k, v in parameters.items()],
+                     *packages, *modules, *more])
 
 
 def main():

@@ -8,7 +8,7 @@
 #   without --all  what building and running need: compiler, libraries, Verilator
 #   --all          also what checking needs: linters, yosys, proofs, sanitizers. What of it cannot be had is told and left out;
 #                  with CI=true that is an error
-#   --long         also what only the long check needs: a second Verilator, Emscripten, lintian; and --soc
+#   --long         also what only the long check needs: a second Verilator, Emscripten, lintian, nextpnr, boards of LiteX; and --soc
 #   --soc          also what the system on chip needs: LiteX, a compiler for RISC-V
 #   --check        only lists what is missing of either and changes nothing
 # A second call sees a stamp and does nothing.
@@ -48,13 +48,13 @@ build_packages=(
 # shellcheck disable=SC2034
 check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind pkg-config libboost-mpi-dev openmpi-bin)
 # shellcheck disable=SC2034
-long_packages=(verilator emscripten lintian)
+long_packages=(verilator emscripten lintian tcl)
 # shellcheck disable=SC2034
 soc_packages=(gcc-riscv64-unknown-elf make)
 build_pins=()
 check_pins=(scripts/requirements-check.txt)
 # shellcheck disable=SC2034
-long_pins=()
+long_pins=(scripts/requirements-long.txt)
 # shellcheck disable=SC2034
 soc_pins=(scripts/requirements-soc.txt)
 if [[ $(uname -m) == x86_64 ]]; then

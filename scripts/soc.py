@@ -117,25 +117,25 @@ def networks_source(networks, foreign):
     return "\n".join(code), "\n".join([*images, ""])
 
 
-def write_networks(kaiten):
+def write_networks(kaiten, config="nano", folder=NETWORKS):
     """Compiles the networks and writes them for the firmware. Names of those that are there, why others are not."""
-    os.makedirs(NETWORKS, exist_ok=True)
+    os.makedirs(folder, exist_ok=True)
 
     def image(model, config, name):
-        path = os.path.join(NETWORKS, f"{name}.kimg")
+        path = os.path.join(folder, f"{name}.kimg")
         call(f"kaiten compile {model}", [kaiten, "compile", model, "--config", config, "--image", path])
         return path
 
-    networks = [("demo", image("demo", "nano", "demo"), demo_cases())]
+    networks = [("demo", image("demo", config, "demo"), demo_cases())]
     absent = ""
     model = os.path.join(tools.SHARED, "models", RESNET8)
     if os.path.exists(model):
-        networks.append(("resnet8", image(model, "nano", "resnet8"), resnet8_cases(tools.SHARED)))
+        networks.append(("resnet8", image(model, config, "resnet8"), resnet8_cases(tools.SHARED)))
     else:
         absent = f"{RESNET8} of KAITEN_SHARED is absent"
     code, images = networks_source(networks, image("demo", "unit", "foreign"))
     for name, text in (("networks.c", code), ("images.S", images)):
-        tools.write(os.path.join(NETWORKS, name), text)
+        tools.write(os.path.join(folder, name), text)
     return [name for name, _, _ in networks], absent
 
 
@@ -173,16 +173,15 @@ def variables(folder):
         return dict(line.rstrip("\n").split("=", 1) for line in f if "=" in line)
 
 
-def build_firmware(name):
-    """Path of the binary that stands in main memory."""
-    folder = os.path.join(OUT, name)
+def build_firmware(folder, networks=NETWORKS):
+    """Path of the binary that stands in main memory of the system whose headers are in `folder`."""
     known = variables(folder)
     include = os.path.join(folder, "software", "include")
     soc = known["SOC_DIRECTORY"]
     sources = [os.path.join(FIRMWARE, "start.S"),  # first: the program begins there
                *(os.path.join(FIRMWARE, f) for f in sorted(os.listdir(FIRMWARE)) if f.endswith(".c")),
                os.path.join(DRIVER, "kaiten.c"), os.path.join(DRIVER, "kaiten_image.c"),
-               os.path.join(NETWORKS, "networks.c"), os.path.join(NETWORKS, "images.S")]
+               os.path.join(networks, "networks.c"), os.path.join(networks, "images.S")]
     elf, binary = (os.path.join(folder, f"firmware.{kind}") for kind in ("elf", "bin"))
     call("the firmware's compiler", [f"{known['TRIPLE']}-gcc", "-std=gnu11", "-O2", "-g", *shlex.split(known["CPUFLAGS"]), "-ffreestanding",
           "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Werror", "-nostdlib", "-static", "-Wl,--build-id=none",
@@ -285,7 +284,7 @@ class Run:
     def write(self, name):
         def work():
             system(name)
-            binary = build_firmware(name)
+            binary = build_firmware(os.path.join(OUT, name))
             system(name, "--firmware", binary)
             return f"firmware of {os.path.getsize(binary):,} bytes"
 

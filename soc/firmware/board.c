@@ -92,7 +92,7 @@ uint64_t board_memory(void) {
   return ((uintptr_t)firmware_end + page - 1) / page * page;
 }
 
-uint64_t board_memory_bytes(void) { return MAIN_RAM_BASE + MAIN_RAM_SIZE - board_memory(); }
+uint64_t board_memory_bytes(void) { return (uint64_t)MAIN_RAM_BASE + (uint32_t)MAIN_RAM_SIZE - board_memory(); }
 
 // An exception ends everything: nothing of this firmware may cause one.
 __attribute__((interrupt("machine"), aligned(4))) void trap_handler(void) {
