@@ -5,7 +5,7 @@
 
 usage: boards.py BOARD [--output DIR] [--clock HZ] | --check | --list [--update]
 BOARD: a name that --list knows. DIR (default: build/boards/BOARD) gets gateware/, with everything that the vendor's tool needs, and
-software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md.
+software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md, and how many images a second the RTL takes at 50 MHz there.
 --check writes all of them and looks at what can be seen here: sources are there, yosys elaborates them, scripts and constraints are
 sound Tcl, every port of the design has its pin and no other name has one, the part is large enough, the firmware compiles.
 Writes build/boards/junit.xml."""
@@ -26,6 +26,10 @@ from known import BOARDS  # noqa: E402
 
 OUT = os.path.join(tools.ROOT, "build", "boards")
 PAGE = "docs/hardware/boards.md"
+MEMORIES = (2, 16)  # bytes a cycle: what the port "bridge" reached on a bus of 32 bits (docs/software/soc.md), and Kaiten's bus
+NETWORKS = {"ResNet-8": "mlperf-tiny/pretrainedResnet_quant.tflite", "DS-CNN keyword spotting": "mlperf-tiny/kws_ref_model.tflite",
+            "MobileNetV1 0.25-96 person detection": "mlperf-tiny/vww_96_int8.tflite",
+            "MobileNetV2 224": "coral/tf2_mobilenet_v2_1.0_224_ptq.tflite"}
 PROCESSOR_LUTS = 6000  # VexRiscv, memory controller, buses: what must be left beside Kaiten
 # Blocks of the vendors that yosys has no model of: their tools know them.
 VENDOR_CELLS = {"ALTPLL", "ALTDDIO_IN", "ALTDDIO_OUT", "DFF", "DFFE"}
@@ -61,6 +65,28 @@ def table():
         lut, dsp, ram = capacity(b)
         rows.append([f"`{name}`", b.name, f"`{b.config}`", f"{lut:,.0f} of {b.lut:,}", f"{dsp:g} of {b.dsp}", f"{ram:g} of {b.ram}", b.tool])
     return tools.markdown(["`boards.py`", "board", "configuration", "LUTs", "DSP blocks", "RAM blocks", "built by"], rows)
+
+
+def rates():
+    """Images a second at 50 MHz on the RTL, by memory."""
+    kaiten, generate = (os.path.join(tools.ROOT, "build", name) for name in ("kaiten", "kaiten-generate"))
+    resnet50 = os.path.join(OUT, "resnet50.tflite")
+    soc.call("kaiten-generate", [generate, "resnet50", "--output", resnet50])
+    networks = {"demo": "demo", **{name: os.path.join(tools.SHARED, "models", "tflite", path) for name, path in NETWORKS.items()},
+                "ResNet-50 224, random weights": resnet50}
+    report = os.path.join(OUT, "report.json")
+    rows = []
+    for network, model in networks.items():
+        for config in sorted({b.config for b in BOARDS.values()}):
+            row = [network, f"`{config}`"]
+            for bytes_a_cycle in MEMORIES:
+                soc.call(f"kaiten run {model}", [kaiten, "run", model, "--config", config, "--bytes-per-cycle", str(bytes_a_cycle),
+                                                 "--no-check", "--json", report])
+                with open(report) as f:
+                    cycles = json.load(f)["cycles"]
+                row += [f"{cycles:,}", f"{50e6 / cycles:,.0f}" if cycles < 500_000 else f"{50e6 / cycles:.3g}"]
+            rows.append(row)
+    return tools.markdown(["network", "configuration", *(cell for b in MEMORIES for cell in (f"cycles, {b} bytes a cycle", "images/s"))], rows)
 
 
 def write_project(name, folder, clock=None):
@@ -155,6 +181,7 @@ def main():
         print(table(), end="")
         if args.update:
             tools.write_between(PAGE, "boards", table())
+            tools.write_between(PAGE, "rates", rates())
         return 0
     if not args.check and not args.board:
         parser.error(f"name a board: {', '.join(BOARDS)}")
