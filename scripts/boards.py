@@ -177,6 +177,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="the boards there are")
     parser.add_argument("--update", action="store_true", help=f"write the list into {PAGE}")
     args = parser.parse_args()
+    os.makedirs(OUT, exist_ok=True)
     if args.list or args.update:
         print(table(), end="")
         if args.update:
@@ -185,7 +186,6 @@ def main():
         return 0
     if not args.check and not args.board:
         parser.error(f"name a board: {', '.join(BOARDS)}")
-    os.makedirs(OUT, exist_ok=True)
     results = tools.Results("boards")
     lacking = missing()
     if lacking and not args.check:
