@@ -80,8 +80,7 @@ std::size_t Axes::combinations() const {
 }
 
 std::string refusal_of(const Config& c) {
-  if (c.cp < 2 || !std::has_single_bit(unsigned(c.cp)))
-    return fmt::format("CP {}: limit: 2, 4, 8 ...", c.cp);
+  if (c.cp < 2 || !std::has_single_bit(unsigned(c.cp))) return fmt::format("CP {}: limit: 2, 4, 8 ...", c.cp);
   if (c.kp % c.cp != 0 || c.kp > kTaps * c.cp)
     return fmt::format("KP {}: limit: multiples of CP up to {}", c.kp, kTaps * c.cp);
   if (c.two_pixels && c.kp > 4 * c.cp) return fmt::format("KP {}: limit with two pixels: {}", c.kp, 4 * c.cp);
