@@ -56,6 +56,20 @@ nlohmann::ordered_json json_of(const Confirmation& c) {
 
 nlohmann::ordered_json json_of(const BusReport& b) { return {{"read", b.read}, {"written", b.written}}; }
 
+// The last line: what was compared with what.
+std::string verdict(const RunReport& r) {
+  if (!r.exact) return "DONE, not checked\n";
+  if (!*r.exact) return fmt::format("FAIL {} on {}: {}\n", r.model, r.config.name, r.difference);
+  if (r.checked == 0 && r.confirmation.interpreted == 0)
+    return fmt::format("DONE, nothing compared: {} has no operator for the accelerator {}\n", r.model,
+                       r.config.name);
+  std::string interpreter;
+  if (!r.confirmation.interpreter.empty())
+    interpreter = fmt::format(", {} equal {}", grouped(r.confirmation.interpreted), r.confirmation.title());
+  return fmt::format("PASS {} on {}: all {} elements that the accelerator computed equal the reference{}\n",
+                     r.model, r.config.name, grouped(r.checked), interpreter);
+}
+
 }  // namespace
 
 std::string to_text(const Confirmation& c) {
@@ -162,22 +176,7 @@ std::string to_text(const RunReport& r, std::size_t width) {
                         r.seconds / 1e9);
   }
   if (r.exact) out += to_text(r.confirmation);
-  if (!r.exact) {
-    out += "DONE, not checked\n";
-  } else if (*r.exact && r.checked == 0 && r.confirmation.interpreted == 0) {
-    out += fmt::format("DONE, nothing compared: {} has no operator for the accelerator {}\n", r.model,
-                       r.config.name);
-  } else if (*r.exact) {
-    out += fmt::format(
-        "PASS {} on {}: all {} elements that the accelerator computed equal the reference{}\n", r.model,
-        r.config.name, grouped(r.checked),
-        r.confirmation.interpreter.empty()
-            ? ""
-            : fmt::format(", {} equal {}", grouped(r.confirmation.interpreted), r.confirmation.title()));
-  } else {
-    out += fmt::format("FAIL {} on {}: {}\n", r.model, r.config.name, r.difference);
-  }
-  return out;
+  return out + verdict(r);
 }
 
 namespace {
