@@ -82,14 +82,14 @@ module fv_kt_vector
       assign half[s]  = token[s].second;
       assign swaps[s] = token[s].swap;
     end else begin : g_requant
-      assign looks[s] = dut.look_up_q[s-7];
-      assign half[s]  = dut.second_q[s-7];
+      assign looks[s] = dut.gen_table.look_up_q[s-7];
+      assign half[s]  = dut.gen_table.second_q[s-7];
       assign swaps[s] = 1'b0;
     end
   end
   assign last[Stages:7] = {dut.u_result.u_requant.valid4_q[0], dut.u_result.u_requant.valid3_q[0],
                            dut.u_result.u_requant.valid2_q[0], dut.u_result.u_requant.valid1_q[0], dut.u_result.last_q};
-  assign held = dut.u_table.step_q != '0;
+  assign held = dut.gen_table.u_table.step_q != '0;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       end_q       <= '0;
@@ -98,8 +98,8 @@ module fv_kt_vector
     end else begin
       end_q       <= {end_q[Stages-1:1], dut.seq_finish};
       table_end_q <= {table_end_q[Stages-1:1], dut.seq_finish && dut.cmd_q.look_up};
-      if (dut.u_table.start) held_end_q <= end_q[Stages];
-      else if (dut.u_table.step_q == 2'd3) held_end_q <= 1'b0;
+      if (dut.gen_table.u_table.start) held_end_q <= end_q[Stages];
+      else if (dut.gen_table.u_table.step_q == 2'd3) held_end_q <= 1'b0;
     end
   end
 
@@ -126,7 +126,7 @@ module fv_kt_vector
   logic        fresh_q;    // the command that the loader has begun last has not stepped
   vec_cmd_t    fresh;
   assign write = dut.param_we_q && dut.dest_q == ToTable;
-  assign place = dut.table_addr_q;
+  assign place = dut.gen_table.table_addr_q;
   assign fresh = dut.claimed_q ? dut.next_cmd : dut.cmd_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) fresh_q <= 1'b0;
@@ -145,8 +145,8 @@ module fv_kt_vector
   for (genvar s = 0; s <= Stages; s++) begin : g_half
     `FV_ASSERT(a_half, !(on && write && looks[s]) || half[s] != place[5])
   end
-  `FV_ASSERT(a_half_held, !(on && write && held) || dut.u_table.second_q != place[5])
-  `FV_ASSERT(a_alone, !(on && held && last[Stages]) || (dut.u_table.step_q == 2'd3 && looks[Stages]))
+  `FV_ASSERT(a_half_held, !(on && write && held) || dut.gen_table.u_table.second_q != place[5])
+  `FV_ASSERT(a_alone, !(on && held && last[Stages]) || (dut.gen_table.u_table.step_q == 2'd3 && looks[Stages]))
   `FV_ASSERT(a_own, !(on && token[0].valid && token[0].look_up) || token[0].second == own_q)
   `FV_ASSERT(a_order, !(on && write) || (place[4:0] == written_q[4:0] && from_q == fresh.params + addr_t'(written_q)))
   `FV_ASSERT(a_all, !(on && token[0].valid && token[0].look_up && dut.u_seq.first_tile_q && dut.u_seq.tile_start_q) ||
@@ -172,7 +172,7 @@ module fv_kt_vector
     `FV_ASSERT(i_turn, !(on && looks[s]) || (half[s] == (turn ^ ended[s]) && of_table[s]))
     `FV_ASSERT(i_end, !on || table_end_q[s] == (end_q[s] && looks[s]))
   end
-  `FV_ASSERT(i_turn_held, !(on && held) || (dut.u_table.second_q == (turn ^ ended[Stages+1]) && of_table[Stages+1]))
+  `FV_ASSERT(i_turn_held, !(on && held) || (dut.gen_table.u_table.second_q == (turn ^ ended[Stages+1]) && of_table[Stages+1]))
   `FV_ASSERT(i_held, !on || !held_end_q || held)
   `FV_ASSERT(i_last, !on || ((looks | {end_q, 1'b0}) & ~last) == '0)
   `FV_ASSERT(i_own, !(on && runs && dut.cmd_q.look_up) || own_q == turn)
@@ -182,7 +182,7 @@ module fv_kt_vector
   logic [Stages+3:0] results;  // and no stage behind the last
   assign results = (Stages + 4)'(last);
   for (genvar s = 1; s <= Stages + 3; s++) begin : g_pace  // in the table: s - Stages is its step
-    wire here = (s <= Stages) ? looks[(s <= Stages) ? s : 0] : 32'(dut.u_table.step_q) == s - Stages;
+    wire here = (s <= Stages) ? looks[(s <= Stages) ? s : 0] : 32'(dut.gen_table.u_table.step_q) == s - Stages;
     wire ends = (s <= Stages) ? end_q[(s <= Stages) ? s : 1] : held_end_q;
     `FV_ASSERT(i_pace, !(on && here) || !(results[s-1] || (s >= 2 && results[(s >= 2) ? s - 2 : 0]) ||
                (s >= 3 && results[(s >= 3) ? s - 3 : 0] && (ends || !looks[(s >= 3 && s <= Stages + 3) ? s - 3 : 0]))))
