@@ -5,7 +5,7 @@
 package kt_csr_pkg;
 
   // Field options_features: numbers of bits
-  localparam int unsigned FeatureSumRow    = 0;  // sum row (without it weight_zero of conv must be 0)
+  localparam int unsigned FeatureSumRow    = 0;  // a sum row (without it weight_zero of conv must be 0)
   localparam int unsigned FeaturePair      = 1;  // pairs of operands (without it pair of add must be 0)
   localparam int unsigned FeatureResident  = 2;  // resident weights (without it extend_conv is an unknown operation)
   localparam int unsigned FeatureTwoPixels = 3;  // two pixels at once (without it pair_groups of conv must be 0)

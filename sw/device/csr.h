@@ -136,14 +136,14 @@ inline constexpr Counter kCounters[] = {
 
 /// Values of field options_features (numbers of bits).
 enum class FeatureBit : std::uint32_t {
-  kSumRow = 0,  ///< sum row (without it weight_zero of conv must be 0)
+  kSumRow = 0,  ///< a sum row (without it weight_zero of conv must be 0)
   kPair = 1,  ///< pairs of operands (without it pair of add must be 0)
   kResident = 2,  ///< resident weights (without it extend_conv is an unknown operation)
   kTwoPixels = 3,  ///< two pixels at once (without it pair_groups of conv must be 0)
 };
 /// Their texts in messages, by value.
 inline constexpr const char* kFeatureBitTexts[] = {
-    "sum row",
+    "a sum row",
     "pairs of operands",
     "resident weights",
     "two pixels at once",

@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "codec/zvc.h"
 #include "device/csr.h"
+#include "device/options.h"
 #include "graph/rounding.h"
 #include "reference/reference.h"
 
@@ -74,52 +74,10 @@ std::string details(csr::ErrorCause cause, std::uint32_t info) {
   }
 }
 
-// What a field of a command needs of a device whose values have a bit in `mask`; empty where the device has it.
-template <class Value>
-std::string missing(const char* field, std::int64_t value, std::uint32_t mask) {
-  if (mask >> value & 1U) return "";
-  std::string there;
-  for (int i = 0; i < 32; i++) {
-    if (mask >> i & 1U) there += (there.empty() ? "" : ", ") + std::string(name_of(Value(i)));
-  }
-  return std::string(field) + " " + std::string(name_of(Value(value))) + ", the device has " +
-         (there.empty() ? "none" : there);
-}
-
 // Throws DeviceError for the first command that the device, with these bits of its register `options`, cannot run.
 void require_capabilities(const Program& program, const Graph& graph, std::uint32_t options) {
-  const auto missing_for = [options](const auto& c) {
-    using Body = std::decay_t<decltype(c)>;
-    std::string text;
-    if constexpr (std::is_same_v<Body, ConvCommand>)
-      text = missing<ConvMode>("mode", c.mode, csr::kOptionsConvModes.get(options));
-    if constexpr (std::is_same_v<Body, WindowCommand>)
-      text = missing<WindowKind>("kind", c.kind, csr::kOptionsWindowKinds.get(options));
-    if constexpr (std::is_same_v<Body, AddCommand>)
-      text = missing<ElementKind>("kind", c.kind, csr::kOptionsElementKinds.get(options));
-    const auto lacks = [options](bool used, csr::FeatureBit bit) {
-      return used && (csr::kOptionsFeatures.get(options) >> int(bit) & 1) == 0;
-    };
-    if constexpr (std::is_same_v<Body, ConvCommand>) {
-      if (lacks(c.weight_zero != 0, csr::FeatureBit::kSumRow)) text = "a sum row";
-      if (lacks(c.pair_groups != 0, csr::FeatureBit::kTwoPixels)) text = "two pixels at once";
-    }
-    if constexpr (std::is_same_v<Body, AddCommand>) {
-      if (lacks(c.pair != 0, csr::FeatureBit::kPair)) text = "pairs of operands";
-    }
-    if constexpr (requires { c.look_up; }) {
-      if (c.look_up != 0 && csr::kOptionsTables.get(options) == 0) text = "tables";
-    }
-    if constexpr (requires { c.rule; }) {
-      if (text.empty()) text = missing<Rounding>("rule", c.rule, csr::kOptionsRules.get(options));
-    }
-    return text;
-  };
   for (std::size_t i = 0; i < program.commands.size(); i++) {
-    std::string text = std::visit(missing_for, program.commands[i].body);
-    if (program.commands[i].extension &&
-        (csr::kOptionsFeatures.get(options) >> int(csr::FeatureBit::kResident) & 1) == 0)
-      text = "resident weights";
+    const std::string text = lacking(options_of(program.commands[i]), options);
     if (text.empty()) continue;
     throw DeviceError("command " + std::to_string(i) + " (" + std::string(program.commands[i].name()) + ")" +
                       layer_of(program, graph, i) + " needs " + text);

@@ -9,12 +9,12 @@
 #include <array>
 #include <bit>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "device/csr.h"
+#include "device/options.h"
 
 namespace kaiten {
 
@@ -64,31 +64,6 @@ class Writer {
   std::vector<std::uint8_t> bytes_;
 };
 
-// Bits of the register `options` that a command needs.
-std::uint32_t options_of(const CommandBody& command) {
-  const auto bit = [](csr::Field field, std::int64_t value) { return field.put(std::uint32_t{1} << value); };
-  return std::visit(
-      [&](const auto& c) {
-        using Body = std::decay_t<decltype(c)>;
-        std::uint32_t bits = 0;
-        if constexpr (std::is_same_v<Body, ConvCommand>) {
-          bits |= bit(csr::kOptionsConvModes, c.mode);
-          if (c.weight_zero != 0) bits |= bit(csr::kOptionsFeatures, int(csr::FeatureBit::kSumRow));
-        }
-        if constexpr (std::is_same_v<Body, WindowCommand>) bits |= bit(csr::kOptionsWindowKinds, c.kind);
-        if constexpr (std::is_same_v<Body, AddCommand>) {
-          bits |= bit(csr::kOptionsElementKinds, c.kind);
-          if (c.pair != 0) bits |= bit(csr::kOptionsFeatures, int(csr::FeatureBit::kPair));
-        }
-        if constexpr (requires { c.look_up; }) {
-          if (c.look_up != 0) bits |= csr::kOptionsTables.put(1);
-        }
-        if constexpr (requires { c.rule; }) bits |= bit(csr::kOptionsRules, c.rule);
-        return bits;
-      },
-      command);
-}
-
 bool is_compressed(const CommandBody& command) {
   return std::visit(
       [](const auto& c) {
@@ -116,10 +91,7 @@ std::vector<std::array<std::uint32_t, 3>> requirements(const Program& program) {
                                       {csr::kZsbVector, c.zsb_vector}})
     list.push_back({offset, ~std::uint32_t{0}, std::uint32_t(value)});
   std::uint32_t options = 0;
-  for (const Command& command : program.commands) {
-    options |= options_of(command.body);
-    if (command.extension) options |= csr::kOptionsFeatures.put(1U << int(csr::FeatureBit::kResident));
-  }
+  for (const Command& command : program.commands) options |= options_of(command);
   list.push_back({csr::kOptions, options, options});
   if (std::ranges::any_of(program.commands,
                           [](const Command& command) { return is_compressed(command.body); }))

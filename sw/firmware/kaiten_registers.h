@@ -127,7 +127,7 @@
 #define KAITEN_COUNTERS_ZVC_WRITTEN_PACKED 0x338u
 
 // Values of field options_features (numbers of bits).
-#define KAITEN_FEATURE_BIT_SUM_ROW 0u  // sum row (without it weight_zero of conv must be 0)
+#define KAITEN_FEATURE_BIT_SUM_ROW 0u  // a sum row (without it weight_zero of conv must be 0)
 #define KAITEN_FEATURE_BIT_PAIR 1u  // pairs of operands (without it pair of add must be 0)
 #define KAITEN_FEATURE_BIT_RESIDENT 2u  // resident weights (without it extend_conv is an unknown operation)
 #define KAITEN_FEATURE_BIT_TWO_PIXELS 3u  // two pixels at once (without it pair_groups of conv must be 0)
