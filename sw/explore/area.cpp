@@ -181,13 +181,11 @@ Config config_of(const nlohmann::json& entry) {
                                                   {"ZsbVector", &c.zsb_vector},
                                                   {"Zvc", &c.zvc_beats}};
   for (const auto& [key, value] : numbers) *value = p.at(key);
-  c.sum_row = p.at("SumRow") != 0;
-  c.add_pair = p.at("AddPair") != 0;
-  c.two_pixels = p.at("TwoPixels") != 0;
-  c.resident = p.at("Resident") != 0;
-  c.float_rule = p.at("Float") != 0;
-  c.average = p.at("Average") != 0;
-  c.table = p.at("Table") != 0;
+  const std::pair<const char*, bool*> options[] = {{"SumRow", &c.sum_row},       {"AddPair", &c.add_pair},
+                                                   {"TwoPixels", &c.two_pixels}, {"Resident", &c.resident},
+                                                   {"Float", &c.float_rule},     {"Average", &c.average},
+                                                   {"Table", &c.table}};
+  for (const auto& [key, value] : options) *value = p.at(key) != 0;
   return c;
 }
 

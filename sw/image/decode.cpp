@@ -66,9 +66,9 @@ DecodedImage decode_image(ImageFile file, const std::string& name) {
   const Decoder decode = decoder_of(file);
   try {
     if (decode == nullptr) {
+      const std::string known = "neither PNG, JPEG, BMP nor PPM";
       const char* format = foreign_image(file);
-      throw BadImage(std::string("neither PNG, JPEG, BMP nor PPM") + (format != nullptr ? ", but " : "") +
-                     (format != nullptr ? format : ""));
+      throw BadImage(format == nullptr ? known : known + ", but " + format);
     }
     return decode(file);
   } catch (const BadImage& e) {

@@ -18,13 +18,7 @@ const Config kPresets[] = {
 }  // namespace
 
 bool Config::same_sizes(Config other) const {
-  other.sum_row = sum_row;
-  other.add_pair = add_pair;
-  other.two_pixels = two_pixels;
-  other.resident = resident;
-  other.float_rule = float_rule;
-  other.average = average;
-  other.table = table;
+  static_cast<ConfigOptions&>(other) = *this;
   other.name = name;
   return *this == other;
 }

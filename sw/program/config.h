@@ -15,20 +15,8 @@
 
 namespace kaiten {
 
-/// A configuration of the accelerator. A plain value.
-struct Config {
-  std::string name;       ///< as in rtl/configs.json
-  int kp = 0;             ///< output channels of a tile: rows of the array
-  int cp = 0;             ///< bytes of a word: columns of the array
-  int stage_rows = 1;     ///< rows of the array that work in the same cycle
-  int axi_bytes = 0;      ///< width of the memory bus, bytes
-  int wb_rows = 0;        ///< weight buffer, rows
-  int vwb_rows = 0;       ///< vector weight buffer, rows
-  int sb_depth = 0;       ///< streaming buffer, addresses of each of its nine banks
-  int vb_depth = 0;       ///< vector buffer, addresses of each of its nine banks
-  int ob_pixels = 0;      ///< output buffer, pixels of partial sums
-  int zsb_array = 0;      ///< requantisation parameters of the array, channels
-  int zsb_vector = 0;     ///< of the vector engine, channels
+/// What can be left out of an accelerator. Which of it a program needs, its commands say.
+struct ConfigOptions {
   bool sum_row = true;    ///< weights of the array may have a zero point
   bool add_pair = false;  ///< the vector engine adds two operands in a cycle
   bool two_pixels =
@@ -37,7 +25,24 @@ struct Config {
   bool float_rule = true;  ///< results may be requantised by rule `float`, which ONNX models need
   bool average = true;     ///< windows of kind average, rule `average`
   bool table = true;       ///< results of the vector engine may go through a table of 256 bytes
-  int zvc_beats = 0;       ///< of the longest row segment that STORE compresses, 0: no codec
+  bool operator==(const ConfigOptions&) const = default;  ///< field by field
+};
+
+/// A configuration of the accelerator. A plain value.
+struct Config : ConfigOptions {
+  std::string name;    ///< as in rtl/configs.json
+  int kp = 0;          ///< output channels of a tile: rows of the array
+  int cp = 0;          ///< bytes of a word: columns of the array
+  int stage_rows = 1;  ///< rows of the array that work in the same cycle
+  int axi_bytes = 0;   ///< width of the memory bus, bytes
+  int wb_rows = 0;     ///< weight buffer, rows
+  int vwb_rows = 0;    ///< vector weight buffer, rows
+  int sb_depth = 0;    ///< streaming buffer, addresses of each of its nine banks
+  int vb_depth = 0;    ///< vector buffer, addresses of each of its nine banks
+  int ob_pixels = 0;   ///< output buffer, pixels of partial sums
+  int zsb_array = 0;   ///< requantisation parameters of the array, channels
+  int zsb_vector = 0;  ///< of the vector engine, channels
+  int zvc_beats = 0;   ///< of the longest row segment that STORE compresses, 0: no codec
 
   int array_multipliers() const { return kp * cp * 9; }  ///< multiply-accumulates a cycle
   int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
@@ -46,7 +51,7 @@ struct Config {
   /// Words that LOAD writes in a cycle.
   int load_words() const { return std::min(9, axi_bytes / cp); }
   bool operator==(const Config&) const = default;  ///< field by field
-  /// Equal but for the options: which of them a program needs, its commands say.
+  /// Equal but for name and options.
   bool same_sizes(Config other) const;
 };
 
