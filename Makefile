@@ -105,6 +105,7 @@ bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), 
 	@python3 bench/fft.py --build $(BUILD)
 	@python3 bench/volume.py --build $(BUILD)
 	@python3 bench/eval.py --build $(BUILD)
+	@python3 bench/boards.py --build $(BUILD)
 
 docs: verilate setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py

@@ -9,27 +9,20 @@ import os
 import random
 import struct
 import tempfile
-import zipfile
 
 import report
+from npz import npy, npz
 
 DOCS = "docs/software/evaluate.md"
 RESNET8 = "models/tflite/mlperf-tiny/pretrainedResnet_quant.tflite"
 SIDE, CLASSES = 32, 10
 
 
-def npy(shape, kind, data):
-    """An array as NumPy stores it."""
-    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
-
-
 def write_images(path, count):
     draw = random.Random(1)
-    with zipfile.ZipFile(path, "w") as f:
-        f.writestr("images.npy", npy((count, SIDE, SIDE, 3), "|u1", draw.randbytes(count * SIDE * SIDE * 3)))
-        f.writestr("labels.npy", npy((count,), "<i8", struct.pack(f"<{count}q", *(draw.randrange(CLASSES) for _ in range(count)))))
+    labels = struct.pack(f"<{count}q", *(draw.randrange(CLASSES) for _ in range(count)))
+    with open(path, "wb") as f:
+        f.write(npz(images=npy("|u1", (count, SIDE, SIDE, 3), draw.randbytes(count * SIDE * SIDE * 3)), labels=npy("<i8", (count,), labels)))
 
 
 def measure(args, kaiten):

@@ -5,11 +5,12 @@
 
 usage: boards.py BOARD [--output DIR] [--clock HZ] | --check | --list [--update]
 BOARD: a name that --list knows. DIR (default: build/boards/BOARD) gets gateware/, with everything that the vendor's tool needs, and
-software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md, and how many images a second the RTL takes at 50 MHz there.
+software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md.
 --check writes all of them and looks at what can be seen here: sources are there, yosys elaborates them, scripts and constraints are
 sound Tcl, every port of the design has its pin and no other name has one, the part is large enough, the firmware compiles.
 Writes build/boards/junit.xml."""
 import argparse
+import functools
 import json
 import os
 import re
@@ -26,10 +27,6 @@ from known import BOARDS  # noqa: E402
 
 OUT = os.path.join(tools.ROOT, "build", "boards")
 PAGE = "docs/hardware/boards.md"
-MEMORIES = (2, 16)  # bytes a cycle: what the port "bridge" reached on a bus of 32 bits (docs/software/soc.md), and Kaiten's bus
-NETWORKS = {"ResNet-8": "mlperf-tiny/pretrainedResnet_quant.tflite", "DS-CNN keyword spotting": "mlperf-tiny/kws_ref_model.tflite",
-            "MobileNetV1 0.25-96 person detection": "mlperf-tiny/vww_96_int8.tflite",
-            "MobileNetV2 224": "coral/tf2_mobilenet_v2_1.0_224_ptq.tflite"}
 PROCESSOR_LUTS = 6000  # VexRiscv, memory controller, buses: what must be left beside Kaiten
 # Blocks of the vendors that yosys has no model of: their tools know them.
 VENDOR_CELLS = {"ALTPLL", "ALTDDIO_IN", "ALTDDIO_OUT", "DFF", "DFFE"}
@@ -47,10 +44,11 @@ foreach file $argv { source $file }
 
 
 def missing():
-    lacking = soc.missing()
-    if not os.path.exists(soc.PYTHON) or tools.run([soc.PYTHON, "-c", "import litex_boards, liteeth"])[0] != 0:
-        lacking = lacking or "litex-boards (run `scripts/setup.sh --long`)"
-    return lacking
+    """What this machine lacks, with the way to get it; empty where nothing is missing."""
+    if lacking := soc.missing():
+        return lacking
+    there = tools.run([soc.PYTHON, "-c", "import litex_boards, liteeth"])[0] == 0 and tools.find("tclsh")
+    return "" if there else "litex-boards or tclsh (run `scripts/setup.sh --long`)"
 
 
 def capacity(board):
@@ -67,33 +65,25 @@ def table():
     return tools.markdown(["`boards.py`", "board", "configuration", "LUTs", "DSP blocks", "RAM blocks", "built by"], rows)
 
 
-def rates():
-    """Images a second at 50 MHz on the RTL, by memory."""
-    kaiten, generate = (os.path.join(tools.ROOT, "build", name) for name in ("kaiten", "kaiten-generate"))
-    resnet50 = os.path.join(OUT, "resnet50.tflite")
-    soc.call("kaiten-generate", [generate, "resnet50", "--output", resnet50])
-    networks = {"demo": "demo", **{name: os.path.join(tools.SHARED, "models", "tflite", path) for name, path in NETWORKS.items()},
-                "ResNet-50 224, random weights": resnet50}
-    report = os.path.join(OUT, "report.json")
-    rows = []
-    for network, model in networks.items():
-        for config in sorted({b.config for b in BOARDS.values()}):
-            row = [network, f"`{config}`"]
-            for bytes_a_cycle in MEMORIES:
-                soc.call(f"kaiten run {model}", [kaiten, "run", model, "--config", config, "--bytes-per-cycle", str(bytes_a_cycle),
-                                                 "--no-check", "--json", report])
-                with open(report) as f:
-                    cycles = json.load(f)["cycles"]
-                row += [f"{cycles:,}", f"{50e6 / cycles:,.0f}" if cycles < 500_000 else f"{50e6 / cycles:.3g}"]
-            rows.append(row)
-    return tools.markdown(["network", "configuration", *(cell for b in MEMORIES for cell in (f"cycles, {b} bytes a cycle", "images/s"))], rows)
+@functools.cache
+def design_of(config):
+    """Kaiten as one Verilog file."""
+    path = os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{config}.v")
+    soc.call("scripts/dropin.py", [sys.executable, os.path.join(tools.ROOT, "scripts", "dropin.py"), "--config", config, "--quiet"])
+    return path
+
+
+@functools.cache
+def networks_of(config):
+    """The folder of the networks that the firmware has in it."""
+    folder = os.path.join(OUT, f"networks_{config}")
+    soc.write_networks(os.path.join(tools.ROOT, "build", "kaiten"), config, folder)
+    return folder
 
 
 def write_project(name, folder, clock=None):
     """Writes the project of a board; the folder of its gateware."""
-    board = BOARDS[name]
-    design = os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{board.config}.v")
-    soc.call("scripts/dropin.py", [sys.executable, os.path.join(tools.ROOT, "scripts", "dropin.py"), "--config", board.config, "--quiet"])
+    design = design_of(BOARDS[name].config)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     soc.call(f"fpga/boards/project.py {name}",
@@ -161,10 +151,7 @@ def look_at(name):
         wrong.append(f"too large for the part: {lut:g} LUTs, {dsp:g} DSP, {ram:g} RAM blocks")
     if wrong:
         raise soc.Failure(f"{len(wrong)} faults", "\n".join(wrong))
-    networks = os.path.join(OUT, f"networks_{board.config}")
-    if not os.path.exists(os.path.join(networks, "networks.c")):
-        soc.write_networks(os.path.join(tools.ROOT, "build", "kaiten"), board.config, networks)
-    binary = soc.build_firmware(os.path.dirname(folder), networks)
+    binary = soc.build_firmware(os.path.dirname(folder), networks_of(board.config))
     return f"{len(sources)} sources, {len(ports)} ports, firmware of {os.path.getsize(binary):,} bytes"
 
 
@@ -182,7 +169,6 @@ def main():
         print(table(), end="")
         if args.update:
             tools.write_between(PAGE, "boards", table())
-            tools.write_between(PAGE, "rates", rates())
         return 0
     if not args.check and not args.board:
         parser.error(f"name a board: {', '.join(BOARDS)}")

@@ -30,7 +30,10 @@ RESOURCES = {"LUT": "TRELLIS_COMB", "FF": "TRELLIS_FF", "DSP": "MULT18X18D", "RA
 
 def script(config, stem):
     columns = " ".join(f"kt_vector_column*gen_column[{c}]*/t:$mul" for c in COLUMNS_IN_LUTS)
-    read = lint.read_slang(lint.configurations()[config], "--keep-hierarchy", top=TOP, more=["fpga/route/kaiten_route.sv"])
+    parameters = lint.configurations()[config]
+    given = ",".join(f".{name}({value})" for name, value in parameters.items())
+    read = lint.read_slang({"AxiW": parameters["AxiW"]}, "--keep-hierarchy", f"-D PARAMETERS={given}", top=TOP,
+                           more=["fpga/route/kaiten_route.sv"])
     return "\n".join([read, f"hierarchy -top {TOP}", "proc", "opt", "wreduce", f"select -set products {columns}",
                       "select -assert-any @products", "booth @products", "select -clear",
                       f"synth_lattice -family ecp5 -top {TOP} -json {stem}.json", ""])

@@ -5,26 +5,10 @@
 // place and route (scripts/route.py): scan_i is shifted into the flip-flops that drive the inputs, the outputs are taken
 // while take_i is high, shifted to scan_o otherwise. Every path of the design starts and ends in a flip-flop, as it does
 // beside a processor.
+//
+// PARAMETERS is what kaiten_top is given, as in a list of parameters; AxiW is among them.
 module kaiten_route #(
-  parameter int unsigned Kp        = 4,
-  parameter int unsigned Cp        = 2,
-  parameter int unsigned StageRows = 2,
-  parameter int unsigned AxiW      = 128,
-  parameter int unsigned WbRows    = 2048,
-  parameter int unsigned VwbRows   = 256,
-  parameter int unsigned SbDepth   = 1024,
-  parameter int unsigned VbDepth   = 512,
-  parameter int unsigned ObPixels  = 128,
-  parameter int unsigned ZsbArray  = 1024,
-  parameter int unsigned ZsbVector = 1024,
-  parameter bit          SumRow    = 0,
-  parameter bit          AddPair   = 0,
-  parameter bit          TwoPixels = 0,
-  parameter bit          Resident  = 0,
-  parameter bit          Float     = 0,
-  parameter bit          Average   = 1,
-  parameter bit          Table     = 1,
-  parameter int unsigned Zvc       = 0
+  parameter int unsigned AxiW = 128
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -74,10 +58,7 @@ module kaiten_route #(
   assign scan_o = out_q[$bits(out_t)-1];
 
   kaiten_top #(
-    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
-    .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow),
-    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Float(Float), .Average(Average), .Table(Table),
-    .Zvc(Zvc)
+    `PARAMETERS
   ) u_kaiten (
     .clk_i,
     .rst_ni,

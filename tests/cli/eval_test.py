@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kaiten eval` from outside: the demo's images from folders and .npz files against its golden answers, interrupted and gone
 on with, and what is refused."""
-import io
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from tool_case import KAITEN, ROOT, CommandCase, run
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import tools
+from npz import npy, npz
 
 DEMO = os.path.join(ROOT, "models", "demo")
 SIDE = 32
@@ -38,20 +38,6 @@ def pixels():
     with open(os.path.join(DEMO, "digits.u8"), "rb") as f:
         data = f.read()
     return [data[SIDE * SIDE * i:SIDE * SIDE * (i + 1)] for i in range(100)]
-
-
-def npy(descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-def npz(compression=zipfile.ZIP_STORED, **arrays):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as z:
-        for name, data in arrays.items():
-            z.writestr(name + ".npy", data)
-    return buffer.getvalue()
 
 
 def best(logits):
