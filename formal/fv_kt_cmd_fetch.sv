@@ -161,7 +161,7 @@ module fv_kt_cmd_fetch
     faults = '0;
     h      = header_t'(c[$bits(header_t)-1:0]);
     faults[IllegalOp]         = h.op == 4'd0 || h.op > 4'd8 || (extended && h.op != 4'd4);
-    faults[IllegalReserved]   = h.reserved != '0 ||
+    faults[IllegalReserved]   = (h.wait_arrived != '0 && h.op >= 4'd4 && h.op <= 4'd8) ||
                                 (h.op == 4'd8 && (h.wait_load | h.wait_conv | h.wait_vector | h.wait_store) != '0);
     faults[IllegalSpare]      = spare_used(h.op, c[511:$bits(header_t)]);
     faults[IllegalZero]       = count_is_zero(h.op, c[511:$bits(header_t)]);

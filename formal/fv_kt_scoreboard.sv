@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Scoreboard: no command starts before its waits hold, commands of a queue start in order with what was handed over, counters
-// are the numbers of done pulses, and a head whose waits hold is offered. One command, picked at an arbitrary moment,
+// Scoreboard: no command starts before its waits hold, no LOAD before its rows from outside have arrived; commands of a
+// queue start in order with what was handed over, counters are the numbers of done pulses, and a head whose waits hold is offered. One command, picked at an arbitrary moment,
 // is followed from its hand-over to its start, where it is unchanged. Engines are free: they take and complete when they like.
 module fv_kt_scoreboard
   import kt_cmd_pkg::*;
@@ -20,6 +20,8 @@ module fv_kt_scoreboard
   input logic [3:0]        op_i,
   input logic              body_i,
   input count_t [3:0]      waits_i,
+  input arrived_t          wait_arrived_i,
+  input arrived_t          arrived_i,
   input index_t            index_i,
   input logic [3:0]        ready_i,
   input logic [3:0]        done_i,
@@ -33,21 +35,23 @@ module fv_kt_scoreboard
   header_t      header;
   logic [511:0] cmd;
   assign header = '{wait_store: waits_i[3], wait_vector: waits_i[2], wait_conv: waits_i[1], wait_load: waits_i[0],
-                    reserved: '0, op: op_i};
+                    wait_arrived: wait_arrived_i, op: op_i};
   assign cmd = {{BodyBits{body_i}}, header};  // one bit stands for all: they only move
 
-  logic       cmd_ready, peek, active;
+  logic       cmd_ready, peek, active, outside, arrival, load_arrived;
   logic [3:0] valid;
   command_t   issue[4];
   extension_t extension;
   kt_scoreboard #(
     .QueueDepth(QueueDepth)
   ) dut (
-    .clk_i, .rst_ni, .start_i, .stop_i,
+    .clk_i, .rst_ni, .start_i, .stop_i, .arrived_i,
     .cmd_valid_i, .cmd_ready_o(cmd_ready), .cmd_i(cmd), .cmd_extension_i({$bits(extension_t){body_i}}), .cmd_index_i(index_i),
     .issue_valid_o(valid), .issue_ready_i(ready_i), .issue_o(issue), .done_i, .conv_peek_o(peek),
     .conv_extension_o(extension),
-    .queued_o(), .running_o(), .completed_o(), .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o()
+    .queued_o(), .running_o(), .outside_o(outside), .arrival_o(arrival), .completed_o(),
+    .report_i(1'b0), .oldest_o(), .active_o(active), .no_command_o(), .waits_o(),
+    .load_arrived_o(load_arrived)
   );
 
   `include "fv_commands.svh"
@@ -60,6 +64,7 @@ module fv_kt_scoreboard
   logic [1:0]   queue_q;
   count_t       order_q;  // commands of its queue before it
   count_t [3:0] waits_q;
+  arrived_t     wait_arrived_q;
   index_t       index_q;
   logic [3:0]   op_q;
   logic         body_q;
@@ -74,6 +79,7 @@ module fv_kt_scoreboard
       queue_q <= queue;
       order_q <= pushed_q[queue];
       waits_q <= waits_i;
+      wait_arrived_q <= wait_arrived_i;
       index_q <= index_i;
       op_q    <= op_i;
       body_q  <= body_i;
@@ -88,15 +94,17 @@ module fv_kt_scoreboard
     `FV_ASSUME(m_done, !done_i[q] || running[q])
     `FV_ASSUME(m_count, !(push && queue == 2'(q)) || pushed_q[q] != '1)
   end
+  `FV_ASSUME(m_arrived, arrived_i >= dut.arrived_q || empty == '1)  // rows arrive and stay
   `FV_ASSUME(m_stop, !stopped_q || stop_i)  // until reset
   `FV_ASSUME(m_start, !start_i || (empty == '1 && !cmd_valid_i && state_q != 2'd1))
 
   // ---- the clock may stand still without active_o: nothing would have changed
   logic        still_q;
-  logic [75:0] past_state_q;
-  logic [75:0] all_state;
-  assign all_state = 76'({dut.wr_q, dut.rd_q, dut.dn_q, dut.head_q, dut.full_q, dut.stored_q, dut.running_q, dut.later_q,
-                          dut.check_q, dut.peek_q, dut.valid_q, dut.unmet_q});
+  logic [103:0] past_state_q;
+  logic [103:0] all_state;
+  assign all_state = 104'({dut.wr_q, dut.rd_q, dut.dn_q, dut.head_q, dut.full_q, dut.stored_q, dut.running_q, dut.later_q,
+                           dut.check_q, dut.peek_q, dut.valid_q, dut.unmet_q,
+                           dut.arrived_q, dut.outside_q});
   always_ff @(posedge clk_i) begin
     still_q  <= rst_ni && !active;
     past_state_q <= all_state;
@@ -110,6 +118,15 @@ module fv_kt_scoreboard
     for (int unsigned c = 0; c < 4; c++) if (waits_q[c] > done_q[c]) waits_hold = 1'b0;
   end
   `FV_ASSERT(a_waits, !(on && start_here) || waits_hold)
+  `FV_ASSERT(a_arrived, !(on && start_here && queue_q == 2'(QLoad)) || wait_arrived_q <= arrived_i)
+  // what the watchdog and the counters are told: a head waits for rows; it is looked at again when some arrive
+  logic lacks;
+  assign lacks = dut.head_q[QLoad] && dut.head_arrived_q > dut.arrived_q;
+  `FV_ASSERT(a_outside, !on || dut.check_q || stopped_q || outside == lacks)
+  logic outside_q;  // it has waited for rows
+  always_ff @(posedge clk_i) outside_q <= rst_ni && (outside_q || outside);
+  `FV_ASSERT(a_arrival, !on || arrival == (arrived_i != dut.arrived_q))
+  `FV_ASSERT(a_load_arrived, load_arrived == (ready_i[QLoad] && outside))
   `FV_ASSERT(a_number, !(on && start_here) || issue[queue_q].index == index_q)
   `FV_ASSERT(a_body, !(on && start_here) || (issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q))
   `FV_ASSERT(a_extension, !(on && start_here && queue_q == 2'(QConv)) || extension == {$bits(extension_t){body_q}})
@@ -118,6 +135,7 @@ module fv_kt_scoreboard
     always_comb begin
       holds = dut.head_q[q];
       for (int unsigned c = 0; c < 4; c++) if (dut.head_waits_q[q][c] > dut.count_q[c]) holds = 1'b0;
+      if (q == QLoad && dut.head_arrived_q > dut.arrived_q) holds = 1'b0;
     end
     `FV_ASSERT(a_counter, !on || dut.count_q[q] == done_q[q])
     `FV_ASSERT(a_taken, !(on && taken[q]) || taken_q[q] != pushed_q[q])
@@ -155,16 +173,19 @@ module fv_kt_scoreboard
              pushed_q[queue_q] == order_q + count_t'(back) && order_q < pushed_q[queue_q]))
   `FV_ASSERT(i_ring, !(followed && !at_head) ||
              (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
+              dut.memory[{queue_q, place_q[SlotW-1:0]}].arrived == wait_arrived_q &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].command.index == index_q &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].command.op == op_q &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].command.body == {BodyBits{body_q}} &&
               dut.memory[{queue_q, place_q[SlotW-1:0]}].extension == {$bits(extension_t){body_q}}))
   `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q && issue[queue_q].index == index_q &&
              issue[queue_q].body == {BodyBits{body_q}} && issue[queue_q].op == op_q &&
-             (queue_q != 2'(QConv) || extension == {$bits(extension_t){body_q}})))
+             (queue_q != 2'(QConv) || extension == {$bits(extension_t){body_q}}) &&
+             (queue_q != 2'(QLoad) || dut.head_arrived_q == wait_arrived_q)))
   `FV_ASSERT(i_queue, !followed || queue_q == queue_of(op_q))
 
   `FV_COVER(c_start, on && start_here && waits_q[0] == 20'd1 && waits_q[1] == 20'd1 && queue_q == 2'd3)
+  `FV_COVER(c_arrived, on && start_here && queue_q == 2'(QLoad) && wait_arrived_q == 12'd2 && outside_q)
   `FV_COVER(c_four, on && taken == 4'hf)
   `FV_COVER(c_full, on && dut.full_q == 4'hf)
   `FV_COVER(c_peek, on && peek && !valid[1] && dut.unmet_q[1] == 4'b1000)

@@ -3,9 +3,9 @@
 
 `include "fv.svh"
 // Watchdog: a deadlock is reported exactly when for QuietCycles cycles of the run commands waited, no engine of LOAD, CONV and
-// VECTOR ran or was offered one, the fetch could do nothing and the bus was idle; a timeout exactly when limit_i cycles of
-// the run passed without a completion. Number and queues are those of the cycle before the report. All inputs are free;
-// the limit stays during a run.
+// VECTOR ran or was offered one, LOAD waited for no rows from outside, the fetch could do nothing and the bus was idle; a
+// timeout exactly when limit_i cycles of the run passed without progress. Number and queues are those of the cycle before
+// the report. All inputs are free; the limit stays during a run.
 module fv_kt_watchdog
   import kt_pkg::*;
   import kt_control_pkg::*;
@@ -16,7 +16,8 @@ module fv_kt_watchdog
   input logic              rst_ni,
   input logic              run_i,
   input logic [31:0]       limit_i,
-  input logic              completion_i,
+  input logic              progress_i,
+  input logic              outside_i,
   input logic              fetch_done_i,
   input logic              fetch_blocked_i,
   input logic              bus_idle_i,
@@ -37,7 +38,8 @@ module fv_kt_watchdog
     .rst_ni,
     .run_i,
     .limit_i,
-    .completion_i,
+    .progress_i,
+    .outside_i,
     .fetch_done_i,
     .fetch_blocked_i,
     .bus_idle_i,
@@ -59,9 +61,9 @@ module fv_kt_watchdog
   logic stands;
   assign stands = run_i && queued_i != '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) &&
                   !running_i[QLoad] && !running_i[QConv] && !running_i[QVector] &&
-                  !offered_i[QLoad] && !offered_i[QConv] && !offered_i[QVector];
+                  !outside_i && !offered_i[QLoad] && !offered_i[QConv] && !offered_i[QVector];
   logic [QuietCycles-1:0] stood_q;
-  // ... and cycles of the run since the last completion
+  // ... and cycles of the run since the last progress
   logic [31:0] idle_q, limit_q;
   logic        run_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -71,7 +73,7 @@ module fv_kt_watchdog
       run_q   <= 1'b0;
     end else begin
       stood_q <= {stood_q[QuietCycles-2:0], stands};
-      idle_q  <= (run_i && !completion_i) ? idle_q + 32'(idle_q != '1) : '0;
+      idle_q  <= (run_i && !progress_i) ? idle_q + 32'(idle_q != '1) : '0;
       run_q   <= run_i;
     end
   end

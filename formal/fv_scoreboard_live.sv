@@ -6,7 +6,7 @@
 // long one) and for programs of any length: the ranking argument, with the scoreboard itself inside. (queue_program has all
 // commands of shallow queues in view, this one command among any number.) One command, picked when it is handed over, is
 // followed; `before` are the commands of each queue that the program has in front of it, so with completions in order it is
-// known when all of those are complete.
+// known when all of those are complete. A LOAD that waits for rows from outside is followed from their arrival on.
 //
 // Assumed of a program: a wait names earlier commands, so waits <= before; a STORE stands immediately before its feeder, a CONV
 // or VECTOR, which does not wait for it. With FV_BUG the last rule is dropped and the claims must fail.
@@ -30,6 +30,8 @@ module fv_scoreboard_live
   input logic         cmd_valid_i,
   input logic [3:0]   op_i,
   input count_t [3:0] waits_i,
+  input arrived_t     wait_arrived_i,
+  input arrived_t     arrived_i,
   input logic [3:0]   ready_i,
   input logic [3:0]   done_i,
   input logic         pick_i
@@ -41,7 +43,7 @@ module fv_scoreboard_live
 
   header_t header;
   assign header = '{wait_store: waits_i[3], wait_vector: waits_i[2], wait_conv: waits_i[1], wait_load: waits_i[0],
-                    reserved: '0, op: op_i};
+                    wait_arrived: wait_arrived_i, op: op_i};
 
   logic       cmd_ready;
   logic [3:0] valid;
@@ -52,6 +54,7 @@ module fv_scoreboard_live
     .rst_ni,
     .start_i,
     .stop_i        (1'b0),
+    .arrived_i,
     .cmd_valid_i,
     .cmd_ready_o   (cmd_ready),
     .cmd_i         ({416'b0, header}),
@@ -63,12 +66,15 @@ module fv_scoreboard_live
     .conv_peek_o   (),
     .queued_o      (),
     .running_o     (),
+    .outside_o     (),
+    .arrival_o     (),
     .completed_o   (),
     .report_i      (1'b0),
     .oldest_o      (),
     .active_o      (),
     .no_command_o  (),
-    .waits_o       ()
+    .waits_o       (),
+    .load_arrived_o()
   );
 
   `include "fv_commands.svh"
@@ -86,6 +92,7 @@ module fv_scoreboard_live
     `FV_ASSUME(m_earlier, !cmd_valid_i || waits_i[q] <= pushed_q[q])
   end
   `FV_ASSUME(m_start, !start_i || (complete == '1 && !cmd_valid_i))
+  `FV_ASSUME(m_arrived, arrived_i >= dut.arrived_q || complete == '1)
   `FV_ASSUME(m_feeder, !(cmd_valid_i && expect_q) || queue == 2'd1 || queue == 2'd2)
 `ifndef FV_BUG
   `FV_ASSUME(m_own_store, !(cmd_valid_i && expect_q) || waits_i[3] < pushed_q[3])
@@ -95,6 +102,7 @@ module fv_scoreboard_live
   logic         follow_q;
   logic [1:0]   queue_q;
   count_t [3:0] before_q, waits_q;  // predecessors that must be complete, a feeder's STORE not counted
+  arrived_t     wait_arrived_q;
   pointer_t     place_q;
   logic         first;              // all of them are
   logic         starts;
@@ -102,6 +110,7 @@ module fv_scoreboard_live
   always_comb begin
     first = follow_q;
     for (int unsigned c = 0; c < 4; c++) if (done_q[c] < before_q[c]) first = 1'b0;
+    if (queue_q == 2'(QLoad) && wait_arrived_q > dut.arrived_q) first = 1'b0;
   end
   assign starts = follow_q && taken[queue_q] && taken_q[queue_q] == before_q[queue_q];
   always_ff @(posedge clk_i) begin
@@ -111,6 +120,7 @@ module fv_scoreboard_live
     if (!follow_q) begin
       queue_q <= queue;
       waits_q <= waits_i;
+      wait_arrived_q <= wait_arrived_i;
       place_q <= dut.wr_q[queue];
       for (int unsigned c = 0; c < 4; c++) before_q[c] <= pushed_q[c] - count_t'(c == 3 && expect_q);
     end
@@ -132,6 +142,7 @@ module fv_scoreboard_live
     always_comb begin
       holds = dut.head_q[q];
       for (int unsigned c = 0; c < 4; c++) if (dut.head_waits_q[q][c] > dut.count_q[c]) holds = 1'b0;
+      if (q == QLoad && dut.head_arrived_q > dut.arrived_q) holds = 1'b0;
     end
     `FV_ASSERT(i_counter, !on || dut.count_q[q] == done_q[q])
     `FV_ASSERT(i_used, !on || (used <= pointer_t'(QueueDepth) && ahead <= used &&
@@ -171,11 +182,14 @@ module fv_scoreboard_live
   `FV_ASSERT(i_waits, !followed || waits_earlier)
   `FV_ASSERT(i_place, !followed || (back != '0 && before_q[queue_q] == taken_q[queue_q] + count_t'(behind) &&
              pushed_q[queue_q] == before_q[queue_q] + count_t'(back) && before_q[queue_q] < pushed_q[queue_q]))
-  `FV_ASSERT(i_ring, !(followed && !at_head) || dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q)
-  `FV_ASSERT(i_head, !(followed && at_head) || dut.head_waits_q[queue_q] == waits_q)
+  `FV_ASSERT(i_ring, !(followed && !at_head) || (dut.memory[{queue_q, place_q[SlotW-1:0]}].waits == waits_q &&
+             dut.memory[{queue_q, place_q[SlotW-1:0]}].arrived == wait_arrived_q))
+  `FV_ASSERT(i_head, !(followed && at_head) || (dut.head_waits_q[queue_q] == waits_q &&
+             (queue_q != 2'(QLoad) || dut.head_arrived_q == wait_arrived_q)))
   `FV_ASSERT(i_age, !on || age_q == '0 || (first && (at_head ? age_q <= 3'd4 || valid[queue_q] : age_q <= 3'(starving_q[queue_q]))))
 
   `FV_COVER(c_late, on && first && age_q == 3'd4 && valid[queue_q])
+  `FV_COVER(c_arrived, on && first && starts && queue_q == 2'(QLoad) && wait_arrived_q == 12'd3 && age_q == 3'd1)
   `FV_COVER(c_feeder, on && first && starts && taken_q[3] != done_q[3] && queue_q == 2'd2 && waits_q[0] == 20'd1)
   `FV_COVER(c_behind, on && follow_q && !first && behind == pointer_t'(1))
 endmodule

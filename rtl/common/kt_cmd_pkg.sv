@@ -63,7 +63,7 @@ package kt_cmd_pkg;
     logic [19:0] wait_vector;
     logic [19:0] wait_conv;
     logic [19:0] wait_load;
-    logic [11:0] reserved;
+    logic [11:0] wait_arrived;
     logic [3:0] op;
   } header_t;
 

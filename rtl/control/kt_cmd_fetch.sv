@@ -7,7 +7,7 @@
 //   - Only commands that have room in the FIFO are asked for, so every beat is taken in the cycle in which it comes
 //     (kt_axi_rd_arb relies on it), and no byte beyond the program is read.
 //   - A command leaves only after its checks: known operation, reserved and spare bits 0, no count of 0 where there
-//     must be something, no wait that names itself or a later command. `seen_q` counts the commands of each queue
+//     must be something, no wait that names itself or a later command, none for rows from outside but of LOAD. `seen_q` counts the commands of each queue
 //     before it.
 //   - An extension has no number, no queue and no waits: it goes with the conv command after it.
 //   - The first illegal command or the first beat with an error is reported once and nothing is handed over after it;
@@ -182,7 +182,8 @@ module kt_cmd_fetch
     if (pop) begin
       wrong[IllegalOp]         = header.op < OpLoadRows || (header.op > OpStore && !extends_conv) ||
                                  (extended_q && header.op != OpConv);
-      wrong[IllegalReserved]   = header.reserved != '0 || (extends_conv && {header.wait_load, header.wait_conv,
+      wrong[IllegalReserved]   = (queue != 2'(QLoad) && header.wait_arrived != '0) ||
+                                 (extends_conv && {header.wait_arrived, header.wait_load, header.wait_conv,
                                  header.wait_vector, header.wait_store} != '0);
       wrong[IllegalSpare]      = spare_used(header.op, body);
       wrong[IllegalZero]       = count_is_zero(header.op, body);

@@ -103,7 +103,7 @@ module kt_control
   logic [Queues-1:0]   queued, running, watchdog_mask;
   count_t              completed[Queues];
   index_t              head[Queues], oldest[Queues];
-  logic                report;
+  logic                report, outside, arrival;
 
   // Both do nothing in most cycles, and hold their state by themselves then. A reset is seen with edges, too.
   logic fetch_active, scoreboard_clk, scoreboard_active;
@@ -161,6 +161,7 @@ module kt_control
     .rst_ni      (engine_rst_nq),
     .start_i     (start),
     .stop_i      (stop),
+    .arrived_i   (settings_i.arrived),
     .cmd_valid_i (cmd_valid),
     .cmd_ready_o (cmd_ready),
     .cmd_i       (cmd),
@@ -174,12 +175,15 @@ module kt_control
     .conv_peek_o,
     .queued_o    (queued),
     .running_o   (running),
+    .outside_o   (outside),
+    .arrival_o   (arrival),
     .completed_o (completed),
     .report_i    (report),
     .oldest_o    (oldest),
     .active_o    (scoreboard_active),
     .no_command_o(events_o.no_command),
-    .waits_o     (events_o.waits)
+    .waits_o     (events_o.waits),
+    .load_arrived_o(events_o.load_arrived)
   );
 
   for (genvar q = 0; q < int'(Queues); q++) begin : gen_head
@@ -193,7 +197,8 @@ module kt_control
     .rst_ni         (engine_rst_nq),
     .run_i          (run),
     .limit_i        (settings_i.watchdog),
-    .completion_i   (done_i != '0),
+    .progress_i     (done_i != '0 || arrival),
+    .outside_i      (outside),
     .fetch_done_i   (fetch_done),
     .fetch_blocked_i(fetch_blocked),
     .bus_idle_i     (axi_idle_i),

@@ -31,8 +31,13 @@ package kt_control_pkg;
   // Details of an error, register error_info
   typedef logic [9:0] info_t;
 
-  // From the registers, constant during a run
+  // Rows that arrive from outside, as in wait_arrived of a command and in register arrived
+  localparam int unsigned ArrivedW = 12;
+  typedef logic [ArrivedW-1:0] arrived_t;
+
+  // From the registers, constant during a run but for `arrived`
   typedef struct packed {
+    arrived_t    arrived;
     logic [39:0] program_addr;  // multiple of 64
     index_t      command_count;
     logic [31:0] watchdog;      // cycles, 0: off
@@ -60,6 +65,7 @@ package kt_control_pkg;
     logic        running;
     logic        fetch;          // the command fetch asks for fetch_bytes
     logic [19:0] fetch_bytes;
+    logic                          load_arrived; // LOAD could start its head, rows from outside are missing
     logic [Queues-1:0]             no_command;  // [queue]: its engine could start a command, the queue is empty
     logic [Queues-1:0][Queues-1:0] waits;       // [queue][count]: could start its head, this count does not hold
   } control_events_t;

@@ -8,14 +8,14 @@
 //
 // Invariants
 //   - Commands of a queue start in order. The head of a queue is offered (issue_valid_o) only when all four counters
-//     have reached its wait counts; counters only grow during a run, so what held once holds until the command is
-//     taken.
+//     have reached its wait counts, the head of LOAD when so many rows have arrived from outside, too (arrived_i);
+//     counters only grow during a run, so what held once holds until the command is taken.
 //   - A counter is the number of done pulses of its engine since the start of the run.
 //   - A command keeps its place in the ring until it is complete: at most QueueDepth commands of a queue are waiting or
 //     running, and the numbers of all of them are known to error reports.
 //   - After stop_i nothing is offered any more: <queue>_valid_o falls without its command having been taken.
 //
-// Timing: done pulse in cycle t, counter t + 1, command offered t + 2. A queue offers at most every third cycle, all
+// Timing: done pulse in cycle t, counter t + 1, command offered t + 2; arrived_i in cycle t, command offered t + 2. A queue offers at most every third cycle, all
 // four together one command a cycle. All outputs towards the engines come from flip-flops.
 //
 // For the simulator: everything happens behind `if`, since in nearly every cycle nothing does.
@@ -31,6 +31,8 @@ module kt_scoreboard
   // start of a run: counters to 0 (all queues are empty); nothing further is offered, until reset
   input  logic                start_i,
   input  logic                stop_i,
+  // rows that have arrived from outside: does not fall during a run
+  input  arrived_t            arrived_i,
   // commands in program order
   input  logic                cmd_valid_i,
   output logic                cmd_ready_o,
@@ -48,15 +50,20 @@ module kt_scoreboard
   // state of each queue: not taken commands; taken and incomplete commands; completion counter
   output logic [Queues-1:0]   queued_o,
   output logic [Queues-1:0]   running_o,
+  // the head of LOAD waits for rows from outside; such have arrived
+  output logic                outside_o,
+  output logic                arrival_o,
   output count_t              completed_o[Queues],
   // numbers of the oldest incomplete command of each queue, while report_i
   input  logic                report_i,
   output index_t              oldest_o[Queues],
   // something changes with the coming clock edge (kt_clk_gate)
   output logic                active_o,
-  // for the counters: the engine could start a command, but its queue is empty / these counts do not hold
+  // for the counters: the engine could start a command, but its queue is empty / these counts do not hold / rows from
+  // outside are missing
   output logic [Queues-1:0]   no_command_o,
-  output logic [Queues-1:0][Queues-1:0] waits_o
+  output logic [Queues-1:0][Queues-1:0] waits_o,
+  output logic                load_arrived_o
 );
 
   if (QueueDepth < 2 || (QueueDepth & (QueueDepth - 1)) != 0) begin : gen_check
@@ -67,6 +74,7 @@ module kt_scoreboard
   typedef logic [SlotW:0] pointer_t;  // one bit more than a slot: tells full from empty
 
   typedef struct packed {
+    arrived_t            arrived;
     count_t [Queues-1:0] waits;
     extension_t          extension;
     command_t            command;
@@ -89,9 +97,7 @@ module kt_scoreboard
   index_t                number[Queues*QueueDepth];
   entry_t                entry;
 
-  /* verilator lint_off UNUSEDSIGNAL */  // the reserved bits were checked before
   header_t header;
-  /* verilator lint_on UNUSEDSIGNAL */
   assign header = header_t'(cmd_i[$bits(header_t)-1:0]);
   assign queue  = queue_of(header.op);
 
@@ -164,6 +170,7 @@ module kt_scoreboard
   always_ff @(posedge clk_i) begin
     if (push) begin
       memory[{queue, wr_q[queue][SlotW-1:0]}] <= '{
+        arrived: header.wait_arrived,
         waits:   {count_t'(header.wait_store), count_t'(header.wait_vector), count_t'(header.wait_conv),
                   count_t'(header.wait_load)},
         extension: cmd_extension_i,
@@ -175,11 +182,13 @@ module kt_scoreboard
 
   // ---- heads
   count_t [Queues-1:0] head_waits_q[Queues];
+  arrived_t            head_arrived_q;  // of LOAD: waits of others are illegal
 
   assign entry = memory[{fill_queue, rd_q[fill_queue][SlotW-1:0]}];
 
   always_ff @(posedge clk_i) begin
     if (fill != '0) head_waits_q[fill_queue] <= entry.waits;
+    if (fill[QLoad]) head_arrived_q <= entry.arrived;
     if (fill[QConv]) conv_extension_o <= entry.extension;
   end
 
@@ -205,21 +214,35 @@ module kt_scoreboard
     else if (done_i != '0) count_q <= count_d;
   end
 
-  // ---- start: looked at when a counter or a head has changed
+  // ---- arrivals: a copy of the register, so that nothing moves while it rests
+  arrived_t arrived_q;
+  logic     arrival;
+
+  assign arrival = arrived_i != arrived_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) arrived_q <= '0;
+    else if (arrival) arrived_q <= arrived_i;
+  end
+
+  // ---- start: looked at when a counter, a head or the arrivals have changed
   logic                          check_q, peek_q, peek_d;
   logic [Queues-1:0]             valid_d;
   logic [Queues-1:0][Queues-1:0] unmet_d, unmet_q;  // [queue][count]; 0 where there is no head
+  logic                          outside_d, outside_q;
 
   always_comb begin
     valid_d = valid_q & ~issue_ready_i;
     unmet_d = unmet_q;
+    outside_d = outside_q;
     peek_d  = peek_q && !taken[QConv];
     if (check_q) begin
+      outside_d = head_q[QLoad] && head_arrived_q > arrived_q;
       for (int unsigned q = 0; q < Queues; q++) begin
         for (int unsigned c = 0; c < Queues; c++) begin
           unmet_d[q][c] = head_q[q] && head_waits_q[q][c] > count_q[c];
         end
-        if (head_q[q] && !taken[q] && unmet_d[q] == '0) valid_d[q] = 1'b1;
+        if (head_q[q] && !taken[q] && unmet_d[q] == '0 && !(q == QLoad && outside_d)) valid_d[q] = 1'b1;
       end
       peek_d = head_q[QConv] && !taken[QConv] && !unmet_d[QConv][QLoad];
     end
@@ -230,11 +253,13 @@ module kt_scoreboard
       check_q <= 1'b0;
       valid_q <= '0;
       unmet_q <= '0;
+      outside_q <= 1'b0;
       peek_q  <= 1'b0;
     end else begin
-      check_q <= (fill != '0 || done_i != '0) && !stop_i;
+      check_q <= (fill != '0 || done_i != '0 || arrival) && !stop_i;
       valid_q <= stop_i ? '0 : valid_d;
       unmet_q <= unmet_d;
+      outside_q <= outside_d;
       peek_q  <= peek_d && !stop_i;
     end
   end
@@ -243,9 +268,11 @@ module kt_scoreboard
   assign conv_peek_o   = peek_q;
 
   // ---- state
-  assign active_o     = move || check_q || start_i || stop_i;
+  assign active_o     = move || check_q || start_i || stop_i || arrival;
   assign queued_o     = stored_q | head_q;
   assign running_o    = running_q;
+  assign outside_o    = outside_q;
+  assign arrival_o    = arrival;
   assign completed_o  = count_q;
   assign no_command_o = issue_ready_i & ~queued_o;
 
@@ -255,6 +282,8 @@ module kt_scoreboard
       for (int unsigned q = 0; q < Queues; q++) waits_o[q] = issue_ready_i[q] ? unmet_q[q] : '0;
     end
   end
+
+  assign load_arrived_o = issue_ready_i[QLoad] && outside_q;
 
   always_comb begin
     oldest_o = '{default: '0};

@@ -5,10 +5,10 @@
 //
 //   deadlock  commands wait, and for QuietCycles cycles nothing could have changed that: no LOAD, CONV or VECTOR
 //             command is running or offered to its engine, the command fetch has handed over everything or waits for
-//             room in a queue, and the bus has nothing outstanding. A STORE may have been taken, and the next one
+//             room in a queue, no LOAD waits for rows from outside, and the bus has nothing outstanding. A STORE may have been taken, and the next one
 //             offered: the first waits for its feeder, and QuietCycles is far longer than it needs between two bus
 //             transactions.
-//   timeout   no command was completed for limit_i cycles (0: no limit).
+//   timeout   no command was completed and no row arrived for limit_i cycles (0: no limit).
 //
 // The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
 // next one to be fetched if there is none).
@@ -23,7 +23,8 @@ module kt_watchdog
   input  logic                run_i,
   input  logic [31:0]         limit_i,
   // what goes on
-  input  logic                completion_i,   // a command was completed
+  input  logic                progress_i,     // a command was completed, or rows have arrived
+  input  logic                outside_i,      // LOAD waits for rows from outside
   input  logic                fetch_done_i,
   input  logic                fetch_blocked_i,
   input  logic                bus_idle_i,
@@ -54,7 +55,7 @@ module kt_watchdog
   logic [QVector:QLoad] active;  // running or about to
 
   assign active = running_i[QVector:QLoad] | offered_i[QVector:QLoad];
-  assign quiet  = queued_i != '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) && active == '0;
+  assign quiet  = queued_i != '0 && bus_idle_i && (fetch_done_i || fetch_blocked_i) && active == '0 && !outside_i;
   assign deadlock = quiet_q == QuietW'(QuietCycles);
   assign timeout  = limit_i != '0 && cycles_q >= limit_i;
 
@@ -64,7 +65,7 @@ module kt_watchdog
       cycles_q <= '0;
     end else begin
       quiet_q  <= (run_i && quiet) ? quiet_q + QuietW'(!deadlock) : '0;
-      cycles_q <= (run_i && !completion_i) ? cycles_q + 32'(!timeout) : '0;
+      cycles_q <= (run_i && !progress_i) ? cycles_q + 32'(!timeout) : '0;
     end
   end
 

@@ -24,7 +24,7 @@ module kt_counters
   output logic [31:0]     rd_data_o
 );
 
-  localparam int unsigned Events     = 31;  // counters of events, then of bytes
+  localparam int unsigned Events     = 32;  // counters of events, then of bytes
   localparam int unsigned Weights    = 0;
   localparam int unsigned Params     = 1;
   localparam int unsigned Rows       = 2;
@@ -47,7 +47,7 @@ module kt_counters
   // ---- events
   logic [31:0] flags;       // bit i: counter i counts
   assign flags = {
-    1'b0,
+    control_q.load_arrived,
     engine_q.beat_written,
     engine_q.beat_read,
     control_q.no_command,

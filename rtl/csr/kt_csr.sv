@@ -58,6 +58,7 @@ module kt_csr (
   input  logic [23:0] error_index_i,
   input  logic [9:0]  error_info_info_i,
   input  logic [9:0]  error_info_row_i,
+  output logic [11:0] arrived_o,
   input  logic [19:0] completed_load_i,
   input  logic [19:0] completed_conv_i,
   input  logic [19:0] completed_vector_i,
@@ -121,7 +122,7 @@ module kt_csr (
 
   // counters: answered by the design in the next cycle
   logic counters_hit, counters_hit_q;
-  assign counters_hit = {addr_i, 2'b00} >= 10'h200 && {addr_i, 2'b00} < 10'h340;
+  assign counters_hit = {addr_i, 2'b00} >= 10'h200 && {addr_i, 2'b00} < 10'h348;
   assign counters_read_o = req_i && !write_i && counters_hit;
   assign counters_addr_o = addr_i[8:2];
 
@@ -134,7 +135,7 @@ module kt_csr (
         10'h000: rdata_q[31:0] <= 32'h4b414954;
         10'h004: begin
           rdata_q[7:0] <= 8'h0;
-          rdata_q[15:8] <= 8'h3;
+          rdata_q[15:8] <= 8'h4;
           rdata_q[23:16] <= 8'h0;
         end
         10'h008: rdata_q[31:0] <= kp_i;
@@ -179,6 +180,7 @@ module kt_csr (
           rdata_q[9:0] <= error_info_info_i;
           rdata_q[19:10] <= error_info_row_i;
         end
+        10'h06c: rdata_q[11:0] <= store_q[27][11:0];
         10'h070: rdata_q[19:0] <= completed_load_i;
         10'h074: rdata_q[19:0] <= completed_conv_i;
         10'h078: rdata_q[19:0] <= completed_vector_i;
@@ -216,6 +218,7 @@ module kt_csr (
   assign program_hi_o = store_q[21][7:0];
   assign command_count_o = store_q[22][23:0];
   assign wb_split_o = store_q[23][15:0];
+  assign arrived_o = store_q[27][11:0];
   assign base_lo_o[0] = store_q[32][31:0];
   assign base_lo_o[1] = store_q[34][31:0];
   assign base_lo_o[2] = store_q[36][31:0];

@@ -159,6 +159,7 @@ module kt_registers
     .irq_status_error_set_i(status_i.run_stopped),
     .irq_status_error_o    (irq_error),
     .watchdog_o            (settings_o.watchdog),
+    .arrived_o             (settings_o.arrived),
     .program_lo_o          (program_lo),
     .program_hi_o          (program_hi),
     .command_count_o       (settings_o.command_count),

@@ -42,7 +42,8 @@ constexpr int kImagesOfChip = 8;  // without --images
 constexpr int kMostBatch = 4096;
 
 struct ClusterOptions {
-  std::string model, topology, config = "base", mode = "auto", optimise = "bytes", rounding = "litert";
+  std::string model, topology, config = "base", mode = "auto", boundaries = "rows", optimise = "bytes",
+                               rounding = "litert";
   std::string input, output;
   std::string spill_limit, policy = "best", spill_compress = "off";
   int chips = 0, images = 0, stages = 0, threads = 0, batch = 8, ranks = 0;
@@ -71,6 +72,8 @@ po::options_description described(ClusterOptions& o) {
   add("resume", po::bool_switch(&o.resume), "go on with the run that ended early and began --output");
   add("mode", po::value(&o.mode)->value_name("NAME")->default_value(o.mode),
       "stap: stages on chips; data: the whole network on each; auto: the faster one by the model");
+  add("boundaries", po::value(&o.boundaries)->value_name("NAME")->default_value(o.boundaries),
+      "rows: the next chip takes rows as they are made, where it can; maps: whole maps");
   add("stages", po::value(&o.stages)->value_name("N"), "so many of --mode stap; without it as many as suit");
   add("optimise", po::value(&o.optimise)->value_name("WHAT")->default_value(o.optimise),
       "stages by bytes of weights that an image loads again, or by time: the period");
@@ -95,6 +98,13 @@ po::options_description described(ClusterOptions& o) {
   add("json", po::value<std::string>()->value_name("FILE"), "write JSON");
   add_clock_option(all, o.clock);
   return all;
+}
+
+// Whether rows cross boundaries.
+bool rows_of(const std::string& name) {
+  if (name == "rows") return true;
+  if (name == "maps") return false;
+  throw InputError("--boundaries: expected rows or maps, found '" + name + "'");
 }
 
 cluster::Mode mode_of(const std::string& name) {
@@ -127,7 +137,7 @@ void check_spilling(const ClusterOptions& o, const po::variables_map& values) {
     }
     return;
   }
-  for (const char* option : {"mode", "images", "stages", "optimise", "output"}) {
+  for (const char* option : {"mode", "boundaries", "images", "stages", "optimise", "output"}) {
     if (given(option)) throw InputError(fmt::format("--{} is not for --spill-limit", option));
   }
   require(o.batch >= 1 && o.batch <= kMostBatch, "--batch", 1, kMostBatch, o.batch);
@@ -266,6 +276,7 @@ int run_pipeline(const ClusterOptions& o, const Outputs& outputs) {
   progress.show("planning stages");
   cluster::PipelineOptions planning;
   planning.mode = mode_of(o.mode);
+  planning.rows = rows_of(o.boundaries);
   planning.stages = o.stages;
   // The faster mode is the faster way of cutting, too.
   planning.optimise = planning.mode == cluster::Mode::kAuto ? Optimise::kTime : optimise_of(o.optimise);

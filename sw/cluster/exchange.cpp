@@ -90,6 +90,7 @@ std::string encode(const Bulletin& bulletin) {
     w.value(m.target);
     w.value(m.image);
     w.value(m.number);
+    w.value(m.first_row);
     w.value(std::uint64_t(m.maps.size()));
     for (const Int8Values& map : m.maps) w.values(map);
   }
@@ -108,6 +109,7 @@ Bulletin decode_bulletin(std::string_view bytes, int rank) {
     m.target = r.value<Endpoint>();
     m.image = r.value<int>();
     m.number = r.value<std::uint64_t>();
+    m.first_row = r.value<int>();
     for (auto maps = r.value<std::uint64_t>(); maps > 0; maps--) m.maps.push_back(r.values());
     b.mail.messages.push_back(std::move(m));
   }

@@ -48,6 +48,27 @@ bool HostRunner::may_send() const {
   return alone() == nullptr || next_ + 1 < int(images_.size()) || received_ == std::size_t(next_);
 }
 
+void HostRunner::send_image() {
+  Message message{Message::Kind::kImage, host_, first_.chips[std::size_t(next_) % first_.chips.size()],
+                  next_};
+  const auto send = [&](Message m) {
+    m.number = std::uint64_t(host_) << 40 | messages_++;
+    outbox_.add(std::move(m), [&](const Packet&) { return now_; });
+  };
+  const auto from = inputs_.begin() + std::ptrdiff_t(std::size_t(next_) * each_);
+  const RowStream& stream = first_.input;
+  if (stream.rows == 0) {
+    message.maps.assign(from, from + std::ptrdiff_t(each_));
+    send(message);
+  }
+  message.kind = Message::Kind::kRows;
+  for (int row = 0; row < stream.rows; row = stream.group_end(row)) {
+    message.first_row = row;
+    message.maps = {stream.rows_of(*from, row)};
+    send(message);
+  }
+}
+
 void HostRunner::advance(std::uint64_t until) {
   while (now_ < until) {
     while (!arrivals_.empty() && arrivals_.front().time <= now_) {
@@ -55,14 +76,7 @@ void HostRunner::advance(std::uint64_t until) {
       arrivals_.pop_front();
     }
     while (may_send()) {
-      const auto from = inputs_.begin() + std::ptrdiff_t(std::size_t(next_) * each_);
-      Message message{Message::Kind::kImage,
-                      host_,
-                      first_.chips[std::size_t(next_) % first_.chips.size()],
-                      next_,
-                      std::uint64_t(host_) << 40 | messages_++,
-                      {from, from + std::ptrdiff_t(each_)}};
-      outbox_.add(std::move(message), [&](const Packet&) { return now_; });
+      send_image();
       images_[std::size_t(next_++)].sent = now_;
     }
     now_ = arrivals_.empty() ? until : std::min(until, std::max(now_, arrivals_.front().time));

@@ -53,6 +53,7 @@ class HostRunner : public Node {
 
   void take(const Arrival& arrival);
   bool may_send() const;
+  void send_image();
 
   const Stage& first_;
   Endpoint host_;

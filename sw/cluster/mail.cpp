@@ -9,7 +9,9 @@
 namespace kaiten::cluster {
 
 std::uint64_t bytes_of(const Message& message) {
-  if (message.kind != Message::Kind::kImage && message.kind != Message::Kind::kSpill) return kCreditBytes;
+  using Kind = Message::Kind;
+  if (message.kind != Kind::kImage && message.kind != Kind::kRows && message.kind != Kind::kSpill)
+    return kCreditBytes;
   std::uint64_t bytes = 0;
   for (const Int8Values& map : message.maps) bytes += map.size();
   return bytes;

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kCreditBytes = 16;
 struct Message {
   enum class Kind : std::uint8_t {
     kImage,   // maps for the receiver to work on
+    kRows,    // rows of the only one of them
     kCredit,  // a buffer is free; of a host that keeps maps: it has this one
     kSpill,   // a map for the host to keep
     kFetch,   // for the host: send it back, as kImage
@@ -31,7 +32,8 @@ struct Message {
   int image = 0;             // kCredit of a buffer: that may be sent now; of kept maps: the map
   std::uint64_t number = 0;  // unique: the source's, above its own count
   std::vector<Int8Values>
-      maps;  // kImage, kSpill: of the boundary, in the order of the receiver's inputs, or of all images
+      maps;  // kImage, kSpill: of the boundary, in the order of the receiver's inputs, or of all images; kRows: the rows
+  int first_row = 0;  // kRows
 };
 
 // Bytes that the message takes on links.

@@ -18,13 +18,16 @@
 #include "compile/compiler.h"
 #include "graph/part.h"
 #include "plan/stap.h"
+#include "program/arrivals.h"
 
 namespace kaiten::cluster {
 
 namespace {
 
-// Register accesses around a run (device/driver.h) and what one takes.
-constexpr double kControlCycles = 60;
+// What register accesses around a run take (device/driver.h).
+constexpr std::int64_t kStartCycles = 50;
+constexpr std::int64_t kFinishCycles = 10;
+constexpr double kControlCycles = kStartCycles + kFinishCycles;
 constexpr int kMostRounds = 200;  // until one is found
 constexpr int kRounds = 12;       // of planning with exact times
 
@@ -270,14 +273,38 @@ class Planner {
       for (int r = 0; r < replicated.replicas[s]; r++) p.stages[s].chips.push_back(next++);
     }
     p.period = std::max(replicated.period, busiest_link(p));
-    p.latency = replicated.latency;
-    Endpoint before = chips();
-    for (const Stage& stage : p.stages) {
-      p.latency += double(Fabric::time_of(topology_, before, stage.chips.front(), stage.input_bytes()));
-      before = stage.chips.front();
-    }
-    p.latency += double(Fabric::time_of(topology_, before, chips(), p.stages.back().output_bytes()));
+    p.latency = latency_of(p);
     return p;
+  }
+
+  // Of an image alone. Decides, too, which boundaries cross by rows and with how many a chip starts.
+  double latency_of(Pipeline& p) const {
+    Endpoint before = chips();
+    std::int64_t at = 0;  // the sender has the whole map
+    RowTimes made;        // when it has its rows; empty: it tells of the whole map only
+    for (std::size_t s = 0; s < p.stages.size(); s++) {
+      Stage& stage = p.stages[s];
+      const Endpoint chip = stage.chips.front();
+      const bool by_rows =
+          s == 0 || (!made.empty() && !rows_stored(p.stages[s - 1].first, p.stages[s - 1].graph).empty());
+      if (options_.rows && by_rows)
+        stage.input = stream_input(stage.first, stage.again, stage.graph, s == 0 ? 0 : int(made.size()) - 1);
+      RowTimes arrived;
+      if (stage.input.rows > 0) {
+        if (s == 0) made.assign(std::size_t(stage.input.rows) + 1, 0);
+        arrived = arrivals(topology_, before, chip, stage.input, made);
+        stage.input.start = rows_to_start(stage.again, arrived);
+        at = arrived[std::size_t(stage.input.start)];
+      } else {
+        at += std::int64_t(Fabric::time_of(topology_, before, chip, stage.input_bytes()));
+        arrived.assign(std::size_t(kMostRows) + 1, 0);
+      }
+      const StreamedRun run = streamed_run(stage.again, stage.graph, at + kStartCycles, arrived);
+      at = run.complete + kFinishCycles;
+      made = run.stored;
+      before = chip;
+    }
+    return double(at) + double(Fabric::time_of(topology_, before, chips(), p.stages.back().output_bytes()));
   }
 
   // Cycles that an image takes of the link with most to do: of a chip's own in either direction, of uplinks and the host's

@@ -11,6 +11,7 @@
 #include <functional>
 #include <vector>
 
+#include "cluster/row_stream.h"
 #include "cluster/topology.h"
 #include "graph/graph.h"
 #include "graph/rounding_style.h"
@@ -31,6 +32,7 @@ struct Stage {
   Program first;                // loads its weights; by stage, run once by each of its chips
   Program again;                // finds those that fit on chip
   std::vector<Endpoint> chips;  // its replicas, in order
+  RowStream input = {};         // how its input comes
 
   std::uint64_t input_bytes() const;  // of an image
   std::uint64_t output_bytes() const;
@@ -53,6 +55,7 @@ struct PipelineOptions {
   // Stages are ranked by the bytes of weights that an image loads again, then by the period, or the other way round.
   Optimise optimise = Optimise::kBytes;
   RoundingStyle rounding = RoundingStyle::LiteRt;
+  bool rows = true;  // rows cross to the next chip as they are made, where they can
   std::function<void()> cancellation_check = {};
 };
 

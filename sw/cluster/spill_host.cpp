@@ -35,6 +35,7 @@ void SpillHost::take(const Message& m) {
       working_--;
       break;
     case Message::Kind::kImage:
+    case Message::Kind::kRows:
     case Message::Kind::kCredit:
       break;
   }

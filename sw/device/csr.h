@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kVersion = 0x004;  ///< Version of the register m
 inline constexpr Field kVersionPatch{0x004, 0, 8};  ///< Compatible corrections
 inline constexpr std::uint32_t kVersionPatchValue = 0x0;  ///< What kVersionPatch reads
 inline constexpr Field kVersionMinor{0x004, 8, 8};  ///< Compatible additions
-inline constexpr std::uint32_t kVersionMinorValue = 0x3;  ///< What kVersionMinor reads
+inline constexpr std::uint32_t kVersionMinorValue = 0x4;  ///< What kVersionMinor reads
 inline constexpr Field kVersionMajor{0x004, 16, 8};  ///< Incompatible changes
 inline constexpr std::uint32_t kVersionMajorValue = 0x0;  ///< What kVersionMajor reads
 inline constexpr std::uint32_t kKp = 0x008;  ///< KP: rows of the array, output channels at a time
@@ -66,7 +66,7 @@ inline constexpr Field kStatusResetting{0x044, 3, 1};  ///< A soft reset is in p
 inline constexpr std::uint32_t kIrqStatus = 0x048;  ///< Events, kept until cleared by writing 1, also over a soft reset
 inline constexpr Field kIrqStatusDone{0x048, 0, 1};  ///< A run was completed
 inline constexpr Field kIrqStatusError{0x048, 1, 1};  ///< A run was stopped by an error
-inline constexpr std::uint32_t kWatchdog = 0x04c;  ///< Limit on the cycles without any completion of a command, then the run stops with cause timeout; 0: no limit
+inline constexpr std::uint32_t kWatchdog = 0x04c;  ///< Limit on the cycles without any completion of a command and any arrival of rows, then the run stops with cause timeout; 0: no limit
 inline constexpr std::uint32_t kProgramLo = 0x050;  ///< Address of the program, low part
 inline constexpr std::uint32_t kProgramHi = 0x054;  ///< Address of the program, high part
 inline constexpr std::uint32_t kCommandCount = 0x058;  ///< Number of commands of the program
@@ -76,6 +76,7 @@ inline constexpr std::uint32_t kErrorIndex = 0x064;  ///< Command at fault, coun
 inline constexpr std::uint32_t kErrorInfo = 0x068;  ///< Details
 inline constexpr Field kErrorInfoInfo{0x068, 0, 10};  ///< Illegal command
 inline constexpr Field kErrorInfoRow{0x068, 10, 10};  ///< Corrupt: row of the command, counted from 0
+inline constexpr std::uint32_t kArrived = 0x06c;  ///< Rows that have arrived in memory from outside, for `wait_arrived` of LOAD commands
 inline constexpr std::uint32_t kCompletedLoad = 0x070;  ///< LOAD commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedConv = 0x074;  ///< CONV commands complete since the start of the run
 inline constexpr std::uint32_t kCompletedVector = 0x078;  ///< VECTOR commands complete since the start of the run
@@ -123,15 +124,16 @@ inline constexpr Counter kCounters[] = {
     {"store_no_command", 0x2e0},
     {"beats_read", 0x2e8},
     {"beats_written", 0x2f0},
-    {"read_weights", 0x2f8},
-    {"read_parameters", 0x300},
-    {"read_activations", 0x308},
-    {"read_commands", 0x310},
-    {"written_activations", 0x318},
-    {"zvc_read_raw", 0x320},
-    {"zvc_read_packed", 0x328},
-    {"zvc_written_raw", 0x330},
-    {"zvc_written_packed", 0x338},
+    {"load_wait_arrived", 0x2f8},
+    {"read_weights", 0x300},
+    {"read_parameters", 0x308},
+    {"read_activations", 0x310},
+    {"read_commands", 0x318},
+    {"written_activations", 0x320},
+    {"zvc_read_raw", 0x328},
+    {"zvc_read_packed", 0x330},
+    {"zvc_written_raw", 0x338},
+    {"zvc_written_packed", 0x340},
 };
 
 /// Values of field options_features (numbers of bits).

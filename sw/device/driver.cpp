@@ -15,6 +15,7 @@
 #include "device/csr.h"
 #include "device/options.h"
 #include "graph/rounding.h"
+#include "program/arrivals.h"
 #include "reference/reference.h"
 
 namespace kaiten {
@@ -68,6 +69,7 @@ std::string details(csr::ErrorCause cause, std::uint32_t info) {
       return info == 2 ? "slave error" : info == 3 ? "decode error" : "response " + std::to_string(info);
     case csr::ErrorCause::kDeadlock:
     case csr::ErrorCause::kTimeout:
+      if (info == 0) return "";
       return "queues " + listed(kQueues, [](std::size_t i) { return name_of(Queue(i)); });
     default:
       return "";
@@ -150,6 +152,7 @@ Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyl
   }
   require_capabilities(program_, graph_, device_.read_register(csr::kOptions));
   check_rules(program_.commands);
+  waits_for_rows_ = waits_for_rows(program_);
   load(offset);
 }
 
@@ -203,6 +206,7 @@ Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values>
 
 void Driver::write_inputs(std::span<const Int8Values> inputs) {
   tensors_ = tensors_with(graph_, program_.images, inputs);
+  arrived_ = kMostRows;
   for (std::size_t image = 0; image < tensors_.size(); image++) {
     run_host(tensors_[image]);
     for (const MemoryTensor& t : program_.inputs) {
@@ -239,6 +243,7 @@ void Driver::start() {
   device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
   select();
   device_.write_register(csr::kWatchdog, watchdog_);
+  if (waits_for_rows_) device_.write_register(csr::kArrived, arrived_);
   device_.write_register(csr::kControl, csr::kControlStart.mask() | csr::kControlIrqEnable.mask());
 }
 
@@ -289,6 +294,9 @@ void Driver::fail() {
       text += ", row " + std::to_string(std::uint32_t(meta.first_row) + csr::kErrorInfoRow.get(word)) +
               " of '" + graph_.tensors[std::size_t(meta.tensor)].name + "',";
     text += layer_of(program_, graph_, index);
+    if (const std::uint32_t rows = program_.commands[index].arrived; rows > arrived_)
+      text += " waits for row " + std::to_string(rows) + " of its input, " + std::to_string(arrived_) +
+              " have arrived";
   }
   soft_reset();
   throw DeviceError(text);
@@ -323,6 +331,27 @@ std::vector<Int8Values> Driver::run(std::span<const Int8Values> inputs) {
   write_inputs(inputs);
   execute();
   return read_outputs();
+}
+
+void Driver::begin_rows(int rows) {
+  tensors_.assign(std::size_t(program_.images), std::vector<Int8Values>(graph_.tensors.size()));
+  arrived_ = std::uint32_t(rows);
+}
+
+void Driver::arrived(int rows) {
+  arrived_ = std::uint32_t(rows);
+  device_.write_register(csr::kArrived, arrived_);
+}
+
+std::uint32_t Driver::stored() { return device_.read_register(csr::kCompletedStore); }
+
+Int8Values Driver::read_output_rows(int first_row, int rows) {
+  const MemoryOutput& output = program_.outputs.front();
+  const MemoryLayout& map = output.parts.front().layout;
+  std::vector<std::uint8_t> bytes(std::size_t(rows * map.row_pitch));
+  device_.read_memory(base_at_[std::size_t(map.base)] + std::uint64_t(map.offset + first_row * map.row_pitch),
+                      bytes);
+  return output.gather_rows(bytes, first_row, rows);
 }
 
 Counters Driver::read_counters() {

@@ -87,6 +87,16 @@ class Driver {
   // kMemoryAlign: the next inputs may arrive, and results leave, while the device works with others.
   void place(Base base, std::uint64_t address);
 
+  // Rows of the input may arrive while the device works, where the program waits for them (program/arrivals.h): begin_rows()
+  // instead of write_inputs() before start(), with those that are there, and arrived() as often as more of them, counted from the first, are in memory.
+  // Whoever brings them writes them behind Base::kInputs. Of the output, rows may leave when they are stored: stored() is the
+  // number of STORE commands that are complete.
+  void begin_rows(int rows);
+  std::uint64_t inputs_at() const { return base_at_[std::size_t(Base::kInputs)]; }
+  void arrived(int rows);
+  std::uint32_t stored();
+  Int8Values read_output_rows(int first_row, int rows);
+
   // Of the last run.
   Counters read_counters();
   // What a map that the device compressed takes in memory: bytes that move, its size surface among them, and values that
@@ -112,7 +122,9 @@ class Driver {
   Progress progress_;
   std::uint32_t watchdog_ = 1'000'000;
   double slowness_ = 1;
-  std::uint64_t waited_ = 0;  // cycles since start()
+  bool waits_for_rows_ = false;
+  std::uint32_t arrived_ = 0;  // at the start of the next run
+  std::uint64_t waited_ = 0;   // cycles since start()
   std::uint64_t commands_at_ = 0;
   std::array<std::uint64_t, kBases> base_at_{};
   Tensors tensors_;  // of the current run, as far as the host knows them

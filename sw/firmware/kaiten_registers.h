@@ -15,7 +15,7 @@
 #define KAITEN_VERSION_PATCH_VALUE 0x0u  // what version_patch reads
 #define KAITEN_VERSION_MINOR_MASK 0xff00u
 #define KAITEN_VERSION_MINOR_LOW 8  // Compatible additions
-#define KAITEN_VERSION_MINOR_VALUE 0x3u  // what version_minor reads
+#define KAITEN_VERSION_MINOR_VALUE 0x4u  // what version_minor reads
 #define KAITEN_VERSION_MAJOR_MASK 0xff0000u
 #define KAITEN_VERSION_MAJOR_LOW 16  // Incompatible changes
 #define KAITEN_VERSION_MAJOR_VALUE 0x0u  // what version_major reads
@@ -65,7 +65,7 @@
 #define KAITEN_IRQ_STATUS_DONE_LOW 0  // A run was completed
 #define KAITEN_IRQ_STATUS_ERROR_MASK 0x2u
 #define KAITEN_IRQ_STATUS_ERROR_LOW 1  // A run was stopped by an error
-#define KAITEN_WATCHDOG 0x04cu  // Limit on the cycles without any completion of a command, then the run stops with cause timeout; 0: no limit
+#define KAITEN_WATCHDOG 0x04cu  // Limit on the cycles without any completion of a command and any arrival of rows, then the run stops with cause timeout; 0: no limit
 #define KAITEN_PROGRAM_LO 0x050u  // Address of the program, low part
 #define KAITEN_PROGRAM_HI 0x054u  // Address of the program, high part
 #define KAITEN_COMMAND_COUNT 0x058u  // Number of commands of the program
@@ -77,6 +77,7 @@
 #define KAITEN_ERROR_INFO_INFO_LOW 0  // Illegal command
 #define KAITEN_ERROR_INFO_ROW_MASK 0xffc00u
 #define KAITEN_ERROR_INFO_ROW_LOW 10  // Corrupt: row of the command, counted from 0
+#define KAITEN_ARRIVED 0x06cu  // Rows that have arrived in memory from outside, for `wait_arrived` of LOAD commands
 #define KAITEN_COMPLETED_LOAD 0x070u  // LOAD commands complete since the start of the run
 #define KAITEN_COMPLETED_CONV 0x074u  // CONV commands complete since the start of the run
 #define KAITEN_COMPLETED_VECTOR 0x078u  // VECTOR commands complete since the start of the run
@@ -116,15 +117,16 @@
 #define KAITEN_COUNTERS_STORE_NO_COMMAND 0x2e0u
 #define KAITEN_COUNTERS_BEATS_READ 0x2e8u
 #define KAITEN_COUNTERS_BEATS_WRITTEN 0x2f0u
-#define KAITEN_COUNTERS_READ_WEIGHTS 0x2f8u
-#define KAITEN_COUNTERS_READ_PARAMETERS 0x300u
-#define KAITEN_COUNTERS_READ_ACTIVATIONS 0x308u
-#define KAITEN_COUNTERS_READ_COMMANDS 0x310u
-#define KAITEN_COUNTERS_WRITTEN_ACTIVATIONS 0x318u
-#define KAITEN_COUNTERS_ZVC_READ_RAW 0x320u
-#define KAITEN_COUNTERS_ZVC_READ_PACKED 0x328u
-#define KAITEN_COUNTERS_ZVC_WRITTEN_RAW 0x330u
-#define KAITEN_COUNTERS_ZVC_WRITTEN_PACKED 0x338u
+#define KAITEN_COUNTERS_LOAD_WAIT_ARRIVED 0x2f8u
+#define KAITEN_COUNTERS_READ_WEIGHTS 0x300u
+#define KAITEN_COUNTERS_READ_PARAMETERS 0x308u
+#define KAITEN_COUNTERS_READ_ACTIVATIONS 0x310u
+#define KAITEN_COUNTERS_READ_COMMANDS 0x318u
+#define KAITEN_COUNTERS_WRITTEN_ACTIVATIONS 0x320u
+#define KAITEN_COUNTERS_ZVC_READ_RAW 0x328u
+#define KAITEN_COUNTERS_ZVC_READ_PACKED 0x330u
+#define KAITEN_COUNTERS_ZVC_WRITTEN_RAW 0x338u
+#define KAITEN_COUNTERS_ZVC_WRITTEN_PACKED 0x340u
 
 // Values of field options_features (numbers of bits).
 #define KAITEN_FEATURE_BIT_SUM_ROW 0u  // a sum row (without it weight_zero of conv must be 0)

@@ -113,6 +113,7 @@ struct Reader {
 CommandHeader header_of(const Command& command) {
   CommandHeader h;
   h.op = std::int64_t(command.opcode());
+  h.wait_arrived = command.arrived;
   h.wait_load = command.wait[std::size_t(Queue::kLoad)];
   h.wait_conv = command.wait[std::size_t(Queue::kConv)];
   h.wait_vector = command.wait[std::size_t(Queue::kVector)];
@@ -169,7 +170,6 @@ CommandHeader read_header(std::span<const std::uint8_t, kCommandBytes> bytes) {
   int end = 0;
   CommandHeader header;
   CommandHeader::fields(header, Reader{bytes, end});
-  if (header.reserved != 0) throw InputError("reserved bits of a command's header are set");
   return header;
 }
 
@@ -193,7 +193,8 @@ std::optional<Command> Decoder::next(std::span<const std::uint8_t, kCommandBytes
     command.extension = std::exchange(extension_, std::nullopt);
     return command;
   }
-  if ((header.wait_load | header.wait_conv | header.wait_vector | header.wait_store) != 0)
+  if ((header.wait_arrived | header.wait_load | header.wait_conv | header.wait_vector | header.wait_store) !=
+      0)
     throw InputError("an extend_conv waits for commands");
   int end = 0;
   ExtendConvCommand extension;
@@ -216,8 +217,11 @@ Command decode(std::span<const std::uint8_t, kCommandBytes> bytes) {
     decltype(kind)::fields(kind, Reader{bytes, end});
     command.body = kind;
   });
+  command.arrived = std::uint32_t(header.wait_arrived);
   if (!known) throw InputError("operation " + std::to_string(header.op) + " does not exist");
   check_spare(bytes, end, command.name());
+  if (command.arrived != 0 && command.queue() != Queue::kLoad)
+    throw InputError("a " + std::string(command.name()) + " command waits for rows from outside");
   return command;
 }
 
@@ -226,6 +230,7 @@ std::string to_text(const Command& command) {
   text.resize(std::max<std::size_t>(text.size() + 1, 13), ' ');
   text += "wait";
   for (std::uint32_t w : command.wait) text += " " + std::to_string(w);
+  if (command.arrived != 0) text += " arrived " + std::to_string(command.arrived);
   text += " ";
   const auto print = [&](const char* name, std::int64_t value, int, int, FieldKind) {
     if (value != 0) text += std::string(" ") + name + "=" + std::to_string(value);

@@ -39,6 +39,8 @@ struct Command {
   CommandBody body;
   // Of a conv: stands before it in memory. It has neither number nor waits, so the two are one command everywhere else.
   std::optional<ExtendConvCommand> extension = {};
+  // Of a LOAD: rows of the input that must have arrived from outside before it may start (register `arrived`).
+  std::uint32_t arrived = 0;
 
   // Blocks of kCommandBytes in memory.
   int blocks() const { return extension ? 2 : 1; }
@@ -79,7 +81,7 @@ class Decoder {
 // A command of one block; otherwise as Decoder::next.
 Command decode(std::span<const std::uint8_t, kCommandBytes> bytes);
 
-// "conv  wait 3 0 0 0  in_first=0 in_last=90 ...": fields that are zero are left out.
+// "conv  wait 3 0 0 0  in_first=0 in_last=90 ...": fields that are zero are left out; "wait 3 0 0 0 arrived 8" with rows.
 std::string to_text(const Command& command);
 
 }  // namespace kaiten

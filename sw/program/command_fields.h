@@ -70,7 +70,7 @@ constexpr std::string_view name_of(ElementKind value) {
 
 struct CommandHeader {
   std::int64_t op = 0;  // operation, see the list
-  std::int64_t reserved = 0;  // must be 0
+  std::int64_t wait_arrived = 0;  // rows that must have arrived from outside (register arrived) before this one starts; 0 where it is no LOAD
   std::int64_t wait_load = 0;  // LOAD commands that must be complete before this one starts
   std::int64_t wait_conv = 0;  // the same for CONV
   std::int64_t wait_vector = 0;  // the same for VECTOR
@@ -80,7 +80,7 @@ struct CommandHeader {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("op", self.op, 0, 4, FieldKind::kUnsigned);
-    visit("reserved", self.reserved, 4, 12, FieldKind::kUnsigned);
+    visit("wait_arrived", self.wait_arrived, 4, 12, FieldKind::kUnsigned);
     visit("wait_load", self.wait_load, 16, 20, FieldKind::kUnsigned);
     visit("wait_conv", self.wait_conv, 36, 20, FieldKind::kUnsigned);
     visit("wait_vector", self.wait_vector, 56, 20, FieldKind::kUnsigned);

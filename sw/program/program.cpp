@@ -23,19 +23,36 @@ std::string_view name_of(Place place) {
   return "?";
 }
 
-std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory, int image) const {
+namespace {
+
+// Of rows first .. end - 1; `start`: where the bytes of each part begin, counted from the base register.
+template <class Start>
+std::vector<std::int8_t> values_of(const std::vector<MemoryPart>& parts, std::span<const std::uint8_t> memory,
+                                   int first, int end, const Start& start) {
   std::vector<std::int8_t> values;
-  const MemoryLayout& map = parts.front().layout;
-  for (int y = 0; y < map.height; y++) {
-    for (int x = 0; x < map.width; x++) {
+  for (int y = first; y < end; y++) {
+    for (int x = 0; x < parts.front().layout.width; x++) {
       for (const MemoryPart& p : parts) {
-        const std::int64_t first = image * p.layout.image_pitch;
+        const std::int64_t from = start(p);
         for (int c = 0; c < p.channels; c++)
-          values.push_back(std::int8_t(memory[std::size_t(first + p.layout.at(y, x, p.lane + c))]));
+          values.push_back(std::int8_t(memory[std::size_t(p.layout.at(y, x, p.lane + c) - from)]));
       }
     }
   }
   return values;
+}
+
+}  // namespace
+
+std::vector<std::int8_t> MemoryOutput::gather(std::span<const std::uint8_t> memory, int image) const {
+  return values_of(parts, memory, 0, parts.front().layout.height,
+                   [&](const MemoryPart& p) { return -image * p.layout.image_pitch; });
+}
+
+std::vector<std::int8_t> MemoryOutput::gather_rows(std::span<const std::uint8_t> memory, int first_row,
+                                                   int rows) const {
+  return values_of(parts, memory, first_row, first_row + rows,
+                   [&](const MemoryPart& p) { return p.layout.offset + first_row * p.layout.row_pitch; });
 }
 
 bool Program::sizes_known() const {
@@ -78,6 +95,7 @@ void check_rules(const std::vector<Command>& commands) {
       const std::uint32_t allowed = before[q] - (store != nullptr && q == std::size_t(Queue::kStore) ? 1 : 0);
       if (c.wait[q] > allowed) fail("waits for a command that is not earlier");
     }
+    if (c.arrived != 0 && c.queue() != Queue::kLoad) fail("waits for rows from outside");
     const auto feeds = [&](bool vector, bool to_store, std::int64_t rows, std::int64_t columns,
                            std::int64_t tiles) {
       if (to_store != (store != nullptr))

@@ -92,6 +92,8 @@ struct MemoryOutput {
 
   // The tensor's values of an image, dense, from the bytes at the base register of outputs.
   std::vector<std::int8_t> gather(std::span<const std::uint8_t> memory, int image = 0) const;
+  // The same of some rows of a map in one part, from the bytes of these rows.
+  std::vector<std::int8_t> gather_rows(std::span<const std::uint8_t> memory, int first_row, int rows) const;
 };
 
 // A layer of the report.

@@ -32,6 +32,19 @@ std::string operators_of(const Stage& stage) {
                                : name(stage.graph.ops.front()) + " to " + name(stage.graph.ops.back());
 }
 
+// "boundaries: rows as they are made; with 9 of 32, 5 of 8 rows there stage 0, 1 starts"
+std::string boundaries_line(const cluster::Pipeline& p) {
+  std::string stages, rows;
+  for (std::size_t s = 0; s < p.stages.size(); s++) {
+    const cluster::RowStream& input = p.stages[s].input;
+    if (input.rows == 0) continue;
+    stages += (stages.empty() ? "" : ", ") + std::to_string(s);
+    rows += fmt::format("{}{} of {}", rows.empty() ? "" : ", ", input.start, input.rows);
+  }
+  if (stages.empty()) return "boundaries: whole maps\n";
+  return fmt::format("boundaries: rows as they are made; with {} rows there stage {} starts\n", rows, stages);
+}
+
 std::string period_line(const ClusterReport& r, double mhz) {
   const ClusterResult& result = r.result;
   if (result.period <= 0)
@@ -73,6 +86,7 @@ std::string to_text(const ClusterReport& r, std::size_t width) {
       result.outputs.size() - result.kept, grouped(result.cycles), result.warm_up);
   if (result.kept > 0) out += fmt::format("{} images before them are from an interrupted run\n", result.kept);
   out += period_line(r, r.clock_mhz > 0 ? r.clock_mhz : r.topology.clock_mhz);
+  out += boundaries_line(r.pipeline);
   out += fmt::format("links: {} bytes; weights that each image loads again: {} bytes\n",
                      grouped(result.link_bytes), grouped(std::uint64_t(r.pipeline.reloaded)));
   if (!r.checked) return out + "not compared with the reference\n";
@@ -109,6 +123,8 @@ nlohmann::ordered_json json_of(const ClusterReport& r) {
                           {"stage", c.stage},
                           {"replica", c.replica},
                           {"operators", {stage.ops.front(), stage.ops.back()}},
+                          {"input_rows", stage.input.rows},
+                          {"start_rows", stage.input.start},
                           {"images", c.counts.images},
                           {"cycles", c.counts.cycles},
                           {"cycles_per_image", measured(cycles_of(c))},

@@ -279,6 +279,10 @@ TEST_P(Errors, IllegalCommands) {
   const std::size_t last = program().commands.size() - 1;
   for (const Kind& kind : kinds) {
     for (std::size_t command : {std::size_t(0), 1 + std::size_t(random_() % (last - 1)), last}) {
+      // A LOAD has a field there (Arrivals).
+      if (std::string_view(kind.text) == "reserved bits set" &&
+          program().commands[command].queue() == Queue::kLoad)
+        continue;
       SCOPED_TRACE(std::string(kind.text) + " at command " + std::to_string(command));
       CommandBytes bytes = encode(program().commands[command]);
       kind.spoil(bytes, program().commands[command]);
@@ -294,7 +298,7 @@ TEST_P(Errors, IllegalCommands) {
   bytes.fill(0xff);
   patch(0, bytes);
   EXPECT_EQ(error_of_run(),
-            "the hardware stopped: illegal command (unknown operation, reserved bits set, waits for a later "
+            "the hardware stopped: illegal command (unknown operation, waits for a later "
             "LOAD, waits for a later CONV, waits for a later VECTOR, waits for a later STORE), " +
                 place(0));
   restore(0);

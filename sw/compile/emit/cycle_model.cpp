@@ -102,7 +102,10 @@ class Fetch {
 // The queues and what stands behind each.
 class Machine {
  public:
-  explicit Machine(int stages) : stages_(stages) { last_start_.fill(-kBetween); }
+  // `row_at`: see command_times(); outlives the machine; null: all rows are there.
+  explicit Machine(int stages, const std::vector<std::int64_t>* row_at) : stages_(stages), row_at_(row_at) {
+    last_start_.fill(-kBetween);
+  }
 
   // The cycle in which the queue has room for another command.
   std::int64_t room(std::size_t q) const {
@@ -122,6 +125,7 @@ class Machine {
       if (c.wait[w] > 0 && c.wait[w] <= done_[w].size())
         start = std::max(start, done_[w][c.wait[w] - 1] + kAfterWait);
     }
+    if (row_at_ != nullptr && c.arrived > 0) start = std::max(start, (*row_at_)[c.arrived] + kAfterWait);
     std::int64_t begin = start, complete = 0;
     switch (c.queue()) {
       case Queue::kLoad:
@@ -160,6 +164,7 @@ class Machine {
 
  private:
   int stages_;
+  const std::vector<std::int64_t>* row_at_;
   std::array<std::vector<std::int64_t>, kQueues> done_;  // of each queue, in order
   std::array<std::int64_t, kQueues> last_start_{}, last_begin_{}, busy_until_{};
 };
@@ -170,10 +175,11 @@ struct Timeline {
   std::vector<WorkTime> work;
 };
 
-Timeline timeline(const std::vector<Command>& commands, const std::vector<std::int64_t>& cycles, int stages) {
+Timeline timeline(const std::vector<Command>& commands, const std::vector<std::int64_t>& cycles, int stages,
+                  const std::vector<std::int64_t>* row_at) {
   Timeline t{std::vector<CommandTime>(commands.size()), std::vector<WorkTime>(commands.size())};
   Fetch fetch(commands);
-  Machine machine(stages);
+  Machine machine(stages, row_at);
   for (std::size_t i = 0; i < commands.size(); i++) {
     const Command& c = commands[i];
     const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue())));
@@ -189,32 +195,33 @@ Timeline timeline(const std::vector<Command>& commands, const std::vector<std::i
   return t;
 }
 
-}  // namespace
-
-std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, const Config& config) {
+std::vector<CommandTime> times_of(const std::vector<Command>& commands,
+                                  const std::vector<ScheduledCost>& costs, const Config& config,
+                                  const std::vector<std::int64_t>* row_at) {
   std::vector<std::int64_t> alone;
   alone.reserve(costs.size());
   for (const ScheduledCost& c : costs) alone.push_back(c.cycles);
-  Timeline t = timeline(commands, alone, config.stages());
+  Timeline t = timeline(commands, alone, config.stages(), row_at);
   // What waits moves others, and with them what is in the way.
   for (int round = 0; round < kRounds; round++) {
     const std::vector<std::int64_t> waits = bank_waits(commands, alone, t.work, config);
     std::vector<std::int64_t> cycles = alone;
     for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] += waits[i];
-    t = timeline(commands, cycles, config.stages());
+    t = timeline(commands, cycles, config.stages(), row_at);
   }
   return std::move(t.times);
 }
 
-namespace {
-
-// Times of commands whose cycles have changed.
-void retime(Program& program) {
+std::vector<CommandTime> times_of(const Program& program, const std::vector<std::int64_t>* row_at) {
   std::vector<ScheduledCost> costs;
   costs.reserve(program.commands.size());
   for (const CommandMeta& m : program.meta) costs.push_back({m.cycles, 0});
-  const std::vector<CommandTime> times = command_times(program.commands, costs, program.config);
+  return times_of(program.commands, costs, program.config, row_at);
+}
+
+// Times of commands whose cycles have changed.
+void retime(Program& program) {
+  const std::vector<CommandTime> times = times_of(program, nullptr);
   program.modelled_cycles = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
     program.meta[i].start = times[i].start;
@@ -224,6 +231,15 @@ void retime(Program& program) {
 }
 
 }  // namespace
+
+std::vector<CommandTime> command_times(const std::vector<Command>& commands,
+                                       const std::vector<ScheduledCost>& costs, const Config& config) {
+  return times_of(commands, costs, config, nullptr);
+}
+
+std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at) {
+  return times_of(program, &row_at);
+}
 
 void halve_vector_cycles(Program& program) {
   for (std::size_t i = 0; i < program.commands.size(); i++) {

@@ -28,6 +28,10 @@ struct CommandTime {
 std::vector<CommandTime> command_times(const std::vector<Command>& commands,
                                        const std::vector<ScheduledCost>& costs, const Config& config);
 
+// Of a program whose LOADs wait for rows from outside (program/arrivals.h): the first n rows are told row_at[n] cycles after the
+// start.
+std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at);
+
 // What the model says of an accelerator whose vector engine takes half the cycles for each command, everything else being
 // equal: sets the times of the program's commands and its modelled cycles. Its bytes and its order stay.
 void halve_vector_cycles(Program& program);

@@ -75,6 +75,7 @@ class Control : public testing::Test {
     top().settings_i[0] = watchdog;
     top().settings_i[1] = count | static_cast<std::uint32_t>(address << 24);
     top().settings_i[2] = static_cast<std::uint32_t>(address >> 8);
+    top().settings_i[3] = 0;
   }
 
   struct Faults {
@@ -82,7 +83,9 @@ class Control : public testing::Test {
     int load_at = -1;     // LOAD, STORE command that reports an error while it runs
     int store_at = -1;
     std::uint32_t response = 2;
-    int corrupt_row = -1;  // LOAD's error is not the bus's but that of a compressed row
+    int corrupt_row = -1;    // LOAD's error is not the bus's but that of a compressed row
+    std::uint32_t rows = 0;  // that arrive from outside, and how often one does, in percent of the cycles
+    int arrivals = 0;
   };
 
   // Starts and runs until the run ends or `limit` cycles have passed.
@@ -93,6 +96,7 @@ class Control : public testing::Test {
     EXPECT_FALSE(status().busy);
     std::deque<std::pair<std::size_t, int>> beats;  // asked for; cycles until they come
     std::size_t asked = 0, wrong = 0;
+    std::uint32_t arrived = 0;
     std::vector<std::size_t> load_store_error;
     const int ready = 20 + pick(random_, 81), latency = pick(random_, 40);
     bool response_next = false;
@@ -102,6 +106,8 @@ class Control : public testing::Test {
       idle();
       engines.step();
       top().start_i = cycle == 0;
+      if (cycle > 0 && arrived < faults.rows && chance(random_, faults.arrivals))
+        top().settings_i[3] = ++arrived;
       top().issue_ready_i = mask_of(engines.ready);
       top().done_i = mask_of(engines.done);
       top().fetch_req_ready_i = chance(random_, ready);
@@ -147,6 +153,7 @@ class Control : public testing::Test {
         if (ended >= 0 && cycle > ended + 2) ++wrong;
         for (int c = 0; c < kQueues; ++c)
           if (program[index].wait(c) > engines.completed[c]) ++wrong;
+        if (program[index].wait_arrived() > arrived) ++wrong;
         engines.take(q, index);
         if (static_cast<int>(index) == (q == 0 ? faults.load_at : faults.store_at))
           load_store_error.push_back(index);
@@ -159,6 +166,7 @@ class Control : public testing::Test {
       if (ended >= 0 && cycle > ended + 100) break;
     }
     idle();
+    top().settings_i[3] = 0;
     EXPECT_EQ(wrong, 0u) << "commands taken too early or after the end";
     EXPECT_EQ(completed_pulses_ + stopped_pulses_, ended >= 0 ? 1 : 0);
     return status();
@@ -240,9 +248,10 @@ TEST_F(Control, StopsAtAnIllegalCommandAndRecovers) {
   for (int round = 0; round < 30; ++round) {
     auto program = random_program(random_, 2 + pick(random_, 60));
     const std::size_t at = pick(random_, static_cast<int>(program.size()));
-    program[at].set(4 + pick(random_, 12), 1, 1);
+    const int queue = program[at].queue();  // a LOAD has a field where others have reserved bits
+    program[at].set(queue == 0 ? 511 : 4 + pick(random_, 12), 1, 1);
     Engines engines(program, random_, 20);
-    expect_stops(run(program, engines, 0, {}), csr::ErrorCause::kIllegal, at, 2);
+    expect_stops(run(program, engines, 0, {}), csr::ErrorCause::kIllegal, at, queue == 0 ? 4 : 2);
     if (HasFatalFailure()) FAIL() << "round " << round;
     soft_reset(pick(random_, 30));
     expect_completes(random_program(random_, 20));
@@ -331,6 +340,38 @@ TEST_F(Control, SlowEnginesAreNoDeadlock) {
   Engines engines(program, random_, 3 * kQuietCycles);
   const Status s = run(program, engines, 0, {}, 60 * kQuietCycles * 3);
   EXPECT_TRUE(s.done);
+}
+
+// Rows that come late, some of them after many times what a deadlock takes.
+TEST_F(Control, WaitsForRowsFromOutside) {
+  for (int round = 0; round < 30; ++round) {
+    auto program = random_program(random_, 1 + pick(random_, 40));
+    Faults none;
+    none.rows = 1 + static_cast<std::uint32_t>(pick(random_, 12));
+    none.arrivals = round % 3 == 0 ? 100 : 1;
+    wait_for_rows(random_, program, none.rows);
+    Engines engines(program, random_, 1 + pick(random_, 60));
+    const Status s = run(program, engines, round % 2 ? 30 * kQuietCycles : 0, none);
+    ASSERT_TRUE(s.done) << "round " << round << " cause " << s.cause << " command " << s.index;
+    ASSERT_EQ(completed_pulses_, 1);
+  }
+}
+
+// A row that never comes is no deadlock, but the limit ends the run at the LOAD that waits for it.
+TEST_F(Control, RowsThatNeverArriveEndAtTheLimit) {
+  std::vector<Command> program{random_command(random_, 1), random_command(random_, 1),
+                               random_command(random_, 4)};
+  program[1].set_wait_arrived(3);
+  program[2].set_wait(0, 2);
+  Faults two;
+  two.rows = 2;
+  two.arrivals = 10;
+  const std::uint32_t limit = 4 * kQuietCycles;
+  Engines engines(program, random_, 20);
+  const Status s = run(program, engines, limit, two, 10 * static_cast<int>(limit));
+  expect_stops(s, csr::ErrorCause::kTimeout, 1, 0);
+  soft_reset(3);
+  expect_completes(random_program(random_, 20));
 }
 
 TEST_F(Control, FindsAnEngineThatHangs) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scoreboard against a C++ model: order in each queue, no start before the waits hold, start as soon as they do, bodies,
+// Scoreboard against a C++ model: order in each queue, no start before the waits hold and rows have arrived, start as soon as they do, bodies,
 // numbers, peek, counters and the state that the watchdog sees; engines of random speed that take and complete commands
 // independently of each other.
 #include <gtest/gtest.h>
@@ -30,6 +30,7 @@ class Scoreboard : public testing::Test {
     top().start_i = top().stop_i = top().cmd_valid_i = top().report_i = 0;
     drive({}, {});
   }
+  void arrive(std::uint32_t rows) { top().arrived_i = static_cast<std::uint16_t>(rows); }
   void drive(const std::array<bool, kQueues>& ready, const std::array<bool, kQueues>& done) {
     top().issue_ready_i = mask_of(ready);
     top().done_i = mask_of(done);
@@ -55,6 +56,11 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
   std::array<std::vector<std::size_t>, kQueues> expected;
   for (std::size_t i = 0; i < program.size(); ++i) expected[program[i].queue()].push_back(i);
 
+  std::uint32_t rows = 0, arrived = 0;
+  for (const Command& c : program) rows = std::max(rows, c.wait_arrived());
+  const int arrivals = 1 + pick(random_, 20);
+  arrive(0);
+  model_.tick();
   first_ = static_cast<std::uint32_t>(random_());
   top().start_i = 1;
   model_.tick();
@@ -62,6 +68,7 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
   std::array<std::size_t, kQueues> pushed{}, taken{};
   std::array<std::uint32_t, kQueues> counted{};  // done pulses up to the cycle before
   std::array<int, kQueues> may_start{};          // cycles since the head could have been offered
+  int lacking = 0;                               // cycles in which the head of LOAD has waited for rows
   std::size_t next = 0;
   const std::size_t total = program.size();
   for (int cycle = 0;; ++cycle) {
@@ -72,7 +79,11 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
     top().cmd_valid_i = next < total && chance(random_, source);
     if (top().cmd_valid_i) offer(program[next], next);
     top().report_i = chance(random_, 20);
+    const bool arrival = arrived < rows && chance(random_, arrivals);
+    if (arrival)
+      arrive(arrived += 1 + static_cast<std::uint32_t>(pick(random_, static_cast<int>(rows - arrived))));
     model_.eval();
+    ASSERT_EQ(top().arrival_o, arrival);
 
     for (int q = 0; q < kQueues; ++q) {
       const bool there = taken[q] < pushed[q];
@@ -92,6 +103,15 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
             unmet |= 1u << c;
           }
         }
+        if (head.wait_arrived() > arrived) holds = false;
+      }
+      if (q == 0) {
+        const bool lacks = there && program[expected[q][taken[q]]].wait_arrived() > arrived;
+        ASSERT_EQ(top().load_arrived_o, engines.ready[0] && top().outside_o);
+        if (top().outside_o) ASSERT_TRUE(there);
+        if (holds && may_start[q] > 1) ASSERT_FALSE(top().outside_o);
+        lacking = lacks ? lacking + 1 : 0;
+        if (lacking > 6) ASSERT_TRUE(top().outside_o);
       }
       // what is reported as waiting is what was waiting two cycles ago at most
       const std::uint32_t reported = top().waits_o >> (4 * q) & 15;
@@ -144,7 +164,8 @@ void Scoreboard::run(const std::vector<Command>& program, Engines& engines, int 
 
 TEST_F(Scoreboard, RunsProgramsThatKeepTheRules) {
   for (int round = 0; round < 200; ++round) {
-    const auto program = random_program(random_, 1 + pick(random_, round % 20 == 0 ? 500 : 60));
+    auto program = random_program(random_, 1 + pick(random_, round % 20 == 0 ? 500 : 60));
+    if (round % 2) wait_for_rows(random_, program, 1 + static_cast<std::uint32_t>(pick(random_, 4095)));
     Engines engines(program, random_, 1 + pick(random_, 60));
     engines.ready_percent = 20 + pick(random_, 81);
     run(program, engines, 10 + pick(random_, 91));
@@ -197,6 +218,29 @@ TEST_F(Scoreboard, StartsTwoCyclesAfterTheCompletion) {
   model_.tick();
   EXPECT_TRUE(valid(kConvQueue));
   EXPECT_TRUE(top().conv_peek_o);
+}
+
+// rows told in cycle t, offered in t + 2
+TEST_F(Scoreboard, StartsTwoCyclesAfterTheRowsArrive) {
+  Command load = random_command(random_, 1);
+  load.set_wait_arrived(7);
+  top().start_i = 1;
+  model_.tick();
+  top().start_i = 0;
+  top().cmd_valid_i = 1;
+  offer(load, 0);
+  model_.tick();
+  top().cmd_valid_i = 0;
+  arrive(6);
+  for (int i = 0; i < 10; ++i) model_.tick();
+  EXPECT_FALSE(valid(0));
+  EXPECT_TRUE(top().outside_o);
+  arrive(7);
+  model_.tick();
+  EXPECT_FALSE(valid(0));
+  model_.tick();
+  EXPECT_TRUE(valid(0));
+  EXPECT_FALSE(top().outside_o);
 }
 
 }  // namespace

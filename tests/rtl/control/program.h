@@ -57,6 +57,9 @@ struct Command {
   }
   std::uint32_t wait(int queue) const { return static_cast<std::uint32_t>(get(16 + 20 * queue, 20)); }
   void set_wait(int queue, std::uint32_t count) { set(16 + 20 * queue, 20, count); }
+  // of a LOAD: rows from outside
+  std::uint32_t wait_arrived() const { return static_cast<std::uint32_t>(get(4, 12)); }
+  void set_wait_arrived(std::uint32_t rows) { set(4, 12, rows); }
 };
 
 // First spare bit of a command of this operation
@@ -148,6 +151,13 @@ inline std::vector<Command> random_program(Random& random, int length) {
     }
   }
   return program;
+}
+
+// Makes LOADs wait for rows from outside, up to `rows` of them.
+inline void wait_for_rows(Random& random, std::vector<Command>& program, std::uint32_t rows) {
+  for (Command& c : program)
+    if (c.queue() == 0 && chance(random, 60))
+      c.set_wait_arrived(static_cast<std::uint32_t>(pick(random, static_cast<int>(rows) + 1)));
 }
 
 // Engines: take commands, complete them in order after random times. A feeder completes only once its STORE has been taken,

@@ -18,7 +18,7 @@ namespace kaiten::test {
 namespace {
 
 using Random = std::mt19937_64;
-constexpr int kEvents = 31, kSums = 9;
+constexpr int kEvents = 32, kSums = 9;
 
 // Bits of a value of 96, from `at` (not 0 or 64) on.
 void set_bits(std::uint64_t& low, std::uint64_t& high, int at, std::uint64_t value) {
@@ -135,7 +135,7 @@ class Registers : public testing::Test {
 
 TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kId), csr::kIdValue);
-  EXPECT_EQ(get(csr::kVersion), 0x300u);
+  EXPECT_EQ(get(csr::kVersion), 0x400u);
   EXPECT_EQ(get(csr::kKp), PARAM_Kp);
   EXPECT_EQ(get(csr::kCp), PARAM_Cp);
   EXPECT_EQ(get(csr::kStageRows), PARAM_StageRows);
@@ -159,11 +159,9 @@ TEST_F(Registers, IdentityAndCapabilities) {
 
 TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   // what a register can hold; written at random, with random strobes, also where there is nothing
-  std::map<std::uint32_t, std::uint32_t> mask{{csr::kWatchdog, ~0u},
-                                              {csr::kProgramLo, 0xffffffc0},
-                                              {csr::kProgramHi, 0xff},
-                                              {csr::kCommandCount, 0xffffff},
-                                              {csr::kWbSplit, 0xffff}};
+  std::map<std::uint32_t, std::uint32_t> mask{{csr::kWatchdog, ~0u},   {csr::kProgramLo, 0xffffffc0},
+                                              {csr::kProgramHi, 0xff}, {csr::kCommandCount, 0xffffff},
+                                              {csr::kWbSplit, 0xffff}, {csr::kArrived, 0xfff}};
   for (int i = 0; i < 8; ++i) {
     mask[csr::kBaseLo(i)] = ~0u;
     mask[csr::kBaseHi(i)] = 0xff;
@@ -171,9 +169,10 @@ TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
   std::map<std::uint32_t, std::uint32_t> value;
   for (int i = 0; i < 3000; ++i) {
     const std::uint32_t address = 4 * pick(0x400 / 4);
-    const bool counters = address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * 40;
-    const bool hole = (address > csr::kStageRows && address < csr::kControl) ||
-                      address == csr::kErrorInfo + 4 || (address > csr::kBaseHi(7) && !counters);
+    const bool counters =
+        address >= csr::kCounters[0].offset && address < csr::kCounters[0].offset + 8 * (kEvents + kSums);
+    const bool hole =
+        (address > csr::kStageRows && address < csr::kControl) || (address > csr::kBaseHi(7) && !counters);
     if (pick(2)) {
       if (address == csr::kControl) continue;
       const std::uint32_t data = static_cast<std::uint32_t>(random_()), strobes = pick(16);
@@ -190,6 +189,7 @@ TEST_F(Registers, StoredFieldsKeepWhatTheyAreGiven) {
     const std::uint64_t program = value[csr::kProgramLo] | std::uint64_t{value[csr::kProgramHi]} << 32;
     ASSERT_EQ(top().settings_o[1], value[csr::kCommandCount] | static_cast<std::uint32_t>(program << 24));
     ASSERT_EQ(top().settings_o[2], program >> 8);
+    ASSERT_EQ(top().settings_o[3], value[csr::kArrived]);
     ASSERT_EQ(top().wb_split_o, value[csr::kWbSplit]);
     for (int b = 0; b < 8; ++b)
       ASSERT_EQ(top().base_o[b], value[csr::kBaseLo(b)] | std::uint64_t{value[csr::kBaseHi(b)]} << 32);
@@ -293,7 +293,7 @@ TEST_F(Registers, StatusAndErrors) {
 // Random events with random rates; counted while running, zero at a start, kept after the end. Reads in between.
 TEST_F(Registers, Counters) {
   // control_events_t, engine_events_t from the lowest bit
-  constexpr int kWaits = 20, kFetchBytes = 20, kFetch = 40, kRunning = 41, kStart = 42;
+  constexpr int kWaits = 20, kLoadArrived = 20, kFetchBytes = 21, kFetch = 41, kRunning = 42, kStart = 43;
   constexpr int kWrittenBytes = 10, kWritten = 30, kReadBytes = 31, kRead = 51;
   constexpr int kZvcWritten = 54, kZvcRead = 75;
   for (int round = 0; round < 12; ++round) {
@@ -309,6 +309,8 @@ TEST_F(Registers, Counters) {
         if (pick(100) >= rate[i]) continue;
         if (i >= 9 && i < 9 + kWaits) {
           control |= 1ull << (i - 9);
+        } else if (i == 31) {
+          control |= 1ull << kLoadArrived;
         } else {
           engine |= 1ull << (i < 9 ? i - 1 : i - 29 + 8);
         }
@@ -362,9 +364,9 @@ TEST_F(Registers, Counters) {
 
 // The pair low, high is one value while the counter runs: no step back or forth around a carry.
 TEST_F(Registers, RunningCounterIsReadAsOneValue) {
-  top().control_events_i = 1ull << 42;
+  top().control_events_i = 1ull << 43;
   cycle();
-  top().control_events_i = 1ull << 41;
+  top().control_events_i = 1ull << 42;
   const std::uint64_t start = model_.cycles();
   std::uint64_t last = 0;
   for (int i = 0; i < 4; ++i) cycle();
@@ -384,7 +386,7 @@ TEST_F(Registers, RunningCounterIsReadAsOneValue) {
   }
   set_engine({});
   cycle();
-  EXPECT_EQ(counter(33), expected);
+  EXPECT_EQ(counter(kEvents + 2), expected);
   EXPECT_GT(expected >> 32, 0u);
 }
 

@@ -131,6 +131,30 @@ INSTANTIATE_TEST_SUITE_P(Demo, Clusters,
                                          Case{"three_stages", Mode::kStap, 3, 3, 5}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Rows that cross while others are made: the same answers and period, an image alone sooner by what the model says.
+TEST(Clusters, RowsCrossWhileOthersAreMade) {
+  const Topology topology = one_switch(3, "nano");
+  const std::vector<Int8Values> inputs = images_of(demo(), 8);
+  PipelineOptions planning{.mode = Mode::kStap, .stages = 3};
+  const Pipeline rows = plan_pipeline(demo(), topology, planning);
+  planning.rows = false;
+  const Pipeline maps = plan_pipeline(demo(), topology, planning);
+  for (std::size_t s = 0; s < 3; s++) {
+    const RowStream& input = rows.stages[s].input;
+    EXPECT_GE(input.start, 1);
+    EXPECT_LE(input.start, input.rows);
+    EXPECT_EQ(std::uint64_t(input.rows) * input.row_bytes, rows.stages[s].input_bytes());
+    EXPECT_EQ(maps.stages[s].input.rows, 0);
+  }
+  const ClusterResult by_rows = run_cluster(demo(), rows, topology, inputs, {});
+  const ClusterResult by_maps = run_cluster(demo(), maps, topology, inputs, {});
+  EXPECT_TRUE(by_rows.exact) << by_rows.difference;
+  EXPECT_EQ(by_rows.outputs, by_maps.outputs);
+  EXPECT_NEAR(by_rows.period / by_maps.period, 1, 0.01);
+  EXPECT_LT(by_rows.latency, by_maps.latency);
+  EXPECT_NEAR((by_maps.latency - by_rows.latency) / (maps.latency - rows.latency), 1, 0.1);
+}
+
 TEST(Pipelines, AutoTakesTheFaster) {
   const Topology topology = one_switch(3, "nano");
   const auto period = [&](Mode mode) { return plan_pipeline(demo(), topology, {.mode = mode}).period; };

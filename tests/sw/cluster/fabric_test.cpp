@@ -107,7 +107,7 @@ TEST(Bulletins, ReadWhatWasWritten) {
   Bulletin b;
   b.done = true;
   b.mail.packets = {{17, 2, 3, 64, 5, true}};
-  b.mail.messages = {{Message::Kind::kImage, 2, 3, 9, 5, {{1, -2, 3}, {}}}};
+  b.mail.messages = {{Message::Kind::kRows, 2, 3, 9, 5, {{1, -2, 3}, {}}, 7}};
   const std::string bytes = encode(b);
   const Bulletin read = decode_bulletin(bytes, 1);
   EXPECT_TRUE(read.done);
@@ -115,6 +115,7 @@ TEST(Bulletins, ReadWhatWasWritten) {
   EXPECT_EQ(read.mail.packets[0].time, 17U);
   EXPECT_EQ(read.mail.messages.at(0).maps, b.mail.messages[0].maps);
   EXPECT_EQ(read.mail.messages[0].image, 9);
+  EXPECT_EQ(read.mail.messages[0].first_row, 7);
 }
 
 TEST(Bulletins, DamageIsNoticed) {
