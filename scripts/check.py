@@ -24,7 +24,7 @@ import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
 STEPS = ["build", "tests", "lint", "lint_software", "formal", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
-         "mutants", "verilators", "simulation", "soc", "boards", "thread_build", "thread_sanitizer", "coverage_build", "coverage",
+         "mutants", "verilators", "simulation", "soak", "soc", "boards", "thread_build", "thread_sanitizer", "coverage_build", "coverage",
          "generated"]
 # Tests whose threads share something, under the thread sanitizer.
 THREADED = ["base_test", "codec_test", "fft_convolution_test", "fft_transform_test", "library_test", "cluster_test"]
@@ -248,6 +248,7 @@ class Check:
             self.script("mutants", "mutants.py", "--check", *jobs, junit="build-mutants/junit.xml")
             self.script("verilators", "verilators.py", *jobs, junit="build/verilators/junit.xml")
             self.script("simulation", "../bench/profile.py", "--check", junit="build/profile/junit.xml")
+            self.script("soak", "soak.py", *jobs, junit="build/soak/junit.xml")
             self.script("soc", "soc.py", "--check", *jobs, junit="build/soc/junit.xml")
             self.script("boards", "boards.py", "--check", junit="build/boards/junit.xml")
             if self.wants("thread_build", "thread_sanitizer") and self.build("thread_build", "thread", *THREADED):

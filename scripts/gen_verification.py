@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
 the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by system tests (docs/data/system_mutants.json), and its
-coverage (docs/data/coverage.json); and for every unit of the software the tests that include it.
+coverage (docs/data/coverage.json); what the soak has done (docs/data/soak.json); and for every unit of the software the tests that include it.
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
@@ -227,6 +227,14 @@ def software_table():
     return tools.markdown(["folder", "unit", "tests"], rows)
 
 
+def soak_table():
+    done = json.loads(read("docs/data/soak.json"))
+    kinds = ("networks", "runs", "errors", "resets", "beats_read", "beats_written", "cycles")
+    rows = [[f"`{name}`", *(f"{c[kind]:,}" for kind in kinds)] for name, c in done["configs"].items()]
+    rows.append(["all", *(f"{sum(c[kind] for c in done['configs'].values()):,}" for kind in kinds)])
+    return tools.markdown(["configuration", "networks", "whole runs", "bus errors", "soft resets", "beats read", "beats written", "cycles"], rows)
+
+
 def summary(path):
     with open(path) as f:
         steps = json.load(f)["steps"]
@@ -243,6 +251,7 @@ def main():
     args = parser.parse_args()
     old = read(DOCS)
     new = tools.between(tools.between(old, "table", table()), "software", software_table())
+    new = tools.between(new, "soak", soak_table())
     if args.summary:
         new = tools.between(new, "check-long", summary(args.summary))
     return tools.write_generated({DOCS: new}, args.check)

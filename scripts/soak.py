@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: the Kaiten authors
+# SPDX-License-Identifier: Apache-2.0
+"""A part of the soak: random networks, bus errors, soft resets and repetitions on simulators that are never exchanged, every tensor
+compared and every beat counted on both sides (tests/system/soak_runs.h), on all configurations that are built.
+
+usage: soak.py [--build DIR] [-j N] [--minutes M] [--restart] [--record]
+Goes on behind the part before (build/soak/state.json) until there are 10^9 beats. --restart begins anew; --record copies what was
+reached to docs/data/soak.json. N ranks share the work where there is an mpirun. Writes build/soak/junit.xml."""
+import argparse
+import os
+import shutil
+import sys
+import time
+
+import tools
+
+OUT = os.path.join(tools.ROOT, "build", "soak")
+STATE = os.path.join(OUT, "state.json")
+RECORD = "docs/data/soak.json"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="A part of the soak.")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("-j", type=int, default=os.cpu_count())
+    parser.add_argument("--minutes", type=float, default=100)
+    parser.add_argument("--restart", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    args = parser.parse_args()
+    os.makedirs(OUT, exist_ok=True)
+    if args.restart and os.path.exists(STATE):
+        os.remove(STATE)
+    ranks = ["--ranks", str(args.j)] if args.j > 1 and shutil.which("mpirun") else []
+    start = time.time()
+    code, log = tools.run([os.path.join(tools.ROOT, args.build, "kaiten-soak"), "--minutes", str(args.minutes), "--state", STATE, *ranks],
+                          limit=60 * args.minutes + 1800, cwd=tools.ROOT)
+    print(log, end="")
+    if args.record and code == 0:
+        shutil.copyfile(STATE, os.path.join(tools.ROOT, RECORD))
+    results = tools.Results("soak")
+    if code == 0:
+        results.passed("soak", time.time() - start)
+    else:
+        results.failed("soak", time.time() - start, f"exit code {code}", log)
+    return results.finish(os.path.join(OUT, "junit.xml"))
+
+
+if __name__ == "__main__":
+    sys.exit(tools.guarded(main))
