@@ -116,6 +116,8 @@ int complain(const std::string& program, const std::string& message, int code) {
   return code;
 }
 
+}  // namespace
+
 int guarded(const std::string& program, const std::function<int()>& command) {
   catch_interrupts();
   try {
@@ -137,8 +139,6 @@ int guarded(const std::string& program, const std::function<int()>& command) {
     return complain(program, e.what(), kFailed);
   }
 }
-
-}  // namespace
 
 std::string version_text() {
   return std::string("kaiten ") + KAITEN_VERSION + " (" + kCommit + "), " + sim::verilator_version();

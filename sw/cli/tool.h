@@ -8,6 +8,7 @@
 #ifndef KAITEN_CLI_TOOL_H
 #define KAITEN_CLI_TOOL_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ enum ExitCode : int { kDone = 0, kDiffers = 1, kBadInput = 2, kFailed = 3, kOfSi
 
 using Arguments = std::vector<std::string>;
 
+// What the command returns, or the exit code of what it throws, which `program` says in one line to standard error.
+int guarded(const std::string& program, const std::function<int()>& command);
 // `kaiten COMMAND ...`; the arguments without the program's name.
 int kaiten_main(const Arguments& arguments);
 // `tb ...`: runs the demo network, or takes the options of `kaiten run`.

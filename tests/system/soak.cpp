@@ -23,6 +23,7 @@
 #include "cli/launch.h"
 #include "cli/ranks.h"
 #include "cli/terminal.h"
+#include "cli/tool.h"
 #include "cluster/mpi.h"
 #include "report/table.h"
 #include "tests/system/soak_runs.h"
@@ -269,13 +270,13 @@ int soak(int argc, char** argv) {
   State state = state_for(o.configs);
   if (!o.episode.empty()) {
     std::cout << text_of(Devices(o.seed).episode(state.begin()->first, std::stoull(o.episode))) << "\n";
-    return testing::Test::HasFailure() ? 1 : 0;
+    return testing::Test::HasFailure() ? cli::kDiffers : cli::kDone;
   }
   cluster::Exchange* const ranks = cli::other_ranks();
   Run run(o, state, ranks);
   const bool right = run.work();
   if (ranks != nullptr) ranks->finish();
-  if (!cli::first_rank()) return 0;
+  if (!cli::first_rank()) return cli::kDone;
   SoakCounts sum;
   for (const auto& [name, part] : state) sum += part.counts;
   std::cout << "soak: " << grouped(sum.beats()) << " beats (" << grouped(sum.beats_read) << " read, "
@@ -283,7 +284,7 @@ int soak(int argc, char** argv) {
             << grouped(sum.networks) << " networks, " << grouped(sum.runs) << " runs, " << grouped(sum.errors)
             << " bus errors, " << grouped(sum.resets) << " soft resets on " << state.size()
             << " configurations in " << std::uint64_t(run.all_seconds()) << " s\n";
-  return right ? 0 : 1;
+  return right ? cli::kDone : cli::kDiffers;
 }
 
 }  // namespace
@@ -291,16 +292,5 @@ int soak(int argc, char** argv) {
 int main(int argc, char** argv) {
   int none = 0;  // the options are not GoogleTest's
   testing::InitGoogleTest(&none, argv);
-  cli::catch_interrupts();
-  try {
-    return soak(argc, argv);
-  } catch (const cli::Interrupted& i) {
-    return 128 + i.signal;
-  } catch (const DeviceError& e) {
-    std::cerr << "kaiten-soak: " << e.what() << "\n";
-    return 3;
-  } catch (const std::exception& e) {
-    std::cerr << "kaiten-soak: " << e.what() << "\n";
-    return 2;
-  }
+  return cli::guarded("kaiten-soak", [&] { return soak(argc, argv); });
 }
