@@ -187,8 +187,8 @@ class Choice {
     return emitter;
   }
 
-  static Program checked(Emitter& emitter) {
-    Program program = emitter.finish();
+  Program checked(Emitter& emitter) const {
+    Program program = emitter.finish(options_.constants);
     check_rules(program.commands);
     return program;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -171,17 +172,21 @@ class SectionCompiler {
   // False: with more operators on the host, another time.
   bool attempt() {
     moved_ = false;
+    std::vector<Section> before = std::move(result_.sections);
     result_ = {Cutter(graph_, on_host_).cut(), {}, {}};
-    std::vector<Lowering> lowerings;
+    std::vector<std::optional<Lowering>> lowerings;  // of those that are not compiled yet
     for (Section& s : result_.sections) {
-      lowerings.push_back(lower_for(s.graph, config_, options_));
-      for (const Lowering::Refusal& r : lowerings.back().refusals) refuse(s, r.op, r.reason);
+      lowerings.emplace_back();
+      if (take_program(before, s)) continue;
+      lowerings.back() = lower_for(s.graph, config_, options_);
+      for (const Lowering::Refusal& r : lowerings.back()->refusals) refuse(s, r.op, r.reason);
     }
     for (std::size_t i = 0; i < lowerings.size() && !moved_ && result_.refusals.empty(); i++) {
       Section& s = result_.sections[i];
+      if (!lowerings[i]) continue;
       try {
-        s.program = compile_lowering(s.graph, config_, std::move(lowerings[i]), options_);
-        require_encodable(s);
+        s.program = compile_lowering(s.graph, config_, *std::move(lowerings[i]), options_);
+        refuse_unencodable(s);
       } catch (const InputError& e) {
         refuse(s, named_in(s.graph, e.what()), e.what());
       } catch (const DeviceError& e) {
@@ -189,6 +194,17 @@ class SectionCompiler {
       }
     }
     return !moved_;
+  }
+
+  // Most sections stay as they are when an operator of another one moves to the host.
+  static bool take_program(std::vector<Section>& before, Section& s) {
+    const auto same = std::ranges::find_if(before, [&](const Section& b) {
+      return !b.program.layers.empty() && b.ops == s.ops &&
+             std::ranges::equal(b.graph.ops, s.graph.ops, {}, &Op::on_host, &Op::on_host);
+    });
+    if (same == before.end()) return false;
+    s.program = std::move(same->program);
+    return true;
   }
 
   // What the device cannot do the host does; without an operator, or where it is there already, it stays undone.
@@ -202,14 +218,17 @@ class SectionCompiler {
   }
 
   // Values beyond a command's fields show here, not when the driver loads the program.
-  static void require_encodable(const Section& s) {
+  void refuse_unencodable(const Section& s) {
+    std::set<int> refused;
     for (std::size_t i = 0; i < s.program.commands.size(); i++) {
       try {
         encode(s.program.commands[i]);
       } catch (const DeviceError& e) {
-        const Op& op = s.graph.ops[std::size_t(s.program.meta[i].op)];
-        throw InputError("layer '" + op.name + "' (" + std::string(name_of(op.kind)) +
-                         "): limit: " + e.what());
+        const int at = s.program.meta[i].op;
+        const Op& op = s.graph.ops[std::size_t(at)];
+        if (refused.insert(at).second)
+          refuse(s, at,
+                 "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " + e.what());
       }
     }
   }

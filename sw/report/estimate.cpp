@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "base/parallel.h"
@@ -30,7 +31,9 @@ double frames_per_second(const Estimate& e, const Estimate::Row& r) {
 Estimate::Row row_of(const Graph& graph, const Config& config, const CompileOptions& options) {
   Estimate::Row row;
   row.config = config;
-  const CompiledSections compiled = try_compile_sections(graph, config, options);
+  CompileOptions no_bytes = options;
+  no_bytes.constants = false;
+  const CompiledSections compiled = try_compile_sections(graph, config, no_bytes);
   if (!compiled.refusals.empty()) {
     row.refusal = compiled.refusals.front();
     return row;
@@ -64,7 +67,12 @@ Estimate estimate(const Graph& graph, std::span<const Config> configs, const Com
   e.rows.resize(configs.size());
   std::mutex guard;
   std::size_t done = 0;
-  parallel(configs.size(), int(std::max(1U, std::thread::hardware_concurrency())), [&](std::size_t i) {
+  // Small arrays have most commands: those that take longest begin first.
+  std::vector<std::size_t> order(configs.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return configs[i].array_multipliers(); });
+  parallel(configs.size(), int(std::max(1U, std::thread::hardware_concurrency())), [&](std::size_t at) {
+    const std::size_t i = order[at];
     e.rows[i] = row_of(graph, configs[i], options);
     const std::lock_guard lock(guard);
     if (progress) progress(++done, configs.size());

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """kaiten estimate and kaiten explain: their numbers against those of plan, run and report."""
 import json
+import os
 import unittest
 
-from tool_case import KAITEN, CommandCase, run
+from tool_case import BUILD, KAITEN, CommandCase, run
 
+GENERATE = os.path.join(BUILD, "kaiten-generate")
 NANO = ("--config", "nano")
 
 
@@ -30,6 +32,18 @@ class Estimate(CommandCase):
         nano = next(row for row in report["configs"] if row["config"] == "nano")
         self.assertEqual(nano["bytes"]["read"], sum(ran["bytes"]["read"].values()))
         self.assertEqual(nano["footprint"]["commands"], ran["bytes"]["read"]["commands"])
+
+    def test_operators_that_move_to_the_host(self):
+        # On nano and unit the additions of 1,024 channels and more do, which cuts the network into programs.
+        generated = os.path.join(self.folder, "resnet50.tflite")
+        run(GENERATE, "resnet50", "--size", "64", "--output", generated)
+        report = self.report(generated)
+        for row in report["configs"]:
+            if row["config"] not in ("nano", "unit", "base"):
+                continue
+            sections = told("plan", generated, "--config", row["config"], "--method", "optimal")["methods"][0]
+            self.assertEqual(row["cycles"], sections["cycles"], row["config"])
+            self.assertEqual(row["bytes"]["read"] + row["bytes"]["written"], sections["traffic_bytes"])
 
     def test_refusals(self):
         self.assertIn("model", self.refused())

@@ -34,32 +34,30 @@ struct Writes {
 using Track = std::vector<Writes>;
 
 // That words of a LOAD and of a result meet in a bank: 1 less the choices of banks that do not.
-double meeting(int load_words, int result_words) {
+constexpr double meeting(int load_words, int result_words) {
   double apart = 1;
   for (int i = 0; i < result_words; i++)
     apart *= double(std::max(kBanks - load_words - i, 0)) / double(kBanks - i);
   return 1 - apart;
 }
 
+// By both; more words than banks meet as often as one in each.
+constexpr auto kMeeting = [] {
+  std::array<std::array<double, kBanks + 1>, kBanks + 1> all{};
+  for (int load = 0; load <= kBanks; load++)
+    for (int result = 0; result <= kBanks; result++)
+      all[std::size_t(load)][std::size_t(result)] = meeting(load, result);
+  return all;
+}();
+
 // The array's results come one a cycle in the last pass of a tile: every second one holds up a request. Those of the
 // vector engine come evenly.
-template <class C>
-void add_results(const C& c, int most_words, const WorkTime& t, std::array<Track, kBuffers>& tracks) {
+void add_results(const BankWrites& c, const WorkTime& t, std::array<Track, kBuffers>& tracks) {
   if (t.end <= t.begin) return;
-  std::int64_t columns = c.columns;
-  int pixels = 1;  // of a result
-  if constexpr (C::kQueue == Queue::kConv) {
-    const int words = int(std::min<std::int64_t>(most_words, c.out_groups));
-    const bool apart = c.out_pixel % kBanks >= words && c.out_pixel % kBanks <= kBanks - words;
-    if (c.pair_groups > 0 && !c.to_store && apart) {
-      columns = last_slots_of_row(c);
-      pixels = 2;
-    }
-  }
-  const double results = std::min(double(c.tiles * c.rows * columns) / double(t.end - t.begin), 1.0);
-  const double blocking =
-      C::kQueue == Queue::kConv ? results * kMostBlocked : std::min(results, kMostBlocked);
-  const Writes w{t, blocking, pixels * int(std::min<std::int64_t>(most_words, c.out_groups))};
+  const double results = std::min(double(c.number) / double(t.end - t.begin), 1.0);
+  const bool array = c.writer == BankWrites::Writer::kArray;
+  const Writes w{t, array ? results * kMostBlocked : std::min(results, kMostBlocked),
+                 std::min(c.words, kBanks)};
   if (c.to_sb) tracks[kSb].push_back(w);
   if (c.to_vb) tracks[kVb].push_back(w);
 }
@@ -71,6 +69,7 @@ class Passage {
 
   // The end of `cycles` of work from `begin` on, of which each request takes `share`. Calls come in order of time.
   double end(double begin, double cycles, double share, int words) {
+    const auto& met = kMeeting[std::size_t(std::min(words, kBanks))];
     double now = begin;
     while (cycles > 0) {
       double until = std::numeric_limits<double>::infinity();
@@ -84,7 +83,7 @@ class Passage {
         if (now < double(w.time.begin)) {
           until = std::min(until, double(w.time.begin));
         } else {
-          free *= 1 - w.blocking * meeting(words, w.words);
+          free *= 1 - w.blocking * met[std::size_t(w.words)];
           until = std::min(until, double(w.time.end));
         }
       }
@@ -102,57 +101,67 @@ class Passage {
   std::vector<std::size_t> at_;  // of each, what is not over
 };
 
-// Of a LOAD at the banks.
-struct Requests {
-  std::int64_t number = 0;
-  int words = 0;  // of each
-};
-
-Requests requests(const LoadRowsCommand& l, const Config& config) {
+BankWrites writes_of(const LoadRowsCommand& l, const Config& config) {
   const int pixel_words = int(ceil_div(l.pixel_bytes, std::int64_t(config.cp)));
-  return {l.rows * l.segments * ceil_div(l.columns, l.more_pixels + 1) *
-              ceil_div(pixel_words, config.load_words()),
-          std::min(pixel_words * int(l.more_pixels + 1), config.load_words())};
+  BankWrites w;
+  w.writer = BankWrites::Writer::kLoad;
+  w.number = l.rows * l.segments * ceil_div(l.columns, l.more_pixels + 1) *
+             ceil_div(pixel_words, config.load_words());
+  w.words = std::min(pixel_words * int(l.more_pixels + 1), config.load_words());
+  return w;
+}
+
+BankWrites writes_of(const ConvCommand& c, const Config& config) {
+  BankWrites w;
+  w.writer = BankWrites::Writer::kArray;
+  const int words = int(std::min<std::int64_t>(config.kp / config.cp, c.out_groups));
+  const bool apart = c.out_pixel % kBanks >= words && c.out_pixel % kBanks <= kBanks - words;
+  const bool two = c.pair_groups > 0 && !c.to_store && apart;  // pixels in a result
+  w.number = c.tiles * c.rows * (two ? last_slots_of_row(c) : c.columns);
+  w.words = two ? 2 * words : words;
+  return w;
 }
 
 }  // namespace
 
-std::vector<std::int64_t> bank_waits(const std::vector<Command>& commands,
-                                     const std::vector<std::int64_t>& cycles,
-                                     const std::vector<WorkTime>& work, const Config& config) {
+BankWrites bank_writes(const CommandBody& body, const Config& config) {
+  return std::visit(
+      [&]<class C>(const C& c) {
+        BankWrites w;
+        if constexpr (std::is_same_v<C, LoadRowsCommand> || std::is_same_v<C, ConvCommand>) {
+          w = writes_of(c, config);
+        } else if constexpr (C::kQueue == Queue::kVector) {
+          w = {c.tiles * c.rows * c.columns, int(std::min<std::int64_t>(3, c.out_groups)),
+               BankWrites::Writer::kVector};
+        }
+        if constexpr (requires { c.to_sb; }) {
+          w.to_sb = c.to_sb != 0;
+          w.to_vb = c.to_vb != 0;
+        }
+        return w;
+      },
+      body);
+}
+
+std::vector<std::int64_t> bank_waits(std::span<const BankWrites> commands,
+                                     std::span<const std::int64_t> cycles, std::span<const WorkTime> work) {
+  using Writer = BankWrites::Writer;
   std::array<Track, kBuffers> array, vector;
   for (std::size_t i = 0; i < commands.size(); i++) {
-    const auto& body = commands[i].body;
-    if (const auto* c = std::get_if<ConvCommand>(&body)) {
-      add_results(*c, config.kp / config.cp, work[i], array);
-    } else if (const auto* w = std::get_if<WindowCommand>(&body)) {
-      add_results(*w, 3, work[i], vector);
-    } else if (const auto* a = std::get_if<AddCommand>(&body)) {
-      add_results(*a, 3, work[i], vector);
-    }
+    if (commands[i].writer == Writer::kArray) add_results(commands[i], work[i], array);
+    if (commands[i].writer == Writer::kVector) add_results(commands[i], work[i], vector);
   }
   std::vector<std::int64_t> waits(commands.size());
-  const auto wait = [&](std::size_t i, Passage& passage, double share, int words) {
-    const double end = passage.end(double(work[i].begin), double(cycles[i]), share, words);
-    waits[i] = std::max(waits[i], std::int64_t(std::lround(end)) - work[i].begin - cycles[i]);
-  };
   for (const Buffer b : {kSb, kVb}) {
     Passage load({&array[b], &vector[b]}), results({&array[b]});
     for (std::size_t i = 0; i < commands.size(); i++) {
-      if (cycles[i] == 0) continue;
-      std::visit(
-          [&]<class C>(const C& c) {
-            if constexpr (std::is_same_v<C, LoadRowsCommand>) {
-              if (!(b == kSb ? c.to_sb : c.to_vb)) return;
-              const Requests r = requests(c, config);
-              wait(i, load, std::min(double(r.number) / double(cycles[i]), 1.0), r.words);
-            } else if constexpr (C::kQueue == Queue::kVector) {
-              if (!(b == kSb ? c.to_sb : c.to_vb)) return;
-              const double share = double(c.tiles * c.rows * c.columns) / double(cycles[i]);
-              wait(i, results, std::min(share, 1.0), int(std::min<std::int64_t>(3, c.out_groups)));
-            }
-          },
-          commands[i].body);
+      const BankWrites& c = commands[i];
+      if (cycles[i] == 0 || !(b == kSb ? c.to_sb : c.to_vb)) continue;
+      if (c.writer != Writer::kLoad && c.writer != Writer::kVector) continue;
+      Passage& passage = c.writer == Writer::kLoad ? load : results;
+      const double share = std::min(double(c.number) / double(cycles[i]), 1.0);
+      const double end = passage.end(double(work[i].begin), double(cycles[i]), share, c.words);
+      waits[i] = std::max(waits[i], std::int64_t(std::lround(end)) - work[i].begin - cycles[i]);
     }
   }
   return waits;

@@ -8,6 +8,7 @@
 #define KAITEN_COMPILE_EMIT_BANK_WAITS_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "program/command.h"
@@ -22,11 +23,22 @@ struct WorkTime {
   std::int64_t end = 0;
 };
 
+// What a command writes into SB and VB.
+struct BankWrites {
+  enum class Writer : std::uint8_t { kNone, kLoad, kArray, kVector };
+
+  std::int64_t number = 0;  // of requests or results
+  int words = 0;            // of each
+  Writer writer = Writer::kNone;
+  bool to_sb = false;
+  bool to_vb = false;
+};
+BankWrites bank_writes(const CommandBody& body, const Config& config);
+
 // The cycles by which LOADs of rows and VECTOR commands take longer; 0 for the others. `cycles`: of each command alone.
 // On average: results lie evenly over a command's time, their banks anywhere.
-std::vector<std::int64_t> bank_waits(const std::vector<Command>& commands,
-                                     const std::vector<std::int64_t>& cycles,
-                                     const std::vector<WorkTime>& work, const Config& config);
+std::vector<std::int64_t> bank_waits(std::span<const BankWrites> commands,
+                                     std::span<const std::int64_t> cycles, std::span<const WorkTime> work);
 
 }  // namespace kaiten
 

@@ -9,7 +9,6 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "compile/emit/cycle_model.h"
 
 namespace kaiten {
 
@@ -20,9 +19,12 @@ constexpr std::size_t kMaxCommands = std::size_t(1) << 20;
 
 }  // namespace
 
-std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses) {
+std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses) const {
+  return start_after(queue, hazards_.peek(queue, accesses));
+}
+
+std::int64_t CommandList::start_after(Queue queue, const Counts& wait) const {
   std::int64_t start = busy_until_[std::size_t(queue)];
-  const Counts wait = hazards_.peek(queue, accesses);
   for (std::size_t q = 0; q < kQueues; q++) {
     if (wait[q] > 0) start = std::max(start, done_[q][wait[q] - 1]);
   }
@@ -40,15 +42,16 @@ void CommandList::emit(const Offer& offer) {
   c.extension = offer.extension;
   const Queue queue = c.queue();
   const std::size_t q = std::size_t(queue);
-  const std::int64_t start = start_of(queue, offer.accesses);
   c.wait = hazards_.add(queue, offer.accesses);
+  const std::int64_t start = start_after(queue, c.wait);
   for (const RowUse& use : offer.rows) lives_.use(queue, hazards_.counts()[q], use);
   commands_.push_back(c);
   meta_.push_back(offer.meta);
   if (offer.meta.kind == CommandMeta::Bytes::kActivations) {
     activation_bytes_ += offer.meta.read_bytes + offer.meta.written_bytes;
   }
-  costs_.push_back({offer.meta.cycles, offer.latency});
+  scheduled_.push_back({c.wait, queue, {offer.meta.cycles, offer.latency}});
+  timed_.emplace_back(c, offer.meta.cycles, config_);
   const auto complete = [&](std::size_t in, std::int64_t at) {
     auto& d = done_[in];
     d.push_back(d.empty() ? at : std::max(d.back(), at));  // completions are in order
@@ -79,56 +82,45 @@ std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
 // The order is good if the scheduler's small model guesses LOADs right, which wait for banks and for memory: it is made
 // with several guesses, and that with the least modelled cycles is taken.
 void CommandList::schedule() {
-  std::vector<std::vector<std::size_t>> orders;  // that were timed
+  std::vector<std::vector<std::uint32_t>> orders;  // that were timed
   std::size_t best = 0;
-  std::vector<CommandTime> times;
   modelled_cycles_ = std::numeric_limits<std::int64_t>::max();
-  std::vector<ScheduledCost> guess = costs_;
+  std::vector<TimedCommand> commands;
+  commands.reserve(timed_.size());
   for (const std::int64_t extra : kLoadExtra) {
-    for (std::size_t i = 0; i < guess.size(); i++) {
-      if (commands_[i].queue() == Queue::kLoad) guess[i].cycles = costs_[i].cycles + extra;
-    }
-    std::vector<std::size_t> order = kaiten::schedule(commands_, guess);
+    std::vector<std::uint32_t> order = kaiten::schedule(scheduled_, extra);
     if (std::find(orders.begin(), orders.end(), order) != orders.end()) continue;
-    std::vector<Command> commands;
-    std::vector<ScheduledCost> costs;
-    commands.reserve(order.size());
-    costs.reserve(order.size());
-    for (const std::size_t i : order) {
-      commands.push_back(commands_[i]);
-      costs.push_back(costs_[i]);
-    }
-    std::vector<CommandTime> t = command_times(commands, costs, config_);
+    commands.clear();
+    for (const std::uint32_t i : order) commands.push_back(timed_[i]);
+    std::vector<CommandTime> t = command_times(commands, config_);
     std::int64_t end = 0;
     for (const CommandTime& c : t) end = std::max(end, c.complete);
     orders.push_back(std::move(order));
     if (end >= modelled_cycles_) continue;
     modelled_cycles_ = end;
     best = orders.size() - 1;
-    times = std::move(t);
+    times_ = std::move(t);
   }
-  const std::vector<std::size_t>& order = orders[best];
-  std::vector<Command> commands;
-  std::vector<CommandMeta> meta;
-  commands.reserve(order.size());
-  meta.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); i++) {
-    commands.push_back(commands_[order[i]]);
-    meta.push_back(meta_[order[i]]);
-    meta[i].start = times[i].start;
-    meta[i].complete = times[i].complete;
-  }
-  commands_ = std::move(commands);
-  meta_ = std::move(meta);
+  order_ = std::move(orders[best]);
 }
 
-Program CommandList::finish() {
+Program CommandList::finish(bool constants) {
   Program program;
   program.config = config_;
   program.modelled_cycles = modelled_cycles_;
-  program.commands = std::move(commands_);
-  program.meta = std::move(meta_);
+  program.commands.reserve(order_.size());
+  program.meta.reserve(order_.size());
+  for (std::size_t i = 0; i < order_.size(); i++) {
+    program.commands.push_back(commands_[order_[i]]);
+    CommandMeta& meta = program.meta.emplace_back(meta_[order_[i]]);
+    meta.start = times_[i].start;
+    meta.complete = times_[i].complete;
+  }
   program.deaths = lives_.deaths();
+  if (!constants) {
+    program.constants.resize(std::size_t(constant_bytes_));
+    return program;
+  }
   program.constants.reserve(std::size_t(constant_bytes_));
   for (const Constant& p : constants_) {
     program.constants.resize(std::size_t(p.offset));

@@ -7,12 +7,14 @@
 #define KAITEN_COMPILE_EMIT_COMMAND_LIST_H
 
 #include <array>
+#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "compile/emit/cycle_model.h"
 #include "compile/emit/hazard.h"
 #include "compile/emit/row_lives.h"
 #include "compile/emit/schedule.h"
@@ -47,7 +49,7 @@ class CommandList {
   CommandList(const Graph& graph, const Config& config) : graph_(graph), config_(config) {}
 
   // When a command of the queue could start if it were added now, in cycles of the model.
-  std::int64_t start_of(Queue queue, std::span<const Access> accesses);
+  std::int64_t start_of(Queue queue, std::span<const Access> accesses) const;
   // A STORE is followed by the command that feeds it. Throws InputError naming the layer where a program gets
   // too long.
   void emit(const Offer& offer);
@@ -59,8 +61,8 @@ class CommandList {
   // Activations moved, both directions.
   std::int64_t activation_bytes() const { return activation_bytes_; }
   void schedule();
-  // Commands and constants; once.
-  Program finish();
+  // Commands, in the order that schedule() found, and constants, zeros unless asked for; once.
+  Program finish(bool constants = true);
 
  private:
   struct Constant {
@@ -69,11 +71,23 @@ class CommandList {
     std::function<void(std::vector<std::uint8_t>&)> fill;
   };
 
+  std::int64_t start_after(Queue queue, const Counts& wait) const;
+
   const Graph& graph_;
   const Config& config_;
-  std::vector<Command> commands_;
-  std::vector<CommandMeta> meta_;
-  std::vector<ScheduledCost> costs_;
+  // Many large elements, none of which moves when the list grows.
+  template <class T>
+  using Blocks =
+      boost::container::deque<T, void, boost::container::deque_options_t<boost::container::block_size<256>>>;
+
+  // Of each command, in the order of emit().
+  Blocks<Command> commands_;
+  Blocks<CommandMeta> meta_;
+  std::vector<ScheduledCommand> scheduled_;
+  std::vector<TimedCommand> timed_;
+  // What schedule() found: positions of the commands, and their times.
+  std::vector<std::uint32_t> order_;
+  std::vector<CommandTime> times_;
   HazardTracker hazards_;
   RowLives lives_;
   std::array<std::int64_t, kQueues> busy_until_{};

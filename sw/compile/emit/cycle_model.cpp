@@ -9,8 +9,6 @@
 #include <variant>
 
 #include "base/arithmetic.h"
-#include "compile/emit/bank_waits.h"
-#include "compile/emit/schedule.h"
 #include "program/config.h"
 #include "program/program.h"
 
@@ -50,17 +48,16 @@ bool depthwise(const Command& c) {
 }
 
 // No pass waits for the weights after a command's last one, however few its pixels are.
-std::int64_t spare_slots(const Command& c, int stages) {
-  const auto& conv = std::get<ConvCommand>(c.body);
+std::int64_t spare_slots(const ConvCommand& conv, int stages) {
   return std::max<std::int64_t>(stages - conv.rows * last_slots_of_row(conv), 0);
 }
 
 // Asks for the list a chunk at a time and hands out its blocks in order.
 class Fetch {
  public:
-  explicit Fetch(const std::vector<Command>& commands) {
+  explicit Fetch(std::span<const TimedCommand> commands) {
     std::size_t blocks = 0;
-    for (const Command& c : commands) blocks += std::size_t(c.blocks());
+    for (const TimedCommand& c : commands) blocks += c.blocks;
     popped_.resize(blocks);
     asked_.resize(ceil_div(blocks, kChunk));
     arrived_.resize(asked_.size());
@@ -69,8 +66,8 @@ class Fetch {
   void asked_for(const Request& load) { loads_.push_back(load); }
 
   // When the next command leaves, whose queue has room from `room` on.
-  std::int64_t pop(const Command& c, std::int64_t room) {
-    for (int left = c.blocks(); left > 0; left--, block_++) {
+  std::int64_t pop(const TimedCommand& c, std::int64_t room) {
+    for (int left = c.blocks; left > 0; left--, block_++) {
       const std::size_t chunk = block_ / kChunk;
       if (block_ % kChunk == 0) ask(chunk);
       std::int64_t at = arrived_[chunk] + std::int64_t(block_ % kChunk);
@@ -118,8 +115,8 @@ class Machine {
   };
 
   // A command that left the fetch at `at` and takes so many cycles. A STORE is complete with what feeds it: see finish().
-  Taken take(const Command& c, std::int64_t at, std::int64_t cycles) {
-    const std::size_t q = std::size_t(c.queue());
+  Taken take(const TimedCommand& c, std::int64_t at, std::int64_t cycles) {
+    const std::size_t q = std::size_t(c.queue);
     std::int64_t start = std::max(at + kToHead, last_start_[q] + kBetween);
     for (std::size_t w = 0; w < kQueues; w++) {
       if (c.wait[w] > 0 && c.wait[w] <= done_[w].size())
@@ -127,7 +124,7 @@ class Machine {
     }
     if (row_at_ != nullptr && c.arrived > 0) start = std::max(start, (*row_at_)[c.arrived] + kAfterWait);
     std::int64_t begin = start, complete = 0;
-    switch (c.queue()) {
+    switch (c.queue) {
       case Queue::kLoad:
         if (done_[q].size() >= kLoadsAhead)
           start = std::max(start, done_[q][done_[q].size() - kLoadsAhead] + 1);
@@ -139,13 +136,13 @@ class Machine {
         break;
       case Queue::kConv:
         begin = start = std::max(start, busy_until_[q]);
-        busy_until_[q] = begin + cycles - spare_slots(c, stages_) + kIdle;
+        busy_until_[q] = begin + cycles - c.spare_slots + kIdle;
         complete = busy_until_[q] - kIdle + stages_ + kArrayDone;
         break;
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.
         start = std::max(start, last_begin_[q]);
-        begin = std::max(start + (depthwise(c) ? kTileSetup : 0), busy_until_[q]);
+        begin = std::max(start + (c.depthwise ? kTileSetup : 0), busy_until_[q]);
         busy_until_[q] = begin + cycles + kIdle;
         complete = begin + cycles + kVectorDone;
     }
@@ -175,36 +172,43 @@ struct Timeline {
   std::vector<WorkTime> work;
 };
 
-Timeline timeline(const std::vector<Command>& commands, const std::vector<std::int64_t>& cycles, int stages,
+Timeline timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles, int stages,
                   const std::vector<std::int64_t>* row_at) {
   Timeline t{std::vector<CommandTime>(commands.size()), std::vector<WorkTime>(commands.size())};
   Fetch fetch(commands);
   Machine machine(stages, row_at);
   for (std::size_t i = 0; i < commands.size(); i++) {
-    const Command& c = commands[i];
-    const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue())));
+    const TimedCommand& c = commands[i];
+    const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue)));
     const Machine::Taken taken = machine.take(c, at, cycles[i]);
     t.times[i] = taken.time;
     t.work[i] = taken.work;
-    if (c.queue() == Queue::kLoad) fetch.asked_for({taken.time.start, taken.work.end});
-    if (c.queue() == Queue::kStore) continue;
-    t.times[i].complete = machine.finish(c.queue(), taken.time.complete);
-    if (i > 0 && commands[i - 1].queue() == Queue::kStore)
+    if (c.queue == Queue::kLoad) fetch.asked_for({taken.time.start, taken.work.end});
+    if (c.queue == Queue::kStore) continue;
+    t.times[i].complete = machine.finish(c.queue, taken.time.complete);
+    if (i > 0 && commands[i - 1].queue == Queue::kStore)
       t.times[i - 1].complete = machine.finish(Queue::kStore, t.times[i].complete + kStoreDone);
   }
   return t;
 }
 
-std::vector<CommandTime> times_of(const std::vector<Command>& commands,
-                                  const std::vector<ScheduledCost>& costs, const Config& config,
+std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const Config& config,
                                   const std::vector<std::int64_t>* row_at) {
   std::vector<std::int64_t> alone;
-  alone.reserve(costs.size());
-  for (const ScheduledCost& c : costs) alone.push_back(c.cycles);
+  std::vector<BankWrites> writes;
+  alone.reserve(commands.size());
+  writes.reserve(commands.size());
+  for (const TimedCommand& c : commands) {
+    alone.push_back(c.cycles);
+    writes.push_back(c.writes);
+  }
   Timeline t = timeline(commands, alone, config.stages(), row_at);
   // What waits moves others, and with them what is in the way.
+  std::vector<std::int64_t> waits(commands.size());
   for (int round = 0; round < kRounds; round++) {
-    const std::vector<std::int64_t> waits = bank_waits(commands, alone, t.work, config);
+    std::vector<std::int64_t> others = bank_waits(writes, alone, t.work);
+    if (others == waits) break;
+    waits = std::move(others);
     std::vector<std::int64_t> cycles = alone;
     for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] += waits[i];
     t = timeline(commands, cycles, config.stages(), row_at);
@@ -212,16 +216,17 @@ std::vector<CommandTime> times_of(const std::vector<Command>& commands,
   return std::move(t.times);
 }
 
-std::vector<CommandTime> times_of(const Program& program, const std::vector<std::int64_t>* row_at) {
-  std::vector<ScheduledCost> costs;
-  costs.reserve(program.commands.size());
-  for (const CommandMeta& m : program.meta) costs.push_back({m.cycles, 0});
-  return times_of(program.commands, costs, program.config, row_at);
+std::vector<TimedCommand> timed(const Program& program) {
+  std::vector<TimedCommand> commands;
+  commands.reserve(program.commands.size());
+  for (std::size_t i = 0; i < program.commands.size(); i++)
+    commands.emplace_back(program.commands[i], program.meta[i].cycles, program.config);
+  return commands;
 }
 
 // Times of commands whose cycles have changed.
 void retime(Program& program) {
-  const std::vector<CommandTime> times = times_of(program, nullptr);
+  const std::vector<CommandTime> times = command_times(timed(program), program.config);
   program.modelled_cycles = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
     program.meta[i].start = times[i].start;
@@ -232,13 +237,24 @@ void retime(Program& program) {
 
 }  // namespace
 
-std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, const Config& config) {
-  return times_of(commands, costs, config, nullptr);
+TimedCommand::TimedCommand(const Command& command, std::int64_t alone, const Config& config)
+    : wait(command.wait),
+      arrived(command.arrived),
+      queue(command.queue()),
+      blocks(std::uint8_t(command.blocks())),
+      depthwise(kaiten::depthwise(command)),
+      cycles(alone),
+      writes(bank_writes(command.body, config)) {
+  if (const auto* conv = std::get_if<ConvCommand>(&command.body))
+    spare_slots = kaiten::spare_slots(*conv, config.stages());
+}
+
+std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config) {
+  return times_of(commands, config, nullptr);
 }
 
 std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at) {
-  return times_of(program, &row_at);
+  return times_of(timed(program), program.config, &row_at);
 }
 
 void halve_vector_cycles(Program& program) {

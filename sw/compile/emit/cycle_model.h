@@ -9,24 +9,38 @@
 #define KAITEN_COMPILE_EMIT_CYCLE_MODEL_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "compile/emit/bank_waits.h"
 #include "program/command.h"
 
 namespace kaiten {
 
 struct Config;
 struct Program;
-struct ScheduledCost;
 
 struct CommandTime {
   std::int64_t start = 0;     // taken by its engine, in cycles from the start of the run
   std::int64_t complete = 0;  // counted by the scoreboard
 };
 
+// Of a command, what its time depends on.
+struct TimedCommand {
+  Counts wait{};
+  std::uint32_t arrived = 0;
+  Queue queue{};
+  std::uint8_t blocks = 1;
+  bool depthwise = false;
+  std::int64_t cycles = 0;       // that it takes alone
+  std::int64_t spare_slots = 0;  // of them, in which nobody waits for it
+  BankWrites writes;
+
+  TimedCommand(const Command& command, std::int64_t cycles, const Config& config);
+};
+
 // In the order of the list.
-std::vector<CommandTime> command_times(const std::vector<Command>& commands,
-                                       const std::vector<ScheduledCost>& costs, const Config& config);
+std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config);
 
 // Of a program whose LOADs wait for rows from outside (program/arrivals.h): the first n rows are told row_at[n] cycles after the
 // start.

@@ -62,52 +62,59 @@ bool Emitter::better(const Candidate& a, const Candidate& b) {
   return a.node > b.node;
 }
 
-void Emitter::time(Candidate& c) {
+void Emitter::time(Candidate& c) const {
   c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses);
+}
+
+Emitter::Best Emitter::best_of(std::size_t k, Candidates& ready, Candidate& weights) {
+  const SpanRows& rows = placement_.spans[k].rows;
+  Best best{};
+  const Offer* next = weights_.next();
+  bool starved = false;
+  for (int n = 0; n < rows.flow.nodes(); n++) {
+    std::optional<Candidate>& c = ready[std::size_t(n)];
+    if (!c && !rows.flow.ready(n)) continue;
+    const SpanRows::Node& node = rows.nodes[std::size_t(n)];
+    if (!c && node.storage.exists()) {
+      c = load(k, n);
+    } else if (!c && weights_.chunk(weights_.chunk_of(k, node.task, rows.flow.next(n).chunk)).loaded) {
+      c = block(k, n);
+    } else if (!c) {
+      starved = true;
+      continue;
+    }
+    c->ahead = rows.flow.blocks_ahead(n) >= kBlocksAhead;
+    time(*c);
+    const Candidate*& b = best[std::size_t(queue_of(c->offers.back()))];
+    if (b == nullptr || better(*c, *b)) b = &*c;
+  }
+  // Weights go before rows when an operator waits for nothing else, or when the rows are far ahead.
+  const Candidate*& load = best[std::size_t(Queue::kLoad)];
+  if (next != nullptr && (starved || load == nullptr || load->ahead)) {
+    weights.offers = {*next};
+    time(weights);
+    load = &weights;
+  }
+  return best;
 }
 
 void Emitter::run_span(std::size_t k) {
   PlacedSpan& span = placement_.spans[k];
   RowFlow& flow = span.rows.flow;
+  Candidates ready(std::size_t(flow.nodes()));
   int left = flow.nodes();
   while (left > 0) {
-    // The best of LOAD, CONV and VECTOR; a STORE goes with its producer.
-    std::optional<Candidate> best[kQueues];
-    const auto offer = [&](Candidate c) {
-      time(c);
-      std::optional<Candidate>& b = best[std::size_t(queue_of(c.offers.back()))];
-      if (!b || better(c, *b)) b = std::move(c);
-    };
-    const Offer* weights = weights_.next();
-    bool starved = false;
-    for (int n = 0; n < flow.nodes(); n++) {
-      if (!flow.ready(n)) continue;
-      const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
-      if (node.storage.exists()) {
-        offer(load(k, n));
-      } else if (weights_.chunk(weights_.chunk_of(k, node.task, flow.next(n).chunk)).loaded) {
-        offer(block(k, n));
-      } else {
-        starved = true;
-      }
-    }
-    // Weights go before rows when an operator waits for nothing else, or when the rows are far ahead.
-    std::optional<Candidate>& rows = best[std::size_t(Queue::kLoad)];
-    if (weights != nullptr && (starved || !rows || rows->ahead)) {
-      Candidate c;
-      c.offers.push_back(*weights);
-      time(c);
-      rows = std::move(c);
-    }
-    std::optional<Candidate>* next = nullptr;
-    for (auto& b : best) {
-      if (b && (next == nullptr || b->start < (*next)->start ||
-                (b->start == (*next)->start && b->node > (*next)->node))) {
-        next = &b;
+    Candidate weights;
+    const Candidate* next = nullptr;
+    for (const Candidate* b : best_of(k, ready, weights)) {
+      if (b != nullptr &&
+          (next == nullptr || b->start < next->start || (b->start == next->start && b->node > next->node))) {
+        next = b;
       }
     }
     if (next == nullptr) throw std::logic_error("a span plan that gets stuck");
-    const Candidate& c = **next;
+    const Candidate& c = *next;
+    const int n = c.node;
     for (const Offer& o : c.offers) {
       list_.emit(o);
       if (c.node >= 0) activation_bytes_[k] += o.meta.read_bytes + o.meta.written_bytes;
@@ -117,11 +124,12 @@ void Emitter::run_span(std::size_t k) {
       weights_.emitted();
       continue;
     }
-    const RowFlow::Block b = flow.next(c.node);
-    flow.advance(c.node);
-    if (flow.done(c.node)) left--;
-    const SpanRows::Node& node = span.rows.nodes[std::size_t(c.node)];
-    const bool last_of_chunk = flow.done(c.node) || flow.next(c.node).chunk != b.chunk;
+    ready[std::size_t(n)].reset();
+    const RowFlow::Block b = flow.next(n);
+    flow.advance(n);
+    if (flow.done(n)) left--;
+    const SpanRows::Node& node = span.rows.nodes[std::size_t(n)];
+    const bool last_of_chunk = flow.done(n) || flow.next(n).chunk != b.chunk;
     if (!node.storage.exists() && last_of_chunk) weights_.done(weights_.chunk_of(k, node.task, b.chunk));
   }
 }
@@ -163,7 +171,6 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   }
   Candidate c;
   c.node = n;
-  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
   for (int part : node.parts) {
     source.tensor = storage.parts[std::size_t(part)].tensor;
     source.zero = graph_.tensors[std::size_t(source.tensor)].zero_point();
@@ -301,7 +308,6 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   weights_.add_reads(offer.accesses, chunk);
   Candidate c;
   c.node = n;
-  c.ahead = flow.blocks_ahead(n) >= kBlocksAhead;
   for (const Chunk& tiles : tiles_of_commands(b, chunk)) {
     offer.meta.first_channel = tiles.tile_begin * op.tile_channels();
     MemoryLayout columns = b.memory;
@@ -356,8 +362,8 @@ std::vector<SpanInfo> Emitter::span_infos() const {
   return infos;
 }
 
-Program Emitter::finish() {
-  Program program = list_.finish();
+Program Emitter::finish(bool constants) {
+  Program program = list_.finish(constants);
   program.images = plan_.images;
   program.notes = graph_.notes;
   program.wb_split = weights_.wb_split();

@@ -7,8 +7,10 @@
 #ifndef KAITEN_COMPILE_EMIT_EMIT_H
 #define KAITEN_COMPILE_EMIT_EMIT_H
 
+#include <array>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "compile/emit/command_list.h"
@@ -41,7 +43,7 @@ class Emitter {
   std::int64_t weight_bytes() const {
     return std::accumulate(weight_bytes_.begin(), weight_bytes_.end(), std::int64_t(0));
   }
-  Program finish();
+  Program finish(bool constants);
 
  private:
   // A command that could be next, with the STORE before it or the LOADs after it.
@@ -61,7 +63,7 @@ class Emitter {
   Offer store_offer(const Block& b, const Chunk& tiles, const EngineContext& context,
                     const CommandMeta& meta) const;
   std::vector<Chunk> tiles_of_commands(const Block& b, const Chunk& chunk) const;
-  void time(Candidate& c);
+  void time(Candidate& c) const;
   // The operator of a node that is a task.
   const LoweredOp& op_of(std::size_t k, int node) const;
   // Of a span in stripes.
@@ -73,6 +75,11 @@ class Emitter {
   void note_layer(const LoweredOp& op, Program& program) const;
   // For a queue: whichever suits better.
   static bool better(const Candidate& a, const Candidate& b);
+  // Of a span, in the order of its nodes; kept until the node has advanced.
+  using Candidates = std::vector<std::optional<Candidate>>;
+  // The nodes that are ready, timed, and the weights; of them the best for LOAD, CONV and VECTOR: a STORE goes with its producer.
+  using Best = std::array<const Candidate*, kQueues>;
+  Best best_of(std::size_t k, Candidates& ready, Candidate& weights);
 
   const Graph& graph_;
   const Config& config_;

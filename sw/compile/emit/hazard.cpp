@@ -33,13 +33,15 @@ HazardTracker::Map::iterator HazardTracker::split(Map& map, std::int64_t at) {
   return map.emplace_hint(it, at, right);
 }
 
-Counts HazardTracker::peek(Queue queue, std::span<const Access> accesses) {
+Counts HazardTracker::peek(Queue queue, std::span<const Access> accesses) const {
   const std::size_t q = std::size_t(queue);
   Counts wait{};
   for (const Access& a : accesses) {
     if (a.begin >= a.end) continue;
-    Map& map = maps_[std::size_t(a.space)];
-    for (auto it = split(map, a.begin); it != map.end() && it->first < a.end; ++it) {
+    const Map& map = maps_[std::size_t(a.space)];
+    auto it = map.upper_bound(a.begin);
+    if (it != map.begin() && std::prev(it)->second.end > a.begin) --it;
+    for (; it != map.end() && it->first < a.end; ++it) {
       const State& s = it->second;
       const bool disjoint = a.write && a.part_of != 0 && a.part_of == s.part_of && only(s.writes, q);
       if (!disjoint) merge(wait, s.writes);

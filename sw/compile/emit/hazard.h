@@ -13,8 +13,8 @@
 #define KAITEN_COMPILE_EMIT_HAZARD_H
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
-#include <map>
 #include <span>
 
 #include "program/command.h"
@@ -41,7 +41,7 @@ struct Access {
 class HazardTracker {
  public:
   // Waits that the next command would have if it went into `queue` now.
-  Counts peek(Queue queue, std::span<const Access> accesses);
+  Counts peek(Queue queue, std::span<const Access> accesses) const;
   // Waits of the next command, which goes into `queue`.
   Counts add(Queue queue, std::span<const Access> accesses);
   // Commands given so far.
@@ -54,7 +54,7 @@ class HazardTracker {
     Counts reads{};   // number of the last reader of each queue since the last write
     std::uint32_t part_of = 0;
   };
-  using Map = std::map<std::int64_t, State>;
+  using Map = boost::container::flat_map<std::int64_t, State>;
 
   // First interval that ends after `at`, split so that none straddles it.
   static Map::iterator split(Map& map, std::int64_t at);

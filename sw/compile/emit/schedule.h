@@ -10,6 +10,7 @@
 #define KAITEN_COMPILE_EMIT_SCHEDULE_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "program/command.h"
@@ -21,9 +22,16 @@ struct ScheduledCost {
   std::int64_t latency = 0;  // from the end of that time to completion
 };
 
-// The order of the list, as positions in the commands given. A STORE stays immediately before the command after it.
-std::vector<std::size_t> schedule(const std::vector<Command>& commands,
-                                  const std::vector<ScheduledCost>& costs);
+// What a command's place depends on.
+struct ScheduledCommand {
+  Counts wait{};
+  Queue queue{};
+  ScheduledCost cost;
+};
+
+// The order of the list, as positions in the commands given, if LOADs take `load_extra` cycles longer. A STORE stays
+// immediately before the command after it.
+std::vector<std::uint32_t> schedule(std::span<const ScheduledCommand> commands, std::int64_t load_extra);
 
 }  // namespace kaiten
 

@@ -16,14 +16,16 @@ namespace {
 
 TEST(CycleModel, KeepsOrderAndWaits) {
   // Four LOADs that ask ahead, a CONV for each, a STORE with the last one.
-  std::vector<Command> commands;
-  std::vector<ScheduledCost> costs;
+  Config config;
+  config.kp = 32;
+  config.cp = 8;
+  config.axi_bytes = 64;
+  std::vector<TimedCommand> commands;
   const auto add = [&](CommandBody body, std::int64_t cycles, Counts wait) {
     Command c;
     c.body = std::move(body);
     c.wait = wait;
-    commands.push_back(std::move(c));
-    costs.push_back({cycles, 0});
+    commands.emplace_back(c, cycles, config);
   };
   for (std::uint32_t i = 1; i <= 4; i++) add(LoadRowsCommand{}, 10, {});
   for (std::uint32_t i = 1; i <= 4; i++) {
@@ -32,11 +34,7 @@ TEST(CycleModel, KeepsOrderAndWaits) {
     conv.rows = conv.columns = 8;
     add(conv, 50, {i, 0, 0, 0});
   }
-  Config config;
-  config.kp = 32;
-  config.cp = 8;
-  config.axi_bytes = 64;
-  const std::vector<CommandTime> times = command_times(commands, costs, config);
+  const std::vector<CommandTime> times = command_times(commands, config);
   ASSERT_EQ(times.size(), 9U);
   // The data of four LOADs follow each other, the memory's latency is there once.
   EXPECT_EQ(times[3].complete - times[0].complete, 3 * 10);
@@ -46,8 +44,8 @@ TEST(CycleModel, KeepsOrderAndWaits) {
   EXPECT_EQ(times[6].complete - times[6].start, 50 + 32 + 10);
   EXPECT_GT(times[7].complete, times[8].complete);
   // Twice as much work for the array takes so much longer.
-  for (std::size_t i = 4; i < 9; i++) costs[i].cycles *= 2;
-  EXPECT_EQ(command_times(commands, costs, config)[8].complete - times[8].complete, 4 * 50);
+  for (std::size_t i = 4; i < 9; i++) commands[i].cycles *= 2;
+  EXPECT_EQ(command_times(commands, config)[8].complete - times[8].complete, 4 * 50);
 }
 
 TEST(CycleModel, NoPassFollowsTheLastOne) {
@@ -61,7 +59,8 @@ TEST(CycleModel, NoPassFollowsTheLastOne) {
   conv.rows = conv.columns = 1;
   c.body = conv;
   // Two passes of a pixel in eight stages: the second one's weights need as many cycles, it takes one.
-  const std::vector<CommandTime> one = command_times({c}, {{2 * 8, 0}}, config);
+  const TimedCommand timed(c, std::int64_t(2 * 8), config);
+  const std::vector<CommandTime> one = command_times(std::span(&timed, 1), config);
   EXPECT_EQ(one[0].complete - one[0].start, 8 + 1 + 8 + 10);
 }
 
@@ -91,7 +90,11 @@ struct Meeting {
     engine.to_vb = !to_sb;
     commands[1].body = engine;
   }
-  std::vector<std::int64_t> waits() const { return bank_waits(commands, cycles, work, config); }
+  std::vector<std::int64_t> waits() const {
+    std::vector<BankWrites> writes;
+    for (const Command& c : commands) writes.push_back(bank_writes(c.body, config));
+    return bank_waits(writes, cycles, work);
+  }
 };
 
 TEST(BankWaits, LoadsWaitForResultsInTheirBuffer) {
