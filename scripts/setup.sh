@@ -40,7 +40,7 @@ fail() {
 # shellcheck disable=SC2034
 build_packages=(
   'clang|clang-14|clang-15|clang-16|clang-17|clang-18|clang-19' 'lld|lld-14|lld-15|lld-16|lld-17|lld-18|lld-19'
-  g++ cmake ninja-build ccache git python3 python3-venv
+  g++ cmake ninja-build ccache git python3 python3-dev python3-venv
   libgtest-dev flatbuffers-compiler libflatbuffers-dev protobuf-compiler libprotobuf-dev nlohmann-json3-dev libboost-program-options-dev libfmt-dev
   libpng-dev libjpeg-dev libzip-dev zlib1g-dev liblz4-dev libzstd-dev libhwy-dev libfftw3-dev
 )
