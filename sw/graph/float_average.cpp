@@ -49,10 +49,13 @@ bool agree(const PoolParams& p, int cells, int divisor) {
 
 }  // namespace
 
-bool adds_columns_first(std::int64_t opset, const Window& w, int map_columns) {
+Additions additions_of(std::int64_t opset, const Window& w, const Nhwc& map) {
   constexpr std::int64_t kFirstByRows = 19;
   constexpr int kBufferColumns = 2048;
-  return opset < kFirstByRows && w.stride_w <= 2 && map_columns + w.pad.left + w.pad.right <= kBufferColumns;
+  if (opset >= kFirstByRows) return Additions::ByRows;
+  if (w == Window{map.h, map.w, w.stride_h, w.stride_w, 1, 1, {}}) return Additions::InLanes;
+  const bool fits = map.w + w.pad.left + w.pad.right <= kBufferColumns;
+  return w.stride_w <= 2 && fits ? Additions::ByColumns : Additions::ByRows;
 }
 
 std::int32_t float_mean(const PoolParams& p, float sum, int count) {

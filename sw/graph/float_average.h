@@ -14,9 +14,17 @@
 
 namespace kaiten {
 
-// Whether onnxruntime adds each column of a window first: in AveragePool, before version 19 of the operator, where windows are
-// at most two columns apart and a row of the map with its padding fits its buffer.
-bool adds_columns_first(std::int64_t opset, const Window& window, int map_columns);
+// The order of AveragePool's additions in onnxruntime. By rows from version 19 of the operator on. Before, in lanes for a window
+// over a whole map; columns first where windows are at most two columns apart and a row of the map with its padding fits its
+// buffer.
+Additions additions_of(std::int64_t opset, const Window& window, const Nhwc& map);
+
+constexpr int kLanes = 4;
+// Which partial sum a cell is added to, of so many cells: one for each lane, then one for each cell that fills no lanes.
+constexpr int lane_of(int cell, int cells) {
+  const int whole = cells / kLanes * kLanes;
+  return cell < whole ? cell % kLanes : kLanes + cell - whole;
+}
 
 // What is quantised of a float32 sum of real values over `count` cells, less the zero point.
 std::int32_t float_mean(const PoolParams& params, float sum, int count);

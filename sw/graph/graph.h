@@ -208,6 +208,10 @@ std::string_view name_of(HostKind kind);  ///< "reshape", "transpose", ...
 /// Whose arithmetic a graph follows.
 enum class Framework : uint8_t { TfLite, Onnx };
 
+/// The order in which onnxruntime adds up a window's cells in float32: one by one, each column first, or into four sums in turn
+/// (float_average.h).
+enum class Additions : uint8_t { ByRows, ByColumns, InLanes };
+
 /// Limits of an operator's real output: none, 0 and more, 0 to 6, -1 to 1.
 enum class Activation : uint8_t { None, Relu, Relu6, ReluN1To1 };
 
@@ -259,8 +263,7 @@ struct Op {
   int groups = 1;            ///< Conv2D: output channel group g reads input channel group g
   bool qlinear =
       false;  ///< Add, Mul, AveragePool: as onnxruntime's QLinear operators compute them (quantize.h)
-  bool by_columns =
-      false;  ///< AveragePool of ONNX: each column of a window is added up first (float_average.h)
+  Additions additions = Additions::ByRows;   ///< AveragePool of ONNX
   bool count_pad = false;                    ///< AveragePool: cells outside the map count in the divisor
   Activation activation = Activation::None;  ///< fused: limits of the real output
   /// Further limits of the real output, where a model clamps at other values than the activations do.

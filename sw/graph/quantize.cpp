@@ -314,7 +314,7 @@ PoolParams pool_params(const Graph& graph, const Op& op) {
   }
   params.output.rule = Rounding::Float;
   params.count_pad = op.count_pad;
-  params.by_columns = op.by_columns;
+  params.additions = op.additions;
   params.qlinear = op.qlinear;
   params.model_offset = model_offset(graph, op);
   params.zp_in = input.zero_point();

@@ -163,10 +163,10 @@ struct ConcatParams {
 // sum(a - zp_in) over the cells inside the map through pool_factor().
 struct PoolParams {
   int offset = 0;
-  bool count_pad = false;   // these seven: rule Float
-  bool by_columns = false;  // as in Op
-  bool qlinear = false;     // the zero point is added before rounding
-  int model_offset = 0;     // as in AddParams
+  bool count_pad = false;                   // these seven: rule Float
+  Additions additions = Additions::ByRows;  // as in Op
+  bool qlinear = false;                     // the zero point is added before rounding
+  int model_offset = 0;                     // as in AddParams
   int zp_in = 0;
   float in_scale = 1.0F;
   float out_scale = 1.0F;

@@ -4,6 +4,7 @@
 
 KAITEN_PYTHON names a Python with the packages; default: that of the virtual environment."""
 import json
+import math
 import os
 import signal
 import subprocess
@@ -90,6 +91,34 @@ class Without(ToolCase):
         self.assertGreater(len(unchecked["unconfirmed"]), len(host))
 
 
+# FILE OPERATOR SHAPE LINEAR [OPSET]: a product with constant weights, or an average over the whole map, between quantised tensors.
+ONNX = """
+import json, sys
+import numpy as np, onnx
+from onnx import TensorProto, helper, numpy_helper
+
+file, op, shape, linear, opset = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4]), int((sys.argv + ["13"])[5])
+constants = {"s": np.float32(0.05), "z": np.int8(-3), "t": np.float32(0.03 if op == "AveragePool" else 0.06), "y": np.int8(5),
+             "w": np.random.default_rng(1).integers(-127, 128, (shape[-1], 24)).astype(np.int8), "ws": np.float32(0.00317), "wz": np.int8(0)}
+nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])]
+if linear:
+    nodes.append(helper.make_node("QLinearMatMul", ["q", "s", "z", "w", "ws", "wz", "t", "y"], ["r"]))
+else:
+    nodes.append(helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]))
+    if op == "MatMul":
+        nodes += [helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]), helper.make_node(op, ["d", "v"], ["m"])]
+    else:
+        nodes.append(helper.make_node(op, ["d"], ["m"], kernel_shape=shape[2:]))
+    nodes.append(helper.make_node("QuantizeLinear", ["m", "t", "y"], ["r"]))
+nodes.append(helper.make_node("DequantizeLinear", ["r", "t", "y"], ["out"]))
+made = [*shape[:-1], 24] if op == "MatMul" else [*shape[:2], 1, 1]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                          [helper.make_tensor_value_info("out", TensorProto.FLOAT, made)],
+                          [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+model.ir_version = 8
+onnx.save(model, file)
+"""
 INSTALLED = installed("numpy", "ai_edge_litert", "onnx", "onnxruntime")
 
 
@@ -115,6 +144,27 @@ class Oracle(ToolCase):
             model = self.file(network + ".tflite")
             self.assertEqual(run(os.path.join(os.path.dirname(KAITEN), "kaiten-generate"), network, "--size", "64", "--output", model).returncode, 0)
             self.confirmed(model, "litert")
+
+    def onnx_model(self, name, *arguments):
+        model = self.file(name + ".onnx")
+        done = subprocess.run([PYTHON, "-c", ONNX, model, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return model
+
+    def test_rows_times_constant_weights_are_the_arrays(self):
+        for name, shape, linear in (("matrix", [4, 96], 0), ("rows", [1, 17, 96], 0), ("batch", [3, 7, 40], 0), ("linear", [5, 33], 1),
+                                    ("linear_rows", [1, 17, 96], 1)):
+            model = self.onnx_model(name, "MatMul", json.dumps(shape), linear)
+            self.confirmed(model, "onnxruntime")
+            report = json.loads(run(KAITEN, "run", model, *NANO, "--json", "-").stdout)
+            layer = next(x for x in report["layers"] if x["op"] == "fc")
+            self.assertEqual(layer["macs"], 24 * math.prod(shape), name)
+            self.assertNotEqual(layer["limited_by"], "", name)  # the host's has nothing here
+
+    def test_averages_of_whole_maps(self):
+        for opset in (13, 19):
+            for side in ((2, 2), (6, 5), (7, 7)):
+                self.confirmed(self.onnx_model("average", "AveragePool", json.dumps([1, 64, *side]), 0, opset), "onnxruntime")
 
     def test_another_rounding_is_a_difference(self):
         model = os.path.join(SHARED, "tflite", "mlperf-tiny", "ad01_int8.tflite")

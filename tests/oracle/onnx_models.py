@@ -112,8 +112,8 @@ def conv(b, layer, xs, random):
 
 def dense(b, layer, xs, random):
     x = xs[0]
-    need(len(x.shape) == 2 and x.shape[1] <= 600)
-    c, channels = x.shape[1], layer["channels"]
+    need((len(x.shape) == 2 or (len(x.shape) == 3 and layer["op"] == "MatMul")) and x.shape[-1] <= 600)
+    c, channels = x.shape[-1], layer["channels"]
     transposed = layer["op"] == "Gemm" and layer["swap"]
     layer = {**layer, "per_channel": layer["per_channel"] and b.qdq and layer["op"] == "Gemm" and transposed}
     shape = [channels, c] if transposed else [c, channels]
@@ -126,13 +126,13 @@ def dense(b, layer, xs, random):
             inputs = [x.index, *b.parameters(x.scale, x.zero), weight, *parameters, b.constant(bias) if bias is not None else "",
                       *b.parameters(scale, layer["zero"])]
             made = b.node("QGemm", inputs, domain="com.microsoft", transB=int(transposed))
-        return Value(made, [1, channels], b.kind, scale, layer["zero"])
+        return Value(made, [*x.shape[:-1], channels], b.kind, scale, layer["zero"])
     inputs = [b.real(x), b.node("DequantizeLinear", [weight, *parameters], **({"axis": 0} if per_channel else {}))]
     if layer["op"] == "Gemm" and bias is not None:
         inputs.append(b.node("DequantizeLinear", [b.constant(bias), b.constant(steps.astype(np.float32)), b.constant(np.zeros(steps.shape, np.int32))],
                              **({"axis": 0} if per_channel else {})))
     made = b.node(layer["op"], inputs, **({"transB": 1} if transposed else {}))
-    return b.quantised(clipped(b, layer, made), [1, channels], scale, layer["zero"])
+    return b.quantised(clipped(b, layer, made), [*x.shape[:-1], channels], scale, layer["zero"])
 
 
 def pool(b, layer, xs, random):
@@ -142,6 +142,8 @@ def pool(b, layer, xs, random):
     k, s = layer["kernel"], layer["stride"]
     (t, bottom), (left, r) = layer["around"] if min(k) > 1 else ((0, 0), (0, 0))
     pads = [min(t, k[0] - 1), min(left, k[1] - 1), min(bottom, k[0] - 1), min(r, k[1] - 1)]
+    if layer["swap"] and layer["keep"]:  # over the whole map
+        k, pads = [h, w], [0, 0, 0, 0]
     shape = [n, c, out_size(h + pads[0] + pads[2], k[0], s[0], 1, False), out_size(w + pads[1] + pads[3], k[1], s[1], 1, False)]
     attributes = {"kernel_shape": k, "strides": s, "pads": pads}
     if layer["op"] == "AveragePool":

@@ -54,11 +54,10 @@ int pool(State& s, const Node& node, Op op, int in_tensor, const Shape& shape, c
   const Nhwc map = s.tensor(in_tensor).nhwc();
   op.kind = node.op_type().ends_with("MaxPool") ? OpKind::MaxPool : OpKind::AveragePool;
   take_pool_window(s, node, {map.n, map.c, map.h, map.w}, op);
-  // One window over everything is a mean.
+  // One window over everything is QLinearGlobalAveragePool's mean.
   const Window whole{map.h, map.w, op.window.stride_h, op.window.stride_w, 1, 1, {}};
-  if (op.kind == OpKind::AveragePool && op.window == whole) op.kind = OpKind::Mean;
-  if (op.kind == OpKind::AveragePool && !op.qlinear)
-    op.by_columns = adds_columns_first(s.opset, op.window, map.w);
+  if (op.kind == OpKind::AveragePool && op.qlinear && op.window == whole) op.kind = OpKind::Mean;
+  if (op.kind == OpKind::AveragePool && !op.qlinear) op.additions = additions_of(s.opset, op.window, map);
   op.inputs = {in_tensor};
   return emit_quantised(s, std::move(op), s.layer.name, shape, out);
 }

@@ -82,13 +82,13 @@ int fully_connected(State& s, Op op, const WeightedOperands& x, bool transposed,
   const int depth = transposed ? kernel[1] : kernel[0];
   const int channels = transposed ? kernel[0] : kernel[1];
   const Tensor& input = s.tensor(x.in.tensor);
+  // Of lower ranks the last dimension is the channels' in the model, too.
+  if (input.shape.size() > 3)
+    throw Unsupported{"inputs of rank 3 at most", "rank " + std::to_string(input.shape.size()),
+                      "express the layer as a 1x1 convolution"};
   if (depth < 1 || channels < 1 || input.shape.empty() || input.shape.back() != depth) {
     fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit an input of shape " +
                       shape_text(input.shape));
-  }
-  if (std::int64_t(input.elements()) != depth) {
-    throw Unsupported{"one row of inputs", std::to_string(std::int64_t(input.elements()) / depth) + " rows",
-                      "express the layer as a 1x1 convolution"};
   }
   std::array<int, 3> chw = {depth, 1, 1};
   if (const auto found = s.flattened.find(x.in.tensor); found != s.flattened.end()) chw = found->second;

@@ -50,27 +50,66 @@ constexpr Case kCases[] = {
 
 TEST(FloatAverage, TiesAreThoseOfOnnxruntime) {
   Window window{.kernel_h = 2, .kernel_w = 3};
-  const auto average = [&](const Case& c, bool qlinear, bool by_columns) {
+  const auto average = [&](const Case& c, bool qlinear, Additions additions) {
     PoolParams p = params_of(0.0443188F, 0.0443188F, -3);
     p.qlinear = qlinear;
-    p.by_columns = by_columns;
+    p.additions = additions;
     Int8Values out(1);
     reference::average_pool(p, window, {1, 2, 3, 1}, c.cells, {1, 1, 1, 1}, out);
     return int(out[0]);
   };
   for (const Case& c : kCases) {
-    EXPECT_EQ(average(c, true, false), c.qlinear);
-    EXPECT_EQ(average(c, false, false), c.by_rows);
-    EXPECT_EQ(average(c, false, true), c.by_columns);
+    EXPECT_EQ(average(c, true, Additions::ByRows), c.qlinear);
+    EXPECT_EQ(average(c, false, Additions::ByRows), c.by_rows);
+    EXPECT_EQ(average(c, false, Additions::ByColumns), c.by_columns);
   }
 }
 
+// A window over a whole map: two rows of three cells, three of four, by AveragePool 19 and AveragePool 13 of the same; the order
+// in lanes gives all 8,000 results of random maps, of which 214 differ from those by rows. These are the first of them.
+struct WholeMap {
+  std::vector<std::int8_t> cells;
+  int by_rows, in_lanes;
+};
+
+TEST(FloatAverage, WindowsOverWholeMapsAddInLanes) {
+  const WholeMap cases[] = {
+      {{-21, 4, -54, -99, -20, 31}, -27, -26},
+      {{51, 55, 127, -58, -18, -94}, 10, 11},
+      {{-8, 95, -9, -21, 35, -107}, -2, -3},
+      {{-37, 100, 119, -21, -67, -61}, 5, 6},
+      {{-53, -123, 19, -86, 31, -49}, -43, -44},
+      {{42, 36, -41, 77, -79, -26}, 1, 2},
+      {{-43, -36, -121, -92, 60, 37, -20, -68, 7, 33, 94, 83}, -6, -5},
+      {{-32, 111, 30, 111, -16, 54, -91, 63, -56, -61, -77, -30}, 1, 0},
+      {{68, 107, 50, 91, -121, -56, 49, 85, 19, 35, 106, 29}, 39, 38},
+      {{57, 16, -3, -113, 13, -71, -72, -92, -128, 58, 85, 64}, -16, -15},
+      {{-1, 89, -47, -54, 69, 53, 63, -96, 69, -126, 125, -6}, 12, 11},
+      {{67, -14, -44, -125, 71, 82, 115, 91, -15, -83, 64, -107}, 8, 9},
+  };
+  for (const WholeMap& c : cases) {
+    const int rows = c.cells.size() == 6 ? 2 : 3, columns = int(c.cells.size()) / rows;
+    const Window window{.kernel_h = rows, .kernel_w = columns};
+    PoolParams p = params_of(0.0443188F, 0.0443188F, -3);
+    for (const Additions additions : {Additions::ByRows, Additions::InLanes}) {
+      p.additions = additions;
+      Int8Values out(1);
+      reference::average_pool(p, window, {1, rows, columns, 1}, c.cells, {1, 1, 1, 1}, out);
+      EXPECT_EQ(out[0], additions == Additions::ByRows ? c.by_rows : c.in_lanes);
+    }
+  }
+}
 TEST(FloatAverage, OrderFollowsTheOperatorsVersion) {
   const Window window{.kernel_h = 2, .kernel_w = 2, .stride_h = 3, .stride_w = 2};
-  EXPECT_TRUE(adds_columns_first(18, window, 100));
-  EXPECT_FALSE(adds_columns_first(19, window, 100));
-  EXPECT_FALSE(adds_columns_first(18, window, 5000));
-  EXPECT_FALSE(adds_columns_first(18, {.kernel_h = 2, .kernel_w = 2, .stride_h = 1, .stride_w = 3}, 100));
+  const Nhwc map{1, 10, 100, 8}, wide{1, 10, 5000, 8}, whole{1, 2, 2, 8};
+  EXPECT_EQ(additions_of(18, window, map), Additions::ByColumns);
+  EXPECT_EQ(additions_of(19, window, map), Additions::ByRows);
+  EXPECT_EQ(additions_of(18, window, wide), Additions::ByRows);
+  const Window apart{.kernel_h = 2, .kernel_w = 2, .stride_h = 1, .stride_w = 3};
+  EXPECT_EQ(additions_of(18, apart, map), Additions::ByRows);
+  EXPECT_EQ(additions_of(18, window, whole), Additions::InLanes);
+  EXPECT_EQ(additions_of(18, apart, whole), Additions::InLanes);
+  EXPECT_EQ(additions_of(19, window, whole), Additions::ByRows);
 }
 
 // Four cells of one scale on both sides have ties, nine have none.
@@ -99,7 +138,7 @@ TEST(FloatAverage, AgreementHolds) {
     const float out = random() % 2 == 0 ? in : in * (0.5F + float(random() % 1000) / 1000);
     PoolParams p = params_of(in, out, int(random() % 256) - 128);
     p.qlinear = random() % 2 == 0;
-    p.by_columns = random() % 2 == 0;
+    p.additions = random() % 2 == 0 ? Additions::ByColumns : Additions::ByRows;
     const int side = 1 + int(random() % 4);
     const Window window{.kernel_h = side, .kernel_w = side};
     const Nhwc from{1, side + 15, side + 15, 4}, to{1, 16, 16, 4};
