@@ -5,9 +5,10 @@
 compared and every beat counted on both sides (tests/system/soak_runs.h), on all configurations that are built.
 
 usage: soak.py [--build DIR] [-j N] [--minutes M] [--restart] [--record]
-Goes on behind the part before (build/soak/state.json) until there are 10^9 beats. --restart begins anew; --record copies what was
+Goes on behind the part before (build/soak/<hash of the RTL>.json) until there are 10^9 beats. --restart begins anew; --record copies what was
 reached to docs/data/soak.json. N ranks share the work where there is an mpirun. Writes build/soak/junit.xml."""
 import argparse
+import glob
 import os
 import shutil
 import sys
@@ -16,7 +17,6 @@ import time
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "soak")
-STATE = os.path.join(OUT, "state.json")
 RECORD = "docs/data/soak.json"
 
 
@@ -29,15 +29,17 @@ def main():
     parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    if args.restart and os.path.exists(STATE):
-        os.remove(STATE)
+    rtl = sorted(os.path.relpath(path, tools.ROOT) for path in glob.glob(os.path.join(tools.ROOT, "rtl", "**", "*.sv"), recursive=True))
+    state = os.path.join(OUT, f"{tools.digest_files([*rtl, 'rtl/configs.json'])[:16]}.json")
+    if args.restart and os.path.exists(state):
+        os.remove(state)
     ranks = ["--ranks", str(args.j)] if args.j > 1 and shutil.which("mpirun") else []
     start = time.time()
-    code, log = tools.run([os.path.join(tools.ROOT, args.build, "kaiten-soak"), "--minutes", str(args.minutes), "--state", STATE, *ranks],
+    code, log = tools.run([os.path.join(tools.ROOT, args.build, "kaiten-soak"), "--minutes", str(args.minutes), "--state", state, *ranks],
                           limit=60 * args.minutes + 1800, cwd=tools.ROOT)
     print(log, end="")
     if args.record and code == 0:
-        shutil.copyfile(STATE, os.path.join(tools.ROOT, RECORD))
+        shutil.copyfile(state, os.path.join(tools.ROOT, RECORD))
     results = tools.Results("soak")
     if code == 0:
         results.passed("soak", time.time() - start)
