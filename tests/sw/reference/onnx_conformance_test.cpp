@@ -68,7 +68,10 @@ std::string run(const fs::path& folder) {
   for (size_t o = 0; o < graph.outputs.size(); o++) {
     const Tensor& out = graph.tensors[size_t(graph.outputs[o])];
     const std::vector<uint8_t> made = to_model(out, tensors[size_t(graph.outputs[o])]);
-    const std::vector<uint8_t> expected = bytes_of_tensor(test::node_data(folder, "output", int(o)));
+    std::vector<uint8_t> expected = bytes_of_tensor(test::node_data(folder, "output", int(o)));
+    // Its -235.7 has become 20 in the file; onnxruntime saturates, as the operator's definition says.
+    if (folder.filename() == "test_qlinearmatmul_2D_int8_float32" && expected.back() == 20)
+      expected.back() = uint8_t(-128);
     if (out.type != ElementType::Float32) {
       EXPECT_EQ(made, expected) << folder;
       continue;
@@ -96,7 +99,7 @@ std::map<std::string, std::string> inapplicable() {
   return reasons;
 }
 
-constexpr size_t kRun = 146;
+constexpr size_t kRun = 148;
 
 TEST(OnnxNodeTests, RunAndAgreeOrAreListedWithTheReason) {
   const auto shared = test::shared_dir();
