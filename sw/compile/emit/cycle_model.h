@@ -36,7 +36,7 @@ struct TimedCommand {
   std::int64_t spare_slots = 0;  // of them, in which nobody waits for it
   BankWrites writes;
 
-  TimedCommand(const Command& command, std::int64_t cycles, const Config& config);
+  TimedCommand(const Command& command, std::int64_t alone, const Config& config);
 };
 
 // In the order of the list.
