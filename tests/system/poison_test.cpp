@@ -72,7 +72,7 @@ struct Injected {
     const std::optional<Placement> placement = place(lowering, config, plan, {}, 12, too_small);
     Emitter emitter(g.graph, config, {lowering, plan, *placement}, {});
     emitter.run();
-    program = emitter.finish();
+    program = emitter.finish(true);
   }
 };
 
