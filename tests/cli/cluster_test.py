@@ -211,8 +211,9 @@ class Cluster(CommandCase):
         self.assertEqual(err.count("--chips: expected"), 1)
 
     def test_a_rank_that_hangs_ends_the_run(self):
-        process = self.mpirun(2, "demo", "--chips", 2, "--mode", "stap", "--images", 100000, "--no-check", *NANO, KAITEN_RANK_PATIENCE="2")
-        time.sleep(3)
+        process = self.mpirun(2, "demo", "--chips", 2, "--mode", "stap", "--images", 100000, "--no-check", "--output", self.file("out"), *NANO,
+                              KAITEN_RANK_PATIENCE="2")
+        self.some_are_done(process)
         ranks = self.children(process.pid)
         self.assertEqual(len(ranks), 2)
         os.kill(ranks[1], signal.SIGSTOP)
