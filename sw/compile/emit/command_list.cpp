@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "base/arithmetic.h"
@@ -105,6 +106,11 @@ void CommandList::schedule() {
 }
 
 Program CommandList::finish(bool constants) {
+  if (order_.empty()) {  // not scheduled
+    order_.resize(commands_.size());
+    std::iota(order_.begin(), order_.end(), std::uint32_t(0));
+    times_ = command_times(timed_, config_);
+  }
   Program program;
   program.config = config_;
   program.modelled_cycles = modelled_cycles_;

@@ -61,7 +61,7 @@ class CommandList {
   // Activations moved, both directions.
   std::int64_t activation_bytes() const { return activation_bytes_; }
   void schedule();
-  // Commands, in the order that schedule() found, and constants, zeros unless asked for; once.
+  // Commands, in the order that schedule() found or else as they were emitted, and constants, zeros unless asked for; once.
   Program finish(bool constants = true);
 
  private:
