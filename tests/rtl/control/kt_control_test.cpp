@@ -106,8 +106,10 @@ class Control : public testing::Test {
       idle();
       engines.step();
       top().start_i = cycle == 0;
-      if (cycle > 0 && arrived < faults.rows && chance(random_, faults.arrivals))
-        top().settings_i[3] = ++arrived;
+      if (cycle > 0 && arrived < faults.rows && chance(random_, faults.arrivals)) {
+        arrived += 1 + static_cast<std::uint32_t>(pick(random_, static_cast<int>(faults.rows - arrived)));
+        top().settings_i[3] = arrived;
+      }
       top().issue_ready_i = mask_of(engines.ready);
       top().done_i = mask_of(engines.done);
       top().fetch_req_ready_i = chance(random_, ready);
@@ -347,7 +349,7 @@ TEST_F(Control, WaitsForRowsFromOutside) {
   for (int round = 0; round < 30; ++round) {
     auto program = random_program(random_, 1 + pick(random_, 40));
     Faults none;
-    none.rows = 1 + static_cast<std::uint32_t>(pick(random_, 12));
+    none.rows = 1 + static_cast<std::uint32_t>(pick(random_, 4095));
     none.arrivals = round % 3 == 0 ? 100 : 1;
     wait_for_rows(random_, program, none.rows);
     Engines engines(program, random_, 1 + pick(random_, 60));
