@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 
-# `cmake --install build --prefix DIR`: the tool, the libraries behind kaiten_run with their headers, and what
+# `cmake --install build --prefix DIR`: the tool, the libraries behind kaiten_run and kaiten_board with their headers, and what
 # find_package(kaiten) needs; examples/ builds against that and nothing else.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -25,6 +25,7 @@ endfunction()
 
 set(parts "")
 _kaiten_closure(kaiten_run parts)
+_kaiten_closure(kaiten_board parts)
 foreach(part ${parts})
   # kaiten_graph becomes kaiten::graph; models are part of `all`, as the tool needs them.
   # The Python package (python/) links them into a shared object; nothing in it is meant to be replaced from outside.

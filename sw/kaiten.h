@@ -19,6 +19,7 @@
 /// | to | include |
 /// |---|---|
 /// | load models and run them on the simulated accelerator | kaiten.h |
+/// | run models on a board, or behind a bridge | board/board.h |
 /// | plan off-chip traffic of tables and models | plan/table.h or plan/from_graph.h, then plan/methods.h |
 /// | price plans in energy and chips | plan/energy.h, plan/stap.h |
 /// | compress buffers of quantised values | codec/codec.h, codec/copy.h |

@@ -14,6 +14,6 @@ Traceback (most recent call last):
 kaiten._kaiten.InputError: ...
 
 kaiten.onnxruntime.InferenceSession and kaiten.litert.Interpreter stand in for the interpreters of these names."""
-from ._kaiten import DeviceError, InputError, Model, Result, Session, Tensor, configs, inspect, load
+from ._kaiten import Board, DeviceError, InputError, Model, Result, Session, Tensor, configs, inspect, load
 
-__all__ = ["DeviceError", "InputError", "Model", "Result", "Session", "Tensor", "configs", "inspect", "load"]
+__all__ = ["Board", "DeviceError", "InputError", "Model", "Result", "Session", "Tensor", "configs", "inspect", "load"]

@@ -81,6 +81,29 @@ class Result:
 
     def __str__(self) -> str: ...
 
+class Board:
+    """A model on an accelerator that exists: from Model.board()."""
+
+    @property
+    def config(self) -> str:
+        """that the device's registers tell; 'custom': none of ours"""
+
+    @property
+    def modelled_cycles(self) -> int:
+        """of a run, by the cycle model"""
+
+    @property
+    def memory_bytes(self) -> int:
+        """that the model takes in the device's memory"""
+
+    def run(self, inputs: object, *, check: bool = False) -> dict:
+        """
+        A dictionary: outputs, exact, cycles, array_busy, bytes_read, bytes_written, seconds.
+
+        inputs: as Model.run() takes them, `batch` images
+        check: compare the outputs with the reference executor's: `exact`, else None
+        """
+
 class Session:
     """A compiled model and the simulator that runs it."""
 
@@ -178,6 +201,16 @@ class Model:
         stall: percent of the cycles in which a channel of the bus stalls
         seed: of the stalls
         clock: of the accelerator, MHz: the report has milliseconds and frames/s, too
+        """
+
+    def board(self, device: str, *, batch: int = 1) -> Board:
+        """
+        The model on an accelerator of this machine's board, or on a simulated one in another process.
+
+        device: 'uio0,udmabuf0', registers and interrupt by UIO, memory by u-dma-buf; or 'bridge:FOLDER' of a `kaiten bridge FOLDER`
+        batch: images of a run
+
+        Raises InputError where the device cannot be opened or the model does not fit, DeviceError where it is no Kaiten.
         """
 
     def reference(self, inputs: object, *, rounding: str = 'litert') -> list:

@@ -41,6 +41,20 @@ channels: order of the input's colours, 'rgb' or 'bgr'; empty: the model's metad
 fit: of images of other proportions than the input's: 'crop', 'stretch' or 'pad'
 metadata: take what the arguments leave open from the model's metadata)";
 
+inline constexpr const char* kBoard =
+    R"(The model on an accelerator of this machine's board, or on a simulated one in another process.
+
+device: 'uio0,udmabuf0', registers and interrupt by UIO, memory by u-dma-buf; or 'bridge:FOLDER' of a `kaiten bridge FOLDER`
+batch: images of a run
+
+Raises InputError where the device cannot be opened or the model does not fit, DeviceError where it is no Kaiten.)";
+
+inline constexpr const char* kBoardRun =
+    R"(A dictionary: outputs, exact, cycles, array_busy, bytes_read, bytes_written, seconds.
+
+inputs: as Model.run() takes them, `batch` images
+check: compare the outputs with the reference executor's: `exact`, else None)";
+
 inline constexpr const char* kModelInspect =
     R"(Layers and where they run (`layers`), why the model cannot (`reasons`), both as text (`text`).
 

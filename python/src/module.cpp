@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "arrays.h"
+#include "boards.h"
 #include "docstrings.h"
 #include "images.h"
 #include "kaiten.h"
@@ -439,6 +440,12 @@ void bind_model(nb::module_& m) {
                 .run_values(values, check, trace);
           },
           "inputs"_a, "config"_a = "base", "check"_a = true, "trace"_a = false, "options"_a, docs::kModelRun)
+      .def(
+          "board",
+          [](const Model& x, const std::string& device, int batch) {
+            return std::make_unique<BoardModel>(x.graph(), device, batch, check_signals);
+          },
+          "device"_a, nb::kw_only(), "batch"_a = 1, docs::kBoard)
       .def("reference", &Model::reference, "inputs"_a, nb::kw_only(), "rounding"_a = "litert",
            docs::kReference)
       .def("reference_tensors", &Model::reference_of_all, "inputs"_a, nb::kw_only(), "rounding"_a = "litert",
@@ -462,6 +469,7 @@ NB_MODULE(_kaiten, m) {
   nb::exception<InputError>(m, "InputError", PyExc_ValueError).attr("__doc__") = docs::kInputError;
   nb::exception<DeviceError>(m, "DeviceError", PyExc_RuntimeError).attr("__doc__") = docs::kDeviceError;
   bind_values(m);
+  bind_board(m);
   bind_model(m);
   m.def(
       "load",

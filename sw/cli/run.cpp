@@ -29,17 +29,6 @@ std::vector<Int8Values> golden_of(const Graph& graph, const std::string& file, i
                      "golden '" + file + "'", batch);
 }
 
-// Outputs image by image, in the model's types and layouts.
-std::vector<std::uint8_t> raw_bytes(const Graph& graph, const std::vector<Int8Values>& outputs) {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < outputs.size(); i++) {
-    const int output = graph.outputs[i % graph.outputs.size()];
-    const auto part = to_model(graph.tensors[std::size_t(output)], outputs[i]);
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  }
-  return bytes;
-}
-
 // What the run was given, and what was made of it.
 void add_notes(std::vector<std::string>& notes, const Job& job, const ModelInputs& inputs,
                const Classes& classes, bool keep_weights) {

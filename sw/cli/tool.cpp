@@ -66,6 +66,10 @@ constexpr CommandEntry kCommands[] = {
      "what SubNets attain at most on a machine, with and without weights that stay in PB", roofline_command},
     {"volume", "NETWORK", "slide a network of 3-D convolutions over a volume, by the fastest plan that fits",
      volume_command},
+    {"board", "MODEL", "run a model on an accelerator of this machine's board, or on that of a bridge",
+     board_command},
+    {"bridge", "FOLDER", "a simulated accelerator that programs in other processes use like a board's",
+     bridge_command},
     {"disasm", "PROGRAM", "print the commands of a program, or those a model compiles to", disasm_command},
     {"info", "", "print the configurations and what they hold", info_command},
 };

@@ -41,6 +41,8 @@ int eval_command(const Arguments& arguments);
 int quantize_command(const Arguments& arguments);
 int swap_command(const Arguments& arguments);
 int cluster_command(const Arguments& arguments);
+int board_command(const Arguments& arguments);
+int bridge_command(const Arguments& arguments);
 int roofline_command(const Arguments& arguments);
 int serve_command(const Arguments& arguments);
 int volume_command(const Arguments& arguments);

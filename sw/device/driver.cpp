@@ -140,6 +140,17 @@ std::uint64_t patience(const Program& program, double slowness) {
   return std::uint64_t(double(kLeastPatience + kPatience * modelled) * slowness);
 }
 
+void reset(Device& device) {
+  device.write_register(csr::kControl, csr::kControlSoftReset.mask() | csr::kControlIrqEnable.mask());
+  for (int i = 0; i < kResetLimit; i++) {
+    if (!csr::kStatusResetting.get(device.read_register(csr::kStatus))) {
+      device.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
+      return;
+    }
+  }
+  throw DeviceError("the device does not come out of its reset");
+}
+
 std::uint64_t memory_needed(const Program& program) { return memory_map(program).back(); }
 
 Driver::Driver(Device& device, const Graph& graph, Program program, RoundingStyle rounding,
@@ -264,7 +275,7 @@ bool Driver::advance(std::uint64_t cycles) {
       return false;
     }
   } catch (...) {
-    soft_reset();
+    reset(device_);
     throw;
   }
   finish();
@@ -298,19 +309,8 @@ void Driver::fail() {
       text += " waits for row " + std::to_string(rows) + " of its input, " + std::to_string(arrived_) +
               " have arrived";
   }
-  soft_reset();
+  reset(device_);
   throw DeviceError(text);
-}
-
-void Driver::soft_reset() {
-  device_.write_register(csr::kControl, csr::kControlSoftReset.mask() | csr::kControlIrqEnable.mask());
-  for (int i = 0; i < kResetLimit; i++) {
-    if (!csr::kStatusResetting.get(device_.read_register(csr::kStatus))) {
-      device_.write_register(csr::kIrqStatus, csr::kIrqStatusDone.mask() | csr::kIrqStatusError.mask());
-      return;
-    }
-  }
-  throw DeviceError("the device does not come out of its reset");
 }
 
 std::vector<Int8Values> Driver::read_outputs() {

@@ -29,6 +29,8 @@ Config read_config(Device& device);
 constexpr std::uint64_t kMemoryAlign = 4096;
 // Memory a program needs, its commands included; a multiple of kMemoryAlign.
 std::uint64_t memory_needed(const Program& program);
+// Stops whatever a device does; it works again then. Throws DeviceError where it does not come out of its reset.
+void reset(Device& device);
 // Cycles after which a device that runs the program and has not raised its interrupt hangs; `slowness` as in
 // Driver::set_slowness().
 std::uint64_t patience(const Program& program, double slowness = 1);
@@ -111,7 +113,6 @@ class Driver {
   void load(std::uint64_t offset);
   void select();
   void run_host(std::vector<Int8Values>& tensors);
-  void soft_reset();
   [[noreturn]] void fail();
   void write_address(std::uint32_t low, std::uint64_t address);
 

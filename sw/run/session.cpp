@@ -128,6 +128,16 @@ std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> by
   return raw_values(graph, graph.outputs, bytes, name, "outputs", batch);
 }
 
+std::vector<std::uint8_t> raw_bytes(const Graph& graph, std::span<const Int8Values> outputs) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    const int output = graph.outputs[i % graph.outputs.size()];
+    const auto part = to_model(graph.tensors[std::size_t(output)], outputs[i]);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return bytes;
+}
+
 Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(std::move(o)) {
   require_sound(options);
   if (options.compress != Compress::kOff && !options.calibration.empty())

@@ -116,6 +116,9 @@ std::vector<Int8Values> raw_inputs(const Graph& graph, std::span<const char> byt
 std::vector<Int8Values> raw_outputs(const Graph& graph, std::span<const char> bytes,
                                     const std::string& name = "the golden", int batch = 1);
 
+/// Outputs, image by image, as the bytes that raw_outputs() takes.
+std::vector<std::uint8_t> raw_bytes(const Graph& graph, std::span<const Int8Values> outputs);
+
 /// One of the four queues during a run.
 struct QueueView {
   std::uint32_t commands = 0;   ///< of the section

@@ -13,9 +13,12 @@
 namespace kaiten::sim {
 
 AxiMemory::AxiMemory(const AxiMemoryOptions& options) : options_(options), random_(options.seed) {
-  // calloc leaves untouched pages unmapped: hundreds of MiB cost nothing until used
-  memory_.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(options.bytes, 1), 1)));
-  if (!memory_) throw std::bad_alloc();
+  if (options.storage == nullptr) {
+    // calloc leaves untouched pages unmapped: hundreds of MiB cost nothing until used
+    own_.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(options.bytes, 1), 1)));
+    if (!own_) throw std::bad_alloc();
+  }
+  memory_ = own_ ? own_.get() : options.storage;
   reads_.reserve(options.max_reads + 1);
   writes_.reserve(options.max_writes + 1);
   set_options(options);
@@ -76,7 +79,7 @@ std::span<uint8_t> AxiMemory::at(uint64_t address, size_t bytes) {
   if (address < options_.base || offset > options_.bytes || bytes > options_.bytes - offset)
     throw DeviceError("memory access outside the simulated memory: address " + std::to_string(address) +
                       ", " + std::to_string(bytes) + " bytes");
-  return {memory_.get() + offset, bytes};
+  return {memory_ + offset, bytes};
 }
 
 std::span<const uint8_t> AxiMemory::at(uint64_t address, size_t bytes) const {
@@ -159,7 +162,7 @@ void AxiMemory::apply(const uint8_t* data, uint64_t strobes) {
   if (resp != kRespOkay) {
     if (burst.resp == kRespOkay) burst.resp = resp;
   } else {
-    uint8_t* to = memory_.get() + (burst.address - options_.base);
+    uint8_t* to = memory_ + (burst.address - options_.base);
     const uint64_t all = (bytes == 64) ? ~uint64_t{0} : (uint64_t{1} << bytes) - 1;
     if (strobes == all) {
       std::memcpy(to, data, bytes);
@@ -237,7 +240,7 @@ bool AxiMemory::put_read_beat() {
   if (resp == kRespDecerr) {
     std::memset(r_.r_data, 0xDE, bytes);
   } else {
-    std::memcpy(r_.r_data, memory_.get() + (burst.address - options_.base), bytes);
+    std::memcpy(r_.r_data, memory_ + (burst.address - options_.base), bytes);
   }
   resp = numbered(fail_reads_, read_number_++, resp);
   *r_.r_resp = resp;

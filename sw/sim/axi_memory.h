@@ -47,6 +47,7 @@ struct AxiMemoryOptions {
 
   uint64_t base = 0;  // address of the first byte
   size_t bytes = size_t{1} << 20;
+  uint8_t* storage = nullptr;  // the caller's bytes, which outlive the memory; null: its own, zero at first
   unsigned read_latency = 1;   // cycles
   unsigned write_latency = 1;  // cycles
   double bytes_per_cycle = 0;  // 0: unbounded; else in the range above
@@ -152,7 +153,8 @@ class AxiMemory {
   void drive_idle();
 
   AxiMemoryOptions options_;
-  std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, &std::free};
+  std::unique_ptr<uint8_t, decltype(&std::free)> own_{nullptr, &std::free};
+  uint8_t* memory_;
   AxiReadPort r_;
   AxiWritePort w_;
   AxiMemoryCounters counters_;

@@ -33,6 +33,7 @@ REPORTS = {
              (table("vgg16"), "--capacity", "3MiB", "--method", "layer-fusion", "--period", "1e7")],
     "compress": [("demo", "--layout", "nchw"), (DEMO, "--codec", "zvc")],
     "offload": [("demo",), (table("alexnet"),)],
+    "board": [("demo", "--device", "bridge:{bridge}"), ("demo", "--device", "bridge:{bridge}", "--no-check", "--batch", "2")],
     "compile": [("demo", *NANO, "--batch", "2", "--image", os.devnull)],
     "eval": [("demo", os.path.join(ROOT, "models", "demo"))],
     "swap": [("vgg16", "--topology", "p100x2", "--batch", "130"), ("alexnet", "--topology", "titanxp", "--batch", "8", "--policy", "vdnn-all")],
@@ -248,8 +249,12 @@ class Reports(ToolCase):
             with open(os.path.join(SCHEMAS, name)) as f:
                 return json.load(f)
         head = set(read("head.schema.json")["properties"])
+        bridge = subprocess.Popen([KAITEN, "bridge", self.file("bridge")], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(bridge.communicate)
+        self.addCleanup(bridge.terminate)
+        bridge.stdout.readline()
         for command, calls in REPORTS.items():
-            for call in calls:
+            for call in (tuple(word.replace("{bridge}", self.file("bridge")) for word in call) for call in calls):
                 name = next((SCHEMA_OF[word] for word in (command, *call) if word in SCHEMA_OF), command) + ".schema.json"
                 schema = read(name)
                 validate = fastjsonschema.compile(read(name), handlers={"": read})
