@@ -26,6 +26,8 @@ void RowLives::use(Queue queue, std::uint32_t number, const RowUse& use) {
       at = lives.lower_bound(begin);
       if (at != lives.begin() && std::prev(at)->second.end > begin) --at;
       while (at != lives.end() && at->first < end) {
+        if (!apart && at->second.written[std::size_t(queue)] == number)
+          throw std::logic_error("a command writes two rows into one slot");
         if (at->second.read()) dead_.push_back(death(use.buffer, at->first, at->second));
         at = lives.erase(at);
       }

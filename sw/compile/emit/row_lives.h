@@ -30,7 +30,7 @@ struct RowUse {
 class RowLives {
  public:
   // By the command with this number in its queue, the first has 1. Throws std::logic_error where a row is
-  // read that is not there.
+  // read that is not there, or a command writes two rows into one slot.
   void use(Queue queue, std::uint32_t number, const RowUse& use);
   // Of all rows so far that a command reads: what is written over others need not wait until its producers are
   // complete.

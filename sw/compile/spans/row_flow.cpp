@@ -76,8 +76,8 @@ int RowFlow::dead(const Ring& ring) const {
 
 int RowFlow::alive(int n, const Ring& ring) const {
   const Block b = next(n);
-  const int last = b.image * ring.rows + b.first_row + b.rows - 1;
-  return ring.slot(last) + 1 - ring.slot(dead(ring));
+  const int first = b.image * ring.rows + b.first_row;
+  return ring.slot(first + b.rows - 1) + 1 - ring.slot(std::min(dead(ring), first));
 }
 
 bool RowFlow::room(int n) const {

@@ -111,7 +111,8 @@ class RowFlow {
   int end_row(const Consumer& c) const;  // one past the last row its next block reads
   int dead(const Ring& ring) const;      // rows before this one are not needed any more
   int dead_for(const Consumer& c) const;
-  // Slots in use while node n writes its next block.
+  // Slots in use while node n writes its next block, all of whose rows have one, read or not: a command writes tile by tile, so
+  // that a later tile of its first rows would fall upon its last ones.
   int alive(int n, const Ring& ring) const;
   // Computes the node's next block and whatever it needs; `most` rows were alive in each ring.
   void pull(int n, std::vector<int>& most);

@@ -54,6 +54,14 @@ TEST(RowLives, KnowWhatIsNotThere) {
   lives.use(Queue::kConv, 1, rows(1, 1, 4, false));
 }
 
+TEST(RowLives, OneRowOfACommandASlot) {
+  RowLives lives;
+  lives.use(Queue::kVector, 1, rows(1, 0, 3, true));
+  lives.use(Queue::kVector, 1, rows(1, 2, 3, true));  // another part of it
+  EXPECT_THROW(lives.use(Queue::kVector, 1, rows(1, 3, 4, true)), std::logic_error);
+  lives.use(Queue::kConv, 1, rows(1, 3, 4, true));  // another command
+}
+
 // Rings of another span over the same addresses.
 TEST(RowLives, EndWhereOtherRowsOverlapThem) {
   RowLives lives;
