@@ -7,7 +7,8 @@ usage: boards.py BOARD [--output DIR] [--clock HZ] | --check | --list [--update]
 BOARD: a name that --list knows. DIR (default: build/boards/BOARD) gets gateware/, with everything that the vendor's tool needs, and
 software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md.
 --check writes all of them and looks at what can be seen here: sources are there, yosys elaborates them, scripts and constraints are
-sound Tcl, every port of the design has its pin and no other name has one, the part is large enough, the firmware compiles.
+sound Tcl, every port of the design has its pin and no other name has one, the part is large enough, the firmware compiles; and
+that dtc takes the device tree overlay.
 Writes build/boards/junit.xml."""
 import argparse
 import functools
@@ -47,8 +48,8 @@ def missing():
     """What this machine lacks, with the way to get it; empty where nothing is missing."""
     if lacking := soc.missing():
         return lacking
-    there = tools.run([soc.PYTHON, "-c", "import litex_boards, liteeth"])[0] == 0 and tools.find("tclsh")
-    return "" if there else "litex-boards or tclsh (run `scripts/setup.sh --long`)"
+    there = tools.run([soc.PYTHON, "-c", "import litex_boards, liteeth"])[0] == 0 and tools.find("tclsh") and tools.find("dtc")
+    return "" if there else "litex-boards, tclsh or dtc (run `scripts/setup.sh --long`)"
 
 
 def capacity(board):
@@ -155,6 +156,15 @@ def look_at(name):
     return f"{len(sources)} sources, {len(ports)} ports, firmware of {os.path.getsize(binary):,} bytes"
 
 
+def look_at_overlay():
+    """Compiles the device tree overlay."""
+    source, blob = os.path.join(tools.ROOT, "fpga", "boards", "kaiten.dtso"), os.path.join(OUT, "kaiten.dtbo")
+    code, log = tools.run(["dtc", "-@", "-I", "dts", "-O", "dtb", "-o", blob, source])
+    if code or "Warning" in log:
+        raise soc.Failure("dtc does not take it", log)
+    return f"{os.path.getsize(blob)} bytes"
+
+
 def main():
     parser = argparse.ArgumentParser(description="FPGA projects with Kaiten inside.")
     parser.add_argument("board", nargs="?", choices=BOARDS)
@@ -187,10 +197,10 @@ def main():
         except soc.Failure as failure:
             sys.exit(f"boards: {failure}\n{failure.log}")
         return 0
-    for name in BOARDS:
+    for name, look in [*((board, functools.partial(look_at, board)) for board in BOARDS), ("device tree overlay", look_at_overlay)]:
         start = time.time()
         try:
-            results.passed(name, time.time() - start, look_at(name))
+            results.passed(name, time.time() - start, look())
         except soc.Failure as failure:
             results.failed(name, time.time() - start, str(failure), failure.log)
     return results.finish(os.path.join(OUT, "junit.xml"))

@@ -11,8 +11,10 @@
 #ifndef KAITEN_FIRMWARE_KAITEN_H
 #define KAITEN_FIRMWARE_KAITEN_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C, for C++ too
 #include <stdbool.h>
 #include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #include "kaiten_image.h"
 

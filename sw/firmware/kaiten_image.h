@@ -6,8 +6,10 @@
 #ifndef KAITEN_FIRMWARE_KAITEN_IMAGE_H
 #define KAITEN_FIRMWARE_KAITEN_IMAGE_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C, for C++ too
 #include <stdbool.h>
 #include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,7 +70,7 @@ struct kaiten_part {
 };
 
 // The result of a check: 0 or a sentence.
-typedef const char* kaiten_fault;
+typedef const char* kaiten_fault;  // NOLINT(modernize-use-using)
 
 // Reads the header and checks the whole image: everything that the functions below and the driver follow lies inside it.
 // Commands are covered by the checksum only: an image from a source that is not trusted is a program from one.

@@ -7,8 +7,10 @@
 #ifndef KAITEN_LINUX_DRIVER_KAITEN_BRIDGE_H
 #define KAITEN_LINUX_DRIVER_KAITEN_BRIDGE_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C, for C++ too
 #include <stdbool.h>
 #include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #ifdef __cplusplus
 extern "C" {

@@ -243,6 +243,7 @@ bool kaiten_linux_wait(struct kaiten_linux* l, int milliseconds) {
   return true;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): written through struct fault
 bool kaiten_linux_open(struct kaiten_linux* l, const char* device, const char* root, char* text,
                        size_t text_bytes) {
   static const char kBridge[] = "bridge:";

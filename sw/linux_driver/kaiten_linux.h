@@ -7,9 +7,11 @@
 #ifndef KAITEN_LINUX_DRIVER_KAITEN_LINUX_H
 #define KAITEN_LINUX_DRIVER_KAITEN_LINUX_H
 
+// NOLINTBEGIN(modernize-deprecated-headers): C, for C++ too
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
 
 #include "firmware/kaiten.h"
 #include "linux_driver/kaiten_bridge.h"
