@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/formal/symbolic/chip.h"
 
+#include <algorithm>
+
 namespace kaiten::symbolic {
 namespace {
 
@@ -21,7 +23,7 @@ void Contents::put(std::uint64_t address, std::span<const std::uint8_t> bytes) {
 const Byte& Contents::get(std::uint64_t address) {
   const auto [at, added] = bytes_.try_emplace(address);
   if (added)
-    for (Literal& l : at->second) l = unknown_();
+    for (Literal& l : at->second) l = unknown_("memory");
   return at->second;
 }
 
@@ -33,8 +35,8 @@ std::vector<std::string> Chip::observed() {
 }
 
 Chip::Chip(const Netlist& netlist, Nodes& nodes, Contents& contents)
-    : simulation_(netlist, nodes, [&] { return contents.unknown(); }), contents_(&contents) {
-  for (std::size_t i = 0; i < 8 * kBeat; i++) junk_.push_back(contents.unknown());
+    : simulation_(netlist, nodes, contents.unknown()), contents_(&contents) {
+  for (std::size_t i = 0; i < 8 * kBeat; i++) junk_.push_back(contents.unknown()("idle data lines"));
   put("rst_ni", 0);
   for (const char* port : {"csr_ar_valid_i", "csr_ar_addr_i", "csr_r_ready_i"}) put(port, 0);
   put("csr_w_strb_i", 15);
@@ -54,11 +56,10 @@ void Chip::write_registers(std::vector<std::pair<std::uint32_t, std::uint32_t>> 
 void Chip::fail(const std::string& what) const { throw RunError("cycle " + std::to_string(cycles_) + ": " + what); }
 
 std::uint64_t Chip::number(const std::string& port) const {
-  try {
-    return simulation_.number(port);
-  } catch (const std::domain_error& e) {
-    fail(e.what());
-  }
+  const Word word = simulation_.get(port);
+  if (const auto n = known(word)) return *n;
+  const auto bit = std::find_if_not(word.begin(), word.end(), is_constant);
+  throw RunError("cycle " + std::to_string(cycles_) + ": " + port + " depends on data", *bit);
 }
 
 void Chip::put(const std::string& port, std::uint64_t n) {

@@ -23,22 +23,24 @@ namespace kaiten::symbolic {
 
 using Byte = std::array<Literal, 8>;
 
-// What went wrong in a run: a message that names the cycle.
+// What went wrong in a run: a message that names the cycle; a bit that should be known and is not.
 struct RunError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit RunError(const std::string& text, Literal bit = kFalse) : std::runtime_error(text), unknown(bit) {}
+  Literal unknown;
 };
 
 // Bytes by address. Where nobody has put any, reads find unknown ones.
 class Contents {
  public:
-  explicit Contents(std::function<Literal()> unknown) : unknown_(std::move(unknown)) {}
+  using Unknown = Simulation::Unknown;
+  explicit Contents(Unknown unknown) : unknown_(std::move(unknown)) {}
   void put(std::uint64_t address, const Byte& byte) { bytes_[address] = byte; }
   void put(std::uint64_t address, std::span<const std::uint8_t> bytes);
   const Byte& get(std::uint64_t address);
-  Literal unknown() { return unknown_(); }
+  const Unknown& unknown() const { return unknown_; }
 
  private:
-  std::function<Literal()> unknown_;
+  Unknown unknown_;
   std::map<std::uint64_t, Byte> bytes_;
 };
 

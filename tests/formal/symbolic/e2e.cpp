@@ -68,7 +68,7 @@ std::optional<std::uint64_t> compare_cases(const Network& network, const Nodes& 
 std::string concrete(const Network& network, const Netlist& netlist, const SharedModules& shared, unsigned seed) {
   std::mt19937_64 random(seed);
   Nodes nodes;
-  Contents contents([&] { return Literal(random() & 1); });
+  Contents contents([&](const std::string&) { return Literal(random() & 1); });
   network.place(contents, [&] { return Literal(random() & 1); });
   for (const auto& [address, value] : network.random_values(random)) contents.put(address, std::span(&value, 1));
   try {
@@ -91,11 +91,13 @@ int prove(const std::string& name, const std::string& folder) {
   std::string open;
   try {
     Nodes nodes;
-    Contents contents([&] { return getenv("ZERO") ? kFalse : nodes.variable(); });
+    std::map<std::uint32_t, std::string> names;
+    Contents contents([&](const std::string& n) { if (getenv("ZERO")) return kFalse; Literal l = nodes.variable(); names[l >> 1] = n; return l; });
+    auto blame = [&](Literal l) { std::map<std::string,int> m; for (auto v : nodes.support(l)) m[names[v]]++; for (auto& [n, c] : m) std::printf("  %s %d\n", n.c_str(), c); };
     network.place(contents, [&] { return nodes.variable(); });
     Chip chip(netlist, nodes, contents);
     chip.write_registers(network.registers());
-    const auto written = run(chip);
+    std::map<std::uint64_t, Byte> written; try { written = run(chip); } catch (RunError& e) { blame(e.unknown); throw; }
     std::printf("%zu commands, interrupt within %d cycles, %zu nodes\n", network.program().commands.size(), chip.cycles(), nodes.size());
     const auto expected = network.expected(nodes, contents, shared);
     std::printf("%zu nodes with the specification, %zu products\n", nodes.size(), nodes.products());

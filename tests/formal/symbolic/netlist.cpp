@@ -246,16 +246,16 @@ std::string Netlist::name_of(std::uint32_t bit) const {
   return found == names_.end() ? "bit " + std::to_string(bit) : found->second;
 }
 
-Simulation::Simulation(const Netlist& netlist, Nodes& nodes, const std::function<Literal()>& unknown)
+Simulation::Simulation(const Netlist& netlist, Nodes& nodes, const Unknown& unknown)
     : netlist_(&netlist), nodes_(&nodes), values_(netlist.bits_, kFalse), waiting_(netlist.cells_.size() / 64 + 1) {
   values_[Netlist::kOne] = kTrue;
-  outside_ = unknown();
-  for (const std::uint32_t bit : netlist.unknown_) values_[bit] = unknown();
+  outside_ = unknown("beyond a memory");
+  for (const std::uint32_t bit : netlist.unknown_) values_[bit] = unknown("x");
   for (std::size_t c = 0; c < netlist.cells_.size(); c++) {
     waiting_[c / 64] |= std::uint64_t(1) << (c % 64);
     if (c < netlist.settled_) continue;
     for (const std::uint32_t bit : netlist.cells_[c].y) {
-      values_[bit] = unknown();
+      values_[bit] = unknown(netlist.name_of(bit));
       account(bit, kFalse, values_[bit]);
     }
   }
@@ -265,7 +265,7 @@ Simulation::Simulation(const Netlist& netlist, Nodes& nodes, const std::function
     if (m.reads.empty()) continue;
     for (std::size_t i = 0; i < content.size(); i++) {
       const char c = i < m.init.size() ? m.init[m.init.size() - 1 - i] : 'x';
-      store(n, i, c == '0' ? kFalse : c == '1' ? kTrue : unknown());
+      store(n, i, c == '0' ? kFalse : c == '1' ? kTrue : unknown(m.name));
     }
   }
 }

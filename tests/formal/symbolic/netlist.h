@@ -79,8 +79,9 @@ class Netlist {
 // Values of a netlist's bits in a cycle. Copies go on apart and share nodes.
 class Simulation {
  public:
-  // Undefined bits are variables that `unknown` gives.
-  Simulation(const Netlist& netlist, Nodes& nodes, const std::function<Literal()>& unknown);
+  // Undefined bits are what `unknown` gives; it is told what holds them.
+  using Unknown = std::function<Literal(const std::string& holder)>;
+  Simulation(const Netlist& netlist, Nodes& nodes, const Unknown& unknown);
 
   void set(const std::string& port, Bits value);
   void settle();

@@ -153,7 +153,7 @@ std::vector<Byte> Network::convolved(Nodes& nodes, Contents& contents, const Sha
   const Nhwc in = graph_.tensors[std::size_t(op.inputs[0])].nhwc();
   const Nhwc out = graph_.tensors[std::size_t(op.output)].nhwc();
   const int cp = program_.config.cp;
-  Simulation lane(shared.lane, nodes, [&] { return nodes.variable(); });
+  Simulation lane(shared.lane, nodes, [&](const std::string&) { return nodes.variable(); });
   Word pad = word_of(params.zp_in, 8);
   std::vector<Byte> result;
   for (int pixel = 0; pixel < out.h * out.w; pixel++) {

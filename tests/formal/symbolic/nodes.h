@@ -2,18 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Bits as functions of free variables: a graph of conjunctions, exclusive ors and products, in which equal functions of equal
-// operands are one node. Two words are equal for all values of the variables when their literals are equal; the reverse does
-// not hold. A product is any function of its two operands that is commutative, and the product where both are known: what is
+// operands are one node, and equal functions of the same six or fewer variables. Two words are equal for all values of the
+// variables when their literals are equal; the reverse does not hold. A product is any function of its two operands that is commutative, and the product where both are known: what is
 // equal with it is equal with multiplication.
 #ifndef KAITEN_TESTS_FORMAL_SYMBOLIC_NODES_H
 #define KAITEN_TESTS_FORMAL_SYMBOLIC_NODES_H
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +47,9 @@ class Nodes {
   std::size_t size() const { return nodes_.size(); }
   std::size_t products() const { return products_.size(); }
 
+  // The variables, by node, that a literal is made of.
+  std::vector<std::uint32_t> support(Literal root) const;
+
   // What literals are when the variables have the values that `value` gives their nodes.
   std::vector<bool> evaluate(std::span<const Literal> roots,
                              const std::function<bool(std::uint32_t node)>& value) const;
@@ -58,6 +64,22 @@ class Nodes {
     Word a, b;
   };
 
+  // A function of up to six variables: bit i of `table` is its value where variable k has bit k of i.
+  static constexpr std::size_t kFew = 6;
+  struct Small {
+    std::array<std::uint32_t, kFew> variables{};  // nodes, ascending, then 0
+    std::uint64_t table = 0;
+    auto operator<=>(const Small&) const = default;
+  };
+  struct SmallHash {
+    std::size_t operator()(const Small& s) const;
+  };
+
+  static std::uint64_t spread(const Small& from, const std::array<std::uint32_t, kFew>& to, std::size_t count);
+  static std::size_t reduced(Small& s);
+  // What a function of the two is, where it has few variables and is known already; else remembers it for the node made next.
+  Literal small_one(Literal a, Literal b, bool conjunction, Small& made) const;
+
   bool is_and(Literal l) const { return nodes_[l >> 1].a < nodes_[l >> 1].b; }
   bool is_xor(Literal l) const {
     const Node& n = nodes_[l >> 1];
@@ -68,6 +90,7 @@ class Nodes {
   }
   Literal simplified(Literal a, Literal b) const;
   Literal made(std::uint32_t a, std::uint32_t b);
+  Literal added(Node node, const Small* function);
   void grow();
 
   std::vector<Node> nodes_;
@@ -75,6 +98,9 @@ class Nodes {
   std::vector<Product> products_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> bits_;  // of kProduct nodes: product, place
   std::map<std::pair<Word, Word>, Word> known_;
+  std::vector<std::uint32_t> small_of_;  // by node: 1 + place in small_, 0: too many variables
+  std::vector<Small> small_;
+  std::unordered_map<Small, Literal, SmallHash> by_function_;
 };
 
 }  // namespace kaiten::symbolic
