@@ -81,8 +81,8 @@ std::size_t Chip::offered(unsigned stalls) const {
   return 1;
 }
 
-unsigned Chip::choices() const {
-  unsigned some = kStallAr | kStallAw | kStallW;
+unsigned Chip::offers() const {
+  unsigned some = 0;
   if (offer_ == 0 && !reads_.empty()) {
     some |= kStallR;
     if (offered(kOtherRead) != 1) some |= kOtherRead;
@@ -185,6 +185,8 @@ void Chip::cycle(unsigned stalls) {
     }
   }
   interrupt_ = number("irq_o") != 0;
+  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) | (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
+                     (number("axi_w_valid_o") != 0 ? kStallW : 0);
   take_reads();
   take_writes();
   simulation_.clock();

@@ -56,11 +56,14 @@ class Chip {
 
   // From the next cycle on these registers are written one after the other.
   void write_registers(std::vector<std::pair<std::uint32_t, std::uint32_t>> writes);
+  std::size_t registers_left() const { return writes_.size() - next_write_; }
   bool registers_written() const { return next_write_ == writes_.size(); }
   // One cycle; `stalls` are bits of Stall. kOtherRead: of two reads with different IDs the younger one's beat comes.
   void cycle(unsigned stalls);
-  // Which of these bits would make a difference in the next cycle as far as the memory knows.
-  unsigned choices() const;
+  // Stalls of what the memory offers that are possible in the next cycle.
+  unsigned offers() const;
+  // Stalls of what the chip offered in the last one.
+  unsigned offered_by_chip() const { return offered_by_chip_; }
 
   bool interrupt() const { return interrupt_; }
   bool idle() const { return reads_.empty() && addresses_.empty() && beats_.empty() && answers_ == 0; }
@@ -107,6 +110,7 @@ class Chip {
   unsigned answers_ = 0;
   bool answer_offered_ = false;
   std::map<std::uint64_t, Byte> written_;
+  unsigned offered_by_chip_ = 0;
   bool interrupt_ = false;
   int cycles_ = 0;
 };

@@ -56,7 +56,9 @@ Wires part(const Range& wires, std::size_t first, std::size_t count) {
 
 }  // namespace
 
-Netlist::Netlist(const std::string& file, const std::vector<std::string>& observed) : file_(file) {
+Netlist::Netlist(const std::string& file, const std::vector<std::string>& observed,
+                 const std::vector<std::string>& freed)
+    : file_(file) {
   std::ifstream in(file);
   if (!in) throw InputError(file + ": cannot be read");
   const json text = json::parse(in);
@@ -65,8 +67,41 @@ Netlist::Netlist(const std::string& file, const std::vector<std::string>& observ
   const json& module = *modules.begin();
   read_ports(module);
   for (const auto& [name, cell] : module.at("cells").items()) read_cell(name, cell);
+  free_registers(freed);
   keep(observed);
+  renumber();
   order();
+}
+
+void Netlist::free_registers(const std::vector<std::string>& freed) {
+  freed_.resize(bits_);
+  for (const std::string& name : freed) {
+    const auto is_it = [&](const Cell& c) { return c.kind == kFlipFlop && names_.at(c.y[0]).ends_with(name); };
+    const auto found = std::find_if(cells_.begin(), cells_.end(), is_it);
+    if (found == cells_.end()) throw InputError(file_ + ": no register " + name);
+    // its reset is a choice behind it
+    const auto resets = [&](const Cell& c) {
+      const Wires& other = c.a == found->y ? c.b : c.a;
+      return c.kind == kMux && (c.a == found->y || c.b == found->y) &&
+             std::all_of(other.begin(), other.end(), [](std::uint32_t bit) { return bit <= kOne; });
+    };
+    const auto reset = std::find_if(cells_.begin(), cells_.end(), resets);
+    const Wires bits = reset == cells_.end() ? found->y : reset->y;
+    for (const std::uint32_t bit : bits) {
+      freed_[bit] = true;
+      unknown_.push_back(bit);
+    }
+    if (reset != cells_.end()) {
+      reset->kind = kPos;  // of nothing that anybody reads
+      reset->y.assign(bits.size(), bits_);
+      bits_++;
+      freed_.push_back(false);
+    }
+    cells_.erase(std::find_if(cells_.begin(), cells_.end(), is_it));
+  }
+  for (Cell& c : cells_)
+    for (const Wires* w : {&c.a, &c.b, &c.s})
+      for (const std::uint32_t bit : *w) c.must_be_known = c.must_be_known || freed_[bit];
 }
 
 Wires Netlist::wires(const json& connection) {
@@ -186,6 +221,35 @@ void Netlist::keep(const std::vector<std::string>& observed) {
   cells_.swap(kept);
   for (std::size_t m = 0; m < memories_.size(); m++)
     if (!memory_kept[m]) memories_[m].writes.clear();
+}
+
+// Bits that are left get numbers without gaps.
+void Netlist::renumber() {
+  std::vector<std::uint32_t> number(bits_, 0xffffffffU);
+  number[kZero] = kZero;
+  number[kOne] = kOne;
+  std::uint32_t next = 2;
+  const auto visit = [&](Wires& wires) {
+    for (std::uint32_t& bit : wires) {
+      if (number[bit] == 0xffffffffU) number[bit] = next++;
+      bit = number[bit];
+    }
+  };
+  for (auto& [name, wires] : ports_) visit(wires);
+  for (Cell& c : cells_)
+    for (Wires* w : {&c.a, &c.b, &c.s, &c.y}) visit(*w);
+  for (Memory& m : memories_)
+    for (Memory::Write& w : m.writes)
+      for (Wires* part : {&w.address, &w.data, &w.enable}) visit(*part);
+  std::map<std::uint32_t, std::string> names;
+  for (const auto& [bit, name] : names_)
+    if (number[bit] != 0xffffffffU) names[number[bit]] = name;
+  names_.swap(names);
+  Wires unknown;
+  for (const std::uint32_t bit : unknown_)
+    if (number[bit] != 0xffffffffU) unknown.push_back(number[bit]);
+  unknown_.swap(unknown);
+  bits_ = next;
 }
 
 void Netlist::order() {
@@ -403,7 +467,9 @@ void Simulation::settle() {
       waiting_[w] &= ~(std::uint64_t(1) << (c % 64));
       const Cell& cell = netlist_->cells_[c];
       const Word value = value_of(cell);
-      drive(cell.y, Bits(value).first(cell.y.size()));
+      if (cell.must_be_known && !std::all_of(value.begin(), value.end(), is_constant))
+        throw std::domain_error("a freed register is seen by " + cell.type);
+      drive(cell.y, value);
     }
   }
 }

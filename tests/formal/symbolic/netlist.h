@@ -25,7 +25,7 @@ using Wires = std::vector<std::uint32_t>;  // numbers of bits
 struct Cell {
   std::string type;  // without the $
   int kind = 0;
-  bool is_signed = false;
+  bool is_signed = false, must_be_known = false;
   std::uint32_t memory = 0;  // of a read
   Wires a, b, s, y;
 };
@@ -45,8 +45,9 @@ struct Memory {
 
 class Netlist {
  public:
-  // What the ports `observed` depend on; everything else is left away. Throws InputError for a cell that is not known.
-  Netlist(const std::string& file, const std::vector<std::string>& observed);
+  // What the ports `observed` depend on; everything else is left away. Registers whose names end in one of `freed` may hold
+  // anything at any time, and no cell that reads them may let that through. Throws InputError for a cell that is not known.
+  Netlist(const std::string& file, const std::vector<std::string>& observed, const std::vector<std::string>& freed = {});
 
   const Wires& port(const std::string& name) const;
   bool has(const std::string& name) const { return ports_.contains(name); }
@@ -61,13 +62,16 @@ class Netlist {
   void read_cell(const std::string& name, const nlohmann::json& cell);
   void read_memory(const std::string& name, const nlohmann::json& cell);
   Wires wires(const nlohmann::json& connection);
+  void free_registers(const std::vector<std::string>& freed);
   void keep(const std::vector<std::string>& observed);
+  void renumber();
   void order();
 
   std::string file_;
   std::uint32_t bits_ = 2;
   std::map<int, std::uint32_t> numbers_;  // of yosys' bits
-  std::vector<std::uint32_t> unknown_;    // bits that are x
+  std::vector<std::uint32_t> unknown_;    // bits that are x, and those of freed registers
+  std::vector<bool> freed_;               // by bit
   std::map<std::string, Wires> ports_;
   std::map<std::uint32_t, std::string> names_;
   std::vector<Cell> cells_;  // in the order in which they settle, flip-flops behind them

@@ -3,11 +3,11 @@
 
 // A small network, its program as the compiler makes it, and what a chip must leave in memory after it, byte by byte, as a
 // function of bytes that are free: inputs, weights, parameters of requantisation. Sums of products are formed here, in the order
-// of docs/formats/weights.md; requantisation is the netlist of one lane, which proofs compare with the specification.
+// of docs/formats/weights.md; requantisation of a sum and scaling of an operand are the netlists of a lane, which proofs compare
+// with the specification (kt_requant_lane, kt_vector_operand).
 #ifndef KAITEN_TESTS_FORMAL_SYMBOLIC_NETWORK_H
 #define KAITEN_TESTS_FORMAL_SYMBOLIC_NETWORK_H
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -28,13 +28,19 @@ Config smallest_config();
 
 // Netlists of what the specification shares with the chip.
 struct SharedModules {
-  const Netlist& lane;
+  const Netlist& lane;     // kt_requant_lane
+  const Netlist& operand;  // kt_vector_operand
 };
+
+// By address.
+using SymbolicBytes = std::map<std::uint64_t, Byte>;
+using KnownBytes = std::map<std::uint64_t, std::uint8_t>;
 
 class Network {
  public:
-  // "conv", "conv_conv". Throws InputError for another one.
-  explicit Network(const std::string& name);
+  // "conv": 3x3, 4 x 4 x 2 to 4 channels; "conv_conv": another one behind it; "conv_add": one to 2 channels, added to its input.
+  // Networks of different places have nothing of memory in common. Throws InputError for another name.
+  explicit Network(const std::string& name, unsigned place = 0);
 
   const Program& program() const { return program_; }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> registers() const;
@@ -42,32 +48,34 @@ class Network {
   // Commands, and `free` bits where inputs, weights and parameters lie.
   void place(Contents& contents, const std::function<Literal()>& free) const;
   // Every byte that the chip writes.
-  std::map<std::uint64_t, Byte> expected(Nodes& nodes, Contents& contents, const SharedModules& shared) const;
+  SymbolicBytes expected(Nodes& nodes, Contents& contents, const SharedModules& shared) const;
 
-  // Values within what the specification allows, for the places of place(), by address.
-  std::map<std::uint64_t, std::uint8_t> random_values(std::mt19937_64& random) const;
+  // Values within what the specification allows, for the places of place().
+  KnownBytes random_values(std::mt19937_64& random) const;
   // What the reference executor makes of them: as expected().
-  std::map<std::uint64_t, std::uint8_t> reference(const std::map<std::uint64_t, std::uint8_t>& values) const;
+  KnownBytes reference(const KnownBytes& values) const;
 
  private:
+  // Of a convolution: where its weights lie. Of every operator: its parameters.
   struct Layer {
-    const Op* op = nullptr;
     LoadWeightsCommand weights;
     LoadParamsCommand params;
   };
-  using Tensors = std::vector<std::vector<Byte>>;
+  struct Specification;  // network.cpp
 
   Layer layer(const Op& op) const;
+  std::uint64_t at(std::int64_t base, std::int64_t offset) const;
   std::uint64_t weight_at(const Layer& layer, int kernel, int row, int column, int channel) const;
-  std::uint64_t param_at(const Layer& layer, int kernel) const;
-  std::vector<Byte> convolved(Nodes& nodes, Contents& contents, const SharedModules& shared, const Op& op,
-                              const std::vector<Byte>& input) const;
-  Int8Values convolved(const Op& op, const std::map<std::uint64_t, std::uint8_t>& values, const Int8Values& input) const;
+  std::uint64_t param_at(const Layer& layer, int word) const;
   // The places of a tensor's values in memory.
   std::vector<std::uint64_t> places(const MemoryLayout& layout) const;
+  void random_params(const Op& op, KnownBytes& values, std::mt19937_64& random) const;
+  Int8Values convolved(const Op& op, const KnownBytes& values, const Int8Values& input) const;
+  Int8Values added(const Op& op, const KnownBytes& values, const Int8Values& a, const Int8Values& b) const;
 
   Graph graph_;
   Program program_;
+  std::uint64_t place_;
 };
 
 }  // namespace kaiten::symbolic
