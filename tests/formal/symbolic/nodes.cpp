@@ -9,6 +9,7 @@ namespace kaiten::symbolic {
 namespace {
 
 constexpr Literal kNone = 0xffffffffU;
+constexpr std::size_t kAsked = std::size_t(1) << 16;
 
 std::size_t hash_of(std::uint32_t a, std::uint32_t b) {
   std::uint64_t h = (std::uint64_t(a) << 32 | b) * 0x9e3779b97f4a7c15ULL;
@@ -37,7 +38,7 @@ std::size_t Nodes::SmallHash::operator()(const Small& s) const {
   return std::size_t(h ^ h >> 32);
 }
 
-Nodes::Nodes() : table_(std::size_t(1) << 16) { added({}, nullptr); }
+Nodes::Nodes() : table_(std::size_t(1) << 16), asked_(kAsked) { added({}, nullptr); }
 
 Literal Nodes::added(Node node, const Small* function) {
   if (nodes_.size() >= 0x7ffffff0U) throw std::length_error("too many nodes");
@@ -175,6 +176,17 @@ Literal Nodes::both(Literal a, Literal b) {
   if (a > b) std::swap(a, b);
   if (a == kFalse || a == negated(b)) return kFalse;
   if (a == kTrue || a == b) return b;
+  Asked& asked = asked_[hash_of(a, b) % kAsked];
+  if (asked.a != a || asked.b != b) {
+    const Literal answer = conjunction(a, b);
+    asked_[hash_of(a, b) % kAsked] = {a, b, answer};
+    return answer;
+  }
+  return asked.answer;
+}
+
+// Of two different nodes, a < b.
+Literal Nodes::conjunction(Literal a, Literal b) {
   if (const Literal s = simplified(a, b); s != kNone) return s;
   if (const Literal s = simplified(b, a); s != kNone) return s;
   if (is_and(a) && is_and(b) && ((a | b) & 1) == 0) {
@@ -187,7 +199,6 @@ Literal Nodes::both(Literal a, Literal b) {
     const Node n = nodes_[b >> 1];
     return both(a, negated(n.a == a ? n.b : n.a));
   }
-  if (a > b) std::swap(a, b);
   return made(a, b);
 }
 
@@ -198,14 +209,20 @@ Literal Nodes::differ(Literal a, Literal b) {
   if (a < b) std::swap(a, b);
   if (a == b) return odd;
   if (b == kFalse) return a ^ odd;
+  Asked& asked = asked_[hash_of(a, b) % kAsked];
+  if (asked.a != a || asked.b != b) asked = {a, b, difference(a, b)};
+  return asked.answer ^ odd;
+}
+
+// Of two different nodes, a > b, neither complemented.
+Literal Nodes::difference(Literal a, Literal b) {
   for (int i = 0; i < 2; i++, std::swap(a, b)) {
     if (!is_xor(a)) continue;
     const Node& n = nodes_[a >> 1];
-    if (n.a == b) return n.b ^ odd;
-    if (n.b == b) return n.a ^ odd;
+    if (n.a == b) return n.b;
+    if (n.b == b) return n.a;
   }
-  if (a < b) std::swap(a, b);
-  return made(a, b) ^ odd;
+  return made(a, b);
 }
 
 Literal Nodes::choose(Literal select, Literal one, Literal zero) {

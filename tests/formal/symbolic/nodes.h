@@ -80,6 +80,11 @@ class Nodes {
   // What a function of the two is, where it has few variables and is known already; else remembers it for the node made next.
   Literal small_one(Literal a, Literal b, bool conjunction, Small& made) const;
 
+  // What was asked for not long ago.
+  struct Asked {
+    Literal a = kFalse, b = kFalse, answer = kFalse;
+  };
+
   bool is_and(Literal l) const { return nodes_[l >> 1].a < nodes_[l >> 1].b; }
   bool is_xor(Literal l) const {
     const Node& n = nodes_[l >> 1];
@@ -89,12 +94,15 @@ class Nodes {
     return nodes_[conjunction >> 1].a == l || nodes_[conjunction >> 1].b == l;
   }
   Literal simplified(Literal a, Literal b) const;
+  Literal conjunction(Literal a, Literal b);
+  Literal difference(Literal a, Literal b);
   Literal made(std::uint32_t a, std::uint32_t b);
   Literal added(Node node, const Small* function);
   void grow();
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> table_;  // node numbers by hash, 0: free
+  std::vector<Asked> asked_;          // by hash
   std::vector<Product> products_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> bits_;  // of kProduct nodes: product, place
   std::map<std::pair<Word, Word>, Word> known_;
