@@ -28,10 +28,11 @@ const Byte& Contents::get(std::uint64_t address) {
 }
 
 std::vector<std::string> Chip::observed() {
-  return {"irq_o",          "csr_aw_ready_o", "csr_w_ready_o",  "csr_b_valid_o", "csr_b_resp_o",   "axi_ar_valid_o",
-          "axi_ar_id_o",    "axi_ar_addr_o",  "axi_ar_len_o",   "axi_ar_size_o", "axi_ar_burst_o", "axi_r_ready_o",
-          "axi_aw_valid_o", "axi_aw_addr_o",  "axi_aw_len_o",   "axi_aw_size_o", "axi_aw_burst_o", "axi_w_valid_o",
-          "axi_w_data_o",   "axi_w_strb_o",   "axi_w_last_o",   "axi_b_ready_o"};
+  return {"irq_o",          "csr_aw_ready_o", "csr_w_ready_o",  "csr_b_valid_o", "csr_b_resp_o",
+          "axi_ar_valid_o", "axi_ar_id_o",    "axi_ar_addr_o",  "axi_ar_len_o",  "axi_ar_size_o",
+          "axi_ar_burst_o", "axi_r_ready_o",  "axi_aw_valid_o", "axi_aw_addr_o", "axi_aw_len_o",
+          "axi_aw_size_o",  "axi_aw_burst_o", "axi_w_valid_o",  "axi_w_data_o",  "axi_w_strb_o",
+          "axi_w_last_o",   "axi_b_ready_o"};
 }
 
 Chip::Chip(const Netlist& netlist, Nodes& nodes, Contents& contents)
@@ -53,7 +54,9 @@ void Chip::write_registers(std::vector<std::pair<std::uint32_t, std::uint32_t>> 
   next_write_ = 0;
 }
 
-void Chip::fail(const std::string& what) const { throw RunError("cycle " + std::to_string(cycles_) + ": " + what); }
+void Chip::fail(const std::string& what) const {
+  throw RunError("cycle " + std::to_string(cycles_) + ": " + what);
+}
 
 std::uint64_t Chip::number(const std::string& port) const {
   const Word word = simulation_.get(port);
@@ -135,7 +138,8 @@ void Chip::take_reads() {
   }
   if (number("axi_ar_valid_o") == 0 || simulation_.number("axi_ar_ready_i") == 0) return;
   if (number("axi_ar_burst_o") != 1 || number("axi_ar_size_o") != 4) fail("a read of another kind");
-  reads_.push_back({number("axi_ar_addr_o"), unsigned(number("axi_ar_len_o")), unsigned(number("axi_ar_id_o"))});
+  reads_.push_back(
+      {number("axi_ar_addr_o"), unsigned(number("axi_ar_len_o")), unsigned(number("axi_ar_id_o"))});
 }
 
 void Chip::take_writes() {
@@ -185,7 +189,8 @@ void Chip::cycle(unsigned stalls) {
     }
   }
   interrupt_ = number("irq_o") != 0;
-  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) | (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
+  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) |
+                     (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
                      (number("axi_w_valid_o") != 0 ? kStallW : 0);
   take_reads();
   take_writes();

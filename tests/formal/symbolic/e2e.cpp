@@ -60,7 +60,8 @@ void prepare(Chip& chip, const Network& network) {
 }
 
 // What the literals are for random values beside what the reference executor makes of them: the address of a difference, 0: none.
-std::uint64_t compare_cases(const Network& network, const Nodes& nodes, Contents& contents, const SymbolicBytes& bytes) {
+std::uint64_t compare_cases(const Network& network, const Nodes& nodes, Contents& contents,
+                            const SymbolicBytes& bytes) {
   std::mt19937_64 random(1);
   std::vector<Literal> roots;
   for (const auto& [address, byte] : bytes) roots.insert(roots.end(), byte.begin(), byte.end());
@@ -92,7 +93,8 @@ std::string counterexample(const Setting& setting, unsigned seed) {
   Contents contents([&](const std::string&) { return Literal(random() & 1); });
   for (const Network& network : setting.networks) {
     network.place(contents, [&] { return Literal(random() & 1); });
-    for (const auto& [address, value] : network.random_values(random)) contents.put(address, std::span(&value, 1));
+    for (const auto& [address, value] : network.random_values(random))
+      contents.put(address, std::span(&value, 1));
   }
   try {
     Chip chip(setting.chip, nodes, contents);
@@ -105,7 +107,8 @@ std::string counterexample(const Setting& setting, unsigned seed) {
         if (setting.stalls != 0 && seed % 3 != 0)
           for (unsigned bit = 1; bit < 64; bit *= 2) stalls |= random() % (1 + seed % 3) != 0 ? bit : 0;
         chip.cycle(stalls);
-        if (chip.cycles() > start + kPatience) return "no interrupt after " + std::to_string(kPatience) + " cycles";
+        if (chip.cycles() > start + kPatience)
+          return "no interrupt after " + std::to_string(kPatience) + " cycles";
       } while (!chip.registers_written() || !chip.interrupt());
       if (!chip.idle()) return "an interrupt before the last answer";
       expected.merge(network.expected(nodes, contents, setting.shared()));
@@ -138,26 +141,27 @@ std::string open_question(const Setting& setting) {
     for (const Network& network : setting.networks) {
       const SymbolicBytes own = network.expected(nodes, contents, setting.shared());
       if (const std::uint64_t at = compare_cases(network, nodes, contents, own); at != 0) {
-        std::printf("the specification is not the reference executor's at %llx\n", static_cast<unsigned long long>(at));
+        std::printf("the specification is not the reference executor's at %llx\n",
+                    static_cast<unsigned long long>(at));
         std::exit(kWrong);
       }
       expected.insert(own.begin(), own.end());
       for (Explorer::At& end : ends) prepare(end.chip, network);
-      ends = explorer.explore(ends, expected);
-      int last = 0;
-      for (const Explorer::At& end : ends) last = std::max(last, end.chip.cycles());
-      std::printf("%zu commands, %zu bytes written, %zu last states, the latest in cycle %d\n",
-                  network.program().commands.size(), own.size(), ends.size(), last);
+      ends = explorer.explore(ends, expected, &network != &setting.networks.back());
+      std::printf("%zu commands, %zu bytes written, %zu last states\n", network.program().commands.size(),
+                  own.size(), explorer.last_states());
     }
-    std::printf("%zu states, %zu cycles computed, %zu nodes, %zu products\n", explorer.states(), explorer.cycles(), nodes.size(),
-                nodes.products());
+    std::printf("%zu states, %zu cycles computed, %zu nodes, %zu products\n", explorer.states(),
+                explorer.cycles(), nodes.size(), nodes.products());
   } catch (const RunError& e) {
     std::map<std::string, int> blamed;
     for (const std::uint32_t node : nodes.support(e.unknown)) blamed[holders[node]]++;
     std::string text = e.what();
     int most = 8;
     for (const auto& [holder, bits] : blamed)
-      if (most-- > 0) text += "\n  " + std::to_string(bits) + " bits of " + (holder.empty() ? "the program's data" : holder);
+      if (most-- > 0)
+        text +=
+            "\n  " + std::to_string(bits) + " bits of " + (holder.empty() ? "the program's data" : holder);
     return text;
   }
   return "";

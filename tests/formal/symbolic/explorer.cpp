@@ -30,6 +30,7 @@ Explorer::Key Explorer::reach(const Chip& chip, int stalls, const SymbolicBytes&
       throw RunError(text);
     }
     const auto [end, added] = end_at_.emplace(key, ends_.size());
+    if (!keep_ends_) return {};
     if (added)
       ends_.push_back({chip, stalls});
     else
@@ -55,6 +56,12 @@ void Explorer::go_on(const At& from, const SymbolicBytes& expected) {
       const Key reached = reach(next, cost, expected);
       if (mine == 0) seen_.at(here).calm = reached;
       const unsigned its = next.offered_by_chip();
+      if (const unsigned idle = (kStallAr | kStallAw | kStallW) & ~its; mine == 0 && idle != 0) {
+        Chip other =
+            from.chip;  // a ready that waits for the valid: the same state, unless the chip looks at it
+        other.cycle(idle);
+        reach(other, cost, expected);
+      }
       for (unsigned part = its; part != 0; part = (part - 1) & its) {
         if (!allowed(cost + std::popcount(part))) continue;
         Chip other = from.chip;
@@ -76,7 +83,9 @@ void Explorer::check_ends() const {
   }
 }
 
-std::vector<Explorer::At> Explorer::explore(const std::vector<At>& starts, const SymbolicBytes& expected) {
+std::vector<Explorer::At> Explorer::explore(const std::vector<At>& starts, const SymbolicBytes& expected,
+                                            bool keep_ends) {
+  keep_ends_ = keep_ends;
   seen_.clear();
   end_at_.clear();
   ends_.clear();
@@ -88,6 +97,7 @@ std::vector<Explorer::At> Explorer::explore(const std::vector<At>& starts, const
   }
   check_ends();
   states_ += seen_.size();
+  last_states_ = end_at_.size();
   return std::move(ends_);
 }
 

@@ -27,10 +27,11 @@ class Explorer {
   // At most so many stalls in a run; negative: any number.
   explicit Explorer(int most_stalls) : most_(most_stalls) {}
 
-  // From these states until the interrupt, when the memory must hold `expected` and nothing else. Returns the states then. Throws
-  // RunError for other bytes, an interrupt before the last answer, and a run that does not end once the bus stops stalling.
-  std::vector<At> explore(const std::vector<At>& starts, const SymbolicBytes& expected);
+  // From these states until the interrupt, when the memory must hold `expected` and nothing else. Returns the states then, if they
+  // are kept. Throws RunError for other bytes, an interrupt before the last answer, and a run that does not end once the bus stops stalling.
+  std::vector<At> explore(const std::vector<At>& starts, const SymbolicBytes& expected, bool keep_ends);
 
+  std::size_t last_states() const { return last_states_; }  // of the last exploration
   std::size_t states() const { return states_; }
   std::size_t cycles() const { return cycles_; }
 
@@ -50,10 +51,11 @@ class Explorer {
   void check_ends() const;
 
   int most_;
+  bool keep_ends_ = true;
   std::unordered_map<Key, Seen, Hash> seen_;
   std::unordered_map<Key, std::size_t, Hash> end_at_;
   std::vector<At> open_, ends_;
-  std::size_t states_ = 0, cycles_ = 0;
+  std::size_t states_ = 0, last_states_ = 0, cycles_ = 0;
 };
 
 // The first address at which they differ; 0: none.

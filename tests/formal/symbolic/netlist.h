@@ -10,10 +10,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "tests/formal/symbolic/nodes.h"
 #include "tests/formal/symbolic/words.h"
@@ -21,6 +20,43 @@
 namespace kaiten::symbolic {
 
 using Wires = std::vector<std::uint32_t>;  // numbers of bits
+
+// Cells of yosys, without the $; kReduceOr is reduce_bool, too. kRead is a read port of a memory.
+enum CellKind : int {
+  kNot,
+  kNeg,
+  kPos,
+  kAnd,
+  kOr,
+  kXor,
+  kXnor,
+  kAdd,
+  kSub,
+  kMul,
+  kMod,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kReduceAnd,
+  kReduceOr,
+  kReduceXor,
+  kLogicNot,
+  kLogicAnd,
+  kLogicOr,
+  kShl,
+  kShr,
+  kSshr,
+  kMux,
+  kPmux,
+  kBmux,
+  kDemux,
+  kBwmux,
+  kRead,
+  kFlipFlop
+};
 
 struct Cell {
   std::string type;  // without the $
@@ -47,7 +83,8 @@ class Netlist {
  public:
   // What the ports `observed` depend on; everything else is left away. Registers whose names end in one of `freed` may hold
   // anything at any time, and no cell that reads them may let that through. Throws InputError for a cell that is not known.
-  Netlist(const std::string& file, const std::vector<std::string>& observed, const std::vector<std::string>& freed = {});
+  Netlist(const std::string& file, const std::vector<std::string>& observed,
+          const std::vector<std::string>& freed = {});
 
   const Wires& port(const std::string& name) const;
   bool has(const std::string& name) const { return ports_.contains(name); }

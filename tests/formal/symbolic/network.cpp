@@ -17,7 +17,8 @@ namespace {
 
 // Somewhere in 40 bits, each in pages of its own, which networks at other places have elsewhere.
 constexpr std::uint64_t kCommandsAt = 0x12'3456'7000;
-constexpr std::array<std::uint64_t, kBases> kBaseAt{0xab'cd01'2000, 0x00'0000'4000, 0x7f'ffff'e000, 0x80'0123'4000};
+constexpr std::array<std::uint64_t, kBases> kBaseAt{0xab'cd01'2000, 0x00'0000'4000, 0x7f'ffff'e000,
+                                                    0x80'0123'4000};
 constexpr std::uint64_t kPlace = 0x1000'0000;
 
 Graph graph_of(const std::string& name) {
@@ -136,7 +137,8 @@ struct Network::Specification {
     scale.set("word_i", word);
     scale.set("cell_i", cells);
     for (const char* port : {"we_i", "swap_i", "valid_i", "valid1_i"}) scale.set(port, constant(1, 1));
-    for (const char* port : {"pair_i", "pair1_i", "negate1_i", "negate_second1_i"}) scale.set(port, constant(0, 1));
+    for (const char* port : {"pair_i", "pair1_i", "negate1_i", "negate_second1_i"})
+      scale.set(port, constant(0, 1));
     for (int i = 0; i < 3; i++) {
       scale.settle();
       scale.clock();
@@ -147,7 +149,8 @@ struct Network::Specification {
     return sums;
   }
 
-  Word sum_of_products(const Op& op, const Layer& l, const std::vector<Byte>& input, int pixel, int kernel, int group) {
+  Word sum_of_products(const Op& op, const Layer& l, const std::vector<Byte>& input, int pixel, int kernel,
+                       int group) {
     const Nhwc in = network.graph_.tensors[std::size_t(op.inputs[0])].nhwc();
     const int width = network.graph_.tensors[std::size_t(op.output)].nhwc().w;
     const int cp = network.program_.config.cp;
@@ -169,7 +172,8 @@ struct Network::Specification {
   std::vector<Byte> convolved(const Op& op, const std::vector<Byte>& input) {
     const Layer l = network.layer(op);
     const OutputQuant output = conv_params(network.graph_, op, RoundingStyle::LiteRt).output;
-    const int groups = network.graph_.tensors[std::size_t(op.inputs[0])].nhwc().c / network.program_.config.cp;
+    const int groups =
+        network.graph_.tensors[std::size_t(op.inputs[0])].nhwc().c / network.program_.config.cp;
     const Nhwc out = network.graph_.tensors[std::size_t(op.output)].nhwc();
     std::vector<Byte> result;
     for (int pixel = 0; pixel < out.h * out.w; pixel++) {
@@ -271,9 +275,12 @@ SymbolicBytes Network::expected(Nodes& nodes, Contents& contents, const SharedMo
   Specification specification(*this, nodes, contents, shared);
   std::vector<std::vector<Byte>> tensors(graph_.tensors.size());
   for (const MemoryTensor& t : program_.inputs)
-    for (const std::uint64_t where : places(t.layout)) tensors[std::size_t(t.tensor)].push_back(contents.get(where));
+    for (const std::uint64_t where : places(t.layout))
+      tensors[std::size_t(t.tensor)].push_back(contents.get(where));
   for (const Op& op : graph_.ops) {
-    const auto input = [&](std::size_t i) -> const std::vector<Byte>& { return tensors[std::size_t(op.inputs[i])]; };
+    const auto input = [&](std::size_t i) -> const std::vector<Byte>& {
+      return tensors[std::size_t(op.inputs[i])];
+    };
     tensors[std::size_t(op.output)] = op.kind == OpKind::Add ? specification.added(op, input(0), input(1))
                                                              : specification.convolved(op, input(0));
   }
@@ -336,7 +343,8 @@ Int8Values Network::convolved(const Op& op, const KnownBytes& values, const Int8
   return output;
 }
 
-Int8Values Network::added(const Op& op, const KnownBytes& values, const Int8Values& a, const Int8Values& b) const {
+Int8Values Network::added(const Op& op, const KnownBytes& values, const Int8Values& a,
+                          const Int8Values& b) const {
   const Layer l = layer(op);
   AddParams params = add_params(graph_, op);
   for (int i = 0; i < 2; i++) {
@@ -363,7 +371,8 @@ KnownBytes Network::reference(const KnownBytes& values) const {
   KnownBytes bytes;
   for (const MemoryOutput& t : program_.outputs) {
     const auto where = places(t.parts.at(0).layout);
-    for (std::size_t i = 0; i < where.size(); i++) bytes[where[i]] = std::uint8_t(tensors[std::size_t(t.tensor)][i]);
+    for (std::size_t i = 0; i < where.size(); i++)
+      bytes[where[i]] = std::uint8_t(tensors[std::size_t(t.tensor)][i]);
   }
   return bytes;
 }

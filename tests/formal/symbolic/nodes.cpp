@@ -123,7 +123,8 @@ Literal Nodes::small_one(Literal a, Literal b, bool conjunction, Small& made) co
   if (const auto found = by_function_.find(s); found != by_function_.end()) return found->second;
   Small complement = s;
   complement.table = ~s.table;
-  if (const auto found = by_function_.find(complement); found != by_function_.end()) return negated(found->second);
+  if (const auto found = by_function_.find(complement); found != by_function_.end())
+    return negated(found->second);
   return kNone;
 }
 

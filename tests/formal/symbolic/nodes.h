@@ -75,7 +75,8 @@ class Nodes {
     std::size_t operator()(const Small& s) const;
   };
 
-  static std::uint64_t spread(const Small& from, const std::array<std::uint32_t, kFew>& to, std::size_t count);
+  static std::uint64_t spread(const Small& from, const std::array<std::uint32_t, kFew>& to,
+                              std::size_t count);
   static std::size_t reduced(Small& s);
   // What a function of the two is, where it has few variables and is known already; else remembers it for the node made next.
   Literal small_one(Literal a, Literal b, bool conjunction, Small& made) const;

@@ -30,13 +30,16 @@ struct Output {
   std::function<std::uint64_t(Vsymbolic_bench&)> get;
 };
 
-#define OUTPUT(pin) Output{#pin, [](Vsymbolic_bench& m) { return std::uint64_t(m.pin); }}
+#define OUTPUT(pin)                                                \
+  Output {                                                         \
+#pin, [](Vsymbolic_bench & m) { return std::uint64_t(m.pin); } \
+  }
 const std::vector<Output>& outputs() {
   static const std::vector<Output> all{
-      OUTPUT(not_o),  OUTPUT(and_o),  OUTPUT(or_o),      OUTPUT(xor_o),    OUTPUT(xnor_o), OUTPUT(add_o),  OUTPUT(sub_o),
-      OUTPUT(mod_o),  OUTPUT(neg_o),  OUTPUT(mul_o),     OUTPUT(smul_o),   OUTPUT(wide_o), OUTPUT(shl_o),  OUTPUT(shr_o),
-      OUTPUT(sshr_o), OUTPUT(case_o), OUTPUT(compare_o), OUTPUT(reduce_o), OUTPUT(sum_o),  OUTPUT(held_o), OUTPUT(read_o),
-      OUTPUT(index_o), OUTPUT(table_o)};
+      OUTPUT(not_o), OUTPUT(and_o),  OUTPUT(or_o),   OUTPUT(xor_o),   OUTPUT(xnor_o),    OUTPUT(add_o),
+      OUTPUT(sub_o), OUTPUT(mod_o),  OUTPUT(neg_o),  OUTPUT(mul_o),   OUTPUT(smul_o),    OUTPUT(wide_o),
+      OUTPUT(shl_o), OUTPUT(shr_o),  OUTPUT(sshr_o), OUTPUT(case_o),  OUTPUT(compare_o), OUTPUT(reduce_o),
+      OUTPUT(sum_o), OUTPUT(held_o), OUTPUT(read_o), OUTPUT(index_o), OUTPUT(table_o)};
   return all;
 }
 #undef OUTPUT
@@ -87,7 +90,8 @@ TEST(SymbolicRtl, KnownValuesAreVerilators) {
     const auto right = of_verilator(model, in);
     if (cycle++ >= 18) {  // behind the reset, and the first read
       for (std::size_t i = 0; i < right.size(); i++)
-        ASSERT_EQ(simulation.number(outputs()[i].name), right[i]) << outputs()[i].name << " in cycle " << cycle;
+        ASSERT_EQ(simulation.number(outputs()[i].name), right[i])
+            << outputs()[i].name << " in cycle " << cycle;
     }
     simulation.clock();
   }
@@ -118,7 +122,8 @@ TEST(SymbolicRtl, FunctionsOfFreeInputsAreVerilators) {
     if (cycle++ >= 18) {
       for (std::size_t i = 0; i < right.size(); i++) {
         const Word word = simulation.get(outputs()[i].name);
-        const auto found = nodes.evaluate(word, [&](std::uint32_t node) { return bits.contains(node) && bits.at(node); });
+        const auto found =
+            nodes.evaluate(word, [&](std::uint32_t node) { return bits.contains(node) && bits.at(node); });
         std::uint64_t value = 0;
         for (std::size_t k = 0; k < found.size(); k++) value |= std::uint64_t(found[k]) << k;
         ASSERT_EQ(value, right[i]) << outputs()[i].name << " in cycle " << cycle;

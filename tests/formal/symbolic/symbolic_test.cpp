@@ -72,7 +72,8 @@ TEST(Nodes, RandomFunctionsAreWhatTheyAreForKnownValues) {
           fixed.push_back(n.choose(fixed[a], fixed[b] ^ flip, fixed[c]));
       }
     }
-    const auto found = n.evaluate(free, [&](std::uint32_t node) { return (values >> (node - (v[0] >> 1)) & 1) != 0; });
+    const auto found =
+        n.evaluate(free, [&](std::uint32_t node) { return (values >> (node - (v[0] >> 1)) & 1) != 0; });
     for (std::size_t i = 0; i < free.size(); i++) {
       ASSERT_TRUE(is_constant(fixed[i]));
       ASSERT_EQ(found[i], fixed[i] == kTrue) << "function " << i << " of round " << round;
@@ -102,7 +103,8 @@ TEST(Words, ArithmeticIsThatOfNumbers) {
     const auto sign = [](std::uint64_t x) { return x < 64 ? std::int64_t(x) : std::int64_t(x) - 128; };
     for (const bool known_values : {false, true}) {
       const Word all = known_values ? constant(values, 16) : v;
-      const Word x(all.begin(), all.begin() + 7), y(all.begin() + 7, all.begin() + 14), z(all.begin() + 14, all.end());
+      const Word x(all.begin(), all.begin() + 7), y(all.begin() + 7, all.begin() + 14),
+          z(all.begin() + 14, all.end());
       const auto is = [&](const Word& word) { return value_of(n, word, v, values); };
       EXPECT_EQ(is(sum(n, x, y, kTrue)), (a + b + 1) & 127);
       EXPECT_EQ(is(difference(n, x, y)), (a - b) & 127);
@@ -124,15 +126,17 @@ TEST(Words, ArithmeticIsThatOfNumbers) {
 // A netlist of one module with these cells.
 std::string file_of(const std::string& cells) {
   const std::string path = testing::TempDir() + "kaiten_symbolic_netlist.json";
-  std::ofstream(path) << R"({"modules": {"m": {"ports": {"clk_i": {"bits": [2]}, "a_i": {"bits": [3]}, "y_o": {"bits": [4]}}, "cells": {)"
-                      << cells << "}}}}";
+  std::ofstream(path)
+      << R"({"modules": {"m": {"ports": {"clk_i": {"bits": [2]}, "a_i": {"bits": [3]}, "y_o": {"bits": [4]}}, "cells": {)"
+      << cells << "}}}}";
   return path;
 }
 
 const char* const kFlop =
     R"("q": {"type": "$dff", "parameters": {"CLK_POLARITY": "1"}, "connections": {"CLK": [2], "D": [3], "Q": [5]}},)";
 std::string gate(const std::string& type, const std::string& a, const std::string& b) {
-  return R"("g": {"type": ")" + type + R"(", "parameters": {"A_SIGNED": "0", "B_SIGNED": "0"}, "connections": {"A": [)" + a +
+  return R"("g": {"type": ")" + type +
+         R"(", "parameters": {"A_SIGNED": "0", "B_SIGNED": "0"}, "connections": {"A": [)" + a +
          R"(], "B": [)" + b + R"(], "Y": [4]}})";
 }
 

@@ -83,7 +83,8 @@ Literal odd(Nodes& nodes, Bits word) {
 }
 
 Word choose(Nodes& nodes, Literal select, Bits one, Bits zero) {
-  if (is_constant(select)) return select == kTrue ? Word(one.begin(), one.end()) : Word(zero.begin(), zero.end());
+  if (is_constant(select))
+    return select == kTrue ? Word(one.begin(), one.end()) : Word(zero.begin(), zero.end());
   Word w(one.size());
   for (std::size_t i = 0; i < w.size(); i++) w[i] = nodes.choose(select, one[i], zero[i]);
   return w;
