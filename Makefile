@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate lint formal e2e mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -58,6 +58,10 @@ lint: setup-all ## Verilator -Wall, Verible, elaboration in yosys; clang-format,
 
 formal: setup-all ## all proofs (scripts/formal.py runs single ones)
 	@python3 scripts/formal.py
+
+e2e: setup-all ## small programs on a small chip proven from reset to the last write (docs/verification/data_path.md)
+	@$(MAKE) --no-print-directory build TARGETS=e2e
+	@python3 scripts/e2e.py
 
 mutate: setup-all ## a sample of the recorded mutants of every proof: killed ones must be killed again (docs/verification/proof_mutants.md)
 	@python3 scripts/mutate.py --check -j $(JOBS)

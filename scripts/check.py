@@ -23,7 +23,7 @@ import coverage
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
-STEPS = ["build", "tests", "lint", "lint_software", "formal", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
+STEPS = ["build", "tests", "lint", "lint_software", "formal", "end_to_end", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
          "mutants", "verilators", "simulation", "soak", "soc", "boards", "thread_build", "thread_sanitizer", "coverage_build", "coverage",
          "generated"]
 # Tests whose threads share something, under the thread sanitizer.
@@ -237,6 +237,8 @@ class Check:
         self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
         self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
+        self.script("end_to_end", "e2e.py", "--build", "build" if preset == "default" else f"build-{preset}", *jobs, *longer,
+                    junit="build/e2e/junit.xml")
         self.script("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
         if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
            self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: the Kaiten authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/formal/symbolic/chip.h"
+
+#include <algorithm>
+
+namespace kaiten::symbolic {
+namespace {
+
+constexpr unsigned kBeat = 16;  // bytes
+constexpr std::size_t kMostReads = 64;
+
+}  // namespace
+
+void Contents::put(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  for (const std::uint8_t b : bytes) {
+    Byte byte;
+    for (std::size_t i = 0; i < 8; i++) byte[i] = Literal(b >> i & 1);
+    bytes_[address++] = byte;
+  }
+}
+
+const Byte& Contents::get(std::uint64_t address) {
+  const auto [at, added] = bytes_.try_emplace(address);
+  if (added)
+    for (Literal& l : at->second) l = unknown_("memory");
+  return at->second;
+}
+
+std::vector<std::string> Chip::observed() {
+  return {"irq_o",          "csr_aw_ready_o", "csr_w_ready_o",  "csr_b_valid_o", "csr_b_resp_o",
+          "axi_ar_valid_o", "axi_ar_id_o",    "axi_ar_addr_o",  "axi_ar_len_o",  "axi_ar_size_o",
+          "axi_ar_burst_o", "axi_r_ready_o",  "axi_aw_valid_o", "axi_aw_addr_o", "axi_aw_len_o",
+          "axi_aw_size_o",  "axi_aw_burst_o", "axi_w_valid_o",  "axi_w_data_o",  "axi_w_strb_o",
+          "axi_w_last_o",   "axi_b_ready_o"};
+}
+
+Chip::Chip(const Netlist& netlist, Nodes& nodes, Contents& contents)
+    : simulation_(netlist, nodes, contents.unknown()), contents_(&contents) {
+  for (std::size_t i = 0; i < 8 * kBeat; i++) junk_.push_back(contents.unknown()("idle data lines"));
+  put("rst_ni", 0);
+  for (const char* port : {"csr_ar_valid_i", "csr_ar_addr_i", "csr_r_ready_i"}) put(port, 0);
+  put("csr_w_strb_i", 15);
+  for (int i = 0; i < 2; i++) {
+    give(0);
+    simulation_.settle();
+    simulation_.clock();
+  }
+  put("rst_ni", 1);
+}
+
+void Chip::write_registers(std::vector<std::pair<std::uint32_t, std::uint32_t>> writes) {
+  writes_ = std::move(writes);
+  next_write_ = 0;
+}
+
+void Chip::fail(const std::string& what) const {
+  throw RunError("cycle " + std::to_string(cycles_) + ": " + what);
+}
+
+std::uint64_t Chip::number(const std::string& port) const {
+  const Word word = simulation_.get(port);
+  if (const auto n = known(word)) return *n;
+  const auto bit = std::find_if_not(word.begin(), word.end(), is_constant);
+  throw RunError("cycle " + std::to_string(cycles_) + ": " + port + " depends on data", *bit);
+}
+
+void Chip::put(const std::string& port, std::uint64_t n) {
+  simulation_.set(port, constant(n, simulation_.get(port).size()));
+}
+
+Byte Chip::byte(std::uint64_t address) {
+  const auto own = written_.find(address);
+  return own == written_.end() ? contents_->get(address) : own->second;
+}
+
+// 1 + place of the read whose beat is on the lines, 0: none.
+std::size_t Chip::offered(unsigned stalls) const {
+  if (offer_ != 0) return offer_;
+  if (reads_.empty() || (stalls & kStallR) != 0) return 0;
+  if ((stalls & kOtherRead) != 0)
+    for (std::size_t i = 1; i < reads_.size(); i++)
+      if (reads_[i].id != reads_[0].id) return i + 1;
+  return 1;
+}
+
+unsigned Chip::offers() const {
+  unsigned some = 0;
+  if (offer_ == 0 && !reads_.empty()) {
+    some |= kStallR;
+    if (offered(kOtherRead) != 1) some |= kOtherRead;
+  }
+  if (answers_ > 0 && !answer_offered_) some |= kStallB;
+  return some;
+}
+
+// The inputs of this cycle.
+void Chip::give(unsigned stalls) {
+  const bool writing = next_write_ < writes_.size();
+  put("csr_aw_valid_i", writing && !address_taken_);
+  put("csr_aw_addr_i", writing ? writes_[next_write_].first : 0);
+  put("csr_w_valid_i", writing && !data_taken_);
+  put("csr_w_data_i", writing ? writes_[next_write_].second : 0);
+  put("csr_b_ready_i", 1);
+  put("axi_ar_ready_i", (stalls & kStallAr) == 0 && reads_.size() < kMostReads);
+  put("axi_aw_ready_i", (stalls & kStallAw) == 0);
+  put("axi_w_ready_i", (stalls & kStallW) == 0);
+  offer_ = offered(stalls);
+  put("axi_r_valid_i", offer_ != 0);
+  if (offer_ != 0) {
+    const Read& r = reads_[offer_ - 1];
+    Word data;
+    for (unsigned i = 0; i < kBeat; i++) {
+      const Byte b = byte(r.address / kBeat * kBeat + i);
+      data.insert(data.end(), b.begin(), b.end());
+    }
+    simulation_.set("axi_r_data_i", data);
+    put("axi_r_id_i", r.id);
+    put("axi_r_resp_i", 0);
+    put("axi_r_last_i", r.left == 0);
+  } else {
+    simulation_.set("axi_r_data_i", junk_);
+    simulation_.set("axi_r_id_i", Bits(junk_).first(1));
+    simulation_.set("axi_r_resp_i", Bits(junk_).subspan(1, 2));
+    simulation_.set("axi_r_last_i", Bits(junk_).subspan(3, 1));
+  }
+  answer_offered_ = answer_offered_ || (answers_ > 0 && (stalls & kStallB) == 0);
+  put("axi_b_valid_i", answer_offered_);
+  simulation_.set("axi_b_resp_i", answer_offered_ ? Bits(constant(0, 2)) : Bits(junk_).first(2));
+}
+
+void Chip::take_reads() {
+  if (offer_ != 0 && number("axi_r_ready_o") != 0) {
+    Read& r = reads_[offer_ - 1];
+    r.address = (r.address / kBeat + 1) * kBeat;
+    if (r.left-- == 0) reads_.erase(reads_.begin() + std::ptrdiff_t(offer_ - 1));
+    offer_ = 0;
+  }
+  if (number("axi_ar_valid_o") == 0 || simulation_.number("axi_ar_ready_i") == 0) return;
+  if (number("axi_ar_burst_o") != 1 || number("axi_ar_size_o") != 4) fail("a read of another kind");
+  reads_.push_back(
+      {number("axi_ar_addr_o"), unsigned(number("axi_ar_len_o")), unsigned(number("axi_ar_id_o"))});
+}
+
+void Chip::take_writes() {
+  if (answer_offered_ && number("axi_b_ready_o") != 0) {
+    answers_--;
+    answer_offered_ = false;
+  }
+  if (number("axi_aw_valid_o") != 0 && simulation_.number("axi_aw_ready_i") != 0) {
+    if (number("axi_aw_burst_o") != 1 || number("axi_aw_size_o") != 4) fail("a write of another kind");
+    addresses_.push_back({number("axi_aw_addr_o"), unsigned(number("axi_aw_len_o"))});
+  }
+  if (number("axi_w_valid_o") != 0 && simulation_.number("axi_w_ready_i") != 0)
+    beats_.push_back({simulation_.get("axi_w_data_o"), number("axi_w_strb_o"), number("axi_w_last_o") != 0});
+  commit();
+}
+
+// Beats whose address is there.
+void Chip::commit() {
+  while (!addresses_.empty() && !beats_.empty()) {
+    Write& w = addresses_.front();
+    const Beat& beat = beats_.front();
+    for (unsigned i = 0; i < kBeat; i++) {
+      if ((beat.strobes >> i & 1) == 0) continue;
+      Byte& b = written_[w.address / kBeat * kBeat + i];
+      for (std::size_t k = 0; k < 8; k++) b[k] = beat.data[8 * i + k];
+    }
+    if (beat.last != (w.left == 0)) fail("last at the wrong beat");
+    w.address = (w.address / kBeat + 1) * kBeat;
+    if (w.left-- == 0) {
+      addresses_.pop_front();
+      answers_++;
+    }
+    beats_.pop_front();
+  }
+}
+
+void Chip::cycle(unsigned stalls) {
+  give(stalls);
+  simulation_.settle();
+  if (next_write_ < writes_.size()) {
+    address_taken_ = address_taken_ || number("csr_aw_ready_o") != 0;
+    data_taken_ = data_taken_ || number("csr_w_ready_o") != 0;
+    if (number("csr_b_valid_o") != 0) {
+      if (number("csr_b_resp_o") != 0) fail("a register was not written");
+      address_taken_ = data_taken_ = false;
+      next_write_++;
+    }
+  }
+  interrupt_ = number("irq_o") != 0;
+  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) |
+                     (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
+                     (number("axi_w_valid_o") != 0 ? kStallW : 0);
+  take_reads();
+  take_writes();
+  simulation_.clock();
+  cycles_++;
+}
+
+std::array<std::uint64_t, 2> Chip::state() const {
+  std::array<std::uint64_t, 2> s = simulation_.state();
+  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
+  const auto add = [&](std::uint64_t x) {
+    h = (h ^ x) * 0xd6e8feb86659fd93ULL;
+    h ^= h >> 32;
+  };
+  add(next_write_ * 4 + address_taken_ * 2 + data_taken_);
+  for (const Read& r : reads_) {
+    add(r.address);
+    add(r.left * 2 + r.id + 1);
+  }
+  add(offer_ * 8 + answers_ * 2 + answer_offered_ + 1024);
+  for (const Write& w : addresses_) {
+    add(w.address);
+    add(w.left + 1);
+  }
+  for (const Beat& b : beats_) {
+    for (const Literal l : b.data) add(l);
+    add(b.strobes * 2 + b.last);
+  }
+  for (const auto& [address, b] : written_) {
+    add(address);
+    for (const Literal l : b) add(l);
+  }
+  s[0] ^= h;
+  s[1] ^= h * 0xa0761d6478bd642fULL;
+  return s;
+}
+
+}  // namespace kaiten::symbolic
