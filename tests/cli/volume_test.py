@@ -141,6 +141,27 @@ class Volume(CommandCase):
         self.assertIn("--clock", self.refused(*rtl, "--clock", -1))
         self.assertIn("nope", self.refused(self.network, *size, "--rtl", "--config", "nope"))
 
+    def test_sublayers_fit_the_accelerators_memory(self):
+        size = ("--size", "9,7,8")
+        rtl = (self.network, *size, "--rtl", "--config", "nano", "--clock", 100)
+        whole = self.report(*rtl, "--output", self.file("whole.raw"))
+        limit = whole["device"]["memory_bytes"] // 3
+        some = self.report(*rtl, "--device-memory", limit, "--brick-side", 4, "--link", 10, "--output", self.file("some.raw"))
+        with open(self.file("whole.raw"), "rb") as a, open(self.file("some.raw"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        self.assertLessEqual(some["device"]["memory_bytes"], limit)
+        for plan in some["device_plans"]:
+            self.assertLessEqual(plan["device_memory_bytes"], limit)
+        runs = [sum(s["runs"] for s in j["device_plans"][0]["stages"]) for j in (whole, some)]
+        self.assertGreater(runs[1], runs[0])
+        self.assertEqual([s["layers"] for s in some["device_plans"][0]["stages"]], [[1, 2], [3, 3]])
+        self.assertIn("--device-memory: layers 1 to 2 take", self.run_command(*rtl, "--device-memory", 500).stderr)
+        self.assertEqual(self.run_command(*rtl, "--device-memory", 500).returncode, 2)
+        self.assertIn("--device-memory: expected bytes", self.refused(*rtl, "--device-memory", "much"))
+        self.assertIn("--brick-side", self.refused(*rtl, "--brick-side", 0))
+        self.assertIn("--link", self.refused(*rtl, "--link", -1))
+        self.assertIn("--clock", self.refused(self.network, *size, "--rtl", "--config", "nano", "--link", 5))
+
     def test_every_split_gives_what_the_processor_gives(self):
         int8 = (self.network, "--threads", 1, "--calibration", RATES_INT8, "--size", "9,7,8")
         self.report(*int8, "--int8", "--output", self.file("cpu.raw"))
