@@ -69,13 +69,16 @@ def split_row(network, j):
     s = j["split"]
     both = [p for p in s["plans"] if 0 < p["theta"] < len(p["layers"].split())]
     alone = s["processor_alone_voxels_per_second"], s["accelerator_alone_voxels_per_second"]
-    row = [network, *(f"{rate:,.0f}" for rate in alone)]
+    row = [network, *(f"{rate:,.0f}" for rate in alone), *["-"] * 2]
+    for p in s["plans"]:
+        if p["theta"] == 0:
+            row[3:] = [f"{p['device_memory_bytes'] / 2**20:.1f}", f"{p['link_bytes'] * s['clock_mhz'] / p['predicted_cycles'] / 1e3:.2f}"]
     if both:
         p = both[0]
         rate = p["predicted_voxels_per_second"]
         row += [str(p["theta"]), cube(p["block_result"]), f"{p['processor_seconds']:.1f}", f"{p['predicted_cycles'] / (s['clock_mhz'] * 1e6):.1f}",
                 f"{rate:,.0f}", f"{rate / max(alone):.2f}", f"{rate / sum(alone):.2f}"]
-    return [*row, *["-"] * (10 - len(row)), f"{PUBLISHED_GAIN[network]:.2f}"]
+    return [*row, *["-"] * (12 - len(row)), f"{PUBLISHED_GAIN[network]:.2f}"]
 
 
 def splits(kaiten, *options):
@@ -102,7 +105,7 @@ def paper(_args, kaiten):
         return splits(kaiten, "--threads", str(CORES), "--memory", "256GiB", "--calibration", file)
 
 
-SPLIT_HEAD = ["network", "processors alone, voxels/s", "accelerator alone", "theta", "block's result", "processors, s", "accelerator, s", "split, voxels/s",
+SPLIT_HEAD = ["network", "processors alone, voxels/s", "accelerator alone", "its MiB", "its link, GB/s", "theta", "block's result", "processors, s", "accelerator, s", "split, voxels/s",
               "gain over the better", "over the sum", "ZNNi's over the better"]
 TABLES = {"networks": (["network", "block's result", "GiB", "layers", "voxels/s", "by processor time", "predicted", "off", "ZNNi, 2 of 72 cores", "times"],
                        networks),

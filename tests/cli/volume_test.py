@@ -179,6 +179,15 @@ class Volume(CommandCase):
             best = s["plans"][0]["predicted_voxels_per_second"]
             self.assertAlmostEqual(s["gain_over_better"] * max(s["processor_alone_voxels_per_second"],
                                                                s["accelerator_alone_voxels_per_second"]), best, delta=1e-3 * best)
+        # Goes on with the same sublayers, and without a search.
+        parts = (*split, "--theta", 2, "--device-memory", "3KiB", "--block-side", 2, "--output", self.file("parts.raw"))
+        begun = self.report(*parts, "--blocks", 1)
+        self.assertLess(begun["blocks"]["done"], begun["blocks"]["all"])
+        rest = self.report(*parts, "--resume")
+        self.assertEqual(rest["blocks"]["done"], begun["blocks"]["all"])
+        self.assertLessEqual(rest["device"]["memory_bytes"], 3 * 1024)
+        with open(self.file("parts.raw"), "rb") as f:
+            self.assertEqual(f.read(), wanted)
         self.assertIn("--clock", self.refused(*int8, "--split"))
         self.assertIn("--theta", self.refused(*int8, "--theta", 1))
         self.assertIn("of 3 layers", self.run_command(*split, "--theta", 4).stderr)
