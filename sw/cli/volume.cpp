@@ -42,7 +42,9 @@ struct State {
   volume::Plan plan;
   std::int64_t done = 0;
   std::size_t theta = 0;  // with --split
-  double processor_seconds = 0;
+  int groups = 1;
+  SplitTimes times;
+  std::vector<volume::Stage> stages;  // with --rtl and --split
 };
 
 std::string text_of(const State& s) {
@@ -53,18 +55,31 @@ std::string text_of(const State& s) {
   for (const volume::Choice& c : s.plan.layers) j["layers"].push_back({int(c.method), c.fragments});
   j["done"] = s.done;
   j["theta"] = s.theta;
-  j["processor_seconds"] = s.processor_seconds;
+  j["groups"] = s.groups;
+  j["processor_seconds"] = s.times.processor;
+  j["link_seconds"] = s.times.link;
+  j["stages"] = nlohmann::json::array();
+  for (const volume::Stage& t : s.stages)
+    j["stages"].push_back({t.begin, t.end, t.brick.depth, t.brick.height, t.brick.width, t.images, t.maps});
   return j.dump() + "\n";
 }
 
 State parse_state(const std::string& text, const std::string& file) {
   try {
     const auto j = nlohmann::json::parse(text);
-    State s{j.at("key"), {}, j.at("done"), j.at("theta"), j.at("processor_seconds")};
+    State s{j.at("key"),
+            {},
+            j.at("done"),
+            j.at("theta"),
+            j.at("groups"),
+            {j.at("processor_seconds"), j.at("link_seconds")},
+            {}};
     const auto& f = j.at("fragment");
     s.plan.fragment = {f.at(0), f.at(1), f.at(2)};
     s.plan.batch = j.at("batch");
     for (const auto& l : j.at("layers")) s.plan.layers.push_back({fft::Method(l.at(0).get<int>()), l.at(1)});
+    for (const auto& t : j.at("stages"))
+      s.stages.push_back({t.at(0), t.at(1), {t.at(2), t.at(3), t.at(4)}, t.at(5), t.at(6)});
     return s;
   } catch (const nlohmann::json::exception&) {
     throw InputError("'" + file + ".part.state' is not what an interrupted run leaves");
@@ -146,7 +161,9 @@ class VolumeJob {
                                                : search();
     if (state) {
       theta_ = state->theta;
-      processor_seconds_ = state->processor_seconds;
+      groups_ = state->groups;
+      times_ = state->times;
+      stages_ = state->stages;
     }
     if (o_.int8 && !o_.rtl) quantise();
     if (!o_.plan_only) compute(planned, state ? state->done : 0);
@@ -205,15 +222,21 @@ class VolumeJob {
     for (const volume::DevicePlanned& p : plans)
       report_["device_plans"].push_back(device_plan_json(network_, p));
     report_["plan"] = o_.plan;
-    return {plans[std::size_t(o_.plan) - 1].plan, 0, 0, 0};
+    const volume::DevicePlanned& taken = plans[std::size_t(o_.plan) - 1];
+    stages_ = taken.device.stages;
+    outputs_.print(stages_text(network_, taken.plan, 0, stages_));
+    return {taken.plan, 0, 0, 0};
   }
 
   volume::Planned split_search() {
     const SplitFound found = split_for(o_, *int8_, source_->size(), limit_, workers_);
-    outputs_.print(split_table(o_, network_, found));
+    outputs_.print(split_table(network_, found));
     report_["split"] = split_json(o_, network_, found);
     theta_ = found.plan().theta;
-    processor_seconds_ = found.plan().processor_seconds;
+    groups_ = found.plan().groups;
+    times_ = {found.plan().processor_seconds, link_seconds(o_, found.plan().device)};
+    stages_ = found.plan().device.stages;
+    outputs_.print(stages_text(network_, found.plan().plan, theta_, stages_));
     return {found.plan().plan, 0, 0, 0};
   }
 
@@ -235,11 +258,13 @@ class VolumeJob {
 
   void compute(const volume::Planned& planned, std::int64_t first) {
     fft::Memory memory(limit_);
-    const volume::DeviceOptions options{o_.config, !o_.no_check, [] { check_interrupt(); }};
+    const volume::DeviceOptions options{o_.config, !o_.no_check, [] { check_interrupt(); },
+                                        device_memory_of(o_)};
     if (o_.split) {
-      const volume::SplitEvaluator split(*int8_, planned.plan, theta_, workers_, memory, options);
+      const volume::SplitEvaluator split(*int8_, planned.plan, theta_, groups_, stages_, workers_, memory,
+                                         options);
       const std::uint64_t voxels = run_blocks(split, memory, planned, first);
-      const double rate = split_rate(o_, processor_seconds_, split.cycles(), voxels);
+      const double rate = split_rate(o_, times_, split.cycles(), voxels);
       outputs_.print(
           device_text(o_, split.device(), voxels) +
           fmt::format("{} layers on the processors, {} on the accelerator: {:.0f} voxels/s in simulated "
@@ -248,7 +273,7 @@ class VolumeJob {
       report_["device"] = device_json(o_, split.device(), voxels);
       report_["split"]["voxels_per_second"] = rate;
     } else if (o_.rtl) {
-      const volume::DeviceEvaluator device(*int8_, planned.plan, memory, options);
+      const volume::DeviceEvaluator device(*int8_, planned.plan, stages_, memory, options);
       const std::uint64_t voxels = run_blocks(device, memory, planned, first);
       outputs_.print(device_text(o_, device, voxels));
       report_["device"] = device_json(o_, device, voxels);
@@ -268,7 +293,7 @@ class VolumeJob {
     const std::string header =
         o_.output.ends_with(".npy") ? volume::numpy_header(network_.outputs(), whole_, kType) : std::string();
     std::optional<ResumableOutput> file;
-    State state{key(), planned.plan, first, theta_, processor_seconds_};
+    State state{key(), planned.plan, first, theta_, groups_, times_, stages_};
     if (!o_.output.empty()) {
       file.emplace(o_.output,
                    header.size() + std::uint64_t(network_.outputs()) * whole_.elements() * sizeof(T),
@@ -330,7 +355,9 @@ class VolumeJob {
   std::uint64_t limit_;
   std::optional<volume::Int8Network> int8_;  // with --int8
   std::size_t theta_ = 0;                    // with --split: layers on the processors
-  double processor_seconds_ = 0;             // and their time of a run, by the model
+  int groups_ = 1;
+  SplitTimes times_;                   // and those of a run, by the model
+  std::vector<volume::Stage> stages_;  // with --rtl: what the accelerator's runs compute
   fft::Workers workers_;
   nlohmann::ordered_json report_;
 };

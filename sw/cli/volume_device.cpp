@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/interrupt.h"
@@ -31,16 +33,58 @@ std::string voxels_a_second(const VolumeOptions& o, double voxels_a_cycle) {
                      : fmt::format("{:.5f} voxels a cycle", voxels_a_cycle);
 }
 
+volume::DeviceSearch search_of(const VolumeOptions& o, const Size& volume, std::function<void()> tick) {
+  return {{o.config, o.brick_side, device_memory_of(o), o.clock, o.link * 1e6, std::move(tick)},
+          volume,
+          o.block_side};
+}
+
+// Of the accelerator's part of a plan; layers count from the network's first.
+nlohmann::ordered_json stages_json(const volume::Network& network, const volume::Plan& plan,
+                                   std::size_t theta, const volume::StagesPlanned& device) {
+  auto all = nlohmann::ordered_json::array();
+  for (volume::Stage s : device.stages) {
+    s.begin += theta, s.end += theta;
+    all.push_back({{"layers", {s.begin + 1, s.end}},
+                   {"brick", {s.brick.depth, s.brick.height, s.brick.width}},
+                   {"images", s.images},
+                   {"maps", s.maps},
+                   {"runs", volume::stage_runs(network, plan, s)}});
+  }
+  return all;
+}
+
 }  // namespace
+
+double link_seconds(const VolumeOptions& o, const volume::StagesPlanned& device) {
+  return o.link > 0 ? double(device.link_bytes) / (o.link * 1e6) : 0;
+}
+
+std::string stages_text(const volume::Network& network, const volume::Plan& plan, std::size_t theta,
+                        const std::vector<volume::Stage>& stages) {
+  const std::vector<volume::Maps> maps = volume::maps_of(network, plan);
+  std::string text;
+  for (volume::Stage s : stages) {
+    s.begin += theta, s.end += theta;
+    const volume::Maps &in = maps[s.begin], &out = maps[s.end];
+    text += s.end == s.begin + 1 ? fmt::format("layer {}", s.end)
+                                 : fmt::format("layers {} to {}", s.begin + 1, s.end);
+    text += fmt::format(
+        ": a run computes {} of {} voxels of {} of {} maps, {} of {} images: {} runs\n", s.brick.text(),
+        out.size.text(), s.maps, out.channels, s.images, in.batch,
+        volume::stage_runs(network, plan, s) * std::uint64_t((out.channels + s.maps - 1) / s.maps));
+  }
+  return text;
+}
 
 std::vector<volume::DevicePlanned> device_plans_for(const VolumeOptions& o,
                                                     const volume::Int8Network& network, const Size& volume) {
   ProgressLine line;
   int looks = 0;
-  auto plans = volume::device_plans(network, {o.config, volume, o.block_side, [&] {
-                                                check_interrupt();
-                                                if (++looks % 1000 == 0) line.show("planning blocks");
-                                              }});
+  auto plans = volume::device_plans(network, search_of(o, volume, [&] {
+                                      check_interrupt();
+                                      if (++looks % 1000 == 0) line.show("planning blocks");
+                                    }));
   line.clear();
   if (plans.size() > std::size_t(o.best)) plans.resize(std::size_t(o.best));
   return plans;
@@ -53,10 +97,10 @@ std::string device_table(const VolumeOptions& o, const volume::Network& network,
                                  "cycles a run", "utilisation", "voxels/cycle");
   int n = 0;
   for (const volume::DevicePlanned& p : plans) {
-    const double used = double(p.macs) / (double(p.cycles) * config.kp * config.cp * 9);
+    const double used = double(p.macs) / (double(p.device.cycles) * config.kp * config.cp * 9);
     text += fmt::format("{:>3} {:>14} {:>12} {:>10.1f}% {:>14.5f}  {}\n", ++n,
-                        volume::block_result(network, p.plan).text(), p.cycles, 100 * used, p.voxels_a_cycle,
-                        layers_text(network, p.plan));
+                        volume::block_result(network, p.plan).text(), p.device.cycles, 100 * used,
+                        p.voxels_a_cycle, layers_text(network, p.plan));
   }
   return text;
 }
@@ -67,7 +111,10 @@ nlohmann::ordered_json device_plan_json(const volume::Network& network, const vo
   j["block_input"] = {in.depth, in.height, in.width};
   j["block_result"] = {out.depth, out.height, out.width};
   j["layers"] = layers_text(network, p.plan);
-  j["predicted_cycles"] = p.cycles;
+  j["stages"] = stages_json(network, p.plan, 0, p.device);
+  j["device_memory_bytes"] = p.device.memory_bytes;
+  j["link_bytes"] = p.device.link_bytes;
+  j["predicted_cycles"] = p.device.cycles;
   j["predicted_voxels_per_cycle"] = p.voxels_a_cycle;
   return j;
 }
@@ -83,8 +130,8 @@ SplitFound split_for(const VolumeOptions& o, const volume::Int8Network& network,
   };
   const std::size_t layers = network.network.layers.size();
   SplitFound found;
-  found.plans = volume::split_plans(
-      network, calibration, {{o.config, volume, o.block_side, tick}, o.clock, memory, 0, layers}, workers);
+  found.plans =
+      volume::split_plans(network, calibration, {search_of(o, volume, tick), memory, 0, layers}, workers);
   const volume::Found alone = volume::search(network.network, calibration, {memory, volume, 64}, 1, workers,
                                              [] { check_interrupt(); });
   line.clear();
@@ -111,7 +158,7 @@ SplitFound split_for(const VolumeOptions& o, const volume::Int8Network& network,
   return found;
 }
 
-std::string split_table(const VolumeOptions& o, const volume::Network& network, const SplitFound& found) {
+std::string split_table(const volume::Network& network, const SplitFound& found) {
   std::string text = fmt::format("{:>3} {:>5} {:>14} {:>13} {:>14} {:>12}  layers\n", "", "theta",
                                  "block result", "processors ms", "accelerator ms", "voxels/s");
   int n = 0;
@@ -127,7 +174,7 @@ std::string split_table(const VolumeOptions& o, const volume::Network& network, 
     }
     text += fmt::format("{:>3} {:>5} {:>14} {:>13.3f} {:>14.3f} {:>12.0f}  {}\n", ++n, p.theta,
                         volume::block_result(network, p.plan).text(), 1e3 * p.processor_seconds,
-                        double(p.cycles) / (o.clock * 1e3), p.voxels_a_second, layers);
+                        1e3 * p.device.seconds, p.voxels_a_second, layers);
   }
   const double best = found.plans.front().voxels_a_second,
                better = std::max(found.processor, found.accelerator);
@@ -155,18 +202,24 @@ nlohmann::ordered_json split_json(const VolumeOptions& o, const volume::Network&
     j["plans"].push_back({{"theta", p.theta},
                           {"block_result", {result.depth, result.height, result.width}},
                           {"layers", volume::text_of(network, p.plan)},
+                          {"stages", stages_json(network, p.plan, p.theta, p.device)},
+                          {"groups", p.groups},
+                          {"bytes", p.bytes},
+                          {"device_memory_bytes", p.device.memory_bytes},
+                          {"link_bytes", p.device.link_bytes},
                           {"processor_seconds", p.processor_seconds},
-                          {"predicted_cycles", p.cycles},
+                          {"predicted_cycles", p.device.cycles},
                           {"predicted_voxels_per_second", p.voxels_a_second}});
   }
   return j;
 }
 
-double split_rate(const VolumeOptions& o, double processor_seconds, const std::vector<std::uint64_t>& cycles,
+double split_rate(const VolumeOptions& o, const SplitTimes& times, const std::vector<std::uint64_t>& cycles,
                   std::uint64_t voxels) {
   std::vector<volume::BlockTimes> blocks;
   blocks.reserve(cycles.size());
-  for (const std::uint64_t n : cycles) blocks.push_back({processor_seconds, double(n) / (o.clock * 1e6)});
+  for (const std::uint64_t n : cycles)
+    blocks.push_back({times.processor, double(n) / (o.clock * 1e6) + times.link});
   return double(voxels) / volume::pipeline_seconds(blocks);
 }
 
@@ -195,6 +248,7 @@ nlohmann::ordered_json device_json(const VolumeOptions& o, const volume::DeviceE
   j["predicted_cycles"] = w.predicted_cycles;
   j["macs"] = w.macs;
   j["array_utilization"] = w.utilization(preset(o.config));
+  j["memory_bytes"] = device.memory_bytes();
   j["bytes_read"] = w.bytes_read;
   j["bytes_written"] = w.bytes_written;
   j["checked"] = w.checked;

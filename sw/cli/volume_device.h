@@ -35,12 +35,20 @@ struct SplitFound {
 };
 SplitFound split_for(const VolumeOptions& o, const volume::Int8Network& network, const fft::Size& volume,
                      std::uint64_t memory, fft::Workers& workers);
-std::string split_table(const VolumeOptions& o, const volume::Network& network, const SplitFound& found);
+std::string split_table(const volume::Network& network, const SplitFound& found);
 nlohmann::ordered_json split_json(const VolumeOptions& o, const volume::Network& network,
                                   const SplitFound& found);
-// Voxels a second of a run: its cycles, and the processors' time by the model.
-double split_rate(const VolumeOptions& o, double processor_seconds, const std::vector<std::uint64_t>& cycles,
+// Of every block: its processors' time and that of the link by the model.
+struct SplitTimes {
+  double processor = 0, link = 0;  // seconds
+};
+// Voxels a second of a run, with the cycles that were counted.
+double split_rate(const VolumeOptions& o, const SplitTimes& times, const std::vector<std::uint64_t>& cycles,
                   std::uint64_t voxels);
+double link_seconds(const VolumeOptions& o, const volume::StagesPlanned& device);
+// What the accelerator's runs compute, a line a stage; layers of the network from `theta` on.
+std::string stages_text(const volume::Network& network, const volume::Plan& plan, std::size_t theta,
+                        const std::vector<volume::Stage>& stages);
 
 std::string device_text(const VolumeOptions& o, const volume::DeviceEvaluator& device, std::uint64_t voxels);
 nlohmann::ordered_json device_json(const VolumeOptions& o, const volume::DeviceEvaluator& device,

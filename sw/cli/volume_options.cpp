@@ -53,7 +53,15 @@ bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions&
       "with --split: so many layers on the processors, instead of as many as the search finds best");
   add("config", po::value(&o.config)->value_name("NAME")->default_value(o.config), "of the accelerator");
   add("block-side", po::value(&o.block_side)->value_name("N")->default_value(o.block_side),
-      "of the accelerator's blocks: longest side of a result that is tried, in voxels");
+      "of the accelerator's blocks: longest side of a result that is tried, in voxels; with --split no bound "
+      "unless given");
+  add("brick-side", po::value(&o.brick_side)->value_name("N")->default_value(o.brick_side),
+      "longest side of the maps that a run on the accelerator computes");
+  add("device-memory", po::value(&o.device_memory)->value_name("SIZE"),
+      "of the accelerator, such as 64MiB: what a run takes of a layer, the rest stays in this computer's; "
+      "without it no bound");
+  add("link", po::value(&o.link)->value_name("MB/S")->default_value(o.link),
+      "between this computer's memory and the accelerator's; 0: moving maps takes no time");
   add("no-check", po::bool_switch(&o.no_check),
       "do not compare what the accelerator computes with the references");
   add("clock", po::value(&o.clock)->value_name("MHZ"), "of the accelerator: cycles become voxels a second");
@@ -95,8 +103,7 @@ Size size_of(const std::string& text) {
   return {n[0], n[1], n[2]};
 }
 
-std::uint64_t bytes_of_text(const std::string& text) {
-  if (text.empty()) return fft::Memory::physical_bytes() / 4 * 3;
+std::uint64_t bytes_of_text(const std::string& option, const std::string& text) {
   double n = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   const std::string unit(rest, text.data() + text.size());
@@ -104,7 +111,7 @@ std::uint64_t bytes_of_text(const std::string& text) {
     if (error == std::errc{} && unit == name && n >= 1 && n <= 1e15)
       return std::uint64_t(n * double(1ULL << shift));
   }
-  throw InputError("--memory: expected bytes, or a number with KiB, MiB or GiB, found '" + text + "'");
+  throw InputError(option + ": expected bytes, or a number with KiB, MiB or GiB, found '" + text + "'");
 }
 
 void check(const VolumeOptions& o) {
@@ -119,6 +126,10 @@ void check(const VolumeOptions& o) {
   if (o.plan > 1 && o.resume) throw InputError("--plan: --resume goes on with the plan that was begun");
   if (o.block_side < 1 || o.block_side > 1024)
     throw InputError(fmt::format("--block-side: expected 1 to 1024, found {}", o.block_side));
+  if (o.brick_side < 1 || o.brick_side > 256)
+    throw InputError(fmt::format("--brick-side: expected 1 to 256, found {}", o.brick_side));
+  if (!(o.link >= 0 && o.link <= 1e6))
+    throw InputError(fmt::format("--link: expected up to 1000000 MB/s, found {}", o.link));
   if (!(o.clock >= 0 && o.clock <= 1e6))
     throw InputError(fmt::format("--clock: expected up to 1000000 MHz, found {}", o.clock));
   if (o.blocks < 0) throw InputError(fmt::format("--blocks: expected 0 or more, found {}", o.blocks));
@@ -137,13 +148,23 @@ bool parse_volume_options(const Arguments& arguments, po::variables_map& values,
   if (values.contains("theta") && (!o.split || o.theta < 0 || o.plan != 1))
     throw InputError("--theta: layers with --split, from 0 on, and without --plan");
   if (o.split && o.clock <= 0) throw InputError("--split needs --clock: what the accelerator's cycles take");
+  if (o.link > 0 && o.clock <= 0)
+    throw InputError("--link needs --clock: what the accelerator's cycles take");
+  device_memory_of(o);  // throws where it is none
+  if (o.split && values["block-side"].defaulted()) o.block_side = kMostSide;
   o.rtl = o.rtl || o.split;
   if (o.rtl) preset(o.config);  // throws where there is none
   o.int8 = o.int8 || o.rtl;
   return true;
 }
 
-std::uint64_t memory_of(const VolumeOptions& o) { return bytes_of_text(o.memory); }
+std::uint64_t memory_of(const VolumeOptions& o) {
+  return o.memory.empty() ? fft::Memory::physical_bytes() / 4 * 3 : bytes_of_text("--memory", o.memory);
+}
+
+std::uint64_t device_memory_of(const VolumeOptions& o) {
+  return o.device_memory.empty() ? 0 : bytes_of_text("--device-memory", o.device_memory);
+}
 
 std::unique_ptr<volume::Source> source_of(const VolumeOptions& o, const volume::Network& network) {
   const bool numpy = o.input.ends_with(".npy"),

@@ -30,8 +30,11 @@ struct VolumeOptions {
   bool rtl = false, no_check = false, split = false;  // on the simulated accelerator
   int theta = -1;                                     // layers on the processors; -1: the search chooses
   std::string config = "base";
-  int block_side = 16;
-  double clock = 0;  // MHz
+  int block_side = 16;  // with --split, where it is not given: no bound
+  int brick_side = 16;
+  double clock = 0;           // MHz
+  std::string device_memory;  // of the accelerator; empty: enough
+  double link = 0;            // MB/s between both memories; 0: takes no time
 
   volume::Numbers numbers() const { return int8 ? volume::Numbers::kInt8 : volume::Numbers::kFloat32; }
 };
@@ -41,6 +44,8 @@ bool parse_volume_options(const Arguments& arguments, boost::program_options::va
                           VolumeOptions& o);
 // Bytes of --memory.
 std::uint64_t memory_of(const VolumeOptions& o);
+// Of --device-memory; 0 without it.
+std::uint64_t device_memory_of(const VolumeOptions& o);
 // The volume, as large as the network needs. Throws InputError.
 std::unique_ptr<volume::Source> source_of(const VolumeOptions& o, const volume::Network& network);
 std::filesystem::path calibration_file(const VolumeOptions& o);

@@ -78,17 +78,6 @@ Range range_of(std::span<const float> values) {
   return {*least, *most};
 }
 
-Int8Network part_of(const Int8Network& n, std::size_t begin, std::size_t end) {
-  const auto cut = [&](const auto& all, std::size_t more) {
-    return std::vector(all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(end + more));
-  };
-  int inputs = n.network.inputs;
-  for (std::size_t i = 0; i < begin; i++) {
-    if (n.network.layers[i].convolution) inputs = n.network.layers[i].maps;
-  }
-  return {{inputs, cut(n.network.layers, 0)}, cut(n.maps, 1), cut(n.layers, 0)};
-}
-
 }  // namespace
 
 std::int8_t Int8Scale::stored(float real) const {
@@ -139,10 +128,32 @@ std::vector<Range> ranges_of(const Network& network, std::span<const LayerWeight
   return ranges;
 }
 
-Int8Network first_layers(const Int8Network& network, std::size_t count) { return part_of(network, 0, count); }
+Int8Network some_layers(const Int8Network& n, std::size_t begin, std::size_t end) {
+  const auto cut = [&](const auto& all, std::size_t more) {
+    return std::vector(all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(end + more));
+  };
+  int inputs = n.network.inputs;
+  for (std::size_t i = 0; i < begin; i++) {
+    if (n.network.layers[i].convolution) inputs = n.network.layers[i].maps;
+  }
+  return {{inputs, cut(n.network.layers, 0)}, cut(n.maps, 1), cut(n.layers, 0)};
+}
 
-Int8Network other_layers(const Int8Network& network, std::size_t count) {
-  return part_of(network, count, network.layers.size());
+Int8Network some_outputs(const Int8Network& network, int first, int count) {
+  Int8Network some = network;
+  std::size_t last = some.layers.size() - 1;
+  while (!some.network.layers[last].convolution) last--;
+  Int8Layer& l = some.layers[last];
+  const auto cut = [&](auto& all, std::size_t each) {
+    all = std::vector(all.begin() + std::ptrdiff_t(std::size_t(first) * each),
+                      all.begin() + std::ptrdiff_t(std::size_t(first + count) * each));
+  };
+  cut(l.kernels, l.kernels.size() / l.bias.size());
+  cut(l.scales, 1);
+  cut(l.bias, 1);
+  cut(l.multipliers, 1);
+  some.network.layers[last].maps = count;
+  return some;
 }
 
 }  // namespace kaiten::volume

@@ -66,10 +66,11 @@ constexpr int kPositions = 8;
 std::vector<Range> ranges_of(const Network& network, std::span<const LayerWeights> weights, Source& source,
                              fft::Workers& workers);
 
-// The first `count` layers.
-Int8Network first_layers(const Int8Network& network, std::size_t count);
-// The others.
-Int8Network other_layers(const Int8Network& network, std::size_t count);
+// Layers [begin, end).
+Int8Network some_layers(const Int8Network& network, std::size_t begin, std::size_t end);
+// The same network with maps [first, first + count) of its last convolution's results; all other convolutions stay as they
+// are, and pooling alone may follow.
+Int8Network some_outputs(const Int8Network& network, int first, int count);
 
 }  // namespace kaiten::volume
 

@@ -23,18 +23,6 @@ using fft::Size;
 // Sizes of fragments tried along an axis.
 constexpr int kMostFragment = 400;
 
-// Inputs and results of the blocks that are worked on together.
-// In int8, a block's voxels as they are read, too.
-std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numbers) {
-  const auto blocks = std::uint64_t(blocks_together(network, plan));
-  const std::uint64_t in =
-      fft::product({block_input(network, plan).elements(), std::uint64_t(network.inputs)});
-  const std::uint64_t out =
-      fft::product({block_result(network, plan).elements(), std::uint64_t(network.outputs())});
-  return fft::sum({fft::product({blocks, fft::sum({in, out}), bytes_of(numbers)}),
-                   numbers == Numbers::kFloat32 ? 0 : fft::product({in, sizeof(float)})});
-}
-
 std::uint64_t bytes_of_layer(const Layer& layer, const Choice& choice, const Maps& in, Numbers numbers,
                              fft::Workers& workers) {
   return numbers == Numbers::kInt8 ? int8_layer_bytes(layer, choice, in, workers)
@@ -252,6 +240,16 @@ std::int64_t runs_of(const Network& network, const Plan& plan, const Size& resul
 Found search(const Network& network, const Calibration& calibration, const SearchLimits& limits, int count,
              fft::Workers& workers, const std::function<void()>& tick) {
   return Search(network, calibration, limits, workers, tick).run(count);
+}
+
+std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numbers) {
+  const auto blocks = std::uint64_t(blocks_together(network, plan));
+  const std::uint64_t in =
+      fft::product({block_input(network, plan).elements(), std::uint64_t(network.inputs)});
+  const std::uint64_t out =
+      fft::product({block_result(network, plan).elements(), std::uint64_t(network.outputs())});
+  return fft::sum({fft::product({blocks, fft::sum({in, out}), bytes_of(numbers)}),
+                   numbers == Numbers::kFloat32 ? 0 : fft::product({in, sizeof(float)})});
 }
 
 std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers) {

@@ -50,6 +50,8 @@ Found search(const Network& network, const Calibration& calibration, const Searc
 bool batch_fits(int batch, int runs, std::uint64_t blocks);
 // Of the plan, for a whole result of this size.
 std::int64_t runs_of(const Network& network, const Plan& plan, const fft::Size& result);
+// Of the blocks that are worked on together: inputs and results, and in int8 a block's voxels as they are read.
+std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numbers);
 // Bytes of a plan, exactly, as Planned::bytes.
 std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers);
 // Seconds of all runs of a block, by the model.

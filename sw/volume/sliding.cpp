@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "volume/boxes.h"
 
 namespace kaiten::volume {
 
@@ -17,25 +18,6 @@ using fft::Array;
 using fft::Size;
 
 namespace {
-
-// Copies `extent` elements of every map from `from`'s place in one dense array to the beginning of another.
-template <typename T>
-void copy_part(int maps, const T* whole, const Size& whole_size, const Size& from, T* to,
-               const Size& extent) {
-  for (int m = 0; m < maps; m++) {
-    for (int z = 0; z < extent.depth; z++) {
-      for (int y = 0; y < extent.height; y++) {
-        const std::size_t at =
-            ((std::size_t(m) * std::size_t(whole_size.depth) + std::size_t(from.depth + z)) *
-                 std::size_t(whole_size.height) +
-             std::size_t(from.height + y)) *
-                std::size_t(whole_size.width) +
-            std::size_t(from.width);
-        to = std::copy_n(whole + at, extent.width, to);
-      }
-    }
-  }
-}
 
 template <typename T>
 class Slider {
@@ -71,8 +53,8 @@ class Slider {
       Array<T> images = evaluator_.make_images();
       for (int s = 0; s < plan.batch; s++) {
         const int j = std::min(job + s, jobs - 1);  // a batch that is not full repeats its last image
-        copy_part(network_.inputs, input(j / runs_).data(), input_, shift_of(network_, plan, j % runs_),
-                  images.data() + std::size_t(s) * image_elements, image);
+        take_box(network_.inputs, input(j / runs_).data(), input_, shift_of(network_, plan, j % runs_),
+                 images.data() + std::size_t(s) * image_elements, image);
       }
       const Array<T> fragments = evaluator_.evaluate(std::move(images));
       const std::size_t each = fragments.size() / std::size_t(plan.batch);
@@ -117,7 +99,7 @@ class Slider {
                 std::min(block_.height, whole_.height - r.begin.height),
                 std::min(block_.width, whole_.width - r.begin.width)};
     r.values.resize(std::size_t(network_.outputs()) * r.extent.elements());
-    copy_part(network_.outputs(), values.data(), block_, {0, 0, 0}, r.values.data(), r.extent);
+    take_box(network_.outputs(), values.data(), block_, {0, 0, 0}, r.values.data(), r.extent);
     store(r);
     return r.extent.elements();
   }

@@ -1,38 +1,31 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans for the accelerator alone: pooling and block by the cycles that the compiler's model predicts.
+// Plans for the accelerator alone: pooling, block and stages by the cycles that the compiler's model predicts.
 #ifndef KAITEN_VOLUME_DEVICE_DEVICE_PLAN_H
 #define KAITEN_VOLUME_DEVICE_DEVICE_PLAN_H
 
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "volume/int8_network.h"
 #include "volume/plan.h"
+#include "volume_device/stages.h"
 
 namespace kaiten::volume {
 
 struct DevicePlanned {
   Plan plan;
-  std::uint64_t cycles = 0;  // of a run, predicted
-  std::uint64_t macs = 0;    // of a run, of the 3-D network
+  StagesPlanned device;    // of a run
+  std::uint64_t macs = 0;  // of a run, of the 3-D network
   double voxels_a_cycle = 0;
 };
 
 struct DeviceSearch {
-  std::string config = "base";
+  StageSearch stages;
   fft::Size volume;
-  int most_side = 16;               // of a block's result
-  std::function<void()> tick = {};  // may throw
+  int most_side = 16;  // of a block's result
 };
-
-// Cycles of a run of layers [begin, end), predicted: of batches of many images, as those of a few and as much for each
-// further one. Throws InputError for what the configuration cannot run.
-std::uint64_t predicted_cycles(const Int8Network& network, const Plan& plan, std::size_t begin,
-                               std::size_t end, const std::string& config, const std::function<void()>& tick);
 
 // What is tried: all pooling plain or all as fragments, where the network leaves the choice, and blocks near cubes; larger
 // blocks of one pooling follow smaller ones.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The split of ZNNi, section VII: the first theta layers on the processors, the others on the accelerator, a queue of one
-// block between them. Time is simulated: the accelerator's cycles at a stated clock, the processors' seconds by the
+// The split of ZNNi, section VII: the first theta layers on the processors, the others on the accelerator, in sublayers
+// (stages.h), a queue of one block between them. Time is simulated: the accelerator's cycles at a stated clock, the processors' seconds by the
 // calibrated model, so that neither the simulator's speed nor other work on this computer counts.
 #ifndef KAITEN_VOLUME_DEVICE_SPLIT_H
 #define KAITEN_VOLUME_DEVICE_SPLIT_H
@@ -30,15 +30,17 @@ double pipeline_seconds(const BlockTimes& block, std::int64_t blocks);
 struct SplitPlanned {
   Plan plan;
   std::size_t theta = 0;         // layers on the processors
+  int groups = 1;                // of what they make: the accelerator's layers take one after the other
   double processor_seconds = 0;  // of a run, by the model
-  std::uint64_t cycles = 0;      // of a run, predicted
-  double voxels_a_second = 0;    // of the whole volume
+  StagesPlanned device;          // of a run; stages count the layers from theta on
+  // Of the computer's memory: what both sides take at the same time, the block in the queue and the volume's blocks.
+  std::uint64_t bytes = 0;
+  double voxels_a_second = 0;  // of the whole volume
 };
 
 struct SplitSearch {
-  DeviceSearch device;
-  double clock_mhz = 0;
-  std::uint64_t memory = 0;    // of the processors, bytes
+  DeviceSearch device;         // with a clock
+  std::uint64_t memory = 0;    // of the computer, bytes
   std::size_t theta_from = 0;  // both ends included
   std::size_t theta_to = 0;
 };
@@ -50,8 +52,10 @@ std::vector<SplitPlanned> split_plans(const Int8Network& network, const Calibrat
 // Network, workers and memory must outlive it.
 class SplitEvaluator : public BlockEvaluator<std::int8_t> {
  public:
-  SplitEvaluator(const Int8Network& network, const Plan& plan, std::size_t theta, fft::Workers& workers,
-                 fft::Memory& memory, const DeviceOptions& options);
+  // `groups` without a rest of what the first layers make; stages as in SplitPlanned.
+  SplitEvaluator(const Int8Network& network, const Plan& plan, std::size_t theta, int groups,
+                 std::span<const Stage> stages, fft::Workers& workers, fft::Memory& memory,
+                 const DeviceOptions& options);
 
   const Plan& plan() const override { return plan_; }
   fft::Array<std::int8_t> make_images() const override { return first_.make_images(); }
@@ -62,8 +66,12 @@ class SplitEvaluator : public BlockEvaluator<std::int8_t> {
   const std::vector<std::uint64_t>& cycles() const { return cycles_; }  // of every run so far
 
  private:
+  fft::Array<std::int8_t> by_groups(const fft::Array<std::int8_t>& images) const;
+
   const Int8Network& network_;
   Plan plan_;
+  int groups_;
+  fft::Memory& memory_;
   Int8Network first_network_, rest_network_;
   Int8Evaluator first_;
   DeviceEvaluator rest_;

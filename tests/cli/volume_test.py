@@ -141,6 +141,27 @@ class Volume(CommandCase):
         self.assertIn("--clock", self.refused(*rtl, "--clock", -1))
         self.assertIn("nope", self.refused(self.network, *size, "--rtl", "--config", "nope"))
 
+    def test_sublayers_fit_the_accelerators_memory(self):
+        size = ("--size", "9,7,8")
+        rtl = (self.network, *size, "--rtl", "--config", "nano", "--clock", 100)
+        whole = self.report(*rtl, "--output", self.file("whole.raw"))
+        limit = whole["device"]["memory_bytes"] // 3
+        some = self.report(*rtl, "--device-memory", limit, "--brick-side", 4, "--link", 10, "--output", self.file("some.raw"))
+        with open(self.file("whole.raw"), "rb") as a, open(self.file("some.raw"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        self.assertLessEqual(some["device"]["memory_bytes"], limit)
+        for plan in some["device_plans"]:
+            self.assertLessEqual(plan["device_memory_bytes"], limit)
+        runs = [sum(s["runs"] for s in j["device_plans"][0]["stages"]) for j in (whole, some)]
+        self.assertGreater(runs[1], runs[0])
+        self.assertEqual([s["layers"] for s in some["device_plans"][0]["stages"]], [[1, 2], [3, 3]])
+        self.assertIn("--device-memory: layers 1 to 2 take", self.run_command(*rtl, "--device-memory", 500).stderr)
+        self.assertEqual(self.run_command(*rtl, "--device-memory", 500).returncode, 2)
+        self.assertIn("--device-memory: expected bytes", self.refused(*rtl, "--device-memory", "much"))
+        self.assertIn("--brick-side", self.refused(*rtl, "--brick-side", 0))
+        self.assertIn("--link", self.refused(*rtl, "--link", -1))
+        self.assertIn("--clock", self.refused(self.network, *size, "--rtl", "--config", "nano", "--link", 5))
+
     def test_every_split_gives_what_the_processor_gives(self):
         int8 = (self.network, "--threads", 1, "--calibration", RATES_INT8, "--size", "9,7,8")
         self.report(*int8, "--int8", "--output", self.file("cpu.raw"))
@@ -158,6 +179,15 @@ class Volume(CommandCase):
             best = s["plans"][0]["predicted_voxels_per_second"]
             self.assertAlmostEqual(s["gain_over_better"] * max(s["processor_alone_voxels_per_second"],
                                                                s["accelerator_alone_voxels_per_second"]), best, delta=1e-3 * best)
+        # Goes on with the same sublayers, and without a search.
+        parts = (*split, "--theta", 2, "--device-memory", "3KiB", "--block-side", 2, "--output", self.file("parts.raw"))
+        begun = self.report(*parts, "--blocks", 1)
+        self.assertLess(begun["blocks"]["done"], begun["blocks"]["all"])
+        rest = self.report(*parts, "--resume")
+        self.assertEqual(rest["blocks"]["done"], begun["blocks"]["all"])
+        self.assertLessEqual(rest["device"]["memory_bytes"], 3 * 1024)
+        with open(self.file("parts.raw"), "rb") as f:
+            self.assertEqual(f.read(), wanted)
         self.assertIn("--clock", self.refused(*int8, "--split"))
         self.assertIn("--theta", self.refused(*int8, "--theta", 1))
         self.assertIn("of 3 layers", self.run_command(*split, "--theta", 4).stderr)

@@ -184,12 +184,28 @@ TEST(VolumeInt8, PartsOfANetworkFollowEachOther) {
   const Network network = parse_network("INPUTS:2, LAYERS:3\nCONV 2,2,2 6\nPOOL 2,2,2\nCONV 3,3,3 5\n", "n");
   const Stored s = stored_network(network, {20, 20, 20}, 3);
   for (std::size_t cut = 0; cut <= 3; cut++) {
-    const Int8Network first = first_layers(s.network, cut), rest = other_layers(s.network, cut);
+    const Int8Network first = some_layers(s.network, 0, cut),
+                      rest = some_layers(s.network, cut, s.network.layers.size());
     EXPECT_EQ(first.layers.size(), cut);
     EXPECT_EQ(first.network.outputs(), rest.network.inputs);
     EXPECT_EQ(first.maps.back(), rest.maps.front());
     EXPECT_EQ(rest.network.outputs(), 5);
   }
+}
+
+TEST(VolumeInt8, SomeMapsOfTheResult) {
+  const Network network = parse_network("INPUTS:2, LAYERS:2\nCONV 2,1,2 6\nPOOL 1,2,1\n", "n");
+  const Stored s = stored_network(network, {9, 9, 9}, 3);
+  Int8Maps in(2, {4, 3, 5});
+  for (std::size_t i = 0; i < in.values.size(); i++) in.values[i] = std::int8_t(i * 73 % 256);
+  const Int8Maps all = reference_convolution(s.network, 0, in);
+  const Int8Network some = some_outputs(s.network, 2, 3);
+  EXPECT_EQ(some.network.outputs(), 3);
+  const Int8Maps found = reference_convolution(some, 0, in);
+  const auto each = std::ptrdiff_t(all.size.elements());
+  ASSERT_EQ(found.values.size(), std::size_t(3 * each));
+  EXPECT_TRUE(std::equal(found.values.begin(), found.values.end(), all.values.begin() + 2 * each));
+  EXPECT_NE(found.values[0], found.values[std::size_t(each)]);
 }
 
 TEST(VolumeInt8, SumsThatLeaveInt32AreRefused) {
