@@ -37,10 +37,10 @@ def read_tasks():
     tasks = {}
     for kind, expect in (("tasks", "PASS"), ("bugs", "FAIL")):
         for name, task in job[kind].items():
-            known = {"networks", "stalls", "long", "limit"} | ({"file", "old", "new"} if kind == "bugs" else set())
+            known = {"networks", "stalls", "latency", "long", "limit"} | ({"file", "old", "new"} if kind == "bugs" else set())
             if name in tasks or set(task) - known or "networks" not in task:
                 raise JobError(f"{name}: twice, without networks, or with one of {', '.join(sorted(set(task) - known)) or 'nothing else'}")
-            tasks[name] = {"stalls": "0", "long": False, "limit": 900, "expect": expect, **task}
+            tasks[name] = {"stalls": "0", "latency": 1, "long": False, "limit": 900, "expect": expect, **task}
     return job, tasks
 
 
@@ -89,7 +89,7 @@ def run(job, name, task, program):
     log = (chip(job, folder, task) or shared(job, folder)) if "file" in task else ""
     if log:
         return "ERROR", time.time() - start, log
-    code, log = tools.run([program, task["networks"], os.path.join(OUT, folder), str(task["stalls"])], limit=task["limit"], cwd=tools.ROOT)
+    code, log = tools.run([program, task["networks"], os.path.join(OUT, folder), str(task["stalls"]), str(task["latency"])], limit=task["limit"], cwd=tools.ROOT)
     tools.write(os.path.join(tools.ROOT, OUT, name + ".log"), log)
     if "file" in task:
         for left in glob.glob(os.path.join(tools.ROOT, OUT, folder, "*.json")):
