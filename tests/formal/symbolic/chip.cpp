@@ -197,9 +197,10 @@ void Chip::cycle(unsigned stalls) {
     }
   }
   interrupt_ = number("irq_o") != 0;
-  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) |
-                     (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
-                     (number("axi_w_valid_o") != 0 ? kStallW : 0);
+  offered_by_chip_ = 0;
+  if (number("axi_ar_valid_o") != 0) offered_by_chip_ |= kStallAr;
+  if (number("axi_aw_valid_o") != 0) offered_by_chip_ |= kStallAw;
+  if (number("axi_w_valid_o") != 0) offered_by_chip_ |= kStallW;
   take_reads();
   take_writes();
   wait();
