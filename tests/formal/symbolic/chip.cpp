@@ -35,8 +35,8 @@ std::vector<std::string> Chip::observed() {
           "axi_w_last_o",   "axi_b_ready_o"};
 }
 
-Chip::Chip(const Netlist& netlist, Nodes& nodes, Contents& contents)
-    : simulation_(netlist, nodes, contents.unknown()), contents_(&contents) {
+Chip::Chip(const Netlist& netlist, Nodes& nodes, Contents& contents, unsigned latency)
+    : simulation_(netlist, nodes, contents.unknown()), contents_(&contents), latency_(latency) {
   for (std::size_t i = 0; i < 8 * kBeat; i++) junk_.push_back(contents.unknown()("idle data lines"));
   put("rst_ni", 0);
   for (const char* port : {"csr_ar_valid_i", "csr_ar_addr_i", "csr_r_ready_i"}) put(port, 0);
@@ -74,24 +74,32 @@ Byte Chip::byte(std::uint64_t address) {
   return own == written_.end() ? contents_->get(address) : own->second;
 }
 
-// 1 + place of the read whose beat is on the lines, 0: none.
+// 1 + place of the read whose beat is on the lines, 0: none. Reads with the same ID keep their order.
 std::size_t Chip::offered(unsigned stalls) const {
   if (offer_ != 0) return offer_;
   if (reads_.empty() || (stalls & kStallR) != 0) return 0;
-  if ((stalls & kOtherRead) != 0)
-    for (std::size_t i = 1; i < reads_.size(); i++)
-      if (reads_[i].id != reads_[0].id) return i + 1;
-  return 1;
+  std::size_t first = reads_[0].wait == 0 ? 1 : 0, other = 0;
+  for (std::size_t i = 1; i < reads_.size() && other == 0; i++)
+    if (reads_[i].id != reads_[0].id) other = reads_[i].wait == 0 ? i + 1 : 0;
+  return (stalls & kOtherRead) != 0 && other != 0 ? other : first;
 }
 
 unsigned Chip::offers() const {
   unsigned some = 0;
-  if (offer_ == 0 && !reads_.empty()) {
+  if (offer_ == 0 && offered(0) != 0) {
     some |= kStallR;
-    if (offered(kOtherRead) != 1) some |= kOtherRead;
+    if (offered(kOtherRead) != offered(0)) some |= kOtherRead;
   }
-  if (answers_ > 0 && !answer_offered_) some |= kStallB;
+  if (answer_due() && !answer_offered_) some |= kStallB;
   return some;
+}
+
+// A cycle has passed.
+void Chip::wait() {
+  for (Read& r : reads_)
+    if (r.wait > 0) r.wait--;
+  for (unsigned& a : answers_)
+    if (a > 0) a--;
 }
 
 // The inputs of this cycle.
@@ -124,7 +132,7 @@ void Chip::give(unsigned stalls) {
     simulation_.set("axi_r_resp_i", Bits(junk_).subspan(1, 2));
     simulation_.set("axi_r_last_i", Bits(junk_).subspan(3, 1));
   }
-  answer_offered_ = answer_offered_ || (answers_ > 0 && (stalls & kStallB) == 0);
+  answer_offered_ = answer_offered_ || (answer_due() && (stalls & kStallB) == 0);
   put("axi_b_valid_i", answer_offered_);
   simulation_.set("axi_b_resp_i", answer_offered_ ? Bits(constant(0, 2)) : Bits(junk_).first(2));
 }
@@ -139,12 +147,12 @@ void Chip::take_reads() {
   if (number("axi_ar_valid_o") == 0 || simulation_.number("axi_ar_ready_i") == 0) return;
   if (number("axi_ar_burst_o") != 1 || number("axi_ar_size_o") != 4) fail("a read of another kind");
   reads_.push_back(
-      {number("axi_ar_addr_o"), unsigned(number("axi_ar_len_o")), unsigned(number("axi_ar_id_o"))});
+      {number("axi_ar_addr_o"), unsigned(number("axi_ar_len_o")), unsigned(number("axi_ar_id_o")), latency_});
 }
 
 void Chip::take_writes() {
   if (answer_offered_ && number("axi_b_ready_o") != 0) {
-    answers_--;
+    answers_.pop_front();
     answer_offered_ = false;
   }
   if (number("axi_aw_valid_o") != 0 && simulation_.number("axi_aw_ready_i") != 0) {
@@ -170,7 +178,7 @@ void Chip::commit() {
     w.address = (w.address / kBeat + 1) * kBeat;
     if (w.left-- == 0) {
       addresses_.pop_front();
-      answers_++;
+      answers_.push_back(latency_);
     }
     beats_.pop_front();
   }
@@ -189,31 +197,37 @@ void Chip::cycle(unsigned stalls) {
     }
   }
   interrupt_ = number("irq_o") != 0;
-  offered_by_chip_ = (number("axi_ar_valid_o") != 0 ? kStallAr : 0) |
-                     (number("axi_aw_valid_o") != 0 ? kStallAw : 0) |
-                     (number("axi_w_valid_o") != 0 ? kStallW : 0);
+  offered_by_chip_ = 0;
+  if (number("axi_ar_valid_o") != 0) offered_by_chip_ |= kStallAr;
+  if (number("axi_aw_valid_o") != 0) offered_by_chip_ |= kStallAw;
+  if (number("axi_w_valid_o") != 0) offered_by_chip_ |= kStallW;
   take_reads();
   take_writes();
+  wait();
   simulation_.clock();
   cycles_++;
 }
 
 std::array<std::uint64_t, 2> Chip::state() const {
   std::array<std::uint64_t, 2> s = simulation_.state();
-  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
+  std::array<std::uint64_t, 2> h{0x9e3779b97f4a7c15ULL, 0xa0761d6478bd642fULL};
   const auto add = [&](std::uint64_t x) {
-    h = (h ^ x) * 0xd6e8feb86659fd93ULL;
-    h ^= h >> 32;
+    h[0] = (h[0] ^ x) * 0xd6e8feb86659fd93ULL;
+    h[0] ^= h[0] >> 32;
+    h[1] = (h[1] + x) * 0xe7037ed1a0b428dbULL;
+    h[1] ^= h[1] >> 29;
   };
   add(next_write_ * 4 + address_taken_ * 2 + data_taken_);
   for (const Read& r : reads_) {
     add(r.address);
-    add(r.left * 2 + r.id + 1);
+    add((r.left * 2 + r.id + 1) | std::uint64_t(r.wait) << 32);
   }
-  add(offer_ * 8 + answers_ * 2 + answer_offered_ + 1024);
+  add(offer_ * 2 + answer_offered_);
+  for (const unsigned a : answers_) add(a + 1);
+  add(addresses_.size());
   for (const Write& w : addresses_) {
     add(w.address);
-    add(w.left + 1);
+    add(w.left);
   }
   for (const Beat& b : beats_) {
     for (const Literal l : b.data) add(l);
@@ -223,8 +237,7 @@ std::array<std::uint64_t, 2> Chip::state() const {
     add(address);
     for (const Literal l : b) add(l);
   }
-  s[0] ^= h;
-  s[1] ^= h * 0xa0761d6478bd642fULL;
+  for (std::size_t i = 0; i < 2; i++) s[i] ^= h[i];
   return s;
 }
 

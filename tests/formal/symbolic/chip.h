@@ -51,8 +51,9 @@ class Chip {
  public:
   static std::vector<std::string> observed();
 
-  // `contents` must outlive the chip and its copies, which share them; what the chip writes is each one's own.
-  Chip(const Netlist& netlist, Nodes& nodes, Contents& contents);
+  // `contents` must outlive the chip and its copies, which share them; what the chip writes is each one's own. Without stalls a
+  // read's first beat comes `latency` cycles after its address, the answer to a write as long after its last beat; at least 1.
+  Chip(const Netlist& netlist, Nodes& nodes, Contents& contents, unsigned latency);
 
   // From the next cycle on these registers are written one after the other.
   void write_registers(std::vector<std::pair<std::uint32_t, std::uint32_t>> writes);
@@ -66,7 +67,7 @@ class Chip {
   unsigned offered_by_chip() const { return offered_by_chip_; }
 
   bool interrupt() const { return interrupt_; }
-  bool idle() const { return reads_.empty() && addresses_.empty() && beats_.empty() && answers_ == 0; }
+  bool idle() const { return reads_.empty() && addresses_.empty() && beats_.empty() && answers_.empty(); }
   int cycles() const { return cycles_; }
   const std::map<std::uint64_t, Byte>& written() const { return written_; }
   // Equal for equal states of chip and memory.
@@ -76,6 +77,7 @@ class Chip {
   struct Read {
     std::uint64_t address = 0;
     unsigned left = 0, id = 0;
+    unsigned wait = 0;  // cycles before its first beat
   };
   struct Write {
     std::uint64_t address = 0;
@@ -91,6 +93,8 @@ class Chip {
   void put(const std::string& port, std::uint64_t n);
   [[noreturn]] void fail(const std::string& what) const;
   std::size_t offered(unsigned stalls) const;
+  bool answer_due() const { return !answers_.empty() && answers_.front() == 0; }
+  void wait();
   void give(unsigned stalls);
   void take_reads();
   void take_writes();
@@ -99,6 +103,7 @@ class Chip {
 
   Simulation simulation_;
   Contents* contents_;
+  unsigned latency_;
   Word junk_;  // on data lines without a valid
   std::vector<std::pair<std::uint32_t, std::uint32_t>> writes_;
   std::size_t next_write_ = 0;
@@ -107,7 +112,7 @@ class Chip {
   std::size_t offer_ = 0;  // 1 + place in reads_ of the beat on the lines, which stays until it is taken
   std::deque<Write> addresses_;
   std::deque<Beat> beats_;
-  unsigned answers_ = 0;
+  std::deque<unsigned> answers_;  // cycles before each
   bool answer_offered_ = false;
   std::map<std::uint64_t, Byte> written_;
   unsigned offered_by_chip_ = 0;

@@ -3,8 +3,8 @@
 
 // From reset to the last write: programs on the netlist of a small chip, one after the other, whose inputs, weights, parameters,
 // flip-flops and memories are free, and a bus that stalls wherever it may.
-// usage: e2e NETWORK[,NETWORK...] FOLDER [STALLS]      scripts/e2e.py makes FOLDER and says what the networks are
-// STALLS: at most so many in all, or `any`; default 0. Exit code 0: what the chip writes equals the specification; 1: it does
+// usage: e2e NETWORK[,NETWORK...] FOLDER [STALLS [LATENCY]]      scripts/e2e.py makes FOLDER and says what the networks are
+// STALLS: at most so many in all, or `any`; default 0. LATENCY: cycles that the memory takes beside them, default 1. Exit code 0: what the chip writes equals the specification; 1: it does
 // not, for values and a bus that are named; 3: neither was shown.
 #include <cstdio>
 #include <cstdlib>
@@ -30,13 +30,15 @@ struct Setting {
   std::vector<Network> networks;
   Netlist chip, lane, operand;
   int stalls = 0;
+  unsigned latency = 1;
 
-  Setting(const std::string& names, const std::string& folder, int most_stalls)
+  Setting(const std::string& names, const std::string& folder, int most_stalls, unsigned memory_latency)
       // the limit of the watchdog is 0: nobody looks at its count
       : chip(folder + "/chip.json", Chip::observed(), {"u_watchdog.cycles_q"}),
         lane(folder + "/lane.json", {"data_o"}),
         operand(folder + "/operand.json", {"sum_o"}),
-        stalls(most_stalls) {
+        stalls(most_stalls),
+        latency(memory_latency) {
     std::string name;
     for (const char c : names + ",") {
       if (c != ',') {
@@ -97,7 +99,7 @@ std::string counterexample(const Setting& setting, unsigned seed) {
       contents.put(address, std::span(&value, 1));
   }
   try {
-    Chip chip(setting.chip, nodes, contents);
+    Chip chip(setting.chip, nodes, contents, setting.latency);
     SymbolicBytes expected;
     for (const Network& network : setting.networks) {
       prepare(chip, network);
@@ -136,7 +138,7 @@ std::string open_question(const Setting& setting) {
   for (const Network& network : setting.networks) network.place(contents, [&] { return nodes.variable(); });
   try {
     Explorer explorer(setting.stalls);
-    std::vector<Explorer::At> ends{{Chip(setting.chip, nodes, contents), 0}};
+    std::vector<Explorer::At> ends{{Chip(setting.chip, nodes, contents, setting.latency), 0}};
     SymbolicBytes expected;
     for (const Network& network : setting.networks) {
       const SymbolicBytes own = network.expected(nodes, contents, setting.shared());
@@ -187,13 +189,14 @@ int prove(const Setting& setting) {
 }  // namespace kaiten::symbolic
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) {
-    std::fprintf(stderr, "usage: e2e NETWORK[,NETWORK...] FOLDER [STALLS]\n");
+  if (argc < 3 || argc > 5) {
+    std::fprintf(stderr, "usage: e2e NETWORK[,NETWORK...] FOLDER [STALLS [LATENCY]]\n");
     return 2;
   }
   try {
-    const int stalls = argc == 3 ? 0 : std::string_view(argv[3]) == "any" ? -1 : std::atoi(argv[3]);
-    return kaiten::symbolic::prove(kaiten::symbolic::Setting(argv[1], argv[2], stalls));
+    const int stalls = argc < 4 ? 0 : std::string_view(argv[3]) == "any" ? -1 : std::atoi(argv[3]);
+    return kaiten::symbolic::prove(
+        kaiten::symbolic::Setting(argv[1], argv[2], stalls, argc < 5 ? 1 : unsigned(std::atoi(argv[4]))));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "e2e: %s\n", e.what());
     return 2;

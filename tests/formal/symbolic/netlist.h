@@ -137,7 +137,6 @@ class Simulation {
   Word gather(const Wires& wires) const;
   void put(std::uint32_t bit, Literal value);
   void drive(const Wires& wires, Bits value);
-  void evaluate(const Cell& cell);
   Word value_of(const Cell& cell) const;
   Word read(const Memory& memory, std::uint32_t number, Bits address) const;
   void write(std::uint32_t number, const Memory::Write& port);

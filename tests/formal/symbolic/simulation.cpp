@@ -176,6 +176,7 @@ Word Simulation::value_of(const Cell& c) const {
     case kMux:
       return symbolic::choose(n, s[0], b, a);
     case kPmux: {
+      if (std::count(s.begin(), s.end(), kTrue) > 1) throw std::domain_error("a choice of two at once");
       Word w = a;
       for (std::size_t i = 0; i < s.size(); i++)
         w = symbolic::choose(n, s[i], Bits(b).subspan(i * width, width), w);
