@@ -22,7 +22,7 @@ import time
 import report
 from report import ROOT, markdown, tools
 
-ALL = ("nano", "unit", "small", "base")
+ALL = ("micro", "nano", "unit", "small", "base")
 TFLITE = "models/tflite/"  # in the shared folder
 NETWORKS = {  # name -> file in the shared folder, or what kaiten-generate makes, configurations
     "demo": ("demo", ALL),

@@ -24,8 +24,8 @@ namespace kaiten {
 
 /// How a board compiles and waits.
 struct BoardOptions {
-  int batch = 1;  ///< images of a run, 1 to 4096
-  RoundingStyle rounding = RoundingStyle::LiteRt;
+  int batch = 1;                                   ///< images of a run, 1 to 4096
+  RoundingStyle rounding = RoundingStyle::LiteRt;  ///< of device, host and reference alike
   /// Called now and then while the model is compiled and the device works; what it throws ends that.
   std::function<void()> cancellation_check = {};
 };
@@ -34,9 +34,9 @@ struct BoardOptions {
 struct BoardRun {
   std::vector<Int8Values> outputs;  ///< in the order of graph.outputs, image by image
   std::uint64_t cycles = 0;         ///< of the device, all programs together; what follows likewise
-  std::uint64_t array_busy = 0;
-  std::uint64_t bytes_read = 0;  ///< by its counters
-  std::uint64_t bytes_written = 0;
+  std::uint64_t array_busy = 0;     ///< cycles in which the array works
+  std::uint64_t bytes_read = 0;     ///< by its counters
+  std::uint64_t bytes_written = 0;  ///< likewise
   double seconds = 0;  ///< from the first input's copy to the last output's, the host's operators included
 };
 
@@ -49,7 +49,7 @@ class Board {
   ~Board();
   Board(Board&&) noexcept;  ///< what is left may only be destroyed
 
-  const Graph& graph() const;
+  const Graph& graph() const;             ///< as given
   const Config& config() const;           ///< as the device's registers say
   int programs() const;                   ///< that a run takes
   std::uint64_t modelled_cycles() const;  ///< of a run
