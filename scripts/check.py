@@ -235,7 +235,7 @@ class Check:
             else:
                 print("   tests not run: the build failed", flush=True)
         self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
-        self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, junit="build/lint/software.xml")
+        self.script("lint_software", "lint_software.py", "--preset", preset, *jobs, *(["--force"] if long else []), junit="build/lint/software.xml")
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("end_to_end", "e2e.py", "--build", "build" if preset == "default" else f"build-{preset}", *jobs, *longer,
                     junit="build/e2e/junit.xml")

@@ -5,9 +5,10 @@
 not generated, clang-tidy with .clang-tidy on tb/ and sw/, doxygen with docs/Doxyfile on the headers of sw/public_headers.txt: what
 their comments leave out or say wrong is a finding.
 
-usage: lint_software.py [--preset P] [--force] [-j N] [FILE ...]      with files: clang-tidy on these only
+usage: lint_software.py [--preset P] [--force] [--record] [-j N] [FILE ...]      with files: clang-tidy on these only
 clang-tidy compiles as the preset's build does (it must be configured, its generated headers made: `make lint` does both). A
-source is looked at again only when it, a header of the project behind it, its flags or .clang-tidy have changed.
+source is looked at again only when it, a header of the project behind it, its flags or .clang-tidy have changed since it was clean:
+on this machine, or when --record wrote scripts/tidy_clean.json. --force looks at all of them, as the long check does.
 Writes build/lint/software.xml."""
 import argparse
 import json
@@ -23,6 +24,9 @@ import tools
 
 OUT = os.path.join(tools.ROOT, "build", "lint", "tidy")
 DOXYGEN_OUT = os.path.join(tools.ROOT, "build", "lint", "doxygen")
+# {source: the beginning of its stamp's key when it was clean}. What is missing or old there is looked at, no more.
+RECORD = os.path.join(tools.ROOT, "scripts", "tidy_clean.json")
+KEY_LETTERS = 16
 # Other versions of clang-tidy know other checks: what is clean for one is not for the next.
 TIDY_VERSION = "14."
 
@@ -99,12 +103,15 @@ def tidy(program, build, args, results):
             sys.exit(f"{path} is not compiled by this build, or not in tb/ or sw/")
     headers = Headers()
     checks = tools.digest_files([".clang-tidy"])
+    recorded, clean = read_record(), {}
 
     def one(path):
         flags = [a for a in shlex.split(commands[path]) if a.startswith(("-D", "-std", "-f", "-W", "-O"))]
         stamp = tools.Stamp(os.path.join(OUT, re.sub(r"\W+", "_", path)),
                             [program, checks, tools.digest_files([path, *headers.of(path)]), *flags])
-        if not args.force and stamp.holds():
+        key = stamp.key[:KEY_LETTERS]
+        if not args.force and (stamp.holds() or recorded.get(path) == key):
+            clean[path] = key
             return path, stamp.seconds, ""
         start = time.time()
         code, log = tools.run([program, "-p", OUT, "--quiet", "--warnings-as-errors=*",
@@ -112,6 +119,7 @@ def tidy(program, build, args, results):
         seconds = time.time() - start
         if code == 0:
             stamp.record(seconds)
+            clean[path] = key
             return path, seconds, ""
         said = "\n".join(line for line in log.splitlines() if re.search(r": (error|warning): ", line))
         return path, seconds, said.replace(tools.ROOT + "/", "") or log[-2000:] or "time limit"
@@ -127,6 +135,17 @@ def tidy(program, build, args, results):
             results.failed(f"clang-tidy {folder}", sum(seconds), f"{len(set(told))} findings", "\n".join(sorted(set(told))))
         else:
             results.passed(f"clang-tidy {folder}", sum(seconds), f"{sum(seconds):6.1f} s, {len(seconds)} files")
+    if args.record:
+        kept = {path: key for path, key in {**recorded, **clean}.items() if path in commands}
+        tools.write(RECORD, json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+
+
+def read_record():
+    try:
+        with open(RECORD, encoding="utf-8") as f:
+            return json.load(f)
+    except FileNotFoundError:
+        return {}
 
 
 def doxyfile():
@@ -158,6 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description="shellcheck, clang-format, doxygen, clang-tidy.")
     parser.add_argument("--preset", default="default")
     parser.add_argument("--force", action="store_true", help="look at unchanged sources too")
+    parser.add_argument("--record", action="store_true", help="write what is clean into scripts/tidy_clean.json")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N")
     parser.add_argument("files", nargs="*", metavar="FILE")
     args = parser.parse_args()
