@@ -467,7 +467,28 @@ def volume_split():
     return d
 
 
-PICTURES = {"proofs": proofs, "soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
+def linux():
+    d = Drawing(960, 330, "A program on Linux and its accelerator",
+                "C driver, C++ Board and Python stand on one port for Linux. It reaches a board through UIO and u-dma-buf, or through two shared "
+                "files the simulated accelerator of another process.")
+    d.frame(20, 30, 420, 280, "program", "")
+    port = d.box(240, 130, 180, 90, "kaiten_linux", [], ["sw/linux_driver"], kind="port")
+    for y, name, under in ((54, "Python", "Model.board()"), (142, "C++ Board", "sw/board"), (230, "C driver", "sw/firmware")):
+        user = d.box(40, y, 150, 66, name, [], [under])
+        d.arrow([user.right(), (215, y + 33), (215, 175), port.left()])
+    uio = d.box(500, 50, 180, 66, "UIO, u-dma-buf", [], ["drivers of the kernel"], kind="other")
+    board = d.box(760, 50, 170, 66, "kaiten_top", [], ["on a board"], kind="memory")
+    d.arrow([port.right(0.3), (465, 157), (465, 83), uio.left()], both=True)
+    d.arrow([uio.right(), board.left()], both=True)
+    shared = d.box(500, 214, 180, 76, "shared files", [], ["registers: one access", "at a time; memory"], kind="other")
+    d.frame(720, 180, 220, 130, "kaiten bridge", "")
+    sim = d.box(745, 214, 170, 76, "kaiten_top", [], ["simulated, sw/bridge"], kind="memory")
+    d.arrow([port.right(0.7), (465, 193), (465, 252), shared.left()], both=True)
+    d.arrow([shared.right(), sim.left()], both=True)
+    return d
+
+
+PICTURES = {"linux": linux, "proofs": proofs, "soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
 def main():
