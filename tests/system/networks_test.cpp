@@ -13,6 +13,7 @@
 #include <string>
 
 #include "import/import.h"
+#include "tests/support/demo_network.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
 #include "tests/support/source_file.h"
@@ -29,40 +30,7 @@ constexpr bool kLong = true;
 constexpr bool kLong = false;
 #endif
 
-struct Golden {
-  int label = 0;
-  int answer = 0;
-  Int8Values logits;
-};
-
-constexpr std::size_t kImages = 100;
-constexpr std::size_t kPixels = 32 * 32;
 constexpr std::size_t kTwiceRounded = 34;  // the image in which tflite-micro differs from LiteRT
-
-std::vector<Golden> read_goldens() {
-  std::ifstream file(test::source_file("models/demo/golden.tsv"));
-  std::string line;
-  std::getline(file, line);  // column names
-  std::vector<Golden> goldens;
-  while (std::getline(file, line)) {
-    std::istringstream fields(line);
-    Golden golden;
-    std::size_t image = 0;
-    fields >> image >> golden.label >> golden.answer;
-    for (int logit = 0; fields >> logit;) golden.logits.push_back(std::int8_t(logit));
-    goldens.push_back(golden);
-  }
-  return goldens;
-}
-
-std::vector<Int8Values> read_images() {
-  const std::vector<std::uint8_t> bytes = read_model_file(test::source_file("models/demo/digits.u8"));
-  std::vector<Int8Values> images(kImages, Int8Values(kPixels));
-  for (std::size_t i = 0; i < std::min(bytes.size(), kImages * kPixels); i++) {
-    images[i / kPixels][i % kPixels] = std::int8_t(int(bytes[i]) - 128);
-  }
-  return images;
-}
 
 int answer(const Int8Values& logits) {
   return int(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -89,14 +57,14 @@ class Networks : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Networks, Demo) {
-  const Graph graph = require_graph(import_file(test::source_file("models/demo/demo.tflite")));
-  const std::vector<Golden> goldens = read_goldens();
-  ASSERT_EQ(goldens.size(), kImages);
-  const std::vector<Int8Values> images = read_images();
+  const Graph graph = test::demo_network();
+  const std::vector<test::DemoGolden> goldens = test::demo_goldens();
+  ASSERT_EQ(goldens.size(), test::kDemoImages);
+  const std::vector<Int8Values> images = test::demo_images();
   const auto device = make_device(GetParam());
   std::vector<std::size_t> selection;
   // Ten, among them the one with two answers.
-  for (std::size_t i = 4; i < kImages; i += kLong ? 1 : 10) selection.push_back(i);
+  for (std::size_t i = 4; i < test::kDemoImages; i += kLong ? 1 : 10) selection.push_back(i);
   for (std::size_t i = 0; kLong && i < 4; i++) selection.push_back(i);
   if (!kLong && !important()) selection = {kTwiceRounded};
   test::Session session(*device, graph, preset(GetParam()), {});

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kaiten {
 namespace {
@@ -22,12 +23,6 @@ constexpr uid_t kNobody = 65534;
 
 class Output : public testing::Test {
  protected:
-  Output() {
-    std::string name = (fs::temp_directory_path() / "kaiten-output-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Output() override { fs::remove_all(folder_); }
-
   static std::string slurp(const fs::path& name) {
     std::ifstream file(name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -48,7 +43,8 @@ class Output : public testing::Test {
     return before;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder own_;
+  const fs::path& folder_ = own_.path();
 };
 
 TEST_F(Output, WritesANewFileWithTheUsualMode) {

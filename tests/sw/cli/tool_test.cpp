@@ -23,6 +23,7 @@
 #include "cli/files.h"
 #include "tests/support/seed.h"
 #include "tests/support/shared.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kaiten::cli {
 namespace {
@@ -42,13 +43,6 @@ std::string slurp(const fs::path& path) {
 
 class Tool : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "kaiten_tool_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    dir_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(dir_); }
-
   // Starts a program with its output in files of the test's folder.
   pid_t start(const std::string& program, const Arguments& arguments) {
     const std::string out = (dir_ / "stdout").string();
@@ -99,7 +93,8 @@ class Tool : public testing::Test {
     return names;
   }
 
-  fs::path dir_;
+  const test::TemporaryFolder own_;
+  const fs::path& dir_ = own_.path();
 };
 
 TEST_F(Tool, RunsTheDemoNetwork) {

@@ -9,18 +9,16 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <vector>
 
 #include "compile/compiler.h"
 #include "device/program_image.h"
 #include "firmware/kaiten.h"
 #include "firmware/kaiten_registers.h"
-#include "import/import.h"
 #include "reference/reference.h"
 #include "sim/sim_device.h"
+#include "tests/support/demo_network.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/source_file.h"
 
 namespace kaiten {
 namespace {
@@ -78,49 +76,21 @@ struct System {
   }
 };
 
-Graph demo() { return require_graph(import_file(test::source_file("models/demo/demo.tflite"))); }
-
-// What LiteRT answers for the images of models/demo (README there).
-std::vector<std::vector<int>> golden() {
-  std::ifstream file(test::source_file("models/demo/golden.tsv"));
-  std::vector<std::vector<int>> rows;
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    int image = 0, label = 0, answer = 0;
-    words >> image >> label >> answer;
-    rows.emplace_back();
-    for (int value = 0; words >> value;) rows.back().push_back(value);
-  }
-  return rows;
-}
-
-std::vector<std::int8_t> digit(std::size_t image) {
-  constexpr std::size_t kPixels = 1024;
-  std::ifstream file(test::source_file("models/demo/digits.u8"), std::ios::binary);
-  file.seekg(std::streamoff(image * kPixels));
-  std::vector<std::int8_t> values(kPixels);
-  for (std::int8_t& value : values) value = std::int8_t(file.get() - 128);
-  EXPECT_TRUE(file.good());
-  return values;
-}
-
 class FirmwareDriver : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(kaiten_open(&system_.k, &system_.port), KAITEN_OK);
-    const Graph graph = demo();
+    const Graph graph = test::demo_network();
     image_ = program_image(compile(graph, preset("nano")), graph);
   }
 
   void expect_demo(std::size_t image, kaiten_wait how) {
     system_.patience = 1'000'000;
-    ASSERT_EQ(kaiten_write_input(&system_.k, 0, 0, digit(image).data()), KAITEN_OK);
+    ASSERT_EQ(kaiten_write_input(&system_.k, 0, 0, test::demo_images().at(image).data()), KAITEN_OK);
     ASSERT_EQ(system_.run(how), KAITEN_OK);
-    std::array<std::int8_t, 10> logits{};
+    Int8Values logits(test::kDemoClasses);
     ASSERT_EQ(kaiten_read_output(&system_.k, 0, 0, logits.data()), KAITEN_OK);
-    EXPECT_EQ(std::vector<int>(logits.begin(), logits.end()), golden().at(image));
+    EXPECT_EQ(logits, test::demo_goldens().at(image).logits);
   }
 
   System system_;
@@ -235,7 +205,7 @@ TEST_F(FirmwareDriver, EndsRunsThatTakeTooLong) {
 
 TEST_F(FirmwareDriver, RefusesWhatDoesNotFit) {
   EXPECT_EQ(system_.run(KAITEN_POLL), KAITEN_NOT_LOADED);
-  const Graph graph = demo();
+  const Graph graph = test::demo_network();
   EXPECT_EQ(system_.load(program_image(compile(graph, preset("base")), graph)), KAITEN_OTHER_CONFIG);
   EXPECT_EQ(system_.k.requirement.offset, KAITEN_KP);
   EXPECT_EQ(system_.k.requirement.value, std::uint32_t(preset("base").kp));

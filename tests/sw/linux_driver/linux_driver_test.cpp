@@ -4,14 +4,12 @@
 // Programs on Linux: the C driver, Device and Board on a simulated accelerator behind a bridge, with the answers of LiteRT and
 // of the reference; UIO and u-dma-buf with files in their places; what is wrong with each, in one sentence.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,12 +22,12 @@
 #include "device/driver.h"
 #include "device/program_image.h"
 #include "firmware/kaiten_registers.h"
-#include "import/import.h"
 #include "linux_driver/kaiten_linux.h"
 #include "linux_driver/linux_device.h"
 #include "sim/sim_device.h"
+#include "tests/support/demo_network.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/source_file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kaiten {
 namespace {
@@ -38,22 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kAddress = 0x4000'0000;
 constexpr std::uint64_t kBytes = 1U << 20;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "kaiten_bridge_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // A simulated accelerator of its own thread.
 class Server {
@@ -89,32 +71,6 @@ class Server {
   std::thread thread_;
 };
 
-Graph demo() { return require_graph(import_file(test::source_file("models/demo/demo.tflite"))); }
-
-std::vector<std::int8_t> digit(std::size_t image) {
-  constexpr std::size_t kPixels = 1024;
-  std::ifstream file(test::source_file("models/demo/digits.u8"), std::ios::binary);
-  file.seekg(std::streamoff(image * kPixels));
-  std::vector<std::int8_t> values(kPixels);
-  for (std::int8_t& value : values) value = std::int8_t(file.get() - 128);
-  EXPECT_TRUE(file.good());
-  return values;
-}
-
-// What LiteRT answers (models/demo/README.md).
-std::vector<int> golden(std::size_t wanted) {
-  std::ifstream file(test::source_file("models/demo/golden.tsv"));
-  std::string line;
-  std::getline(file, line);
-  for (std::size_t i = 0; i <= wanted; i++) std::getline(file, line);
-  std::istringstream words(line);
-  int image = 0, label = 0, answer = 0;
-  words >> image >> label >> answer;
-  std::vector<int> values;
-  for (int value = 0; words >> value;) values.push_back(value);
-  return values;
-}
-
 std::string fault_of(const std::string& device, const std::string& root = "") {
   kaiten_linux l;
   std::array<char, 512> fault{};
@@ -133,7 +89,7 @@ class CDriver : public testing::Test {
     ASSERT_TRUE(kaiten_linux_open(&l_, device.c_str(), "", fault.data(), fault.size())) << fault.data();
     l_.interrupts = &k_;
     ASSERT_EQ(kaiten_open(&k_, &l_.port), KAITEN_OK);
-    const Graph graph = demo();
+    const Graph graph = test::demo_network();
     image_ = program_image(compile(graph, preset("nano")), graph);
     ASSERT_EQ(
         kaiten_load(&k_, image_.data(), std::uint32_t(image_.size()), l_.memory_address, l_.memory_bytes),
@@ -142,14 +98,14 @@ class CDriver : public testing::Test {
   void TearDown() override { kaiten_linux_close(&l_); }
 
   void expect_demo(std::size_t image, kaiten_wait how) {
-    ASSERT_EQ(kaiten_write_input(&k_, 0, 0, digit(image).data()), KAITEN_OK);
+    ASSERT_EQ(kaiten_write_input(&k_, 0, 0, test::demo_images().at(image).data()), KAITEN_OK);
     ASSERT_EQ(kaiten_run(&k_, how), KAITEN_OK);
-    std::array<std::int8_t, 10> logits{};
+    Int8Values logits(test::kDemoClasses);
     ASSERT_EQ(kaiten_read_output(&k_, 0, 0, logits.data()), KAITEN_OK);
-    EXPECT_EQ(std::vector<int>(logits.begin(), logits.end()), golden(image));
+    EXPECT_EQ(logits, test::demo_goldens().at(image).logits);
   }
 
-  Folder folder_;
+  test::TemporaryFolder folder_;
   Server server_{folder_.path()};
   kaiten_linux l_{};
   kaiten_device k_{};
@@ -205,7 +161,7 @@ TEST_F(CDriver, HasTheAcceleratorForItself) {
 }
 
 TEST(LinuxDriver, SaysWhatIsWrongWithABridge) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const std::string name = "bridge:" + folder.path().string();
   EXPECT_NE(fault_of(name).find("no bridge in '"), std::string::npos);
   const fs::path page = folder.path() / "registers";
@@ -228,7 +184,7 @@ TEST(LinuxDriver, SaysWhatIsWrongWithABridge) {
 }
 
 TEST(LinuxDriver, LeavesNothingOfABridge) {
-  const Folder parent;
+  const test::TemporaryFolder parent;
   const fs::path folder = parent.path() / "made";
   {
     const SharedFolder shared(folder, kAddress, kBytes);
@@ -247,7 +203,7 @@ TEST(LinuxDriver, LeavesNothingOfABridge) {
 }
 
 TEST(LinuxDriver, NoticesThatTheAcceleratorIsGone) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   auto server = std::make_unique<Server>(folder.path());
   LinuxDevice device("bridge:" + folder.path().string());
   EXPECT_EQ(device.read_register(csr::kId), csr::kIdValue);
@@ -258,7 +214,7 @@ TEST(LinuxDriver, NoticesThatTheAcceleratorIsGone) {
 }
 
 TEST(LinuxDriver, ReachesItsMemoryAndNoOther) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const Server server(folder.path());
   LinuxDevice device("bridge:" + folder.path().string());
   std::array<std::uint8_t, 4> bytes{1, 2, 3, 4}, read{};
@@ -298,7 +254,7 @@ class Mapped : public testing::Test {
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  Folder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Mapped, ReachesRegistersAndMemory) {
@@ -350,17 +306,17 @@ class OnABoard : public testing::Test {
     return values;
   }
 
-  Folder folder_;
+  test::TemporaryFolder folder_;
   Server server_{folder_.path()};
 };
 
 TEST_F(OnABoard, RunsWhatTheRegistersSay) {
-  Board b = board(demo());
+  Board b = board(test::demo_network());
   EXPECT_EQ(b.config().name, "nano");
   EXPECT_EQ(b.programs(), 1);
   for (const std::size_t image : {0U, 5U}) {
-    const BoardRun run = b.run(std::vector<Int8Values>{digit(image)});
-    EXPECT_EQ(std::vector<int>(run.outputs.at(0).begin(), run.outputs.at(0).end()), golden(image));
+    const BoardRun run = b.run(std::vector<Int8Values>{test::demo_images().at(image)});
+    EXPECT_EQ(run.outputs.at(0), test::demo_goldens().at(image).logits);
     EXPECT_GT(run.cycles, run.array_busy);
     EXPECT_GT(run.bytes_read, 0U);
   }
@@ -384,8 +340,8 @@ TEST_F(OnABoard, ComputesOnTheHostInBetween) {
 }
 
 TEST_F(OnABoard, RunsAgainAfterAnError) {
-  Board b = board(demo());
-  const std::vector<Int8Values> in{digit(1)};
+  Board b = board(test::demo_network());
+  const std::vector<Int8Values> in{test::demo_images().at(1)};
   const std::vector<Int8Values> expected = b.expected(in);
   EXPECT_EQ(b.run(in).outputs, expected);
   server_.memory().fail_range(kAddress, kAddress, sim::kRespSlverr);
@@ -395,7 +351,7 @@ TEST_F(OnABoard, RunsAgainAfterAnError) {
 }
 
 TEST_F(OnABoard, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(board(demo(), 0), InputError);
+  EXPECT_THROW(board(test::demo_network(), 0), InputError);
   test::GraphBuilder g(1);
   const int a = g.input(64, 64, 128);
   g.output(g.conv(a, 128, 3, 3, 1, {1, 1, 1, 1}, Activation::None));
