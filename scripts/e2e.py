@@ -47,10 +47,7 @@ def read_tasks():
 def broken(task):
     """The source with the bug."""
     with open(os.path.join(tools.ROOT, task["file"])) as f:
-        text = f.read()
-    if text.count(task["old"]) != 1:
-        raise JobError(f"{task['file']}: the text occurs {text.count(task['old'])} times, not once: {task['old']}")
-    return text.replace(task["old"], task["new"])
+        return tools.replace_once(f.read(), task["old"], task["new"], task["file"], JobError)
 
 
 def netlist(read, output):

@@ -67,9 +67,7 @@ class Task:
         if name not in self.sources:
             raise JobError(f"{self.name}: #inject in {name}, which is not under [files]")
         path, content = self.sources[name]
-        if content.count(old) != 1:
-            raise JobError(f"{self.name}: #inject text occurs {content.count(old)} times in {name}, not once: {old}")
-        self.sources[name] = (path, content.replace(old, new))
+        self.sources[name] = (path, tools.replace_once(content, old, new, f"{self.name}: #inject in {name}", JobError))
 
     def stamp(self):
         """What the outcome depends on: the job, its sources, the tools."""

@@ -226,6 +226,13 @@ class Stamp:
         write(self.path, json.dumps({"key": self.key, "seconds": round(seconds, 2)}))
 
 
+def replace_once(text, old, new, where, error):
+    """Raises `error` unless `old` stands in the text exactly once."""
+    if text.count(old) != 1:
+        raise error(f"{where}: the text occurs {text.count(old)} times, not once: {old}")
+    return text.replace(old, new)
+
+
 def write(path, text):
     """Whole or not at all."""
     with open(path + ".tmp", "w") as f:
