@@ -17,8 +17,6 @@ namespace kaiten {
 
 namespace {
 
-constexpr int kMostImages = 4096;
-
 struct Part {
   Section section;  // its program is the driver's
   Driver driver;
@@ -32,8 +30,8 @@ struct Part {
 struct Board::State {
   State(Graph g, std::unique_ptr<Device> d, BoardOptions o)
       : graph(std::move(g)), device(std::move(d)), options(std::move(o)) {
-    if (options.batch < 1 || options.batch > kMostImages) {
-      throw InputError("batch is 1 to " + std::to_string(kMostImages) + ", not " +
+    if (options.batch < 1 || options.batch > kMostBatch) {
+      throw InputError("batch is 1 to " + std::to_string(kMostBatch) + ", not " +
                        std::to_string(options.batch));
     }
     config = read_config(*device);
@@ -53,15 +51,7 @@ struct Board::State {
 
   void run_part(Part& part, Tensors& tensors, BoardRun& result) const {
     const Graph& g = part.section.graph;
-    std::vector<Int8Values> inputs;
-    for (const auto& image : tensors) {
-      for (const int t : g.inputs) inputs.push_back(image[std::size_t(t)]);
-    }
-    part.driver.write_inputs(inputs);
-    part.driver.execute();
-    std::vector<Int8Values> outputs = part.driver.read_outputs();
-    for (std::size_t i = 0; i < outputs.size(); i++)
-      tensors[i / g.outputs.size()][std::size_t(g.outputs[i % g.outputs.size()])] = std::move(outputs[i]);
+    take_outputs(g, part.driver.run(inputs_of(g, tensors)), tensors);
     if (part.driver.program().commands.empty()) return;
     const Counters counters = part.driver.read_counters();
     result.cycles += counters["cycles"];

@@ -24,7 +24,7 @@ namespace kaiten {
 
 /// How a board compiles and waits.
 struct BoardOptions {
-  int batch = 1;                                   ///< images of a run, 1 to 4096
+  int batch = 1;                                   ///< images of a run, 1 to kMostBatch
   RoundingStyle rounding = RoundingStyle::LiteRt;  ///< of device, host and reference alike
   /// Called now and then while the model is compiled and the device works; what it throws ends that.
   std::function<void()> cancellation_check = {};

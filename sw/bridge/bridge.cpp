@@ -3,8 +3,6 @@
 
 #include "bridge/bridge.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "device/csr.h"
 
@@ -14,22 +12,18 @@ namespace {
 
 constexpr std::uint64_t kStep = 200;  // cycles between two looks at the page
 constexpr int kIdle = 5;              // milliseconds of a sleep with nothing to do
-constexpr int kChecks = 500;          // looks between two calls of check()
 
 }  // namespace
 
 void Bridge::serve(const std::function<bool()>& check) {
   answered_ = kaiten_bridge_get(&page_.answer);
-  for (int looks = 0;; looks++) {
-    if (looks % kChecks == 0 && !check()) return;
+  while (check()) {
     if (answer()) continue;
     if (working_) {
       device_.step(kStep);
       const std::uint32_t status = device_.read_register(csr::kStatus);
       working_ = csr::kStatusBusy.get(status) || csr::kStatusResetting.get(status);
       if (csr::kStatusDone.get(status) || csr::kStatusError.get(status)) counts_.runs++;
-    } else {
-      looks = -1;  // sleeps are long enough
     }
     interrupt();
     if (!working_) kaiten_bridge_sleep(&page_.request, answered_, kIdle);

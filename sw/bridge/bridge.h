@@ -25,7 +25,7 @@ class Bridge {
   // The device's memory is the folder's. Both outlive the bridge.
   Bridge(sim::SimDevice& device, SharedFolder& folder) : device_(device), page_(folder.page()) {}
 
-  // Answers until `check`, which is called some hundred times a second, throws or returns false.
+  // Answers until `check`, which is called after every access and every few hundred cycles, throws or returns false.
   void serve(const std::function<bool()>& check);
   const Counts& counts() const { return counts_; }
 

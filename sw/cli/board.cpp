@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "cli/tool.h"
+#include "observe/interpretation.h"
 #include "report/table.h"
 #include "run/session.h"
 
@@ -48,18 +50,18 @@ struct Report {
   double per_second(int images) const { return seconds > 0 ? double(runs) * images / seconds : 0; }
 };
 
-// The first element that differs; empty: none does.
+// The first element that differs, told as `run` does; empty: none does.
 std::string difference_of(const Graph& graph, const std::vector<Int8Values>& found,
                           const std::vector<Int8Values>& expected) {
+  if (found == expected) return "";
+  TensorComparison all;
   for (std::size_t i = 0; i < expected.size(); i++) {
-    for (std::size_t e = 0; e < expected[i].size(); e++) {
-      if (found[i][e] == expected[i][e]) continue;
-      const Tensor& t = graph.tensors[std::size_t(graph.outputs[i % graph.outputs.size()])];
-      return fmt::format("element {} of output '{}', image {}: {}, the reference has {}", e, t.name,
-                         i / graph.outputs.size(), int(found[i][e]), int(expected[i][e]));
-    }
+    const int output = graph.outputs[i % graph.outputs.size()];
+    const auto op = std::ranges::find(graph.ops, output, &Op::output) - graph.ops.begin();
+    if (std::size_t(op) < graph.ops.size())
+      compare_values(graph, int(op), int(i / graph.outputs.size()), found[i], expected[i], all);
   }
-  return "";
+  return all.different > 0 ? to_text(all.first, graph) : "an output that is an input";
 }
 
 std::size_t elements(const std::vector<Int8Values>& tensors) {

@@ -52,9 +52,7 @@ sim::SimOptions sim_options(const Request& r) {
   sim.memory.read_latency = sim.memory.write_latency = unsigned(r.latency);
   sim.memory.bytes_per_cycle = r.bytes_per_cycle < 0 ? preset(r.config).axi_bytes : r.bytes_per_cycle;
   sim.memory.seed = r.seed;
-  for (unsigned* s : {&sim.memory.stall_ar, &sim.memory.stall_r, &sim.memory.stall_aw, &sim.memory.stall_w,
-                      &sim.memory.stall_b})
-    *s = unsigned(r.stall);
+  sim.memory.stall_all(unsigned(r.stall));
   return sim;
 }
 

@@ -39,7 +39,6 @@ namespace {
 
 constexpr int kMostImages = 100'000;
 constexpr int kImagesOfChip = 8;  // without --images
-constexpr int kMostBatch = 4096;
 
 struct ClusterOptions {
   std::string model, topology, config = "base", mode = "auto", boundaries = "rows", optimise = "bytes",

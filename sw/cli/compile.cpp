@@ -100,8 +100,8 @@ int compile_command(const Arguments& arguments) {
       "Writes the program of a model for systems without this tool. 'demo' is the embedded demo network.\n";
   if (!read_options(arguments, all, "model", kUsage, values)) return kDone;
   if (request.model.empty()) throw InputError("compile needs a model (see kaiten compile --help)");
-  if (request.batch < 1 || request.batch > kMostImages)
-    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, request.batch));
+  if (request.batch < 1 || request.batch > kMostBatch)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostBatch, request.batch));
   const Outputs outputs("compile", values, {"image", "json"}, {"model"});
   if (!outputs.wanted("image")) throw InputError("compile needs --image FILE (see kaiten compile --help)");
 

@@ -42,8 +42,8 @@ int estimate_command(const Arguments& arguments) {
   if (!read_options(arguments, all, "model", kUsage, values)) return kDone;
   if (model.empty()) throw InputError("estimate needs a model (see kaiten estimate --help)");
   require_clock(values, clock_mhz);
-  if (options.images < 1 || options.images > kMostImages)
-    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, options.images));
+  if (options.images < 1 || options.images > kMostBatch)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostBatch, options.images));
   const Outputs outputs("estimate", values, {"json"}, {"model"});
   const Graph graph = require_graph(import_model(model, until));
   ProgressLine progress;

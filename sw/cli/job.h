@@ -23,9 +23,6 @@
 
 namespace kaiten::cli {
 
-// Of --batch.
-constexpr int kMostImages = 4096;
-
 class Job {
  public:
   // Adds the common options; is_tb: the model may be left out and is no positional argument.

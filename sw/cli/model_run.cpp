@@ -21,8 +21,8 @@ ModelRunOptions::ModelRunOptions(po::options_description& all) {
 }
 
 ModelRun run_model(Job& job, const ModelRunOptions& options, const std::function<void(const Graph&)>& look) {
-  if (options.batch < 1 || options.batch > kMostImages)
-    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostImages, options.batch));
+  if (options.batch < 1 || options.batch > kMostBatch)
+    throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostBatch, options.batch));
   if (options.no_check && job.has_interpreter()) throw InputError("--oracle and --no-check together");
   SessionOptions& session_options = job.session_options();
   session_options.batch = options.batch;

@@ -215,6 +215,20 @@ Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values>
   return tensors;
 }
 
+std::vector<Int8Values> inputs_of(const Graph& graph, const Tensors& tensors) {
+  std::vector<Int8Values> inputs;
+  for (const auto& image : tensors) {
+    for (const int t : graph.inputs) inputs.push_back(image[std::size_t(t)]);
+  }
+  return inputs;
+}
+
+void take_outputs(const Graph& graph, std::vector<Int8Values> outputs, Tensors& tensors) {
+  const std::size_t each = graph.outputs.size();
+  for (std::size_t i = 0; i < outputs.size(); i++)
+    tensors[i / each][std::size_t(graph.outputs[i % each])] = std::move(outputs[i]);
+}
+
 void Driver::write_inputs(std::span<const Int8Values> inputs) {
   tensors_ = tensors_with(graph_, program_.images, inputs);
   arrived_ = kMostRows;

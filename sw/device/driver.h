@@ -41,6 +41,10 @@ using Tensors = std::vector<std::vector<Int8Values>>;
 // size.
 Tensors tensors_with(const Graph& graph, int images, std::span<const Int8Values> inputs);
 
+// The other way: the inputs of a graph among what is known, and what a run of it gave as outputs known from then on.
+std::vector<Int8Values> inputs_of(const Graph& graph, const Tensors& tensors);
+void take_outputs(const Graph& graph, std::vector<Int8Values> outputs, Tensors& tensors);
+
 class Driver {
  public:
   // Cycles between two calls of the progress function.

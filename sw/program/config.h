@@ -15,6 +15,8 @@
 
 namespace kaiten {
 
+inline constexpr int kMostBatch = 4096;  ///< images of a run
+
 /// What can be left out of an accelerator. Which of it a program needs, its commands say.
 struct ConfigOptions {
   bool sum_row = true;    ///< weights of the array may have a zero point

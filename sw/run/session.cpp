@@ -30,9 +30,7 @@ sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const 
   sim.memory.read_latency = sim.memory.write_latency = o.latency;
   sim.memory.bytes_per_cycle = o.bytes_per_cycle < 0 ? preset(o.config).axi_bytes : o.bytes_per_cycle;
   sim.memory.seed = o.seed;
-  for (unsigned* s : {&sim.memory.stall_ar, &sim.memory.stall_r, &sim.memory.stall_aw, &sim.memory.stall_w,
-                      &sim.memory.stall_b})
-    *s = o.stall;
+  sim.memory.stall_all(o.stall);
   sim.debug = is_debug(o);
   sim.wave_file = wave_file;
   sim.wave_from = o.wave_from;

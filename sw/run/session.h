@@ -31,6 +31,7 @@
 #include "observe/comparison.h"
 #include "observe/interpretation.h"
 #include "program/compress_mode.h"
+#include "program/config.h"
 #include "program/optimise.h"
 #include "report/run_report.h"
 
@@ -43,7 +44,6 @@ struct Program;  ///< program/program.h, not a public header
 enum class Oracle { Direct, Fft };
 
 /// Ranges of SessionOptions, ends included.
-inline constexpr int kMostBatch = 4096;              ///< images of a run
 inline constexpr unsigned kMostLatency = 1'000'000;  ///< cycles, from 1
 inline constexpr unsigned kMostStall = 99;           ///< percent
 inline constexpr double kLeastBytesPerCycle = 0.01;  ///< but for 0

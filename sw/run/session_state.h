@@ -180,12 +180,8 @@ class Session::State::PartRun {
     }
     observer_.emplace(part.program(), watcher, trace, poison_ ? &*poison_ : nullptr);
     part.driver->set_progress([this](std::uint64_t cycles) { state_.say(progress_text(cycles)); });
-    std::vector<Int8Values> inputs;
-    for (const auto& image : tensors) {
-      for (int t : part.section.graph.inputs) inputs.push_back(image[std::size_t(t)]);
-    }
     watching_.emplace(device, *observer_, trace != nullptr || poison_.has_value());
-    part.driver->write_inputs(inputs);
+    part.driver->write_inputs(inputs_of(part.section.graph, tensors));
     if (!part.program().commands.empty()) part.driver->start();
   }
   ~PartRun() { part_.driver->set_progress({}); }
@@ -204,9 +200,7 @@ class Session::State::PartRun {
     watching_.reset();
     const Graph& g = part_.section.graph;
     const Program& program = part_.program();
-    std::vector<Int8Values> outputs = part_.driver->read_outputs();
-    for (std::size_t i = 0; i < outputs.size(); i++)
-      tensors_[i / g.outputs.size()][std::size_t(g.outputs[i % g.outputs.size()])] = std::move(outputs[i]);
+    take_outputs(g, part_.driver->read_outputs(), tensors_);
     const Counters counters = program.commands.empty() ? Counters{} : part_.driver->read_counters();
     RunReport report = make_report(g, program, counters, observer_->clock().finish());
     state_.add_packed_sizes(part_, report);

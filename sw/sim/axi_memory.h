@@ -55,6 +55,7 @@ struct AxiMemoryOptions {
   unsigned max_reads = 64;  // bursts taken and not finished; ARREADY is low beyond
   unsigned max_writes = 64;
   unsigned stall_ar = 0, stall_r = 0, stall_aw = 0, stall_w = 0, stall_b = 0;  // percent of the cycles
+  void stall_all(unsigned percent) { stall_ar = stall_r = stall_aw = stall_w = stall_b = percent; }
   bool shuffle_ids = false;
   bool data_first = false;  // AWREADY waits for a beat of the burst, as AXI4 allows
   uint64_t seed = 1;
