@@ -94,9 +94,15 @@ std::uint64_t seed_of(std::uint64_t seed, std::size_t config, std::uint64_t epis
   return z ^ (z >> 31);
 }
 
-test::NetworkSize size_for(const Config& config) {
-  return config.array_multipliers() < 1000 ? test::NetworkSize{16, 30, 12} : test::NetworkSize{30, 80, 12};
+bool small(const Config& config) { return config.array_multipliers() < 1000; }
+
+// Maps of some size, and small ones with so many channels that weights keep the bus busy.
+std::array<test::NetworkSize, 2> sizes_for(const Config& config) {
+  return {small(config) ? test::NetworkSize{16, 30, 12} : test::NetworkSize{30, 80, 12}, {4, 300, 8}};
 }
+
+// Episodes of a configuration and rank in a round: all configurations take about the same time.
+std::size_t episodes_of(const std::string& config) { return small(preset(config)) ? 12 : 4; }
 
 // The devices of this process, which live as long as it does.
 class Devices {
@@ -106,7 +112,7 @@ class Devices {
   SoakCounts episode(const std::string& config, std::uint64_t seed) {
     auto found = soaks_.find(config);
     if (found == soaks_.end())
-      found = soaks_.try_emplace(config, config, seed_, sim::SimOptions{}, size_for(preset(config))).first;
+      found = soaks_.try_emplace(config, config, seed_, sim::SimOptions{}, sizes_for(preset(config))).first;
     return found->second.episode(seed);
   }
 
@@ -151,8 +157,6 @@ class Run {
   double all_seconds() const { return before_ + seconds(); }
 
  private:
-  static constexpr std::size_t kEach = 4;  // episodes of a configuration and rank in a round
-
   struct Item {
     std::string config;
     std::uint64_t seed = 0;
@@ -183,12 +187,15 @@ class Run {
   }
 
   bool round() {
-    const std::size_t all = kEach * std::size_t(ranks_ ? ranks_->ranks() : 1);
+    const auto all = [&](const std::string& config) {
+      return episodes_of(config) * std::size_t(ranks_ ? ranks_->ranks() : 1);
+    };
     std::vector<Item> items;
     std::size_t config = 0;
     for (auto& [name, part] : state_) {
-      for (std::size_t e = 0; e < all; e++)
-        items.push_back({name, seed_of(o_.seed, config, first_episode(part) + e)});
+      const std::uint64_t first = first_episode(part);
+      for (std::size_t e = 0; e < all(name); e++)
+        items.push_back({name, seed_of(o_.seed, config, first + e)});
       config++;
     }
     const auto work = [&](const std::vector<std::size_t>& mine) { return run(items, mine); };
@@ -203,8 +210,8 @@ class Run {
     }
     auto answer = answers.begin();
     for (auto& [name, part] : state_) {
-      for (std::size_t e = 0; e < all; e++) part.counts += counts_of(*answer++);
-      part.episodes += all;
+      for (std::size_t e = 0; e < all(name); e++) part.counts += counts_of(*answer++);
+      part.episodes += all(name);
     }
     if (cli::first_rank() && !o_.state.empty())
       write_output(o_.state, json_of(state_, o_.seed, all_seconds()).dump(1) + "\n");

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -46,8 +47,10 @@ struct SoakCounts {
 
 class Soak {
  public:
-  Soak(std::string_view config, std::uint64_t seed, const sim::SimOptions& options, const NetworkSize& size)
-      : config_(preset(config)), size_(size), device_(make_device(config, seed, options)) {}
+  // `sizes`: those of networks of even and of odd seeds.
+  Soak(std::string_view config, std::uint64_t seed, const sim::SimOptions& options,
+       const std::array<NetworkSize, 2>& sizes)
+      : config_(preset(config)), sizes_(sizes), device_(make_device(config, seed, options)) {}
 
   // A network and what happens to it, decided by the seed; what went wrong is a GoogleTest failure.
   SoakCounts episode(std::uint64_t seed) {
@@ -55,7 +58,7 @@ class Soak {
     random_.seed(seed);
     SCOPED_TRACE("episode of seed " + std::to_string(seed) + " on " + config_.name);
     CompileOptions options;
-    const GraphBuilder g = network(options);
+    const GraphBuilder g = network(sizes_[seed % 2], options);
     draw_timing(*device_, random_);
     inputs_ = draw_inputs(g.graph, random_);
     try {
@@ -79,9 +82,9 @@ class Soak {
 
   std::uint64_t below(std::uint64_t n) { return random_() % n; }
 
-  GraphBuilder network(CompileOptions& options) {
+  GraphBuilder network(const NetworkSize& size, CompileOptions& options) {
     for (;;) {
-      GraphBuilder g = random_network(random_(), size_.side, size_.channels, size_.layers);
+      GraphBuilder g = random_network(random_(), size.side, size.channels, size.layers);
       options.keep_on_chip = below(3) != 0;
       options.block_pixels = below(3) == 0 ? int(1 + below(40)) : 0;
       options.rounding = below(2) ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
@@ -161,7 +164,7 @@ class Soak {
   }
 
   const Config& config_;
-  NetworkSize size_;
+  std::array<NetworkSize, 2> sizes_;
   std::unique_ptr<sim::SimDevice> device_;
   std::mt19937_64 random_;
   std::vector<Int8Values> inputs_;

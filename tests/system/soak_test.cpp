@@ -19,13 +19,13 @@ struct Selection {
   const char* config;
   bool debug;
   std::uint64_t cycles;
-  test::NetworkSize size;
+  std::array<test::NetworkSize, 2> sizes;
 };
 
 void PrintTo(const Selection& s, std::ostream* out) { *out << s.config; }
 
-const Selection kSelections[] = {{"nano", true, 200'000, {16, 30, 12}},
-                                 {"base", false, 200'000, {30, 80, 12}}};
+const Selection kSelections[] = {{"nano", true, 200'000, {{{16, 30, 12}, {4, 100, 6}}}},
+                                 {"base", false, 200'000, {{{30, 80, 12}, {4, 100, 6}}}}};
 
 class Soak : public testing::TestWithParam<Selection> {};
 
@@ -36,7 +36,7 @@ TEST_P(Soak, EveryTensorAndEveryBeat) {
   std::mt19937_64 random(test::seed() * 104729 + cycles);
   sim::SimOptions options;
   options.debug = s.debug;
-  test::Soak soak(s.config, random(), options, s.size);
+  test::Soak soak(s.config, random(), options, s.sizes);
   test::SoakCounts done;
   while (done.cycles < cycles && !HasFailure()) done += soak.episode(random());
   EXPECT_GT(done.errors, 0U);
@@ -50,7 +50,7 @@ TEST_P(Soak, EveryTensorAndEveryBeat) {
 // What the long soak has found, as long as random_network() draws the same from these seeds: rows of one command in one slot
 // (the test of the cause: RowFlow.RowsThatNobodyReadsHaveSlots).
 TEST(SoakFound, IsMended) {
-  test::Soak soak("unit", 1, {}, {16, 30, 12});
+  test::Soak soak("unit", 1, {}, {{{16, 30, 12}, {16, 30, 12}}});
   EXPECT_GT(soak.episode(17439134264622427532U).runs, 0U);
 }
 
