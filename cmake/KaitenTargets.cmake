@@ -11,8 +11,9 @@
 # OPTIMIZED: -O3 also where the rest is built for debugging. NATIVE: sources that gain from the machine's vectors (KAITEN_MARCH).
 # Libraries start from sw/precompiled.h, or from the header of their own that PRECOMPILED names, whose macros need DEFINITIONS.
 # Tests are not optimised, which would take most of their building, unless OPTIMIZE says that their own code works hard.
-# A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone: the
-# target software_tests builds them.
+# A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone, which the
+# sanitizers run, too: the target software_tests builds them. `software_long` are those that take them minutes by arithmetic:
+# without sanitizers they run as all others do, with them in `make check-long`.
 include_guard(GLOBAL)
 include(GoogleTest)
 include(KaitenPrecompiled)
@@ -98,11 +99,13 @@ function(kaiten_test name)
   target_link_libraries(${name} PRIVATE ${A_DEPS} kaiten_source_file GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
   if(NOT A_LABELS)
-    if(NOT TARGET software_tests)
-      add_custom_target(software_tests)
-    endif()
-    add_dependencies(software_tests ${name})
     set(A_LABELS software)
+  endif()
+  if(A_LABELS MATCHES "^software")
+    if(NOT TARGET ${A_LABELS}_tests)
+      add_custom_target(${A_LABELS}_tests)
+    endif()
+    add_dependencies(${A_LABELS}_tests ${name})
   endif()
   # The program's name is the first part of the test's name; discovered when testing, so that building stays quick.
   gtest_discover_tests(${name} TEST_PREFIX ${name}: DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

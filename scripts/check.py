@@ -241,8 +241,8 @@ class Check:
                     junit="build/e2e/junit.xml")
         self.script("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
         if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
-           self.build("sanitize_build", "sanitize", "software_tests", "fuzz_targets"):
-            self.tests("sanitized_tests", "sanitize", "-L", "^software$")
+           self.build("sanitize_build", "sanitize", "software_tests", *(["software_long_tests"] if long else []), "fuzz_targets"):
+            self.tests("sanitized_tests", "sanitize", "-L", "^software" if long else "^software$")
             self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
                         junit="build-sanitize/fuzz/junit.xml")
         if long:
