@@ -45,6 +45,8 @@ class Task:
         self.expect = given.get("expect") or ("FAIL" if self.injections else "PASS")
         self.limit = int(given.get("limit") or 300)
         self.long = "long" in given
+        # {output: wire}: what comes out counts only while the wire is 1 (equivalent.py)
+        self.observed = dict(re.findall(r"^#observe (\S+) while (\S+)$", text, re.M))
         self.text = text
         self.sources = {}  # name in the work folder -> (path, content)
         for line in files:

