@@ -28,6 +28,8 @@ STEPS = ["build", "tests", "lint", "lint_software", "formal", "end_to_end", "syn
          "generated"]
 # Tests whose threads share something, under the thread sanitizer.
 THREADED = ["base_test", "codec_test", "fft_convolution_test", "fft_transform_test", "library_test", "cluster_test"]
+# The last line of each script.
+VERDICT = re.compile(r"^\d+ passed, \d+ failed")
 # Of what a skipped test says it lacks, only KAITEN_SHARED may be missing in CI.
 MISSING = re.compile(r"not installed|(?<!KAITEN_SHARED )is absent")
 
@@ -81,6 +83,7 @@ class Check:
         self.passed = self.failed = 0
         self.skipped = []  # names
         self.steps = []
+        self.running = []  # beside()
         self.commit = tools.commit()
 
     def wants(self, *steps):
@@ -198,11 +201,34 @@ class Check:
         start = time.time()
         if os.path.exists(junit):
             os.remove(junit)
-        verdict = re.compile(r"^\d+ passed, \d+ failed")
-        code = stream(command, os.path.join(OUT, f"{step}.log"), lambda line: not verdict.match(line))
+        code = stream(command, os.path.join(OUT, f"{step}.log"), lambda line: not VERDICT.match(line))
         self.junit(step, junit, time.time() - start)
         if code and not self.steps[-1]["failed"]:
             self.count(step, 0, 1, [], 0)
+
+    def beside(self, step, script, *arguments, junit):
+        """Starts a script that keeps one core busy, beside what comes next; what it returns, called, waits for it and counts it."""
+        if not self.wants(step):
+            return lambda: None
+        log, junit = os.path.join(OUT, f"{step}.log"), os.path.join(tools.ROOT, junit)
+        if os.path.exists(junit):
+            os.remove(junit)
+        start = time.time()
+        with open(log, "w") as out:
+            proc = subprocess.Popen([sys.executable, os.path.join("scripts", script), *arguments], cwd=tools.ROOT, env=tools.environment(),
+                                    stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        self.running.append(proc)
+
+        def finish():
+            heading(step)
+            code = proc.wait()
+            seconds = time.time() - start
+            with open(log, errors="replace") as told:
+                print("".join(line for line in told if not VERDICT.match(line)), end="", flush=True)
+            self.junit(step, junit, seconds)
+            if code and not self.steps[-1]["failed"]:
+                self.count(step, 0, 1, [], 0)
+        return finish
 
     def generated(self):
         """Every scripts/gen_*.py says with --check whether the committed files are what it would write."""
@@ -239,9 +265,11 @@ class Check:
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("end_to_end", "e2e.py", "--build", "build" if preset == "default" else f"build-{preset}", *jobs, *longer,
                     junit="build/e2e/junit.xml")
-        self.script("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
-        if self.wants("sanitize_build", "sanitized_tests", "fuzz") and \
-           self.build("sanitize_build", "sanitize", "software_tests", *(["software_long_tests"] if long else []), "fuzz_targets"):
+        synth = self.beside("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
+        programs = ["software_tests", *(["software_long_tests"] if long else []), "fuzz_targets"]
+        sanitized = self.wants("sanitize_build", "sanitized_tests", "fuzz") and self.build("sanitize_build", "sanitize", *programs)
+        synth()
+        if sanitized:
             self.tests("sanitized_tests", "sanitize", "-L", "^software" if long else "^software$")
             self.script("fuzz", "fuzz.py", *jobs, *(longer or ["--seconds", "5"]),
                         junit="build-sanitize/fuzz/junit.xml")
@@ -276,7 +304,13 @@ def main():
     args = parser.parse_args()
     if unknown := set(args.only or []) - set(STEPS):
         parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
-    return Check(args).run()
+    check = Check(args)
+    try:
+        return check.run()
+    finally:
+        for proc in check.running:
+            if proc.poll() is None:
+                tools.kill(proc)
 
 
 if __name__ == "__main__":

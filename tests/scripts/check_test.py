@@ -46,6 +46,26 @@ class Counting(Quiet):
         out.start()
         self.addCleanup(out.stop)
 
+    def test_what_runs_beside_a_build_is_counted_when_it_ends(self):
+        both = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
+        junit = self.path("junit.xml")
+        script = self.path("beside.py", f"""print("ok   nano")
+open({junit!r}, "w").write('<testsuite><testcase name="nano"/><testcase name="base"><failure/></testcase></testsuite>')
+print("1 passed, 1 failed")
+raise SystemExit(1)
+""")
+        finish = both.beside("synth", script, junit=junit)
+        both.count("sanitize_build", 1, 0, [], 1.0)
+        finish()
+        self.assertEqual((both.passed, both.failed), (2, 1))
+        self.assertIn("ok   nano", self.out.getvalue())
+        self.assertNotIn("1 passed, 1 failed\n", self.out.getvalue().replace("synth: 1 passed, 1 failed", ""))
+
+    def test_what_runs_beside_a_build_and_dies_has_failed(self):
+        both = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=["synth"]))
+        both.beside("synth", self.path("beside.py", "raise SystemExit(3)"), junit=self.path("junit.xml"))()
+        self.assertEqual((both.passed, both.failed), (0, 1))
+
     def test_what_is_run_again_replaces_its_step(self):
         def summary():
             with open(self.path("summary.json")) as f:
