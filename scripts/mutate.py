@@ -300,7 +300,7 @@ def write(result):
         count = f"{r['killed']} of {r['of']}" + (f" (depth {r['depth']})" if r["depth"] else "")
         decided = r.get("decided", {})
         left = [place + (f" ({decided[n]})" if n in decided else "") for n, place in r["survivors"].items() if decided.get(n) != "equivalent"]
-        rows.append([f"`{name}`", count, list(decided.values()).count("equivalent"), "; ".join(left) or "none"])
+        rows.append([f"`{name}`", count, str(list(decided.values()).count("equivalent")), "; ".join(left) or "none"])
     tools.write_explained(DOCS, "table", ["proof", "killed", "equivalent", "other survivors", "what they are"], rows)
 
 
