@@ -13,7 +13,6 @@ import os
 import re
 import select
 import subprocess
-import time
 
 import tools
 
@@ -39,16 +38,16 @@ dffunmap
 
 
 class Undecided(Exception):
-    """The time is over."""
+    """The solver's time is over."""
 
 
 class Solver:
-    """yices, asked one question after the other."""
+    """yices, asked one question after the other; `seconds` of processor time, so that a busy machine decides the same."""
 
     def __init__(self, seconds):
         self.proc = subprocess.Popen([tools.find_or_skip("yices-smt2"), "--incremental"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      stderr=subprocess.STDOUT, text=True, bufsize=0, env=tools.environment())
-        self.end = time.time() + seconds
+        self.seconds = seconds
 
     def __enter__(self):
         return self
@@ -59,7 +58,15 @@ class Solver:
         self.proc.stdout.close()
         self.proc.wait()
 
+    def used(self):
+        """Seconds of processor time."""
+        with open(f"/proc/{self.proc.pid}/stat", encoding="ascii") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def tell(self, text):
+        if self.used() > self.seconds:
+            raise Undecided
         self.proc.stdin.write(text + "\n")
 
     def ask(self, text):
@@ -67,8 +74,9 @@ class Solver:
         self.tell(text)
         answer = ""
         while not answer.strip() or answer.count("(") > answer.count(")"):
-            if not select.select([self.proc.stdout], [], [], max(0.0, self.end - time.time()))[0]:
-                raise Undecided
+            while not select.select([self.proc.stdout], [], [], 1)[0]:
+                if self.used() > self.seconds:
+                    raise Undecided
             answer += os.read(self.proc.stdout.fileno(), 1 << 16).decode()
             if answer.lstrip().startswith("(error") or self.proc.poll() is not None:
                 raise RuntimeError(f"yices: {answer.strip()[:300]}")
