@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/error.h"
 #include "cli/interrupt.h"
@@ -25,7 +28,6 @@ int estimate_command(const Arguments& arguments) {
   std::string model, until;
   double clock_mhz = 0;
   CompileOptions options;
-  options.cancellation_check = check_interrupt;
   po::options_description all("options");
   auto add = all.add_options();
   add("help,h", "print this text");
@@ -45,12 +47,22 @@ int estimate_command(const Arguments& arguments) {
   if (options.images < 1 || options.images > kMostBatch)
     throw InputError(fmt::format("--batch is 1 to {}, not {}", kMostBatch, options.images));
   const Outputs outputs("estimate", values, {"json"}, {"model"});
-  const Graph graph = require_graph(import_model(model, until));
   ProgressLine progress;
-  progress.show("estimating");
-  Estimate result = estimate(graph, presets(), options, [&](std::size_t done, std::size_t all) {
-    progress.show(fmt::format("estimated on {} of {} configurations", done, all), double(done) / double(all));
-  });
+  const Graph graph = require_graph(import_model(model, until));
+  std::mutex guard;  // of it and of `estimated`: configurations are compiled side by side
+  std::size_t estimated = 0;
+  const std::span<const Config> configs = presets();
+  const auto show = [&](std::size_t done) {
+    const std::lock_guard lock(guard);
+    estimated = std::max(estimated, done);
+    progress.show(fmt::format("estimated on {} of {} configurations", estimated, configs.size()),
+                  double(estimated) / double(configs.size()));
+  };
+  options.cancellation_check = [&] {
+    check_interrupt();
+    show(0);
+  };
+  Estimate result = estimate(graph, configs, options, [&](std::size_t done, std::size_t) { show(done); });
   progress.clear();
   result.clock_mhz = clock_mhz;
   if (outputs.wanted("json")) outputs.write_json("json", json_of(result));

@@ -13,6 +13,7 @@
 #include "cli/demo.h"
 #include "cli/image.h"
 #include "cli/interrupt.h"
+#include "cli/misused.h"
 #include "cli/options.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
@@ -107,7 +108,7 @@ std::optional<po::variables_map> Job::parse(const Arguments& arguments, const st
                                      : "model " + second,
                     usage, values, kEnding))
     return std::nullopt;
-  if (!is_tb_ && model_.empty()) throw InputError("a model is missing (see --help)");
+  if (!is_tb_ && model_.empty()) throw Misused("a model is missing");
   if (model_ == kDemoName) model_.clear();
   if (rounding_ == "tflm") {
     session_options_.rounding = RoundingStyle::Tflm;

@@ -13,6 +13,7 @@
 #include <typeinfo>
 
 #include "base/error.h"
+#include "cli/misused.h"
 #include "cli/terminal.h"
 #include "plan/network.h"
 #include "report/json_report.h"
@@ -104,7 +105,7 @@ bool read_options(const Arguments& arguments, const po::options_description& all
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     if (!name.starts_with('-')) name = "--" + name;
-    throw InputError("no option '" + name + "'" + suggestion(name, names_of(known)) + " (see --help)");
+    throw Misused("no option '" + name + "'" + suggestion(name, names_of(known)));
   }
   if (values.count("help") != 0) {
     std::cout << usage << "\n" << known << ending;

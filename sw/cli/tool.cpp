@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/misused.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "commit.inc.h"
@@ -122,6 +123,19 @@ int complain(const std::string& program, const std::string& message, int code) {
 
 }  // namespace
 
+int with_help(const std::string& call, const std::function<int()>& command) {
+  const auto explained = [&](const std::exception& e) {
+    return InputError(std::string(e.what()) + " (see " + call + " --help)");
+  };
+  try {
+    return command();
+  } catch (const Misused& e) {
+    throw explained(e);
+  } catch (const boost::program_options::error& e) {
+    throw explained(e);
+  }
+}
+
 int guarded(const std::string& program, const std::function<int()>& command) {
   catch_interrupts();
   try {
@@ -133,8 +147,6 @@ int guarded(const std::string& program, const std::function<int()>& command) {
     return complain(program, "interrupted", kOfSignal + e.signal);
   } catch (const InputError& e) {
     return complain(program, e.what(), kBadInput);
-  } catch (const boost::program_options::error& e) {
-    return complain(program, std::string(e.what()) + " (see --help)", kBadInput);
   } catch (const DeviceError& e) {
     return complain(program, e.what(), kFailed);
   } catch (const std::bad_alloc&) {
@@ -170,7 +182,7 @@ int kaiten_main(const Arguments& arguments) {
     if (is_version(first)) return print_version(rest);
     std::vector<std::string> names{"help", "version"};
     for (const CommandEntry& c : kCommands) {
-      if (first == c.name) return c.function(rest);
+      if (first == c.name) return with_help("kaiten " + first, [&] { return c.function(rest); });
       names.emplace_back(c.name);
     }
     if (first.starts_with('-')) {
@@ -185,7 +197,7 @@ int tb_main(const Arguments& arguments) {
   return guarded("tb", [&]() -> int {
     if (!arguments.empty() && arguments.front() == "--version")
       return print_version({arguments.begin() + 1, arguments.end()});
-    return run_command(arguments, true);
+    return with_help("tb", [&] { return run_command(arguments, true); });
   });
 }
 

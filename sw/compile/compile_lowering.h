@@ -6,6 +6,7 @@
 #ifndef KAITEN_COMPILE_COMPILE_LOWERING_H
 #define KAITEN_COMPILE_COMPILE_LOWERING_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,12 @@ struct SectionLowerings {
 };
 SectionLowerings lower_sections(const Graph& graph, const Config& config, const CompileOptions& options);
 
+// Which plans get commands: those that may be the best, or all (tests).
+enum class PlansTried : std::uint8_t { kThatMayBeBest, kAll };
+
 // What compile() makes of a lowering without refusals.
 Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
-                         const CompileOptions& options);
+                         const CompileOptions& options, PlansTried tried = PlansTried::kThatMayBeBest);
 
 }  // namespace kaiten
 

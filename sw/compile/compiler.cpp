@@ -4,6 +4,7 @@
 #include "compile/compiler.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -28,18 +29,20 @@ constexpr int kMaxSlack = 3;
 // free.
 constexpr int kReserveParts = 16;
 
-// A plan and the order of its commands.
+// A plan, and the order of its commands once they are made.
 struct Attempt {
   const Lowering* lowering;
   SpanPlan plan;
   Placement placement;
   std::unique_ptr<Emitter> emitter;
   std::int64_t bytes = 0;  // weights, parameters, activations
+  std::size_t number = 0;  // of those that fit, in the order they are tried
 
   bool better_than(const Attempt& o, Optimise optimise) const {
     const std::int64_t cycles = emitter->modelled_cycles(), others = o.emitter->modelled_cycles();
-    if (optimise == Optimise::kTime) return std::tie(cycles, bytes) < std::tie(others, o.bytes);
-    return std::tie(bytes, cycles) < std::tie(o.bytes, others);
+    if (optimise == Optimise::kTime)
+      return std::tie(cycles, bytes, number) < std::tie(others, o.bytes, o.number);
+    return std::tie(bytes, cycles, number) < std::tie(o.bytes, others, o.number);
   }
 };
 
@@ -94,12 +97,13 @@ class Choice {
  public:
   // The lowering has no refusals.
   Choice(const Graph& graph, const Config& config, const CompileOptions& options, WeightResidency residency,
-         Lowering lowering)
+         Lowering lowering, PlansTried tried = PlansTried::kThatMayBeBest)
       : graph_(graph),
         config_(config),
         planned_(without_resident(config, options.resident)),
         options_(options),
         residency_(residency),
+        tried_(tried),
         compression_(compression_of(graph, options.compress, options.known_values)) {
     Lowering other = lowering;
     other.ops = long_operands_last(lowering);
@@ -127,28 +131,44 @@ class Choice {
   }
 
  private:
+  // All plans are made before the first one gets commands, which take most of the time: where bytes decide, only those of
+  // fewest bytes need them.
   void try_all(int together) {
+    std::vector<std::unique_ptr<Attempt>> attempts;
     for (const Lowering& order : orders_) {
       SpanMemo memo;
       placed_.clear();
       for (SpanOptions o : variants(config_, options_)) {
         o.images = together;
         if (options_.cancellation_check) options_.cancellation_check();
-        try {
-          auto a = attempt(order, o, memo);
-          if (a == nullptr) continue;
-          if (!best_ || a->better_than(*best_, options_.optimise)) best_ = std::move(a);
-        } catch (const InputError& e) {
-          // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
-          if (!error_) error_ = e;
-        }
+        unless_refused([&] {
+          if (auto a = placed(order, o, memo)) attempts.push_back(std::move(a));
+        });
       }
+    }
+    std::ranges::stable_sort(attempts, {}, &Attempt::bytes);
+    for (std::unique_ptr<Attempt>& a : attempts) {
+      if (options_.cancellation_check) options_.cancellation_check();
+      unless_refused([&] {
+        if (moves_more(*a)) return;
+        schedule(*a);
+        if (!best_ || a->better_than(*best_, options_.optimise)) best_ = std::move(a);
+      });
+      a.reset();
     }
   }
 
-  // `memo`: of other attempts at the same lowering. Null: its plan was one of theirs, or moves more bytes than the best where
-  // that decides.
-  std::unique_ptr<Attempt> attempt(const Lowering& lowering, SpanOptions o, SpanMemo& memo) {
+  // Rows that wait longer, or larger blocks, may not fit: another attempt stands.
+  void unless_refused(const std::function<void()>& attempt) {
+    try {
+      attempt();
+    } catch (const InputError& e) {
+      if (!error_) error_ = e;
+    }
+  }
+
+  // `memo`: of other attempts at the same lowering. Null: its plan was one of theirs.
+  std::unique_ptr<Attempt> placed(const Lowering& lowering, SpanOptions o, SpanMemo& memo) {
     auto a = std::make_unique<Attempt>();
     a->lowering = &lowering;
     for (;;) {
@@ -158,15 +178,9 @@ class Choice {
       auto placement = place(lowering, config_, a->plan, compression_, kMaxSlack, too_small);
       if (placement) {
         a->placement = std::move(*placement);
+        a->number = fitting_++;
+        a->bytes = a->plan.bytes + weight_bytes(*a);
         placed_.push_back(a->plan);
-        if (moves_more(a->plan.bytes)) return nullptr;
-        a->emitter = emitted(*a, residency_);
-        if (a->emitter->activation_bytes() != a->plan.bytes) {
-          throw std::logic_error("a span plan of other bytes than were emitted");
-        }
-        a->bytes = a->plan.bytes + a->emitter->weight_bytes();
-        if (moves_more(a->bytes)) return nullptr;
-        a->emitter->schedule();
         return a;
       }
       const int depth = too_small == Buffer::kSb ? config_.sb_depth : config_.vb_depth;
@@ -174,15 +188,33 @@ class Choice {
     }
   }
 
-  // Cycles break ties only: a plan of more bytes needs no times, and at least so many bytes no commands.
-  bool moves_more(std::int64_t bytes) const {
-    return best_ && options_.optimise == Optimise::kBytes && bytes > best_->bytes;
+  void schedule(Attempt& a) const {
+    a.emitter = emitted(a, residency_);
+    if (a.emitter->activation_bytes() != a.plan.bytes)
+      throw std::logic_error("a span plan of other bytes than were emitted");
+    if (a.plan.bytes + a.emitter->weight_bytes() != a.bytes)
+      throw std::logic_error("weights of other bytes than were emitted");
+    a.emitter->schedule();
+  }
+
+  // Cycles break ties only: a plan of more bytes than the best needs no commands.
+  bool moves_more(const Attempt& a) const {
+    return best_ && options_.optimise == Optimise::kBytes && tried_ == PlansTried::kThatMayBeBest &&
+           a.bytes > best_->bytes;
+  }
+
+  std::int64_t weight_bytes(const Attempt& a) const {
+    CommandList none(graph_, config_);
+    return WeightLoader(config_, *a.lowering, a.plan, none, weight_options(residency_)).bytes();
+  }
+
+  WeightOptions weight_options(WeightResidency residency) const {
+    return {residency, options_.compress, config_.wb_rows - planned_.wb_rows};
   }
 
   std::unique_ptr<Emitter> emitted(const Attempt& a, WeightResidency residency) const {
-    auto emitter = std::make_unique<Emitter>(
-        graph_, config_, PlacedPlan{*a.lowering, a.plan, a.placement},
-        WeightOptions{residency, options_.compress, config_.wb_rows - planned_.wb_rows});
+    auto emitter = std::make_unique<Emitter>(graph_, config_, PlacedPlan{*a.lowering, a.plan, a.placement},
+                                             weight_options(residency));
     emitter->run();
     return emitter;
   }
@@ -198,9 +230,11 @@ class Choice {
   const Config planned_;  // without the rows of PB
   const CompileOptions& options_;
   WeightResidency residency_;
+  PlansTried tried_;
   Compression compression_;
   std::vector<Lowering> orders_;
   std::vector<SpanPlan> placed_;  // of the lowering that is tried
+  std::size_t fitting_ = 0;
   std::unique_ptr<Attempt> best_;
   std::optional<InputError> error_;  // of the first attempt that failed
 };
@@ -233,8 +267,8 @@ Lowering lower_or_throw(const Graph& graph, const Config& config, const CompileO
 }
 
 Program compile_lowering(const Graph& graph, const Config& config, Lowering lowering,
-                         const CompileOptions& options) {
-  return Choice(graph, config, options, WeightResidency::kReload, std::move(lowering)).program();
+                         const CompileOptions& options, PlansTried tried) {
+  return Choice(graph, config, options, WeightResidency::kReload, std::move(lowering), tried).program();
 }
 
 Program compile(const Graph& graph, const Config& config, const CompileOptions& options) {

@@ -34,14 +34,16 @@ class Estimate(CommandCase):
         self.assertEqual(nano["footprint"]["commands"], ran["bytes"]["read"]["commands"])
 
     def test_operators_that_move_to_the_host(self):
-        # On nano and unit the additions of 1,024 channels and more do, which cuts the network into programs.
+        # On micro layers of more channels than its words count do, which cuts the network into programs.
         generated = os.path.join(self.folder, "resnet50.tflite")
         run(GENERATE, "resnet50", "--size", "64", "--output", generated)
         report = self.report(generated)
         for row in report["configs"]:
-            if row["config"] not in ("nano", "unit", "base"):
+            if row["config"] not in ("micro", "nano", "base"):
                 continue
-            sections = told("plan", generated, "--config", row["config"], "--method", "optimal")["methods"][0]
+            plan = told("plan", generated, "--config", row["config"], "--method", "optimal")
+            self.assertEqual(len(plan["sections"]) > 1, row["config"] == "micro")
+            sections = plan["methods"][0]
             self.assertEqual(row["cycles"], sections["cycles"], row["config"])
             self.assertEqual(row["bytes"]["read"] + row["bytes"]["written"], sections["traffic_bytes"])
 

@@ -7,13 +7,15 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 import unittest
 
-from tool_case import KAITEN, ROOT, ToolCase, run
+from tool_case import BUILD, KAITEN, ROOT, ToolCase, run
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import shell_pages
@@ -22,13 +24,18 @@ import tools
 DEMO = ("run", "demo", "--config", "nano", "--no-check")
 
 
-def on_terminal(columns, *arguments, **environment):
-    """What a command shows on a terminal of so many columns."""
+def on_terminal(columns, *arguments, halted=0, **environment):
+    """What a command shows on a terminal of so many columns; `halted`: seconds, of which it notices nothing but the clock."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | environment
     process = subprocess.Popen([KAITEN, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=variables)
     os.close(slave)
+    if halted:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(halted)
+        process.send_signal(signal.SIGCONT)
     seen = b""
     while True:
         try:
@@ -92,6 +99,19 @@ class Colour(ToolCase):
         self.assertNotIn("\x1b", run(KAITEN, *call).stdout)
 
 
+class Progress(ToolCase):
+    def test_what_takes_longer_than_two_seconds_says_so(self):
+        model = self.file("resnet50.tflite")
+        run(os.path.join(BUILD, "kaiten-generate"), "resnet50", "--size", "128", "--output", model)
+        call = ("estimate", model)
+        whole = run(KAITEN, *call)
+        self.assertNotIn("estimated on", whole.stdout + whole.stderr)
+        seen = on_terminal(300, *call, halted=2.5)
+        lines = re.findall(r"\restimated on \d of 8 configurations[^\r]*\x1b\[K", seen)
+        self.assertIn("0 of 8", lines[0])  # from the beginning, not from the first of them that is done
+        self.assertTrue(seen.replace("".join(lines), "").replace("\r\x1b[K", "").endswith(whole.stdout), seen)
+
+
 class Words(ToolCase):
     def test_misspelt(self):
         for arguments, meant in ((("rum",), "run"), (("estimat",), "estimate"), (("isnpect",), "inspect"),
@@ -99,6 +119,8 @@ class Words(ToolCase):
                                  (("--hepl",), "--help"), (("--versoin",), "--version")):
             self.assertIn(f"did you mean '{meant}'?", self.refused(*arguments))
         self.assertNotIn("did you mean", self.refused("frobnicate"))
+        for arguments in (("run",), ("report", "demo", "--confg", "nano"), ("explain", "demo", "1", "--clock", "x"), ("plan", "--capacity")):
+            self.assertIn(f"(see kaiten {arguments[0]} --help)", self.refused(*arguments))
         self.assertNotIn("did you mean", self.refused("run", "demo", "--frobnicate"))
 
     def test_version(self):

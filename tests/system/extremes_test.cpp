@@ -65,6 +65,13 @@ const Extreme kExtremes[] = {
      }},
     {"DeepConvolution", 1, 2, 2000, [](auto& g, int in) { return g.conv(in, 9, 1, 1, 1, {}, kNone); }},
     {"ManyKernels", 2, 2, 5, [](auto& g, int in) { return g.conv(in, 1000, 1, 1, 1, {}, kNone); }},
+    // rows of more segments than a LOAD can have, through memory
+    {"ManySegments", 2, 3, 5,
+     [](auto& g, int in) {
+       const auto deep = [&] { return g.conv(in, 1500, 1, 1, 1, {}, kNone); };
+       return g.element(OpKind::Add, deep(), deep(), kNone);
+     },
+     false},
     {"DeepDepthwise", 2, 2, 1000,
      [](auto& g, int in) {
        return g.pool(OpKind::MaxPool, g.depthwise(in, 2, 2, 1, {}, kNone), 1, 1, 1, {}, kNone);

@@ -181,9 +181,12 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
       const Stripe stripe = stripe_of(only_op(k), b.image % stripes, stripes);
       sources = source.columns(stripe.in_begin, stripe.in_end);
     }
-    for (const RowSource& s : sources) {
-      const std::vector<Offer> loads = load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
-      c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+    for (const RowSource& columns : sources) {
+      for (const RowSource& s : columns.by_segments()) {
+        const std::vector<Offer> loads =
+            load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
+        c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+      }
     }
   }
   return c;

@@ -39,6 +39,19 @@ std::vector<RowSource> RowSource::columns(int begin, int end) const {
   return {some, last};
 }
 
+std::vector<RowSource> RowSource::by_segments() const {
+  std::vector<RowSource> all;
+  for (int begin = 0; begin < memory.segments; begin += kMaxLoadSegments) {
+    RowSource some = *this;
+    some.memory.segments = std::min(kMaxLoadSegments, memory.segments - begin);
+    some.memory.offset += begin * memory.segment_pitch;
+    if (begin + some.memory.segments < memory.segments) some.memory.last_pixel_bytes = memory.pixel_bytes;
+    some.first_group += begin * memory.segment_groups;
+    all.push_back(std::move(some));
+  }
+  return all;
+}
+
 namespace {
 
 // The rows of a source as LOAD sees them: of an image, its windows.

@@ -37,6 +37,8 @@ struct RowSource {
 
   // Columns [begin, end) of it, in rings that keep no others; where the last segment is shorter, that apart.
   std::vector<RowSource> columns(int begin, int end) const;
+  // The same, with no more segments each than a LOAD can have.
+  std::vector<RowSource> by_segments() const;
 };
 
 // LOADs of rows [begin, end) into the rings there are; in order, at most kMaxLoadBytes each.

@@ -277,15 +277,37 @@ void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) cons
              false);
 }
 
+std::span<const RequantParams> WeightLoader::params_of(const Chunk& c) const {
+  const LoweredOp& op = lowering_.ops[c.op];
+  const std::span<const RequantParams> all = op.params;
+  if (!op.params_per_tile()) return all;
+  const int first = c.tile_begin * op.tile_channels();
+  return all.subspan(std::size_t(first), std::size_t(std::min(c.words, int(all.size()) - first)));
+}
+
+std::int64_t WeightLoader::bytes() const {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < chunks_.size(); i++) {
+    const Chunk& c = chunks_[i];
+    if (c.shared(i)) continue;
+    bytes += std::int64_t(params_of(c).size()) * kRequantBytes;
+    if (c.there) continue;
+    if (!is_array(c)) {
+      bytes += std::int64_t(c.rows) * 9 * config_.cp;
+      continue;
+    }
+    const LoweredOp& op = lowering_.ops[c.op];
+    for (const TileRange& range : loaded(op, c.tile_begin, c.tile_end))
+      bytes += weight_bytes(op.array, range);
+  }
+  return bytes;
+}
+
 void WeightLoader::params(const Chunk& c) {
   const LoweredOp& op = lowering_.ops[c.op];
   const RingMemory& ring = words_[engine(c)];
-  std::span<const RequantParams> words = op.params;
-  int first = 0;
-  if (op.params_per_tile()) {
-    first = c.tile_begin * op.tile_channels();
-    words = words.subspan(std::size_t(first), std::size_t(std::min(c.words, int(words.size()) - first)));
-  }
+  const std::span<const RequantParams> words = params_of(c);
+  const int first = op.params_per_tile() ? c.tile_begin * op.tile_channels() : 0;
   for (int at = 0; at < int(words.size());) {
     LoadParamsCommand l;
     l.base = int(Base::kConstants);

@@ -100,6 +100,8 @@ class WeightLoader {
     return first_[span][task] + std::size_t(chunk);
   }
   const Chunk& chunk(std::size_t i) const { return chunks_[i]; }
+  // What all LOADs read together, before the first one; uncompressed.
+  std::int64_t bytes() const;
   // The next LOAD, nullptr when there is no room or nothing left.
   const Offer* next();
   std::size_t span() const { return chunks_[next_].span; }  // it is for
@@ -117,6 +119,7 @@ class WeightLoader {
   // Whose constants it reads: operators with the same weights have them in memory once.
   std::int64_t owner_of(const Chunk& c) const { return std::int64_t(owners_[c.op]); }
   std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
+  std::span<const RequantParams> params_of(const Chunk& c) const;
   void params(const Chunk& c);
   void weights(const Chunk& c);
   std::int64_t gearbox_cycles(const LoadWeightsCommand& l) const;

@@ -49,6 +49,18 @@ ArrayTiles::ArrayTiles(ConvMode mode, const KernelShape& kernels, int kp, int cp
       passes(ceil_div(in_channels, pass_groups() * cp)),
       tiles(ceil_div(out_channels, kp)) {}
 
+std::int64_t weight_bytes(const ArrayTiles& tiles, const TileRange& range) {
+  std::int64_t bytes = 0;
+  const auto add = [&](int tile, int number) {
+    for (int pass = range.first_pass; pass < tiles.passes; pass++)
+      bytes += std::int64_t(number) * tiles.kernel_tiles() * tiles.pass_bytes(tile, pass);
+  };
+  // The last tile may have fewer kernels than the others.
+  if (range.end - range.begin > 1) add(range.begin, range.end - range.begin - 1);
+  if (range.end > range.begin) add(range.end - 1, 1);
+  return bytes;
+}
+
 std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, const TileRange& range) {
   std::vector<WeightLoad> loads;
   WeightLoad now;

@@ -105,6 +105,7 @@ struct TileRange {
   int first_pass = 0;
 };
 
+std::int64_t weight_bytes(const ArrayTiles& tiles, const TileRange& range);
 // Splits tiles into loads of at most kMaxLoadBytes.
 std::vector<WeightLoad> split_weights(const ArrayTiles& tiles, const TileRange& range);
 // Appends the compact bytes of tiles: tile, pass, kernel, bytes of the WB row without missing channels.

@@ -86,7 +86,8 @@ bool can_compress(const Config& config, const MemoryLayout& map, int rows) {
   const int beats = ceil_div(bytes, config.axi_bytes);
   const auto aligned = [&](std::int64_t n) { return n % config.axi_bytes == 0; };
   return beats >= 2 && beats <= config.zvc_beats && rows * map.segments <= kMaxSurfaceBytes &&
-         aligned(map.offset) && aligned(map.row_pitch) && aligned(map.segment_pitch);
+         map.segments <= kMaxLoadSegments && aligned(map.offset) && aligned(map.row_pitch) &&
+         aligned(map.segment_pitch);
 }
 
 std::optional<Packing> packing_of(const Config& config, const Compression& compression,

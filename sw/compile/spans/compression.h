@@ -31,6 +31,8 @@ Compression compression_of(const Graph& graph, Compress mode, KnownValues values
 constexpr double kWorthwhile = 0.97;
 // Bytes of a size surface that one command writes or reads.
 constexpr int kMaxSurfaceBytes = 1024;
+// Segments of a row that a LOAD can have; maps of more are loaded by several, and not compressed.
+constexpr int kMaxLoadSegments = 255;
 
 // Whether LOAD and STORE can move the map compressed, `rows` rows a STORE.
 bool can_compress(const Config& config, const MemoryLayout& map, int rows);

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "compile/compile_lowering.h"
 #include "import/import.h"
 #include "observe/row_poison.h"
 #include "observe/watcher.h"
@@ -75,6 +76,16 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
                   const CompileOptions& options, std::uint64_t seed) {
   test::AcceleratorModel accelerator(config, seed);
   run_program(graph, compile(graph, config, options), inputs, options.rounding, accelerator);
+}
+
+// Plans that cannot be the best get no commands: the program is that of all plans with commands.
+void expect_the_best_of_all(const Graph& graph, const Config& config, const CompileOptions& options) {
+  const Program program = compile(graph, config, options);
+  const Program all =
+      compile_lowering(graph, config, lower_or_throw(graph, config, options), options, PlansTried::kAll);
+  EXPECT_EQ(program.command_bytes(), all.command_bytes());
+  EXPECT_EQ(program.modelled_cycles, all.modelled_cycles);
+  EXPECT_EQ(program.constants, all.constants);
 }
 
 std::int64_t weight_bytes(const Program& program) {
@@ -302,6 +313,7 @@ TEST(Compiler, RandomNetworks) {
     if (!refusals(g.graph, config, options).empty()) continue;
     run++;
     run_on_model(g.graph, inputs, config, options, i);
+    expect_the_best_of_all(g.graph, config, options);
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GE(run, 60);
@@ -322,7 +334,9 @@ TEST(Compiler, RanksPlansByBytesOrTime) {
     const Config config = i % 2 ? tiny() : preset("unit");
     if (!refusals(g.graph, config, options).empty()) continue;
     const Program bytes = compile(g.graph, config, options);
+    expect_the_best_of_all(g.graph, config, options);
     options.optimise = Optimise::kTime;
+    expect_the_best_of_all(g.graph, config, options);
     const Program time = compile(g.graph, config, options);
     options.keep_on_chip = false;
     const Program per_layer = compile(g.graph, config, options);
