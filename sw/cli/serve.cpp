@@ -316,7 +316,7 @@ class Listener {
 
   bool operator()(const serve::Served& s) {
     const bool main = report_.schedulers.empty();
-    if (main && s.subnet) report_.served_by[*s.subnet]++;
+    if (main && s.subnet && !s.failed) report_.served_by[*s.subnet]++;
     if (main && seen_ % every_ == 0) report_.sample.push_back(s);
     if (main && seen_ < kTraceQueries) first_.push_back(s);
     if (++seen_ % step_ != 0) return true;
@@ -386,6 +386,9 @@ int run_serve(const Arguments& arguments) {
   if (outputs.wanted("trace")) outputs.write("trace", serve_trace(table, first));
   write_report(report, outputs);
   const bool exact = (!report.rtl || report.rtl->exact) && (!report.spot_check || report.spot_check->exact);
+  const bool failed = std::any_of(report.schedulers.begin(), report.schedulers.end(),
+                                  [](const auto& s) { return !s.summary.failure.empty(); });
+  if (report.complete && failed) return kFailed;
   if (report.complete) return exact ? kDone : kDiffers;
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));
