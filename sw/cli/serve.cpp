@@ -192,11 +192,13 @@ std::string text_of(const std::string& file) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::int64_t wb_bytes(const Config& config) { return std::int64_t(config.wb_rows) * 9 * config.cp; }
+
 serve::Accelerator accelerator(const ServeOptions& o) {
   const Config& config = preset(o.config);
-  const std::int64_t wb = std::int64_t(config.wb_rows) * 9 * config.cp;
-  serve::Accelerator a{config.name, config.kp, config.cp, o.bus > 0 ? o.bus : double(config.axi_bytes),
-                       o.clock,     2 * wb / 3};
+  serve::Accelerator a{config.name, config.kp,
+                       config.cp,   o.bus > 0 ? o.bus : double(config.axi_bytes),
+                       o.clock,     2 * wb_bytes(config) / 3};
   if (o.pb == "none") {
     a.pb_bytes = 0;
   } else if (!o.pb.empty()) {
@@ -220,6 +222,14 @@ std::vector<serve::Candidate> make_candidates(const ServeOptions& o, const serve
 std::unique_ptr<ServedSubNets> make_subnets(const ServeOptions& o) {
   if (!o.rtl && o.costs == "analytic") return nullptr;
   const serve::Accelerator a = accelerator(o);
+  const Config& config = preset(o.config);
+  if (a.bus_bytes > config.axi_bytes)
+    throw InputError(
+        fmt::format("--bus: limit with --rtl and --costs compiler: {}, the bus of {}, found {:g}",
+                    config.axi_bytes, a.name, a.bus_bytes));
+  if (const std::int64_t wb = wb_bytes(config); a.pb_bytes > wb)
+    throw InputError(fmt::format("--pb: limit with --rtl and --costs compiler: {}, WB of {}, found {}", wb,
+                                 a.name, a.pb_bytes));
   return std::make_unique<ServedSubNets>(
       ServedSubNets::Options{.supernet = o.supernet, .image = o.image, .seed = o.seed}, make_candidates(o, a),
       a);
