@@ -192,11 +192,13 @@ std::string text_of(const std::string& file) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::int64_t wb_bytes(const Config& config) { return std::int64_t(config.wb_rows) * 9 * config.cp; }
+
 serve::Accelerator accelerator(const ServeOptions& o) {
   const Config& config = preset(o.config);
-  const std::int64_t wb = std::int64_t(config.wb_rows) * 9 * config.cp;
-  serve::Accelerator a{config.name, config.kp, config.cp, o.bus > 0 ? o.bus : double(config.axi_bytes),
-                       o.clock,     2 * wb / 3};
+  serve::Accelerator a{config.name, config.kp,
+                       config.cp,   o.bus > 0 ? o.bus : double(config.axi_bytes),
+                       o.clock,     2 * wb_bytes(config) / 3};
   if (o.pb == "none") {
     a.pb_bytes = 0;
   } else if (!o.pb.empty()) {
@@ -220,6 +222,14 @@ std::vector<serve::Candidate> make_candidates(const ServeOptions& o, const serve
 std::unique_ptr<ServedSubNets> make_subnets(const ServeOptions& o) {
   if (!o.rtl && o.costs == "analytic") return nullptr;
   const serve::Accelerator a = accelerator(o);
+  const Config& config = preset(o.config);
+  if (a.bus_bytes > config.axi_bytes)
+    throw InputError(
+        fmt::format("--bus: limit with --rtl and --costs compiler: {}, the bus of {}, found {:g}",
+                    config.axi_bytes, a.name, a.bus_bytes));
+  if (const std::int64_t wb = wb_bytes(config); a.pb_bytes > wb)
+    throw InputError(fmt::format("--pb: limit with --rtl and --costs compiler: {}, WB of {}, found {}", wb,
+                                 a.name, a.pb_bytes));
   return std::make_unique<ServedSubNets>(
       ServedSubNets::Options{.supernet = o.supernet, .image = o.image, .seed = o.seed}, make_candidates(o, a),
       a);
@@ -316,7 +326,7 @@ class Listener {
 
   bool operator()(const serve::Served& s) {
     const bool main = report_.schedulers.empty();
-    if (main && s.subnet) report_.served_by[*s.subnet]++;
+    if (main && s.subnet && !s.failed) report_.served_by[*s.subnet]++;
     if (main && seen_ % every_ == 0) report_.sample.push_back(s);
     if (main && seen_ < kTraceQueries) first_.push_back(s);
     if (++seen_ % step_ != 0) return true;
@@ -386,6 +396,9 @@ int run_serve(const Arguments& arguments) {
   if (outputs.wanted("trace")) outputs.write("trace", serve_trace(table, first));
   write_report(report, outputs);
   const bool exact = (!report.rtl || report.rtl->exact) && (!report.spot_check || report.spot_check->exact);
+  const bool failed = std::any_of(report.schedulers.begin(), report.schedulers.end(),
+                                  [](const auto& s) { return !s.summary.failure.empty(); });
+  if (report.complete && failed) return kFailed;
   if (report.complete) return exact ? kDone : kDiffers;
   print_error("kaiten", fmt::format("interrupted after {} of {} queries",
                                     report.schedulers.back().summary.queries, stream.size()));

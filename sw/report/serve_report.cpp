@@ -63,12 +63,14 @@ std::vector<std::string> lines_of(const ServeReport& r) {
   out.push_back(fmt::format("queries: {}; hard constraint: {}; {} every {} queries", r.stream,
                             by_accuracy(r) ? "accuracy" : "latency", "a SubGraph is chosen", r.options.q));
   out.push_back(fmt::format(
-      "{} of {} served{}, {} violated{}; a decision takes {:.0f} ns (p99 {:.0f})", grouped(s.served),
-      grouped(s.queries), r.complete ? "" : " before the interruption", grouped(s.violated),
+      "{} of {} served{}{}, {} violated{}; a decision takes {:.0f} ns (p99 {:.0f})", grouped(s.served),
+      grouped(s.queries), r.complete ? "" : " before the interruption",
+      s.failed == 0 ? "" : ", " + grouped(s.failed) + " failed", grouped(s.violated),
       s.violated == 0 ? ""
                       : fmt::format(", by {:.3g} {} in the mean, {:.3g} at most", s.violation_mean,
                                     by_accuracy(r) ? "points" : "ms", s.violation_max),
       s.decision_ns.mean, s.decision_ns.p99));
+  if (!s.failure.empty()) out.push_back("first failure: " + s.failure);
   if (r.spot_check) {
     const ServeReport::SpotCheck& c = *r.spot_check;
     out.push_back(
@@ -93,6 +95,7 @@ nlohmann::ordered_json json_of(const ServeReport::Scheduler& entry) {
   j["scheduler"] = entry.name;
   j["queries"] = s.queries;
   j["served"] = s.served;
+  j["failed"] = s.failed;
   j["violated"] = s.violated;
   j["violated_by"] = {{"mean", s.violation_mean}, {"max", s.violation_max}};
   j["latency_ms"] = {{"mean", s.latency_ms.mean},
@@ -258,10 +261,11 @@ std::string serve_trace(const serve::Table& table, const std::vector<Served>& qu
                           {"tid", 1},
                           {"ts", at * kMicroseconds}});
     if (s.subnet) {
-      const double bytes = table.weights(*s.subnet, s.subgraph);
+      const double bytes = s.weight_bytes;
       slice(2, table.subnets[*s.subnet].name, s.start_ms, s.end_ms,
             {{"query", i + 1},
              {"violated", s.violated},
+             {"failed", s.failed},
              {"weight_bytes", bytes},
              {"response_ms", s.response_ms()}});
       events.push_back({{"ph", "C"},

@@ -139,7 +139,12 @@ SubNetPlans::Plan SubNetPlans::plan(const supernet::Encoding& subgraph) const {
     if (resident.rows == 0) break;
     if (resident.rows == rows) continue;
     rows = resident.rows;
-    Plan plan = costed(std::move(resident));
+    Plan plan;
+    try {
+      plan = costed(std::move(resident));
+    } catch (const InputError&) {
+      continue;  // what is left of WB does not hold a tile of every layer
+    }
     plan.most_rows = most;
     if (!never_slower(plan)) continue;
     if (total(plan) >= total(best)) {

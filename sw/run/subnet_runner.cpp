@@ -35,12 +35,19 @@ SubNetRunner::Result SubNetRunner::execute(Driver& driver) {
 SubNetRunner::Result SubNetRunner::load(const ResidentWeights& resident) {
   programs_.clear();
   resident_ = resident;
-  if (resident_.layers.empty()) return {};
+  loaded_ = resident_.layers.empty();
+  return loaded_ ? Result{} : load();
+}
+
+SubNetRunner::Result SubNetRunner::load() {
   Driver driver(*device_, plans_.whole(), plans_.loader(resident_), RoundingStyle::LiteRt);
-  return execute(driver);
+  const Result result = execute(driver);
+  loaded_ = true;
+  return result;
 }
 
 SubNetRunner::Result SubNetRunner::run(std::size_t subnet) {
+  if (!loaded_) load();
   const Graph& graph = plans_.model(subnet);
   if (!programs_.contains(subnet)) programs_.emplace(subnet, plans_.program(subnet, resident_));
   Driver driver(*device_, graph, programs_.at(subnet), RoundingStyle::LiteRt);

@@ -35,12 +35,14 @@ class SubNetRunner {
   // The plans must outlive the runner.
   SubNetRunner(const SubNetPlans& plans, Options options);
 
-  // Puts into PB what was planned of a SubGraph.
+  // Puts into PB what was planned of a SubGraph. After a DeviceError the next query tries again before it runs.
   Result load(const ResidentWeights& resident);
-  // A query on a random image, 0 <= subnet < the SubNets of the family.
+  // A query on a random image, 0 <= subnet < the SubNets of the family. After a DeviceError others may follow.
   Result run(std::size_t subnet);
+  sim::SimDevice& device() { return *device_; }
 
  private:
+  Result load();
   Result execute(Driver& driver);
 
   const SubNetPlans& plans_;
@@ -48,6 +50,7 @@ class SubNetRunner {
   std::unique_ptr<sim::SimDevice> device_;
   std::map<std::size_t, Program> programs_;  // for what PB holds
   ResidentWeights resident_;
+  bool loaded_ = true;  // PB has it
 };
 
 }  // namespace kaiten

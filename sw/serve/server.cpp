@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+
 namespace kaiten::serve {
 
 namespace {
@@ -56,7 +58,19 @@ Server::Server(const Table& table, const SchedulerOptions& options, double picoj
       executor_(std::move(executor)),
       scheduler_(table, options) {
   if (table.coded()) hit_of_ = hits(table);
-  if (executor_.load) executor_.load(scheduler_.subgraph());
+  if (executor_.load) taken(executor_.load, scheduler_.subgraph(), {});
+}
+
+// Nothing where the hardware ended it with an error.
+std::optional<Taken> Server::taken(const std::function<Taken(std::size_t)>& execute, std::size_t what,
+                                   const Taken& planned) {
+  if (!execute) return planned;
+  try {
+    return execute(what);
+  } catch (const DeviceError& e) {
+    if (sums_.failure.empty()) sums_.failure = e.what();
+    return std::nullopt;
+  }
 }
 
 Served Server::serve(const Constraints& query, std::optional<double> arrival_ms,
@@ -73,20 +87,21 @@ Served Server::serve(const Constraints& query, std::optional<double> arrival_ms,
   s.arrival_ms = arrival_ms.value_or(done_ms_);
   s.start_ms = s.end_ms = std::max(s.arrival_ms, free_ms_);
   if (d.subnet) {
-    const Taken taken =
-        executor_.run ? executor_.run(*d.subnet)
-                      : Taken{table_.latency(*d.subnet, d.subgraph), table_.weights(*d.subnet, d.subgraph)};
-    s.end_ms += taken.ms;
-    s.weight_bytes = taken.weight_bytes;
+    const Taken planned{table_.latency(*d.subnet, d.subgraph), table_.weights(*d.subnet, d.subgraph)};
+    const std::optional<Taken> run = taken(executor_.run, *d.subnet, planned);
+    s.failed = !run;
+    s.end_ms += run.value_or(planned).ms;
+    if (run) s.weight_bytes = run->weight_bytes;
   }
   if (d.next != d.subgraph) {
     const TableSubGraph& next = table_.subgraphs[d.next];
-    const Taken taken = executor_.load ? executor_.load(d.next) : Taken{next.load_ms, next.bytes};
-    s.load_ms = taken.ms;
-    s.load_bytes = taken.weight_bytes;
+    const Taken planned{next.load_ms, next.bytes};
+    const std::optional<Taken> load = taken(executor_.load, d.next, planned);
+    s.load_ms = load.value_or(planned).ms;
+    if (load) s.load_bytes = load->weight_bytes;
   }
   const bool late = s.response_ms() > query.latency_ms;
-  s.violated = !d.subnet || (options_.policy == Policy::kAccuracy ? !d.feasible : late);
+  s.violated = !d.subnet || s.failed || (options_.policy == Policy::kAccuracy ? !d.feasible : late);
   if (d.subnet) done_ms_ = s.end_ms;
   free_ms_ = s.end_ms + s.load_ms;
   count(s);
@@ -100,7 +115,8 @@ void Server::count(const Served& s) {
     sums_.loads++;
     sums_.load_bytes += s.load_bytes;
   }
-  if (!s.subnet) return;
+  sums_.failed += s.failed ? 1 : 0;
+  if (!s.subnet || s.failed) return;
   sums_.served++;
   const double accuracy = table_.subnets[*s.subnet].accuracy, response = s.response_ms();
   if (s.violated) {

@@ -27,7 +27,9 @@ struct Taken {
   double weight_bytes = 0;  ///< read from memory
 };
 
-/// Runs what the scheduler decides. Empty: the table says what that takes.
+/// Runs what the scheduler decides. Empty: the table says what that takes. A DeviceError, such as a bus error, fails the
+/// query, and the stream goes on; what failed has taken the table's time. A SubGraph that could not be loaded is not in PB:
+/// run() must not count on it.
 struct Executor {
   std::function<Taken(std::size_t subnet)> run = {};     ///< a query, with what is in PB
   std::function<Taken(std::size_t subgraph)> load = {};  ///< into PB
@@ -39,13 +41,15 @@ struct Served {
   std::optional<std::size_t> subnet;  ///< none: dropped
   std::size_t subgraph = 0;           ///< in PB while it was served
   std::size_t next = 0;               ///< in PB afterwards
-  bool violated = false;    ///< the policy's constraint was not met: accuracy, or time from arrival to end
-  double arrival_ms = 0;    ///< of the query
-  double start_ms = 0;      ///< after its waiting
-  double end_ms = 0;        ///< its result is there
-  double load_ms = 0;       ///< from then on, of the next SubGraph
-  double weight_bytes = 0;  ///< read for it
-  double load_bytes = 0;    ///< read for the next SubGraph
+  bool failed = false;                ///< the hardware ended it with an error: no result
+  bool violated =
+      false;  ///< no result, or the policy's constraint was not met: accuracy, or time from arrival to end
+  double arrival_ms = 0;                                      ///< of the query
+  double start_ms = 0;                                        ///< after its waiting
+  double end_ms = 0;                                          ///< its result is there
+  double load_ms = 0;                                         ///< from then on, of the next SubGraph
+  double weight_bytes = 0;                                    ///< read for it
+  double load_bytes = 0;                                      ///< read for the next SubGraph
   double response_ms() const { return end_ms - arrival_ms; }  ///< what the query's sender sees
 };
 
@@ -61,8 +65,10 @@ struct Spread {
 /// What has been served.
 struct Summary {
   std::uint64_t queries = 0;   ///< that arrived
-  std::uint64_t served = 0;    ///< that were not dropped
-  std::uint64_t violated = 0;  ///< whose hard constraint was not met, dropped ones included
+  std::uint64_t served = 0;    ///< that were neither dropped nor failed
+  std::uint64_t failed = 0;    ///< that the hardware ended with an error
+  std::string failure;         ///< of the first query or SubGraph that failed; empty: none
+  std::uint64_t violated = 0;  ///< whose hard constraint was not met, dropped and failed ones included
   double violation_mean = 0;   ///< by how much, of those served: points of accuracy or milliseconds
   double violation_max = 0;    ///< the most
   Spread latency_ms;           ///< from arrival to end
@@ -98,6 +104,8 @@ class Server {
   std::size_t subgraph() const { return scheduler_.subgraph(); }
 
  private:
+  std::optional<Taken> taken(const std::function<Taken(std::size_t)>& execute, std::size_t what,
+                             const Taken& planned);
   void count(const Served& served);
   void count_bytes(const Served& served);
 

@@ -119,9 +119,17 @@ class Serve(CommandCase):
         j = self.report("--generate", "uniform:3", "--scheduler", "saved", "--q", "1", "--rtl", "--image", "64", "--columns", "4")
         self.assertEqual((j["served"], j["exact"], j["bytes_equal_predicted"]), (3, True, True))
         self.assertGreater(j["rtl_cycles"], 100000)
-        for options in (("--supernet", "compofa"), ("--scheduler", "all"), ("--config", "nano"), ("--image", "63")):
+        for options in (("--supernet", "compofa"), ("--scheduler", "all"), ("--config", "nano"), ("--image", "63"), ("--bus", "192")):
             with self.subTest(options=options):
                 self.refused("--generate", "uniform:3", "--rtl", *options)
+
+    def test_the_compilers_table_has_the_memories_of_the_accelerator(self):
+        filling = (*UNIFORM, "--supernet", "ofa-mobilenetv3", "--costs", "compiler", "--image", "64", "--columns", "1")
+        self.assertIn("the bus of base", self.refused(*filling, "--bus", "192"))
+        self.assertIn("WB of base", self.refused(*filling, "--pb", "1GiB"))
+        # All of WB: DB has no room then, and less of it is taken.
+        end = {s["scheduler"]: s["end_ms"] for s in self.report(*filling, "--bus", "8", "--pb", "2592KiB", "--scheduler", "all")["schedulers"]}
+        self.assertLess(end["static"], end["none"])
 
     def test_the_compilers_table(self):
         entries = 10 if LONG else 2

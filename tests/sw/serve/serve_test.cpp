@@ -286,6 +286,40 @@ TEST(Server, DropsOrServesWhatCannotBeMet) {
   EXPECT_EQ(late.summary().violation_max, 19);
 }
 
+// The second query and the first loading end with an error of the hardware.
+TEST(Server, AnErrorOfTheHardwareFailsOneQuery) {
+  const Table t = two_by_two();
+  int runs = 0, loads = 0;
+  Executor executor;
+  executor.run = [&](std::size_t) {
+    if (++runs == 2) throw DeviceError("bus error of query 2");
+    return Taken{1, 10};
+  };
+  executor.load = [&](std::size_t) {
+    if (++loads == 2) throw DeviceError("bus error of a load");
+    return Taken{3, 30};
+  };
+  Server server(t, {.caching = Caching::kNearest, .q = 1, .first = 0}, 0, executor);
+  const Served a = server.serve({75, 30}, 0);
+  EXPECT_FALSE(a.failed);
+  EXPECT_EQ((std::array{a.end_ms, a.load_ms, a.load_bytes}),
+            (std::array{1.0, 5.0, 0.0}));  // the table's time
+  const Served b = server.serve({75, 30}, 10);
+  EXPECT_TRUE(b.failed && b.violated);
+  EXPECT_EQ((std::array{b.start_ms, b.end_ms, b.weight_bytes}), (std::array{10.0, 26.0, 0.0}));
+  EXPECT_FALSE(server.serve({75, 30}, 100).failed);
+  const Summary s = server.summary();
+  EXPECT_EQ((std::array{s.queries, s.served, s.failed, s.violated}),
+            (std::array<std::uint64_t, 4>{3, 2, 1, 1}));
+  EXPECT_EQ(s.failure, "bus error of a load");
+  EXPECT_EQ(s.weight_bytes, 20);
+  EXPECT_NEAR(s.slo_attainment, 2 / 3.0, 1e-12);
+  // What is wrong with the caller's own code comes out.
+  Server wrong(t, {.caching = Caching::kNone}, 0,
+               {.run = [](std::size_t) -> Taken { throw std::logic_error("x"); }});
+  EXPECT_THROW(wrong.serve({75, 30}, 0), std::logic_error);
+}
+
 TEST(Server, ASingleStreamWaitsForLoadingAlone) {
   const Table t = two_by_two();
   Server server(t, {.caching = Caching::kNearest, .q = 1, .first = 0});
