@@ -3,6 +3,8 @@
 
 #include "graph/float_average.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -13,6 +15,20 @@ constexpr double kUnit = 0x1p-24;       // the largest relative error of an oper
 constexpr double kHigherOrders = 1.01;  // errors of errors
 constexpr double kMostOfCell = 255;
 constexpr int kMostCells = 1024;  // whose sums are all tried
+
+constexpr std::size_t kLanes = 4;
+using Packet = std::array<float, kLanes>;
+
+void add(Packet& sums, std::span<const float> values) {
+  for (std::size_t lane = 0; lane < kLanes; lane++) sums[lane] += values[lane];
+}
+
+float total(const Packet& p) { return (p[0] + p[2]) + (p[1] + p[3]); }
+
+float with_each(float sum, std::span<const float> values) {
+  for (const float value : values) sum += value;
+  return sum;
+}
 
 // How many taps of a window lie inside the map, along rows or columns, at each of its places.
 std::set<int> taps_inside(int places, int stride, int before, int kernel, int dilation, int size) {
@@ -56,6 +72,26 @@ Additions additions_of(std::int64_t opset, const Window& w, const Nhwc& map) {
   if (w == Window{map.h, map.w, w.stride_h, w.stride_w, 1, 1, {}}) return Additions::InLanes;
   const bool fits = map.w + w.pad.left + w.pad.right <= kBufferColumns;
   return w.stride_w <= 2 && fits ? Additions::ByColumns : Additions::ByRows;
+}
+
+float sum_in_lanes(std::span<const float> values) {
+  Packet sums{};
+  const std::size_t whole = values.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes) add(sums, values.subspan(i));
+  return with_each(total(sums), values.subspan(whole));
+}
+
+float sum_in_packets(std::span<const float> values, std::size_t place) {
+  const std::size_t before = std::min((kLanes - place % kLanes) % kLanes, values.size());
+  const std::span<const float> aligned = values.subspan(before);
+  const std::size_t packets = aligned.size() / kLanes;
+  if (packets == 0) return with_each(0, values);
+  std::array<Packet, 2> sums{};
+  const std::size_t pairs = packets / 2 * 2;
+  for (std::size_t i = 0; i < pairs; i++) add(sums[i % 2], aligned.subspan(i * kLanes));
+  add(sums[0], sums[1]);
+  if (packets > pairs) add(sums[0], aligned.subspan(pairs * kLanes));
+  return with_each(with_each(total(sums[0]), values.first(before)), aligned.subspan(packets * kLanes));
 }
 
 std::int32_t float_mean(const PoolParams& p, float sum, int count) {

@@ -8,6 +8,7 @@
 #define KAITEN_GRAPH_FLOAT_AVERAGE_H
 
 #include <cstdint>
+#include <span>
 
 #include "graph/graph.h"
 #include "graph/quantize.h"
@@ -19,12 +20,11 @@ namespace kaiten {
 // buffer.
 Additions additions_of(std::int64_t opset, const Window& window, const Nhwc& map);
 
-constexpr int kLanes = 4;
-// Which partial sum a cell is added to, of so many cells: one for each lane, then one for each cell that fills no lanes.
-constexpr int lane_of(int cell, int cells) {
-  const int whole = cells / kLanes * kLanes;
-  return cell < whole ? cell % kLanes : kLanes + cell - whole;
-}
+// Sums of neighbouring values. In lanes, as GlobalAveragePool: into four sums in turn, then the values that fill no lanes. In
+// packets, as ReduceMean and ReduceSum (Eigen's sums, vectors of 128 bits): four values at a time into two sums of four in
+// turn, from the first value on whose place in the tensor is a multiple of four; the values before and behind one by one.
+float sum_in_lanes(std::span<const float> values);
+float sum_in_packets(std::span<const float> values, std::size_t place);
 
 // What is quantised of a float32 sum of real values over `count` cells, less the zero point.
 std::int32_t float_mean(const PoolParams& params, float sum, int count);

@@ -203,35 +203,39 @@ std::vector<int64_t> arg_max(std::span<const float> values, size_t depth, size_t
 namespace {
 
 // Real values are added in onnxruntime's order.
+void float_average_of_map(const PoolParams& params, Nhwc map, Input input, Output output) {
+  const auto channels = size_t(map.c);
+  std::vector<float> cells(size_t(map.h) * size_t(map.w));
+  for (size_t n = 0; n < size_t(map.n); n++) {
+    for (size_t c = 0; c < channels; c++) {
+      for (size_t i = 0; i < cells.size(); i++) {
+        cells[i] = float(input[(n * cells.size() + i) * channels + c] - params.zp_in) * params.in_scale;
+      }
+      output[n * channels + c] =
+          params.output.stored(float_mean(params, sum_in_lanes(cells), int(cells.size())));
+    }
+  }
+}
+
 void float_average_pool(const PoolParams& params, const Window& window, Nhwc in, Input input, Nhwc out,
                         Output output) {
   const auto channels = size_t(in.c);
-  const bool lanes = params.additions == Additions::InLanes;
-  const int cells_of_window = window.kernel_h * window.kernel_w;
-  const auto partial_sum = [&](int i, int j) {
-    if (lanes) return size_t(lane_of(i * window.kernel_w + j, cells_of_window));
-    return params.additions == Additions::ByColumns ? size_t(j) : 0;
-  };
-  const size_t partial_sums =
-      lanes ? size_t(kLanes + cells_of_window % kLanes) : partial_sum(0, window.kernel_w - 1) + 1;
+  if (params.additions == Additions::InLanes) return float_average_of_map(params, in, input, output);
+  const bool by_columns = params.additions == Additions::ByColumns;
+  const size_t partial_sums = by_columns ? size_t(window.kernel_w) : 1;
   std::vector<float> sums(partial_sums * channels);
   for_each_pixel(out, [&](int n, int y, int x) {
     std::fill(sums.begin(), sums.end(), 0.0F);
     int cells = 0;
-    for_each_tap(window, in, y, x, [&](int i, int j, int iy, int ix) {
+    for_each_tap(window, in, y, x, [&](int, int j, int iy, int ix) {
       const int8_t* cell = input.data() + offset(in, n, iy, ix);
-      float* sum = &sums[partial_sum(i, j) * channels];
+      float* sum = &sums[by_columns ? size_t(j) * channels : 0];
       for (size_t c = 0; c < channels; c++) sum[c] += float(cell[c] - params.zp_in) * params.in_scale;
       cells++;
     });
-    const int count = params.count_pad ? cells_of_window : cells;
+    const int count = params.count_pad ? window.kernel_h * window.kernel_w : cells;
     int8_t* result = output.data() + offset(out, n, y, x);
     for (size_t c = 0; c < channels; c++) {
-      // Of lanes the first with the third, the second with the fourth.
-      if (lanes) {
-        for (size_t lane : {0U, 1U}) sums[lane * channels + c] += sums[(lane + 2) * channels + c];
-        sums[2 * channels + c] = sums[3 * channels + c] = 0;
-      }
       float sum = 0;
       for (size_t part = 0; part < partial_sums; part++) sum += sums[part * channels + c];
       result[c] = params.output.stored(float_mean(params, sum, count));

@@ -156,10 +156,13 @@ def pool(b, layer, xs, random):
     k, s = layer["kernel"], layer["stride"]
     (t, bottom), (left, r) = layer["around"] if min(k) > 1 else ((0, 0), (0, 0))
     pads = [min(t, k[0] - 1), min(left, k[1] - 1), min(bottom, k[0] - 1), min(r, k[1] - 1)]
+    d = layer["dilation"] if layer["op"] == "MaxPool" else [1, 1]
     if layer["swap"] and layer["keep"]:  # over the whole map
-        k, pads = [h, w], [0, 0, 0, 0]
-    shape = [n, c, out_size(h + pads[0] + pads[2], k[0], s[0], 1, False), out_size(w + pads[1] + pads[3], k[1], s[1], 1, False)]
+        k, pads, d = [h, w], [0, 0, 0, 0], [1, 1]
+    shape = [n, c, out_size(h + pads[0] + pads[2], k[0], s[0], d[0], False), out_size(w + pads[1] + pads[3], k[1], s[1], d[1], False)]
     attributes = {"kernel_shape": k, "strides": s, "pads": pads}
+    if layer["op"] == "MaxPool":
+        attributes["dilations"] = d
     if layer["op"] == "AveragePool":
         attributes["count_include_pad"] = int(layer["keep"])
     rescaled = layer["rescale"] and layer["op"] == "AveragePool"
@@ -327,8 +330,9 @@ def resize(b, layer, xs, random):
     need(min(shape) > 0)
     linear = layer["keep"]
     mode = {"none": "asymmetric", "align": "align_corners", "half": "half_pixel"}[layer["corners"]]
-    need(linear or mode != "align_corners")
-    attributes = {"mode": "linear" if linear else "nearest", "coordinate_transformation_mode": mode, "nearest_mode": "floor" if mode == "asymmetric" else "round_prefer_floor"}
+    need(b.qdq or not linear)
+    nearest = "floor" if mode == "asymmetric" else "ceil" if layer["swap"] else "round_prefer_floor"
+    attributes = {"mode": "linear" if linear else "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
     return moved(b, x, "Resize", ["", b.constant(np.array([1, 1, *factors], np.float32))], shape, **attributes)
 
 

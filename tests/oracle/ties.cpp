@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "reference/host_int8.h"
-
 namespace kaiten::test {
 
 namespace {
@@ -88,16 +86,6 @@ struct Layer {
     sum.scale(step / scale_of(out));
     return sum;
   }
-
-  std::vector<Sum> means() const {
-    const bool map = op.dims.empty();
-    const std::vector<int> shape = map ? std::vector<int>{from.n, from.h, from.w, from.c} : in.shape;
-    const auto positions = reference::reduced_positions(shape, map ? std::vector<int>{1, 2} : op.dims);
-    std::vector<Sum> sums(out.elements());
-    for (std::size_t i = 0; i < input.size(); i++) sums[positions[i]].add(input[i] - in.zero_point());
-    for (Sum& sum : sums) sum.scale(scale_of(in) / scale_of(out) / sum.terms);
-    return sums;
-  }
 };
 
 }  // namespace
@@ -106,7 +94,6 @@ bool differ_at_ties(const Graph& graph, const Op& op, std::span<const Int8Values
                     const Int8Values& theirs) {
   const Int8Values& ours = tensors[std::size_t(op.output)];
   const Layer layer{graph, op, tensors[std::size_t(op.inputs.front())]};
-  const std::vector<Sum> means = op.kind == OpKind::Mean ? layer.means() : std::vector<Sum>{};
   for (std::size_t i = 0; i < ours.size(); i++) {
     if (ours[i] == theirs[i]) continue;
     if (std::abs(ours[i] - theirs[i]) > 1) return false;
@@ -116,9 +103,6 @@ bool differ_at_ties(const Graph& graph, const Op& op, std::span<const Int8Values
       case OpKind::DepthwiseConv2D:
       case OpKind::FullyConnected:
         sum = layer.product(i);
-        break;
-      case OpKind::Mean:
-        sum = means[i];
         break;
       default:
         return false;

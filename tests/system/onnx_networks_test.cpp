@@ -40,7 +40,7 @@ void run_network(const std::string& name, const std::string& config) {
   }
 }
 
-// A network of several programs, with additions on the host between them.
+// A network of several programs, with averages or additions on the host between them.
 void run_programs(const std::string& name, const std::string& config) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "KAITEN_SHARED is absent: " << name << " is not run";
@@ -59,14 +59,18 @@ void run_programs(const std::string& name, const std::string& config) {
   }
 }
 
-TEST(OnnxNetworks, ResNet8QOperatorOnBase) { run_network("resnet8_cifar10_qoperator_s8_perchannel", "base"); }
-TEST(OnnxNetworks, ResNet8QOperatorOnNano) { run_network("resnet8_cifar10_qoperator_s8_perchannel", "nano"); }
-TEST(OnnxNetworks, ResNet8QdqOnBase) { run_network("resnet8_cifar10_qdq_s8_perchannel", "base"); }
-TEST(OnnxNetworks, ResNet8QdqOnNano) { run_network("resnet8_cifar10_qdq_s8_perchannel", "nano"); }
+TEST(OnnxNetworks, ResNet8QOperatorOnBase) {
+  run_programs("resnet8_cifar10_qoperator_s8_perchannel", "base");
+}
+TEST(OnnxNetworks, ResNet8QOperatorOnNano) {
+  run_programs("resnet8_cifar10_qoperator_s8_perchannel", "nano");
+}
+TEST(OnnxNetworks, ResNet8QdqOnBase) { run_programs("resnet8_cifar10_qdq_s8_perchannel", "base"); }
+TEST(OnnxNetworks, ResNet8QdqOnNano) { run_programs("resnet8_cifar10_qdq_s8_perchannel", "nano"); }
 TEST(OnnxNetworks, VisualWakeWordsOnBase) { run_network("vww_mobilenetv1_025_96_qdq_s8_perchannel", "base"); }
 TEST(OnnxNetworks, VisualWakeWordsOnNano) { run_network("vww_mobilenetv1_025_96_qdq_s8_perchannel", "nano"); }
 TEST(OnnxNetworks, MobileNetV1Uint8OnBase) {
-  run_network("mobilenet_v1_0.25_128_qdq_u8_pertensor_asym", "base");
+  run_programs("mobilenet_v1_0.25_128_qdq_u8_pertensor_asym", "base");
 }
 TEST(OnnxNetworks, MobileNetV2OnBase) { run_programs("mobilenetv2-12-qdq", "base"); }
 

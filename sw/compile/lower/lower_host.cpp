@@ -25,12 +25,16 @@ bool average_is_integer(const Graph& graph, const Op& op) {
                         graph.output_of(op).nhwc());
 }
 
+bool is_dilated(const Window& w) { return w.extent_h() != w.kernel_h || w.extent_w() != w.kernel_w; }
+
 // What of an operator the host does, for want of an engine.
 std::string work_of_host(const Graph& graph, const Op& op) {
   if (op.kind != OpKind::Reshape && has_batch(graph, op)) return "batches inside the network";
   if (op.kind == OpKind::Resize) return "resizing";
   if (op.kind == OpKind::Mean && mean_window(graph, op)[0] == 0)
     return "means over other axes than rows and columns";
+  const bool pooling = op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool;
+  if (pooling && is_dilated(op.window)) return "dilated pooling";
   if (op.kind == OpKind::AveragePool && !average_is_integer(graph, op))
     return "averages in float32 that may be ties";
   if (op.kind != OpKind::Concat) return "";

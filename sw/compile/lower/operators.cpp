@@ -46,6 +46,7 @@ std::vector<Row> rows() {
       {OpKind::AveragePool, vector_window, "vector"},
       {OpKind::AveragePool, "ONNX: whose sums may lie half-way between two results", "host"},
       {OpKind::MaxPool, vector_window, "vector"},
+      {OpKind::MaxPool, "dilated; dilated averages, too", "host"},
       {OpKind::Mean, "over rows, columns or both, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
        "vector"},
       {OpKind::Quantize, "other scale or zero point", "vector; after an operator on the host: host"},

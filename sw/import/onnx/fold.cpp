@@ -39,6 +39,15 @@ Value numbers_value(const Numbers& numbers, const Shape& shape) {
   return constant_value(std::move(c));
 }
 
+Value floats_value(const std::vector<float>& floats, const Shape& shape) {
+  Constant c;
+  c.type = kFloat;
+  c.shape = shape;
+  c.bytes.resize(floats.size() * 4);
+  if (!floats.empty()) std::memcpy(c.bytes.data(), floats.data(), c.bytes.size());
+  return constant_value(std::move(c));
+}
+
 std::optional<Value> fold_cast(const State& s, const Node& node, const Numbers& numbers) {
   if (integer(node, "to", kInt64) != kInt64) return std::nullopt;
   return numbers_value(numbers, s.at(input(s, node, 0)).constant.shape);
@@ -151,6 +160,14 @@ constexpr Folding kFoldings[] = {
 }  // namespace
 
 Value constant_node(State&, const Node& node) {
+  if (const auto* one = attribute(node, "value_float")) return floats_value({one->f()}, {});
+  if (const auto* some = attribute(node, "value_floats"))
+    return floats_value({some->floats().begin(), some->floats().end()}, {some->floats_size()});
+  if (const auto* one = attribute(node, "value_int")) return numbers_value({one->i()}, {});
+  if (attribute(node, "value_ints") != nullptr) {
+    const Numbers some = integers(node, "value_ints");
+    return numbers_value(some, {int(some.size())});
+  }
   const auto* a = attribute(node, "value");
   if (a == nullptr || !a->has_t()) throw Unsupported{"constants with a value tensor", "another form"};
   if (a->t().data_location() == 1)

@@ -62,6 +62,35 @@ HostKind kind_of(const Named (&table)[kCount], std::string_view name) {
 // A float for every stored value.
 using Floats = std::array<float, 256>;
 
+float step(HostKind kind, float x) {
+  Op op;
+  op.host_kind = kind;
+  op.alpha = 1;
+  return real_function(op, x);
+}
+
+// Functions of one value that are tables only, in steps as onnxruntime takes them; nothing for any other node.
+std::optional<float> composed(const Node& node, float x) {
+  const std::string& kind = node.op_type();
+  if (kind == "Mish") return x * step(HostKind::Tanh, step(HostKind::Softplus, x));
+  if (kind == "Swish") return x * step(HostKind::Sigmoid, real(node, "alpha", 1.0F) * x);
+  if (kind == "Softsign") return x / (1 + std::abs(x));
+  if (kind == "ThresholdedRelu") return x > real(node, "alpha", 1.0F) ? x : 0;
+  if (kind == "Celu") {
+    const float alpha = real(node, "alpha", 1.0F);
+    return std::max(x, 0.0F) + std::min(alpha * (step(HostKind::Exp, x / alpha) - 1), 0.0F);
+  }
+  if (kind == "Selu") {
+    const float below = real(node, "alpha", 1.67326319F) * (step(HostKind::Exp, x) - 1);
+    return real(node, "gamma", 1.05070102F) * (std::max(x, 0.0F) + std::min(below, 0.0F));
+  }
+  if (kind == "Gelu" && text(node, "approximate", "none") == "tanh") {
+    constexpr float kOfX = 0.7978845608F, kOfCube = 0.0356774081F;  // sqrt(2 / pi), and 0.044715 times it
+    return 0.5F * x * (1 + step(HostKind::Tanh, x * (kOfCube * x * x + kOfX)));
+  }
+  return std::nullopt;
+}
+
 // Walks an expression down to its only dequantised activation.
 class Evaluation {
  public:
@@ -81,6 +110,11 @@ class Evaluation {
       const auto a = of(operands[0]), b = of(operands[1]);
       if (!a || !b) return std::nullopt;
       return each([&](std::size_t i) { return real_function(pair, (*a)[i], (*b)[i]); });
+    }
+    if (composed(node, 0)) {
+      const auto x = of(operands[0]);
+      if (!x) return std::nullopt;
+      return each([&](std::size_t i) { return *composed(node, (*x)[i]); });
     }
     const std::optional<Op> function = function_of(s_, node);
     if (!function) return std::nullopt;
@@ -145,7 +179,8 @@ std::optional<Op> function_of(State& s, const Node& node) {
       break;
     case HostKind::Gelu:
       if (text(node, "approximate", "none") != "none")
-        throw Unsupported{"Gelu without approximation", clean_name(text(node, "approximate", "none"))};
+        throw Unsupported{"Gelu without approximation, or of quantised values",
+                          clean_name(text(node, "approximate", "none"))};
       break;
     default:
       op.alpha = real(node, "alpha", 1.0F);

@@ -3,6 +3,8 @@
 
 #include "import/onnx/fuse.h"
 
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "import/onnx/host.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/moves.h"
+#include "import/onnx/nodes.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/picks.h"
 #include "import/onnx/rearrange.h"
@@ -25,6 +28,30 @@ namespace {
 
 bool is_dequantised_constant(const State& s, int value) {
   return is_constant_value(s, value) && s.at(value).form == Form::Dequantised;
+}
+
+// Operators whose results are values of their input: as exact before DequantizeLinear as behind it.
+bool moves_values(const std::string& op_type) {
+  for (const char* name : {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout",
+                           "Slice", "Split", "Gather", "DepthToSpace", "SpaceToDepth", "Pad", "MaxPool"}) {
+    if (op_type == name) return true;
+  }
+  return false;
+}
+
+// Makes moved values of a dequantised activation a dequantised activation themselves, where they are one.
+void move_before_dequantising(State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form != Form::Expression || !moves_values(v.node->op_type())) return;
+  move_before_dequantising(s, v.operands[0]);
+  if (!is_dequantised_activation(s, v.operands[0])) return;
+  const Scales scales = s.at(v.operands[0]).scales;
+  const int tensor = operator_of(*v.node).fuse(s, expression_of(s, value), {}, scales);
+  const int moved = add_value(s, "", quantised_value(tensor, s.at(value).shape, scales.type));
+  Value& made = s.at(value);
+  made.form = Form::Dequantised;
+  made.source = moved;
+  made.scales = scales;
 }
 
 ScaledInput scaled_input(State& s, int value) { return {activation_of(s, value), s.at(value).scales}; }
@@ -75,6 +102,51 @@ bool is_quantised_product(const State& s, int value) {
          is_dequantised_activation(s, v.operands[0]) && is_dequantised_constant(s, v.operands[1]);
 }
 
+// A Conv of a dequantised activation and dequantised weights.
+bool is_quantised_convolution(const State& s, int value) {
+  const Value& v = s.at(value);
+  return v.form == Form::Expression && v.node->op_type() == "Conv" &&
+         is_dequantised_activation(s, v.operands[0]) && is_dequantised_constant(s, v.operands[1]);
+}
+
+// The bias among the operands of a convolution; -1: none.
+int bias_operand(const State& s, int convolution) {
+  const std::vector<int>& operands = s.at(convolution).operands;
+  return operands.size() > 2 ? operands[2] : -1;
+}
+
+std::vector<float> real_values(State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form == Form::Dequantised) return dequantised(s, v);
+  std::vector<float> values;
+  for (std::size_t i = 0; i < v.constant.size(); i++) values.push_back(v.constant.real(i));
+  return values;
+}
+
+// What a constant adds to each channel of a map; nothing where it depends on rows or columns.
+std::optional<std::vector<float>> values_of_channels(State& s, int value, const Shape& map) {
+  if (!is_constant_value(s, value)) return std::nullopt;
+  Shape shape = s.at(value).shape;
+  if (shape.size() < map.size()) shape.insert(shape.begin(), map.size() - shape.size(), 1);
+  if (shape != Shape{1, map[1], 1, 1}) return std::nullopt;
+  return real_values(s, value);
+}
+
+// A convolution whose channels are multiplied by factors (empty: 1) and to which offsets are added, in the place of its bias.
+int scaled_conv(State& s, int convolution, Op op, const std::vector<float>& factors,
+                const std::vector<float>& offsets, const Scales& out) {
+  const std::vector<int> x = s.at(convolution).operands;
+  const Node& node = *s.at(convolution).node;
+  Constant bias{kFloat, {int(offsets.size())}, {}};
+  bias.bytes.resize(offsets.size() * sizeof(float));
+  std::memcpy(bias.bytes.data(), offsets.data(), bias.bytes.size());
+  const int bias_value = add_constant(s, "", std::move(bias));
+  WeightedOperands operands{scaled_input(s, x[0]), weights_of(s, x[1]), {bias_value}, out};
+  const Constant scaled = factors.empty() ? Constant{} : scale_channels(s, operands.weights, factors);
+  if (!factors.empty()) operands.weights.values = &scaled;
+  return conv(s, node, std::move(op), operands);
+}
+
 // The parameters of a function of one value.
 void set_function(const Node& node, Op& op) {
   const std::string& kind = node.op_type();
@@ -95,6 +167,24 @@ void set_function(const Node& node, Op& op) {
 
 }  // namespace
 
+void move_operands_before_dequantising(State& s, int value) {
+  const Value& v = s.at(value);
+  if (v.form != Form::Expression) return;
+  const std::string& kind = v.node->op_type();
+  const std::vector<int> operands = v.operands;
+  if (kind == "Add" || kind == "BatchNormalization") {
+    for (const int operand : operands) move_operands_before_dequantising(s, operand);
+  } else if (kind == "Conv") {
+    move_before_dequantising(s, operands[0]);
+  } else if (kind == "Gemm" || kind == "MatMul") {
+    try {
+      move_before_dequantising(s, operands[0]);
+    } catch (const Unsupported&) {
+      return;  // a product on the host
+    }
+  }
+}
+
 int fuse(State& s, int value, const Op& op, const Scales& out) {
   const Value& v = s.at(value);
   if (is_dequantised_activation(s, value)) return requantise(s, activation_of(s, value), v.shape, op, out);
@@ -113,10 +203,31 @@ int fuse_add(State& s, const Expression& e, Op op, const Scales& out) {
     const WeightedOperands operands{scaled_input(s, x[0]), weights_of(s, x[1]), bias_of(s, {bias}, 0), out};
     return fully_connected(s, std::move(op), operands, false, e.shape);
   }
+  // A convolution and a constant for each channel.
+  for (std::size_t i = 0; i < 2; i++) {
+    const int product = e.operands[i];
+    if (!is_quantised_convolution(s, product) || bias_operand(s, product) >= 0) continue;
+    const auto offsets = values_of_channels(s, e.operands[1 - i], s.at(product).shape);
+    if (!offsets) continue;
+    return scaled_conv(s, product, std::move(op), {}, *offsets, out);
+  }
   op.kind = OpKind::Add;
   const std::vector<int> addends = addends_of(s, e.value);
   const bool all = addends.size() >= 2 && addends.size() <= kMaxAddends;
   return fuse_operands(s, e, all ? addends : e.operands, std::move(op), out);
+}
+
+// After a convolution its channels' weights take the factors.
+int fuse_batch_normalisation(State& s, const Expression& e, Op op, const Scales& out) {
+  const int product = e.operands[0];
+  if (!is_quantised_convolution(s, product)) return kNoTensor;
+  BatchNormalisation normal = batch_normalisation_of(s, e);
+  if (const int bias = bias_operand(s, product); bias >= 0) {
+    const std::vector<float> before = real_values(s, bias);
+    if (before.size() != normal.factor.size()) fail_layer(s, "bias of " + std::to_string(before.size()));
+    for (std::size_t i = 0; i < before.size(); i++) normal.offset[i] += before[i] * normal.factor[i];
+  }
+  return scaled_conv(s, product, std::move(op), normal.factor, normal.offset, out);
 }
 
 int fuse_average_pool(State& s, const Expression& e, Op op, const Scales& out) {
@@ -165,15 +276,13 @@ int fuse_max_pool(State& s, const Expression& e, Op op, const Scales& out) {
   return requantise(s, pool(s, e.node, {}, in, e.shape, scales), e.shape, std::move(op), out);
 }
 
-int fuse_mean(State& s, const Expression& e, Op op, const Scales& out) {
+int fuse_global_average(State& s, const Expression& e, Op op, const Scales& out) {
   const int x = e.operands[0];
   if (!is_dequantised_activation(s, x)) return kNoTensor;
   const Shape& in = s.at(x).shape;
-  if (in.size() != 4 || e.shape.size() < 2 || e.shape[1] != in[1] || elements_of(e.shape) != in[1]) {
-    throw Unsupported{"averages over whole maps",
-                      e.node.op_type() + " of " + shape_text(in) + " to " + shape_text(e.shape)};
-  }
-  op.kind = OpKind::Mean;
+  op.kind = OpKind::AveragePool;
+  op.window = {.kernel_h = in[2], .kernel_w = in[3]};
+  op.additions = Additions::InLanes;
   op.inputs = {plain(s, activation_of(s, x))};
   return emit_quantised(s, std::move(op), s.layer.name, e.shape, out);
 }
@@ -201,7 +310,7 @@ int fuse_reshape(State& s, const Expression& e, Op op, const Scales& out) {
 
 int fuse_resize(State& s, const Expression& e, Op op, const Scales& out) {
   const int x = e.operands[0];
-  if (!is_dequantised_activation(s, x)) return kNoTensor;
+  if (!is_dequantised_activation(s, x) || text(e.node, "mode", "nearest") == "linear") return kNoTensor;
   const auto [in, scales] = scaled_input(s, x);
   const int resized = resize(s, e.node, s.at(x).shape, in, scales);
   return requantise(s, resized, e.shape, std::move(op), out);

@@ -15,12 +15,16 @@ namespace kaiten::importing::from_onnx {
 int fuse(State& s, int value, const Op& op, const Scales& out);
 
 int fuse_add(State& s, const Expression& e, Op op, const Scales& out);
+// Convolutions and products in a value that is to be quantised read what moves do to a dequantised activation as a dequantised
+// activation.
+void move_operands_before_dequantising(State& s, int value);
+int fuse_batch_normalisation(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_average_pool(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_concat(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_conv(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_gemm(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_max_pool(State& s, const Expression& e, Op op, const Scales& out);
-int fuse_mean(State& s, const Expression& e, Op op, const Scales& out);
+int fuse_global_average(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_move(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_mul(State& s, const Expression& e, Op op, const Scales& out);
 int fuse_reshape(State& s, const Expression& e, Op op, const Scales& out);

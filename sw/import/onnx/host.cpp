@@ -161,7 +161,7 @@ int host_arg_max(State& s, const Expression& e) {
   return arg_max(s, e.node, input_shape(s, e), as_float(s, e.operands[0]), e.name, e.shape);
 }
 
-int host_batch_normalisation(State& s, const Expression& e) {
+BatchNormalisation batch_normalisation_of(State& s, const Expression& e) {
   if (integer(e.node, "training_mode", 0) != 0)
     throw Unsupported{"batch normalisation by stored means", "training mode",
                       "export the model for inference"};
@@ -175,22 +175,28 @@ int host_batch_normalisation(State& s, const Expression& e) {
       throw Unsupported{"a float32 for every channel", type_name(operand->type)};
   }
   const float epsilon = real(e.node, "epsilon", 1.0e-5F);
-  std::vector<float> factor, offset;
+  BatchNormalisation normal;
   for (std::size_t i = 0; i < std::size_t(in[1]); i++) {
-    factor.push_back(c[0]->real(i) * (1.0F / std::sqrt(c[3]->real(i) + epsilon)));
-    offset.push_back(c[1]->real(i) - c[2]->real(i) * factor.back());
+    normal.factor.push_back(c[0]->real(i) * (1.0F / std::sqrt(c[3]->real(i) + epsilon)));
+    normal.offset.push_back(c[1]->real(i) - c[2]->real(i) * normal.factor.back());
   }
+  return normal;
+}
+
+int host_batch_normalisation(State& s, const Expression& e) {
+  const BatchNormalisation normal = batch_normalisation_of(s, e);
+  const Shape in = input_shape(s, e);
   Shape shape(in.size() - 1, 1);
   shape[0] = in[1];
   Op product;
   product.kind = OpKind::HostFloat;
   product.host_kind = HostKind::Mul;
-  product.inputs = {as_float(s, e.operands[0]), float_constant(s, e.name + "/factor", shape, factor)};
+  product.inputs = {as_float(s, e.operands[0]), float_constant(s, e.name + "/factor", shape, normal.factor)};
   Op sum;
   sum.kind = OpKind::HostFloat;
   sum.host_kind = HostKind::Add;
   sum.inputs = {emit_float(s, std::move(product), e.name + "/product", in),
-                float_constant(s, e.name + "/offset", shape, offset)};
+                float_constant(s, e.name + "/offset", shape, normal.offset)};
   return emit_float(s, std::move(sum), e.name, in);
 }
 
@@ -235,6 +241,9 @@ int host_lrn(State& s, const Expression& e) {
 }
 
 int host_pad(State& s, const Expression& e) {
+  if (const std::string mode = text(e.node, "mode", "constant"); mode != "constant")
+    throw Unsupported{"float32 padded by a constant", "mode " + clean_name(mode),
+                      "quantise its input and output"};
   const Box box = moved_box(s, e.node, input_shape(s, e), 0);
   Op op;
   for (std::size_t d = 0; d < box.begin.size(); d++) {

@@ -51,6 +51,10 @@ int host_reduction(State& s, const Expression& e) {
 }
 
 int host_arg_max(State& s, const Expression& e);
+struct BatchNormalisation {
+  std::vector<float> factor, offset;  // of each channel
+};
+BatchNormalisation batch_normalisation_of(State& s, const Expression& e);
 int host_batch_normalisation(State& s, const Expression& e);
 int host_conv_transpose(State& s, const Expression& e);
 int host_concat(State& s, const Expression& e);

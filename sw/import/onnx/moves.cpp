@@ -11,6 +11,7 @@
 #include "base/arithmetic.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/rearrange.h"
 #include "import/onnx/tensors.h"
 
 namespace kaiten::importing::from_onnx {
@@ -34,9 +35,6 @@ std::vector<std::int64_t> listed_axes(const State& s, const Node& node, std::siz
 }
 
 Box pad_box(const State& s, const Node& node, const Shape& in) {
-  const auto* mode = attribute(node, "mode");
-  if (mode != nullptr && mode->s() != "constant")
-    throw Unsupported{"padding by a constant", "mode " + clean_name(mode->s())};
   const std::vector<std::int64_t> pads = numbers_of(s, node, 1, "pads");
   const auto fail_pads = [&] { fail_layer(s, "pads has " + std::to_string(pads.size()) + " values"); };
   if (pads.size() % 2 != 0) fail_pads();
@@ -120,6 +118,31 @@ bool pads_with_zero(State& s, const Node& node, const Scales& scales) {
                 : c.type == kFloat && c.real(0) == 0.0F;
 }
 
+// The cell of a dimension of so many cells that stands at this place around it.
+int cell_at(const State& s, const std::string& mode, std::int64_t at, std::int64_t size) {
+  if (mode == "edge") return int(std::clamp<std::int64_t>(at, 0, size - 1));
+  if (mode == "wrap") return int((at % size + size) % size);
+  if (mode != "reflect") fail_layer(s, "mode is " + clean_name(mode));
+  const std::int64_t reflected = at < 0 ? -at : at < size ? at : 2 * (size - 1) - at;
+  if (reflected < 0 || reflected >= size)
+    throw Unsupported{"reflected padding narrower than the map", "wider"};
+  return int(reflected);
+}
+
+// One gather a dimension that grows.
+int padded_with_cells(State& s, const std::string& mode, const Box& box, Shape shape, int tensor,
+                      const Scales& scales) {
+  for (std::size_t d = 0; d < shape.size(); d++) {
+    if (box.size[d] == shape[d]) continue;
+    std::vector<int> cells;
+    for (std::int64_t i = 0; i < box.size[d]; i++)
+      cells.push_back(cell_at(s, mode, box.begin[d] + i, shape[d]));
+    tensor = gathered(s, tensor, shape, int(d), cells, scales);
+    shape[d] = int(box.size[d]);
+  }
+  return tensor;
+}
+
 // Op::dims, in the order of the stored tensor.
 std::vector<int> stored_dims(const Box& box, const Shape& in, bool pad) {
   std::vector<int> dims(in.size() * (pad ? 2 : 1));
@@ -156,6 +179,8 @@ Shape shape_of_move(State& s, const Node& node, const Operands& x, int part) {
 
 int move(State& s, const Node& node, const Shape& in, int part, int in_tensor, const Scales& scales) {
   const Box box = moved_box(s, node, in, part);
+  if (const std::string mode = text(node, "mode", "constant"); node.op_type() == "Pad" && mode != "constant")
+    return padded_with_cells(s, mode, box, in, plain(s, in_tensor), scales);
   Op op;
   op.kind = node.op_type() == "Pad" ? OpKind::Pad : OpKind::Slice;
   if (op.kind == OpKind::Pad && !pads_with_zero(s, node, scales))

@@ -29,8 +29,9 @@ constexpr Operator kOperators[] = {
     {"Add", shape_of_binary, fuse_add, host_pair<HostKind::Add>},
     {"ArgMax", shape_of_arg_max, nullptr, host_arg_max, stored_arg_max},
     {"AveragePool", shape_of_pool, fuse_average_pool, host_pool},
-    {"BatchNormalization", same_shape, nullptr, host_batch_normalisation},
+    {"BatchNormalization", same_shape, fuse_batch_normalisation, host_batch_normalisation},
     {"Ceil", same_shape, nullptr, host_function},
+    {"Celu", same_shape, nullptr, nullptr},
     {"Clip", same_shape, nullptr, host_function},
     {"Concat", shape_of_concat, fuse_concat, host_concat, stored_concat},
     {"Conv", shape_of_conv, fuse_conv},
@@ -47,7 +48,8 @@ constexpr Operator kOperators[] = {
     {"Gather", shape_of_pick, fuse_pick, host_pick, stored_pick},
     {"Gelu", same_shape, nullptr, host_function},
     {"Gemm", shape_of_gemm, fuse_gemm, host_gemm},
-    {"GlobalAveragePool", shape_of_global_pool, fuse_mean, host_single<HostKind::GlobalAveragePool>},
+    {"GlobalAveragePool", shape_of_global_pool, fuse_global_average,
+     host_single<HostKind::GlobalAveragePool>},
     {"GlobalMaxPool", shape_of_global_pool, nullptr, host_single<HostKind::GlobalMaxPool>},
     {"HardSigmoid", same_shape, fuse_table, host_function},
     {"HardSwish", same_shape, nullptr, host_function},
@@ -60,6 +62,7 @@ constexpr Operator kOperators[] = {
     {"Max", shape_of_sum, nullptr, host_chain<HostKind::Max>},
     {"MaxPool", shape_of_pool, fuse_max_pool, host_pool, stored_max_pool},
     {"Min", shape_of_sum, nullptr, host_chain<HostKind::Min>},
+    {"Mish", same_shape, nullptr, nullptr},
     {"Mul", shape_of_binary, fuse_mul, host_pair<HostKind::Mul>},
     {"Neg", same_shape, nullptr, host_function},
     {"PRelu", shape_of_binary, nullptr, host_pair<HostKind::PRelu>},
@@ -67,25 +70,29 @@ constexpr Operator kOperators[] = {
     {"Pow", shape_of_binary, nullptr, host_pair<HostKind::Pow>},
     {"Reciprocal", same_shape, nullptr, host_function},
     {"ReduceMax", shape_of_mean, nullptr, host_reduction<HostKind::ReduceMax>},
-    {"ReduceMean", shape_of_mean, fuse_mean, host_reduction<HostKind::ReduceMean>},
+    {"ReduceMean", shape_of_mean, nullptr, host_reduction<HostKind::ReduceMean>},
     {"ReduceMin", shape_of_mean, nullptr, host_reduction<HostKind::ReduceMin>},
     {"ReduceSum", shape_of_mean, nullptr, host_reduction<HostKind::ReduceSum>},
     {"Relu", same_shape, nullptr, host_function},
     {"Reshape", shape_of_reshape, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
-    {"Resize", shape_of_resize, fuse_resize, nullptr, stored_resize},
+    {"Resize", shape_of_resize, fuse_resize, host_resize, stored_resize},
     {"Round", same_shape, nullptr, host_function},
+    {"Selu", same_shape, nullptr, nullptr},
     {"Sigmoid", same_shape, fuse_table, host_function},
     {"Sign", same_shape, nullptr, host_function},
     {"Slice", shape_of_pick, fuse_slice, host_pick, stored_slice},
     {"Softmax", same_shape, nullptr, host_softmax},
     {"Softplus", same_shape, nullptr, host_function},
+    {"Softsign", same_shape, nullptr, nullptr},
     {"SpaceToDepth", shape_of_pick, fuse_pick, host_pick, stored_pick},
     {"Split", shape_of_move, fuse_move, host_pick, stored_move},
     {"Sqrt", same_shape, nullptr, host_function},
     {"Squeeze", shape_of_squeeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
     {"Sub", shape_of_binary, fuse_sub, host_pair<HostKind::Sub>},
     {"Sum", shape_of_sum, nullptr, host_chain<HostKind::Add>},
+    {"Swish", same_shape, nullptr, nullptr},
     {"Tanh", same_shape, fuse_table, host_function},
+    {"ThresholdedRelu", same_shape, nullptr, nullptr},
     {"Tile", shape_of_pick, fuse_pick, host_pick, stored_pick},
     {"Transpose", shape_of_transpose, fuse_pick, host_pick, stored_transpose},
     {"Unsqueeze", shape_of_unsqueeze, fuse_reshape, host_single<HostKind::Reshape>, stored_reshape},
@@ -138,10 +145,7 @@ Expression expression_of(const State& s, int value) {
 const Operator& operator_of(const Node& node) {
   const std::string& name = node.op_type();
   if (const Operator* known = find_line(kOperators, name)) return *known;
-  std::string names;
-  for (const Operator& o : kOperators) names += std::string(o.name) + ", ";
-  throw Unsupported{"the operators " + names + "QLinear forms of them, QuantizeLinear and DequantizeLinear",
-                    clean_name(name)};
+  throw Unsupported{"the operators that 'kaiten info --imported' lists", clean_name(name)};
 }
 
 Shape infer(State& s, const Node& node, const Operands& operands, int part) {

@@ -107,23 +107,50 @@ Pick expanded(const State& s, const Node& node, const Shape& in) {
   return pick;
 }
 
-Pick gathered(const State& s, const Node& node, const Shape& in) {
+std::vector<int> indices_of(const State& s, const Node& node, const Shape& in) {
   const auto d = std::size_t(axis_of(s, node, 0, int(in.size())));
   const Constant& c = constant(s, input(s, node, 1), "indices");
   if ((c.type != kInt64 && c.type != kInt32) || c.size() == 0) fail_layer(s, "its indices are no integers");
-  std::vector<std::int64_t> indices;
+  std::vector<int> indices;
   for (std::size_t i = 0; i < c.size(); i++) {
-    indices.push_back(c.integer(i) < 0 ? c.integer(i) + in[d] : c.integer(i));
-    if (indices[i] < 0 || indices[i] >= in[d])
-      fail_layer(s, "index " + std::to_string(c.integer(i)) + " out of range");
+    const std::int64_t index = c.integer(i) < 0 ? c.integer(i) + in[d] : c.integer(i);
+    if (index < 0 || index >= in[d]) fail_layer(s, "index " + std::to_string(c.integer(i)) + " out of range");
+    indices.push_back(int(index));
   }
-  const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
+  return indices;
+}
+
+int step_of(const std::vector<int>& indices) { return indices.size() > 1 ? indices[1] - indices[0] : 1; }
+
+bool at_equal_distances(const std::vector<int>& indices) {
   for (std::size_t i = 0; i < indices.size(); i++) {
-    if (indices[i] != indices[0] + std::int64_t(i) * step)
-      throw Unsupported{"gathering at equal distances", "indices at several distances"};
+    if (indices[i] != indices[0] + int(i) * step_of(indices)) return false;
   }
+  return true;
+}
+
+// A Gather that no steps describe: of a list of positions.
+bool is_gather_of_list(const State& s, const Node& node, const Shape& in) {
+  return node.op_type() == "Gather" && constant(s, input(s, node, 1), "indices").shape.size() == 1 &&
+         !at_equal_distances(indices_of(s, node, in));
+}
+
+// What Gather, Slice and the others give of a quantised tensor.
+int picked(State& s, const Node& node, int part, int tensor, const Shape& in, const Scales& scales) {
+  if (is_gather_of_list(s, node, in))
+    return gathered(s, tensor, in, axis_of(s, node, 0, int(in.size())), indices_of(s, node, in), scales);
+  const Pick pick = pick_of(s, node, in, part);
+  return rearranged(s, tensor, in, pick.begin, pick.strides, pick.shape, scales);
+}
+
+Pick gathered_pick(const State& s, const Node& node, const Shape& in) {
+  const auto d = std::size_t(axis_of(s, node, 0, int(in.size())));
+  const Constant& c = constant(s, input(s, node, 1), "indices");
+  const std::vector<int> indices = indices_of(s, node, in);
+  if (!at_equal_distances(indices))
+    throw Unsupported{"gathering at equal distances", "indices at several distances"};
   Pick pick = dense(in);
-  take(pick, d, indices[0], std::int64_t(indices.size()), step);
+  take(pick, d, indices[0], std::int64_t(indices.size()), step_of(indices));
   pick.shape.erase(pick.shape.begin() + std::ptrdiff_t(d));
   pick.shape.insert(pick.shape.begin() + std::ptrdiff_t(d), c.shape.begin(), c.shape.end());
   return pick;
@@ -187,7 +214,7 @@ Pick pick_of(State& s, const Node& node, const Shape& in, int part) {
   if (kind == "SpaceToDepth") return space_to_depth(s, node, in);
   if (kind == "Tile") return tiled(s, node, in);
   if (kind == "Expand") return expanded(s, node, in);
-  if (kind == "Gather") return gathered(s, node, in);
+  if (kind == "Gather") return gathered_pick(s, node, in);
   if (kind == "Slice") return sliced(s, node, in);
   const Box box = moved_box(s, node, in, part);
   Pick pick = dense(in);
@@ -196,15 +223,17 @@ Pick pick_of(State& s, const Node& node, const Shape& in, int part) {
 }
 
 Shape shape_of_pick(State& s, const Node& node, const Operands& x, int part) {
-  return pick_of(s, node, s.at(x[0]).shape, part).shape;
+  const Shape& in = s.at(x[0]).shape;
+  if (!is_gather_of_list(s, node, in)) return pick_of(s, node, in, part).shape;
+  Shape out = in;
+  out[std::size_t(axis_of(s, node, 0, int(in.size())))] = int(indices_of(s, node, in).size());
+  return out;
 }
 
 int fuse_pick(State& s, const Expression& e, Op op, const Scales& out) {
   const int x = e.operands[0];
   if (!is_dequantised_activation(s, x)) return kNoTensor;
-  const Pick pick = pick_of(s, e.node, s.at(x).shape, e.part);
-  const int in = plain(s, activation_of(s, x));
-  const int moved = rearranged(s, in, s.at(x).shape, pick.begin, pick.strides, pick.shape, s.at(x).scales);
+  const int moved = picked(s, e.node, e.part, plain(s, activation_of(s, x)), s.at(x).shape, s.at(x).scales);
   return requantise(s, moved, e.shape, std::move(op), out);
 }
 
@@ -223,10 +252,9 @@ Value stored_pick(State& s, const Node& node, int part) {
   const int source = input(s, node, 0);
   settle(s, source);
   const Scales scales = scales_of_tensor(s, source);
-  const Pick pick = pick_of(s, node, s.at(source).shape, part);
-  const int moved = rearranged(s, plain(s, s.at(source).tensor), s.at(source).shape, pick.begin, pick.strides,
-                               pick.shape, scales);
-  return quantised_value(moved, pick.shape, scales.type);
+  const Shape shape = shape_of_pick(s, node, {source}, part);
+  const int moved = picked(s, node, part, plain(s, s.at(source).tensor), s.at(source).shape, scales);
+  return quantised_value(moved, shape, scales.type);
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -69,6 +69,18 @@ int rearranged(State& s, int tensor, const Shape& from, int begin, const std::ve
   return in_stored_order(s, moved, to, scales);
 }
 
+int gathered(State& s, int tensor, const Shape& from, int axis, const std::vector<int>& positions,
+             const Scales& scales) {
+  Op op;
+  op.kind = OpKind::Gather;
+  op.axis = nhwc_axis(axis, from.size());
+  op.dims = positions;
+  op.inputs = {tensor};
+  Shape to = from;
+  to[std::size_t(axis)] = int(positions.size());
+  return emit_quantised(s, std::move(op), inner_name(s, "/gathered"), to, scales);
+}
+
 int of_rank(State& s, int tensor, const Shape& shape, int rank, const Scales& scales) {
   if (rank != 4 || shape.size() == 4) return tensor;
   Shape to = shape;

@@ -23,22 +23,37 @@ int append(State& s, Tensor tensor) {
 
 // The bias as int32 multiples of the products of scales: as it stands where it is int32, or dequantised by
 // just these scales.
+void note_rounded_biases(State& s) {
+  const std::string note =
+      "float32 biases are rounded to steps of the sums: a result next to a tie may differ from onnxruntime's "
+      "by 1";
+  if (std::find(s.graph.notes.begin(), s.graph.notes.end(), note) == s.graph.notes.end())
+    s.graph.notes.push_back(note);
+}
+
 std::vector<std::int32_t> bias_values(State& s, const Bias& bias, int channels, float in_scale,
                                       const Scales& weights) {
   const Value& v = s.at(bias.value);
   const Constant& c =
       v.form == Form::Constant ? constant(s, bias.value, "bias") : constant(s, v.source, "bias");
-  if (c.size() != std::size_t(channels))
-    fail_layer(s, "bias does not have " + std::to_string(channels) + " elements");
+  // Of one value or one for each channel, which is the last dimension of fully connected layers.
+  const bool by_channel =
+      c.size() == std::size_t(channels) && (c.shape.empty() || c.shape.back() == channels);
+  if (c.size() != 1 && !by_channel) {
+    throw Unsupported{"a bias of one value or one for each of " + std::to_string(channels) + " channels",
+                      "one of shape " + shape_text(c.shape)};
+  }
   std::vector<std::int32_t> values(static_cast<std::size_t>(channels));
   const bool exact = c.type == kInt32 && v.form == Form::Constant;
+  if (v.form == Form::Constant && c.type == kFloat) note_rounded_biases(s);
   std::vector<float> reals;
   if (!exact && v.form == Form::Dequantised) reals = dequantised(s, v);
-  for (std::size_t i = 0; i < values.size(); i++) {
-    const float weight_scale = weights.scale[weights.scale.size() == 1 ? 0 : i];
+  for (std::size_t channel = 0; channel < values.size(); channel++) {
+    const std::size_t i = c.size() == 1 ? 0 : channel;
+    const float weight_scale = weights.scale[weights.scale.size() == 1 ? 0 : channel];
     const double product = double(in_scale) * double(weight_scale);
     if (exact) {
-      values[i] = std::int32_t(c.integer(i));
+      values[channel] = std::int32_t(c.integer(i));
       continue;
     }
     if (v.form == Form::Dequantised && c.type == kInt32) {
@@ -46,14 +61,14 @@ std::vector<std::int32_t> bias_values(State& s, const Bias& bias, int channels, 
       const int zero_point = v.scales.zero_point[v.scales.scale.size() == 1 ? 0 : i];
       // The scale of a bias is the product of the others but for the rounding of its own float32.
       if (zero_point == 0 && std::abs(own / product - 1.0) < 1.0e-5) {
-        values[i] = std::int32_t(c.integer(i));
+        values[channel] = std::int32_t(c.integer(i));
         continue;
       }
     }
     const double real = v.form == Form::Dequantised ? double(reals[i]) : double(c.real(i));
     const double scaled = std::nearbyint(real / product);
     if (!(std::abs(scaled) <= 2147483647.0)) throw Unsupported{"biases of 32 bits", number(scaled)};
-    values[i] = std::int32_t(scaled);
+    values[channel] = std::int32_t(scaled);
   }
   return values;
 }
@@ -68,6 +83,42 @@ Weights weights_of(const State& s, int value) {
                       kStaticQuantisation};
   }
   return {&constant(s, v.source, "weights"), v.scales, s.at(v.source).name};
+}
+
+Constant scale_channels(const State& s, Weights& w, const std::vector<float>& factors) {
+  const std::size_t channels = factors.size();
+  Scales& scales = w.scales;
+  if (w.values->shape.empty() || std::size_t(w.values->shape[0]) != channels ||
+      (scales.scale.size() != 1 && scales.scale.size() != channels))
+    fail_layer(s, "weights of shape " + shape_text(w.values->shape) + " for " + std::to_string(channels) +
+                      " factors");
+  if (scales.scale.size() == 1) {
+    scales.scale.resize(channels, scales.scale[0]);
+    scales.zero_point.resize(channels, scales.zero_point[0]);
+  }
+  Constant values = *w.values;
+  const std::size_t taps = values.size() / channels;
+  for (std::size_t c = 0; c < channels; c++) {
+    const float factor = factors[c];
+    if (factor > 0) {
+      scales.scale[c] *= factor;
+      continue;
+    }
+    // Around the zero point; a factor of 0 leaves nothing.
+    const int twice = 2 * scales.zero_point[c], low = values.type == kUint8 ? 0 : -128;
+    for (std::size_t i = c * taps; i < (c + 1) * taps; i++) {
+      const int mirrored = factor < 0 ? twice - int(values.integer(i)) : scales.zero_point[c];
+      if (mirrored < low || mirrored > low + 255)
+        throw Unsupported{"weights that have a negative in their type, under a negative factor",
+                          std::to_string(values.integer(i))};
+      values.bytes[i] = std::uint8_t(mirrored);
+    }
+    if (factor < 0) scales.scale[c] *= -factor;
+  }
+  if (!std::all_of(scales.scale.begin(), scales.scale.end(),
+                   [](float x) { return x > 0 && std::isfinite(x); }))
+    throw Unsupported{"factors of float32", "products beyond it"};
+  return values;
 }
 
 Bias bias_of(const State& s, const std::vector<int>& operands, std::size_t i) {

@@ -80,6 +80,28 @@ void check_divisor(const Node& node, const Window& w) {
     throw Unsupported{"count_include_pad where windows fit", "together with ceil_mode"};
 }
 
+// The padding of a transposed convolution: stated, or what is left over between the whole result and the size that is wanted.
+Padding transposed_pad(const State& s, const Node& node, const Window& w, const Shape& in,
+                       const std::vector<std::int64_t>& more) {
+  const std::string mode = text(node, "auto_pad", "NOTSET");
+  std::vector<std::int64_t> wanted = integers(node, "output_shape");
+  if (wanted.size() == 4) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  if (mode != "SAME_UPPER" && mode != "SAME_LOWER" && wanted.empty())
+    return mode == "VALID" ? Padding{} : explicit_pad(s, node);
+  if (wanted.empty()) wanted = {std::int64_t(in[2]) * w.stride_h, std::int64_t(in[3]) * w.stride_w};
+  if (wanted.size() != 2) fail_layer(s, "output_shape of " + std::to_string(wanted.size()) + " dimensions");
+  const std::int64_t rows = std::int64_t(w.stride_h) * (in[2] - 1) + more[0] + w.extent_h() - wanted[0];
+  const std::int64_t columns = std::int64_t(w.stride_w) * (in[3] - 1) + more[1] + w.extent_w() - wanted[1];
+  if (rows < 0 || columns < 0)
+    throw Unsupported{"results of transposed convolutions up to their whole size",
+                      std::to_string(wanted[0]) + " x " + std::to_string(wanted[1])};
+  if (window_limit(rows) || window_limit(columns)) throw Unsupported{*window_limit(std::max(rows, columns))};
+  const int top = int(rows / 2), left = int(columns / 2);
+  const int bottom = int(rows) - top, right = int(columns) - left;
+  // The odd one at the end for SAME_UPPER, else at the beginning.
+  return mode == "SAME_UPPER" ? Padding{top, bottom, left, right} : Padding{bottom, top, right, left};
+}
+
 }  // namespace
 
 Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h, int kernel_w) {
@@ -143,8 +165,6 @@ Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op
 Shape take_transposed_window(const State& s, const Node& node, const Shape& in, const Shape& kernel, Op& op) {
   if (in.size() != 4 || kernel.size() != 4)
     throw Unsupported{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size())};
-  if (text(node, "auto_pad", "NOTSET") != "NOTSET" || !integers(node, "output_shape").empty())
-    throw Unsupported{"transposed convolutions with stated pads", "auto_pad or output_shape"};
   const std::int64_t groups = integer(node, "group", 1);
   if (groups < 1 || kernel[0] != in[1] || in[1] % groups != 0)
     fail_layer(s,
@@ -159,9 +179,10 @@ Shape take_transposed_window(const State& s, const Node& node, const Shape& in, 
     if (side < 1) fail_layer(s, "strides and dilations must be at least 1, padding at least 0");
     if (const auto limit = window_limit(side)) throw Unsupported{*limit};
   }
-  const Padding pad = explicit_pad(s, node);
   op.window = {kernel[2],         kernel[3], int(strides[0]), int(strides[1]), int(dilations[0]),
-               int(dilations[1]), pad};
+               int(dilations[1]), {}};
+  op.window.pad = transposed_pad(s, node, op.window, in, more);
+  const Padding& pad = op.window.pad;
   const std::int64_t rows = strides[0] * (in[2] - 1) + more[0] + op.window.extent_h() - pad.top - pad.bottom;
   const std::int64_t columns =
       strides[1] * (in[3] - 1) + more[1] + op.window.extent_w() - pad.left - pad.right;

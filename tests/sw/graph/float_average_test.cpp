@@ -99,6 +99,53 @@ TEST(FloatAverage, WindowsOverWholeMapsAddInLanes) {
     }
   }
 }
+
+// Maps of three rows of six cells, each a channel of four, by GlobalAveragePool and ReduceMean 13 and 18 of the same: these two
+// orders give all results of 7,500 random maps of 6, 12, 49, 5 and 18 cells. QLinearGlobalAveragePool gives `by_factor`, and so
+// does GlobalAveragePool with graph optimisation.
+struct ChannelOfMap {
+  int channel;
+  std::array<std::int8_t, 18> cells;
+  int by_factor, in_lanes, in_packets;
+};
+
+TEST(FloatAverage, MeansOfWholeMapsAddInLanesOrInPackets) {
+  const ChannelOfMap cases[] = {
+      {0,
+       {-74, -126, -109, 13, 21, -9, 111, 124, 77, 86, -93, 122, 8, -97, -53, -122, 8, -94},
+       -11,
+       -12,
+       -12},
+      {1, {31, 45, 74, -28, -83, 64, 62, -47, -48, -26, -72, -87, -12, -43, 30, -40, -126, 9}, -17, -16, -17},
+      {1, {82, -46, -27, 106, -50, 92, -88, 49, -84, -83, 2, -18, -19, -7, -100, 34, 66, -62}, -9, -9, -8},
+      {1,
+       {-120, -8, -123, -61, 122, -123, 26, -37, 67, -124, -103, 57, -76, 12, 89, -7, -31, 17},
+       -23,
+       -24,
+       -24},
+      {2, {-100, 86, 6, 67, 34, -14, 29, 84, -97, -68, 46, -39, -22, 44, -125, -96, 29, 109}, -1, -1, -2},
+      {2, {116, 39, 91, 65, 93, 81, 53, 60, -116, -111, -118, 39, 102, -23, 57, 118, 22, 53}, 35, 34, 35},
+      {3, {-68, 61, 17, -34, 90, -47, 104, 36, -92, -4, 88, -76, 25, -36, 30, -10, -123, -60}, -5, -5, -6},
+  };
+  for (const ChannelOfMap& c : cases) {
+    PoolParams p = params_of(0.0443188F, 0.0443188F, -3);
+    std::vector<float> real;
+    int sum = 0;
+    for (const int cell : c.cells) {
+      real.push_back(float(cell + 3) * p.in_scale);
+      sum += cell + 3;
+    }
+    const auto stored = [&](float total) { return int(p.output.stored(float_mean(p, total, 18))); };
+    EXPECT_EQ(stored(sum_in_packets(real, std::size_t(c.channel) * 18)), c.in_packets);
+    EXPECT_EQ(stored(sum_in_lanes(real)), c.in_lanes);
+    p.additions = Additions::InLanes;
+    Int8Values out(1);
+    reference::average_pool(p, {.kernel_h = 3, .kernel_w = 6}, {1, 3, 6, 1}, c.cells, {1, 1, 1, 1}, out);
+    EXPECT_EQ(int(out[0]), c.in_lanes);
+    EXPECT_EQ(int(p.output.stored(requantize_float(sum, pool_factor(p, 18)))), c.by_factor);
+  }
+}
+
 TEST(FloatAverage, OrderFollowsTheOperatorsVersion) {
   const Window window{.kernel_h = 2, .kernel_w = 2, .stride_h = 3, .stride_w = 2};
   const Nhwc map{1, 10, 100, 8}, wide{1, 10, 5000, 8}, whole{1, 2, 2, 8};

@@ -519,9 +519,9 @@ TEST(Onnx, ResizeRepeatsPixels) {
     }
   }
   EXPECT_EQ(run_stored(f, "y"), want);
-  OnnxFile half = f;
-  half.graph().mutable_initializer(2)->set_float_data(2, 1.5F);
-  expect_message(half, "limit: rows and columns repeated a whole number of times");
+  OnnxFile of_batches = f;
+  of_batches.graph().mutable_initializer(2)->set_float_data(0, 1.5F);
+  expect_message(of_batches, "limit: resizing of rows and columns");
 }
 
 TEST(Onnx, QLinearConcatRescales) {

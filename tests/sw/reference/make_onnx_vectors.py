@@ -310,9 +310,99 @@ def of_the_model_zoo():
                                                                         axis=axis, opset=13))
 
 
+def resizes():
+    for mode, positions in (("linear", ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric")),
+                            ("nearest", ("half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric"))):
+        for position in positions:
+            for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil") if mode == "nearest" else ("floor",):
+                for factors in ([1, 1, 1.7, 2.3], [1, 1, 0.6, 0.45]):
+                    between(f"Resize {mode} {position} {rounding} {factors}", [[1, 3, 6, 5]], lambda m, x: m.node(
+                        "Resize", [x, "", m.constant(factors, np.float32)], mode=mode, nearest_mode=rounding,
+                        coordinate_transformation_mode=position), opset=19)
+        between(f"Resize {mode} to sizes", [[1, 3, 6, 5]], lambda m, x: m.node(
+            "Resize", [x, "", "", m.constant([9, 11], np.int64)], mode=mode, axes=[2, 3]), opset=18)
+        between(f"Resize {mode} of opset 10", [[1, 3, 6, 5]], lambda m, x: m.node(
+            "Resize", [x, m.constant([1, 1, 1.5, 0.7], np.float32)], mode=mode), opset=10)
+    on_stored("Resize nearest", [1, 3, 6, 5], lambda m, x: m.node("Resize", [x, "", m.constant([1, 1, 1.7, 2.3], np.float32)]), opset=13)
+
+
+def means_of_maps():
+    """Of one scale on both sides and an even number of cells: every second channel has a tie."""
+    for shape in ([1, 40, 4, 6], [1, 41, 3, 6], [1, 12, 14, 14], [1, 7, 1, 2]):
+        between(f"GlobalAveragePool {shape}", [shape], lambda m, x: m.node("GlobalAveragePool", [x]), same=True)
+        between(f"ReduceMean {shape}", [shape], lambda m, x: m.node("ReduceMean", [x], axes=[2, 3]), same=True)
+        between(f"ReduceMean of rows {shape}", [shape], lambda m, x: m.node("ReduceMean", [x], axes=[-1]), same=True)
+
+
+def dilated_pools():
+    for kernel, attributes in (([3, 2], {"dilations": [2, 2]}), ([2, 3], {"dilations": [3, 1], "strides": [2, 1], "pads": [1, 0, 1, 2]}),
+                               ([1, 4], {"dilations": [2, 1]})):
+        between(f"MaxPool {kernel} {attributes}", [[1, 5, 9, 8]], lambda m, x: m.node("MaxPool", [x], kernel_shape=kernel, **attributes), same=True)
+        between(f"AveragePool {kernel} {attributes}", [[1, 5, 9, 8]],
+                lambda m, x: m.node("AveragePool", [x], kernel_shape=kernel, **attributes), opset=19)
+
+
+def left_by_exporters():
+    """What exporters leave to whoever reads their graphs."""
+    def weights(m, shape, **attributes):
+        of = Scale(np.int8, 0.01, 0).of(m)
+        stored = m.node("QuantizeLinear", [m.constant(rng.normal(0, 0.4, shape), np.float32), *of])
+        return m.node("DequantizeLinear", [stored, *of], **attributes)
+
+    def weights_of_channels(m, shape, axis):
+        of = [m.constant(rng.uniform(0.005, 0.02, shape[axis]), np.float32), m.constant(np.zeros(shape[axis]), np.int8)]
+        stored = m.node("QuantizeLinear", [m.constant(rng.normal(0, 0.4, shape), np.float32), *of], axis=axis)
+        return m.node("DequantizeLinear", [stored, *of], axis=axis)
+
+    def normalised(m, x):
+        factors = rng.uniform(-2, 2, 6)
+        of = [m.constant(v, np.float32) for v in (factors, rng.normal(0, 1, 6), rng.normal(0, 1, 6), rng.uniform(0.5, 2, 6))]
+        return m.node("BatchNormalization", [m.node("Conv", [x, weights(m, [6, 4, 3, 3]), m.constant(rng.normal(0, 1, 6), np.float32)]), *of])
+
+    def clipped(m, x):
+        low, high = m.node("Constant", [], value_float=-1.5), m.node("Constant", [], value_float=2.5)
+        return m.node("Clip", [x, low, high])
+    shape = [1, 4, 6, 5]
+    between("Conv of weights to be quantised", [shape], lambda m, x: m.node("Conv", [x, weights(m, [6, 4, 3, 3])]), (0.3, 4))
+    between("Conv of weights to be quantised by channel", [shape], lambda m, x: m.node("Conv", [x, weights_of_channels(m, [6, 4, 3, 3], 0)]), (0.3, 4))
+    between("Gemm of weights to be quantised by channel", [[3, 20]], lambda m, x: m.node("Gemm", [x, weights_of_channels(m, [20, 7], 1)]), (0.3, 4))
+    between("Conv and Add", [shape], lambda m, x: m.node("Relu", [m.node("Add", [
+        m.node("Conv", [x, weights(m, [6, 4, 3, 3])]), m.constant(rng.normal(0, 1, [6, 1, 1]), np.float32)])]), (0.3, 4))
+    between("Conv and BatchNormalization", [shape], normalised, (0.6, 4))
+    for bias in ([], [1], [7], [1, 7], [7, 1], [7, 7]):
+        between(f"Gemm and bias {bias}", [[7, 20]], lambda m, x: m.node("Gemm", [x, weights(m, [20, 7]), m.constant(rng.normal(0, 1, bias), np.float32)]), (0.3, 4))
+        between(f"MatMul and bias {bias}", [[1, 7, 20]], lambda m, x: m.node("Add", [
+            m.node("MatMul", [x, weights(m, [20, 7])]), m.constant(rng.normal(0, 1, bias), np.float32)]), (0.3, 4))
+    def convolved(move, shape, weighted=(6, 4, 3, 3)):
+        between(f"{move} and Conv", [shape], lambda m, x: m.node("Conv", [moved[move](m, x), weights(m, list(weighted))]), (0.3, 4))
+    moved = {"Transpose": lambda m, x: m.node("Transpose", [x], perm=[0, 3, 1, 2]),
+             "Pad": lambda m, x: m.node("Pad", [x, m.constant([0, 0, 0, 0, 0, 0, 1, 1], np.int64)]),
+             "MaxPool": lambda m, x: m.node("MaxPool", [x], kernel_shape=[2, 2]),
+             "Reshape and Slice": lambda m, x: m.node("Slice", [m.node("Reshape", [x, m.constant([1, 8, 6, 5], np.int64)]), *[
+                 m.constant([v], np.int64) for v in (1, 7, 1)]])}
+    convolved("Transpose", [1, 6, 5, 4])
+    convolved("Pad", shape)
+    convolved("MaxPool", shape)
+    convolved("Reshape and Slice", [1, 4, 6, 10], (6, 6, 3, 3))
+    for mode in ("reflect", "edge", "wrap"):
+        between(f"Pad {mode}", [shape], lambda m, x: m.node("Pad", [x, m.constant([0, 0, 2, 1, 0, 0, 1, 3], np.int64)], mode=mode), opset=19, same=True)
+        on_stored(f"Pad {mode}", shape, lambda m, x: m.node("Pad", [x, m.constant([0, 0, 2, 1, 0, 0, 1, 3], np.int64)], mode=mode), opset=19)
+    between("Clip by constants of their own", [shape], clipped, (0.03, 5))
+    for axis, positions in ((1, [3, 0, 0, 2]), (2, [5, 1, 2]), (3, [-1, 0])):
+        between(f"Gather {axis} {positions}", [shape], lambda m, x: m.node("Gather", [x, m.constant(positions, np.int64)], axis=axis), same=True)
+        on_stored(f"Gather {axis} {positions}", shape, lambda m, x: m.node("Gather", [x, m.constant(positions, np.int64)], axis=axis))
+    for attributes in ({"auto_pad": "SAME_UPPER"}, {"auto_pad": "SAME_LOWER"}, {"auto_pad": "VALID"}, {"output_shape": [12, 10]}, {"output_shape": [11, 9]}):
+        between(f"ConvTranspose {attributes}", [shape], lambda m, x: m.node("ConvTranspose", [
+            x, dequantise(m, m.constant(rng.integers(-127, 128, [4, 6, 3, 2]), np.int8), Scale(np.int8, 0.01, 0))], strides=[2, 2], **attributes), (0.3, 4))
+    for name, attributes, opset in (("Mish", {}, 18), ("Selu", {}, 17), ("Celu", {"alpha": 0.7}, 17), ("Softsign", {}, 17), ("ThresholdedRelu", {"alpha": 0.4}, 17),
+                                    ("Gelu", {"approximate": "tanh"}, 20), ("Swish", {}, 24), ("Swish", {"alpha": 1.5}, 24)):
+        between(f"{name} {attributes}", [[1, 4, 8, 8]], lambda m, x: m.node(name, [x], **attributes), (0.03, 5), opset=opset)
+
+
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
-                   shape_arithmetic, transposed_convolutions, of_the_model_zoo):
+                   shape_arithmetic, transposed_convolutions, of_the_model_zoo, resizes, means_of_maps,
+                   dilated_pools, left_by_exporters):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")
