@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/source.h"
+#include "cli/terminal.h"
 #include "cli/tool.h"
 #include "compile/sections.h"
 #include "device/driver.h"
@@ -43,8 +44,12 @@ RoundingStyle rounding_of(const std::string& text) {
 
 // The only program of the model and the graph it is of.
 Section compiled(const CompileRequest& request) {
+  ProgressLine progress;
   const Graph graph = require_graph(import_model(request.model, request.until));
-  CompileOptions options{.cancellation_check = check_interrupt};
+  CompileOptions options{.cancellation_check = [&] {
+    check_interrupt();
+    progress.show("compiling");
+  }};
   options.rounding = rounding_of(request.rounding);
   options.compress = compress_of(request.compress);
   options.optimise = optimise_of(request.optimise);

@@ -52,10 +52,15 @@ int disasm_command(const Arguments& arguments) {
     bytes = read_file(file);
   }
   if (is_model(file, bytes)) {
+    ProgressLine progress;
     const Graph graph = require_graph(import_model(file, bytes));
-    CompileOptions options{.cancellation_check = check_interrupt};
+    CompileOptions options{.cancellation_check = [&] {
+      check_interrupt();
+      progress.show("compiling");
+    }};
     options.compress = compress_of(compress);
     const std::vector<Section> sections = compile_sections(graph, preset(config), options);
+    progress.clear();
     if (sections.size() > 1 && outputs.wanted("output")) {
       throw InputError(
           fmt::format("--output takes one program, '{}' becomes {}, with operators on the host between them",

@@ -44,8 +44,12 @@ int inspect_command(const Arguments& arguments) {
                                  imported.refusals.size() == 1 ? "reason" : "reasons"));
   }
   const Graph& graph = *imported.graph;
-  const CompiledSections compiled =
-      try_compile_sections(graph, target, {.cancellation_check = check_interrupt});
+  ProgressLine progress;
+  const CompiledSections compiled = try_compile_sections(graph, target, {.cancellation_check = [&] {
+                                                           check_interrupt();
+                                                           progress.show("compiling");
+                                                         }});
+  progress.clear();
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
     std::string text = inspect_text(imported, places(graph, reasons), output_width()) +

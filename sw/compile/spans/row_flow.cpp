@@ -126,14 +126,7 @@ void RowFlow::pull(int n, std::vector<int>& most) {
   advance(n);
 }
 
-std::vector<int> RowFlow::slots_needed() const {
-  RowFlow flow = *this;
-  for (Ring& r : flow.rings_) r.slots = kUnlimited;
-  // Images are alike from the second on: before each of them all ends are where the last image ends, and what
-  // comes before them has made what they asked for. But chunks go through all images.
-  const bool chunks =
-      std::any_of(nodes_.begin(), nodes_.end(), [](const Position& p) { return p.node.chunks > 1; });
-  if (!chunks) flow.images_ = std::min(flow.images_, 2);
+std::vector<int> RowFlow::run_through() {
   std::vector<bool> is_read(nodes_.size());
   for (const Position& p : nodes_) {
     for (const Input& in : p.node.inputs) {
@@ -148,29 +141,35 @@ std::vector<int> RowFlow::slots_needed() const {
       most[i] = std::max(most[i], std::min(stride, rings_[i].rows));
     }
   }
+  for (Ring& r : rings_) r.slots = kUnlimited;
+  // Images are alike from the second on: before each of them all ends are where the last image ends, and what
+  // comes before them has made what they asked for. But chunks go through all images.
+  const bool chunks =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const Position& p) { return p.node.chunks > 1; });
+  if (!chunks) images_ = std::min(images_, 2);
   for (;;) {
     // The end that lags most asks for its next block.
     int end = -1;
     double least = 1;
     for (int n = 0; n < nodes(); n++) {
-      if (is_read[std::size_t(n)] || flow.done(n)) continue;
-      const Position& p = flow.nodes_[std::size_t(n)];
+      if (is_read[std::size_t(n)] || done(n)) continue;
+      const Position& p = nodes_[std::size_t(n)];
       const int row = p.image * p.node.rows + p.row;
-      const double progress = (p.chunk + double(row) / (flow.images_ * p.node.rows)) / p.node.chunks;
+      const double progress = (p.chunk + double(row) / (images_ * p.node.rows)) / p.node.chunks;
       if (end < 0 || progress < least) {
         end = n;
         least = progress;
       }
     }
     if (end >= 0) {
-      flow.pull(end, most);
+      pull(end, most);
       continue;
     }
     // Rows without a consumer (below the last window) are computed all the same.
     int left = nodes() - 1;
-    while (left >= 0 && flow.done(left)) left--;
+    while (left >= 0 && done(left)) left--;
     if (left < 0) return most;
-    flow.pull(left, most);
+    pull(left, most);
   }
 }
 

@@ -83,7 +83,8 @@ class RowFlow {
   // Slots that suffice for every ring when all other rings have as many: the most rows that are alive when
   // every node runs only when one after it asks for rows, and no fewer than a consumer's stride, which the
   // array steps over at once. The flow must be at its beginning.
-  std::vector<int> slots_needed() const;
+  std::vector<int> slots_needed() const& { return RowFlow(*this).run_through(); }
+  std::vector<int> slots_needed() && { return run_through(); }
 
  private:
   struct Position {
@@ -114,6 +115,7 @@ class RowFlow {
   // Slots in use while node n writes its next block, all of whose rows have one, read or not: a command writes tile by tile, so
   // that a later tile of its first rows would fall upon its last ones.
   int alive(int n, const Ring& ring) const;
+  std::vector<int> run_through();  // to the end; see slots_needed()
   // Computes the node's next block and whatever it needs; `most` rows were alive in each ring.
   void pull(int n, std::vector<int>& most);
 

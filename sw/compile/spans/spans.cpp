@@ -279,7 +279,7 @@ class Planner {
     const auto [it, is_new] = memo_.try_emplace(std::move(key));
     if (is_new) {
       SpanRows rows = span_rows(lowering_, uses_, span, {});
-      it->second.slots = rows.flow.slots_needed();
+      it->second.slots = std::move(rows.flow).slots_needed();
       it->second.rings = std::move(rows.rings);
       for (SpanRows::Ring& ring : it->second.rings) ring.storage = storages_.place(ring.storage);
       for (SpanRows::Node& node : rows.nodes) {
@@ -527,8 +527,8 @@ class Planner {
   }
 
   bool fits(const Span& span, const SpanPlan& plan) const {
-    const SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
-    return room_for(addresses(rows.rings, rows.flow.slots_needed(), options_.slack_blocks));
+    SpanRows rows = span_rows(lowering_, uses_, span, plan.held);
+    return room_for(addresses(rows.rings, std::move(rows.flow).slots_needed(), options_.slack_blocks));
   }
 
   int maps_read(const LoweredOp& op) const {
