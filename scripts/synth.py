@@ -4,13 +4,13 @@
 """Maps the design to an FPGA family with yosys and compares what each block takes with the budget in fpga/budget.json.
 
 usage: synth.py [--target T ...] [--config C ...] [--force] [--update]
-  --target  xc7 (Xilinx 7 series), cyclonev (Intel), ecp5 (Lattice); default: all
+  --target  xc7 (Xilinx 7 series), xcup (UltraScale+), cyclonev (Intel), ecp5 (Lattice); default: those with a budget, or all
   --config  a configuration of rtl/configs.json; default: those with a budget. Others are printed
   --update  write what was found, and a little more, as the new budget; of all three families into fpga/README.md too
-Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram) and junit.xml; unchanged inputs are not mapped again.
+Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram, of xcup uram) and junit.xml; unchanged inputs are not mapped again.
 
-Units: LUTs of the family's width (6, 6, 4 inputs; carry cells counted where they take a LUT's place), flip-flops, DSP
-blocks, RAM blocks (half a RAMB36 counts half). Logic is mapped by abc without timing: areas are for comparing one version
+Units: LUTs of the family's width (4 inputs for ecp5, else 6; carry cells counted where they take a LUT's place), flip-flops,
+DSP blocks, RAM blocks (half a RAMB36 counts half), UltraRAMs of 288 Kb, which yosys takes where they cost less than RAM blocks. Logic is mapped by abc without timing: areas are for comparing one version
 with the next, no frequency is claimed."""
 import argparse
 import json
@@ -30,7 +30,7 @@ BUDGET = os.path.join(tools.ROOT, "fpga", "budget.json")
 BLOCKS = {"whole design": "", "array engine": "u_conv", "vector engine": "u_vector", "LOAD, with the ZVC expander": "u_load",
           "STORE, with the ZVC compressor": "u_store", "SB": "u_sb", "VB": "u_vb", "fetch, scoreboard, watchdog": "u_control",
           "registers and counters": "u_registers"}
-RESOURCES = ("lut", "ff", "dsp", "ram")
+RESOURCES = ("lut", "ff", "dsp", "ram")  # uram besides, where a family has them
 SLACK = 1.03  # of a new budget above what was measured
 DEPTH = 2     # blocks are instances of the top and instances in those
 
@@ -41,6 +41,12 @@ TARGETS = {
         "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"RAM\d+[A-Z]*M|RAM\d+X\d+[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
                   r"DSP48E1": ("dsp", 1), r"RAMB18E1": ("ram", 0.5), r"RAMB36E1": ("ram", 1)},
+    },
+    "xcup": {
+        "flow": "synth_xilinx -family xcup -uram -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
+        "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
+        "cells": {r"\$lut|INV": ("lut", 1), r"RAM32M16|RAM64M8": ("lut", 8), r"RAM\d+X1[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
+                  r"DSP48E2": ("dsp", 1), r"RAMB18E2": ("ram", 0.5), r"RAMB36E2": ("ram", 1), r"URAM288": ("uram", 1)},
     },
     "cyclonev": {
         "flow": "synth_intel_alm -family cyclonev -noflatten -noiopad -noclkbuf -top {top} -run begin:map_luts",
@@ -72,9 +78,10 @@ def count(target, stat):
         if left:
             raise ValueError(f"{module}: cells were not mapped: {', '.join(left)}")
     blocks = {}
+    resources = dict.fromkeys([*RESOURCES, *(resource for resource, _ in TARGETS[target]["cells"].values())], 0)
 
     def add(path, resource, amount):
-        blocks.setdefault(path, dict.fromkeys(RESOURCES, 0))[resource] += amount
+        blocks.setdefault(path, dict(resources))[resource] += amount
 
     for module, cells in modules.items():
         # A module of its own for every instance, named <module>$<path>.
@@ -85,7 +92,7 @@ def count(target, stat):
                     for depth in range(min(len(path), DEPTH) + 1):
                         add(".".join(path[:depth]), resource, amount * each)
     for block in blocks.values():
-        for resource in RESOURCES:
+        for resource in resources:
             block[resource] = math.ceil(block[resource] * 2) / 2
     return blocks
 
@@ -98,10 +105,10 @@ def listed(blocks):
 
 
 def table(target, blocks):
-    lines = [f"{target:34}" + "".join(f"{r.upper():>9}" for r in RESOURCES)]
+    lines = [f"{target:34}" + "".join(f"{r.upper():>9}" for r in blocks[""])]
     for path, block in listed(blocks).items():
         name = "  " * path.count(".") + (path.rsplit(".", 1)[-1] or lint.TOP)
-        lines.append(f"{name:34}" + "".join(f"{block[r]:9g}" for r in RESOURCES))
+        lines.append(f"{name:34}" + "".join(f"{amount:9g}" for amount in block.values()))
     return "\n".join(lines)
 
 
@@ -149,7 +156,7 @@ def map_design(yosys, target, config, parameters, then=""):
 
 def main():
     parser = argparse.ArgumentParser(description="FPGA resources of every block, against fpga/budget.json.")
-    parser.add_argument("--target", action="append", choices=sorted(TARGETS), help="default: all")
+    parser.add_argument("--target", action="append", choices=sorted(TARGETS), help="default: those with a budget, or all")
     parser.add_argument("--config", action="append", help="default: those with a budget")
     parser.add_argument("--force", action="store_true", help="map unchanged inputs too")
     parser.add_argument("--update", action="store_true", help="write a new budget from what is found")
@@ -180,7 +187,7 @@ def main():
             stamp.record(seconds)
         return blocks, seconds, log
 
-    jobs = [(config, target) for config in wanted for target in args.target or TARGETS]
+    jobs = [(config, target) for config in wanted for target in args.target or budget.get(config, TARGETS)]
     if not yosys:
         for job in jobs:
             results.skip(" ".join(job), "tool not installed")
@@ -206,7 +213,7 @@ def main():
     if args.update:
         tools.write(BUDGET, budget_text(budget))
         for config, blocks in found.items():
-            if config in budget and list(blocks) == list(TARGETS):
+            if config in budget and list(blocks) == list(budget[config]):
                 tools.write_between("fpga/README.md", f"resources of {config}", readme_table(blocks))
     return results.finish(os.path.join(OUT, "junit.xml"))
 

@@ -56,14 +56,14 @@ constexpr Axis kAxes[] = {
     {"bus", &explore::Axes::bus_bits, 128, 512, "bits of the bus: 128, 256, 512"},
     {"wb", &explore::Axes::wb_kib, 1, 1 << 16, "KiB of WB, which PB and DB share"},
     {"pb", &explore::Axes::pb_percent, 0, 90,
-     "percent of WB for PB: weights of the first network that stay from run to run"},
+     "percent of WB for PB at most: weights that stay from run to run"},
     {"sb", &explore::Axes::sb_kib, 1, 1 << 16, "KiB of SB"},
     {"vb", &explore::Axes::vb_kib, 1, 1 << 16, "KiB of VB"},
     {"ob", &explore::Axes::ob_pixels, 2, 1 << 16, "pixels of OB"},
     {"zsb", &explore::Axes::zsb_channels, 64, 1 << 16, "channels of each ZSB"}};
 
 struct ExploreOptions {
-  std::string networks;
+  std::string networks, family;
   explore::Resources budget;
   double bandwidth = 0, clock = 0;
   int image = 224;
@@ -81,9 +81,12 @@ po::options_description described(ExploreOptions& o) {
   add("networks", po::value(&o.networks)->value_name("NAME,..."),
       "model files, layer tables, 'demo', or what kaiten-generate makes, such as mobilenet_v1 or "
       "ofa-resnet50/RA; also as first arguments");
+  add("family", po::value(&o.family)->value_name("FAMILY")->default_value("xc7"),
+      "of FPGAs: xc7, xcup (UltraScale+), cyclonev, ecp5; LUTs, DSPs and RAM blocks are its own");
   add("lut", po::value(&o.budget.lut)->value_name("N"), "LUTs at most");
   add("dsp", po::value(&o.budget.dsp)->value_name("N"), "DSPs at most");
-  add("ram", po::value(&o.budget.ram)->value_name("N"), "RAM blocks of 36 Kb at most");
+  add("ram", po::value(&o.budget.ram)->value_name("N"), "RAM blocks at most");
+  add("uram", po::value(&o.budget.uram)->value_name("N"), "UltraRAMs at most; xcup has them");
   add("bandwidth", po::value(&o.bandwidth)->value_name("BYTES"),
       "that the memory moves in a cycle at most; without it as many as the bus");
   add_clock_option(all, o.clock);
@@ -121,11 +124,14 @@ void check(const po::variables_map& values, ExploreOptions& o) {
   for (const auto& [option, value] : {std::pair{"lut", o.budget.lut},
                                       {"dsp", o.budget.dsp},
                                       {"ram", o.budget.ram},
+                                      {"uram", o.budget.uram},
                                       {"bandwidth", o.bandwidth}}) {
     if (values.count(option) != 0 && !(value > 0 && value <= 1e9))
       throw InputError(
           fmt::format("--{}: expected a number above 0 and up to 1e9, found {:g}", option, value));
   }
+  if (values.count("uram") != 0 && !explore::family(o.family).has_uram())
+    throw InputError(fmt::format("--uram: limit: --family xcup, found {}", o.family));
   require_clock(values, o.clock);
   if (o.threads < 1 || o.threads > kMostThreads)
     throw InputError(fmt::format("--threads: expected 1 to {}, found {}", kMostThreads, o.threads));
@@ -195,51 +201,56 @@ explore::Share with_ranks(cluster::Exchange& ranks, explore::Share local) {
 // Cycles of all networks on a candidate.
 class Evaluator {
  public:
-  Evaluator(const std::vector<Graph>& graphs, const std::vector<explore::Candidate>& candidates,
-            double bandwidth)
-      : graphs_(graphs), candidates_(candidates), options_{bandwidth, check_interrupt} {}
+  Evaluator(const std::vector<Graph>& graphs, const explore::Groups& groups,
+            const std::vector<explore::Candidate>& candidates, double bandwidth)
+      : graphs_(graphs), groups_(groups), candidates_(candidates), options_{bandwidth, check_interrupt} {}
 
   explore::Outcome least(std::size_t i) const {
     check_interrupt();
-    return all_of([&](const Graph& g) { return explore::least(g, candidates_[i], options_); });
+    std::vector<explore::Cost> costs;
+    costs.reserve(graphs_.size());
+    for (const Graph& g : graphs_) costs.push_back(explore::least(g, candidates_[i], options_));
+    return all_of(costs);
   }
 
   explore::Outcome modelled(std::size_t i) const {
     check_interrupt();
-    const explore::Candidate& c = candidates_[i];
-    ResidentWeights resident;
-    if (c.pb_rows > 0) resident = explore::resident_of(graphs_.front(), c.config, c.pb_rows);
-    const ResidentWeights* held = resident.rows > 0 ? &resident : nullptr;
-    return all_of([&](const Graph& g) { return explore::modelled(g, c, held, options_); });
+    return all_of(explore::modelled_all(graphs_, groups_, candidates_[i], options_));
   }
 
  private:
-  explore::Outcome all_of(const std::function<explore::Cost(const Graph&)>& cost) const {
+  explore::Outcome all_of(const std::vector<explore::Cost>& costs) const {
     explore::Outcome outcome;
-    for (const Graph& g : graphs_) {
-      const explore::Cost c = cost(g);
-      if (!c.refusal.empty()) return {{}, g.name + ": " + c.refusal};
-      outcome.cycles.push_back(c.cycles);
+    for (std::size_t i = 0; i < costs.size(); i++) {
+      if (!costs[i].refusal.empty()) return {{}, graphs_[i].name + ": " + costs[i].refusal};
+      outcome.cycles.push_back(costs[i].cycles);
     }
     return outcome;
   }
 
   const std::vector<Graph>& graphs_;
+  const explore::Groups& groups_;
   const std::vector<explore::Candidate>& candidates_;
   explore::CostOptions options_;
 };
 
-ExploreReport made_report(const ExploreOptions& o, const std::vector<Graph>& graphs) {
+ExploreReport made_report(const ExploreOptions& o, const std::vector<Graph>& graphs,
+                          const explore::Groups& groups) {
   ExploreReport report;
   for (const Graph& g : graphs) report.networks.push_back({g.name, macs(g)});
+  for (std::size_t n = 0; n < groups.size(); n++) {
+    for (const std::size_t i : groups[n]) report.networks[i].group = n;
+  }
+  report.family = explore::family(o.family);
   report.budget = o.budget;
   report.bytes_per_cycle = o.bandwidth;
   report.clock_mhz = o.clock;
   report.candidates = explore::candidates(o.axes);
   const std::vector<explore::Mapped> mapped = explore::mapped_accelerators();
-  const explore::AreaModel model(mapped);
-  for (const explore::Candidate& c : report.candidates) report.areas.push_back(model.area(c.config));
-  report.residuals = explore::leave_one_out(mapped);
+  const explore::AreaModel model(mapped, report.family);
+  for (const explore::Candidate& c : report.candidates)
+    report.areas.push_back(model.area(c.config, o.budget.uram));
+  report.residuals = explore::leave_one_out(mapped, report.family);
   return report;
 }
 
@@ -256,10 +267,11 @@ int run_explore(const Arguments& arguments) {
   check(values, o);
   const Outputs outputs("explore", values, {"html", "json"}, {}, {"networks"});
   const std::vector<Graph> graphs = networks_of(o);
-  ExploreReport report = made_report(o, graphs);
+  const explore::Groups groups = explore::sharing(graphs);
+  ExploreReport report = made_report(o, graphs, groups);
   if (report.candidates.empty()) throw InputError("the RTL takes none of these combinations of sizes");
 
-  const Evaluator evaluator(graphs, report.candidates, o.bandwidth);
+  const Evaluator evaluator(graphs, groups, report.candidates, o.bandwidth);
   int signal = SIGINT;
   explore::Share share = explore::on_threads(o.threads, [&](const std::exception_ptr& e) {
     try {

@@ -3,17 +3,20 @@
 
 #include "explore/area.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "base/arithmetic.h"
+#include "base/error.h"
 
 namespace kaiten::explore {
 
@@ -23,10 +26,11 @@ constexpr const char* kMappedText =
 #include "area_json.inc"
     ;
 
+constexpr std::string_view kBaseFamily = "xc7";
 constexpr int kTaps = 9;
 constexpr int kParameterBits = 72;
-constexpr int kLargestLutMemory = 64;  // words
-constexpr int kSurfaceBytes = 1024;    // rtl/load/kt_load_surface.sv
+constexpr int kTableWords = 64;      // rtl/vector/kt_vector_table.sv
+constexpr int kSurfaceBytes = 1024;  // rtl/load/kt_load_surface.sv
 
 // What a block has more of in a larger accelerator.
 enum class Term : std::uint8_t { kOne, kLanes, kColumns, kMultipliers, kBus, kLoadedBytes };
@@ -150,18 +154,54 @@ double sum_of(const std::vector<Term>& terms, const std::vector<double>& factors
 
 // As the RTL's memories are made: rtl/array/kt_conv.sv, kt_dpe_array.sv, kt_params.sv, rtl/vector/kt_vector.sv,
 // rtl/memories/kt_stream_buf.sv, rtl/zvc.
-double ram_of(const Config& c) {
-  const int word = 8 * c.cp;
-  double n = c.stage_rows * ram_blocks(c.wb_rows / c.stage_rows, kTaps * word);
-  n += c.stage_rows * ram_blocks(c.zsb_array / c.stage_rows, kParameterBits);
+class Memories {
+ public:
+  explicit Memories(const Family& family) : family_(family) {}
+
+  void add(int count, int depth, int width) {
+    const Memory m{memory_blocks(family_, depth, width, false).ram,
+                   memory_blocks(family_, depth, width).uram};
+    all_.insert(all_.end(), std::size_t(count), m);
+  }
+
+  Resources sum(double most_uram) {
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const Memory& a, const Memory& b) { return a.ram * b.uram > b.ram * a.uram; });
+    Resources sum;
+    for (const Memory& m : all_) {
+      const bool ultra = m.uram > 0 && (most_uram <= 0 || sum.uram + m.uram <= most_uram);
+      sum.uram += ultra ? m.uram : 0;
+      sum.ram += ultra ? 0 : m.ram;
+    }
+    return sum;
+  }
+
+ private:
+  struct Memory {
+    double ram, uram;  // one of the two, uram 0: never
+  };
+  const Family& family_;
+  std::vector<Memory> all_;
+};
+
+Resources memories_of(const Family& family, const Config& c, double most_uram) {
+  const int word = 8 * c.cp, beat = 8 * c.axi_bytes;
+  Memories m(family);
+  m.add(c.stage_rows, c.wb_rows / c.stage_rows, kTaps * word);
+  m.add(c.stage_rows, c.zsb_array / c.stage_rows, kParameterBits);
   const int banks = c.two_pixels ? 2 : 1;  // of OB
-  n += c.stages() * banks * ram_blocks(c.ob_pixels / banks, 32 * c.stage_rows);
-  n += kTaps * (ram_blocks(c.sb_depth, word) + ram_blocks(c.vb_depth, word) + ram_blocks(c.vwb_rows, word));
-  n += ram_blocks(c.zsb_vector, kParameterBits);
+  m.add(c.stages() * banks, c.ob_pixels / banks, 32 * c.stage_rows);
+  m.add(kTaps, c.sb_depth, word);
+  m.add(kTaps, c.vb_depth, word);
+  m.add(kTaps, c.vwb_rows, word);
+  m.add(1, c.zsb_vector, kParameterBits);
+  if (c.table) m.add(c.cp, kTableWords, 64);
   // STORE keeps two segments of a compressed map, LOAD the size surface of a command.
-  if (c.zvc_beats > 0) n += ram_blocks(2 * c.zvc_beats, 8 * c.axi_bytes);
-  if (c.zvc_beats > 0) n += ram_blocks(kSurfaceBytes / c.axi_bytes + 1, 8 * c.axi_bytes);
-  return n;
+  if (c.zvc_beats > 0) {
+    m.add(1, 2 * c.zvc_beats, beat);
+    m.add(1, kSurfaceBytes / c.axi_bytes + 1, beat);
+  }
+  return m.sum(most_uram);
 }
 
 Config config_of(const nlohmann::json& entry) {
@@ -189,79 +229,111 @@ Config config_of(const nlohmann::json& entry) {
   return c;
 }
 
+// With every option that candidates have (space.cpp). Terms know none of them.
+bool with_all_options(const Config& c) { return c.sum_row && c.add_pair && c.resident && c.zvc_beats > 0; }
+
+std::vector<const Mapped*> of_family(const std::vector<Mapped>& mapped, std::string_view family) {
+  std::vector<const Mapped*> found;
+  for (const Mapped& m : mapped) {
+    if (m.family == family) found.push_back(&m);
+  }
+  return found;
+}
+
+// What a block takes in one family, in parts of what it takes in the other: least squares of relative errors over accelerators
+// that were mapped to both.
+double factor(const std::vector<const Mapped*>& from, const std::vector<const Mapped*>& to,
+              const std::string& block, double Resources::*resource) {
+  double sum = 0, squares = 0;
+  for (const Mapped* a : from) {
+    for (const Mapped* b : to) {
+      if (a->config.name != b->config.name) continue;
+      const double x = a->blocks.at(block).*resource, y = b->blocks.at(block).*resource;
+      if (x <= 0 || y <= 0) continue;
+      sum += x / y;
+      squares += x / y * x / y;
+    }
+  }
+  return squares > 0 ? sum / squares : 1;
+}
+
 }  // namespace
 
 std::vector<Mapped> mapped_accelerators() {
   std::vector<Mapped> all;
   const auto root = nlohmann::json::parse(kMappedText);
   for (const auto& entry : root.at("mapped")) {
-    Mapped m;
-    m.config = config_of(entry);
-    for (const auto& [name, used] : entry.at("blocks").items()) {
-      const Resources r{used.at("lut"), used.at("dsp"), used.at("ram")};
-      if (name.empty()) {
-        m.whole = r;
-      } else {
-        m.blocks.emplace(name, r);
+    for (const auto& [family, blocks] : entry.at("families").items()) {
+      Mapped m;
+      m.family = family;
+      m.config = config_of(entry);
+      for (const auto& [name, used] : blocks.items()) {
+        const Resources r{used.at("lut"), used.at("dsp"), used.at("ram"), used.value("uram", 0.0)};
+        if (name.empty()) {
+          m.whole = r;
+        } else {
+          m.blocks.emplace(name, r);
+        }
       }
+      // What lies between the blocks.
+      Resources rest = m.whole;
+      for (const auto& [name, r] : m.blocks)
+        rest = {rest.lut - r.lut, rest.dsp - r.dsp, rest.ram - r.ram, rest.uram - r.uram};
+      m.blocks["between"] = rest;
+      all.push_back(std::move(m));
     }
-    // What lies between the blocks.
-    Resources rest = m.whole;
-    for (const auto& [name, r] : m.blocks) rest = {rest.lut - r.lut, rest.dsp - r.dsp, rest.ram - r.ram};
-    m.blocks["between"] = rest;
-    all.push_back(std::move(m));
   }
   return all;
 }
 
-double ram_blocks(int depth, int width) {
-  if (depth <= kLargestLutMemory) return 0;
-  // Words of the two sizes of block, and how wide they are then.
-  constexpr std::array<std::pair<int, int>, 7> kBlock36 = {
-      {{512, 72}, {1024, 36}, {2048, 18}, {4096, 9}, {8192, 4}, {16384, 2}, {32768, 1}}};
-  constexpr std::array<std::pair<int, int>, 6> kBlock18 = {
-      {{512, 36}, {1024, 18}, {2048, 9}, {4096, 4}, {8192, 2}, {16384, 1}}};
-  double least = std::numeric_limits<double>::max();
-  for (const auto& [words, bits] : kBlock36)
-    least = std::min(least, double(ceil_div(depth, words)) * ceil_div(width, bits));
-  for (const auto& [words, bits] : kBlock18)
-    least = std::min(least, 0.5 * ceil_div(depth, words) * ceil_div(width, bits));
-  return least;
-}
-
-AreaModel::AreaModel(const std::vector<Mapped>& mapped) {
-  for (const auto& entry : mapped.front().blocks) {
+AreaModel::AreaModel(const std::vector<Mapped>& mapped, const Family& family) : family_(family) {
+  const std::vector<const Mapped*> base = of_family(mapped, kBaseFamily),
+                                   here = of_family(mapped, family.name);
+  std::vector<const Mapped*> fitted_to;
+  std::copy_if(base.begin(), base.end(), std::back_inserter(fitted_to),
+               [](const Mapped* m) { return with_all_options(m->config); });
+  if (fitted_to.empty() || here.empty())
+    throw InputError(
+        fmt::format("family: limit: those that an accelerator was mapped to, found: {}", family.name));
+  for (const auto& entry : fitted_to.front()->blocks) {
     const std::string& block = entry.first;
     const Terms terms = terms_of(block);
     const auto fit = [&](const std::vector<Term>& of, double Resources::*resource) {
       std::vector<Sample> samples;
-      for (const Mapped& m : mapped) {
-        Sample s{{}, m.blocks.at(block).*resource};
-        for (const Term t : of) s.terms.push_back(value_of(t, m.config));
+      for (const Mapped* m : fitted_to) {
+        Sample s{{}, m->blocks.at(block).*resource};
+        for (const Term t : of) s.terms.push_back(value_of(t, m->config));
         samples.push_back(std::move(s));
       }
       return fitted(samples, of.size());
     };
-    blocks_[block] = {fit(terms.lut, &Resources::lut), fit(terms.dsp, &Resources::dsp)};
+    blocks_[block] = {fit(terms.lut, &Resources::lut), fit(terms.dsp, &Resources::dsp),
+                      factor(base, here, block, &Resources::lut), factor(base, here, block, &Resources::dsp)};
   }
 }
 
-Resources AreaModel::area(const Config& config) const {
-  Resources sum;
+Resources AreaModel::area(const Config& config, double most_uram) const {
+  Resources sum = memories_of(family_, config, most_uram);
   for (const auto& [block, fit] : blocks_) {
     const Terms terms = terms_of(block);
-    sum.lut += sum_of(terms.lut, fit.lut, config);
-    sum.dsp += sum_of(terms.dsp, fit.dsp, config);
+    sum.lut += fit.lut_factor * sum_of(terms.lut, fit.lut, config);
+    sum.dsp += fit.dsp_factor * sum_of(terms.dsp, fit.dsp, config);
   }
-  return {std::ceil(sum.lut), std::ceil(sum.dsp), ram_of(config)};
+  sum.lut = std::ceil(sum.lut);
+  sum.dsp = std::ceil(sum.dsp);
+  return sum;
 }
 
-std::vector<Residual> leave_one_out(const std::vector<Mapped>& mapped) {
+std::vector<Residual> leave_one_out(const std::vector<Mapped>& mapped, const Family& family) {
   std::vector<Residual> all;
-  for (std::size_t i = 0; i < mapped.size() && mapped.size() > 1; i++) {
-    std::vector<Mapped> others = mapped;
-    others.erase(others.begin() + std::ptrdiff_t(i));
-    all.push_back({mapped[i].config.name, mapped[i].whole, AreaModel(others).area(mapped[i].config)});
+  const std::vector<const Mapped*> here = of_family(mapped, family.name);
+  for (const Mapped* out : here) {
+    if (here.size() == 1) break;
+    if (!with_all_options(out->config)) continue;
+    std::vector<Mapped> others;
+    std::copy_if(mapped.begin(), mapped.end(), std::back_inserter(others),
+                 [&](const Mapped& m) { return m.config.name != out->config.name; });
+    all.push_back({out->config.name, out->whole, AreaModel(others, family).area(out->config)});
   }
   return all;
 }
@@ -272,6 +344,7 @@ Resources worst_error(const std::vector<Residual>& residuals) {
     worst.lut = std::max(worst.lut, std::abs(Residual::error(r.predicted.lut, r.mapped.lut)));
     worst.dsp = std::max(worst.dsp, std::abs(Residual::error(r.predicted.dsp, r.mapped.dsp)));
     worst.ram = std::max(worst.ram, std::abs(Residual::error(r.predicted.ram, r.mapped.ram)));
+    worst.uram = std::max(worst.uram, std::abs(Residual::error(r.predicted.uram, r.mapped.uram)));
   }
   return worst;
 }

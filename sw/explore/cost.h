@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,24 @@ struct Cost {
   std::string refusal;  // why the network does not run there whole; the rest is nothing then
 };
 
-// What PB holds of a network: layers with the fewest output pixels first, each as a whole, as many as `rows` rows of WB take.
-ResidentWeights resident_of(const Graph& graph, const Config& config, int rows);
+// Networks by number, in groups that share weights: those of a layer of the same name are the same bytes as far as both have
+// kernels and channels, as in SubNets of one SuperNet. Every network is in one group.
+using Groups = std::vector<std::vector<std::size_t>>;
+Groups sharing(std::span<const Graph> networks);
+
+// What PB holds while these networks, which share weights, are served: the kernels and channels that all of them have, layers
+// with the fewest output pixels first, each as a whole, as many as `rows` rows of WB take.
+ResidentWeights resident_of(std::span<const Graph* const> networks, const Config& config, int rows);
 
 // At most what modelled() says, and refused only where that refuses. Operators that an engine has must not be on the host.
 Cost least(const Graph& graph, const Candidate& candidate, const CostOptions& options);
 // `resident`: of the candidate, null where PB is empty.
 Cost modelled(const Graph& graph, const Candidate& candidate, const ResidentWeights* resident,
               const CostOptions& options);
+// Of each network while those of its group are served: PB holds what they share, for those that are faster with it; the others
+// leave all of WB to DB.
+std::vector<Cost> modelled_all(std::span<const Graph> networks, const Groups& groups,
+                               const Candidate& candidate, const CostOptions& options);
 
 }  // namespace kaiten::explore
 

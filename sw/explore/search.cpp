@@ -19,11 +19,12 @@ constexpr std::size_t kRound = 32;
 
 bool within(const Resources& area, const Resources& budget) {
   const auto fits = [](double used, double most) { return most <= 0 || used <= most; };
-  return fits(area.lut, budget.lut) && fits(area.dsp, budget.dsp) && fits(area.ram, budget.ram);
+  return fits(area.lut, budget.lut) && fits(area.dsp, budget.dsp) && fits(area.ram, budget.ram) &&
+         fits(area.uram, budget.uram);
 }
 
 bool no_more(const Resources& a, const Resources& b) {
-  return a.lut <= b.lut && a.dsp <= b.dsp && a.ram <= b.ram;
+  return a.lut <= b.lut && a.dsp <= b.dsp && a.ram <= b.ram && a.uram <= b.uram;
 }
 
 class Searcher {
@@ -91,12 +92,12 @@ class Searcher {
     // What is small may beat what is large; of equals the one that promises more comes first.
     const auto size = [&](std::size_t i) {
       const Resources& a = problem_.areas[i];
-      return a.lut / largest_.lut + a.dsp / largest_.dsp + a.ram / largest_.ram;
+      return a.lut / largest_.lut + a.dsp / largest_.dsp + a.ram / largest_.ram + a.uram / largest_.uram;
     };
     for (const std::size_t i : left) {
       const Resources& a = problem_.areas[i];
-      largest_ = {std::max(largest_.lut, a.lut), std::max(largest_.dsp, a.dsp),
-                  std::max(largest_.ram, a.ram)};
+      largest_ = {std::max(largest_.lut, a.lut), std::max(largest_.dsp, a.dsp), std::max(largest_.ram, a.ram),
+                  std::max(largest_.uram, a.uram)};
     }
     std::vector<std::tuple<double, std::int64_t, std::size_t>> order;
     order.reserve(left.size());
@@ -149,7 +150,7 @@ class Searcher {
   Found found_;
   std::vector<std::size_t> waiting_;
   std::vector<std::int64_t> bounds_;  // of each candidate
-  Resources largest_{1, 1, 1};
+  Resources largest_{1, 1, 1, 1};
 };
 
 }  // namespace

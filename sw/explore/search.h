@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The accelerators of a space that no other one beats: none takes at most as many cycles, LUTs, DSPs and RAM blocks, and less of
-// one of them (the Pareto set). All of the space is searched; what is left out is never in the set:
+// The accelerators of a space that no other one beats: none takes at most as many cycles, LUTs, DSPs, RAM blocks and UltraRAMs, and less
+// of one of them (the Pareto set). All of the space is searched; what is left out is never in the set:
 //  - accelerators beyond the budget;
 //  - those that one which was looked at would beat even if they took their least cycles.
 // Accelerators are looked at in rounds of a fixed size, small ones first, and left out between rounds: what is found, and how
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "explore/area.h"
+#include "explore/families.h"
 
 namespace kaiten::explore {
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/axes.h"
@@ -22,9 +24,9 @@ using explore::Point;
 using explore::Residual;
 using explore::Resources;
 
-constexpr const char* kFamily = "Xilinx 7 series, yosys";
-
 std::string count(double n) { return grouped(static_cast<unsigned long long>(n)); }
+// RAM blocks come in halves.
+std::string amount(double n) { return n == std::floor(n) ? count(n) : fmt::format("{:g}", n); }
 std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 double milliseconds(const ExploreReport& r, const Point& p) {
@@ -35,7 +37,9 @@ double kib(std::int64_t bytes) { return double(bytes) / 1024; }
 
 std::vector<std::string> headings(const ExploreReport& r) {
   std::vector<std::string> all = {"KP x CP", "bus bits", "WB KiB", "PB KiB", "SB KiB", "VB KiB",
-                                  "OB px",   "ZSB",      "LUT",    "DSP",    "RAM",    "cycles"};
+                                  "OB px",   "ZSB",      "LUT",    "DSP",    "RAM"};
+  if (r.family.has_uram()) all.emplace_back("URAM");
+  all.emplace_back("cycles");
   if (r.clock_mhz > 0) all.emplace_back("ms");
   return all;
 }
@@ -55,20 +59,56 @@ std::vector<std::string> row_of(const ExploreReport& r, const Point& p) {
                                     count(c.zsb_array),
                                     count(area.lut),
                                     count(area.dsp),
-                                    fmt::format("{:g}", area.ram),
-                                    count(double(p.outcome.total()))};
+                                    fmt::format("{:g}", area.ram)};
+  if (r.family.has_uram()) cells.push_back(count(area.uram));
+  cells.push_back(count(double(p.outcome.total())));
   if (r.clock_mhz > 0) cells.push_back(fmt::format("{:.4g}", milliseconds(r, p)));
   return cells;
 }
 
 std::string budget_text(const ExploreReport& r) {
   std::string text;
-  const std::pair<double, const char*> all[] = {
-      {r.budget.lut, "LUTs"}, {r.budget.dsp, "DSPs"}, {r.budget.ram, "RAM blocks"}};
+  const std::pair<double, const char*> all[] = {{r.budget.lut, "LUTs"},
+                                                {r.budget.dsp, "DSPs"},
+                                                {r.budget.ram, "RAM blocks"},
+                                                {r.budget.uram, "UltraRAMs"}};
   for (const auto& [most, name] : all) {
     if (most > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count(most), name);
   }
   return text.empty() ? "none" : text;
+}
+
+std::string named(const ExploreReport& r) {
+  return fmt::format("{} ({}, {}, {})", r.family.title, r.family.lut, r.family.dsp, r.family.ram);
+}
+
+std::string area_text(const ExploreReport& r) {
+  if (r.residuals.empty())
+    return fmt::format("area: {}, yosys, fitted to a single mapped accelerator: its error is not known",
+                       named(r));
+  const Resources worst = explore::worst_error(r.residuals);
+  std::string text = fmt::format(
+      "area: {}, yosys; error of the model for {} mapped accelerator{}, left out of its fit: LUTs {:.1f} % "
+      "at "
+      "most, DSPs {:.1f} %, RAM blocks {:.1f} %",
+      named(r), r.residuals.size(), r.residuals.size() == 1 ? "" : "s", 100 * worst.lut, 100 * worst.dsp,
+      100 * worst.ram);
+  if (r.family.has_uram()) text += fmt::format(", UltraRAMs {:.1f} %", 100 * worst.uram);
+  return text;
+}
+
+// Whose weights PB holds together, where some candidate has a PB.
+std::string groups_text(const ExploreReport& r) {
+  if (std::none_of(r.candidates.begin(), r.candidates.end(), [](const auto& c) { return c.pb_rows > 0; }))
+    return "";
+  std::map<std::size_t, std::string> groups;
+  for (const ExploreReport::Network& n : r.networks) {
+    std::string& names = groups[n.group];
+    names += (names.empty() ? "" : " and ") + n.name;
+  }
+  std::string text;
+  for (const auto& [number, names] : groups) text += (text.empty() ? "" : "; ") + names;
+  return "PB holds weights of: " + text + " (loading them is not counted)";
 }
 
 std::vector<std::string> lines_of(const ExploreReport& r) {
@@ -87,17 +127,13 @@ std::vector<std::string> lines_of(const ExploreReport& r) {
                   grouped(r.found.over_budget), budget_text(r), grouped(r.found.refused),
                   grouped(r.found.pruned), grouped(r.found.looked_at), grouped(r.found.front.size())));
   if (!r.found.reason.empty()) lines.push_back("first refusal: " + r.found.reason);
-  const Resources worst = explore::worst_error(r.residuals);
-  lines.push_back(
-      fmt::format("area: {}, fitted to {} mapped accelerators; leaving each out, LUTs are off by {:.1f} % at "
-                  "most, DSPs by "
-                  "{:.1f} %, RAM blocks by {:.1f} %",
-                  kFamily, r.residuals.size(), 100 * worst.lut, 100 * worst.dsp, 100 * worst.ram));
+  if (const std::string groups = groups_text(r); !groups.empty()) lines.push_back(groups);
+  lines.push_back(area_text(r));
   return lines;
 }
 
 nlohmann::ordered_json json_of(const Resources& r) {
-  return {{"lut", r.lut}, {"dsp", r.dsp}, {"ram", r.ram}};
+  return {{"lut", r.lut}, {"dsp", r.dsp}, {"ram", r.ram}, {"uram", r.uram}};
 }
 
 // As an entry of rtl/configs.json.
@@ -159,10 +195,10 @@ std::string drawing(const ExploreReport& r, const char* name, double Resources::
 }  // namespace
 
 std::string to_text(const ExploreReport& r, std::size_t width) {
-  const std::vector<int> keep = {0, 0, 7, 3, 6, 5, 2, 1, 0, 0, 0, 0, 4};
+  const std::vector<int> keep = {0, 0, 7, 3, 6, 5, 2, 1};  // of others 0
   std::vector<Column> columns;
   for (const std::string& h : headings(r))
-    columns.push_back({h, !columns.empty(), keep[columns.size()], false});
+    columns.push_back({h, !columns.empty(), columns.size() < keep.size() ? keep[columns.size()] : 0, false});
   Table table(columns);
   for (const Point& p : r.found.front) table.add(row_of(r, p));
   std::string out = r.found.front.empty() ? "" : table.text(width) + "\n";
@@ -174,7 +210,8 @@ nlohmann::ordered_json json_of(const ExploreReport& r) {
   nlohmann::ordered_json j;
   j["networks"] = nlohmann::ordered_json::array();
   for (const ExploreReport::Network& n : r.networks)
-    j["networks"].push_back({{"name", n.name}, {"macs", n.macs}});
+    j["networks"].push_back({{"name", n.name}, {"macs", n.macs}, {"pb_group", n.group}});
+  j["family"] = r.family.name;
   j["budget"] = json_of(r.budget);
   j["memory_bytes_per_cycle"] = r.bytes_per_cycle;
   j["complete"] = r.found.complete;
@@ -197,7 +234,7 @@ nlohmann::ordered_json json_of(const ExploreReport& r) {
     j["front"].push_back(std::move(entry));
   }
   nlohmann::ordered_json area;
-  area["family"] = kFamily;
+  area["family"] = fmt::format("{}, yosys", named(r));
   area["worst_error"] = json_of(explore::worst_error(r.residuals));
   area["leave_one_out"] = nlohmann::ordered_json::array();
   for (const Residual& e : r.residuals)
@@ -212,25 +249,29 @@ std::string to_html(const ExploreReport& r) {
   for (const std::string& line : lines_of(r)) out += "<p>" + html::escaped(line) + "</p>\n";
   if (!r.found.front.empty()) {
     out += "<h2>Cycles and area</h2>\n" + drawing(r, "LUTs", &Resources::lut) +
-           drawing(r, "DSPs", &Resources::dsp) + drawing(r, "RAM blocks", &Resources::ram);
+           drawing(r, "DSPs", &Resources::dsp) + drawing(r, "RAM blocks", &Resources::ram) +
+           (r.family.has_uram() ? drawing(r, "UltraRAMs", &Resources::uram) : "");
     std::vector<std::string> names = headings(r);
     for (std::size_t i = 1; i < names.size(); i++) names[i].insert(0, 1, '#');
     html::Table front(names);
     for (const Point& p : r.found.front) front.add(row_of(r, p));
-    out += "<h2>Pareto set</h2>\n" + front.text() +
-           "<p>No other accelerator takes at most as many cycles, LUTs, DSPs and RAM blocks, and less of one "
-           "of them.</p>\n";
+    out +=
+        "<h2>Pareto set</h2>\n" + front.text() +
+        "<p>No other accelerator takes at most as many cycles and resources, and less of one of them.</p>\n";
   }
-  html::Table errors(
-      {"mapped", "#LUT", "#model", "#error", "#DSP", "#model", "#error", "#RAM", "#model", "#error"});
+  std::vector<std::pair<const char*, double Resources::*>> resources = {
+      {"#LUT", &Resources::lut}, {"#DSP", &Resources::dsp}, {"#RAM", &Resources::ram}};
+  if (r.family.has_uram()) resources.emplace_back("#URAM", &Resources::uram);
+  std::vector<std::string> names = {"mapped"};
+  for (const auto& [name, resource] : resources) names.insert(names.end(), {name, "#model", "#error"});
+  html::Table errors(names);
   for (const Residual& e : r.residuals) {
-    const auto error = [](double predicted, double mapped) {
-      return percent(Residual::error(predicted, mapped));
-    };
-    errors.add({e.name, count(e.mapped.lut), count(e.predicted.lut), error(e.predicted.lut, e.mapped.lut),
-                count(e.mapped.dsp), count(e.predicted.dsp), error(e.predicted.dsp, e.mapped.dsp),
-                fmt::format("{:g}", e.mapped.ram), fmt::format("{:g}", e.predicted.ram),
-                error(e.predicted.ram, e.mapped.ram)});
+    std::vector<std::string> row = {e.name};
+    for (const auto& [name, resource] : resources) {
+      const double mapped = e.mapped.*resource, predicted = e.predicted.*resource;
+      row.insert(row.end(), {amount(mapped), amount(predicted), percent(Residual::error(predicted, mapped))});
+    }
+    errors.add(row);
   }
   out += "<h2>How good the area model is</h2>\n" + errors.text() +
          "<p>Each accelerator as mapped, beside the model fitted to all others.</p>\n";

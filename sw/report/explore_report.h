@@ -19,12 +19,14 @@ struct ExploreReport {
   struct Network {
     std::string name;
     std::uint64_t macs = 0;  // of an image
+    std::size_t group = 0;   // of networks that share weights and with them PB
   };
 
   std::vector<Network> networks;
   std::vector<explore::Candidate> candidates;
   std::vector<explore::Resources> areas;  // of each
   explore::Resources budget;              // 0: any
+  explore::Family family;                 // of FPGAs
   double bytes_per_cycle = 0;             // of the memory, 0: as much as the bus
   double clock_mhz = 0;                   // 0: none
   explore::Found found;

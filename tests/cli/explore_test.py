@@ -38,7 +38,7 @@ class Explore(CommandCase):
         self.assertEqual(differing, {"VwbRows"})
         self.assertEqual(best["network_cycles"], [cycles])
         self.assertAlmostEqual(best["milliseconds"] * 100_000, cycles)
-        self.assertEqual(report["networks"], [{"name": "demo", "macs": estimate["macs"]}])
+        self.assertEqual(report["networks"], [{"name": "demo", "macs": estimate["macs"], "pb_group": 0}])
 
     def test_nothing_that_is_left_out_was_in_the_set(self):
         pruned = self.report(*SMALL)
@@ -49,7 +49,7 @@ class Explore(CommandCase):
         self.assertEqual(pruned["candidates"], pruned["compiled"] + pruned["pruned"] + pruned["over_budget"])
 
         def beats(a, b):
-            pairs = [(a["cycles"], b["cycles"]), *((a["area"][k], b["area"][k]) for k in ("lut", "dsp", "ram"))]
+            pairs = [(a["cycles"], b["cycles"]), *((a["area"][k], b["area"][k]) for k in a["area"])]
             return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
         self.assertGreater(len(whole["front"]), 1)
         self.assertFalse(any(beats(a, b) for a in whole["front"] for b in whole["front"]))
@@ -84,6 +84,18 @@ class Explore(CommandCase):
         self.assertGreater(slow, fast)
         self.assertLess(kept, slow)
 
+    def test_pb_is_of_use_to_every_network(self):
+        """Whichever comes first; SubNets of one SuperNet share it."""
+        one = ("--kp", "8", "--cp", "8", "--bus", "256", "--wb", "288", "--sb", "72", "--vb", "72", "--image", "32", "--bandwidth", "2")
+        names = ("demo", "ofa-resnet50/RA", "ofa-resnet50/RB")
+        without = self.report(*names, *one)["front"][0]["network_cycles"]
+        report = self.report(*names, *one, "--pb", "50")
+        self.assertEqual([n["pb_group"] for n in report["networks"]], [0, 1, 1])
+        kept = report["front"][0]["network_cycles"]
+        self.assertTrue(all(a < b for a, b in zip(kept, without)), (kept, without))
+        turned = self.report(*reversed(names), *one, "--pb", "50")["front"][0]["network_cycles"]
+        self.assertEqual(turned, kept[::-1])
+
     def test_networks(self):
         """A table and the demo together: cycles add up."""
         tiny = {"name": "tiny", "input": {"height": 8, "width": 8, "channels": 3},
@@ -94,14 +106,35 @@ class Explore(CommandCase):
         self.assertTrue(all(entry["cycles"] == sum(entry["network_cycles"]) for entry in both["front"]))
 
     def test_area_model(self):
-        """The report's residuals are those of fpga/area.json."""
-        model = self.report(*SMALL)["area_model"]
+        """The report's residuals are those of fpga/area.json, of each family; micro lacks options that candidates have."""
         with open(os.path.join(ROOT, "fpga", "area.json")) as f:
-            mapped = {entry["name"]: entry["blocks"][""] for entry in json.load(f)["mapped"]}
-        self.assertEqual({e["name"]: e["mapped"]["lut"] for e in model["leave_one_out"]}, {n: b["lut"] for n, b in mapped.items()})
-        for resource in ("lut", "dsp", "ram"):
-            worst = max(abs(e["predicted"][resource] / mapped[e["name"]][resource] - 1) for e in model["leave_one_out"])
-            self.assertAlmostEqual(model["worst_error"][resource], worst)
+            entries = [entry for entry in json.load(f)["mapped"] if entry["name"] != "micro"]
+        areas = {}
+        for family in ("xc7", "xcup", "cyclonev", "ecp5"):
+            report = self.report(*SMALL, "--family", family)
+            self.assertEqual(report["family"], family)
+            model = report["area_model"]
+            mapped = {entry["name"]: entry["families"][family][""] for entry in entries if family in entry["families"]}
+            self.assertEqual({e["name"]: e["mapped"]["lut"] for e in model["leave_one_out"]}, {n: b["lut"] for n, b in mapped.items()})
+            for resource in ("lut", "dsp", "ram"):
+                worst = max(abs(e["predicted"][resource] / mapped[e["name"]][resource] - 1) for e in model["leave_one_out"])
+                self.assertAlmostEqual(model["worst_error"][resource], worst)
+            areas[family] = report["front"][0]["area"]
+        self.assertEqual(len({tuple(a.values()) for a in areas.values()}), 4)
+
+    def test_ultra_rams(self):
+        one = ("demo", "--kp", "8", "--cp", "8", "--bus", "256", "--wb", "2304", "--sb", "576", "--vb", "72")
+        there = self.report(*one, "--family", "xcup")["front"][0]["area"]
+        self.assertGreater(there["uram"], 0)
+        none = self.report(*one)["front"][0]["area"]
+        self.assertEqual(none["uram"], 0)
+        self.assertGreater(none["ram"], there["ram"])
+        # Too few of them: some memories are RAM blocks, as far as there are enough.
+        few = self.report(*one, "--family", "xcup", "--uram", there["uram"] - 1)["front"][0]["area"]
+        self.assertLess(few["uram"], there["uram"])
+        self.assertGreater(few["ram"], there["ram"])
+        self.assertFalse(self.report(*one, "--family", "xcup", "--uram", there["uram"] - 1, "--ram", there["ram"])["front"])
+        self.assertTrue(self.report(*one, "--family", "xcup", "--uram", there["uram"], "--ram", there["ram"])["front"])
 
     def test_interrupt(self):
         path = self.file("part.json")
@@ -120,6 +153,8 @@ class Explore(CommandCase):
         self.assertIn("--bus", self.refused("demo", "--bus", "64"))
         self.assertIn("--dsp", self.refused("demo", "--dsp", "0"))
         self.assertIn("--bandwidth", self.refused("demo", "--bandwidth", "nan"))
+        self.assertIn("family", self.refused("demo", "--family", "virtex2"))
+        self.assertIn("xcup", self.refused("demo", "--uram", "96"))
         self.assertIn("--threads", self.refused("demo", "--threads", "0"))
         self.assertIn("--image", self.refused("mobilenet_v1", "--image", "7"))
         self.assertIn("combinations", self.refused("demo", "--cp", "6"))

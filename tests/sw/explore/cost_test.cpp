@@ -63,7 +63,8 @@ Axes small_axes() {
 }
 
 ResidentWeights resident(const Graph& graph, const Candidate& c) {
-  return c.pb_rows > 0 ? resident_of(graph, c.config, c.pb_rows) : ResidentWeights{};
+  const Graph* const one = &graph;
+  return c.pb_rows > 0 ? resident_of(std::span(&one, 1), c.config, c.pb_rows) : ResidentWeights{};
 }
 
 TEST(Least, IsAtMostWhatTheModelSays) {
@@ -118,13 +119,68 @@ TEST(Modelled, WeightsInPbAreNotReadAgain) {
   b.output(b.conv(b.input(4, 4, 64), 32, 3, 3, 1, {1, 1, 1, 1}, Activation::None));
   const Config& unit = preset("unit");
   const int rows = unit.wb_rows / 2 / unit.kp * unit.kp;
-  const ResidentWeights held = resident_of(b.graph, unit, rows);
+  const ResidentWeights held = resident(b.graph, {unit, rows});
   ASSERT_GT(held.rows, 0);
   EXPECT_LE(held.rows, rows);
   CostOptions slow;
   slow.bytes_per_cycle = 1;
   EXPECT_LT(modelled(b.graph, {unit, rows}, &held, slow).cycles,
             modelled(b.graph, {unit, 0}, nullptr, slow).cycles);
+}
+
+// Networks of three convolutions each, whose weights are the first `kernels` of those of the largest.
+Graph prefix(std::uint64_t seed, int kernels) {
+  GraphBuilder b(seed);
+  int t = b.input(4, 4, 64);
+  for (int i = 0; i < 3; i++) t = b.conv(t, 64, 3, 3, 1, {1, 1, 1, 1}, Activation::None);
+  b.output(t);
+  Graph g = b.graph;
+  for (std::size_t i = 0; i < g.ops.size(); i++) {
+    Op& op = g.ops[i];
+    op.name = "layer" + std::to_string(i);
+    Tensor& w = g.tensors[std::size_t(op.weights)];
+    const int channels = i == 0 ? 64 : kernels;
+    std::vector<std::uint8_t> data;
+    for (int row = 0; row < kernels * 9; row++)
+      data.insert(data.end(), w.data.begin() + row * 64, w.data.begin() + row * 64 + channels);
+    w.data = std::move(data);
+    w.shape = {kernels, 3, 3, channels};
+    w.quantization.scale.resize(std::min(w.quantization.scale.size(), std::size_t(kernels)));
+    w.quantization.zero_point.resize(w.quantization.scale.size());
+    Tensor& bias = g.tensors[std::size_t(op.bias)];
+    bias.data.resize(std::size_t(kernels) * 4);
+    bias.shape = {kernels};
+    g.tensors[std::size_t(op.output)].shape.back() = kernels;
+  }
+  return g;
+}
+
+TEST(Sharing, NetworksOfOneSuperNetAreAGroup) {
+  const std::vector<Graph> all = {prefix(1, 64), prefix(2, 64), prefix(1, 32), prefix(2, 16), drawn(3)};
+  EXPECT_EQ(sharing(all), (Groups{{0, 2}, {1, 3}, {4}}));
+}
+
+// PB is of use to every network of the set, whichever comes first, and never makes one slower.
+TEST(Sharing, EveryNetworkHasItsPartInPb) {
+  const std::vector<Graph> all = {prefix(1, 64), prefix(2, 64), prefix(1, 32)};
+  const Groups groups = sharing(all);
+  const Config& unit = preset("unit");
+  const Candidate candidate{unit, unit.wb_rows / 2 / unit.kp * unit.kp};
+  CostOptions slow;
+  slow.bytes_per_cycle = 1;
+  const std::vector<Cost> with = modelled_all(all, groups, candidate, slow);
+  ASSERT_EQ(with.size(), 3U);
+  for (std::size_t i = 0; i < all.size(); i++)
+    EXPECT_LT(with[i].cycles, modelled(all[i], {unit, 0}, nullptr, slow).cycles) << i;
+  // What a group holds is what all of it has.
+  const Graph* const members[] = {&all[0], &all[2]};
+  const ResidentWeights held = resident_of(members, unit, candidate.pb_rows);
+  ASSERT_FALSE(held.layers.empty());
+  for (const ResidentLayer& l : held.layers) EXPECT_EQ(l.tiles.out_channels, 32) << l.name;
+  // Where nothing waits for weights PB only takes rows from DB: it stays empty.
+  const std::vector<Cost> fast = modelled_all(all, groups, candidate, {});
+  for (std::size_t i = 0; i < all.size(); i++)
+    EXPECT_LE(fast[i].cycles, modelled(all[i], {unit, 0}, nullptr, {}).cycles) << i;
 }
 
 TEST(Search, LeavesOutNothingOfRealSpaces) {
