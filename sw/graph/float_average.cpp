@@ -69,7 +69,7 @@ Additions additions_of(std::int64_t opset, const Window& w, const Nhwc& map) {
   constexpr std::int64_t kFirstByRows = 19;
   constexpr int kBufferColumns = 2048;
   if (opset >= kFirstByRows) return Additions::ByRows;
-  if (w == Window{map.h, map.w, w.stride_h, w.stride_w, 1, 1, {}}) return Additions::InLanes;
+  if (w == Window{map.h, map.w, 1, 1, 1, 1, {}}) return Additions::InLanes;
   const bool fits = map.w + w.pad.left + w.pad.right <= kBufferColumns;
   return w.stride_w <= 2 && fits ? Additions::ByColumns : Additions::ByRows;
 }

@@ -16,7 +16,7 @@
 namespace kaiten {
 
 // The order of AveragePool's additions in onnxruntime. By rows from version 19 of the operator on. Before, in lanes for a window
-// over a whole map; columns first where windows are at most two columns apart and a row of the map with its padding fits its
+// over a whole map, of steps of one cell; columns first where windows are at most two columns apart and a row of the map with its padding fits its
 // buffer.
 Additions additions_of(std::int64_t opset, const Window& window, const Nhwc& map);
 

@@ -154,9 +154,10 @@ TEST(FloatAverage, OrderFollowsTheOperatorsVersion) {
   EXPECT_EQ(additions_of(18, window, wide), Additions::ByRows);
   const Window apart{.kernel_h = 2, .kernel_w = 2, .stride_h = 1, .stride_w = 3};
   EXPECT_EQ(additions_of(18, apart, map), Additions::ByRows);
-  EXPECT_EQ(additions_of(18, window, whole), Additions::InLanes);
-  EXPECT_EQ(additions_of(18, apart, whole), Additions::InLanes);
-  EXPECT_EQ(additions_of(19, window, whole), Additions::ByRows);
+  EXPECT_EQ(additions_of(18, {.kernel_h = 2, .kernel_w = 2}, whole), Additions::InLanes);
+  EXPECT_EQ(additions_of(18, window, whole), Additions::ByColumns);
+  EXPECT_EQ(additions_of(18, apart, whole), Additions::ByRows);
+  EXPECT_EQ(additions_of(19, {.kernel_h = 2, .kernel_w = 2}, whole), Additions::ByRows);
 }
 
 // Four cells of one scale on both sides have ties, nine have none.

@@ -399,10 +399,16 @@ def left_by_exporters():
         between(f"{name} {attributes}", [[1, 4, 8, 8]], lambda m, x: m.node(name, [x], **attributes), (0.03, 5), opset=opset)
 
 
+def averages_of_whole_maps():
+    for strides in ([1, 1], [1, 2], [3, 2], [3, 3]):
+        between(f"AveragePool of a whole map, strides {strides}", [[1, 40, 2, 14]],
+                lambda m, x: m.node("AveragePool", [x], kernel_shape=[2, 14], strides=strides), same=True)
+
+
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
                    shape_arithmetic, transposed_convolutions, of_the_model_zoo, resizes, means_of_maps,
-                   dilated_pools, left_by_exporters):
+                   dilated_pools, left_by_exporters, averages_of_whole_maps):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")
