@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Loader of the vector engine: for every load of a command, exactly its words of ZSB and rows of VWB are asked for, each once, in order,
+// Loader of the vector engine's parameters: for every load of a command, exactly its words of ZSB are asked for, each once, in order,
 // at their addresses and with their destinations: in front of the first load the 32 words of its table, if it has one, into
-// the halves in turn; then lanes, operands and columns. Only with a grant, and in every cycle with one while words are left.
+// the halves in turn; then lanes and operands. Only with a grant, and in every cycle with one while words are left.
 // loaded_o tells that all were, and a command ends with the last stage's swap of its last load.
 // Assumed is what kt_vector does: a command while ready_o is high, a swap while loaded_o is high, and each reaches the last stage
 // once (fv_kt_vector: i_job).
@@ -19,16 +19,12 @@ module fv_kt_vector_loader
   input logic     rst_ni,
   input logic     start_i,
   input vec_cmd_t cmd_i,
-  input logic     stream_i,
   input logic     swap_i,
   input logic     swapped_i,
-  input logic     vwb_grant_i,
   input logic     zsb_grant_i
 );
-  logic             ready, loaded, vwb_rd, zsb_rd;
-  addr_t            vwb_addr, zsb_addr;
-  logic [1:0]       vwb_column;
-  logic [7:0]       vwb_zero;
+  logic             ready, loaded, zsb_rd;
+  addr_t            zsb_addr;
   param_dest_e      zsb_dest;
   logic [LaneW-1:0] zsb_lane;
   logic [5:0]       zsb_table;
@@ -40,16 +36,10 @@ module fv_kt_vector_loader
     .rst_ni,
     .start_i,
     .cmd_i,
-    .stream_i,
     .ready_o     (ready),
     .loaded_o    (loaded),
     .swap_i,
     .swapped_i,
-    .vwb_grant_i,
-    .vwb_rd_o    (vwb_rd),
-    .vwb_addr_o  (vwb_addr),
-    .vwb_column_o(vwb_column),
-    .vwb_zero_o  (vwb_zero),
     .zsb_grant_i,
     .zsb_rd_o    (zsb_rd),
     .zsb_addr_o  (zsb_addr),
@@ -62,13 +52,11 @@ module fv_kt_vector_loader
 
   // ---- the command, its loads and what was read for this one
   vec_cmd_t   cmd_q;
-  logic       stream_q, have_q, swapping_q, half_q;
+  logic       have_q, swapping_q, half_q;
   logic [9:0] load_q;
   logic [5:0] table_q, word_q;
-  logic [1:0] column_q;
-  addr_t      zsb_q, vwb_q;  // of the next word and row
+  addr_t      zsb_q;  // of the next word
   logic [5:0] table_words, words;
-  logic [1:0] columns;
   logic       last_load;
   assign table_words = cmd_q.look_up ? 6'd32 : 6'd0;
   always_comb begin
@@ -79,7 +67,6 @@ module fv_kt_vector_loader
       default:       words = 6'd0;
     endcase
   end
-  assign columns   = (stream_q && cmd_q.kind == KindDepthwise) ? cmd_q.kernel_columns[1:0] : 2'd0;
   assign last_load = cmd_q.kind != KindDepthwise || 10'(load_q + 10'd1) == cmd_q.tiles;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -95,32 +82,23 @@ module fv_kt_vector_loader
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       cmd_q    <= cmd_i;
-      stream_q <= stream_i;
       load_q   <= '0;
       table_q  <= '0;
       word_q   <= '0;
-      column_q <= '0;
       zsb_q    <= cmd_i.params;
-      vwb_q    <= cmd_i.weights;
     end else begin
       if (zsb_rd) begin
         zsb_q <= zsb_q + 16'd1;
         if (table_q != table_words) table_q <= table_q + 6'd1;
         else word_q <= word_q + 6'd1;
       end
-      if (vwb_rd) begin
-        vwb_q    <= vwb_q + 16'd1;
-        column_q <= column_q + 2'd1;
-      end
       if (swapped_i) begin
         load_q   <= load_q + 10'd1;
         word_q   <= '0;
-        column_q <= '0;
       end
     end
   end
   wire words_left   = table_q != table_words || word_q != words;
-  wire columns_left = column_q != columns;
   wire reading      = have_q && !swapping_q && !loaded;
 
   `FV_ASSUME(m_start, !start_i || ready)
@@ -132,10 +110,8 @@ module fv_kt_vector_loader
   wire on = past_ok_q && rst_ni;
   `FV_ASSERT(a_ready, !on || ready == !have_q)
   `FV_ASSERT(a_zsb, !on || zsb_rd == (reading && words_left && zsb_grant_i))
-  `FV_ASSERT(a_vwb, !on || vwb_rd == (reading && columns_left && vwb_grant_i))
-  `FV_ASSERT(a_loaded, !(on && loaded) || (have_q && !swapping_q && !words_left && !columns_left))
+  `FV_ASSERT(a_loaded, !(on && loaded) || (have_q && !swapping_q && !words_left))
   `FV_ASSERT(a_word, !(on && zsb_rd) || zsb_addr == zsb_q)
-  `FV_ASSERT(a_row, !(on && vwb_rd) || (vwb_addr == vwb_q && vwb_column == column_q && vwb_zero == cmd_q.weight_zero))
   wire of_table = table_q != table_words;
   `FV_ASSERT(a_table, !(on && zsb_rd) || ((zsb_dest == ToTable) == of_table && (!of_table || zsb_table == {half_q, table_q[4:0]})))
   `FV_ASSERT(a_all, !(on && zsb_rd && !of_table) || (zsb_dest == ToAll) == (cmd_q.kind == KindMaximum ||
@@ -147,21 +123,20 @@ module fv_kt_vector_loader
   logic complete_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) complete_q <= 1'b0;
-    else complete_q <= reading && !words_left && !columns_left;
+    else complete_q <= reading && !words_left;
   end
   `FV_ASSERT(a_told, !(on && complete_q) || loaded)
 
   // ---- invariants: the loader's registers say the same
   `FV_ASSERT(i_states, !on || (dut.job_q == have_q && dut.loading_q == reading && (!swapping_q || have_q) && (!loaded || !swapping_q)))
   `FV_ASSERT(i_half, !on || dut.second_q == half_q)
-  `FV_ASSERT(i_command, !(on && have_q) || (dut.kind_q == cmd_q.kind && dut.columns_q == columns && 6'(dut.words_q) == words &&
-             cmd_q.tiles != '0 && dut.zero_q == cmd_q.weight_zero))
+  `FV_ASSERT(i_command, !(on && have_q) || (dut.kind_q == cmd_q.kind && 6'(dut.words_q) == words && cmd_q.tiles != '0))
   `FV_ASSERT(i_loads, !(on && have_q && cmd_q.kind == KindDepthwise) || (load_q < cmd_q.tiles && dut.tiles_q == cmd_q.tiles - 10'd1 - load_q))
-  `FV_ASSERT(i_counts, !(on && have_q) || (dut.zsb_addr_q == zsb_q && dut.vwb_addr_q == vwb_q && dut.column_q == column_q &&
-             6'(dut.word_q) == word_q && word_q <= words && column_q <= columns && table_q <= table_words &&
+  `FV_ASSERT(i_counts, !(on && have_q) || (dut.zsb_addr_q == zsb_q &&
+             6'(dut.word_q) == word_q && word_q <= words && table_q <= table_words &&
              7'(dut.table_left_q) + 7'(table_q) == 7'(table_words)))
   `FV_ASSERT(i_order, !(on && have_q) || table_q == table_words || (word_q == '0 && load_q == '0 && reading))
 
-  `FV_COVER(c_second, loaded && load_q == 10'd1 && columns == 2'd3)
+  `FV_COVER(c_second, loaded && load_q == 10'd1)
   `FV_COVER(c_table, zsb_rd && of_table && table_q == 6'd31 && cmd_q.kind == KindAdd)
 endmodule

@@ -4,7 +4,7 @@
 `include "fv.svh"
 // Reader of the vector engine with any command: the nine accesses of a request never meet in a bank and name existing banks,
 // a request holds all cells of the column that are inside the map and the kernel, no other, and it is the one whose turn it
-// is: tiles of rows of windows of kernel tiles of steps, each cell at its word of its row; of a pair of operands, which the
+// is: tiles of rows of windows of kernel tiles, from left to right and downwards, of steps, each cell at its word of its row; of a pair of operands, which the
 // command promises to be apart, the second stands in the place of the second row. The model counts upwards, the reader down.
 module fv_kt_vector_reader
   import kt_pkg::*;
@@ -55,6 +55,11 @@ module fv_kt_vector_reader
   `include "fv_reset.svh"
 
   `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.operand_step.mod < 4'd9 && plan_i.origin.mod < 4'd9 && plan_i.window_step.mod < 4'd9)
+  function automatic logic tiles_ok(vec_plan_t plan);
+    return plan.last_tile <= 2'd2 && (plan.stream || plan.last_tile == 2'd0) && plan.tile_start[0] == '0 &&
+           plan.tile_start[1].mod < 4'd9 && plan.tile_start[2].mod < 4'd9;
+  endfunction
+  `FV_ASSUME(m_tiles, tiles_ok(plan_i))
   `FV_ASSUME(m_mod3, cmd_i.top_mod3 < 2'd3 && cmd_i.mod3_2 < 2'd3 && plan_i.stride_mod3 < 2'd3)
   // banks from the first operand's word to the second's
   function automatic logic [5:0] distance(vec_cmd_t cmd);
@@ -62,7 +67,7 @@ module fv_kt_vector_reader
   endfunction
   function automatic logic pair_ok(vec_cmd_t cmd, vec_plan_t plan);
     return !cmd.pair || (cmd.kind == KindAdd && !cmd.broadcast && cmd.kernel_rows == 8'd1 && plan.kernel_tiles == 7'd1 &&
-                         plan.steps == 10'd1 && distance(cmd) >= 6'd3 && distance(cmd) <= 6'd6);
+                         plan.steps[0] == 10'd1 && distance(cmd) >= 6'd3 && distance(cmd) <= 6'd6);
   endfunction
   `FV_ASSUME(m_pair, pair_ok(cmd_i, plan_i))
 
@@ -81,23 +86,26 @@ module fv_kt_vector_reader
 
   `FV_ASSERT(i_words, !(start_q || started_q) || (cmd_q.pixel.mod < 4'd9 && cmd_q.operand_step.mod < 4'd9 && plan_q.origin.mod < 4'd9
       && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && cmd_q.mod3_2 < 2'd3 && plan_q.stride_mod3 < 2'd3
-      && pair_ok(cmd_q, plan_q)))
+      && pair_ok(cmd_q, plan_q) && tiles_ok(plan_q)))
   `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9
       && dut.mod3_q < 2'd3 && dut.operand_mod3_q < 2'd3))
 
   // ---- whose turn it is, counted upwards
   logic [9:0] step_q, window_q, row_q, tile_q;
-  logic [6:0] kernel_tile_q;
+  logic [6:0] kernel_tile_q;  // of three rows
+  logic [1:0] side_q;         // in them
   logic       done_q;
   logic [3:0] since_q;  // cycles in this row of windows, up to the stride
   wire is_add     = cmd_q.kind == KindAdd;
-  wire step_end   = step_q + 10'd1 == plan_q.steps;
-  wire window_end = step_end && kernel_tile_q + 7'd1 == plan_q.kernel_tiles;
+  wire step_end   = step_q + 10'd1 == plan_q.steps[side_q];
+  wire rows_end   = step_end && side_q == plan_q.last_tile;
+  wire [1:0] next_side = rows_end ? 2'd0 : side_q + 2'd1;
+  wire window_end = rows_end && kernel_tile_q + 7'd1 == plan_q.kernel_tiles;
   wire row_end    = window_end && window_q + 10'd1 == plan_q.windows;
   wire tile_end   = row_end && row_q + 10'd1 == cmd_q.rows;
   always_ff @(posedge clk_i)
     if (start_q) begin
-      {step_q, window_q, row_q, tile_q, kernel_tile_q} <= '0;
+      {step_q, window_q, row_q, tile_q, kernel_tile_q, side_q} <= '0;
       done_q  <= 1'b0;
       since_q <= '0;
     end else begin
@@ -105,7 +113,8 @@ module fv_kt_vector_reader
       else if (since_q != cmd_q.stride - 4'd1) since_q <= since_q + 4'd1;
       if (rd) begin
         step_q <= step_end ? '0 : step_q + 10'd1;
-        if (step_end) kernel_tile_q <= window_end ? '0 : kernel_tile_q + 7'd1;
+        if (step_end) side_q <= next_side;
+        if (rows_end) kernel_tile_q <= window_end ? '0 : kernel_tile_q + 7'd1;
         if (window_end) window_q <= row_end ? '0 : window_q + 10'd1;
         if (row_end) row_q <= tile_end ? '0 : row_q + 10'd1;
         if (tile_end) begin
@@ -140,7 +149,7 @@ module fv_kt_vector_reader
         column_q        <= row_end ? first_column : window_column_q + 12'(cmd_q.stride);
         window_column_q <= row_end ? first_column : window_column_q + 12'(cmd_q.stride);
       end else if (step_end) begin
-        word_q   <= !is_add ? window_word_q : plus(cmd_q.broadcast ? row_word_q : word_q, cmd_q.operand_step);
+        word_q   <= !is_add ? plus(window_word_q, plan_q.tile_start[next_side]) : plus(cmd_q.broadcast ? row_word_q : word_q, cmd_q.operand_step);
         column_q <= window_column_q;
       end else begin
         word_q   <= plus(word_q, cmd_q.pixel);
@@ -168,7 +177,7 @@ module fv_kt_vector_reader
         row_slot_q     <= next_slot_q;
       end else if (rd && window_end) begin
         slot_q <= row_slot_q;
-      end else if (rd && step_end) begin
+      end else if (rd && rows_end) begin
         if (is_add) slot_q <= '{operand_slot_q, '0, '0};
         else begin
           slot_q[0] <= below(cmd_q.ring, slot_q[2]);
@@ -186,7 +195,7 @@ module fv_kt_vector_reader
 
   wire live = started_q && !start_q;
   `FV_ASSERT(a_ready, !live || ready == (!done_q && (!row_end || since_q == cmd_q.stride - 4'd1)))
-  `FV_ASSERT(a_first, !live || first == (step_q == '0 && kernel_tile_q == '0))
+  `FV_ASSERT(a_first, !live || first == (step_q == '0 && side_q == '0 && kernel_tile_q == '0))
   `FV_ASSERT(a_last, !live || last == window_end)
   `FV_ASSERT(a_operand, !live || operand == (is_add ? kernel_tile_q[1:0] : 2'd0))
 
@@ -223,10 +232,10 @@ module fv_kt_vector_reader
   end
 
   // ---- the reader's counters are the model's
-  `FV_ASSERT(i_counts, !live || (dut.step_q == plan_q.steps - 10'd1 - step_q && dut.kernel_tile_q == plan_q.kernel_tiles - 7'd1 - kernel_tile_q &&
+  `FV_ASSERT(i_counts, !live || (dut.step_q == plan_q.steps[side_q] - 10'd1 - step_q && dut.side_q == side_q && dut.kernel_tile_q == plan_q.kernel_tiles - 7'd1 - kernel_tile_q &&
       dut.window_q == plan_q.windows - 10'd1 - window_q && dut.row_q == cmd_q.rows - 10'd1 - row_q && (done_q ||
       dut.tile_q == cmd_q.tiles - 10'd1 - tile_q) && dut.done_q == done_q && dut.walk_q == cmd_q.stride - 4'd1 - since_q))
-  `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps - 10'd1 && kernel_tile_q <= plan_q.kernel_tiles - 7'd1))
+  `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps[side_q] - 10'd1 && side_q <= plan_q.last_tile && kernel_tile_q <= plan_q.kernel_tiles - 7'd1))
   `FV_ASSERT(i_place, !live || (dut.pos_q == word_q && dut.window_pos_q == window_word_q && dut.origin_q == row_word_q &&
       dut.column_q == column_q && dut.window_column_q == window_column_q))
   `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q && dut.operand_mod3_q == operand_mod3_q &&
@@ -241,5 +250,6 @@ module fv_kt_vector_reader
 
   `FV_COVER(c_pair, rd_q && cmd_q.pair && off_map == 3'b000)
   `FV_COVER(c_operand, rd_q && operand == 2'd3)
+  `FV_COVER(c_side, rd_q && side_q == 2'd2 && kernel_tile_q == 7'd1 && off_map == 3'b000)
   `FV_COVER(c_kernel_tile, rd_q && missing == 3'b110 && off_map == 3'b000 && cmd_q.kernel_rows == 8'd4)
 endmodule

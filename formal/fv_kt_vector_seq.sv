@@ -2,12 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Slot sequencer of the vector engine behind kt_vector_setup, with any command and any behaviour of reader, loader and
-// result writer:
+`ifdef FV_RING
+  `define FV_HOLDS(name, what) `FV_ASSUME(name, !rst_ni || (what))
+`else
+  `define FV_HOLDS(name, what) `FV_ASSERT(name, what)
+`endif
+// Slot sequencer of the vector engine with any command, the plan that fv_kt_vector_setup proves of it, and any behaviour of reader,
+// loaders and result writer:
 //   a result takes a credit; a command has exactly columns * rows * tiles results, in the order it counts them, and ends
 //   with the last; a streamed window finds its columns requested and none of them overwritten in the ring of four;
-//   a step names its place in the map, its weights and what is outside.
-// The model counts results upwards in three nested counters, the sequencer counts down.
+//   a step names its place in the map, its weights and what is outside;
+//   of a large window every kernel tile comes once, from left to right and downwards, with its own weights; the first one's sum
+//   is kept, each other one's is added to what was kept in the same place, three slots before or earlier, and the last one's is
+//   the result.
+// The model counts results and kernel tiles upwards in nested counters, the sequencer counts down. Tasks `ring` prove the ring, where all
+// else holds: that is proven without it.
 module fv_kt_vector_seq
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -17,45 +26,33 @@ module fv_kt_vector_seq
   input logic      rst_ni,
   input logic     offer_i,     // a command
   input vec_cmd_t cmd_i,
+  input vec_plan_t plan_i,     // of it
   input logic     rd_ready_i,
   input logic     rd_first_i,
   input logic     rd_last_i,
   input logic [1:0] rd_operand_i,
   input logic     loaded_i,
-  input logic     credit_i
+  input logic     weights_loaded_i,
+  input logic     credit_i,
+  input logic [6:0] any_place_i  // looked at while a command runs
 );
   vec_cmd_t           cmd_q;
   vec_plan_t          plan_q;
-  logic               start_q, busy, finish, rd, take;
+  logic               start_q, busy, finish, rd, take, again, other, none;
   logic [1:0]         rd_column;
   vec_token_t         token;
   addr_t              weight_row;
   logic signed [11:0] column;
   logic signed [12:0] row;
 
-  vec_cmd_t  next_cmd;
-  vec_plan_t next_plan;
-  logic      next_valid, next_ready;
-  wire take_cmd = next_ready && !start_q && (!busy || finish);
-  kt_vector_setup u_setup (
-    .clk_i,
-    .rst_ni,
-    .start_i(offer_i && !next_valid),
-    .cmd_i,
-    .take_i (take_cmd),
-    .valid_o(next_valid),
-    .ready_o(next_ready),
-    .cmd_o  (next_cmd),
-    .plan_o (next_plan)
-  );
-
+  wire take_cmd = offer_i && !start_q && (!busy || finish);
   always_ff @(posedge clk_i or negedge rst_ni)
     if (!rst_ni) start_q <= 1'b0;
     else start_q <= take_cmd;
   always_ff @(posedge clk_i)
     if (take_cmd) begin
-      cmd_q  <= next_cmd;
-      plan_q <= next_plan;
+      cmd_q  <= cmd_i;
+      plan_q <= plan_i;
     end
 
   kt_vector_seq dut (
@@ -73,8 +70,12 @@ module fv_kt_vector_seq
     .rd_o        (rd),
     .rd_column_o (rd_column),
     .loaded_i,
+    .weights_loaded_i,
     .credit_i,
     .take_o      (take),
+    .again_o     (again),
+    .other_o     (other),
+    .none_o      (none),
     .token_o     (token),
     .weight_row_o(weight_row),
     .column_o    (column),
@@ -82,26 +83,56 @@ module fv_kt_vector_seq
   );
   `include "fv_reset.svh"
 
-  `FV_ASSUME(m_size, cmd_i.columns != 0 && cmd_i.rows != 0 && cmd_i.tiles != 0 && cmd_i.in_width != 0 && cmd_i.stride != 0)
+
+  `include "fv_kernel_tiles.svh"
+
+  // ---- what a command and its plan promise (fv_kt_vector_setup: a_stream, a_last_tile, a_steps)
+  function automatic logic plan_ok(vec_cmd_t cmd, vec_plan_t plan);
+    automatic logic signed [13:0] last_end = last_window(cmd) + 14'(cmd.kernel_columns);
+    automatic logic ok = cmd.columns != '0 && cmd.rows != '0 && cmd.tiles != '0 && cmd.in_width != '0 && cmd.stride != '0;
+    ok &= plan.tiled == (plan.stream && is_tiled(cmd)) && plan.last_tile == (plan.tiled ? last_tile_of(cmd.kernel_columns[3:0]) : 2'd0);
+    if (plan.tiled) begin
+      for (int unsigned t = 0; t < 3; t++) ok &= 2'(t) > plan.last_tile || plan.steps[t] == tile_steps(cmd, 2'(t));
+    end else if (plan.stream) begin
+      ok &= (cmd.stride == 4'd1 || cmd.stride == 4'd2) && 8'(cmd.stride) < cmd.kernel_columns && cmd.kernel_columns <= 8'd3 &&
+            8'(cmd.pad_left) < cmd.kernel_columns && last_window(cmd) < $signed(14'(cmd.in_width)) &&
+            $signed(14'(plan.steps[0])) == (last_end < $signed(14'(cmd.in_width)) ? last_end : $signed(14'(cmd.in_width)));
+    end
+    return ok;
+  endfunction
+  `FV_ASSUME(m_plan, plan_ok(cmd_i, plan_i))
 
   // ---- model
   logic [9:0] x_q, y_q, tile_q;
-  wire row_end  = x_q == cmd_q.columns - 10'd1;
+  logic [1:0] side_q, down_q;  // kernel tiles left of this one and above it
+  wire [3:0] kernel_columns = cmd_q.kernel_columns[3:0];
+  wire [1:0] last_side = plan_q.tiled ? last_tile_of(kernel_columns) : 2'd0;
+  wire [1:0] last_down = (cmd_q.kernel_rows > 8'd6) ? 2'd2 : (cmd_q.kernel_rows > 8'd3) ? 2'd1 : 2'd0;
+  wire [1:0] width     = tile_columns(kernel_columns, side_q);
+  wire [3:0] offset    = tile_offset(kernel_columns, side_q);
+  wire last_pass = !plan_q.tiled || (side_q == last_side && down_q == last_down);
+  wire window   = token.valid && (plan_q.stream || rd_last_i);
+  wire pass_end = x_q == cmd_q.columns - 10'd1;
+  wire row_end  = pass_end && last_pass;
   wire tile_end = row_end && y_q == cmd_q.rows - 10'd1;
   wire cmd_end  = tile_end && tile_q == cmd_q.tiles - 10'd1;
   always_ff @(posedge clk_i)
-    if (start_q) {x_q, y_q, tile_q} <= '0;
-    else if (take) begin
-      x_q <= row_end ? '0 : x_q + 10'd1;
+    if (start_q) {x_q, y_q, tile_q, side_q, down_q} <= '0;
+    else if (window) begin
+      x_q <= pass_end ? '0 : x_q + 10'd1;
+      if (pass_end && plan_q.tiled) begin
+        side_q <= (side_q == last_side) ? 2'd0 : side_q + 2'd1;
+        if (side_q == last_side) down_q <= last_pass ? 2'd0 : down_q + 2'd1;
+      end
       if (row_end) y_q <= tile_end ? '0 : y_q + 10'd1;
       if (tile_end) tile_q <= tile_q + 10'd1;
     end
 
-  `FV_ASSERT(a_credit, !take || credit_i)
-  `FV_ASSERT(a_idle, busy || (!take && !rd && !token.valid))
-  `FV_ASSERT(a_exact, finish == (take && cmd_end))
-  `FV_ASSERT(a_last, token.last == take)
-  `FV_ASSERT(a_take, take == (token.valid && (plan_q.stream || rd_last_i)))
+  `FV_HOLDS(a_credit, !take || credit_i)
+  `FV_HOLDS(a_idle, busy || (!take && !rd && !token.valid))
+  `FV_HOLDS(a_exact, finish == (take && cmd_end))
+  `FV_HOLDS(a_last, token.last == take)
+  `FV_HOLDS(a_take, take == (window && last_pass))
 
   // ---- results of a table are three cycles apart, those that follow them four; the two tables take turns
   logic [2:0] since_q;  // cycles since the last such result, 4 and more
@@ -120,20 +151,35 @@ module fv_kt_vector_seq
         since_q <= since_q + 3'd1;
       end
     end
-  `FV_ASSERT(a_pace, !take || since_q >= (ended_q ? 3'd4 : 3'd3))
-  `FV_ASSERT(a_table, !token.valid || token.second == second_q)
-  `FV_ASSERT(i_pace, 3'(dut.pace_q) + since_q == (ended_q ? 3'd4 : 3'd3) || (dut.pace_q == '0 && since_q >= (ended_q ? 3'd4 : 3'd3)))
-  `FV_ASSERT(i_table, dut.second_q == second_q)
-  `FV_ASSERT(a_loaded, !token.swap || loaded_i)
+  `FV_HOLDS(a_pace, !take || since_q >= (ended_q ? 3'd4 : 3'd3))
+  `FV_HOLDS(a_table, !token.valid || token.second == second_q)
+  `FV_HOLDS(i_pace, 3'(dut.pace_q) + since_q == (ended_q ? 3'd4 : 3'd3) || (dut.pace_q == '0 && since_q >= (ended_q ? 3'd4 : 3'd3)))
+  `FV_HOLDS(i_table, dut.second_q == second_q)
+  `FV_HOLDS(a_loaded, (!token.swap || loaded_i) && (!token.swap_weights || weights_loaded_i))
 
-  // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten
-  wire stream = busy && plan_q.stream;
-  wire [3:0] requested = dut.pushed_q - dut.left_q + 4'(rd);  // from the window's left column on
-  for (genvar c = 0; c < 3; c++) begin : g_ring
-    `FV_ASSERT(a_there, !stream || !token.valid || token.off_map[c] || !token.columns[c] || requested > 4'(c))
-    `FV_ASSERT(a_kept, !stream || !token.valid || token.off_map[c] || !token.columns[c]
-      || requested - 4'(c) <= 4'd4)
-  end
+  // ---- sums of large windows: of any place
+  logic [6:0] any_place_q;
+  logic [1:0] age_q;   // slots since the sum was kept, 3 and more
+  logic       kept_q;  // a sum of this row waits there
+  wire here = token.valid && plan_q.tiled && token.place == any_place_q;
+  always_ff @(posedge clk_i)
+    if (start_q) begin
+      kept_q    <= 1'b0;
+      any_place_q <= any_place_i;
+    end else begin
+      if (here) kept_q <= token.keep;
+      age_q <= (here && token.keep) ? 2'd1 : (age_q == 2'd3) ? 2'd3 : age_q + 2'd1;
+    end
+  wire first_pass = side_q == '0 && down_q == '0;
+  `FV_HOLDS(a_kept, !here || (token.add_kept == kept_q && (!token.add_kept || age_q == 2'd3)))
+  `FV_HOLDS(a_pass, !token.valid || (token.add_kept == !first_pass && token.keep == !last_pass))
+  // which windows of the row have kept theirs: in this pass, and in the one before; the two windows before this one, in turn
+  wire [9:0] any_x  = 10'(any_place_q);
+  wire [9:0] last_x = cmd_q.columns - 10'd1;
+  wire [9:0] x_1    = (dut.x_q == last_x) ? 10'd0 : dut.x_q + 10'd1;
+  wire [9:0] x_2    = (x_1 == last_x) ? 10'd0 : x_1 + 10'd1;
+  `FV_HOLDS(i_kept, !busy || !plan_q.tiled || kept_q == (any_x <= last_x && (any_x > dut.x_q ? !last_pass : !first_pass)))
+  `FV_HOLDS(i_age, !busy || !plan_q.tiled || !kept_q || age_q == 2'd3 || (any_x == x_1 && age_q != 2'd0) || (any_x == x_2 && age_q == 2'd2))
 
   // ---- steps: place in the map, columns of the ring, weights
   logic signed [11:0] at_column_q;
@@ -142,6 +188,8 @@ module fv_kt_vector_seq
   addr_t      tile_weights_q, steps_q;  // weights of the tile; steps of the window so far
   logic       fresh_q;                  // the next step is the tile's first
   wire signed [11:0] first_column = -12'(cmd_q.pad_left);
+  wire signed [11:0] tile_column  = at_column_q + 12'(plan_q.tiled ? offset : 4'd0);  // under the kernel tile's left column
+  wire [3:0]         first_read   = plan_q.tiled ? tile_first(cmd_q, side_q) : 4'd0;
   always_ff @(posedge clk_i)
     if (start_q) begin
       at_column_q    <= first_column;
@@ -154,56 +202,66 @@ module fv_kt_vector_seq
     end else begin
       requested_q <= requested_q + 2'(rd);
       if (token.valid) fresh_q <= take && tile_end;
-      if (token.valid) steps_q <= take ? '0 : steps_q + 16'd1;
-      if (take) begin
-        at_column_q <= row_end ? first_column : at_column_q + 12'(cmd_q.stride);
+      if (token.valid) steps_q <= window ? '0 : steps_q + 16'd1;
+      if (window) begin
+        at_column_q <= pass_end ? first_column : at_column_q + 12'(cmd_q.stride);
         if (row_end) at_row_q <= tile_end ? 13'(cmd_q.top_row) : at_row_q + 13'(cmd_q.stride);
-        if (row_end) row_base_q <= row_base_q + plan_q.steps[1:0];
+        if (pass_end) row_base_q <= row_base_q + plan_q.steps[side_q][1:0];
         if (tile_end) tile_weights_q <= tile_weights_q + steps_q + 16'd1;
       end
     end
-  `FV_ASSERT(a_place, !busy || (column == at_column_q && row == at_row_q && weight_row == 16'(tile_weights_q + steps_q)))
-  `FV_ASSERT(a_ring, !busy || rd_column == requested_q)
-  `FV_ASSERT(a_swap, !token.valid || token.swap == (fresh_q && (tile_q == '0 || cmd_q.kind == KindDepthwise)))
-  `FV_ASSERT(a_none, token.valid || (token == '0 && !take))
-  `FV_ASSERT(a_copy, !token.valid || (token.kind == cmd_q.kind && token.element == cmd_q.element && token.look_up == cmd_q.look_up &&
+  `FV_HOLDS(a_place, !busy || (column == at_column_q && row == at_row_q && weight_row == 16'(tile_weights_q + steps_q)))
+  `FV_HOLDS(a_ring, !busy || rd_column == requested_q)
+  // the weights change with the kernel tile, or with the tile where there is one
+  wire needs_weights = plan_q.stream && cmd_q.kind == KindDepthwise && (plan_q.tiled ? x_q == '0 : fresh_q);
+  wire last_row      = y_q == cmd_q.rows - 10'd1;
+  wire last_tile     = tile_q == cmd_q.tiles - 10'd1;
+  `FV_HOLDS(a_weights, !token.valid || token.swap_weights == needs_weights)
+  `FV_HOLDS(a_behind, !token.swap_weights || (again == (plan_q.tiled && last_pass && !last_row) &&
+      other == ((!plan_q.tiled || (last_pass && last_row)) && !last_tile) && none == ((!plan_q.tiled || (last_pass && last_row)) && last_tile)))
+  `FV_HOLDS(a_swap, !token.valid || token.swap == (fresh_q && (tile_q == '0 || cmd_q.kind == KindDepthwise)))
+  `FV_HOLDS(a_none, token.valid || (token == '0 && !take))
+  `FV_HOLDS(a_copy, !token.valid || (token.kind == cmd_q.kind && token.element == cmd_q.element && token.look_up == cmd_q.look_up &&
       token.pad_value == cmd_q.pad_value && token.stream == plan_q.stream && token.operand == rd_operand_i))
-  `FV_ASSERT(a_first, !token.valid || token.first == (plan_q.stream || rd_first_i || cmd_q.element == ElementProduct))
-  `FV_ASSERT(a_left, !token.valid || token.left == (plan_q.stream ? 2'(row_base_q + 2'(at_column_q)) : requested_q))
+  `FV_HOLDS(a_first, !token.valid || token.first == (plan_q.stream || rd_first_i || cmd_q.element == ElementProduct))
+  `FV_HOLDS(a_left, !token.valid || token.left == (plan_q.stream ? 2'(row_base_q + 2'(tile_column) - first_read[1:0]) : requested_q))
   for (genvar c = 0; c < 3; c++) begin : g_cell
-    `FV_ASSERT(a_cell, !token.valid || (!plan_q.stream ? !token.off_map[c] && token.columns[c] == (c == 0) && token.rows[c] :
-        token.off_map[c] == (at_column_q + 12'(c) < 0 || at_column_q + 12'(c) >= $signed(12'(cmd_q.in_width))) &&
-        token.columns[c] == (cmd_q.kernel_columns > 8'(c)) && token.rows[c] == (cmd_q.kernel_rows > 8'(c))))
+    `FV_HOLDS(a_cell, !token.valid || (!plan_q.stream ? !token.off_map[c] && token.columns[c] == (c == 0) && token.rows[c] :
+        token.off_map[c] == (tile_column + 12'(c) < 0 || tile_column + 12'(c) >= $signed(12'(cmd_q.in_width))) &&
+        token.columns[c] == (width > 2'(c)) && token.rows[c] == (9'(cmd_q.kernel_rows) > 9'(down_q) * 9'd3 + 9'(c))))
   end
-  // nothing but permission and the table's pace holds it up
-  `FV_ASSERT(a_goes, !(busy && loaded_i && credit_i && rd_ready_i && since_q >= 3'd4) || rd || token.valid)
-  `FV_ASSERT(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == row_base_q &&
+  `FV_HOLDS(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == row_base_q &&
       dut.tile_start_q == fresh_q && dut.first_tile_q == (tile_q == '0)))
 
   // ---- invariants
-  wire signed [13:0] at = (cmd_q.stride == 4'd2 ? 14'({x_q, 1'b0}) : 14'(x_q)) - 14'(cmd_q.pad_left);
-  wire signed [13:0] q_last = (cmd_q.stride == 4'd2 ? 14'({cmd_q.columns - 10'd1, 1'b0}) : 14'(cmd_q.columns - 10'd1))
-                            - 14'(cmd_q.pad_left);
-  wire signed [13:0] q_end = q_last + 14'(cmd_q.kernel_columns);
+  wire stream = busy && plan_q.stream;
+  `FV_HOLDS(i_tile, !busy || (side_q <= last_side && down_q <= (plan_q.tiled ? last_down : 2'd0) && dut.side_q == side_q &&
+      dut.first_pass_q == first_pass && dut.offset_q == (plan_q.tiled ? offset : 4'd0) && dut.tap_columns_q == kernel_columns - dut.offset_q &&
+      dut.tap_rows_q == cmd_q.kernel_rows - 8'(down_q) * 8'd3 && (!plan_q.stream || dut.pass_start_q == (x_q == '0))))
+  wire signed [13:0] at = (cmd_q.stride == 4'd2 ? 14'({x_q, 1'b0}) : 14'(x_q)) - 14'(cmd_q.pad_left) + 14'(plan_q.tiled ? offset : 4'd0);
   wire active = busy || start_q;
-  `FV_ASSERT(i_one, !(busy && start_q))
-  `FV_ASSERT(i_next, !next_valid || (next_cmd.columns != 0 && next_cmd.rows != 0 && next_cmd.tiles != 0
-      && next_cmd.in_width != 0 && next_cmd.stride != 0))
-  `FV_ASSERT(i_size, !active
-      || (cmd_q.columns != 0 && cmd_q.rows != 0 && cmd_q.tiles != 0 && cmd_q.in_width != 0))
-  `FV_ASSERT(i_stream, !active || !plan_q.stream
-      || ((cmd_q.stride == 4'd1 || cmd_q.stride == 4'd2) && 8'(cmd_q.stride) < cmd_q.kernel_columns
-          && cmd_q.kernel_columns <= 8'd3 && 8'(cmd_q.pad_left) < cmd_q.kernel_columns
-          && q_last < $signed(14'(cmd_q.in_width))
-          && $signed(14'(plan_q.steps)) == (q_end < $signed(14'(cmd_q.in_width)) ? q_end : $signed(14'(cmd_q.in_width)))))
-  `FV_ASSERT(i_count, !busy
+  `FV_HOLDS(i_one, !(busy && start_q))
+  `FV_HOLDS(i_plan, !active || plan_ok(cmd_q, plan_q))
+  `FV_HOLDS(i_count, !busy
       || (11'(dut.x_q) + 11'(x_q) + 11'd1 == 11'(cmd_q.columns) && 11'(dut.y_q) + 11'(y_q) + 11'd1 == 11'(cmd_q.rows)
           && 11'(dut.tile_q) + 11'(tile_q) + 11'd1 == 11'(cmd_q.tiles)))
-  `FV_ASSERT(i_column, !stream || 14'(column) == at)
-  `FV_ASSERT(i_left, !stream || dut.left_q == dut.base_q + column[3:0])
+  `FV_HOLDS(i_column, !stream || 14'(dut.column_q) == at)
+  `FV_HOLDS(i_left, !stream || dut.left_q == dut.base_q + dut.column_q[3:0] - first_read)
+
+`ifdef FV_RING
+  // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten
+  wire [3:0] requested = dut.pushed_q - dut.left_q + 4'(rd);  // from the window's left column on
+  for (genvar c = 0; c < 3; c++) begin : g_ring
+    `FV_ASSERT(a_there, !stream || !token.valid || token.off_map[c] || !token.columns[c] || requested > 4'(c))
+    `FV_ASSERT(a_kept, !stream || !token.valid || token.off_map[c] || !token.columns[c]
+      || requested - 4'(c) <= 4'd4)
+  end
+  // nothing but permission and the table's pace holds it up
+  `FV_ASSERT(a_goes, !(busy && loaded_i && weights_loaded_i && credit_i && rd_ready_i && since_q >= 3'd4) || rd || token.valid)
   // columns outside the map on the left are never requested, so they do not fill the ring
-  `FV_ASSERT(i_held, !stream || $signed({1'b0, dut.held}) + $signed(column < 0 ? column[4:0] : 5'd0) <= 5'sd4)
-  `FV_ASSERT(i_behind, !stream || dut.held <= 4'd6)
+  `FV_ASSERT(i_held, !stream || $signed({1'b0, dut.held}) + $signed(dut.column_q < 0 ? dut.column_q[4:0] : 5'd0) <= 5'sd4)
+  `FV_ASSERT(i_behind, !stream || dut.held <= (plan_q.tiled ? 4'd12 : 4'd6))
+`endif
 
   // ---- the interesting states can be reached
   logic [1:0] commands_q;
@@ -214,5 +272,6 @@ module fv_kt_vector_seq
       && cmd_q.columns > 10'd1 && cmd_q.tiles > 10'd1)
   `FV_COVER(c_steps, commands_q == 2'd1 && finish && !plan_q.stream && cmd_q.rows > 10'd1)
   `FV_COVER(c_table, commands_q == 2'd1 && finish && cmd_q.look_up && stream)
+  `FV_COVER(c_tiled, commands_q == 2'd1 && finish && plan_q.tiled && cmd_q.pad_left != '0 && cmd_q.kind == KindDepthwise)
   `FV_COVER(c_edge, stream && token.valid && token.off_map == 3'b101)
 endmodule

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Plan of a vector command, any command: ready max(3, stride, pad_left) cycles behind its start and not before; products by the
-// stride and the padding as sums, the slots one below the other in the ring, the other counts by their definitions.
+// Plan of a vector command, any command: ready max(3, stride, pad_left) cycles behind its start and not before, of large windows
+// after the first column of their last kernel tile besides; products by the stride, the padding and those columns as sums, the
+// slots one below the other in the ring, the other counts by their definitions.
 module fv_kt_vector_setup
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -26,11 +27,13 @@ module fv_kt_vector_setup
   `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.group.mod < 4'd9 && cmd_i.columns != '0)
 
   `include "fv_places.svh"
+  `include "fv_kernel_tiles.svh"
 
   // ---- products, a summand a cycle
   logic       open_q;
   logic [3:0] count_q;       // cycles since the start
-  word_t      step_q, pad_q;
+  word_t      step_q, pad_q, first_q[3];  // first: columns in front of a kernel tile's first one
+  wire tiled = is_tiled(cmd_q);
   always_ff @(posedge clk_i or negedge rst_ni)
     if (!rst_ni) open_q <= 1'b0;
     else open_q <= start || (open_q && !take);
@@ -40,13 +43,17 @@ module fv_kt_vector_setup
       count_q <= '0;
       step_q  <= '0;
       pad_q   <= '0;
+      first_q <= '{default: '0};
     end else if (count_q != '1) begin
       count_q <= count_q + 4'd1;
       if (count_q < cmd_q.stride) step_q <= plus(step_q, cmd_q.pixel);
       if (count_q < cmd_q.pad_left) pad_q <= plus(pad_q, cmd_q.pixel);
+      for (int unsigned t = 0; t < 3; t++) if (tiled && count_q < tile_first(cmd_q, 2'(t))) first_q[t] <= plus(first_q[t], cmd_q.pixel);
     end
   wire [3:0] most  = (cmd_q.stride > cmd_q.pad_left) ? cmd_q.stride : cmd_q.pad_left;
-  wire [3:0] least = (most < 4'd3) ? 4'd3 : most;
+  wire [3:0] last  = tiled ? tile_first(cmd_q, last_tile_of(cmd_q.kernel_columns[3:0])) : 4'd0;
+  wire [3:0] few   = (most < 4'd3) ? 4'd3 : most;
+  wire [3:0] least = (few < last) ? last : few;
 
   wire signed [12:0] last_left = 13'(12'(cmd_q.columns - 10'd1) << cmd_q.stride[1]) - 13'(cmd_q.pad_left);
   wire signed [13:0] last_end  = 14'(last_left) + 14'(cmd_q.kernel_columns);
@@ -55,15 +62,23 @@ module fv_kt_vector_setup
   `FV_ASSERT(a_valid, valid == open_q)
   `FV_ASSERT(a_ready, ready == (open_q && count_q >= least))
   `FV_ASSERT(a_command, !open_q || cmd == cmd_q)
-  `FV_ASSERT(a_stream, !ready || plan.stream == shared)
-  `FV_ASSERT(a_windows, !ready || plan.windows == (shared ? 10'd1 : cmd_q.columns))
+  `FV_ASSERT(a_stream, !ready || (plan.stream == (shared || tiled) && plan.tiled == tiled))
+  `FV_ASSERT(a_windows, !ready || plan.windows == (shared || tiled ? 10'd1 : cmd_q.columns))
+  `FV_ASSERT(a_last_tile, !ready || plan.last_tile == (tiled ? last_tile_of(cmd_q.kernel_columns[3:0]) : 2'd0))
+  for (genvar t = 0; t < 3; t++) begin : g_tile
+    `FV_ASSERT(a_steps, !(ready && tiled && plan.last_tile >= 2'(t)) || plan.steps[t] == tile_steps(cmd_q, 2'(t)))
+    `FV_ASSERT(a_some, !(ready && tiled && plan.last_tile >= 2'(t)) || (plan.steps[t] != '0 && plan.steps[t] <= cmd_q.in_width))
+    `FV_ASSERT(a_start, !(ready && tiled && plan.last_tile >= 2'(t)) || plan.tile_start[t] == first_q[t])
+    `FV_ASSERT(i_tile, !open_q || (first_q[t].mod < 4'd9 && (t == 0 ? first_q[t] == '0 : 2'(t) > last_tile_of(cmd_q.kernel_columns[3:0]) || dut.start_q[(t > 0) ? t : 1] == first_q[t])))
+  end
+  `FV_ASSERT(a_first_tile, !ready || plan.tile_start[0] == '0)
   `FV_ASSERT(a_kernel_tiles, !ready || plan.kernel_tiles == ((cmd_q.kind == KindAdd) ? (cmd_q.pair ? 7'd1 : 7'd2 + 7'(cmd_q.more_operands)) :
       7'((9'(cmd_q.kernel_rows) + 9'd2) / 9'd3)))
-  `FV_ASSERT(a_steps, !ready || plan.steps == (!shared ? 10'(cmd_q.kernel_columns) :
+  `FV_ASSERT(a_steps, !ready || tiled || plan.steps[0] == (!shared ? 10'(cmd_q.kernel_columns) :
       last_end < $signed(14'(cmd_q.in_width)) ? last_end[9:0] : cmd_q.in_width))
   `FV_ASSERT(a_mod3, !ready || plan.stride_mod3 == 2'(cmd_q.stride % 4'd3))
   `FV_ASSERT(a_step, !ready || plan.window_step == step_q)
-  `FV_ASSERT(a_origin, !ready || (plan.origin.mod < 4'd9 && (shared ? plan.origin : plus(plan.origin, pad_q)) == cmd_q.group))
+  `FV_ASSERT(a_origin, !ready || (plan.origin.mod < 4'd9 && (shared || tiled ? plan.origin : plus(plan.origin, pad_q)) == cmd_q.group))
   `FV_ASSERT(a_slots, !ready || (plan.slots[0] == cmd_q.slot && plan.slots[1] == below(cmd_q.ring, plan.slots[0]) &&
       plan.slots[2] == below(cmd_q.ring, plan.slots[1]) && plan.slots[3] == below(cmd_q.ring, plan.slots[2])))
 

@@ -75,5 +75,6 @@ vector/kt_vector_result.sv
 vector/kt_vector_seq.sv
 vector/kt_vector_setup.sv
 vector/kt_vector_table.sv
+vector/kt_vector_weights.sv
 vector/kt_vector.sv
 kaiten_top.sv

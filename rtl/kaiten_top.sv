@@ -27,6 +27,7 @@ module kaiten_top
   parameter bit          SumRow    = 1,     // weights of the array may have a zero point
   parameter bit          AddPair   = 0,     // the vector engine adds two operands in a cycle
   parameter bit          TwoPixels = 0,     // the array works on two pixels of up to four words at once
+  parameter bit          LargeWindows = 0,  // the vector engine streams windows up to 9 x 9
   parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
   parameter bit          Float     = 1,     // rule `float`
   parameter bit          Average   = 1,     // windows of kind average and rule `average`
@@ -109,7 +110,8 @@ module kaiten_top
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
     .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc),
-    .AddPair(AddPair), .TwoPixels(TwoPixels), .Resident(Resident), .Float(Float), .Average(Average), .Table(Table)
+    .AddPair(AddPair), .TwoPixels(TwoPixels), .LargeWindows(LargeWindows), .Resident(Resident), .Float(Float),
+    .Average(Average), .Table(Table)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -141,13 +143,12 @@ module kaiten_top
     .engine_events_i (engine_events)
   );
 
-  logic                fetch_clk, fetch_busy;
+  logic                fetch_clk, fetch_busy, conv_peek;
   logic                fetch_req_valid, fetch_req_ready, fetch_rsp_valid, fetch_rsp_ready, fetch_rsp_error;
   request_t            fetch_req;
   logic [AxiW-1:0]     fetch_rsp_data;
   logic [Queues-1:0]   cmd_valid, cmd_ready, cmd_done;
   command_t            cmd[Queues];
-  logic                conv_peek;
   extension_t          conv_extension;
   engine_error_t       load_error, store_error;
   logic [Masters-1:0]  axi_error;
@@ -189,8 +190,7 @@ module kaiten_top
   );
 
   // ---- clocks of the engines; a bus master and a result writer run with their engine
-  logic load_clk, conv_clk, vector_clk, store_clk;
-  logic wb_we, vwb_we, zsb_conv_we, zsb_vector_we;
+  logic load_clk, conv_clk, vector_clk, store_clk, wb_we, vwb_we, zsb_conv_we, zsb_vector_we;
 
   kt_engine_clk u_load_clk (
     .clk_i,
@@ -288,9 +288,8 @@ module kaiten_top
   addr_t             weights_addr, param_addr;
   logic [9*Cp*8-1:0] weights;
   requant_params_t   param;
-  logic              read_rows, read_weights, read_params;
+  logic              read_rows, read_weights, read_params, zvc_read;
   logic [BytesW-1:0] read_bytes, zvc_read_raw;
-  logic              zvc_read;
   // the scoreboard knows which engines work
   /* verilator lint_off UNUSEDSIGNAL */
   logic              load_engine_busy, store_engine_busy;
@@ -434,7 +433,8 @@ module kaiten_top
   logic [Cp*8-1:0] vector_result[3];
 
   kt_vector #(
-    .Cp(Cp), .AddPair(AddPair), .Float(Float), .Average(Average), .Table(Table), .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
+    .Cp(Cp), .AddPair(AddPair), .LargeWindows(LargeWindows), .Float(Float), .Average(Average), .Table(Table),
+    .VwbRows(VwbRows), .ZsbDepth(ZsbVector)
   ) u_vector (
     .clk_i       (vector_clk),
     .rst_ni      (rst_n),

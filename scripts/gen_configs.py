@@ -35,6 +35,7 @@ ABOUT = {
     "ZsbVector": "words of the vector engine's ZSB, 9 bytes each",
     "SumRow": "1: weights of the array may have a zero point", "AddPair": "1: the vector engine adds two operands in a cycle",
     "TwoPixels": "1: the array works on two pixels at once where one fills at most four words of a window",
+    "LargeWindows": "1: the vector engine streams windows up to 9 x 9",
     "Resident": "1: passes of a kernel tile may stay in PB, the others follow in DB",
     "Float": "1: results may be requantised by rule `float` (ONNX models)",
     "Average": "1: windows of kind average, rule `average`",

@@ -128,7 +128,7 @@ def vector():
     lb = d.box(240, 240, 150, 62, "line buffer", ["kt_vector_line_buf"], ["four columns"])
     column = d.box(440, 240, 180, 80, "columns of taps", ["kt_vector_column"], ["three, each 3 taps of", "3 x CP lanes"])
     operand = d.box(440, 340, 180, 34, "", ["kt_vector_operand"])
-    loader = d.box(240, 56, 150, 60, "shadow registers", ["kt_vector_loader"], ["weights, parameters"])
+    loader = d.box(240, 56, 150, 60, "shadow registers", ["kt_vector_loader", "kt_vector_weights"], ["parameters, weights"])
     vwb = d.box(440, 56, 80, 48, "VWB", ["u_vwb"], kind="memory")
     zsb = d.box(545, 56, 80, 48, "ZSB", ["u_zsb"], kind="memory")
     outside = d.box(500, 150, 135, 48, "averages", ["kt_vector_outside"], kind="other")

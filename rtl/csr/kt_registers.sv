@@ -23,6 +23,7 @@ module kt_registers
   parameter int unsigned ZsbVector = 1024,
   parameter bit          SumRow    = 1,
   parameter bit          AddPair   = 1,
+  parameter bit          LargeWindows = 1,
   parameter bit          TwoPixels = 1,
   parameter bit          Resident  = 1,
   parameter bit          Float     = 1,
@@ -141,7 +142,8 @@ module kt_registers
     .zsb_vector_i          (32'(ZsbVector)),
     .zvc_beats_i           (32'(Zvc)),
     .options_conv_modes_i   (ConvModeMask),
-    .options_window_kinds_i (7'(WindowKindMask) & ~(7'(!Average) << WindowAverage)),
+    .options_large_windows_i(LargeWindows),
+    .options_window_kinds_i (6'(WindowKindMask) & ~(6'(!Average) << WindowAverage)),
     .options_tables_i       (Table),
     .options_rules_i        (RoundingMask & ~(8'(!Average) << RuleAverage) & ~(8'(!Float) << RuleFloat)),
     .options_features_i     ((4'(SumRow) << FeatureSumRow) | (4'(AddPair) << FeaturePair) |

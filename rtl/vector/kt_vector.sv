@@ -13,7 +13,8 @@
 //   t+4   products; Add: operand multiplier           t+14  if it went through the table
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
-// ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add, or one for a pair of them; at least 3 with a table. A depthwise
+// with LargeWindows these for each of their ceil(kernel_rows / 3) * ceil(kernel_columns / 3) kernel tiles for windows up to
+// 9 x 9; ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add, or one for a pair of them; at least 3 with a table. A depthwise
 // tile needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command.
 // Commands taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer
 // starts anew).
@@ -24,6 +25,7 @@ module kt_vector
 #(
   parameter int unsigned Cp       = 8,
   parameter bit          AddPair  = 1,  // two operands of Add in a slot
+  parameter bit          LargeWindows    = 1,  // windows up to 9 x 9 are streamed
   parameter bit          Float    = 1,  // rule `float`
   parameter bit          Average  = 1,  // windows of kind average, rule `average`
   parameter bit          Table    = 1,  // results may go through a table
@@ -76,6 +78,7 @@ module kt_vector
   logic      next_valid, next_ready, take, start_q;
   logic      seq_busy, seq_finish;
   logic      loader_ready, loader_start, claimed_q;  // claimed: the loader has begun with the next command
+  logic      weights_ready, weights_start, weights_claimed_q;
 
   kt_vector_decode u_decode (
     .valid_i(cmd_valid_i),
@@ -89,9 +92,13 @@ module kt_vector
   assign cmd_ready_o  = !next_valid && out_ready_i;
   assign out_start_o  = cmd_valid_i && cmd_ready_o;
   assign loader_start = next_valid && !claimed_q && loader_ready;
-  assign take         = next_ready && (claimed_q || loader_start) && !start_q && (!seq_busy || seq_finish);
+  assign weights_start = next_valid && !weights_claimed_q && weights_ready;
+  assign take         = next_ready && (claimed_q || loader_start) && (weights_claimed_q || weights_start) && !start_q
+                     && (!seq_busy || seq_finish);
 
-  kt_vector_setup u_setup (
+  kt_vector_setup #(
+    .LargeWindows(LargeWindows)
+  ) u_setup (
     .clk_i,
     .rst_ni,
     .start_i(out_start_o),
@@ -105,12 +112,13 @@ module kt_vector
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      start_q   <= 1'b0;
-      claimed_q <= 1'b0;
+      start_q           <= 1'b0;
+      claimed_q         <= 1'b0;
+      weights_claimed_q <= 1'b0;
     end else begin
-      start_q <= take;
-      if (take) claimed_q <= 1'b0;
-      else if (loader_start) claimed_q <= 1'b1;
+      start_q           <= take;
+      claimed_q         <= (claimed_q || loader_start) && !take;
+      weights_claimed_q <= (weights_claimed_q || weights_start) && !take;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -121,7 +129,8 @@ module kt_vector
   end
 
   // ---- sequencer and reader
-  logic               rd, rd_ready, rd_first, rd_last, loaded;
+  logic               rd, rd_ready, rd_first, rd_last, loaded, weights_loaded;
+  logic               weights_again, weights_other, weights_none;
   logic [1:0]         rd_column, rd_operand;
   logic [2:0]         rd_off_map, rd_missing;
   vec_token_t         token0;
@@ -146,8 +155,12 @@ module kt_vector
     .rd_o         (rd),
     .rd_column_o  (rd_column),
     .loaded_i     (loaded),
+    .weights_loaded_i(weights_loaded),
     .credit_i     (out_credit_i),
     .take_o       (out_take_o),
+    .again_o      (weights_again),
+    .other_o      (weights_other),
+    .none_o       (weights_none),
     .token_o      (token0),
     .weight_row_o (weight_row),
     .column_o     (column),
@@ -428,16 +441,10 @@ module kt_vector
     .rst_ni,
     .start_i     (loader_start),
     .cmd_i       (next_cmd),
-    .stream_i    (next_plan.stream),
     .ready_o     (loader_ready),
     .loaded_o    (loaded),
     .swap_i      (token0.swap),
     .swapped_i   (token5_q.swap),
-    .vwb_grant_i (!step_weights2),
-    .vwb_rd_o    (loader_vwb_rd),
-    .vwb_addr_o  (loader_vwb_addr),
-    .vwb_column_o(loader_column),
-    .vwb_zero_o  (loader_zero),
     .zsb_grant_i (!average5),
     .zsb_rd_o    (loader_zsb_rd),
     .zsb_addr_o  (loader_zsb_addr),
@@ -447,16 +454,37 @@ module kt_vector
     .out_quant_o (out_quant)
   );
 
+  kt_vector_weights u_weights (
+    .clk_i,
+    .rst_ni,
+    .start_i (weights_start),
+    .cmd_i   (next_cmd),
+    .stream_i(next_plan.stream),
+    .ready_o (weights_ready),
+    .loaded_o(weights_loaded),
+    .swap_i  (token0.swap_weights),
+    .again_i (weights_again),
+    .other_i (weights_other),
+    .none_i  (weights_none),
+    .grant_i (!step_weights2),
+    .rd_o    (loader_vwb_rd),
+    .addr_o  (loader_vwb_addr),
+    .column_o(loader_column),
+    .zero_o  (loader_zero)
+  );
+
   // ---- accumulate, requantise
   logic            result_valid;
   logic [Cp*8-1:0] result_word[3];
   kt_vector_result #(
     .Cp     (Cp),
+    .LargeWindows(LargeWindows),
     .Float  (Float),
     .Average(Average)
   ) u_result (
     .clk_i,
     .rst_ni,
+    .before_i   (token5_q),
     .token_i    (token6_q),
     .step_i     (step_q),
     .lane_we_i  (param_we_q && (dest_q == ToLane)),

@@ -4,7 +4,7 @@
 // One column of the window: three cells a lane, their weights, and what they add up to (or their maximum).
 //   window   the column is taken from the line buffer, or filled where it lies outside the map
 //   product  three products a lane, one cycle later; the sum is registered
-// Weights are loaded into shadow registers, with their zero point; `swap` makes them current together with the cells of
+// Weights are loaded into shadow registers, with their zero point; `swap_weights` makes them current together with the cells of
 // its step. The lanes multiply the weight less the zero point, nine bits.
 module kt_vector_column
   import kt_vector_pkg::*;
@@ -72,7 +72,7 @@ module kt_vector_column
     end else if (window_i.swap && (window_i.kind == KindAverage)) begin
       weight_q <= '{default: 8'sd1};  // an average is a sum
       zero_q   <= '0;
-    end else if (window_i.swap) begin
+    end else if (window_i.swap_weights) begin
       weight_q <= shadow_q;
       zero_q   <= shadow_zero_q;
     end

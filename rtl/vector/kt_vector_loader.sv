@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Fills the shadow registers with the weights and parameters of a tile while the tile before computes:
-//   depthwise  3 * Cp ZSB words, one a lane, for every tile; kernel_columns VWB rows too if its windows are streamed
+// Fills the shadow registers with the parameters of a tile while the tile before computes:
+//   depthwise  3 * Cp ZSB words, one a lane, for every tile
 //   maximum    one ZSB word for all lanes, once a command
 //   average    none (its words are read result by result)
 //   Add        a ZSB word for each operand and one for the sum, once
 // and, before them and once a command, the 32 words of a table into whichever of the two is not in use. No result needs
 // it any more then: the result writer holds two commands, so that one is taken only when the last but one has left.
-// The memories have one read port each; a step on its way through the pipeline comes first. The words arrive in the
+// ZSB has one read port; a step on its way through the pipeline comes first. The words arrive in the
 // cycle after the grant. `loaded_o` rises when all are on their way; the next load begins after the swap has reached
 // the last stage that uses the shadow registers.
 module kt_vector_loader
@@ -26,18 +26,11 @@ module kt_vector_loader
   /* verilator lint_off UNUSEDSIGNAL */
   input  vec_cmd_t         cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  input  logic             stream_i,
   output logic             ready_o,
   // sequencer: a swap is issued; it has reached the last stage
   output logic             loaded_o,
   input  logic             swap_i,
   input  logic             swapped_i,
-  // VWB
-  input  logic             vwb_grant_i,
-  output logic             vwb_rd_o,
-  output addr_t            vwb_addr_o,
-  output logic [1:0]       vwb_column_o,  // of the shadow weights, with the request
-  output logic [7:0]       vwb_zero_o,    // zero point of those weights
   // ZSB
   input  logic             zsb_grant_i,
   output logic             zsb_rd_o,
@@ -54,14 +47,12 @@ module kt_vector_loader
   logic       loaded_q;
   kind_e      kind_q;
   logic [9:0] tiles_q;    // left after this one
-  addr_t      vwb_addr_q, zsb_addr_q;
-  logic [7:0] zero_q;
+  addr_t      zsb_addr_q;
   out_quant_t out_quant_q;
 
   // words of a load and those still to be read
-  logic [1:0]       columns_q, column_q;
   logic [LaneW-1:0] words_q, word_q;
-  logic             vwb_left, zsb_left;
+  logic             zsb_left;
 
   logic [LaneW-1:0] words;
   always_comb begin
@@ -78,9 +69,7 @@ module kt_vector_loader
   logic       table_left;
 
   assign table_left = table_left_q != '0;
-  assign vwb_left   = loading_q && (column_q != columns_q);
   assign zsb_left   = loading_q && (table_left || (word_q != words_q));
-  assign vwb_rd_o   = vwb_left && vwb_grant_i;
   assign zsb_rd_o   = zsb_left && zsb_grant_i;
 
   logic last_tile;
@@ -100,11 +89,11 @@ module kt_vector_loader
       end else if (swapped_i) begin
         job_q     <= !last_tile;
         loading_q <= !last_tile;
-      end else if (loading_q && !vwb_left && !zsb_left) begin
+      end else if (loading_q && !zsb_left) begin
         loading_q <= 1'b0;
       end
       if (swap_i) loaded_q <= 1'b0;
-      else if (loading_q && !vwb_left && !zsb_left) loaded_q <= 1'b1;
+      else if (loading_q && !zsb_left) loaded_q <= 1'b1;
     end
   end
 
@@ -112,24 +101,15 @@ module kt_vector_loader
     if (start_i) begin
       kind_q       <= cmd_i.kind;
       tiles_q      <= cmd_i.tiles - 10'd1;
-      vwb_addr_q   <= cmd_i.weights;
       zsb_addr_q   <= cmd_i.params;
       out_quant_q  <= cmd_i.out_quant;
-      zero_q       <= cmd_i.weight_zero;
-      columns_q    <= (stream_i && (cmd_i.kind == KindDepthwise)) ? cmd_i.kernel_columns[1:0] : 2'd0;
       words_q      <= words;
-      column_q     <= '0;
       word_q       <= '0;
       table_left_q <= cmd_i.look_up ? 6'(TableWords) : '0;
     end else begin
       if (swapped_i) begin
-        tiles_q  <= tiles_q - 10'd1;
-        column_q <= '0;
-        word_q   <= '0;
-      end
-      if (vwb_rd_o) begin
-        vwb_addr_q <= vwb_addr_q + 1'b1;
-        column_q   <= column_q + 1'b1;
+        tiles_q <= tiles_q - 10'd1;
+        word_q  <= '0;
       end
       if (zsb_rd_o) begin
         zsb_addr_q <= zsb_addr_q + 1'b1;
@@ -141,9 +121,6 @@ module kt_vector_loader
 
   assign ready_o      = !job_q;
   assign loaded_o     = loaded_q;
-  assign vwb_addr_o   = vwb_addr_q;
-  assign vwb_column_o = column_q;
-  assign vwb_zero_o   = zero_q;
   assign zsb_addr_o   = zsb_addr_q;
   assign zsb_lane_o   = word_q;
   assign zsb_table_o  = {second_q, 5'(6'(TableWords) - table_left_q)};

@@ -36,6 +36,19 @@ package kt_vector_pkg;
   endfunction
   /* verilator lint_on UNUSEDSIGNAL */
 
+  // Large windows: columns of a row whose sums are kept, cells of a side, bits of a sum (81 products of 8 by 9 bits)
+  localparam int unsigned SumColumns = 128;
+  localparam int unsigned SumAw      = $clog2(SumColumns);
+  localparam int unsigned SumBits    = 24;
+  localparam int unsigned MaxLarge   = 9;
+  localparam int unsigned MinColumns = 4;  // a sum that is kept is read three cycles later, or more
+
+  // Columns of the next kernel tile where so many of the kernel are left, 1 to 9: as even as can be, at most three
+  function automatic logic [1:0] tile_width(logic [3:0] left);
+    if (left == 4'd1) return 2'd1;
+    return (left == 4'd2 || left == 4'd4) ? 2'd2 : 2'd3;
+  endfunction
+
   // What the engine does with its operands: the kinds of a Window command, or Add.
   typedef enum logic [1:0] {
     KindDepthwise = WindowDepthwise,
@@ -80,12 +93,16 @@ package kt_vector_pkg;
 
   // What the sequencer needs besides, prepared by kt_vector_setup. The reader walks tiles, rows, windows of a row,
   // kernel tiles of a window (three rows each; Add: operands) and steps of a kernel tile (columns). Streamed rows are
-  // read as one window as wide as the row.
+  // read as one window as wide as the row; of a large window each kernel tile, three columns at most, is streamed by
+  // itself.
   typedef struct packed {
     logic        stream;       // windows share columns through the line buffer; else window by window
+    logic        tiled;        // and have several kernel tiles, whose sums are added up in a memory
     logic [9:0]  windows;
     logic [6:0]  kernel_tiles;
-    logic [9:0]  steps;
+    logic [1:0]  last_tile;    // kernel tiles side by side, less one (tiled)
+    logic [2:0][9:0] steps;    // of each of them
+    word_t [2:0] tile_start;   // words from the row's first column to the first one it reads
     word_t       window_step;  // words from one window to the next
     word_t       origin;       // first word of the first window, wraps when it lies left of the row
     logic [1:0]  stride_mod3;
@@ -97,7 +114,11 @@ package kt_vector_pkg;
     logic          valid;
     logic          first;     // the accumulator starts anew
     logic          last;      // the accumulator becomes a result
-    logic          swap;      // weights and parameters in the shadow registers become current
+    logic          swap;      // parameters in the shadow registers become current
+    logic          swap_weights;  // the weights there, too
+    logic          add_kept;  // tiled: what the kernel tiles before came to is added
+    logic          keep;      // tiled: the sum is kept for the next kernel tile
+    logic [SumAw-1:0] place;  // of that sum
     kind_e         kind;
     logic          stream;
     logic [1:0]    operand;   // Add: which one

@@ -3,7 +3,8 @@
 
 // Reader of the vector engine: walks steps of kernel tiles of windows of rows of tiles and forms the nine bank
 // addresses of each read, one column of three rows x three channel groups (word 3 * row + group); where an addition
-// takes its operands in pairs the second one has the place of the second row. It knows nothing of the line buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
+// takes its operands in pairs the second one has the place of the second row. Kernel tiles of a large window that lie
+// side by side read the same rows one after the other, each its own columns of them. It knows nothing of the line buffer, of weights or of results. Positions left of a row wrap around; no cell outside the map is read.
 module kt_vector_reader
   import kt_pkg::*;
   import kt_vector_pkg::*;
@@ -13,8 +14,8 @@ module kt_vector_reader
   // reader and sequencer each use their own fields of the command
   /* verilator lint_off UNUSEDSIGNAL */
   input  vec_cmd_t   cmd_i,     // stable from start to the end of the command
-  /* verilator lint_on UNUSEDSIGNAL */
   input  vec_plan_t  plan_i,
+  /* verilator lint_on UNUSEDSIGNAL */
   input  logic       rd_i,
   output logic       ready_o,   // a read is left and possible in this slot
   output logic       first_o,   // the next read is a window's first,
@@ -28,11 +29,12 @@ module kt_vector_reader
 
   logic [9:0]         step_q, window_q, row_q, tile_q;  // left after this one
   logic [6:0]         kernel_tile_q;
+  logic [1:0]         side_q, next_side;                // kernel tiles of a large window left of this one
   logic               first_q, done_q;
   logic [1:0]         operand_q;
   word_t              pos_q;                            // word of this column
   word_t              window_pos_q, origin_q;           // of the window's, of the row's first column
-  logic signed [11:0] column_q, window_column_q;
+  logic signed [11:0] column_q, window_column_q;        // streamed columns, all of the map, count from any on
   logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the kernel tile, of the window
   logic [7:0]         tap_row_q;                        // first kernel row of the kernel tile
   logic [1:0]         mod3_q, operand_mod3_q;           // of the row; Add: of the further operands' row
@@ -43,9 +45,10 @@ module kt_vector_reader
   addr_t      operand_slot_q;  // Add: row of the second operand and further ones
   logic [3:0] walk_q;          // steps still missing
 
-  logic step_end, window_end, row_end, tile_end;
+  logic step_end, rows_end, window_end, row_end, tile_end;
   assign step_end   = step_q == '0;
-  assign window_end = step_end && (kernel_tile_q == '0);
+  assign rows_end   = step_end && (side_q == plan_i.last_tile);  // three rows are read
+  assign window_end = rows_end && (kernel_tile_q == '0);
   assign row_end    = window_end && (window_q == '0);
   assign tile_end   = row_end && (row_q == '0);
 
@@ -53,6 +56,8 @@ module kt_vector_reader
   assign first_o   = first_q;
   assign last_o    = window_end;
   assign operand_o = operand_q;
+
+  assign next_side = rows_end ? 2'd0 : side_q + 2'd1;
 
   word_t next_origin;
   assign next_origin = word_add(origin_q, '{div: 14'd0, mod: 4'd3});
@@ -76,7 +81,7 @@ module kt_vector_reader
   addr_t below[3];
   always_comb begin
     below = '{default: '0};
-    if (rd_i && step_end) begin
+    if (rd_i && rows_end) begin
       below[0] = next_slot(cmd_i.ring, slot_q[2]);
       below[1] = next_slot(cmd_i.ring, below[0]);
       below[2] = next_slot(cmd_i.ring, below[1]);
@@ -95,7 +100,8 @@ module kt_vector_reader
       done_q          <= 1'b0;
       first_q         <= 1'b1;
       operand_q       <= '0;
-      step_q          <= plan_i.steps - 10'd1;
+      step_q          <= plan_i.steps[0] - 10'd1;
+      side_q          <= '0;
       kernel_tile_q   <= plan_i.kernel_tiles - 7'd1;
       window_q        <= plan_i.windows - 10'd1;
       row_q           <= cmd_i.rows - 10'd1;
@@ -108,9 +114,10 @@ module kt_vector_reader
     end else if (rd_i) begin
       first_q   <= window_end;
       if (window_end || (cmd_i.kind != KindAdd)) operand_q <= '0;
-      else if (step_end) operand_q <= operand_q + 2'd1;
-      step_q    <= step_end ? plan_i.steps - 10'd1 : step_q - 10'd1;
-      if (step_end) kernel_tile_q <= window_end ? plan_i.kernel_tiles - 7'd1 : kernel_tile_q - 7'd1;
+      else if (rows_end) operand_q <= operand_q + 2'd1;
+      step_q    <= (step_end ? plan_i.steps[next_side] : step_q) - 10'd1;
+      if (step_end) side_q <= next_side;
+      if (rows_end) kernel_tile_q <= window_end ? plan_i.kernel_tiles - 7'd1 : kernel_tile_q - 7'd1;
       if (window_end) window_q <= row_end ? plan_i.windows - 10'd1 : window_q - 10'd1;
       if (row_end) row_q <= tile_end ? cmd_i.rows - 10'd1 : row_q - 10'd1;
       if (tile_end) begin
@@ -128,7 +135,8 @@ module kt_vector_reader
         pos_q        <= word_add(window_pos_q, plan_i.window_step);
         window_pos_q <= word_add(window_pos_q, plan_i.window_step);
       end else begin
-        pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : (cmd_i.kind == KindAdd) ? next_operand : window_pos_q;
+        pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : (cmd_i.kind == KindAdd) ? next_operand
+                                                          : word_add(window_pos_q, plan_i.tile_start[next_side]);
       end
       if (row_end) begin
         column_q        <= first_column;
@@ -168,7 +176,7 @@ module kt_vector_reader
         slot_q    <= top_slot_q;
         top_q     <= top_window_q;
         tap_row_q <= '0;
-      end else if (rd_i && step_end) begin
+      end else if (rd_i && rows_end) begin
         if (cmd_i.kind == KindAdd) begin
           slot_q <= '{operand_slot_q, '0, '0};
         end else begin

@@ -3,13 +3,15 @@
 
 // The lanes of the vector engine behind the window: accumulator or maximum, requantiser, and its parameters: shadow
 // registers filled by kt_vector_loader, current ones that change with `swap`. An average's word comes with its result
-// and goes to all lanes.
+// and goes to all lanes. What the kernel tiles of large windows come to is kept in a memory until the last one; reading
+// and writing a place are three cycles apart at least (MinColumns).
 module kt_vector_result
   import kt_cmd_pkg::*;
   import kt_pkg::*;
   import kt_vector_pkg::*;
 #(
   parameter int unsigned Cp      = 8,
+  parameter bit          LargeWindows   = 1,  // windows in several kernel tiles
   parameter bit          Float   = 1,  // rule `float`
   parameter bit          Average = 1,  // rule `average`
   localparam int unsigned Lanes  = 3 * Cp,
@@ -21,6 +23,7 @@ module kt_vector_result
   // step
   // the last stages use few fields of the token
   /* verilator lint_off UNUSEDSIGNAL */
+  input  vec_token_t         before_i,  // a cycle ahead
   input  vec_token_t         token_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic signed [31:0] step_i [LanesP],
@@ -39,18 +42,54 @@ module kt_vector_result
   // ---- accumulator
   logic signed [31:0] acc_q[LanesP];
   logic               last_q;
+  logic               add_kept;
+  logic [SumBits*Lanes-1:0] kept;  // by the kernel tiles before
+  assign add_kept = LargeWindows && token_i.add_kept;
   always_ff @(posedge clk_i) begin
     if (token_i.valid) begin
       automatic logic signed [31:0] acc[LanesP] = step_i;
-      if (!token_i.first && (token_i.kind == KindMaximum)) begin
-        for (int unsigned l = 0; l < Lanes; l++) begin
-          acc[l] = (as_cell(step_i[l]) > as_cell(acc_q[l])) ? step_i[l] : acc_q[l];
+      if (!token_i.first || add_kept) begin
+        automatic logic signed [31:0] so_far[LanesP] = acc_q;
+        if (add_kept) for (int unsigned l = 0; l < Lanes; l++) so_far[l] = 32'(signed'(kept[SumBits*l+:SumBits]));
+        if (token_i.kind == KindMaximum) begin
+          for (int unsigned l = 0; l < Lanes; l++) begin
+            acc[l] = (as_cell(step_i[l]) > as_cell(so_far[l])) ? step_i[l] : so_far[l];
+          end
+        end else begin
+          for (int unsigned l = 0; l < Lanes; l++) acc[l] = so_far[l] + step_i[l];
         end
-      end else if (!token_i.first) begin
-        for (int unsigned l = 0; l < Lanes; l++) acc[l] = acc_q[l] + step_i[l];
       end
       acc_q <= acc;
     end
+  end
+
+  if (LargeWindows) begin : gen_kept
+    logic                     keep_q;
+    logic [SumAw-1:0]         place_q;
+    logic [SumBits*Lanes-1:0] sums;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) keep_q <= 1'b0;
+      else keep_q <= token_i.keep;
+    end
+    always_ff @(posedge clk_i) place_q <= token_i.place;
+    always_comb begin
+      sums = '0;
+      if (keep_q) for (int unsigned l = 0; l < Lanes; l++) sums[SumBits*l+:SumBits] = acc_q[l][SumBits-1:0];
+    end
+    kt_ram_1r1w #(
+      .Width(SumBits * Lanes),
+      .Depth(SumColumns)
+    ) u_kept (
+      .clk_i,
+      .wr_en_i  (keep_q),
+      .wr_addr_i(place_q),
+      .wr_data_i(sums),
+      .rd_en_i  (before_i.add_kept),
+      .rd_addr_i(before_i.place),
+      .rd_data_o(kept)
+    );
+  end else begin : gen_single
+    assign kept = '0;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) last_q <= 1'b0;

@@ -8,11 +8,15 @@
 // ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands, or one for a pair of them). With a table it costs at least three.
 // Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
 // start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
-//   read when pushed - left < 4                      (the window of this slot is not overwritten)
+//   read when pushed - left < 4                      (the window of this slot is not overwritten; behind the map's last
+//                                                    column no window needs what is read for the next row)
 //   emit when all its columns inside the map have been requested, this slot's read included.
 // Columns outside the map are never read: a window at a row's right edge leaves the read port free for the first column
 // of the next row or tile, so rows and tiles follow without a bubble: `columns` slots a row, or the columns of the map
 // if that is more (stride 2).
+// Large windows are streamed too, a row once for each of their kernel tiles, from left to right and downwards: what the
+// tiles come to is added up in a memory, a place a window, and the last one makes the results. Weights change with the
+// tile: they are loaded while the one before is streamed.
 module kt_vector_seq
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -37,8 +41,13 @@ module kt_vector_seq
   output logic [1:0] rd_column_o,    // line buffer column the read goes to
   // permission: weights and parameters are in the shadow registers; there is room for a result
   input  logic       loaded_i,
+  input  logic       weights_loaded_i,
   input  logic       credit_i,
   output logic       take_o,         // this slot's step ends in a result
+  // the weights behind those that become current in this slot: the tile's first ones again, those of another tile, none
+  output logic       again_o,
+  output logic       other_o,
+  output logic       none_o,
   // the step emitted in this slot
   output vec_token_t token_o,
   output addr_t      weight_row_o,   // VWB row of the step (depthwise, window by window)
@@ -59,24 +68,41 @@ module kt_vector_seq
   logic       room;
   assign room = credit_i && (pace_q == '0);
 
-  logic needs_load, may_start, emit, rd, window_end;
-  logic row_end, tile_end, finish;
+  logic needs_load, needs_weights, may_start, emit, rd, window_end;
+  logic pass_end, last_pass, row_end, tile_end, result, finish;
+
+  // ---- kernel tile that a row is streamed for; the only one where windows are not large
+  logic [7:0] tap_rows_q;     // of the kernel, from the tile on
+  logic [3:0] tap_columns_q;
+  logic [1:0] side_q;         // tiles left of it
+  logic       first_pass_q, pass_start_q;
+  logic [1:0] width;
+  logic       sides_end;
+  assign width     = tile_width(tap_columns_q);
+  assign sides_end = side_q == plan_i.last_tile;
+  assign last_pass = !plan_i.tiled || (sides_end && (tap_rows_q <= 8'd3));
 
   // Depthwise: own weights and parameters for each tile. Others: one set for the command.
-  assign needs_load = tile_start_q && (first_tile_q || (cmd_i.kind == KindDepthwise));
-  assign may_start  = !needs_load || loaded_i;
+  assign needs_load    = tile_start_q && (first_tile_q || (cmd_i.kind == KindDepthwise));
+  assign needs_weights = plan_i.stream && (cmd_i.kind == KindDepthwise) && (plan_i.tiled ? pass_start_q : tile_start_q);
+  assign may_start     = (!needs_load || loaded_i) && (!needs_weights || weights_loaded_i);
 
-  logic [3:0]         held, need;
+  logic [3:0]         held, need, row_base;
+  logic               beyond;   // the window lies behind the map's last column
   logic signed [11:0] to_edge;  // columns of the map from the window's left column on
-  assign held    = pushed_q - left_q;
-  assign to_edge = $signed({2'b0, cmd_i.in_width}) - column_q;
-  assign need    = (to_edge < $signed({10'd0, cmd_i.kernel_columns[1:0]})) ? to_edge[3:0]
-                                                                            : {2'd0, cmd_i.kernel_columns[1:0]};
+  assign row_base = base_q + plan_i.steps[side_q][3:0];
+  assign to_edge  = $signed({2'b0, cmd_i.in_width}) - column_q;
+  assign beyond   = to_edge <= 0;
+  assign held     = pushed_q - (beyond ? row_base : left_q);
+  always_comb begin
+    need = {2'd0, width};
+    if (to_edge < $signed({10'd0, width})) need = beyond ? 4'd0 : to_edge[3:0];
+  end
 
   always_comb begin
     if (plan_i.stream) begin
       rd   = busy_q && rd_ready_i && (held < 4'd4);
-      emit = busy_q && may_start && room && (held + {3'd0, rd} >= need);
+      emit = busy_q && may_start && (room || !last_pass) && (held + {3'd0, rd} >= need);
     end else begin
       emit = busy_q && may_start && rd_ready_i && (room || !rd_last_i);
       rd   = emit;
@@ -84,9 +110,17 @@ module kt_vector_seq
   end
 
   assign window_end = emit && (plan_i.stream || rd_last_i);
-  assign row_end    = x_q == '0;
+  assign pass_end   = x_q == '0;
+  assign row_end    = pass_end && last_pass;
   assign tile_end   = row_end && (y_q == '0);
+  assign result     = window_end && last_pass;
   assign finish     = window_end && tile_end && (tile_q == '0);
+
+  logic last_of_tile;  // no weights but these will be needed in the tile
+  assign last_of_tile = !plan_i.tiled || (last_pass && (y_q == '0));
+  assign again_o      = plan_i.tiled && last_pass && (y_q != '0);
+  assign other_o      = last_of_tile && (tile_q != '0);
+  assign none_o       = last_of_tile && (tile_q == '0);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
@@ -96,7 +130,7 @@ module kt_vector_seq
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) pace_q <= '0;
-    else if (window_end && cmd_i.look_up) pace_q <= finish ? 2'd3 : 2'd2;
+    else if (result && cmd_i.look_up) pace_q <= finish ? 2'd3 : 2'd2;
     else if (pace_q != '0) pace_q <= pace_q - 2'd1;
   end
 
@@ -108,10 +142,12 @@ module kt_vector_seq
   end
 
   // ---- windows
-  logic signed [11:0] first_column;
-  logic [3:0]         row_base;
-  assign first_column = -$signed({8'd0, cmd_i.pad_left});
-  assign row_base     = base_q + plan_i.steps[3:0];
+  logic [3:0]         offset_q, next_offset;       // column of the kernel where its tile begins
+  logic signed [4:0]  next_left;                   // column of the map under it, of the first window of a row
+  logic [3:0]         next_base;                   // and where that is in the ring
+  assign next_offset = sides_end ? '0 : offset_q + {2'd0, width};
+  assign next_left   = $signed({1'b0, next_offset}) - $signed({1'b0, cmd_i.pad_left});
+  assign next_base   = row_base + (next_left[4] ? next_left[3:0] : 4'd0);
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
@@ -123,16 +159,30 @@ module kt_vector_seq
       pushed_q     <= '0;
       base_q       <= '0;
       left_q       <= plan_i.stream ? -cmd_i.pad_left : '0;
-      column_q     <= first_column;
+      column_q     <= -$signed({8'd0, cmd_i.pad_left});
       row_q        <= 13'(cmd_i.top_row);
+      tap_rows_q    <= cmd_i.kernel_rows;
+      tap_columns_q <= cmd_i.kernel_columns[3:0];
+      offset_q      <= '0;
+      side_q        <= '0;
+      first_pass_q  <= 1'b1;
+      pass_start_q  <= 1'b1;
     end else begin
       if (rd) pushed_q <= pushed_q + 4'd1;
       if (emit) tile_start_q <= window_end && tile_end;
+      if (emit) pass_start_q <= window_end && pass_end;
       if (window_end) begin
-        x_q      <= row_end ? cmd_i.columns - 10'd1 : x_q - 10'd1;
-        column_q <= row_end ? first_column : column_q + $signed({8'd0, cmd_i.stride});
+        x_q      <= (pass_end ? cmd_i.columns : x_q) - 10'd1;
+        column_q <= pass_end ? 12'(next_left) : column_q + $signed({8'd0, cmd_i.stride});
+        if (pass_end && plan_i.tiled) begin
+          offset_q      <= next_offset;
+          side_q        <= sides_end ? '0 : side_q + 2'd1;
+          tap_columns_q <= sides_end ? cmd_i.kernel_columns[3:0] : tap_columns_q - {2'd0, width};
+          if (sides_end) tap_rows_q <= last_pass ? cmd_i.kernel_rows : tap_rows_q - 8'd3;
+          first_pass_q  <= last_pass;
+        end
+        if (pass_end) base_q <= row_base;
         if (row_end) begin
-          base_q <= row_base;
           y_q    <= tile_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
           row_q  <= tile_end ? 13'(cmd_i.top_row) : row_q + $signed({9'd0, cmd_i.stride});
         end
@@ -140,7 +190,7 @@ module kt_vector_seq
           tile_q       <= tile_q - 10'd1;
           first_tile_q <= 1'b0;
         end
-        if (plan_i.stream) left_q <= row_end ? row_base - cmd_i.pad_left : left_q + cmd_i.stride;
+        if (plan_i.stream) left_q <= pass_end ? next_base : left_q + cmd_i.stride;
       end
     end
   end
@@ -160,9 +210,9 @@ module kt_vector_seq
   assign finish_o     = finish;
   assign rd_o         = rd;
   assign rd_column_o  = pushed_q[1:0];
-  assign take_o       = window_end;
+  assign take_o       = result;
   assign weight_row_o = weight_q;
-  assign column_o     = column_q;
+  assign column_o     = column_q - $signed({8'd0, offset_q});
   assign row_o        = row_q;
 
   always_comb begin
@@ -171,8 +221,12 @@ module kt_vector_seq
       token_o = '{
         valid:     1'b1,
         first:     plan_i.stream || rd_first_i || (cmd_i.element == ElementProduct),
-        last:      window_end,
+        last:      result,
         swap:      needs_load,
+        swap_weights: needs_weights,
+        add_kept:  !first_pass_q,
+        keep:      !last_pass,
+        place:     x_q[SumAw-1:0],
         kind:      cmd_i.kind,
         stream:    plan_i.stream,
         operand:   rd_operand_i,
@@ -189,8 +243,8 @@ module kt_vector_seq
       if (plan_i.stream) begin
         for (int c = 0; c < 3; c++) begin
           token_o.off_map[c] = (column_q + 12'(c) < 0) || (to_edge <= 12'(c));
-          token_o.columns[c] = 8'(c) < cmd_i.kernel_columns;
-          token_o.rows[c]    = 8'(c) < cmd_i.kernel_rows;
+          token_o.columns[c] = 2'(c) < width;
+          token_o.rows[c]    = 8'(c) < tap_rows_q;
         end
       end
     end

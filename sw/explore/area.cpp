@@ -221,10 +221,11 @@ Config config_of(const nlohmann::json& entry) {
                                                   {"ZsbVector", &c.zsb_vector},
                                                   {"Zvc", &c.zvc_beats}};
   for (const auto& [key, value] : numbers) *value = p.at(key);
-  const std::pair<const char*, bool*> options[] = {{"SumRow", &c.sum_row},       {"AddPair", &c.add_pair},
-                                                   {"TwoPixels", &c.two_pixels}, {"Resident", &c.resident},
-                                                   {"Float", &c.float_rule},     {"Average", &c.average},
-                                                   {"Table", &c.table}};
+  const std::pair<const char*, bool*> options[] = {
+      {"SumRow", &c.sum_row},       {"AddPair", &c.add_pair},
+      {"TwoPixels", &c.two_pixels}, {"LargeWindows", &c.large_windows},
+      {"Resident", &c.resident},    {"Float", &c.float_rule},
+      {"Average", &c.average},      {"Table", &c.table}};
   for (const auto& [key, value] : options) *value = p.at(key) != 0;
   return c;
 }

@@ -152,6 +152,7 @@ nlohmann::ordered_json parameters_of(const Config& c) {
           {"SumRow", int(c.sum_row)},
           {"AddPair", int(c.add_pair)},
           {"TwoPixels", int(c.two_pixels)},
+          {"LargeWindows", int(c.large_windows)},
           {"Resident", int(c.resident)},
           {"Float", int(c.float_rule)},
           {"Average", int(c.average)},

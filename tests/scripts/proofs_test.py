@@ -20,7 +20,7 @@ def claims_of(text):
 
 
 def properties(harness):
-    return set(re.findall(r"`FV_ASS(?:ERT|UME)\((\w+)", harness))
+    return set(re.findall(r"`FV_(?:ASSERT|ASSUME|HOLDS)\((\w+)", harness))
 
 
 def without_reason(text, names, proven):

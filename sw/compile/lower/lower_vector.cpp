@@ -17,6 +17,7 @@ void take_windows(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   l.engine = Engine::kWindow;
   l.window = kind;
   l.vector = VectorTiles(l.lanes, l.kernel_rows, l.kernel_columns, c.config.cp);
+  l.stream_large = c.config.large_windows;
   require(l.kernel_rows <= kMaxWindowKernel && l.kernel_columns <= kMaxWindowKernel,
           at_most("windows of rows and columns", kMaxWindowKernel),
           size_text(l.kernel_rows, l.kernel_columns));

@@ -14,6 +14,34 @@ namespace {
 constexpr int kVectorTileLoad = 7;
 // Cycles of a result that goes through a table, at least.
 constexpr int kTableSlots = 3;
+// Of large windows that are streamed: cells of a side, windows of a row; cycles from a kernel tile's first slot to the
+// next one's, beyond one for each of its columns.
+constexpr int kMostLarge = 9;
+constexpr int kLeastRow = 4, kMostRow = 128;
+constexpr int kKernelTileLoad = 2;
+
+// Columns of the map from `first` on that `windows` of `columns` columns cover.
+int columns_read(int map, int first, int windows, int stride, int columns) {
+  return std::min(map, first + (windows - 1) * stride + columns) - std::max(first, 0);
+}
+
+// Slots of a row of windows above 3x3 for a row of kernel tiles; 0 where windows are taken one by one.
+int large_window_slots(const LoweredOp& op) {
+  const int stride = op.column_stride;
+  if (!op.stream_large || op.kernel_rows > kMostLarge || op.kernel_columns > kMostLarge || stride > 2 ||
+      stride >= op.kernel_columns || op.pad_left >= op.kernel_columns || op.out.w < kLeastRow ||
+      op.out.w > kMostRow)
+    return 0;
+  int slots = 0, offset = 0;
+  for (int tiles = ceil_div(op.kernel_columns, 3); tiles > 0; tiles--) {
+    const int columns = ceil_div(op.kernel_columns - offset, tiles);
+    const int read = columns_read(op.in.w, offset - op.pad_left, op.out.w, stride, columns);
+    if (read <= 0) return 0;
+    slots += std::max({op.out.w, read, op.depthwise.data != nullptr ? columns + kKernelTileLoad : 0});
+    offset += columns;
+  }
+  return slots;
+}
 
 }  // namespace
 
@@ -44,6 +72,13 @@ int LoweredOp::first_window_slots() const {
   return std::max(0, ceil_div(columns, column_stride) - 1 - (row_slots(0) - out.w));
 }
 
+std::int64_t LoweredOp::window_row_slots() const {
+  if (kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2)  // one column of the map a cycle
+    return std::max(out.w, stride == 2 ? in.w : 0);
+  const int large = large_window_slots(*this);
+  return std::int64_t(vector.kernel_tiles) * (large > 0 ? large : out.w * vector.kernel_columns);
+}
+
 std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
   const std::int64_t pixels = std::int64_t(rows) * out.w;
   switch (engine) {
@@ -60,11 +95,8 @@ std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
       return tiles * slots + first_window_slots();
     }
     case Engine::kWindow: {
-      // Small windows are streamed, one column of the map a cycle; a tile is never shorter than loading its
-      // parameters.
-      const bool streamed = kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2;
-      std::int64_t tile = streamed ? std::int64_t(rows) * std::max(out.w, stride == 2 ? in.w : 0)
-                                   : pixels * vector.kernel_tiles * vector.kernel_columns;
+      // A tile is never shorter than loading its parameters.
+      std::int64_t tile = rows * window_row_slots();
       if (look_up) tile = std::max(tile, pixels * kTableSlots);
       return tiles * (depthwise.data != nullptr
                           ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)

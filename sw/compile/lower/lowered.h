@@ -63,11 +63,12 @@ struct LoweredOp {
   int pad_value = 0;
   int weight_zero = 0;
 
-  ArrayTiles array;         // kConv
-  int stages = 0;           // kConv: of the array, the cycles of the shortest pass
-  VectorTiles vector;       // kWindow, kAdd
-  KernelView kernels;       // kConv
-  DepthwiseView depthwise;  // kWindow, with data where there are weights
+  ArrayTiles array;           // kConv
+  int stages = 0;             // kConv: of the array, the cycles of the shortest pass
+  VectorTiles vector;         // kWindow, kAdd
+  bool stream_large = false;  // kWindow: windows above 3x3 are streamed, where the engine can
+  KernelView kernels;         // kConv
+  DepthwiseView depthwise;    // kWindow, with data where there are weights
   // kConv: of the first `tiles` tiles, the first `passes` of every kernel tile lie in PB, from `row` on, the next kernel tile
   // `pitch` rows after; other weights are loaded.
   struct Resident {
@@ -101,6 +102,8 @@ struct LoweredOp {
   // Of CONV.
   int row_slots(int kernel_tile_column) const;
   int first_window_slots() const;
+  // Of the vector engine for a row of windows of a tile.
+  std::int64_t window_row_slots() const;
   // Busy cycles of the engine for so many tiles and output rows. `stored`: results go to memory.
   std::int64_t cycles(int tiles, int rows, bool stored = false) const;
   // First and one past the last input row that output rows [begin, end) read.

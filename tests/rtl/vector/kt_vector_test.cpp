@@ -733,8 +733,8 @@ class Maker {
       w.kernel_columns = rng_(1, 3);
       w.stride = rng_(1, 2);
     } else if (shape < 8) {
-      w.kernel_rows = rng_(1, 8);
-      w.kernel_columns = rng_(1, 8);
+      w.kernel_rows = rng_(1, 10);
+      w.kernel_columns = rng_(1, 10);
       w.stride = rng_(1, 4);
     } else {
       w.kernel_rows = rng_(1, 20);
@@ -797,6 +797,37 @@ class Maker {
     return window(w, job);
   }
 
+  // Kernels that are streamed tile by tile where the engine can, any padding and edge, rows up to the longest.
+  bool random_large(Job& job) {
+    Window w;
+    w.look_up = kTable && rng_.chance(20);
+    w.kind = rng_.chance(80) ? 0 : rng_(0, kAverage ? 2 : 1);
+    w.kernel_rows = rng_(1, 9);
+    w.kernel_columns = rng_(w.kernel_rows > 3 ? 2 : 4, 9);
+    w.stride = rng_.pick(std::array{1, 1, 1, 2});
+    const bool wide = rng_.chance(10);
+    w.in.height = rng_(1, 16);
+    w.in.width = wide ? rng_(100, 140) : rng_(1, 30);
+    w.pad_left = rng_(0, w.kernel_columns - 1);
+    const int pad_top = rng_(0, w.kernel_rows - 1);
+    const int most = (w.in.width + w.pad_left - 1) / w.stride + 1;  // windows that begin inside the map
+    w.columns = wide ? most : rng_(std::min(most, 3), most);
+    w.rows = std::min(rng_(1, (w.in.height + pad_top - 1) / w.stride + 1), 4);
+    w.top_row = rng_(0, 2) - pad_top;
+    while (w.rows > 1 && w.top_row + (w.rows - 1) * w.stride >= w.in.height) --w.rows;
+    if (w.top_row >= w.in.height || w.top_row + w.kernel_rows <= 0) return false;
+    const int groups = rng_(1, 7);
+    w.group = rng_(0, groups - 1);
+    w.tiles = rng_(1, ceil_div(groups - w.group, 3));
+    w.zero_in = w.kind == 2 ? 0 : rng_.pick(std::array{-128, 127, rng_(-128, 127)});
+    w.finish = finish(w.kind == 2 ? 2 : 0);
+    if (w.kind == 0 && rng_.chance(40)) w.weight_zero = rng_.pick(std::array{-128, 127, rng_(-128, 127)});
+    const int from = std::max(0, w.top_row);
+    const int to = std::min(w.in.height, w.top_row + (w.rows - 1) * w.stride + w.kernel_rows);
+    if (!place(w.in, groups, std::max(1, to - from) + rng_(0, 3))) return false;
+    return window(w, job);
+  }
+
   int pair_percent = 80;  // of the additions that may take their operands in pairs
 
   bool random_add(Job& job) {
@@ -831,7 +862,10 @@ class Maker {
   }
 
   bool random(Job& job) {
-    return rng_.chance(15) ? random_sum(job) : rng_.chance(25) ? random_add(job) : random_window(job);
+    return rng_.chance(15)   ? random_sum(job)
+           : rng_.chance(25) ? random_add(job)
+           : rng_.chance(20) ? random_large(job)
+                             : random_window(job);
   }
 
  private:
@@ -884,6 +918,60 @@ TEST_F(VectorEngine, RunsOneCommandAtATime) {
     first = make.random(job);
     return first;
   });
+}
+
+TEST_F(VectorEngine, RunsLargeWindows) {
+  run_batches(40, [](Maker& make, Job& job) { return make.random_large(job); });
+}
+
+// Depthwise windows of 5x5 and 7x7: a slot for each kernel tile of 3x3 and column of the map that it reads, commands
+// chained; without LargeWindows one for three rows of each column of the kernel.
+TEST_F(VectorEngine, KeepsThePaceOfLargeWindows) {
+  Bench bench(rng_, memories_);
+  auto cycles_of = [&](int kernel, int size, int stride, int rows_per_command) {
+    Maker make(rng_, memories_);
+    std::vector<Job> jobs;
+    Window w;
+    w.kernel_rows = w.kernel_columns = kernel;
+    w.stride = stride;
+    w.pad_left = kernel / 2;
+    w.in.height = w.in.width = size;
+    w.columns = ceil_div(size, stride);
+    w.tiles = 2;
+    EXPECT_TRUE(make.place(w.in, 6, std::min(size, rows_per_command * stride + kernel)));
+    std::size_t results = 0;
+    for (int y = 0; y < ceil_div(size, stride); y += rows_per_command) {
+      Job job;
+      make.vwb_used = make.zsb_used = 0;
+      w.rows = std::min(rows_per_command, ceil_div(size, stride) - y);
+      w.top_row = y * stride - kernel / 2;
+      make.window(w, job);
+      for (auto& pixel : job.pixels)
+        for (auto& word : pixel) word.exists = false;
+      results += job.pixels.size();
+      jobs.push_back(std::move(job));
+    }
+    const std::uint64_t cycles = bench.run(jobs);
+    std::printf("%dx%d on %dx%d stride %d, %zu commands: %zu results, %llu cycles, %.2f a result\n", kernel,
+                kernel, size, size, stride, jobs.size(), results, static_cast<unsigned long long>(cycles),
+                static_cast<double>(cycles) / static_cast<double>(results));
+    return cycles;
+  };
+  for (const int kernel : {5, 7}) {
+    const auto tiles = static_cast<unsigned>(ceil_div(kernel, 3) * ceil_div(kernel, 3));
+    const auto slots = PARAM_LargeWindows ? tiles : static_cast<unsigned>(ceil_div(kernel, 3) * kernel);
+    for (const int size : {7, 14, 28}) {
+      const auto results = static_cast<unsigned>(2 * size * size);
+      EXPECT_LE(cycles_of(kernel, size, 1, size), results * slots + kLanes + 30);
+      EXPECT_LE(cycles_of(kernel, size, 1, 7),
+                results * slots + kLanes + 30 + static_cast<unsigned>(size / 7 * 7));
+      EXPECT_LE(cycles_of(kernel, size, 2, size),
+                ceil_div(size, 2) * 2u *
+                        (PARAM_LargeWindows ? tiles * (static_cast<unsigned>(size) + 2)
+                                            : slots * static_cast<unsigned>(ceil_div(size, 2))) +
+                    kLanes + 60);
+    }
+  }
 }
 
 // 3x3 depthwise, stride 1, and Add: one slot a result, two where operands do not come in pairs; commands chained.

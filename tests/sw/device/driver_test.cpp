@@ -21,21 +21,21 @@ namespace {
 class RegisterDevice : public Device {
  public:
   explicit RegisterDevice(const Config& c) : memory_(std::size_t(1) << 20) {
-    registers_ = {
-        {csr::kId, csr::kIdValue},
-        {csr::kKp, c.kp},
-        {csr::kCp, c.cp},
-        {csr::kStageRows, c.stage_rows},
-        {csr::kAxiBytes, c.axi_bytes},
-        {csr::kWbRows, c.wb_rows},
-        {csr::kVwbRows, c.vwb_rows},
-        {csr::kSbDepth, c.sb_depth},
-        {csr::kVbDepth, c.vb_depth},
-        {csr::kObPixels, c.ob_pixels},
-        {csr::kZsbArray, c.zsb_array},
-        {csr::kZsbVector, c.zsb_vector},
-        {csr::kZvcBeats, c.zvc_beats},
-        {csr::kOptions, 0xf10f8707U | csr::kOptionsFeatures.put(
+    registers_ = {{csr::kId, csr::kIdValue},
+                  {csr::kKp, c.kp},
+                  {csr::kCp, c.cp},
+                  {csr::kStageRows, c.stage_rows},
+                  {csr::kAxiBytes, c.axi_bytes},
+                  {csr::kWbRows, c.wb_rows},
+                  {csr::kVwbRows, c.vwb_rows},
+                  {csr::kSbDepth, c.sb_depth},
+                  {csr::kVbDepth, c.vb_depth},
+                  {csr::kObPixels, c.ob_pixels},
+                  {csr::kZsbArray, c.zsb_array},
+                  {csr::kZsbVector, c.zsb_vector},
+                  {csr::kZvcBeats, c.zvc_beats},
+                  {csr::kOptions, 0xf10f8707U | csr::kOptionsLargeWindows.put(c.large_windows) |
+                                      csr::kOptionsFeatures.put(
                                           std::uint32_t(c.add_pair) << int(csr::FeatureBit::kPair) |
                                           std::uint32_t(c.two_pixels) << int(csr::FeatureBit::kTwoPixels) |
                                           std::uint32_t(c.resident) << int(csr::FeatureBit::kResident))}};
