@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Models as strangers bring them, from file to answer: each runs and gives what LiteRT's reference kernels give, bit for
-bit, or is refused in one line. docs/models.md lists them with their results; `zoo_test.py --write` makes that table anew.
+bit, or is refused in one line. docs/models.md lists them with their results, and the files of models/tflite and
+models/onnx; `zoo_test.py --write [zoo] [files]` makes its tables anew.
 
 KAITEN_SHARED names the folder with models/zoo (default: ../shared); LONG=1 takes the large ones too."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,8 @@ import zipfile
 
 from tool_case import KAITEN, ROOT
 
-ZOO = os.path.join(os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared"), "models", "zoo")
+SHARED = os.path.join(os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "..", "shared"), "models")
+ZOO = os.path.join(SHARED, "zoo")
 PAGE = os.path.join(ROOT, "docs", "models.md")
 SKIPPED = 77
 # What these need is not there, with what the line must say.
@@ -29,6 +32,12 @@ LARGE = {"coral_deeplabv3_mnv2_pascal", "mlperf_deeplab_ade20k_uint8", "mlperf_e
 
 def models():
     return sorted(name for name in os.listdir(ZOO) if os.path.isdir(os.path.join(ZOO, name)))
+
+
+def files():
+    """The models of the folders tflite and onnx."""
+    return sorted(os.path.relpath(os.path.join(at, name), SHARED) for kind in ("tflite", "onnx")
+                  for at, _, names in os.walk(os.path.join(SHARED, kind)) for name in names if name.endswith("." + kind))
 
 
 def bytes_of(path):
@@ -102,35 +111,68 @@ class Zoo(unittest.TestCase):
     def test_page_lists_them(self):
         with open(PAGE) as f:
             page = f.read()
-        for name in models():
+        for name in [*models(), *files()]:
             self.assertIn(f"`{name}`", page)
 
 
-def write_table():
-    """The table of docs/models.md, from runs of every model."""
-    sys.path.insert(0, os.path.join(ROOT, "scripts"))
-    import tools
+def refusal(said):
+    reason = said.strip().removeprefix("kaiten: ").replace("|", "/").split(" (quantise it first")[0]
+    return f"refused: {reason if len(reason) < 160 else reason[:157] + '...'}"
+
+
+def row_of_file(name):
+    """A run with random input, every tensor compared with the interpreter."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        interpreter = "onnxruntime" if name.endswith(".onnx") else "litert"
+        done = subprocess.run([KAITEN, "run", os.path.join(SHARED, name), "--oracle", interpreter, "--json", report],
+                              capture_output=True, text=True, timeout=280)
+        if done.returncode == 2:
+            return f"| `{name}` | {refusal(done.stderr)} | | | |"
+        with open(report) as f:
+            run = json.load(f)
+    compared = re.search(r"([\d,]+) elements of \d+ tensors with (\S+)", done.stdout)
+    differing = re.search(r"([\d,]+) differ", done.stdout)
+    others = f"{differing[1]} of {compared[1]} elements are not {compared[2]}'s" if differing else f"equal to {compared[2]}, {compared[1]} elements"
+    return f"| `{name}` | {others} | {run['sections']} | {run['macs']:,} | {run['cycles']:,} |"
+
+
+def table_of_files():
+    lines = ["| file | every tensor | programs | MACs | cycles on `base` |", "|---|---|---|---|---|", *map(row_of_file, files())]
+    return "\n".join(lines) + "\n"
+
+
+def table_of_zoo():
     lines = ["| model | result | programs | MACs | on the accelerator | cycles on `base` |", "|---|---|---|---|---|---|"]
     for name in models():
         with tempfile.TemporaryDirectory() as folder:
             code, said, report, _, _ = run_model(name, folder)
         if code != 0:
-            reason = said.strip().removeprefix("kaiten: ").replace("|", "/")
-            lines.append(f"| `{name}` | refused: {reason if len(reason) < 160 else reason[:157] + '...'} | | | | |")
+            lines.append(f"| `{name}` | {refusal(said)} | | | | |")
             continue
         device = sum(layer["macs"] for layer in report["layers"] if layer["cycles"] > 0)
         share = f"{100 * device / report['macs']:.1f} %" if report["macs"] else "-"
         result = "equal to the reference executor" if name in UNCONFIRMED else "equal to LiteRT"
         lines.append(f"| `{name}` | {result} | {report['sections']} | {report['macs']:,} | {share} | {report['cycles']:,} |")
-    with open(PAGE) as f:
-        old = f.read()
-    return tools.write_generated({"docs/models.md": tools.between(old, "zoo", "\n".join(lines) + "\n")}, False)
+    return "\n".join(lines) + "\n"
+
+
+TABLES = {"zoo": table_of_zoo, "files": table_of_files}
+
+
+def write_tables(names):
+    """Those tables of docs/models.md, from runs of every model."""
+    sys.path.insert(0, os.path.join(ROOT, "scripts"))
+    import tools
+    for name in names or TABLES:
+        tools.write_between(os.path.join("docs", "models.md"), name, TABLES[name]())
+    return 0
 
 
 if __name__ == "__main__":
     if not os.path.isdir(ZOO):
         print(f"zoo_test: no models in {ZOO}")
         sys.exit(1 if os.environ.get("CI") == "true" and os.path.isdir(os.path.dirname(ZOO)) else SKIPPED)
-    if sys.argv[1:] == ["--write"]:
-        sys.exit(write_table())
+    if sys.argv[1:2] == ["--write"]:
+        sys.exit(write_tables(sys.argv[2:]))
     unittest.main()

@@ -145,7 +145,7 @@ Expression expression_of(const State& s, int value) {
 const Operator& operator_of(const Node& node) {
   const std::string& name = node.op_type();
   if (const Operator* known = find_line(kOperators, name)) return *known;
-  throw Unsupported{"the operators that 'kaiten info --imported' lists", clean_name(name)};
+  throw Unsupported{"the operators of docs/compiler/imported_operators.md", clean_name(name)};
 }
 
 Shape infer(State& s, const Node& node, const Operands& operands, int part) {
