@@ -41,12 +41,13 @@ bool moves_values(const std::string& op_type) {
 
 // Makes moved values of a dequantised activation a dequantised activation themselves, where they are one.
 void move_before_dequantising(State& s, int value) {
-  const Value& v = s.at(value);
-  if (v.form != Form::Expression || !moves_values(v.node->op_type())) return;
-  move_before_dequantising(s, v.operands[0]);
-  if (!is_dequantised_activation(s, v.operands[0])) return;
-  const Scales scales = s.at(v.operands[0]).scales;
-  const int tensor = operator_of(*v.node).fuse(s, expression_of(s, value), {}, scales);
+  if (s.at(value).form != Form::Expression || !moves_values(s.at(value).node->op_type())) return;
+  const Node& node = *s.at(value).node;
+  const int operand = s.at(value).operands[0];
+  move_before_dequantising(s, operand);
+  if (!is_dequantised_activation(s, operand)) return;
+  const Scales scales = s.at(operand).scales;
+  const int tensor = operator_of(node).fuse(s, expression_of(s, value), {}, scales);
   const int moved = add_value(s, "", quantised_value(tensor, s.at(value).shape, scales.type));
   Value& made = s.at(value);
   made.form = Form::Dequantised;

@@ -129,9 +129,19 @@ int cell_at(const State& s, const std::string& mode, std::int64_t at, std::int64
   return int(reflected);
 }
 
+// Before lists of cells are made.
+void check_size(const State& s, const Box& box) {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : box.size) {
+    elements *= size;
+    if (elements > kMaxTensorElements) fail_layer(s, "makes too many elements");
+  }
+}
+
 // One gather a dimension that grows.
 int padded_with_cells(State& s, const std::string& mode, const Box& box, Shape shape, int tensor,
                       const Scales& scales) {
+  check_size(s, box);
   for (std::size_t d = 0; d < shape.size(); d++) {
     if (box.size[d] == shape[d]) continue;
     std::vector<int> cells;

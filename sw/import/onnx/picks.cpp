@@ -120,11 +120,13 @@ std::vector<int> indices_of(const State& s, const Node& node, const Shape& in) {
   return indices;
 }
 
-int step_of(const std::vector<int>& indices) { return indices.size() > 1 ? indices[1] - indices[0] : 1; }
+std::int64_t step_of(const std::vector<int>& indices) {
+  return indices.size() > 1 ? indices[1] - indices[0] : 1;
+}
 
 bool at_equal_distances(const std::vector<int>& indices) {
   for (std::size_t i = 0; i < indices.size(); i++) {
-    if (indices[i] != indices[0] + int(i) * step_of(indices)) return false;
+    if (indices[i] != indices[0] + std::int64_t(i) * step_of(indices)) return false;
   }
   return true;
 }

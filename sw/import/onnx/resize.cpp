@@ -82,6 +82,8 @@ Resizing resizing_of(const State& s, const Node& node, const Shape& in) {
   if (const std::string policy = text(node, "keep_aspect_ratio_policy", "stretch"); policy != "stretch")
     throw Unsupported{"stated sizes", "keep_aspect_ratio_policy " + clean_name(policy)};
   take_sizes(s, node, in, r);
+  if (std::int64_t(r.out[kRows]) * r.out[kColumns] > kMaxTensorElements)
+    fail_layer(s, "makes too many elements");
   return r;
 }
 

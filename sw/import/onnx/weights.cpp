@@ -100,6 +100,7 @@ Constant scale_channels(const State& s, Weights& w, const std::vector<float>& fa
   const std::size_t taps = values.size() / channels;
   for (std::size_t c = 0; c < channels; c++) {
     const float factor = factors[c];
+    if (!std::isfinite(factor)) throw Unsupported{"factors of float32", number(double(factor))};
     if (factor > 0) {
       scales.scale[c] *= factor;
       continue;
