@@ -70,7 +70,7 @@ module kt_vector_setup
     start     = '0;
     for (int unsigned t = 0; t < 3; t++) begin
       offset[t+1] = offset[t] + 4'(tile_width(cmd_q.kernel_columns[3:0] - offset[t]));
-      if (offset[t] > cmd_q.pad_left) start[t] = offset[t] - cmd_q.pad_left;
+      if (LargeWindows && (offset[t] > cmd_q.pad_left)) start[t] = offset[t] - cmd_q.pad_left;
     end
   end
 
@@ -104,7 +104,8 @@ module kt_vector_setup
   // Columns of the map that the windows of a streamed row cover.
   logic [2:0][9:0] columns_read;
   always_comb begin
-    for (int unsigned t = 0; t < 3; t++) begin
+    columns_read = '0;
+    for (int unsigned t = 0; t < (LargeWindows ? 3 : 1); t++) begin
       automatic logic signed [12:0] last_end = last_left + $signed({9'd0, offset[t+1]});
       columns_read[t] = ((last_end < $signed({3'd0, cmd_q.in_width})) ? last_end[9:0] : cmd_q.in_width) - 10'(start[t]);
     end
