@@ -28,7 +28,7 @@ class Soak(ToolCase):
         if shutil.which("mpirun") is None:
             self.skipTest("mpirun is not installed")
         first = self.part()["configs"]["nano"]
-        self.assertEqual(first["episodes"], 4)
+        self.assertEqual(first["episodes"], 12)
         self.assertGreater(first["errors"], 0)
         result = run(SOAK, "--configs", "nano", "--beats", str(first["beats_read"] + first["beats_written"] + 1), "--state", self.state,
                      limit=250)
