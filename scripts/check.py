@@ -135,6 +135,21 @@ class Check:
                 passed += 1
         self.count(step, passed, failed, skipped, seconds)
 
+    @staticmethod
+    def fresh(junit):
+        """The path of a JUnit file that is still to be written."""
+        if os.path.exists(junit):
+            os.remove(junit)
+        return junit
+
+    def settle(self, step, junit, code, start, silent=""):
+        """Counts a command that has ended by its JUnit file. One that failed and names nothing there has failed, too: `silent`."""
+        self.junit(step, junit, time.time() - start)
+        if code and not self.steps[-1]["failed"]:
+            if silent:
+                print(silent)
+            self.count(step, 0, 1, [], 0)
+
     def build(self, step, preset, *targets):
         """Everything, or some targets. True if it was built."""
         heading(step)
@@ -164,10 +179,8 @@ class Check:
             return
         heading(step)
         start = time.time()
-        junit = os.path.join(OUT, f"{step}.xml")
+        junit = self.fresh(os.path.join(OUT, f"{step}.xml"))
         progress = Progress()
-        if os.path.exists(junit):
-            os.remove(junit)
         # At a failure ctest prints the test's output between this line and the next test's.
         failing = False
 
@@ -186,10 +199,7 @@ class Check:
         code = stream(["ctest", "--preset", preset, "--no-tests=error", "-j", str(self.args.j), "--timeout", "1200",
                        "--output-junit", junit, *select], os.path.join(OUT, f"{step}.log"), show)
         progress.clear()
-        self.junit(step, junit, time.time() - start)
-        if code and not self.steps[-1]["failed"]:
-            print(f"     ctest failed without naming a test, see build/check/{step}.log")
-            self.count(step, 0, 1, [], 0)
+        self.settle(step, junit, code, start, f"     ctest failed without naming a test, see build/check/{step}.log")
 
     def script(self, step, script, *arguments, junit):
         """One of scripts/, which says in a JUnit file under build/ or build-*/ what it found."""
@@ -197,22 +207,16 @@ class Check:
             return
         heading(step)
         command = [sys.executable, f"scripts/{script}", *arguments]
-        junit = os.path.join(tools.ROOT, junit)
+        junit = self.fresh(os.path.join(tools.ROOT, junit))
         start = time.time()
-        if os.path.exists(junit):
-            os.remove(junit)
         code = stream(command, os.path.join(OUT, f"{step}.log"), lambda line: not VERDICT.match(line))
-        self.junit(step, junit, time.time() - start)
-        if code and not self.steps[-1]["failed"]:
-            self.count(step, 0, 1, [], 0)
+        self.settle(step, junit, code, start)
 
     def beside(self, step, script, *arguments, junit):
         """Starts a script that keeps one core busy, beside what comes next; what it returns, called, waits for it and counts it."""
         if not self.wants(step):
             return lambda: None
-        log, junit = os.path.join(OUT, f"{step}.log"), os.path.join(tools.ROOT, junit)
-        if os.path.exists(junit):
-            os.remove(junit)
+        log, junit = os.path.join(OUT, f"{step}.log"), self.fresh(os.path.join(tools.ROOT, junit))
         start = time.time()
         with open(log, "w") as out:
             proc = subprocess.Popen([sys.executable, os.path.join("scripts", script), *arguments], cwd=tools.ROOT, env=tools.environment(),
@@ -222,12 +226,9 @@ class Check:
         def finish():
             heading(step)
             code = proc.wait()
-            seconds = time.time() - start
             with open(log, errors="replace") as told:
                 print("".join(line for line in told if not VERDICT.match(line)), end="", flush=True)
-            self.junit(step, junit, seconds)
-            if code and not self.steps[-1]["failed"]:
-                self.count(step, 0, 1, [], 0)
+            self.settle(step, junit, code, start)
         return finish
 
     def generated(self):

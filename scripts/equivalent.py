@@ -214,12 +214,12 @@ class Twin:
 
     def same(self, state):
         """Of each output, that it does not differ where it counts: outside of reset, and where it is observed."""
-        when = [self.value("gold", "rst_ni", state)] if "rst_ni" in self.bits else []
-        claims = []
-        for name in self.outputs:
-            conditions = when + [self.value("gold", self.observed[name], state) for _ in range(name in self.observed)]
-            claims.append(f"(or {' '.join(f'(not {c})' for c in conditions)} {self.equal(name, state)})")
-        return claims
+        def claim(name):
+            wires = [wire for wire in ("rst_ni", self.observed.get(name)) if wire in self.bits]
+            unless = [f"(not {self.value('gold', wire, state)})" for wire in wires]
+            return f"(or {' '.join(unless)} {self.equal(name, state)})"
+
+        return [claim(name) for name in self.outputs]
 
     def equivalent(self, seconds):
         """True, or False where the equalities that remain are too few."""

@@ -162,13 +162,14 @@ class Mutants:
         top = re.search(r"-module (\S+)", self.mutations[number])[1]
         rest = [line for line in self.rest if not line.startswith("cutpoint")]
         proven = "mode prove" in self.config["options"]
-        script = ["design -save base", *rest, "write_json ports.json",
+        script = ["design -save base", *rest,
                   equivalent.EACH.format(claims="chformal -assert2assume" if proven else "chformal -assert -remove"), f"rename {top} gold",
                   "design -stash gold", "design -load base", self.mutations[number], *rest, equivalent.EACH.format(claims="chformal -remove"),
                   f"rename {top} gate", "design -stash gate"]
-        # the ports of the harness, before the text that names them is needed
-        self.yosys("ports.ys", [*rest, "write_json ports.json"])
-        tools.write(os.path.join(self.folder, "twin.v"), equivalent.twin_text(equivalent.ports_of(os.path.join(self.folder, "ports.json"), top)))
+        twin = os.path.join(self.folder, "twin.v")
+        if not os.path.exists(twin):  # the same for all mutants: the harness's ports
+            self.yosys("ports.ys", [*rest, "write_json ports.json"])
+            tools.write(twin, equivalent.twin_text(equivalent.ports_of(os.path.join(self.folder, "ports.json"), top)))
         self.yosys("twin.ys", [*script, equivalent.BOTH, "write_smt2 -wires twin.smt2"])
         with open(os.path.join(self.folder, "twin.smt2"), encoding="utf-8") as f:
             return equivalent.decide(f.read(), self.task.observed, seconds)

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/compiling.h"
 #include "cli/demo.h"
-#include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -46,10 +46,7 @@ RoundingStyle rounding_of(const std::string& text) {
 Section compiled(const CompileRequest& request) {
   ProgressLine progress;
   const Graph graph = require_graph(import_model(request.model, request.until));
-  CompileOptions options{.cancellation_check = [&] {
-    check_interrupt();
-    progress.show("compiling");
-  }};
+  CompileOptions options{.cancellation_check = compiling(progress)};
   options.rounding = rounding_of(request.rounding);
   options.compress = compress_of(request.compress);
   options.optimise = optimise_of(request.optimise);

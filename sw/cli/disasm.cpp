@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/compiling.h"
 #include "cli/demo.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -54,10 +55,7 @@ int disasm_command(const Arguments& arguments) {
   if (is_model(file, bytes)) {
     ProgressLine progress;
     const Graph graph = require_graph(import_model(file, bytes));
-    CompileOptions options{.cancellation_check = [&] {
-      check_interrupt();
-      progress.show("compiling");
-    }};
+    CompileOptions options{.cancellation_check = compiling(progress)};
     options.compress = compress_of(compress);
     const std::vector<Section> sections = compile_sections(graph, preset(config), options);
     progress.clear();

@@ -8,7 +8,7 @@
 #include <boost/program_options.hpp>
 
 #include "base/error.h"
-#include "cli/interrupt.h"
+#include "cli/compiling.h"
 #include "cli/options.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
@@ -45,10 +45,8 @@ int inspect_command(const Arguments& arguments) {
   }
   const Graph& graph = *imported.graph;
   ProgressLine progress;
-  const CompiledSections compiled = try_compile_sections(graph, target, {.cancellation_check = [&] {
-                                                           check_interrupt();
-                                                           progress.show("compiling");
-                                                         }});
+  const CompiledSections compiled =
+      try_compile_sections(graph, target, {.cancellation_check = compiling(progress)});
   progress.clear();
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {

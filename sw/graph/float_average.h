@@ -15,9 +15,9 @@
 
 namespace kaiten {
 
-// The order of AveragePool's additions in onnxruntime. By rows from version 19 of the operator on. Before, in lanes for a window
-// over a whole map, of steps of one cell; columns first where windows are at most two columns apart and a row of the map with its padding fits its
-// buffer.
+// The order of AveragePool's additions in onnxruntime. By rows from version 19 of the operator on. Before, in lanes for
+// a window over a whole map, of steps of one cell; columns first where windows are at most two columns apart and a row
+// of the map with its padding fits its buffer.
 Additions additions_of(std::int64_t opset, const Window& window, const Nhwc& map);
 
 // Sums of neighbouring values. In lanes, as GlobalAveragePool: into four sums in turn, then the values that fill no lanes. In

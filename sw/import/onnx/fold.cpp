@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -31,21 +30,11 @@ Value constant_value(Constant constant) {
 }
 
 Value numbers_value(const Numbers& numbers, const Shape& shape) {
-  Constant c;
-  c.type = kInt64;
-  c.shape = shape;
-  c.bytes.resize(numbers.size() * 8);
-  if (!numbers.empty()) std::memcpy(c.bytes.data(), numbers.data(), c.bytes.size());
-  return constant_value(std::move(c));
+  return constant_value(Constant::of(numbers, shape));
 }
 
 Value floats_value(const std::vector<float>& floats, const Shape& shape) {
-  Constant c;
-  c.type = kFloat;
-  c.shape = shape;
-  c.bytes.resize(floats.size() * 4);
-  if (!floats.empty()) std::memcpy(c.bytes.data(), floats.data(), c.bytes.size());
-  return constant_value(std::move(c));
+  return constant_value(Constant::of(floats, shape));
 }
 
 std::optional<Value> fold_cast(const State& s, const Node& node, const Numbers& numbers) {

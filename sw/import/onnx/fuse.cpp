@@ -3,7 +3,6 @@
 
 #include "import/onnx/fuse.h"
 
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -138,10 +137,7 @@ int scaled_conv(State& s, int convolution, Op op, const std::vector<float>& fact
                 const std::vector<float>& offsets, const Scales& out) {
   const std::vector<int> x = s.at(convolution).operands;
   const Node& node = *s.at(convolution).node;
-  Constant bias{kFloat, {int(offsets.size())}, {}};
-  bias.bytes.resize(offsets.size() * sizeof(float));
-  std::memcpy(bias.bytes.data(), offsets.data(), bias.bytes.size());
-  const int bias_value = add_constant(s, "", std::move(bias));
+  const int bias_value = add_constant(s, "", Constant::of(offsets, {int(offsets.size())}));
   WeightedOperands operands{scaled_input(s, x[0]), weights_of(s, x[1]), {bias_value}, out};
   const Constant scaled = factors.empty() ? Constant{} : scale_channels(s, operands.weights, factors);
   if (!factors.empty()) operands.weights.values = &scaled;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "import/common/channel_shuffle.h"
@@ -36,6 +37,16 @@ struct Constant {
   int type = kFloat;
   Shape shape;  // dimensions may be 0
   std::vector<std::uint8_t> bytes;
+
+  // Of float, or std::int64_t.
+  template <typename T>
+  static Constant of(const std::vector<T>& values, const Shape& shape) {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int64_t>);
+    Constant c{std::is_same_v<T, float> ? kFloat : kInt64, shape, {}};
+    c.bytes.resize(values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(c.bytes.data(), values.data(), c.bytes.size());
+    return c;
+  }
 
   std::size_t size() const { return bytes.size() / width(type); }
   static std::size_t width(int type) { return type == kInt64 ? 8 : type == kFloat || type == kInt32 ? 4 : 1; }

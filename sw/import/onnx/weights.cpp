@@ -21,8 +21,6 @@ int append(State& s, Tensor tensor) {
   return int(s.graph.tensors.size()) - 1;
 }
 
-// The bias as int32 multiples of the products of scales: as it stands where it is int32, or dequantised by
-// just these scales.
 void note_rounded_biases(State& s) {
   const std::string note =
       "float32 biases are rounded to steps of the sums: a result next to a tie may differ from onnxruntime's "
@@ -31,6 +29,8 @@ void note_rounded_biases(State& s) {
     s.graph.notes.push_back(note);
 }
 
+// The bias as int32 multiples of the products of scales: as it stands where it is int32, or dequantised by
+// just these scales.
 std::vector<std::int32_t> bias_values(State& s, const Bias& bias, int channels, float in_scale,
                                       const Scales& weights) {
   const Value& v = s.at(bias.value);

@@ -15,10 +15,10 @@ namespace kaiten::importing::from_onnx {
 
 // The dequantised constant that a value is.
 Weights weights_of(const State& s, int value);
-// Operand i; none where it is absent.
-// Takes a factor for each output channel, the first dimension, into the scales; returns the values, whose signs change where it is
-// negative.
+// Takes a factor for each output channel, the first dimension, into the scales; returns the values, whose signs change
+// where it is negative.
 Constant scale_channels(const State& s, Weights& w, const std::vector<float>& factors);
+// Operand i; none where it is absent.
 Bias bias_of(const State& s, const std::vector<int>& operands, std::size_t i);
 
 // Where stored element i comes from.
