@@ -199,7 +199,8 @@ module fv_kt_cmd_fetch
   `FV_ASSERT(a_legal, !cmd_valid || cmd_faults == '0)
   `FV_ASSERT(a_index, cmd_index == number_q && next_index == number_q)
   `FV_ASSERT(a_extension, !cmd_valid || (after_q ? header.op == OpConv &&
-             {cmd_extension.last_groups, cmd_extension.passes, cmd_extension.pitch, cmd_extension.first} == extension_q[45:0] :
+             {cmd_extension.table_word, cmd_extension.look_up, cmd_extension.last_groups, cmd_extension.passes, cmd_extension.pitch,
+              cmd_extension.first} == {2'b0, extension_q[60:0]} :
              cmd_extension == '0))
   `FV_ASSERT(a_done, done == (handed_q == count_q))
   `FV_ASSERT(a_after, !cmd_valid || (!reported_q && !illegal && handed_q < got_q))
@@ -235,7 +236,7 @@ module fv_kt_cmd_fetch
   logic         still_q;
   logic [511:0] cmd_h;
   logic [322:0] state, state_h;
-  assign state = 323'({dut.extended_q, cmd_extension, dut.next_q, dut.todo_q, dut.room_q, dut.beat_q, dut.received_q, dut.failed_q, dut.left_q, dut.valid_q,
+  assign state = 340'({dut.extended_q, cmd_extension, dut.next_q, dut.todo_q, dut.room_q, dut.beat_q, dut.received_q, dut.failed_q, dut.left_q, dut.valid_q,
                        dut.halted_q, dut.index_q, dut.seen_q[0], dut.seen_q[1], dut.seen_q[2], dut.seen_q[3],
                        dut.u_ahead.level_q, illegal, bus_error, error_index, error_info});
   always_ff @(posedge clk_i) begin
@@ -297,8 +298,8 @@ module fv_kt_cmd_fetch
   `FV_ASSERT(i_lost, !bad_q || 32'(asked_q - got_q) + 32'(level) + 32'(dut.room_q) <= Ahead)
   `FV_ASSERT(i_left, dut.left_q == count_q - handed_q && dut.index_q == number_q)
   `FV_ASSERT(i_extended, dut.extended_q == before_q && (!dut.valid_q || !before_q) && (!before_q || stopped_q || dut.halted_q ||
-             {dut.extension_q.last_groups, dut.extension_q.passes, dut.extension_q.pitch, dut.extension_q.first} ==
-             extension_q[45:0]))
+             {dut.extension_q.table_word, dut.extension_q.look_up, dut.extension_q.last_groups, dut.extension_q.passes,
+              dut.extension_q.pitch, dut.extension_q.first} == {2'b0, extension_q[60:0]}))
   `FV_ASSERT(i_halted, dut.halted_q == (reported_q || illegal) && !(dut.halted_q && dut.valid_q))
   `FV_ASSERT(i_fifo, 32'(level) <= Ahead && dut.u_ahead.out_valid_q == (level != '0) &&
              FifoW'(wp - rp) == FifoW'(level - RoomW'(level != '0)))

@@ -5,7 +5,8 @@
 // Parameters of the lanes: from the cycle in which a tile's first total reaches a lane until the next tile's does, the lane has the word
 // of its own channel of the tile, as ZSB held it when it was read, and the rule of the tile's command. Tiles come with
 // ready_o only; commands and writes of ZSB are free. One lane and one word of ZSB, picked at power-up, and one tile that reads
-// that word for that lane, picked at an arbitrary moment, are followed.
+// that word for that lane, picked at an arbitrary moment, are followed. A word of a table, read with the grant, is there in the
+// next cycle, whatever tiles do.
 module fv_kt_params
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -25,11 +26,14 @@ module fv_kt_params
   input logic             wr_en_i,
   input addr_t            wr_addr_i,
   input requant_params_t  wr_data_i,
+  input logic             table_rd_i,
+  input addr_t            table_addr_i,
   input logic [LaneW-1:0] pick_lane_i,
   input addr_t            pick_word_i,
   input logic             pick_i
 );
-  logic               ready, some_float;
+  logic               ready, some_float, table_grant;
+  logic [63:0]        table_word;
   logic signed [31:0] bias [Kp];
   logic signed [31:0] mult [Kp];
   logic signed [7:0]  shift[Kp];
@@ -52,6 +56,10 @@ module fv_kt_params
     .wr_en_i,
     .wr_addr_i,
     .wr_data_i,
+    .table_grant_o(table_grant),
+    .table_rd_i,
+    .table_addr_i,
+    .table_word_o (table_word),
     .bias_o (bias),
     .mult_o (mult),
     .shift_o(shift),
@@ -71,6 +79,7 @@ module fv_kt_params
   `FV_ASSUME(m_tile, !tile_i || (ready && begun_q && !start_i))
   `FV_ASSUME(m_base, !start_i || (base_i < addr_t'(Depth) && base_i % addr_t'(Kp) == '0))
   `FV_ASSUME(m_write, wr_addr_i < addr_t'(Depth))
+  `FV_ASSUME(m_table, !table_rd_i || (table_grant && table_addr_i < addr_t'(Depth)))
 
   // ---- the tile that comes next, and the watched word
   addr_t            next_q, word_q;
@@ -120,6 +129,19 @@ module fv_kt_params
              rule[lane_q] == out_quant_q.rule))
   `FV_ASSERT(a_float, !due || rule[lane_q] != RuleFloat || some_float)
 
+  // ---- the watched word as one of a table
+  logic            table_q;
+  requant_params_t table_want_q;
+  always_ff @(posedge clk_i) begin
+    table_q      <= rst_ni && table_rd_i && known_q && table_addr_i == word_q;
+    table_want_q <= value_q;
+  end
+  `FV_ASSERT(a_table, !(past_ok_q && table_q) || table_word == {table_want_q.mult, table_want_q.bias})
+  `FV_ASSERT(i_table, !(past_ok_q && table_q) || 32'(dut.table_bank_q) == 32'(word_q) % StageRows)
+  for (genvar r = 0; r < int'(StageRows); r++) begin : g_table
+    `FV_ASSERT(i_read, !(past_ok_q && table_q && 32'(word_q) % StageRows == r) || dut.param[r] == table_want_q)
+  end
+
   // ---- invariants: the cycles since the last tile's slot and since that of the one before, and what the pipeline has of them
   logic [7:0] last_q, prev_q;
   logic [1:0] tiles_q;  // since the followed one, at most three
@@ -165,5 +187,6 @@ module fv_kt_params
              (!(age_q >= 8'd4 && age_q < 8'(4 + Stages)) || dut.out_quant_q == out_quant_q))
   `FV_ASSERT(i_float, !(age_q >= 8'd5 && after_q < 8'(4 + Stages)) || out_quant_q.rule != RuleFloat || some_float)
 
+  `FV_COVER(c_table, table_q && due)
   `FV_COVER(c_close, due && after_q == 8'd4 + stage && age_q == after_q + 8'd4 && stage == 8'd3)
 endmodule

@@ -148,7 +148,7 @@ module fv_kt_vector
   `FV_ASSERT(a_half_held, !(on && write && held) || dut.gen_table.u_table.second_q != place[5])
   `FV_ASSERT(a_alone, !(on && held && last[Stages]) || (dut.gen_table.u_table.step_q == 2'd3 && looks[Stages]))
   `FV_ASSERT(a_own, !(on && token[0].valid && token[0].look_up) || token[0].second == own_q)
-  `FV_ASSERT(a_order, !(on && write) || (place[4:0] == written_q[4:0] && from_q == fresh.params + addr_t'(written_q)))
+  `FV_ASSERT(a_order, !(on && write) || (place[4:0] == written_q[4:0] && from_q == fresh.table_word + addr_t'(written_q)))
   `FV_ASSERT(a_all, !(on && token[0].valid && token[0].look_up && dut.u_seq.first_tile_q && dut.u_seq.tile_start_q) ||
              (written_q == 6'(TableWords) && !write))
 
@@ -209,8 +209,8 @@ module fv_kt_vector
   `FV_ASSERT(i_table, !(on && fresh_q) || (fresh.look_up ? 7'(written_q) + 7'(words) + 7'(write) == 7'(TableWords) && (words == '0 || loading)
                                                          : words == '0 && !write))
   `FV_ASSERT(i_place, !(on && write) || place == {dut.u_loader.second_q, written_q[4:0]})
-  `FV_ASSERT(i_address, !(on && loading && words != '0) || dut.u_loader.zsb_addr_q == fresh.params + addr_t'(TableWords) - addr_t'(words))
-  `FV_ASSERT(i_from, !(on && write) || from_q == fresh.params + addr_t'(written_q))
+  `FV_ASSERT(i_address, !(on && loading && words != '0) || dut.u_loader.zsb_addr_q == fresh.table_word + addr_t'(TableWords) - addr_t'(words))
+  `FV_ASSERT(i_from, !(on && write) || from_q == fresh.table_word + addr_t'(written_q))
   // and has as many tiles left as the sequencer
   logic [11:0] loads, tiles;
   assign loads = !job ? '0 : (dut.u_loader.kind_q == KindDepthwise) ? 12'(dut.u_loader.tiles_q) + 12'd1 : 12'd1;

@@ -85,10 +85,10 @@ module fv_kt_vector_loader
       load_q   <= '0;
       table_q  <= '0;
       word_q   <= '0;
-      zsb_q    <= cmd_i.params;
+      zsb_q    <= cmd_i.look_up ? cmd_i.table_word : cmd_i.params;
     end else begin
       if (zsb_rd) begin
-        zsb_q <= zsb_q + 16'd1;
+        zsb_q <= (table_q + 6'd1 == table_words) ? cmd_q.params : zsb_q + 16'd1;
         if (table_q != table_words) table_q <= table_q + 6'd1;
         else word_q <= word_q + 6'd1;
       end
@@ -132,6 +132,7 @@ module fv_kt_vector_loader
   `FV_ASSERT(i_half, !on || dut.second_q == half_q)
   `FV_ASSERT(i_command, !(on && have_q) || (dut.kind_q == cmd_q.kind && 6'(dut.words_q) == words && cmd_q.tiles != '0))
   `FV_ASSERT(i_loads, !(on && have_q && cmd_q.kind == KindDepthwise) || (load_q < cmd_q.tiles && dut.tiles_q == cmd_q.tiles - 10'd1 - load_q))
+  `FV_ASSERT(i_params, !(on && have_q) || dut.params_q == cmd_q.params)
   `FV_ASSERT(i_counts, !(on && have_q) || (dut.zsb_addr_q == zsb_q &&
              6'(dut.word_q) == word_q && word_q <= words && table_q <= table_words &&
              7'(dut.table_left_q) + 7'(table_q) == 7'(table_words)))

@@ -29,6 +29,7 @@ module kaiten_top
   parameter bit          TwoPixels = 0,     // the array works on two pixels of up to four words at once
   parameter bit          LargeWindows = 0,  // the vector engine streams windows up to 9 x 9
   parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
+  parameter bit          ConvTable = 0,     // tables behind the array's requantiser
   parameter bit          Float     = 1,     // rule `float`
   parameter bit          Average   = 1,     // windows of kind average and rule `average`
   parameter bit          Table     = 1,     // tables behind the vector engine's requantiser
@@ -89,7 +90,6 @@ module kaiten_top
   output logic              axi_b_ready_o,
   input  logic [1:0]        axi_b_resp_i
 );
-
   localparam int unsigned LaneW     = $clog2(AxiW / 8);
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned ConvWords = TwoPixels ? 2 * Words : Words;  // of a result
@@ -110,8 +110,8 @@ module kaiten_top
   kt_registers #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .AxiW(AxiW), .WbRows(WbRows), .VwbRows(VwbRows), .SbDepth(SbDepth),
     .VbDepth(VbDepth), .ObPixels(ObPixels), .ZsbArray(ZsbArray), .ZsbVector(ZsbVector), .SumRow(SumRow), .Zvc(Zvc),
-    .AddPair(AddPair), .TwoPixels(TwoPixels), .LargeWindows(LargeWindows), .Resident(Resident), .Float(Float),
-    .Average(Average), .Table(Table)
+    .AddPair(AddPair), .TwoPixels(TwoPixels), .LargeWindows(LargeWindows), .Resident(Resident), .ConvTable(ConvTable),
+    .Float(Float), .Average(Average), .Table(Table)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -156,7 +156,7 @@ module kaiten_top
   logic                axi_idle;
 
   kt_control #(
-    .AxiW(AxiW), .Resident(Resident)
+    .AxiW(AxiW), .Extend(Resident || ConvTable)
   ) u_control (
     .clk_i,
     .rst_ni,
@@ -353,7 +353,7 @@ module kaiten_top
 
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow),
-    .Resident(Resident), .TwoPixels(TwoPixels), .Float(Float)
+    .Resident(Resident), .TwoPixels(TwoPixels), .Float(Float), .Table(ConvTable)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),

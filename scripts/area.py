@@ -20,7 +20,7 @@ import tools
 AREA = os.path.join(tools.ROOT, "fpga", "area.json")
 # What the accelerators have in common; the rest stands beside their names.
 COMMON = {"WbRows": 2016, "VwbRows": 256, "SbDepth": 1024, "VbDepth": 512, "ObPixels": 128, "ZsbArray": 1008, "ZsbVector": 1024,
-          "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "LargeWindows": 0, "Resident": 1, "Float": 1, "Average": 1, "Table": 1, "Zvc": 128}
+          "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "LargeWindows": 0, "Resident": 1, "ConvTable": 0, "Float": 1, "Average": 1, "Table": 1, "Zvc": 128}
 # Kp, Cp, StageRows, AxiW and what differs from COMMON; None: a configuration of that name.
 MAPPED = {
     "micro": None,

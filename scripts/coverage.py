@@ -30,7 +30,7 @@ import tools
 LIMITS = {"line": 100.0, "toggle": 95.0}
 WAIVERS = "tests/system/coverage_waivers.txt"
 # Bits of operands and results: their values are the block tests' work, all of them compared with C++ models.
-DATAPATH = {"kt_align", "kt_dpe_array", "kt_dpe_row", "kt_line_buf", "kt_sum_row", "kt_requant", "kt_requant_lane", "kt_ram_1r1w",
+DATAPATH = {"kt_align", "kt_conv_table", "kt_dpe_array", "kt_dpe_row", "kt_line_buf", "kt_sum_row", "kt_requant", "kt_requant_lane", "kt_ram_1r1w",
             "kt_clk_gate", "kt_vector_column", "kt_vector_line_buf", "kt_vector_operand", "kt_vector_outside",
             "kt_vector_table", "kt_vector_result", "kt_zvc_compress", "kt_zvc_count", "kt_zvc_expand", "kt_zvc_mask",
             "kt_zvc_routes", "kt_zvc_switches"}

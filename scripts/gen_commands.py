@@ -128,7 +128,9 @@ def body_checks(spec, body_bits):
         used = sum(f[1] for f in c["fields"])
         if used < body_bits:
             spare.append(f"      Op{c['name']}: return body[{body_bits - 1}:{used}] != '0;")
-        zero += textwrap.wrap(f"Op{c['name']}: return {' || '.join(tests)};", 120, initial_indent=" " * 6, subsequent_indent=" " * 10)
+        if tests:
+            zero += textwrap.wrap(f"Op{c['name']}: return {' || '.join(tests)};", 120, initial_indent=" " * 6,
+                                  subsequent_indent=" " * 10)
 
     def function(name, about, cases):
         return [f"  // {about}", f"  function automatic logic {name}(logic [3:0] op, logic [BodyBits-1:0] body);", "    case (op)",

@@ -81,7 +81,7 @@ def top():
 def conv():
     d = Drawing(960, 470, "The CONV pipeline",
                 "The slot sequencer decides; reader, line buffer, DPE array, requantiser and alignment follow with fixed latency. The "
-                "weight loader fills the array's shadow registers from WB, parameters come from ZSB, partial sums live in OB.")
+                "weight loader fills the array's shadow registers from WB, parameters and tables come from ZSB, partial sums live in OB.")
     d.frame(20, 20, 920, 360, "kt_conv")
     seq = d.box(40, 60, 150, 66, "slot sequencer", ["kt_conv_seq"], ["all stalls are here"])
     reader = d.box(40, 170, 150, 54, "reads", ["kt_row_reader"])
@@ -111,7 +111,10 @@ def conv():
     d.arrow([(630, 200), requant.left()], "last pass", (652, 162))
     d.arrow([(732, 108), requant.top()], "bias, multiplier, shift", (742, 142), anchor="start")
     d.arrow([requant.right(), align.left()])
-    d.arrow([(872, 252), (872, 400)], "pixels", (865, 330), anchor="end")
+    table = d.box(735, 280, 180, 78, "activation tables", ["kt_conv_table", "kt_conv_table_loader"], ["all lanes, or none"])
+    d.arrow([(872, 252), (872, 280)])
+    d.arrow([params.right(), (930, 84), (930, 319), table.right()], "")
+    d.arrow([(872, 358), (872, 400)], "pixels", (865, 394), anchor="end")
     d.arrow([writer.left(), (400, 424), (400, 362), (222, 362), (222, 112), (190, 112)], "credits", (540, 417), thin=True)
     return d
 

@@ -5,7 +5,7 @@
 // (OB), requantiser with its parameter buffer (ZSB), alignment. Reads SB by nine bank requests (words two cycles after
 // the registered request); results go to a kt_result_writer outside. All stalls happen in the sequencer; a slot issued
 // at t is at the array at t + 3, its results of stage s leave the requantiser at t + 9 + s and the pixel is complete at
-// t + 8 + Stages: latency Stages + 12 to the first possible read in SB.
+// t + 8 + Stages, a cycle later through a table: latency Stages + 12 or 13 to the first possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -21,6 +21,7 @@ module kt_conv
   parameter bit          Resident  = 1,  // passes of a kernel tile may lie in PB
   parameter bit          TwoPixels = 1,  // of up to four words each, at once
   parameter bit          Float     = 1,  // rule `float`
+  parameter bit          Table     = 1,  // results may go through a table
   localparam int unsigned Words    = Kp / Cp,
   localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
@@ -33,7 +34,9 @@ module kt_conv
   /* verilator lint_off UNUSEDSIGNAL */  // one operation; the spare bits are checked by the fetch
   input  command_t            cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
+  /* verilator lint_off UNUSEDSIGNAL */  // with resident weights or tables only
   input  extension_t          extension_i,  // of the command
+  /* verilator lint_on UNUSEDSIGNAL */
   // WB and ZSB, written by LOAD
   input  addr_t               wb_split_i,
   input  logic                wb_we_i,
@@ -87,10 +90,11 @@ module kt_conv
   /* verilator lint_on UNUSEDSIGNAL */
   logic  seq_busy, start, start_q, two;
   logic  loader_active, loader_start, claimed_q;  // claimed: the loader has begun with the head of the queue
+  logic  table_ready, table_filled;
 
   assign cmd          = conv_t'(cmd_i.body);
   assign two          = TwoPixels && cmd.pair_groups != '0;
-  assign cmd_ready_o  = !seq_busy && !start_q && out_ready_i && (claimed_q || !loader_active);
+  assign cmd_ready_o  = !seq_busy && !start_q && out_ready_i && (claimed_q || !loader_active) && table_ready;
   assign start        = cmd_valid_i && cmd_ready_o;
   assign loader_start = !claimed_q && !loader_active && (cmd_peek_i || start);
 
@@ -166,7 +170,7 @@ module kt_conv
     .rd_masked_o   (rd_masked),
     .rd_col_o      (rd_col),
     .weights_i     (weights_ready),
-    .params_i      (params_ready),
+    .params_i      (params_ready && table_filled),
     .credit_i      (out_credit_i),
     .swap_o        (swap),
     .last_tile_o   (last_tile),
@@ -387,6 +391,15 @@ module kt_conv
   logic [Cp*8-1:0]    word[Words];
   logic [Stages-1:0]  lane_valid;
   logic signed [7:0]  lane[Kp];
+  logic               result_valid, result_two;
+  logic [OutWords*Cp*8-1:0] result;
+  // to and from ZSB
+  logic               table_rd;
+  addr_t              table_addr;
+  /* verilator lint_off UNUSEDSIGNAL */  // with tables only
+  logic               table_grant;
+  logic [63:0]        table_word;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_params #(
     .Stages   (Stages),
@@ -403,6 +416,10 @@ module kt_conv
     .wr_en_i    (zsb_we_i),
     .wr_addr_i  (zsb_addr_i),
     .wr_data_i  (zsb_data_i),
+    .table_grant_o(table_grant),
+    .table_rd_i (table_rd),
+    .table_addr_i(table_addr),
+    .table_word_o(table_word),
     .bias_o     (bias),
     .mult_o     (mult),
     .shift_o    (shift),
@@ -443,11 +460,11 @@ module kt_conv
     .clk_i,
     .valid_i(lane_valid),
     .data_i (lane),
-    .valid_o(out_valid_o),
+    .valid_o(result_valid),
     .word_o (word)
   );
   for (genvar w = 0; w < int'(Words); w++) begin : gen_word
-    assign out_word_o[w] = word[w];
+    assign result[w*Cp*8+:Cp*8] = word[w];
   end
 
   // Lanes of the second pixel, with the parameters of the first
@@ -486,15 +503,73 @@ module kt_conv
       .clk_i,
       .valid_i(second_lane_valid),
       .data_i (second_lane),
-      .valid_o(out_second_o),
+      .valid_o(result_two),
       .word_o (second_word)
     );
 
     for (genvar w = 0; w < int'(Words); w++) begin : gen_word
-      assign out_word_o[Words+w] = second_word[w];
+      assign result[(Words+w)*Cp*8+:Cp*8] = second_word[w];
     end
   end else begin : gen_one
-    assign out_second_o = 1'b0;
+    assign result_two = 1'b0;
+  end
+
+  // ---- through a table
+  logic [OutWords*Cp*8-1:0] out_result;
+  for (genvar w = 0; w < int'(OutWords); w++) begin : gen_out
+    assign out_word_o[w] = out_result[w*Cp*8+:Cp*8];
+  end
+
+  if (Table) begin : gen_table
+    logic       we, look_up, in_second;
+    logic [5:0] wr_addr;
+
+    kt_conv_table_loader #(
+      .Latency (Stages + 8),
+      .ZsbDepth(ZsbDepth)
+    ) u_loader (
+      .clk_i,
+      .rst_ni,
+      .head_i      (cmd_peek_i || cmd_valid_i),
+      .look_up_i   (extension_i.look_up),
+      .table_word_i(extension_i.table_word),
+      .start_i     (start),
+      .ready_o     (table_ready),
+      .filled_o    (table_filled),
+      .zsb_grant_i (table_grant),
+      .zsb_rd_o    (table_rd),
+      .zsb_addr_o  (table_addr),
+      .we_o        (we),
+      .wr_addr_o   (wr_addr),
+      .look_up_o   (look_up),
+      .second_o    (in_second)
+    );
+
+    kt_conv_table #(
+      .Lanes(OutWords * Cp)
+    ) u_table (
+      .clk_i,
+      .rst_ni,
+      .we_i     (we),
+      .wr_addr_i(wr_addr),
+      .wr_data_i(table_word),
+      .valid_i  (result_valid),
+      .two_i    (result_two),
+      .look_up_i(look_up),
+      .second_i (in_second),
+      .data_i   (result),
+      .valid_o  (out_valid_o),
+      .two_o    (out_second_o),
+      .data_o   (out_result)
+    );
+  end else begin : gen_no_table
+    assign table_ready  = 1'b1;
+    assign table_filled = 1'b1;
+    assign table_rd     = 1'b0;
+    assign table_addr   = '0;
+    assign out_valid_o  = result_valid;
+    assign out_second_o = result_two;
+    assign out_result   = result;
   end
 
   assign busy_o   = seq_busy;

@@ -15,6 +15,7 @@ module kt_params
   parameter int unsigned Depth     = 1024,
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned Bits     = $clog2(StageRows),  // of a word's bank
+  localparam int unsigned BankW    = (Bits > 0) ? Bits : 1,
   localparam int unsigned Aw       = $clog2(Depth) - Bits,
   localparam int unsigned StageW   = $clog2(Stages)
 ) (
@@ -32,6 +33,14 @@ module kt_params
   input  addr_t              wr_addr_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  requant_params_t    wr_data_i,
+  // a word of a table, in the cycle after its grant
+  output logic               table_grant_o,
+  input  logic               table_rd_i,    // only with the grant
+  // as wide as the largest memory
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  addr_t              table_addr_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic [63:0]        table_word_o,
   // parameters of each lane, valid with the lane's total
   output logic signed [31:0] bias_o  [Kp],
   output logic signed [31:0] mult_o  [Kp],
@@ -104,11 +113,16 @@ module kt_params
       .wr_en_i  (wr_en_i && ((wr_addr_i % addr_t'(StageRows)) == addr_t'(r))),
       .wr_addr_i(wr_addr_i[Bits+:Aw]),
       .wr_data_i,
-      .rd_en_i  (reading_q),
-      .rd_addr_i(addr_q[Bits+:Aw]),
+      .rd_en_i  (reading_q || (table_rd_i && ((table_addr_i % addr_t'(StageRows)) == addr_t'(r)))),
+      .rd_addr_i(reading_q ? addr_q[Bits+:Aw] : table_addr_i[Bits+:Aw]),
       .rd_data_o(param[r])
     );
   end
+
+  logic [BankW-1:0] table_bank_q;
+  always_ff @(posedge clk_i) if (table_rd_i) table_bank_q <= BankW'(table_addr_i % addr_t'(StageRows));
+  assign table_grant_o = !reading_q;
+  assign table_word_o  = {param[table_bank_q].mult, param[table_bank_q].bias};
 
   always_ff @(posedge clk_i) begin
     if (write_q) begin

@@ -183,7 +183,8 @@ package kt_cmd_pkg;
 
   // depthwise convolution or pooling; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [29:0] spare;  // must be 0
+    logic [15:0] spare;  // must be 0
+    logic [13:0] table_word;
     logic look_up;
     logic [1:0] rule;
     logic signed [7:0] high;
@@ -230,9 +231,10 @@ package kt_cmd_pkg;
 
   // element-wise addition (of two to four maps), subtraction or multiplication (of two) in VB; loops: tile of three channel groups, row, column
   typedef struct packed {
-    logic [53:0] spare;  // must be 0
+    logic [39:0] spare;  // must be 0
     logic pair;
     logic [1:0] in2_mod3;
+    logic [13:0] table_word;
     logic look_up;
     cmd_word_t operand_step;
     logic [1:0] more_operands;
@@ -292,9 +294,11 @@ package kt_cmd_pkg;
     logic [2:0] base;
   } store_t;
 
-  // rare fields of the conv command that stands immediately after it: the first passes of every kernel tile lie elsewhere in WB, where they stay from run to run (PB)
+  // rare fields of the conv command that stands immediately after it: the first passes of every kernel tile may lie elsewhere in WB, where they stay from run to run (PB), and results may go through a table
   typedef struct packed {
-    logic [369:0] spare;  // must be 0
+    logic [354:0] spare;  // must be 0
+    logic [13:0] table_word;
+    logic look_up;
     logic [3:0] last_groups;
     logic [9:0] resident_passes;
     logic [15:0] resident_pitch;
@@ -309,10 +313,10 @@ package kt_cmd_pkg;
       OpLoadWeights: return body[415:155] != '0;
       OpLoadParams: return body[415:61] != '0;
       OpConv: return body[415:411] != '0;
-      OpWindow: return body[415:386] != '0;
-      OpAdd: return body[415:362] != '0;
+      OpWindow: return body[415:400] != '0;
+      OpAdd: return body[415:376] != '0;
       OpStore: return body[415:189] != '0;
-      OpExtendConv: return body[415:46] != '0;
+      OpExtendConv: return body[415:61] != '0;
       default: return 1'b0;
     endcase
   endfunction
@@ -331,7 +335,6 @@ package kt_cmd_pkg;
       OpAdd: return body[133:124] == '0 || body[143:134] == '0 || body[153:144] == '0;
       OpStore: return body[92:83] == '0 || body[102:93] == '0 || body[112:103] == '0 || body[124:113] == '0 ||
           body[136:125] == '0;
-      OpExtendConv: return body[41:32] == '0;
       default: return 1'b0;
     endcase
   endfunction

@@ -19,7 +19,12 @@ package kt_pkg;
     addr_t      pitch;        // rows from a kernel tile to the next
     logic [9:0] passes;       // of a kernel tile that are resident
     logic [3:0] last_groups;  // of its last pass that exist, 0: all
+    logic       look_up;      // results go through a table
+    addr_t      table_word;   // its first ZSB word
   } extension_t;
+
+  // ZSB words of a table of 256 bytes, eight in each.
+  localparam int unsigned TableWords = 32;
 
   // A command as its queue offers it to its engine. The bits of the body are those of its operation in kt_cmd_pkg.
   typedef struct packed {

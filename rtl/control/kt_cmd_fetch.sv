@@ -20,7 +20,7 @@ module kt_cmd_fetch
 #(
   parameter int unsigned AxiW   = 128,  // 128, 256 or 512
   parameter int unsigned BytesW = 20,   // byte count of a request
-  parameter bit          Resident = 1,  // there is extend_conv
+  parameter bit          Extend   = 1,  // there is extend_conv
   parameter int unsigned Ahead  = 8,    // commands in the FIFO or asked for
   parameter int unsigned Chunk  = 4     // commands of a request
 ) (
@@ -172,7 +172,7 @@ module kt_cmd_fetch
   assign header = header_t'(ahead[$bits(header_t)-1:0]);
   assign body   = ahead[511:$bits(header_t)];
   assign queue  = queue_of(header.op);
-  assign extends_conv = Resident && header.op == OpExtendConv;
+  assign extends_conv = Extend && header.op == OpExtendConv;
   assign pop    = ahead_valid && !halted_q && !stop_i && (!valid_q || cmd_ready_i);
   assign legal  = wrong == '0;
   assign extend = pop && extends_conv && legal;
@@ -231,13 +231,14 @@ module kt_cmd_fetch
     if (pop) cmd_q <= ahead;
     if (extend) begin
       extension_q <= '{first: fields.resident, pitch: fields.resident_pitch, passes: fields.resident_passes,
-                       last_groups: fields.last_groups};
+                       last_groups: fields.last_groups, look_up: fields.look_up,
+                       table_word: addr_t'(fields.table_word)};
     end else if (pop && !extended_q) begin
       extension_q <= '0;
     end
   end
 
-  assign cmd_extension_o = Resident ? extension_q : '0;
+  assign cmd_extension_o = Extend ? extension_q : '0;
   assign cmd_valid_o  = valid_q;
   assign cmd_o        = cmd_q;
   assign cmd_index_o  = index_q;

@@ -26,7 +26,7 @@ module kt_control
   import kt_axi_pkg::*;
 #(
   parameter int unsigned AxiW        = 128,
-  parameter bit          Resident    = 1,     // there is extend_conv
+  parameter bit          Extend      = 1,     // there is extend_conv
   parameter int unsigned QueueDepth  = 8,     // commands of a queue that wait or run, a power of two
   parameter int unsigned QuietCycles = 1024,  // see kt_watchdog
   parameter int unsigned ResetCycles = 8
@@ -123,7 +123,7 @@ module kt_control
   kt_cmd_fetch #(
     .AxiW    (AxiW),
     .BytesW  (BytesW),
-    .Resident(Resident)
+    .Extend(Extend)
   ) u_fetch (
     .clk_i        (fetch_clk_o),
     .rst_ni       (engine_rst_nq),

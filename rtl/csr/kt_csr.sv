@@ -30,7 +30,8 @@ module kt_csr (
   input  logic [31:0] ob_pixels_i,
   input  logic [31:0] zsb_array_i,
   input  logic [31:0] zsb_vector_i,
-  input  logic [7:0]  options_conv_modes_i,
+  input  logic [6:0]  options_conv_modes_i,
+  input  logic        options_conv_tables_i,
   input  logic [5:0]  options_window_kinds_i,
   input  logic        options_large_windows_i,
   input  logic        options_tables_i,
@@ -150,7 +151,8 @@ module kt_csr (
         10'h028: rdata_q[31:0] <= zsb_array_i;
         10'h02c: rdata_q[31:0] <= zsb_vector_i;
         10'h030: begin
-          rdata_q[7:0] <= options_conv_modes_i;
+          rdata_q[6:0] <= options_conv_modes_i;
+          rdata_q[7] <= options_conv_tables_i;
           rdata_q[13:8] <= options_window_kinds_i;
           rdata_q[14] <= options_large_windows_i;
           rdata_q[15] <= options_tables_i;

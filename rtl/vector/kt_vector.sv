@@ -397,7 +397,7 @@ module kt_vector
       .kernel_columns_i(cmd_q.kernel_columns),
       .height_i        (cmd_q.in_height),
       .width_i         (cmd_q.in_width),
-      .params_i        (cmd_q.params + (cmd_q.look_up ? addr_t'(TableWords) : addr_t'(0))),
+      .params_i        (cmd_q.params),
       .addr_o          (average_addr2)
     );
   end else begin : gen_no_outside

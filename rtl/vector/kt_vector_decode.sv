@@ -63,6 +63,7 @@ module kt_vector_decode
         weights:        '0,
         params:         addr_t'(a.params),
         look_up:        a.look_up,
+        table_word:     addr_t'(a.table_word),
         out_quant:      '{zero: a.zero, low: a.low, high: a.high, rule: a.rule}
       };
       out_o = '{
@@ -115,6 +116,7 @@ module kt_vector_decode
         weights:        addr_t'(w.weights),
         params:         addr_t'(w.params),
         look_up:        w.look_up,
+        table_word:     addr_t'(w.table_word),
         out_quant:      '{zero: w.zero, low: w.low, high: w.high, rule: w.rule}
       };
       out_o = '{

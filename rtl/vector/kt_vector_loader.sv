@@ -47,7 +47,7 @@ module kt_vector_loader
   logic       loaded_q;
   kind_e      kind_q;
   logic [9:0] tiles_q;    // left after this one
-  addr_t      zsb_addr_q;
+  addr_t      zsb_addr_q, params_q;
   out_quant_t out_quant_q;
 
   // words of a load and those still to be read
@@ -101,7 +101,8 @@ module kt_vector_loader
     if (start_i) begin
       kind_q       <= cmd_i.kind;
       tiles_q      <= cmd_i.tiles - 10'd1;
-      zsb_addr_q   <= cmd_i.params;
+      params_q     <= cmd_i.params;
+      zsb_addr_q   <= cmd_i.look_up ? cmd_i.table_word : cmd_i.params;
       out_quant_q  <= cmd_i.out_quant;
       words_q      <= words;
       word_q       <= '0;
@@ -112,7 +113,7 @@ module kt_vector_loader
         word_q  <= '0;
       end
       if (zsb_rd_o) begin
-        zsb_addr_q <= zsb_addr_q + 1'b1;
+        zsb_addr_q <= (table_left_q == 6'd1) ? params_q : zsb_addr_q + 1'b1;
         if (table_left) table_left_q <= table_left_q - 6'd1;
         else word_q <= word_q + 1'b1;
       end

@@ -86,8 +86,9 @@ package kt_vector_pkg;
     logic [9:0]         rows;
     logic [9:0]         tiles;
     addr_t              weights;
-    addr_t              params;     // of the table, if there is one
-    logic               look_up;    // results go through the table
+    addr_t              params;
+    logic               look_up;    // results go through a table
+    addr_t              table_word; // its first one in ZSB
     out_quant_t         out_quant;
   } vec_cmd_t;
 
@@ -151,7 +152,6 @@ package kt_vector_pkg;
     ToTable
   } param_dest_e;
 
-  localparam int unsigned TableWords = 32;
 
   function automatic word_t word_sub(word_t a, word_t b);
     logic borrow;

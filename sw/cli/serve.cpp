@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/files.h"
@@ -58,7 +59,7 @@ struct ServeOptions {
   double clock = 100;
   int columns = 40;
   std::string costs = "analytic";
-  std::size_t spot_check = 0;
+  std::optional<std::size_t> spot_check;
   std::string queries, generate;
   double rate = 0, hold = 1;
   std::string accuracy, latency;
@@ -87,8 +88,10 @@ po::options_description described(ServeOptions& o) {
   add("columns", po::value(&o.columns)->value_name("N")->default_value(o.columns), "SubGraphs in the table");
   add("costs", po::value(&o.costs)->value_name("NAME")->default_value(o.costs),
       "what fills the table: analytic, or compiler, its cycle model of every SubNet with every SubGraph");
-  add("spot-check", po::value(&o.spot_check)->value_name("N")->default_value(o.spot_check),
-      "run N entries of the compiler's table on the simulated accelerator too");
+  add("spot-check", po::value<std::size_t>()->value_name("N"),
+      "run N entries of the compiler's table on the simulated accelerator too; without it a tenth of them, "
+      "at least 50; "
+      "0: none");
   add("queries", po::value(&o.queries)->value_name("FILE"),
       "CSV with arrival_ms, accuracy, latency_ms, or the Azure Functions trace of 2021");
   add("generate", po::value(&o.generate)->value_name("KIND:N"),
@@ -163,6 +166,14 @@ void read_range(const std::string& option, const std::string& text, double most,
     throw InputError(fmt::format("{}: expected 0 <= LOW <= HIGH <= {:g}, found '{}'", option, most, text));
 }
 
+// Entries of the table to run on the RTL.
+std::size_t spot_checks(const ServeOptions& o, const serve::Table& table) {
+  if (o.costs != "compiler" || !o.table.empty()) return 0;
+  constexpr std::size_t kLeast = 50, kPart = 10;
+  const std::size_t all = table.subnets.size() * table.subgraphs.size();
+  return std::min(all, o.spot_check.value_or(std::max(kLeast, (all + kPart - 1) / kPart)));
+}
+
 void check(const ServeOptions& o, const po::variables_map& values) {
   if (o.queries.empty() == o.generate.empty())
     throw InputError("serve needs one of --queries and --generate (see kaiten serve --help)");
@@ -175,7 +186,7 @@ void check(const ServeOptions& o, const po::variables_map& values) {
   const bool compiled = named<bool>({{"analytic", false}, {"compiler", true}}, "--costs", o.costs);
   if (!o.rtl && !compiled && values.count("image") != 0 && !values["image"].defaulted())
     throw InputError("--image is for --rtl and --costs compiler");
-  if (!compiled && o.spot_check > 0) throw InputError("--spot-check is for --costs compiler");
+  if (!compiled && o.spot_check) throw InputError("--spot-check is for --costs compiler");
   if (o.rtl && !o.table.empty()) throw InputError("--rtl: limit: SuperNets of kaiten, found: " + o.table);
   if (o.rtl || compiled) require_models(o.supernet);
   if (o.rtl && o.scheduler == "all") throw InputError("--rtl: limit: one scheduler, found: all");
@@ -362,6 +373,7 @@ int run_serve(const Arguments& arguments) {
       "Queries of accuracy and latency served by SubNets of one SuperNet; some of the shared weights stay on "
       "chip.\n";
   if (!read_options(arguments, described(o), "", kUsage, values)) return kDone;
+  if (values.count("spot-check") != 0) o.spot_check = values["spot-check"].as<std::size_t>();
   check(o, values);
   const Outputs outputs("serve", values, {"html", "json", "trace", "write-table"}, {"table", "queries"});
   const std::unique_ptr<ServedSubNets> subnets = make_subnets(o);
@@ -380,7 +392,8 @@ int run_serve(const Arguments& arguments) {
   report.served_by.assign(table.subnets.size(), 0);
   std::vector<serve::Served> first;
   int signal = 0;
-  if (o.spot_check > 0) report.spot_check = subnets->spot_check(o.spot_check);
+  if (const std::size_t entries = spot_checks(o, table); entries > 0)
+    report.spot_check = subnets->spot_check(entries);
   for (const auto& [name, caching] : wanted_schedulers(o.scheduler, table)) {
     serve::SchedulerOptions options = report.options;
     options.caching = caching;

@@ -46,10 +46,11 @@ inline constexpr std::uint32_t kObPixels = 0x024;  ///< Pixels of OB
 inline constexpr std::uint32_t kZsbArray = 0x028;  ///< Channels of the ZSB of the array
 inline constexpr std::uint32_t kZsbVector = 0x02c;  ///< Channels of the ZSB of the vector engine
 inline constexpr std::uint32_t kOptions = 0x030;  ///< What is built in
-inline constexpr Field kOptionsConvModes{0x030, 0, 8};  ///< Values of `mode` of conv
+inline constexpr Field kOptionsConvModes{0x030, 0, 7};  ///< Values of `mode` of conv
+inline constexpr Field kOptionsConvTables{0x030, 7, 1};  ///< 1: there are tables of 256 bytes behind the array; without them `look_up` of extend_conv must be 0
 inline constexpr Field kOptionsWindowKinds{0x030, 8, 6};  ///< Values of `kind` of window
 inline constexpr Field kOptionsLargeWindows{0x030, 14, 1};  ///< 1: windows of up to 9 x 9 cells, four to 128 to a row, are streamed in kernel tiles of 3 x 3; without them larger ones than 3 x 3 take more cycles
-inline constexpr Field kOptionsTables{0x030, 15, 1};  ///< 1: there are tables of 256 bytes; without them `look_up` of window and add must be 0
+inline constexpr Field kOptionsTables{0x030, 15, 1};  ///< 1: there are tables of 256 bytes behind the vector engine; without them `look_up` of window and add must be 0
 inline constexpr Field kOptionsRules{0x030, 16, 8};  ///< Values of `rule`
 inline constexpr Field kOptionsFeatures{0x030, 24, 4};  ///< Other options
 inline constexpr Field kOptionsElementKinds{0x030, 28, 4};  ///< Values of `kind` of add

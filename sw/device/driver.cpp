@@ -125,6 +125,7 @@ Config read_config(Device& device) {
   c.float_rule = csr::kOptionsRules.get(options) >> int(Rounding::Float) & 1;
   c.average = csr::kOptionsWindowKinds.get(options) >> int(WindowKind::kAverage) & 1;
   c.large_windows = csr::kOptionsLargeWindows.get(options) != 0;
+  c.conv_table = csr::kOptionsConvTables.get(options) != 0;
   c.table = csr::kOptionsTables.get(options) != 0;
   c.zvc_beats = read(csr::kZvcBeats);
   for (const Config& p : presets()) {

@@ -49,8 +49,12 @@ std::uint32_t options_of(const Command& command) {
     if constexpr (requires { c.rule; }) bits |= bit(csr::kOptionsRules, c.rule);
     return bits;
   };
-  return std::visit(of_body, command.body) |
-         feature(csr::FeatureBit::kResident, command.extension.has_value());
+  std::uint32_t bits = std::visit(of_body, command.body);
+  if (const auto& e = command.extension) {
+    bits |= feature(csr::FeatureBit::kResident, e->resident_passes != 0 || e->last_groups != 0) |
+            csr::kOptionsConvTables.put(e->look_up != 0);
+  }
+  return bits;
 }
 
 std::string lacking(std::uint32_t needed, std::uint32_t there) {
@@ -59,6 +63,7 @@ std::string lacking(std::uint32_t needed, std::uint32_t there) {
   if (const std::uint32_t features = csr::kOptionsFeatures.get(missing); features != 0)
     return csr::kFeatureBitTexts[std::countr_zero(features)];
   if (csr::kOptionsTables.get(missing) != 0) return "tables";
+  if (csr::kOptionsConvTables.get(missing) != 0) return "tables behind the array";
   for (const std::string& text :
        {lacking_value<ConvMode>("mode", csr::kOptionsConvModes, missing, there),
         lacking_value<WindowKind>("kind", csr::kOptionsWindowKinds, missing, there),

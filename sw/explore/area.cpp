@@ -224,8 +224,9 @@ Config config_of(const nlohmann::json& entry) {
   const std::pair<const char*, bool*> options[] = {
       {"SumRow", &c.sum_row},       {"AddPair", &c.add_pair},
       {"TwoPixels", &c.two_pixels}, {"LargeWindows", &c.large_windows},
-      {"Resident", &c.resident},    {"Float", &c.float_rule},
-      {"Average", &c.average},      {"Table", &c.table}};
+      {"Resident", &c.resident},    {"ConvTable", &c.conv_table},
+      {"Float", &c.float_rule},     {"Average", &c.average},
+      {"Table", &c.table}};
   for (const auto& [key, value] : options) *value = p.at(key) != 0;
   return c;
 }

@@ -30,14 +30,16 @@
 #define KAITEN_ZSB_ARRAY 0x028u  // Channels of the ZSB of the array
 #define KAITEN_ZSB_VECTOR 0x02cu  // Channels of the ZSB of the vector engine
 #define KAITEN_OPTIONS 0x030u  // What is built in
-#define KAITEN_OPTIONS_CONV_MODES_MASK 0xffu
+#define KAITEN_OPTIONS_CONV_MODES_MASK 0x7fu
 #define KAITEN_OPTIONS_CONV_MODES_LOW 0  // Values of `mode` of conv
+#define KAITEN_OPTIONS_CONV_TABLES_MASK 0x80u
+#define KAITEN_OPTIONS_CONV_TABLES_LOW 7  // 1: there are tables of 256 bytes behind the array; without them `look_up` of extend_conv must be 0
 #define KAITEN_OPTIONS_WINDOW_KINDS_MASK 0x3f00u
 #define KAITEN_OPTIONS_WINDOW_KINDS_LOW 8  // Values of `kind` of window
 #define KAITEN_OPTIONS_LARGE_WINDOWS_MASK 0x4000u
 #define KAITEN_OPTIONS_LARGE_WINDOWS_LOW 14  // 1: windows of up to 9 x 9 cells, four to 128 to a row, are streamed in kernel tiles of 3 x 3; without them larger ones than 3 x 3 take more cycles
 #define KAITEN_OPTIONS_TABLES_MASK 0x8000u
-#define KAITEN_OPTIONS_TABLES_LOW 15  // 1: there are tables of 256 bytes; without them `look_up` of window and add must be 0
+#define KAITEN_OPTIONS_TABLES_LOW 15  // 1: there are tables of 256 bytes behind the vector engine; without them `look_up` of window and add must be 0
 #define KAITEN_OPTIONS_RULES_MASK 0xff0000u
 #define KAITEN_OPTIONS_RULES_LOW 16  // Values of `rule`
 #define KAITEN_OPTIONS_FEATURES_MASK 0xf000000u

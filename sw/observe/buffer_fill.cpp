@@ -77,7 +77,7 @@ void read_weights(const Command& command, const ConvCommand& c, int kp, std::uin
   const int kernel_tiles = int((c.more_kernel_tile_rows + 1) * (c.more_kernel_tile_columns + 1));
   const int sets = int(c.tiles) * kernel_tiles;  // of passes
   int passes = int(c.passes);
-  if (const auto& e = command.extension) {
+  if (const auto& e = command.extension; e && e->resident_passes > 0) {
     for (int set = 0; set < sets; set++)
       wb.read(int(e->resident + set * e->resident_pitch), int(e->resident_passes) * kp, Queue::kConv, number);
     passes -= int(e->resident_passes);

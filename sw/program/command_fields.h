@@ -370,7 +370,8 @@ struct WindowCommand {
   std::int64_t low = 0;  // lower limit of the output
   std::int64_t high = 0;  // upper limit of the output
   std::int64_t rule = 0;  // rounding rule: a Rounding
-  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words before the others, at params (docs/formats/requantisation.md)
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes (docs/formats/requantisation.md)
+  std::int64_t table_word = 0;  // with look_up: first of the table's 32 ZSB words
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
@@ -417,6 +418,7 @@ struct WindowCommand {
     visit("high", self.high, 471, 8, FieldKind::kSigned);
     visit("rule", self.rule, 479, 2, FieldKind::kUnsigned);
     visit("look_up", self.look_up, 481, 1, FieldKind::kUnsigned);
+    visit("table_word", self.table_word, 482, 14, FieldKind::kUnsigned);
   }
 };
 
@@ -462,7 +464,8 @@ struct AddCommand {
   std::int64_t broadcast = 0;  // the second input is a single pixel (of row 0, in a ring of one slot) that meets every pixel of the first
   std::int64_t more_operands = 0;  // inputs of a sum beyond the second, at most 2; they lie in the second one's ring
   std::int64_t operand_step = 0;  // words from one input to the next, inside a pixel
-  std::int64_t look_up = 0;  // results go through a table of 256 bytes, which lies in 32 ZSB words before the others, at params (docs/formats/requantisation.md)
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes (docs/formats/requantisation.md)
+  std::int64_t table_word = 0;  // with look_up: first of the table's 32 ZSB words
   std::int64_t in2_mod3 = 0;  // first row mod 3 of the second input and further ones; with `broadcast` that of its row
   std::int64_t pair = 0;  // two inputs, read in the same slot; their words lie in different banks; only where the device has feature `pair`
 
@@ -507,8 +510,9 @@ struct AddCommand {
     visit("more_operands", self.more_operands, 440, 2, FieldKind::kUnsigned);
     visit("operand_step", self.operand_step, 442, 12, FieldKind::kWord);
     visit("look_up", self.look_up, 454, 1, FieldKind::kUnsigned);
-    visit("in2_mod3", self.in2_mod3, 455, 2, FieldKind::kUnsigned);
-    visit("pair", self.pair, 457, 1, FieldKind::kUnsigned);
+    visit("table_word", self.table_word, 455, 14, FieldKind::kUnsigned);
+    visit("in2_mod3", self.in2_mod3, 469, 2, FieldKind::kUnsigned);
+    visit("pair", self.pair, 471, 1, FieldKind::kUnsigned);
   }
 };
 
@@ -552,22 +556,26 @@ struct StoreCommand {
   }
 };
 
-// rare fields of the conv command that stands immediately after it: the first passes of every kernel tile lie elsewhere in WB, where they stay from run to run (PB)
+// rare fields of the conv command that stands immediately after it: the first passes of every kernel tile may lie elsewhere in WB, where they stay from run to run (PB), and results may go through a table
 struct ExtendConvCommand {
   static constexpr Opcode kOpcode = Opcode::kExtendConv;
   static constexpr const char* kName = "extend_conv";
   std::int64_t resident = 0;  // WB row of the first tile's first resident pass
   std::int64_t resident_pitch = 0;  // rows from a kernel tile's resident passes to those of the next one, also across tiles
-  std::int64_t resident_passes = 0;  // passes of a kernel tile that are resident, at most `passes`; `weights` of conv has the others, one after the other
+  std::int64_t resident_passes = 0;  // passes of a kernel tile that are resident, at most `passes`, 0 without PB; `weights` of conv has the others, one after the other
   std::int64_t last_groups = 0;  // modes 1x1 and 3x1: channel groups of a kernel tile's last pass that exist, 9 or 3 at most; the words of the others count as zeros, whatever their weights; 0: all
+  std::int64_t look_up = 0;  // results go through a table of 256 bytes (docs/formats/requantisation.md); only where the device has conv_tables
+  std::int64_t table_word = 0;  // with look_up: first of the table's 32 ZSB words, a multiple of stage_rows
 
   // Calls visit(name, value, first bit, bits, kind) for every field in order.
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("resident", self.resident, 96, 16, FieldKind::kUnsigned);
     visit("resident_pitch", self.resident_pitch, 112, 16, FieldKind::kUnsigned);
-    visit("resident_passes", self.resident_passes, 128, 10, FieldKind::kCount);
+    visit("resident_passes", self.resident_passes, 128, 10, FieldKind::kUnsigned);
     visit("last_groups", self.last_groups, 138, 4, FieldKind::kUnsigned);
+    visit("look_up", self.look_up, 142, 1, FieldKind::kUnsigned);
+    visit("table_word", self.table_word, 143, 14, FieldKind::kUnsigned);
   }
 };
 

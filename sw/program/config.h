@@ -25,6 +25,7 @@ struct ConfigOptions {
       false;  ///< the array works on two pixels at once where one fills at most four words of a window
   bool large_windows = false;  ///< the vector engine streams windows up to 9 x 9
   bool resident = false;       ///< passes of a kernel tile may lie in PB, the others in DB
+  bool conv_table = false;     ///< results of the array may go through a table of 256 bytes
   bool float_rule = true;      ///< results may be requantised by rule `float`, which ONNX models need
   bool average = true;         ///< windows of kind average, rule `average`
   bool table = true;           ///< results of the vector engine may go through a table of 256 bytes

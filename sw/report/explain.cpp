@@ -116,7 +116,7 @@ std::string to_text(const Explanation& e, std::size_t width) {
       fmt::format("layer {} of {} in {}: {}\n{}, {} to {}, {} MACs\n", e.layer, r.layers.size(), r.model,
                   l.name, l.op, l.shape_in, l.shape_out, grouped(l.macs));
   if (l.on_host) return text + "runs on the host processor\n";
-  if (l.nothing_to_do) return text + "nothing to do: a view of what exists\n";
+  if (l.nothing_to_do) return text + "nothing to do: a view of what exists, or done by the layer before\n";
   text += fmt::format("{} cycles on the {} of {}, {} of the network's {}", grouped(l.cycles),
                       l.on_array ? "array" : "vector engine", r.config.name,
                       percent(double(l.cycles) / double(std::max<std::uint64_t>(1, r.cycles))),

@@ -154,6 +154,7 @@ nlohmann::ordered_json parameters_of(const Config& c) {
           {"TwoPixels", int(c.two_pixels)},
           {"LargeWindows", int(c.large_windows)},
           {"Resident", int(c.resident)},
+          {"ConvTable", int(c.conv_table)},
           {"Float", int(c.float_rule)},
           {"Average", int(c.average)},
           {"Table", int(c.table)},

@@ -124,7 +124,7 @@ class Serve(CommandCase):
                 self.refused("--generate", "uniform:3", "--rtl", *options)
 
     def test_the_compilers_table_has_the_memories_of_the_accelerator(self):
-        filling = (*UNIFORM, "--supernet", "ofa-mobilenetv3", "--costs", "compiler", "--image", "64", "--columns", "1")
+        filling = (*UNIFORM, "--supernet", "ofa-mobilenetv3", "--costs", "compiler", "--image", "64", "--columns", "1", "--spot-check", "0")
         self.assertIn("the bus of base", self.refused(*filling, "--bus", "192"))
         self.assertIn("WB of base", self.refused(*filling, "--pb", "1GiB"))
         # All of WB: DB has no room then, and less of it is taken.

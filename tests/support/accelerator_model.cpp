@@ -75,7 +75,7 @@ void AcceleratorModel::run(std::span<const std::uint8_t> bytes) {
   for (std::size_t at = 0; at + kCommandBytes <= bytes.size(); at += kCommandBytes) {
     const auto command = decoder.next(bytes.subspan(at).first<kCommandBytes>());
     if (!command) continue;
-    if (command->extension && !config_.resident) fail("an extension");
+    if (command->extension && !config_.resident && !config_.conv_table) fail("an extension");
     commands_.push_back(*command);
     queues_[std::size_t(commands_.back().queue())].waiting.push_back(std::uint32_t(commands_.size()) - 1);
   }
@@ -107,7 +107,8 @@ void AcceleratorModel::run(std::span<const std::uint8_t> bytes) {
           steps.push_back([&, head, conv] {
             early_ = head;
             const auto& extension = commands_[head].extension;
-            const std::int64_t from = extension ? extension->resident : conv->weights;
+            const bool in_pb = extension && extension->resident_passes > 0;
+            const std::int64_t from = in_pb ? extension->resident : conv->weights;
             early_rows_.assign(wb_.begin() + from, wb_.begin() + from + config_.kp);
           });
         }
@@ -401,9 +402,10 @@ std::int8_t AcceleratorModel::requantise(std::int64_t acc, const Param& p, int r
   return std::int8_t(std::clamp<std::int64_t>(y + zero, low, high));
 }
 
-std::int8_t AcceleratorModel::looked_up(int params, std::int8_t value) {
+std::int8_t AcceleratorModel::looked_up(const std::vector<Param>& zsb, std::int64_t table,
+                                        std::int8_t value) {
   const int entry = value + 128;
-  const Param& p = ring_at(zsb_vector_, params + entry / 8);
+  const Param& p = ring_at(zsb, int(table) + entry / 8);
   const std::int32_t half = entry % 8 < 4 ? p.bias : p.mult;
   return std::int8_t(half >> (8 * (entry % 4)));
 }
@@ -538,6 +540,7 @@ void AcceleratorModel::conv(std::uint32_t index, const ConvCommand& c) {
         for (int k = 0; k < kp; k++) {
           values.push_back(requantise(acc[std::size_t(k)], ring_at(zsb_array_, int(c.params) + tile * kp + k),
                                       int(c.rule), int(c.zero), int(c.low), int(c.high)));
+          if (extension.look_up) values.back() = looked_up(zsb_array_, extension.table_word, values.back());
         }
         result(index, c, kp, tile, y, x, values);
       }
@@ -588,12 +591,12 @@ void AcceleratorModel::window(std::uint32_t index, const WindowCommand& c) {
         }
         std::vector<std::int8_t> values;
         for (int lane = 0; lane < lanes; lane++) {
-          int at = int(c.params) + (c.look_up ? kTableWords : 0);
+          int at = int(c.params);
           if (c.kind == 0) at += tile * lanes + lane;
           if (c.kind == 2) at += rows_outside * int(c.kernel_columns) + columns_outside;
           values.push_back(requantise(acc[std::size_t(lane)], ring_at(zsb_vector_, at), int(c.rule),
                                       int(c.zero), int(c.low), int(c.high)));
-          if (c.look_up) values.back() = looked_up(int(c.params), values.back());
+          if (c.look_up) values.back() = looked_up(zsb_vector_, c.table_word, values.back());
         }
         result(index, c, lanes, tile, y, x, values);
       }
@@ -606,7 +609,7 @@ void AcceleratorModel::add(std::uint32_t index, const AddCommand& c) {
                         {int(c.in2_first), int(c.in2_last), int(c.in_slot_size)}};
   const int first[2] = {int(c.in_slot), int(c.in2_slot)};
   const int operands = 2 + int(c.more_operands);
-  const int params = int(c.params) + (c.look_up ? kTableWords : 0);
+  const int params = int(c.params);
   const int lanes = 3 * config_.cp;
   if (c.pair) {
     const int banks = int(c.operand_step + 3 * (3 + c.in2_mod3 - c.top_mod3)) % 9;
@@ -641,7 +644,7 @@ void AcceleratorModel::add(std::uint32_t index, const AddCommand& c) {
           }
           values.push_back(requantise(all, ring_at(zsb_vector_, params + operands), int(c.rule), int(c.zero),
                                       int(c.low), int(c.high)));
-          if (c.look_up) values.back() = looked_up(int(c.params), values.back());
+          if (c.look_up) values.back() = looked_up(zsb_vector_, c.table_word, values.back());
         }
         result(index, c, lanes, tile, y, x, values);
       }

@@ -95,7 +95,7 @@ class AcceleratorModel {
   std::int8_t requantise(std::int64_t acc, const Param& p, int rule, int zero, int low, int high) const;
   std::int64_t round(std::int64_t x, const Param& p, int rule) const;
   // A result through the table at ZSB word `params`.
-  std::int8_t looked_up(int params, std::int8_t value);
+  static std::int8_t looked_up(const std::vector<Param>& zsb, std::int64_t table, std::int8_t value);
 
   Word& word(bool vb, int slot, int row_mod3, int position);
   std::int64_t random(std::int64_t n) { return std::int64_t(rng_() % std::uint64_t(n)); }

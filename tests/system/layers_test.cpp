@@ -466,6 +466,40 @@ TEST_P(Layers, Tables) {
   }
 }
 
+// A function behind windows, by which their results go where the configuration can: nothing is left to do for it.
+TEST_P(Layers, TablesBehindWindows) {
+  const auto& l = GetParam().limits;
+  for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
+    const std::uint64_t seed = random_();
+    test::GraphBuilder g(seed);
+    const int side = i % 6 == 2 ? 6 : std::min(l.max_side, 20);
+    const int map = g.input(g.uniform(1, side), g.uniform(1, side), g.uniform(1, l.max_channels));
+    const Padding pad{1, 1, 1, 1};
+    int windows = 0;
+    switch (i % 6) {
+      case 0:
+        windows = g.conv(map, g.uniform(1, 100), 1, 1, 1, {}, g.activation());
+        break;
+      case 1:
+        windows = g.conv(map, g.uniform(1, 100), 3, 3, g.uniform(1, 2), pad, g.activation());
+        break;
+      case 2:
+        windows = g.fully_connected(map, g.uniform(1, 200), g.activation());
+        break;
+      case 3:
+        windows = g.depthwise(map, 3, 3, g.uniform(1, 2), pad, g.activation());
+        break;
+      case 4:
+        windows = g.pool(OpKind::AveragePool, map, 3, 3, g.uniform(1, 2), pad, Activation::None);
+        break;
+      default:
+        windows = g.pool(OpKind::MaxPool, map, 3, 3, g.uniform(1, 2), pad, Activation::None);
+    }
+    g.output(g.table(windows));
+    EXPECT_TRUE(run(g.graph, "layer of seed " + std::to_string(seed)));
+  }
+}
+
 // Of ONNX graphs.
 TEST_P(Layers, RuleFloat) {
   if (!config_.float_rule) GTEST_SKIP() << "no rule float";

@@ -17,6 +17,7 @@
 #include "import/import.h"
 #include "program/program.h"
 #include "run/session.h"
+#include "tests/support/graph_builder.h"
 #include "tests/support/source_file.h"
 
 namespace kaiten {
@@ -103,6 +104,17 @@ TEST(Session, MovedFrom) {
   EXPECT_THROW(first.program(), InputError);                // NOLINT(bugprone-use-after-move)
   EXPECT_THROW(first.set_progress({}), InputError);         // NOLINT(bugprone-use-after-move)
   EXPECT_THROW(first.flip_constant_bit(0, 0), InputError);  // NOLINT(bugprone-use-after-move)
+}
+
+// A border is the windows' own where the accelerator has them; windows on the host read a map that has it.
+TEST(Session, WindowsOnTheHostSeeTheirBorder) {
+  test::GraphBuilder g(1);
+  const int map = g.conv(g.input(14, 14, 8), 384, 1, 1, 1, {}, Activation::None);
+  g.output(g.depthwise(g.pad(map, {3, 3, 3, 3}), 7, 7, 2, {}, Activation::None));
+  Session session(g.graph, nano());
+  const RunReport report = session.run(inputs_of(g.graph, 6)).report;
+  EXPECT_TRUE(report.layers.back().on_host);
+  EXPECT_TRUE(report.exact.value_or(false)) << report.difference;
 }
 
 TEST(Session, RunsOnceAtATime) {

@@ -109,7 +109,8 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.in_height = op.in.h;
     b.top_row = top;
     b.kind = int(op.window);
-    b.look_up = op.look_up;
+    b.look_up = op.look_up();
+    if (op.look_up()) b.table_word = c.table_at;
     b.kernel_rows = op.kernel_rows;
     b.kernel_columns = op.kernel_columns;
     b.stride = op.column_stride;
@@ -121,7 +122,8 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   }
   AddCommand b;
   b.kind = int(op.element);
-  b.look_up = op.look_up;
+  b.look_up = op.look_up();
+  if (op.look_up()) b.table_word = c.table_at;
   b.broadcast = op.broadcast;
   fill_common(x, op, c, row, rows, b);
   b.in_group += 3 * c.tile_begin;
@@ -140,8 +142,12 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
 
 std::optional<ExtendConvCommand> extension_of(const LoweredOp& op, const Chunk& c) {
   const LoweredOp::Resident& r = op.resident;
-  if (op.engine != Engine::kConv || c.tile_begin >= r.tiles) return std::nullopt;
+  const bool resident = c.tile_begin < r.tiles;
+  if (op.engine != Engine::kConv || (!resident && !op.look_up())) return std::nullopt;
   ExtendConvCommand e;
+  e.look_up = op.look_up();
+  if (op.look_up()) e.table_word = c.table_at;
+  if (!resident) return e;
   e.resident = r.row + c.tile_begin * op.array.kernel_tiles() * r.pitch;
   e.resident_pitch = r.pitch;
   e.resident_passes = r.passes;

@@ -81,7 +81,8 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
         c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);
         c.rows = op.weight_rows(tile, c.tile_end);
         // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
-        c.words = op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size());
+        c.words = op.table_words() +
+                  (op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size()));
         chunks_.push_back(c);
       }
     }
@@ -161,6 +162,7 @@ const Offer* WeightLoader::next() {
       const Chunk& owner = chunks_[c.owner];
       c.pinned = owner.pinned;
       c.row_at = owner.row_at;
+      c.table_at = owner.table_at;
       c.word_at = owner.word_at;
       c.loaded = true;
       next_++;
@@ -170,7 +172,8 @@ const Offer* WeightLoader::next() {
     RingMemory& words = words_[engine(c)];
     if ((!c.pinned && !rows.fits(c.rows)) || !words.fits(c.words)) return nullptr;
     if (!c.pinned) c.row_at = rows.take(c.rows);
-    c.word_at = words.take(c.words);
+    c.table_at = words.take(c.words);
+    c.word_at = words.after(c.table_at, lowering_.ops[c.op].table_words());
     params(c);
     if (!c.there) weights(c);
     begun_ = true;
@@ -273,7 +276,7 @@ Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
 void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
   const bool array = is_array(c);
   add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);
-  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.word_at, c.words, words_[engine(c)],
+  add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.table_at, c.words, words_[engine(c)],
              false);
 }
 
@@ -282,7 +285,8 @@ std::span<const RequantParams> WeightLoader::params_of(const Chunk& c) const {
   const std::span<const RequantParams> all = op.params;
   if (!op.params_per_tile()) return all;
   const int first = c.tile_begin * op.tile_channels();
-  return all.subspan(std::size_t(first), std::size_t(std::min(c.words, int(all.size()) - first)));
+  const int words = c.words - op.table_words();
+  return all.subspan(std::size_t(first), std::size_t(std::min(words, int(all.size()) - first)));
 }
 
 std::int64_t WeightLoader::bytes() const {
@@ -290,7 +294,7 @@ std::int64_t WeightLoader::bytes() const {
   for (std::size_t i = 0; i < chunks_.size(); i++) {
     const Chunk& c = chunks_[i];
     if (c.shared(i)) continue;
-    bytes += std::int64_t(params_of(c).size()) * kRequantBytes;
+    bytes += std::int64_t(params_of(c).size() + lowering_.ops[c.op].table.size()) * kRequantBytes;
     if (c.there) continue;
     if (!is_array(c)) {
       bytes += std::int64_t(c.rows) * 9 * config_.cp;
@@ -305,24 +309,33 @@ std::int64_t WeightLoader::bytes() const {
 
 void WeightLoader::params(const Chunk& c) {
   const LoweredOp& op = lowering_.ops[c.op];
-  const RingMemory& ring = words_[engine(c)];
-  const std::span<const RequantParams> words = params_of(c);
   const int first = op.params_per_tile() ? c.tile_begin * op.tile_channels() : 0;
+  load_words(c, op.table, c.table_at, {2, owner_of(c), 0, 0});
+  load_words(c, params_of(c), c.word_at, {0, owner_of(c), first, 0});
+}
+
+void WeightLoader::load_words(const Chunk& c, std::span<const RequantParams> words, int word_at,
+                              std::array<std::int64_t, 4> name) {
+  const LoweredOp& op = lowering_.ops[c.op];
+  const RingMemory& ring = words_[engine(c)];
+  const std::int64_t first = name[2];
   for (int at = 0; at < int(words.size());) {
     LoadParamsCommand l;
     l.base = int(Base::kConstants);
-    l.index = ring.after(c.word_at, at);
+    l.index = ring.after(word_at, at);
     l.count = std::min({int(words.size()) - at, kMaxParamsOfLoad, ring.end() - int(l.index)});
     l.to_vector = !is_array(c);
     const auto part = words.subspan(std::size_t(at), std::size_t(l.count));
     Offer offer;
     offer.meta.op = op.op;
-    offer.meta.first_channel = first + at;
+    offer.meta.first_channel = int(first) + at;
     offer.meta.kind = CommandMeta::Bytes::kParameters;
     offer.meta.read_bytes = l.count * kRequantBytes;
     // ZSB takes a word a cycle.
     offer.meta.cycles = std::max(list_.bus_cycles(offer.meta.read_bytes), std::int64_t(l.count));
-    l.offset = constant({0, owner_of(c), first + at, l.count}, offer.meta.read_bytes,
+    name[2] = first + at;
+    name[3] = l.count;
+    l.offset = constant(name, offer.meta.read_bytes,
                         [part](std::vector<std::uint8_t>& out) { pack_params(part, out); });
     add_access(offer.accesses, is_array(c) ? Space::kZsbArray : Space::kZsbVector, int(l.index), int(l.count),
                ring, true);

@@ -76,9 +76,10 @@ struct Chunk {
   int tile_begin = 0;
   int tile_end = 0;
   int rows = 0;    // of WB or VWB, those in PB left out
-  int words = 0;   // of the ZSB
+  int words = 0;   // of the ZSB, those of its table first
   int row_at = 0;  // where they are
-  int word_at = 0;
+  int table_at = 0;
+  int word_at = 0;      // behind the table
   bool pinned = false;  // its rows stay from one run to the next
   bool there = false;   // its weights are in them already
   bool loaded = false;  // all its LOADs are emitted
@@ -121,6 +122,9 @@ class WeightLoader {
   std::size_t engine(const Chunk& c) const { return is_array(c) ? 0 : 1; }
   std::span<const RequantParams> params_of(const Chunk& c) const;
   void params(const Chunk& c);
+  // Loads of ZSB words from word_at on; the name is of their bytes.
+  void load_words(const Chunk& c, std::span<const RequantParams> words, int word_at,
+                  std::array<std::int64_t, 4> name);
   void weights(const Chunk& c);
   std::int64_t gearbox_cycles(const LoadWeightsCommand& l) const;
   // Chunks that find their weights where another's are.

@@ -22,7 +22,8 @@ void require_options(const Config& config, const LoweredOp& l) {
   const bool average = l.engine == Engine::kWindow && l.window == WindowKind::kAverage;
   require(config.average || !average, "windows without averages on an accelerator without them",
           "an average");
-  require(config.table || !l.look_up, "results as they are on an accelerator without tables", "a table");
+  require(config.table || !l.look_up() || l.engine == Engine::kConv,
+          "results as they are on an accelerator without tables", "a table");
 }
 
 }  // namespace

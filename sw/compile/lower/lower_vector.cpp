@@ -129,11 +129,8 @@ void lower_quantize(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_copy(const LowerContext& c, const ValueTable* table, LoweredOp& l) {
   l.kernel_rows = l.kernel_columns = 1;
   finish_vector(c, l, WindowKind::kMaximum);
-  if (table != nullptr) {
-    l.look_up = true;
-    l.params = table_words(*table);
-  }
-  l.params.push_back(kIdentityWord);
+  if (table != nullptr) l.table = table_words(*table);
+  l.params = {kIdentityWord};
 }
 
 // Windows of one cell, on the map or beside it.

@@ -42,7 +42,7 @@ ViewId move_inside(LoweringBuilder& b, ViewId v, int t, const Padding& pad, int 
 
 bool belongs_to_window(const LoweringBuilder& b, int t, const Padding& pad) {
   const Op* consumer = b.only_consumer(t);
-  if (consumer == nullptr) return false;
+  if (consumer == nullptr || consumer->on_host) return false;
   const Window& w = consumer->window;
   const bool array = consumer->kind == OpKind::Conv2D ||
                      (consumer->kind == OpKind::DepthwiseConv2D && consumer->depth_multiplier != 1);

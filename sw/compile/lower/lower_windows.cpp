@@ -51,7 +51,36 @@ ViewId windows_of(LoweringBuilder& b, const LoweredOp& l) {
 const Op* shuffle_after(const LoweringBuilder& b, const Op& op) {
   if (op.kind != OpKind::Conv2D) return nullptr;
   const Op* consumer = b.only_consumer(op.output);
-  return consumer != nullptr && consumer->kind == OpKind::Shuffle ? consumer : nullptr;
+  const bool follows = consumer != nullptr && !consumer->on_host && consumer->kind == OpKind::Shuffle;
+  return follows ? consumer : nullptr;
+}
+
+bool on_array(const Op& op) { return op.kind == OpKind::Conv2D || op.kind == OpKind::FullyConnected; }
+
+// The function that alone reads the result of windows: they look it up.
+const Op* table_after(const LoweringBuilder& b, const Op& op) {
+  const bool windows = op.kind == OpKind::DepthwiseConv2D || op.kind == OpKind::AveragePool ||
+                       op.kind == OpKind::MaxPool || op.kind == OpKind::Mean;
+  const Config& config = b.config();
+  if (!(windows && config.table) && !(on_array(op) && config.conv_table)) return nullptr;
+  const Op* consumer = b.only_consumer(op.output);
+  if (consumer == nullptr || consumer->on_host || consumer->kind != OpKind::Table) return nullptr;
+  return b.nhwc(consumer->output) == b.nhwc(op.output) ? consumer : nullptr;
+}
+
+// What an operator of windows leaves to the one that follows it is done by itself.
+struct Following {
+  const Op* shuffle = nullptr;
+  const Op* table = nullptr;
+
+  int output(const Op& op) const {
+    return shuffle != nullptr ? shuffle->output : table != nullptr ? table->output : op.output;
+  }
+};
+
+Following following(const LoweringBuilder& b, const Op& op) {
+  const Op* shuffle = shuffle_after(b, op);
+  return {shuffle, shuffle != nullptr ? nullptr : table_after(b, op)};
 }
 
 void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
@@ -103,15 +132,17 @@ void lower_on_engine(LoweringBuilder& b, const Op& op, LoweredOp& l) {
 
 void lower_window(LoweringBuilder& b, const Op& op) {
   b.require_on_device(op.inputs[0]);
+  if (b.view_of(op.output).exists()) return b.add_without_commands(op, Engine::kNone);  // looked up already
   const bool flat = op.kind == OpKind::FullyConnected;
   const ViewId v = flat ? flat_map(b, op) : b.map_of(op.inputs[0]);
   if (const int ranges = channel_ranges(b, op, v); ranges > 1) return lower_by_ranges(b, op, v, ranges);
-  const Op* shuffle = shuffle_after(b, op);
-  const int output = shuffle != nullptr ? shuffle->output : op.output;
+  const Following after = following(b, op);
+  const int output = after.output(op);
   LoweredOp l = b.begin({v}, output);
   if (!flat) require_shape(b.context(), l.in);
   lower_on_engine(b, bordered(b, op), l);
-  if (shuffle != nullptr) shuffle_outputs(shuffle->dims, l);
+  if (after.shuffle != nullptr) shuffle_outputs(after.shuffle->dims, l);
+  if (after.table != nullptr) l.table = table_words(table_params(b.graph(), *after.table).table);
   b.set_view(output, b.end(std::move(l)));
   if (output != op.output) b.set_view(op.output, b.view_of(output));
 }

@@ -72,6 +72,10 @@ int LoweredOp::first_window_slots() const {
   return std::max(0, ceil_div(columns, column_stride) - 1 - (row_slots(0) - out.w));
 }
 
+int LoweredOp::table_words() const {
+  return engine == Engine::kConv ? align_up(int(table.size()), array.kp) : int(table.size());
+}
+
 std::int64_t LoweredOp::window_row_slots() const {
   if (kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2)  // one column of the map a cycle
     return std::max(out.w, stride == 2 ? in.w : 0);
@@ -97,13 +101,13 @@ std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
     case Engine::kWindow: {
       // A tile is never shorter than loading its parameters.
       std::int64_t tile = rows * window_row_slots();
-      if (look_up) tile = std::max(tile, pixels * kTableSlots);
+      if (look_up()) tile = std::max(tile, pixels * kTableSlots);
       return tiles * (depthwise.data != nullptr
                           ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)
                           : tile);
     }
     case Engine::kAdd:
-      return tiles * pixels * std::max(pair ? 1 : int(inputs.size()), look_up ? kTableSlots : 0);
+      return tiles * pixels * std::max(pair ? 1 : int(inputs.size()), look_up() ? kTableSlots : 0);
     case Engine::kHost:
     case Engine::kNone:
       return 0;
@@ -131,7 +135,7 @@ namespace {
 // What packed weights and parameters depend on.
 bool same_weights(const LoweredOp& a, const LoweredOp& b) {
   return a.kernels == b.kernels && a.array == b.array && a.weight_zero == b.weight_zero &&
-         a.resident == b.resident && a.params == b.params;
+         a.resident == b.resident && a.params == b.params && a.table == b.table;
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct LoweredOp {
   int pair_groups = 0;
   // and the words of two results meet in a bank: these are written one after the other
   bool pair_splits = false;
-  bool look_up = false;               // kWindow, kAdd: results go through a table, whose 32 words come first
+  std::vector<RequantParams> table;   // results go through it; empty: they do not
   std::vector<RequantParams> params;  // of the array by channel, of the vector engine by lane
   OutputQuant out_quant;
 
@@ -96,7 +96,12 @@ struct LoweredOp {
   int tile_channels() const { return engine == Engine::kConv ? array.kp : 3 * vector.cp; }
   bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
   int weight_rows_of_tile() const;
-  int param_words() const { return params_per_tile() ? tiles() * tile_channels() : int(params.size()); }
+  bool look_up() const { return !table.empty(); }
+  // Of ZSB: those of the table, whole tiles of the array; of all tiles with them.
+  int table_words() const;
+  int param_words() const {
+    return table_words() + (params_per_tile() ? tiles() * tile_channels() : int(params.size()));
+  }
   // Rows of tiles [begin, end) that are loaded.
   int weight_rows(int begin, int end) const;
   // Of CONV.

@@ -55,6 +55,10 @@ std::vector<Row> rows() {
        "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp, exp, log, sqrt, rsqrt, abs, neg, "
        "gelu; ONNX: whatever is computed from each value alone",
        "vector; after an operator on the host: host"},
+      {OpKind::Table,
+       "that alone reads what windows make, with a table behind the array also convolutions and "
+       "fully connected layers: they look it up",
+       "nothing to do"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
       {OpKind::Concat, "of channels, other parts (copied, through a table where scales differ)", "vector"},
       {OpKind::Concat, "of rows or columns", "host"},

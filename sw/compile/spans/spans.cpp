@@ -144,8 +144,8 @@ class Planner {
     int tiles = op.tiles();
     if (rows > 0)
       tiles = std::min(tiles, std::max(1, (array ? config_.wb_rows : config_.vwb_rows) / part / rows));
-    if (words > 0)
-      tiles = std::min(tiles, std::max(1, (array ? config_.zsb_array : config_.zsb_vector) / part / words));
+    const int zsb = (array ? config_.zsb_array : config_.zsb_vector) / part - op.table_words();
+    if (words > 0) tiles = std::min(tiles, std::max(1, zsb / words));
     return tiles;
   }
 

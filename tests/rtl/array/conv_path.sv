@@ -85,7 +85,8 @@ module conv_path
     if (cmd_peek_i) begin
       cmd_q       <= cmd_i;
       extension_q <= '{first: extension_i[15:0], pitch: extension_i[31:16], passes: extension_i[41:32],
-                       last_groups: extension_i[45:42]};
+                       last_groups: extension_i[45:42], look_up: extension_i[46],
+                       table_word: addr_t'(extension_i[60:47])};
     end
   end
   logic conv_ready;

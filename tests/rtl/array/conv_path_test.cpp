@@ -29,6 +29,7 @@ constexpr int kKp = PARAM_Kp, kCp = PARAM_Cp, kSbDepth = PARAM_SbDepth, kWbRows 
 constexpr int kZsbDepth = PARAM_ZsbDepth;
 constexpr int kWords = kKp / kCp;
 constexpr bool kTwoPixels = PARAM_TwoPixels;
+constexpr int kTables = 3, kTableWords = 32;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 int mod(int a, int b) { return ((a % b) + b) % b; }
@@ -265,7 +266,10 @@ struct Split {
   int resident_base, resident_pitch;
   bool chained;  // issue all commands before reading results (everything must fit)
   bool to_vb, to_store;
+  bool look_up;  // results of some commands go through tables
 };
+
+using Table = std::array<int8_t, 256>;  // by value + 128
 
 class LayerRun {
  public:
@@ -279,13 +283,19 @@ class LayerRun {
              l.two_pixels && rng(0, 1) ? std::min(kWords, ceil_div(l.out_channels, kCp)) : 0, 1),
         channel_passes_(ceil_div(in_.groups, l.pass_groups())),
         passes_(channel_passes_ * l.kernel_tile_rows() * l.kernel_tile_columns()),
-        tiles_(ceil_div(l.out_channels, kKp)) {}
+        tiles_(ceil_div(l.out_channels, kKp)) {
+    for (Table& table : tables_)
+      for (int8_t& entry : table) entry = rng_.byte();
+    while (s_.look_up && int(table_of_.size()) < ceil_div(tiles_, s_.tiles))
+      table_of_.push_back(rng_(-1, kTables - 1));
+  }
 
   bool fits() const {
     return in_.end() <= kSbDepth && out_.end() <= kSbDepth &&
            tiles_ * passes_ * kKp <= kWbRows - s_.wb_split && s_.resident <= channel_passes_ &&
            (s_.resident == 0 || resident_row(tiles_ * kernel_tiles(), 0) <= s_.wb_split) &&
-           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp <= kZsbDepth &&
+           (s_.params % kKp == 0 ? 0 : s_.params) + tiles_ * kKp + (s_.look_up ? kTables * kTableWords : 0) <=
+               kZsbDepth &&
            in_.pixel * l_.column_stride < 9 * 255 && l_.pad_left * in_.pixel < 9 * 128;
   }
 
@@ -358,7 +368,21 @@ class LayerRun {
       c.bias -= l_.zero_in * sum;
       core_.write_zsb((s_.params + o) % kZsbDepth, c);
     }
+    for (int t = 0; s_.look_up && t < kTables; t++) load_table(t);
   }
+
+  // Behind the parameters: eight entries a word.
+  int table_word(int t) const { return (s_.params + tiles_ * kKp + t * kTableWords) % kZsbDepth; }
+  void load_table(int t) {
+    for (int w = 0; w < kTableWords; w++) {
+      Channel c{};
+      std::memcpy(&c.bias, &tables_[size_t(t)][size_t(8 * w)], 4);
+      std::memcpy(&c.mult, &tables_[size_t(t)][size_t(8 * w + 4)], 4);
+      core_.write_zsb((table_word(t) + w) % kZsbDepth, c);
+    }
+  }
+  // Of the command that makes this tile; -1: none.
+  int table_of(int tile) const { return s_.look_up ? table_of_[size_t(tile / s_.tiles)] : -1; }
 
   // Bring input rows up to `last` into the ring; channels that do not exist hold garbage.
   void load_rows(int last) {
@@ -377,7 +401,9 @@ class LayerRun {
   }
 
   int want(int y, int x, int c) const {
-    return want_[(static_cast<size_t>(y) * l_.out_width() + x) * l_.out_channels + c];
+    const int value = want_[(static_cast<size_t>(y) * l_.out_width() + x) * l_.out_channels + c];
+    const int t = table_of(c / kKp);
+    return t < 0 ? value : tables_[size_t(t)][size_t(value + 128)];
   }
 
   void check_buffer(int y, int rows) {
@@ -432,6 +458,8 @@ class LayerRun {
 
   ExtendConvCommand extension(int tile) const {
     ExtendConvCommand e;
+    e.look_up = table_of(tile) >= 0;
+    if (e.look_up) e.table_word = table_word(table_of(tile));
     if (s_.resident == 0) return e;
     e.resident = resident_row(tile * kernel_tiles(), 0), e.resident_pitch = s_.resident_pitch;
     e.resident_passes = s_.resident, e.last_groups = masked() ? last_groups() : 0;
@@ -445,6 +473,8 @@ class LayerRun {
   Rows in_, out_;
   int channel_passes_, passes_, tiles_, next_row_ = 0;  // passes of a kernel tile, of a tile
   std::vector<int8_t> want_;
+  std::array<Table, kTables> tables_{};
+  std::vector<int> table_of_;  // of the commands of a row of blocks
 };
 
 void fill(Layer& l, Random& rng) {
@@ -594,6 +624,7 @@ TEST(ConvPath, RandomLayers) {
     }
     s.to_store = rng(0, 1) == 0, s.to_vb = !s.to_store || rng(0, 1) == 0;
     core.stall_percent = rng(0, 1) ? rng(0, 90) : 0;
+    s.look_up = rng(0, 2) == 0;
     LayerRun run(core, l, s, rng);
     if (!run.fits()) continue;
     tried++;
@@ -604,8 +635,9 @@ TEST(ConvPath, RandomLayers) {
                                     << l.pad_left << ' ' << l.pad_bottom << ' ' << l.pad_right << " rows "
                                     << s.rows << " tiles " << s.tiles << " slots " << s.slots << " chained "
                                     << s.chained << " two pixels " << l.two_pixels << " resident "
-                                    << s.resident << " stall " << core.stall_percent << " zero points "
-                                    << l.zero_in << ' ' << l.zero_weights);
+                                    << s.resident << " tables " << s.look_up << " stall "
+                                    << core.stall_percent << " zero points " << l.zero_in << ' '
+                                    << l.zero_weights);
     run.run();
     if (testing::Test::HasFailure()) return;
   }
@@ -632,6 +664,26 @@ TEST(ConvPath, EmitsEachWindowOnce) {
     // Two commands, each with the first weights before it and the latency behind it.
     EXPECT_LE(core.running, core.active + 2 * (3 * kKp / kStageRows + 40));
   }
+}
+
+// Tables are read while the command before runs: commands that look up follow each other as the others do.
+TEST(ConvPath, TablesCostNoTime) {
+  uint64_t cycles[2];
+  for (const bool look_up : {false, true}) {
+    Random rng{std::mt19937_64(7)};
+    Core core(1);
+    Layer l;
+    l.kernel_h = l.kernel_w = 1, l.mode = 1;
+    l.height = l.width = 14, l.in_channels = 9 * kCp, l.out_channels = 8 * kKp;
+    fill(l, rng);
+    Split s{};
+    s.rows = 7, s.tiles = 1, s.chained = true, s.slots = 14, s.to_vb = true, s.look_up = look_up;
+    LayerRun run(core, l, s, rng);
+    ASSERT_TRUE(run.fits());
+    run.run();
+    cycles[look_up] = core.running;
+  }
+  EXPECT_LE(cycles[1], cycles[0] + kTableWords + 40);  // the first one has nothing before it
 }
 
 // Two pixels at once take half the windows of the last pass, and one more in a row of odd width.

@@ -144,7 +144,8 @@ TEST_F(Fetch, ExtensionsGoWithTheirConv) {
       expected.push_back(0);
       if (c.op() == kConv && chance(random_, 50)) {
         const std::uint32_t first = pick(random_, 65536), pitch = pick(random_, 65536);
-        const std::uint32_t passes = 1 + pick(random_, 1023), groups = pick(random_, 10);
+        const std::uint32_t passes = pick(random_, 1024), groups = pick(random_, 10);
+        const std::uint32_t look_up = pick(random_, 2), table = pick(random_, 1 << 14);
         Command e;
         e.words = {};
         e.set(0, 4, kExtension);
@@ -152,8 +153,11 @@ TEST_F(Fetch, ExtensionsGoWithTheirConv) {
         e.set(112, 16, pitch);
         e.set(128, 10, passes);
         e.set(138, 4, groups);
+        e.set(142, 1, look_up);
+        e.set(143, 14, table);
         program.push_back(e);
-        expected.back() = std::uint64_t(first) << 30 | std::uint64_t(pitch) << 14 | passes << 4 | groups;
+        expected.back() = std::uint64_t(first) << 47 | std::uint64_t(pitch) << 31 |
+                          std::uint64_t(passes) << 21 | groups << 17 | look_up << 16 | table;
       }
       program.push_back(c);
     }

@@ -151,6 +151,7 @@ TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(csr::kOptionsConvModes.get(options), 7u);
   EXPECT_EQ(csr::kOptionsWindowKinds.get(options), 7u);
   EXPECT_EQ(csr::kOptionsLargeWindows.get(options), std::uint32_t(PARAM_LargeWindows));
+  EXPECT_EQ(csr::kOptionsConvTables.get(options), std::uint32_t(PARAM_ConvTable));
   EXPECT_EQ(csr::kOptionsTables.get(options), 1u);
   EXPECT_EQ(csr::kOptionsRules.get(options), 15u);
   EXPECT_EQ(csr::kOptionsFeatures.get(options), 15u);  // sum row, pairs, resident weights, two pixels

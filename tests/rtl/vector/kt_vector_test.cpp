@@ -35,6 +35,7 @@ constexpr bool kFloat = PARAM_Float, kAverage = PARAM_Average, kTable = PARAM_Ta
 constexpr int kVwbRows = PARAM_VwbRows, kZsbDepth = PARAM_ZsbDepth, kVbDepth = 4096;
 constexpr int kLatency = 11;  // from the slot that takes the credit to the result
 constexpr int kTableLatency = 14, kTableWords = 32;
+constexpr int kTableRoom = kTableWords + 2;  // up to the parameters
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 int mod(int a, int b) { return ((a % b) + b) % b; }
@@ -387,7 +388,7 @@ class Maker {
 
   int vwb_used = 0, zsb_used = 0;  // bump allocation within a batch
   using Table = std::array<std::int8_t, 256>;
-  // A table at the front of a command's ZSB words; the identity where there is none.
+  // A table before a command's other ZSB words, with a gap or none between them; the identity where there is none.
   template <class Command>
   Table table(bool look_up, Command& c, Job& job) {
     Table t;
@@ -395,6 +396,7 @@ class Maker {
       t[static_cast<std::size_t>(i)] = look_up ? rng_.byte() : static_cast<std::int8_t>(i - 128);
     if (!look_up) return t;
     c.look_up = 1;
+    c.table_word = zsb_used;
     job.latency = kTableLatency;
     for (std::size_t w = 0; w < kTableWords; ++w) {
       Param& p = memories_.zsb[static_cast<std::size_t>(zsb_used++)];
@@ -402,6 +404,7 @@ class Maker {
       std::memcpy(&p.mult, &t[8 * w + 4], 4);
       p.shift = rng_(-128, 127);
     }
+    zsb_used += rng_(0, kTableRoom - kTableWords);
     return t;
   }
   static std::int8_t through(const Table& t, std::int8_t value) {
@@ -497,9 +500,9 @@ class Maker {
                                outside(x * w.stride - w.pad_left, w.kernel_columns, w.in.width));
     }
     const int words = w.kind == 0 ? w.tiles * kLanes : max_outside + 1;
-    if (zsb_used + words + (w.look_up ? kTableWords : 0) > kZsbDepth) return false;
-    c.params = zsb_used;
+    if (zsb_used + words + (w.look_up ? kTableRoom : 0) > kZsbDepth) return false;
     const Table table = this->table(w.look_up, c, job);
+    c.params = zsb_used;
     const int first_word = zsb_used;
     zsb_used += words;
 
@@ -630,7 +633,7 @@ class Maker {
   // a[0] + a[1] + ..., each `step` words behind the one before in a pixel, the first in a ring of its own.
   bool add_many(std::size_t operands, int step, const Tensor& first, const Tensor& others, int top, int rows,
                 int group, int tiles, int groups, const Finish& f, Job& job) {
-    if (zsb_used + 5 + kTableWords > kZsbDepth) return false;
+    if (zsb_used + 5 + kTableRoom > kZsbDepth) return false;
     std::vector<int> zeros;
     std::vector<Param> p;
     for (std::size_t k = 0; k < operands; ++k) {
@@ -645,8 +648,8 @@ class Maker {
     }
     if (f.rule == 3) p.back().mult &= ~127;  // 24 bits
     AddCommand c;
-    c.params = zsb_used;
     const Table table = this->table(look_up_, c, job);
+    c.params = zsb_used;
     std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
     zsb_used += static_cast<int>(p.size());
     job.op = static_cast<int>(Opcode::kAdd);
@@ -672,7 +675,7 @@ class Maker {
   // kind as in the command: 0 a + b, 1 a - b, 2 a * b, 3 b - a. broadcast: b is one pixel of row 0.
   bool add(int kind, bool broadcast, const Tensor& a, const Tensor& b, int top, int rows, int group,
            int tiles, const Finish& f, Job& job) {
-    if (zsb_used + 3 + kTableWords > kZsbDepth) return false;
+    if (zsb_used + 3 + kTableRoom > kZsbDepth) return false;
     const int zero_a = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
     const int zero_b = rng_.chance(50) ? rng_.pick(std::array{-128, 127}) : rng_(-128, 127);
     // scales s1, s2 against 2 * max(s1, s2): one multiplier is exactly a half
@@ -694,8 +697,8 @@ class Maker {
       std::swap(p[0].mult, p[1].mult), std::swap(p[0].shift, p[1].shift);
     }
     AddCommand c;
-    c.params = zsb_used;
     const Table table = this->table(look_up_, c, job);
+    c.params = zsb_used;
     std::copy(p.begin(), p.end(), memories_.zsb.begin() + zsb_used);
     zsb_used += 3;
     job.op = static_cast<int>(Opcode::kAdd);

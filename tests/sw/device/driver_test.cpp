@@ -35,6 +35,7 @@ class RegisterDevice : public Device {
                   {csr::kZsbVector, c.zsb_vector},
                   {csr::kZvcBeats, c.zvc_beats},
                   {csr::kOptions, 0xf10f8707U | csr::kOptionsLargeWindows.put(c.large_windows) |
+                                      csr::kOptionsConvTables.put(c.conv_table) |
                                       csr::kOptionsFeatures.put(
                                           std::uint32_t(c.add_pair) << int(csr::FeatureBit::kPair) |
                                           std::uint32_t(c.two_pixels) << int(csr::FeatureBit::kTwoPixels) |

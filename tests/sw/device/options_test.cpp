@@ -26,8 +26,15 @@ TEST(Options, OfConv) {
   EXPECT_EQ(lacks(plain, ConvCommand{.pair_groups = 2}), "two pixels at once");
   EXPECT_EQ(lacks(plain, plain), "");
   Command extended{.body = plain};
+  const std::uint32_t there = options_of({.body = plain});
   extended.extension = ExtendConvCommand{};
-  EXPECT_EQ(lacking(options_of(extended), options_of({.body = plain})), "resident weights");
+  EXPECT_EQ(lacking(options_of(extended), there), "");
+  extended.extension = ExtendConvCommand{.resident_passes = 1};
+  EXPECT_EQ(lacking(options_of(extended), there), "resident weights");
+  extended.extension = ExtendConvCommand{.last_groups = 1};
+  EXPECT_EQ(lacking(options_of(extended), there), "resident weights");
+  extended.extension = ExtendConvCommand{.look_up = 1};
+  EXPECT_EQ(lacking(options_of(extended), there), "tables behind the array");
 }
 
 TEST(Options, OfVector) {

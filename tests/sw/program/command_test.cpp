@@ -167,6 +167,8 @@ TEST(Config, PresetsAreThoseOfTheFile) {
   EXPECT_TRUE(base.float_rule && base.average && base.table);
   EXPECT_FALSE(preset("micro").float_rule);
   EXPECT_TRUE(preset("micro").table);
+  EXPECT_TRUE(base.conv_table);
+  EXPECT_FALSE(preset("nano").conv_table);
   EXPECT_THROW(preset("huge"), InputError);
 }
 
