@@ -472,11 +472,11 @@ TEST_P(Layers, TablesBehindWindows) {
   for (int i = 0; i < GetParam().layers && !HasFailure(); i++) {
     const std::uint64_t seed = random_();
     test::GraphBuilder g(seed);
-    const int side = i % 6 == 2 ? 6 : std::min(l.max_side, 20);
+    const int side = i % 7 == 2 ? 6 : std::min(l.max_side, 20);
     const int map = g.input(g.uniform(1, side), g.uniform(1, side), g.uniform(1, l.max_channels));
     const Padding pad{1, 1, 1, 1};
     int windows = 0;
-    switch (i % 6) {
+    switch (i % 7) {
       case 0:
         windows = g.conv(map, g.uniform(1, 100), 1, 1, 1, {}, g.activation());
         break;
@@ -488,6 +488,9 @@ TEST_P(Layers, TablesBehindWindows) {
         break;
       case 3:
         windows = g.depthwise(map, 3, 3, g.uniform(1, 2), pad, g.activation());
+        break;
+      case 6:
+        windows = g.depthwise(g.input(side, side, 3), 3, 3, 1, pad, g.activation(), 2);
         break;
       case 4:
         windows = g.pool(OpKind::AveragePool, map, 3, 3, g.uniform(1, 2), pad, Activation::None);

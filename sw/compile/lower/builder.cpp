@@ -22,7 +22,7 @@ void require_options(const Config& config, const LoweredOp& l) {
   const bool average = l.engine == Engine::kWindow && l.window == WindowKind::kAverage;
   require(config.average || !average, "windows without averages on an accelerator without them",
           "an average");
-  require(config.table || !l.look_up() || l.engine == Engine::kConv,
+  require(!l.look_up() || (l.engine == Engine::kConv ? config.conv_table : config.table),
           "results as they are on an accelerator without tables", "a table");
 }
 

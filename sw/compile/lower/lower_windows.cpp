@@ -55,12 +55,16 @@ const Op* shuffle_after(const LoweringBuilder& b, const Op& op) {
   return follows ? consumer : nullptr;
 }
 
-bool on_array(const Op& op) { return op.kind == OpKind::Conv2D || op.kind == OpKind::FullyConnected; }
+bool on_array(const Op& op) {
+  return op.kind == OpKind::Conv2D || op.kind == OpKind::FullyConnected ||
+         (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier != 1);
+}
 
 // The function that alone reads the result of windows: they look it up.
 const Op* table_after(const LoweringBuilder& b, const Op& op) {
-  const bool windows = op.kind == OpKind::DepthwiseConv2D || op.kind == OpKind::AveragePool ||
-                       op.kind == OpKind::MaxPool || op.kind == OpKind::Mean;
+  const bool windows = (op.kind == OpKind::DepthwiseConv2D && !on_array(op)) ||
+                       op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool ||
+                       op.kind == OpKind::Mean;
   const Config& config = b.config();
   if (!(windows && config.table) && !(on_array(op) && config.conv_table)) return nullptr;
   const Op* consumer = b.only_consumer(op.output);
