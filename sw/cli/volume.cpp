@@ -88,7 +88,7 @@ State parse_state(const std::string& text, const std::string& file) {
   }
 }
 
-nlohmann::ordered_json json_of(const volume::Network& network, const volume::Planned& p,
+nlohmann::ordered_json json_of(const volume::Network& network, const volume::Planned& p, const Size& whole,
                                volume::Numbers numbers) {
   nlohmann::ordered_json j;
   const Size in = volume::block_input(network, p.plan), out = volume::block_result(network, p.plan);
@@ -97,6 +97,7 @@ nlohmann::ordered_json json_of(const volume::Network& network, const volume::Pla
   j["batch"] = p.plan.batch;
   j["layers"] = volume::text_of(network, p.plan);
   j["halos"] = p.plan.halos_kept ? "kept" : "computed";
+  j["column_blocks"] = volume::grid_of(network, p.plan, whole).depth;
   j["halo_bytes"] = volume::halo_bytes(network, p.plan, numbers);
   j["bytes"] = p.bytes;
   j["predicted_voxels_per_second"] = p.voxels_a_second;
@@ -219,7 +220,7 @@ class VolumeJob {
                          {"opened", found.opened},
                          {"seconds", found.seconds}};
     for (const volume::Planned& p : found.best)
-      report_["plans"].push_back(json_of(network_, p, o_.numbers()));
+      report_["plans"].push_back(json_of(network_, p, whole_, o_.numbers()));
     report_["plan"] = o_.plan;
     return found.best[std::size_t(o_.plan) - 1];
   }
@@ -344,7 +345,7 @@ class VolumeJob {
   }
 
   void tell(const volume::Planned& planned, const volume::Progress& p) {
-    if (p.voxels == 0) return;
+    if (p.done == 0) return;
     const double wall = double(p.voxels) / p.spent.wall,
                  processor = double(p.voxels) * o_.threads / p.spent.processor;
     report_["blocks"] = {{"done", p.done}, {"all", p.blocks}};

@@ -106,6 +106,7 @@ class Volume(CommandCase):
                 output = self.file(f"{numbers}-{halos}.raw")
                 j = self.report(*options, "--halos", halos, "--output", output)
                 self.assertEqual({p["halos"] for p in j["plans"]}, {halos})
+                self.assertEqual(j["blocks"]["all"] % j["plans"][0]["column_blocks"], 0)
                 self.assertEqual(min(p["halo_bytes"] for p in j["plans"]) > 0, halos == "kept")
                 self.assertEqual((j["voxels"], j["blocks"]["done"]), (16 * 15 * 16, j["blocks"]["all"]))
                 with open(output, "rb") as f:
@@ -123,6 +124,7 @@ class Volume(CommandCase):
         self.report(*options, "--output", parts, "--resume")
         with open(parts, "rb") as f:
             self.assertEqual(f.read(), results["kept"])
+        self.assertEqual(self.report(*options, "--halos", "kept", "--blocks", 1)["blocks"]["done"], 1)  # without results anywhere
         self.assertIn("--halos", self.refused(*options, "--halos", "some"))
         self.assertIn("--halos", self.refused(*options, "--halos", "kept", "--rtl", "--config", "nano"))
 
