@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "tests/support/seed.h"
+#include "volume/sliding.h"
 #include "volume/weights.h"
 
 namespace kaiten::volume {
@@ -142,6 +143,24 @@ TEST(VolumeSearch, FindsWhatTryingEverythingFinds) {
   EXPECT_GT(bounded, 0);
   EXPECT_GT(looked, 50);
   EXPECT_GT(kept, 0);
+}
+
+TEST(VolumeSearch, WhatIsFoundTakesTheMemoryItSays) {
+  const Network network = parse_network("INPUTS:1, LAYERS:3\nCONV 2,2,2 4\nPOOL 2,2,2\nCONV 3,3,3 3\n", "n");
+  const auto weights = seeded_weights(network, 1);
+  const auto source = seeded_source(1, {30, 28, 26}, 2);
+  fft::Workers workers(2);
+  for (const auto halos : {HaloSearch::kComputed, HaloSearch::kKept}) {
+    const Found found =
+        search(network, random_rates(4), {400000, source->size(), 4, halos}, 3, workers, [] {});
+    ASSERT_EQ(found.best.size(), 3U);
+    for (const Planned& p : found.best) {
+      fft::Memory memory;
+      const Evaluator evaluator(network, p.plan, weights, workers, memory, fft::Effort::Estimate);
+      slide(network, evaluator, *source, memory, {0, [](const BlockResult&) {}, [](const Progress&) {}});
+      EXPECT_NEAR(double(memory.peak()), double(p.bytes), 2.0 * fft::kAlignment) << text_of(network, p.plan);
+    }
+  }
 }
 
 TEST(VolumeSearch, TriesDepthsAndSidesOfColumns) {
