@@ -4,10 +4,11 @@
 """ZNNi's four networks on this computer: the plans found, the rates measured, and how good the choice is.
 
 usage: bench/volume.py [--build DIR] [--only TABLE] [--memory SIZE] [--docs]
-The first table runs a block of each network by the plan found for --memory (default: three quarters of this computer's). The second
-runs a block of the ten best plans, different in more than size, of two networks in 4 GiB, by processor time: what other programs do counts
-less. The third searches the splits of all four between processors and accelerator, by its cycle model (minutes each), the fourth those
-of a computer like the paper's. --docs writes them into docs/software/volumes.md."""
+networks: a block of each network by the plan found for --memory (default: three quarters of this computer's), halos computed again.
+choices: a block of the ten best plans, different in more than size, of two networks in 4 GiB, by processor time: what other programs do
+counts less. halos: each network with halos computed again, a block, and kept, a column of blocks, in so little memory that runs are
+short. large: what the model says of a large volume. split: the splits of all four between processors and accelerator, by its cycle model
+(minutes each). paper: those of a computer like the paper's. --docs writes them into docs/software/volumes.md."""
 import json
 import os
 import sys
@@ -23,6 +24,8 @@ TWO_CORES = {"n337": 7281, "n537": 5408, "n726": 8342, "n926": 6922}
 PUBLISHED_GAIN = {"n337": 1059910 / 727103, "n537": 334163 / 194683, "n726": 470166 / 300312, "n926": 375295 / 249190}
 CORES = 72
 COMPARED, COMPARED_MEMORY, PLANS = ("n337", "n726"), "4GiB", 10
+
+HALO_MEMORY = {"n337": "1GiB", "n537": "4GiB", "n726": "4GiB", "n926": "4GiB"}
 
 
 def cube(size):
@@ -41,7 +44,7 @@ def rates(j):
 def networks(args, kaiten):
     rows = []
     for network, published in TWO_CORES.items():
-        j = run(kaiten, network, "--best", "1", *(("--memory", args.memory) if args.memory else ()))
+        j = run(kaiten, network, "--best", "1", "--halos", "computed", *(("--memory", args.memory) if args.memory else ()))
         plan = j["plans"][0]
         wall, processor = rates(j)
         predicted = plan["predicted_voxels_per_second"]
@@ -55,13 +58,54 @@ def choices(_args, kaiten):
     for network in COMPARED:
         measured = []
         for n in range(1, PLANS + 1):
-            j = run(kaiten, network, "--best", str(PLANS), "--plan", str(n), "--memory", COMPARED_MEMORY)
+            j = run(kaiten, network, "--best", str(PLANS), "--plan", str(n), "--halos", "computed", "--memory", COMPARED_MEMORY)
             measured.append((rates(j)[1], j["plans"][n - 1]))
         best = max(rate for rate, _ in measured)
         for n, (rate, plan) in enumerate(measured, 1):
             predicted = plan["predicted_voxels_per_second"]
             rows.append([network, str(n), " x ".join(map(str, plan["block_result"])), str(plan["batch"]), plan["layers"], f"{rate:,.0f}", f"{predicted:,.0f}",
                          f"{100 * (predicted / rate - 1):+.0f} %", f"{100 * rate / best:.0f} %"])
+    return rows
+
+
+def column(kaiten, network, halos, memory):
+    """A block, or of kept halos a column of them, in so much memory."""
+    plan = run(kaiten, network, "--best", "1", "--memory", memory, "--halos", halos, "--plan-only")["plans"][0]
+    return run(kaiten, network, "--best", "1", "--memory", memory, "--halos", halos, "--blocks", str(plan["column_blocks"] if halos == "kept" else 1))
+
+
+def halo_rate(j):
+    """Voxels a second of the whole volume by processor time: all blocks, those that reach beyond it included, take what those measured do."""
+    results = 1
+    for view in j["field_of_view"]:
+        results *= SIDE - view + 1
+    return results * j["blocks"]["done"] / j["blocks"]["all"] / (j["processor_seconds"] / j["threads"])
+
+
+def halo_rows(network, memory, computed, kept):
+    rows, before = [], halo_rate(computed)
+    for j in (computed, kept):
+        plan, rate = j["plans"][0], halo_rate(j)
+        predicted = plan["predicted_voxels_per_second"]
+        rows.append([network, memory.replace("GiB", " GiB"), plan["halos"], " x ".join(map(str, plan["block_result"])), f"{plan['halo_bytes'] / 2**20:,.0f}", plan["layers"],
+                     f"{rate:,.0f}", f"{predicted:,.0f}", f"{100 * (predicted / rate - 1):+.0f} %", f"{rate / before:.2f}", f"{rate / TWO_CORES[network]:.1f}"])
+    return rows
+
+
+def halos(_args, kaiten):
+    return [row for network, memory in HALO_MEMORY.items()
+            for row in halo_rows(network, memory, *(column(kaiten, network, how, memory) for how in ("computed", "kept")))]
+
+
+def large(_args, kaiten):
+    """By the model alone."""
+    rows = []
+    for network, published in TWO_CORES.items():
+        plans = [report.result(kaiten, "volume", f"models/volumes/{network}.znni", "--size", "1024,1024,1024", "--memory", "16GiB", "--best", "1", "--plan-only",
+                               "--halos", how)["plans"][0] for how in ("computed", "kept")]
+        before, after = (p["predicted_voxels_per_second"] for p in plans)
+        rows.append([network, *(" x ".join(map(str, p["block_result"])) for p in plans), f"{plans[1]['halo_bytes'] / 2**30:.1f}", f"{before:,.0f}", f"{after:,.0f}",
+                     f"{after / before:.2f}", f"{after / published:.1f}"])
     return rows
 
 
@@ -110,6 +154,9 @@ SPLIT_HEAD = ["network", "processors alone, voxels/s", "accelerator alone", "its
 TABLES = {"networks": (["network", "block's result", "GiB", "layers", "voxels/s", "by processor time", "predicted", "off", "ZNNi, 2 of 72 cores", "times"],
                        networks),
           "choices": (["network", "plan", "block's result", "batch", "layers", "voxels/s by processor time", "predicted", "off", "of the best"], choices),
+          "halos": (["network", "memory", "halos", "block's result", "halos, MiB", "layers", "voxels/s by processor time", "predicted", "off", "times computed",
+                     "times ZNNi's two cores"], halos),
+          "large": (["network", "block's result, computed", "kept", "halos, GiB", "voxels/s, computed", "kept", "times computed", "times ZNNi's two cores"], large),
           "split": (SPLIT_HEAD, split),
           "paper": (SPLIT_HEAD, paper)}
 

@@ -52,6 +52,7 @@ std::string text_of(const State& s) {
   j["key"] = s.key;
   j["fragment"] = {s.plan.fragment.depth, s.plan.fragment.height, s.plan.fragment.width};
   j["batch"] = s.plan.batch;
+  j["halos_kept"] = s.plan.halos_kept;
   for (const volume::Choice& c : s.plan.layers) j["layers"].push_back({int(c.method), c.fragments});
   j["done"] = s.done;
   j["theta"] = s.theta;
@@ -77,6 +78,7 @@ State parse_state(const std::string& text, const std::string& file) {
     const auto& f = j.at("fragment");
     s.plan.fragment = {f.at(0), f.at(1), f.at(2)};
     s.plan.batch = j.at("batch");
+    s.plan.halos_kept = j.value("halos_kept", false);
     for (const auto& l : j.at("layers")) s.plan.layers.push_back({fft::Method(l.at(0).get<int>()), l.at(1)});
     for (const auto& t : j.at("stages"))
       s.stages.push_back({t.at(0), t.at(1), {t.at(2), t.at(3), t.at(4)}, t.at(5), t.at(6)});
@@ -86,26 +88,31 @@ State parse_state(const std::string& text, const std::string& file) {
   }
 }
 
-nlohmann::ordered_json json_of(const volume::Network& network, const volume::Planned& p) {
+nlohmann::ordered_json json_of(const volume::Network& network, const volume::Planned& p, const Size& whole,
+                               volume::Numbers numbers) {
   nlohmann::ordered_json j;
   const Size in = volume::block_input(network, p.plan), out = volume::block_result(network, p.plan);
   j["block_input"] = {in.depth, in.height, in.width};
   j["block_result"] = {out.depth, out.height, out.width};
   j["batch"] = p.plan.batch;
   j["layers"] = volume::text_of(network, p.plan);
+  j["halos"] = p.plan.halos_kept ? "kept" : "computed";
+  j["column_blocks"] = volume::grid_of(network, p.plan, whole).depth;
+  j["halo_bytes"] = volume::halo_bytes(network, p.plan, numbers);
   j["bytes"] = p.bytes;
   j["predicted_voxels_per_second"] = p.voxels_a_second;
   return j;
 }
 
 std::string table_of(const volume::Network& network, const volume::Found& found) {
-  std::string text = fmt::format("{:>3} {:>14} {:>5} {:>10} {:>12}  layers\n", "", "block result", "batch",
-                                 "MiB", "voxels/s");
+  std::string text = fmt::format("{:>3} {:>14} {:>8} {:>5} {:>10} {:>12}  layers\n", "", "block result",
+                                 "halos", "batch", "MiB", "voxels/s");
   int n = 0;
   for (const volume::Planned& p : found.best)
-    text += fmt::format("{:>3} {:>14} {:>5} {:>10.0f} {:>12.0f}  {}\n", ++n,
-                        volume::block_result(network, p.plan).text(), p.plan.batch, double(p.bytes) / kMi,
-                        p.voxels_a_second, volume::text_of(network, p.plan));
+    text +=
+        fmt::format("{:>3} {:>14} {:>8} {:>5} {:>10.0f} {:>12.0f}  {}\n", ++n,
+                    volume::block_result(network, p.plan).text(), p.plan.halos_kept ? "kept" : "computed",
+                    p.plan.batch, double(p.bytes) / kMi, p.voxels_a_second, volume::text_of(network, p.plan));
   text += fmt::format("{} candidates of {} plans, {} opened, in {:.2f} s: {:.0f} plans/s\n", found.candidates,
                       found.plans, found.opened, found.seconds, double(found.plans) / found.seconds);
   return text;
@@ -166,7 +173,8 @@ class VolumeJob {
       stages_ = state->stages;
     }
     if (o_.int8 && !o_.rtl) quantise();
-    if (!o_.plan_only) compute(planned, state ? state->done : 0);
+    if (!o_.plan_only)
+      compute(planned, first_block(network_, planned.plan, source_->size(), state ? state->done : 0));
     if (outputs_.wanted("json")) outputs_.write_json("json", report_);
     return kDone;
   }
@@ -199,8 +207,9 @@ class VolumeJob {
 
   volume::Planned search() {
     const volume::Calibration calibration = calibration_of(o_, workers_);
-    const volume::Found found = volume::search(network_, calibration, {limit_, source_->size(), 64}, o_.best,
-                                               workers_, [] { check_interrupt(); });
+    const volume::Found found =
+        volume::search(network_, calibration, {limit_, source_->size(), 64, halos_of(o_)}, o_.best, workers_,
+                       [] { check_interrupt(); });
     if (found.best.empty())
       throw InputError(fmt::format("--memory: no plan fits into {} bytes, the least takes more than {}",
                                    limit_, found.least_bytes));
@@ -210,7 +219,8 @@ class VolumeJob {
                          {"plans", found.plans},
                          {"opened", found.opened},
                          {"seconds", found.seconds}};
-    for (const volume::Planned& p : found.best) report_["plans"].push_back(json_of(network_, p));
+    for (const volume::Planned& p : found.best)
+      report_["plans"].push_back(json_of(network_, p, whole_, o_.numbers()));
     report_["plan"] = o_.plan;
     return found.best[std::size_t(o_.plan) - 1];
   }
@@ -311,7 +321,8 @@ class VolumeJob {
       const double left = p.spent.wall * double(p.blocks - p.done) / double(p.done - first);
       line.show(fmt::format("block {} of {}, {:.0f} voxels/s, {:.0f} s left", p.done, p.blocks, rate, left));
       check_interrupt();
-      if (o_.blocks > 0 && p.done - first >= o_.blocks && p.done < p.blocks) throw Enough{};
+      if (o_.blocks > 0 && p.done - first >= o_.blocks && p.done < p.blocks && may_end(planned.plan, p.done))
+        throw Enough{};
     };
     try {
       volume::slide(network_, evaluator, *source_, memory,
@@ -328,8 +339,13 @@ class VolumeJob {
     return last.voxels;
   }
 
+  // Runs with results end where others can go on without computing blocks again.
+  bool may_end(const volume::Plan& plan, std::int64_t done) const {
+    return o_.output.empty() || first_block(network_, plan, source_->size(), done) == done;
+  }
+
   void tell(const volume::Planned& planned, const volume::Progress& p) {
-    if (p.voxels == 0) return;
+    if (p.done == 0) return;
     const double wall = double(p.voxels) / p.spent.wall,
                  processor = double(p.voxels) * o_.threads / p.spent.processor;
     report_["blocks"] = {{"done", p.done}, {"all", p.blocks}};

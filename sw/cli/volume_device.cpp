@@ -132,8 +132,9 @@ SplitFound split_for(const VolumeOptions& o, const volume::Int8Network& network,
   SplitFound found;
   found.plans =
       volume::split_plans(network, calibration, {search_of(o, volume, tick), memory, 0, layers}, workers);
-  const volume::Found alone = volume::search(network.network, calibration, {memory, volume, 64}, 1, workers,
-                                             [] { check_interrupt(); });
+  const volume::Found alone =
+      volume::search(network.network, calibration, {memory, volume, 64, volume::HaloSearch::kComputed}, 1,
+                     workers, [] { check_interrupt(); });
   line.clear();
   if (!alone.best.empty()) found.processor = alone.best.front().voxels_a_second;
   for (const volume::SplitPlanned& p : found.plans) {

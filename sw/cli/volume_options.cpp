@@ -71,6 +71,9 @@ bool parse(const Arguments& arguments, po::variables_map& values, VolumeOptions&
   add("resume", po::bool_switch(&o.resume), "go on with the interrupted run that began --output");
   add("memory", po::value(&o.memory)->value_name("SIZE"),
       "bound of memory, such as 4GiB; without it three quarters of this computer's");
+  add("halos", po::value(&o.halos)->value_name("HOW")->default_value(o.halos),
+      "what blocks that follow in depth have in common is kept for every layer, or computed again: any (the "
+      "faster), kept, computed");
   add("threads", po::value(&o.threads)->value_name("N")->default_value(o.threads), "threads");
   add("best", po::value(&o.best)->value_name("N")->default_value(o.best),
       "plans to list, different in more than size");
@@ -153,9 +156,18 @@ bool parse_volume_options(const Arguments& arguments, po::variables_map& values,
   device_memory_of(o);  // throws where it is none
   if (o.split && values["block-side"].defaulted()) o.block_side = kMostSide;
   o.rtl = o.rtl || o.split;
+  if (halos_of(o) == volume::HaloSearch::kKept && o.rtl)
+    throw InputError("--halos: bricks on the accelerator compute them again");
   if (o.rtl) preset(o.config);  // throws where there is none
   o.int8 = o.int8 || o.rtl;
   return true;
+}
+
+volume::HaloSearch halos_of(const VolumeOptions& o) {
+  if (o.halos == "any") return volume::HaloSearch::kAny;
+  if (o.halos == "kept") return volume::HaloSearch::kKept;
+  if (o.halos == "computed") return volume::HaloSearch::kComputed;
+  throw InputError("--halos: expected any, kept or computed, found '" + o.halos + "'");
 }
 
 std::uint64_t memory_of(const VolumeOptions& o) {

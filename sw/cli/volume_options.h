@@ -15,13 +15,13 @@
 
 #include "cli/tool.h"
 #include "fft/workers.h"
-#include "volume/model.h"
+#include "volume/search.h"
 #include "volume/source.h"
 
 namespace kaiten::cli {
 
 struct VolumeOptions {
-  std::string network, input, size, type = "u8", weights, output, memory, calibration;
+  std::string network, input, size, type = "u8", weights, output, memory, calibration, halos = "any";
   std::uint64_t seed = 1;
   int threads = int(std::max(1U, std::thread::hardware_concurrency()));
   int best = 10, plan = 1;
@@ -42,6 +42,8 @@ struct VolumeOptions {
 // False where --help was asked for. Throws InputError for what is out of range.
 bool parse_volume_options(const Arguments& arguments, boost::program_options::variables_map& values,
                           VolumeOptions& o);
+// Which plans are looked for, of --halos.
+volume::HaloSearch halos_of(const VolumeOptions& o);
 // Bytes of --memory.
 std::uint64_t memory_of(const VolumeOptions& o);
 // Of --device-memory; 0 without it.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "fft/memory.h"
 
@@ -42,6 +43,13 @@ int remainder(int n, double& cost, int& large) {
   return n;
 }
 
+double computed_cost(int n) {
+  double cost = 0;
+  int large = 0;
+  remainder(n, cost, large);
+  return n == 1 ? 0.0 : passes(n) + kOperation * cost;
+}
+
 }  // namespace
 
 std::uint64_t Size::elements() const {
@@ -68,10 +76,13 @@ bool is_good_length(int n) {
 }
 
 double element_cost(int n) {
-  double cost = 0;
-  int large = 0;
-  remainder(n, cost, large);
-  return n == 1 ? 0.0 : passes(n) + kOperation * cost;
+  // Searches ask for the same lengths some million times.
+  static const auto kKnown = [] {
+    std::array<double, 1024> known{};
+    for (int i = 1; i < int(known.size()); i++) known[std::size_t(i)] = computed_cost(i);
+    return known;
+  }();
+  return n > 0 && std::size_t(n) < kKnown.size() ? kKnown[std::size_t(n)] : computed_cost(n);
 }
 
 double length_cost(int n) { return double(n) * (kElsewhere + element_cost(n)); }

@@ -7,11 +7,13 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "fft/memory.h"
 #include "fft/workers.h"
+#include "volume/halos.h"
 #include "volume/plan.h"
 #include "volume/weights.h"
 
@@ -41,6 +43,13 @@ class BlockEvaluator {
   virtual fft::Array<T> make_images() const = 0;  // of a batch, uninitialised
   // [batch][map][voxel] to [batch * fragments][map][voxel].
   virtual fft::Array<T> evaluate(fft::Array<T> images) const = 0;
+  // For plans that keep halos: those of a batch of runs, and the batch on the block after the one that left them. Of
+  // fewer layers than all nothing comes out. Throws std::logic_error where halos cannot be kept.
+  virtual Halos<T> make_halos() const { throw std::logic_error("halos are not kept here"); }
+  virtual fft::Array<T> evaluate_next(fft::Array<T> /*images*/, Halos<T>& /*halos*/,
+                                      std::size_t /*layers*/) const {
+    throw std::logic_error("halos are not kept here");
+  }
   virtual T stored(float voxel) const = 0;  // as the network reads it
 };
 
@@ -52,10 +61,13 @@ class Evaluator : public BlockEvaluator<float> {
             fft::Memory& memory, fft::Effort effort = fft::Effort::Measure);
 
   const Plan& plan() const override { return plan_; }
-  std::uint64_t peak_bytes() const { return peak_; }  // of one run; weights and blocks not counted
+  std::uint64_t peak_bytes() const { return peak_; }  // of one run; weights, blocks and halos not counted
   // Adds to the seconds of every layer where these are given.
   fft::Array<float> run(fft::Array<float> images, std::vector<Seconds>* seconds = nullptr) const;
   fft::Array<float> evaluate(fft::Array<float> images) const override { return run(std::move(images)); }
+  Halos<float> make_halos() const override { return {network_, plan_, workers_, memory_}; }
+  fft::Array<float> evaluate_next(fft::Array<float> images, Halos<float>& halos,
+                                  std::size_t layers) const override;
   fft::Array<float> make_images() const override;
   float stored(float voxel) const override { return voxel; }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -18,6 +19,7 @@
 namespace kaiten::volume {
 namespace {
 
+using fft::Array;
 using fft::Method;
 
 constexpr int kFeatures = 5;
@@ -142,6 +144,30 @@ double pooling_rate(const Network& pool, const BlockEvaluator<T>& evaluator, int
   return seconds / (double(in.channels) * double(in.size.elements()) * 8);
 }
 
+// Seconds a voxel of maps that are put together with a halo.
+template <typename T>
+double joining_rate(fft::Workers& workers, const std::function<void()>& tick) {
+  const Network two{16, {{true, {1, 1, 1}, 16, Pooling::kAny}, {true, {5, 1, 1}, 1, Pooling::kAny}}};
+  const Plan plan{{28, 64, 64}, 1, std::vector<Choice>(2), true};
+  const Maps in = maps_of(two, plan)[1];
+  fft::Memory memory;
+  Halos<T> halos(two, plan, workers, memory);
+  const std::uint64_t fresh =
+      in.elements() / std::uint64_t(in.size.depth) * std::uint64_t(plan.fragment.depth);
+  const auto join = [&] {
+    Array<T> maps(memory, fresh);
+    std::fill(maps.begin(), maps.end(), T(1));
+    halos.joined(1, std::move(maps));
+  };
+  const auto fill = [&] {
+    Array<T> maps(memory, fresh);
+    std::fill(maps.begin(), maps.end(), T(1));
+  };
+  join();  // pages
+  const double all = shortest(workers.count(), join, tick), rest = shortest(workers.count(), fill, tick);
+  return std::max(0.0, all - rest) / double(in.elements());
+}
+
 }  // namespace
 
 std::span<const fft::Method> methods_of(Numbers numbers) {
@@ -168,8 +194,10 @@ Calibration calibrate(Numbers numbers, fft::Workers& workers, const std::functio
   if (numbers == Numbers::kInt8) {
     const Int8Network stored{pool, std::vector<Int8Scale>(2), std::vector<Int8Layer>(1)};
     c.pooled_voxel = pooling_rate(pool, Int8Evaluator(stored, plan, workers, memory), c.threads, tick);
+    c.joined_voxel = joining_rate<std::int8_t>(workers, tick);
   } else {
     c.pooled_voxel = pooling_rate(pool, Evaluator(pool, plan, {}, workers, memory), c.threads, tick);
+    c.joined_voxel = joining_rate<float>(workers, tick);
   }
   return c;
 }
@@ -177,8 +205,9 @@ Calibration calibrate(Numbers numbers, fft::Workers& workers, const std::functio
 std::string text_of(const Calibration& c) {
   const auto methods = methods_of(c.numbers);
   std::string text =
-      fmt::format("{{{}\"threads\": {}, \"pooled_voxel\": {:.6g}, \"methods\": {{",
-                  c.numbers == Numbers::kInt8 ? "\"numbers\": \"int8\", " : "", c.threads, c.pooled_voxel);
+      fmt::format("{{{}\"threads\": {}, \"pooled_voxel\": {:.6g}, \"joined_voxel\": {:.6g}, \"methods\": {{",
+                  c.numbers == Numbers::kInt8 ? "\"numbers\": \"int8\", " : "", c.threads, c.pooled_voxel,
+                  c.joined_voxel);
   for (std::size_t m = 0; m < methods.size(); m++) {
     const Rates& r = c.methods[m];
     text +=
@@ -197,6 +226,10 @@ Calibration parse_calibration(std::string_view text, const std::string& file) {
   Calibration c;
   c.threads = int(std::min(threads->number, 65536.0));
   c.pooled_voxel = pooled->number;
+  // Kept before halos were: a voxel is read and written, twice what a window reads of one.
+  const JsonValue* joined = root.find("joined_voxel");
+  c.joined_voxel = joined != nullptr ? joined->number : 2 * c.pooled_voxel;
+  if (!(c.joined_voxel >= 0)) fail_at(file, root.at, "joined_voxel: a rate is at least 0");
   if (const JsonValue* numbers = root.find("numbers")) {
     if (numbers->text != "int8") fail_at(file, numbers->at, "numbers: expected int8");
     c.numbers = Numbers::kInt8;

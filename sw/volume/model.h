@@ -35,6 +35,7 @@ struct Calibration {
   Numbers numbers = Numbers::kFloat32;
   std::array<Rates, kMethods.size()> methods;  // in the order of methods_of(numbers)
   double pooled_voxel = 0;                     // seconds a voxel that a window reads
+  double joined_voxel = 0;  // seconds a voxel of what enters a layer, put together with a kept halo
 };
 
 // Some seconds. Calls `tick` between measurements, which may throw.

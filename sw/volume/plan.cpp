@@ -3,6 +3,8 @@
 
 #include "volume/plan.h"
 
+#include <algorithm>
+
 #include "base/arithmetic.h"
 #include "fft/memory.h"
 
@@ -22,6 +24,14 @@ int before(const Layer& l, bool fragments, int n, int window) {
   return fragments ? (n + 1) * window - 1 : n * window;
 }
 
+// Voxels along depth between neighbours of what enters the layer.
+int depth_step(const Network& network, std::size_t layer) {
+  int step = 1;
+  for (std::size_t i = 0; i < layer; i++)
+    if (!network.layers[i].convolution) step *= network.layers[i].window.depth;
+  return step;
+}
+
 }  // namespace
 
 std::uint64_t Maps::elements() const {
@@ -38,6 +48,11 @@ std::vector<Maps> maps_of(const Network& network, const Plan& plan) {
     const bool f = plan.layers[i].fragments;
     maps[i].size = {before(l, f, after.depth, l.window.depth), before(l, f, after.height, l.window.height),
                     before(l, f, after.width, l.window.width)};
+  }
+  if (plan.halos_kept) {
+    const int depth = block_result(network, plan).depth;
+    for (std::size_t i = 0; i < n; i++)
+      maps[i].size.depth = depth / depth_step(network, i) + halo_of(network.layers[i], plan.layers[i]);
   }
   maps[0].batch = plan.batch;
   maps[0].channels = network.inputs;
@@ -58,7 +73,10 @@ Size block_result(const Network& network, const Plan& plan) { return times(plan.
 
 Size block_input(const Network& network, const Plan& plan) {
   const Size result = block_result(network, plan), view = network.field_of_view();
-  return {result.depth + view.depth - 1, result.height + view.height - 1, result.width + view.width - 1};
+  const int beyond = plan.halos_kept
+                         ? halo_of(network.layers.front(), plan.layers.front()) + most_shift(network, plan)
+                         : view.depth - 1;
+  return {result.depth + beyond, result.height + view.height - 1, result.width + view.width - 1};
 }
 
 Size plain_windows(const Network& network, const Plan& plan) {
@@ -94,6 +112,36 @@ int blocks_together(const Network& network, const Plan& plan) {
 Size blocks_of(const Size& result, const Size& block) {
   return {ceil_div(result.depth, block.depth), ceil_div(result.height, block.height),
           ceil_div(result.width, block.width)};
+}
+
+Size grid_of(const Network& network, const Plan& plan, const Size& result) {
+  Size reached = result;
+  reached.depth += lag_of(network, plan, network.layers.size());
+  return blocks_of(reached, block_result(network, plan));
+}
+
+int halo_of(const Layer& layer, const Choice& choice) {
+  return layer.convolution || choice.fragments ? layer.window.depth - 1 : 0;
+}
+
+int most_shift(const Network& network, const Plan& plan) {
+  return shift_of(network, plan, int(plain_windows(network, plan).elements()) - 1).depth;
+}
+
+int lag_of(const Network& network, const Plan& plan, std::size_t layer) {
+  if (!plan.halos_kept) return 0;
+  int lag = most_shift(network, plan);
+  // The first layer's halo is read with the block.
+  for (std::size_t i = 1; i < layer; i++)
+    lag += depth_step(network, i) * halo_of(network.layers[i], plan.layers[i]);
+  return lag;
+}
+
+int idle_blocks(const Network& network, const Plan& plan, std::size_t layer) {
+  if (!plan.halos_kept) return 0;
+  // Offsets of the runs bring what is computed closer again.
+  const int before = lag_of(network, plan, layer + 1) - most_shift(network, plan);
+  return before / block_result(network, plan).depth;
 }
 
 std::string text_of(const Network& network, const Plan& plan) {

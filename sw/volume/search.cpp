@@ -29,6 +29,34 @@ std::uint64_t bytes_of_layer(const Layer& layer, const Choice& choice, const Map
                                    : layer_bytes(layer, choice, in, workers);
 }
 
+std::uint64_t most_join_bytes(const Network& network, const Plan& plan, Numbers numbers) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; plan.halos_kept && i < network.layers.size(); i++)
+    most = std::max(most, join_bytes(network, plan, i, numbers));
+  return most;
+}
+
+// Runs in which the layer computes something: where halos are kept, not those of its idle blocks.
+std::int64_t runs_of_layer(const Network& network, const Plan& plan, const Size& result, std::size_t layer) {
+  const std::int64_t runs = runs_of(network, plan, result);
+  if (!plan.halos_kept) return runs;
+  const std::int64_t depth = grid_of(network, plan, result).depth;
+  return runs / depth * (depth - std::min<std::int64_t>(depth, idle_blocks(network, plan, layer)));
+}
+
+// Of all runs; `layer_time(i)` are the seconds of a layer in one of them.
+double seconds_of(const Network& network, const Calibration& calibration, const Plan& plan,
+                  const Size& result, const std::function<double(std::size_t)>& layer_time) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < network.layers.size(); i++) {
+    seconds += double(runs_of_layer(network, plan, result, i)) * layer_time(i);
+    if (i > 0 && plan.halos_kept)  // by the layer before
+      seconds += double(runs_of_layer(network, plan, result, i - 1)) * calibration.joined_voxel *
+                 double(joined_elements(network, plan, i));
+  }
+  return seconds;
+}
+
 using Key =
     std::tuple<std::size_t, int, int, int, int, int, int>;  // layer, method or pooling, batch, channels, size
 
@@ -78,7 +106,7 @@ class Search {
 
   // Plans of one kind differ in the block's size alone.
   static std::vector<int> kind_of(const Plan& plan) {
-    std::vector<int> kind = {plan.batch};
+    std::vector<int> kind = {plan.batch, int(plan.halos_kept)};
     for (const Choice& c : plan.layers) kind.push_back(int(c.method) * 2 + int(c.fragments));
     return kind;
   }
@@ -98,27 +126,52 @@ class Search {
     }
   }
 
-  // Blocks as near a cube as the volume allows; batches of some offsets of a block, or all of some blocks.
   void blocks(Plan plan) {
-    const Size pooled = network_.pooled(), view = network_.field_of_view();
-    const Size result = fft::valid(limits_.volume, view);
+    const Size pooled = network_.pooled(), result = fft::valid(limits_.volume, network_.field_of_view());
     const auto most = [](int n, int step) { return std::clamp((n + step - 1) / step, 1, kMostFragment); };
     const Size limit = {most(result.depth, pooled.depth), most(result.height, pooled.height),
                         most(result.width, pooled.width)};
-    const int runs = int(plain_windows(network_, plan).elements());
+    if (limits_.halos != HaloSearch::kKept) cubes(plan, limit);
+    plan.halos_kept = true;
+    if (limits_.halos != HaloSearch::kComputed) columns(plan, limit);
+  }
+
+  // Blocks as near a cube as the volume allows; batches of some offsets of a block, or all of some blocks.
+  void cubes(Plan plan, const Size& limit) {
     for (int side = 1; side <= std::max({limit.depth, limit.height, limit.width}); side++) {
-      tick_();
       plan.fragment = {std::min(side, limit.depth), std::min(side, limit.height),
                        std::min(side, limit.width)};
-      bool any = false;
-      const std::uint64_t grid = blocks_of(result, block_result(network_, plan)).elements();
-      for (int batch = 1; batch <= limits_.most_batch; batch++) {
-        if (!batch_fits(batch, runs, grid)) continue;
-        plan.batch = batch;
-        any = add(plan) || any;
-      }
-      if (!any) break;  // larger blocks' maps are larger still
+      if (!batches(plan)) break;  // larger blocks' maps are larger still
     }
+  }
+
+  // Halos kept along depth; areas as near a square as the volume allows, batches of some offsets.
+  void columns(Plan plan, const Size& limit) {
+    for (const int depth : kept_depths(limit.depth)) {
+      bool any = false;
+      for (const int side : kept_sides(limit.height, limit.width)) {
+        plan.fragment = {depth, std::min(side, limit.height), std::min(side, limit.width)};
+        if (!batches(plan)) break;
+        any = true;
+      }
+      if (!any) break;
+    }
+  }
+
+  // False where none fits.
+  bool batches(Plan plan) {
+    tick_();
+    const int runs = int(plain_windows(network_, plan).elements());
+    const Size result = fft::valid(limits_.volume, network_.field_of_view());
+    const std::uint64_t grid =
+        plan.halos_kept ? 1 : blocks_of(result, block_result(network_, plan)).elements();
+    bool any = false;
+    for (int batch = 1; batch <= limits_.most_batch; batch++) {
+      if (!batch_fits(batch, runs, grid)) continue;
+      plan.batch = batch;
+      any = add(plan) || any;
+    }
+    return any;
   }
 
   // False where the maps alone exceed the memory.
@@ -130,7 +183,8 @@ class Search {
                                                       volume::bytes_of(calibration_.numbers)}));
       if (network_.layers[i].convolution) methods *= methods_of(calibration_.numbers).size();
     }
-    const std::uint64_t bytes = fft::sum({maps_bytes, block_bytes(network_, plan, calibration_.numbers)});
+    const std::uint64_t bytes =
+        fft::sum({std::max(maps_bytes, most_join_bytes(network_, plan, calibration_.numbers)), beside(plan)});
     if (found_.least_bytes == 0 || bytes < found_.least_bytes) found_.least_bytes = bytes;
     if (bytes > limits_.memory) return false;
     found_.candidates++;
@@ -144,12 +198,12 @@ class Search {
   }
 
   void push(Candidate c, const std::vector<Maps>& maps) {
-    c.seconds = 0;
-    for (std::size_t i = 0; i < network_.layers.size(); i++)
-      c.seconds += seconds(i, c.plan.layers[i], maps[i]);
     const Size whole = fft::valid(limits_.volume, network_.field_of_view());
-    c.rate = double(whole.elements()) / (c.seconds * double(runs_of(network_, c.plan, whole)));
-    c.seconds *= double(plain_windows(network_, c.plan).elements()) / c.plan.batch;
+    c.seconds = seconds_of(network_, calibration_, c.plan, whole,
+                           [&](std::size_t i) { return seconds(i, c.plan.layers[i], maps[i]); });
+    c.rate = double(whole.elements()) / c.seconds;
+    c.seconds *= double(plain_windows(network_, c.plan).elements()) / c.plan.batch /
+                 double(runs_of(network_, c.plan, whole));
     waiting_.push(std::move(c));
   }
 
@@ -157,13 +211,13 @@ class Search {
   // it is dropped.
   bool fitted(const Candidate& c) {
     const std::vector<Maps> maps = maps_of(network_, c.plan);
-    const std::uint64_t blocks = block_bytes(network_, c.plan, calibration_.numbers);
+    const std::uint64_t others = beside(c.plan);
     Candidate next = c;
     bool fits = true;
     for (std::size_t i = 0; i < network_.layers.size(); i++) {
       const Layer& l = network_.layers[i];
       const std::vector<Option> choices = l.convolution ? options(i, maps[i]) : std::vector<Option>{};
-      while (fft::sum({layer(i, next.plan.layers[i], maps[i]), blocks}) > limits_.memory) {
+      while (fft::sum({layer(i, next.plan.layers[i], maps[i]), others}) > limits_.memory) {
         fits = false;
         auto at = std::find_if(choices.begin(), choices.end(),
                                [&](const Option& o) { return o.method == next.plan.layers[i].method; });
@@ -204,12 +258,18 @@ class Search {
     return bytes;
   }
 
+  // What is there while layers work.
+  std::uint64_t beside(const Plan& plan) const {
+    return fft::sum({block_bytes(network_, plan, calibration_.numbers),
+                     halo_bytes(network_, plan, calibration_.numbers)});
+  }
+
   std::uint64_t bytes_of(const Plan& plan) {
     const std::vector<Maps> maps = maps_of(network_, plan);
-    std::uint64_t most = 0;
+    std::uint64_t most = most_join_bytes(network_, plan, calibration_.numbers);
     for (std::size_t i = 0; i < network_.layers.size(); i++)
       most = std::max(most, layer(i, plan.layers[i], maps[i]));
-    return fft::sum({most, block_bytes(network_, plan, calibration_.numbers)});
+    return fft::sum({most, beside(plan)});
   }
 
   const Network& network_;
@@ -225,6 +285,19 @@ class Search {
 
 }  // namespace
 
+std::vector<int> kept_depths(int most) {
+  std::vector<int> depths;
+  for (int d = 1; d <= most; d += std::max(1, d / 8)) depths.push_back(d);
+  return depths;
+}
+
+std::vector<int> kept_sides(int height, int width) {
+  std::set<int> sides;
+  for (const int extent : {height, width})
+    for (int n = 1; n <= extent; n++) sides.insert(ceil_div(extent, n));
+  return {sides.begin(), sides.end()};
+}
+
 bool batch_fits(int batch, int runs, std::uint64_t blocks) {
   if (runs % batch == 0) return true;
   const int together = batch / runs;
@@ -233,7 +306,7 @@ bool batch_fits(int batch, int runs, std::uint64_t blocks) {
 
 std::int64_t runs_of(const Network& network, const Plan& plan, const Size& result) {
   const auto runs = std::int64_t(plain_windows(network, plan).elements());
-  const auto blocks = std::int64_t(blocks_of(result, block_result(network, plan)).elements());
+  const auto blocks = std::int64_t(grid_of(network, plan, result).elements());
   return plan.batch <= runs ? blocks * (runs / plan.batch) : ceil_div(blocks, plan.batch / runs);
 }
 
@@ -254,18 +327,18 @@ std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numb
 
 std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers) {
   const std::vector<Maps> maps = maps_of(network, plan);
-  std::uint64_t most = 0;
+  std::uint64_t most = most_join_bytes(network, plan, numbers);
   for (std::size_t i = 0; i < network.layers.size(); i++)
     most = std::max(most, bytes_of_layer(network.layers[i], plan.layers[i], maps[i], numbers, workers));
-  return fft::sum({most, block_bytes(network, plan, numbers)});
+  return fft::sum({most, block_bytes(network, plan, numbers), halo_bytes(network, plan, numbers)});
 }
 
-double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan) {
+double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan,
+                    const Size& result) {
   const std::vector<Maps> maps = maps_of(network, plan);
-  double seconds = 0;
-  for (std::size_t i = 0; i < network.layers.size(); i++)
-    seconds += layer_seconds(calibration, network.layers[i], plan.layers[i], maps[i]);
-  return seconds * double(plain_windows(network, plan).elements()) / plan.batch;
+  return seconds_of(network, calibration, plan, result, [&](std::size_t i) {
+    return layer_seconds(calibration, network.layers[i], plan.layers[i], maps[i]);
+  });
 }
 
 }  // namespace kaiten::volume

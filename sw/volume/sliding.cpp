@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -31,7 +32,10 @@ class Slider {
         input_(block_input(network, evaluator.plan())),
         runs_(int(plain_windows(network, evaluator.plan()).elements())),
         together_(blocks_together(network, evaluator.plan())),
-        grid_(blocks_of(whole_, block_)) {
+        shift_(evaluator.plan().halos_kept ? most_shift(network, evaluator.plan()) : 0),
+        lag_(lag_of(network, evaluator.plan(), network.layers.size())),
+        grid_(grid_of(network, evaluator.plan(), whole_)) {
+    if (evaluator.plan().halos_kept) keep_halos();
     const auto blocks = std::uint64_t(together_);
     inputs_ = Array<T>(memory, blocks * input_elements());
     results_ = Array<T>(memory, blocks * result_elements());
@@ -45,6 +49,7 @@ class Slider {
   std::uint64_t compute(std::int64_t first, const std::function<void(const BlockOf<T>&)>& store) {
     const int count = int(std::min<std::int64_t>(together_, blocks() - first));
     for (int b = 0; b < count; b++) read(first + b, input(b));
+    const std::size_t layers = begin_block(first);
     const Plan& plan = evaluator_.plan();
     const int jobs = count * runs_;
     const Size image = maps_of(network_, plan).front().size;
@@ -56,9 +61,9 @@ class Slider {
         take_box(network_.inputs, input(j / runs_).data(), input_, shift_of(network_, plan, j % runs_),
                  images.data() + std::size_t(s) * image_elements, image);
       }
-      const Array<T> fragments = evaluator_.evaluate(std::move(images));
+      const Array<T> fragments = evaluate(std::move(images), job / plan.batch, layers);
       const std::size_t each = fragments.size() / std::size_t(plan.batch);
-      for (int s = 0; s < plan.batch && job + s < jobs; s++)
+      for (int s = 0; each > 0 && s < plan.batch && job + s < jobs; s++)
         scatter<T>(network_, plan, (job + s) % runs_, fragments.data() + std::size_t(s) * each,
                    result((job + s) / runs_));
     }
@@ -76,30 +81,77 @@ class Slider {
   }
 
   void read(std::int64_t block, std::span<T> to) {
+    Size begin = begin_of(block);
+    begin.depth -= shift_;
+    const int outside = std::max(0, -begin.depth);  // slices before the volume's
+    begin.depth += outside;
     if constexpr (std::is_same_v<T, float>) {
-      source_.read(begin_of(block), input_, to);
+      source_.read(begin, input_, to);
     } else {
-      source_.read(begin_of(block), input_, {voxels_.data(), voxels_.size()});
+      source_.read(begin, input_, {voxels_.data(), voxels_.size()});
       std::transform(voxels_.begin(), voxels_.end(), to.begin(),
                      [&](float v) { return evaluator_.stored(v); });
     }
+    if (outside > 0) move_down(outside, to);
   }
 
+  // The slices of every map, those of the volume's beginning, make room for some of zeros.
+  void move_down(int slices, std::span<T> maps) const {
+    const auto room = std::ptrdiff_t(slices) * input_.height * input_.width,
+               all = std::ptrdiff_t(input_.elements());
+    for (auto map = maps.begin(); map != maps.end(); map += all) {
+      std::copy_backward(map, map + all - room, map + all);
+      std::fill_n(map, room, T(0));
+    }
+  }
+
+  void keep_halos() {
+    const Plan& plan = evaluator_.plan();
+    if (runs_ % plan.batch != 0)
+      throw std::invalid_argument("halos are kept of one block at a time: the batch is some of its runs");
+    for (int run = 0; run < runs_; run += plan.batch) halos_.push_back(evaluator_.make_halos());
+  }
+
+  // How many layers have something to compute in this block, where halos are kept.
+  std::size_t begin_block(std::int64_t block) {
+    std::size_t layers = 0;
+    if (halos_.empty()) return layers;
+    const std::int64_t row = block % grid_.depth;
+    if (row == 0)
+      for (Halos<T>& h : halos_) h.clear();
+    while (layers < network_.layers.size() && idle_blocks(network_, evaluator_.plan(), layers) <= row)
+      layers++;
+    return layers;
+  }
+
+  Array<T> evaluate(Array<T> images, int group, std::size_t layers) {
+    return halos_.empty() ? evaluator_.evaluate(std::move(images))
+                          : evaluator_.evaluate_next(std::move(images), halos_[std::size_t(group)], layers);
+  }
+
+  // In the grid.
   Size begin_of(std::int64_t block) const {
-    const std::int64_t row = block / grid_.width;
-    return {int(row / grid_.height) * block_.depth, int(row % grid_.height) * block_.height,
-            int(block % grid_.width) * block_.width};
+    const bool down = evaluator_.plan().halos_kept;  // column by column
+    const std::int64_t depth = down ? block % grid_.depth : block / grid_.width / grid_.height;
+    const std::int64_t column =
+        down ? block / grid_.depth : block % (std::int64_t(grid_.width) * grid_.height);
+    return {int(depth) * block_.depth, int(column / grid_.width) * block_.height,
+            int(column % grid_.width) * block_.width};
   }
 
   std::uint64_t hand_over(std::int64_t block, std::span<const T> values,
                           const std::function<void(const BlockOf<T>&)>& store) const {
     BlockOf<T> r;
     r.begin = begin_of(block);
-    r.extent = {std::min(block_.depth, whole_.depth - r.begin.depth),
+    r.begin.depth -= lag_;
+    const int outside = std::max(0, -r.begin.depth);  // slices before the volume's
+    r.begin.depth += outside;
+    r.extent = {std::min(block_.depth - outside, whole_.depth - r.begin.depth),
                 std::min(block_.height, whole_.height - r.begin.height),
                 std::min(block_.width, whole_.width - r.begin.width)};
+    if (r.extent.depth <= 0) return 0;
     r.values.resize(std::size_t(network_.outputs()) * r.extent.elements());
-    take_box(network_.outputs(), values.data(), block_, {0, 0, 0}, r.values.data(), r.extent);
+    take_box(network_.outputs(), values.data(), block_, {outside, 0, 0}, r.values.data(), r.extent);
     store(r);
     return r.extent.elements();
   }
@@ -109,7 +161,9 @@ class Slider {
   Source& source_;
   Size whole_, block_, input_;
   int runs_, together_;
+  int shift_, lag_;  // with kept halos: what a block reads and its results lie so much before its place
   Size grid_;
+  std::vector<Halos<T>> halos_;  // of each batch of runs, where they are kept
   Array<T> inputs_, results_;
   Array<float> voxels_;  // of a block, where T is not float
 };
@@ -125,8 +179,12 @@ void require_view(const Network& network, const Size& volume) {
 }
 
 std::int64_t block_count(const Network& network, const Plan& plan, const Size& volume) {
-  return std::int64_t(
-      blocks_of(fft::valid(volume, network.field_of_view()), block_result(network, plan)).elements());
+  return std::int64_t(grid_of(network, plan, fft::valid(volume, network.field_of_view())).elements());
+}
+
+std::int64_t first_block(const Network& network, const Plan& plan, const Size& volume, std::int64_t done) {
+  if (!plan.halos_kept) return done;
+  return done - done % grid_of(network, plan, fft::valid(volume, network.field_of_view())).depth;
 }
 
 template <typename T>
@@ -137,6 +195,8 @@ Progress slide(const Network& network, const BlockEvaluator<T>& evaluator, Sourc
   Progress progress;
   progress.blocks = slider.blocks();
   const Seconds start = now();
+  if (run.first != first_block(network, evaluator.plan(), source.size(), run.first))
+    throw std::invalid_argument("a column of blocks with kept halos is begun in its middle");
   for (std::int64_t b = run.first; b < progress.blocks; b += slider.together()) {
     progress.voxels += slider.compute(b, run.store);
     progress.done = std::min(b + slider.together(), progress.blocks);

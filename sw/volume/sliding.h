@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A plan over a whole volume: blocks that overlap by the field of view less one, so that their results lie side by side.
-// A block that reaches beyond the volume sees zeros there, and those results are left out.
+// A block that reaches beyond the volume sees zeros there, and those results are left out. Where halos are kept (plan.h)
+// blocks follow each other in depth first, column by column.
 #ifndef KAITEN_VOLUME_SLIDING_H
 #define KAITEN_VOLUME_SLIDING_H
 
@@ -34,7 +35,7 @@ struct Progress {
 
 template <typename T>
 struct SlidingRun {
-  std::int64_t first = 0;  // blocks before it are done already; a multiple of blocks_together()
+  std::int64_t first = 0;  // blocks before it are done already; what first_block() gives
   std::function<void(const BlockOf<T>&)> store;
   std::function<void(const Progress&)> progress;  // after every batch of blocks; may throw to end the run
 };
@@ -44,7 +45,10 @@ template <typename T>
 Progress slide(const Network& network, const BlockEvaluator<T>& evaluator, Source& source,
                fft::Memory& memory, const std::type_identity_t<SlidingRun<T>>& run);
 
-// Blocks of a volume's result.
+// Where a run goes on of whose blocks so many are done: there, or at the beginning of its column where halos are kept.
+std::int64_t first_block(const Network& network, const Plan& plan, const fft::Size& volume,
+                         std::int64_t done);
+// Blocks of a volume's result, with those that fill halos.
 std::int64_t block_count(const Network& network, const Plan& plan, const fft::Size& volume);
 // Throws InputError, naming the least size, where the volume is smaller than the field of view.
 void require_view(const Network& network, const fft::Size& volume);

@@ -97,6 +97,37 @@ class Volume(CommandCase):
         self.assertEqual(data[:6], b"\x93NUMPY")
         self.assertFalse(os.path.exists(parts + ".part") or os.path.exists(parts + ".part.state"))
 
+    def test_halos_are_kept_where_it_is_asked_for(self):
+        size = ("--size", "20,17,18")
+        for options, numbers in (((*self.common, *size, "--memory", "60KiB"), "float"),
+                                 ((self.network, "--threads", 1, "--calibration", RATES_INT8, *size, "--int8"), "int8")):
+            results = {}
+            for halos in ("computed", "kept"):
+                output = self.file(f"{numbers}-{halos}.raw")
+                j = self.report(*options, "--halos", halos, "--output", output)
+                self.assertEqual({p["halos"] for p in j["plans"]}, {halos})
+                self.assertEqual(j["blocks"]["all"] % j["plans"][0]["column_blocks"], 0)
+                self.assertEqual(min(p["halo_bytes"] for p in j["plans"]) > 0, halos == "kept")
+                self.assertEqual((j["voxels"], j["blocks"]["done"]), (16 * 15 * 16, j["blocks"]["all"]))
+                with open(output, "rb") as f:
+                    results[halos] = f.read()
+            if numbers == "int8":
+                self.assertEqual(results["kept"], results["computed"])
+            for a, b in zip(*(self.floats(self.file(f"float-{h}.raw")) for h in ("computed", "kept")), strict=True):
+                self.assertAlmostEqual(a, b, delta=1e-4 * max(1, abs(a)))
+        # A run ends with a column and goes on with the next.
+        parts = self.file("parts.raw")
+        options = (*options, "--memory", "12KiB")
+        begun = self.report(*options, "--halos", "kept", "--output", parts, "--blocks", 1)
+        self.assertGreater(begun["blocks"]["done"], 1)
+        self.assertLess(begun["blocks"]["done"], begun["blocks"]["all"])
+        self.report(*options, "--output", parts, "--resume")
+        with open(parts, "rb") as f:
+            self.assertEqual(f.read(), results["kept"])
+        self.assertEqual(self.report(*options, "--halos", "kept", "--blocks", 1)["blocks"]["done"], 1)  # without results anywhere
+        self.assertIn("--halos", self.refused(*options, "--halos", "some"))
+        self.assertIn("--halos", self.refused(*options, "--halos", "kept", "--rtl", "--config", "nano"))
+
     def test_int8_is_near_and_the_same_by_every_plan(self):
         size = ("--size", "16,15,14")
         self.report(*self.common, *size, "--output", self.file("float.raw"))

@@ -126,6 +126,10 @@ TEST(VolumeInt8, EveryPlanIsTheReferenceAtEveryPosition) {
         plan.layers.push_back({kInt8Methods[std::size_t(random.between(0, 1))], random.between(0, 1) == 0});
       ASSERT_EQ(slid(s, plan, workers).values, wanted.values) << i << ": " << text_of(network, plan);
       plans++;
+      plan.batch = 1;
+      plan.halos_kept = true;
+      ASSERT_EQ(slid(s, plan, workers).values, wanted.values)
+          << i << ", halos kept: " << text_of(network, plan);
     }
   }
   EXPECT_EQ(plans, 72);
