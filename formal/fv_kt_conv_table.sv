@@ -81,7 +81,7 @@ module fv_kt_conv_table #(
     // the byte's value is the entry's number less 128
     wire ours = on && looked_q && was_known_q && second_q == half_q && data_q[8*l+:8] == {!entry_q[7], entry_q[6:0]};
     `FV_ASSERT(a_entry, !ours || data[8*l+:8] == before_q)
-    `FV_ASSERT(i_read, !ours || (dut.word_q[l][8*entry_q[2:0]+:8] == before_q && dut.entry_q[l] == entry_q[2:0]))
+    `FV_ASSERT(i_read, !ours || dut.found_q[8*l+:8] == before_q)
   end
 
   // ---- invariants

@@ -30,9 +30,7 @@ module kt_conv_table #(
   always_ff @(posedge clk_i) if (we_i) words[wr_addr_i] <= wr_data_i;
 
   logic               read, valid_q, two_q;
-  logic [63:0]        word_q[Lanes];
-  logic [2:0]         entry_q[Lanes];
-  logic [Lanes*8-1:0] found;
+  logic [Lanes*8-1:0] found_q;
 
   assign read = valid_i && look_up_i;
 
@@ -41,23 +39,18 @@ module kt_conv_table #(
     else valid_q <= read;
   end
 
-  // Read and found only where a result is at hand: an idle table costs nothing in simulation.
+  // Only where a result is at hand: an idle table costs nothing in simulation.
   always_ff @(posedge clk_i) begin
     if (read) begin
       two_q <= two_i;
       for (int unsigned l = 0; l < Lanes; l++) begin
-        word_q[l]  <= words[{second_i, !data_i[8*l+7], data_i[8*l+3+:4]}];
-        entry_q[l] <= data_i[8*l+:3];
+        found_q[8*l+:8] <= words[{second_i, !data_i[8*l+7], data_i[8*l+3+:4]}][8*data_i[8*l+:3]+:8];
       end
     end
-  end
-  always_comb begin
-    found = '0;
-    if (valid_q) for (int unsigned l = 0; l < Lanes; l++) found[8*l+:8] = word_q[l][8*entry_q[l]+:8];
   end
 
   assign valid_o = valid_q || (valid_i && !look_up_i);
   assign two_o   = valid_q ? two_q : two_i && valid_i && !look_up_i;
-  assign data_o  = valid_q ? found : data_i;
+  assign data_o  = valid_q ? found_q : data_i;
 
 endmodule
