@@ -54,7 +54,7 @@ Json layers_of(const kaiten::Session& session) {
   const kaiten::Graph& graph = session.graph();
   std::vector<std::string> where(graph.ops.size(), "-");
   for (const kaiten::Section& section : kaiten::compile_sections(graph, kaiten::preset(kConfig), {})) {
-    const std::vector<std::string> here = kaiten::places(section.graph, section.program);
+    const std::vector<std::string> here = kaiten::places(*section.graph, section.program);
     for (std::size_t i = 0; i < here.size(); i++) where[std::size_t(section.ops[i])] = here[i];
   }
   Json layers = Json::array();

@@ -22,7 +22,7 @@ struct Part {
   Driver driver;
 
   Part(Section s, Device& device, RoundingStyle rounding, std::uint64_t offset)
-      : section(std::move(s)), driver(device, section.graph, std::move(section.program), rounding, offset) {}
+      : section(std::move(s)), driver(device, *section.graph, std::move(section.program), rounding, offset) {}
 };
 
 }  // namespace
@@ -50,7 +50,7 @@ struct Board::State {
   }
 
   void run_part(Part& part, Tensors& tensors, BoardRun& result) const {
-    const Graph& g = part.section.graph;
+    const Graph& g = *part.section.graph;
     take_outputs(g, part.driver.run(inputs_of(g, tensors)), tensors);
     if (part.driver.program().commands.empty()) return;
     const Counters counters = part.driver.read_counters();

@@ -109,8 +109,8 @@ int compile_command(const Arguments& arguments) {
 
   const Section section = compiled(request);
   const Program& program = section.program;
-  const std::vector<std::uint8_t> image = program_image(program, section.graph);
-  nlohmann::ordered_json report = {{"model", section.graph.name},
+  const std::vector<std::uint8_t> image = program_image(program, *section.graph);
+  nlohmann::ordered_json report = {{"model", section.graph->name},
                                    {"config", program.config.name},
                                    {"images", program.images},
                                    {"commands", program.commands.size()},
@@ -118,10 +118,10 @@ int compile_command(const Arguments& arguments) {
                                    {"memory_bytes", memory_needed(program)},
                                    {"modelled_cycles", program.modelled_cycles}};
   std::string text = fmt::format("{} for {}: {} bytes, {} commands; {} bytes of memory, {} cycles modelled\n",
-                                 section.graph.name, program.config.name, image.size(),
+                                 section.graph->name, program.config.name, image.size(),
                                  program.commands.size(), memory_needed(program), program.modelled_cycles);
   const auto add_tensor = [&](const char* key, const char* what, int index) {
-    const Tensor& tensor = section.graph.tensors[std::size_t(index)];
+    const Tensor& tensor = section.graph->tensors[std::size_t(index)];
     report[key].push_back(json_of_tensor(tensor));
     text += text_of(what, tensor);
   };
@@ -130,7 +130,7 @@ int compile_command(const Arguments& arguments) {
   report["host"] = nlohmann::ordered_json::array();
   for (const LayerInfo& layer : program.layers) {
     if (!layer.on_host) continue;
-    const std::string& name = section.graph.ops[std::size_t(layer.op)].name;
+    const std::string& name = section.graph->ops[std::size_t(layer.op)].name;
     report["host"].push_back(name);
     text += fmt::format("  not in the image, for the host: '{}'\n", name);
   }

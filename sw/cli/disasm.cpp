@@ -69,7 +69,7 @@ int disasm_command(const Arguments& arguments) {
       const std::string of =
           sections.size() > 1 ? fmt::format(" (program {})", &section - sections.data() + 1) : "";
       for (const CommandMeta& m : section.program.meta)
-        layers.push_back(section.graph.ops[std::size_t(m.op)].name + of);
+        layers.push_back(section.graph->ops[std::size_t(m.op)].name + of);
       const std::vector<std::uint8_t> commands = section.program.command_bytes();
       bytes.insert(bytes.end(), commands.begin(), commands.end());
     }

@@ -46,7 +46,7 @@ int inspect_command(const Arguments& arguments) {
   const Graph& graph = *imported.graph;
   ProgressLine progress;
   const CompiledSections compiled =
-      try_compile_sections(graph, target, {.cancellation_check = compiling(progress)});
+      try_compile_sections(graph, target, {.cancellation_check = compiling(progress), .constants = false});
   progress.clear();
   const std::vector<std::string>& reasons = compiled.refusals;
   if (!reasons.empty()) {
@@ -58,15 +58,15 @@ int inspect_command(const Arguments& arguments) {
     throw InputError(fmt::format("{} cannot run on {}: {} {}", imported.name, config, reasons.size(),
                                  reasons.size() == 1 ? "reason" : "reasons"));
   }
-  std::int64_t loaded = 0, stored = 0;
-  std::size_t commands = 0, constants = 0;
+  std::int64_t loaded = 0, stored = 0, constants = 0;
+  std::size_t commands = 0;
   std::vector<std::string> where(graph.ops.size(), "-");
   std::string notes;
   for (const Section& section : compiled.sections) {
-    const std::vector<std::string> here = places(section.graph, section.program);
+    const std::vector<std::string> here = places(*section.graph, section.program);
     for (std::size_t i = 0; i < here.size(); i++) where[std::size_t(section.ops[i])] = here[i];
     commands += section.program.commands.size();
-    constants += section.program.constants.size();
+    constants += section.program.constant_bytes;
     for (const CommandMeta& m : section.program.meta) {
       if (m.kind == CommandMeta::Bytes::kActivations) loaded += m.read_bytes;
       stored += m.written_bytes;

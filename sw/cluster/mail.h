@@ -31,8 +31,8 @@ struct Message {
   Endpoint source = 0, target = 0;
   int image = 0;             // kCredit of a buffer: that may be sent now; of kept maps: the map
   std::uint64_t number = 0;  // unique: the source's, above its own count
-  std::vector<Int8Values>
-      maps;  // kImage, kSpill: of the boundary, in the order of the receiver's inputs, or of all images; kRows: the rows
+  // kImage, kSpill: of the boundary, in the order of the receiver's inputs, or of all images; kRows: the rows
+  std::vector<Int8Values> maps = {};
   int first_row = 0;  // kRows
 };
 

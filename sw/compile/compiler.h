@@ -47,7 +47,7 @@ struct CompileOptions {
   std::vector<int> cuts = {};
   // That one run computes: weights are loaded once for all of them, or for as many as move fewest bytes.
   int images = 1;
-  bool constants = true;  // false: zeros in their place, where only times and sizes are asked for
+  bool constants = true;  // false: none, where only times and sizes are asked for
   // Weights that an earlier program left in PB and that are taken from there, where they are this network's; must outlive
   // the compilation. Their rows of WB are not used otherwise.
   const ResidentWeights* resident = nullptr;

@@ -99,9 +99,10 @@ class Cutter {
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       if (stages_[i].section == number) s.ops.push_back(int(i));
     }
-    s.graph = part_of(graph_, s.ops);
+    Graph part = part_of(graph_, s.ops);
     for (std::size_t i = 0; i < s.ops.size(); i++)
-      s.graph.ops[i].on_host = stages_[std::size_t(s.ops[i])].on_host;
+      part.ops[i].on_host = stages_[std::size_t(s.ops[i])].on_host;
+    s.graph = std::make_shared<const Graph>(std::move(part));
     return s;
   }
 
@@ -112,6 +113,13 @@ class Cutter {
 };
 
 }  // namespace
+
+std::vector<Section> SectionCuts::of(const std::vector<bool>& on_host) {
+  const std::lock_guard lock(guard_);
+  const auto [at, is_new] = known_.try_emplace(on_host);
+  if (is_new) at->second = Cutter(graph_, on_host).cut();
+  return at->second;
+}
 
 namespace {
 
@@ -150,8 +158,8 @@ std::vector<std::string> notes_of(const std::vector<std::string>& reasons) {
 
 class SectionCompiler {
  public:
-  SectionCompiler(const Graph& graph, const Config& config, const CompileOptions& options)
-      : graph_(graph), config_(config), options_(options), on_host_(without_engine(graph)) {}
+  SectionCompiler(SectionCuts& cuts, const Config& config, const CompileOptions& options)
+      : cuts_(cuts), config_(config), options_(options), on_host_(without_engine(cuts.graph())) {}
 
   CompiledSections run() {
     // Each round that is not the last moves operators to the host.
@@ -163,7 +171,8 @@ class SectionCompiler {
       std::vector<std::string>& first = result_.sections.front().program.notes;
       const std::vector<std::string> notes = notes_of(moved_reasons_);
       first.insert(first.begin(), notes.begin(), notes.end());
-      first.insert(first.begin(), graph_.notes.begin(), graph_.notes.end());  // of the importer
+      const std::vector<std::string>& imported = cuts_.graph().notes;
+      first.insert(first.begin(), imported.begin(), imported.end());
     }
     return std::move(result_);
   }
@@ -173,24 +182,24 @@ class SectionCompiler {
   bool attempt() {
     moved_ = false;
     std::vector<Section> before = std::move(result_.sections);
-    result_ = {Cutter(graph_, on_host_).cut(), {}, {}};
+    result_ = {cuts_.of(on_host_), {}, {}};
     std::vector<std::optional<Lowering>> lowerings;  // of those that are not compiled yet
     for (Section& s : result_.sections) {
       lowerings.emplace_back();
       if (take_program(before, s)) continue;
-      lowerings.back() = lower_for(s.graph, config_, options_);
+      lowerings.back() = lower_for(*s.graph, config_, options_);
       for (const Lowering::Refusal& r : lowerings.back()->refusals) refuse(s, r.op, r.reason);
     }
     for (std::size_t i = 0; i < lowerings.size() && !moved_ && result_.refusals.empty(); i++) {
       Section& s = result_.sections[i];
       if (!lowerings[i]) continue;
       try {
-        s.program = compile_lowering(s.graph, config_, *std::move(lowerings[i]), options_);
+        s.program = compile_lowering(*s.graph, config_, *std::move(lowerings[i]), options_);
         refuse_unencodable(s);
       } catch (const InputError& e) {
-        refuse(s, named_in(s.graph, e.what()), e.what());
+        refuse(s, named_in(*s.graph, e.what()), e.what());
       } catch (const DeviceError& e) {
-        refuse(s, named_in(s.graph, e.what()), e.what());
+        refuse(s, named_in(*s.graph, e.what()), e.what());
       }
     }
     return !moved_;
@@ -200,7 +209,7 @@ class SectionCompiler {
   static bool take_program(std::vector<Section>& before, Section& s) {
     const auto same = std::ranges::find_if(before, [&](const Section& b) {
       return !b.program.layers.empty() && b.ops == s.ops &&
-             std::ranges::equal(b.graph.ops, s.graph.ops, {}, &Op::on_host, &Op::on_host);
+             std::ranges::equal(b.graph->ops, s.graph->ops, {}, &Op::on_host, &Op::on_host);
     });
     if (same == before.end()) return false;
     s.program = std::move(same->program);
@@ -225,7 +234,7 @@ class SectionCompiler {
         encode(s.program.commands[i]);
       } catch (const DeviceError& e) {
         const int at = s.program.meta[i].op;
-        const Op& op = s.graph.ops[std::size_t(at)];
+        const Op& op = s.graph->ops[std::size_t(at)];
         if (refused.insert(at).second)
           refuse(s, at,
                  "layer '" + op.name + "' (" + std::string(name_of(op.kind)) + "): limit: " + e.what());
@@ -241,7 +250,7 @@ class SectionCompiler {
     return -1;
   }
 
-  const Graph& graph_;
+  SectionCuts& cuts_;
   const Config& config_;
   const CompileOptions& options_;
   std::vector<bool> on_host_;  // by operator
@@ -254,13 +263,19 @@ class SectionCompiler {
 
 CompiledSections try_compile_sections(const Graph& graph, const Config& config,
                                       const CompileOptions& options) {
-  return SectionCompiler(graph, config, options).run();
+  SectionCuts cuts(graph);
+  return try_compile_sections(cuts, config, options);
+}
+
+CompiledSections try_compile_sections(SectionCuts& cuts, const Config& config,
+                                      const CompileOptions& options) {
+  return SectionCompiler(cuts, config, options).run();
 }
 
 SectionLowerings lower_sections(const Graph& graph, const Config& config, const CompileOptions& options) {
   SectionLowerings result;
   for (const Section& s : Cutter(graph, without_engine(graph)).cut()) {
-    result.lowerings.push_back(lower_for(s.graph, config, options));
+    result.lowerings.push_back(lower_for(*s.graph, config, options));
     for (const Lowering::Refusal& r : result.lowerings.back().refusals) result.refusals.push_back(r.reason);
   }
   return result;

@@ -7,6 +7,9 @@
 #ifndef KAITEN_COMPILE_SECTIONS_H
 #define KAITEN_COMPILE_SECTIONS_H
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,9 +20,26 @@
 namespace kaiten {
 
 struct Section {
-  Graph graph;           // all tensors of the network under their own indices; the operators of this section
+  // All tensors of the network under their own indices; the operators of this section. Shared by configurations.
+  std::shared_ptr<const Graph> graph;
   std::vector<int> ops;  // which these are in the network
   Program program;
+};
+
+// Where a network is cut, for all configurations that have the same operators on the host: weights are copied once.
+class SectionCuts {
+ public:
+  // The graph must outlive it.
+  explicit SectionCuts(const Graph& graph) : graph_(graph) {}
+
+  const Graph& graph() const { return graph_; }
+  // Sections without programs, by operator whether the host has it. Threads may share the cuts.
+  std::vector<Section> of(const std::vector<bool>& on_host);
+
+ private:
+  const Graph& graph_;
+  std::mutex guard_;
+  std::map<std::vector<bool>, std::vector<Section>> known_;
 };
 
 struct CompiledSections {
@@ -32,6 +52,7 @@ struct CompiledSections {
 // and why.
 CompiledSections try_compile_sections(const Graph& graph, const Config& config,
                                       const CompileOptions& options = {});
+CompiledSections try_compile_sections(SectionCuts& cuts, const Config& config, const CompileOptions& options);
 // Throws InputError with the first refusal.
 std::vector<Section> compile_sections(const Graph& graph, const Config& config,
                                       const CompileOptions& options = {});

@@ -166,6 +166,7 @@ Cost modelled(const Graph& graph, const Candidate& candidate, const ResidentWeig
   CompileOptions compile;
   compile.cancellation_check = options.cancellation_check;
   compile.resident = resident;
+  compile.constants = false;
   CompiledSections compiled = try_compile_sections(graph, candidate.config, compile);
   if (!compiled.refusals.empty()) return {0, compiled.refusals.front()};
   if (!compiled.moved.empty()) return {0, compiled.moved.front()};

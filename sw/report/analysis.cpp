@@ -40,7 +40,9 @@ Change change_of(std::string name, const Graph& graph, const std::vector<Section
 
 Change compiled_change(std::string name, const Graph& graph, const Config& config,
                        const CompileOptions& options) {
-  return change_of(std::move(name), graph, try_compile_sections(graph, config, options).sections);
+  CompileOptions no_bytes = options;
+  no_bytes.constants = false;
+  return change_of(std::move(name), graph, try_compile_sections(graph, config, no_bytes).sections);
 }
 
 std::vector<Change> changes_of(const Graph& graph, const Config& config, const CompileOptions& options,
@@ -88,7 +90,7 @@ Footprint footprint_of(const std::vector<Section>& sections) {
   Footprint f;
   for (const Section& s : sections) {
     const Program& p = s.program;
-    f.weights += std::int64_t(p.constants.size());
+    f.weights += p.constant_bytes;
     f.commands += std::int64_t(p.commands.size()) * kCommandBytes;
     f.inputs += p.input_bytes;
     f.outputs += p.output_bytes;

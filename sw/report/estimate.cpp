@@ -28,12 +28,12 @@ double frames_per_second(const Estimate& e, const Estimate::Row& r) {
   return e.batch * e.clock_mhz * 1e6 / double(std::max<std::int64_t>(1, r.cycles));
 }
 
-Estimate::Row row_of(const Graph& graph, const Config& config, const CompileOptions& options) {
+Estimate::Row row_of(SectionCuts& cuts, const Config& config, const CompileOptions& options) {
   Estimate::Row row;
   row.config = config;
   CompileOptions no_bytes = options;
   no_bytes.constants = false;
-  const CompiledSections compiled = try_compile_sections(graph, config, no_bytes);
+  const CompiledSections compiled = try_compile_sections(cuts, config, no_bytes);
   if (!compiled.refusals.empty()) {
     row.refusal = compiled.refusals.front();
     return row;
@@ -65,6 +65,7 @@ Estimate estimate(const Graph& graph, std::span<const Config> configs, const Com
   e.macs = macs(graph);
   e.batch = options.images;
   e.rows.resize(configs.size());
+  SectionCuts cuts(graph);
   std::mutex guard;
   std::size_t done = 0;
   // Small arrays have most commands: those that take longest begin first.
@@ -73,7 +74,7 @@ Estimate estimate(const Graph& graph, std::span<const Config> configs, const Com
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return configs[i].array_multipliers(); });
   parallel(configs.size(), int(std::max(1U, std::thread::hardware_concurrency())), [&](std::size_t at) {
     const std::size_t i = order[at];
-    e.rows[i] = row_of(graph, configs[i], options);
+    e.rows[i] = row_of(cuts, configs[i], options);
     const std::lock_guard lock(guard);
     if (progress) progress(++done, configs.size());
   });

@@ -37,7 +37,7 @@ Inspection inspect(const ImportResult& model, const std::string& config) {
   std::vector<std::string> where(graph.ops.size(), "-");
   if (!inspection.reasons.empty()) where = places(graph, inspection.reasons);
   for (const Section& section : compiled.sections) {
-    const std::vector<std::string> here = places(section.graph, section.program);
+    const std::vector<std::string> here = places(*section.graph, section.program);
     for (std::size_t i = 0; i < here.size(); i++) where[std::size_t(section.ops[i])] = here[i];
   }
   for (std::size_t i = 0; i < graph.ops.size(); i++) {

@@ -51,7 +51,7 @@ std::vector<PreparedSection> compiled(const Graph& graph, const SessionOptions& 
     throw InputError("weights stay on chip for networks of one program, this one has " +
                      std::to_string(parts.size()) + " with operators on the host between them");
   }
-  KeptPrograms kept = compile_kept(parts[0].section.graph, preset(o.config), options);
+  KeptPrograms kept = compile_kept(*parts[0].section.graph, preset(o.config), options);
   parts[0].section.program = std::move(kept.first);
   parts[0].again = std::move(kept.again);
   return parts;
@@ -150,7 +150,7 @@ Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(
   std::uint64_t offset = 0;
   for (PreparedSection& part : parts) {
     const std::uint64_t bytes = kaiten::memory_needed(part.section.program);
-    part.driver.emplace(*device, part.section.graph, std::move(part.section.program), options.rounding,
+    part.driver.emplace(*device, *part.section.graph, std::move(part.section.program), options.rounding,
                         offset);
     part.driver->set_slowness(slowness(options));
     offset += bytes;
@@ -160,7 +160,7 @@ Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(
 void Session::State::next_run() {
   PreparedSection& first = parts.front();
   if (ran && first.again) {
-    first.driver.emplace(*device, first.section.graph, std::move(*first.again), options.rounding);
+    first.driver.emplace(*device, *first.section.graph, std::move(*first.again), options.rounding);
     first.driver->set_slowness(slowness(options));
     first.again.reset();
   }
@@ -213,7 +213,7 @@ std::string Session::flip_constant_bit(std::size_t byte, int bit) {
 
 void Session::State::begin_part(Run& run) {
   PreparedSection& part = parts[run.reports.size()];
-  const Graph& g = part.section.graph;
+  const Graph& g = *part.section.graph;
   if (run.options.check) run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), run.expected));
   if (run.options.trace) run.traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
   run.part.emplace(*this, part, run.tensors, run.options.check ? run.watchers.back().get() : nullptr,

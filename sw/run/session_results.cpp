@@ -64,7 +64,7 @@ void Session::State::add_outputs(const std::vector<std::string>& labels, RunResu
 void Session::State::compare(const PreparedSection& part, const Watcher& watcher, const Tensors& tensors,
                              std::span<const Int8Values> expected, RunResult& result) const {
   RunReport& report = result.report;
-  const Graph& g = part.section.graph;
+  const Graph& g = *part.section.graph;
   const auto op_of = [&](int op) { return part.section.ops[std::size_t(op)]; };
   report.checked += watcher.checked();
   if (report.difference.empty()) report.difference = watcher.verdict();

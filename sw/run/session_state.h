@@ -181,7 +181,7 @@ class Session::State::PartRun {
     observer_.emplace(part.program(), watcher, trace, poison_ ? &*poison_ : nullptr);
     part.driver->set_progress([this](std::uint64_t cycles) { state_.say(progress_text(cycles)); });
     watching_.emplace(device, *observer_, trace != nullptr || poison_.has_value());
-    part.driver->write_inputs(inputs_of(part.section.graph, tensors));
+    part.driver->write_inputs(inputs_of(*part.section.graph, tensors));
     if (!part.program().commands.empty()) part.driver->start();
   }
   ~PartRun() { part_.driver->set_progress({}); }
@@ -198,7 +198,7 @@ class Session::State::PartRun {
   // After advance() has said true.
   RunReport finish() {
     watching_.reset();
-    const Graph& g = part_.section.graph;
+    const Graph& g = *part_.section.graph;
     const Program& program = part_.program();
     take_outputs(g, part_.driver->read_outputs(), tensors_);
     const Counters counters = program.commands.empty() ? Counters{} : part_.driver->read_counters();

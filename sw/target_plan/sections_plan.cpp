@@ -15,8 +15,8 @@ namespace kaiten {
 struct SectionsPlanner::Part {
   Part(Section s, const Config& config, const CompileOptions& options)
       : section(std::move(s)),
-        network(plan::network_of(section.graph, plan::Inputs::kAny)),
-        planner(section.graph, network, false, config, options) {}
+        network(plan::network_of(*section.graph, plan::Inputs::kAny)),
+        planner(*section.graph, network, false, config, options) {}
 
   Section section;
   plan::Network network;
@@ -33,7 +33,7 @@ std::int64_t bytes_of(const Section& s, const Tensors& tensors) {
   std::set<int> all;
   for (const auto& t : tensors) all.insert(t.tensor);
   std::int64_t bytes = 0;
-  for (int t : all) bytes += std::int64_t(s.graph.tensors[std::size_t(t)].bytes());
+  for (int t : all) bytes += std::int64_t(s.graph->tensors[std::size_t(t)].bytes());
   return bytes;
 }
 
@@ -44,7 +44,7 @@ plan::SectionWork work_of(const Section& s, const plan::Method& m, int images) {
   w.host_written_bytes = images * bytes_of(s, s.program.inputs);
   w.host_read_bytes = images * bytes_of(s, s.program.outputs);
   for (const LayerInfo& layer : s.program.layers) {
-    const Op& op = s.graph.ops[std::size_t(layer.op)];
+    const Op& op = s.graph->ops[std::size_t(layer.op)];
     if (layer.on_host && op.kind != OpKind::Reshape) w.host_operators.push_back(op.name);
   }
   return w;

@@ -123,7 +123,7 @@ Size stage_origin(const Network& layers, const Size& brick) {
 }
 
 std::uint64_t memory_bytes(const Program& program) {
-  return program.constants.size() + program.command_blocks() * kCommandBytes +
+  return std::uint64_t(program.constant_bytes) + program.command_blocks() * kCommandBytes +
          std::uint64_t(program.activation_bytes + program.input_bytes + program.output_bytes);
 }
 
@@ -177,7 +177,7 @@ const std::optional<StagePlanner::Cost>& StagePlanner::compiled(const Stage& sta
           "layers {} to {} do not fit '{}' as slices of {}: some would run on the host", stage.begin + 1,
           stage.end, config.name, maps_of(layers.network, one).front().size.text()));
     at->second = Cost{p.modelled_cycles, std::int64_t(memory_bytes(p)), p.input_bytes + p.output_bytes,
-                      std::int64_t(p.constants.size())};
+                      p.constant_bytes};
   } catch (const InputError& e) {
     if (!error_) error_ = e;
   }

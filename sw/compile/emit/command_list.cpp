@@ -20,10 +20,6 @@ constexpr std::size_t kMaxCommands = std::size_t(1) << 20;
 
 }  // namespace
 
-std::int64_t CommandList::start_of(Queue queue, std::span<const Access> accesses) const {
-  return start_after(queue, hazards_.peek(queue, accesses));
-}
-
 std::int64_t CommandList::start_after(Queue queue, const Counts& wait) const {
   std::int64_t start = busy_until_[std::size_t(queue)];
   for (std::size_t q = 0; q < kQueues; q++) {
@@ -43,7 +39,7 @@ void CommandList::emit(const Offer& offer) {
   c.extension = offer.extension;
   const Queue queue = c.queue();
   const std::size_t q = std::size_t(queue);
-  c.wait = hazards_.add(queue, offer.accesses);
+  c.wait = hazards_.add(queue, all_of(offer.accesses));
   const std::int64_t start = start_after(queue, c.wait);
   for (const RowUse& use : offer.rows) lives_.use(queue, hazards_.counts()[q], use);
   commands_.push_back(c);
@@ -123,10 +119,8 @@ Program CommandList::finish(bool constants) {
     meta.complete = times_[i].complete;
   }
   program.deaths = lives_.deaths();
-  if (!constants) {
-    program.constants.resize(std::size_t(constant_bytes_));
-    return program;
-  }
+  program.constant_bytes = constant_bytes_;
+  if (!constants) return program;
   program.constants.reserve(std::size_t(constant_bytes_));
   for (const Constant& p : constants_) {
     program.constants.resize(std::size_t(p.offset));

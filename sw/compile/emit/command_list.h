@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/container/deque.hpp>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,17 +40,23 @@ struct Offer {
   CommandBody body;
   std::optional<ExtendConvCommand> extension = {};
   CommandMeta meta;
-  std::vector<Access> accesses;
-  std::vector<RowUse> rows;  // of SB and VB, as far as they are in `accesses`
-  std::int64_t latency = 0;  // from the end of its busy time to completion
+  Accesses accesses;
+  boost::container::small_vector<RowUse, 4> rows;  // of SB and VB, as far as they are in `accesses`
+  std::int64_t latency = 0;                        // from the end of its busy time to completion
 };
 
 class CommandList {
  public:
   CommandList(const Graph& graph, const Config& config) : graph_(graph), config_(config) {}
 
-  // When a command of the queue could start if it were added now, in cycles of the model.
-  std::int64_t start_of(Queue queue, std::span<const Access> accesses) const;
+  // The commands that one of the queue would wait for if it were added now.
+  Counts waits_of(Queue queue, std::span<const Access> accesses) const {
+    return hazards_.peek(queue, accesses);
+  }
+  // When one that waits for these could start, in cycles of the model.
+  std::int64_t start_after(Queue queue, const Counts& wait) const;
+  // Commands so far.
+  const Counts& counts() const { return hazards_.counts(); }
   // A STORE is followed by the command that feeds it. Throws InputError naming the layer where a program gets
   // too long.
   void emit(const Offer& offer);
@@ -61,7 +68,7 @@ class CommandList {
   // Activations moved, both directions.
   std::int64_t activation_bytes() const { return activation_bytes_; }
   void schedule();
-  // Commands, in the order that schedule() found or else as they were emitted, and constants, zeros unless asked for; once.
+  // Commands, in the order that schedule() found or else as they were emitted, and constants if asked for; once.
   Program finish(bool constants = true);
 
  private:
@@ -70,8 +77,6 @@ class CommandList {
     std::int64_t bytes;
     std::function<void(std::vector<std::uint8_t>&)> fill;
   };
-
-  std::int64_t start_after(Queue queue, const Counts& wait) const;
 
   const Graph& graph_;
   const Config& config_;

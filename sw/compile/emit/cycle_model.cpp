@@ -55,53 +55,54 @@ std::int64_t spare_slots(const ConvCommand& conv, int stages) {
 // Asks for the list a chunk at a time and hands out its blocks in order.
 class Fetch {
  public:
-  explicit Fetch(std::span<const TimedCommand> commands) {
-    std::size_t blocks = 0;
-    for (const TimedCommand& c : commands) blocks += c.blocks;
-    popped_.resize(blocks);
-    asked_.resize(ceil_div(blocks, kChunk));
-    arrived_.resize(asked_.size());
-  }
+  explicit Fetch(std::size_t loads) { loads_.reserve(loads); }
 
   void asked_for(const Request& load) { loads_.push_back(load); }
 
   // When the next command leaves, whose queue has room from `room` on.
   std::int64_t pop(const TimedCommand& c, std::int64_t room) {
     for (int left = c.blocks; left > 0; left--, block_++) {
-      const std::size_t chunk = block_ / kChunk;
-      if (block_ % kChunk == 0) ask(chunk);
-      std::int64_t at = arrived_[chunk] + std::int64_t(block_ % kChunk);
-      if (block_ > 0) at = std::max(at, popped_[block_ - 1] + 1);
+      if (block_ % kChunk == 0) ask(block_ / kChunk);
+      std::int64_t at = arrived_ + std::int64_t(block_ % kChunk);
+      if (block_ > 0) at = std::max(at, popped(block_ - 1) + 1);
       if (left == 1) at = std::max(at, room);
-      popped_[block_] = at;
+      popped_[block_ % kAhead] = at;
     }
-    return popped_[block_ - 1];
+    return popped(block_ - 1);
   }
 
  private:
+  std::int64_t popped(std::size_t block) const { return popped_[block % kAhead]; }
+
   void ask(std::size_t chunk) {
     if (chunk > 0) {
-      asked_[chunk] = asked_[chunk - 1] + 1;
+      asked_++;
       if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
-        asked_[chunk] = std::max(asked_[chunk], popped_[needed - kAhead - 1]);
+        asked_ = std::max(asked_, popped(needed - kAhead - 1));
     }
-    while (loads_before_ < loads_.size() && loads_[loads_before_].at <= asked_[chunk]) loads_before_++;
-    arrived_[chunk] = asked_[chunk] + kMemory;
-    if (loads_before_ > 0) arrived_[chunk] = std::max(arrived_[chunk], loads_[loads_before_ - 1].end);
+    while (loads_before_ < loads_.size() && loads_[loads_before_].at <= asked_) loads_before_++;
+    arrived_ = asked_ + kMemory;
+    if (loads_before_ > 0) arrived_ = std::max(arrived_, loads_[loads_before_ - 1].end);
   }
 
-  std::vector<std::int64_t> popped_, asked_, arrived_;  // of each block, of each chunk
-  std::size_t block_ = 0;                               // the next one
-  std::vector<Request> loads_;                          // in order of both times
-  std::size_t loads_before_ = 0;                        // asked for before the fetch asked for its last chunk
+  std::array<std::int64_t, kAhead> popped_{};  // of the last blocks
+  std::int64_t asked_ = 0, arrived_ = 0;       // of the last chunk
+  std::size_t block_ = 0;                      // the next one
+  std::vector<Request> loads_;                 // in order of both times
+  std::size_t loads_before_ = 0;               // asked for before the fetch asked for its last chunk
 };
+
+// Commands of each queue.
+using Numbers = std::array<std::size_t, kQueues>;
 
 // The queues and what stands behind each.
 class Machine {
  public:
   // `row_at`: see command_times(); outlives the machine; null: all rows are there.
-  explicit Machine(int stages, const std::vector<std::int64_t>* row_at) : stages_(stages), row_at_(row_at) {
+  explicit Machine(int stages, const Numbers& commands, const std::vector<std::int64_t>* row_at)
+      : stages_(stages), row_at_(row_at) {
     last_start_.fill(-kBetween);
+    for (std::size_t q = 0; q < kQueues; q++) done_[q].reserve(commands[q]);
   }
 
   // The cycle in which the queue has room for another command.
@@ -172,11 +173,15 @@ struct Timeline {
   std::vector<WorkTime> work;
 };
 
-Timeline timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles, int stages,
-                  const std::vector<std::int64_t>* row_at) {
-  Timeline t{std::vector<CommandTime>(commands.size()), std::vector<WorkTime>(commands.size())};
-  Fetch fetch(commands);
-  Machine machine(stages, row_at);
+// Into `t`, whose memory is used again.
+void find_timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles, int stages,
+                   const std::vector<std::int64_t>* row_at, Timeline& t) {
+  t.times.resize(commands.size());
+  t.work.resize(commands.size());
+  Numbers numbers{};
+  for (const TimedCommand& c : commands) numbers[std::size_t(c.queue)]++;
+  Fetch fetch(numbers[std::size_t(Queue::kLoad)]);
+  Machine machine(stages, numbers, row_at);
   for (std::size_t i = 0; i < commands.size(); i++) {
     const TimedCommand& c = commands[i];
     const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue)));
@@ -189,7 +194,6 @@ Timeline timeline(std::span<const TimedCommand> commands, std::span<const std::i
     if (i > 0 && commands[i - 1].queue == Queue::kStore)
       t.times[i - 1].complete = machine.finish(Queue::kStore, t.times[i].complete + kStoreDone);
   }
-  return t;
 }
 
 std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const Config& config,
@@ -202,16 +206,16 @@ std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const 
     alone.push_back(c.cycles);
     writes.push_back(c.writes);
   }
-  Timeline t = timeline(commands, alone, config.stages(), row_at);
+  Timeline t;
+  find_timeline(commands, alone, config.stages(), row_at, t);
   // What waits moves others, and with them what is in the way.
-  std::vector<std::int64_t> waits(commands.size());
+  std::vector<std::int64_t> waits(commands.size()), cycles(commands.size());
   for (int round = 0; round < kRounds; round++) {
     std::vector<std::int64_t> others = bank_waits(writes, alone, t.work);
     if (others == waits) break;
     waits = std::move(others);
-    std::vector<std::int64_t> cycles = alone;
-    for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] += waits[i];
-    t = timeline(commands, cycles, config.stages(), row_at);
+    for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] = alone[i] + waits[i];
+    find_timeline(commands, cycles, config.stages(), row_at, t);
   }
   return std::move(t.times);
 }

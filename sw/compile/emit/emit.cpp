@@ -4,6 +4,7 @@
 #include "compile/emit/emit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -62,8 +63,28 @@ bool Emitter::better(const Candidate& a, const Candidate& b) {
   return a.node > b.node;
 }
 
-void Emitter::time(Candidate& c) const {
-  c.start = list_.start_of(queue_of(c.offers.back()), c.offers.back().accesses);
+void Emitter::find_waits(Candidate& c) const {
+  const Offer& last = c.all().back();
+  c.queue = queue_of(last);
+  c.wait = list_.waits_of(c.queue, all_of(last.accesses));
+}
+
+// What a candidate waited for before stays among its waits, though what is emitted now may have waited for that: its
+// start is the same.
+void Emitter::emit_before(const Candidate& c, Candidates& ready, Candidate& weights) {
+  for (const Offer& o : c.all()) {
+    list_.emit(o);
+    const auto queue = std::size_t(queue_of(o));
+    const auto wait_for_it = [&](Candidate& other) {
+      const Offer& last = other.all().back();
+      if (must_wait(other.queue, all_of(last.accesses), Queue(queue), all_of(o.accesses)))
+        other.wait[queue] = list_.counts()[queue];
+    };
+    for (std::optional<Candidate>& other : ready) {
+      if (other && &*other != &c) wait_for_it(*other);
+    }
+    if (weights.weights != nullptr && &weights != &c) wait_for_it(weights);
+  }
 }
 
 Emitter::Best Emitter::best_of(std::size_t k, Candidates& ready, Candidate& weights) {
@@ -77,22 +98,27 @@ Emitter::Best Emitter::best_of(std::size_t k, Candidates& ready, Candidate& weig
     const SpanRows::Node& node = rows.nodes[std::size_t(n)];
     if (!c && node.storage.exists()) {
       c = load(k, n);
+      find_waits(*c);
     } else if (!c && weights_.chunk(weights_.chunk_of(k, node.task, rows.flow.next(n).chunk)).loaded) {
       c = block(k, n);
+      find_waits(*c);
     } else if (!c) {
       starved = true;
       continue;
     }
     c->ahead = rows.flow.blocks_ahead(n) >= kBlocksAhead;
-    time(*c);
-    const Candidate*& b = best[std::size_t(queue_of(c->offers.back()))];
+    c->start = list_.start_after(c->queue, c->wait);
+    const Candidate*& b = best[std::size_t(c->queue)];
     if (b == nullptr || better(*c, *b)) b = &*c;
   }
   // Weights go before rows when an operator waits for nothing else, or when the rows are far ahead.
   const Candidate*& load = best[std::size_t(Queue::kLoad)];
   if (next != nullptr && (starved || load == nullptr || load->ahead)) {
-    weights.offers = {*next};
-    time(weights);
+    if (weights.weights == nullptr) {
+      weights.weights = next;
+      find_waits(weights);
+    }
+    weights.start = list_.start_after(weights.queue, weights.wait);
     load = &weights;
   }
   return best;
@@ -103,8 +129,11 @@ void Emitter::run_span(std::size_t k) {
   RowFlow& flow = span.rows.flow;
   Candidates ready(std::size_t(flow.nodes()));
   int left = flow.nodes();
+  narrow_.clear();
+  for (int s = 0, n = plan_.spans[k].stripes; n > 1 && s < n; s++)
+    narrow_.push_back(narrowed(only_op(k), stripe_of(only_op(k), s, n)));
+  Candidate weights;
   while (left > 0) {
-    Candidate weights;
     const Candidate* next = nullptr;
     for (const Candidate* b : best_of(k, ready, weights)) {
       if (b != nullptr &&
@@ -115,15 +144,14 @@ void Emitter::run_span(std::size_t k) {
     if (next == nullptr) throw std::logic_error("a span plan that gets stuck");
     const Candidate& c = *next;
     const int n = c.node;
-    for (const Offer& o : c.offers) {
-      list_.emit(o);
-      if (c.node >= 0) activation_bytes_[k] += o.meta.read_bytes + o.meta.written_bytes;
-    }
+    emit_before(c, ready, weights);
     if (c.node < 0) {
-      weight_bytes_[weights_.span()] += c.offers.front().meta.read_bytes;
+      weight_bytes_[weights_.span()] += c.weights->meta.read_bytes;
       weights_.emitted();
+      weights.weights = nullptr;
       continue;
     }
+    for (const Offer& o : c.offers) activation_bytes_[k] += o.meta.read_bytes + o.meta.written_bytes;
     ready[std::size_t(n)].reset();
     const RowFlow::Block b = flow.next(n);
     flow.advance(n);
@@ -163,7 +191,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
   if (storage.bytes_of.exists()) source.shape_of = part_plan(storage.bytes_of).memory.of_image(source.image);
   // Counted for the first operator that reads it.
   for (int consumer = 0; consumer < flow.nodes() && source.op < 0; consumer++) {
-    const std::vector<RowFlow::Input>& inputs = flow.node(consumer).inputs;
+    const auto& inputs = flow.node(consumer).inputs;
     const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const RowFlow::Input& in) {
       return std::find(in.producers.begin(), in.producers.end(), n) != in.producers.end();
     });
@@ -183,9 +211,11 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
     }
     for (const RowSource& columns : sources) {
       for (const RowSource& s : columns.by_segments()) {
-        const std::vector<Offer> loads =
-            load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
-        c.offers.insert(c.offers.end(), loads.begin(), loads.end());
+        std::vector<Offer> loads = load_rows(config_, list_, s, rings, b.first_row, b.first_row + b.rows);
+        if (c.offers.empty())
+          c.offers = std::move(loads);
+        else
+          std::ranges::move(loads, std::back_inserter(c.offers));
       }
     }
   }
@@ -213,7 +243,7 @@ Offer Emitter::rows_offer(const Block& b, std::size_t k, int n, EngineContext& c
   const RowFlow& flow = span.rows.flow;
   const int row_end = b.rows.first_row + b.rows.rows;
   Offer o;
-  const std::vector<RowFlow::Input>& inputs = flow.node(n).inputs;
+  const auto& inputs = flow.node(n).inputs;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const Ring ring = span.ring(inputs[i].ring, b.rows.image);
     context.inputs.push_back(ring);
@@ -289,12 +319,8 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   const std::size_t task = span.rows.nodes[std::size_t(n)].task;
   const LoweredOp& whole = op_of(k, n);
   Stripe stripe{0, whole.out.w, 0, whole.in.w};
-  std::optional<LoweredOp> narrow;
-  if (planned.stripes > 1) {
-    stripe = stripe_of(whole, rows.image % planned.stripes, planned.stripes);
-    narrow = narrowed(whole, stripe);
-  }
-  const LoweredOp& op = narrow ? *narrow : whole;
+  if (planned.stripes > 1) stripe = stripe_of(whole, rows.image % planned.stripes, planned.stripes);
+  const LoweredOp& op = planned.stripes > 1 ? narrow_[std::size_t(rows.image % planned.stripes)] : whole;
   const PartPlan& out = part_plan(op.output);
   const Block b{planned,
                 planned.tasks[task],
@@ -311,7 +337,9 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
   weights_.add_reads(offer.accesses, chunk);
   Candidate c;
   c.node = n;
-  for (const Chunk& tiles : tiles_of_commands(b, chunk)) {
+  const std::vector<Chunk> parts = tiles_of_commands(b, chunk);
+  c.offers.reserve(2 * parts.size());
+  for (const Chunk& tiles : parts) {
     offer.meta.first_channel = tiles.tile_begin * op.tile_channels();
     MemoryLayout columns = b.memory;
     if (out.in_memory) {
@@ -321,12 +349,11 @@ Emitter::Candidate Emitter::block(std::size_t k, int n) const {
       context.memory = &columns;
       c.offers.push_back(store_offer(b, tiles, context, offer.meta));
     }
-    Offer engine = offer;
+    Offer& engine = c.offers.emplace_back(offer);
     engine.meta.tiles = tiles.tile_end - tiles.tile_begin;
     engine.meta.cycles = op.cycles(engine.meta.tiles, rows.rows, out.in_memory);
     engine.body = engine_command(context, op, tiles, rows.first_row, rows.rows);
     engine.extension = extension_of(op, tiles);
-    c.offers.push_back(std::move(engine));
   }
   return c;
 }

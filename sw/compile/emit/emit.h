@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compile/emit/command_list.h"
@@ -49,10 +50,17 @@ class Emitter {
   // A command that could be next, with the STORE before it or the LOADs after it.
   struct Candidate {
     std::vector<Offer> offers;
+    const Offer* weights = nullptr;  // instead of them
+    Queue queue{};                   // of the last one
+    Counts wait{};                   // of it, as far as they set its start
     std::int64_t start = 0;
     int node = -1;  // of the flow; -1: weights
     bool ahead = false;
+
+    std::span<const Offer> all() const { return weights != nullptr ? std::span(weights, 1) : offers; }
   };
+  // Of a span, in the order of its nodes; kept until the node has advanced.
+  using Candidates = std::vector<std::optional<Candidate>>;
 
   void run_span(std::size_t k);
   Candidate load(std::size_t k, int node) const;
@@ -63,7 +71,9 @@ class Emitter {
   Offer store_offer(const Block& b, const Chunk& tiles, const EngineContext& context,
                     const CommandMeta& meta) const;
   std::vector<Chunk> tiles_of_commands(const Block& b, const Chunk& chunk) const;
-  void time(Candidate& c) const;
+  void find_waits(Candidate& c) const;
+  // What comes before it now.
+  void emit_before(const Candidate& c, Candidates& ready, Candidate& weights);
   // The operator of a node that is a task.
   const LoweredOp& op_of(std::size_t k, int node) const;
   // Of a span in stripes.
@@ -75,8 +85,6 @@ class Emitter {
   void note_layer(const LoweredOp& op, Program& program) const;
   // For a queue: whichever suits better.
   static bool better(const Candidate& a, const Candidate& b);
-  // Of a span, in the order of its nodes; kept until the node has advanced.
-  using Candidates = std::vector<std::optional<Candidate>>;
   // The nodes that are ready, timed, and the weights; of them the best for LOAD, CONV and VECTOR: a STORE goes with its producer.
   using Best = std::array<const Candidate*, kQueues>;
   Best best_of(std::size_t k, Candidates& ready, Candidate& weights);
@@ -90,6 +98,7 @@ class Emitter {
   WeightLoader weights_;
   std::vector<std::int64_t> weight_bytes_;      // of each span, parameters too
   std::vector<std::int64_t> activation_bytes_;  // loaded and stored by each span
+  std::vector<LoweredOp> narrow_;               // of the span that is emitted, its stripes
   std::vector<int> spans_;  // of every operator of the lowering, position in channel_spans_ or -1
   std::vector<std::vector<ChannelSpan>> channel_spans_;
 };

@@ -6,6 +6,7 @@
 #define KAITEN_COMPILE_EMIT_ENGINE_COMMANDS_H
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace kaiten {
 struct EngineContext {
   const Config& config;
   const Lowering& lowering;
-  std::vector<Ring> inputs;
+  boost::container::small_vector<Ring, 4> inputs;
   std::array<std::optional<Ring>, kBuffers> outputs;
   const MemoryLayout* memory = nullptr;  // of the output, where it is stored
 };

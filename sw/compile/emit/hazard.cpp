@@ -22,6 +22,17 @@ bool only(const Counts& counts, std::size_t queue) {
 
 }  // namespace
 
+bool must_wait(Queue queue, std::span<const Access> accesses, Queue before, std::span<const Access> earlier) {
+  for (const Access& a : accesses) {
+    for (const Access& e : earlier) {
+      if (a.space != e.space || a.end <= e.begin || e.end <= a.begin || (!a.write && !e.write)) continue;
+      const bool disjoint = queue == before && a.write && e.write && a.part_of != 0 && a.part_of == e.part_of;
+      if (!disjoint) return true;
+    }
+  }
+  return false;
+}
+
 HazardTracker::Map::iterator HazardTracker::split(Map& map, std::int64_t at) {
   auto it = map.upper_bound(at);
   if (it == map.begin()) return it;

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 
@@ -37,6 +38,13 @@ struct Access {
   // channels of the same rows, say) and do not wait for each other.
   std::uint32_t part_of = 0;
 };
+
+// Of a command: as many as most have, without memory of their own.
+using Accesses = boost::container::small_vector<Access, 6>;
+inline std::span<const Access> all_of(const Accesses& a) { return {a.data(), a.size()}; }
+
+// Whether a command of `queue` waits for an earlier one of `before`.
+bool must_wait(Queue queue, std::span<const Access> accesses, Queue before, std::span<const Access> earlier);
 
 class HazardTracker {
  public:

@@ -253,8 +253,8 @@ std::vector<WeightLoader::Source> WeightLoader::sources(
   return all;
 }
 
-void WeightLoader::add_access(std::vector<Access>& accesses, Space space, int at, int n,
-                              const RingMemory& ring, bool write) {
+void WeightLoader::add_access(Accesses& accesses, Space space, int at, int n, const RingMemory& ring,
+                              bool write) {
   const int straight = std::min(n, ring.end() - at);
   accesses.push_back({space, at, at + straight, write, 0});
   if (straight < n) accesses.push_back({space, ring.base(), ring.base() + n - straight, write, 0});
@@ -273,7 +273,7 @@ Chunk WeightLoader::part(const Chunk& c, int tile_begin, int tile_end) const {
   return some;
 }
 
-void WeightLoader::add_reads(std::vector<Access>& accesses, const Chunk& c) const {
+void WeightLoader::add_reads(Accesses& accesses, const Chunk& c) const {
   const bool array = is_array(c);
   add_access(accesses, array ? Space::kWb : Space::kVwb, c.row_at, c.rows, rows_of(c), false);
   add_access(accesses, array ? Space::kZsbArray : Space::kZsbVector, c.table_at, c.words, words_[engine(c)],

@@ -111,7 +111,7 @@ class WeightLoader {
   // Some tiles of a chunk.
   Chunk part(const Chunk& c, int tile_begin, int tile_end) const;
   // What commands that use a chunk read.
-  void add_reads(std::vector<Access>& accesses, const Chunk& c) const;
+  void add_reads(Accesses& accesses, const Chunk& c) const;
   // First WB row of the ring DB; the rows below are PB.
   int wb_split() const { return rows_[0].base(); }
 
@@ -144,8 +144,7 @@ class WeightLoader {
                               std::function<void(std::vector<std::uint8_t>&)> fill);
   const RingMemory& rows_of(const Chunk& c) const { return c.pinned ? whole_[engine(c)] : rows_[engine(c)]; }
   // Splits [at, at + n) at the end of a memory.
-  static void add_access(std::vector<Access>& accesses, Space space, int at, int n, const RingMemory& ring,
-                         bool write);
+  static void add_access(Accesses& accesses, Space space, int at, int n, const RingMemory& ring, bool write);
 
   const Config& config_;
   const Lowering& lowering_;

@@ -48,7 +48,7 @@ int RowFlow::end_row(const Consumer& c) const {
 }
 
 bool RowFlow::inputs_there(int n) const {
-  const std::vector<Input>& inputs = nodes_[std::size_t(n)].node.inputs;
+  const auto& inputs = nodes_[std::size_t(n)].node.inputs;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const int end = end_row({n, int(i)});
     for (int w : inputs[i].producers) {

@@ -19,6 +19,7 @@
 #ifndef KAITEN_COMPILE_SPANS_ROW_FLOW_H
 #define KAITEN_COMPILE_SPANS_ROW_FLOW_H
 
+#include <boost/container/small_vector.hpp>
 #include <limits>
 #include <vector>
 
@@ -26,11 +27,14 @@ namespace kaiten {
 
 class RowFlow {
  public:
+  // A planner makes thousands of flows of few nodes that have one or two of each: these need no memory of their own.
+  template <class T>
+  using Few = boost::container::small_vector<T, 2>;
   static constexpr int kUnlimited = std::numeric_limits<int>::max();
 
   struct Input {
     int ring = 0;
-    std::vector<int> producers;  // nodes whose rows are read
+    Few<int> producers;  // nodes whose rows are read
     // Output row y reads rows y * stride - pad_top .. + kernel_rows - 1, as far as the map has them.
     int stride = 1;
     int pad_top = 0;
@@ -40,8 +44,8 @@ class RowFlow {
     int rows = 0;
     int block = 1;
     int chunks = 1;
-    std::vector<Input> inputs;
-    std::vector<int> rings;  // it writes; none: its rows only go to memory
+    Few<Input> inputs;
+    Few<int> rings;  // it writes; none: its rows only go to memory
   };
   // Output rows of a node's next block.
   struct Block {
@@ -53,6 +57,11 @@ class RowFlow {
 
   explicit RowFlow(int images = 1) : images_(images) {}
 
+  // So many of both are to come.
+  void reserve(std::size_t nodes, std::size_t rings) {
+    nodes_.reserve(nodes);
+    rings_.reserve(rings);
+  }
   // `rows` of the map, `slots` kept at a time. A ring that outlives the flow has a slot for every row. The
   // slot of an image's row is `pitch` after that of the image before, at least `rows`; 0: as many.
   int add_ring(int rows, int slots = kUnlimited, int pitch = 0);
@@ -101,8 +110,8 @@ class RowFlow {
     int rows;
     int slots;
     int pitch;
-    std::vector<int> producers;
-    std::vector<Consumer> consumers;
+    Few<int> producers;
+    Few<Consumer> consumers;
 
     // How many slots before a row's when no slot is used twice.
     int slot(int row) const { return pitch == rows ? row : row / rows * pitch + row % rows; }

@@ -73,6 +73,7 @@ class SpanRowsBuilder {
       parts += uses[m.storage].parts.size();
     }
     producers_.assign(parts, -1);
+    rows_.flow.reserve(met_.size() + span.tasks.size(), kBuffers * met_.size());
   }
 
   SpanRows run() {

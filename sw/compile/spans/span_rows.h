@@ -124,13 +124,12 @@ struct SpanRows {
   std::vector<Ring> rings;
 };
 
-// What a span needs with everything around it spilled: its rings with their slots, and the nodes that load. A plan
+// What a span needs with everything around it spilled: its rings with their slots. A plan
 // looks at thousands of spans and remembers them, so their flows are not kept. Storages are places in the list of the
 // span's (span_kinds.h), so that it holds for all spans that are alike.
 struct SpanShape {
   std::vector<SpanRows::Ring> rings;
   std::vector<int> slots;
-  std::vector<SpanRows::Node> loads;
 };
 
 SpanRows span_rows(const Lowering& lowering, const UsesOfStorages& uses, const Span& span,

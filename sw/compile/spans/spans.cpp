@@ -14,6 +14,7 @@
 #include "compile/lower/limits.h"
 #include "compile/spans/block_rows.h"
 #include "compile/spans/shared_weights.h"
+#include "compile/spans/span_cost.h"
 #include "compile/spans/span_kinds.h"
 #include "compile/spans/stripes.h"
 
@@ -37,8 +38,7 @@ class Planner {
         memo_(memo),
         uses_(find_uses(lowering, config)),
         kinds_(find_kinds(lowering, uses_)),
-        storages_(lowering),
-        place_around_(uses_.size(), -1),
+        cost_(lowering, uses_, options.images, options.slack_blocks),
         cycles_(lowering.ops.size()),
         shared_(lowering, config) {
     for (std::size_t at = 0; at < lowering.ops.size(); at++) {
@@ -228,7 +228,31 @@ class Planner {
     return in > kMaxColumns || out > kMaxColumns || (op.engine == Engine::kConv && out > config_.ob_pixels);
   }
 
-  // One span, or with `again` one for each chunk of its only task. True when every choice fits.
+  // However its rows fit, the steps from p to q move more than those to q that are known: most spans need not be looked at.
+  bool moves_too_much(std::size_t p, std::size_t q, std::int64_t weights) const {
+    if (options_.time_first) return false;
+    bool more = true;
+    each_choice(p, q, [&](const Step& step) {
+      const std::optional<Cost>& known = best_[q][step.out].cost;
+      more &= known && best_[p][step.in].cost->bytes + options_.images * cost_.with(step.in, step.out).bytes +
+                               weights >
+                           known->bytes;
+    });
+    return more;
+  }
+
+  // Steps from p to q of which each holds a storage at both ends or at none.
+  template <class Use>
+  void each_choice(std::size_t p, std::size_t q, Use use) const {
+    for (std::uint32_t in = 0; in < best_[p].size(); in++) {
+      if (!best_[p][in].cost) continue;
+      for (const std::uint32_t out : choices(q)) {
+        if (const Step step{p, in, q, out}; agree(step)) use(step);
+      }
+    }
+  }
+
+  // One span, or with `again` one for each chunk of its only task. True when every choice fits, or none needs to.
   bool step(std::size_t p, std::size_t q, const std::vector<Task>& tasks, int extra, bool again,
             int stripes = 1) {
     const auto made = std::make_shared<std::vector<Span>>();
@@ -243,31 +267,41 @@ class Planner {
     } else {
       spans.push_back({tasks, 0, options_.images, stripes});
     }
-    const SpanShape& shape = shape_of(spans.front());
-    const std::int64_t cycles = estimate(p, tasks), weights = shared_.bytes(p, q);
+    look_at(p, q, spans.front(), int(spans.size()));
+    const std::int64_t weights = shared_.bytes(p, q);
+    if (tasks.size() > 1 && moves_too_much(p, q, weights)) return least_fits_ = true;
+    if (!surely_fits(p, q, spans.front())) cost_.measure(shape_of(spans.front()));
+    const std::int64_t cycles = estimate(p, tasks);
     bool all = true;
-    look_around(p, q, shape, int(spans.size()), stripes);
-    least_fits_ = room_for(spilled_.used);
-    for (std::uint32_t in = 0; in < best_[p].size(); in++) {
-      if (!best_[p][in].cost) continue;
-      for (std::uint32_t out : choices(q)) {
-        const Step step{p, in, q, out};
-        if (!agree(step)) continue;
-        const auto cost = bytes_of(step);
-        if (!cost) {
-          all = false;
-          continue;
-        }
-        const Entry& before = best_[p][in];
-        const Cost total{before.cost->bytes + *cost + weights, before.cost->cycles + cycles + extra};
-        Entry& e = best_[q][out];
-        if (!e.cost || less(total, *e.cost)) e = {total, before.weights + weights, p, in, made};
+    least_fits_ = room_for(cost_.spilled().used);
+    each_choice(p, q, [&](const Step& step) {
+      const auto cost = bytes_of(step);
+      if (!cost) {
+        all = false;
+        return;
       }
-    }
+      const Entry& before = best_[p][step.in];
+      const Cost total{before.cost->bytes + *cost + weights, before.cost->cycles + cycles + extra};
+      Entry& e = best_[q][step.out];
+      if (!e.cost || less(total, *e.cost)) e = {total, before.weights + weights, p, step.in, made};
+    });
     return all;
   }
 
-  // Its storages are those of storages_, as this leaves it.
+  void look_at(std::size_t p, std::size_t q, const Span& span, int rounds) {
+    cost_.look_at(span, begin_of(q), crossing_[p], crossing_[q], rounds);
+  }
+
+  // Every choice does, by the bound: then nobody needs to follow the rows.
+  bool surely_fits(std::size_t p, std::size_t q, const Span& span) {
+    if (span.tasks.size() == 1) return false;
+    cost_.bound(span);
+    bool all = room_for(cost_.spilled().used);
+    each_choice(p, q, [&](const Step& step) { all = all && bytes_of(step).has_value(); });
+    return all;
+  }
+
+  // Of the span that cost_ looks at.
   const SpanShape& shape_of(const Span& span) {
     std::vector<int> key{span.images, span.stripes};
     key.reserve(2 + span.tasks.size() * 5);
@@ -275,18 +309,12 @@ class Planner {
       const int kind = span.stripes > 1 ? -1 - int(t.position) : kinds_[t.position];
       key.insert(key.end(), {kind, t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
     }
-    storages_.of(span.tasks);
     const auto [it, is_new] = memo_.try_emplace(std::move(key));
     if (is_new) {
       SpanRows rows = span_rows(lowering_, uses_, span, {});
       it->second.slots = std::move(rows.flow).slots_needed();
       it->second.rings = std::move(rows.rings);
-      for (SpanRows::Ring& ring : it->second.rings) ring.storage = storages_.place(ring.storage);
-      for (SpanRows::Node& node : rows.nodes) {
-        if (!node.storage.exists()) continue;
-        node.storage = storages_.place(node.storage);
-        it->second.loads.push_back(std::move(node));
-      }
+      for (SpanRows::Ring& ring : it->second.rings) ring.storage = cost_.storages().place(ring.storage);
     }
     return it->second;
   }
@@ -315,102 +343,11 @@ class Planner {
     return true;
   }
 
-  // A storage that crosses a cut at an end of the span: what changes when it is held.
-  struct Around {
-    std::array<std::int64_t, kBuffers> rings{};  // that it takes when spilled
-    std::array<std::int64_t, kBuffers> whole{};  // that it takes when held
-    std::int64_t bytes = 0;                      // that are not moved
-    bool must_spill = false;
-  };
-  struct Spilled {
-    std::array<std::int64_t, kBuffers> used{};
-    std::int64_t bytes = 0;
-  };
-
-  // What steps from p to q have in common: the span with all around it spilled, and what changes otherwise.
-  void look_around(std::size_t p, std::size_t q, const SpanShape& shape, int rounds, int stripes) {
-    const std::size_t first = order_[p], end = begin_of(q);
-    find_around(p, q, first);
-    const std::vector<StorageId>& storages = storages_.all();
-    const auto around = [&](StorageId s) {
-      const int place = place_around_[s];
-      return place < 0 ? nullptr : &around_[std::size_t(place)];
-    };
-    if (stripes > 1) {
-      for (const StorageId s : storages) {
-        if (Around* a = around(s)) a->must_spill = true;
-      }
-    }
-    spilled_ = {};
-    for (std::size_t r = 0; r < shape.rings.size(); r++) {
-      const SpanRows::Ring& ring = shape.rings[r];
-      const std::int64_t used =
-          std::int64_t(ring.slots(shape.slots[r], options_.slack_blocks)) * ring.slot_size;
-      spilled_.used[std::size_t(ring.buffer)] += used;
-      if (Around* a = around(storages[ring.storage.index()])) a->rings[std::size_t(ring.buffer)] += used;
-    }
-    for (const SpanRows::Node& node : shape.loads) {
-      const StorageId s = storages[node.storage.index()];
-      std::int64_t bytes = 0;
-      for (int part : node.parts) {
-        bytes += rounds * loaded_bytes(lowering_.ops[first], lowering_.storages[s],
-                                       uses_[s].parts[std::size_t(part)].bytes, stripes);
-      }
-      spilled_.bytes += bytes;
-      if (Around* a = around(s)) a->bytes += bytes;
-    }
-    for (std::size_t i = p; i < q; i++) {
-      const ViewId view = lowering_.ops[order_[i]].output;
-      if (!in_memory(view, false, end)) continue;
-      const std::int64_t bytes = part_of(view).bytes;
-      spilled_.bytes += bytes;
-      Around* a = around(storage_of(view));
-      if (a != nullptr && !in_memory(view, true, end)) a->bytes += bytes;
-    }
-  }
-
-  // Those that cross p, in their order, then those that cross q alone.
-  void find_around(std::size_t p, std::size_t q, std::size_t first) {
-    for (const StorageId s : ids_around_) place_around_[s] = -1;
-    ids_around_ = crossing_[p];
-    for (std::size_t i = 0; i < ids_around_.size(); i++) place_around_[ids_around_[i]] = int(i);
-    for (const StorageId s : crossing_[q]) {
-      if (place_around_[s] >= 0) continue;
-      place_around_[s] = int(ids_around_.size());
-      ids_around_.push_back(s);
-    }
-    around_.assign(ids_around_.size(), {});
-    for (std::size_t i = 0; i < around_.size(); i++) {
-      const Uses& u = uses_[ids_around_[i]];
-      for (int b = 0; b < kBuffers; b++) {
-        const std::vector<std::size_t>& consumers = u.consumers[b];
-        if (consumers.empty() || consumers.back() < first) continue;
-        around_[i].whole[std::size_t(b)] =
-            std::int64_t(options_.images) * lowering_.storages[ids_around_[i]].shape.h * u.slot_size;
-      }
-    }
-  }
-
-  // Bytes moved, or nothing where the rows do not fit. After look_around().
+  // Bytes moved, or nothing where the rows do not fit.
   std::optional<std::int64_t> bytes_of(const Step& step) const {
-    Spilled all = spilled_;
-    const auto hold = [&](const Around& a) {
-      for (std::size_t b = 0; b < kBuffers; b++) all.used[b] += a.whole[b] - a.rings[b];
-      all.bytes -= a.bytes;
-      return !a.must_spill;
-    };
-    const std::size_t before = crossing_[step.p].size();
-    for (std::size_t i = 0; i < before; i++) {
-      if (((step.in >> i) & 1U) != 0 && !hold(around_[i])) return std::nullopt;
-    }
-    for (std::size_t i = 0; i < crossing_[step.q].size(); i++) {
-      if (((step.out >> i) & 1U) == 0) continue;
-      const auto place = std::size_t(place_around_[crossing_[step.q][i]]);
-      if (place < before && ((step.in >> place) & 1U) != 0) continue;
-      if (!hold(around_[place])) return std::nullopt;
-    }
-    if (!room_for(all.used)) return std::nullopt;
-    return options_.images * all.bytes;
+    const SpanNeeds needs = cost_.with(step.in, step.out);
+    if (!needs.possible || !room_for(needs.used)) return std::nullopt;
+    return options_.images * needs.bytes;
   }
 
   // Addresses of SB and VB that rings take.
@@ -433,13 +370,6 @@ class Planner {
   // The part that an operator writes.
   const Uses::Part& part_of(ViewId view) const {
     return uses_[storage_of(view)].parts[std::size_t(lowering_.parts_of(view).front())];
-  }
-
-  bool in_memory(ViewId view, bool held, std::size_t end) const {
-    const Uses::Part& part = part_of(view);
-    // Results without consumers must go somewhere too.
-    if (part.needed_in_memory || part.consumers.empty()) return true;
-    return !held && part.consumers.back() >= end;
   }
 
   // Tasks of operators from p on.
@@ -476,7 +406,7 @@ class Planner {
       }
       for (std::size_t i = e.from; i < q; i++) {
         const ViewId view = lowering_.ops[order_[i]].output;
-        if (in_memory(view, plan.held[storage_of(view)], begin_of(q))) plan.stored[order_[i]] = true;
+        if (cost_.in_memory(view, plan.held[storage_of(view)], begin_of(q))) plan.stored[order_[i]] = true;
       }
       q = e.from;
       mask = e.from_mask;
@@ -547,7 +477,9 @@ class Planner {
     const int slot_size = uses_[storage_of(op.inputs[0])].slot_size;
     const bool sb = buffer_of(op.engine) == Buffer::kSb;
     const int depth = sb ? config_.sb_depth : config_.vb_depth;
-    const SpanShape& least = shape_of({{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images});
+    const Span row{{{order_[p], 0, op.tiles(), op.tiles(), 1}}, 0, options_.images};
+    look_at(p, p + 1, row, 1);
+    const SpanShape& least = shape_of(row);
     const auto used = addresses(least.rings, least.slots, 0);
     const std::int64_t missing = used[sb ? 0 : 1] - depth;
     const std::string layer = "layer '" + o.name + "' (" + std::string(name_of(o.kind)) + "): limit: ";
@@ -574,11 +506,7 @@ class Planner {
   std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut before order_[p]
   std::vector<std::vector<Entry>> best_;          // cut, what is held
   std::vector<int> kinds_;                        // of operators
-  StoragesOfSpan storages_;                       // of the span looked at last
-  std::vector<StorageId> ids_around_;             // like around_
-  std::vector<Around> around_;                    // the step
-  IndexedVector<StorageId, int> place_around_;    // in around_, -1: not there
-  Spilled spilled_;                               // the step with all around it spilled
+  SpanCost cost_;                                 // of the span looked at last
   // What was asked last of an operator: cycles of so many tiles and rows of a command.
   struct Timed {
     int tiles = 0;

@@ -99,21 +99,21 @@ void expect_sound(const Graph& graph, const std::vector<Section>& sections, Grap
   for (std::size_t i = 0; i < inputs.size(); i++) there[graph.inputs[i]] = inputs[i];
   std::set<int> seen;
   for (const Section& s : sections) {
-    ASSERT_EQ(s.ops.size(), s.graph.ops.size());
+    ASSERT_EQ(s.ops.size(), s.graph->ops.size());
     for (std::size_t i = 0; i < s.ops.size(); i++) {
       EXPECT_TRUE(seen.insert(s.ops[i]).second);
-      EXPECT_EQ(s.graph.ops[i].name, graph.ops[std::size_t(s.ops[i])].name);
+      EXPECT_EQ(s.graph->ops[i].name, graph.ops[std::size_t(s.ops[i])].name);
     }
     EXPECT_TRUE(std::is_sorted(s.ops.begin(), s.ops.end()));
     std::vector<Int8Values> given;
-    for (const int t : s.graph.inputs) {
+    for (const int t : s.graph->inputs) {
       ASSERT_TRUE(there.contains(t)) << "tensor " << t;
       given.push_back(there[t]);
     }
-    const std::vector<Int8Values> made = run_reference(s.graph, given);
-    for (const int t : s.graph.outputs) there[t] = made[std::size_t(t)];
-    const bool works = std::any_of(s.graph.ops.begin(), s.graph.ops.end(),
-                                   [&](const Op& op) { return !needs_host(s.graph, op); });
+    const std::vector<Int8Values> made = run_reference(*s.graph, given);
+    for (const int t : s.graph->outputs) there[t] = made[std::size_t(t)];
+    const bool works = std::any_of(s.graph->ops.begin(), s.graph->ops.end(),
+                                   [&](const Op& op) { return !needs_host(*s.graph, op); });
     EXPECT_EQ(!s.program.commands.empty(), works);
     if (sections.size() > 1) EXPECT_TRUE(works) << "a program without commands";
     if (works) expect_program(s, made);

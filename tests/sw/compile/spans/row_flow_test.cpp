@@ -31,7 +31,7 @@ RowFlow random_flow(std::mt19937& rng) {
   struct Map {
     int ring;
     int rows;
-    std::vector<int> producers;
+    RowFlow::Few<int> producers;
   };
   std::vector<Map> maps;
   const int rows = pick(rng, 1, 40);
@@ -50,7 +50,7 @@ RowFlow random_flow(std::mt19937& rng) {
       in = {from.ring, from.producers, 1, -pick(rng, 0, from.rows - 1), 1};
       out = from.rows + in.pad_top;
     }
-    std::vector<Input> inputs{in};
+    RowFlow::Few<Input> inputs{in};
     for (const Map& m : maps) {
       if (m.rows == out && pick(rng, 0, 2) == 0) {
         inputs.push_back({m.ring, m.producers, 1, 0, 1});
