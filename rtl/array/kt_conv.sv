@@ -404,7 +404,8 @@ module kt_conv
   kt_params #(
     .Stages   (Stages),
     .StageRows(StageRows),
-    .Depth    (ZsbDepth)
+    .Depth    (ZsbDepth),
+    .Table    (Table)
   ) u_params (
     .clk_i,
     .rst_ni,

@@ -13,6 +13,7 @@ module kt_params
   parameter int unsigned Stages    = 8,
   parameter int unsigned StageRows = 4,  // a power of two
   parameter int unsigned Depth     = 1024,
+  parameter bit          Table     = 1,  // words of tables are read, too
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned Bits     = $clog2(StageRows),  // of a word's bank
   localparam int unsigned BankW    = (Bits > 0) ? Bits : 1,
@@ -104,6 +105,9 @@ module kt_params
 
   assign ready_o = wait_q == '0;
 
+  logic table_rd;
+  assign table_rd = Table && table_rd_i;
+
   for (genvar r = 0; r < int'(StageRows); r++) begin : gen_bank
     kt_ram_1r1w #(
       .Width($bits(requant_params_t)),
@@ -113,16 +117,16 @@ module kt_params
       .wr_en_i  (wr_en_i && ((wr_addr_i % addr_t'(StageRows)) == addr_t'(r))),
       .wr_addr_i(wr_addr_i[Bits+:Aw]),
       .wr_data_i,
-      .rd_en_i  (reading_q || (table_rd_i && ((table_addr_i % addr_t'(StageRows)) == addr_t'(r)))),
-      .rd_addr_i(reading_q ? addr_q[Bits+:Aw] : table_addr_i[Bits+:Aw]),
+      .rd_en_i  (reading_q || (table_rd && ((table_addr_i % addr_t'(StageRows)) == addr_t'(r)))),
+      .rd_addr_i((!Table || reading_q) ? addr_q[Bits+:Aw] : table_addr_i[Bits+:Aw]),
       .rd_data_o(param[r])
     );
   end
 
   logic [BankW-1:0] table_bank_q;
-  always_ff @(posedge clk_i) if (table_rd_i) table_bank_q <= BankW'(table_addr_i % addr_t'(StageRows));
-  assign table_grant_o = !reading_q;
-  assign table_word_o  = {param[table_bank_q].mult, param[table_bank_q].bias};
+  always_ff @(posedge clk_i) if (table_rd) table_bank_q <= BankW'(table_addr_i % addr_t'(StageRows));
+  assign table_grant_o = Table && !reading_q;
+  assign table_word_o  = Table ? {param[table_bank_q].mult, param[table_bank_q].bias} : '0;
 
   always_ff @(posedge clk_i) begin
     if (write_q) begin
