@@ -137,7 +137,7 @@ module kt_csr (
         10'h000: rdata_q[31:0] <= 32'h4b414954;
         10'h004: begin
           rdata_q[7:0] <= 8'h0;
-          rdata_q[15:8] <= 8'h4;
+          rdata_q[15:8] <= 8'h5;
           rdata_q[23:16] <= 8'h0;
         end
         10'h008: rdata_q[31:0] <= kp_i;

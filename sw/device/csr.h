@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kVersion = 0x004;  ///< Version of the register m
 inline constexpr Field kVersionPatch{0x004, 0, 8};  ///< Compatible corrections
 inline constexpr std::uint32_t kVersionPatchValue = 0x0;  ///< What kVersionPatch reads
 inline constexpr Field kVersionMinor{0x004, 8, 8};  ///< Compatible additions
-inline constexpr std::uint32_t kVersionMinorValue = 0x4;  ///< What kVersionMinor reads
+inline constexpr std::uint32_t kVersionMinorValue = 0x5;  ///< What kVersionMinor reads
 inline constexpr Field kVersionMajor{0x004, 16, 8};  ///< Incompatible changes
 inline constexpr std::uint32_t kVersionMajorValue = 0x0;  ///< What kVersionMajor reads
 inline constexpr std::uint32_t kKp = 0x008;  ///< KP: rows of the array, output channels at a time

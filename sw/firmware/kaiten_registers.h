@@ -15,7 +15,7 @@
 #define KAITEN_VERSION_PATCH_VALUE 0x0u  // what version_patch reads
 #define KAITEN_VERSION_MINOR_MASK 0xff00u
 #define KAITEN_VERSION_MINOR_LOW 8  // Compatible additions
-#define KAITEN_VERSION_MINOR_VALUE 0x4u  // what version_minor reads
+#define KAITEN_VERSION_MINOR_VALUE 0x5u  // what version_minor reads
 #define KAITEN_VERSION_MAJOR_MASK 0xff0000u
 #define KAITEN_VERSION_MAJOR_LOW 16  // Incompatible changes
 #define KAITEN_VERSION_MAJOR_VALUE 0x0u  // what version_major reads
