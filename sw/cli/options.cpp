@@ -108,7 +108,7 @@ bool read_options(const Arguments& arguments, const po::options_description& all
     throw Misused("no option '" + name + "'" + suggestion(name, names_of(known)));
   }
   if (values.count("help") != 0) {
-    std::cout << usage << "\n" << known << ending;
+    std::cout << wrapped(usage) << "\n" << known << wrapped(ending);
     return false;
   }
   if (values.count("wide") != 0) print_wide();

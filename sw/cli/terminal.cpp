@@ -73,6 +73,25 @@ std::string fitted_line(std::string line) {
   return std::string(first_columns(line, width - kCut.size())) + std::string(kCut);
 }
 
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kColumns = 80;
+  std::string out;
+  while (!text.empty()) {
+    std::string line(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t gap = line.substr(0, kColumns / 2).rfind("  ");
+    const std::size_t indent = gap == std::string::npos ? 0 : gap + 2;
+    while (line.size() > kColumns) {
+      const std::size_t space = line.rfind(' ', kColumns);
+      if (space == std::string::npos || space <= indent) break;
+      out += line.substr(0, space) + "\n";
+      line = std::string(indent, ' ') + line.substr(space + 1);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
 ProgressLine::ProgressLine()
     : start_(std::chrono::steady_clock::now()), terminal_(isatty(STDERR_FILENO) != 0) {}
 

@@ -24,6 +24,10 @@ void print_wide();
 // A line of printable text cut to output_width(), ".." at its end.
 std::string fitted_line(std::string line);
 
+// Text of help: lines of at most 80 columns, broken at spaces. What follows stands below the second column of a list ("  name
+// text"), or below the line's own beginning.
+std::string wrapped(std::string_view text);
+
 class ProgressLine {
  public:
   ProgressLine();

@@ -79,10 +79,10 @@ std::string usage_text() {
   std::string text = "usage: kaiten COMMAND [OPTIONS]\n\n";
   for (const CommandEntry& c : kCommands)
     text += fmt::format("  {:<20} {}\n", std::string(c.name) + " " + c.arguments, c.text);
-  return text +
-         "\n"
-         "  kaiten COMMAND --help      options of a command\n"
-         "  kaiten --version [--json]  version, commit and simulator\n";
+  return wrapped(text +
+                 "\n"
+                 "  kaiten COMMAND --help      options of a command\n"
+                 "  kaiten --version [--json]  version, commit and simulator\n");
 }
 
 std::string commands_json() {

@@ -72,6 +72,14 @@ class Width(ToolCase):
                 if re.match(r"[a-z ]+ {2,}\S", paragraph):  # the headings of a table
                     self.assertLessEqual(len(paragraph.split("\n")[0]), 80, command)
 
+    def test_help_fits(self):
+        texts = [run(KAITEN, "--help").stdout]
+        for command in re.findall(r"^  (\w+) ", texts[0], re.MULTILINE):
+            if command != "kaiten":
+                texts.append(run(KAITEN, command, "--help").stdout)
+        self.assertGreater(len(texts), 15)
+        for text in texts:
+            self.assertEqual([line for line in text.split("\n") if len(line) > 80], [])
 
     def test_very_narrow_ones(self):
         for columns in (40, 24):

@@ -72,6 +72,16 @@ const Op* table_after(const LoweringBuilder& b, const Op& op) {
   return b.nhwc(consumer->output) == b.nhwc(op.output) ? consumer : nullptr;
 }
 
+// Unless ZSB has no room for the table and two tiles' parameters: then the function is an operator of its own.
+void look_up(const LoweringBuilder& b, const Op& table, LoweredOp& l) {
+  l.table = table_words(table_params(b.graph(), table).table);
+  const int zsb = l.engine == Engine::kConv ? b.config().zsb_array : b.config().zsb_vector;
+  const int words = l.params_per_tile() ? l.tile_channels() : int(l.params.size());
+  if (l.table_words() + words <= zsb / 2) return;
+  l.table.clear();
+  l.tensor = table.inputs.front();
+}
+
 // What an operator of windows leaves to the one that follows it is done by itself.
 struct Following {
   const Op* shuffle = nullptr;
@@ -141,12 +151,12 @@ void lower_window(LoweringBuilder& b, const Op& op) {
   const ViewId v = flat ? flat_map(b, op) : b.map_of(op.inputs[0]);
   if (const int ranges = channel_ranges(b, op, v); ranges > 1) return lower_by_ranges(b, op, v, ranges);
   const Following after = following(b, op);
-  const int output = after.output(op);
-  LoweredOp l = b.begin({v}, output);
+  LoweredOp l = b.begin({v}, after.output(op));
   if (!flat) require_shape(b.context(), l.in);
   lower_on_engine(b, bordered(b, op), l);
   if (after.shuffle != nullptr) shuffle_outputs(after.shuffle->dims, l);
-  if (after.table != nullptr) l.table = table_words(table_params(b.graph(), *after.table).table);
+  if (after.table != nullptr) look_up(b, *after.table, l);
+  const int output = l.tensor;
   b.set_view(output, b.end(std::move(l)));
   if (output != op.output) b.set_view(op.output, b.view_of(output));
 }
