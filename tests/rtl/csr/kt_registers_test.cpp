@@ -135,7 +135,7 @@ class Registers : public testing::Test {
 
 TEST_F(Registers, IdentityAndCapabilities) {
   EXPECT_EQ(get(csr::kId), csr::kIdValue);
-  EXPECT_EQ(get(csr::kVersion), 0x400u);
+  EXPECT_EQ(get(csr::kVersion), 0x500u);
   EXPECT_EQ(get(csr::kKp), PARAM_Kp);
   EXPECT_EQ(get(csr::kCp), PARAM_Cp);
   EXPECT_EQ(get(csr::kStageRows), PARAM_StageRows);
