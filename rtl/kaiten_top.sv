@@ -90,6 +90,7 @@ module kaiten_top
   output logic              axi_b_ready_o,
   input  logic [1:0]        axi_b_resp_i
 );
+
   localparam int unsigned LaneW     = $clog2(AxiW / 8);
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned ConvWords = TwoPixels ? 2 * Words : Words;  // of a result
@@ -155,9 +156,7 @@ module kaiten_top
   logic [1:0]          axi_resp[Masters];
   logic                axi_idle;
 
-  kt_control #(
-    .AxiW(AxiW), .Extend(Resident || ConvTable)
-  ) u_control (
+  kt_control #(.AxiW(AxiW), .Extend(Resident || ConvTable)) u_control (
     .clk_i,
     .rst_ni,
     .start_i          (start),

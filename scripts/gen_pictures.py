@@ -211,7 +211,7 @@ def proofs():
     sb = d.box(40, 204, 110, 50, "SB", ["kt_stream_buf"], kind="memory")
     window = d.box(210, 204, 140, 50, "windows", ["kt_line_buf"])
     array = d.box(410, 204, 140, 50, "array, OB", ["kt_dpe_array"])
-    requant = d.box(610, 204, 120, 50, "requantiser", ["kt_requant"])
+    requant = d.box(600, 196, 140, 66, "requantiser", ["kt_requant", "kt_conv_table"])
     writer = d.box(790, 204, 130, 50, "results", ["kt_result_writer"])
     d.frame(20, 300, 920, 104, "VECTOR")
     vb = d.box(40, 328, 110, 50, "VB", ["kt_stream_buf"], kind="memory")

@@ -121,8 +121,8 @@ module kt_control
   );
 
   kt_cmd_fetch #(
-    .AxiW    (AxiW),
-    .BytesW  (BytesW),
+    .AxiW  (AxiW),
+    .BytesW(BytesW),
     .Extend(Extend)
   ) u_fetch (
     .clk_i        (fetch_clk_o),

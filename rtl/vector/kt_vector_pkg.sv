@@ -152,7 +152,6 @@ package kt_vector_pkg;
     ToTable
   } param_dest_e;
 
-
   function automatic word_t word_sub(word_t a, word_t b);
     logic borrow;
     borrow = a.mod < b.mod;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -90,8 +91,7 @@ po::options_description described(ServeOptions& o) {
       "what fills the table: analytic, or compiler, its cycle model of every SubNet with every SubGraph");
   add("spot-check", po::value<std::size_t>()->value_name("N"),
       "run N entries of the compiler's table on the simulated accelerator too; without it a tenth of them, "
-      "at least 50; "
-      "0: none");
+      "at least 50; 0: none");
   add("queries", po::value(&o.queries)->value_name("FILE"),
       "CSV with arrival_ms, accuracy, latency_ms, or the Azure Functions trace of 2021");
   add("generate", po::value(&o.generate)->value_name("KIND:N"),
@@ -168,10 +168,10 @@ void read_range(const std::string& option, const std::string& text, double most,
 
 // Entries of the table to run on the RTL.
 std::size_t spot_checks(const ServeOptions& o, const serve::Table& table) {
-  if (o.costs != "compiler" || !o.table.empty()) return 0;
+  if (o.costs != "compiler") return 0;
   constexpr std::size_t kLeast = 50, kPart = 10;
   const std::size_t all = table.subnets.size() * table.subgraphs.size();
-  return std::min(all, o.spot_check.value_or(std::max(kLeast, (all + kPart - 1) / kPart)));
+  return std::min(all, o.spot_check.value_or(std::max(kLeast, ceil_div(all, kPart))));
 }
 
 void check(const ServeOptions& o, const po::variables_map& values) {

@@ -59,6 +59,21 @@ struct Config : ConfigOptions {
   bool same_sizes(Config other) const;
 };
 
+/// A parameter of rtl/configs.json and where a Config holds it: a number, in units of the parameter's, or an option.
+struct ConfigParameter {
+  std::string_view name;                  ///< "Kp", "SumRow", ...
+  int Config::*number = nullptr;          ///< null for options
+  bool ConfigOptions::*option = nullptr;  ///< null for numbers
+  int unit = 1;                           ///< of the number, in the parameter's own: AxiW is in bits
+
+  int of(const Config& c) const {
+    return number != nullptr ? c.*number * unit : int(c.*option);
+  }                                      ///< its value
+  void set(Config& c, int value) const;  ///< the reverse
+};
+/// All of them, in the file's order.
+std::span<const ConfigParameter> config_parameters();
+
 /// The presets in the order of rtl/configs.json.
 std::span<const Config> presets();
 /// The preset of this name. Throws InputError naming the presets there are.

@@ -137,14 +137,13 @@ struct Program {
   Config config;
   int images = 1;  // of the batch it runs
   std::vector<Command> commands;
-  std::vector<CommandMeta> meta;  // one a command
-  std::vector<RowDeath> deaths;   // of the rows of SB and VB, for test benches
-  std::vector<std::uint8_t>
-      constants;  // at base register kConstants; empty where the compiler was not asked for them
-  std::int64_t constant_bytes = 0;    // that there are or would be
-  std::int64_t modelled_cycles = 0;   // compile/emit/cycle_model.h
-  int wb_split = 0;                   // first row of WB that does not stay from run to run, where some do
-  std::int64_t activation_bytes = 0;  // at the other base registers
+  std::vector<CommandMeta> meta;        // one a command
+  std::vector<RowDeath> deaths;         // of the rows of SB and VB, for test benches
+  std::vector<std::uint8_t> constants;  // at base register kConstants; empty where none were asked for
+  std::int64_t constant_bytes = 0;      // that there are or would be
+  std::int64_t modelled_cycles = 0;     // compile/emit/cycle_model.h
+  int wb_split = 0;                     // first row of WB that does not stay from run to run, where some do
+  std::int64_t activation_bytes = 0;    // at the other base registers
   std::int64_t input_bytes = 0;
   std::int64_t output_bytes = 0;
   // What the device reads: inputs of the graph, or what operators on the host make of them, dense.

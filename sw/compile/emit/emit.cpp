@@ -71,7 +71,7 @@ void Emitter::find_waits(Candidate& c) const {
 
 // What a candidate waited for before stays among its waits, though what is emitted now may have waited for that: its
 // start is the same.
-void Emitter::emit_before(const Candidate& c, Candidates& ready, Candidate& weights) {
+void Emitter::emit_candidate(const Candidate& c, Candidates& ready, Candidate& weights) {
   for (const Offer& o : c.all()) {
     list_.emit(o);
     const auto queue = std::size_t(queue_of(o));
@@ -144,7 +144,7 @@ void Emitter::run_span(std::size_t k) {
     if (next == nullptr) throw std::logic_error("a span plan that gets stuck");
     const Candidate& c = *next;
     const int n = c.node;
-    emit_before(c, ready, weights);
+    emit_candidate(c, ready, weights);
     if (c.node < 0) {
       weight_bytes_[weights_.span()] += c.weights->meta.read_bytes;
       weights_.emitted();

@@ -72,8 +72,8 @@ class Emitter {
                     const CommandMeta& meta) const;
   std::vector<Chunk> tiles_of_commands(const Block& b, const Chunk& chunk) const;
   void find_waits(Candidate& c) const;
-  // What comes before it now.
-  void emit_before(const Candidate& c, Candidates& ready, Candidate& weights);
+  // Emits a candidate; the others wait for it where they must.
+  void emit_candidate(const Candidate& c, Candidates& ready, Candidate& weights);
   // The operator of a node that is a task.
   const LoweredOp& op_of(std::size_t k, int node) const;
   // Of a span in stripes.

@@ -17,6 +17,14 @@ constexpr int kPositions = 2304;  // that a field of kind position holds
 RowLayout rows_of(const EngineContext& x, ViewId view) { return x.lowering.storage_of(view).rows(); }
 
 // The first input row of an output row, above the map below 0.
+// Of Window and Add, and of what extends a Conv.
+template <class Body>
+void fill_table(const LoweredOp& op, const Chunk& c, Body& b) {
+  if (!op.look_up()) return;
+  b.look_up = 1;
+  b.table_word = c.table_at;
+}
+
 int top_row(const LoweredOp& op, int row) { return row * op.stride - op.pad_top; }
 
 // Input, output and finishing fields that CONV, Window and Add have in common.
@@ -109,8 +117,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
     b.in_height = op.in.h;
     b.top_row = top;
     b.kind = int(op.window);
-    b.look_up = op.look_up();
-    if (op.look_up()) b.table_word = c.table_at;
+    fill_table(op, c, b);
     b.kernel_rows = op.kernel_rows;
     b.kernel_columns = op.kernel_columns;
     b.stride = op.column_stride;
@@ -122,8 +129,7 @@ CommandBody engine_command(const EngineContext& x, const LoweredOp& op, const Ch
   }
   AddCommand b;
   b.kind = int(op.element);
-  b.look_up = op.look_up();
-  if (op.look_up()) b.table_word = c.table_at;
+  fill_table(op, c, b);
   b.broadcast = op.broadcast;
   fill_common(x, op, c, row, rows, b);
   b.in_group += 3 * c.tile_begin;
@@ -145,8 +151,7 @@ std::optional<ExtendConvCommand> extension_of(const LoweredOp& op, const Chunk& 
   const bool resident = c.tile_begin < r.tiles;
   if (op.engine != Engine::kConv || (!resident && !op.look_up())) return std::nullopt;
   ExtendConvCommand e;
-  e.look_up = op.look_up();
-  if (op.look_up()) e.table_word = c.table_at;
+  fill_table(op, c, e);
   if (!resident) return e;
   e.resident = r.row + c.tile_begin * op.array.kernel_tiles() * r.pitch;
   e.resident_pitch = r.pitch;

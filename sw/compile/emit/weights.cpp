@@ -81,8 +81,7 @@ WeightLoader::WeightLoader(const Config& config, const Lowering& lowering, const
         c.tile_end = std::min(tile + t.chunk_tiles, t.tile_end);
         c.rows = op.weight_rows(tile, c.tile_end);
         // Whole tiles, also where channels end earlier: the hardware reads a word for every lane.
-        c.words = op.table_words() +
-                  (op.params_per_tile() ? (c.tile_end - tile) * op.tile_channels() : int(op.params.size()));
+        c.words = op.param_words(c.tile_end - tile);
         chunks_.push_back(c);
       }
     }

@@ -200,7 +200,7 @@ const Op* LoweringBuilder::only_consumer(int t) const {
       consumer = &op;
     }
   }
-  return consumer;
+  return consumer != nullptr && !consumer->on_host ? consumer : nullptr;
 }
 
 void require_groups(const std::string& what, int groups) {

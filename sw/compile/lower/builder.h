@@ -80,7 +80,7 @@ class LoweringBuilder {
   void fetch(int t);
   // Throws where the host makes a tensor.
   void require_on_device(int t);
-  // The only operator that reads a tensor, once; nullptr for outputs of the graph.
+  // The only operator that reads a tensor, once, on the device; nullptr for outputs of the graph.
   const Op* only_consumer(int t) const;
 
  private:

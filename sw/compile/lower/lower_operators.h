@@ -19,6 +19,9 @@ bool belongs_to_host(LoweringBuilder& b, const Op& op);
 void lower_on_host(LoweringBuilder& b, const Op& op);
 
 // lower_windows.cpp
+// Convolutions, and depthwise layers whose channels move; other depthwise layers, pooling and Mean.
+bool has_array_windows(const Op& op);
+bool has_vector_windows(const Op& op);
 // Conv2D, DepthwiseConv2D, FullyConnected, pooling, Mean, Quantize, Table: one window, or one value, after the other.
 void lower_window(LoweringBuilder& b, const Op& op);
 // `op`, perhaps with a border, on its engine.

@@ -12,11 +12,6 @@ namespace kaiten {
 
 namespace {
 
-bool is_window(const Op& op) {
-  return op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool || op.kind == OpKind::Mean ||
-         (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier == 1);
-}
-
 // Whole tiles.
 int channels_of_range(const LoweredOp& made, int ranges) {
   return ceil_div(made.tiles(), ranges) * made.tile_channels();
@@ -48,7 +43,7 @@ LoweredOp range_of(LoweringBuilder& b, const LoweredOp& whole, int first, int ch
 }  // namespace
 
 int channel_ranges(LoweringBuilder& b, const Op& op, ViewId v) {
-  if (!is_window(op) || b.only_consumer(op.inputs[0]) != &op || b.has_border(op.inputs[0])) return 1;
+  if (!has_vector_windows(op) || b.only_consumer(op.inputs[0]) != &op || b.has_border(op.inputs[0])) return 1;
   const LoweredOp* made = b.producer_by_ranges(v);
   if (made == nullptr) return 1;
   const Config& config = b.config();

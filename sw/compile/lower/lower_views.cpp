@@ -42,11 +42,9 @@ ViewId move_inside(LoweringBuilder& b, ViewId v, int t, const Padding& pad, int 
 
 bool belongs_to_window(const LoweringBuilder& b, int t, const Padding& pad) {
   const Op* consumer = b.only_consumer(t);
-  if (consumer == nullptr || consumer->on_host) return false;
+  if (consumer == nullptr) return false;
   const Window& w = consumer->window;
-  const bool array = consumer->kind == OpKind::Conv2D ||
-                     (consumer->kind == OpKind::DepthwiseConv2D && consumer->depth_multiplier != 1);
-  if (array) return w.pad.left + pad.left <= kMaxArrayPadLeft;
+  if (has_array_windows(*consumer)) return w.pad.left + pad.left <= kMaxArrayPadLeft;
   // Windows of the vector engine must touch the map.
   return consumer->kind == OpKind::DepthwiseConv2D && w.pad.left + pad.left <= kMaxWindowPadLeft &&
          w.pad.top + pad.top < w.extent_h() && w.pad.bottom + pad.bottom < w.extent_h() &&
@@ -118,9 +116,7 @@ void lower_slice(LoweringBuilder& b, const Op& op) {
 }
 
 void lower_shuffle(LoweringBuilder& b, const Op& op) {
-  const ViewId v = b.device_map_of(op.inputs[0]);
-  if (b.view_of(op.output).exists()) return b.add_without_commands(op, Engine::kNone);  // made in this order
-  b.set_view(op.output, b.move(v, op.output, op.dims));
+  b.set_view(op.output, b.move(b.device_map_of(op.inputs[0]), op.output, op.dims));
 }
 
 void lower_border(LoweringBuilder& b, const Op& op) {

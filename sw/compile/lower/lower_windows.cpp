@@ -47,54 +47,25 @@ ViewId windows_of(LoweringBuilder& b, const LoweredOp& l) {
   return v;
 }
 
-// The shuffle of channels that alone reads a convolution's result: the convolution makes its order.
-const Op* shuffle_after(const LoweringBuilder& b, const Op& op) {
-  if (op.kind != OpKind::Conv2D) return nullptr;
+// The only reader of what an operator makes, where the operator does its work along with its own: a convolution makes the
+// order of a shuffle of channels, windows look a function up.
+const Op* follower(const LoweringBuilder& b, const Op& op) {
   const Op* consumer = b.only_consumer(op.output);
-  const bool follows = consumer != nullptr && !consumer->on_host && consumer->kind == OpKind::Shuffle;
-  return follows ? consumer : nullptr;
-}
-
-bool on_array(const Op& op) {
-  return op.kind == OpKind::Conv2D || op.kind == OpKind::FullyConnected ||
-         (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier != 1);
-}
-
-// The function that alone reads the result of windows: they look it up.
-const Op* table_after(const LoweringBuilder& b, const Op& op) {
-  const bool windows = (op.kind == OpKind::DepthwiseConv2D && !on_array(op)) ||
-                       op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool ||
-                       op.kind == OpKind::Mean;
+  if (consumer == nullptr) return nullptr;
+  if (consumer->kind == OpKind::Shuffle && op.kind == OpKind::Conv2D) return consumer;
+  if (consumer->kind != OpKind::Table || b.nhwc(consumer->output) != b.nhwc(op.output)) return nullptr;
   const Config& config = b.config();
-  if (!(windows && config.table) && !(on_array(op) && config.conv_table)) return nullptr;
-  const Op* consumer = b.only_consumer(op.output);
-  if (consumer == nullptr || consumer->on_host || consumer->kind != OpKind::Table) return nullptr;
-  return b.nhwc(consumer->output) == b.nhwc(op.output) ? consumer : nullptr;
+  const bool array = has_array_windows(op) || op.kind == OpKind::FullyConnected;
+  return (array && config.conv_table) || (has_vector_windows(op) && config.table) ? consumer : nullptr;
 }
 
-// Unless ZSB has no room for the table and two tiles' parameters: then the function is an operator of its own.
+// Where half of ZSB has room for the table and a tile's parameters; else the function is an operator of its own.
 void look_up(const LoweringBuilder& b, const Op& table, LoweredOp& l) {
   l.table = table_words(table_params(b.graph(), table).table);
   const int zsb = l.engine == Engine::kConv ? b.config().zsb_array : b.config().zsb_vector;
-  const int words = l.params_per_tile() ? l.tile_channels() : int(l.params.size());
-  if (l.table_words() + words <= zsb / 2) return;
+  if (l.param_words(1) <= zsb / 2) return;
   l.table.clear();
   l.tensor = table.inputs.front();
-}
-
-// What an operator of windows leaves to the one that follows it is done by itself.
-struct Following {
-  const Op* shuffle = nullptr;
-  const Op* table = nullptr;
-
-  int output(const Op& op) const {
-    return shuffle != nullptr ? shuffle->output : table != nullptr ? table->output : op.output;
-  }
-};
-
-Following following(const LoweringBuilder& b, const Op& op) {
-  const Op* shuffle = shuffle_after(b, op);
-  return {shuffle, shuffle != nullptr ? nullptr : table_after(b, op)};
 }
 
 void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
@@ -116,6 +87,15 @@ Op bordered(const LoweringBuilder& b, const Op& op) {
 }
 
 }  // namespace
+
+bool has_array_windows(const Op& op) {
+  return op.kind == OpKind::Conv2D || (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier != 1);
+}
+
+bool has_vector_windows(const Op& op) {
+  return op.kind == OpKind::AveragePool || op.kind == OpKind::MaxPool || op.kind == OpKind::Mean ||
+         (op.kind == OpKind::DepthwiseConv2D && op.depth_multiplier == 1);
+}
 
 void lower_on_engine(LoweringBuilder& b, const Op& op, LoweredOp& l) {
   const LowerContext c = b.context();
@@ -146,16 +126,15 @@ void lower_on_engine(LoweringBuilder& b, const Op& op, LoweredOp& l) {
 
 void lower_window(LoweringBuilder& b, const Op& op) {
   b.require_on_device(op.inputs[0]);
-  if (b.view_of(op.output).exists()) return b.add_without_commands(op, Engine::kNone);  // looked up already
   const bool flat = op.kind == OpKind::FullyConnected;
   const ViewId v = flat ? flat_map(b, op) : b.map_of(op.inputs[0]);
   if (const int ranges = channel_ranges(b, op, v); ranges > 1) return lower_by_ranges(b, op, v, ranges);
-  const Following after = following(b, op);
-  LoweredOp l = b.begin({v}, after.output(op));
+  const Op* next = follower(b, op);
+  LoweredOp l = b.begin({v}, next != nullptr ? next->output : op.output);
   if (!flat) require_shape(b.context(), l.in);
   lower_on_engine(b, bordered(b, op), l);
-  if (after.shuffle != nullptr) shuffle_outputs(after.shuffle->dims, l);
-  if (after.table != nullptr) look_up(b, *after.table, l);
+  if (next != nullptr && next->kind == OpKind::Shuffle) shuffle_outputs(next->dims, l);
+  if (next != nullptr && next->kind == OpKind::Table) look_up(b, *next, l);
   const int output = l.tensor;
   b.set_view(output, b.end(std::move(l)));
   if (output != op.output) b.set_view(op.output, b.view_of(output));

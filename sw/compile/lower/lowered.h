@@ -97,10 +97,10 @@ struct LoweredOp {
   bool params_per_tile() const { return engine == Engine::kConv || depthwise.data != nullptr; }
   int weight_rows_of_tile() const;
   bool look_up() const { return !table.empty(); }
-  // Of ZSB: those of the table, whole tiles of the array; of all tiles with them.
+  // Of ZSB: those of the table, whole tiles of the array; all of so many tiles, which have a word for every lane.
   int table_words() const;
-  int param_words() const {
-    return table_words() + (params_per_tile() ? tiles() * tile_channels() : int(params.size()));
+  int param_words(int of_tiles) const {
+    return table_words() + (params_per_tile() ? of_tiles * tile_channels() : int(params.size()));
   }
   // Rows of tiles [begin, end) that are loaded.
   int weight_rows(int begin, int end) const;

@@ -17,7 +17,7 @@ SharedWeights::SharedWeights(const Lowering& lowering, const Config& config) {
     Place place{owners[i], users[owners[i]] > 1, 0};
     if (place.shared)
       place.bytes = std::int64_t(op.weight_rows(0, op.tiles())) * 9 * config.cp +
-                    std::int64_t(op.param_words()) * kRequantBytes;
+                    std::int64_t(op.param_words(op.tiles())) * kRequantBytes;
     places_.push_back(place);
   }
 }

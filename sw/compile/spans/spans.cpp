@@ -124,7 +124,7 @@ class Planner {
       const std::size_t e = op.engine == Engine::kConv ? 0 : 1;
       if (shared_.brings(p, i)) {
         rows[e] += op.weight_rows(0, op.tiles());
-        words[e] += op.param_words();
+        words[e] += op.param_words(op.tiles());
       }
       const int preferred = block_rows(op, config_, options_.block_pixels);
       tasks.push_back({order_[i], 0, op.tiles(), op.tiles(), shrunk_rows(op, config_, preferred, shrink)});
