@@ -67,7 +67,7 @@ Evaluator::Evaluator(const Network& network, Plan plan, std::span<const LayerWei
       memory.require("pooling layer", bytes);
       peak_ = std::max(peak_, bytes);
     }
-    peak_ = std::max(peak_, join_bytes(network, plan_, i, Numbers::kFloat32));
+    peak_ = std::max(peak_, join_bytes(network, plan_, maps_[i], i, Numbers::kFloat32));
   }
 }
 
@@ -95,15 +95,19 @@ Array<float> Evaluator::run(Array<float> images, std::vector<Seconds>* seconds) 
   return images;
 }
 
-Array<float> Evaluator::evaluate_next(Array<float> images, Halos<float>& halos, std::size_t layers) const {
+template <typename T>
+Array<T> BlockEvaluator<T>::evaluate_next(Array<T> images, Halos<T>& halos, std::size_t layers) const {
   for (std::size_t i = 0; i < layers; i++) {
     images = halos.joined(i, std::move(images));  // what was joined is released before the layer begins
     images = run_layer(i, std::move(images));
   }
-  if (layers == network_.layers.size()) return images;
+  if (layers == plan().layers.size()) return images;
   halos.joined(layers, std::move(images));
   return {};
 }
+
+template class BlockEvaluator<float>;
+template class BlockEvaluator<std::int8_t>;
 
 template <typename T>
 void scatter(const Network& network, const Plan& plan, int run, const T* fragments, std::span<T> block) {

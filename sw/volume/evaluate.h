@@ -44,13 +44,15 @@ class BlockEvaluator {
   // [batch][map][voxel] to [batch * fragments][map][voxel].
   virtual fft::Array<T> evaluate(fft::Array<T> images) const = 0;
   // For plans that keep halos: those of a batch of runs, and the batch on the block after the one that left them. Of
-  // fewer layers than all nothing comes out. Throws std::logic_error where halos cannot be kept.
+  // fewer layers than all nothing comes out. Throws std::logic_error where layers are not run one by one.
   virtual Halos<T> make_halos() const { throw std::logic_error("halos are not kept here"); }
-  virtual fft::Array<T> evaluate_next(fft::Array<T> /*images*/, Halos<T>& /*halos*/,
-                                      std::size_t /*layers*/) const {
-    throw std::logic_error("halos are not kept here");
-  }
+  fft::Array<T> evaluate_next(fft::Array<T> images, Halos<T>& halos, std::size_t layers) const;
   virtual T stored(float voxel) const = 0;  // as the network reads it
+
+ private:
+  virtual fft::Array<T> run_layer(std::size_t /*i*/, fft::Array<T> /*images*/) const {
+    throw std::logic_error("layers are not run one by one here");
+  }
 };
 
 // In float32. Network, workers and memory must outlive it.
@@ -66,13 +68,11 @@ class Evaluator : public BlockEvaluator<float> {
   fft::Array<float> run(fft::Array<float> images, std::vector<Seconds>* seconds = nullptr) const;
   fft::Array<float> evaluate(fft::Array<float> images) const override { return run(std::move(images)); }
   Halos<float> make_halos() const override { return {network_, plan_, workers_, memory_}; }
-  fft::Array<float> evaluate_next(fft::Array<float> images, Halos<float>& halos,
-                                  std::size_t layers) const override;
   fft::Array<float> make_images() const override;
   float stored(float voxel) const override { return voxel; }
 
  private:
-  fft::Array<float> run_layer(std::size_t i, fft::Array<float> images) const;
+  fft::Array<float> run_layer(std::size_t i, fft::Array<float> images) const override;
 
   const Network& network_;
   Plan plan_;

@@ -35,14 +35,14 @@ std::uint64_t halo_bytes(const Network& network, const Plan& plan, Numbers numbe
   return fft::product({bytes, plain_windows(network, plan).elements() / std::uint64_t(plan.batch)});
 }
 
-std::uint64_t joined_elements(const Network& network, const Plan& plan, std::size_t layer) {
-  return slices_of(network, plan, layer) > 0 ? maps_of(network, plan)[layer].elements() : 0;
+std::uint64_t joined_elements(const Network& network, const Plan& plan, const Maps& in, std::size_t layer) {
+  return slices_of(network, plan, layer) > 0 ? in.elements() : 0;
 }
 
-std::uint64_t join_bytes(const Network& network, const Plan& plan, std::size_t layer, Numbers numbers) {
+std::uint64_t join_bytes(const Network& network, const Plan& plan, const Maps& in, std::size_t layer,
+                         Numbers numbers) {
   const int slices = slices_of(network, plan, layer);
   if (slices == 0) return 0;
-  const Maps in = maps_of(network, plan)[layer];
   return fft::sum({fft::array_bytes(in.elements(), bytes_of(numbers)),
                    fft::array_bytes(kept_elements(in, in.size.depth - slices), bytes_of(numbers))});
 }

@@ -17,9 +17,11 @@ namespace kaiten::volume {
 
 // Bytes of the halos of all runs of a block, exactly; 0 for plans that keep none.
 std::uint64_t halo_bytes(const Network& network, const Plan& plan, Numbers numbers);
-// Elements that Halos::joined() puts together for this layer, and the bytes it takes meanwhile; 0 where nothing is kept.
-std::uint64_t joined_elements(const Network& network, const Plan& plan, std::size_t layer);
-std::uint64_t join_bytes(const Network& network, const Plan& plan, std::size_t layer, Numbers numbers);
+// Elements that Halos::joined() puts together for this layer, which `in` enters, and the bytes it takes meanwhile; 0 where
+// nothing is kept.
+std::uint64_t joined_elements(const Network& network, const Plan& plan, const Maps& in, std::size_t layer);
+std::uint64_t join_bytes(const Network& network, const Plan& plan, const Maps& in, std::size_t layer,
+                         Numbers numbers);
 
 // Of the runs that are computed together. T: float or int8. Workers and memory must outlive it.
 template <typename T>

@@ -100,7 +100,7 @@ Int8Evaluator::Int8Evaluator(const Int8Network& network, Plan plan, fft::Workers
     }
     const std::uint64_t bytes = int8_layer_bytes(l, choice, maps_[i], workers);
     memory.require("a layer in int8", bytes);
-    peak_ = std::max({peak_, bytes, join_bytes(network.network, plan_, i, Numbers::kInt8)});
+    peak_ = std::max({peak_, bytes, join_bytes(network.network, plan_, maps_[i], i, Numbers::kInt8)});
   }
 }
 
@@ -109,22 +109,11 @@ Array<std::int8_t> Int8Evaluator::make_images() const {
 }
 
 Array<std::int8_t> Int8Evaluator::evaluate(Array<std::int8_t> images) const {
-  for (std::size_t i = 0; i < network_.layers.size(); i++) images = run_layer(i, images);
+  for (std::size_t i = 0; i < network_.layers.size(); i++) images = run_layer(i, std::move(images));
   return images;
 }
 
-Array<std::int8_t> Int8Evaluator::evaluate_next(Array<std::int8_t> images, Halos<std::int8_t>& halos,
-                                                std::size_t layers) const {
-  for (std::size_t i = 0; i < layers; i++) {
-    images = halos.joined(i, std::move(images));
-    images = run_layer(i, images);
-  }
-  if (layers == network_.layers.size()) return images;
-  halos.joined(layers, std::move(images));
-  return {};
-}
-
-Array<std::int8_t> Int8Evaluator::run_layer(std::size_t i, const Array<std::int8_t>& images) const {
+Array<std::int8_t> Int8Evaluator::run_layer(std::size_t i, Array<std::int8_t> images) const {
   const fft::PoolShape pool = pool_of(network_.network.layers[i], maps_[i]);
   return network_.network.layers[i].convolution ? convolve(i, images)
          : plan_.layers[i].fragments            ? fft::max_pool_fragments(pool, images, workers_, memory_)

@@ -35,12 +35,10 @@ class Int8Evaluator : public BlockEvaluator<std::int8_t> {
   fft::Array<std::int8_t> make_images() const override;
   fft::Array<std::int8_t> evaluate(fft::Array<std::int8_t> images) const override;
   Halos<std::int8_t> make_halos() const override { return {network_.network, plan_, workers_, memory_}; }
-  fft::Array<std::int8_t> evaluate_next(fft::Array<std::int8_t> images, Halos<std::int8_t>& halos,
-                                        std::size_t layers) const override;
   std::int8_t stored(float voxel) const override { return network_.maps.front().stored(voxel); }
 
  private:
-  fft::Array<std::int8_t> run_layer(std::size_t i, const fft::Array<std::int8_t>& images) const;
+  fft::Array<std::int8_t> run_layer(std::size_t i, fft::Array<std::int8_t> images) const override;
   fft::Array<std::int8_t> convolve(std::size_t i, const fft::Array<std::int8_t>& images) const;
   void directly(std::size_t i, const fft::Array<std::int8_t>& images, fft::Array<std::int8_t>& result) const;
   void by_transforms(std::size_t i, const fft::Array<std::int8_t>& images,

@@ -154,15 +154,12 @@ double joining_rate(fft::Workers& workers, const std::function<void()>& tick) {
   Halos<T> halos(two, plan, workers, memory);
   const std::uint64_t fresh =
       in.elements() / std::uint64_t(in.size.depth) * std::uint64_t(plan.fragment.depth);
-  const auto join = [&] {
-    Array<T> maps(memory, fresh);
-    std::fill(maps.begin(), maps.end(), T(1));
-    halos.joined(1, std::move(maps));
-  };
   const auto fill = [&] {
     Array<T> maps(memory, fresh);
     std::fill(maps.begin(), maps.end(), T(1));
+    return maps;
   };
+  const auto join = [&] { halos.joined(1, fill()); };
   join();  // pages
   const double all = shortest(workers.count(), join, tick), rest = shortest(workers.count(), fill, tick);
   return std::max(0.0, all - rest) / double(in.elements());

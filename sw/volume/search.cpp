@@ -29,10 +29,11 @@ std::uint64_t bytes_of_layer(const Layer& layer, const Choice& choice, const Map
                                    : layer_bytes(layer, choice, in, workers);
 }
 
-std::uint64_t most_join_bytes(const Network& network, const Plan& plan, Numbers numbers) {
+std::uint64_t most_join_bytes(const Network& network, const Plan& plan, const std::vector<Maps>& maps,
+                              Numbers numbers) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; plan.halos_kept && i < network.layers.size(); i++)
-    most = std::max(most, join_bytes(network, plan, i, numbers));
+    most = std::max(most, join_bytes(network, plan, maps[i], i, numbers));
   return most;
 }
 
@@ -44,15 +45,16 @@ std::int64_t runs_of_layer(const Network& network, const Plan& plan, const Size&
   return runs / depth * (depth - std::min<std::int64_t>(depth, idle_blocks(network, plan, layer)));
 }
 
-// Of all runs; `layer_time(i)` are the seconds of a layer in one of them.
+// Of all runs; `maps` are maps_of() the plan, `layer_time(i)` the seconds of a layer in one of them.
 double seconds_of(const Network& network, const Calibration& calibration, const Plan& plan,
-                  const Size& result, const std::function<double(std::size_t)>& layer_time) {
+                  const std::vector<Maps>& maps, const Size& result,
+                  const std::function<double(std::size_t)>& layer_time) {
   double seconds = 0;
   for (std::size_t i = 0; i < network.layers.size(); i++) {
     seconds += double(runs_of_layer(network, plan, result, i)) * layer_time(i);
     if (i > 0 && plan.halos_kept)  // by the layer before
       seconds += double(runs_of_layer(network, plan, result, i - 1)) * calibration.joined_voxel *
-                 double(joined_elements(network, plan, i));
+                 double(joined_elements(network, plan, maps[i], i));
   }
   return seconds;
 }
@@ -183,8 +185,8 @@ class Search {
                                                       volume::bytes_of(calibration_.numbers)}));
       if (network_.layers[i].convolution) methods *= methods_of(calibration_.numbers).size();
     }
-    const std::uint64_t bytes =
-        fft::sum({std::max(maps_bytes, most_join_bytes(network_, plan, calibration_.numbers)), beside(plan)});
+    const std::uint64_t bytes = fft::sum(
+        {std::max(maps_bytes, most_join_bytes(network_, plan, maps, calibration_.numbers)), beside(plan)});
     if (found_.least_bytes == 0 || bytes < found_.least_bytes) found_.least_bytes = bytes;
     if (bytes > limits_.memory) return false;
     found_.candidates++;
@@ -199,7 +201,7 @@ class Search {
 
   void push(Candidate c, const std::vector<Maps>& maps) {
     const Size whole = fft::valid(limits_.volume, network_.field_of_view());
-    c.seconds = seconds_of(network_, calibration_, c.plan, whole,
+    c.seconds = seconds_of(network_, calibration_, c.plan, maps, whole,
                            [&](std::size_t i) { return seconds(i, c.plan.layers[i], maps[i]); });
     c.rate = double(whole.elements()) / c.seconds;
     c.seconds *= double(plain_windows(network_, c.plan).elements()) / c.plan.batch /
@@ -266,7 +268,7 @@ class Search {
 
   std::uint64_t bytes_of(const Plan& plan) {
     const std::vector<Maps> maps = maps_of(network_, plan);
-    std::uint64_t most = most_join_bytes(network_, plan, calibration_.numbers);
+    std::uint64_t most = most_join_bytes(network_, plan, maps, calibration_.numbers);
     for (std::size_t i = 0; i < network_.layers.size(); i++)
       most = std::max(most, layer(i, plan.layers[i], maps[i]));
     return fft::sum({most, beside(plan)});
@@ -327,7 +329,7 @@ std::uint64_t block_bytes(const Network& network, const Plan& plan, Numbers numb
 
 std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbers, fft::Workers& workers) {
   const std::vector<Maps> maps = maps_of(network, plan);
-  std::uint64_t most = most_join_bytes(network, plan, numbers);
+  std::uint64_t most = most_join_bytes(network, plan, maps, numbers);
   for (std::size_t i = 0; i < network.layers.size(); i++)
     most = std::max(most, bytes_of_layer(network.layers[i], plan.layers[i], maps[i], numbers, workers));
   return fft::sum({most, block_bytes(network, plan, numbers), halo_bytes(network, plan, numbers)});
@@ -336,7 +338,7 @@ std::uint64_t plan_bytes(const Network& network, const Plan& plan, Numbers numbe
 double plan_seconds(const Network& network, const Calibration& calibration, const Plan& plan,
                     const Size& result) {
   const std::vector<Maps> maps = maps_of(network, plan);
-  return seconds_of(network, calibration, plan, result, [&](std::size_t i) {
+  return seconds_of(network, calibration, plan, maps, result, [&](std::size_t i) {
     return layer_seconds(calibration, network.layers[i], plan.layers[i], maps[i]);
   });
 }
