@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 
+#include "compile/sections.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/seed.h"
 #include "tests/system/session.h"
@@ -115,6 +116,24 @@ TEST_P(LargeWindows, RowsOfAnyLength) {
       const int half = kernel / 2;
       run({OpKind::DepthwiseConv2D, kernel, kernel, 1, {half, half, half, half}, 5, width, config_.cp + 1});
     }
+  }
+}
+
+// A table takes its time where results end, in the last kernel tile of a row: the cycle model knows.
+TEST_P(LargeWindows, CyclesWithATable) {
+  for (const int kernel : {3, 5, 7}) {
+    test::GraphBuilder g(random_());
+    const int half = kernel / 2;
+    const int map = g.depthwise(g.input(12, 28, 6 * config_.cp), kernel, kernel, 1, {half, half, half, half},
+                                Activation::None);
+    g.output(g.table(map));
+    sim::SimOptions options;
+    options.memory.read_latency = options.memory.write_latency = 100;  // as the model has it
+    const auto device = test::make_device(GetParam(), 1, options);
+    const auto result = test::run_on(*device, g.graph, config_, {}, test::draw_inputs(g.graph, random_));
+    std::int64_t modelled = 0;
+    for (const Section& s : compile_sections(g.graph, config_)) modelled += s.program.modelled_cycles;
+    EXPECT_NEAR(double(modelled), double(result.cycles()), 0.03 * double(result.cycles())) << kernel;
   }
 }
 

@@ -25,19 +25,24 @@ int columns_read(int map, int first, int windows, int stride, int columns) {
   return std::min(map, first + (windows - 1) * stride + columns) - std::max(first, 0);
 }
 
-// Slots of a row of windows above 3x3 for a row of kernel tiles; 0 where windows are taken one by one.
-int large_window_slots(const LoweredOp& op) {
+// Of a row of windows above 3x3: slots of a row of kernel tiles, and of its last one; 0 where windows are taken one by one.
+struct LargeWindowSlots {
+  int all = 0, last = 0;
+};
+LargeWindowSlots large_window_slots(const LoweredOp& op) {
   const int stride = op.column_stride;
   if (!op.stream_large || op.kernel_rows > kMostLarge || op.kernel_columns > kMostLarge || stride > 2 ||
       stride >= op.kernel_columns || op.pad_left >= op.kernel_columns || op.out.w < kLeastRow ||
       op.out.w > kMostRow)
-    return 0;
-  int slots = 0, offset = 0;
+    return {};
+  LargeWindowSlots slots;
+  int offset = 0;
   for (int tiles = ceil_div(op.kernel_columns, 3); tiles > 0; tiles--) {
     const int columns = ceil_div(op.kernel_columns - offset, tiles);
     const int read = columns_read(op.in.w, offset - op.pad_left, op.out.w, stride, columns);
-    if (read <= 0) return 0;
-    slots += std::max({op.out.w, read, op.depthwise.data != nullptr ? columns + kKernelTileLoad : 0});
+    if (read <= 0) return {};
+    slots.last = std::max({op.out.w, read, op.depthwise.data != nullptr ? columns + kKernelTileLoad : 0});
+    slots.all += slots.last;
     offset += columns;
   }
   return slots;
@@ -79,8 +84,11 @@ int LoweredOp::table_words() const {
 std::int64_t LoweredOp::window_row_slots() const {
   if (kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2)  // one column of the map a cycle
     return std::max(out.w, stride == 2 ? in.w : 0);
-  const int large = large_window_slots(*this);
-  return std::int64_t(vector.kernel_tiles) * (large > 0 ? large : out.w * vector.kernel_columns);
+  const LargeWindowSlots large = large_window_slots(*this);
+  if (large.all == 0) return std::int64_t(vector.kernel_tiles) * out.w * vector.kernel_columns;
+  const int waits =
+      look_up() ? std::max(0, kTableSlots * out.w - large.last) : 0;  // results end in the last tile
+  return std::int64_t(vector.kernel_tiles) * large.all + waits;
 }
 
 std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
