@@ -77,9 +77,10 @@ def children_seconds():
 class CommandCase(ToolCase):
     """Tests of one command of kaiten, which the class names."""
     COMMAND = ""
+    LIMIT = 120  # seconds
 
     def run_command(self, *arguments):
-        return run(KAITEN, self.COMMAND, *arguments)
+        return run(KAITEN, self.COMMAND, *arguments, limit=self.LIMIT)
 
     def report(self, *arguments):
         """What the command writes as JSON."""
