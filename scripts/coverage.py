@@ -9,7 +9,7 @@ usage: coverage.py [--build DIR] [-j N] [--long] [--reuse] [--docs]
   --reuse  judge the counts of the last run
   --docs   write docs/data/coverage.json and the table of docs/verification/coverage.md
 Points are those of the whole machine as nano; block tests of nano's modules count where they reach the same ones. Modules of
-control (all but those named in DATAPATH) must reach every line and 95 % of their toggles, less what
+control (all but those named in tests/system/coverage.vlt) must reach every line and 95 % of their toggles, less what
 tests/system/coverage_waivers.txt takes out by name, each with its reason; a waiver that hides nothing is an error, as is a
 case of the cover table that is neither met nor waived. Writes <build>/coverage/: index.html, a page for each module,
 junit.xml."""
@@ -29,11 +29,6 @@ import tools
 
 LIMITS = {"line": 100.0, "toggle": 95.0}
 WAIVERS = "tests/system/coverage_waivers.txt"
-# Bits of operands and results: their values are the block tests' work, all of them compared with C++ models.
-DATAPATH = {"kt_align", "kt_conv_table", "kt_dpe_array", "kt_dpe_row", "kt_line_buf", "kt_sum_row", "kt_requant", "kt_requant_lane", "kt_ram_1r1w",
-            "kt_clk_gate", "kt_vector_column", "kt_vector_line_buf", "kt_vector_operand", "kt_vector_outside",
-            "kt_vector_table", "kt_vector_result", "kt_zvc_compress", "kt_zvc_count", "kt_zvc_expand", "kt_zvc_mask",
-            "kt_zvc_routes", "kt_zvc_switches"}
 # Programs and which of their cases run, the slowest first. Beside nano itself: blocks of its size, or so wide that they have
 # the same points.
 PROGRAMS = {
@@ -190,11 +185,10 @@ def write_html(folder, modules, cases, waived_cases):
         for kind in ("line", "toggle"):
             of_kind = [p for p in points if p.kind == kind]
             rate, waived = percent(of_kind)
-            low = rate < LIMITS[kind] and name not in DATAPATH
-            cells += f'<td class="n{" miss" if low else ""}">{rate:.1f}</td><td class="n">{len(of_kind)}</td><td class="n">{waived}</td>'
-        rows += f'<tr><td><a href="{name}.html">{name}</a></td><td>{"data" if name in DATAPATH else "control"}</td>{cells}</tr>\n'
+            cells += f'<td class="n{" miss" if rate < LIMITS[kind] else ""}">{rate:.1f}</td><td class="n">{len(of_kind)}</td><td class="n">{waived}</td>'
+        rows += f'<tr><td><a href="{name}.html">{name}</a></td>{cells}</tr>\n'
     numbers = "".join(f'<th class="n">{heading}</th>' for heading in ("lines %", "of", "waived", "toggles %", "of", "waived"))
-    table = table_of(f"<tr><th>module</th><th></th>{numbers}</tr>\n{rows}")
+    table = table_of(f"<tr><th>module</th>{numbers}</tr>\n{rows}")
     met = "".join(f'<tr class="{"hit" if count else "waived" if name in waived_cases else "miss"}"><td>{html.escape(name)}</td>'
                   f'<td class="n">{count:,}</td><td>{html.escape(waived_cases.get(name, ""))}</td></tr>\n'
                   for name, count in sorted(cases.items()))
@@ -235,9 +229,6 @@ def judge(points, cases, waivers, results):
     for name, of_module in modules.items():
         rates = {kind: percent([p for p in of_module if p.kind == kind]) for kind in LIMITS}
         said[name] = {kind: {"percent": round(rate, 1), "waived": waived} for kind, (rate, waived) in rates.items()}
-        if name in DATAPATH:
-            said[name]["data"] = True
-            continue
         text = ", ".join(f"{kind}s {rate:.1f} %" for kind, (rate, _) in rates.items())
         if all(rates[kind][0] >= limit for kind, limit in LIMITS.items()):
             results.passed(name, 0.0, text)
@@ -259,10 +250,8 @@ def judge(points, cases, waivers, results):
 
 
 def table(said):
-    rows = []
-    for name, rates in said["modules"].items():
-        if "data" not in rates:
-            rows.append([f"`{name}`", *(cell for kind in LIMITS for cell in (f"{rates[kind]['percent']:.1f}", str(rates[kind]["waived"])))])
+    rows = [[f"`{name}`", *(cell for kind in LIMITS for cell in (f"{rates[kind]['percent']:.1f}", str(rates[kind]["waived"])))]
+            for name, rates in said["modules"].items()]
     return tools.markdown(["module", "lines %", "waived", "toggles %", "waived"], rows) + f"\nFunctional cover: {said['cover']}.\n"
 
 
