@@ -22,7 +22,7 @@ int explain_command(const Arguments& arguments) {
   ModelRunOptions options(all);
   auto add = all.add_options();
   add("layer", po::value(&layer)->value_name("NAME"),
-      "the layer: its name, the end of it, or its number (also as second argument)");
+      "the layer: its name, the end or a part of it, or its number (also as second argument)");
   add("json", po::value<std::string>()->value_name("FILE"), "write what it says as JSON");
   const auto values = job.parse(arguments,
                                 "usage: kaiten explain MODEL LAYER [OPTIONS]\n"

@@ -92,20 +92,25 @@ std::string changes_text(const Explanation& e, std::size_t width) {
 }  // namespace
 
 std::size_t layer_called(const Graph& graph, const std::string& name) {
-  std::vector<std::size_t> ends;
+  std::vector<std::size_t> ends, parts;
   for (std::size_t i = 0; i < graph.ops.size(); i++) {
-    if (graph.ops[i].name == name) return i;
-    if (graph.ops[i].name.ends_with(name)) ends.push_back(i);
+    const std::string& known = graph.ops[i].name;
+    if (known == name) return i;
+    if (known.ends_with(name)) ends.push_back(i);
+    if (known.find(name) != std::string::npos) parts.push_back(i);
   }
   if (!name.empty() && name.size() < 7 && name.find_first_not_of("0123456789") == std::string::npos) {
     const std::size_t number = std::stoul(name);
     if (number < graph.ops.size()) return number;
     throw InputError(fmt::format("layers are numbered 0 to {}, there is no {}", graph.ops.size() - 1, name));
   }
-  if (ends.size() == 1) return ends.front();
-  if (ends.size() > 1)
-    throw InputError(fmt::format("{} layers end with '{}', such as '{}' and '{}'", ends.size(), name,
-                                 graph.ops[ends[0]].name, graph.ops[ends[1]].name));
+  for (const auto& [found, how] : {std::pair(&ends, fmt::format("end with '{}'", name)),
+                                   {&parts, fmt::format("have '{}' in their names", name)}}) {
+    if (found->size() == 1) return found->front();
+    if (found->size() > 1)
+      throw InputError(fmt::format("{} layers {}, such as '{}' and '{}'", found->size(), how,
+                                   graph.ops[(*found)[0]].name, graph.ops[(*found)[1]].name));
+  }
   throw InputError(fmt::format("no layer '{}' in {} (see kaiten inspect)", name, graph.name));
 }
 

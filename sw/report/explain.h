@@ -20,8 +20,8 @@ struct Explanation {
   std::size_t layer = 0;  // index in run.layers
 };
 
-// The layer with this name or number (counted from 0), or the only one whose name ends with it. Throws InputError, naming the
-// nearest names, where none or several do.
+// The layer with this name or number (counted from 0), or the only one whose name ends with it, or else has it anywhere. Throws
+// InputError, naming two of them where there are several.
 std::size_t layer_called(const Graph& graph, const std::string& name);
 
 std::string to_text(const Explanation& explanation, std::size_t width);

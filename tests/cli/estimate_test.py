@@ -72,6 +72,8 @@ class Explain(CommandCase):
 
     def test_names(self):
         self.assertEqual(self.report("demo", "add_2_1/Add", *NANO)["index"], 13)
+        self.assertEqual(self.report("demo", "add_2_1/Ad", *NANO)["index"], 13)
+        self.assertIn("layers have 're_lu_1' in their names", self.refused("demo", "re_lu_1", *NANO))
         self.assertIn("10 layers end with 'Relu'", self.refused("demo", "Relu", *NANO))
         self.assertIn("0 to 16", self.refused("demo", "17", *NANO))
         self.assertIn("no layer 'nix'", self.refused("demo", "nix", *NANO))
