@@ -47,7 +47,7 @@ def paper(_args, kaiten):
     rows = []
     for board, (printed, sizes) in PAPER.items():
         options = [word for name, value in sizes.items() for word in ("--" + name, value)]
-        front = explored(kaiten, "demo", "--family", "xcup", "--bus", 512, "--uram", printed[3], *options)["front"]
+        front = explored(kaiten, "demo", "--family", "xcup", "--bus", 512, "--uram", printed[3], "--conv-table", 0, *options)["front"]
         rows += [[board, "the paper", *map(amount, printed)],
                  [board, f"{sizes['kp']} x {sizes['cp']}, by the model", *(amount(front[0]["area"][r]) for r in RESOURCES)]]
     return rows

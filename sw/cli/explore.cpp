@@ -60,7 +60,11 @@ constexpr Axis kAxes[] = {
     {"sb", &explore::Axes::sb_kib, 1, 1 << 16, "KiB of SB"},
     {"vb", &explore::Axes::vb_kib, 1, 1 << 16, "KiB of VB"},
     {"ob", &explore::Axes::ob_pixels, 2, 1 << 16, "pixels of OB"},
-    {"zsb", &explore::Axes::zsb_channels, 64, 1 << 16, "channels of each ZSB"}};
+    {"zsb", &explore::Axes::zsb_channels, 64, 1 << 16, "channels of each ZSB"},
+    {"large-windows", &explore::Axes::large_windows, 0, 1,
+     "1: the vector engine streams windows up to 9 x 9; 0: up to 3 x 3"},
+    {"conv-table", &explore::Axes::conv_table, 0, 1,
+     "1: tables behind the array, for functions of one value; 0: none"}};
 
 struct ExploreOptions {
   std::string networks, family;

@@ -29,11 +29,23 @@ constexpr const char* kMappedText =
 constexpr std::string_view kBaseFamily = "xc7";
 constexpr int kTaps = 9;
 constexpr int kParameterBits = 72;
-constexpr int kTableWords = 64;      // rtl/vector/kt_vector_table.sv
+constexpr int kTableWords = 64;   // rtl/vector/kt_vector_table.sv
+constexpr int kSumColumns = 128;  // rtl/vector/kt_vector_pkg.sv, of sums of large windows
+constexpr int kSumBits = 24;
+constexpr int kVectorGroups = 3;     // of CP channels
 constexpr int kSurfaceBytes = 1024;  // rtl/load/kt_load_surface.sv
 
 // What a block has more of in a larger accelerator.
-enum class Term : std::uint8_t { kOne, kLanes, kColumns, kMultipliers, kBus, kLoadedBytes };
+enum class Term : std::uint8_t {
+  kOne,
+  kLanes,
+  kColumns,
+  kMultipliers,
+  kBus,
+  kLoadedBytes,
+  kWindowColumns,  // those that keep sums of large windows
+  kTableLanes      // those with a table behind them
+};
 
 double value_of(Term term, const Config& c) {
   switch (term) {
@@ -49,6 +61,10 @@ double value_of(Term term, const Config& c) {
       return c.axi_bytes;
     case Term::kLoadedBytes:
       return double(c.load_words()) * c.cp;
+    case Term::kWindowColumns:
+      return c.large_windows ? c.cp : 0;
+    case Term::kTableLanes:
+      return c.conv_table ? value_of(Term::kLanes, c) : 0;
   }
   return 0;
 }
@@ -60,9 +76,10 @@ struct Terms {
 Terms terms_of(const std::string& block) {
   using enum Term;
   if (block == "u_conv")
-    return {{kOne, kLanes, kMultipliers, kColumns}, {kOne, kLanes, kMultipliers, kColumns}};
+    return {{kOne, kLanes, kMultipliers, kColumns, kTableLanes}, {kOne, kLanes, kMultipliers, kColumns}};
   if (block == "u_conv_writer") return {{kOne, kLanes}, {kOne}};
-  if (block == "u_vector" || block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};
+  if (block == "u_vector") return {{kOne, kColumns, kWindowColumns}, {kOne, kColumns, kWindowColumns}};
+  if (block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};
   if (block == "u_sb" || block == "u_vb") return {{kOne, kLanes, kLoadedBytes, kColumns}, {kOne}};
   if (block == "u_load") return {{kOne, kBus, kColumns}, {kOne, kBus}};
   if (block == "u_store") return {{kOne, kBus, kColumns}, {kOne, kBus}};
@@ -196,6 +213,7 @@ Resources memories_of(const Family& family, const Config& c, double most_uram) {
   m.add(kTaps, c.vwb_rows, word);
   m.add(1, c.zsb_vector, kParameterBits);
   if (c.table) m.add(c.cp, kTableWords, 64);
+  if (c.large_windows) m.add(1, kSumColumns, kVectorGroups * c.cp * kSumBits);
   // STORE keeps two segments of a compressed map, LOAD the size surface of a command.
   if (c.zvc_beats > 0) {
     m.add(1, 2 * c.zvc_beats, beat);
@@ -205,33 +223,13 @@ Resources memories_of(const Family& family, const Config& c, double most_uram) {
 }
 
 Config config_of(const nlohmann::json& entry) {
-  const auto& p = entry.at("parameters");
   Config c;
   c.name = entry.at("name");
-  c.axi_bytes = p.at("AxiW").get<int>() / 8;
-  const std::pair<const char*, int*> numbers[] = {{"Kp", &c.kp},
-                                                  {"Cp", &c.cp},
-                                                  {"StageRows", &c.stage_rows},
-                                                  {"WbRows", &c.wb_rows},
-                                                  {"VwbRows", &c.vwb_rows},
-                                                  {"SbDepth", &c.sb_depth},
-                                                  {"VbDepth", &c.vb_depth},
-                                                  {"ObPixels", &c.ob_pixels},
-                                                  {"ZsbArray", &c.zsb_array},
-                                                  {"ZsbVector", &c.zsb_vector},
-                                                  {"Zvc", &c.zvc_beats}};
-  for (const auto& [key, value] : numbers) *value = p.at(key);
-  const std::pair<const char*, bool*> options[] = {
-      {"SumRow", &c.sum_row},       {"AddPair", &c.add_pair},
-      {"TwoPixels", &c.two_pixels}, {"LargeWindows", &c.large_windows},
-      {"Resident", &c.resident},    {"ConvTable", &c.conv_table},
-      {"Float", &c.float_rule},     {"Average", &c.average},
-      {"Table", &c.table}};
-  for (const auto& [key, value] : options) *value = p.at(key) != 0;
+  for (const ConfigParameter& p : config_parameters()) p.set(c, entry.at("parameters").at(p.name));
   return c;
 }
 
-// With every option that candidates have (space.cpp). Terms know none of them.
+// With every option that all candidates have (space.cpp). Terms know none of them.
 bool with_all_options(const Config& c) { return c.sum_row && c.add_pair && c.resident && c.zvc_beats > 0; }
 
 std::vector<const Mapped*> of_family(const std::vector<Mapped>& mapped, std::string_view family) {

@@ -9,7 +9,7 @@
 //  - Those of another family, to which fewer accelerators were mapped, are a factor of xc7's, block by block, by least squares of
 //    relative errors over what was mapped to both.
 //  - RAM blocks follow from depth and width of each memory; nothing is fitted.
-// Accelerators that lack options which candidates have (micro) tell about other families only, not about terms.
+// Accelerators that lack options which all candidates have (micro) tell about other families only, not about terms.
 // leave_one_out() says what the model is worth: each mapped accelerator beside what a model fitted to the others says of it.
 #ifndef KAITEN_EXPLORE_AREA_H
 #define KAITEN_EXPLORE_AREA_H

@@ -14,7 +14,7 @@ namespace kaiten::explore {
 
 namespace {
 
-constexpr std::size_t kAxes = 9;
+constexpr std::size_t kAxes = 11;
 constexpr int kTaps = 9;  // of a dot-product engine
 constexpr int kKib = 1024;
 constexpr int kVectorWeightRows = 1024;
@@ -49,16 +49,17 @@ int multiple_of(int n, int unit) { return n / unit * unit; }
 // What tells candidates apart.
 std::array<int, kAxes> key_of(const Candidate& c) {
   const Config& f = c.config;
-  return {f.kp, f.cp, f.axi_bytes, f.wb_rows, f.sb_depth, f.vb_depth, f.ob_pixels, f.zsb_vector, c.pb_rows};
+  return {f.kp,        f.cp,         f.axi_bytes, f.wb_rows,       f.sb_depth,  f.vb_depth,
+          f.ob_pixels, f.zsb_vector, c.pb_rows,   f.large_windows, f.conv_table};
 }
 
 std::array<const std::vector<int>*, kAxes> all_of(const Axes& a) {
-  return {&a.kp,     &a.cp,        &a.bus_bits,     &a.wb_kib,    &a.sb_kib,
-          &a.vb_kib, &a.ob_pixels, &a.zsb_channels, &a.pb_percent};
+  return {&a.kp,        &a.cp,           &a.bus_bits,   &a.wb_kib,        &a.sb_kib,    &a.vb_kib,
+          &a.ob_pixels, &a.zsb_channels, &a.pb_percent, &a.large_windows, &a.conv_table};
 }
 
 Candidate candidate_of(const std::array<int, kAxes>& v) {
-  const auto [kp, cp, bus, wb, sb, vb, ob, zsb, pb] = v;
+  const auto [kp, cp, bus, wb, sb, vb, ob, zsb, pb, large_windows, conv_table] = v;
   Candidate c{config_of(kp, cp, bus), 0};
   c.config.name = fmt::format("{}x{}", kp, cp);
   c.config.wb_rows = multiple_of(depth_of(wb, cp), kp);
@@ -67,6 +68,8 @@ Candidate candidate_of(const std::array<int, kAxes>& v) {
   c.config.ob_pixels = ob;
   c.config.zsb_array = multiple_of(zsb, kp);
   c.config.zsb_vector = zsb;
+  c.config.large_windows = large_windows != 0;
+  c.config.conv_table = conv_table != 0;
   c.pb_rows = multiple_of(int(std::int64_t(c.config.wb_rows) * pb / kPercent), kp);
   return c;
 }

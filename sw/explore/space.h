@@ -25,6 +25,8 @@ struct Axes {
   std::vector<int> ob_pixels = {512};
   std::vector<int> zsb_channels = {8192};  // of the array, and of the vector engine
   std::vector<int> pb_percent = {0};       // of WB, that PB takes
+  std::vector<int> large_windows = {1};    // 0 or 1: the vector engine streams windows up to 9 x 9
+  std::vector<int> conv_table = {1};       // 0 or 1: two tables behind the array
 
   std::size_t combinations() const;
 };

@@ -35,9 +35,27 @@ double milliseconds(const ExploreReport& r, const Point& p) {
 
 double kib(std::int64_t bytes) { return double(bytes) / 1024; }
 
+// Options of the RTL, in columns of their own where candidates differ in them.
+struct OptionColumn {
+  const char* heading;
+  bool ConfigOptions::*option;
+};
+constexpr OptionColumn kOptionColumns[] = {{"large windows", &ConfigOptions::large_windows},
+                                           {"conv table", &ConfigOptions::conv_table}};
+
+bool differs(const ExploreReport& r, bool ConfigOptions::*option) {
+  return std::any_of(r.candidates.begin(), r.candidates.end(), [&](const explore::Candidate& c) {
+    return c.config.*option != r.candidates.front().config.*option;
+  });
+}
+
 std::vector<std::string> headings(const ExploreReport& r) {
-  std::vector<std::string> all = {"KP x CP", "bus bits", "WB KiB", "PB KiB", "SB KiB", "VB KiB",
-                                  "OB px",   "ZSB",      "LUT",    "DSP",    "RAM"};
+  std::vector<std::string> all = {"KP x CP", "bus bits", "WB KiB", "PB KiB",
+                                  "SB KiB",  "VB KiB",   "OB px",  "ZSB"};
+  for (const OptionColumn& o : kOptionColumns) {
+    if (differs(r, o.option)) all.emplace_back(o.heading);
+  }
+  all.insert(all.end(), {"LUT", "DSP", "RAM"});
   if (r.family.has_uram()) all.emplace_back("URAM");
   all.emplace_back("cycles");
   if (r.clock_mhz > 0) all.emplace_back("ms");
@@ -56,10 +74,11 @@ std::vector<std::string> row_of(const ExploreReport& r, const Point& p) {
                                     fmt::format("{:.4g}", kib(row * c.sb_depth)),
                                     fmt::format("{:.4g}", kib(row * c.vb_depth)),
                                     count(c.ob_pixels),
-                                    count(c.zsb_array),
-                                    count(area.lut),
-                                    count(area.dsp),
-                                    fmt::format("{:g}", area.ram)};
+                                    count(c.zsb_array)};
+  for (const OptionColumn& o : kOptionColumns) {
+    if (differs(r, o.option)) cells.emplace_back(c.*o.option ? "yes" : "no");
+  }
+  cells.insert(cells.end(), {count(area.lut), count(area.dsp), fmt::format("{:g}", area.ram)});
   if (r.family.has_uram()) cells.push_back(count(area.uram));
   cells.push_back(count(double(p.outcome.total())));
   if (r.clock_mhz > 0) cells.push_back(fmt::format("{:.4g}", milliseconds(r, p)));
@@ -138,27 +157,9 @@ nlohmann::ordered_json json_of(const Resources& r) {
 
 // As an entry of rtl/configs.json.
 nlohmann::ordered_json parameters_of(const Config& c) {
-  return {{"Kp", c.kp},
-          {"Cp", c.cp},
-          {"StageRows", c.stage_rows},
-          {"AxiW", 8 * c.axi_bytes},
-          {"WbRows", c.wb_rows},
-          {"VwbRows", c.vwb_rows},
-          {"SbDepth", c.sb_depth},
-          {"VbDepth", c.vb_depth},
-          {"ObPixels", c.ob_pixels},
-          {"ZsbArray", c.zsb_array},
-          {"ZsbVector", c.zsb_vector},
-          {"SumRow", int(c.sum_row)},
-          {"AddPair", int(c.add_pair)},
-          {"TwoPixels", int(c.two_pixels)},
-          {"LargeWindows", int(c.large_windows)},
-          {"Resident", int(c.resident)},
-          {"ConvTable", int(c.conv_table)},
-          {"Float", int(c.float_rule)},
-          {"Average", int(c.average)},
-          {"Table", int(c.table)},
-          {"Zvc", c.zvc_beats}};
+  nlohmann::ordered_json parameters;
+  for (const ConfigParameter& p : config_parameters()) parameters[p.name] = p.of(c);
+  return parameters;
 }
 
 // Cycles over one resource, colours by the bus.

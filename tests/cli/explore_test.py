@@ -35,8 +35,7 @@ class Explore(CommandCase):
         self.assertEqual(len(report["front"]), 1)
         best = report["front"][0]
         differing = {key for key, value in best["parameters"].items() if unit[key] != value}
-        # the area of large windows was not mapped beside others; demo has none
-        self.assertEqual(differing, {"VwbRows", "LargeWindows", "ConvTable"})
+        self.assertEqual(differing, {"VwbRows"})
         self.assertEqual(best["network_cycles"], [cycles])
         self.assertAlmostEqual(best["milliseconds"] * 100_000, cycles)
         self.assertEqual(report["networks"], [{"name": "demo", "macs": estimate["macs"], "pb_group": 0}])
@@ -96,6 +95,20 @@ class Explore(CommandCase):
         self.assertTrue(all(a < b for a, b in zip(kept, without)), (kept, without))
         turned = self.report(*reversed(names), *one, "--pb", "50")["front"][0]["network_cycles"]
         self.assertEqual(turned, kept[::-1])
+
+    def test_options_of_the_rtl(self):
+        """Large windows and tables behind the array cost area and make a network faster that has both."""
+        one = ("ofa-mobilenetv3/MA", "--kp", "16", "--cp", "8", "--bus", "256", "--wb", "1152", "--sb", "288", "--vb", "288", "--image", "64")
+        report = self.report(*one, "--large-windows", "0,1", "--conv-table", "0,1")
+        self.assertEqual(report["candidates"], 4)
+        by = {(e["parameters"]["LargeWindows"], e["parameters"]["ConvTable"]): e for e in report["front"]}
+        self.assertLess(by[1, 1]["cycles"], by[0, 0]["cycles"])
+        self.assertGreater(by[1, 1]["area"]["lut"], by[0, 0]["area"]["lut"])
+        self.assertEqual(self.report(*one)["front"][0]["area"], by[1, 1]["area"])
+        text = self.run_command(*one, "--large-windows", "0,1", "--wide").stdout
+        self.assertIn("large windows", text)
+        self.assertNotIn("conv table", text)
+        self.refused(*one, "--conv-table", "2")
 
     def test_networks(self):
         """A table and the demo together: cycles add up."""

@@ -59,6 +59,7 @@ Axes small_axes() {
   axes.ob_pixels = {64};
   axes.zsb_channels = {512};
   axes.pb_percent = {0, 50};
+  axes.large_windows = axes.conv_table = {0, 1};
   return axes;
 }
 
