@@ -3,7 +3,6 @@
 
 # `cmake --install build --prefix DIR`: the tool, the libraries behind kaiten_run and kaiten_board with their headers, and what
 # find_package(kaiten) needs; examples/ builds against that and nothing else.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # A target and those of this project that it links, in any order.

@@ -20,8 +20,8 @@ DEMO = os.path.join(ROOT, "models", "demo")
 
 
 class Install(unittest.TestCase):
-    def run_checked(self, *command):
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    def run_checked(self, *command, **environment):
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=os.environ | environment)
         self.assertEqual(done.returncode, 0, f"{command}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
@@ -30,6 +30,16 @@ class Install(unittest.TestCase):
         self.run_checked(CMAKE, "-S", os.path.join(ROOT, "examples", name), "-B", folder,
                          f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
         self.run_checked(CMAKE, "--build", folder)
+
+    def on_two_ranks(self, prefix):
+        """What MPI needs is installed under the prefix, as everything is, and found there."""
+        if not shutil.which("mpirun") or not os.path.exists(os.path.join(BUILD, "kaiten_mpi.so")):
+            tools.must_have("mpirun and Boost.MPI (run `make setup ALL=1` and build again)")
+            return
+        self.assertEqual(len(glob.glob(os.path.join(prefix, "lib*", "**", "kaiten_mpi.so"), recursive=True)), 1)
+        told = self.run_checked("mpirun", "--oversubscribe", "-n", "2", os.path.join(prefix, "bin", "kaiten"), "explore", "demo", "--kp", "8", "--cp", "4", "--bus", "128", "--wb", "72",
+                                "--sb", "36", "--vb", "18", "--ranks", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.assertEqual(told.count("Pareto set"), 1, told)
 
     def compile_headers_alone(self, include):
         """Every public header, and it alone, with nothing but the installed folder: what is installed is what is listed."""
@@ -63,6 +73,7 @@ class Install(unittest.TestCase):
             prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
             self.run_checked(CMAKE, "--install", BUILD, "--prefix", prefix)
             self.run_checked(os.path.join(prefix, "bin", "kaiten"), "--version")
+            self.on_two_ranks(prefix)
             for name in ("man/man1/kaiten.1", "man/man1/kaiten-run.1", "bash-completion/completions/kaiten",
                          "zsh/site-functions/_kaiten", "fish/vendor_completions.d/kaiten.fish"):
                 self.assertTrue(os.path.isfile(os.path.join(prefix, "share", name)), name)
