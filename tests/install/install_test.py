@@ -37,8 +37,9 @@ class Install(unittest.TestCase):
             tools.must_have("mpirun and Boost.MPI (run `make setup ALL=1` and build again)")
             return
         self.assertEqual(len(glob.glob(os.path.join(prefix, "lib*", "**", "kaiten_mpi.so"), recursive=True)), 1)
-        told = self.run_checked("mpirun", "--oversubscribe", "-n", "2", os.path.join(prefix, "bin", "kaiten"), "explore", "demo", "--kp", "8", "--cp", "4", "--bus", "128", "--wb", "72",
-                                "--sb", "36", "--vb", "18", "--ranks", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        one = ("--kp", "8", "--cp", "4", "--bus", "128", "--wb", "72", "--sb", "36", "--vb", "18")
+        told = self.run_checked("mpirun", "--oversubscribe", "-n", "2", os.path.join(prefix, "bin", "kaiten"), "explore", "demo", *one, "--ranks",
+                                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.assertEqual(told.count("Pareto set"), 1, told)
 
     def compile_headers_alone(self, include):
