@@ -27,7 +27,7 @@ def model(source, name, build):
     calls it `name`, where the file is absent."""
     if source == "demo":
         return source
-    if "/" in source and not source.startswith("ofa-"):  # a SubNet is generated
+    if source.startswith("models/"):
         path = os.path.join(SHARED, source)
         if os.path.exists(path):
             return path

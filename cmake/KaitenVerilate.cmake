@@ -159,7 +159,6 @@ function(kaiten_verilate target)
   if(NOT A_KIND)
     set(A_KIND fast)
   endif()
-  set(control "")
   set(args --cc --top-module ${A_TOP} --prefix ${A_PREFIX} -Wno-fatal ${_vl_quiet})
   if(A_KIND STREQUAL fast)
     list(APPEND args -O3 ${_vl_rolled} --x-assign fast --x-initial fast --no-assert +define+KT_CLK_GATES +define+KT_FAST_SIM)
@@ -183,7 +182,7 @@ function(kaiten_verilate target)
     set(opt -O1)
   elseif(A_KIND STREQUAL coverage)
     list(APPEND args --assert --coverage-line --coverage-toggle --coverage-user --x-assign unique --x-initial unique)
-    set(control ${PROJECT_SOURCE_DIR}/tests/system/coverage.vlt) # what is not counted
+    list(APPEND A_RTL ${PROJECT_SOURCE_DIR}/tests/system/coverage.vlt) # what is not counted
     set(opt -O1)
   else()
     message(FATAL_ERROR "kaiten_verilate(${target}): KIND ${A_KIND} is none of fast, check, debug, coverage")
@@ -198,7 +197,7 @@ function(kaiten_verilate target)
     get_filename_component(f ${f} ABSOLUTE)
     list(APPEND extra ${f})
   endforeach()
-  list(APPEND files ${extra} ${control})
+  list(APPEND files ${extra})
   list(REMOVE_DUPLICATES files)
   set(search ${_vl_search})
   if(A_WHOLE)
@@ -219,7 +218,7 @@ function(kaiten_verilate target)
   add_custom_command(OUTPUT ${all} ${slow} BYPRODUCTS ${dir}/${A_PREFIX}.h ${dir}/${A_PREFIX}___024root.h
     COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DOUT=${all} -DSLOW=${slow} -DDEPFILE=${depfile} -DPREFIX=${A_PREFIX}
       -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake -- ${_vl_env} ${_vl} ${args} ${search} ${A_ARGS} ${files}
-    DEPENDS ${top_file} ${extra} ${control} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake DEPFILE ${depfile}
+    DEPENDS ${top_file} ${extra} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/Verilate.cmake DEPFILE ${depfile}
     COMMENT "Verilating ${A_TOP} (${target}, ${A_KIND})" VERBATIM)
   _kaiten_runtime(${A_KIND} rt)
   add_library(${target} STATIC EXCLUDE_FROM_ALL ${all} ${slow})

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "report/axes.h"
 #include "report/json_report.h"
@@ -49,12 +51,16 @@ bool differs(const ExploreReport& r, bool ConfigOptions::*option) {
   });
 }
 
-std::vector<std::string> headings(const ExploreReport& r) {
+// The Pareto set, as text.
+struct Front {
+  std::vector<std::string> headings;
+  std::vector<std::vector<std::string>> rows;
+};
+
+std::vector<std::string> headings(const ExploreReport& r, std::span<const OptionColumn> options) {
   std::vector<std::string> all = {"KP x CP", "bus bits", "WB KiB", "PB KiB",
                                   "SB KiB",  "VB KiB",   "OB px",  "ZSB"};
-  for (const OptionColumn& o : kOptionColumns) {
-    if (differs(r, o.option)) all.emplace_back(o.heading);
-  }
+  for (const OptionColumn& o : options) all.emplace_back(o.heading);
   all.insert(all.end(), {"LUT", "DSP", "RAM"});
   if (r.family.has_uram()) all.emplace_back("URAM");
   all.emplace_back("cycles");
@@ -62,7 +68,8 @@ std::vector<std::string> headings(const ExploreReport& r) {
   return all;
 }
 
-std::vector<std::string> row_of(const ExploreReport& r, const Point& p) {
+std::vector<std::string> row_of(const ExploreReport& r, std::span<const OptionColumn> options,
+                                const Point& p) {
   const explore::Candidate& candidate = r.candidates[p.candidate];
   const Config& c = candidate.config;
   const Resources& area = r.areas[p.candidate];
@@ -75,14 +82,21 @@ std::vector<std::string> row_of(const ExploreReport& r, const Point& p) {
                                     fmt::format("{:.4g}", kib(row * c.vb_depth)),
                                     count(c.ob_pixels),
                                     count(c.zsb_array)};
-  for (const OptionColumn& o : kOptionColumns) {
-    if (differs(r, o.option)) cells.emplace_back(c.*o.option ? "yes" : "no");
-  }
+  for (const OptionColumn& o : options) cells.emplace_back(c.*o.option ? "yes" : "no");
   cells.insert(cells.end(), {count(area.lut), count(area.dsp), fmt::format("{:g}", area.ram)});
   if (r.family.has_uram()) cells.push_back(count(area.uram));
   cells.push_back(count(double(p.outcome.total())));
   if (r.clock_mhz > 0) cells.push_back(fmt::format("{:.4g}", milliseconds(r, p)));
   return cells;
+}
+
+Front front_of(const ExploreReport& r) {
+  std::vector<OptionColumn> options;
+  std::ranges::copy_if(kOptionColumns, std::back_inserter(options),
+                       [&](const OptionColumn& o) { return differs(r, o.option); });
+  Front front{headings(r, options), {}};
+  for (const Point& p : r.found.front) front.rows.push_back(row_of(r, options, p));
+  return front;
 }
 
 std::string budget_text(const ExploreReport& r) {
@@ -200,10 +214,11 @@ std::string drawing(const ExploreReport& r, const char* name, double Resources::
 std::string to_text(const ExploreReport& r, std::size_t width) {
   const std::vector<int> keep = {0, 0, 7, 3, 6, 5, 2, 1};  // of others 0
   std::vector<Column> columns;
-  for (const std::string& h : headings(r))
+  const Front front = front_of(r);
+  for (const std::string& h : front.headings)
     columns.push_back({h, !columns.empty(), columns.size() < keep.size() ? keep[columns.size()] : 0, false});
   Table table(columns);
-  for (const Point& p : r.found.front) table.add(row_of(r, p));
+  for (const auto& row : front.rows) table.add(row);
   std::string out = r.found.front.empty() ? "" : table.text(width) + "\n";
   for (const std::string& line : lines_of(r)) out += line + "\n";
   return out;
@@ -254,12 +269,12 @@ std::string to_html(const ExploreReport& r) {
     out += "<h2>Cycles and area</h2>\n" + drawing(r, "LUTs", &Resources::lut) +
            drawing(r, "DSPs", &Resources::dsp) + drawing(r, "RAM blocks", &Resources::ram) +
            (r.family.has_uram() ? drawing(r, "UltraRAMs", &Resources::uram) : "");
-    std::vector<std::string> names = headings(r);
-    for (std::size_t i = 1; i < names.size(); i++) names[i].insert(0, 1, '#');
-    html::Table front(names);
-    for (const Point& p : r.found.front) front.add(row_of(r, p));
+    Front front = front_of(r);
+    for (std::size_t i = 1; i < front.headings.size(); i++) front.headings[i].insert(0, 1, '#');
+    html::Table table(front.headings);
+    for (const auto& row : front.rows) table.add(row);
     out +=
-        "<h2>Pareto set</h2>\n" + front.text() +
+        "<h2>Pareto set</h2>\n" + table.text() +
         "<p>No other accelerator takes at most as many cycles and resources, and less of one of them.</p>\n";
   }
   std::vector<std::pair<const char*, double Resources::*>> resources = {

@@ -18,6 +18,7 @@ TABLE = "subnet,accuracy,none,shared\nsmall,70,2,1\nlarge,80,5,4\n"
 
 class Serve(CommandCase):
     COMMAND = "serve"
+    LIMIT = 900 if LONG else 120
 
     def test_schedulers_of_both_families(self):
         for supernet in ("ofa-resnet50", "ofa-mobilenetv3"):
@@ -132,7 +133,7 @@ class Serve(CommandCase):
         self.assertLess(end["static"], end["none"])
 
     def test_the_compilers_table(self):
-        entries, self.LIMIT = (10, 900) if LONG else (2, self.LIMIT)
+        entries = 10 if LONG else 2
         for supernet in ("ofa-resnet50", "ofa-mobilenetv3") if LONG else ("ofa-mobilenetv3",):
             written = self.file(supernet + ".json")
             filling = (*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8", "--write-table")

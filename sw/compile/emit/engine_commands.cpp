@@ -16,7 +16,6 @@ constexpr int kPositions = 2304;  // that a field of kind position holds
 
 RowLayout rows_of(const EngineContext& x, ViewId view) { return x.lowering.storage_of(view).rows(); }
 
-// The first input row of an output row, above the map below 0.
 // Of Window and Add, and of what extends a Conv.
 template <class Body>
 void fill_table(const LoweredOp& op, const Chunk& c, Body& b) {
@@ -25,6 +24,7 @@ void fill_table(const LoweredOp& op, const Chunk& c, Body& b) {
   b.table_word = c.table_at;
 }
 
+// The first input row of an output row, above the map below 0.
 int top_row(const LoweredOp& op, int row) { return row * op.stride - op.pad_top; }
 
 // Input, output and finishing fields that CONV, Window and Add have in common.

@@ -82,13 +82,14 @@ int LoweredOp::table_words() const {
 }
 
 std::int64_t LoweredOp::window_row_slots() const {
+  const int results = look_up() ? kTableSlots * out.w : 0;
   if (kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2)  // one column of the map a cycle
-    return std::max(out.w, stride == 2 ? in.w : 0);
+    return std::max({out.w, stride == 2 ? in.w : 0, results});
   const LargeWindowSlots large = large_window_slots(*this);
-  if (large.all == 0) return std::int64_t(vector.kernel_tiles) * out.w * vector.kernel_columns;
-  const int waits =
-      look_up() ? std::max(0, kTableSlots * out.w - large.last) : 0;  // results end in the last tile
-  return std::int64_t(vector.kernel_tiles) * large.all + waits;
+  if (large.all == 0)
+    return std::max<std::int64_t>(std::int64_t(vector.kernel_tiles) * out.w * vector.kernel_columns, results);
+  // Results leave in the last kernel tile.
+  return std::int64_t(vector.kernel_tiles) * large.all + std::max(0, results - large.last);
 }
 
 std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
@@ -108,8 +109,7 @@ std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
     }
     case Engine::kWindow: {
       // A tile is never shorter than loading its parameters.
-      std::int64_t tile = rows * window_row_slots();
-      if (look_up()) tile = std::max(tile, pixels * kTableSlots);
+      const std::int64_t tile = rows * window_row_slots();
       return tiles * (depthwise.data != nullptr
                           ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)
                           : tile);
