@@ -38,7 +38,8 @@ constexpr int kSurfaceBytes = 1024;  // rtl/load/kt_load_surface.sv
 // What a block has more of in a larger accelerator.
 enum class Term : std::uint8_t {
   kOne,
-  kLanes,
+  kLanes,  // of the requantiser: two a row where there are two pixels
+  kRows,
   kColumns,
   kMultipliers,
   kBus,
@@ -53,6 +54,8 @@ double value_of(Term term, const Config& c) {
       return 1;
     case Term::kLanes:
       return c.two_pixels ? 2 * c.kp : c.kp;
+    case Term::kRows:
+      return c.kp;
     case Term::kColumns:
       return c.cp;
     case Term::kMultipliers:
@@ -76,7 +79,8 @@ struct Terms {
 Terms terms_of(const std::string& block) {
   using enum Term;
   if (block == "u_conv")
-    return {{kOne, kLanes, kMultipliers, kColumns, kTableLanes}, {kOne, kLanes, kMultipliers, kColumns}};
+    return {{kOne, kLanes, kMultipliers, kColumns, kTableLanes},
+            {kOne, kLanes, kRows, kMultipliers, kColumns}};
   if (block == "u_conv_writer") return {{kOne, kLanes}, {kOne}};
   if (block == "u_vector") return {{kOne, kColumns, kWindowColumns}, {kOne, kColumns, kWindowColumns}};
   if (block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};

@@ -156,7 +156,7 @@ TEST(Area, ErrorOfTheModel) {
     ASSERT_FALSE(residuals.empty()) << f.name;
     const Resources worst = worst_error(residuals);
     EXPECT_LT(worst.lut, 0.12) << f.name;
-    EXPECT_LT(worst.dsp, f.name == "xc7" ? 0.06 : 0.08) << f.name;
+    EXPECT_LT(worst.dsp, f.name == "xc7" ? 0.03 : 0.04) << f.name;
     EXPECT_GT(worst.lut, 0.0);  // it is no copy of what was mapped
   }
 }
