@@ -5,7 +5,7 @@
 // Vector engine: its table has two halves. A command's 32 words are written once each, in order, into one half, before its first
 // step (a_order, a_all); in every such cycle no result on its way will be looked up in that half (a_half); and its results are looked
 // up in the half its words went to (a_own). So a result finds the table of its own command, all of it, and no word is read while
-// it is written. A result in the table meets no other at its end (a_alone).
+// it is written. A result in the table meets no other at its end (a_alone). With FV_WIDE the table is read at all lanes at once.
 // Commands are free, and so is what the memories hold; the rest of the engine is here for its timing only.
 //
 // One promise of kt_result_writer is assumed (m_writer): it takes a command only while at most one older one is not done, and none
@@ -40,6 +40,9 @@ module fv_kt_vector
   logic [Cp*8-1:0] out_word[3];
   kt_vector #(
     .Cp      (Cp),
+`ifdef FV_WIDE
+    .WideTable(1),
+`endif
     .VwbRows (16),
     .ZsbDepth(64)
   ) dut (
@@ -89,7 +92,11 @@ module fv_kt_vector
   end
   assign last[Stages:7] = {dut.u_result.u_requant.valid4_q[0], dut.u_result.u_requant.valid3_q[0],
                            dut.u_result.u_requant.valid2_q[0], dut.u_result.u_requant.valid1_q[0], dut.u_result.last_q};
-  assign held = dut.gen_table.u_table.step_q != '0;
+`ifdef FV_WIDE
+  assign held = dut.gen_table.gen_wide.u_table.valid_q;
+`else
+  assign held = dut.gen_table.gen_narrow.u_table.step_q != '0;
+`endif
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       end_q       <= '0;
@@ -98,8 +105,12 @@ module fv_kt_vector
     end else begin
       end_q       <= {end_q[Stages-1:1], dut.seq_finish};
       table_end_q <= {table_end_q[Stages-1:1], dut.seq_finish && dut.cmd_q.look_up};
-      if (dut.gen_table.u_table.start) held_end_q <= end_q[Stages];
-      else if (dut.gen_table.u_table.step_q == 2'd3) held_end_q <= 1'b0;
+`ifdef FV_WIDE
+      held_end_q <= looks[Stages] && end_q[Stages];
+`else
+      if (dut.gen_table.gen_narrow.u_table.start) held_end_q <= end_q[Stages];
+      else if (dut.gen_table.gen_narrow.u_table.step_q == 2'd3) held_end_q <= 1'b0;
+`endif
     end
   end
 
@@ -145,8 +156,12 @@ module fv_kt_vector
   for (genvar s = 0; s <= Stages; s++) begin : g_half
     `FV_ASSERT(a_half, !(on && write && looks[s]) || half[s] != place[5])
   end
-  `FV_ASSERT(a_half_held, !(on && write && held) || dut.gen_table.u_table.second_q != place[5])
-  `FV_ASSERT(a_alone, !(on && held && last[Stages]) || (dut.gen_table.u_table.step_q == 2'd3 && looks[Stages]))
+`ifdef FV_WIDE
+  `FV_ASSERT(a_alone, !(on && held && last[Stages]) || looks[Stages])
+`else
+  `FV_ASSERT(a_half_held, !(on && write && held) || dut.gen_table.gen_narrow.u_table.second_q != place[5])
+  `FV_ASSERT(a_alone, !(on && held && last[Stages]) || (dut.gen_table.gen_narrow.u_table.step_q == 2'd3 && looks[Stages]))
+`endif
   `FV_ASSERT(a_own, !(on && token[0].valid && token[0].look_up) || token[0].second == own_q)
   `FV_ASSERT(a_order, !(on && write) || (place[4:0] == written_q[4:0] && from_q == fresh.table_word + addr_t'(written_q)))
   `FV_ASSERT(a_all, !(on && token[0].valid && token[0].look_up && dut.u_seq.first_tile_q && dut.u_seq.tile_start_q) ||
@@ -172,24 +187,32 @@ module fv_kt_vector
     `FV_ASSERT(i_turn, !(on && looks[s]) || (half[s] == (turn ^ ended[s]) && of_table[s]))
     `FV_ASSERT(i_end, !on || table_end_q[s] == (end_q[s] && looks[s]))
   end
-  `FV_ASSERT(i_turn_held, !(on && held) || (dut.gen_table.u_table.second_q == (turn ^ ended[Stages+1]) && of_table[Stages+1]))
   `FV_ASSERT(i_held, !on || !held_end_q || held)
   `FV_ASSERT(i_last, !on || ((looks | {end_q, 1'b0}) & ~last) == '0)
   `FV_ASSERT(i_own, !(on && runs && dut.cmd_q.look_up) || own_q == turn)
   `FV_ASSERT(i_loader_turn, !on || dut.u_loader.second_q == !(turn ^ (runs && dut.cmd_q.look_up) ^ (dut.claimed_q && dut.next_cmd.look_up)))
 
   // ---- invariants: a result that is looked up meets no other
+`ifdef FV_WIDE
+  // what follows is of the same command: between two of them a slot makes none
+  `FV_ASSERT(i_gap, !(on && end_q[1]) || !dut.seq_busy)
+  for (genvar s = 1; s <= Stages; s++) begin : g_pace
+    `FV_ASSERT(i_pace, !(on && looks[s] && last[s-1]) || looks[s-1])
+  end
+`else
+  `FV_ASSERT(i_turn_held, !(on && held) || (dut.gen_table.gen_narrow.u_table.second_q == (turn ^ ended[Stages+1]) && of_table[Stages+1]))
   logic [Stages+3:0] results;  // and no stage behind the last
   assign results = (Stages + 4)'(last);
   for (genvar s = 1; s <= Stages + 3; s++) begin : g_pace  // in the table: s - Stages is its step
-    wire here = (s <= Stages) ? looks[(s <= Stages) ? s : 0] : 32'(dut.gen_table.u_table.step_q) == s - Stages;
+    wire here = (s <= Stages) ? looks[(s <= Stages) ? s : 0] : 32'(dut.gen_table.gen_narrow.u_table.step_q) == s - Stages;
     wire ends = (s <= Stages) ? end_q[(s <= Stages) ? s : 1] : held_end_q;
     `FV_ASSERT(i_pace, !(on && here) || !(results[s-1] || (s >= 2 && results[(s >= 2) ? s - 2 : 0]) ||
                (s >= 3 && results[(s >= 3) ? s - 3 : 0] && (ends || !looks[(s >= 3 && s <= Stages + 3) ? s - 3 : 0]))))
   end
   for (genvar s = 1; s <= 3; s++) begin : g_pace_young
-    `FV_ASSERT(i_pace, !(on && looks[s]) || 32'(dut.u_seq.pace_q) >= 32'(end_q[s]) + 3 - s)
+    `FV_ASSERT(i_pace, !(on && looks[s]) || 32'(dut.gen_table.gen_narrow.u_table.pace_q) >= 32'(end_q[s]) + 3 - s)
   end
+`endif
 
   // ---- invariants: the loader loads for the command whose first step is still to come
   wire job     = dut.u_loader.job_q;

@@ -134,26 +134,12 @@ module fv_kt_vector_seq
   `FV_HOLDS(a_last, token.last == take)
   `FV_HOLDS(a_take, take == (window && last_pass))
 
-  // ---- results of a table are three cycles apart, those that follow them four; the two tables take turns
-  logic [2:0] since_q;  // cycles since the last such result, 4 and more
-  logic       ended_q, second_q;
+  // ---- the two tables take turns
+  logic second_q;
   always_ff @(posedge clk_i or negedge rst_ni)
-    if (!rst_ni) begin
-      since_q  <= 3'd4;
-      ended_q  <= 1'b0;
-      second_q <= 1'b0;
-    end else begin
-      if (take && token.look_up) begin
-        since_q <= 3'd1;
-        ended_q <= finish;
-        if (finish) second_q <= !second_q;
-      end else if (since_q < 3'd4) begin
-        since_q <= since_q + 3'd1;
-      end
-    end
-  `FV_HOLDS(a_pace, !take || since_q >= (ended_q ? 3'd4 : 3'd3))
+    if (!rst_ni) second_q <= 1'b0;
+    else if (finish && token.look_up) second_q <= !second_q;
   `FV_HOLDS(a_table, !token.valid || token.second == second_q)
-  `FV_HOLDS(i_pace, 3'(dut.pace_q) + since_q == (ended_q ? 3'd4 : 3'd3) || (dut.pace_q == '0 && since_q >= (ended_q ? 3'd4 : 3'd3)))
   `FV_HOLDS(i_table, dut.second_q == second_q)
   `FV_HOLDS(a_loaded, (!token.swap || loaded_i) && (!token.swap_weights || weights_loaded_i))
 
@@ -256,8 +242,8 @@ module fv_kt_vector_seq
     `FV_ASSERT(a_kept, !stream || !token.valid || token.off_map[c] || !token.columns[c]
       || requested - 4'(c) <= 4'd4)
   end
-  // nothing but permission and the table's pace holds it up
-  `FV_ASSERT(a_goes, !(busy && loaded_i && weights_loaded_i && credit_i && rd_ready_i && since_q >= 3'd4) || rd || token.valid)
+  // nothing but permission holds it up
+  `FV_ASSERT(a_goes, !(busy && loaded_i && weights_loaded_i && credit_i && rd_ready_i) || rd || token.valid)
   // columns outside the map on the left are never requested, so they do not fill the ring
   `FV_ASSERT(i_held, !stream || $signed({1'b0, dut.held}) + $signed(dut.column_q < 0 ? dut.column_q[4:0] : 5'd0) <= 5'sd4)
   `FV_ASSERT(i_behind, !stream || dut.held <= (plan_q.tiled ? 4'd12 : 4'd6))

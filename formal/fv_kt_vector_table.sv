@@ -5,6 +5,7 @@
 // Table of the vector engine: a result that goes through it comes out three cycles later with every byte replaced by the entry of its
 // value, which is what was last written there; another one passes in its own cycle. One entry of one half, picked at power-up, is watched
 // in all copies and groups.
+// Results that are to go through it are asked for three cycles apart, what follows a command's last one four (a_room).
 // Assumed is what kt_vector does (fv_kt_vector: i_pace, a_alone, a_half): results keep their distance, and no word is written into
 // the half in which one is looked up. With FV_BUG the second is dropped and the proof must fail.
 module fv_kt_vector_table #(
@@ -15,6 +16,8 @@ module fv_kt_vector_table #(
   input logic            we_i,
   input logic [5:0]      wr_addr_i,
   input logic [63:0]     wr_data_i,
+  input logic            ask_i,
+  input logic            ask_last_i,
   input logic            valid_i,
   input logic            look_up_i,
   input logic            second_i,
@@ -22,7 +25,7 @@ module fv_kt_vector_table #(
   input logic            pick_half_i,
   input logic [7:0]      pick_entry_i
 );
-  logic            valid;
+  logic            valid, room;
   logic [Cp*8-1:0] word[3];
   kt_vector_table #(
     .Cp(Cp)
@@ -32,6 +35,9 @@ module fv_kt_vector_table #(
     .we_i,
     .wr_addr_i,
     .wr_data_i,
+    .room_o(room),
+    .ask_i,
+    .ask_last_i,
     .valid_i,
     .look_up_i,
     .second_i,
@@ -77,8 +83,26 @@ module fv_kt_vector_table #(
     else if (hit) known_q <= 1'b1;
   end
 
+  // ---- results that are asked for
+  logic [2:0] since_q;  // cycles since the last one, 4 and more
+  logic       ended_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      since_q <= 3'd4;
+      ended_q <= 1'b0;
+    end else if (ask_i) begin
+      since_q <= 3'd1;
+      ended_q <= ask_last_i;
+    end else if (since_q < 3'd4) begin
+      since_q <= since_q + 3'd1;
+    end
+  end
+  `FV_ASSUME(m_ask, !ask_i || room)
+
   // ---- claims
   wire on = past_ok_q && rst_ni;
+  wire [2:0] apart = ended_q ? 3'd4 : 3'd3;
+  `FV_ASSERT(a_room, !on || room == (since_q >= apart))
   `FV_ASSERT(a_valid, !on || valid == (age_q == 2'd3 || (valid_i && !look_up_i)))
   for (genvar g = 0; g < 3; g++) begin : g_group
     `FV_ASSERT(a_passes, !(on && valid_i && !look_up_i) || word[g] == word_i[g])
@@ -94,6 +118,7 @@ module fv_kt_vector_table #(
   end
 
   // ---- invariants
+  `FV_ASSERT(i_pace, !on || 3'(dut.pace_q) + since_q == apart || (dut.pace_q == '0 && since_q >= apart))
   `FV_ASSERT(i_age, !on || dut.step_q == age_q)
   for (genvar g = 0; g < 3; g++) begin : g_word
     `FV_ASSERT(i_word, !(on && age_q != '0) || (dut.word_q[g] == word_q[g] && dut.second_q == second_q))

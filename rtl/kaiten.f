@@ -12,12 +12,12 @@ vector/kt_vector_pkg.sv
 array/kt_align.sv
 array/kt_conv_kernel_tiles.sv
 array/kt_conv_seq.sv
-array/kt_conv_table.sv
 array/kt_conv_table_loader.sv
 array/kt_dpe_row.sv
 memories/kt_ram_1r1w.sv
 array/kt_sum_row.sv
 array/kt_dpe_array.sv
+requant/kt_lane_table.sv
 array/kt_line_buf.sv
 array/kt_params.sv
 requant/kt_requant_lane.sv

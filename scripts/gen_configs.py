@@ -39,7 +39,7 @@ ABOUT = {
     "Resident": "1: passes of a kernel tile may stay in PB, the others follow in DB",
     "Float": "1: results may be requantised by rule `float` (ONNX models)",
     "Average": "1: windows of kind average, rule `average`",
-    "ConvTable": "1: results of the array may go through tables",
+    "ConvTable": "1: results of the array may go through tables; those of both engines are read at all lanes at once",
     "Table": "1: results of the vector engine may go through tables",
     "Zvc": "beats of the longest compressed row segment, 0: no codec",
 }

@@ -546,7 +546,7 @@ module kt_conv
       .second_o    (in_second)
     );
 
-    kt_conv_table #(
+    kt_lane_table #(
       .Lanes(OutWords * Cp)
     ) u_table (
       .clk_i,

@@ -10,11 +10,11 @@
 //   t+1   request to VB                             t+6   accumulator; parameters become current
 //   t+2   words into the line buffer; VWB read      t+7   requantiser, four stages
 //   t+3   window column cells; weights current      t+11  result to the writer
-//   t+4   products; Add: operand multiplier           t+14  if it went through the table
+//   t+4   products; Add: operand multiplier           t+12  if it went through a wide table, t+14 a narrow one
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
 // with LargeWindows these for each of their ceil(kernel_rows / 3) * ceil(kernel_columns / 3) kernel tiles for windows up to
-// 9 x 9; ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add, or one for a pair of them; at least 3 with a table. A depthwise
+// 9 x 9; ceil(kernel_rows / 3) * kernel_columns for other windows; the operands of Add, or one for a pair of them; at least 3 with a narrow table. A depthwise
 // tile needs 3 * Cp + 7 slots, to load its parameters; this only shows in smaller tiles and before the first command.
 // Commands taken while another runs follow it with one idle slot, streamed ones with up to three (the line buffer
 // starts anew).
@@ -29,6 +29,7 @@ module kt_vector
   parameter bit          Float    = 1,  // rule `float`
   parameter bit          Average  = 1,  // windows of kind average, rule `average`
   parameter bit          Table    = 1,  // results may go through a table
+  parameter bit          WideTable = 0, // which is read at all lanes of a result in the same cycle
   parameter int unsigned VwbRows  = 1024,
   parameter int unsigned ZsbDepth = 1024
 ) (
@@ -130,6 +131,7 @@ module kt_vector
 
   // ---- sequencer and reader
   logic               rd, rd_ready, rd_first, rd_last, loaded, weights_loaded;
+  logic               table_room;
   logic               weights_again, weights_other, weights_none;
   logic [1:0]         rd_column, rd_operand;
   logic [2:0]         rd_off_map, rd_missing;
@@ -156,7 +158,7 @@ module kt_vector
     .rd_column_o  (rd_column),
     .loaded_i     (loaded),
     .weights_loaded_i(weights_loaded),
-    .credit_i     (out_credit_i),
+    .credit_i     (out_credit_i && table_room),
     .take_o       (out_take_o),
     .again_o      (weights_again),
     .other_o      (weights_other),
@@ -510,22 +512,55 @@ module kt_vector
       table_addr_q <= loader_table;
     end
 
-    kt_vector_table #(
-      .Cp(Cp)
-    ) u_table (
-      .clk_i,
-      .rst_ni,
-      .we_i     (param_we_q && (dest_q == ToTable)),
-      .wr_addr_i(table_addr_q),
-      .wr_data_i({zsb_word.mult, zsb_word.bias}),
-      .valid_i  (result_valid),
-      .look_up_i(look_up_q[4]),
-      .second_i (second_q[4]),
-      .word_i   (result_word),
-      .valid_o  (out_valid_o),
-      .word_o   (out_word_o)
-    );
+    logic table_we;
+    assign table_we = param_we_q && (dest_q == ToTable);
+
+    if (WideTable) begin : gen_wide
+      logic [Lanes*8-1:0] found;
+      logic               unused_two;
+      kt_lane_table #(
+        .Lanes(Lanes)
+      ) u_table (
+        .clk_i,
+        .rst_ni,
+        .we_i     (table_we),
+        .wr_addr_i(table_addr_q),
+        .wr_data_i({zsb_word.mult, zsb_word.bias}),
+        .valid_i  (result_valid),
+        .two_i    (1'b0),
+        .look_up_i(look_up_q[4]),
+        .second_i (second_q[4]),
+        .data_i   ({result_word[2], result_word[1], result_word[0]}),
+        .valid_o  (out_valid_o),
+        .two_o    (unused_two),
+        .data_o   (found)
+      );
+      for (genvar w = 0; w < 3; w++) begin : gen_word
+        assign out_word_o[w] = found[w*Cp*8+:Cp*8];
+      end
+      assign table_room = 1'b1;
+    end else begin : gen_narrow
+      kt_vector_table #(
+        .Cp(Cp)
+      ) u_table (
+        .clk_i,
+        .rst_ni,
+        .we_i      (table_we),
+        .wr_addr_i (table_addr_q),
+        .wr_data_i ({zsb_word.mult, zsb_word.bias}),
+        .room_o    (table_room),
+        .ask_i     (out_take_o && cmd_q.look_up),
+        .ask_last_i(seq_finish),
+        .valid_i   (result_valid),
+        .look_up_i (look_up_q[4]),
+        .second_i  (second_q[4]),
+        .word_i    (result_word),
+        .valid_o   (out_valid_o),
+        .word_o    (out_word_o)
+      );
+    end
   end else begin : gen_no_table
+    assign table_room  = 1'b1;
     assign out_valid_o = result_valid;
     assign out_word_o  = result_word;
   end

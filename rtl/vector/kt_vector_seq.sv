@@ -5,7 +5,7 @@
 // order; the pipeline downstream never stalls.
 //
 // Window by window: a slot reads a column and emits it as a step of its window. A result costs
-// ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands, or one for a pair of them). With a table it costs at least three.
+// ceil(kernel_rows / 3) * kernel_columns slots (Add: its operands, or one for a pair of them).
 // Streamed: columns are read ahead into a ring of four and each step is a whole window. Columns are counted from the
 // start of the command (modulo 16): `pushed` have been requested, the window to be emitted starts at `left`, hence
 //   read when pushed - left < 4                      (the window of this slot is not overwritten; behind the map's last
@@ -63,11 +63,6 @@ module kt_vector_seq
   logic signed [12:0] row_q;
   addr_t              weight_q, tile_weight_q;
 
-  // A table takes three cycles a result, and one more lies between its last and the next command's first.
-  logic [1:0] pace_q;
-  logic       room;
-  assign room = credit_i && (pace_q == '0);
-
   logic needs_load, needs_weights, may_start, emit, rd, window_end;
   logic pass_end, last_pass, row_end, tile_end, result, finish;
 
@@ -102,9 +97,9 @@ module kt_vector_seq
   always_comb begin
     if (plan_i.stream) begin
       rd   = busy_q && rd_ready_i && (held < 4'd4);
-      emit = busy_q && may_start && (room || !last_pass) && (held + {3'd0, rd} >= need);
+      emit = busy_q && may_start && (credit_i || !last_pass) && (held + {3'd0, rd} >= need);
     end else begin
-      emit = busy_q && may_start && rd_ready_i && (room || !rd_last_i);
+      emit = busy_q && may_start && rd_ready_i && (credit_i || !rd_last_i);
       rd   = emit;
     end
   end
@@ -126,12 +121,6 @@ module kt_vector_seq
     if (!rst_ni) busy_q <= 1'b0;
     else if (start_i) busy_q <= 1'b1;
     else if (finish) busy_q <= 1'b0;
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) pace_q <= '0;
-    else if (result && cmd_i.look_up) pace_q <= finish ? 2'd3 : 2'd2;
-    else if (pace_q != '0) pace_q <= pace_q - 2'd1;
   end
 
   // ---- tables, the two in turn

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Table of 256 bytes behind the requantiser: Cp copies, one channel group of a result a cycle. A result that goes
-// through it takes three cycles, and leaves three cycles later; the sequencer keeps their distance, and that of what
-// follows them. Two tables, so that the next command's is filled while one is in use. A word holds eight entries; entry
+// through it takes three cycles, and leaves three cycles later; `room_o` keeps their distance, and that of what
+// follows them, as the results are asked for. Two tables, so that the next command's is filled while one is in use. A word holds eight entries; entry
 // number of a value: value + 128.
 module kt_vector_table #(
   parameter int unsigned Cp = 8
@@ -14,6 +14,10 @@ module kt_vector_table #(
   input  logic            we_i,
   input  logic [5:0]      wr_addr_i,
   input  logic [63:0]     wr_data_i,
+  // a result is asked for, at a constant time before it comes
+  output logic            room_o,     // one may be
+  input  logic            ask_i,      // one that goes through the table
+  input  logic            ask_last_i, // its command's last
   // result of three groups
   input  logic            valid_i,
   input  logic            look_up_i,  // goes through the table
@@ -31,6 +35,15 @@ module kt_vector_table #(
 
   assign start = valid_i && look_up_i;
   assign read  = start || (step_q == 2'd1) || (step_q == 2'd2);
+
+  // Three cycles a result, and one more between a command's last and the next one's first.
+  logic [1:0] pace_q;
+  assign room_o = pace_q == '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) pace_q <= '0;
+    else if (ask_i) pace_q <= ask_last_i ? 2'd3 : 2'd2;
+    else if (pace_q != '0) pace_q <= pace_q - 2'd1;
+  end
 
   // Read and found only where a result is at hand: an idle table costs nothing in simulation.
   logic [63:0] entries[Cp];

@@ -25,10 +25,11 @@ struct ConfigOptions {
       false;  ///< the array works on two pixels at once where one fills at most four words of a window
   bool large_windows = false;  ///< the vector engine streams windows up to 9 x 9
   bool resident = false;       ///< passes of a kernel tile may lie in PB, the others in DB
-  bool conv_table = false;     ///< results of the array may go through a table of 256 bytes
-  bool float_rule = true;      ///< results may be requantised by rule `float`, which ONNX models need
-  bool average = true;         ///< windows of kind average, rule `average`
-  bool table = true;           ///< results of the vector engine may go through a table of 256 bytes
+  bool conv_table =
+      false;  ///< results of the array may go through a table of 256 bytes; all tables are read at once
+  bool float_rule = true;  ///< results may be requantised by rule `float`, which ONNX models need
+  bool average = true;     ///< windows of kind average, rule `average`
+  bool table = true;       ///< results of the vector engine may go through a table of 256 bytes
   bool operator==(const ConfigOptions&) const = default;  ///< field by field
 };
 
@@ -52,6 +53,8 @@ struct Config : ConfigOptions {
   int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
   /// Steps of the array, each a cycle after the one before; also the cycles of the shortest pass.
   int stages() const { return kp / stage_rows; }
+  /// Cycles of a result that goes through the vector engine's table, at least: three groups of CP channels.
+  int table_slots() const { return conv_table ? 1 : 3; }
   /// Words that LOAD writes in a cycle.
   int load_words() const { return std::min(9, axi_bytes / cp); }
   bool operator==(const Config&) const = default;  ///< field by field

@@ -32,7 +32,8 @@ constexpr std::int64_t kStoreDone = 106;  // from the last result to the last re
 constexpr std::int64_t kIdle = 2;         // an engine's slots between two commands
 constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the stages of the array
 constexpr std::int64_t kVectorDone = 17;
-constexpr std::int64_t kTileSetup = 21;  // loading the parameters of a depthwise convolution's first tile
+constexpr std::int64_t kTileSetup = 21;   // loading the parameters of a depthwise convolution's first tile
+constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a cycle
 
 constexpr int kRounds = 3;  // of waits for banks
 
@@ -42,9 +43,8 @@ struct Request {
   std::int64_t end = 0;  // its last beat
 };
 
-bool depthwise(const Command& c) {
-  const auto* w = std::get_if<WindowCommand>(&c.body);
-  return w != nullptr && w->kind == 0;
+std::int64_t setup(const WindowCommand& c) {
+  return (c.kind == 0 ? kTileSetup : 0) + (c.look_up != 0 ? kTableSetup : 0);
 }
 
 // No pass waits for the weights after a command's last one, however few its pixels are.
@@ -143,7 +143,7 @@ class Machine {
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.
         start = std::max(start, last_begin_[q]);
-        begin = std::max(start + (c.depthwise ? kTileSetup : 0), busy_until_[q]);
+        begin = std::max(start + c.setup, busy_until_[q]);
         busy_until_[q] = begin + cycles + kIdle;
         complete = begin + cycles + kVectorDone;
     }
@@ -246,11 +246,11 @@ TimedCommand::TimedCommand(const Command& command, std::int64_t alone, const Con
       arrived(command.arrived),
       queue(command.queue()),
       blocks(std::uint8_t(command.blocks())),
-      depthwise(kaiten::depthwise(command)),
       cycles(alone),
       writes(bank_writes(command.body, config)) {
   if (const auto* conv = std::get_if<ConvCommand>(&command.body))
     spare_slots = kaiten::spare_slots(*conv, config.stages());
+  if (const auto* window = std::get_if<WindowCommand>(&command.body)) setup = kaiten::setup(*window);
 }
 
 std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config) {

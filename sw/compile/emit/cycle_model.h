@@ -31,7 +31,7 @@ struct TimedCommand {
   std::uint32_t arrived = 0;
   Queue queue{};
   std::uint8_t blocks = 1;
-  bool depthwise = false;
+  std::int64_t setup = 0;        // loading what its first result needs, hidden behind the command before
   std::int64_t cycles = 0;       // that it takes alone
   std::int64_t spare_slots = 0;  // of them, in which nobody waits for it
   BankWrites writes;

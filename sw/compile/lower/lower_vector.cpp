@@ -18,6 +18,7 @@ void take_windows(const LowerContext& c, LoweredOp& l, WindowKind kind) {
   l.window = kind;
   l.vector = VectorTiles(l.lanes, l.kernel_rows, l.kernel_columns, c.config.cp);
   l.stream_large = c.config.large_windows;
+  l.table_slots = c.config.table_slots();
   require(l.kernel_rows <= kMaxWindowKernel && l.kernel_columns <= kMaxWindowKernel,
           at_most("windows of rows and columns", kMaxWindowKernel),
           size_text(l.kernel_rows, l.kernel_columns));
@@ -156,6 +157,7 @@ void lower_mean(const LowerContext& c, const Op& op, LoweredOp& l) {
 void lower_elements(const LowerContext& c, const Op& op, bool swapped, LoweredOp& l) {
   l.engine = Engine::kAdd;
   l.vector = VectorTiles(l.lanes, 1, 1, c.config.cp);
+  l.table_slots = c.config.table_slots();
   const auto take = [&](const auto& p, Multiplier out) {
     if (swapped) std::swap(l.params[0], l.params[1]);
     l.params.push_back({0, out.m, out.shift});

@@ -10,10 +10,8 @@ namespace kaiten {
 
 namespace {
 
-// Cycles of a depthwise tile of the vector engine beyond one for each of its lanes.
+// Cycles of a depthwise tile of the vector engine, or of loading any of its parameters, beyond one a word.
 constexpr int kVectorTileLoad = 7;
-// Cycles of a result that goes through a table, at least.
-constexpr int kTableSlots = 3;
 // Of large windows that are streamed: cells of a side, windows of a row; cycles from a kernel tile's first slot to the
 // next one's, beyond one for each of its columns.
 constexpr int kMostLarge = 9;
@@ -82,7 +80,7 @@ int LoweredOp::table_words() const {
 }
 
 std::int64_t LoweredOp::window_row_slots() const {
-  const int results = look_up() ? kTableSlots * out.w : 0;
+  const int results = look_up() ? table_slots * out.w : 0;
   if (kernel_rows <= 3 && kernel_columns <= 3 && stride <= 2)  // one column of the map a cycle
     return std::max({out.w, stride == 2 ? in.w : 0, results});
   const LargeWindowSlots large = large_window_slots(*this);
@@ -108,14 +106,14 @@ std::int64_t LoweredOp::cycles(int tiles, int rows, bool stored) const {
       return tiles * slots + first_window_slots();
     }
     case Engine::kWindow: {
-      // A tile is never shorter than loading its parameters.
-      const std::int64_t tile = rows * window_row_slots();
-      return tiles * (depthwise.data != nullptr
-                          ? std::max<std::int64_t>(tile, 3 * vector.cp + kVectorTileLoad)
-                          : tile);
+      // A tile is never shorter than loading its parameters, nor the last one than loading the next command's table as well.
+      const bool by_lane = depthwise.data != nullptr;
+      const int load = (by_lane ? 3 * vector.cp : 1) + kVectorTileLoad;
+      const std::int64_t tile = std::max<std::int64_t>(rows * window_row_slots(), by_lane ? load : 0);
+      return tiles * tile + (look_up() ? std::max<std::int64_t>(0, table_words() + load - tile) : 0);
     }
     case Engine::kAdd:
-      return tiles * pixels * std::max(pair ? 1 : int(inputs.size()), look_up() ? kTableSlots : 0);
+      return tiles * pixels * std::max(pair ? 1 : int(inputs.size()), look_up() ? table_slots : 0);
     case Engine::kHost:
     case Engine::kNone:
       return 0;

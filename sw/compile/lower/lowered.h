@@ -67,6 +67,7 @@ struct LoweredOp {
   int stages = 0;             // kConv: of the array, the cycles of the shortest pass
   VectorTiles vector;         // kWindow, kAdd
   bool stream_large = false;  // kWindow: windows above 3x3 are streamed, where the engine can
+  int table_slots = 1;        // kWindow, kAdd: of a result that goes through the table, at least
   KernelView kernels;         // kConv
   DepthwiseView depthwise;    // kWindow, with data where there are weights
   // kConv: of the first `tiles` tiles, the first `passes` of every kernel tile lie in PB, from `row` on, the next kernel tile

@@ -6,7 +6,7 @@
 // is what was last written there; another one passes in its own cycle. One entry of one table, picked at power-up, is watched in
 // all lanes.
 // Assumed is what kt_conv does: commands are further apart than a cycle, so nothing follows at once that does not look up.
-module fv_kt_conv_table #(
+module fv_kt_lane_table #(
   parameter int unsigned Lanes = 3
 ) (
   input logic               clk_i,
@@ -24,7 +24,7 @@ module fv_kt_conv_table #(
 );
   logic               valid, two;
   logic [Lanes*8-1:0] data;
-  kt_conv_table #(
+  kt_lane_table #(
     .Lanes(Lanes)
   ) dut (
     .clk_i,

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two tables of 256 bytes behind the array's requantiser, read at all lanes of a result in the same cycle. A result that
-// goes through one leaves a cycle later; commands are further apart than that. A word holds eight entries; entry number of
-// a value: value + 128.
-module kt_conv_table #(
+// Two tables of 256 bytes behind a requantiser, read at all lanes of a result in the same cycle, so that a result every
+// cycle is possible. One that goes through a table leaves a cycle later; commands are further apart than that. A word
+// holds eight entries; entry number of a value: value + 128.
+module kt_lane_table #(
   parameter int unsigned Lanes = 64
 ) (
   input  logic               clk_i,
