@@ -7,6 +7,8 @@
 // segment's groups up to it: too short, too long, a stray mask bit, a coded zero value, wrong padding. A segment gives
 // its number of beats and takes its units; the next one begins with its own first unit. Nothing ever stands still: what
 // can be cut is cut, and only a full ring refuses a beat.
+// Four tasks, one for each place of the ring's head in the state that a step begins in (FV_HEAD): slice_q, that place one cycle
+// later, is part of no claim, so that the state before is any with this head, and together the tasks make every step.
 module fv_kt_zvc_expand #(
   parameter int unsigned Lanes = 4,
   parameter int unsigned ElemW = 8,
@@ -36,6 +38,11 @@ module fv_kt_zvc_expand #(
     .out_bus_error_o(out_bus_error)
   );
   `include "fv_reset.svh"
+`ifdef FV_HEAD
+  logic [1:0] slice_q;
+  always_ff @(posedge clk_i) slice_q <= dut.head;
+  `FV_ASSUME(m_slice, slice_q == `FV_HEAD)
+`endif
   wire push = in_valid_i && in_ready;
   wire pop  = out_valid && out_ready_i;
   wire go   = dut.go;
