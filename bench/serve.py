@@ -5,7 +5,7 @@
 
 usage: bench/serve.py [--build DIR] [--queries N] [--decisions | --model | --streams | --roofline | --paper | --storage] [--docs]
 --decisions: choosing a SubNet, the mean SubNet and the scan of 100 to 2,000 SubGraphs (the SUSHI paper's table 6), with the clock's reading;
-exit code 1 when a 99th percentile is above a microsecond for 500. --model: cycles of RA to RF on `base` by the model and by the compiler (needs kaiten-generate). --streams: what PB
+exit code 1 when a 99th percentile is above a microsecond for 500. --model: cycles of RA to RF and MA to MG on `base` by the model and by the compiler (needs kaiten-generate). --streams: what PB
 saves by the model, over widths of the bus. --roofline: SubNets under the roofs of the SUSHI paper's machines. --paper: the SUSHI paper's
 figures beside ours, and sweeps of columns, Q and PB. --storage: the three systems of its figure 16 at equal total storage, by the
 compiler's cycle model (minutes on all cores). Without one of them all six.
@@ -86,13 +86,14 @@ def decisions(kaiten, queries):
 
 
 def model(kaiten, build):
-    """Cycles without PB of the members of the family."""
+    """Cycles without PB of the members of both families."""
     generate = report.program(build, "kaiten-generate", "kaiten-generate")
-    table, rows = table_of(kaiten), []
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for subnet, latencies in zip(table["subnets"], table["latency_ms"]):
+        tables = [(supernet, table_of(kaiten, "--supernet", supernet)) for supernet in FAMILIES]
+        for supernet, subnet, latencies in ((s, *pair) for s, t in tables for pair in zip(t["subnets"], t["latency_ms"])):
             file = os.path.join(folder, subnet["name"] + ".tflite")
-            subprocess.run([generate, "ofa-resnet50/" + subnet["name"], "--output", file], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([generate, f"{supernet}/{subnet['name']}", "--output", file], check=True, stdout=subprocess.DEVNULL)
             plan = report.result(kaiten, "plan", file, "--config", "base", "--method", "optimal")
             cycles, compiled = latencies[0] * 1e5, plan["methods"][0]["cycles"]  # at 100 MHz
             rows.append([f"`{subnet['name']}`", f"{cycles:,.0f}", f"{compiled:,}", percent(cycles, compiled)])

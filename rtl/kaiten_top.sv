@@ -29,7 +29,7 @@ module kaiten_top
   parameter bit          TwoPixels = 0,     // the array works on two pixels of up to four words at once
   parameter bit          LargeWindows = 0,  // the vector engine streams windows up to 9 x 9
   parameter bit          Resident  = 0,     // weights that stay in PB beside others of the same layer
-  parameter bit          ConvTable = 0,     // tables behind the array's requantiser, and wide ones behind the vector engine's
+  parameter bit          ConvTable = 0,     // tables of both engines, read at all lanes; without it only VECTOR has one
   parameter bit          Float     = 1,     // rule `float`
   parameter bit          Average   = 1,     // windows of kind average and rule `average`
   parameter bit          Table     = 1,     // tables behind the vector engine's requantiser

@@ -21,7 +21,7 @@ AREA = os.path.join(tools.ROOT, "fpga", "area.json")
 # What the accelerators have in common; the rest stands beside their names.
 COMMON = {"WbRows": 2016, "VwbRows": 256, "SbDepth": 1024, "VbDepth": 512, "ObPixels": 128, "ZsbArray": 1008, "ZsbVector": 1024,
           "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "LargeWindows": 0, "Resident": 1, "ConvTable": 0, "Float": 1, "Average": 1, "Table": 1, "Zvc": 128}
-# What the others are without: windows up to 9x9 in the vector engine, tables behind the array.
+# What the others are without: windows up to 9x9 in the vector engine, tables read at all lanes.
 OPTIONS = {"LargeWindows": 1, "ConvTable": 1}
 # Kp, Cp, StageRows, AxiW and what differs from COMMON; None: a configuration of that name.
 MAPPED = {
@@ -33,6 +33,7 @@ MAPPED = {
                                 "ZsbVector": 4096}),
     "8x4 bus 256": (8, 4, 4, 256, {}),
     "8x4 options": (8, 4, 4, 128, OPTIONS),
+    "8x4 tables": (8, 4, 4, 128, {"ConvTable": 1}),
     "16x4": (16, 4, 4, 128, {}),
     "16x8 bus 256": (16, 8, 4, 256, {}),
     "16x8 options": (16, 8, 4, 256, OPTIONS),

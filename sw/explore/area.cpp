@@ -29,7 +29,7 @@ constexpr const char* kMappedText =
 constexpr std::string_view kBaseFamily = "xc7";
 constexpr int kTaps = 9;
 constexpr int kParameterBits = 72;
-constexpr int kTableWords = 64;   // rtl/vector/kt_vector_table.sv
+constexpr int kTableWords = 64;   // rtl/vector/kt_vector_table.sv; kt_lane_table's are LUTs
 constexpr int kSumColumns = 128;  // rtl/vector/kt_vector_pkg.sv, of sums of large windows
 constexpr int kSumBits = 24;
 constexpr int kVectorGroups = 3;     // of CP channels
@@ -45,7 +45,8 @@ enum class Term : std::uint8_t {
   kBus,
   kLoadedBytes,
   kWindowColumns,  // those that keep sums of large windows
-  kTableLanes      // those with a table behind them
+  kTableLanes,     // those with a table behind them
+  kTableColumns    // of a vector engine that reads its table at all lanes
 };
 
 double value_of(Term term, const Config& c) {
@@ -68,6 +69,8 @@ double value_of(Term term, const Config& c) {
       return c.large_windows ? c.cp : 0;
     case Term::kTableLanes:
       return c.conv_table ? value_of(Term::kLanes, c) : 0;
+    case Term::kTableColumns:
+      return c.conv_table ? c.cp : 0;
   }
   return 0;
 }
@@ -82,7 +85,8 @@ Terms terms_of(const std::string& block) {
     return {{kOne, kLanes, kMultipliers, kColumns, kTableLanes},
             {kOne, kLanes, kRows, kMultipliers, kColumns}};
   if (block == "u_conv_writer") return {{kOne, kLanes}, {kOne}};
-  if (block == "u_vector") return {{kOne, kColumns, kWindowColumns}, {kOne, kColumns, kWindowColumns}};
+  if (block == "u_vector")
+    return {{kOne, kColumns, kWindowColumns, kTableColumns}, {kOne, kColumns, kWindowColumns}};
   if (block == "u_vector_writer") return {{kOne, kColumns}, {kOne, kColumns}};
   if (block == "u_sb" || block == "u_vb") return {{kOne, kLanes, kLoadedBytes, kColumns}, {kOne}};
   if (block == "u_load") return {{kOne, kBus, kColumns}, {kOne, kBus}};
@@ -216,7 +220,7 @@ Resources memories_of(const Family& family, const Config& c, double most_uram) {
   m.add(kTaps, c.vb_depth, word);
   m.add(kTaps, c.vwb_rows, word);
   m.add(1, c.zsb_vector, kParameterBits);
-  if (c.table) m.add(c.cp, kTableWords, 64);
+  if (c.table && !c.conv_table) m.add(c.cp, kTableWords, 64);
   if (c.large_windows) m.add(1, kSumColumns, kVectorGroups * c.cp * kSumBits);
   // STORE keeps two segments of a compressed map, LOAD the size surface of a command.
   if (c.zvc_beats > 0) {
