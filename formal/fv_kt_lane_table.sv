@@ -5,7 +5,8 @@
 // Tables of the array: a result that goes through one leaves a cycle later with every byte replaced by the entry of its value, which
 // is what was last written there; another one passes in its own cycle. One entry of one table, picked at power-up, is watched in
 // all lanes.
-// Assumed is what kt_conv does: commands are further apart than a cycle, so nothing follows at once that does not look up.
+// Assumed is what kt_conv and kt_vector (fv_kt_vector: a_alone) do: commands are further apart than a cycle, so nothing follows at
+// once that does not look up.
 module fv_kt_lane_table #(
   parameter int unsigned Lanes = 3
 ) (
