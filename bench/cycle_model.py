@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the compiler's model of the machine with the RTL: cycles of networks, layers and commands on `base`.
 
-usage: bench/cycle_model.py [--build DIR] [--networks REGEX] [--docs]
+usage: bench/cycle_model.py [--build DIR] [--networks REGEX] [--narrow] [--docs]
 A network is run once, `kaiten run NETWORK --config base --no-check --json - --trace T`: the report has counted and predicted cycles of the run
-and of each layer, T start and completion of each command, modelled and real. An error is modelled / RTL - 1. --docs writes both tables
-into docs/performance.md. Exit code 1 when a network is further away than 1 %."""
+and of each layer, T start and completion of each command, modelled and real. An error is modelled / RTL - 1. --narrow compares cycles of runs with memories of
+fewer bytes a cycle instead. --docs writes the tables into docs/performance.md. Exit code 1 when a network is further away than 1 % with a memory
+as fast as the bus."""
 import argparse
 import json
 import os
@@ -50,10 +51,17 @@ NETWORKS = {  # name -> what report.model() finds
     "ResNet-152": "resnet152",
     "VGG-19": "vgg19",
 }
+NARROW = (8, 16, 32)  # bytes a cycle
 EDGES = (-0.2, -0.1, -0.05, -0.02, -0.01, 0.01, 0.02, 0.05, 0.1, 0.2)
 ENGINES = ("CONV", "VECTOR", "LOAD", "STORE")
 ENGINE_OF = {"conv": "CONV", "window": "VECTOR", "add": "VECTOR", "load_rows": "LOAD", "load_weights": "LOAD", "load_params": "LOAD",
              "store": "STORE"}
+
+
+def measure_narrow(kaiten, model):
+    """Modelled and real cycles of the run with each memory."""
+    runs = [report.result(kaiten, "run", model, "--config", CONFIG, "--no-check", "--bytes-per-cycle", str(rate)) for rate in NARROW]
+    return [(run["predicted_cycles"], run["cycles"]) for run in runs]
 
 
 def measure(kaiten, model):
@@ -111,22 +119,31 @@ def histogram(results):
     return markdown(["the model is", *(f"{engine} commands" for engine in ENGINES), "layers", "networks", "cycles of such layers"], rows)
 
 
+def text(pair):
+    return f"{100 * abs(error(pair)):.1f} % {'below' if pair[0] < pair[1] else 'above'}"
+
+
+def narrow_table(results):
+    rows = [[name] + [f"{pair[1]:,}, {text(pair)}" for pair in runs] for name, runs in results.items()]
+    return markdown([f"network on `{CONFIG}`", *(f"{rate} bytes a cycle: RTL, model" for rate in NARROW)], rows)
+
+
 def table(results):
     rows = []
     for name, (run, layers, commands) in results.items():
         engines = commands["CONV"] + commands["VECTOR"]
-        side = "below" if run[0] < run[1] else "above"
-        rows.append([name, f"{run[0]:,}", f"{run[1]:,}", f"{100 * abs(error(run)):.1f} % {side}",
+        rows.append([name, f"{run[0]:,}", f"{run[1]:,}", text(run),
                      share_within(layers, LIMIT, lambda pair: pair[1]), share_within(engines, LIMIT)])
-    return markdown([f"network on `{CONFIG}`", "modelled", "RTL", "model is", "cycles in layers within 5 %",
-                     "commands of CONV and VECTOR within 5 %"], rows)
+    return markdown([f"network on `{CONFIG}`", "modelled", "RTL", "model is", f"cycles in layers within {100 * LIMIT:.0f} %",
+                     f"commands of CONV and VECTOR within {100 * LIMIT:.0f} %"], rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Compares the compiler's model of the machine with the RTL.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
     parser.add_argument("--networks", default="", help="only networks whose name matches this expression")
-    parser.add_argument("--docs", action="store_true", help="write both tables into docs/performance.md")
+    parser.add_argument("--narrow", action="store_true", help=f"memories of {', '.join(map(str, NARROW))} bytes a cycle")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/performance.md")
     args = parser.parse_args()
     kaiten = report.program(args.build, "kaiten")
     results = {}
@@ -135,17 +152,20 @@ def main():
             continue
         model = report.model(source, name, args.build)
         if model:
-            results[name] = measure(kaiten, model)
-            print(f"bench: {name}: {100 * error(results[name][0]):+.2f} %", file=sys.stderr, flush=True)
+            results[name] = (measure_narrow if args.narrow else measure)(kaiten, model)
+            runs = results[name] if args.narrow else results[name][:1]
+            print(f"bench: {name}: {', '.join(f'{100 * error(run):+.2f} %' for run in runs)}", file=sys.stderr, flush=True)
     if not results:
         sys.exit("bench: no network to measure")
-    tables = table(results), histogram(results)
-    print("\n".join(tables), end="")
+    if args.docs and len(results) < len(NETWORKS):
+        sys.exit("bench: docs/performance.md needs every network")
+    tables = {"narrow": narrow_table(results)} if args.narrow else {"networks": table(results), "histogram": histogram(results)}
+    print("\n".join(tables.values()), end="")
     if args.docs:
-        if len(results) < len(NETWORKS):
-            sys.exit("bench: docs/performance.md needs every network")
-        report.write_between("docs/performance.md", "cycle model: networks", tables[0])
-        report.write_between("docs/performance.md", "cycle model: histogram", tables[1])
+        for name, lines in tables.items():
+            report.write_between("docs/performance.md", f"cycle model: {name}", lines)
+    if args.narrow:
+        return 0
     far = [name for name, (run, _, _) in results.items() if abs(error(run)) > LIMIT]
     if far:
         print("further than 1 % from the RTL: " + ", ".join(far), file=sys.stderr)

@@ -3,6 +3,7 @@
 
 #include "program/bus_beats.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "base/arithmetic.h"
@@ -17,42 +18,66 @@ std::int64_t beats(std::int64_t address, std::int64_t bytes, int width) {
   return ceil_div(address % width + bytes, width);
 }
 
+// Bursts do not cross pages.
+constexpr std::int64_t kPage = 4096;
+
+std::int64_t bursts(std::int64_t address, std::int64_t bytes, int width) {
+  std::int64_t all = 0;
+  for (std::int64_t left = bytes; left > 0;) {
+    const std::int64_t part = std::min(left, kPage - address % kPage);
+    all += ceil_div(beats(address, part, width), kBurstBeats);
+    address += part;
+    left -= part;
+  }
+  return all;
+}
+
+using OfRequest = std::int64_t (*)(std::int64_t address, std::int64_t bytes, int width);
+
 // A request for every segment of every row.
 template <class Rows>
-std::int64_t beats_of_rows(const Rows& c, std::int64_t bytes, std::int64_t last_bytes, int width) {
+std::int64_t of_rows(OfRequest of, const Rows& c, std::int64_t bytes, std::int64_t last_bytes, int width) {
   std::int64_t all = 0;
   for (int row = 0; row < int(c.rows); row++) {
     for (int segment = 0; segment < int(c.segments); segment++) {
       const std::int64_t address =
           std::int64_t(c.offset) + row * std::int64_t(c.row_pitch) + segment * std::int64_t(c.segment_pitch);
-      all += beats(address, segment + 1 < int(c.segments) ? bytes : last_bytes, width);
+      all += of(address, segment + 1 < int(c.segments) ? bytes : last_bytes, width);
     }
   }
   return all;
+}
+
+// Of a LOAD's requests, without compression.
+std::int64_t of_load(OfRequest of, const CommandBody& body, int width) {
+  if (const auto* l = std::get_if<LoadRowsCommand>(&body)) {
+    // A row of an image that is presented as its windows is one request.
+    const bool windows = l->step_bytes != 0;
+    const std::int64_t last =
+        windows ? std::int64_t(l->row_bytes) : std::int64_t(l->columns) * l->last_pixel_bytes;
+    return of_rows(of, *l, std::int64_t(l->columns) * l->pixel_bytes, last, width);
+  }
+  if (const auto* l = std::get_if<LoadWeightsCommand>(&body))
+    return of(l->offset, l->zvc_beats > 0 ? std::int64_t(l->zvc_beats) * width : std::int64_t(l->bytes),
+              width);
+  if (const auto* l = std::get_if<LoadParamsCommand>(&body))
+    return of(l->offset, std::int64_t(l->count) * kRequantBytes, width);
+  return 0;
 }
 
 }  // namespace
 
 BusBeats bus_beats(const CommandBody& body, const Config& config) {
   const int width = config.axi_bytes;
-  if (const auto* l = std::get_if<LoadRowsCommand>(&body)) {
-    // A row of an image that is presented as its windows is one request.
-    const bool windows = l->step_bytes != 0;
-    const std::int64_t last =
-        windows ? std::int64_t(l->row_bytes) : std::int64_t(l->columns) * l->last_pixel_bytes;
-    return {beats_of_rows(*l, std::int64_t(l->columns) * l->pixel_bytes, last, width), 0};
-  }
-  if (const auto* l = std::get_if<LoadWeightsCommand>(&body)) {
-    return {l->zvc_beats > 0 ? std::int64_t(l->zvc_beats) : beats(l->offset, l->bytes, width), 0};
-  }
-  if (const auto* l = std::get_if<LoadParamsCommand>(&body)) {
-    return {beats(l->offset, std::int64_t(l->count) * kRequantBytes, width), 0};
-  }
   if (const auto* s = std::get_if<StoreCommand>(&body)) {
-    return {0, beats_of_rows(*s, std::int64_t(s->columns) * s->pixel_bytes,
-                             std::int64_t(s->columns) * s->last_pixel_bytes, width)};
+    return {0, of_rows(beats, *s, std::int64_t(s->columns) * s->pixel_bytes,
+                       std::int64_t(s->columns) * s->last_pixel_bytes, width)};
   }
-  return {};
+  return {of_load(beats, body, width), 0};
+}
+
+std::int64_t read_bursts(const CommandBody& body, const Config& config) {
+  return of_load(bursts, body, config.axi_bytes);
 }
 
 BusBeats bus_beats(const CommandBody& body, const CommandMeta& meta, const Config& config) {

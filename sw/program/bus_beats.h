@@ -24,6 +24,9 @@ struct BusBeats {
 BusBeats bus_beats(const CommandBody& body, const Config& config);
 // The same, with it: as many beats as are expected (CommandMeta::packed), and the size surface.
 BusBeats bus_beats(const CommandBody& body, const CommandMeta& meta, const Config& config);
+// Bursts in which a LOAD asks for its raw beats: within a page each, of kBurstBeats at most (rtl/axi/kt_axi_rd.sv).
+inline constexpr std::int64_t kBurstBeats = 16;
+std::int64_t read_bursts(const CommandBody& body, const Config& config);
 // Of a run, the commands' own beats included.
 BusBeats bus_beats(const Program& program);
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "compile/compiler.h"
+#include "compile/emit/cycle_model.h"
 #include "compile/sections.h"
 #include "device/driver.h"
 #include "program/program.h"
@@ -36,6 +37,13 @@ sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const 
   sim.wave_from = o.wave_from;
   sim.wave_to = o.wave_to;
   return sim;
+}
+
+// The cycles that the model says, of the memory that the options ask for.
+void adapt_model(PreparedSection& part, const SessionOptions& o) {
+  if (o.bytes_per_cycle <= 0 || o.bytes_per_cycle >= part.section.program.config.axi_bytes) return;
+  limit_bandwidth(part.section.program, o.bytes_per_cycle);
+  if (part.again) limit_bandwidth(*part.again, o.bytes_per_cycle);
 }
 
 // `calibration`: what the reference makes of the options' inputs, or nothing. The parts have no drivers yet.
@@ -141,6 +149,7 @@ Session::State::State(Graph g, SessionOptions o) : graph(std::move(g)), options(
   if (options.compress != Compress::kOff && !options.calibration.empty())
     reference = compute(options.calibration, options.cancellation_check);
   parts = compiled(graph, options, reference);
+  for (PreparedSection& part : parts) adapt_model(part, options);
   if (!options.wave.empty()) {
     require_writable(options.wave);
     wave.emplace(options.wave);

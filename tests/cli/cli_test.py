@@ -104,6 +104,16 @@ class Front(ToolCase):
         self.refused("run", "demo", "--batch", "2", "--input", self.file("in.bin", raw[0]))
 
 
+class Memory(ToolCase):
+    def test_the_model_knows_narrow_memories(self):
+        """Cycles as the compiler's model says them against those of the RTL: LOADs, results and commands share the memory."""
+        for config in ("nano", "base"):
+            for rate in ("1", "2", "8"):
+                with self.subTest(config=config, rate=rate):
+                    j = json.loads(run(KAITEN, "run", "demo", "--config", config, "--no-check", "--bytes-per-cycle", rate, "--json", "-").stdout)
+                    self.assertLess(abs(j["predicted_cycles"] / j["cycles"] - 1), 0.015)
+
+
 class Json(ToolCase):
     KEYS = {"model", "config", "exact", "cycles", "macs", "array_utilization", "mac_utilization", "seconds", "khz", "bytes",
             "bus_bytes", "predicted_bytes", "predicted_bus_bytes", "stalls", "zvc", "layers", "outputs"}

@@ -139,7 +139,7 @@ class Serve(CommandCase):
             filling = (*UNIFORM, "--supernet", supernet, "--costs", "compiler", "--image", "64", "--columns", "2", "--bus", "8", "--write-table")
             j = self.report(*filling, written, "--scheduler", "all", "--spot-check", entries)
             self.assertEqual((j["spot_check"]["entries"], j["spot_check"]["exact"]), (entries, True))
-            self.assertLess(abs(j["spot_check"]["worst"]), 0.015)
+            self.assertLess(abs(j["spot_check"]["worst"]), 0.01)
             with open(written, encoding="utf-8") as f:
                 table = json.load(f)
             for none, *others in table["latency_ms"]:  # never slower with PB

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <variant>
 
 #include "base/arithmetic.h"
+#include "compile/emit/passage.h"
 #include "program/config.h"
 
 namespace kaiten {
@@ -19,19 +19,6 @@ namespace {
 constexpr int kBanks = 9;
 
 enum Buffer : std::uint8_t { kSb, kVb, kBuffers };
-
-// A request meets results in a second cycle at most: its words go there while the result's do not.
-constexpr double kMostBlocked = 0.5;
-
-// An engine's results on their way into a buffer.
-struct Writes {
-  WorkTime time;
-  double blocking = 0;  // cycles in which a request that meets the result is held up, of all
-  int words = 0;        // of a result
-};
-
-// Those of an engine into a buffer, one after the other.
-using Track = std::vector<Writes>;
 
 // That words of a LOAD and of a result meet in a bank: 1 less the choices of banks that do not.
 constexpr double meeting(int load_words, int result_words) {
@@ -56,50 +43,11 @@ void add_results(const BankWrites& c, const WorkTime& t, std::array<Track, kBuff
   if (t.end <= t.begin) return;
   const double results = std::min(double(c.number) / double(t.end - t.begin), 1.0);
   const bool array = c.writer == BankWrites::Writer::kArray;
-  const Writes w{t, array ? results * kMostBlocked : std::min(results, kMostBlocked),
-                 std::min(c.words, kBanks)};
+  const Busy w{t, array ? results * kMostBlocked : std::min(results, kMostBlocked),
+               std::min(c.words, kBanks)};
   if (c.to_sb) tracks[kSb].push_back(w);
   if (c.to_vb) tracks[kVb].push_back(w);
 }
-
-// Goes through the time of a writer while the engines' commands come and go.
-class Passage {
- public:
-  explicit Passage(std::vector<const Track*> tracks) : tracks_(std::move(tracks)), at_(tracks_.size()) {}
-
-  // The end of `cycles` of work from `begin` on, of which each request takes `share`. Calls come in order of time.
-  double end(double begin, double cycles, double share, int words) {
-    const auto& met = kMeeting[std::size_t(std::min(words, kBanks))];
-    double now = begin;
-    while (cycles > 0) {
-      double until = std::numeric_limits<double>::infinity();
-      double free = 1;  // that no result is in the way
-      for (std::size_t t = 0; t < tracks_.size(); t++) {
-        const Track& track = *tracks_[t];
-        std::size_t& at = at_[t];
-        while (at < track.size() && double(track[at].time.end) <= now) at++;
-        if (at == track.size()) continue;
-        const Writes& w = track[at];
-        if (now < double(w.time.begin)) {
-          until = std::min(until, double(w.time.begin));
-        } else {
-          free *= 1 - w.blocking * met[std::size_t(w.words)];
-          until = std::min(until, double(w.time.end));
-        }
-      }
-      const double pace = std::max(1.0, share / std::max(free, 1 - kMostBlocked));  // cycles for each of work
-      const double most = (until - now) / pace;
-      if (most >= cycles) return now + cycles * pace;
-      cycles -= most;
-      now = until;
-    }
-    return now;
-  }
-
- private:
-  std::vector<const Track*> tracks_;
-  std::vector<std::size_t> at_;  // of each, what is not over
-};
 
 BankWrites writes_of(const LoadRowsCommand& l, const Config& config) {
   const int pixel_words = int(ceil_div(l.pixel_bytes, std::int64_t(config.cp)));
@@ -160,7 +108,9 @@ std::vector<std::int64_t> bank_waits(std::span<const BankWrites> commands,
       if (c.writer != Writer::kLoad && c.writer != Writer::kVector) continue;
       Passage& passage = c.writer == Writer::kLoad ? load : results;
       const double share = std::min(double(c.number) / double(cycles[i]), 1.0);
-      const double end = passage.end(double(work[i].begin), double(cycles[i]), share, c.words);
+      const auto& met = kMeeting[std::size_t(std::min(c.words, kBanks))];
+      const double end = passage.end(double(work[i].begin), double(cycles[i]), share,
+                                     [&met](const Busy& w) { return met[std::size_t(w.words)]; });
       waits[i] = std::max(waits[i], std::int64_t(std::lround(end)) - work[i].begin - cycles[i]);
     }
   }

@@ -11,17 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "compile/emit/passage.h"
 #include "program/command.h"
 
 namespace kaiten {
 
 struct Config;
-
-// When a command's data moves: a LOAD's beats, an engine's slots.
-struct WorkTime {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
 
 // What a command writes into SB and VB.
 struct BankWrites {

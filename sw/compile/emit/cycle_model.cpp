@@ -9,6 +9,8 @@
 #include <variant>
 
 #include "base/arithmetic.h"
+#include "compile/emit/load_requests.h"
+#include "compile/emit/slow_memory.h"
 #include "program/config.h"
 #include "program/program.h"
 
@@ -37,12 +39,6 @@ constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a c
 
 constexpr int kRounds = 3;  // of waits for banks
 
-// A LOAD's: memory answers in the order in which it was asked, the fetch after the LOADs before it.
-struct Request {
-  std::int64_t at = 0;
-  std::int64_t end = 0;  // its last beat
-};
-
 std::int64_t setup(const WindowCommand& c) {
   return (c.kind == 0 ? kTileSetup : 0) + (c.look_up != 0 ? kTableSetup : 0);
 }
@@ -52,18 +48,27 @@ std::int64_t spare_slots(const ConvCommand& conv, int stages) {
   return std::max<std::int64_t>(stages - conv.rows * last_slots_of_row(conv), 0);
 }
 
+// Commands that the fetch asks a slow memory for.
+struct Chunk {
+  std::int64_t at = 0;
+  double cycles = 0;  // of memory
+};
+
 // Asks for the list a chunk at a time and hands out its blocks in order.
 class Fetch {
  public:
-  explicit Fetch(std::size_t loads) { loads_.reserve(loads); }
+  // Of so many blocks. `slow`: null for a memory as fast as the bus. `loads` outlives the fetch.
+  Fetch(std::size_t blocks, LoadRequests& loads, const SlowMemory* slow)
+      : blocks_(blocks), loads_(loads), slow_(slow) {}
 
-  void asked_for(const Request& load) { loads_.push_back(load); }
+  // What it asked a slow memory for, in order.
+  std::vector<Chunk>&& chunks() { return std::move(chunks_); }
 
   // When the next command leaves, whose queue has room from `room` on.
   std::int64_t pop(const TimedCommand& c, std::int64_t room) {
     for (int left = c.blocks; left > 0; left--, block_++) {
       if (block_ % kChunk == 0) ask(block_ / kChunk);
-      std::int64_t at = arrived_ + std::int64_t(block_ % kChunk);
+      std::int64_t at = arrived_ + arrival(block_ % kChunk);
       if (block_ > 0) at = std::max(at, popped(block_ - 1) + 1);
       if (left == 1) at = std::max(at, room);
       popped_[block_ % kAhead] = at;
@@ -80,16 +85,31 @@ class Fetch {
       if (const std::size_t needed = (chunk + 1) * kChunk; needed > kAhead)
         asked_ = std::max(asked_, popped(needed - kAhead - 1));
     }
-    while (loads_before_ < loads_.size() && loads_[loads_before_].at <= asked_) loads_before_++;
-    arrived_ = asked_ + kMemory;
-    if (loads_before_ > 0) arrived_ = std::max(arrived_, loads_[loads_before_ - 1].end);
+    const std::size_t before = loads_.made(asked_);
+    if (slow_ == nullptr) {
+      arrived_ = std::max(asked_ + kMemory, loads_.end_of(before));
+      return;
+    }
+    const double cycles = double(std::min(kChunk, blocks_ - chunk * kChunk)) * slow_->block;
+    arrived_ = std::max({asked_ + kMemory, loads_.asked_until(before, asked_), chunk_end_});
+    chunk_end_ = arrived_ + std::int64_t(cycles);
+    chunks_.push_back({asked_, cycles});
   }
 
+  // Of a chunk's blocks, after its first beat.
+  std::int64_t arrival(std::size_t block) const {
+    if (slow_ == nullptr) return std::int64_t(block);
+    return std::int64_t(std::ceil(double(block + 1) * slow_->block)) - 1;
+  }
+
+  std::size_t blocks_;
+  LoadRequests& loads_;
+  const SlowMemory* slow_;
   std::array<std::int64_t, kAhead> popped_{};  // of the last blocks
   std::int64_t asked_ = 0, arrived_ = 0;       // of the last chunk
+  std::int64_t chunk_end_ = 0;                 // of a slow memory
   std::size_t block_ = 0;                      // the next one
-  std::vector<Request> loads_;                 // in order of both times
-  std::size_t loads_before_ = 0;               // asked for before the fetch asked for its last chunk
+  std::vector<Chunk> chunks_;
 };
 
 // Commands of each queue.
@@ -98,9 +118,11 @@ using Numbers = std::array<std::size_t, kQueues>;
 // The queues and what stands behind each.
 class Machine {
  public:
-  // `row_at`: see command_times(); outlives the machine; null: all rows are there.
-  explicit Machine(int stages, const Numbers& commands, const std::vector<std::int64_t>* row_at)
-      : stages_(stages), row_at_(row_at) {
+  // `row_at`: see command_times(); null: all rows are there. `chunks`: what the fetch asks a slow memory for. All outlive the
+  // machine.
+  Machine(int stages, const Numbers& commands, const std::vector<std::int64_t>* row_at, LoadRequests& loads,
+          std::span<const Chunk> chunks)
+      : stages_(stages), row_at_(row_at), loads_(loads), chunks_(chunks) {
     last_start_.fill(-kBetween);
     for (std::size_t q = 0; q < kQueues; q++) done_[q].reserve(commands[q]);
   }
@@ -113,10 +135,11 @@ class Machine {
   struct Taken {
     CommandTime time;
     WorkTime work;
+    WorkTime memory;
   };
 
   // A command that left the fetch at `at` and takes so many cycles. A STORE is complete with what feeds it: see finish().
-  Taken take(const TimedCommand& c, std::int64_t at, std::int64_t cycles) {
+  Taken take(const TimedCommand& c, std::int64_t at, std::int64_t cycles, const FromMemory& memory) {
     const std::size_t q = std::size_t(c.queue);
     std::int64_t start = std::max(at + kToHead, last_start_[q] + kBetween);
     for (std::size_t w = 0; w < kQueues; w++) {
@@ -125,18 +148,28 @@ class Machine {
     }
     if (row_at_ != nullptr && c.arrived > 0) start = std::max(start, (*row_at_)[c.arrived] + kAfterWait);
     std::int64_t begin = start, complete = 0;
+    WorkTime moves;
     switch (c.queue) {
       case Queue::kLoad:
         if (done_[q].size() >= kLoadsAhead)
           start = std::max(start, done_[q][done_[q].size() - kLoadsAhead] + 1);
-        begin = std::max(start + kMemory, busy_until_[q]);
+        start = std::max(start, asked_);  // of the one before
+        asked_ = start;
+        if (memory.cycles > 0) asked_ = std::max(start, loads_.room_for_burst());
+        wait_for_chunks(asked_);
+        begin = std::max(asked_ + kMemory, memory_until_);
+        cycles = std::max({busy_until_[q] + cycles, begin + cycles, begin + memory.cycles}) - begin;
         busy_until_[q] = begin + cycles;
+        memory_until_ = std::max(begin + memory.cycles, busy_until_[q] - memory.apart);
         complete = busy_until_[q] + kLoadDone;
+        moves = {begin, begin + memory.cycles};
+        loads_.add({asked_, begin, busy_until_[q], memory.bursts});
         break;
       case Queue::kStore:
         break;
       case Queue::kConv:
         begin = start = std::max(start, busy_until_[q]);
+        moves = stage(begin, cycles, memory);
         busy_until_[q] = begin + cycles - c.spare_slots + kIdle;
         complete = busy_until_[q] - kIdle + stages_ + kArrayDone;
         break;
@@ -144,13 +177,17 @@ class Machine {
         // Taken, and its parameters loaded, while the one before runs.
         start = std::max(start, last_begin_[q]);
         begin = std::max(start + c.setup, busy_until_[q]);
+        moves = stage(begin, cycles, memory);
         busy_until_[q] = begin + cycles + kIdle;
         complete = begin + cycles + kVectorDone;
     }
     last_start_[q] = start;
     last_begin_[q] = begin;
-    return {{start, complete}, {begin, begin + cycles}};
+    return {{start, complete}, {begin, begin + cycles}, moves};
   }
+
+  // When memory has all results, of an engine that is complete at `when`.
+  std::int64_t written(std::int64_t when) const { return std::max(when, written_until_); }
 
   // Completions of a queue are in order, one a cycle.
   std::int64_t finish(Queue queue, std::int64_t when) {
@@ -161,61 +198,112 @@ class Machine {
   }
 
  private:
+  // Memory takes results in order, and the engine, which would need so many cycles, ends when there is room for the last ones.
+  WorkTime stage(std::int64_t begin, std::int64_t& cycles, const FromMemory& memory) {
+    if (memory.cycles == 0) return {};
+    const std::int64_t first = std::max(begin, written_until_), end = first + memory.cycles;
+    cycles = std::max(cycles, end - memory.apart - begin);
+    written_until_ = std::max(end, begin + cycles);
+    return {first, end};
+  }
+
+  // Memory gives the chunks asked for until then first.
+  void wait_for_chunks(std::int64_t until) {
+    for (; next_chunk_ < chunks_.size() && chunks_[next_chunk_].at <= until; next_chunk_++) {
+      const Chunk& c = chunks_[next_chunk_];
+      part_ += c.cycles;
+      const auto whole = std::int64_t(part_);
+      memory_until_ = std::max(memory_until_, c.at + kMemory) + whole;
+      part_ -= double(whole);
+    }
+  }
+
   int stages_;
   const std::vector<std::int64_t>* row_at_;
+  LoadRequests& loads_;
+  std::span<const Chunk> chunks_;
+  std::size_t next_chunk_ = 0;
+  double part_ = 0;                                      // of a cycle of memory
+  std::int64_t asked_ = 0;                               // by the last LOAD
+  std::int64_t memory_until_ = 0;                        // gives what LOADs and the fetch asked for
+  std::int64_t written_until_ = 0;                       // takes the results of STOREs
   std::array<std::vector<std::int64_t>, kQueues> done_;  // of each queue, in order
   std::array<std::int64_t, kQueues> last_start_{}, last_begin_{}, busy_until_{};
+};
+
+// What a program does not say of its run.
+struct Surroundings {
+  const std::vector<std::int64_t>* row_at = nullptr;  // see command_times(); null: all rows are there
+  const SlowMemory* slow = nullptr;
 };
 
 // Of a list whose commands take these cycles.
 struct Timeline {
   std::vector<CommandTime> times;
-  std::vector<WorkTime> work;
+  std::vector<WorkTime> work, memory;
+  std::vector<Chunk> chunks;  // of a slow memory
 };
 
-// Into `t`, whose memory is used again.
-void find_timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles, int stages,
-                   const std::vector<std::int64_t>* row_at, Timeline& t) {
+// Into `t`, whose memory is used again and whose chunks are those of the round before.
+void find_timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles,
+                   std::span<const std::int64_t> memory, int stages, const Surroundings& around,
+                   Timeline& t) {
   t.times.resize(commands.size());
   t.work.resize(commands.size());
+  t.memory.resize(commands.size());
   Numbers numbers{};
-  for (const TimedCommand& c : commands) numbers[std::size_t(c.queue)]++;
-  Fetch fetch(numbers[std::size_t(Queue::kLoad)]);
-  Machine machine(stages, numbers, row_at);
+  std::size_t blocks = 0;
+  for (const TimedCommand& c : commands) {
+    numbers[std::size_t(c.queue)]++;
+    blocks += c.blocks;
+  }
+  LoadRequests loads(numbers[std::size_t(Queue::kLoad)]);
+  Fetch fetch(blocks, loads, around.slow);
+  Machine machine(stages, numbers, around.row_at, loads, t.chunks);
   for (std::size_t i = 0; i < commands.size(); i++) {
     const TimedCommand& c = commands[i];
     const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue)));
-    const Machine::Taken taken = machine.take(c, at, cycles[i]);
+    const FromMemory from =
+        around.slow != nullptr ? around.slow->from(i, cycles[i], memory[i]) : FromMemory{};
+    const Machine::Taken taken = machine.take(c, at, cycles[i], from);
     t.times[i] = taken.time;
     t.work[i] = taken.work;
-    if (c.queue == Queue::kLoad) fetch.asked_for({taken.time.start, taken.work.end});
+    t.memory[i] = taken.memory;
     if (c.queue == Queue::kStore) continue;
     t.times[i].complete = machine.finish(c.queue, taken.time.complete);
     if (i > 0 && commands[i - 1].queue == Queue::kStore)
-      t.times[i - 1].complete = machine.finish(Queue::kStore, t.times[i].complete + kStoreDone);
+      t.times[i - 1].complete =
+          machine.finish(Queue::kStore, machine.written(t.times[i].complete) + kStoreDone);
   }
+  t.chunks = fetch.chunks();
 }
 
 std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const Config& config,
-                                  const std::vector<std::int64_t>* row_at) {
-  std::vector<std::int64_t> alone;
+                                  const Surroundings& around) {
+  const SlowMemory* slow = around.slow;
+  std::vector<std::int64_t> alone, memory;
   std::vector<BankWrites> writes;
   alone.reserve(commands.size());
   writes.reserve(commands.size());
-  for (const TimedCommand& c : commands) {
-    alone.push_back(c.cycles);
-    writes.push_back(c.writes);
+  for (std::size_t i = 0; i < commands.size(); i++) {
+    alone.push_back(commands[i].cycles + (slow != nullptr ? slow->commands[i].stalls : 0));
+    if (slow != nullptr) memory.push_back(slow->commands[i].cycles());
+    writes.push_back(commands[i].writes);
   }
   Timeline t;
-  find_timeline(commands, alone, config.stages(), row_at, t);
+  find_timeline(commands, alone, memory, config.stages(), around, t);
   // What waits moves others, and with them what is in the way.
   std::vector<std::int64_t> waits(commands.size()), cycles(commands.size());
   for (int round = 0; round < kRounds; round++) {
     std::vector<std::int64_t> others = bank_waits(writes, alone, t.work);
-    if (others == waits) break;
+    if (slow == nullptr && others == waits) break;
     waits = std::move(others);
     for (std::size_t i = 0; i < cycles.size(); i++) cycles[i] = alone[i] + waits[i];
-    find_timeline(commands, cycles, config.stages(), row_at, t);
+    if (slow != nullptr) {
+      const std::vector<std::int64_t> turns = memory_waits(slow->commands, alone, t.memory);
+      for (std::size_t i = 0; i < memory.size(); i++) memory[i] = slow->commands[i].cycles() + turns[i];
+    }
+    find_timeline(commands, cycles, memory, config.stages(), around, t);
   }
   return std::move(t.times);
 }
@@ -229,8 +317,7 @@ std::vector<TimedCommand> timed(const Program& program) {
 }
 
 // Times of commands whose cycles have changed.
-void retime(Program& program) {
-  const std::vector<CommandTime> times = command_times(timed(program), program.config);
+void retime(Program& program, const std::vector<CommandTime>& times) {
   program.modelled_cycles = 0;
   for (std::size_t i = 0; i < times.size(); i++) {
     program.meta[i].start = times[i].start;
@@ -254,11 +341,11 @@ TimedCommand::TimedCommand(const Command& command, std::int64_t alone, const Con
 }
 
 std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config) {
-  return times_of(commands, config, nullptr);
+  return times_of(commands, config, {});
 }
 
 std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at) {
-  return times_of(timed(program), program.config, &row_at);
+  return times_of(timed(program), program.config, {.row_at = &row_at});
 }
 
 void halve_vector_cycles(Program& program) {
@@ -266,15 +353,16 @@ void halve_vector_cycles(Program& program) {
     if (program.commands[i].queue() == Queue::kVector)
       program.meta[i].cycles = ceil_div(program.meta[i].cycles, std::int64_t(2));
   }
-  retime(program);
+  retime(program, command_times(timed(program), program.config));
 }
 
 void limit_bandwidth(Program& program, double bytes_per_cycle) {
-  for (CommandMeta& m : program.meta) {
-    const auto moved = double(m.bytes_read());
-    m.cycles = std::max(m.cycles, std::int64_t(std::ceil(moved / bytes_per_cycle)));
-  }
-  retime(program);
+  const std::vector<TimedCommand> commands = timed(program);
+  const SlowMemory slow(program, commands, bytes_per_cycle);
+  for (std::size_t i = 0; i < commands.size(); i++)
+    program.meta[i].cycles =
+        std::max(commands[i].cycles + slow.commands[i].stalls, slow.commands[i].cycles());
+  retime(program, times_of(commands, program.config, {.slow = &slow}));
 }
 
 }  // namespace kaiten

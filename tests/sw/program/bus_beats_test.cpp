@@ -58,5 +58,26 @@ TEST(BusBeats, CountWholeWordsOfEachRequest) {
   EXPECT_EQ(bus_beats(CommandBody(ConvCommand{}), preset("base")).read, 0);
 }
 
+// At most 16 beats each, none across 4096 bytes.
+TEST(BusBeats, Bursts) {
+  const Config& base = preset("base");
+  LoadWeightsCommand weights;
+  weights.bytes = 5000;
+  EXPECT_EQ(read_bursts(weights, base), 4 + 1);
+  weights.offset = 1000;  // 49 beats to the end of the page, 30 behind it
+  EXPECT_EQ(read_bursts(weights, base), 4 + 2);
+  weights.zvc_beats = 17;
+  weights.offset = 0;
+  EXPECT_EQ(read_bursts(weights, base), 2);
+  LoadRowsCommand rows;
+  rows.rows = 3;
+  rows.row_pitch = 1024;
+  rows.segments = 1;
+  rows.columns = 125;
+  rows.pixel_bytes = rows.last_pixel_bytes = 8;
+  EXPECT_EQ(read_bursts(rows, base), 3);
+  EXPECT_EQ(read_bursts(StoreCommand{}, base), 0);
+}
+
 }  // namespace
 }  // namespace kaiten

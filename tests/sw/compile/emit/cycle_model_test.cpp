@@ -7,7 +7,9 @@
 
 #include "compile/emit/bank_waits.h"
 #include "compile/emit/hazard.h"
+#include "compile/emit/load_requests.h"
 #include "compile/emit/schedule.h"
+#include "compile/emit/slow_memory.h"
 #include "program/config.h"
 #include "program/program.h"
 
@@ -135,28 +137,145 @@ TEST(BankWaits, TheVectorEngineWaitsForTheArray) {
   EXPECT_LE(wait, 100);
 }
 
-// A LOAD of 1000 bytes in 16 cycles: a narrower memory takes 1000 / bandwidth, a wider one changes nothing; the CONV after it
-// waits as much longer and computes as long.
-TEST(LimitedBandwidth, LengthensWhatReadsMemory) {
+// A LOAD of `rows` rows of 1000 bytes, a beat's width apart from whole beats, in 16 cycles each.
+struct NarrowMemory {
   Program program;
-  program.config = preset("base");
-  Command load, conv;
-  load.body = LoadRowsCommand{};
-  conv.body = ConvCommand{};
-  conv.wait = {1, 0, 0, 0};
-  program.commands = {load, conv};
-  program.meta.resize(2);
-  program.meta[0].read_bytes = 1000;
-  program.meta[0].cycles = 16;
-  program.meta[1].cycles = 50;
-  limit_bandwidth(program, 64);
-  const std::int64_t wide = program.modelled_cycles;
-  EXPECT_EQ(program.meta[0].cycles, 16);
-  limit_bandwidth(program, 3);
-  EXPECT_EQ(program.meta[0].cycles, 334);
-  EXPECT_EQ(program.meta[1].cycles, 50);
-  EXPECT_EQ(program.modelled_cycles, wide + 334 - 16);
-  EXPECT_EQ(program.meta[1].complete, program.modelled_cycles);
+
+  explicit NarrowMemory(int rows) {
+    program.config = preset("base");
+    LoadRowsCommand load;
+    load.rows = std::uint32_t(rows);
+    load.segments = 1;
+    load.columns = 125;
+    load.pixel_bytes = load.last_pixel_bytes = 8;
+    load.row_pitch = 1024;
+    add(load, rows * 16);
+  }
+  void add(CommandBody body, std::int64_t cycles, Counts wait = {}) {
+    Command c;
+    c.body = std::move(body);
+    c.wait = wait;
+    program.commands.push_back(c);
+    program.meta.emplace_back().cycles = cycles;
+  }
+  // Results of `columns` pixels of 32 bytes, two a beat, one a cycle.
+  void store(int columns, Counts wait) {
+    StoreCommand store;
+    store.rows = store.segments = 1;
+    store.columns = std::uint32_t(columns);
+    store.pixel_bytes = store.last_pixel_bytes = 32;
+    add(store, 0, wait);
+    ConvCommand conv;
+    conv.rows = conv.tiles = 1;
+    conv.columns = std::uint32_t(columns);
+    conv.out_groups = 4;
+    conv.to_store = 1;
+    add(conv, columns, wait);
+  }
+  std::int64_t cycles(double bytes_per_cycle) {
+    Program copy = program;
+    limit_bandwidth(copy, bytes_per_cycle);
+    return copy.modelled_cycles;
+  }
+};
+
+constexpr double kBeat = 64;
+
+// 1000 bytes are 16 beats: a narrower memory takes 16 * 64 / bandwidth for them and as much as that for the beat of the commands
+// before them.
+TEST(LimitedBandwidth, LengthensWhatReadsMemory) {
+  NarrowMemory one(1);
+  ConvCommand conv;
+  conv.rows = conv.columns = 7;
+  one.add(conv, 50, {1, 0, 0, 0});
+  const std::int64_t wide = one.cycles(64);
+  limit_bandwidth(one.program, 4);
+  EXPECT_EQ(one.program.meta[0].cycles, 16 * 16);
+  EXPECT_EQ(one.program.meta[1].cycles, 50);
+  EXPECT_EQ(one.program.modelled_cycles, wide + (16 * 16 - 16) + (16 - 1));
+  EXPECT_EQ(one.program.meta[1].complete, one.program.modelled_cycles);
+}
+
+TEST(LimitedBandwidth, CommandsAreReadToo) {
+  // Each is a beat, and nothing else is read.
+  NarrowMemory none(0);
+  for (int i = 0; i < 999; i++) none.add(ConvCommand{}, 1);
+  EXPECT_NEAR(double(none.cycles(2)), 1000 * kBeat / 2, 0.02 * 1000 * kBeat / 2);
+}
+
+TEST(LimitedBandwidth, WritesAndReadsShareIt) {
+  // 1600 beats are read while 1600 are written, by an engine that waits for nothing.
+  NarrowMemory both(100);
+  both.store(3200, {});
+  EXPECT_NEAR(double(both.cycles(16)), 3200 * kBeat / 16, 0.02 * 3200 * kBeat / 16);
+  // Nobody writes: the reads alone.
+  EXPECT_NEAR(double(NarrowMemory(100).cycles(16)), 1600 * kBeat / 16, 0.05 * 1600 * kBeat / 16);
+}
+
+TEST(LimitedBandwidth, AFewResultsAreStaged) {
+  // 32 beats wait for memory while the array goes on; STORE ends when they have left.
+  NarrowMemory few(0);
+  few.store(64, {});
+  limit_bandwidth(few.program, 16);
+  const CommandMeta &store = few.program.meta[1], &conv = few.program.meta[2];
+  EXPECT_LT(conv.complete - conv.start, 64 + 32);
+  EXPECT_GE(store.complete - conv.start, 32 * 4);
+  NarrowMemory many(0);
+  many.store(640, {});
+  limit_bandwidth(many.program, 16);
+  EXPECT_GT(many.program.meta[2].complete - many.program.meta[2].start, 2 * (640 - 64));
+}
+
+TEST(LimitedBandwidth, TheFetchPassesALongLoad) {
+  // Of 3200 beats 512 are asked for at most: the last commands wait for these, not for all.
+  NarrowMemory loads(200);
+  for (int i = 0; i < 20; i++) loads.add(ConvCommand{}, 1);
+  limit_bandwidth(loads.program, 16);
+  EXPECT_LT(loads.program.meta.back().complete, 2 * 512 * 4 + 1000);
+  EXPECT_GT(loads.program.meta.back().complete, 512 * 4);
+  EXPECT_GT(loads.program.meta.front().complete, 3200 * 4);
+}
+
+TEST(LoadRequests, BurstsUnderWay) {
+  LoadRequests loads(2);
+  EXPECT_EQ(loads.room_for_burst(), 0);
+  loads.add({.at = 0, .begin = 100, .end = 1380, .bursts = 64});  // 20 cycles each
+  loads.add({.at = 5, .begin = 1380, .end = 1400, .bursts = 1});
+  // Of 65 bursts the last 31 are under way when the 34th has come.
+  EXPECT_EQ(loads.room_for_burst(), 100 + 34 * 20);
+  EXPECT_EQ(loads.made(4), 1U);
+  EXPECT_EQ(loads.made(5), 2U);
+  EXPECT_EQ(loads.asked_until(2, 0), 0);               // none has left
+  EXPECT_EQ(loads.asked_until(2, 8), 100 + 7 * 20);    // one a cycle
+  EXPECT_EQ(loads.asked_until(2, 60), 100 + 32 * 20);  // as many as may be under way
+  EXPECT_EQ(loads.asked_until(2, 300), 100 + (10 + 32) * 20);
+  EXPECT_EQ(loads.asked_until(2, 1390), 1400);
+  EXPECT_EQ(loads.end_of(0), 0);
+}
+
+// A LOAD and results of an engine, by cycles of memory, in the same time.
+std::vector<std::int64_t> turns(double read, double written, std::int64_t load_cycles,
+                                std::int64_t engine_cycles) {
+  const std::vector<MemoryWork> moved{{.read = read}, {.written = written}};
+  const std::vector<std::int64_t> cycles{load_cycles, engine_cycles};
+  const std::vector<WorkTime> work{{0, load_cycles}, {0, engine_cycles}};
+  return memory_waits(moved, cycles, work);
+}
+
+TEST(MemoryWaits, DirectionsTakeTurns) {
+  // Both want every cycle: each has every other one.
+  const std::vector<std::int64_t> both = turns(100, 100, 100, 100);
+  EXPECT_NEAR(double(both[0]), 100, 3);
+  EXPECT_NEAR(double(both[1]), 100, 3);
+  // The LOAD waits for 25 cycles of writing, and the other way round.
+  EXPECT_EQ(turns(100, 25, 100, 100), (std::vector<std::int64_t>{25, 0}));
+  EXPECT_EQ(turns(25, 100, 100, 100), (std::vector<std::int64_t>{0, 25}));
+  EXPECT_EQ(turns(50, 50, 100, 100), (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(turns(100, 0, 100, 100), (std::vector<std::int64_t>{0, 0}));
+  // Both have half until the results are there, after 100 cycles; the LOAD needs 50 more.
+  const std::vector<std::int64_t> shorter = turns(100, 50, 100, 50);
+  EXPECT_NEAR(double(shorter[0]), 50, 2);
+  EXPECT_NEAR(double(shorter[1]), 50, 2);
 }
 
 }  // namespace
