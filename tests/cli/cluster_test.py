@@ -109,7 +109,8 @@ class Cluster(CommandCase):
         self.assertEqual(sorted(n for n in os.listdir(self.folder) if n.startswith("several")), ["several"])
         self.assertIn("has 5120 bytes", self.refused("demo", "--chips", 2, "--images", 6, "--input", images, *NANO))
 
-    LONG = ("demo", "--chips", 2, "--mode", "data", "--images", 100, *NANO)
+    IMAGES = 40
+    LONG = ("demo", "--chips", 2, "--mode", "data", "--images", IMAGES, *NANO)
 
     def some_are_done(self, process):
         """Waits until the run has noted images in out.part; returns how many."""
@@ -130,7 +131,7 @@ class Cluster(CommandCase):
         """The run that was interrupted goes on; the outputs of all images, those that it left too, are exact."""
         j = self.report(*self.LONG, "--output", self.file("out"), "--resume")
         self.assertTrue(j["exact"])
-        self.assertEqual((j["images"], sum(c["images"] for c in j["chips"])), (100, 100 - j["resumed"]))
+        self.assertEqual((j["images"], sum(c["images"] for c in j["chips"])), (self.IMAGES, self.IMAGES - j["resumed"]))
         self.assertGreaterEqual(j["resumed"], noted)
         self.assertFalse([n for n in os.listdir(self.folder) if ".part" in n])
 
