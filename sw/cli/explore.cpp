@@ -64,7 +64,7 @@ constexpr Axis kAxes[] = {
     {"large-windows", &explore::Axes::large_windows, 0, 1,
      "1: the vector engine streams windows up to 9 x 9; 0: up to 3 x 3"},
     {"conv-table", &explore::Axes::conv_table, 0, 1,
-     "1: tables behind the array, for functions of one value; 0: none"}};
+     "1: tables of functions of one value behind the array, wide ones behind the vector engine; 0: neither"}};
 
 struct ExploreOptions {
   std::string networks, family;
