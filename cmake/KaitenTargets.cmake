@@ -11,9 +11,9 @@
 # OPTIMIZED: -O3 also where the rest is built for debugging. NATIVE: sources that gain from the machine's vectors (KAITEN_MARCH).
 # Libraries start from sw/precompiled.h, or from the header of their own that PRECOMPILED names, whose macros need DEFINITIONS.
 # Tests are not optimised, which would take most of their building, unless OPTIMIZE says that their own code works hard.
-# A test labelled `long` runs in `make check-long` only. Those without a label are tests of the software alone, which the
-# sanitizers run, too: the target software_tests builds them. `software_long` are those that take them minutes by arithmetic:
-# without sanitizers they run as all others do, with them in `make check-long`.
+# A test labelled `long` is built and run in `make check-long` only (by hand: the target long_programs). Those without a label
+# are tests of the software alone, which the sanitizers run, too: the target software_tests builds them. `software_long` are
+# those that take them minutes by arithmetic: without sanitizers they run as all others do, with them in `make check-long`.
 include_guard(GLOBAL)
 include(GoogleTest)
 include(KaitenPrecompiled)
@@ -110,6 +110,24 @@ function(kaiten_test name)
   # The program's name is the first part of the test's name; discovered when testing, so that building stays quick.
   gtest_discover_tests(${name} TEST_PREFIX ${name}: DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600 LABELS "${A_LABELS}")
+  if(A_LABELS STREQUAL long)
+    kaiten_long_program(${name})
+  endif()
+endfunction()
+
+# A program that only the long check builds, by the target long_programs; without it there are none of its tests, which CMake
+# would take for missing.
+function(kaiten_long_program name)
+  if(NOT TARGET long_programs)
+    add_custom_target(long_programs)
+  endif()
+  add_dependencies(long_programs ${name})
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  get_property(files DIRECTORY PROPERTY TEST_INCLUDE_FILES)
+  list(POP_BACK files tests)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_where_built.cmake
+    CONTENT "if(EXISTS \"$<TARGET_FILE:${name}>\")\n  include(\"${tests}\")\nendif()\n")
+  set_property(DIRECTORY PROPERTY TEST_INCLUDE_FILES ${files} ${CMAKE_CURRENT_BINARY_DIR}/${name}_where_built.cmake)
 endfunction()
 
 function(kaiten_rtl_test name)

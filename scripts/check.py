@@ -257,7 +257,7 @@ class Check:
         longer = ["--long"] if long else []
 
         if self.wants("build", "tests"):
-            if self.build("build", preset):
+            if self.build("build", preset, *(["all", "long_programs"] if long else [])):
                 self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
             else:
                 print("   tests not run: the build failed", flush=True)
