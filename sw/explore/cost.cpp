@@ -172,8 +172,7 @@ Cost modelled(const Graph& graph, const Candidate& candidate, const ResidentWeig
   if (!compiled.moved.empty()) return {0, compiled.moved.front()};
   Cost cost;
   for (Section& s : compiled.sections) {
-    if (options.bytes_per_cycle > 0 && options.bytes_per_cycle < candidate.config.axi_bytes)
-      limit_bandwidth(s.program, options.bytes_per_cycle);
+    limit_bandwidth(s.program, options.bytes_per_cycle);
     cost.cycles += s.program.modelled_cycles;
   }
   return cost;

@@ -41,7 +41,6 @@ sim::SimOptions sim_options(const SessionOptions& o, std::uint64_t bytes, const 
 
 // The cycles that the model says, of the memory that the options ask for.
 void adapt_model(PreparedSection& part, const SessionOptions& o) {
-  if (o.bytes_per_cycle <= 0 || o.bytes_per_cycle >= part.section.program.config.axi_bytes) return;
   limit_bandwidth(part.section.program, o.bytes_per_cycle);
   if (part.again) limit_bandwidth(*part.again, o.bytes_per_cycle);
 }

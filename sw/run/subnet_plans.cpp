@@ -46,8 +46,7 @@ SubNetPlans::SubNetPlans(const supernet::Family& family, Graph whole, const Mode
 }
 
 Program SubNetPlans::timed(Program program) const {
-  if (options_.bytes_per_cycle > 0 && options_.bytes_per_cycle < config_.axi_bytes)
-    limit_bandwidth(program, options_.bytes_per_cycle);
+  limit_bandwidth(program, options_.bytes_per_cycle);
   return program;
 }
 

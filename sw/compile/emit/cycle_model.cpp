@@ -357,6 +357,7 @@ void halve_vector_cycles(Program& program) {
 }
 
 void limit_bandwidth(Program& program, double bytes_per_cycle) {
+  if (bytes_per_cycle <= 0 || bytes_per_cycle >= program.config.axi_bytes) return;
   const std::vector<TimedCommand> commands = timed(program);
   const SlowMemory slow(program, commands, bytes_per_cycle);
   for (std::size_t i = 0; i < commands.size(); i++)

@@ -50,7 +50,7 @@ std::vector<CommandTime> command_times(const Program& program, const std::vector
 // equal: sets the times of the program's commands and its modelled cycles. Its bytes and its order stay.
 void halve_vector_cycles(Program& program);
 
-// The same of a memory that moves fewer bytes a cycle than the bus.
+// The same of a memory that moves fewer bytes a cycle than the bus. One as fast as that, or 0 for no bound, changes nothing.
 void limit_bandwidth(Program& program, double bytes_per_cycle);
 
 }  // namespace kaiten

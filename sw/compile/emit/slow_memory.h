@@ -19,7 +19,7 @@ namespace kaiten {
 struct Program;
 struct TimedCommand;
 
-// The memory's cycles for what a command moves: a LOAD reads, an engine writes what the STORE before it takes.
+// The memory's cycles for what a command moves: a LOAD reads, an engine writes what the STORE before it takes; none does both.
 struct MemoryWork {
   double read = 0;
   double written = 0;
@@ -27,9 +27,7 @@ struct MemoryWork {
   std::int64_t stalls =
       0;  // cycles by which the engine takes longer, though on average memory takes what it makes
 
-  std::int64_t cycles() const {
-    return std::int64_t(std::ceil(read + written));
-  }  // a command has one of both
+  std::int64_t cycles() const { return std::int64_t(std::ceil(read + written)); }
 };
 
 // What a command needs of memory while it works.

@@ -172,6 +172,13 @@ struct NarrowMemory {
     conv.to_store = 1;
     add(conv, columns, wait);
   }
+  // With a memory as fast as the bus.
+  std::int64_t wide_cycles() const {
+    std::vector<TimedCommand> timed;
+    for (std::size_t i = 0; i < program.commands.size(); i++)
+      timed.emplace_back(program.commands[i], program.meta[i].cycles, program.config);
+    return command_times(timed, program.config).back().complete;
+  }
   std::int64_t cycles(double bytes_per_cycle) {
     Program copy = program;
     limit_bandwidth(copy, bytes_per_cycle);
@@ -188,12 +195,21 @@ TEST(LimitedBandwidth, LengthensWhatReadsMemory) {
   ConvCommand conv;
   conv.rows = conv.columns = 7;
   one.add(conv, 50, {1, 0, 0, 0});
-  const std::int64_t wide = one.cycles(64);
+  const std::int64_t wide = one.wide_cycles();
   limit_bandwidth(one.program, 4);
   EXPECT_EQ(one.program.meta[0].cycles, 16 * 16);
   EXPECT_EQ(one.program.meta[1].cycles, 50);
   EXPECT_EQ(one.program.modelled_cycles, wide + (16 * 16 - 16) + (16 - 1));
   EXPECT_EQ(one.program.meta[1].complete, one.program.modelled_cycles);
+}
+
+TEST(LimitedBandwidth, AMemoryAsFastAsTheBusChangesNothing) {
+  for (const double rate : {0.0, -1.0, 64.0, 1000.0}) {
+    NarrowMemory one(1);
+    limit_bandwidth(one.program, rate);
+    EXPECT_EQ(one.program.meta[0].cycles, 16);
+    EXPECT_EQ(one.program.modelled_cycles, 0);  // as it was
+  }
 }
 
 TEST(LimitedBandwidth, CommandsAreReadToo) {
