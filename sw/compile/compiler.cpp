@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -135,8 +136,8 @@ class Choice {
   // fewest bytes need them.
   void try_all(int together) {
     std::vector<std::unique_ptr<Attempt>> attempts;
+    SpanMemo memo;
     for (const Lowering& order : orders_) {
-      SpanMemo memo;
       placed_.clear();
       for (SpanOptions o : variants(config_, options_)) {
         o.images = together;
@@ -145,13 +146,13 @@ class Choice {
           if (auto a = placed(order, o, memo)) attempts.push_back(std::move(a));
         });
       }
+      memo.order++;
     }
     std::ranges::stable_sort(attempts, {}, &Attempt::bytes);
     for (std::unique_ptr<Attempt>& a : attempts) {
       if (options_.cancellation_check) options_.cancellation_check();
       unless_refused([&] {
-        if (moves_more(*a)) return;
-        schedule(*a);
+        if (moves_more(*a) || !schedule(*a)) return;
         if (!best_ || a->better_than(*best_, options_.optimise)) best_ = std::move(a);
       });
       a.reset();
@@ -188,13 +189,17 @@ class Choice {
     }
   }
 
-  void schedule(Attempt& a) const {
+  // False where it takes more cycles than the best, and moves no fewer bytes.
+  bool schedule(Attempt& a) const {
     a.emitter = emitted(a, residency_);
     if (a.emitter->activation_bytes() != a.plan.bytes)
       throw std::logic_error("a span plan of other bytes than were emitted");
     if (a.plan.bytes + a.emitter->weight_bytes() != a.bytes)
       throw std::logic_error("weights of other bytes than were emitted");
-    a.emitter->schedule();
+    const bool bounded = best_ && tried_ == PlansTried::kThatMayBeBest &&
+                         (options_.optimise == Optimise::kTime || a.bytes >= best_->bytes);
+    return a.emitter->schedule(bounded ? best_->emitter->modelled_cycles()
+                                       : std::numeric_limits<std::int64_t>::max());
   }
 
   // Cycles break ties only: a plan of more bytes than the best needs no commands.

@@ -105,6 +105,25 @@ ChannelWeights channel_weights(const Graph& graph, const Op& op, size_t channel)
   return {channel * count, 1, count};
 }
 
+// The sum of what `value` makes of each of a channel's weights, |value| < 2^15: in 32 bits, a block of weights at a time.
+template <class Value>
+int64_t sum_of(const Tensor& weights, const ChannelWeights& w, Value value) {
+  constexpr size_t kBlock = size_t(1) << 16;
+  int64_t sum = 0;
+  for (size_t begin = 0; begin < w.count; begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, w.count);
+    int32_t block = 0;
+    if (w.step == 1) {
+      const uint8_t* at = weights.data.data() + w.first;
+      for (size_t i = begin; i < end; i++) block += value(int8_t(at[i]));
+    } else {
+      for (size_t i = begin; i < end; i++) block += value(weights.int8_at(w.first + i * w.step));
+    }
+    sum += block;
+  }
+  return sum;
+}
+
 // value * 2^max(shift, 0), shift <= 30. Saturating first at a value that fits no int32 keeps this inside 64
 // bits.
 int64_t shifted_left(int64_t value, int shift) {
@@ -118,12 +137,9 @@ AccumulatorRange conv_range(const Graph& graph, const Op& op, const ConvParams& 
   const int64_t high = 127 - params.zp_in;
   for (size_t c = 0; c < params.bias.size(); c++) {
     const ChannelWeights w = channel_weights(graph, op, c);
-    int64_t positive = 0;
-    int64_t negative = 0;
-    for (size_t i = 0; i < w.count; i++) {
-      const int64_t value = weights.int8_at(w.first + i * w.step) - params.zp_weights;
-      (value > 0 ? positive : negative) += value;
-    }
+    const int zero = params.zp_weights;
+    const int64_t positive = sum_of(weights, w, [zero](int8_t v) { return std::max(v - zero, 0); });
+    const int64_t negative = sum_of(weights, w, [zero](int8_t v) { return std::min(v - zero, 0); });
     int64_t min = params.bias[c] + positive * low + negative * high;
     int64_t max = params.bias[c] + positive * high + negative * low;
     if (params.output.rule == Rounding::Double) {
@@ -494,8 +510,8 @@ std::vector<int32_t> folded_bias(const Graph& graph, const Op& op, const ConvPar
   std::vector<int32_t> folded(params.bias.size());
   for (size_t c = 0; c < folded.size(); c++) {
     const ChannelWeights w = channel_weights(graph, op, c);
-    int64_t sum = 0;
-    for (size_t i = 0; i < w.count; i++) sum += weights.int8_at(w.first + i * w.step) - params.zp_weights;
+    const int zero = params.zp_weights;
+    const int64_t sum = sum_of(weights, w, [zero](int8_t v) { return v - zero; });
     folded[c] = int32_t(params.bias[c] - params.zp_in * sum);
   }
   return folded;

@@ -77,8 +77,11 @@ std::int64_t CommandList::bus_cycles(std::int64_t bytes) const {
 }
 
 // The order is good if the scheduler's small model guesses LOADs right, which wait for banks and for memory: it is made
-// with several guesses, and that with the least modelled cycles is taken.
-void CommandList::schedule() {
+// with several guesses, and that with the least modelled cycles is taken. No other order is better than one that reaches the
+// bound.
+bool CommandList::schedule(std::int64_t most) {
+  const std::int64_t least = least_cycles(timed_, config_);
+  if (least > most) return false;
   std::vector<std::vector<std::uint32_t>> orders;  // that were timed
   std::size_t best = 0;
   modelled_cycles_ = std::numeric_limits<std::int64_t>::max();
@@ -97,8 +100,10 @@ void CommandList::schedule() {
     modelled_cycles_ = end;
     best = orders.size() - 1;
     times_ = std::move(t);
+    if (end == least) break;
   }
   order_ = std::move(orders[best]);
+  return true;
 }
 
 Program CommandList::finish(bool constants) {

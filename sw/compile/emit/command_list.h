@@ -11,6 +11,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -67,7 +68,8 @@ class CommandList {
   std::int64_t modelled_cycles() const { return modelled_cycles_; }
   // Activations moved, both directions.
   std::int64_t activation_bytes() const { return activation_bytes_; }
-  void schedule();
+  // Finds that order. False where none would be complete by cycle `most`: then there is none.
+  bool schedule(std::int64_t most = std::numeric_limits<std::int64_t>::max());
   // Commands, in the order that schedule() found or else as they were emitted, and constants if asked for; once.
   Program finish(bool constants = true);
 

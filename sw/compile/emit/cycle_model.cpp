@@ -244,6 +244,12 @@ struct Timeline {
   std::vector<Chunk> chunks;  // of a slow memory
 };
 
+Numbers numbers_of(std::span<const TimedCommand> commands) {
+  Numbers numbers{};
+  for (const TimedCommand& c : commands) numbers[std::size_t(c.queue)]++;
+  return numbers;
+}
+
 // Into `t`, whose memory is used again and whose chunks are those of the round before.
 void find_timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles,
                    std::span<const std::int64_t> memory, int stages, const Surroundings& around,
@@ -251,12 +257,9 @@ void find_timeline(std::span<const TimedCommand> commands, std::span<const std::
   t.times.resize(commands.size());
   t.work.resize(commands.size());
   t.memory.resize(commands.size());
-  Numbers numbers{};
+  const Numbers numbers = numbers_of(commands);
   std::size_t blocks = 0;
-  for (const TimedCommand& c : commands) {
-    numbers[std::size_t(c.queue)]++;
-    blocks += c.blocks;
-  }
+  for (const TimedCommand& c : commands) blocks += c.blocks;
   LoadRequests loads(numbers[std::size_t(Queue::kLoad)]);
   Fetch fetch(blocks, loads, around.slow);
   Machine machine(stages, numbers, around.row_at, loads, t.chunks);
@@ -342,6 +345,25 @@ TimedCommand::TimedCommand(const Command& command, std::int64_t alone, const Con
 
 std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config) {
   return times_of(commands, config, {});
+}
+
+std::int64_t least_cycles(std::span<const TimedCommand> commands, const Config& config) {
+  const Numbers numbers = numbers_of(commands);
+  LoadRequests loads(numbers[std::size_t(Queue::kLoad)]);
+  Machine machine(config.stages(), numbers, nullptr, loads, {});
+  std::int64_t last = 0;
+  bool stored = false;  // by the command before
+  for (const TimedCommand& c : commands) {
+    const std::int64_t at = std::max(kMemory, machine.room(std::size_t(c.queue)));
+    const Machine::Taken taken = machine.take(c, at, c.cycles, {});
+    if (c.queue != Queue::kStore) {
+      std::int64_t complete = machine.finish(c.queue, taken.time.complete);
+      if (stored) complete = machine.finish(Queue::kStore, complete + kStoreDone);
+      last = std::max(last, complete);
+    }
+    stored = c.queue == Queue::kStore;
+  }
+  return last;
 }
 
 std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at) {

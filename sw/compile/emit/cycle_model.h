@@ -42,6 +42,10 @@ struct TimedCommand {
 // In the order of the list.
 std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, const Config& config);
 
+// A lower bound of when the last command is complete, whatever the order of the list, as long as each queue keeps its own: as if
+// the fetch were never late and banks always free. In an order in which nothing waits for what follows it.
+std::int64_t least_cycles(std::span<const TimedCommand> commands, const Config& config);
+
 // Of a program whose LOADs wait for rows from outside (program/arrivals.h): the first n rows are told row_at[n] cycles after the
 // start.
 std::vector<CommandTime> command_times(const Program& program, const std::vector<std::int64_t>& row_at);

@@ -3,16 +3,14 @@
 
 #include "compile/spans/span_kinds.h"
 
-#include <map>
-
 namespace kaiten {
 
 namespace {
 
 class Kinds {
  public:
-  Kinds(const Lowering& lowering, const UsesOfStorages& uses)
-      : lowering_(lowering), uses_(uses), last_(lowering.storages.size()) {}
+  Kinds(const Lowering& lowering, const UsesOfStorages& uses, KindNumbers& known)
+      : lowering_(lowering), uses_(uses), last_(lowering.storages.size()), known_(known) {}
 
   int of(const LoweredOp& op) {
     key_ = {int(buffer_of(op.engine)), op.out.h, op.stride, op.pad_top, op.kernel_rows, int(op.broadcast),
@@ -21,7 +19,7 @@ class Kinds {
     for (const ViewId v : op.inputs) add(v, operand++);
     add(op.output, operand);
     at_++;
-    return kinds_.try_emplace(key_, int(kinds_.size())).first->second;
+    return known_.try_emplace(key_, int(known_.size())).first->second;
   }
 
  private:
@@ -45,13 +43,13 @@ class Kinds {
   IndexedVector<StorageId, Met> last_;  // where each was met last
   int at_ = 0;                          // operators on the device so far
   std::vector<int> key_;
-  std::map<std::vector<int>, int> kinds_;
+  KindNumbers& known_;
 };
 
 }  // namespace
 
-std::vector<int> find_kinds(const Lowering& lowering, const UsesOfStorages& uses) {
-  Kinds kinds(lowering, uses);
+std::vector<int> find_kinds(const Lowering& lowering, const UsesOfStorages& uses, KindNumbers& known) {
+  Kinds kinds(lowering, uses, known);
   std::vector<int> all(lowering.ops.size(), -1);
   for (std::size_t at = 0; at < all.size(); at++) {
     if (on_device(lowering.ops[at].engine)) all[at] = kinds.of(lowering.ops[at]);

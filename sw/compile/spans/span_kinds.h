@@ -6,6 +6,7 @@
 #ifndef KAITEN_COMPILE_SPANS_SPAN_KINDS_H
 #define KAITEN_COMPILE_SPANS_SPAN_KINDS_H
 
+#include <map>
 #include <vector>
 
 #include "compile/lower/lowered.h"
@@ -13,10 +14,13 @@
 
 namespace kaiten {
 
-// A number for each operator of the lowering: two runs of operators on the device with the same numbers, tiles and
+// Of what operators have in common.
+using KindNumbers = std::map<std::vector<int>, int>;
+
+// A number for each operator of the lowering, those of other lowerings of the network among `known`: two runs of operators on the device with the same numbers, tiles and
 // blocks have the same rows, unless they are in stripes. Says of an operator what SpanRows asks of it, of its maps
 // too, and where each of its maps was met before, counted from the operator.
-std::vector<int> find_kinds(const Lowering& lowering, const UsesOfStorages& uses);
+std::vector<int> find_kinds(const Lowering& lowering, const UsesOfStorages& uses, KindNumbers& known);
 
 // The storages of a span in the order in which its operators meet them: alike spans have alike lists. Not thread-safe:
 // one thread at a time.

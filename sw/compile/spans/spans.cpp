@@ -37,7 +37,7 @@ class Planner {
         options_(options),
         memo_(memo),
         uses_(find_uses(lowering, config)),
-        kinds_(find_kinds(lowering, uses_)),
+        kinds_(find_kinds(lowering, uses_, memo.kinds)),
         cost_(lowering, uses_, options.images, options.slack_blocks),
         cycles_(lowering.ops.size()),
         shared_(lowering, config) {
@@ -303,13 +303,13 @@ class Planner {
 
   // Of the span that cost_ looks at.
   const SpanShape& shape_of(const Span& span) {
-    std::vector<int> key{span.images, span.stripes};
-    key.reserve(2 + span.tasks.size() * 5);
+    std::vector<int> key{span.images, span.stripes, span.stripes > 1 ? memo_.order : 0};
+    key.reserve(3 + span.tasks.size() * 5);
     for (const Task& t : span.tasks) {
       const int kind = span.stripes > 1 ? -1 - int(t.position) : kinds_[t.position];
       key.insert(key.end(), {kind, t.tile_begin, t.tile_end, t.chunk_tiles, t.block_rows});
     }
-    const auto [it, is_new] = memo_.try_emplace(std::move(key));
+    const auto [it, is_new] = memo_.shapes.try_emplace(std::move(key));
     if (is_new) {
       SpanRows rows = span_rows(lowering_, uses_, span, {});
       it->second.slots = std::move(rows.flow).slots_needed();

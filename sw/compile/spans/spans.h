@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "compile/lower/lowered.h"
+#include "compile/spans/span_kinds.h"
 #include "compile/spans/span_rows.h"
 #include "program/config.h"
 #include "program/ring.h"
@@ -46,9 +47,13 @@ struct SpanOptions {
   std::function<void()> cancellation_check = {};
 };
 
-// Spans whose rows were looked at for one lowering, by what they have in common: plans of other slack see them again, and
-// so do repetitions of a block of layers.
-using SpanMemo = std::map<std::vector<int>, SpanShape>;
+// Spans whose rows were looked at, by what they have in common: plans of other slack see them again, and so do repetitions
+// of a block of layers and the same operators in another order.
+struct SpanMemo {
+  KindNumbers kinds;
+  std::map<std::vector<int>, SpanShape> shapes;
+  int order = 0;  // of the operators: spans in stripes are known by their place in it
+};
 
 struct SpanPlan {
   std::vector<Span> spans;

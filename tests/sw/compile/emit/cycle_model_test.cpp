@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "compile/emit/bank_waits.h"
 #include "compile/emit/hazard.h"
 #include "compile/emit/load_requests.h"
@@ -12,6 +15,7 @@
 #include "compile/emit/slow_memory.h"
 #include "program/config.h"
 #include "program/program.h"
+#include "tests/support/seed.h"
 
 namespace kaiten {
 namespace {
@@ -64,6 +68,71 @@ TEST(CycleModel, NoPassFollowsTheLastOne) {
   const TimedCommand timed(c, std::int64_t(2 * 8), config);
   const std::vector<CommandTime> one = command_times(std::span(&timed, 1), config);
   EXPECT_EQ(one[0].complete - one[0].start, 8 + 1 + 8 + 10);
+}
+
+std::int64_t end_of(const std::vector<CommandTime>& times) {
+  std::int64_t end = 0;
+  for (const CommandTime& t : times) end = std::max(end, t.complete);
+  return end;
+}
+
+// LOADs, CONVs and VECTORs, some with a STORE, that wait for some of those before them.
+struct RandomList {
+  std::vector<ScheduledCommand> scheduled;
+  std::vector<TimedCommand> timed;
+
+  RandomList(std::mt19937_64& rng, const Config& config) {
+    Counts before{}, counts{};  // that may be waited for, and are there: not the STORE that a command feeds
+    const auto up_to = [&](std::int64_t n) { return std::int64_t(rng() % std::uint64_t(n + 1)); };
+    const auto add = [&](CommandBody body, std::int64_t cycles) {
+      Command c;
+      c.body = std::move(body);
+      for (std::size_t q = 0; q < kQueues; q++) {
+        if (up_to(1) == 0) c.wait[q] = std::uint32_t(up_to(before[q]));
+      }
+      counts[std::size_t(c.queue())]++;
+      if (c.queue() != Queue::kStore) before = counts;
+      scheduled.push_back({c.wait, c.queue(), {cycles, 20}});
+      timed.emplace_back(c, cycles, config);
+    };
+    for (int i = 0; i < 60; i++) {
+      const std::int64_t kind = up_to(2), cycles = 1 + up_to(up_to(4) == 0 ? 400 : 20);
+      if (kind == 0) {
+        add(LoadRowsCommand{}, cycles);
+        continue;
+      }
+      if (up_to(3) == 0) add(StoreCommand{}, 0);
+      if (kind == 1) {
+        ConvCommand conv;
+        conv.rows = std::uint8_t(1 + up_to(3));
+        conv.columns = std::uint16_t(1 + up_to(3));
+        add(conv, cycles);
+      } else {
+        add(WindowCommand{}, cycles);
+      }
+    }
+  }
+};
+
+TEST(CycleModel, NoOrderIsFasterThanTheBound) {
+  std::mt19937_64 rng(test::seed());
+  const Config config = preset("nano");
+  int reached = 0;
+  for (int round = 0; round < 300; round++) {
+    SCOPED_TRACE(round);
+    const RandomList list(rng, config);
+    const std::int64_t least = least_cycles(list.timed, config);
+    std::int64_t best = end_of(command_times(list.timed, config));
+    for (const std::int64_t extra : {0, 10, 100}) {
+      std::vector<TimedCommand> ordered;
+      for (const std::uint32_t i : schedule(list.scheduled, extra)) ordered.push_back(list.timed[i]);
+      best = std::min(best, end_of(command_times(ordered, config)));
+    }
+    EXPECT_LE(least, best);
+    EXPECT_GT(2 * least, best);
+    reached += least == best ? 1 : 0;
+  }
+  EXPECT_GT(reached, 0);
 }
 
 // A LOAD of 100 requests, eight words each, and an engine that writes meanwhile.
