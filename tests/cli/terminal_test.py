@@ -15,7 +15,7 @@ import termios
 import time
 import unittest
 
-from tool_case import BUILD, KAITEN, ROOT, ToolCase, run
+from tool_case import BUILD, KAITEN, ROOT, ToolCase, own_seconds, run
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import shell_pages
@@ -32,7 +32,8 @@ def on_terminal(columns, *arguments, halted=0, **environment):
     process = subprocess.Popen([KAITEN, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=variables)
     os.close(slave)
     if halted:
-        time.sleep(0.3)
+        while own_seconds(process.pid) < 0.1:  # it has begun, and is not far, however busy the machine is
+            time.sleep(0.002)
         process.send_signal(signal.SIGSTOP)
         time.sleep(halted)
         process.send_signal(signal.SIGCONT)
