@@ -170,9 +170,8 @@ class Mutants:
         if not os.path.exists(twin):  # the same for all mutants: the harness's ports
             self.yosys("ports.ys", [*rest, "write_json ports.json"])
             tools.write(twin, equivalent.twin_text(equivalent.ports_of(os.path.join(self.folder, "ports.json"), top)))
-        self.yosys("twin.ys", [*script, equivalent.BOTH, "write_smt2 -wires twin.smt2"])
-        with open(os.path.join(self.folder, "twin.smt2"), encoding="utf-8") as f:
-            return equivalent.decide(f.read(), self.task.observed, seconds)
+        self.yosys("twin.ys", [*script, equivalent.BOTH])
+        return equivalent.decide(self.folder, self.task.observed, seconds)
 
     def by_smtbmc(self, mutant, limit):
         options = dict(line.split() for line in self.config["options"].splitlines() if line.strip())
