@@ -27,7 +27,7 @@ STEPS = ["build", "tests", "lint", "lint_software", "formal", "end_to_end", "syn
          "mutants", "verilators", "simulation", "soak", "soc", "boards", "thread_build", "thread_sanitizer", "coverage_build", "coverage",
          "generated"]
 # Tests whose threads share something, under the thread sanitizer.
-THREADED = ["base_test", "codec_test", "fft_convolution_test", "fft_transform_test", "library_test", "cluster_test"]
+THREADED = ["base_test", "codec_test", "fft_convolution_test", "fft_transform_test", "library_test", "reference_run_test", "cluster_test"]
 # The last line of each script.
 VERDICT = re.compile(r"^\d+ passed, \d+ failed")
 # Of what a skipped test says it lacks, only KAITEN_SHARED may be missing in CI.

@@ -8,6 +8,7 @@
 #include <iomanip>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
 namespace kaiten {
 
@@ -19,11 +20,16 @@ void TensorComparison::add(const Mismatch& m) {
 }
 
 Watcher::Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected)
+    : Watcher(graph, program, [expected, tensors = graph.tensors.size()](int image, int tensor) {
+        return expected[std::size_t(image) * tensors + std::size_t(tensor)].data();
+      }) {}
+
+Watcher::Watcher(const Graph& graph, const Program& program, Expected expected)
     : graph_(graph),
       program_(program),
       shapes_(graph.tensors.size()),
       comparisons_(graph.tensors.size()),
-      expected_(expected) {
+      expected_(std::move(expected)) {
   for (int input : graph.inputs) {
     const auto reads = [&](const Op& op) {
       return std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end();
@@ -37,10 +43,7 @@ void Watcher::watch(int t, int op) {
   const std::size_t tensor = std::size_t(t);
   if (program_.results[tensor] == 0) return;
   const Nhwc shape = graph_.tensors[tensor].nhwc();
-  shapes_[tensor] = {{}, shape.w, shape.c};
-  for (int image = 0; image < program_.images; image++) {
-    shapes_[tensor].expected.push_back(expected_[std::size_t(image) * graph_.tensors.size() + tensor].data());
-  }
+  shapes_[tensor] = {std::vector<const std::int8_t*>(std::size_t(program_.images)), shape.w, shape.c};
   comparisons_[tensor].tensor = t;
   comparisons_[tensor].op = op;
   watched_.push_back(tensor);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,7 +33,12 @@ struct WatchedResult {
 
 class Watcher {
  public:
-  // All must outlive the watcher. `expected` is indexed like graph.tensors, one image after the other.
+  // What a tensor (of graph.tensors) should hold for an image; null where nobody knows. Asked once, when the first result of
+  // it comes.
+  using Expected = std::function<const std::int8_t*(int image, int tensor)>;
+  // All must outlive the watcher.
+  Watcher(const Graph& graph, const Program& program, Expected expected);
+  // `expected` is indexed like graph.tensors, one image after the other.
   Watcher(const Graph& graph, const Program& program, std::span<const Int8Values> expected);
 
   // `channels` are the values of the tile in order; those beyond the tensor's last channel
@@ -64,17 +70,20 @@ class Watcher {
 
  private:
   struct Shape {
-    std::vector<const std::int8_t*> expected;  // of each image
+    std::vector<const std::int8_t*> expected;  // of each image, null: not asked for yet
     int width = 0;
     int channels = 0;
   };
   void watch(int tensor, int op);
   // Values of a pixel from a channel on.
   void compare(const CommandMeta& m, int row, int column, int channel, std::span<const std::int8_t> found) {
-    const Shape& s = shapes_[std::size_t(m.tensor)];
+    Shape& s = shapes_[std::size_t(m.tensor)];
+    const std::int8_t*& whole = s.expected[std::size_t(m.image)];
+    if (whole == nullptr) whole = expected_(m.image, m.tensor);
+    if (whole == nullptr) return;
     const std::int8_t* want =
-        s.expected[std::size_t(m.image)] +
-        (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) + channel;
+        whole + (std::size_t(row) * std::size_t(s.width) + std::size_t(column)) * std::size_t(s.channels) +
+        channel;
     comparisons_[std::size_t(m.tensor)].seen += found.size();
     if (std::memcmp(want, found.data(), found.size()) != 0) differ(m, row, column, channel, want, found);
   }
@@ -85,7 +94,7 @@ class Watcher {
   const Program& program_;
   std::vector<Shape> shapes_;
   std::vector<TensorComparison> comparisons_;  // indexed like graph.tensors
-  std::span<const Int8Values> expected_;
+  Expected expected_;
   std::vector<std::size_t> watched_;  // tensors
 };
 

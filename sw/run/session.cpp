@@ -219,10 +219,25 @@ std::string Session::flip_constant_bit(std::size_t byte, int bit) {
          " and is " + std::to_string(value);
 }
 
+void Session::State::expect(Run& run) {
+  if (!reference.empty() && run.inputs == options.calibration)
+    run.expected = std::exchange(reference, {});
+  else if (options.oracle != Oracle::Fft && ReferenceRun::pays(graph, options.batch))
+    run.reference.emplace(graph, options.batch, run.inputs, options.rounding);
+  else
+    run.expected = compute(run.inputs, [this] { say(title() + "computing the reference"); });
+}
+
 void Session::State::begin_part(Run& run) {
   PreparedSection& part = parts[run.reports.size()];
   const Graph& g = *part.section.graph;
-  if (run.options.check) run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), run.expected));
+  if (run.options.check) {
+    const auto expected = [&run, tensors = g.tensors.size()](int image, int tensor) {
+      return run.reference ? run.reference->values(image, tensor)
+                           : run.expected[std::size_t(image) * tensors + std::size_t(tensor)].data();
+    };
+    run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), expected));
+  }
   if (run.options.trace) run.traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
   run.part.emplace(*this, part, run.tensors, run.options.check ? run.watchers.back().get() : nullptr,
                    run.options.trace ? run.traces.back().get() : nullptr);
@@ -245,7 +260,7 @@ void Session::begin(std::span<const Int8Values> inputs, const RunOptions& option
     throw InputError("an interpreter and a golden are compared with checked runs only");
   run->tensors = tensors_with(s.graph, s.options.batch, inputs);
   s.next_run();
-  if (options.check) run->expected = s.expect(inputs);
+  if (options.check) s.expect(*run);
   if (options.interpreter) {
     s.say(s.title() + "running the interpreter");
     run->shown = options.interpreter(inputs);

@@ -152,6 +152,8 @@ void Session::State::confirm(std::span<const Int8Values> expected, const std::op
 }
 RunResult Session::State::result_of(Run& run) {
   ran = true;
+  if (run.reference) run.expected = run.reference->take();
+  run.reference.reset();
   RunResult result;
   result.report = joined(graph, std::move(run.reports));
   for (const auto& image : run.tensors) {

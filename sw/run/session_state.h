@@ -28,6 +28,7 @@
 #include "reference/fft_oracle.h"
 #include "reference/reference.h"
 #include "report/make_report.h"
+#include "run/reference_run.h"
 #include "run/session.h"
 #include "sim/sim_device.h"
 
@@ -113,6 +114,9 @@ class Running {
 };
 
 struct Session::State {
+  class PartRun;
+  struct Run;
+
   State(Graph g, SessionOptions o);
 
   // All tensors of all images.
@@ -131,16 +135,9 @@ struct Session::State {
 
   std::string title() const { return graph.name + " on " + options.config + ": "; }
 
-  // What the reference makes of the inputs of a run.
-  std::vector<Int8Values> expect(std::span<const Int8Values> inputs) {
-    if (!reference.empty() &&
-        std::equal(inputs.begin(), inputs.end(), options.calibration.begin(), options.calibration.end()))
-      return std::exchange(reference, {});
-    return compute(inputs, [this] { say(title() + "computing the reference"); });
-  }
+  // What the reference makes of the inputs of a run: computed, or begun.
+  void expect(Run& run);
 
-  class PartRun;
-  struct Run;
   void begin_part(Run& run);
   void end_part(Run& run);
   RunResult result_of(Run& run);
@@ -242,7 +239,8 @@ struct Session::State::Run {
   std::vector<Int8Values> inputs;
   RunOptions options;
   Tensors tensors;
-  std::vector<Int8Values> expected;
+  std::optional<ReferenceRun> reference;  // while it fills `expected`
+  std::vector<Int8Values> expected;       // indexed like graph.tensors, one image after the other
   std::optional<Interpretation> shown;
   std::vector<std::unique_ptr<TraceRecorder>> traces;
   std::vector<std::unique_ptr<Watcher>> watchers;
