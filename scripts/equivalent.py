@@ -36,6 +36,7 @@ techmap
 opt -fast
 simplemap
 dffunmap
+setundef -zero
 aigmap
 opt_clean
 write_aiger -zinit twin.aig

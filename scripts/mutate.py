@@ -160,7 +160,8 @@ class Mutants:
     def decide(self, number, seconds):
         """Whether this mutant is another circuit (equivalent.py)."""
         top = re.search(r"-module (\S+)", self.mutations[number])[1]
-        rest = [line for line in self.rest if not line.startswith("cutpoint")]
+        # what is undefined or cut off would be another free value in each
+        rest = [line for line in self.rest if not line.startswith(("cutpoint", "setundef"))]
         proven = "mode prove" in self.config["options"]
         script = ["design -save base", *rest,
                   equivalent.EACH.format(claims="chformal -assert2assume" if proven else "chformal -assert -remove"), f"rename {top} gold",
@@ -330,7 +331,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="record the rates in docs/verification/proof_mutants.md and docs/data/proof_mutants.json")
     parser.add_argument("--check", action="store_true", help="a sample of the recorded mutants against the record")
     parser.add_argument("--decide", action="store_true", help="whether the recorded survivors are other circuits, into the same files")
-    parser.add_argument("--seconds", type=int, default=60, help="for each of the two questions about a survivor")
+    parser.add_argument("--seconds", type=int, default=60, help="of the solver's processor time for a survivor (default 60)")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="mutants at a time (default: cores)")
     parser.add_argument("want", nargs="*", metavar="BLOCK[:TASK][@MODULE]")
     args = parser.parse_args()

@@ -148,7 +148,8 @@ class Choice {
       }
       memo.order++;
     }
-    std::ranges::stable_sort(attempts, {}, &Attempt::bytes);
+    std::stable_sort(attempts.begin(), attempts.end(),
+                     [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
     for (std::unique_ptr<Attempt>& a : attempts) {
       if (options_.cancellation_check) options_.cancellation_check();
       unless_refused([&] {

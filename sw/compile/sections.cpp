@@ -139,8 +139,9 @@ std::vector<std::string> notes_of(const std::vector<std::string>& reasons) {
       const std::size_t at = text.find(mark);
       return at == std::string::npos ? std::string_view(text) : std::string_view(text).substr(at);
     };
-    const auto known = std::ranges::find_if(
-        first, [&](const auto& entry) { return limit_of(entry.first) == limit_of(reason); });
+    const auto known = std::find_if(first.begin(), first.end(), [&](const auto& entry) {
+      return limit_of(entry.first) == limit_of(reason);
+    });
     if (known == first.end())
       first.emplace_back(reason, 1);
     else
@@ -207,9 +208,11 @@ class SectionCompiler {
 
   // Most sections stay as they are when an operator of another one moves to the host.
   static bool take_program(std::vector<Section>& before, Section& s) {
-    const auto same = std::ranges::find_if(before, [&](const Section& b) {
+    const auto as_placed = [](const Op& a, const Op& b) { return a.on_host == b.on_host; };
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Section& b) {
+      const std::vector<Op>&ops = b.graph->ops, &others = s.graph->ops;
       return !b.program.layers.empty() && b.ops == s.ops &&
-             std::ranges::equal(b.graph->ops, s.graph->ops, {}, &Op::on_host, &Op::on_host);
+             std::equal(ops.begin(), ops.end(), others.begin(), others.end(), as_placed);
     });
     if (same == before.end()) return false;
     s.program = std::move(same->program);

@@ -5,6 +5,7 @@
 
 #include <iterator>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "reference/reference.h"
@@ -30,10 +31,17 @@ ReferenceRun::ReferenceRun(const Graph& graph, int images, std::span<const Int8V
       tensors_(tensors_with(graph, images, inputs)),
       ready_after_(graph.tensors.size(), 0) {
   for (std::size_t i = 0; i < graph.ops.size(); i++) ready_after_[std::size_t(graph.ops[i].output)] = i + 1;
-  thread_ = std::jthread([this] { compute(); });
+  try {
+    thread_ = std::thread([this] { compute(); });
+  } catch (const std::system_error&) {  // there are none, as in a browser: first the reference, then the rest
+    compute();
+  }
 }
 
-ReferenceRun::~ReferenceRun() { stop_ = true; }
+ReferenceRun::~ReferenceRun() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
 
 void ReferenceRun::compute() {
   try {
@@ -65,7 +73,7 @@ const std::int8_t* ReferenceRun::values(int image, int tensor) {
 }
 
 std::vector<Int8Values> ReferenceRun::take() {
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   if (error_) std::rethrow_exception(error_);
   std::vector<Int8Values> all;
   for (std::vector<Int8Values>& image : tensors_)

@@ -50,7 +50,7 @@ class ReferenceRun {
   std::atomic<bool> stop_ = false;
   std::atomic<bool> failed_ = false;
   std::exception_ptr error_;  // before done_ says so
-  std::jthread thread_;       // the last member: it uses the others
+  std::thread thread_;
 };
 
 }  // namespace kaiten

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """The structure of the tree: which folder of the software may include which."""
+import glob
 import os
 import re
 import subprocess
@@ -29,12 +30,28 @@ FLOOR_OF = {folder: i for i, floor in enumerate(FLOORS) for folder in floor}
 # The installed header that includes the public ones.
 FRONT = {"sw/kaiten.h"}
 MOST_LINES = 600  # of a file that a person writes
+# Parts of C++20 that Emscripten's library lacks, which the browser page (web/) is built with in the long check only.
+NOT_IN_A_BROWSER = re.compile(r"std::(jthread|stop_token|format|ranges|views)\b")
 
 
 def tracked(*patterns):
     out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, text=True,
                          check=True).stdout
     return [path for path in out.split() if os.path.exists(os.path.join(ROOT, path))]
+
+
+def sources_of_the_page():
+    """Those that web/CMakeLists.txt names, and every header of the software that they include."""
+    found, left = set(), []
+    for path in re.findall(r"\$\{sw\}/([\w/*]+\.cpp)\b", read("web/CMakeLists.txt")):
+        left += glob.glob(os.path.join(ROOT, "sw", path))
+    while left:
+        path = left.pop()
+        if path in found or not os.path.exists(path):
+            continue
+        found.add(path)
+        left += [os.path.join(ROOT, "sw", header) for header in re.findall(r'^#include "([^"]+)"', read(path), re.M)]
+    return sorted(os.path.relpath(path, ROOT) for path in found)
 
 
 def read(path):
@@ -164,6 +181,12 @@ class Structure(unittest.TestCase):
         other = "namespace kaiten::plan {\nstruct Part {\n};\n}  // namespace kaiten::plan\n"
         self.assertEqual(defined_twice({"a.cpp": here, "b.h": there, "c.h": other, "d.cpp": here.replace("Part", "Else")}),
                          {"kaiten::Part": ["a.cpp", "b.h"]})
+
+    def test_the_page_uses_what_browsers_have(self):
+        sources = sources_of_the_page()
+        self.assertIn("sw/run/session_state.h", sources)
+        self.assertEqual([path for path in sources if NOT_IN_A_BROWSER.search(read(path))], [])
+        self.assertTrue(NOT_IN_A_BROWSER.search("std::ranges::stable_sort(all)"))
 
     def test_headers_have_guards(self):
         for path in tracked("*.h"):

@@ -215,7 +215,7 @@ Emitter::Candidate Emitter::load(std::size_t k, int n) const {
         if (c.offers.empty())
           c.offers = std::move(loads);
         else
-          std::ranges::move(loads, std::back_inserter(c.offers));
+          std::move(loads.begin(), loads.end(), std::back_inserter(c.offers));
       }
     }
   }
