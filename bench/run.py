@@ -135,7 +135,7 @@ the layer runs on; "padding" are multipliers without an operand, everything else
 def main():
     parser = argparse.ArgumentParser(description="Measures every configuration with every network.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
-    parser.add_argument("--configs", default="nano,unit,small,base", help="comma-separated (default: all four)")
+    parser.add_argument("--configs", default="micro,nano,unit,small,base", help="comma-separated (default: all five)")
     parser.add_argument("--seconds", type=float, default=1.5, help="least duration of a speed measurement")
     parser.add_argument("--networks", default="", help="only networks whose name matches this expression")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")

