@@ -123,9 +123,7 @@ class Twin:
         for i, name in enumerate(self.outputs):
             self.added.append(f"  wire output {port + i} \\differs_{i}\n  connect \\differs_{i} {self.differ(name)}\n")
         end = self.text.rindex("\nend") + 1
-        # connections stand behind cells
-        added = "".join(sorted(self.added, key=lambda text: text.startswith("  wire output")))
-        return self.text[:end] + added + self.text[end:]
+        return self.text[:end] + "".join(self.added) + self.text[end:]
 
 
 def decide(folder, observed, seconds):

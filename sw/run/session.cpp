@@ -232,11 +232,9 @@ void Session::State::begin_part(Run& run) {
   PreparedSection& part = parts[run.reports.size()];
   const Graph& g = *part.section.graph;
   if (run.options.check) {
-    const auto expected = [&run, tensors = g.tensors.size()](int image, int tensor) {
-      return run.reference ? run.reference->values(image, tensor)
-                           : run.expected[std::size_t(image) * tensors + std::size_t(tensor)].data();
-    };
-    run.watchers.push_back(std::make_unique<Watcher>(g, part.program(), expected));
+    const auto computed = [&run](int image, int tensor) { return run.reference->values(image, tensor); };
+    run.watchers.push_back(run.reference ? std::make_unique<Watcher>(g, part.program(), computed)
+                                         : std::make_unique<Watcher>(g, part.program(), run.expected));
   }
   if (run.options.trace) run.traces.push_back(std::make_unique<TraceRecorder>(g, part.program()));
   run.part.emplace(*this, part, run.tensors, run.options.check ? run.watchers.back().get() : nullptr,

@@ -8,6 +8,7 @@
 #define KAITEN_COMPILE_EMIT_EMIT_H
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -37,9 +38,8 @@ class Emitter {
 
   // The commands, and what they move; then their order in the list, and its time.
   void run();
-  void schedule() { list_.schedule(); }
   // False where no order would be complete by cycle `most`: then there is none.
-  bool schedule(std::int64_t most) { return list_.schedule(most); }
+  bool schedule(std::int64_t most = std::numeric_limits<std::int64_t>::max()) { return list_.schedule(most); }
   std::int64_t modelled_cycles() const { return list_.modelled_cycles(); }
   // Activations to and from memory, and what is loaded beside them.
   std::int64_t activation_bytes() const { return list_.activation_bytes(); }
