@@ -32,8 +32,8 @@ def cube(size):
     return f"{size[0]}^3" if len(set(size)) == 1 else " x ".join(map(str, size))
 
 
-def run(kaiten, network, *options):
-    return report.result(kaiten, "volume", f"models/volumes/{network}.znni", "--size", f"{SIDE},{SIDE},{SIDE}", "--blocks", "1", *options)
+def run(kaiten, network, *options, blocks=1):
+    return report.result(kaiten, "volume", f"models/volumes/{network}.znni", "--size", f"{SIDE},{SIDE},{SIDE}", "--blocks", str(blocks), *options)
 
 
 def rates(j):
@@ -71,7 +71,8 @@ def choices(_args, kaiten):
 def column(kaiten, network, halos, memory):
     """A block, or of kept halos a column of them, in so much memory."""
     plan = run(kaiten, network, "--best", "1", "--memory", memory, "--halos", halos, "--plan-only")["plans"][0]
-    return run(kaiten, network, "--best", "1", "--memory", memory, "--halos", halos, "--blocks", str(plan["column_blocks"] if halos == "kept" else 1))
+    return run(kaiten, network, "--best", "1", "--memory", memory, "--halos", halos,
+               blocks=plan["column_blocks"] if halos == "kept" else 1)
 
 
 def halo_rate(j):

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Result writer: results leave in order and unchanged, each once, to all sinks of its command in the same cycle; word g of
+// Result writer: results leave in order and unchanged, each once, through an output register, to all sinks of its command in the same cycle; word g of
 // column c of absolute row r goes to word i = first + c * P + tile * Words + g of the row, that is bank (i + 3 r) mod 9, address
 // i div 9 of the row's slot, and no two words to the same bank; the columns of a result of two leave together or one after the
 // other; words beyond the groups of the map go nowhere. A command is done with its last result. Credits and results on their way never exceed the FIFO.
@@ -152,25 +152,52 @@ module fv_kt_result_writer
     end
   end
 
+  // ---- the output register: what was at hand when it was filled
+  typedef struct packed {
+    logic       sb, vb, store, last, half;
+    logic [1:0] mod3;
+    addr_t      sb_slot, vb_slot;
+    logic [AllWords-1:0]      exists;
+    logic [AllWords-1:0][7:0] word;  // number in its row
+  } out_t;
+  logic out_valid_q;
+  out_t out_q, out_d;
+  wire  leave = dut.leave;
+  always_comb begin
+    out_d = '{sb: cmd_q.to_sb, vb: cmd_q.to_vb, store: cmd_q.to_store, last: cmd_end, half: half_q, mod3: mod3_q, sb_slot: sb_slot_q,
+              vb_slot: vb_slot_q, default: '0};
+    for (int unsigned w = 0; w < AllWords; w++) begin
+      out_d.word[w]   = word_q + 8'(w % int'(Words)) + ((w < Words) ? 8'd0 : 8'(9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod)));
+      out_d.exists[w] = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w % Words) < cmd_q.groups && (w < Words || two);
+    end
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_valid_q <= 1'b0;
+    else out_valid_q <= pop || (out_valid_q && !leave);
+  end
+  always_ff @(posedge clk_i) if (pop) out_q <= out_d;
+
   // ---- sinks
   wire stored = st_valid && st_ready_i;
-  `FV_ASSERT(a_all, !(sb_we || vb_we || stored || done || pop) || (have_q && pop && sb_we == cmd_q.to_sb &&
-             vb_we == cmd_q.to_vb && stored == cmd_q.to_store))
+  `FV_ASSERT(a_all, !(sb_we || vb_we || stored || done || leave) || (out_valid_q && leave && sb_we == out_q.sb &&
+             vb_we == out_q.vb && stored == out_q.store))
   `FV_ASSERT(a_granted, (!sb_we || sb_grant_i) && (!vb_we || vb_grant_i))
-  `FV_ASSERT(a_done, done == (pop && cmd_end))
+  `FV_ASSERT(a_done, done == (leave && out_q.last))
+  `FV_ASSERT(a_room, !pop || (have_q && (!out_valid_q || leave)))
   // a result that stays waits for a bank, and says so, or for STORE
-  wire no_bank = (cmd_q.to_sb && !sb_grant_i) || (cmd_q.to_vb && !vb_grant_i);
-  `FV_ASSERT(a_blocked, blocked == (dut.head && no_bank) && (!dut.head || pop || no_bank || (cmd_q.to_store && !st_ready_i)))
+  wire no_bank = (out_q.sb && !sb_grant_i) || (out_q.vb && !vb_grant_i);
+  `FV_ASSERT(a_blocked, blocked == (out_valid_q && no_bank) && (!out_valid_q || leave || no_bank || (out_q.store && !st_ready_i)))
+  `FV_ASSERT(i_out, dut.out_q.watch.valid == out_valid_q && (!out_valid_q || (dut.out_q.to_sb == out_q.sb && dut.out_q.to_vb == out_q.vb &&
+             dut.out_q.to_store == out_q.store && dut.out_q.last == out_q.last &&
+             dut.out_q.half == out_q.half)))
   for (genvar w = 0; w < int'(AllWords); w++) begin : g_word
-    logic [7:0] i;
-    logic       exists;
-    assign i      = word_q + 8'(w % int'(Words)) + ((w < int'(Words)) ? 8'd0 : 8'(9 * 32'(cmd_q.pixel.div) + 32'(cmd_q.pixel.mod)));
-    assign exists = 10'(cmd_q.group + 10'(tile_q) * 10'(Words)) + 10'(w % int'(Words)) < cmd_q.groups && (w < int'(Words) || two);
-    `FV_ASSERT(a_exists, !pop || (sb_req[w].en == exists && vb_req[w].en == exists))
-    `FV_ASSERT(a_bank, !pop || (32'(sb_req[w].bank) == (32'(i) + 3 * 32'(mod3_q)) % 9 && vb_req[w].bank == sb_req[w].bank))
-    `FV_ASSERT(a_address, !pop || (sb_req[w].addr == sb_slot_q + addr_t'(i / 8'd9) && vb_req[w].addr == vb_slot_q + addr_t'(i / 8'd9)))
+    wire [7:0] i = out_q.word[w];
+    `FV_ASSERT(a_exists, !out_valid_q || (sb_req[w].en == out_q.exists[w] && vb_req[w].en == out_q.exists[w]))
+    `FV_ASSERT(a_bank, !out_valid_q || (32'(sb_req[w].bank) == (32'(i) + 3 * 32'(out_q.mod3)) % 9 && vb_req[w].bank == sb_req[w].bank))
+    `FV_ASSERT(a_address, !out_valid_q || (sb_req[w].addr == out_q.sb_slot + addr_t'(i / 8'd9) &&
+               vb_req[w].addr == out_q.vb_slot + addr_t'(i / 8'd9)))
     for (genvar v = 0; v < w; v++) begin : g_other
-      `FV_ASSERT(a_distinct, !pop || !sb_req[w].en || !sb_req[v].en || sb_req[w].bank != sb_req[v].bank)
+      `FV_ASSERT(a_distinct, !out_valid_q || !sb_req[w].en || !sb_req[v].en || sb_req[w].bank != sb_req[v].bank)
     end
   end
 
@@ -193,10 +220,19 @@ module fv_kt_result_writer
   end
   localparam int unsigned PointerW = $clog2(Depth);
   wire [PointerW-1:0] place = dut.head_q + PointerW'(ahead_q);
+  // and in the output register
+  logic       out_follow_q;
+  logic [7:0] out_value_q[AllWords];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_follow_q <= 1'b0;
+    else if (pop) out_follow_q <= follow_q && ahead_q == '0;
+  end
+  always_ff @(posedge clk_i) if (pop) out_value_q <= value_q;
+  wire out_followed = out_valid_q && out_follow_q;
   for (genvar w = 0; w < int'(AllWords); w++) begin : g_value
-    `FV_ASSERT(a_value, !(follow_q && pop && ahead_q == '0 && !half_q) || word[w] == value_q[w])
+    `FV_ASSERT(a_value, !(out_followed && !out_q.half) || word[w] == out_value_q[w])
     if (w < int'(Words)) begin : g_second
-      `FV_ASSERT(a_second, !(follow_q && pop && ahead_q == '0 && half_q) || word[w] == value_q[AllWords-Words+w])
+      `FV_ASSERT(a_second, !(out_followed && out_q.half) || word[w] == out_value_q[AllWords-Words+w])
     end
     `FV_ASSERT(i_value, !follow_q || dut.gen_fifo[w].mem[place] == value_q[w])
   end
@@ -207,8 +243,9 @@ module fv_kt_result_writer
   `FV_ASSERT(a_credit, credit == (dut.credit_q != '0))
   `FV_ASSERT(i_pointers, PointerW'(dut.tail_q - dut.head_q) == PointerW'(dut.fill_q))
 
-  // ---- it moves: with a result, its command and all grants, it leaves
-  `FV_ASSERT(a_moves, !(have_q && !dut.begin_q && dut.fill_q != '0 && sb_grant_i && vb_grant_i && st_ready_i) || pop)
+  // ---- it moves: with a result, its command and all grants, it goes, and leaves
+  `FV_ASSERT(a_moves, !(sb_grant_i && vb_grant_i && st_ready_i) || (leave == out_valid_q &&
+             (pop || !(have_q && !dut.begin_q && dut.fill_q != '0))))
   `FV_ASSERT(a_ready, ready == !behind_q)
 
   // ---- the engine's registers say the same
@@ -240,6 +277,6 @@ module fv_kt_result_writer
   `FV_COVER(c_loops, pop && tile_q == 2'd1 && row_q == 2'd1 && cmd_q.to_sb && cmd_q.to_store)
   `FV_COVER(c_two, pop && two && row_q == 2'd1)
   `FV_COVER(c_split, pop && half_q && cmd_q.to_store && row_q == 2'd1)
-  `FV_COVER(c_behind, done && behind_q && dut.fill_q != '0)
+  `FV_COVER(c_behind, leave && out_q.last && behind_q && dut.fill_q != '0)
   `FV_COVER(c_full, 32'(dut.fill_q) == Depth && blocked)
 endmodule

@@ -41,7 +41,7 @@ module fv_kt_sum_row #(
     .act_i   (act_q),
     .swap_i,
     .load_i,
-    .weight_i,
+    .weight_i('{weight_i}),
     .extra_i (correction),
     .sum_o   (unused_sum)
   );
@@ -66,12 +66,12 @@ module fv_kt_sum_row #(
       cancels[i] = row.weight_q[i] != zero_q || value(row.weight_q[i]) - value(zero_q) == '0;
     end
   end
-  assign minus_zero = 32'(-9'(dut.zero_q));
+  assign minus_zero = 32'(-9'(dut.gen_at_once.zero_q));
 
   // row.gen_one.sum == want, in four steps: the factors of the correction, the correction put in, the rest reordered
   `FV_ASSERT(a_zero, !past_ok_q || minus_zero == -value(zero_q))
-  `FV_ASSERT(a_acts, !past_ok_q || 32'(dut.sum_q) == acts || zero_q == '0)
-  `FV_ASSERT(a_correction, correction == 32'(dut.sum_q) * minus_zero)
+  `FV_ASSERT(a_acts, !past_ok_q || 32'(dut.gen_at_once.sum_q) == acts || zero_q == '0)
+  `FV_ASSERT(a_correction, correction == 32'(dut.gen_at_once.sum_q) * minus_zero)
   `FV_ASSERT(a_sum, row.gen_one.sum - correction - acts * value(zero_q) == want)
   `FV_ASSERT(a_missing, cancels == '1)
 
@@ -97,7 +97,7 @@ module fv_kt_sum_row #(
     for (int k = 0; k < int'(Stages); k++) begin
       if (32'(cycles_q) <= 32'(k) && !dut.on_q[k]) quiet = 1'b0;
     end
-    if (cycles_q != '0 && dut.on_q[0] != (dut.zero_q != '0)) quiet = 1'b0;
+    if (cycles_q != '0 && dut.on_q[0] != (dut.gen_at_once.zero_q != '0)) quiet = 1'b0;
   end
   `FV_ASSERT(a_down, down)
   `FV_ASSERT(i_quiet, quiet && 32'(cycles_q) <= Stages)

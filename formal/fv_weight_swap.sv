@@ -123,7 +123,8 @@ module fv_weight_swap
     .Taps     (1),
     .ObDepth  (ObDepth),
     .SumRow   (0),
-    .TwoPixels(1)
+    .TwoPixels(1),
+    .Chain    (0)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -230,8 +231,8 @@ module fv_weight_swap
   logic [7:0] current[Stages][StageRows], shadow[Stages][StageRows];
   for (genvar s = 0; s < int'(Stages); s++) begin : g_stage
     for (genvar r = 0; r < int'(StageRows); r++) begin : g_held
-      assign current[s][r] = u_array.gen_stage[s].gen_row[r].u_row.weight_q[0] - 8'(64 * r);
-      assign shadow[s][r]  = u_array.gen_stage[s].gen_row[r].u_row.shadow_q[0] - 8'(64 * r);
+      assign current[s][r] = u_array.gen_stage[s].gen_row[r].gen_at_once.u_row.weight_q[0] - 8'(64 * r);
+      assign shadow[s][r]  = u_array.gen_stage[s].gen_row[r].gen_at_once.u_row.shadow_q[0] - 8'(64 * r);
     end
   end
   logic held, ready_to_swap;  // by every row of the followed stage

@@ -13,7 +13,9 @@ array/kt_align.sv
 array/kt_conv_kernel_tiles.sv
 array/kt_conv_seq.sv
 array/kt_conv_table_loader.sv
+common/kt_delay.sv
 array/kt_dpe_row.sv
+array/kt_dpe_row_pipelined.sv
 memories/kt_ram_1r1w.sv
 array/kt_sum_row.sv
 array/kt_dpe_array.sv
@@ -46,6 +48,7 @@ csr/kt_counters.sv
 csr/kt_csr.sv
 csr/kt_registers.sv
 load/kt_gearbox.sv
+load/kt_load_output.sv
 load/kt_load_raw.sv
 load/kt_load_request.sv
 load/kt_load_rows.sv

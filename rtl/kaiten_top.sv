@@ -9,6 +9,7 @@
 module kaiten_top
   import kt_cmd_pkg::*;
   import kt_pkg::*;
+  import kt_array_pkg::*;
   import kt_control_pkg::*;
   import kt_axi_pkg::*;
 #(
@@ -95,8 +96,7 @@ module kaiten_top
   localparam int unsigned Words     = Kp / Cp;
   localparam int unsigned ConvWords = TwoPixels ? 2 * Words : Words;  // of a result
   localparam int unsigned LoadWords = (AxiW / 8 / Cp < 9) ? AxiW / 8 / Cp : 9;
-  // Results in flight behind a credit: the slot's way to the last lane, and what fits a power of two
-  localparam int unsigned ConvFifo  = 2 ** $clog2(Kp / StageRows + 12);
+  localparam int unsigned ConvFifo  = conv_fifo(Kp / StageRows, chain_of(Cp, TwoPixels));
   localparam int unsigned VectorFifo = 32;
 
   // ---- registers and control

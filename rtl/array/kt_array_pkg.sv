@@ -28,4 +28,15 @@ package kt_array_pkg;
     pass_row_t row;
   } pass_t;
 
+  // Taps whose products a row adds one after another, a cycle each: as many as suit two pixels at once, and few enough.
+  function automatic int unsigned chain_of(int unsigned cp, bit two_pixels);
+    if (!two_pixels) return 9;
+    return (cp < 8) ? cp : 8;
+  endfunction
+
+  // Entries of the FIFO of results: those in flight behind a credit, from the slot to the last lane; a power of two.
+  function automatic int unsigned conv_fifo(int unsigned stages, int unsigned chain);
+    return 2 ** $clog2(stages + chain + 12);
+  endfunction
+
 endpackage

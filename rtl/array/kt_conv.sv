@@ -4,8 +4,9 @@
 // CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer
 // (OB), requantiser with its parameter buffer (ZSB), alignment. Reads SB by nine bank requests (words two cycles after
 // the registered request); results go to a kt_result_writer outside. All stalls happen in the sequencer; a slot issued
-// at t is at the array at t + 3, its results of stage s leave the requantiser at t + 9 + s and the pixel is complete at
-// t + 8 + Stages, a cycle later through a table: latency Stages + 12 or 13 to the first possible read in SB.
+// at t is at the array at t + 3, its results of stage s leave the requantiser at t + 9 + Chain + s and the pixel is
+// complete at t + 8 + Chain + Stages, a cycle later through a table: latency Chain + Stages + 13 or 14 to the first
+// possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;
   import kt_pkg::*;
@@ -72,6 +73,12 @@ module kt_conv
   localparam int unsigned Stages = Kp / StageRows;
   localparam int unsigned StageW = $clog2(Stages);
   localparam int unsigned Bits   = $clog2(StageRows);          // of a WB row's number that name its row in the stage
+  localparam int unsigned Chain  = chain_of(Cp, TwoPixels);
+`ifdef KT_FAST_SIM
+  localparam bit          Pipelined = 0;  // the array
+`else
+  localparam bit          Pipelined = 1;
+`endif
   localparam int unsigned WbAw   = $clog2(WbRows / StageRows);  // WB holds words of a stage's rows
 
   if (TwoPixels && Words > 4) begin : gen_check_two
@@ -366,7 +373,9 @@ module kt_conv
     .Taps     (Taps),
     .ObDepth  (ObPixels),
     .SumRow   (SumRow),
-    .TwoPixels(TwoPixels)
+    .TwoPixels(TwoPixels),
+    .Chain    (Chain),
+    .Pipelined(Pipelined)
   ) u_array (
     .clk_i,
     .rst_ni,
@@ -405,7 +414,8 @@ module kt_conv
     .Stages   (Stages),
     .StageRows(StageRows),
     .Depth    (ZsbDepth),
-    .Table    (Table)
+    .Table    (Table),
+    .Delay    (Chain)
   ) u_params (
     .clk_i,
     .rst_ni,
@@ -526,7 +536,7 @@ module kt_conv
     logic [5:0] wr_addr;
 
     kt_conv_table_loader #(
-      .Latency (Stages + 8),
+      .Latency (Stages + Chain + 8),
       .ZsbDepth(ZsbDepth)
     ) u_loader (
       .clk_i,

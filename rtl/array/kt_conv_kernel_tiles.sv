@@ -10,6 +10,7 @@
 // its windows are masked whatever it brings. With pair_groups a read of the last pass is two windows.
 module kt_conv_kernel_tiles
   import kt_cmd_pkg::*;
+  import kt_pkg::*;
   import kt_array_pkg::*;
 #(
   parameter bit TwoPixels = 1
@@ -46,7 +47,7 @@ module kt_conv_kernel_tiles
     two_d   = two_q;
     stop    = '0;
     count   = '0;
-    if (start_i || step_i) begin  // idle otherwise, for the simulation
+    if (!Rests || start_i || step_i) begin
       if (start_i || last_row) left_d = -$signed({2'b0, cmd_i.pad_left});
       else if (last_kernel_tile) left_d = left_q + (whole ? 7'sd1 : 7'sd3);
       two_d = TwoPixels && cmd_i.mode == Mode1x1 && cmd_i.pair_groups != '0 &&

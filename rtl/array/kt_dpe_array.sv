@@ -5,6 +5,10 @@
 // work on the same activations in the same cycle; stage s works s cycles after stage 0. The control token of each stage
 // is one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the
 // activations.
+//
+// Totals come Chain cycles later than products need that are added all at once. Pipelined, the rows take these cycles
+// (kt_dpe_row_pipelined): tap i of what comes in is delayed by i % Chain cycles at the head, which all stages share,
+// and the control of the sums by Chain. Else the totals wait at the end: the same ports with less to simulate.
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
@@ -14,6 +18,8 @@ module kt_dpe_array
   parameter int unsigned ObDepth   = 512,
   parameter bit          SumRow    = 1,
   parameter bit          TwoPixels = 0,
+  parameter int unsigned Chain     = 8,  // taps of a chain; 0: products are added at once and nothing waits
+  parameter bit          Pipelined = 1,
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned ObAw     = $clog2(ObDepth),
   localparam int unsigned StageW   = $clog2(Stages)
@@ -44,37 +50,115 @@ module kt_dpe_array
     $error("the array needs at least two stages");
   end
 
+  localparam bit          Skewed = Pipelined && Chain > 1;
+  localparam int unsigned Skews  = Skewed ? Chain : 1;  // different delays of taps
+  localparam int unsigned Inside = Skewed ? Chain : 0;  // cycles that the rows take longer
+
+  // what enters stage 0, tap by tap; loads and swaps of each delay, and of each stage
+  logic signed [7:0] act[Taps], weight[StageRows][Taps];
+  logic [Stages-1:0] load[Skews];
+  logic [Skews-1:0]  stage_load[Stages], stage_swap[Stages];
+  logic [Stages+Skews-2:0] swap;  // entry n: n cycles after the token
+
+  if (Skewed) begin : gen_skew
+    for (genvar i = 0; i < int'(Taps); i++) begin : gen_tap
+      kt_delay #(
+        .Width (8),
+        .Cycles(i % Chain)
+      ) u_act (
+        .clk_i,
+        .data_i(act_i[i]),
+        .data_o(act[i])
+      );
+      for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
+        kt_delay #(
+          .Width (8),
+          .Cycles(i % Chain)
+        ) u_weight (
+          .clk_i,
+          .data_i(weight_i[r][i]),
+          .data_o(weight[r][i])
+        );
+      end
+    end
+  end else begin : gen_no_skew
+    assign act    = act_i;
+    assign weight = weight_i;
+  end
+
+  logic [Stages+Skews-3:0] swap_q;
+  assign swap    = {swap_q, token_i.swap};
+  assign load[0] = Stages'(load_i) << load_stage_i;  // a bit for each stage: decoded once, not compared in every row
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) swap_q <= '0;
+    else swap_q <= swap[Stages+Skews-3:0];
+  end
+  for (genvar k = 1; k < int'(Skews); k++) begin : gen_load
+    always_ff @(posedge clk_i) load[k] <= load[k-1];
+  end
+  always_comb begin
+    for (int unsigned s = 0; s < Stages; s++) begin
+      for (int unsigned k = 0; k < Skews; k++) begin
+        stage_load[s][k] = load[k][s];
+        stage_swap[s][k] = swap[s+k];
+      end
+    end
+  end
+
+  // control of the sums, as late as the rows add
+  logic            valid, first, last;
+  /* verilator lint_off UNUSEDSIGNAL */  // with TwoPixels only
+  logic            two;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [ObAw-1:0] pixel;
+  if (Skewed) begin : gen_late_token
+    logic [Chain-1:0] valid_q;
+    kt_delay #(
+      .Width (3 + ObAw),
+      .Cycles(Chain)
+    ) u_token (
+      .clk_i,
+      .data_i({token_i.first, token_i.last, token_i.two, pixel_i}),
+      .data_o({first, last, two, pixel})
+    );
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= '0;
+      else valid_q <= {valid_q[Chain-2:0], token_i.valid};
+    end
+    assign valid = valid_q[Chain-1];
+  end else begin : gen_token
+    assign valid = token_i.valid;
+    assign first = token_i.first;
+    assign last  = token_i.last;
+    assign two   = token_i.two;
+    assign pixel = pixel_i;
+  end
+
   // control of the stages: with the activations (act), with the sum (sum)
   logic [Stages-1:0] act_valid_q, act_first_q, act_last_q, act_two_q;
-  logic [Stages-1:0] swap;  // with what enters a stage
   logic [Stages-1:0] sum_valid_q, sum_first_q, sum_last_q, sum_two_q;
   logic [ObAw-1:0]   act_pixel_q[Stages];
   logic [ObAw-1:0]   sum_pixel_q[Stages];
   logic [ObAw-1:0]   pixel_d[Stages];
 
   always_comb begin
-    pixel_d[0] = pixel_i;
+    pixel_d[0] = pixel;
     for (int s = 1; s < int'(Stages); s++) pixel_d[s] = act_pixel_q[s-1];
   end
-
-  logic [Stages-2:0] swap_q;  // swap_q[s] enters stage s + 1
-  assign swap = {swap_q, token_i.swap};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       act_valid_q <= '0;
-      swap_q      <= '0;
       sum_valid_q <= '0;
     end else begin
-      act_valid_q <= {act_valid_q[Stages-2:0], token_i.valid};
-      swap_q      <= swap[Stages-2:0];
+      act_valid_q <= {act_valid_q[Stages-2:0], valid};
       sum_valid_q <= act_valid_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    act_first_q <= {act_first_q[Stages-2:0], token_i.first};
-    act_last_q  <= {act_last_q[Stages-2:0], token_i.last};
+    act_first_q <= {act_first_q[Stages-2:0], first};
+    act_last_q  <= {act_last_q[Stages-2:0], last};
     act_pixel_q <= pixel_d;
     sum_first_q <= act_first_q;
     sum_last_q  <= act_last_q;
@@ -83,16 +167,13 @@ module kt_dpe_array
 
   if (TwoPixels) begin : gen_two
     always_ff @(posedge clk_i) begin
-      act_two_q <= {act_two_q[Stages-2:0], token_i.two};
+      act_two_q <= {act_two_q[Stages-2:0], two};
       sum_two_q <= act_two_q;
     end
   end else begin : gen_one
     assign act_two_q = '0;
     assign sum_two_q = '0;
   end
-
-  logic [Stages-1:0] load;  // a bit for each stage: decoded once, not compared in every row
-  assign load = Stages'(load_i) << load_stage_i;
 
   logic [Stages-1:0] acc_rd, acc_wr;
   assign acc_rd = act_valid_q & ~act_first_q;
@@ -103,7 +184,9 @@ module kt_dpe_array
   if (SumRow) begin : gen_sum
     kt_sum_row #(
       .Stages(Stages),
-      .Taps  (Taps)
+      .Taps  (Taps),
+      .Delay (Inside),
+      .Group (Skews)
     ) u_sum (
       .clk_i,
       .rst_ni,
@@ -127,7 +210,7 @@ module kt_dpe_array
   for (genvar s = 0; s < int'(Stages); s++) begin : gen_stage
     logic signed [7:0] act_q[Taps];
     if (s == 0) begin : gen_head
-      always_ff @(posedge clk_i) act_q <= act_i;
+      always_ff @(posedge clk_i) act_q <= act;
     end else begin : gen_chain
       always_ff @(posedge clk_i) act_q <= gen_stage[s-1].act_q;
     end
@@ -135,21 +218,41 @@ module kt_dpe_array
     logic [32*StageRows-1:0] new_total;
     for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
       localparam int unsigned K = s * StageRows + r;
-      kt_dpe_row #(
-        .Taps     (Taps),
-        .TwoPixels(TwoPixels)
-      ) u_row (
-        .clk_i,
-        .act_i   (act_q),
-        .swap_i  (swap[s]),
-        .load_i  (load[s]),
-        .weight_i(weight_i[r]),
-        .extra_i (extra[s]),
-        .two_i   (act_two_q[s]),
-        .sum_o   (sum[K]),
-        .second_o(second[K])
-      );
-      assign new_total[32*r+:32] = total_o[K];
+      if (Skewed) begin : gen_pipelined
+        kt_dpe_row_pipelined #(
+          .Taps     (Taps),
+          .Chain    (Chain),
+          .TwoPixels(TwoPixels)
+        ) u_row (
+          .clk_i,
+          .act_i   (act_q),
+          .swap_i  (stage_swap[s]),
+          .load_i  (stage_load[s]),
+          .weight_i(weight[r]),
+          .extra_i (extra[s]),
+          .two_i   (act_two_q[s]),
+          .sum_o   (sum[K]),
+          .second_o(second[K])
+        );
+      end else begin : gen_at_once
+        kt_dpe_row #(
+          .Taps     (Taps),
+          .TwoPixels(TwoPixels),
+          .Rows     (StageRows),
+          .Row      (r)
+        ) u_row (
+          .clk_i,
+          .act_i   (act_q),
+          .swap_i  (stage_swap[s]),
+          .load_i  (stage_load[s]),
+          .weight_i(weight),
+          .extra_i (extra[s]),
+          .two_i   (act_two_q[s]),
+          .sum_o   (sum[K]),
+          .second_o(second[K])
+        );
+      end
+      assign new_total[32*r+:32] = total[K];
     end
 
     if (TwoPixels) begin : gen_banks
@@ -192,25 +295,65 @@ module kt_dpe_array
     end
   end
 
+  logic signed [31:0] total[Kp], second_total[Kp];
+  logic [Stages-1:0]  total_valid, second_valid;
+  assign total_valid  = sum_valid_q & sum_last_q;
+  assign second_valid = total_valid & sum_two_q;
+
   always_comb begin
     for (int unsigned k = 0; k < Kp; k++) begin
-      total_o[k] = sum[k] + (old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
+      total[k] = sum[k] + (old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
     end
   end
   if (TwoPixels) begin : gen_second
     always_comb begin
-      second_o = second;
-      if (second_valid_o != '0) begin
+      second_total = second;
+      if (second_valid != '0) begin
         for (int unsigned k = 0; k < Kp; k++) begin
-          second_o[k] = second[k] + (second_old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
+          second_total[k] =
+            second[k] + (second_old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
         end
       end
     end
   end else begin : gen_no_second
-    assign second_o = second;
+    assign second_total = second;
   end
 
-  assign valid_o        = sum_valid_q & sum_last_q;
-  assign second_valid_o = valid_o & sum_two_q;
+  if (Pipelined || Chain == 0) begin : gen_out
+    assign valid_o        = total_valid;
+    assign second_valid_o = second_valid;
+    assign total_o        = total;
+    assign second_o       = second_total;
+  end else begin : gen_wait
+    // a ring of the totals of the last cycles, written and read where there are some
+    localparam int unsigned Ring  = Chain - 1;
+    localparam int unsigned TurnW = (Ring > 1) ? $clog2(Ring) : 1;
+    logic [TurnW-1:0]   turn_q;
+    logic [Stages-1:0]  valid_q[Ring], second_valid_q[Ring];
+    logic signed [31:0] total_q[Ring][Kp], second_q[Ring][Kp];
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        turn_q         <= '0;
+        valid_q        <= '{default: '0};
+        second_valid_q <= '{default: '0};
+        valid_o        <= '0;
+        second_valid_o <= '0;
+      end else begin
+        turn_q                 <= (turn_q == TurnW'(Ring - 1)) ? '0 : turn_q + 1'b1;
+        valid_q[turn_q]        <= total_valid;
+        second_valid_q[turn_q] <= second_valid;
+        valid_o                <= valid_q[turn_q];
+        second_valid_o         <= second_valid_q[turn_q];
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (valid_q[turn_q] != '0) total_o <= total_q[turn_q];
+      if (second_valid_q[turn_q] != '0) second_o <= second_q[turn_q];
+      /* verilator lint_off BLKSEQ */  // read before it is written, and only here: one copy less in simulation
+      if (total_valid != '0) total_q[turn_q] = total;
+      if (second_valid != '0) second_q[turn_q] = second_total;
+      /* verilator lint_on BLKSEQ */
+    end
+  end
 
 endmodule

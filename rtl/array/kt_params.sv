@@ -14,6 +14,7 @@ module kt_params
   parameter int unsigned StageRows = 4,  // a power of two
   parameter int unsigned Depth     = 1024,
   parameter bit          Table     = 1,  // words of tables are read, too
+  parameter int unsigned Delay     = 0,  // cycles that totals come later than a row needs that adds at once
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned Bits     = $clog2(StageRows),  // of a word's bank
   localparam int unsigned BankW    = (Bits > 0) ? Bits : 1,
@@ -26,7 +27,7 @@ module kt_params
   input  addr_t              base_i,       // a multiple of Kp
   input  out_quant_t         out_quant_i,  // of the running command
   output logic               ready_o,      // tile_i is allowed
-  input  logic               tile_i,       // slot of a tile's first result pixel, three cycles before the array sees it
+  input  logic               tile_i,       // slot of a tile's first pixel, Delay + 5 cycles before its first total
   // ZSB write port
   input  logic               wr_en_i,
   // as wide as the largest memory
@@ -64,6 +65,38 @@ module kt_params
   out_quant_t      pending_out_quant_q, read_out_quant_q, out_quant_q;
   requant_params_t param[StageRows];
 
+  // ---- what comes in, as late as the totals
+  logic       start, tile;
+  addr_t      base;
+  out_quant_t out_quant;
+  if (Delay == 0) begin : gen_now
+    assign start     = start_i;
+    assign tile      = tile_i;
+    assign base      = base_i;
+    assign out_quant = out_quant_i;
+  end else begin : gen_late
+    logic [Delay-1:0] start_q, late_tile_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        start_q     <= '0;
+        late_tile_q <= '0;
+      end else begin
+        start_q     <= Delay'({start_q, start_i});
+        late_tile_q <= Delay'({late_tile_q, tile_i});
+      end
+    end
+    assign start = start_q[Delay-1];
+    assign tile  = late_tile_q[Delay-1];
+    kt_delay #(
+      .Width ($bits(addr_t) + $bits(out_quant_t)),
+      .Cycles(Delay)
+    ) u_values (
+      .clk_i,
+      .data_i({base_i, out_quant_i}),
+      .data_o({base, out_quant})
+    );
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       tile_q    <= '0;
@@ -71,7 +104,7 @@ module kt_params
       reading_q <= 1'b0;
       write_q   <= 1'b0;
     end else begin
-      tile_q  <= {tile_q[0], tile_i};
+      tile_q  <= {tile_q[0], tile};
       write_q <= reading_q;
       if (tile_i) wait_q <= StageW'(Stages - 1);
       else if (wait_q != '0) wait_q <= wait_q - 1'b1;
@@ -82,12 +115,12 @@ module kt_params
 
   always_ff @(posedge clk_i) begin
     // ZSB is a ring of whole tiles: behind its end comes its beginning.
-    if (start_i) tile_addr_q <= base_i;
-    else if (tile_i) tile_addr_q <= (tile_addr_q == addr_t'(Depth - Kp)) ? '0 : tile_addr_q + addr_t'(Kp);
-    // The slot comes three cycles before its parameters are due: the tile before may still be reading.
-    if (tile_i) begin
+    if (start) tile_addr_q <= base;
+    else if (tile) tile_addr_q <= (tile_addr_q == addr_t'(Depth - Kp)) ? '0 : tile_addr_q + addr_t'(Kp);
+    // The tile comes three cycles before its parameters are read: the tile before may still be reading.
+    if (tile) begin
       pending_q           <= tile_addr_q;
-      pending_out_quant_q <= out_quant_i;
+      pending_out_quant_q <= out_quant;
     end
     if (tile_q[1]) begin
       addr_q           <= pending_q;

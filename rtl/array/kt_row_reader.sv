@@ -75,7 +75,7 @@ module kt_row_reader
     slot_next[1] = next_slot(ring, slot_next[0]);
     slot_next[2] = next_slot(ring, slot_next[1]);
     slot_first   = kernel_tile_slot_q;
-    if (start_i || (rd_i && pass_end && pass.last_row)) begin
+    if (start_i || (pass.last_row && (!Rests || (rd_i && pass_end)))) begin
       if (start_i || pass.last) slot_first[0] = addr_t'(cmd_i.in_slot);
       else slot_first[0] = one_by_one ? kernel_tile_slot_q[1] : next_slot(ring, kernel_tile_slot_q[2]);
       slot_first[1] = next_slot(ring, slot_first[0]);
@@ -108,7 +108,7 @@ module kt_row_reader
   always_comb begin
     automatic logic [1:0] columns = (next_row.left <= 0) ? 2'd0 : (pass.row.left < 0) ? next_row.left[1:0] : 2'd3;
     kernel_tile_next = kernel_tile_q;
-    if (!(rd_i && pass_end)) begin  // idle, for the simulation
+    if (Rests && !(rd_i && pass_end)) begin
       kernel_tile_next = kernel_tile_q;
     end else if (pass.last_row) begin
       kernel_tile_next = first_group;

@@ -104,6 +104,14 @@ package kt_pkg;
     addr_t      addr;
   } bank_req_t;
 
+  // Combinational logic whose result is looked at in few cycles rests in the others where simulators are fast; hardware
+  // would wait for the condition.
+`ifdef KT_FAST_SIM
+  localparam bit Rests = 1;
+`else
+  localparam bit Rests = 0;
+`endif
+
   // Where word i of row r lies: in bank (i + 3r) mod 9, at the row's slot + i div 9. `bank_offset` is row_bank(r mod
   // 3).
   function automatic bank_req_t bank_req(logic en, addr_t slot, logic [3:0] bank_offset, word_t word);

@@ -287,7 +287,7 @@ module kt_scoreboard
 
   always_comb begin
     oldest_o = '{default: '0};
-    if (report_i) begin
+    if (!Rests || report_i) begin
       for (int unsigned q = 0; q < Queues; q++) oldest_o[q] = number[{2'(q), dn_q[q][SlotW-1:0]}];
     end
   end

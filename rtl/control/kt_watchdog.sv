@@ -69,14 +69,14 @@ module kt_watchdog
     end
   end
 
-  // The minimum is computed in the cycle that reports only.
+  // The minimum matters in the cycle that reports only.
   index_t first;
 
   assign report_o = deadlock || timeout;
 
   always_comb begin
     first = next_index_i;
-    if (report_o) begin
+    if (!Rests || report_o) begin
       for (int unsigned q = 0; q < Queues; q++) begin
         if (deadlock) begin
           if (queued_i[q] && head_i[q] < first) first = head_i[q];

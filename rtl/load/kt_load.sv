@@ -3,12 +3,13 @@
 
 // LOAD engine: rows into SB and VB, weights into WB and VWB, parameters into the two ZSBs.
 //
-//   command --> kt_load_request --> read master --> kt_gearbox --> output register --> kt_load_words --> memories
+//   command --> kt_load_request --> read master --> kt_gearbox --> output register --> kt_load_words --> memories;
+//                                                                             SB and VB behind kt_load_output
 //          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
 //
 // Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
 // slice after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything
-// leaves from one register; done_o follows when what it holds is accepted.
+// leaves from one register; done_o, in the order of commands, follows when what a command had last is accepted.
 //
 // SB and VB accept each on its own: *_valid_o and the bank requests stay until *_grant_i, with which the last words of
 // the request are written. Both buffers get the same words. Data of a request stay while either is waiting.
@@ -258,6 +259,7 @@ module kt_load
   } slice_t;
 
   slice_t           rows_slice;
+  bank_req_t        sb_req[Lw], vb_req[Lw];
   logic [NeedW-1:0] rows_advance;
   logic             rows_request_end, rows_end, take_rows;
   kt_load_rows #(
@@ -277,8 +279,8 @@ module kt_load
     .fill_o       (rows_slice.fill),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
-    .sb_req_o,
-    .vb_req_o
+    .sb_req_o     (sb_req),
+    .vb_req_o     (vb_req)
   );
 
   slice_t weights_slice;
@@ -391,20 +393,21 @@ module kt_load
   end
 
   // ---- output register: the gearbox's slice, its addresses in the loops, and here what it is
-  logic       sb_valid_q, vb_valid_q, last_q;
+  logic       rows_q, to_sb_out_q, to_vb_out_q, last_q;
+  logic       rows_ready, rows_empty, rows_done;
   logic       error_q, illegal_q, corrupt_q;
   index_t     error_index_q;
   logic [9:0] corrupt_row_q;
 
-  assign out_free = (!sb_valid_q || sb_grant_i) && (!vb_valid_q || vb_grant_i);
+  // What goes to other memories is there at once. The last of it waits for rows that came before.
+  assign out_free = rows_q ? rows_ready : !last_q || rows_empty;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      sb_valid_q      <= 1'b0;
-      vb_valid_q      <= 1'b0;
+      rows_q          <= 1'b0;
       wb_en_o         <= 1'b0;
       vwb_en_o        <= 1'b0;
-      zsb_conv_en_o  <= 1'b0;
+      zsb_conv_en_o   <= 1'b0;
       zsb_vector_en_o <= 1'b0;
       last_q          <= 1'b0;
       done_o          <= 1'b0;
@@ -412,14 +415,13 @@ module kt_load
       illegal_q       <= 1'b0;
       corrupt_q       <= 1'b0;
     end else begin
-      sb_valid_q      <= (take_rows && to_sb_q) || (sb_valid_q && !sb_grant_i);
-      vb_valid_q      <= (take_rows && to_vb_q) || (vb_valid_q && !vb_grant_i);
+      rows_q          <= take_rows || (rows_q && !rows_ready);
       wb_en_o         <= take_weights && !to_second_q;
       vwb_en_o        <= take_weights && to_second_q;
-      zsb_conv_en_o  <= take_params && !to_second_q;
+      zsb_conv_en_o   <= take_params && !to_second_q;
       zsb_vector_en_o <= take_params && to_second_q;
       last_q          <= finish || (last_q && !out_free);
-      done_o          <= last_q && out_free;
+      done_o          <= rows_done || (last_q && !rows_q && rows_empty);
       error_q         <= (take && slice_error) || zvc_error;
       illegal_q       <= take && slice_wrong;
       corrupt_q       <= zvc_corrupt;
@@ -428,6 +430,10 @@ module kt_load
 
   always_ff @(posedge clk_i) begin
     if (take) slice_q <= slice;
+    if (take_rows) begin
+      to_sb_out_q <= to_sb_q;
+      to_vb_out_q <= to_vb_q;
+    end
     if (zvc_error || zvc_corrupt) error_index_q <= zvc_index;
     else if (take) error_index_q <= index_q;
     if (zvc_corrupt) corrupt_row_q <= zvc_row;
@@ -436,8 +442,6 @@ module kt_load
   end
 
   assign error_o    = '{bus: error_q, illegal: illegal_q, corrupt: corrupt_q, index: error_index_q, row: corrupt_row_q};
-  assign sb_valid_o = sb_valid_q;
-  assign vb_valid_o = vb_valid_q;
   assign param_o    = requant_params_t'(bytes[71:0]);
 
   logic [Cp*8-1:0] word[9];
@@ -456,10 +460,36 @@ module kt_load
   for (genvar w = 0; w < 9; w++) begin : gen_weights
     assign weights_o[w*Cp*8+:Cp*8] = word[w];
   end
-  for (genvar w = 0; w < int'(Lw); w++) begin : gen_word
-    assign word_o[w] = word[w];
-  end
 
-  assign busy_o = req_busy || item_valid || active_q || last_q || done_o;
+  logic [Cp*8-1:0] row_word[Lw];
+  for (genvar w = 0; w < int'(Lw); w++) begin : gen_word
+    assign row_word[w] = word[w];
+  end
+  kt_load_output #(
+    .Cp(Cp),
+    .Lw(Lw)
+  ) u_output (
+    .clk_i,
+    .rst_ni,
+    .valid_i (rows_q),
+    .ready_o (rows_ready),
+    .to_sb_i (to_sb_out_q),
+    .to_vb_i (to_vb_out_q),
+    .last_i  (last_q),
+    .sb_req_i(sb_req),
+    .vb_req_i(vb_req),
+    .word_i  (row_word),
+    .sb_valid_o,
+    .sb_grant_i,
+    .sb_req_o,
+    .vb_valid_o,
+    .vb_grant_i,
+    .vb_req_o,
+    .word_o,
+    .empty_o (rows_empty),
+    .done_o  (rows_done)
+  );
+
+  assign busy_o = req_busy || item_valid || active_q || rows_q || last_q || !rows_empty || done_o;
 
 endmodule

@@ -99,10 +99,10 @@ module kt_load_rows
   assign segment_d     = (segment_q == '0) ? segments_q : segment_q - 8'd1;
   assign more_segments = (segment_end ? segment_d : segment_q) != '0;
 
-  word_t offset[16];  // multiples of P, eight of them; the rest keeps an index from leaving the array
-  always_comb begin
-    offset = '{default: '0};
-    if (start_i) begin  // idle otherwise, for the simulation
+  // Arithmetic stands inside clocked processes: in simulation it rests otherwise, and hardware waits for no condition.
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      automatic word_t offset[16] = '{default: '0};  // multiples of P, eight of them; the rest keeps an index inside
       offset[1] = word_of(cmd_i.pixel);
       offset[2] = word_add(offset[1], offset[1]);
       offset[3] = word_add(offset[2], offset[1]);
@@ -111,11 +111,6 @@ module kt_load_rows
       offset[6] = word_add(offset[4], offset[2]);
       offset[7] = word_add(offset[4], offset[3]);
       offset[8] = word_add(offset[4], offset[4]);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (start_i) begin
       columns_q          <= cmd_i.columns - 10'd1;
       segments_q         <= cmd_i.segments - 8'd1;
       pixel_bytes_q      <= cmd_i.pixel_bytes;
@@ -198,25 +193,22 @@ module kt_load_rows
   assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
 
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_req
-    logic [3:0] pixel, group;
-    always_comb begin
-      pixel = '0;
-      group = '0;
-      if (step_i && several_q) begin  // idle otherwise, for the simulation
-        unique case (words)
-          3'd1: pixel = 4'(w);
-          3'd2: {pixel, group} = {4'(w / 2), 4'(w % 2)};
-          3'd3: {pixel, group} = {4'(w / 3), 4'(w % 3)};
-          default: {pixel, group} = {4'(w / 4), 4'(w % 4)};
-        endcase
-      end
-    end
-
     always_ff @(posedge clk_i) begin
       if (step_i) begin
-        automatic word_t      pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
-                                              : word_add(pos_q, '{div: '0, mod: 4'(w)});
-        automatic logic       en = several_q ? pixel < pixels : left_q > 14'(w * Cp);
+        automatic logic [3:0] pixel = '0, group = '0;
+        automatic word_t      pos;
+        automatic logic       en;
+        if (several_q) begin
+          unique case (words)
+            3'd1: pixel = 4'(w);
+            3'd2: {pixel, group} = {4'(w / 2), 4'(w % 2)};
+            3'd3: {pixel, group} = {4'(w / 3), 4'(w % 3)};
+            default: {pixel, group} = {4'(w / 4), 4'(w % 4)};
+          endcase
+        end
+        pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
+                        : word_add(pos_q, '{div: '0, mod: 4'(w)});
+        en  = several_q ? pixel < pixels : left_q > 14'(w * Cp);
         sb_req_o[w] <= bank_req(en, sb_slot, bank_offset, pos);
         vb_req_o[w] <= bank_req(en, vb_slot, bank_offset, pos);
       end

@@ -4,9 +4,11 @@
 // Output FIFO and writer of one engine: a result pixel of a tile (Words words of CP channels) per cycle into any subset
 // of SB, VB and the STORE stream. A window may enter its last pass only with a credit, so the FIFO has room for
 // everything in flight and the engine needs no stall. Results come in command order: tile by tile, row by row, column
-// by column. Commands queue here while the results of the one before are still on their way. A pixel leaves when all
-// its sinks take it in the same cycle. With Pixels = 2, commands may have two neighbouring columns in a result; the last of an
-// odd number of columns comes alone. They leave one after the other where their words could meet in a bank, or go to STORE.
+// by column. Commands queue here while the results of the one before are still on their way. A pixel goes from the FIFO
+// into a register, with its requests, and leaves from there when all its sinks take it in the same cycle.
+//
+// With Pixels = 2, commands may have two neighbouring columns in a result; the last of an odd number of columns comes
+// alone. They leave one after the other where their words could meet in a bank, or go to STORE.
 module kt_result_writer
   import kt_pkg::*;
 #(
@@ -49,20 +51,30 @@ module kt_result_writer
 
   logic [DepthW-1:0] head_q, tail_q;
   logic [DepthW:0]   fill_q, credit_q;
-  logic              pop;      // a pixel leaves, or two together
+  logic              pop;      // a pixel goes to the output register, or two together
+  logic              leave;    // and from there to its sinks
   logic              advance;  // the result is over with it
-  logic              half_q;   // its first pixel has left
-  logic [Cp*8-1:0]   head_word[AllWords];
+  logic              half_q;   // its first pixel has gone
 
-  // One memory per word, read through a short path: LUT RAM.
+  // in the output register, with words and requests
+  typedef struct packed {
+    logic   to_sb, to_vb, to_store;
+    logic   last;   // of its command
+    logic   half;   // the second pixel of a result, alone
+    watch_t watch;
+  } out_t;
+  out_t            out_q;
+  logic [Cp*8-1:0] word_q[AllWords];  // both pixels of the result
+
+  // One memory per word, read through a short path into the output register: LUT RAM.
   for (genvar w = 0; w < int'(AllWords); w++) begin : gen_fifo
     logic [Cp*8-1:0] mem[Depth];
     always_ff @(posedge clk_i) if (w < int'(Words) ? valid_i : second_i) mem[tail_q] <= word_i[w];
-    assign head_word[w] = mem[head_q];
+    always_ff @(posedge clk_i) if (pop) word_q[w] <= mem[head_q];
   end
   always_comb begin
-    word_o = head_word;
-    if (Pixels == 2 && half_q) for (int w = 0; w < int'(Words); w++) word_o[w] = head_word[AllWords-Words+w];
+    word_o = word_q;
+    if (Pixels == 2 && out_q.half) for (int w = 0; w < int'(Words); w++) word_o[w] = word_q[AllWords-Words+w];
   end
 
   // commands: current and next
@@ -77,20 +89,27 @@ module kt_result_writer
   logic       head;     // a result is at hand
   logic       sb_ok, vb_ok, st_ok;
 
+
   assign head      = cur_valid_q && !begin_q && (fill_q != '0);
-  assign sb_ok     = !cur_q.to_sb || sb_grant_i;
-  assign vb_ok     = !cur_q.to_vb || vb_grant_i;
-  assign st_ok     = !cur_q.to_store || st_ready_i;
-  assign pop       = head && sb_ok && vb_ok && st_ok;
+  assign sb_ok     = !out_q.to_sb || sb_grant_i;
+  assign vb_ok     = !out_q.to_vb || vb_grant_i;
+  assign st_ok     = !out_q.to_store || st_ready_i;
+  assign leave     = out_q.watch.valid && sb_ok && vb_ok && st_ok;
+  assign pop       = head && (!out_q.watch.valid || leave);
   assign credit_o  = credit_q != '0;
   assign ready_o   = !next_valid_q;
-  assign sb_we_o   = pop && cur_q.to_sb;
-  assign vb_we_o   = pop && cur_q.to_vb;
-  assign st_valid_o = head && cur_q.to_store && sb_ok && vb_ok;
-  assign blocked_o = head && !(sb_ok && vb_ok);
+  assign sb_we_o   = leave && out_q.to_sb;
+  assign vb_we_o   = leave && out_q.to_vb;
+  assign st_valid_o = out_q.watch.valid && out_q.to_store && sb_ok && vb_ok;
+  assign blocked_o = out_q.watch.valid && !(sb_ok && vb_ok);
   assign pairs     = Pixels == 2 && cur_q.two && !split_q;
   assign two       = pairs && x_q != '0;
-  assign watch_o   = '{two: pop && two, valid: pop, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q};
+  assign done_o    = leave && out_q.last;
+  always_comb begin
+    watch_o       = out_q.watch;
+    watch_o.valid = leave;
+    watch_o.two   = leave && out_q.watch.two;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -111,7 +130,6 @@ module kt_result_writer
   assign tile_end = row_end && (y_q == '0);
   assign advance  = pop && (Pixels == 1 || !cur_q.two || !split_q || half_q || row_end);
   assign finish   = pop && tile_end && (tile_q == '0);
-  assign done_o   = finish;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -195,15 +213,33 @@ module kt_result_writer
     .bank_offset_o(bank_offset)
   );
 
-  word_t pos[Pixels];
-  always_comb begin
-    pos[0] = pos_q;
-    if (Pixels == 2) pos[Pixels-1] = word_add(pos_q, cur_q.pixel);
-    for (int w = 0; w < int'(AllWords); w++) begin
-      automatic word_t i = word_add(pos[w/int'(Words)], '{div: 14'd0, mod: 4'(w % int'(Words))});
-      automatic logic exists = group_q + 10'(w % int'(Words)) < cur_q.groups && (w < int'(Words) || two);
-      sb_req_o[w] = bank_req(exists, sb_slot, bank_offset, i);
-      vb_req_o[w] = bank_req(exists, vb_slot, bank_offset, i);
+  // ---- output register
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_q <= '0;
+    else if (pop) begin
+      out_q <= '{
+        to_sb:    cur_q.to_sb,
+        to_vb:    cur_q.to_vb,
+        to_store: cur_q.to_store,
+        last:     tile_end && tile_q == '0,
+        half:     half_q,
+        watch:    '{two: two, valid: 1'b1, index: cur_q.index, columns: x_q, rows: y_q, tiles: tile_q}
+      };
+    end else if (leave) begin
+      out_q.watch.valid <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (pop) begin
+      automatic word_t pos[Pixels];
+      pos[0] = pos_q;
+      if (Pixels == 2) pos[Pixels-1] = word_add(pos_q, cur_q.pixel);
+      for (int w = 0; w < int'(AllWords); w++) begin
+        automatic word_t i = word_add(pos[w/int'(Words)], '{div: 14'd0, mod: 4'(w % int'(Words))});
+        automatic logic exists = group_q + 10'(w % int'(Words)) < cur_q.groups && (w < int'(Words) || two);
+        sb_req_o[w] <= bank_req(exists, sb_slot, bank_offset, i);
+        vb_req_o[w] <= bank_req(exists, vb_slot, bank_offset, i);
+      end
     end
   end
 

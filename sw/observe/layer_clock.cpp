@@ -12,8 +12,8 @@ namespace kaiten {
 namespace {
 
 // Cycles from the flags of a window to its result where nothing stands in the way.
-constexpr int kArrayLatency = 7;  // beyond the stages of the array
-constexpr int kVectorLatency = 10;
+constexpr int kArrayLatency = 8;  // beyond the array's depth
+constexpr int kVectorLatency = 11;
 
 // consteval: events() runs every simulated cycle and must not compare names in it.
 consteval std::uint32_t flag(std::string_view name) {
@@ -52,7 +52,7 @@ std::string_view name_of(Wait wait) {
 LayerClock::LayerClock(const Program& program)
     : program_(program),
       loads_rows_(loads_more_rows(program)),
-      array_(std::size_t(program.config.stages() + kArrayLatency)),
+      array_(std::size_t(program.config.array_depth() + kArrayLatency)),
       vector_(kVectorLatency) {
   times_.resize(operators(program));
   for (const Command& c : program.commands) {

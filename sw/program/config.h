@@ -53,6 +53,10 @@ struct Config : ConfigOptions {
   int vector_multipliers() const { return 27 * cp; }     ///< multiply-accumulates a cycle
   /// Steps of the array, each a cycle after the one before; also the cycles of the shortest pass.
   int stages() const { return kp / stage_rows; }
+  /// Products that a row of the array adds one after another, a cycle each: chain_of() of rtl/array/kt_array_pkg.sv.
+  int chain() const { return two_pixels ? std::min(cp, 8) : 9; }
+  /// Cycles from a window's products in the first stage to its sums in the last one.
+  int array_depth() const { return stages() + chain(); }
   /// Cycles of a result that goes through the vector engine's table, at least: three groups of CP channels.
   int table_slots() const { return conv_table ? 1 : 3; }
   /// Words that LOAD writes in a cycle.

@@ -31,7 +31,7 @@ namespace kaiten {
 
 // Of the schedule's model of the queues, in cycles.
 constexpr std::int64_t kLoadLatency = 20;
-constexpr std::int64_t kEngineLatency = 20;  // beyond the stages of the array
+constexpr std::int64_t kEngineLatency = 20;  // beyond the array's depth
 constexpr std::int64_t kStoreLatency = 60;
 constexpr std::int64_t kLoadStart = 4;
 constexpr std::int64_t kLoadExtra[] = {0, 10, 20, 30};  // guesses, see schedule()

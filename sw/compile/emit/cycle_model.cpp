@@ -32,8 +32,8 @@ constexpr std::size_t kLoadsAhead = 5;    // LOADs asked for and not complete
 constexpr std::int64_t kLoadDone = 6;     // from the last beat to completion
 constexpr std::int64_t kStoreDone = 106;  // from the last result to the last response
 constexpr std::int64_t kIdle = 2;         // an engine's slots between two commands
-constexpr std::int64_t kArrayDone = 10;  // from the last window to completion, beyond the stages of the array
-constexpr std::int64_t kVectorDone = 17;
+constexpr std::int64_t kArrayDone = 11;   // from the last window to completion, beyond the array's depth
+constexpr std::int64_t kVectorDone = 18;
 constexpr std::int64_t kTileSetup = 21;   // loading the parameters of a depthwise convolution's first tile
 constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a cycle
 
@@ -120,9 +120,9 @@ class Machine {
  public:
   // `row_at`: see command_times(); null: all rows are there. `chunks`: what the fetch asks a slow memory for. All outlive the
   // machine.
-  Machine(int stages, const Numbers& commands, const std::vector<std::int64_t>* row_at, LoadRequests& loads,
-          std::span<const Chunk> chunks)
-      : stages_(stages), row_at_(row_at), loads_(loads), chunks_(chunks) {
+  Machine(int array_depth, const Numbers& commands, const std::vector<std::int64_t>* row_at,
+          LoadRequests& loads, std::span<const Chunk> chunks)
+      : array_depth_(array_depth), row_at_(row_at), loads_(loads), chunks_(chunks) {
     last_start_.fill(-kBetween);
     for (std::size_t q = 0; q < kQueues; q++) done_[q].reserve(commands[q]);
   }
@@ -171,7 +171,7 @@ class Machine {
         begin = start = std::max(start, busy_until_[q]);
         moves = stage(begin, cycles, memory);
         busy_until_[q] = begin + cycles - c.spare_slots + kIdle;
-        complete = busy_until_[q] - kIdle + stages_ + kArrayDone;
+        complete = busy_until_[q] - kIdle + array_depth_ + kArrayDone;
         break;
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.
@@ -218,7 +218,7 @@ class Machine {
     }
   }
 
-  int stages_;
+  int array_depth_;
   const std::vector<std::int64_t>* row_at_;
   LoadRequests& loads_;
   std::span<const Chunk> chunks_;
@@ -252,7 +252,7 @@ Numbers numbers_of(std::span<const TimedCommand> commands) {
 
 // Into `t`, whose memory is used again and whose chunks are those of the round before.
 void find_timeline(std::span<const TimedCommand> commands, std::span<const std::int64_t> cycles,
-                   std::span<const std::int64_t> memory, int stages, const Surroundings& around,
+                   std::span<const std::int64_t> memory, int array_depth, const Surroundings& around,
                    Timeline& t) {
   t.times.resize(commands.size());
   t.work.resize(commands.size());
@@ -262,7 +262,7 @@ void find_timeline(std::span<const TimedCommand> commands, std::span<const std::
   for (const TimedCommand& c : commands) blocks += c.blocks;
   LoadRequests loads(numbers[std::size_t(Queue::kLoad)]);
   Fetch fetch(blocks, loads, around.slow);
-  Machine machine(stages, numbers, around.row_at, loads, t.chunks);
+  Machine machine(array_depth, numbers, around.row_at, loads, t.chunks);
   for (std::size_t i = 0; i < commands.size(); i++) {
     const TimedCommand& c = commands[i];
     const std::int64_t at = fetch.pop(c, machine.room(std::size_t(c.queue)));
@@ -294,7 +294,7 @@ std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const 
     writes.push_back(commands[i].writes);
   }
   Timeline t;
-  find_timeline(commands, alone, memory, config.stages(), around, t);
+  find_timeline(commands, alone, memory, config.array_depth(), around, t);
   // What waits moves others, and with them what is in the way.
   std::vector<std::int64_t> waits(commands.size()), cycles(commands.size());
   for (int round = 0; round < kRounds; round++) {
@@ -306,7 +306,7 @@ std::vector<CommandTime> times_of(std::span<const TimedCommand> commands, const 
       const std::vector<std::int64_t> turns = memory_waits(slow->commands, alone, t.memory);
       for (std::size_t i = 0; i < memory.size(); i++) memory[i] = slow->commands[i].cycles() + turns[i];
     }
-    find_timeline(commands, cycles, memory, config.stages(), around, t);
+    find_timeline(commands, cycles, memory, config.array_depth(), around, t);
   }
   return std::move(t.times);
 }
@@ -350,7 +350,7 @@ std::vector<CommandTime> command_times(std::span<const TimedCommand> commands, c
 std::int64_t least_cycles(std::span<const TimedCommand> commands, const Config& config) {
   const Numbers numbers = numbers_of(commands);
   LoadRequests loads(numbers[std::size_t(Queue::kLoad)]);
-  Machine machine(config.stages(), numbers, nullptr, loads, {});
+  Machine machine(config.array_depth(), numbers, nullptr, loads, {});
   std::int64_t last = 0;
   bool stored = false;  // by the command before
   for (const TimedCommand& c : commands) {

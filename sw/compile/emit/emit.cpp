@@ -267,7 +267,7 @@ Offer Emitter::rows_offer(const Block& b, std::size_t k, int n, EngineContext& c
   o.meta.columns = b.op.out.w;
   o.meta.tile_channels = b.op.tile_channels();
   o.meta.spans = spans_[b.task.position];
-  o.latency = kEngineLatency + (b.op.engine == Engine::kConv ? config_.stages() : 0);
+  o.latency = kEngineLatency + (b.op.engine == Engine::kConv ? config_.array_depth() : 0);
   return o;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "base/error.h"
@@ -155,7 +156,11 @@ struct Network::Specification {
     const int width = network.graph_.tensors[std::size_t(op.output)].nhwc().w;
     const int cp = network.program_.config.cp;
     const Word pad = word_of(network.graph_.tensors[std::size_t(op.inputs[0])].zero_point(), 8);
-    Word acc = constant(0, 32);
+    // As a row adds: the products of a chain in as many bits as they need, then the chains.
+    const int chain = network.program_.config.chain();
+    const std::size_t bits = 16 + std::bit_width(unsigned(chain - 1));
+    Word acc = constant(0, 32), part;
+    int place = 0;  // of the product in the row
     for (int tap = 0; tap < 9; tap++) {
       const int y = pixel / width * op.window.stride_h - op.window.pad.top + tap % 3;
       const int x = pixel % width * op.window.stride_w - op.window.pad.left + tap / 3;
@@ -163,7 +168,10 @@ struct Network::Specification {
         const bool inside = y >= 0 && y < in.h && x >= 0 && x < in.w;
         const Bits a = inside ? Bits(input[std::size_t((y * in.w + x) * in.c + c)]) : Bits(pad);
         const Byte weight = contents.get(network.weight_at(l, kernel, tap % 3, tap / 3, c));
-        acc = sum(nodes, acc, nodes.product(extended(a, 32, true), extended(weight, 32, true)));
+        const Word product =
+            extended(nodes.product(extended(a, 16, true), extended(weight, 16, true)), bits, true);
+        part = place % chain == 0 ? product : sum(nodes, part, product);
+        if (++place % chain == 0) acc = sum(nodes, acc, extended(part, 32, true));
       }
     }
     return acc;

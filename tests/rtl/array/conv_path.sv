@@ -6,6 +6,7 @@
 module conv_path
   import kt_cmd_pkg::*;
   import kt_pkg::*;
+  import kt_array_pkg::*;
 #(
   parameter int unsigned Kp       = 32,
   parameter int unsigned Cp       = 8,
@@ -136,7 +137,7 @@ module conv_path
   logic   sb_we, vb_we, blocked;
   watch_t watch;
   kt_result_writer #(
-    .Cp(Cp), .Words(Words), .Pixels(TwoPixels ? 2 : 1), .Depth(2 ** $clog2(Kp / StageRows + 12))
+    .Cp(Cp), .Words(Words), .Pixels(TwoPixels ? 2 : 1), .Depth(conv_fifo(Kp / StageRows, chain_of(Cp, TwoPixels)))
   ) u_writer (
     .clk_i, .rst_ni,
     .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,

@@ -29,7 +29,7 @@ module dpe_row #(
     .act_i   (act_q),
     .swap_i,
     .load_i,
-    .weight_i(weight),
+    .weight_i('{weight}),
     .extra_i,
     .sum_o
   );
