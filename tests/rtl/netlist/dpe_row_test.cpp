@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Netlists of a DPE row, mapped to each FPGA family, beside the RTL that they were made from and beside a plain sum of
+// Netlists of a pipelined DPE row, mapped to each FPGA family, beside the RTL that they were made from and beside a plain sum of
 // products: random operands, with the extreme ones often, and random loads and swaps of weights.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <random>
 
 #include "Vdpe_row.h"
@@ -19,7 +20,7 @@
 namespace kaiten::test {
 namespace {
 
-constexpr int kTaps = PARAM_Taps;
+constexpr int kTaps = PARAM_Taps, kChain = PARAM_Chain;
 using Operands = std::array<std::int8_t, kTaps>;
 
 struct Cycle {
@@ -102,10 +103,13 @@ void sums_products() {
   // Flip-flops hold anything at first: zeros into the shadow weights, then into the weights.
   step({.load = true});
   step({.swap = true});
-  step({});
+  for (int n = 0; n <= kChain; n++) step({});
+  std::deque<std::int32_t> sums(kChain, 0);  // on their way through the chains
   for (int n = 0; n < 20000; n++) {
     step(stimulus.next());
-    ASSERT_EQ(std::int32_t(model->sum_o), expected.sum()) << "cycle " << n;
+    sums.push_back(expected.sum());
+    ASSERT_EQ(std::int32_t(model->sum_o), sums.front()) << "cycle " << n;
+    sums.pop_front();
     ASSERT_EQ(get(model->act_o), expected.act()) << "cycle " << n;
   }
 }
