@@ -3,8 +3,8 @@
 
 // A small network, its program as the compiler makes it, and what a chip must leave in memory after it, byte by byte, as a
 // function of bytes that are free: inputs, weights, parameters of requantisation. Sums of products are formed here, in the order
-// of docs/formats/weights.md and ADR 26; requantisation of a sum and scaling of an operand are the netlists of a lane, which proofs compare
-// with the specification (kt_requant_lane, kt_vector_operand).
+// of docs/formats/weights.md and ADR 26; requantisation of a sum and scaling of an operand are the netlists of a lane, which
+// proofs compare with the specification (kt_requant_lane, kt_vector_operand).
 #ifndef KAITEN_TESTS_FORMAL_SYMBOLIC_NETWORK_H
 #define KAITEN_TESTS_FORMAL_SYMBOLIC_NETWORK_H
 

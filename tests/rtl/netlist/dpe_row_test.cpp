@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Netlists of a pipelined DPE row, mapped to each FPGA family, beside the RTL that they were made from and beside a plain sum of
-// products: random operands, with the extreme ones often, and random loads and swaps of weights.
+// Netlists of a pipelined DPE row, mapped to each FPGA family, beside the RTL that they were made from and beside a
+// plain sum of products: random operands, with the extreme ones often, and random loads and swaps of weights.
 #include <gtest/gtest.h>
 
 #include <array>
