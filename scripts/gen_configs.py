@@ -25,6 +25,7 @@ PURPOSE = {
     "large": "16 channels a word; its simulator is not built by default",
     "zcu104": "multipliers and buffers of the SUSHI paper's ZCU104; simulator not built by default",
     "u50": "those of its Alveo U50; simulator not built by default",
+    "de2_150": "64 lanes and memories of the Occam paper's FPGA board; simulator not built by default",
 }
 ABOUT = {
     "Kp": "KP: output channels, rows of the array", "Cp": "CP: input channels, columns of the array, bytes of a word",

@@ -29,6 +29,7 @@
 #include "reference/reference.h"
 #include "report/plan_html.h"
 #include "report/plan_report.h"
+#include "run/session.h"
 #include "target_plan/sections_plan.h"
 #include "target_plan/target_plan.h"
 
@@ -58,7 +59,8 @@ struct PlanOptions {
   ImageRule rule;
   double period = 0;
   int chips = 0;
-  double clock_mhz = 0;  // 0: none
+  double clock_mhz = 0;        // 0: none
+  double bytes_per_cycle = 0;  // 0: as fast as the bus
 };
 
 // Throws InputError for the first option that does not fit, alone or beside the others.
@@ -85,6 +87,14 @@ void check(const po::variables_map& values, const PlanOptions& o) {
   if (o.clock_mhz > 0 && o.config.empty())
     throw InputError("--clock needs --config: analytic mode counts no cycles");
   if (o.commands && o.config.empty()) throw InputError("--commands needs --config");
+  if (values.count("bytes-per-cycle") != 0) {
+    if (o.config.empty())
+      throw InputError("--bytes-per-cycle needs --config: analytic mode counts no cycles");
+    if (!(o.bytes_per_cycle >= kLeastBytesPerCycle && o.bytes_per_cycle <= kMostBytesPerCycle)) {
+      throw InputError(fmt::format("--bytes-per-cycle: expected {} to {}, found {}", kLeastBytesPerCycle,
+                                   kMostBytesPerCycle, o.bytes_per_cycle));
+    }
+  }
   if (compress_of(o.compress) == Compress::kOff) {
     for (const char* of_values : {"input", "seed", "mean", "scale"}) {
       if (values.count(of_values) != 0 && !values[of_values].defaulted())
@@ -133,6 +143,8 @@ bool parse(const Arguments& arguments, po::variables_map& values, PlanOptions& o
       "with --compress: input tensors or an image, as of kaiten run; without it random values");
   add("seed", po::value(&o.seed)->value_name("N")->default_value(o.seed), "of random input");
   add_image_options(all);
+  add("bytes-per-cycle", po::value(&o.bytes_per_cycle)->value_name("N"),
+      "target mode: bandwidth of the memory, 0.01 to 1e6; without it the bus width");
   add("period", po::value(&o.period)->value_name("CYCLES"),
       "replicate spans on chips of their own until an image takes so long");
   add("chips", po::value(&o.chips)->value_name("N"), "replicate the slowest spans on so many chips");
@@ -320,10 +332,10 @@ void plan_target(const PlanOptions& o, Source source, PlanReport& report) {
     }
   };
   if (table) {
-    TargetPlanner planner(*source.graph, report.network, table, config, options);
+    TargetPlanner planner(*source.graph, report.network, table, config, options, o.bytes_per_cycle);
     run_all(planner);
   } else {
-    SectionsPlanner planner(*source.graph, config, options);
+    SectionsPlanner planner(*source.graph, config, options, o.bytes_per_cycle);
     report.network = planner.network();
     if (report.network.layers.empty()) {
       if (o.page || o.period > 0 || o.chips > 0)

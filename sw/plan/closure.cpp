@@ -53,11 +53,22 @@ Way over(const Network& n, int layer, int map, const Way& onwards) {
   return {std::min(kMaxLag, step + onwards.lag * stride), std::min(kMaxLag, onwards.jump * stride)};
 }
 
+// Every map and window is, so that transposing changes nothing.
+bool is_square(const Network& n) {
+  return std::all_of(n.maps.begin(), n.maps.end(), [](const Map& m) { return m.height == m.width; }) &&
+         std::all_of(n.layers.begin(), n.layers.end(), [](const Layer& l) {
+           return l.kernel_h == l.kernel_w && l.stride_h == l.stride_w && l.dilation_h == l.dilation_w &&
+                  l.pad_top == l.pad_left && l.pad_bottom == l.pad_right;
+         });
+}
+
 }  // namespace
 
 std::string_view name_of(Closure closure) { return closure == Closure::kRolling ? "rolling" : "paper"; }
 
-Dataflow::Dataflow(const Network& network)
+Dataflow::Dataflow(const Network& network) : Dataflow(network, Sides::kBoth) {}
+
+Dataflow::Dataflow(const Network& network, Sides sides)
     : network_(network), consumers_(plan::consumers(network)), residuals_(network.maps.size()) {
   for (int m = 0; m < network.layer_count(); m++)
     chain_ = chain_ && network.layers[std::size_t(m)].inputs == std::vector<int>{m};
@@ -66,6 +77,9 @@ Dataflow::Dataflow(const Network& network)
       if (c.residual) residuals_[a].push_back(residual(int(a), c.layer));
     }
   }
+  if (sides == Sides::kOne || is_square(network)) return;
+  transposed_ = std::make_unique<const Network>(transposed(network));
+  across_ = std::unique_ptr<const Dataflow>(new Dataflow(*transposed_, Sides::kOne));
 }
 
 // Ways from `map` over main inputs to the output of the adding layer, walking back from there.

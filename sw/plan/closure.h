@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Dependence closures: how many rows of each map a span must keep on chip.
+/// Dependence closures: how many rows of each map a span must keep on chip. Columns alike, in the transposed network: a span
+/// keeps whichever take less (Occam, section III-A).
 ///
 /// Paper: the rows under one output row of the span, walking back (Occam, section III-C). Rolling: rows are
 /// made one by one when they are needed, so that a map keeps what its consumers' windows cover, and what waits
@@ -10,6 +11,7 @@
 #ifndef KAITEN_PLAN_CLOSURE_H
 #define KAITEN_PLAN_CLOSURE_H
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +45,8 @@ class Dataflow {
   /// The residual edge from `map` to `layer` and the ways between them step over different numbers of rows: they drift
   /// apart from the first row to the last.
   bool drifts(int map, int layer) const;
+  /// Of the transposed network; null where every map and window is square, so that it is the same.
+  const Dataflow* across() const { return across_.get(); }
 
  private:
   struct Residual {
@@ -50,6 +54,8 @@ class Dataflow {
     int lag = 0;
     bool drifts = false;
   };
+  enum class Sides : std::uint8_t { kBoth, kOne };
+  Dataflow(const Network& network, Sides sides);
   Residual residual(int map, int layer) const;
   const Residual* find_residual(int map, int layer) const;
 
@@ -57,6 +63,8 @@ class Dataflow {
   bool chain_ = true;
   std::vector<std::vector<Consumer>> consumers_;
   std::vector<std::vector<Residual>> residuals_;  ///< per map
+  std::unique_ptr<const Network> transposed_;     ///< what across_ is of
+  std::unique_ptr<const Dataflow> across_;
 };
 
 /// Rows kept of the maps of spans that end with map `end`, for ever earlier begins. Not thread-safe: one thread at a

@@ -4,6 +4,7 @@
 #include "plan/network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -231,6 +232,19 @@ Network without_classifier(const Network& network) {
   }
   std::sort(n.outputs.begin(), n.outputs.end());
   n.outputs.erase(std::unique(n.outputs.begin(), n.outputs.end()), n.outputs.end());
+  return n;
+}
+
+Network transposed(const Network& network) {
+  Network n = network;
+  for (Map& m : n.maps) std::swap(m.height, m.width);
+  for (Layer& l : n.layers) {
+    std::swap(l.kernel_h, l.kernel_w);
+    std::swap(l.stride_h, l.stride_w);
+    std::swap(l.dilation_h, l.dilation_w);
+    std::swap(l.pad_top, l.pad_left);
+    std::swap(l.pad_bottom, l.pad_right);
+  }
   return n;
 }
 

@@ -107,6 +107,9 @@ void check_projection(const Map& from, const Map& to);
 /// and without the classifier. Throws InputError when nothing is left.
 Network without_classifier(const Network& network);
 
+/// The same network with rows and columns exchanged, in maps and windows.
+Network transposed(const Network& network);
+
 /// An edge from a map to a layer.
 struct Consumer {
   int layer = 0;          ///< that reads the map

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 
@@ -21,7 +22,9 @@ SpanWalk::SpanWalk(const Dataflow& dataflow, const PaperOptions& options, int en
       options_(options),
       closure_(dataflow, options.closure, end),
       end_(end),
-      begin_(end) {}
+      begin_(end) {
+  if (dataflow.across() != nullptr) columns_.emplace(*dataflow.across(), options.closure, end);
+}
 
 bool SpanWalk::next() {
   if (begin_ == 0) return false;
@@ -33,7 +36,11 @@ bool SpanWalk::next() {
   rows_of_begin_ = closure_.rows(begin_);
   const Map& map = network_.maps[std::size_t(begin_)];
   weights_ += network_.weight_elements(begin_);
-  rows_ += std::int64_t(rows_of_begin_) * map.width * map.channels * options_.batch;
+  rows_bytes_ += std::int64_t(rows_of_begin_) * map.width * map.channels * options_.batch;
+  if (columns_) {
+    columns_of_begin_ = columns_->rows(begin_);
+    columns_bytes_ += std::int64_t(columns_of_begin_) * map.height * map.channels * options_.batch;
+  }
   // Edges from this map over the end: each residual edge by itself, all others as one tensor that crosses.
   bool crosses = false;
   for (const Consumer& c : dataflow_.consumers(begin_)) {
@@ -57,12 +64,17 @@ std::int64_t SpanWalk::traffic_bytes() const {
 Span describe(const Dataflow& dataflow, const PaperOptions& options, int begin, int end) {
   SpanWalk walk(dataflow, options, end);
   Span s;
+  std::vector<KeptRows> columns;
   while (walk.begin() > begin) {
     walk.next();
     const Map& map = dataflow.network().maps[std::size_t(walk.begin())];
-    s.kept.push_back({walk.begin(), walk.rows_of_begin(),
-                      std::int64_t(walk.rows_of_begin()) * map.width * map.channels * options.batch, ""});
+    const std::int64_t cells = std::int64_t(map.channels) * options.batch;
+    s.kept.push_back({walk.begin(), walk.rows_of_begin(), walk.rows_of_begin() * map.width * cells, ""});
+    columns.push_back(
+        {walk.begin(), walk.columns_of_begin(), walk.columns_of_begin() * map.height * cells, ""});
   }
+  s.columns = walk.along_columns();
+  if (s.columns) s.kept = std::move(columns);
   std::reverse(s.kept.begin(), s.kept.end());
   s.first = begin;
   s.last = end - 1;

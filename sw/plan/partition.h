@@ -32,28 +32,34 @@ class SpanWalk {
   SpanWalk(const Dataflow& dataflow, const PaperOptions& options, int end);
   /// To the next span. False when there is none.
   bool next();
-  int begin() const { return begin_; }                         ///< map that the span reads; its first layer
-  std::int64_t weights_bytes() const { return weights_; }      ///< of all its layers
-  std::int64_t rows_bytes() const { return rows_; }            ///< kept of its maps, for the batch
-  std::int64_t footprint() const { return weights_ + rows_; }  ///< bytes on chip
+  int begin() const { return begin_; }                     ///< map that the span reads; its first layer
+  std::int64_t weights_bytes() const { return weights_; }  ///< of all its layers
+  /// Kept of its maps, for the batch: rows, or columns where they take less.
+  std::int64_t rows_bytes() const { return along_columns() ? columns_bytes_ : rows_bytes_; }
+  bool along_columns() const { return columns_ && columns_bytes_ < rows_bytes_; }  ///< columns take less
+  std::int64_t footprint() const { return weights_ + rows_bytes(); }               ///< bytes on chip
   /// The footprint is less than the capacity.
   bool feasible() const { return footprint() < options_.capacity_bytes; }
   /// Off-chip bytes of the span itself, for the batch: the map it reads, the one it writes, network outputs inside.
   std::int64_t traffic_bytes() const;
   /// Off-chip bytes of the edges from its maps to layers after it, written and read.
   std::int64_t penalty_bytes() const { return options_.residual_penalty ? penalty_ : 0; }
-  int rows_of_begin() const { return rows_of_begin_; }  ///< rows kept of map begin()
+  int rows_of_begin() const { return rows_of_begin_; }        ///< rows kept of map begin()
+  int columns_of_begin() const { return columns_of_begin_; }  ///< columns instead
 
  private:
   const Dataflow& dataflow_;
   const Network& network_;
   const PaperOptions& options_;
   ClosureRows closure_;
+  std::optional<ClosureRows> columns_;  ///< of the transposed network, where it is another
   int end_;
   int begin_;
   int rows_of_begin_ = 0;
+  int columns_of_begin_ = 0;
   std::int64_t weights_ = 0;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_bytes_ = 0;
+  std::int64_t columns_bytes_ = 0;
   std::int64_t penalty_ = 0;
   std::int64_t outputs_ = 0;  ///< network outputs inside
 };

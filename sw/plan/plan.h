@@ -20,10 +20,10 @@ enum class Boundary : std::uint8_t { kSpilled, kHeld, kOutput };
 
 std::string_view name_of(Boundary boundary);  ///< "spilled", "held", "output"
 
-/// What a span keeps of a map.
+/// What a span keeps of a map: rows, or columns where the span goes along them.
 struct KeptRows {
   int map = 0;             ///< map 0 is the image, map m + 1 the output of layer m
-  int rows = 0;            ///< of the map's height, kept circularly
+  int rows = 0;            ///< of the map's height, or columns of its width, kept circularly
   std::int64_t bytes = 0;  ///< of these rows
   std::string buffer;      ///< target mode: "SB" or "VB"
 };
@@ -95,11 +95,12 @@ struct Span {
   int first = 0;                           ///< first layer
   int last = 0;                            ///< last layer, inclusive
   std::int64_t weights_bytes = 0;          ///< of its layers
-  std::int64_t rows_bytes = 0;             ///< kept on chip of its maps
+  std::int64_t rows_bytes = 0;             ///< kept on chip of its maps, rows or columns
   std::int64_t traffic_bytes = 0;          ///< off chip, without what residual edges over its end cost
   Boundary boundary = Boundary::kSpilled;  ///< what happens to its output
   std::vector<KeptRows> kept;              ///< by map
-  std::vector<int> layers;                 ///< target mode, where they do not run in the network's order
+  bool columns = false;     ///< analytic mode: columns of the maps are kept, they take less than rows
+  std::vector<int> layers;  ///< target mode, where they do not run in the network's order
   /// Analytic mode: missing for one more layer; 0: it would fit, traffic decided.
   std::int64_t short_bytes = 0;
   bool streamed = false;  ///< target mode: weights follow each other through the weight buffer

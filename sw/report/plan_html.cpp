@@ -112,6 +112,7 @@ std::string spans_table(const PlanReport& r) {
     std::string kept;
     for (const plan::KeptRows& k : span.kept) kept += (kept.empty() ? "" : " ") + std::to_string(k.rows);
     if (kept.size() > 60) kept = kept.substr(0, kept.rfind(' ', 56)) + " ...";
+    if (span.columns) kept += " (columns)";
     table.add({std::to_string(s),
                r.network.layers[std::size_t(span.first)].name + " to " +
                    r.network.layers[std::size_t(span.last)].name,

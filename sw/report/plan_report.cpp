@@ -184,7 +184,7 @@ std::string target_methods_text(const PlanReport& r, std::size_t width) {
     const plan::Method& m = r.methods[i];
     const double share =
         double(m.traffic_bytes - m.bytes.commands) / double(bound != nullptr ? bound->traffic_bytes : 1);
-    const double busy = array_macs / (double(m.cycles) * r.array_macs_per_cycle);
+    const double busy = array_macs * r.batch / (double(m.cycles) * r.array_macs_per_cycle);
     std::vector<std::string> row{m.name,
                                  std::to_string(m.spans.size()),
                                  bytes_text(m.traffic_bytes),
@@ -224,7 +224,8 @@ std::string spans_text(const PlanReport& r, const plan::Method& m, std::size_t w
     const double footprint = double(s.weights_bytes + s.rows_bytes);
     table.add({std::to_string(i++), fmt::format("{}-{}", number_of(r, s.first), number_of(r, s.last)),
                r.network.layers[std::size_t(s.first)].name, r.network.layers[std::size_t(s.last)].name,
-               bytes_text(s.weights_bytes), s.tile > 0 ? "-" : bytes_text(s.rows_bytes),
+               bytes_text(s.weights_bytes),
+               s.tile > 0 ? "-" : bytes_text(s.rows_bytes) + (s.columns ? " (columns)" : ""),
                r.capacity_bytes > 0 && s.tile == 0
                    ? fmt::format("{:.0f} %", 100 * footprint / double(r.capacity_bytes))
                    : "-",
@@ -350,7 +351,7 @@ nlohmann::ordered_json json_of(const PlanReport& r, const plan::Method& m, const
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
   for (const plan::KeptRows& k : s.kept) {
     const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
-    kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
+    kept.push_back({{"map", name}, {s.columns ? "columns" : "rows", k.rows}, {"bytes", k.bytes}});
     if (!k.buffer.empty()) kept.back()["buffer"] = k.buffer;
   }
   if (!kept.empty()) span["kept"] = std::move(kept);

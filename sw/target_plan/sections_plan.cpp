@@ -13,10 +13,10 @@
 namespace kaiten {
 
 struct SectionsPlanner::Part {
-  Part(Section s, const Config& config, const CompileOptions& options)
+  Part(Section s, const Config& config, const CompileOptions& options, double bytes_per_cycle)
       : section(std::move(s)),
         network(plan::network_of(*section.graph, plan::Inputs::kAny)),
-        planner(*section.graph, network, false, config, options) {}
+        planner(*section.graph, network, false, config, options, bytes_per_cycle) {}
 
   Section section;
   plan::Network network;
@@ -88,13 +88,14 @@ void append(plan::Method& to, plan::Method&& from) {
 
 }  // namespace
 
-SectionsPlanner::SectionsPlanner(const Graph& graph, const Config& config, const CompileOptions& options)
+SectionsPlanner::SectionsPlanner(const Graph& graph, const Config& config, const CompileOptions& options,
+                                 double bytes_per_cycle)
     : images_(options.images) {
   network_.name = graph.name;
   network_.source = "model";
   for (Section& s : compile_sections(graph, config, options)) {
     if (s.program.commands.empty()) continue;  // the host's alone
-    parts_.push_back(std::make_unique<Part>(std::move(s), config, options));
+    parts_.push_back(std::make_unique<Part>(std::move(s), config, options, bytes_per_cycle));
     add_network(*parts_.back());
   }
 }

@@ -19,9 +19,10 @@ namespace kaiten {
 
 class SectionsPlanner {
  public:
-  // Bytes and cycles are those of a batch of `options.images`. Throws InputError for what cannot run. Where the host runs
-  // all layers, network() has none and there is nothing to run().
-  SectionsPlanner(const Graph& graph, const Config& config, const CompileOptions& options);
+  // Bytes and cycles are those of a batch of `options.images`, with a memory of `bytes_per_cycle`, 0: as fast as the bus. Throws
+  // InputError for what cannot run. Where the host runs all layers, network() has none and there is nothing to run().
+  SectionsPlanner(const Graph& graph, const Config& config, const CompileOptions& options,
+                  double bytes_per_cycle = 0);
   ~SectionsPlanner();
   SectionsPlanner(const SectionsPlanner&) = delete;
   SectionsPlanner& operator=(const SectionsPlanner&) = delete;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "compile/compile_lowering.h"
+#include "compile/emit/cycle_model.h"
 #include "target_plan/program_method.h"
 
 namespace kaiten {
@@ -31,11 +32,12 @@ std::int64_t parameter_bytes(const Program& program) {
 }  // namespace
 
 TargetPlanner::TargetPlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                             const Config& config, CompileOptions options)
+                             const Config& config, CompileOptions options, double bytes_per_cycle)
     : graph_(graph),
       network_(network),
       config_(config),
       options_(std::move(options)),
+      bytes_per_cycle_(bytes_per_cycle),
       dataflow_(network),
       layer_of_(graph.ops.size(), -1) {
   for (int m = 0; m < network.layer_count(); m++) {
@@ -81,7 +83,9 @@ plan::Method TargetPlanner::run(plan::MethodKind kind) {
 }
 
 Program TargetPlanner::compiled(const CompileOptions& options) {
-  return compile_lowering(graph_, config_, lowering(), options);
+  Program program = compile_lowering(graph_, config_, lowering(), options);
+  limit_bandwidth(program, bytes_per_cycle_);
+  return program;
 }
 
 plan::Method TargetPlanner::method(const Program& program) const {

@@ -20,9 +20,10 @@ class TargetPlanner {
  public:
   // `network` has the graph's layers: layer m is operator network.layers[m].number, or m where the graph was
   // made from the network (to_graph.h). All must outlive the planner. Bytes and cycles are those of a whole
-  // batch, `options.images`; a method says what stays on chip, where spans end and the order of operators.
+  // batch, `options.images`, with a memory of `bytes_per_cycle`, 0: as fast as the bus; a method says what stays on chip, where
+  // spans end and the order of operators.
   TargetPlanner(const Graph& graph, const plan::Network& network, bool made_from_network,
-                const Config& config, CompileOptions options = {});
+                const Config& config, CompileOptions options = {}, double bytes_per_cycle = 0);
 
   // Throws InputError for what cannot run, and for Layer Fusion, which no configuration executes.
   plan::Method run(plan::MethodKind kind);
@@ -43,6 +44,7 @@ class TargetPlanner {
   const plan::Network& network_;
   const Config& config_;
   CompileOptions options_;
+  double bytes_per_cycle_;
   plan::Dataflow dataflow_;
   std::vector<int> layer_of_;  // by operator, -1: none
   std::vector<int> op_of_;     // by layer

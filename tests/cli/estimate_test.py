@@ -20,7 +20,7 @@ class Estimate(CommandCase):
 
     def test_all_configurations(self):
         report = self.report("demo", "--clock", "100")
-        self.assertEqual([row["config"] for row in report["configs"]], ["base", "large", "micro", "nano", "small", "u50", "unit", "zcu104"])
+        self.assertEqual([row["config"] for row in report["configs"]], ["base", "de2_150", "large", "micro", "nano", "small", "u50", "unit", "zcu104"])
         for row in report["configs"]:
             plan = told("plan", "demo", "--config", row["config"], "--method", "optimal")["methods"][0]
             self.assertEqual(row["cycles"], plan["cycles"])

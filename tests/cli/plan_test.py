@@ -139,6 +139,34 @@ class Plan(CommandCase):
         self.refused("demo", "--config", "nano", "--clock", "0")
         self.assertIn("--clock needs --config", self.refused("demo", "--capacity", "1MiB", "--clock", "100"))
 
+    def test_a_slow_memory_takes_the_cycles_of_a_run(self):
+        for rate in ("4", "0.5"):
+            m = self.report("demo", "--config", "nano", "--method", "optimal", "--bytes-per-cycle", rate)["methods"][0]
+            ran = json.loads(run(KAITEN, "run", "demo", "--config", "nano", "--bytes-per-cycle", rate, "--json", "-").stdout)
+            self.assertEqual(m["cycles"], ran["predicted_cycles"])
+            self.assertLess(abs(m["cycles"] / ran["cycles"] - 1), 0.1)
+        self.assertIn("--bytes-per-cycle needs --config", self.refused("demo", "--capacity", "1MiB", "--bytes-per-cycle", "4"))
+        for rate in ("0", "-1", "1e7", "nan", "fast"):
+            self.refused("demo", "--config", "nano", "--bytes-per-cycle", rate)
+
+    def test_the_array_s_share_is_that_of_all_images(self):
+        one, two = (json.loads(run(KAITEN, "run", "demo", "--config", "nano", "--batch", n, "--json", "-").stdout) for n in ("1", "2"))
+        self.assertGreater(two["cycles"], 1.9 * one["cycles"])
+        for batch, ran in (("1", one), ("2", two)):
+            text = self.run_command("demo", "--config", "nano", "--method", "optimal", "--batch", batch, "--wide").stdout
+            self.assertAlmostEqual(float(re.search(r"(?m)^optimal .* ([0-9.]+) %", text)[1]), 100 * ran["array_utilization"], delta=0.5)
+
+    def test_spans_go_along_the_shorter_side(self):
+        shape = {"kernel": [3, 3], "pad": [1, 1, 1, 1], "channels": 32, "op": "conv"}
+        path = self.file("wide.json")
+        with open(path, "w") as f:
+            json.dump({"name": "wide", "input": {"height": 32, "width": 256, "channels": 32},
+                       "layers": [{"name": f"l{i}", **shape} for i in range(6)]}, f)
+        span = self.report(path, "--capacity", "1MiB", "--method", "optimal", "--closure", "paper")["methods"][0]["spans"][0]
+        self.assertEqual([k["columns"] for k in span["kept"]], [13, 11, 9, 7, 5, 3])
+        self.assertEqual(span["rows_bytes"], 48 * 32 * 32)
+        self.assertIn("(columns)", self.run_command(path, "--capacity", "1MiB").stdout)
+
     def test_page_is_self_contained(self):
         for mode, drawings in (("--capacity", 4), ("--config", 3)):
             page = self.file("plan.html")

@@ -116,8 +116,8 @@ class Progress(ToolCase):
         whole = run(KAITEN, *call)
         self.assertNotIn("estimated on", whole.stdout + whole.stderr)
         seen = on_terminal(300, *call, halted=2.5)
-        lines = re.findall(r"\restimated on \d of 8 configurations[^\r]*\x1b\[K", seen)
-        self.assertIn("0 of 8", lines[0])  # from the beginning, not from the first of them that is done
+        lines = re.findall(r"\restimated on \d of 9 configurations[^\r]*\x1b\[K", seen)
+        self.assertIn("0 of 9", lines[0])  # from the beginning, not from the first of them that is done
         seen_of_compile = on_terminal(300, "compile", model, "--config", "nano", "--optimise", "time", "--image", self.file("image"), halted=2.5)
         self.assertIn("\rcompiling\x1b[K", seen_of_compile)
         self.assertTrue(seen.replace("".join(lines), "").replace("\r\x1b[K", "").endswith(whole.stdout), seen)

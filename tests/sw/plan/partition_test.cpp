@@ -81,12 +81,25 @@ TEST(Checkpoints, PublishedBoundariesWithoutPenalty) {
 // --------------------------------------------------------------------------------
 
 // Independent of the planner: rows by the definitions, without sharing anything between spans.
-int rows_by_definition(const Network& n, const Dataflow& dataflow, Closure closure, int map, int end) {
+int rows_by_definition(const Dataflow& dataflow, Closure closure, int map, int end) {
   ClosureRows rows(dataflow, closure, end);
   int kept = 0;
   for (int m = end - 1; m >= map; m--) kept = rows.rows(m);
-  (void)n;
   return kept;
+}
+
+// The network turned by a quarter, without the library's function.
+Network turned(Network n) {
+  for (Map& m : n.maps) m = {m.width, m.height, m.channels};
+  for (Layer& l : n.layers) {
+    const Layer from = l;
+    l.kernel_h = from.kernel_w, l.kernel_w = from.kernel_h;
+    l.stride_h = from.stride_w, l.stride_w = from.stride_h;
+    l.dilation_h = from.dilation_w, l.dilation_w = from.dilation_h;
+    l.pad_top = from.pad_left, l.pad_left = from.pad_top;
+    l.pad_bottom = from.pad_right, l.pad_right = from.pad_bottom;
+  }
+  return n;
 }
 
 struct BruteForce {
@@ -95,14 +108,17 @@ struct BruteForce {
   PaperOptions options;
 
   std::int64_t footprint(int i, int j) const {
-    std::int64_t sum = 0;
+    const Network across_network = turned(n);
+    const Dataflow across(across_network);
+    std::int64_t weights = 0, rows = 0, columns = 0;
     for (int m = i; m < j; m++) {
       const Map& map = n.maps[std::size_t(m)];
-      sum += n.weight_elements(m);
-      sum += std::int64_t(options.batch) * rows_by_definition(n, dataflow, options.closure, m, j) *
-             map.width * map.channels;
+      const std::int64_t cells = std::int64_t(options.batch) * map.channels;
+      weights += n.weight_elements(m);
+      rows += cells * map.width * rows_by_definition(dataflow, options.closure, m, j);
+      columns += cells * map.height * rows_by_definition(across, options.closure, m, j);
     }
-    return sum;
+    return weights + std::min(rows, columns);
   }
 
   std::int64_t cost(const std::vector<int>& cuts) const {
@@ -236,7 +252,8 @@ TEST(Partition, PropertiesHold) {
           std::int64_t kept = 0;
           for (const KeptRows& k : s.kept) {
             EXPECT_GE(k.rows, 1);
-            EXPECT_LE(k.rows, n.maps[std::size_t(k.map)].height);
+            const Map& map = n.maps[std::size_t(k.map)];
+            EXPECT_LE(k.rows, s.columns ? map.width : map.height);
             kept += k.bytes;
           }
           EXPECT_EQ(kept, s.rows_bytes);
@@ -253,6 +270,61 @@ TEST(Partition, PropertiesHold) {
       }
     }
   }
+}
+
+// Occam, section III-A: a row or a column, whichever is shorter.
+TEST(Partition, SpansGoAlongTheShorterSide) {
+  Network n;
+  n.maps.push_back({32, 256, 32});
+  for (int m = 0; m < 6; m++) {
+    Layer l;
+    l.name = "l" + std::to_string(m);
+    l.kernel_h = l.kernel_w = 3;
+    l.pad_top = l.pad_bottom = l.pad_left = l.pad_right = 1;
+    l.inputs = {m};
+    n.layers.push_back(l);
+    n.maps.push_back({32, 256, 32});
+  }
+  const Dataflow dataflow(n);
+  const PaperOptions options{kMaxCapacity, Closure::kPaper, 1, true};
+  const Span whole = describe(dataflow, options, 0, 6);
+  EXPECT_TRUE(whole.columns);
+  EXPECT_EQ(whole.rows_bytes, (3 + 5 + 7 + 9 + 11 + 13) * 32 * 32);  // columns of 32 rows
+  EXPECT_EQ(whole.kept.front().rows, 13);
+  const Network other = turned(n);
+  const Dataflow upright(other);
+  EXPECT_FALSE(describe(upright, options, 0, 6).columns);
+  // A capacity that only columns let hold all six layers.
+  const std::int64_t fits = whole.weights_bytes + whole.rows_bytes + 1;
+  EXPECT_EQ(cuts_of(optimal(n, Closure::kPaper, true, fits)), (std::vector<int>{0, 6}));
+  EXPECT_EQ(optimal(n, Closure::kPaper, true, fits).traffic_bytes, 2 * 32 * 256 * 32);
+}
+
+TEST(Partition, TransposedNetworksCostTheSame) {
+  std::mt19937_64 rng(kaiten::test::seed() + 2);
+  int longer = 0;
+  for (int t = 0; t < 300; t++) {
+    Shape shape;
+    shape.layers = 2 + int(rng() % 10);
+    shape.branches = t % 2 == 0;
+    const Network n = RandomNetwork(rng, shape).make();
+    const Network other = turned(n);
+    for (Closure closure : {Closure::kRolling, Closure::kPaper}) {
+      const Dataflow dataflow(n);
+      const PaperOptions huge{kMaxCapacity, closure, 1, true};
+      const Span whole = describe(dataflow, huge, 0, n.layer_count());
+      longer += int(whole.columns);
+      std::int64_t capacity = 0;
+      for (int m = 0; m < n.layer_count(); m++) {
+        const Span s = describe(dataflow, huge, m, m + 1);
+        capacity = std::max(capacity, s.weights_bytes + s.rows_bytes + 1);
+      }
+      capacity += std::int64_t(rng() % std::uint64_t(1 + whole.weights_bytes + whole.rows_bytes));
+      EXPECT_EQ(optimal(n, closure, true, capacity).traffic_bytes,
+                optimal(other, closure, true, capacity).traffic_bytes);
+    }
+  }
+  EXPECT_GT(longer, 50);
 }
 
 TEST(Partition, EqualCostsTakeTheLastCut) {
