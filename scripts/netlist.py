@@ -1,48 +1,56 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Maps one module to an FPGA family and writes what came out as plain Verilog, the family's cells replaced by their simulation
-models: for simulating a mapped netlist beside its RTL.
+"""Maps a module, or a whole configuration, to an FPGA family and writes what came out as plain Verilog, the family's cells
+replaced by their simulation models: for simulating a mapped netlist beside its RTL.
 
 usage: netlist.py --target xc7|cyclonev|ecp5 --top MODULE [-G NAME=VALUE ...] --output FILE SOURCE ...
+       netlist.py --target xc7|cyclonev|ecp5 --config C --output FILE
 The flow is that of scripts/synth.py. Fails when a product was not mapped to a multiplier of the family, or a cell has no
-model. Models: yosys's own, and fpga/sim/ where yosys has none."""
+model. Models: yosys's own, and fpga/sim/ where yosys has none, or one that is wrong."""
 import argparse
 import os
 import sys
 
+import dropin
+import lint
 import synth
 import tools
 
 # What reads the models of the family's cells.
 MODELS = {
-    "xc7": "+/xilinx/cells_sim.v",
-    "cyclonev": " ".join(f"+/intel_alm/common/{part}_sim.v" for part in ("alm", "dff", "dsp", "misc")),
-    "ecp5": "+/lattice/cells_sim_ecp5.v fpga/sim/MULT18X18D.v",
+    "xc7": ["+/xilinx/cells_sim.v", "fpga/sim/xc7_ram.v"],
+    "cyclonev": [*(f"+/intel_alm/common/{part}_sim.v" for part in ("alm", "dff", "dsp", "mem", "misc")), "fpga/sim/cyclonev_ram.v"],
+    "ecp5": ["+/lattice/cells_sim_ecp5.v", "fpga/sim/MULT18X18D.v", "fpga/sim/ecp5_ram.v"],
 }
 
 
-def script(target, top, parameters, sources, output):
+def script(target, top, read, output):
     flow = synth.TARGETS[target]
     return "\n".join([
-        " ".join(["read_slang -j 1", f"--top {top}", *[f"-G {p}" for p in parameters], *sources]),
-        flow["flow"].format(top=top), flow["map"],
+        read, flow["flow"].format(top=top), flow["map"],
         "select -assert-none t:$mul t:$macc t:$_*_",
-        f"read_verilog -overwrite {MODELS[target]}",
-        f"hierarchy -check -top {top}", "proc; flatten; opt_clean -purge; simplemap t:$bwmux",
+        *[f"read_verilog -overwrite {models}" for models in MODELS[target]],
+        f"hierarchy -check -top {top}", "proc; flatten; opt_clean -purge", "memory -nomap", "opt -fast", *dropin.TO_VERILOG,
         f"write_verilog -noattr {output}", ""])
 
 
 def main():
     parser = argparse.ArgumentParser(description="A mapped netlist as plain Verilog.")
     parser.add_argument("--target", choices=sorted(MODELS), required=True)
-    parser.add_argument("--top", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--top")
+    what.add_argument("--config", choices=sorted(lint.configurations()))
     parser.add_argument("-G", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--output", required=True)
-    parser.add_argument("sources", nargs="+")
+    parser.add_argument("sources", nargs="*")
     args = parser.parse_args()
-    sources = [os.path.relpath(s, tools.ROOT) for s in args.sources]
-    return tools.yosys_verilog(lambda file: script(args.target, args.top, args.G, sources, file), args.output)
+    if args.config:
+        read = lint.read_slang(lint.configurations()[args.config], "--keep-hierarchy")
+    else:
+        read = " ".join(["read_slang -j 1", f"--top {args.top}", *[f"-G {p}" for p in args.G],
+                         *[os.path.relpath(s, tools.ROOT) for s in args.sources]])
+    return tools.yosys_verilog(lambda file: script(args.target, args.top or lint.TOP, read, file), args.output)
 
 
 if __name__ == "__main__":
