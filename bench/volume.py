@@ -7,10 +7,13 @@ usage: bench/volume.py [--build DIR] [--only TABLE] [--memory SIZE] [--docs]
 networks: a block of each network by the plan found for --memory (default: three quarters of this computer's), halos computed again.
 choices: a block of the ten best plans, different in more than size, of two networks in 4 GiB, by processor time: what other programs do
 counts less. halos: each network with halos computed again, a block, and kept, a column of blocks, in so little memory that runs are
-short. large: what the model says of a large volume. split: the splits of all four between processors and accelerator, by its cycle model
+short. onednn: a block of each network on one thread, and its convolutions by oneDNN's direct method on one fragment times the fragments,
+both by processor time.
+large: what the model says of a large volume. split: the splits of all four between processors and accelerator, by its cycle model
 (minutes each). paper: those of a computer like the paper's. --docs writes them into docs/software/volumes.md."""
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -25,6 +28,7 @@ PUBLISHED_GAIN = {"n337": 1059910 / 727103, "n537": 334163 / 194683, "n726": 470
 CORES = 72
 COMPARED, COMPARED_MEMORY, PLANS = ("n337", "n726"), "4GiB", 10
 
+ONEDNN_MEMORY = "4GiB"
 HALO_MEMORY = {"n337": "1GiB", "n537": "4GiB", "n726": "4GiB", "n926": "4GiB"}
 
 
@@ -98,6 +102,51 @@ def halos(_args, kaiten):
             for row in halo_rows(network, memory, *(column(kaiten, network, how, memory) for how in ("computed", "kept")))]
 
 
+def convolutions(network, block):
+    """Of a block by MPF, from its first layer on: (images, channels, outputs, extent of an image, kernel)."""
+    with open(os.path.join(report.ROOT, "models", "volumes", network + ".znni"), encoding="utf-8") as f:
+        lines = [line.split() for line in f.read().splitlines()[1:] if line.split()]
+    layers, maps = [], 1
+    for kind, size, *outputs in lines:
+        window = [int(n) for n in size.split(",")]
+        layers.append((kind, window, maps, int(outputs[0]) if outputs else maps))
+        maps = layers[-1][3]
+    extent, images = list(block), 1
+    for kind, window, _, _ in layers:
+        if kind == "POOL":
+            images *= window[0] * window[1] * window[2]
+            extent = [e // w for e, w in zip(extent, window)]
+    found = []
+    for kind, window, channels, outputs in reversed(layers):
+        if kind == "POOL":
+            images //= window[0] * window[1] * window[2]
+            extent = [w * e + w - 1 for e, w in zip(extent, window)]
+        else:
+            extent = [e + w - 1 for e, w in zip(extent, window)]
+            found.append((images, channels, outputs, extent, window[0]))
+    return found[::-1]
+
+
+def onednn(args, kaiten):
+    """The direct method takes a block as large as the transforms', whose first layers' halos count less in it."""
+    program = report.program(args.build, "kaiten-bench-fft", "kaiten-bench-fft")
+    rows = []
+    for network in TWO_CORES:
+        j = run(kaiten, network, "--best", "1", "--halos", "computed", "--memory", ONEDNN_MEMORY, "--threads", "1")
+        block = j["plans"][0]["block_result"]
+        layers = convolutions(network, block)
+        done = subprocess.run([program, "onednn", "1", *(",".join(map(str, (channels, outputs, *extent, kernel))) for _, channels, outputs, extent, kernel in layers)],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            sys.exit("bench: " + done.stderr.strip())
+        times = [json.loads(line)["ms"] / 1e3 * images for line, (images, *_) in zip(done.stdout.splitlines(), layers)]
+        macs = sum(images * channels * outputs * kernel**3 * (extent[0] - kernel + 1) * (extent[1] - kernel + 1) * (extent[2] - kernel + 1)
+                   for images, channels, outputs, extent, kernel in layers)
+        ours, theirs = rates(j)[1], block[0] * block[1] * block[2] / sum(times)
+        rows.append([network, cube(block), j["plans"][0]["layers"], f"{ours:,.0f}", f"{theirs:,.0f}", f"{2 * macs / sum(times) / 1e9:,.0f}", f"{ours / theirs:.2f}"])
+    return rows
+
+
 def large(_args, kaiten):
     """By the model alone."""
     rows = []
@@ -157,6 +206,7 @@ TABLES = {"networks": (["network", "block's result", "GiB", "layers", "voxels/s"
           "choices": (["network", "plan", "block's result", "batch", "layers", "voxels/s by processor time", "predicted", "off", "of the best"], choices),
           "halos": (["network", "memory", "halos", "block's result", "halos, MiB", "layers", "voxels/s by processor time", "predicted", "off", "times computed",
                      "times ZNNi's two cores"], halos),
+          "onednn": (["network", "block's result", "layers", "voxels/s of one thread", "oneDNN's convolutions, voxels/s", "their GFLOP/s", "times as fast"], onednn),
           "large": (["network", "block's result, computed", "kept", "halos, GiB", "voxels/s, computed", "kept", "times computed", "times ZNNi's two cores"], large),
           "split": (SPLIT_HEAD, split),
           "paper": (SPLIT_HEAD, paper)}

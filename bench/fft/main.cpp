@@ -7,6 +7,7 @@
 //
 //   kaiten-bench-fft transforms
 //   kaiten-bench-fft layers THREADS [CHANNELS,... [KERNEL,...]]
+//   kaiten-bench-fft onednn THREADS CHANNELS,OUTPUTS,DEPTH,HEIGHT,WIDTH,KERNEL ...   one image of each layer, by oneDNN alone
 #include <fftw3.h>
 #include <unistd.h>
 
@@ -176,6 +177,25 @@ void time_layer(int threads, int channels, int k) {
   std::fflush(stdout);
 }
 
+// The shorter of two runs: the first meets new pages.
+int time_onednn(int threads, const std::vector<int>& of) {
+  const LayerShape shape{1, of[0], of[1], {of[2], of[3], of[4]}, {of[5], of[5], of[5]}};
+  const std::vector<float> images = random_values(std::size_t(of[0]) * shape.image.elements(), 1);
+  const std::vector<float> kernels = random_values(std::size_t(of[0] * of[1]) * shape.kernel.elements(), 2);
+  const std::unique_ptr<OneDnn> onednn = make_onednn(shape, images, kernels);
+  if (!onednn) {
+    std::fprintf(stderr, "kaiten-bench-fft: built without oneDNN (Debian: libdnnl-dev)\n");
+    return 2;
+  }
+  const auto run = [&] { onednn->run(); };
+  const double first = seconds_of(threads, run);
+  const double second = first < 20 ? seconds_of(threads, run) : first;
+  std::printf("{\"ms\": %.3f, \"onednn\": \"%s\"}\n", 1e3 * std::min(first, second),
+              (onednn_version() + " " + onednn->implementation()).c_str());
+  std::fflush(stdout);
+  return 0;
+}
+
 std::vector<int> numbers(const char* text) {
   std::vector<int> values;
   std::stringstream in(text);
@@ -191,18 +211,28 @@ int run(int argc, char** argv) {
         for (int k : {3, 5, 7, 9}) time_transform(dimensions, n, k);
     return 0;
   }
-  if (what == "layers" && argc > 2) {
+  if ((what == "layers" || what == "onednn") && argc > 2) {
     // OpenMP, which oneDNN uses, reads this when the program starts.
     const char* set = std::getenv("OMP_NUM_THREADS");
     if (set == nullptr || std::string(set) != argv[2]) {
       setenv("OMP_NUM_THREADS", argv[2], 1);
       execv("/proc/self/exe", argv);
     }
+    if (what == "onednn") {
+      for (int i = 3; i < argc; i++) {
+        const std::vector<int> of = numbers(argv[i]);
+        if (const int code = of.size() == 6 ? time_onednn(std::stoi(argv[2]), of) : 2) return code;
+      }
+      return 0;
+    }
     for (int channels : numbers(argc > 3 ? argv[3] : "8,16,32,64"))
       for (int k : numbers(argc > 4 ? argv[4] : "3,5,7,9")) time_layer(std::stoi(argv[2]), channels, k);
     return 0;
   }
-  std::fprintf(stderr, "usage: kaiten-bench-fft transforms | layers THREADS [CHANNELS,... [KERNEL,...]]\n");
+  std::fprintf(
+      stderr,
+      "usage: kaiten-bench-fft transforms | layers THREADS [CHANNELS,... [KERNEL,...]] | onednn THREADS "
+      "CHANNELS,OUTPUTS,DEPTH,HEIGHT,WIDTH,KERNEL ...\n");
   return 2;
 }
 
