@@ -206,7 +206,7 @@ TABLES = {"networks": (["network", "block's result", "GiB", "layers", "voxels/s"
           "choices": (["network", "plan", "block's result", "batch", "layers", "voxels/s by processor time", "predicted", "off", "of the best"], choices),
           "halos": (["network", "memory", "halos", "block's result", "halos, MiB", "layers", "voxels/s by processor time", "predicted", "off", "times computed",
                      "times ZNNi's two cores"], halos),
-          "onednn": (["network", "block's result", "layers", "voxels/s of one thread", "oneDNN's convolutions, voxels/s", "their GFLOP/s", "times as fast"], onednn),
+          "onednn": (["network", "block's result", "layers", "voxels/s of one thread", "oneDNN's convolutions, voxels/s", "their GOP/s", "times as fast"], onednn),
           "large": (["network", "block's result, computed", "kept", "halos, GiB", "voxels/s, computed", "kept", "times computed", "times ZNNi's two cores"], large),
           "split": (SPLIT_HEAD, split),
           "paper": (SPLIT_HEAD, paper)}
