@@ -172,7 +172,8 @@ def yosys_verilog(script, output):
         write(os.path.join(ROOT, part + ".ys"), script(part))
         code, log = run([yosys, part + ".ys"], cwd=ROOT)
         if code != 0:
-            print("\n".join([*log.splitlines()[-20:], f"yosys ended with code {code}"]), file=sys.stderr)
+            lines = log.splitlines()
+            print("\n".join([*lines[-20:], *(line for line in lines[:-20] if line.startswith("ERROR")), f"yosys ended with code {code}"]), file=sys.stderr)
             return 1
         shutil.move(os.path.join(ROOT, part), output)
         return 0

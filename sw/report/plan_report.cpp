@@ -335,6 +335,7 @@ nlohmann::ordered_json json_of(const PlanReport& r, const plan::Method& m, const
                               {"weights_bytes", s.weights_bytes}, {"rows_bytes", s.rows_bytes},
                               {"traffic_bytes", s.traffic_bytes}, {"boundary", plan::name_of(s.boundary)}};
   if (s.tile > 0) span["tile"] = s.tile;
+  if (r.config.empty()) span["along"] = s.columns ? "columns" : "rows";
   if (!r.config.empty()) {
     span["bytes"] = json_of(s.bytes);
     if (m.cycles > 0) span["bus_bytes"] = json_of(s.bus_bytes);
@@ -351,7 +352,7 @@ nlohmann::ordered_json json_of(const PlanReport& r, const plan::Method& m, const
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
   for (const plan::KeptRows& k : s.kept) {
     const std::string name = k.map == 0 ? "input" : r.network.layers[std::size_t(k.map) - 1].name;
-    kept.push_back({{"map", name}, {s.columns ? "columns" : "rows", k.rows}, {"bytes", k.bytes}});
+    kept.push_back({{"map", name}, {"rows", k.rows}, {"bytes", k.bytes}});
     if (!k.buffer.empty()) kept.back()["buffer"] = k.buffer;
   }
   if (!kept.empty()) span["kept"] = std::move(kept);

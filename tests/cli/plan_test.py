@@ -26,6 +26,7 @@ class Plan(CommandCase):
             self.assertEqual([s["first"] for s in m["spans"]], [0] + [s["last"] + 1 for s in m["spans"][:-1]])
             self.assertEqual(m["spans"][-1]["boundary"], "output")
             for s in m["spans"]:
+                self.assertEqual(s["along"], "rows")
                 self.assertLessEqual({"first", "last", "weights_bytes", "rows_bytes", "traffic_bytes", "boundary"}, set(s))
         optimal = {m["closure"]: m["traffic_bytes"] for m in j["methods"] if m["name"] == "optimal"}
         self.assertEqual(optimal, {"paper": 1128960, "rolling": 928256})
@@ -163,7 +164,7 @@ class Plan(CommandCase):
             json.dump({"name": "wide", "input": {"height": 32, "width": 256, "channels": 32},
                        "layers": [{"name": f"l{i}", **shape} for i in range(6)]}, f)
         span = self.report(path, "--capacity", "1MiB", "--method", "optimal", "--closure", "paper")["methods"][0]["spans"][0]
-        self.assertEqual([k["columns"] for k in span["kept"]], [13, 11, 9, 7, 5, 3])
+        self.assertEqual((span["along"], [k["rows"] for k in span["kept"]]), ("columns", [13, 11, 9, 7, 5, 3]))
         self.assertEqual(span["rows_bytes"], 48 * 32 * 32)
         self.assertIn("(columns)", self.run_command(path, "--capacity", "1MiB").stdout)
 
