@@ -155,7 +155,7 @@ TEST(Command, AgreesWithTheDocument) {
 }
 
 TEST(Config, PresetsAreThoseOfTheFile) {
-  ASSERT_EQ(presets().size(), 8U);
+  ASSERT_EQ(presets().size(), 9U);
   const Config& base = preset("base");
   EXPECT_EQ(base.kp, 32);
   EXPECT_EQ(base.cp, 8);
