@@ -144,6 +144,24 @@ int idle_blocks(const Network& network, const Plan& plan, std::size_t layer) {
   return before / block_result(network, plan).depth;
 }
 
+std::vector<std::vector<Choice>> poolings(const Network& network) {
+  std::vector<std::vector<Choice>> all = {std::vector<Choice>(network.layers.size())};
+  for (std::size_t i = network.layers.size(); i-- > 0;) {
+    const Layer& l = network.layers[i];
+    if (l.convolution) continue;
+    std::vector<std::vector<Choice>> more;
+    for (const bool fragments : {true, false}) {
+      if (l.pooling == (fragments ? Pooling::kPlain : Pooling::kFragments)) continue;
+      for (std::vector<Choice>& choices : all) {
+        choices[i].fragments = fragments;
+        more.push_back(choices);
+      }
+    }
+    all = std::move(more);
+  }
+  return all;
+}
+
 std::string text_of(const Network& network, const Plan& plan) {
   std::string text;
   for (std::size_t i = 0; i < network.layers.size(); i++) {

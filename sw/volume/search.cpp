@@ -82,7 +82,7 @@ class Search {
 
   Found run(int count) {
     const auto start = std::chrono::steady_clock::now();
-    pooling(0, Plan{{}, 1, std::vector<Choice>(network_.layers.size())});
+    for (const std::vector<Choice>& choices : poolings(network_)) blocks({{}, 1, choices});
     std::set<std::vector<int>> kinds;
     while (!waiting_.empty() && int(found_.best.size()) < count) {
       tick_();
@@ -111,21 +111,6 @@ class Search {
     std::vector<int> kind = {plan.batch, int(plan.halos_kept)};
     for (const Choice& c : plan.layers) kind.push_back(int(c.method) * 2 + int(c.fragments));
     return kind;
-  }
-
-  // All choices of the pooling layers from `layer` on.
-  void pooling(std::size_t layer, Plan plan) {
-    while (layer < network_.layers.size() && network_.layers[layer].convolution) layer++;
-    if (layer == network_.layers.size()) {
-      blocks(plan);
-      return;
-    }
-    for (const bool fragments : {true, false}) {
-      const Pooling wanted = network_.layers[layer].pooling;
-      if (wanted == (fragments ? Pooling::kPlain : Pooling::kFragments)) continue;
-      plan.layers[layer].fragments = fragments;
-      pooling(layer + 1, plan);
-    }
   }
 
   void blocks(Plan plan) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
@@ -29,32 +30,25 @@ std::vector<int> sides_of(const Network& network, const Size& result) {
   return sides;
 }
 
-Plan plan_of(const Network& network, bool fragments, int side, const Size& result) {
-  Plan plan{{}, 1, std::vector<Choice>(network.layers.size(), {fft::Method::Blocked, fragments})};
-  for (std::size_t i = 0; i < network.layers.size(); i++) {
-    const Pooling wanted = network.layers[i].pooling;
-    if (wanted != Pooling::kAny) plan.layers[i].fragments = wanted == Pooling::kFragments;
-  }
+Plan plan_of(const Network& network, std::vector<Choice> choices, int side, const Size& result) {
+  for (Choice& c : choices) c.method = fft::Method::Blocked;
   const Size pooled = network.pooled();
-  plan.fragment = {std::min(side, ceil_div(result.depth, pooled.depth)),
-                   std::min(side, ceil_div(result.height, pooled.height)),
-                   std::min(side, ceil_div(result.width, pooled.width))};
-  return plan;
+  return {{std::min(side, ceil_div(result.depth, pooled.depth)),
+           std::min(side, ceil_div(result.height, pooled.height)),
+           std::min(side, ceil_div(result.width, pooled.width))},
+          1,
+          std::move(choices)};
 }
 
 }  // namespace
 
 std::vector<Plan> plans_tried(const Network& network, const DeviceSearch& search) {
   const Size result = fft::valid(search.volume, network.field_of_view());
-  const bool choice = std::any_of(network.layers.begin(), network.layers.end(), [](const Layer& l) {
-    return !l.convolution && l.pooling == Pooling::kAny;
-  });
   std::vector<Plan> plans;
-  for (const bool fragments : {true, false}) {
-    if (!fragments && !choice) continue;
+  for (const std::vector<Choice>& choices : poolings(network)) {
     std::optional<Size> last;
     for (const int side : sides_of(network, result)) {
-      Plan plan = plan_of(network, fragments, side, result);
+      Plan plan = plan_of(network, choices, side, result);
       const Size block = block_result(network, plan);
       if (last == block) break;
       last = block;

@@ -27,8 +27,7 @@ struct DeviceSearch {
   int most_side = 16;  // of a block's result
 };
 
-// What is tried: all pooling plain or all as fragments, where the network leaves the choice, and blocks near cubes; larger
-// blocks of one pooling follow smaller ones.
+// What is tried: all poolings, and blocks near cubes; larger blocks of one pooling follow smaller ones.
 std::vector<Plan> plans_tried(const Network& network, const DeviceSearch& search);
 
 // Those of them that can run, best first. Throws InputError with the first reason where none can.

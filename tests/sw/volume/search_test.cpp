@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -188,6 +189,22 @@ TEST(VolumeSearch, PoolingIsAsTheNetworkWants) {
   for (const Planned& p : found.best) EXPECT_FALSE(p.plan.layers[1].fragments);
   for (std::size_t i = 1; i < 4; i++)
     EXPECT_GE(found.best[i - 1].voxels_a_second, found.best[i].voxels_a_second);
+}
+
+TEST(VolumeSearch, PoolsInAllWays) {
+  const Network network = parse_network(
+      R"({"inputs": 1, "layers": [{"pool": [2, 2, 2]}, {"conv": [1, 1, 1], "maps": 2},
+          {"pool": [1, 2, 2], "pooling": "plain"}, {"conv": [1, 1, 1], "maps": 2}, {"pool": [2, 1, 1]}]})",
+      "n");
+  std::set<std::vector<bool>> found;
+  for (const std::vector<Choice>& choices : poolings(network)) {
+    ASSERT_EQ(choices.size(), 5U);
+    found.insert({choices[0].fragments, choices[2].fragments, choices[4].fragments});
+  }
+  EXPECT_EQ(found,
+            (std::set<std::vector<bool>>{
+                {true, false, true}, {true, false, false}, {false, false, true}, {false, false, false}}));
+  EXPECT_EQ(poolings(network).size(), 4U);
 }
 
 TEST(VolumeModel, CalibrationsAreKeptAsText) {

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -66,6 +68,33 @@ TEST(VolumeSplit, EverySplitIsTheReferenceAtEveryPosition) {
     EXPECT_EQ(split.cycles().size(), std::size_t(runs_of(n, plan, wanted.size)));
     EXPECT_EQ(split.device().work().cycles > 0, theta < 4);
   }
+}
+
+TEST(VolumeSplit, SomePoolingPlainSomeAsFragments) {
+  const test::StoredVolume s = test::stored_volume(
+      "INPUTS:1, LAYERS:5\nCONV 2,2,2 4\nPOOL 2,2,2\nCONV 1,2,2 4\nPOOL 1,2,2\nCONV 1,1,1 3\n", {7, 9, 9});
+  const Network& n = s.network.network;
+  const Int8Maps wanted = reference_at_every_position(s.network, test::stored_voxels(s));
+  fft::Workers workers(1);
+  for (const bool first : {false, true})
+    for (const std::size_t theta : {0, 2, 4}) {
+      fft::Memory memory;
+      Plan plan{{1, 1, 1}, 1, std::vector<Choice>(5, {Method::Blocked, first})};
+      plan.layers[3].fragments = !first;
+      const SplitEvaluator split(s.network, plan, theta, 1, {}, workers, memory, {.config = "nano"});
+      EXPECT_EQ(test::slid(n, split, *s.source, memory).values, wanted.values) << first << theta;
+    }
+}
+
+TEST(VolumeSplit, ChoosesThePoolingOfEveryLayer) {
+  const Int8Network network =
+      test::stored_volume("INPUTS:1, LAYERS:4\nCONV 1,1,1 2\nPOOL 2,2,2\nCONV 1,1,1 2\nPOOL 2,2,2\n",
+                          {8, 8, 8})
+          .network;
+  std::set<std::pair<bool, bool>> tried;
+  for (const Plan& plan : plans_tried(network.network, {{"nano", 4, 0, 0, 0, {}}, {8, 8, 8}, 8}))
+    tried.emplace(plan.layers[1].fragments, plan.layers[3].fragments);
+  EXPECT_EQ(tried.size(), 4U);
 }
 
 TEST(VolumeSplit, FindsWhatTryingEverythingFinds) {
