@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate lint formal e2e mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate pgo lint formal e2e mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ build: configure ## build everything: simulator, tool, tests
 
 verilate: configure ## build the simulator (build/tb), the tool (build/kaiten) and the generator of example networks (build/kaiten-generate)
 	@cmake --build $(BUILD) -j $(JOBS) --target verilate kaiten-generate
+
+pgo: verilate setup-all ## faster simulators by a profile of themselves; builds them twice more (PGO_ARGS: see scripts/pgo.py)
+	@python3 scripts/pgo.py --build $(BUILD) -j $(JOBS) $(PGO_ARGS)
 
 demo: verilate ## compile, run and check the demo network on the RTL
 	@$(BUILD)/tb

@@ -46,7 +46,7 @@ build_packages=(
 )
 # The checks of .clang-tidy are version 14's; libclang-rt-dev: sanitizers and libFuzzer, in some distributions a part of clang.
 # shellcheck disable=SC2034
-check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind pkg-config libboost-mpi-dev openmpi-bin)
+check_packages=(shellcheck doxygen 'clang-tidy-14|clang-tidy' 'libclang-rt-dev|libclang-rt-14-dev|clang' berkeley-abc libonnx-testdata chromium groff valgrind 'llvm|llvm-14' pkg-config libboost-mpi-dev openmpi-bin)
 # shellcheck disable=SC2034
 long_packages=(verilator emscripten lintian tcl device-tree-compiler)
 # shellcheck disable=SC2034
