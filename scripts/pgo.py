@@ -94,7 +94,7 @@ def main():
     must(profdata, "merge", "-o", profile, *glob.glob(os.path.join(raw, "*.profraw")))
     print(f"pgo: building {args.build} with {os.path.relpath(profile)}", flush=True)
     must("cmake", "-B", build, f"-DKAITEN_PGO={profile}")
-    must("cmake", "--build", build, "-j", str(args.jobs), "--target", "kaiten")
+    must("cmake", "--build", build, "-j", str(args.jobs), "--target", "kaiten", "tb")
     print(f"pgo: {os.path.relpath(os.path.join(build, 'kaiten'))} simulates by what was counted")
     return 0
 
