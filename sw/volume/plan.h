@@ -78,7 +78,7 @@ int lag_of(const Network& network, const Plan& plan, std::size_t layer);
 // kept.
 int idle_blocks(const Network& network, const Plan& plan, std::size_t layer);
 
-// All choices of how to pool, fragments first, where the network leaves one; of convolutions the first method.
+// All choices of how to pool, fragments first, where the network leaves one; methods are as in a new Choice.
 std::vector<std::vector<Choice>> poolings(const Network& network);
 
 // "patches MPF patches pool ..." in the order of the layers.
