@@ -35,9 +35,7 @@ def build(folder, config):
              "-DCMAKE_CXX_COMPILER=clang++" if shutil.which("clang++") else "-DKAITEN_PROFILE=ON", "-DKAITEN_MARCH=x86-64-v3",
              f"-DKAITEN_SIM_CONFIGS={config}", "-DKAITEN_SIM_DEBUG=", f"-DKAITEN_VENV={tools.VENV}"]
     for command in (setup, ["cmake", "--build", folder, "--target", "kaiten"]):
-        code, output = tools.run(command)
-        if code:
-            sys.exit(f"profile: {' '.join(command[:2])} failed:\n" + "\n".join(output.splitlines()[-10:]))
+        tools.must("profile", *command)
 
 
 def attribute(annotated):

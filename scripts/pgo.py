@@ -50,13 +50,6 @@ def profdata_of(compiler):
     return found
 
 
-def must(*command, **options):
-    code, output = tools.run(list(command), cwd=tools.ROOT, **options)
-    if code:
-        sys.exit(f"pgo: {' '.join(command[:2])} failed:\n" + "\n".join(output.splitlines()[-10:]))
-    return output
-
-
 def main():
     parser = argparse.ArgumentParser(description="Makes the fast simulators of a build faster by a profile of themselves.")
     parser.add_argument("--build", default="build", help="build folder (default: build)")
@@ -78,23 +71,23 @@ def main():
     raw = os.path.join(folder, "raw")
     shutil.rmtree(raw, ignore_errors=True)
     print(f"pgo: building {', '.join(configs)} with counters in {os.path.relpath(folder)}", flush=True)
-    must("cmake", "-S", tools.ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DKAITEN_PGO=record", "-DKAITEN_SIM_DEBUG=",
-         "-DKAITEN_SIM_CONFIGS=" + ";".join(configs), *(f"-D{key}={cache[key]}" for key in KEPT if cache.get(key)))
-    must("cmake", "--build", folder, "-j", str(args.jobs), "--target", "kaiten", "kaiten-generate")
+    tools.must("pgo", "cmake", "-S", tools.ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DKAITEN_PGO=record",
+               "-DKAITEN_SIM_DEBUG=", "-DKAITEN_SIM_CONFIGS=" + ";".join(configs), *(f"-D{key}={cache[key]}" for key in KEPT if cache.get(key)))
+    tools.must("pgo", "cmake", "--build", folder, "-j", str(args.jobs), "--target", "kaiten", "kaiten-generate")
     for network in NETWORKS:
         source = network
         if network != "demo":
             source = os.path.join(folder, network + ".tflite")
-            must(os.path.join(folder, "kaiten-generate"), network, "--output", source)
+            tools.must("pgo", os.path.join(folder, "kaiten-generate"), network, "--output", source)
         for config in configs:
             print(f"pgo: {network} on {config}", flush=True)
-            must(os.path.join(folder, "kaiten"), "run", source, "--config", config, "--no-check",
-                 env={**tools.environment(), "LLVM_PROFILE_FILE": os.path.join(raw, f"{network}_{config}.profraw")})
+            tools.must("pgo", os.path.join(folder, "kaiten"), "run", source, "--config", config, "--no-check",
+                       env={**tools.environment(), "LLVM_PROFILE_FILE": os.path.join(raw, f"{network}_{config}.profraw")})
     profile = os.path.join(build, "fast.profdata")
-    must(profdata, "merge", "-o", profile, *glob.glob(os.path.join(raw, "*.profraw")))
+    tools.must("pgo", profdata, "merge", "-o", profile, *glob.glob(os.path.join(raw, "*.profraw")))
     print(f"pgo: building {args.build} with {os.path.relpath(profile)}", flush=True)
-    must("cmake", "-B", build, f"-DKAITEN_PGO={profile}")
-    must("cmake", "--build", build, "-j", str(args.jobs), "--target", "kaiten", "tb")
+    tools.must("pgo", "cmake", "-B", build, f"-DKAITEN_PGO={profile}")
+    tools.must("pgo", "cmake", "--build", build, "-j", str(args.jobs), "--target", "kaiten", "tb")
     print(f"pgo: {os.path.relpath(os.path.join(build, 'kaiten'))} simulates by what was counted")
     return 0
 

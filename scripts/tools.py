@@ -106,6 +106,13 @@ def run(command, limit=None, **options):
         _running.discard(proc)
 
 
+def must(who, *command, **options):
+    """run() in the root of the project; where it fails, the script `who` ends with the last lines that it wrote."""
+    code, output = run(list(command), cwd=ROOT, **options)
+    if code:
+        sys.exit(f"{who}: {' '.join(command[:2])} failed:\n" + "\n".join(output.splitlines()[-10:]))
+
+
 def session(leader):
     """Processes of the session that this one began, itself among them, whatever process groups they have made."""
     members = []
