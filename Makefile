@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 export KAITEN_VENV KAITEN_VERILATOR KAITEN_SHARED
 
-.PHONY: help setup setup-all configure build demo check check-long verilate pgo lint formal e2e mutate mutants synth dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
+.PHONY: help setup setup-all configure build demo check check-long verilate pgo lint formal e2e mutate mutants synth route dropin soc board fuzz coverage bench docs screenshots wheel deb wasm generate clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -74,6 +74,10 @@ mutants: setup-all ## a few mutants of every module: system tests must find them
 
 synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))
+
+route: setup-all ## place and route micro on a Lattice LFE5U-85F (ROUTE_ARGS: see scripts/route.py; a quarter of an hour; installs nextpnr)
+	@scripts/setup.sh --long
+	@python3 scripts/route.py $(ROUTE_ARGS)
 
 dropin: setup-all ## the design as one Verilog-2005 file (CONFIG=micro|nano|unit|small|base|large)
 	@python3 scripts/dropin.py $(if $(CONFIG),--config $(CONFIG))

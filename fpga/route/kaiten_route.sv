@@ -46,9 +46,10 @@ module kaiten_route #(
     logic [AxiW/8-1:0] axi_w_strb;
   } out_t;
 
-  in_t  in_q;
-  out_t out, out_q;
-  logic irq;
+  (* keep *) in_t  in_q;  // kept: scripts/routed.py finds the design's ports by these names
+  (* keep *) out_t out;
+  (* keep *) logic irq;
+  out_t out_q;
 
   always_ff @(posedge clk_i) begin
     in_q  <= {in_q[$bits(in_t)-2:0], scan_i};
