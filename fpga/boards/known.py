@@ -29,7 +29,7 @@ BOARDS = {
                          "digilent_nexys_video.tcl"),
     "zcu104": Board("ZCU104 (DDR4 of the logic side)", "xilinx_zcu104", "nano", "xc7", 230400, 1728, 312, "Vivado",
                     "xilinx_zcu104.tcl"),
-    # 156 multipliers; what the mapping has more is made of LUTs (scripts/route.py).
+    # 156 multipliers; what the mapping has more is made of LUTs (project.py). The clock: below what scripts/route.py reaches.
     "ulx3s-85f": Board("Radiona ULX3S-85F", "radiona_ulx3s", "micro", "ecp5", 83640, 156, 208, "yosys and nextpnr",
-                       "radiona_ulx3s.ys", options={"device": "LFE5U-85F"}),
+                       "radiona_ulx3s.ys", clock=20e6, options={"device": "LFE5U-85F"}),
 }
