@@ -14,18 +14,22 @@ import lint
 import tools
 
 
-def read(parameters):
-    """The yosys commands that read the whole design as one module. Registers behind memories stay registers: taking some bits of one
+def read(parameters, *passes):
+    """The yosys commands that read the whole design as one module; `passes` before memories are found. Registers behind memories stay registers: taking some bits of one
     into a memory leaves the others with inputs that nothing drives."""
-    return [lint.read_slang(parameters), f"hierarchy -check -top {lint.TOP}", "proc", "opt_clean", "memory -nomap -nordff"]
+    return [lint.read_slang(parameters), f"hierarchy -check -top {lint.TOP}", "proc", "opt_clean", *passes, "memory -nomap -nordff"]
 
 
 # What Verilog has no operator for, or one that simulators differ in: a part-select that reaches outside its vector.
 TO_VERILOG = ["techmap -map scripts/bwmux.v t:$bwmux", "techmap t:$shiftx r:B_SIGNED=1 %i", "opt_clean -purge"]
 
 
+# One enable for a memory's word, not one for each of its bits: else vendors' tools see no memory that they have.
+WHOLE_WORDS = "opt_reduce"
+
+
 def script(parameters, output):
-    return "; ".join([*read(parameters), *TO_VERILOG, "check -assert", f"write_verilog -noattr {output}"])
+    return "; ".join([*read(parameters, WHOLE_WORDS), *TO_VERILOG, "check -assert", f"write_verilog -noattr {output}"])
 
 
 def main():
