@@ -75,10 +75,10 @@ def design_of(config):
 
 
 @functools.cache
-def networks_of(config):
+def networks_of(config, demo_alone):
     """The folder of the networks that the firmware has in it."""
-    folder = os.path.join(OUT, f"networks_{config}")
-    soc.write_networks(os.path.join(tools.ROOT, "build", "kaiten"), config, folder)
+    folder = os.path.join(OUT, f"networks_{config}{'_demo' if demo_alone else ''}")
+    soc.write_networks(os.path.join(tools.ROOT, "build", "kaiten"), config, folder, demo_alone)
     return folder
 
 
@@ -152,7 +152,7 @@ def look_at(name):
         wrong.append(f"too large for the part: {lut:g} LUTs, {dsp:g} DSP, {ram:g} RAM blocks")
     if wrong:
         raise soc.Failure(f"{len(wrong)} faults", "\n".join(wrong))
-    binary = soc.build_firmware(os.path.dirname(folder), networks_of(board.config))
+    binary = soc.build_firmware(os.path.dirname(folder), networks_of(board.config, board.demo_alone))
     return f"{len(sources)} sources, {len(ports)} ports, firmware of {os.path.getsize(binary):,} bytes"
 
 

@@ -117,7 +117,7 @@ def networks_source(networks, foreign):
     return "\n".join(code), "\n".join([*images, ""])
 
 
-def write_networks(kaiten, config="nano", folder=NETWORKS):
+def write_networks(kaiten, config="nano", folder=NETWORKS, demo_alone=False):
     """Compiles the networks and writes them for the firmware. Names of those that are there, why others are not."""
     os.makedirs(folder, exist_ok=True)
 
@@ -129,7 +129,9 @@ def write_networks(kaiten, config="nano", folder=NETWORKS):
     networks = [("demo", image("demo", config, "demo"), demo_cases())]
     absent = ""
     model = os.path.join(tools.SHARED, "models", RESNET8)
-    if os.path.exists(model):
+    if demo_alone:
+        absent = "the demo network alone was asked for"
+    elif os.path.exists(model):
         networks.append(("resnet8", image(model, config, "resnet8"), resnet8_cases(tools.SHARED)))
     else:
         absent = f"{RESNET8} of KAITEN_SHARED is absent"

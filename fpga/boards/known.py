@@ -17,6 +17,7 @@ class Board:
     script: str       # what it is given
     clock: float = 50e6
     options: dict = field(default_factory=dict)
+    demo_alone: bool = False  # the memory holds one network beside the firmware
 
 
 BOARDS = {
@@ -27,7 +28,8 @@ BOARDS = {
                          options={"variant": "a7-100"}),
     # nextpnr-xilinx has no DDR3: memory of 256 KiB on the chip. The sources are what openXC7's tools are given, not the script.
     "arty-a7-100-open": Board("Digilent Arty A7-100T (memory on the chip)", "digilent_arty", "micro", "xc7", 63400, 240, 135, "openXC7",
-                              "digilent_arty.tcl", clock=25e6, options={"variant": "a7-100", "integrated_main_ram_size": 0x40000}),
+                              "digilent_arty.tcl", clock=25e6, options={"variant": "a7-100", "integrated_main_ram_size": 0x40000},
+                              demo_alone=True),
     "nexys-video": Board("Digilent Nexys Video", "digilent_nexys_video", "nano", "xc7", 134600, 740, 365, "Vivado",
                          "digilent_nexys_video.tcl"),
     "zcu104": Board("ZCU104 (DDR4 of the logic side)", "xilinx_zcu104", "nano", "xc7", 230400, 1728, 312, "Vivado",
