@@ -40,11 +40,38 @@ def order(name):
     return numbers[2:] + numbers[:2], name
 
 
+def register_behind(start, cells, readers):
+    """Name of the register nearest to the multiplier's product: what it is part of where it has no name of its own."""
+    seen, front = {start}, [start]
+    while front:
+        behind = {name for cell in front for pin, bits in cells[cell]["connections"].items()
+                  if cells[cell]["port_directions"][pin] == "output" for bit in bits for name in readers.get(bit, ())} - seen
+        if found := sorted(name for name in behind if cells[name]["type"] == "TRELLIS_FF"):
+            return found[0]
+        seen |= behind
+        front = [name for name in behind if cells[name]["type"] != CELL]
+    return start
+
+
+def names_of(cells):
+    """{multiplier: name that tells its place}. In a flat netlist of Verilog most have none."""
+    known = [re.compile(pattern) for pattern, _ in PLAN]
+    readers = {}
+    for name, cell in cells.items():
+        for pin, bits in cell["connections"].items():
+            if cell["port_directions"][pin] == "input" and not pin.startswith(("CLK", "CE", "LSR")):
+                for bit in bits:
+                    readers.setdefault(bit, []).append(name)
+    return {name: name if any(pattern.search(name) for pattern in known) else register_behind(name, cells, readers)
+            for name, cell in cells.items() if cell["type"] == CELL}
+
+
 def place(cells):
     """Gives multipliers their places; how many."""
     placed = 0
+    names = names_of(cells)
     for pattern, blocks in PLAN:
-        group = sorted((name for name, cell in cells.items() if cell["type"] == CELL and re.search(pattern, name)), key=order)
+        group = sorted((name for name in names if re.search(pattern, names[name])), key=lambda name: (order(names[name]), name))
         places = sites(blocks)
         if len(group) > len(places):
             raise ValueError(f"multipliers of {pattern}: {len(group)}, places {len(places)}")

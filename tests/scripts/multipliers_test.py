@@ -86,6 +86,20 @@ class Place(unittest.TestCase):
             self.assertEqual(at[name.replace("gen_row[0]", "gen_row[1]")] - at[name.replace("gen_row[1]", "gen_row[0]")], 1, name)
         self.assertEqual(at[ARRAY[1]] - at[ARRAY[0]], 2)
 
+    def test_one_without_a_name_belongs_to_the_register_behind_it(self):
+        cell, _, _, product = multiplier(8, 8)
+        other, *_ = multiplier(8, 8, first=300)
+        adder = {"type": "CCU2C", "attributes": {}, "connections": {"A0": [product[3]], "S0": [900]},
+                 "port_directions": {"A0": "input", "S0": "output"}}
+        register = {"type": "TRELLIS_FF", "attributes": {}, "connections": {"DI": [900], "Q": [901]},
+                    "port_directions": {"DI": "input", "Q": "output"}}
+        cells = {"kaiten_top._00149__MULT18X18D_P9": cell, "kaiten_top._7_": adder, "other": other,
+                 "kaiten_top.u_vector.u_operand.q_q_TRELLIS_FF_Q": register}
+        self.assertEqual(multipliers.place(cells), 1)
+        blocks = next(blocks for pattern, blocks in multipliers.PLAN if "operand" in pattern)
+        self.assertEqual(cell["attributes"]["BEL"], multipliers.sites(blocks)[0])
+        self.assertNotIn("BEL", other["attributes"])
+
     def test_more_multipliers_than_places_are_refused(self):
         cells = {f"u_conv.u_array.gen_tap[{i}].product": multiplier(8, 8)[0] for i in range(37)}
         with self.assertRaisesRegex(ValueError, "37, places 36"):
