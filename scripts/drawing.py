@@ -27,6 +27,7 @@ class Drawing:
     def __init__(self, width, height, title, about):
         self.size, self.title, self.about = (width, height), title, about
         self.parts = []
+        self.tiled = False  # colours of tiles are needed
 
     # ---- text
     def text(self, x, y, words, kind="", anchor="middle", size=13):
@@ -77,22 +78,22 @@ class Drawing:
         self.parts.append(f'<path class="{kind}" d="{path}" stroke-width="1.2"/>')
 
     def tiles(self, x, y, size, places, kind):
-        """Squares of a grid, (column, row); neighbours of a row become one."""
-        path, left = [], set(places)
-        for column, row in sorted(left, key=lambda at: (at[1], at[0])):
-            if (column - 1, row) in left:
+        """Squares of a grid, a set of (column, row); neighbours of a row become one."""
+        self.tiled = True
+        path = []
+        for column, row in sorted(places, key=lambda at: (at[1], at[0])):
+            if (column - 1, row) in places:
                 continue
             end = column
-            while (end, row) in left:
+            while (end, row) in places:
                 end += 1
             path.append(f"M{x + size * column:g} {y + size * row:g}h{size * (end - column):g}v{size:g}h{size * (column - end):g}z")
-        self.parts.append(f'<path class="{kind}" d="{"".join(path)}"/>')
+        self.parts.append(f'<path class="{kind}-tile" d="{"".join(path)}"/>')
 
     def svg(self):
         width, height = self.size
-        tiles = any('-tile"' in part for part in self.parts)
-        style = (f"text{{font-family:{SANS}}}.name{{font-family:{MONO}}}.strong{{font-weight:600}}" + colours(LIGHT, tiles)
-                 + "@media (prefers-color-scheme:dark){" + colours(DARK, tiles) + "}")
+        style = (f"text{{font-family:{SANS}}}.name{{font-family:{MONO}}}.strong{{font-weight:600}}" + colours(LIGHT, self.tiled)
+                 + "@media (prefers-color-scheme:dark){" + colours(DARK, self.tiled) + "}")
         head = ('<marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
                 '<path class="head" d="M0 0L10 5L0 10Z"/></marker>')
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img">\n'

@@ -503,9 +503,9 @@ def placement(record):
                 "Tiles of the chip in the colour of the part that has most cells there: the array engine at the left, the vector engine at the "
                 "right, the streaming buffers by their memories, the rest between and above. Multipliers stand in three rows, memories in four.")
     for i, (letter, kind) in enumerate(PLACED.items()):
-        d.parts.append(f'<rect class="{kind}-tile" x="{left + 190 * i}" y="14" width="14" height="14"/>')
+        d.tiles(left + 190 * i, 14, 14, {(0, 0)}, kind)
         d.text(left + 22 + 190 * i, 26, record["parts"][letter], anchor="start")
-        d.tiles(left, top, size, {(x, y) for y, row in enumerate(record["rows"]) for x, at in enumerate(row) if at == letter}, f"{kind}-tile")
+        d.tiles(left, top, size, {(x, y) for y, row in enumerate(record["rows"]) for x, at in enumerate(row) if at == letter}, kind)
     for x, y, letter in record["multipliers"]:
         d.parts.append(f'<rect class="{PLACED[letter]}-tile" x="{left + size * x + 1.5:g}" y="{top + size * y + 1.5:g}" width="4" height="4"/>')
     for x, y, letter in record["memories"]:
@@ -515,6 +515,9 @@ def placement(record):
 
 
 PICTURES = {"linux": linux, "proofs": proofs, "soc": soc, "explore": explore, "volume_split": volume_split, "top": top, "conv": conv, "vector": vector, "load_store": load_store, "program": program, "cluster": cluster, "row_ring": row_ring}
+# What is drawn from records, docs/data/<folder>: the picture's prefix, and how.
+RECORDS = {"waves": ("", lambda wave: waves(wave["title"], wave["about"], wave)), "swap": ("swap_", timelines),
+           "roofline": ("roofline_", roofline), "placement": ("placement_", placement)}
 
 
 def main():
@@ -522,19 +525,10 @@ def main():
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     files = {f"docs/pictures/{name}.svg": draw().svg() for name, draw in PICTURES.items()}
-    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "waves", "*.json"))):
-        with open(path) as f:
-            wave = json.load(f)
-        files[f"docs/pictures/{os.path.splitext(os.path.basename(path))[0]}.svg"] = waves(wave["title"], wave["about"], wave).svg()
-    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "swap", "*.json"))):
-        with open(path) as f:
-            files[f"docs/pictures/swap_{os.path.splitext(os.path.basename(path))[0]}.svg"] = timelines(json.load(f)).svg()
-    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "roofline", "*.json"))):
-        with open(path) as f:
-            files[f"docs/pictures/roofline_{os.path.splitext(os.path.basename(path))[0]}.svg"] = roofline(json.load(f)).svg()
-    for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", "placement", "*.json"))):
-        with open(path) as f:
-            files[f"docs/pictures/placement_{os.path.splitext(os.path.basename(path))[0]}.svg"] = placement(json.load(f)).svg()
+    for folder, (prefix, draw) in RECORDS.items():
+        for path in sorted(glob.glob(os.path.join(tools.ROOT, "docs", "data", folder, "*.json"))):
+            with open(path) as f:
+                files[f"docs/pictures/{prefix}{os.path.splitext(os.path.basename(path))[0]}.svg"] = draw(json.load(f)).svg()
     return tools.write_generated(files, args.check)
 
 

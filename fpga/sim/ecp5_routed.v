@@ -41,6 +41,11 @@ module TRELLIS_COMB (
     end
   endgenerate
   assign OFX = IS_Z1 ? (M ? FXB : FXA) : (M ? F1 : F);
+  generate
+    if (WCKMUX != "WCK") begin : gen_inverted
+      clock_without_a_model clock ();
+    end
+  endgenerate
 endmodule
 
 // Write port of the two slices beside it: four bits of data and of address.
@@ -78,6 +83,11 @@ module TRELLIS_FF (
       always @(posedge CLK)
         if (set) Q <= VALUE;
         else if (enable) Q <= next;
+    end
+  endgenerate
+  generate
+    if (CLKMUX != "CLK" || LSRMODE != "LSR") begin : gen_other
+      mode_without_a_model mode ();
     end
   endgenerate
 endmodule
