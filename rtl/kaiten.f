@@ -14,6 +14,7 @@ array/kt_conv_kernel_tiles.sv
 array/kt_conv_seq.sv
 array/kt_conv_table_loader.sv
 common/kt_delay.sv
+array/kt_dpe_pair.sv
 array/kt_dpe_row.sv
 array/kt_dpe_row_pipelined.sv
 memories/kt_ram_1r1w.sv

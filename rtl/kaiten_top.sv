@@ -34,7 +34,8 @@ module kaiten_top
   parameter bit          Float     = 1,     // rule `float`
   parameter bit          Average   = 1,     // windows of kind average and rule `average`
   parameter bit          Table     = 1,     // tables behind the vector engine's requantiser
-  parameter int unsigned Zvc       = 128    // beats of the longest row segment that is compressed, 0: no codec
+  parameter int unsigned Zvc       = 128,   // beats of the longest row segment that is compressed, 0: no codec
+  parameter int unsigned MultiplierW = 18   // bits of the FPGA's multipliers; 25, 27: two products each (kt_dpe_pair)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -352,7 +353,7 @@ module kaiten_top
 
   kt_conv #(
     .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbArray), .ObPixels(ObPixels), .SumRow(SumRow),
-    .Resident(Resident), .TwoPixels(TwoPixels), .Float(Float), .Table(ConvTable)
+    .Resident(Resident), .TwoPixels(TwoPixels), .Float(Float), .Table(ConvTable), .MultiplierW(MultiplierW)
   ) u_conv (
     .clk_i         (conv_clk),
     .rst_ni        (rst_n),

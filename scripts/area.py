@@ -23,6 +23,8 @@ COMMON = {"WbRows": 2016, "VwbRows": 256, "SbDepth": 1024, "VbDepth": 512, "ObPi
           "SumRow": 1, "AddPair": 1, "TwoPixels": 1, "LargeWindows": 0, "Resident": 1, "ConvTable": 0, "Float": 1, "Average": 1, "Table": 1, "Zvc": 128}
 # What the others are without: windows up to 9x9 in the vector engine, tables read at all lanes.
 OPTIONS = {"LargeWindows": 1, "ConvTable": 1}
+# A multiplier for every product: what the model of all families starts from.
+ONE_PRODUCT = {"MultiplierW": 18}
 # Kp, Cp, StageRows, AxiW and what differs from COMMON; None: a configuration of that name.
 MAPPED = {
     "micro": None,
@@ -85,7 +87,7 @@ def main():
         if args.missing and family in recorded().get(name, {"families": {}})["families"]:
             continue
         parameters = parameters_of(name)
-        blocks, seconds, log = synth.map_design(yosys, family, "area_" + name.replace(" ", "_"), parameters)
+        blocks, seconds, log = synth.map_design(yosys, family, "area_" + name.replace(" ", "_"), parameters | ONE_PRODUCT)
         if not blocks:
             sys.exit(f"area: {name}, {family}: yosys failed\n{log}")
         entries = recorded()

@@ -67,11 +67,11 @@ def table():
 
 
 @functools.cache
-def design_of(config):
+def design_of(config, family):
     """Kaiten as one Verilog file."""
-    path = os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{config}.v")
-    soc.call("scripts/dropin.py", [sys.executable, os.path.join(tools.ROOT, "scripts", "dropin.py"), "--config", config, "--quiet"])
-    return path
+    soc.call("scripts/dropin.py", [sys.executable, os.path.join(tools.ROOT, "scripts", "dropin.py"), "--config", config, "--family", family,
+                                   "--quiet"])
+    return os.path.join(tools.ROOT, "build", "dropin", family, f"kaiten_{config}.v")
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def networks_of(config, demo_alone):
 
 def write_project(name, folder, clock=None):
     """Writes the project of a board; the folder of its gateware."""
-    design = design_of(BOARDS[name].config)
+    design = design_of(BOARDS[name].config, BOARDS[name].family)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     soc.call(f"fpga/boards/project.py {name}",

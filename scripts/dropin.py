@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the whole design of one configuration as one Verilog-2005 file, for tools that do not read SystemVerilog.
 
-usage: dropin.py [--config C] [--output FILE] [--quiet]    default: nano, build/dropin/kaiten_<config>.v
+usage: dropin.py [--config C] [--family F] [--output FILE] [--quiet]    default: nano, build/dropin/kaiten_<config>.v
+  --family  with products as multipliers of that family (scripts/synth.py) make them best; default: any, build/dropin/<family>/
 yosys with slang reads the sources; processes become registers and multiplexers, memories stay memories, the hierarchy is
 flattened. The ports are those of rtl/kaiten_top.sv."""
 import argparse
@@ -11,6 +12,7 @@ import os
 import sys
 
 import lint
+import synth
 import tools
 
 
@@ -35,14 +37,16 @@ def script(parameters, output):
 def main():
     parser = argparse.ArgumentParser(description="The design as one Verilog-2005 file.")
     parser.add_argument("--config", default="nano")
+    parser.add_argument("--family", choices=sorted(synth.TARGETS), default="")
     parser.add_argument("--output")
     parser.add_argument("--quiet", action="store_true", help="do not name the file written")
     args = parser.parse_args()
     configs = lint.configurations()
     if args.config not in configs:
         parser.error(f"configuration '{args.config}': there are {', '.join(configs)}")
-    output = args.output or os.path.join(tools.ROOT, "build", "dropin", f"kaiten_{args.config}.v")
-    code = tools.yosys_verilog(lambda file: script(configs[args.config], file), output)
+    output = args.output or os.path.join(tools.ROOT, "build", "dropin", args.family, f"kaiten_{args.config}.v")
+    parameters = configs[args.config] | (synth.TARGETS[args.family]["parameters"] if args.family else {})
+    code = tools.yosys_verilog(lambda file: script(parameters, file), output)
     if code == 0 and not args.quiet:
         print(os.path.relpath(output))
     return code

@@ -139,6 +139,10 @@ zcu104`); their simulators are not built by default.
 ## Parameters
 
 {parameters}
+Beside these `kaiten_top` has `MultiplierW`, the bits of the FPGA's multipliers: with 25 (7-series) or 27 (UltraScale+)
+one makes two products of the array ([ADR 27](../adr/0027-two-products-in-one-multiplier.md)). Results, cycles and
+registers are the same with any.
+
 ## Resources of `micro` and `nano`
 
 yosys, mapped for area (`make synth`; [fpga/README.md](../../fpga/README.md) has every block, and what the figures can

@@ -88,7 +88,7 @@ def conv():
     sb = d.box(40, 400, 150, 48, "SB", ["kt_stream_buf"], kind="memory")
     lb = d.box(240, 270, 140, 70, "line buffer", ["kt_line_buf"], ["columns of a window,", "padding"])
     sums = d.box(240, 170, 140, 54, "sum row", ["kt_sum_row"], ["zero point of weights"])
-    array = d.box(440, 170, 190, 170, "DPE array", ["kt_dpe_array", "kt_dpe_row", "kt_dpe_row_pipelined"], ["KP rows of 9 x CP products,", "StageRows of them a stage;", "stage s works s cycles", "after stage 0"])
+    array = d.box(440, 170, 190, 170, "DPE array", ["kt_dpe_array", "kt_dpe_row", "kt_dpe_row_pipelined", "kt_dpe_pair"], ["KP rows of 9 x CP products,", "StageRows of them a stage;", "stage s works s cycles", "after stage 0"])
     loader = d.box(240, 60, 140, 54, "weight loader", ["kt_weight_loader"])
     wb = d.box(440, 60, 90, 48, "WB", ["u_wb"], kind="memory")
     ob = d.box(550, 60, 90, 48, "OB", ["u_ob"], kind="memory")

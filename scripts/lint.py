@@ -104,6 +104,7 @@ def main():
         for name in CHECKED:
             step_verilator(f"verilator {TOP} {name}", top[0], configs[name])
         step_verilator(f"verilator {TOP} without options", top[0], {**configs[CHECKED[0]], "SumRow": 0, "Float": 0, "Average": 0, "Table": 0, "Zvc": 0})
+        step_verilator(f"verilator {TOP} with wide multipliers", top[0], {**configs["small"], "MultiplierW": 25})
         step_verilator(f"verilator {TOP} as simulators run it", top[0], configs[CHECKED[0]], "+define+KT_FAST_SIM")
     for module in uninstantiated(modules):
         if module not in top:

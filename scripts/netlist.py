@@ -46,7 +46,7 @@ def main():
     parser.add_argument("sources", nargs="*")
     args = parser.parse_args()
     if args.config:
-        read = lint.read_slang(lint.configurations()[args.config], "--keep-hierarchy")
+        read = synth.read_design(args.target, lint.configurations()[args.config])
     else:
         read = " ".join(["read_slang -j 1", f"--top {args.top}", *[f"-G {p}" for p in args.G],
                          *[os.path.relpath(s, tools.ROOT) for s in args.sources]])

@@ -34,21 +34,25 @@ RESOURCES = ("lut", "ff", "dsp", "ram")  # uram besides, where a family has them
 SLACK = 1.03  # of a new budget above what was measured
 DEPTH = 2     # blocks are instances of the top and instances in those
 
-# flow up to the mapping of logic, mapping, and what a cell counts for: (resource, how many)
+# flow up to the mapping of logic, mapping, and what a cell counts for: (resource, how many); parameters of the RTL that belong to
+# the family
 TARGETS = {
     "xc7": {
+        "parameters": {"MultiplierW": 25},
         "flow": "synth_xilinx -family xc7 -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
         "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"RAM\d+[A-Z]*M|RAM\d+X\d+[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
                   r"DSP48E1": ("dsp", 1), r"RAMB18E1": ("ram", 0.5), r"RAMB36E1": ("ram", 1)},
     },
     "xcup": {
+        "parameters": {"MultiplierW": 27},
         "flow": "synth_xilinx -family xcup -uram -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
         "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"RAM32M16|RAM64M8": ("lut", 8), r"RAM\d+X1[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
                   r"DSP48E2": ("dsp", 1), r"RAMB18E2": ("ram", 0.5), r"RAMB36E2": ("ram", 1), r"URAM288": ("uram", 1)},
     },
     "cyclonev": {
+        "parameters": {},
         "flow": "synth_intel_alm -family cyclonev -noflatten -noiopad -noclkbuf -top {top} -run begin:map_luts",
         "map": "abc -lut 6; clean",
         "cells": {r"\$lut|MISTRAL_ALUT_ARITH|MISTRAL_NOT": ("lut", 1), r"MISTRAL_MLAB": ("lut", 1), r"MISTRAL_FF": ("ff", 1),
@@ -56,6 +60,7 @@ TARGETS = {
                   r"MISTRAL_M10K": ("ram", 1)},
     },
     "ecp5": {
+        "parameters": {},
         "flow": "synth_lattice -family ecp5 -noflatten -noiopad -top {top} -run begin:map_luts",
         "map": "abc -lut 4; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"CCU2C": ("lut", 2), r"TRELLIS_DPR16X4": ("lut", 4), r"TRELLIS_FF": ("ff", 1),
@@ -64,9 +69,14 @@ TARGETS = {
 }
 
 
+def read_design(target, parameters):
+    """The yosys command that reads a configuration for the family; `parameters` go before the family's."""
+    return lint.read_slang(TARGETS[target]["parameters"] | parameters, "--keep-hierarchy")
+
+
 def script(target, parameters, stat):
     flow = TARGETS[target]
-    return "\n".join([lint.read_slang(parameters, "--keep-hierarchy"), flow["flow"].format(top=lint.TOP), flow["map"],
+    return "\n".join([read_design(target, parameters), flow["flow"].format(top=lint.TOP), flow["map"],
                       f"tee -o {stat} stat -json", ""])
 
 

@@ -28,6 +28,23 @@ package kt_array_pkg;
     pass_row_t row;
   } pass_t;
 
+  // Weights of a tap of two rows, for one multiplier: as a number, high * 2^n + low with low's sign, is upper * 2^n + lower.
+  typedef struct packed {
+    logic signed [8:0] high;
+    logic signed [7:0] low;
+    logic        [2:0] last;  // bits of the upper weight
+  } pair_weight_t;
+
+  function automatic pair_weight_t pair_weight(logic signed [7:0] lower, logic signed [7:0] upper);
+    return '{high: 9'(upper) - 9'(lower[7]), low: lower, last: upper[2:0]};
+  endfunction
+
+  // Bits of a sum of `chain` products of bytes, from -127 * 128 to 128 * 128 each, above those of a number of `shift` bits.
+  function automatic int unsigned pair_carry(int unsigned chain, int unsigned shift);
+    automatic int unsigned bits = $clog2(chain * (127 * 128 + 128 * 128) + 1);
+    return (bits > shift) ? bits - shift : 0;
+  endfunction
+
   // Taps whose products a row adds one after another, a cycle each: as many as suit two pixels at once, and few enough.
   function automatic int unsigned chain_of(int unsigned cp, bit two_pixels);
     if (!two_pixels) return 9;

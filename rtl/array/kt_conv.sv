@@ -23,6 +23,7 @@ module kt_conv
   parameter bit          TwoPixels = 1,  // of up to four words each, at once
   parameter bit          Float     = 1,  // rule `float`
   parameter bit          Table     = 1,  // results may go through a table
+  parameter int unsigned MultiplierW = 18,  // bits of the multipliers' wider factor
   localparam int unsigned Words    = Kp / Cp,
   localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
@@ -375,7 +376,8 @@ module kt_conv
     .SumRow   (SumRow),
     .TwoPixels(TwoPixels),
     .Chain    (Chain),
-    .Pipelined(Pipelined)
+    .Pipelined(Pipelined),
+    .MultiplierW(MultiplierW)
   ) u_array (
     .clk_i,
     .rst_ni,

@@ -8,7 +8,8 @@
 //
 // Totals come Chain cycles later than products need that are added all at once. Pipelined, the rows take these cycles
 // (kt_dpe_row_pipelined): tap i of what comes in is delayed by i % Chain cycles at the head, which all stages share,
-// and the control of the sums by Chain. Else the totals wait at the end: the same ports with less to simulate.
+// and the control of the sums by Chain. Else the totals wait at the end: the same ports with less to simulate. Where the
+// multipliers are wide enough, pipelined rows share them by two (kt_dpe_pair).
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
@@ -20,6 +21,7 @@ module kt_dpe_array
   parameter bit          TwoPixels = 0,
   parameter int unsigned Chain     = 8,  // taps of a chain; 0: products are added at once and nothing waits
   parameter bit          Pipelined = 1,
+  parameter int unsigned MultiplierW = 18,  // bits of the multipliers' wider factor; from 25 on one makes two products
   localparam int unsigned Kp       = Stages * StageRows,
   localparam int unsigned ObAw     = $clog2(ObDepth),
   localparam int unsigned StageW   = $clog2(Stages)
@@ -53,9 +55,13 @@ module kt_dpe_array
   localparam bit          Skewed = Pipelined && Chain > 1;
   localparam int unsigned Skews  = Skewed ? Chain : 1;  // different delays of taps
   localparam int unsigned Inside = Skewed ? Chain : 0;  // cycles that the rows take longer
+  localparam bit          Paired = Skewed && MultiplierW >= 25 && StageRows % 2 == 0;
 
   // what enters stage 0, tap by tap; loads and swaps of each delay, and of each stage
-  logic signed [7:0] act[Taps], weight[StageRows][Taps];
+  logic signed [7:0] act[Taps];
+  /* verilator lint_off UNUSEDSIGNAL */  // pairs have their own
+  logic signed [7:0] weight[StageRows][Taps];
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [Stages-1:0] load[Skews];
   logic [Skews-1:0]  stage_load[Stages], stage_swap[Stages];
   logic [Stages+Skews-2:0] swap;  // entry n: n cycles after the token
@@ -70,15 +76,29 @@ module kt_dpe_array
         .data_i(act_i[i]),
         .data_o(act[i])
       );
-      for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
-        kt_delay #(
-          .Width (8),
-          .Cycles(i % Chain)
-        ) u_weight (
-          .clk_i,
-          .data_i(weight_i[r][i]),
-          .data_o(weight[r][i])
-        );
+      if (Paired) begin : gen_paired
+        pair_weight_t pair[StageRows/2];  // of rows 2 r and 2 r + 1
+        for (genvar r = 0; r < int'(StageRows / 2); r++) begin : gen_pair
+          kt_delay #(
+            .Width ($bits(pair_weight_t)),
+            .Cycles(i % Chain)
+          ) u_weight (
+            .clk_i,
+            .data_i(pair_weight(weight_i[2*r][i], weight_i[2*r+1][i])),
+            .data_o(pair[r])
+          );
+        end
+      end else begin : gen_single
+        for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
+          kt_delay #(
+            .Width (8),
+            .Cycles(i % Chain)
+          ) u_weight (
+            .clk_i,
+            .data_i(weight_i[r][i]),
+            .data_o(weight[r][i])
+          );
+        end
       end
     end
   end else begin : gen_no_skew
@@ -218,7 +238,30 @@ module kt_dpe_array
     logic [32*StageRows-1:0] new_total;
     for (genvar r = 0; r < int'(StageRows); r++) begin : gen_row
       localparam int unsigned K = s * StageRows + r;
-      if (Skewed) begin : gen_pipelined
+      if (Paired) begin : gen_paired
+        if (r % 2 == 0) begin : gen_pair
+          pair_weight_t pair[Taps];
+          for (genvar i = 0; i < int'(Taps); i++) begin : gen_tap
+            assign pair[i] = gen_skew.gen_tap[i].gen_paired.pair[r/2];
+          end
+          kt_dpe_pair #(
+            .Taps       (Taps),
+            .Chain      (Chain),
+            .TwoPixels  (TwoPixels),
+            .MultiplierW(MultiplierW)
+          ) u_pair (
+            .clk_i,
+            .act_i   (act_q),
+            .swap_i  (stage_swap[s]),
+            .load_i  (stage_load[s]),
+            .weight_i(pair),
+            .extra_i (extra[s]),
+            .two_i   (act_two_q[s]),
+            .sum_o   (sum[K:K+1]),
+            .second_o(second[K:K+1])
+          );
+        end
+      end else if (Skewed) begin : gen_pipelined
         kt_dpe_row_pipelined #(
           .Taps     (Taps),
           .Chain    (Chain),

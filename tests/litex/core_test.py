@@ -26,10 +26,10 @@ class Platform:
         self.sources.append(path)
 
 
-def instance(config="nano", sources=None):
+def instance(config="nano", sources=None, multiplier=None):
     """The core's instance, {direction and name: width} of its ports, its platform."""
     platform = Platform()
-    core = kaiten_litex.Kaiten(platform, config, sources)
+    core = kaiten_litex.Kaiten(platform, config, sources, multiplier)
     found = next(special for special in core._fragment.specials if isinstance(special, Instance))
     ports = {f"{kind.__name__.lower()} {port.name}": port.expr for kind in (Instance.Input, Instance.Output)
              for port in found.items if isinstance(port, kind)}
@@ -60,7 +60,11 @@ class Core(unittest.TestCase):
         _, found, _, _ = instance("unit")
         parameters = {item.name: item.value for item in found.items if isinstance(item, Instance.Parameter)}
         with open(os.path.join(ROOT, "rtl/configs.json")) as f:
-            self.assertEqual(parameters, json.load(f)["unit"])
+            configuration = json.load(f)["unit"]
+        self.assertEqual(parameters, configuration)
+        _, found, _, _ = instance("unit", multiplier=25)
+        parameters = {item.name: item.value for item in found.items if isinstance(item, Instance.Parameter)}
+        self.assertEqual(parameters, configuration | {"MultiplierW": 25})
 
     def test_sources_are_those_of_the_file_list(self):
         _, _, _, platform = instance()

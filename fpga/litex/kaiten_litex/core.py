@@ -48,9 +48,10 @@ def configurations():
 class Kaiten(LiteXModule):
     """The core. `registers`: AXI4-Lite slave of 32 bits; `memory`: AXI4 master as wide as the configuration's beats; `ev`: the
     interrupt. `sources`: paths of other sources of kaiten_top than the RTL, one file of `make dropin` for instance, which has the
-    parameters built in; none where the platform gets them elsewhere."""
+    parameters built in; none where the platform gets them elsewhere. `multiplier`: bits of the FPGA's multipliers, 25 on 7-series,
+    27 on UltraScale+; None: one product each."""
 
-    def __init__(self, platform, config="nano", sources=None):
+    def __init__(self, platform, config="nano", sources=None, multiplier=None):
         known = configurations()
         if config not in known:
             raise ValueError(f"configuration '{config}': there are {', '.join(known)}")
@@ -78,6 +79,8 @@ class Kaiten(LiteXModule):
         self.comb += [m.ar.cache.eq(0b0011), m.aw.cache.eq(0b0011)]
         if sources is None:
             ports.update({f"p_{name}": value for name, value in parameters.items()})
+            if multiplier is not None:
+                ports["p_MultiplierW"] = multiplier
         self.specials += Instance("kaiten_top", **ports)
         for source in rtl_sources() if sources is None else sources:
             platform.add_source(source)
@@ -92,15 +95,16 @@ class Kaiten(LiteXModule):
             ports[f"{forth}_{prefix}_{channel}_{name}_{forth}"] = getattr(stream, name)
 
 
-def add_kaiten(soc, config="nano", port="bridge", name="kaiten", origin=None, window=None, sources=None):
+def add_kaiten(soc, config="nano", port="bridge", name="kaiten", origin=None, window=None, sources=None, multiplier=None):
     """Puts Kaiten into a system on chip and returns it: registers as region `name` (KAITEN_BASE of generated/mem.h), interrupt
     KAITEN_INTERRUPT.
       port    one of PORTS
       origin  of the registers, in the CPU's uncached region; None: wherever the bus has room
-      window  (origin, bytes) of what Kaiten may reach, the rest is answered with DECERR; None: the region main_ram"""
+      window  (origin, bytes) of what Kaiten may reach, the rest is answered with DECERR; None: the region main_ram
+    The rest is Kaiten's."""
     if port not in PORTS:
         raise ValueError(f"port '{port}': there are {', '.join(PORTS)}")
-    kaiten = Kaiten(soc.platform, config, sources)
+    kaiten = Kaiten(soc.platform, config, sources, multiplier)
     soc.add_module(name=name, module=kaiten)
     registers = kaiten.registers
     if soc.bus.standard == "wishbone":

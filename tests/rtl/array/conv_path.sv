@@ -16,6 +16,7 @@ module conv_path
   parameter int unsigned ZsbDepth = 1024,
   parameter int unsigned ObPixels = 512,
   parameter bit          TwoPixels = 0,
+  parameter int unsigned MultiplierW = 18,
   localparam int unsigned Words    = Kp / Cp,
   localparam int unsigned OutWords = TwoPixels ? 2 * Words : Words
 ) (
@@ -120,7 +121,8 @@ module conv_path
   logic [Cp*8-1:0] result[OutWords], written[OutWords];
   logic            unused_wait[2], unused_busy;
   kt_conv #(
-    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels), .TwoPixels(TwoPixels)
+    .Kp(Kp), .Cp(Cp), .StageRows(StageRows), .WbRows(WbRows), .ZsbDepth(ZsbDepth), .ObPixels(ObPixels), .TwoPixels(TwoPixels),
+    .MultiplierW(MultiplierW)
   ) u_conv (
     .clk_i, .rst_ni,
     .cmd_peek_i(peek_q), .cmd_valid_i(valid_q), .cmd_ready_o(conv_ready), .cmd_i({24'd0, OpConv, cmd_q}),
