@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the FPGA projects of boards: VexRiscv, the board's memory, serial line and Kaiten (fpga/boards; docs/hardware/boards.md).
 
-usage: boards.py BOARD [--output DIR] [--clock HZ] | --check | --list [--update]
+usage: boards.py BOARD [--output DIR] [--clock HZ] | --check | --list
 BOARD: a name that --list knows. DIR (default: build/boards/BOARD) gets gateware/, with everything that the vendor's tool needs, and
-software/, with the headers for the firmware. No vendor tool is called. --update writes the list into docs/hardware/boards.md.
+software/, with the headers for the firmware. No vendor tool is called.
 --check writes all of them and looks at what can be seen here: sources are there, yosys elaborates them, scripts and constraints are
 sound Tcl, every port of the design has its pin and no other name has one, the part is large enough, the firmware compiles; and
 that dtc takes the device tree overlay.
@@ -19,15 +19,12 @@ import shutil
 import sys
 import time
 
-import gen_configs
+import gen_boards
 import soc
 import tools
-
-sys.path.insert(0, os.path.join(tools.ROOT, "fpga", "boards"))
-from known import BOARDS  # noqa: E402
+from gen_boards import BOARDS
 
 OUT = os.path.join(tools.ROOT, "build", "boards")
-PAGE = "docs/hardware/boards.md"
 PROCESSOR_LUTS = 6000  # VexRiscv, memory controller, buses: what must be left beside Kaiten
 # Blocks of the vendors that yosys has no model of: their tools know them.
 VENDOR_CELLS = {"ALTPLL", "ALTDDIO_IN", "ALTDDIO_OUT", "DFF", "DFFE"}
@@ -50,20 +47,6 @@ def missing():
         return lacking
     there = tools.run([soc.PYTHON, "-c", "import litex_boards, liteeth"])[0] == 0 and tools.find("tclsh") and tools.find("dtc")
     return "" if there else "litex-boards, tclsh or dtc (run `scripts/setup.sh --long`)"
-
-
-def capacity(board):
-    """(LUTs, DSP blocks, RAM blocks) that Kaiten takes, as fpga/README.md has them."""
-    lut, _, dsp, ram = (float(n) for n in gen_configs.resources(board.config)[board.family].split(" / "))
-    return lut, dsp, ram
-
-
-def table():
-    rows = []
-    for name, b in BOARDS.items():
-        lut, dsp, ram = capacity(b)
-        rows.append([f"`{name}`", b.name, f"`{b.config}`", f"{lut:,.0f} of {b.lut:,}", f"{dsp:g} of {b.dsp}", f"{ram:g} of {b.ram}", b.tool])
-    return tools.markdown(["`boards.py`", "board", "configuration", "LUTs", "DSP blocks", "RAM blocks", "built by"], rows)
 
 
 @functools.cache
@@ -147,7 +130,7 @@ def look_at(name):
     wrong += [f"port {p} has no pin" for p in sorted(ports - placed)]
     wrong += [f"a pin is given to {p}, which is no port" for p in sorted(placed - ports)]
     wrong += [f"no module {t}" for t in sorted(unknown - VENDOR_CELLS)]
-    lut, dsp, ram = capacity(board)
+    lut, dsp, ram = gen_boards.capacity(board)
     if lut + PROCESSOR_LUTS > board.lut or ram > board.ram or (dsp > board.dsp and board.family != "ecp5"):
         wrong.append(f"too large for the part: {lut:g} LUTs, {dsp:g} DSP, {ram:g} RAM blocks")
     if wrong:
@@ -172,13 +155,10 @@ def main():
     parser.add_argument("--clock", type=float, help="of the system, Hz")
     parser.add_argument("--check", action="store_true", help="write all of them, and look for faults")
     parser.add_argument("--list", action="store_true", help="the boards there are")
-    parser.add_argument("--update", action="store_true", help=f"write the list into {PAGE}")
     args = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    if args.list or args.update:
-        print(table(), end="")
-        if args.update:
-            tools.write_between(PAGE, "boards", table())
+    if args.list:
+        print(gen_boards.listed(), end="")
         return 0
     if not args.check and not args.board:
         parser.error(f"name a board: {', '.join(BOARDS)}")

@@ -9,7 +9,6 @@ usage: gen_configs.py [--check]
 import argparse
 import json
 import os
-import re
 import sys
 
 import tools
@@ -72,11 +71,13 @@ def macs(c):
 
 def resources(config):
     """LUT / FF / DSP / RAM of the whole design by family, as fpga/README.md has them."""
-    with open(os.path.join(tools.ROOT, "fpga", "README.md")) as f:
-        text = f.read()
-    table = re.search(rf"<!-- resources of {config}: begin -->\n(.*?)<!-- resources of", text, re.S)[1]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    return dict(zip(rows[0][1:], next(r for r in rows if r[0] == "whole design")[1:]))
+    whole = next(row for row in tools.read_table("fpga/README.md", f"resources of {config}") if row["block"] == "whole design")
+    return {family: amounts for family, amounts in whole.items() if family != "block"}
+
+
+def configurations():
+    with open(os.path.join(tools.ROOT, "rtl", "configs.json")) as f:
+        return json.load(f)
 
 
 def short(configs):
@@ -155,8 +156,7 @@ def main():
     parser = argparse.ArgumentParser(description="The tables of configurations.")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    with open(os.path.join(tools.ROOT, "rtl", "configs.json")) as f:
-        configs = json.load(f)
+    configs = configurations()
     if set(configs) != set(PURPOSE):
         sys.exit("gen_configs: PURPOSE and rtl/configs.json name different configurations")
     with open(os.path.join(tools.ROOT, "README.md")) as f:

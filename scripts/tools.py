@@ -264,6 +264,14 @@ def between(document, name, text):
     return f"{head}{begin}\n{text}{end}{rest.split(end)[1]}"
 
 
+def read_table(path, name):
+    """Rows of the table between two markers of a file of the repository, each {head: cell}."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        text = f.read().split(f"<!-- {name}: begin -->")[1].split(f"<!-- {name}: end -->")[0]
+    head, _, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.strip().splitlines())
+    return [dict(zip(head, row)) for row in rows]
+
+
 def write_between(path, name, text):
     """Puts text into a file of the repository, between its two markers of that name."""
     full = os.path.join(ROOT, path)
