@@ -147,7 +147,7 @@ registers are the same with any.
 ## Resources of `micro` and `nano`
 
 yosys, mapped for area (`make synth`; [fpga/README.md](../../fpga/README.md) has every block, and what the figures can
-and cannot say). Other configurations have not been recorded: `python3 scripts/synth.py --config base` maps one.
+and cannot say, and `base` and `zcu104`). `python3 scripts/synth.py --config small` maps another one.
 
 {area}"""
 

@@ -4,7 +4,7 @@
 """Maps the design to an FPGA family with yosys and compares what each block takes with the budget in fpga/budget.json.
 
 usage: synth.py [--target T ...] [--config C ...] [--force] [--update]
-  --target  xc7 (Xilinx 7 series), xcup (UltraScale+), cyclonev (Intel), ecp5 (Lattice); default: those with a budget, or all
+  --target  xc7 (Xilinx 7 series), xcup (UltraScale+), cyclonev (Intel), ecp5 (Lattice); default: those with a budget, else all
   --config  a configuration of rtl/configs.json; default: those with a budget. Others are printed
   --update  write what was found, and a little more, as the new budget; of all three families into fpga/README.md too
 Writes build/synth/<config>_<target>.json (block -> lut, ff, dsp, ram, of xcup uram) and junit.xml; unchanged inputs are not mapped again.
@@ -197,7 +197,8 @@ def main():
             stamp.record(seconds)
         return blocks, seconds, log
 
-    jobs = [(config, target) for config in wanted for target in args.target or budget.get(config, TARGETS)]
+    jobs = [(config, target) for config in wanted for target in args.target or budget.get(config, TARGETS)
+            if args.config or target in budget[config]]
     if not yosys:
         for job in jobs:
             results.skip(" ".join(job), "tool not installed")
@@ -215,7 +216,7 @@ def main():
             limits = budget.get(config, {})
             if args.update and config in budget:
                 limits[target] = {path: {r: math.ceil(b[r] * SLACK) for r in RESOURCES} for path, b in listed(blocks).items()}
-            exceeded = over(limits.get(target, {}), blocks) if config in budget else []
+            exceeded = over(limits[target], blocks) if target in limits else []
             if exceeded:
                 results.failed(name, seconds, "over budget", "\n".join(exceeded))
             else:
