@@ -72,7 +72,7 @@ mutate: setup-all ## a sample of the recorded mutants of every proof: killed one
 mutants: setup-all ## a few mutants of every module: system tests must find them (docs/verification/system_mutants.md)
 	@python3 scripts/mutants.py --check -j $(JOBS)
 
-synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|cyclonev|ecp5: one family)
+synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|xcup|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))
 
 route: setup-all ## place and route micro on a Lattice LFE5U-85F (ROUTE_ARGS: see scripts/route.py; twenty minutes; installs nextpnr)

@@ -12,6 +12,7 @@ import os
 import sys
 
 import gen_configs
+import lint
 import tools
 
 sys.path.insert(0, os.path.join(tools.ROOT, "fpga", "boards"))
@@ -48,7 +49,7 @@ def clock(board):
 
 
 def rates():
-    configs = gen_configs.configurations()
+    configs = lint.configurations()
     cycles = {(row["network"], row["configuration"]): int(row["cycles, 2 bytes a cycle"].replace(",", ""))
               for row in tools.read_table(PAGE, "bench/boards.py: rates")}
     rows = []

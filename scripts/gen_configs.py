@@ -7,10 +7,10 @@ Resources are those that scripts/synth.py recorded in fpga/README.md.
 usage: gen_configs.py [--check]
   --check  write nothing; exit code 1 if a committed file differs"""
 import argparse
-import json
 import os
 import sys
 
+import lint
 import tools
 
 PAGE = "docs/hardware/configurations.md"
@@ -73,11 +73,6 @@ def resources(config):
     """LUT / FF / DSP / RAM of the whole design by family, as fpga/README.md has them."""
     whole = next(row for row in tools.read_table("fpga/README.md", f"resources of {config}") if row["block"] == "whole design")
     return {family: amounts for family, amounts in whole.items() if family != "block"}
-
-
-def configurations():
-    with open(os.path.join(tools.ROOT, "rtl", "configs.json")) as f:
-        return json.load(f)
 
 
 def short(configs):
@@ -156,7 +151,7 @@ def main():
     parser = argparse.ArgumentParser(description="The tables of configurations.")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    configs = configurations()
+    configs = lint.configurations()
     if set(configs) != set(PURPOSE):
         sys.exit("gen_configs: PURPOSE and rtl/configs.json name different configurations")
     with open(os.path.join(tools.ROOT, "README.md")) as f:

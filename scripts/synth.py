@@ -70,7 +70,7 @@ TARGETS = {
 
 
 def read_design(target, parameters):
-    """The yosys command that reads a configuration for the family; `parameters` go before the family's."""
+    """The yosys command that reads a configuration for the family; where both name a parameter, `parameters` count."""
     return lint.read_slang(TARGETS[target]["parameters"] | parameters, "--keep-hierarchy")
 
 

@@ -140,8 +140,9 @@ template <typename Top>
 void multiplies_all() {
   Rows<Top> rows;
   Cycle c{.swap = true, .load = true};
-  Operands next{};  // activations of the weights that are loaded now
-  for (std::uint32_t n = 0; n < (1 << 24) + 2 * kTaps; n += kTaps) {
+  Operands next{};                             // activations of the weights that are loaded now
+  constexpr std::uint32_t kLate = kChain + 3;  // cycles from the load of weights to their sums
+  for (std::uint32_t n = 0; n < (1 << 24) + kLate * kTaps; n += kTaps) {
     c.act = next;
     for (std::uint32_t t = 0; t < kTaps; t++) {
       const std::uint32_t triple = n + t;
