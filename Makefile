@@ -98,25 +98,9 @@ coverage: ## lines, toggles and cases that the tests reach on nano, as a page (C
 	@$(MAKE) --no-print-directory build PRESET=coverage TARGETS="$$(python3 scripts/coverage.py --list)"
 	@python3 scripts/coverage.py $(COVERAGE_ARGS)
 
-bench: verilate ## the measured table of README (BENCH_ARGS: see bench/run.py), the cycle model, the Occam paper's plans, codecs, convolutions by FFT
+bench: verilate ## every measured table (PARTS="volume eval": some, `bench/all.py --list` says which; BENCH_ARGS: see bench/run.py)
 	@cmake --build $(BUILD) -j $(JOBS) --target kaiten-generate kaiten-bench-fft kaiten-bench-second-stage
-	@python3 bench/run.py --build $(BUILD) $(BENCH_ARGS)
-	@python3 bench/cycle_model.py --build $(BUILD)
-	@python3 bench/traffic.py --build $(BUILD)
-	@python3 bench/bandwidth.py --build $(BUILD)
-	@python3 bench/plan.py --build $(BUILD)
-	@python3 bench/codec.py --build $(BUILD)
-	@python3 bench/codec.py --build $(BUILD) --layouts
-	@python3 bench/codec.py --build $(BUILD) --second-stage
-	@python3 bench/zvc.py --build $(BUILD)
-	@python3 bench/offload.py --build $(BUILD)
-	@python3 bench/cdma.py --build $(BUILD)
-	@python3 bench/swap.py --build $(BUILD)
-	@python3 bench/cluster.py --build $(BUILD)
-	@python3 bench/fft.py --build $(BUILD)
-	@python3 bench/volume.py --build $(BUILD)
-	@python3 bench/eval.py --build $(BUILD)
-	@python3 bench/boards.py --build $(BUILD)
+	@python3 bench/all.py --build $(BUILD) --run-args="$(BENCH_ARGS)" $(PARTS)
 
 docs: verilate setup-all ## the documentation site in build/site, with the reference of what is built
 	@python3 scripts/docs_site.py

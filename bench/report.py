@@ -64,6 +64,11 @@ def main(script, doc, docs, tables, **more):
     return 0
 
 
+def progress(text):
+    """A line beside the tables, for who waits minutes for the next."""
+    print("bench: " + text, file=sys.stderr, flush=True)
+
+
 def trace(kaiten, *arguments):
     """The events of the timeline that a command of kaiten writes."""
     done = subprocess.run([kaiten, *arguments, "--trace", "-"], capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=ROOT)

@@ -37,6 +37,7 @@ def cube(size):
 
 
 def run(kaiten, network, *options, blocks=1):
+    report.progress(f"{network}, {' '.join(options)}")
     return report.result(kaiten, "volume", f"models/volumes/{network}.znni", "--size", f"{SIDE},{SIDE},{SIDE}", "--blocks", str(blocks), *options)
 
 
