@@ -18,13 +18,14 @@ module fv_kt_load_rows
   input logic       rst_ni,
   input logic       offer_i,
   input load_rows_t cmd_i,
-  input logic       step_i
+  input logic       step_i,
+  input logic       take_i
 );
   localparam int unsigned NeedW = $clog2(9 * Cp + 1);
   typedef logic [7:0] num_t;
 
   load_rows_t cmd_q, cmd;
-  logic       start, step, active_q, end_, segment_end;
+  logic       start, setup, step, take, active_q, ahead_q, end_, segment_end;
   bank_req_t  sb[Lw], vb[Lw];
   logic [NeedW-1:0] need, advance;
   kt_load_rows #(
@@ -34,7 +35,9 @@ module fv_kt_load_rows
     .clk_i,
     .start_i      (start),
     .cmd_i        (shrunk(cmd_i)),
+    .setup_o      (setup),
     .step_i       (step),
+    .take_i       (take),
     .need_o       (need),
     .advance_o    (advance),
     .first_o      (),
@@ -116,9 +119,14 @@ module fv_kt_load_rows
     end
   endfunction
 
-  // kt_load: a command is walked to its end, then the next begins
+  // kt_load: a command is walked to its end, then the next begins; a slice waits until it is taken
   assign start = offer_i && !active_q && past_ok_q && rst_ni;
-  assign step  = step_i && active_q;
+  assign take  = take_i && ahead_q;
+  assign step  = step_i && active_q && !setup && (!ahead_q || take);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ahead_q <= 1'b0;
+    else ahead_q <= step || (ahead_q && !take);
+  end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) active_q <= 1'b0;
     else if (start) active_q <= 1'b1;
@@ -156,34 +164,43 @@ module fv_kt_load_rows
   `FV_ASSERT(a_segment, !active_q || segment_end == segment_last)
   `FV_ASSERT(a_end, !active_q || end_ == all_last)
 
-  // ---- what is written, a cycle later
+  // ---- what is written: the slice ahead, after it is taken
+  typedef struct packed {
+    load_rows_t cmd;
+    place_t     at;
+    num_t       words, pixels;
+  } slice_t;
   logic   written_q;
-  place_t was_q;
-  num_t   words_q, pixels_q;
+  slice_t was_q, out_q;  // of the slice ahead; of the one taken last
   always_ff @(posedge clk_i) begin
-    written_q <= past_ok_q && rst_ni && step;
-    was_q     <= at_q;
-    words_q   <= words;
-    pixels_q  <= pixels;
+    written_q <= past_ok_q && rst_ni && take;
+    if (step) was_q <= '{cmd: cmd, at: at_q, words: words, pixels: pixels};
+    if (take) out_q <= was_q;
   end
-  function automatic num_t row_slot(logic vb_ring);
-    return slot(cmd, vb_ring, 2'((5'(slot_no(cmd, vb_ring)) + 5'(was_q.row)) % 5'(slots_of(cmd, vb_ring))));
+  function automatic num_t row_slot(slice_t s, logic vb_ring);
+    return slot(s.cmd, vb_ring, 2'((5'(slot_no(s.cmd, vb_ring)) + 5'(s.at.row)) % 5'(slots_of(s.cmd, vb_ring))));
+  endfunction
+  function automatic num_t word_in(slice_t s, int w);
+    return s.cmd.more_pixels[0] ? word_at(s.cmd, s.at.segment, s.at.column + 2'(w))
+                                : word_at(s.cmd, s.at.segment, s.at.column) + num_t'(Lw) * num_t'(s.at.slice) + 8'(w);
+  endfunction
+  function automatic logic exists_in(slice_t s, int w);
+    return s.cmd.more_pixels[0] ? 8'(w) < s.pixels : num_t'(Lw) * num_t'(s.at.slice) + 8'(w) < s.words;
   endfunction
   for (genvar w = 0; w < int'(Lw); w++) begin : g_word
     num_t word;
     logic exists;
-    assign word   = cmd.more_pixels[0] ? word_at(cmd, was_q.segment, was_q.column + 2'(w))
-                                       : word_at(cmd, was_q.segment, was_q.column) + num_t'(Lw) * num_t'(was_q.slice) + 8'(w);
-    assign exists = cmd.more_pixels[0] ? 8'(w) < pixels_q : num_t'(Lw) * num_t'(was_q.slice) + 8'(w) < words_q;
-    wire checked  = written_q && !start;
+    assign word   = word_in(out_q, w);
+    assign exists = exists_in(out_q, w);
+    wire checked  = written_q;
     `FV_ASSERT(a_exists, !checked || (sb[w].en == exists && vb[w].en == exists))
-    `FV_ASSERT(a_bank, !(checked && exists) || (8'(sb[w].bank) == (word + 8'(row_bank(2'((5'(cmd.row_mod3) + 5'(was_q.row)) % 5'd3)))) % 8'd9 &&
+    `FV_ASSERT(a_bank, !(checked && exists) || (8'(sb[w].bank) == (word + 8'(row_bank(2'((5'(out_q.cmd.row_mod3) + 5'(out_q.at.row)) % 5'd3)))) % 8'd9 &&
                vb[w].bank == sb[w].bank))
-    `FV_ASSERT(a_address, !(checked && exists) || (sb[w].addr == addr_t'(row_slot(1'b0) + word / 8'd9) &&
-               vb[w].addr == addr_t'(row_slot(1'b1) + word / 8'd9)))
-    `FV_ASSERT(a_own_slot, !(checked && exists) || (sb[w].addr >= addr_t'(row_slot(1'b0)) &&
-               sb[w].addr < addr_t'(row_slot(1'b0)) + addr_t'(cmd.slot_size) && vb[w].addr >= addr_t'(row_slot(1'b1)) &&
-               vb[w].addr < addr_t'(row_slot(1'b1)) + addr_t'(cmd.slot_size)))
+    `FV_ASSERT(a_address, !(checked && exists) || (sb[w].addr == addr_t'(row_slot(out_q, 1'b0) + word / 8'd9) &&
+               vb[w].addr == addr_t'(row_slot(out_q, 1'b1) + word / 8'd9)))
+    `FV_ASSERT(a_own_slot, !(checked && exists) || (sb[w].addr >= addr_t'(row_slot(out_q, 1'b0)) &&
+               sb[w].addr < addr_t'(row_slot(out_q, 1'b0)) + addr_t'(out_q.cmd.slot_size) && vb[w].addr >= addr_t'(row_slot(out_q, 1'b1)) &&
+               vb[w].addr < addr_t'(row_slot(out_q, 1'b1)) + addr_t'(out_q.cmd.slot_size)))
     for (genvar v = 0; v < w; v++) begin : g_other
       `FV_ASSERT(a_distinct, !checked || !sb[w].en || !sb[v].en || sb[w].bank != sb[v].bank)
     end
@@ -193,12 +210,26 @@ module fv_kt_load_rows
   function automatic num_t position(word_t p);
     return 8'(8 * p.div[3:0]) + 8'(p.div[3:0]) + num_t'(p.mod);
   endfunction
-  `FV_ASSERT(i_legal, !(active_q || written_q) || legal(cmd))
+  `FV_ASSERT(i_legal, !active_q || legal(cmd))
   `FV_ASSERT(i_loops, !active_q || (at_q.row < cmd.rows[1:0] && at_q.segment < cmd.segments[1:0] && at_q.column < cmd.columns[1:0] &&
              num_t'(Lw) * num_t'(at_q.slice) < words && (!cmd.more_pixels[0] || !at_q.column[0])))
-  `FV_ASSERT(i_was, !written_q || (was_q.row < cmd.rows[1:0] && was_q.segment < cmd.segments[1:0] && was_q.column < cmd.columns[1:0] &&
-             words_q == words_of(cmd, was_q.segment == cmd.segments[1:0] - 2'd1) && num_t'(Lw) * num_t'(was_q.slice) < words_q &&
-             pixels_q == ((cmd.more_pixels[0] && was_q.column != cmd.columns[1:0] - 2'd1) ? 8'd2 : 8'd1)))
+  function automatic logic sound(slice_t s);
+    return legal(s.cmd) && s.at.row < s.cmd.rows[1:0] && s.at.segment < s.cmd.segments[1:0] && s.at.column < s.cmd.columns[1:0] &&
+           s.words == words_of(s.cmd, s.at.segment == s.cmd.segments[1:0] - 2'd1) && num_t'(Lw) * num_t'(s.at.slice) < s.words &&
+           s.pixels == ((s.cmd.more_pixels[0] && s.at.column != s.cmd.columns[1:0] - 2'd1) ? 8'd2 : 8'd1) &&
+           (!s.cmd.more_pixels[0] || !s.at.column[0]);
+  endfunction
+  `FV_ASSERT(i_was, !ahead_q || sound(was_q))
+  `FV_ASSERT(i_out, !written_q || sound(out_q))
+  `FV_ASSERT(i_ahead, !ahead_q || (dut.sb_slot_q == addr_t'(row_slot(was_q, 1'b0)) && dut.vb_slot_q == addr_t'(row_slot(was_q, 1'b1)) &&
+             dut.bank_offset_q == row_bank(2'((5'(was_q.cmd.row_mod3) + 5'(was_q.at.row)) % 5'd3))))
+  for (genvar w = 0; w < int'(Lw); w++) begin : g_ahead
+    wire word_t from = dut.gen_req[w].from_q;
+    wire exists      = exists_in(was_q, w);
+    `FV_ASSERT(i_word, !ahead_q || (dut.gen_req[w].en_q == exists && (!exists || (from.mod < 4'd9 && from.div < 14'd10 &&
+               dut.gen_req[w].group_q < 4'(Lw) && position(from) + num_t'(dut.gen_req[w].group_q) == word_in(was_q, w)))))
+  end
+  `FV_ASSERT(i_setup, !setup || active_q)
   `FV_ASSERT(i_counts, !active_q || (dut.row_q + 10'(at_q.row) + 10'd1 == cmd.rows && dut.segment_q + 8'(at_q.segment) + 8'd1 == cmd.segments &&
              dut.column_q + 10'(at_q.column) + 10'd1 == cmd.columns &&
              dut.left_q + 14'(Lw * Cp) * 14'(at_q.slice) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
@@ -208,8 +239,9 @@ module fv_kt_load_rows
              dut.first_q == word_of(cmd.first) && dut.segment_step_q == word_of(cmd.segment_groups) &&
              dut.sb_ring_q == {addr_t'(cmd.sb_first), addr_t'(cmd.sb_last), addr_t'(cmd.slot_size)} &&
              dut.vb_ring_q == {addr_t'(cmd.vb_first), addr_t'(cmd.vb_last), addr_t'(cmd.slot_size)}))
-  `FV_ASSERT(i_offsets, !active_q || (dut.offset_q[0] == '0 && dut.offset_q[1] == word_of(cmd.pixel) && dut.pixel_step_q.div < 14'd2 &&
-             dut.pixel_step_q.mod < 4'd9 && position(dut.pixel_step_q) == times(num_t'(cmd.pixel.mod), cmd.more_pixels[0] ? 2'd2 : 2'd1)))
+  `FV_ASSERT(i_offsets, !active_q || (dut.offset_q[0] == '0 && dut.offset_q[1] == word_of(cmd.pixel) && dut.offset_q[2].div < 14'd2 &&
+             dut.offset_q[2].mod < 4'd9 && position(dut.offset_q[2]) == times(num_t'(cmd.pixel.mod), 2'd2)))
+  `FV_ASSERT(i_step, !(active_q && !setup) || dut.pixel_step_q == dut.offset_q[2'(cmd.more_pixels[0]) + 2'd1])
   `FV_ASSERT(i_positions, !active_q || (dut.segment_pos_q.mod < 4'd9 && dut.pixel_pos_q.mod < 4'd9 && dut.pos_q.mod < 4'd9 &&
              dut.segment_pos_q.div < 14'd16 && dut.pixel_pos_q.div < 14'd16 && dut.pos_q.div < 14'd16 &&
              position(dut.segment_pos_q) == word_at(cmd, at_q.segment, 2'd0) &&
@@ -221,6 +253,6 @@ module fv_kt_load_rows
   `FV_ASSERT(i_slots, !active_q || (dut.u_row.sb_slot_q == addr_t'(slot_now(1'b0)) && dut.u_row.vb_slot_q == addr_t'(slot_now(1'b1)) &&
              dut.u_row.mod3_q == 2'((5'(cmd.row_mod3) + 5'(at_q.row)) % 5'd3)))
 
-  `FV_COVER(c_wraps, written_q && was_q.row == 2'd2 && was_q.segment == 2'd1 && was_q.slice == 2'd1 && sb[0].addr < sb[1].addr)
-  `FV_COVER(c_pair, written_q && cmd.more_pixels[0] && was_q.column == 2'd2 && was_q.row == 2'd1 && slots_of(cmd, 1'b0) == 3'd1)
+  `FV_COVER(c_wraps, written_q && out_q.at.row == 2'd2 && out_q.at.segment == 2'd1 && out_q.at.slice == 2'd1 && sb[0].addr < sb[1].addr)
+  `FV_COVER(c_pair, written_q && out_q.cmd.more_pixels[0] && out_q.at.column == 2'd2 && out_q.at.row == 2'd1 && slots_of(out_q.cmd, 1'b0) == 3'd1)
 endmodule

@@ -28,7 +28,7 @@ module fv_kt_result_writer
   input logic       st_ready_i,
   input logic       pick_i
 );
-  logic       ready, done, credit, sb_we, vb_we, st_valid, blocked;
+  logic       ready, done, credit, sb_valid, sb_we, vb_valid, vb_we, st_valid, blocked;
   bank_req_t  sb_req[AllWords], vb_req[AllWords];
   logic [7:0] word[AllWords];
   watch_t     watch;
@@ -50,9 +50,11 @@ module fv_kt_result_writer
     .second_i  (valid_i),
     .word_i,
     .sb_req_o  (sb_req),
+    .sb_valid_o(sb_valid),
     .sb_grant_i,
     .sb_we_o   (sb_we),
     .vb_req_o  (vb_req),
+    .vb_valid_o(vb_valid),
     .vb_grant_i,
     .vb_we_o   (vb_we),
     .st_valid_o(st_valid),
@@ -274,6 +276,9 @@ module fv_kt_result_writer
   `FV_ASSERT(i_bounds, !have_q || (32'(tile_word_q) <= 35 + Words * 32'(tile_q) &&
              32'(word_q) <= 32'(tile_word_q) + 35 * 32'(column_q)))
 
+  // what is valid lacks grants alone, and nothing else is written
+  `FV_ASSERT(a_valid, (!sb_we || sb_valid) && (!vb_we || vb_valid) &&
+             (!(sb_valid && sb_grant_i && vb_grant_i) || sb_we) && (!(vb_valid && sb_grant_i && vb_grant_i) || vb_we))
   `FV_COVER(c_loops, pop && tile_q == 2'd1 && row_q == 2'd1 && cmd_q.to_sb && cmd_q.to_store)
   `FV_COVER(c_two, pop && two && row_q == 2'd1)
   `FV_COVER(c_split, pop && half_q && cmd_q.to_store && row_q == 2'd1)

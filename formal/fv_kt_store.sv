@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 `include "fv.svh"
-// Bytes and requests of STORE, with every port free to stall:
+// Bytes and requests of STORE, with every port free to stall. Pixels are those that leave the skid buffers at its inputs,
+// which are proven in kt_skid:
 //   - a result byte, picked when its pixel is taken, stands in the beat and lane its address says, unchanged; as many
 //     beats come as the requests touch, and they hold still until taken;
 //   - a request, picked when the first pixel of its row is taken, comes with the row's address and exact byte count, in
@@ -107,7 +108,7 @@ module fv_kt_store
   logic [2:0] commands_q, dones_q;            // taken, done
   logic       open_q;                         // the command's pixels are not all taken
   wire take_cmd = cmd_valid_i && cmd_ready;
-  wire conv_take = conv_valid_i && conv_ready, vector_take = vector_valid_i && vector_ready;
+  wire conv_take = dut.conv_valid && dut.room && !dut.from_vector_q, vector_take = dut.vector_valid && dut.room && dut.from_vector_q;
   wire take = conv_take || vector_take;
   wire last_segment = 32'(segment_q) + 1 == 32'(c_q.segments);
   wire row_end = 32'(column_q) + 1 == 32'(c_q.columns);
@@ -194,7 +195,7 @@ module fv_kt_store
   logic [BytesW-1:0] request_bytes_q;
   logic [2:0]       command_number_q;
   wire [AddrW-1:0]  byte_addr = address + AddrW'(taken_q) + AddrW'(pick_byte_i);
-  wire [23:0]       pixel = vector_take ? vector_i : {8'd0, array_i};
+  wire [23:0]       pixel = vector_take ? dut.vector_pixel : {8'd0, dut.conv_pixel};
   wire pick_byte = take && pick_i && !byte_q && pick_byte_i < bytes;
   wire pick_request = take && pick_i && !request_q && column_q == '0;
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -3,7 +3,7 @@
 
 `include "fv.svh"
 // Streaming buffer: a word of array or vector engine, written with its grant, is what a later read of its place returns, and so
-// is a word of LOAD, written as soon as its bank is free, once, and before its request's grant. Writers that share a cycle
+// is a word of LOAD, written as soon as neither array nor vector engine ask for its bank, once, and before its request's grant. Writers that share a cycle
 // never share a bank. One place (bank, address), picked at an arbitrary moment, is watched: a write is seen by reads from two
 // cycles later on, and a read's word is at its access, any of nine, in the cycle after.
 // With FV_BUG the vector engine writes without its grant and the proof must fail.
@@ -16,7 +16,7 @@ module fv_kt_stream_buf
 ) (
   input logic       clk_i,
   input logic       rst_ni,
-  input logic       conv_we_i, vector_valid_i, load_valid_i,
+  input logic       conv_we_i, vector_valid_i, vector_leave_i, load_valid_i,
   input bank_req_t  conv_req_i [2],
   input bank_req_t  vector_req_i[3],
   input bank_req_t  load_req_i  [2],
@@ -35,13 +35,13 @@ module fv_kt_stream_buf
 `ifdef FV_BUG
   assign vector_we = vector_valid_i;
 `else
-  assign vector_we = vector_valid_i && vector_grant;
+  assign vector_we = vector_valid_i && vector_grant && vector_leave_i;  // other sinks may be missing
 `endif
 
   kt_stream_buf #(.Cp(Cp), .Depth(Depth), .ConvWords(2), .LoadWords(2)) dut (
     .clk_i, .rst_ni,
     .conv_we_i(conv_we_i && rst_ni), .conv_req_i, .conv_word_i,
-    .vector_grant_o(vector_grant), .vector_we_i(vector_we && rst_ni), .vector_req_i, .vector_word_i,
+    .vector_grant_o(vector_grant), .vector_valid_i(vector_valid_i && rst_ni), .vector_we_i(vector_we && rst_ni), .vector_req_i, .vector_word_i,
     .load_grant_o(load_grant), .load_valid_i(load_valid_i && rst_ni), .load_req_i, .load_word_i,
     .rd_req_i, .word_o(word)
   );
@@ -74,7 +74,7 @@ module fv_kt_stream_buf
   function automatic logic taken(bank_req_t t);
     taken = 1'b0;
     for (int unsigned a = 0; a < 2; a++) if (conv_we_i && !two(conv_req_i[a], t)) taken = 1'b1;
-    for (int unsigned v = 0; v < 3; v++) if (vector_we && !two(vector_req_i[v], t)) taken = 1'b1;
+    for (int unsigned v = 0; v < 3; v++) if (vector_valid_i && !two(vector_req_i[v], t)) taken = 1'b1;
   endfunction
   logic [1:0] done_q, load_we;
   for (genvar w = 0; w < 2; w++) begin : g_load

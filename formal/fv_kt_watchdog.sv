@@ -4,8 +4,8 @@
 `include "fv.svh"
 // Watchdog: a deadlock is reported exactly when for QuietCycles cycles of the run commands waited, no engine of LOAD, CONV and
 // VECTOR ran or was offered one, LOAD waited for no rows from outside, the fetch could do nothing and the bus was idle; a
-// timeout exactly when limit_i cycles of the run passed without progress. Number and queues are those of the cycle before
-// the report. All inputs are free; the limit stays during a run.
+// timeout exactly when limit_i cycles of the run passed without progress. Number and queues are those two cycles
+// before the report. All inputs are free; the limit stays during a run.
 module fv_kt_watchdog
   import kt_pkg::*;
   import kt_control_pkg::*;
@@ -80,47 +80,66 @@ module fv_kt_watchdog
   always_ff @(posedge clk_i) limit_q <= limit_i;
   `FV_ASSUME(m_limit, !(past_ok_q && rst_ni && run_q) || limit_i == limit_q)
 
-  // ---- what must be reported a cycle later
-  logic locked, late, locked_q, late_q;
+  // ---- what must be reported two cycles later
+  logic locked, late, locked_q[2], late_q[2];
   assign locked = stood_q == '1;
   assign late   = limit_i != '0 && idle_q >= limit_i;
-  index_t            head_q[Queues], oldest_q[Queues], next_index_q;
-  logic [Queues-1:0] queued_q, running_q;
+  index_t            head_q[2][Queues], oldest_q[2][Queues], next_index_q[2];
+  logic [Queues-1:0] queued_q[2], running_q[2];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      locked_q <= 1'b0;
-      late_q   <= 1'b0;
+      locked_q <= '{default: '0};
+      late_q   <= '{default: '0};
     end else begin
-      locked_q <= locked && run_i;
-      late_q   <= late && run_i;
+      locked_q <= '{locked && run_i, locked_q[0] && run_i};
+      late_q   <= '{late && run_i, late_q[0] && run_i};
     end
   end
   always_ff @(posedge clk_i) begin
-    head_q       <= head_i;
-    oldest_q     <= oldest_i;
-    next_index_q <= next_index_i;
-    queued_q     <= queued_i;
-    running_q    <= running_i;
+    head_q       <= '{head_i, head_q[0]};
+    oldest_q     <= '{oldest_i, oldest_q[0]};
+    next_index_q <= '{next_index_i, next_index_q[0]};
+    queued_q     <= '{queued_i, queued_q[0]};
+    running_q    <= '{running_i, running_q[0]};
   end
 
-  `FV_ASSERT(a_deadlock, deadlock == locked_q)
-  `FV_ASSERT(a_timeout, timeout == late_q)
+  `FV_ASSERT(a_deadlock, deadlock == locked_q[1])
+  `FV_ASSERT(a_timeout, timeout == late_q[1])
   `FV_ASSERT(a_report, report == (locked || late))
 
   // ---- the number: one of those that count, and none of these is smaller
   logic             smallest, one;
   logic [Queues-1:0] counts;
-  assign counts = deadlock ? queued_q : queued_q | running_q;
+  assign counts = deadlock ? queued_q[1] : queued_q[1] | running_q[1];
   always_comb begin
-    smallest = index <= next_index_q;
-    one      = index == next_index_q;
+    smallest = index <= next_index_q[1];
+    one      = index == next_index_q[1];
     for (int unsigned q = 0; q < Queues; q++) begin
-      if (counts[q] && index > (deadlock ? head_q[q] : oldest_q[q])) smallest = 1'b0;
-      if (counts[q] && index == (deadlock ? head_q[q] : oldest_q[q])) one = 1'b1;
+      if (counts[q] && index > (deadlock ? head_q[1][q] : oldest_q[1][q])) smallest = 1'b0;
+      if (counts[q] && index == (deadlock ? head_q[1][q] : oldest_q[1][q])) one = 1'b1;
     end
   end
   `FV_ASSERT(a_index, !(deadlock || timeout) || (smallest && one))
-  `FV_ASSERT(a_mask, !(deadlock || timeout) || mask == (deadlock ? queued_q : running_q))
+  `FV_ASSERT(a_mask, !(deadlock || timeout) || mask == (deadlock ? queued_q[1] : running_q[1]))
+
+  // between the two steps: the least of two queues each, and what else is needed
+  function automatic logic counts_at_first(logic [1:0] q);
+    return locked_q[0] ? queued_q[0][q] : queued_q[0][q] || running_q[0][q];
+  endfunction
+  function automatic index_t number_at_first(logic [1:0] q);
+    return locked_q[0] ? head_q[0][q] : oldest_q[0][q];
+  endfunction
+  for (genvar i = 0; i < 2; i++) begin : g_least
+    wire index_t a = number_at_first(2'(2 * i));
+    wire index_t b = number_at_first(2'(2 * i + 1));
+    wire a_counts  = counts_at_first(2'(2 * i));
+    wire b_counts  = counts_at_first(2'(2 * i + 1));
+    `FV_ASSERT(i_least, !(locked_q[0] || late_q[0]) || (dut.least_q[i].valid == (a_counts || b_counts) &&
+               (!dut.least_q[i].valid || dut.least_q[i].index == ((a_counts && (!b_counts || a < b)) ? a : b))))
+  end
+  `FV_ASSERT(i_first, !(locked_q[0] || late_q[0]) || (dut.next_index_q == next_index_q[0] &&
+             dut.mask_q == (locked_q[0] ? queued_q[0] : running_q[0])))
+  `FV_ASSERT(i_pulses, dut.deadlock_q == locked_q[0] && dut.timeout_q == late_q[0])
 
   // ---- the counters are the history
   localparam int unsigned QuietW = $clog2(QuietCycles + 1);

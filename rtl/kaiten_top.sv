@@ -390,11 +390,8 @@ module kaiten_top
   logic [Cp*8-1:0] conv_all[ConvWords];
   logic [Cp*8-1:0] conv_word[Words] /* verilator public_flat_rd */;
   logic [Cp*8-1:0] conv_second[Words] /* verilator public_flat_rd */;  // of two pixels
+  logic [2:0]      unused_conv;  // the array has the highest priority at the banks
   watch_t          watch_conv /* verilator public_flat_rd */;
-  // the array has the highest priority at the banks
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic            conv_blocked;
-  /* verilator lint_on UNUSEDSIGNAL */
 
   kt_result_writer #(
     .Cp(Cp), .Words(Words), .Pixels(TwoPixels ? 2 : 1), .Depth(ConvFifo)
@@ -414,12 +411,13 @@ module kaiten_top
     .sb_grant_i(1'b1),
     .sb_we_o   (conv_sb_we),
     .vb_req_o  (conv_vb_req),
+    .sb_valid_o(unused_conv[0]), .vb_valid_o(unused_conv[1]),
     .vb_grant_i(1'b1),
     .vb_we_o   (conv_vb_we),
     .st_valid_o(conv_st_valid),
     .st_ready_i(conv_st_ready),
     .word_o    (conv_all),
-    .blocked_o (conv_blocked),
+    .blocked_o (unused_conv[2]),
     .watch_o   (watch_conv)
   );
   for (genvar w = 0; w < int'(Words); w++) begin : gen_conv_word
@@ -461,7 +459,7 @@ module kaiten_top
 
   bank_req_t       vector_sb_req[3], vector_vb_req[3];
   logic            vector_sb_we, vector_vb_we, vector_sb_grant, vector_vb_grant, vector_st_valid, vector_st_ready;
-  logic            vector_blocked;
+  logic            vector_sb_valid, vector_vb_valid, vector_blocked;
   logic [Cp*8-1:0] vector_word[3] /* verilator public_flat_rd */;
   watch_t          watch_vector /* verilator public_flat_rd */;
 
@@ -483,6 +481,7 @@ module kaiten_top
     .sb_grant_i(vector_sb_grant),
     .sb_we_o   (vector_sb_we),
     .vb_req_o  (vector_vb_req),
+    .sb_valid_o(vector_sb_valid), .vb_valid_o(vector_vb_valid),
     .vb_grant_i(vector_vb_grant),
     .vb_we_o   (vector_vb_we),
     .st_valid_o(vector_st_valid),
@@ -502,6 +501,7 @@ module kaiten_top
     .conv_req_i    (conv_sb_req),
     .conv_word_i   (conv_all),
     .vector_grant_o(vector_sb_grant),
+    .vector_valid_i(vector_sb_valid),
     .vector_we_i   (vector_sb_we),
     .vector_req_i  (vector_sb_req),
     .vector_word_i (vector_word),
@@ -522,6 +522,7 @@ module kaiten_top
     .conv_req_i    (conv_vb_req),
     .conv_word_i   (conv_all),
     .vector_grant_o(vector_vb_grant),
+    .vector_valid_i(vector_vb_valid),
     .vector_we_i   (vector_vb_we),
     .vector_req_i  (vector_vb_req),
     .vector_word_i (vector_word),
@@ -572,7 +573,7 @@ module kaiten_top
   );
 
   // ---- what is counted
-  always_comb begin
+  always_comb
     engine_events = '{
       array_busy:       conv_active,
       array_no_command: !conv_busy,
@@ -595,6 +596,5 @@ module kaiten_top
       zvc_written:      zvc_written,
       zvc_written_raw:  zvc_written_raw
     };
-  end
 
 endmodule

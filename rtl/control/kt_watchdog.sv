@@ -10,7 +10,7 @@
 //             transactions.
 //   timeout   no command was completed and no row arrived for limit_i cycles (0: no limit).
 //
-// The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
+// It is reported two cycles later. The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
 // next one to be fetched if there is none).
 module kt_watchdog
   import kt_pkg::*;
@@ -69,38 +69,63 @@ module kt_watchdog
     end
   end
 
-  // The minimum matters in the cycle that reports only.
-  index_t first;
+  // The least number in two steps: of the first two queues and of the others, then of both and the next to be fetched. It
+  // matters while something is reported only.
+  typedef struct packed {
+    logic   valid;
+    index_t index;
+  } number_t;
+  number_t number[Queues], least[2], least_q[2];
+  index_t  next_index_q, first;
+  logic    deadlock_q, timeout_q;
+
+  function automatic number_t min(number_t a, number_t b);
+    return (!b.valid || (a.valid && a.index < b.index)) ? a : b;
+  endfunction
 
   assign report_o = deadlock || timeout;
 
   always_comb begin
-    first = next_index_i;
+    number = '{default: '0};
+    least  = '{default: '0};
     if (!Rests || report_o) begin
       for (int unsigned q = 0; q < Queues; q++) begin
-        if (deadlock) begin
-          if (queued_i[q] && head_i[q] < first) first = head_i[q];
-        end else begin
-          if ((queued_i[q] || running_i[q]) && oldest_i[q] < first) first = oldest_i[q];
-        end
+        number[q] = deadlock ? '{valid: queued_i[q], index: head_i[q]}
+                             : '{valid: queued_i[q] || running_i[q], index: oldest_i[q]};
       end
+      least = '{min(number[0], number[1]), min(number[2], number[3])};
     end
+  end
+
+  always_comb begin
+    first = next_index_q;
+    for (int unsigned i = 0; i < 2; i++) if (least_q[i].valid && least_q[i].index < first) first = least_q[i].index;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      deadlock_q <= 1'b0;
+      timeout_q  <= 1'b0;
       deadlock_o <= 1'b0;
       timeout_o  <= 1'b0;
     end else begin
-      deadlock_o <= run_i && deadlock;
-      timeout_o  <= run_i && timeout;
+      deadlock_q <= run_i && deadlock;
+      timeout_q  <= run_i && timeout;
+      deadlock_o <= run_i && deadlock_q;
+      timeout_o  <= run_i && timeout_q;
     end
   end
 
+  logic [Queues-1:0] mask_q;
   always_ff @(posedge clk_i) begin
     if (report_o) begin
+      least_q      <= least;
+      next_index_q <= next_index_i;
+      mask_q       <= deadlock ? queued_i : running_i;
+    end
+    if (deadlock_q || timeout_q) begin
       index_o <= first;
-      mask_o  <= deadlock ? queued_i : running_i;
+      mask_o  <= mask_q;
     end
   end
 

@@ -4,8 +4,9 @@
 // LOAD engine: rows into SB and VB, weights into WB and VWB, parameters into the two ZSBs.
 //
 //   command --> kt_load_request --> read master --> kt_gearbox --> output register --> kt_load_words --> memories;
-//                                                                             SB and VB behind kt_load_output
-//          \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
+//          \                                            |                       SB and VB behind kt_load_output
+//           \                                   register of the slice ahead
+//            \--> FIFO of commands --> loops of the operation (kt_load_rows, kt_load_weights, here for parameters)
 //
 // Requests of the following commands go out while the data of earlier ones arrive. The loops ask the gearbox for one
 // slice after the other (pixels or the words of one that fit, a WB row, a ZSB word) and say where it goes. Everything
@@ -261,7 +262,7 @@ module kt_load
   slice_t           rows_slice;
   bank_req_t        sb_req[Lw], vb_req[Lw];
   logic [NeedW-1:0] rows_advance;
-  logic             rows_request_end, rows_end, take_rows;
+  logic             rows_setup, rows_request_end, rows_end, step_rows, take_rows;
   kt_load_rows #(
     .Cp(Cp),
     .Lw(Lw)
@@ -269,7 +270,9 @@ module kt_load
     .clk_i,
     .start_i      (start && item.op == OpLoadRows),
     .cmd_i        (rows_cmd),
-    .step_i       (take_rows),
+    .setup_o      (rows_setup),
+    .step_i       (step_rows),
+    .take_i       (take_rows),
     .need_o       (rows_slice.need),
     .advance_o    (rows_advance),
     .first_o      (rows_slice.first),
@@ -284,7 +287,7 @@ module kt_load
   );
 
   slice_t weights_slice;
-  logic   weights_end, take_weights;
+  logic   weights_end, step_weights;
   addr_t  weights_addr;
   assign weights_slice.first = '0;
   kt_load_weights #(
@@ -295,7 +298,7 @@ module kt_load
     .wb_split_i,
     .start_i(start && item.op == OpLoadWeights),
     .cmd_i  (weights_cmd),
-    .step_i (take_weights),
+    .step_i (step_weights),
     .need_o (weights_slice.need),
     .plain_o(weights_slice.plain),
     .full_o (weights_slice.full),
@@ -305,47 +308,78 @@ module kt_load
     .addr_o (weights_addr)
   );
 
-  logic        take_params;
+  logic        step_params;
   logic [10:0] params_q;        // left after this one
   addr_t       params_addr_q;
   always_ff @(posedge clk_i) begin
     if (start && item.op == OpLoadParams) begin
       params_q      <= params_cmd.count - 11'd1;
       params_addr_q <= addr_t'(params_cmd.index);
-    end else if (take_params) begin
+    end else if (step_params) begin
       params_q      <= params_q - 11'd1;
       params_addr_q <= params_addr_q + 16'd1;
     end
   end
 
-  // ---- the slice
-  slice_t           slice, slice_q;
-  logic [NeedW-1:0] advance;
-  logic             enough, out_free, take, request_end, cmd_end;
-  logic             slice_error, slice_wrong;
+  // ---- the current slice, and the one before it in the register ahead of the gearbox: the loops go on while it is taken
+  typedef struct packed {
+    slice_t           slice;
+    logic [NeedW-1:0] advance;
+    logic             request_end, cmd_end;
+    logic             is_rows, is_weights, is_params;
+    logic             to_sb, to_vb, to_second;
+    index_t           index;
+    addr_t            addr;  // of weights or a ZSB word
+  } ahead_t;
+
+  ahead_t ahead_d, ahead_q;
+  logic   ahead_valid_q, step, enough, out_free, take, slice_error, slice_wrong;
 
   always_comb begin
-    slice       = '{need: NeedW'(9), plain: 1'b1, default: '0};
-    request_end = params_q == '0;
-    cmd_end     = params_q == '0;
+    ahead_d = '{
+      slice:       '{need: NeedW'(9), plain: 1'b1, default: '0},
+      request_end: params_q == '0,
+      cmd_end:     params_q == '0,
+      is_rows:     is_rows_q,
+      is_weights:  is_weights_q,
+      is_params:   is_params_q,
+      to_sb:       to_sb_q,
+      to_vb:       to_vb_q,
+      to_second:   to_second_q,
+      index:       index_q,
+      addr:        params_addr_q,
+      default:     '0
+    };
     if (is_rows_q) begin
-      slice       = rows_slice;
-      request_end = rows_request_end;
-      cmd_end     = rows_end;
+      ahead_d.slice       = rows_slice;
+      ahead_d.request_end = rows_request_end;
+      ahead_d.cmd_end     = rows_end;
     end else if (is_weights_q) begin
-      slice       = weights_slice;
-      request_end = weights_end;
-      cmd_end     = weights_end;
+      ahead_d.slice       = weights_slice;
+      ahead_d.request_end = weights_end;
+      ahead_d.cmd_end     = weights_end;
+      ahead_d.addr        = weights_addr;
     end
-    advance = is_rows_q ? rows_advance : slice.need;
+    ahead_d.advance = is_rows_q ? rows_advance : ahead_d.slice.need;
   end
 
-  assign take         = active_q && enough && out_free;
-  assign take_rows    = take && is_rows_q;
-  assign take_weights = take && is_weights_q;
-  assign take_params  = take && is_params_q;
-  assign finish       = take && cmd_end;
+  assign step         = active_q && (!ahead_valid_q || take) && !(is_rows_q && rows_setup);
+  assign step_rows    = step && is_rows_q;
+  assign step_weights = step && is_weights_q;
+  assign step_params  = step && is_params_q;
+  assign finish       = step && ahead_d.cmd_end;
   assign start        = item_valid && (!active_q || finish);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      ahead_valid_q <= 1'b0;
+    end else begin
+      ahead_valid_q <= step || (ahead_valid_q && !take);
+    end
+  end
+  always_ff @(posedge clk_i) if (step) ahead_q <= ahead_d;
+
+  assign take = ahead_valid_q && enough && out_free;
 
   logic [RowBytes*8-1:0] bytes;
   kt_gearbox #(
@@ -360,12 +394,12 @@ module kt_load
     .in_offset_i(beat_offset),
     .in_last_i  (beat_last),
     .in_error_i (beat_error),
-    .need_i     (slice.need),
-    .advance_i  (advance),
-    .first_i    (slice.first),
+    .need_i     (ahead_q.slice.need),
+    .advance_i  (ahead_q.advance),
+    .first_i    (ahead_q.slice.first),
     .enough_o   (enough),
     .take_i     (take),
-    .last_i     (request_end),
+    .last_i     (ahead_q.request_end),
     .slice_o    (bytes),
     .error_o    (slice_error),
     .wrong_o    (slice_wrong)
@@ -393,11 +427,17 @@ module kt_load
   end
 
   // ---- output register: the gearbox's slice, its addresses in the loops, and here what it is
+  logic       take_weights, take_params;
+  slice_t     slice_q;
   logic       rows_q, to_sb_out_q, to_vb_out_q, last_q;
   logic       rows_ready, rows_empty, rows_done;
   logic       error_q, illegal_q, corrupt_q;
   index_t     error_index_q;
   logic [9:0] corrupt_row_q;
+
+  assign take_rows    = take && ahead_q.is_rows;
+  assign take_weights = take && ahead_q.is_weights;
+  assign take_params  = take && ahead_q.is_params;
 
   // What goes to other memories is there at once. The last of it waits for rows that came before.
   assign out_free = rows_q ? rows_ready : !last_q || rows_empty;
@@ -416,11 +456,11 @@ module kt_load
       corrupt_q       <= 1'b0;
     end else begin
       rows_q          <= take_rows || (rows_q && !rows_ready);
-      wb_en_o         <= take_weights && !to_second_q;
-      vwb_en_o        <= take_weights && to_second_q;
-      zsb_conv_en_o   <= take_params && !to_second_q;
-      zsb_vector_en_o <= take_params && to_second_q;
-      last_q          <= finish || (last_q && !out_free);
+      wb_en_o         <= take_weights && !ahead_q.to_second;
+      vwb_en_o        <= take_weights && ahead_q.to_second;
+      zsb_conv_en_o   <= take_params && !ahead_q.to_second;
+      zsb_vector_en_o <= take_params && ahead_q.to_second;
+      last_q          <= (take && ahead_q.cmd_end) || (last_q && !out_free);
       done_o          <= rows_done || (last_q && !rows_q && rows_empty);
       error_q         <= (take && slice_error) || zvc_error;
       illegal_q       <= take && slice_wrong;
@@ -429,16 +469,16 @@ module kt_load
   end
 
   always_ff @(posedge clk_i) begin
-    if (take) slice_q <= slice;
+    if (take) slice_q <= ahead_q.slice;
     if (take_rows) begin
-      to_sb_out_q <= to_sb_q;
-      to_vb_out_q <= to_vb_q;
+      to_sb_out_q <= ahead_q.to_sb;
+      to_vb_out_q <= ahead_q.to_vb;
     end
     if (zvc_error || zvc_corrupt) error_index_q <= zvc_index;
-    else if (take) error_index_q <= index_q;
+    else if (take) error_index_q <= ahead_q.index;
     if (zvc_corrupt) corrupt_row_q <= zvc_row;
-    if (take_weights) weights_addr_o <= weights_addr;
-    if (take_params) param_addr_o <= params_addr_q;
+    if (take_weights) weights_addr_o <= ahead_q.addr;
+    if (take_params) param_addr_o <= ahead_q.addr;
   end
 
   assign error_o    = '{bus: error_q, illegal: illegal_q, corrupt: corrupt_q, index: error_index_q, row: corrupt_row_q};
@@ -490,6 +530,6 @@ module kt_load
     .done_o  (rows_done)
   );
 
-  assign busy_o = req_busy || item_valid || active_q || rows_q || last_q || !rows_empty || done_o;
+  assign busy_o = req_busy || item_valid || active_q || ahead_valid_q || rows_q || last_q || !rows_empty || done_o;
 
 endmodule

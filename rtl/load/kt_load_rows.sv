@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The loops of LoadRows: row, segment, column, slice of a pixel (Lw words at most) or, where they are short, of several
-// pixels. The outputs with `need` belong to the current slice; step_i moves on to the next one and leaves the bank
-// requests of this one at the outputs. Positions count in words, see the package.
+// pixels. The outputs with `need` belong to the current slice; step_i moves on to the next one. The bank requests of the
+// slice stepped over last are at the outputs after take_i. Positions count in words, see the package.
+//
+// Multiples of a pixel's words take two cycles: the first slice is there one cycle after the command (setup_o).
 //
 // In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end
 // behind it: a slice needs what the row has of the pixel, and shows it from byte `first` on.
@@ -19,8 +21,10 @@ module kt_load_rows
   // command
   input  logic             start_i,
   input  load_rows_t       cmd_i,
+  output logic             setup_o,        // no slice yet: nothing is stepped
   // slice, see kt_gearbox and kt_load_words
   input  logic             step_i,
+  input  logic             take_i,         // comes with or before the next step_i
   output logic [NeedW-1:0] need_o,
   output logic [NeedW-1:0] advance_o,
   output logic signed [NeedW:0] first_o,
@@ -30,7 +34,7 @@ module kt_load_rows
   output logic [7:0]       fill_o,
   output logic             request_end_o,  // last slice of a (row, segment)
   output logic             end_o,          // last slice of the command
-  output bank_req_t        sb_req_o[Lw],   // of the last slice stepped over
+  output bank_req_t        sb_req_o[Lw],   // of the last slice taken
   output bank_req_t        vb_req_o[Lw]
 );
 
@@ -45,7 +49,7 @@ module kt_load_rows
   logic        several_q, image_q;
   logic [7:0]  step_bytes_q, lead_bytes_q, fill_q;
   word_t       first_q, pixel_step_q, segment_step_q;
-  word_t       offset_q[8];         // of the pixels of a slice
+  word_t       offset_q[8];         // of the pixels of a slice: multiples of P
   ring_t       sb_ring_q, vb_ring_q;
 
   // of the current slice; counters hold what is left after it (columns: after its first pixel)
@@ -101,16 +105,28 @@ module kt_load_rows
 
   // Arithmetic stands inside clocked processes: in simulation it rests otherwise, and hardware waits for no condition.
   always_ff @(posedge clk_i) begin
+    setup_o <= start_i;
     if (start_i) begin
+      offset_q[1]  <= word_of(cmd_i.pixel);
+      offset_q[2]  <= word_add(word_of(cmd_i.pixel), word_of(cmd_i.pixel));
+    end else if (setup_o) begin
       automatic word_t offset[16] = '{default: '0};  // multiples of P, eight of them; the rest keeps an index inside
-      offset[1] = word_of(cmd_i.pixel);
-      offset[2] = word_add(offset[1], offset[1]);
+      offset[1] = offset_q[1];
+      offset[2] = offset_q[2];
       offset[3] = word_add(offset[2], offset[1]);
       offset[4] = word_add(offset[2], offset[2]);
       offset[5] = word_add(offset[4], offset[1]);
       offset[6] = word_add(offset[4], offset[2]);
       offset[7] = word_add(offset[4], offset[3]);
       offset[8] = word_add(offset[4], offset[4]);
+      for (int unsigned k = 3; k < 8; k++) offset_q[k] <= offset[k];
+      pixel_step_q <= offset[pixels_q];
+    end
+  end
+  assign offset_q[0] = '0;
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) begin
       columns_q          <= cmd_i.columns - 10'd1;
       segments_q         <= cmd_i.segments - 8'd1;
       pixel_bytes_q      <= cmd_i.pixel_bytes;
@@ -123,11 +139,9 @@ module kt_load_rows
       lead_bytes_q       <= cmd_i.lead_bytes;
       fill_q             <= cmd_i.fill;
       first_q            <= word_of(cmd_i.first);
-      pixel_step_q       <= offset[4'(cmd_i.more_pixels)+4'd1];
       segment_step_q     <= word_of(cmd_i.segment_groups);
       sb_ring_q <= '{first: addr_t'(cmd_i.sb_first), last: addr_t'(cmd_i.sb_last), size: addr_t'(cmd_i.slot_size)};
       vb_ring_q <= '{first: addr_t'(cmd_i.vb_first), last: addr_t'(cmd_i.vb_last), size: addr_t'(cmd_i.slot_size)};
-      for (int unsigned k = 0; k < 8; k++) offset_q[k] <= offset[k];
     end
   end
 
@@ -188,29 +202,44 @@ module kt_load_rows
     .bank_offset_o(bank_offset)
   );
 
-  // ---- bank requests: the words of a slice follow each other, or those of each of its pixels do
+  // ---- bank requests: the words of a slice follow each other, or those of each of its pixels do. First where a word's
+  // pixel lies and which group of it the word is, then the bank and its address.
   logic [2:0] words;  // of a pixel where there are several in a slice, at most four
+  addr_t      sb_slot_q, vb_slot_q;
+  logic [3:0] bank_offset_q;
   assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
 
+  always_ff @(posedge clk_i) begin
+    if (step_i) begin
+      sb_slot_q     <= sb_slot;
+      vb_slot_q     <= vb_slot;
+      bank_offset_q <= bank_offset;
+    end
+  end
+
   for (genvar w = 0; w < int'(Lw); w++) begin : gen_req
+    logic       en_q;
+    word_t      from_q;
+    logic [3:0] group_q;
     always_ff @(posedge clk_i) begin
       if (step_i) begin
-        automatic logic [3:0] pixel = '0, group = '0;
-        automatic word_t      pos;
-        automatic logic       en;
+        automatic logic [3:0] pixel = '0, group = 4'(w);
         if (several_q) begin
           unique case (words)
-            3'd1: pixel = 4'(w);
+            3'd1: {pixel, group} = {4'(w), 4'd0};
             3'd2: {pixel, group} = {4'(w / 2), 4'(w % 2)};
             3'd3: {pixel, group} = {4'(w / 3), 4'(w % 3)};
             default: {pixel, group} = {4'(w / 4), 4'(w % 4)};
           endcase
         end
-        pos = several_q ? word_add(word_add(pos_q, offset_q[pixel[2:0]]), '{div: '0, mod: group})
-                        : word_add(pos_q, '{div: '0, mod: 4'(w)});
-        en  = several_q ? pixel < pixels : left_q > 14'(w * Cp);
-        sb_req_o[w] <= bank_req(en, sb_slot, bank_offset, pos);
-        vb_req_o[w] <= bank_req(en, vb_slot, bank_offset, pos);
+        from_q  <= several_q ? word_add(pos_q, offset_q[pixel[2:0]]) : pos_q;
+        group_q <= group;
+        en_q    <= several_q ? pixel < pixels : left_q > 14'(w * Cp);
+      end
+      if (take_i) begin
+        automatic word_t pos = word_add(from_q, '{div: '0, mod: group_q});
+        sb_req_o[w] <= bank_req(en_q, sb_slot_q, bank_offset_q, pos);
+        vb_req_o[w] <= bank_req(en_q, vb_slot_q, bank_offset_q, pos);
       end
     end
   end

@@ -35,11 +35,14 @@ module kt_result_writer
   input  logic            second_i,  // its second half is valid
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [Cp*8-1:0] word_i [AllWords],
-  // sinks: a request to SB and VB is written when *_we_o is set, which needs the grant of every sink it goes to
+  // sinks: a request to SB and VB is written when *_we_o is set, which needs the grant of every sink it goes to; with
+  // *_valid_o nothing but grants is missing
   output bank_req_t       sb_req_o [AllWords],
+  output logic            sb_valid_o,
   input  logic            sb_grant_i,
   output logic            sb_we_o,
   output bank_req_t       vb_req_o [AllWords],
+  output logic            vb_valid_o,
   input  logic            vb_grant_i,
   output logic            vb_we_o,
   output logic            st_valid_o,
@@ -98,6 +101,8 @@ module kt_result_writer
   assign pop       = head && (!out_q.watch.valid || leave);
   assign credit_o  = credit_q != '0;
   assign ready_o   = !next_valid_q;
+  assign sb_valid_o = out_q.watch.valid && out_q.to_sb && st_ok;
+  assign vb_valid_o = out_q.watch.valid && out_q.to_vb && st_ok;
   assign sb_we_o   = leave && out_q.to_sb;
   assign vb_we_o   = leave && out_q.to_vb;
   assign st_valid_o = out_q.watch.valid && out_q.to_store && sb_ok && vb_ok;

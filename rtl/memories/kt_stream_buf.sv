@@ -5,9 +5,10 @@
 // absolute row r lies in bank (i + 3r) mod 9. The enabled accesses of one request name different banks. Reading: the
 // words of a request are at word_o two cycles later (address crossbar and memory, then data crossbar). Writing: three
 // writers meet at the banks, fixed priority array > vector > LOAD. The vector engine's grant says that no bank of its
-// request is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays, unchanged, until
-// its grant: its words are written as their banks become free, the last of them with the grant. Words are in the banks
-// two cycles after their write.
+// request (vector_valid_i) is written by the array in this cycle; vector_we_i then writes it. A request of LOAD stays,
+// unchanged, until its grant: its words are written as their banks become free, the last of them with the grant. It
+// keeps off the banks of the vector engine's request whether that is written or not, so no grant waits for another.
+// Words are in the banks two cycles after their write.
 module kt_stream_buf
   import kt_pkg::*;
 #(
@@ -24,6 +25,7 @@ module kt_stream_buf
   input  bank_req_t       conv_req_i  [ConvWords],
   input  logic [Cp*8-1:0] conv_word_i [ConvWords],
   output logic            vector_grant_o,
+  input  logic            vector_valid_i,
   input  logic            vector_we_i,
   input  bank_req_t       vector_req_i  [3],
   input  logic [Cp*8-1:0] vector_word_i [3],
@@ -51,7 +53,9 @@ module kt_stream_buf
   end
   always_comb begin
     vector_banks = '0;
-    for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_req_i[w].en) << vector_req_i[w].bank;
+    if (vector_valid_i) begin
+      for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_req_i[w].en) << vector_req_i[w].bank;
+    end
   end
   always_comb begin
     load_banks = '0;
@@ -61,7 +65,7 @@ module kt_stream_buf
   end
   // LOAD's words whose banks are free go first; `load_done_q` are the banks of those already written.
   logic [15:0] load_done_q;
-  assign load_writes = load_banks & ~load_done_q & ~conv_banks & ~(vector_we_i ? vector_banks : '0);
+  assign load_writes = load_banks & ~load_done_q & ~conv_banks & ~vector_banks;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) load_done_q <= '0;
     else if (load_valid_i) load_done_q <= load_grant_o ? '0 : load_done_q | load_writes;
@@ -77,7 +81,7 @@ module kt_stream_buf
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wr_en_q <= '0;
-    else wr_en_q <= (conv_we_i ? conv_banks : '0) | (vector_we_i ? vector_banks : '0) | load_writes;
+    else wr_en_q <= conv_banks | (vector_we_i ? vector_banks : '0) | load_writes;
   end
 `ifdef KT_FAST_SIM
   logic write;
@@ -142,7 +146,8 @@ module kt_stream_buf
     always_comb begin
       way = '0;
       for (int unsigned w = 0; w < Ways; w++) begin
-        automatic logic on = (w < ConvWords) ? conv_we_i : (w < ConvWords + 3) ? vector_we_i : load_writes[b];
+        automatic logic on = (w < ConvWords) ? conv_we_i : (w < ConvWords + 3) ? vector_valid_i && !conv_banks[b]
+                                                                               : load_writes[b];
         if (on && way_req[w].en && way_req[w].bank == 4'(b)) way |= WayW'(w);
       end
     end

@@ -9,6 +9,9 @@
 // A command is done with the last response of its requests; the next one starts packing long before. Responses come in
 // the order of requests, so the head of the queue of open requests says whose response an error is.
 //
+// Results wait in a skid buffer of their engine, so readiness comes from flip-flops and no grant of a bank waits for what
+// a pixel does here; one of the next command may be in it already.
+//
 // Requests and beats go through the codec: kt_store_zvc, which packs those of commands with compression (field `zvc`)
 // and asks for what is left of them, or where there is none (Zvc = 0) kt_store_raw. A command without compression waits
 // until those with it have left.
@@ -175,23 +178,49 @@ module kt_store
   // ---- packing
   logic                  in_valid, out_valid, out_ready, out_zvc, pack_room, request_free, open_free, ask_free;
   logic [AxiW-1:0]       out_data;
-  logic [Words*Cp*8-1:0] conv_pixel;
-  logic [3*Cp*8-1:0]     vector_pixel;
+  logic                  conv_free, conv_valid, vector_free, vector_valid;
+  logic [Words*Cp*8-1:0] conv_words, conv_pixel;
+  logic [3*Cp*8-1:0]     vector_words, vector_pixel;
   logic [PixelB*8-1:0]   pixel;
 
-  assign in_valid       = from_vector_q ? vector_valid_i : conv_valid_i;
-  // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
-  assign room           = state_q == StRun && ask_free && pack_room;
-  assign take           = room && in_valid;
-  assign conv_ready_o   = room && !from_vector_q;
-  assign vector_ready_o = room && from_vector_q;
-
   for (genvar w = 0; w < int'(Words); w++) begin : gen_array
-    assign conv_pixel[w*Cp*8+:Cp*8] = conv_word_i[w];
+    assign conv_words[w*Cp*8+:Cp*8] = conv_word_i[w];
   end
   for (genvar w = 0; w < 3; w++) begin : gen_vector
-    assign vector_pixel[w*Cp*8+:Cp*8] = vector_word_i[w];
+    assign vector_words[w*Cp*8+:Cp*8] = vector_word_i[w];
   end
+
+  // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
+  assign conv_ready_o   = conv_free && state_q == StRun && !from_vector_q;
+  assign vector_ready_o = vector_free && state_q == StRun && from_vector_q;
+  kt_skid #(
+    .Width(Words * Cp * 8)
+  ) u_conv (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (conv_valid_i && conv_ready_o),
+    .in_ready_o (conv_free),
+    .in_data_i  (conv_words),
+    .out_valid_o(conv_valid),
+    .out_ready_i(room && !from_vector_q),
+    .out_data_o (conv_pixel)
+  );
+  kt_skid #(
+    .Width(3 * Cp * 8)
+  ) u_vector (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (vector_valid_i && vector_ready_o),
+    .in_ready_o (vector_free),
+    .in_data_i  (vector_words),
+    .out_valid_o(vector_valid),
+    .out_ready_i(room && from_vector_q),
+    .out_data_o (vector_pixel)
+  );
+
+  assign in_valid = from_vector_q ? vector_valid : conv_valid;
+  assign room     = state_q == StRun && ask_free && pack_room;
+  assign take     = room && in_valid;
 
   always_comb begin
     pixel = '0;

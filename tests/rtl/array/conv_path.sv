@@ -107,11 +107,12 @@ module conv_path
   assign no_conv_word  = '{default: '0};
   assign no_req         = '{default: '0};
 
-  logic unused_grant[4];
+  logic unused_grant[4], unused_valid[2];
   kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(OutWords), .LoadWords(1)) u_sb (
     .clk_i, .rst_ni,
     .conv_we_i(1'b0), .conv_req_i(no_conv_req), .conv_word_i(no_conv_word),
-    .vector_grant_o(unused_grant[0]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
+    .vector_grant_o(unused_grant[0]), .vector_valid_i(1'b0), .vector_we_i(1'b0),
+    .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
     .load_grant_o(unused_grant[1]), .load_valid_i(sb_we_q), .load_req_i(load_req), .load_word_i(load_word),
     .rd_req_i(req), .word_o(word)
   );
@@ -144,7 +145,8 @@ module conv_path
     .clk_i, .rst_ni,
     .start_i(start), .cmd_i(out_cmd), .ready_o(ready), .done_o,
     .take_i(take), .credit_o(credit), .valid_i(valid), .second_i(second), .word_i(result),
-    .sb_req_o(sb_req), .sb_grant_i(1'b1), .sb_we_o(sb_we), .vb_req_o(vb_req), .vb_grant_i(1'b1), .vb_we_o(vb_we),
+    .sb_req_o(sb_req), .sb_valid_o(unused_valid[0]), .sb_grant_i(1'b1), .sb_we_o(sb_we),
+    .vb_req_o(vb_req), .vb_valid_o(unused_valid[1]), .vb_grant_i(1'b1), .vb_we_o(vb_we),
     .st_valid_o, .st_ready_i(st_ready_q), .word_o(written), .blocked_o(blocked), .watch_o(watch)
   );
   for (genvar w = 0; w < int'(Words); w++) begin : g_store
@@ -154,7 +156,8 @@ module conv_path
   kt_stream_buf #(.Cp(Cp), .Depth(SbDepth), .ConvWords(OutWords), .LoadWords(1)) u_out (
     .clk_i, .rst_ni,
     .conv_we_i(vb_we), .conv_req_i(vb_req), .conv_word_i(written),
-    .vector_grant_o(unused_grant[2]), .vector_we_i(1'b0), .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
+    .vector_grant_o(unused_grant[2]), .vector_valid_i(1'b0), .vector_we_i(1'b0),
+    .vector_req_i(no_vector_req), .vector_word_i(no_vector_word),
     .load_grant_o(unused_grant[3]), .load_valid_i(1'b0), .load_req_i(load_req), .load_word_i(load_word),
     .rd_req_i(out_req), .word_o(out_word)
   );
@@ -163,6 +166,6 @@ module conv_path
   // what the test does not look at
   logic unused;
   assign unused = &{1'b0, sb_we, blocked, watch, unused_grant[0], unused_grant[1], unused_grant[2], unused_grant[3],
-                    unused_wait[0], unused_wait[1], unused_busy, no_req[0]};
+                    unused_valid[0], unused_valid[1], unused_wait[0], unused_wait[1], unused_busy, no_req[0]};
 
 endmodule
