@@ -216,7 +216,7 @@ module fv_kt_vector_seq
         token.off_map[c] == (tile_column + 12'(c) < 0 || tile_column + 12'(c) >= $signed(12'(cmd_q.in_width))) &&
         token.columns[c] == (width > 2'(c)) && token.rows[c] == (9'(cmd_q.kernel_rows) > 9'(down_q) * 9'd3 + 9'(c))))
   end
-  `FV_HOLDS(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == row_base_q &&
+  `FV_HOLDS(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == 2'(row_base_q + plan_q.steps[side_q][1:0]) &&
       dut.tile_start_q == fresh_q && dut.first_tile_q == (tile_q == '0)))
 
   // ---- invariants
@@ -232,7 +232,9 @@ module fv_kt_vector_seq
       || (11'(dut.x_q) + 11'(x_q) + 11'd1 == 11'(cmd_q.columns) && 11'(dut.y_q) + 11'(y_q) + 11'd1 == 11'(cmd_q.rows)
           && 11'(dut.tile_q) + 11'(tile_q) + 11'd1 == 11'(cmd_q.tiles)))
   `FV_HOLDS(i_column, !stream || 14'(dut.column_q) == at)
-  `FV_HOLDS(i_left, !stream || dut.left_q == dut.base_q + dut.column_q[3:0] - first_read)
+  `FV_HOLDS(i_left, !stream || dut.left_q == dut.base_q - plan_q.steps[side_q][3:0] + dut.column_q[3:0] - first_read)
+  `FV_HOLDS(i_edge, !stream || (dut.to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q && dut.beyond_q == (dut.to_edge_q <= 0) &&
+      dut.need_q == (dut.beyond_q ? 2'd0 : dut.to_edge_q < $signed(12'(width)) ? dut.to_edge_q[1:0] : width)))
 
 `ifdef FV_RING
   // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten

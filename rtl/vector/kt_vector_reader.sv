@@ -34,6 +34,7 @@ module kt_vector_reader
   logic [1:0]         operand_q;
   word_t              pos_q;                            // word of this column
   word_t              window_pos_q, origin_q;           // of the window's, of the row's first column
+  word_t              pair_pos_q;                       // Add: word of the second operand of a pair
   logic signed [11:0] column_q, window_column_q;        // streamed columns, all of the map, count from any on
   logic signed [12:0] top_q, top_window_q;              // row under the first tap row of the kernel tile, of the window
   logic [7:0]         tap_row_q;                        // first kernel row of the kernel tile
@@ -62,9 +63,11 @@ module kt_vector_reader
   word_t next_origin;
   assign next_origin = word_add(origin_q, '{div: 14'd0, mod: 4'd3});
 
-  // of the operand behind this one
-  word_t next_operand;
+  // of the operand behind this one; of the next window, and of the second operand there
+  word_t next_operand, next_window, pair_from;
   assign next_operand = word_add(cmd_i.broadcast ? origin_q : pos_q, cmd_i.operand_step);
+  assign next_window  = word_add(window_pos_q, plan_i.window_step);
+  assign pair_from    = start_i ? plan_i.origin : tile_end ? next_origin : row_end ? origin_q : next_window;
 
   logic signed [11:0] first_column;
   assign first_column = plan_i.stream ? 12'sd0 : -$signed({8'd0, cmd_i.pad_left});
@@ -109,6 +112,7 @@ module kt_vector_reader
       pos_q           <= plan_i.origin;
       window_pos_q    <= plan_i.origin;
       origin_q        <= plan_i.origin;
+      pair_pos_q      <= word_add(pair_from, cmd_i.operand_step);
       column_q        <= first_column;
       window_column_q <= first_column;
     end else if (rd_i) begin
@@ -132,12 +136,13 @@ module kt_vector_reader
         pos_q        <= origin_q;
         window_pos_q <= origin_q;
       end else if (window_end) begin
-        pos_q        <= word_add(window_pos_q, plan_i.window_step);
-        window_pos_q <= word_add(window_pos_q, plan_i.window_step);
+        pos_q        <= next_window;
+        window_pos_q <= next_window;
       end else begin
         pos_q <= !step_end ? word_add(pos_q, cmd_i.pixel) : (cmd_i.kind == KindAdd) ? next_operand
                                                           : word_add(window_pos_q, plan_i.tile_start[next_side]);
       end
+      if (window_end && cmd_i.pair) pair_pos_q <= word_add(pair_from, cmd_i.operand_step);
       if (row_end) begin
         column_q        <= first_column;
         window_column_q <= first_column;
@@ -213,7 +218,7 @@ module kt_vector_reader
         off_map_d[r] = (second && off_map_d[0]) || (!second && (off_row || off_column));
         missing_d[r] = !second && ({1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows});
         for (int unsigned g = 0; g < 3; g++) begin
-          automatic word_t w = word_add(second ? next_operand : pos_q, '{div: 14'd0, mod: 4'(g)});
+          automatic word_t w = word_add(second ? pair_pos_q : pos_q, '{div: 14'd0, mod: 4'(g)});
           rd_req_d[3*r+g] = bank_req(!off_map_d[r] && !missing_d[r], second ? operand_slot_q : slot_q[r], rot, w);
         end
       end

@@ -58,8 +58,13 @@ module kt_vector_seq
   logic               busy_q;
   logic [9:0]         x_q, y_q, tile_q;  // left after this one
   logic               tile_start_q, first_tile_q;
-  logic [3:0]         pushed_q, base_q, left_q;  // base: column 0 of the emitted row
+  logic [3:0]         pushed_q, base_q, left_q;  // base: column 0 of the row emitted next
   logic signed [11:0] column_q;
+  // of the window to be emitted: columns of the map from its left one on; it lies behind the map's last column; columns
+  // of the map in it
+  logic signed [11:0] to_edge_q;
+  logic               beyond_q;
+  logic [1:0]         need_q;
   logic signed [12:0] row_q;
   addr_t              weight_q, tile_weight_q;
 
@@ -82,22 +87,13 @@ module kt_vector_seq
   assign needs_weights = plan_i.stream && (cmd_i.kind == KindDepthwise) && (plan_i.tiled ? pass_start_q : tile_start_q);
   assign may_start     = (!needs_load || loaded_i) && (!needs_weights || weights_loaded_i);
 
-  logic [3:0]         held, need, row_base;
-  logic               beyond;   // the window lies behind the map's last column
-  logic signed [11:0] to_edge;  // columns of the map from the window's left column on
-  assign row_base = base_q + plan_i.steps[side_q][3:0];
-  assign to_edge  = $signed({2'b0, cmd_i.in_width}) - column_q;
-  assign beyond   = to_edge <= 0;
-  assign held     = pushed_q - (beyond ? row_base : left_q);
-  always_comb begin
-    need = {2'd0, width};
-    if (to_edge < $signed({10'd0, width})) need = beyond ? 4'd0 : to_edge[3:0];
-  end
+  logic [3:0] held;
+  assign held = pushed_q - (beyond_q ? base_q : left_q);
 
   always_comb begin
     if (plan_i.stream) begin
       rd   = busy_q && rd_ready_i && (held < 4'd4);
-      emit = busy_q && may_start && (credit_i || !last_pass) && (held + {3'd0, rd} >= need);
+      emit = busy_q && may_start && (credit_i || !last_pass) && (held + {3'd0, rd} >= {2'd0, need_q});
     end else begin
       emit = busy_q && may_start && rd_ready_i && (credit_i || !rd_last_i);
       rd   = emit;
@@ -133,10 +129,22 @@ module kt_vector_seq
   // ---- windows
   logic [3:0]         offset_q, next_offset;       // column of the kernel where its tile begins
   logic signed [4:0]  next_left;                   // column of the map under it, of the first window of a row
-  logic [3:0]         next_base;                   // and where that is in the ring
-  assign next_offset = sides_end ? '0 : offset_q + {2'd0, width};
-  assign next_left   = $signed({1'b0, next_offset}) - $signed({1'b0, cmd_i.pad_left});
-  assign next_base   = row_base + (next_left[4] ? next_left[3:0] : 4'd0);
+  logic [1:0]         next_side;
+  logic [3:0]         next_columns;                // of the kernel, from that tile on
+  // columns of the map from the next window on: in the same row, in the next, in the first of the command
+  logic signed [11:0] edge_inside, edge_below, edge_first;
+  assign next_side    = sides_end ? '0 : side_q + 2'd1;
+  assign next_offset  = sides_end ? '0 : offset_q + {2'd0, width};
+  assign next_columns = sides_end ? cmd_i.kernel_columns[3:0] : tap_columns_q - {2'd0, width};
+  assign next_left    = $signed({1'b0, next_offset}) - $signed({1'b0, cmd_i.pad_left});
+  assign edge_inside  = to_edge_q - $signed({8'd0, cmd_i.stride});
+  assign edge_first   = $signed({2'b0, cmd_i.in_width}) + $signed({8'd0, cmd_i.pad_left});
+  assign edge_below   = $signed({2'b0, cmd_i.in_width}) - 12'(next_left);
+
+  // columns of the map in a window of a kernel tile so wide
+  function automatic logic [1:0] covered(logic signed [11:0] to_edge, logic [1:0] tile);
+    return (to_edge <= 0) ? 2'd0 : (to_edge < $signed({10'd0, tile})) ? to_edge[1:0] : tile;
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
@@ -146,9 +154,12 @@ module kt_vector_seq
       tile_start_q <= 1'b1;
       first_tile_q <= 1'b1;
       pushed_q     <= '0;
-      base_q       <= '0;
+      base_q       <= plan_i.steps[0][3:0];
       left_q       <= plan_i.stream ? -cmd_i.pad_left : '0;
       column_q     <= -$signed({8'd0, cmd_i.pad_left});
+      to_edge_q    <= edge_first;
+      beyond_q     <= 1'b0;
+      need_q       <= covered(edge_first, tile_width(cmd_i.kernel_columns[3:0]));
       row_q        <= 13'(cmd_i.top_row);
       tap_rows_q    <= cmd_i.kernel_rows;
       tap_columns_q <= cmd_i.kernel_columns[3:0];
@@ -162,15 +173,19 @@ module kt_vector_seq
       if (emit) pass_start_q <= window_end && pass_end;
       if (window_end) begin
         x_q      <= (pass_end ? cmd_i.columns : x_q) - 10'd1;
-        column_q <= pass_end ? 12'(next_left) : column_q + $signed({8'd0, cmd_i.stride});
+        column_q  <= pass_end ? 12'(next_left) : column_q + $signed({8'd0, cmd_i.stride});
+        to_edge_q <= pass_end ? edge_below : edge_inside;
+        beyond_q  <= pass_end ? edge_below <= 0 : edge_inside <= 0;
+        need_q    <= pass_end ? covered(edge_below, plan_i.tiled ? tile_width(next_columns) : width)
+                              : covered(edge_inside, width);
         if (pass_end && plan_i.tiled) begin
           offset_q      <= next_offset;
-          side_q        <= sides_end ? '0 : side_q + 2'd1;
-          tap_columns_q <= sides_end ? cmd_i.kernel_columns[3:0] : tap_columns_q - {2'd0, width};
+          side_q        <= next_side;
+          tap_columns_q <= next_columns;
           if (sides_end) tap_rows_q <= last_pass ? cmd_i.kernel_rows : tap_rows_q - 8'd3;
           first_pass_q  <= last_pass;
         end
-        if (pass_end) base_q <= row_base;
+        if (pass_end) base_q <= base_q + plan_i.steps[plan_i.tiled ? next_side : 2'd0][3:0];
         if (row_end) begin
           y_q    <= tile_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
           row_q  <= tile_end ? 13'(cmd_i.top_row) : row_q + $signed({9'd0, cmd_i.stride});
@@ -179,7 +194,7 @@ module kt_vector_seq
           tile_q       <= tile_q - 10'd1;
           first_tile_q <= 1'b0;
         end
-        if (plan_i.stream) left_q <= pass_end ? next_base : left_q + cmd_i.stride;
+        if (plan_i.stream) left_q <= pass_end ? base_q + (next_left[4] ? next_left[3:0] : 4'd0) : left_q + cmd_i.stride;
       end
     end
   end
@@ -231,7 +246,7 @@ module kt_vector_seq
       };
       if (plan_i.stream) begin
         for (int c = 0; c < 3; c++) begin
-          token_o.off_map[c] = (column_q + 12'(c) < 0) || (to_edge <= 12'(c));
+          token_o.off_map[c] = (column_q + 12'(c) < 0) || (to_edge_q <= 12'(c));
           token_o.columns[c] = 2'(c) < width;
           token_o.rows[c]    = 8'(c) < tap_rows_q;
         end
