@@ -42,21 +42,24 @@ module kt_stream_buf
   // no bounds check; nine are used. Bits of addresses above the depth of the memory are not looked at.
   /* verilator lint_off UNUSEDSIGNAL */
 
-  // ---- which banks are taken: where one writer's request matters
-  logic [15:0] conv_banks, vector_banks, load_banks, load_writes;
+  // ---- which banks are taken: where one writer's request matters. In hardware requests do not wait for what makes them
+  // valid, which comes late.
+  logic [15:0] conv_all, vector_all, conv_banks, vector_banks, load_banks, load_writes;
 
   always_comb begin
-    conv_banks = '0;
-    if (conv_we_i) begin
-      for (int unsigned w = 0; w < ConvWords; w++) conv_banks |= 16'(conv_req_i[w].en) << conv_req_i[w].bank;
+    conv_all = '0;
+    if (!Rests || conv_we_i) begin
+      for (int unsigned w = 0; w < ConvWords; w++) conv_all |= 16'(conv_req_i[w].en) << conv_req_i[w].bank;
     end
   end
   always_comb begin
-    vector_banks = '0;
-    if (vector_valid_i) begin
-      for (int unsigned w = 0; w < 3; w++) vector_banks |= 16'(vector_req_i[w].en) << vector_req_i[w].bank;
+    vector_all = '0;
+    if (!Rests || vector_valid_i) begin
+      for (int unsigned w = 0; w < 3; w++) vector_all |= 16'(vector_req_i[w].en) << vector_req_i[w].bank;
     end
   end
+  assign conv_banks   = conv_we_i ? conv_all : '0;
+  assign vector_banks = vector_valid_i ? vector_all : '0;
   always_comb begin
     load_banks = '0;
     if (load_valid_i) begin
@@ -70,7 +73,7 @@ module kt_stream_buf
     if (!rst_ni) load_done_q <= '0;
     else if (load_valid_i) load_done_q <= load_grant_o ? '0 : load_done_q | load_writes;
   end
-  assign vector_grant_o = (conv_banks & vector_banks) == '0;
+  assign vector_grant_o = !(conv_we_i && (conv_all & vector_all) != '0);
   assign load_grant_o   = (load_writes | load_done_q) == load_banks;
 
   // ---- one write a bank, registered; in the clocked process, so that idle cycles cost nothing in simulation. Address
