@@ -4,7 +4,7 @@
 """All benches of `make bench`, or some of them, one after the other; which takes how long.
 
 usage: bench/all.py [--build DIR] [--list] [PART...] [--run-args ARGS]
-A part that fails is named and does not keep the others from running; exit code 1 then. --run-args go to bench/run.py."""
+`volume` is all parts whose names begin with `volume-`, and so on. A part that fails is named and does not keep the others from running; exit code 1 then. --run-args go to bench/run.py."""
 import argparse
 import os
 import shlex
@@ -31,7 +31,13 @@ PARTS = {"run": ("run.py", [], "README's table: networks on the RTL"),
          "explore": ("explore.py", [], "the area model, and accelerators it finds"),
          "serve": ("serve.py", [], "serving of SubNets"),
          "fft": ("fft.py", [], "convolutions by FFT"),
-         "volume": ("volume.py", [], "ZNNi's networks: an hour"),
+         "volume-networks": ("volume.py", ["--only", "networks"], "ZNNi's networks, a block each by the plan found"),
+         "volume-choices": ("volume.py", ["--only", "choices"], "the ten best plans of two of them, measured"),
+         "volume-halos": ("volume.py", ["--only", "halos"], "halos computed again, and kept"),
+         "volume-onednn": ("volume.py", ["--only", "onednn"], "the networks beside oneDNN"),
+         "volume-large": ("volume.py", ["--only", "large"], "a large volume by the model"),
+         "volume-split": ("volume.py", ["--only", "split"], "processors and accelerator together, by its cycle model"),
+         "volume-paper": ("volume.py", ["--only", "paper"], "the same on a computer like the paper's"),
          "eval": ("eval.py", [], "10,000 images through ResNet-8 on the RTL"),
          "boards": ("boards.py", [], "images a second on boards")}
 
@@ -56,10 +62,12 @@ def main():
     if args.list:
         print("\n".join(f"{name:20}{what}" for name, (_, _, what) in PARTS.items()))
         return 0
-    unknown = [name for name in args.parts if name not in PARTS]
-    if unknown:
-        parser.error(f"no part is called {unknown[0]} (one of {', '.join(PARTS)})")
-    names = args.parts or list(PARTS)
+    names = []
+    for part in args.parts or PARTS:
+        found = [name for name in PARTS if name == part or name.startswith(part + "-")]
+        if not found:
+            parser.error(f"no part is called {part} (one of {', '.join(PARTS)})")
+        names += [name for name in found if name not in names]
     try:
         failed = [name for name in names if run(name, args.build, shlex.split(args.run_args) if name == "run" else [])]
     except KeyboardInterrupt:

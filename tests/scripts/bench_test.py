@@ -29,6 +29,11 @@ class Bench(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[-1], "bench: 0 parts done, 2 failed: boards, eval")
         self.assertIn("is missing", done.stderr)
 
+    def test_a_name_stands_for_the_parts_that_begin_with_it(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = run("--build", empty, "codec")
+        self.assertEqual(done.stdout.splitlines()[-1], "bench: 0 parts done, 3 failed: codec, codec-layouts, codec-second-stage")
+
     def test_a_part_that_is_none_is_refused(self):
         done = run("volumes")
         self.assertEqual(done.returncode, 2)
