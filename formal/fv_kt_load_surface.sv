@@ -157,8 +157,15 @@ module fv_kt_load_surface
   end
   always_ff @(posedge clk_i) held_q <= {req_addr, req_bytes};
   `FV_ASSERT(a_hold, !hold_q || (req_valid && {req_addr, req_bytes} == held_q))
-  // what is kept is asked for as soon as there is room, and there is when nothing is inside
-  `FV_ASSERT(a_asks, !(dut.state_q == 2'd2 && open_q == '0 && dut.u_beats.level_q == '0) || req_valid)
+  // what is kept is asked for the cycle after there is room, and there is when nothing is inside
+  logic empty_q;
+  wire empty = dut.state_q == 2'd2 && open_q == '0 && dut.u_beats.level_q == '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) empty_q <= 1'b0;
+    else empty_q <= empty;
+  end
+  `FV_ASSERT(a_asks, !(empty_q && empty) || req_valid)
+  `FV_ASSERT(a_fits, !req_valid || dut.room_q >= dut.beats)
 
   if (Bounded) begin : gen_bounded
     // a byte, picked when its beat comes, is the size with its number
@@ -189,12 +196,13 @@ module fv_kt_load_surface
     `FV_ASSERT(a_all, size_valid == (went_q != came_q))
     `FV_ASSERT(a_count, asked_bytes_q == came_q + bytes)
     `FV_COVER(c_size, byte_q && size_valid && went_q == number_q && number_q == 5'd5)
-    `FV_COVER(c_waits, dut.state_q == 2'd2 && !req_valid)
+    `FV_COVER(c_waits, dut.state_q == 2'd2 && dut.room_q < dut.beats)
   end else begin : gen_induction
     `FV_ASSERT(i_state, kept_q == (dut.state_q != 2'd0) && asked_q == (dut.state_q == 2'd3))
     `FV_ASSERT(i_kept, !kept_q || (dut.item_q == {index_q, OpLoadRows, rows_q} && dut.addr_q == addr_q && rows_q.zvc &&
         rows_q.rows != '0 && rows_q.rows <= 10'd2 && rows_q.segments != '0 && rows_q.segments <= 8'd4 &&
         count_q == (rows_q.rows[1] ? 4'({rows_q.segments[2:0], 1'b0}) : 4'(rows_q.segments)) && count_q <= 4'(Surface)))
+    `FV_ASSERT(i_asks, !req_valid || dut.state_q == 2'd2)
     `FV_ASSERT(i_bytes, !(dut.state_q == 2'd2) || dut.bytes_q == BytesW'(count_q))
     `FV_ASSERT(i_open, open_q <= 3'd4 && tail_q == head_q + 2'(open_q) && beats >= 4'(open_q))
     for (genvar i = 0; i < 4; i++) begin : gen_left

@@ -38,17 +38,17 @@ module fv_kt_zvc_expand #(
     .out_bus_error_o(out_bus_error)
   );
   `include "fv_reset.svh"
+  wire [2:0] drop  = 3'(dut.drop);
+  wire [2:0] level = 3'(dut.level);
+  wire [1:0] head  = 2'(dut.head);
 `ifdef FV_HEAD
   logic [1:0] slice_q;
-  always_ff @(posedge clk_i) slice_q <= dut.head;
+  always_ff @(posedge clk_i) slice_q <= head;
   `FV_ASSUME(m_slice, slice_q == `FV_HEAD)
 `endif
   wire push = in_valid_i && in_ready;
   wire pop  = out_valid && out_ready_i;
   wire go   = dut.go;
-  wire [2:0] drop  = dut.drop;
-  wire [2:0] level = dut.level;
-  wire [1:0] head  = dut.head;
 
   // ---- environment
   logic             begins_q;  // the beat at the input begins a segment
@@ -75,7 +75,7 @@ module fv_kt_zvc_expand #(
   end
   always_ff @(posedge clk_i) begin
     if (!beat_busy_q) begin
-      slot_q          <= dut.tail;
+      slot_q          <= 2'(dut.tail);
       before_q        <= level - drop;
       beat_value_q    <= in_data_i;
       beat_last_q     <= in_last_i;
@@ -88,7 +88,7 @@ module fv_kt_zvc_expand #(
   `FV_ASSERT(a_ring, !beat_busy_q || (beat_here == beat_value_q && dut.last_q[slot_q] == beat_last_q &&
                                       dut.elements_q[slot_q] == beat_elements_q && before_q < level && slot_q == head + 2'(before_q)))
 
-  // ---- the group at hand, from the definition
+  // ---- the group that is to be cut, from the definition
   logic [4*BeatW-1:0] window, bytes;
   logic [2:0]         avail;
   logic               closed, bus_now;
@@ -113,7 +113,8 @@ module fv_kt_zvc_expand #(
   logic [ElementsW-1:0] left_q, left;  // 0: the next group begins a segment
   logic                 broken_q;
   logic [ElemW-1:0]     zero;
-  wire [31:0] pos        = (left_q == '0) ? 0 : 32'(dut.pos_q);
+  logic [31:0] pos_q;
+  wire [31:0] pos        = (left_q == '0) ? 0 : pos_q;
   wire [31:0] count      = (32'(left) < Lanes) ? 32'(left) : Lanes;
   wire        last_group = 32'(left) <= Lanes;
   wire [31:0] mask_bytes = (count + 7) / 8;
@@ -151,9 +152,10 @@ module fv_kt_zvc_expand #(
   wire [BeatW-1:0] given = ends ? {Lanes{zero}} : beat;
 
   `FV_ASSERT(a_go, !go || (level != '0 && (there || ends)))
-  `FV_ASSERT(a_cuts, !(level != '0 && !dut.drain_q && (ends || there) && dut.ready2) || go)
+  // a group is cut when it is all there, but for the cycle in which its mask is found
+  `FV_ASSERT(a_cuts, !(level != '0 && !dut.drain_q && (ends || there) && dut.ready2) || go || (!dut.valid1_q && dut.found))
   `FV_ASSERT(a_waits, dut.ready2 || (out_valid && !out_ready_i))
-  `FV_ASSERT(a_refuses, in_ready || (level == 3'd4 && (go || dut.drain_q || !dut.ready2)))
+  `FV_ASSERT(a_refuses, in_ready || (level == 3'd4 && (go || dut.drain_q || !dut.ready2 || (!dut.valid1_q && dut.found))))
 
   // ---- where the segment stands: bytes read, beats dropped
   logic       acc_q, bus_acc_q;  // error of the segment's groups so far
@@ -184,9 +186,10 @@ module fv_kt_zvc_expand #(
       if (drop != '0) border_q <= dut.last_q[head+2'(drop-3'd1)];
     end
   end
+  always_ff @(posedge clk_i) if (go) pos_q <= stop % B;
   wire middle = left_q != '0;
-  `FV_ASSERT(a_place, !(middle && !broken_q) || read_q == 8'(32'(gone_q) * B + 32'(dut.pos_q)))
-  `FV_ASSERT(a_own_units, drop <= avail && (!(go && !last_group) || !closed || drop < avail))
+  `FV_ASSERT(a_place, !(middle && !broken_q) || read_q == 8'(32'(gone_q) * B + pos))
+  `FV_ASSERT(a_own_units, dut.drop <= 4'(avail) && (!(go && !last_group) || !closed || drop < avail))
   `FV_ASSERT(a_next, middle || dut.drain_q || border_q)
 
   // ---- the picked group leaves in its turn
@@ -223,11 +226,32 @@ module fv_kt_zvc_expand #(
   `FV_ASSERT(a_hold, !held_q || (out_valid && out == out_q))
 
   // ---- invariants
-  `FV_ASSERT(i_ring, level <= 3'd4 && dut.tail == head + 2'(level))
-  `FV_ASSERT(i_first, dut.first_q == !middle && dut.broken_q == broken_q && (dut.first_q || dut.left_q == left_q))
+  `FV_ASSERT(i_ring, dut.level <= 4'd4 && dut.tail == dut.head + level)
   `FV_ASSERT(i_broken, !broken_q || (middle && closed))
-  `FV_ASSERT(i_drain, !dut.drain_q || !middle)
-  `FV_ASSERT(i_pos, !middle || 32'(dut.pos_q) < B)
+  `FV_ASSERT(i_pos, !middle || pos < B)
+
+  // the group at cut is the one that is to be cut; of a mask that goes on behind its segment only the length counts
+  wire       at_cut  = dut.valid1_q;
+  wire       in_ring = pos + mask_bytes <= limit;
+  wire [2:0] found_rel = dut.slot_q - dut.head;
+  logic [Lanes-1:0] mask;
+  always_comb for (int unsigned i = 0; i < Lanes; i++) mask[i] = i < count && bytes[i];
+  `FV_ASSERT(i_cut, !at_cut || (level != '0 && dut.last1_q == last_group && dut.broken1_q == broken_q))
+  `FV_ASSERT(i_cut_mask, !at_cut || broken_q || !in_ring ||
+             (dut.mask1_q == mask && dut.stray1_q == stray && 32'({dut.whole, dut.part}) == stop &&
+              32'(dut.start1_q) == (32'(head) * B + pos + mask_bytes) % (4 * B)))
+  `FV_ASSERT(i_cut_ends, !at_cut || broken_q || in_ring || (closed && 32'({dut.whole, dut.part}) > limit))
+
+  // the group behind it is the next one
+  `FV_ASSERT(i_find, dut.first_q == (at_cut ? last_group : !middle) &&
+             (dut.first_q || dut.left_q == (at_cut ? left - ElementsW'(Lanes) : left_q)) &&
+             dut.broken_q == (broken_q && !(at_cut && last_group)))
+  `FV_ASSERT(i_seek, !dut.seek_q || (dut.first_q && (dut.drain_q || at_cut) && found_rel <= level && (!closed || avail > found_rel)))
+  `FV_ASSERT(i_drain, !dut.drain_q || (!middle && !at_cut && dut.seek_q && found_rel == '0))
+  `FV_ASSERT(i_find_first, !dut.first_q || dut.lane_q == '0)
+  `FV_ASSERT(i_find_segment, !dut.first_q || dut.seek_q || (at_cut ? closed && found_rel == avail : found_rel == '0))
+  `FV_ASSERT(i_find_group, dut.first_q || (dut.broken_q ? found_rel == '0 : at_cut ? {found_rel, dut.lane_q} == {1'b0, dut.whole, dut.part}
+                                                                              : found_rel == '0 && 32'(dut.lane_q) == pos))
   `FV_ASSERT(i_border, !middle || border_q == !dropped_q)
   `FV_ASSERT(i_acc, middle || (!acc_q && !bus_acc_q && read_q == '0 && gone_q == '0 && !dropped_q))
   logic slots_ok;

@@ -101,14 +101,19 @@ module kt_load_surface
     if (state_q == StSetup) bytes_q <= BytesW'(kept.rows) * BytesW'(kept.segments);
   end
 
-  // ---- request, as soon as there is room for all its beats
+  // ---- request, the cycle after there is room for all its beats: room only grows until it is taken
+  logic roomy_q;
   assign span        = bytes_q + BytesW'(addr_q[LaneW-1:0]);
   assign beats       = RoomW'(span >> LaneW) + RoomW'(span[LaneW-1:0] != '0);
-  assign req_valid_o = state_q == StAsk && room_q >= beats;
+  assign req_valid_o = roomy_q;
   assign req_addr_o  = addr_q;
   assign req_bytes_o = bytes_q;
   assign ask         = req_valid_o && req_ready_i;
 
+  always_ff @(posedge clk or negedge rst_ni) begin
+    if (!rst_ni) roomy_q <= 1'b0;
+    else roomy_q <= state_q == StAsk && !ask && room_q >= beats;
+  end
   always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) room_q <= RoomW'(Depth);
     else if (ask || pop) room_q <= room_q - (ask ? beats : '0) + RoomW'(pop);
