@@ -87,10 +87,10 @@ module fv_conv_windows
   // The proof has parts, since none of them needs all invariants: what is read (1), how columns are counted (2), and from these
   // a_there (3) and, from all of that, a_cell (4). Part 0 is parts 1 and 2, for modes 1x1 and 3x1,
   // part 5 all four for the commands of part 4: what judges mutants.
-  // `part`: the one that does without this property (0: none).
+  // `part`: the one that does without this property (0: none). Part 1 rests on itself: what both share it proves for part 2.
 `define FV_PART(name, part, expr) \
-  `FV_ASSERT(name, Given || (Part != 0 && Part == (part)) || (expr)) \
-  `FV_ASSUME(m_``name, !Given || !(past_ok_q && rst_ni) || (expr))
+  `FV_ASSERT(name, Given || (Part != 0 && Part == (part)) || (Part == 2 && (part) == 0) || (expr)) \
+  `FV_ASSUME(m_``name, !(Given || (Part == 2 && (part) == 0)) || !(past_ok_q && rst_ni) || (expr))
 
 
   // as in kt_conv: a command is taken when the one before has issued its last window
@@ -283,8 +283,18 @@ module fv_conv_windows
     end
   end
 
-  logic on, last_pass;
-  assign on        = past_ok_q && rst_ni && busy;
+  // the place's next pass, with it the first one behind a tile's last
+  function automatic place_t next_pass(place_t p);
+    place_t last;
+    last     = p;
+    last.x   = '0;
+    last.row = 2'(cmd.rows - 10'd1);
+    return step(last, num_t'(1));
+  endfunction
+
+  logic on, sets_up, last_pass;
+  assign sets_up   = past_ok_q && rst_ni && busy && dut.walk_begin;  // the cycle behind start_i
+  assign on        = past_ok_q && rst_ni && busy && !dut.walk_begin;
   assign last_pass = 4'(s_q.kernel_tile_row) == cmd.more_kernel_tile_rows &&
                      4'(s_q.kernel_tile_column) == cmd.more_kernel_tile_columns &&
                      10'(s_q.pass) == cmd.passes - 10'd1;
@@ -358,6 +368,26 @@ module fv_conv_windows
   `FV_PART(a_inside, 2, !(on && rd && !rd_masked) || (r_column >= 0 && r_column < num_t'(cmd.in_width[2:0])) ||
              (!Whole && count(r_pc) <= 0))
 
+  // ---- columns of the command, counted one after the other: read so far; under the window's left column; the row's end
+  num_t requested_q, window_q, stop_q, row_pc;
+  logic row_end;
+  assign row_end = num_t'(s_q.x) + 1 == windows(s_q.pass);
+  assign row_pc  = sets_up ? 0 : num_t'(s_next.kernel_tile_column);  // of the row that begins next
+  always_ff @(posedge clk_i) begin
+    if (start_q) begin
+      requested_q <= 0;
+      stop_q      <= 0;
+    end else begin
+      if (rd) requested_q <= requested_q + num_t'(Stride);
+      if (sets_up || (token.valid && row_end)) begin
+        window_q <= stop_q + left(row_pc) - from(row_pc);
+        stop_q   <= stop_q + num_t'(row_q[row_pc[0]]);
+      end else if (token.valid) begin
+        window_q <= window_q + num_t'(Stride);
+      end
+    end
+  end
+
   // ---- one column of a read, the left or the right one
   logic   follow_q;
   place_t place_q;
@@ -367,14 +397,14 @@ module fv_conv_windows
     else if (!follow_q && rd && pick_i) follow_q <= 1'b1;
     if (!follow_q) begin
       place_q  <= r_q;
-      index_q  <= num_t'(dut.pushed_q) + num_t'(offer_i && num_t'(Stride) == 2);  // offer_i: any free bit
+      index_q  <= requested_q + num_t'(offer_i && num_t'(Stride) == 2);  // offer_i: any free bit
       column_q <= r_column + num_t'(offer_i && num_t'(Stride) == 2);
     end
   end
 
   // ---- columns of windows, in modes 1x1 and 3x1 read in the same slot, else held by the line buffer
     num_t pushed, first;  // columns read so far, with this slot's; before this row
-  assign pushed = num_t'(dut.pushed_q) + (rd ? num_t'(Stride) : 0);
+  assign pushed = requested_q + (rd ? num_t'(Stride) : 0);
   assign first  = s_before_q;
   `FV_PART(a_whole, 0, !(on && Whole) || (rd == token.valid && (!rd || r_q == s_q)))
   for (genvar c = 0; c < 3; c++) begin : g_column
@@ -382,7 +412,7 @@ module fv_conv_windows
     num_t index;  // of all columns of the command
     assign inside_map = Whole ? (column >= 0 && column < num_t'(cmd.in_width[2:0]))
                               : (column + c >= 0 && column + c < num_t'(cmd.in_width[2:0]));
-    assign index      = num_t'(dut.left_q) + c;
+    assign index      = window_q + c;
     `FV_PART(a_edge, 1, !(on && token.valid) || edge_[c] == !inside_map)
     `FV_PART(a_masked, 1, !(on && token.valid && Whole) || rd_masked == !inside_map)
     logic there;
@@ -396,44 +426,67 @@ module fv_conv_windows
   end
 
   `FV_ASSERT(a_moves, Part < 4 || !(on && weights_i && params_i && credit_i) || rd || token.valid)
-  `FV_PART(a_column, 1, !(on && rd && !Whole) || rd_col == 2'(num_t'(dut.pushed_q)))
+  `FV_PART(a_column, 1, !(on && rd && !Whole) || rd_col == requested_q[1:0])
 
   // ---- invariants: the command, the two walks
   wire active = past_ok_q && rst_ni && (busy || start_q);
   `FV_PART(i_legal, 0, !active || legal(cmd))
   `FV_PART(i_one, 0, !(past_ok_q && rst_ni && busy) || !start_q)
-  `FV_PART(i_windows, 0, !on || (in_loops(s_q, windows(s_q.pass)) && num_t'(dut.column_q) == column &&
+  `FV_PART(i_walks, 0, !(past_ok_q && rst_ni) || (dut.walk_q == on && dut.walk_begin == reader.walk_begin))
+  `FV_PART(i_sets_up, 0, !sets_up || (!rd && !token.valid && !follow_q && s_q == '0 && r_q == '0 && s_before_q == 0 && r_before_q == 0 && requested_q == 0 && stop_q == 0 &&
+             dut.x_q == '0 && dut.y_q == '0 && dut.tile_q + 10'd1 == cmd.tiles && dut.first_pass_q && dut.pushed_q == '0 && dut.ahead_q == 0))
+  `FV_PART(i_windows, 0, !on || (in_loops(s_q, windows(s_q.pass)) && num_t'(dut.to_edge_q) == num_t'(cmd.in_width[2:0]) - column &&
+             (num_t'(dut.column_q) == column || (dut.column_q >= 0 && column >= 0)) &&
              num_t'(s_q.x) + num_t'(dut.x_q) + 1 == windows(s_q.pass) && 10'(s_q.row) + dut.y_q + 10'd1 == cmd.rows &&
              10'(s_q.tile) + dut.tile_q + 10'd1 == cmd.tiles &&
              num_t'(dut.pixel_q) == times(num_t'(cmd.columns[1:0]), s_q.row) + number(s_q.pass, s_q.x) &&
              dut.pass_start_q == (s_q.row == '0 && s_q.x == '0) &&
              dut.first_pass_q == (s_q.kernel_tile_row == '0 && s_q.kernel_tile_column == '0 && s_q.pass == '0)))
-  `FV_PART(i_kernel_tiles, 0, !on || (10'(s_q.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
-             4'(s_q.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
-             4'(s_q.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
-             num_t'(dut.u_kernel_tiles.left_q) == left(s_pc) && num_t'(dut.u_kernel_tiles.reads_q) == reads(s_pc, s_q.pass) &&
-             dut.u_kernel_tiles.two_q == two(s_q.pass)))
+  // its counters are those of the next pass
+  place_t s_tiles, r_tiles;
+  num_t   s_next_pc, r_next_pc;
+  assign s_tiles   = sets_up ? '0 : next_pass(s_q);
+  assign r_tiles   = sets_up ? '0 : next_pass(r_q);
+  assign s_next_pc = num_t'(s_tiles.kernel_tile_column);
+  assign r_next_pc = num_t'(r_tiles.kernel_tile_column);
+  `FV_PART(i_next_pass, 0, !(on || sets_up) || (10'(s_tiles.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
+             4'(s_tiles.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
+             4'(s_tiles.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
+             num_t'(dut.next_row.left) == left(s_next_pc) && num_t'(dut.u_kernel_tiles.right_q) == left(s_next_pc + 1) &&
+             num_t'(dut.next_row.more_reads) + 1 == reads(s_next_pc, s_tiles.pass) &&
+             dut.next_row.two == two(s_tiles.pass)))
+  `FV_PART(i_pass, 0, !on || (dut.pass.last_kernel_tile == (10'(s_q.pass) + 10'd1 == cmd.passes) &&
+             dut.pass.last == last_pass && num_t'(dut.pass.row.left) == left(s_pc) &&
+             num_t'(dut.pass.row.more_reads) + 1 == reads(s_pc, s_q.pass) && dut.pass.row.two == two(s_q.pass)))
   `FV_PART(i_done, 0, !on || (rd_done == !reading && (reading || r_q == {cmd.tiles[1:0], 12'd0})))
   wire walks = on && reading;
   `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc, r_q.pass)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc, r_q.pass) &&
              10'(r_q.row) + reader.rows_q + 10'd1 == cmd.rows && 10'(r_q.tile) + reader.tiles_q + 10'd1 == cmd.tiles))
-  `FV_PART(i_read_kernel_tiles, 0, !walks || (10'(r_q.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
-             4'(r_q.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
-             4'(r_q.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
-             num_t'(reader.u_kernel_tiles.left_q) == left(r_pc) && num_t'(reader.u_kernel_tiles.reads_q) == reads(r_pc, r_q.pass) &&
-             reader.u_kernel_tiles.two_q == two(r_q.pass)))
+  `FV_PART(i_read_next_pass, 0, !(walks || sets_up) || (10'(r_tiles.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
+             4'(r_tiles.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
+             4'(r_tiles.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
+             num_t'(reader.next_row.left) == left(r_next_pc) && num_t'(reader.u_kernel_tiles.right_q) == left(r_next_pc + 1) &&
+             num_t'(reader.next_row.more_reads) + 1 == reads(r_next_pc, r_tiles.pass) &&
+             reader.next_row.two == two(r_tiles.pass)))
+  `FV_PART(i_read_pass, 0, !walks || (reader.pass.last_kernel_tile == (10'(r_q.pass) + 10'd1 == cmd.passes) &&
+             reader.pass.last_row == (reader.pass.last_kernel_tile && 4'(r_q.kernel_tile_column) == cmd.more_kernel_tile_columns) &&
+             reader.pass.last == (reader.pass.last_row && 4'(r_q.kernel_tile_row) == cmd.more_kernel_tile_rows) &&
+             num_t'(reader.pass.row.left) == left(r_pc) &&
+             num_t'(reader.pass.row.more_reads) + 1 == reads(r_pc, r_q.pass) && reader.pass.row.two == two(r_q.pass)))
   `FV_PART(i_whole, 0, !(on && Whole) || s_q == r_q)
 
   // ---- invariants: columns are counted alike
-  `FV_PART(i_pushed, 1, !(on && !Whole) || num_t'(dut.pushed_q) == r_before_q + num_t'(Stride) * num_t'(r_q.x))
-  `FV_PART(i_stop, 1, !(on && !Whole) || num_t'(dut.stop_q) == first + num_t'(row_q[s_q.kernel_tile_column[0]]))
-  `FV_PART(i_left, 1, !(on && !Whole) || num_t'(signed'(dut.left_q)) == first + column - from(s_pc))
+  `FV_PART(i_counts, 1, !(on && !Whole) || (dut.pushed_q == requested_q[1:0] && num_t'(dut.held_q) == requested_q - window_q &&
+             num_t'(dut.ahead_q) == requested_q - stop_q))
+  `FV_PART(i_requested, 1, !(on && !Whole) || requested_q == r_before_q + num_t'(Stride) * num_t'(r_q.x))
+  `FV_PART(i_stop, 1, !(on && !Whole) || stop_q == first + num_t'(row_q[s_q.kernel_tile_column[0]]))
+  `FV_PART(i_window, 1, !(on && !Whole) || window_q == first + column - from(s_pc))
   num_t keep;  // the first column that must stay
   always_comb begin
-    keep = (num_t'(dut.left_q - dut.stop_q) < 0) ? num_t'(dut.left_q) : num_t'(dut.stop_q);
+    keep = (window_q < stop_q) ? window_q : stop_q;
     if (keep - first < 0) keep = first;
   end
-  `FV_PART(i_ring, 1, !(on && !Whole) || num_t'(dut.pushed_q) - keep <= 4)
+  `FV_PART(i_ring, 1, !(on && !Whole) || requested_q - keep <= 4)
   `FV_ASSERT(i_follow, Part < 4 || !(on && !Whole && follow_q) || (in_loops(place_q, reads(num_t'(place_q.kernel_tile_column), place_q.pass)) &&
              index_q >= columns_before(place_q) &&
              index_q < columns_before(place_q) + num_t'(row_q[place_q.kernel_tile_column[0]]) &&
@@ -450,7 +503,7 @@ module fv_conv_windows
   `FV_PART(i_bound, 1, !(on && !Whole) || (s_before_q >= 0 && s_before_q <= 8 * rows_before(s_q) &&
            r_before_q >= 0 && r_before_q <= 8 * rows_before(r_q)))
   for (genvar c = 0; c < 2; c++) begin : g_length
-    `FV_PART(i_length, 1, !(on && !Whole) || (num_t'(row_q[c]) == length(num_t'(c)) && row_q[c] <= 4'd8))
+    `FV_PART(i_length, 1, !((on || sets_up) && !Whole) || (num_t'(row_q[c]) == length(num_t'(c)) && row_q[c] <= 4'd8))
   end
   `FV_ASSERT(i_before, Part < 4 || !(on && !Whole) || (s_before_q == columns_before(s_q) && r_before_q == columns_before(r_q)))
 
@@ -470,8 +523,18 @@ module fv_conv_windows
   for (genvar k = 0; k < 3; k++) begin : g_slot
     `FV_PART(i_slot, 2, !walks || (reader.slot_q[k] == slot_address(steps + k) && reader.kernel_tile_slot_q[k] == slot_address(below + k)))
   end
-  `FV_PART(i_stride, 2, !walks || (reader.stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), cmd.stride[1:0])) &&
-             reader.stride_mod3_q == cmd.stride[1:0]))
+  // what the command says in other words
+  num_t       ring;
+  logic [1:0] kernel_tile_slots;  // from a row of kernel tiles to the next
+  assign ring = (slots_of(cmd) == 3'd4) ? 4 * num_t'(cmd.in_slot_size[1:0]) : times(num_t'(cmd.in_slot_size[1:0]), 2'(slots_of(cmd)));
+  assign kernel_tile_slots = (slots_of(cmd) == 3'd1) ? 2'd0 : (Mode == kt_cmd_pkg::Mode1x1 || slots_of(cmd) == 3'd2) ? 2'd1 : 2'd3;
+  `FV_PART(i_steps, 2, !(walks || sets_up) || (reader.stride_mod3_q == cmd.stride[1:0] &&
+             reader.stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), cmd.stride[1:0])) && reader.ring_q == addr_t'(ring) &&
+             reader.kernel_tile_stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), kernel_tile_slots)) &&
+             reader.two_pixels_q.mod < 9 && reader.two_pixels_q.div < 8 &&
+             words(reader.two_pixels_q.div[3:0], reader.two_pixels_q.mod) == pixels(2, cmd)))
+  `FV_PART(i_three_pixels, 2, !walks || (reader.three_pixels_q.mod < 9 &&
+             words(reader.three_pixels_q.div[3:0], reader.three_pixels_q.mod) == pixels(3, cmd) && reader.three_pixels_q.div < 8))
   `FV_PART(i_rows, 2, !walks || (num_t'(reader.top_q) == row_of(r_q) &&
              num_t'(reader.kernel_tile_top_q) == num_t'(signed'(cmd.top_row[3:0])) + below &&
              6'(reader.mod3_q) == 6'(row_of(r_q) + 9) % 6'd3 &&
@@ -481,8 +544,8 @@ module fv_conv_windows
     `FV_COVER(c_masked, on && token.valid && rd_masked && s_q.kernel_tile_row == 2'd1)
   end else begin : g_cover
     `FV_COVER(c_ahead, on && token.valid && r_q.tile != s_q.tile && !edge_[0])
-    `FV_COVER(c_outruns, on && token.valid && pushed < num_t'(dut.stop_q) && dut.row_end)
+    `FV_COVER(c_outruns, on && token.valid && pushed < stop_q && dut.row_end)
     `FV_COVER(c_pair, on && token.valid && num_t'(Stride) == 2 && s_q.kernel_tile_column == 2'd1 && s_q.row == 2'd1 && !edge_[0] && edge_[2])
-    `FV_COVER(c_followed, on && token.valid && follow_q && s_q.x == 4'd1 && num_t'(dut.left_q) + 1 == index_q && !edge_[1])
+    `FV_COVER(c_followed, on && token.valid && follow_q && s_q.x == 4'd1 && window_q + 1 == index_q && !edge_[1])
   end
 endmodule

@@ -19,7 +19,7 @@ module fv_kt_row_reader
 
   // A command is captured with start and stays.
   conv_t cmd_q, cmd;
-  logic  started_q, start;
+  logic  started_q, walks_q, start;
   assign start = start_i && rst_ni;
   assign cmd   = start ? cmd_i : cmd_q;
 
@@ -33,10 +33,11 @@ module fv_kt_row_reader
   always_ff @(posedge clk_i) begin
     if (!rst_ni) started_q <= 1'b0;
     else if (start) started_q <= 1'b1;
+    walks_q <= rst_ni && started_q && !start;
     if (start) cmd_q <= cmd_i;
   end
-  // a read in the start cycle would use the counters of the command before
-  `FV_ASSUME(m_started, !rd_i || (started_q && !start))
+  // a read in the start cycle, or the one after it, would use the counters of the command before
+  `FV_ASSUME(m_started, !rd_i || (walks_q && !start))
 
   function automatic logic legal(conv_t c);
     legal = c.in_pixel.mod < 4'd9 && c.in_step.mod < 4'd9 && c.in_group.mod < 4'd9 && c.top_mod3 < 2'd3;
@@ -71,10 +72,12 @@ module fv_kt_row_reader
 
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
-  `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
+  `FV_ASSERT(i_start, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.stride_mod3_q < 2'd3 && dut.two_pixels_q.mod < 4'd9 &&
+             (walks_q || dut.walk_begin)))
+  `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && walks_q) || (started_q && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
              dut.kernel_tile_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&
-             dut.kernel_tile_mod3_q < 2'd3 && dut.stride_mod3_q < 2'd3 &&
-             (!dut.u_kernel_tiles.two_q || (cmd_q.pair_groups != 3'd0 && cmd_q.mode == kt_cmd_pkg::Mode1x1))))
+             dut.kernel_tile_mod3_q < 2'd3 && dut.three_pixels_q.mod < 4'd9 &&
+             (!dut.pass.row.two || (cmd_q.pair_groups != 3'd0 && cmd_q.mode == kt_cmd_pkg::Mode1x1))))
   `FV_COVER(c_nine, valid_q && nine_q && req[8].en)
   `FV_COVER(c_two, valid_q && nine_q && cmd_q.pair_groups == 3'd3 && req[6].en && !req[7].en)
   `FV_COVER(c_column, valid_q && column_q && req[8].en && dut.mod3_q != cmd_q.top_mod3)

@@ -15,9 +15,9 @@ package kt_array_pkg;
 
   // How a pass reads the rows of the map, see kt_conv_kernel_tiles.
   typedef struct packed {
-    logic signed [6:0] left;   // column of the map under the left column of a row's first window
-    logic        [9:0] reads;  // SB reads of a row
-    logic              two;    // windows at once
+    logic signed [6:0] left;        // column of the map under the left column of a row's first window
+    logic        [9:0] more_reads;  // SB reads of a row after the first
+    logic              two;         // windows at once
   } pass_row_t;
 
   // A pass of a tile.

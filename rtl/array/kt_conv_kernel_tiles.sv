@@ -22,64 +22,74 @@ module kt_conv_kernel_tiles
   input  conv_t     cmd_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic      step_i,     // the pass ends
+  output logic      begin_o,    // in the cycle after start_i: the first pass is the next one
   output pass_t     pass_o,
-  output pass_row_t next_row_o  // of the next pass; with start_i: of the first
+  output pass_row_t next_row_o  // of the next pass
 );
 
-  logic [9:0]        pass_q;         // left after this one
+  // of the next pass
+  logic [9:0]        pass_q;         // left after it
   logic [3:0]        column_q, row_q;
   logic signed [6:0] left_q, left_d;
-  logic [9:0]        reads_q, reads_d;
-  logic              two_q, two_d;
+  logic signed [6:0] right_q;        // `left` of the kernel tile to its right
+  logic [9:0]        more_reads_q, more_reads_d;
+  // of this one
+  pass_t             now_q;
+  logic              begin_q, step;
+  assign step = step_i || begin_q;
 
-  logic last_kernel_tile, last_row, last;
+  logic last_kernel_tile, last_row, last, two;
   assign last_kernel_tile = pass_q == '0;
   assign last_row         = last_kernel_tile && (column_q == '0);
   assign last             = last_row && (row_q == '0);
+  assign two              = TwoPixels && cmd_i.mode == Mode1x1 && cmd_i.pair_groups != '0 && last_kernel_tile;
 
-  logic               stride2, whole;
-  logic signed [12:0] stop, count;  // one past the last column under the windows and in the map; columns
-  assign stride2 = cmd_i.column_stride[1];
+  // without a chain of carries
+  function automatic logic signed [6:0] minus(logic [4:0] n);
+    for (int i = 0; i < 5; i++) minus[i] = n[i] ^ ((n & 5'((1 << i) - 1)) != '0);
+    minus[6:5] = {2{n != '0}};
+  endfunction
+
+  // Columns of a row are numbered from the first one that is read. One less than a count of reads is a number, too.
+  logic               whole, stride2;
+  logic signed [12:0] under, in_map, last_column;  // the last column under the windows; in the map; in both
   assign whole   = cmd_i.mode != Mode3x3;
+  assign stride2 = !whole && cmd_i.column_stride[1];
   always_comb begin
-    left_d  = left_q;
-    reads_d = reads_q;
-    two_d   = two_q;
-    stop    = '0;
-    count   = '0;
-    if (!Rests || start_i || step_i) begin
-      if (start_i || last_row) left_d = -$signed({2'b0, cmd_i.pad_left});
-      else if (last_kernel_tile) left_d = left_q + (whole ? 7'sd1 : 7'sd3);
-      two_d = TwoPixels && cmd_i.mode == Mode1x1 && cmd_i.pair_groups != '0 &&
-              ((start_i || last_kernel_tile) ? cmd_i.passes == 10'd1 : pass_q == 10'd1);
-      stop = 13'(left_d) + (stride2 ? $signed({2'b0, cmd_i.columns, 1'b1}) : $signed({3'b0, cmd_i.columns}) + 13'sd2);
-      if (stop > $signed({3'b0, cmd_i.in_width})) stop = $signed({3'b0, cmd_i.in_width});
-      count = (left_d < 0) ? stop : stop - 13'(left_d);
-      if (whole) reads_d = two_d ? 10'((11'(cmd_i.columns) + 11'd1) >> 1) : cmd_i.columns;
-      else if (count <= 0) reads_d = 10'd1;
-      else reads_d = stride2 ? 10'((count + 13'sd1) >>> 1) : count[9:0];
+    left_d       = left_q;
+    more_reads_d = more_reads_q;
+    under        = '0;
+    in_map       = '0;
+    last_column  = '0;
+    if (!Rests || start_i || step) begin
+      if (start_i || last_row) left_d = minus(cmd_i.pad_left);
+      else if (last_kernel_tile) left_d = right_q;
+      under = $signed(stride2 ? {2'b0, cmd_i.columns, 1'b0} : {3'b0, cmd_i.columns}) +
+              (whole ? -13'sd1 : (left_d < 0) ? 13'(left_d) : 13'sd0) + $signed({12'b0, !whole && !stride2});
+      in_map = $signed({3'b0, cmd_i.in_width}) + ((left_d < 0) ? ~13'sd0 : ~13'(left_d));
+      last_column = (whole || under < in_map) ? under : in_map;
+      if (last_column < 0) more_reads_d = '0;
+      else more_reads_d = stride2 ? last_column[10:1] : last_column[9:0];
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i || step_i) begin
-      left_q   <= left_d;
-      reads_q  <= reads_d;
-      two_q    <= two_d;
-      pass_q   <= (start_i || last_kernel_tile) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
+    begin_q <= start_i;
+    if (start_i || step) begin
+      left_q       <= left_d;
+      right_q      <= left_d + (whole ? 7'sd1 : 7'sd3);
+      more_reads_q <= more_reads_d;
+      pass_q       <= (start_i || last_kernel_tile) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
       if (start_i || last_row) column_q <= cmd_i.more_kernel_tile_columns;
       else if (last_kernel_tile) column_q <= column_q - 4'd1;
       if (start_i || last) row_q <= cmd_i.more_kernel_tile_rows;
       else if (last_row) row_q <= row_q - 4'd1;
     end
+    if (step) now_q <= '{last: last, last_row: last_row, last_kernel_tile: last_kernel_tile, row: next_row_o};
   end
 
-  assign pass_o = '{
-    last:             last,
-    last_row:         last_row,
-    last_kernel_tile: last_kernel_tile,
-    row:              '{left: left_q, reads: reads_q, two: two_q}
-  };
-  assign next_row_o = '{left: left_d, reads: reads_d, two: two_d};
+  assign begin_o    = begin_q;
+  assign pass_o     = now_q;
+  assign next_row_o = '{left: left_q, more_reads: two ? more_reads_q >> 1 : more_reads_q, two: two};
 
 endmodule

@@ -4,11 +4,11 @@
 // Slot sequencer of one CONV command. A slot may request one SB read and may emit one window; all stalls happen
 // here, in order; the pipeline downstream never stalls.
 //
-// Columns are counted from the start of the command (modulo 8192): `pushed` have been requested, the window to be
-// emitted starts at `left`, the row's columns end before `stop`. Only columns of the map are read: `left` may lie
+// Of the columns that have been requested, `held` are those from the window's left column on, `ahead` those behind the
+// row's last one; both are negative where columns are missing. Only columns of the map are read: the window may start
 // before the row's first column or after its last. The line buffer holds four columns, hence the two rules
-//   read when pushed + cols - min(left, stop) <= 4   (neither the window of this slot nor the next row's first columns
-//                                                     are overwritten)
+//   read when held + step <= 4 and ahead + step <= 4   (neither the window of this slot nor the next row's first columns
+//                                                       are overwritten)
 //   emit when all columns of the window inside the map have been requested, this slot's read included.
 // A window at a row's right edge leaves the read port free for the first column of the next row, next pass or next
 // tile, so rows and passes follow without a bubble; only windows wholly outside the map, with nothing to read, outrun
@@ -52,44 +52,55 @@ module kt_conv_seq
   output logic [2:0]      edge_o       // window columns outside the map
 );
 
-  logic               busy_q;
+  logic               busy_q, walk_q;    // a command runs; its first row is set up
   logic [9:0]         x_q, y_q, tile_q;  // left after this one
   logic [ObAw-1:0]    pixel_q;
   logic               pass_start_q, first_pass_q;
-  logic [12:0]        pushed_q, left_q, stop_q;
-  logic signed [12:0] column_q;  // input column of the window's left column
+  logic [1:0]         pushed_q;           // requested columns modulo 4
+  logic signed [12:0] held_q, ahead_q;
+  logic signed [12:0] to_edge_q;          // columns of the map from the window's left column on
+  logic signed [6:0]  column_q;           // input column of the window's left column, while it is negative
 
   /* verilator lint_off UNUSEDSIGNAL */  // the reader alone looks at rows of kernel tiles
   kt_array_pkg::pass_t     pass;
   /* verilator lint_on UNUSEDSIGNAL */
   kt_array_pkg::pass_row_t next_row;
 
-  logic               whole, stride2;
-  logic [12:0]        cols;
-  logic signed [12:0] held;     // requested columns from the window's left column on
-  logic signed [12:0] ahead;    // the same from the column on that must stay
-  logic signed [12:0] to_edge;  // columns of the map from the window's left column on
-  logic signed [12:0] need;
-  logic               may_emit, emit, read;
+  logic       whole, stride2;
+  logic [4:0] cols;  // from this slot's window to the next one's
+  logic [1:0] step;  // columns of a read
+  logic       may_emit, emit, read;
+  assign whole   = cmd_i.mode != kt_cmd_pkg::Mode3x3;
+  assign stride2 = cmd_i.column_stride[1];
+  assign cols    = pass.row.two ? {cmd_i.column_stride, 1'b0} : {1'b0, cmd_i.column_stride};
+  assign step    = {stride2, !stride2};
 
-  assign whole      = cmd_i.mode != kt_cmd_pkg::Mode3x3;
-  assign stride2    = cmd_i.column_stride[1];
-  assign cols       = pass.row.two ? {8'd0, cmd_i.column_stride, 1'b0} : 13'(cmd_i.column_stride);
-  assign held       = $signed(pushed_q - left_q);
-  assign ahead      = ($signed(stop_q - left_q) < 0) ? $signed(pushed_q - stop_q) : held;
-  assign to_edge    = $signed({3'b0, cmd_i.in_width}) - column_q;
-  assign need       = (to_edge < 13'sd3) ? to_edge : 13'sd3;
+  // n + step <= 4
+  function automatic logic has_room(logic signed [12:0] n);
+    return n < 0 || (n[11:2] == '0 && !(stride2 && n[1:0] == 2'd3));
+  endfunction
+
+  // No window needs more than three columns, no read brings more than two: of `held`, -1 to 3 are told apart.
+  logic [3:-1] has;     // so many columns at least
+  logic [3:1]  enough;  // for a window of so many columns in the map, this slot's read included
+  logic        beyond;  // the window begins right of the map
+  assign beyond = to_edge_q[12] || to_edge_q == '0;
+  always_comb begin
+    if (held_q < 0) has = {4'b0, &held_q};
+    else has = {held_q[11:2] != '0 || held_q[1:0] == 2'd3, held_q[11:1] != '0, held_q[11:0] != '0, 2'b11};
+    enough = !read ? has[3:1] : stride2 ? has[1:-1] : has[2:0];
+  end
 
   logic last_pass, weights_ok;
   assign weights_ok = !pass_start_q || (weights_i && (params_i || !last_pass));
-  assign may_emit   = busy_q && weights_ok && (credit_i || !last_pass);
+  assign may_emit   = walk_q && weights_ok && (credit_i || !last_pass);
   always_comb begin
     if (whole) begin
       read = may_emit;
       emit = may_emit;
     end else begin
-      read = busy_q && !rd_done_i && (ahead + $signed(cols) <= 13'sd4);
-      emit = may_emit && ((to_edge <= 0) || (held + $signed(read ? cols : 13'd0) >= need));
+      read = walk_q && !rd_done_i && has_room(held_q) && has_room(ahead_q);
+      emit = may_emit && (beyond || enough[(to_edge_q[11:2] != '0) ? 2'd3 : to_edge_q[1:0]]);
     end
   end
 
@@ -99,6 +110,10 @@ module kt_conv_seq
   assign tile_end    = pass_end && last_pass;
   assign last        = emit && tile_end && (tile_q == '0);
 
+  // A walk begins like a pass behind one that ends: start_i leaves the counters as at such an end.
+  logic walk_begin, move;
+  assign move = emit || walk_begin;
+
   kt_conv_kernel_tiles #(
     .TwoPixels(TwoPixels)
   ) u_kernel_tiles (
@@ -106,73 +121,82 @@ module kt_conv_seq
     .start_i,
     .cmd_i,
     .step_i    (emit && pass_end),
+    .begin_o   (walk_begin),
     .pass_o    (pass),
     .next_row_o(next_row)
   );
   assign last_pass = pass.last;
 
-  // the row that begins next: its first window and the columns it reads
+  // the row that begins next
   kt_array_pkg::pass_row_t row;
-  logic [12:0]             row_from;
-  assign row      = (start_i || pass_end) ? next_row : pass.row;
-  assign row_from = start_i ? '0 : stop_q;
-  logic [9:0] slots;   // of that row, less one
-  logic [1:0] pixels;  // of this slot
-  assign slots  = row.two ? (cmd_i.columns - 10'd1) >> 1 : cmd_i.columns - 10'd1;
-  assign pixels = (pass.row.two && !(row_end && cmd_i.columns[0])) ? 2'd2 : 2'd1;
+  logic [9:0]              slots;        // of that row, less one
+  logic [10:0]             last_column;  // that it reads, from its first on
+  logic signed [12:0]      left_pad;     // columns under its first window that lie left of the map, negative
+  logic [1:0]              pixels;       // of this slot
+  assign row         = pass_end ? next_row : pass.row;
+  assign slots       = row.two ? (cmd_i.columns - 10'd1) >> 1 : cmd_i.columns - 10'd1;
+  assign last_column = stride2 ? {row.more_reads, 1'b1} : {1'b0, row.more_reads};
+  assign left_pad    = (row.left < 0) ? 13'(row.left) : '0;
+  assign pixels      = (pass.row.two && !(row_end && cmd_i.columns[0])) ? 2'd2 : 2'd1;
+
+  logic signed [12:0] held_read, ahead_read;  // with this slot's read
+  assign held_read  = held_q + $signed(read ? {11'b0, step} : 13'd0);
+  assign ahead_read = ahead_q + $signed(read ? {11'b0, step} : 13'd0);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) busy_q <= 1'b0;
-    else if (start_i) busy_q <= 1'b1;
-    else if (last) busy_q <= 1'b0;
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      walk_q <= 1'b0;
+    end else begin
+      if (start_i) busy_q <= 1'b1;
+      else if (last) busy_q <= 1'b0;
+      walk_q <= busy_q && !last;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      x_q          <= slots;
-      y_q          <= cmd_i.rows - 10'd1;
+      x_q          <= '0;
+      y_q          <= '0;
       tile_q       <= cmd_i.tiles - 10'd1;
-      pixel_q      <= '0;
-      pass_start_q <= 1'b1;
       first_pass_q <= 1'b1;
       pushed_q     <= '0;
+      ahead_q      <= '0;
     end else begin
-      if (read) pushed_q <= pushed_q + cols;
-      if (emit) begin
+      if (read) pushed_q <= pushed_q + step;
+      if (move) begin
+        x_q          <= row_end ? slots : x_q - 10'd1;
         pixel_q      <= pass_end ? '0 : pixel_q + ObAw'(pixels);
         pass_start_q <= pass_end;
-        x_q          <= row_end ? slots : x_q - 10'd1;
-        left_q       <= left_q + cols;
-        column_q     <= column_q + $signed(cols);
+        to_edge_q    <= row_end ? $signed({3'b0, cmd_i.in_width}) - 13'(row.left) : to_edge_q - $signed({8'b0, cols});
         if (row_end) y_q <= pass_end ? cmd_i.rows - 10'd1 : y_q - 10'd1;
-        if (pass_end) first_pass_q <= tile_end;
-        if (tile_end) tile_q <= tile_q - 10'd1;
+        if (row_end) column_q <= row.left;
+        else if (column_q < 0) column_q <= column_q + $signed({2'b0, cols});
       end
-    end
-    if (start_i || (emit && row_end)) begin
-      left_q   <= (row.left < 0) ? row_from + 13'(row.left) : row_from;
-      column_q <= 13'(row.left);
-      stop_q   <= row_from + (stride2 ? {2'b0, row.reads, 1'b0} : {3'b0, row.reads});
+      if (emit && pass_end) first_pass_q <= tile_end;
+      if (emit && tile_end) tile_q <= tile_q - 10'd1;
+      held_q  <= !move ? held_read : row_end ? ahead_read - left_pad : held_read - $signed({11'b0, step});
+      ahead_q <= (move && row_end) ? ahead_read - $signed({2'b0, last_column}) - 13'sd1 : ahead_read;
     end
   end
 
   assign busy_o         = busy_q;
   assign rd_o           = read;
-  assign rd_col_o       = pushed_q[1:0];
+  assign rd_col_o       = pushed_q;
   assign last_tile_o    = tile_q == '0;
   assign last_pass_o    = pass.last_kernel_tile;
   assign swap_o         = emit && pass_start_q;
   assign result_o       = emit && last_pass;
-  assign wait_weights_o = busy_q && !weights_ok;
-  assign wait_credit_o  = busy_q && weights_ok && last_pass && !credit_i;
+  assign wait_weights_o = walk_q && !weights_ok;
+  assign wait_credit_o  = walk_q && weights_ok && last_pass && !credit_i;
   assign token_o        = '{valid: emit, swap: swap_o, first: first_pass_q, last: last_pass, two: pass.row.two};
   assign pixel_o        = pixel_q;
-  assign win_col_o      = left_q[1:0];
+  assign win_col_o      = pushed_q - held_q[1:0];
   logic outside;
-  assign outside     = column_q < 0 || to_edge <= 0;
+  assign outside     = column_q < 0 || beyond;
   assign rd_masked_o = whole && outside;
   always_comb begin
-    for (int c = 0; c < 3; c++) edge_o[c] = whole ? outside : ((column_q + 13'(c) < 0) || (to_edge <= 13'(c)));
+    for (int c = 0; c < 3; c++) edge_o[c] = whole ? outside : ((column_q + 7'(c) < 0) || (to_edge_q <= 13'(c)));
   end
 
 endmodule

@@ -29,9 +29,11 @@ module kt_row_reader
   word_t              pos_q;                               // word of the current column
   word_t              group_q;                             // first word of the current pass
   word_t              kernel_tile_q;                       // and of its kernel tile's first pass
+  word_t              two_pixels_q, three_pixels_q;        // words of so many
   addr_t              slot_q[3];                           // slots of the three rows
   addr_t              kernel_tile_slot_q[3];               // slots under the kernel tile's first output row
-  addr_t              stride_q;                            // addresses from an output row's slot to the next one's
+  // addresses: all of the ring's; from an output row's slot to the next one's, from a row of kernel tiles to the next
+  addr_t              ring_q, stride_q, kernel_tile_stride_q;
   logic [1:0]         stride_mod3_q;
   logic [1:0]         mod3_q, kernel_tile_mod3_q;          // top row mod 3
   logic signed [11:0] top_q, kernel_tile_top_q;
@@ -48,7 +50,7 @@ module kt_row_reader
 
   assign done_o = done_q;
 
-  logic row_end, pass_end;
+  logic walk_begin, row_end, pass_end;
   assign row_end  = reads_q == '0;
   assign pass_end = row_end && (rows_q == '0);
 
@@ -63,24 +65,33 @@ module kt_row_reader
     .start_i,
     .cmd_i,
     .step_i    (rd_i && pass_end),
+    .begin_o   (walk_begin),
     .pass_o    (pass),
     .next_row_o(next_row)
   );
 
-  // slots of the rows under the next output row; at its pass's end, of the first output row in the next pass
-  addr_t slot_first[3], slot_next[3], stepped;
-  assign stepped = slot_q[0] + stride_q;
+  // Slots of the rows under the next output row; at its pass's end, of the first output row in the next pass. Each row
+  // moves by itself: by so many slots that it meets the ring's end once at most.
+  addr_t slot_next[3], rows_step;
+  assign rows_step = !pass_end ? stride_q : pass.last_row ? kernel_tile_stride_q : '0;
   always_comb begin
-    slot_next[0] = (stepped > ring.last) ? stepped - (ring.last - ring.first + ring.size) : stepped;
-    slot_next[1] = next_slot(ring, slot_next[0]);
-    slot_next[2] = next_slot(ring, slot_next[1]);
-    slot_first   = kernel_tile_slot_q;
-    if (start_i || (pass.last_row && (!Rests || (rd_i && pass_end)))) begin
-      if (start_i || pass.last) slot_first[0] = addr_t'(cmd_i.in_slot);
-      else slot_first[0] = one_by_one ? kernel_tile_slot_q[1] : next_slot(ring, kernel_tile_slot_q[2]);
-      slot_first[1] = next_slot(ring, slot_first[0]);
-      slot_first[2] = next_slot(ring, slot_first[1]);
+    for (int k = 0; k < 3; k++) begin
+      automatic addr_t stepped = rows_step + (pass_end ? kernel_tile_slot_q[k] : slot_q[k]);
+      slot_next[k] = (stepped > ring.last) ? stepped - ring_q : stepped;
     end
+    if (walk_begin || (pass_end && pass.last)) begin
+      slot_next[0] = addr_t'(cmd_i.in_slot);
+      slot_next[1] = next_slot(ring, slot_next[0]);
+      slot_next[2] = next_slot(ring, slot_next[1]);
+    end
+  end
+
+  // A row of kernel tiles is three rows further down, in mode 1x1 one: in a ring of fewer slots, what is left of them.
+  addr_t kernel_tile_stride;
+  always_comb begin
+    kernel_tile_stride = one_by_one ? ring.size : ring.size + {ring.size[14:0], 1'b0};
+    if (ring.first + ring.size == ring.last) kernel_tile_stride = ring.size;
+    if (ring.first == ring.last) kernel_tile_stride = '0;
   end
 
   // and its rows: three further down are the same mod 3
@@ -106,18 +117,15 @@ module kt_row_reader
   // The next kernel tile begins one column further right, or three, less where columns left of the map are not read.
   word_t group_next, kernel_tile_next;
   always_comb begin
-    automatic logic [1:0] columns = (next_row.left <= 0) ? 2'd0 : (pass.row.left < 0) ? next_row.left[1:0] : 2'd3;
+    automatic logic [1:0] columns = (one_by_one || column) ? 2'd1 : (next_row.left <= 0) ? 2'd0 :
+                                    (pass.row.left < 0) ? next_row.left[1:0] : 2'd3;
     kernel_tile_next = kernel_tile_q;
     if (Rests && !(rd_i && pass_end)) begin
       kernel_tile_next = kernel_tile_q;
     end else if (pass.last_row) begin
       kernel_tile_next = first_group;
-    end else if (pass.last_kernel_tile && (one_by_one || column)) begin
-      kernel_tile_next = word_add(kernel_tile_q, pixel);
     end else if (pass.last_kernel_tile && columns != 2'd0) begin
-      kernel_tile_next = word_add(kernel_tile_q, pixel);
-      if (columns[1]) kernel_tile_next = word_add(kernel_tile_next, pixel);
-      if (columns == 2'd3) kernel_tile_next = word_add(kernel_tile_next, pixel);
+      kernel_tile_next = word_add(kernel_tile_q, !columns[1] ? pixel : columns[0] ? three_pixels_q : two_pixels_q);
     end
     group_next = pass.last_kernel_tile ? kernel_tile_next
                : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: column ? 4'd3 : 4'd1});
@@ -125,28 +133,34 @@ module kt_row_reader
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
+      ring_q               <= ring.last - ring.first + ring.size;
+      // 15 rows at most, the last of them in the ring: a product of four bits and the size
+      stride_q             <= addr_t'(cmd_i.in_slot_size * 14'(cmd_i.stride));
+      stride_mod3_q        <= mod3(cmd_i.stride);
+      kernel_tile_stride_q <= kernel_tile_stride;
+      two_pixels_q         <= word_add(pixel, pixel);
+    end
+    if (walk_begin) begin
       done_q             <= 1'b0;
-      reads_q            <= next_row.reads - 10'd1;
+      reads_q            <= next_row.more_reads;
       rows_q             <= cmd_i.rows - 10'd1;
       tiles_q            <= cmd_i.tiles - 10'd1;
       pos_q              <= first_group;
       group_q            <= first_group;
       kernel_tile_q      <= first_group;
-      slot_q             <= slot_first;
-      kernel_tile_slot_q <= slot_first;
-      // 15 rows at most, the last of them in the ring: a product of four bits and the size
-      stride_q           <= addr_t'(cmd_i.in_slot_size * 14'(cmd_i.stride));
-      stride_mod3_q      <= mod3(cmd_i.stride);
+      three_pixels_q     <= word_add(two_pixels_q, pixel);
+      slot_q             <= slot_next;
+      kernel_tile_slot_q <= slot_next;
       kernel_tile_mod3_q <= cmd_i.top_mod3;
       mod3_q             <= cmd_i.top_mod3;
       top_q              <= cmd_i.top_row;
       kernel_tile_top_q  <= cmd_i.top_row;
     end else if (rd_i) begin
       if (pass_end) begin
-        reads_q <= next_row.reads - 10'd1;
+        reads_q <= next_row.more_reads;
         pos_q   <= group_next;
         rows_q  <= cmd_i.rows - 10'd1;
-        slot_q  <= slot_first;
+        slot_q  <= slot_next;
         mod3_q  <= kernel_tile_mod3_q;
         top_q   <= kernel_tile_top_q;
         group_q <= group_next;
@@ -156,14 +170,14 @@ module kt_row_reader
           kernel_tile_top_q  <= kernel_tile_top;
           mod3_q             <= kernel_tile_mod3;
           kernel_tile_mod3_q <= kernel_tile_mod3;
-          kernel_tile_slot_q <= slot_first;
+          kernel_tile_slot_q <= slot_next;
         end
         if (pass.last) begin
           tiles_q <= tiles_q - 10'd1;
           if (tiles_q == '0) done_q <= 1'b1;
         end
       end else if (row_end) begin
-        reads_q <= pass.row.reads - 10'd1;
+        reads_q <= pass.row.more_reads;
         pos_q   <= group_q;
         rows_q  <= rows_q - 10'd1;
         slot_q  <= slot_next;
