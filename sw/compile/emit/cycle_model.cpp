@@ -30,9 +30,10 @@ constexpr std::int64_t kBetween = 3;      // starts of commands of one queue
 constexpr std::int64_t kAfterWait = 2;    // from a completion to a start
 constexpr std::size_t kLoadsAhead = 5;    // LOADs asked for and not complete
 constexpr std::int64_t kLoadDone = 6;     // from the last beat to completion
-constexpr std::int64_t kStoreDone = 106;  // from the last result to the last response
-constexpr std::int64_t kIdle = 2;         // an engine's slots between two commands
-constexpr std::int64_t kArrayDone = 11;   // from the last window to completion, beyond the array's depth
+constexpr std::int64_t kStoreDone = 107;  // from the last result to the last response
+constexpr std::int64_t kArrayIdle = 3;    // slots of the array between two commands
+constexpr std::int64_t kVectorIdle = 2;   // and of the vector engine
+constexpr std::int64_t kArrayDone = 12;   // from the last window to completion, beyond the array's depth
 constexpr std::int64_t kVectorDone = 18;
 constexpr std::int64_t kTileSetup = 21;   // loading the parameters of a depthwise convolution's first tile
 constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a cycle
@@ -170,15 +171,15 @@ class Machine {
       case Queue::kConv:
         begin = start = std::max(start, busy_until_[q]);
         moves = stage(begin, cycles, memory);
-        busy_until_[q] = begin + cycles - c.spare_slots + kIdle;
-        complete = busy_until_[q] - kIdle + array_depth_ + kArrayDone;
+        busy_until_[q] = begin + cycles - c.spare_slots + kArrayIdle;
+        complete = busy_until_[q] - kArrayIdle + array_depth_ + kArrayDone;
         break;
       case Queue::kVector:
         // Taken, and its parameters loaded, while the one before runs.
         start = std::max(start, last_begin_[q]);
         begin = std::max(start + c.setup, busy_until_[q]);
         moves = stage(begin, cycles, memory);
-        busy_until_[q] = begin + cycles + kIdle;
+        busy_until_[q] = begin + cycles + kVectorIdle;
         complete = begin + cycles + kVectorDone;
     }
     last_start_[q] = start;
