@@ -4,7 +4,8 @@
 """All benches of `make bench`, or some of them, one after the other; which takes how long.
 
 usage: bench/all.py [--build DIR] [--list] [PART...] [--run-args ARGS]
-`volume` is all parts whose names begin with `volume-`, and so on. A part that fails is named and does not keep the others from running; exit code 1 then. --run-args go to bench/run.py."""
+`volume` is all parts whose names begin with `volume-`, and so on. A part that fails is named and does not keep the others from running;
+exit code 1 then. --run-args go to bench/run.py."""
 import argparse
 import os
 import shlex

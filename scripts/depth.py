@@ -141,14 +141,17 @@ class Netlist:
                         found = self.arrival(wire)
                         yield name, found._replace(time=found.time + extra, before=wire)
 
-    def path(self, end):
-        """Cells from the start of a path to its end."""
-        cells, wire = [], end.before
+    def way(self, end):
+        """Wires from the start of a path to its end."""
+        wires, wire = [], end.before
         while isinstance(wire, int) and wire in self.times:
-            step = self.times[wire]
-            cells.append(f"{step.time:7.2f}  {step.cell}")
-            wire = step.before
-        return cells[::-1]
+            wires.append(wire)
+            wire = self.times[wire].before
+        return wires[::-1]
+
+    def path(self, end):
+        """The cells on it."""
+        return [f"{self.times[wire].time:7.2f}  {self.times[wire].cell}" for wire in self.way(end)]
 
 
 def block_of(cell, blocks):
@@ -206,17 +209,14 @@ def print_paths(netlist, names, least):
     for cell, end in netlist.ends():
         if end.time < least:
             continue
-        wires, wire = [], end.before
-        while isinstance(wire, int) and wire in netlist.times:
-            wires.append(wire)
-            wire = netlist.times[wire].before
+        wires = netlist.way(end)
         out = netlist.cells[cell]["connections"].get("Q", [None])[0]
-        ends = tuple(re.sub(r"\[\d+\]", "", name) for name in (names.get(wires[-1], "?"), names.get(out, cell)))
+        ends = tuple(re.sub(r"\[\d+\]", "", name) for name in (names.get(wires[0], "?"), names.get(out, cell)))
         count, longest_end, way = found.get(ends, (0, end, wires))
         found[ends] = (count + 1, end, wires) if end.time > longest_end.time else (count + 1, longest_end, way)
     for (start, stop), (count, end, wires) in sorted(found.items(), key=lambda item: -item[1][1].time):
         print(f"{end.time:5.1f} ns  {start} -> {stop} ({count} bits)")
-        passed = [(netlist.times[w].time, names[w]) for w in reversed(wires) if not names.get(w, "$").startswith("$")]
+        passed = [(netlist.times[w].time, names[w]) for w in wires if not names.get(w, "$").startswith("$")]
         for i, (time, name) in enumerate(passed):
             if i == 0 or name != passed[i - 1][1]:
                 print(f"{time:12.1f}  {name}")

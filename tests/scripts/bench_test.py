@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench")
+sys.path.insert(0, BENCH)
 # profile is a check of its own (docs/performance.md), compare_builds takes two builds; the others are no benches.
 NOT_PARTS = {"all.py", "compare_builds.py", "profile.py", "report.py"}
 
@@ -18,9 +19,12 @@ def run(*arguments):
 
 class Bench(unittest.TestCase):
     def test_every_bench_is_a_part(self):
-        sys.path.insert(0, BENCH)
         parts = __import__("all").PARTS
         self.assertEqual({script for script, _, _ in parts.values()}, {f for f in os.listdir(BENCH) if f.endswith(".py")} - NOT_PARTS)
+
+    def test_every_table_of_volumes_is_a_part(self):
+        parts = __import__("all").PARTS
+        self.assertEqual({options[-1] for script, options, _ in parts.values() if script == "volume.py"}, set(__import__("volume").TABLES))
 
     def test_a_part_that_fails_does_not_stop_the_others(self):
         with tempfile.TemporaryDirectory() as empty:
