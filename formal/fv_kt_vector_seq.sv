@@ -233,8 +233,8 @@ module fv_kt_vector_seq
           && 11'(dut.tile_q) + 11'(tile_q) + 11'd1 == 11'(cmd_q.tiles)))
   `FV_HOLDS(i_column, !stream || 14'(dut.column_q) == at)
   `FV_HOLDS(i_left, !stream || dut.left_q == dut.base_q - plan_q.steps[side_q][3:0] + dut.column_q[3:0] - first_read)
-  `FV_HOLDS(i_edge, !stream || (dut.to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q && dut.beyond_q == (dut.to_edge_q <= 0) &&
-      dut.need_q == (dut.beyond_q ? 2'd0 : dut.to_edge_q < $signed(12'(width)) ? dut.to_edge_q[1:0] : width)))
+  `FV_HOLDS(i_edge, !stream || (dut.to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q &&
+      dut.need_q == (dut.to_edge_q <= 0 ? 2'd0 : dut.to_edge_q < $signed(12'(width)) ? dut.to_edge_q[1:0] : width)))
 
 `ifdef FV_RING
   // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten

@@ -10,8 +10,8 @@
 //             transactions.
 //   timeout   no command was completed and no row arrived for limit_i cycles (0: no limit).
 //
-// It is reported two cycles later. The numbers reported are the oldest command that waits in a queue (deadlock), the oldest incomplete one (timeout; the
-// next one to be fetched if there is none).
+// Reported two cycles later: the number of the oldest command that waits in a queue (deadlock), of the oldest incomplete
+// one (timeout; the next one to be fetched if there is none).
 module kt_watchdog
   import kt_pkg::*;
   import kt_control_pkg::*;

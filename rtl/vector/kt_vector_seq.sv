@@ -60,10 +60,8 @@ module kt_vector_seq
   logic               tile_start_q, first_tile_q;
   logic [3:0]         pushed_q, base_q, left_q;  // base: column 0 of the row emitted next
   logic signed [11:0] column_q;
-  // of the window to be emitted: columns of the map from its left one on; it lies behind the map's last column; columns
-  // of the map in it
+  // of the window to be emitted: columns of the map from its left one on; those in it, none behind the map's last one
   logic signed [11:0] to_edge_q;
-  logic               beyond_q;
   logic [1:0]         need_q;
   logic signed [12:0] row_q;
   addr_t              weight_q, tile_weight_q;
@@ -88,7 +86,7 @@ module kt_vector_seq
   assign may_start     = (!needs_load || loaded_i) && (!needs_weights || weights_loaded_i);
 
   logic [3:0] held;
-  assign held = pushed_q - (beyond_q ? base_q : left_q);
+  assign held = pushed_q - (need_q == '0 ? base_q : left_q);
 
   always_comb begin
     if (plan_i.stream) begin
@@ -158,7 +156,6 @@ module kt_vector_seq
       left_q       <= plan_i.stream ? -cmd_i.pad_left : '0;
       column_q     <= -$signed({8'd0, cmd_i.pad_left});
       to_edge_q    <= edge_first;
-      beyond_q     <= 1'b0;
       need_q       <= covered(edge_first, tile_width(cmd_i.kernel_columns[3:0]));
       row_q        <= 13'(cmd_i.top_row);
       tap_rows_q    <= cmd_i.kernel_rows;
@@ -175,7 +172,6 @@ module kt_vector_seq
         x_q      <= (pass_end ? cmd_i.columns : x_q) - 10'd1;
         column_q  <= pass_end ? 12'(next_left) : column_q + $signed({8'd0, cmd_i.stride});
         to_edge_q <= pass_end ? edge_below : edge_inside;
-        beyond_q  <= pass_end ? edge_below <= 0 : edge_inside <= 0;
         need_q    <= pass_end ? covered(edge_below, plan_i.tiled ? tile_width(next_columns) : width)
                               : covered(edge_inside, width);
         if (pass_end && plan_i.tiled) begin
